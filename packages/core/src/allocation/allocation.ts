@@ -1,0 +1,25 @@
+// The allocation record: the universal unit of work. Records are immutable values; a change
+// replaces the record in its table.
+
+import type { AllocationId, Attempt, Instant, LogIndex, UserName } from "../ids.ts";
+import type { AllocationPhase } from "./phase.ts";
+import type { AllocationSpec } from "./spec.ts";
+
+/** Score terms of a committed placement, in thousandths, by factor name ("priority", "total", ...). */
+export type Scores = Readonly<Record<string, number>>;
+
+export interface Allocation {
+  readonly id: AllocationId;
+  readonly user: UserName;
+  readonly spec: AllocationSpec;
+  readonly submittedAt: Instant;
+  readonly phase: AllocationPhase;
+  /** Number of the newest attempt; 0 before the first placement. */
+  readonly attempt: Attempt;
+  readonly requeues: number;
+  /** Index of the entry that last made it pending: a plan based on less is stale (E8, O7). */
+  readonly pendingSinceIndex: LogIndex;
+  /** Of the newest placement. */
+  readonly scores: Scores;
+  readonly backfilled: boolean;
+}

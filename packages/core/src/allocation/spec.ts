@@ -1,0 +1,64 @@
+// What a user asks for, complete and in plain values. `wire` builds it from every submission
+// form; `check.ts` says whether it is acceptable; nothing changes it afterwards except the
+// `allocation.update` command, which replaces it.
+
+import type { Duration, NodeId, TenantId, VClusterId } from "../ids.ts";
+
+export interface AllocationSpec {
+  readonly tenant: TenantId;
+  readonly project: string;
+  readonly vcluster: VClusterId;
+  readonly name: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly intent: string;
+  readonly task: Task;
+  readonly environment: Environment;
+  readonly resources: Resources;
+  readonly lifecycle: Lifecycle;
+  /** Set SLURM_* variables beside LATTICE_*. */
+  readonly slurmEnv: boolean;
+}
+
+/** What each node runs. */
+export type Task =
+  | { readonly kind: "entrypoint"; readonly line: string } // by /bin/sh -c
+  | { readonly kind: "command"; readonly words: readonly string[] } // as they are
+  | { readonly kind: "script"; readonly text: string }; // by its own interpreter line
+
+export interface Environment {
+  readonly variables: Readonly<Record<string, string>>;
+  /** Empty: the attempt's own directory. */
+  readonly workdir: string;
+}
+
+export interface Resources {
+  /** An exact count has minNodes equal to maxNodes. */
+  readonly minNodes: number;
+  readonly maxNodes: number;
+  readonly tasksPerNode: number;
+  readonly constraints: Constraints;
+}
+
+export interface Constraints {
+  /** Empty: any. Compared without case. */
+  readonly gpuType: string;
+  readonly gpuCount: number;
+  readonly memoryBytes: number;
+  readonly cpuCores: number;
+  readonly features: readonly string[];
+  readonly topology: "any" | "tight";
+  /** Every placement contains all of these. */
+  readonly requiredNodes: readonly NodeId[];
+  readonly excludedNodes: readonly NodeId[];
+}
+
+export type RequeuePolicy = "never" | "on_node_failure" | "always";
+
+export interface Lifecycle {
+  readonly kind: "bounded" | "unbounded";
+  /** Null exactly for unbounded. */
+  readonly walltime: Duration | null;
+  readonly preemptionClass: number;
+  readonly requeuePolicy: RequeuePolicy;
+  readonly maxRequeue: number;
+}

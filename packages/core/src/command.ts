@@ -1,0 +1,229 @@
+// The closed set of commands. A command is a plain JSON-safe value; the log stores it, `apply`
+// folds it into state. Everything that could differ between replicas (time, chance, configuration)
+// is already a value inside it.
+
+import type { Scores } from "./allocation/allocation.ts";
+import type { FailureReason } from "./allocation/phase.ts";
+import type { AllocationSpec } from "./allocation/spec.ts";
+import type {
+  AllocationId,
+  Attempt,
+  Duration,
+  GroupId,
+  Instant,
+  LogIndex,
+  NodeId,
+  TenantId,
+  UserName,
+  VClusterId,
+} from "./ids.ts";
+import type { Capabilities } from "./node/node.ts";
+import type { Quota } from "./tenant/tenant.ts";
+import type { SchedulerKind, Weights } from "./vcluster/vcluster.ts";
+
+/** Who asks, and the key that makes asking twice harmless. */
+export interface Origin {
+  readonly user: UserName;
+  /** Null: not idempotent. */
+  readonly requestId: string | null;
+  /** Hash of the request body: the same id with another body is a conflict. */
+  readonly bodyHash: string;
+}
+
+export interface SubmitCommand {
+  readonly kind: "allocation.submit";
+  readonly origin: Origin;
+  readonly spec: AllocationSpec;
+  /** From configuration: an unknown tenant is made rather than refused. */
+  readonly createTenant: boolean;
+}
+export interface CancelCommand {
+  readonly kind: "allocation.cancel";
+  readonly origin: Origin;
+  readonly id: AllocationId;
+  readonly reason: string;
+}
+export interface UpdateAllocationCommand {
+  readonly kind: "allocation.update";
+  readonly origin: Origin;
+  readonly id: AllocationId;
+  /** Only what is present changes. */
+  readonly change: {
+    readonly walltime?: Duration;
+    readonly preemptionClass?: number;
+    readonly name?: string;
+    readonly tags?: Readonly<Record<string, string>>;
+  };
+}
+
+export interface Placement {
+  readonly allocation: AllocationId;
+  /** The attempt this placement begins: the record's attempt plus one, or it is stale. */
+  readonly attempt: Attempt;
+  readonly nodes: readonly NodeId[];
+  readonly scores: Scores;
+  readonly backfilled: boolean;
+}
+export interface PlanCommand {
+  readonly kind: "plan.commit";
+  readonly vcluster: VClusterId;
+  /** The last entry the scheduler had seen. */
+  readonly basis: LogIndex;
+  readonly placements: readonly Placement[];
+}
+
+/** One node's word on one attempt. Taken only from an assigned node, only forwards, once. */
+export interface ReportCommand {
+  readonly kind: "attempt.report";
+  readonly node: NodeId;
+  readonly allocation: AllocationId;
+  readonly attempt: Attempt;
+  readonly state: "staging" | "running" | "completed" | "failed";
+  readonly exitCode: number | null;
+  /** For failed. */
+  readonly reason: FailureReason | null;
+  readonly message: string;
+}
+/** The server's backstop: an attempt whose walltime is long over is ended from here. */
+export interface ExpireCommand {
+  readonly kind: "attempt.expire";
+  readonly allocation: AllocationId;
+  readonly attempt: Attempt;
+}
+/** Ends the attempt and queues the allocation again, in one move. */
+export interface RequeueCommand {
+  readonly kind: "allocation.requeue";
+  readonly allocation: AllocationId;
+  /** Two reconcilers cannot count twice. */
+  readonly expectedRequeues: number;
+  readonly cause: "node_failure" | "launch_failed" | "drained" | "policy";
+}
+
+export interface RegisterNodeCommand {
+  readonly kind: "node.register";
+  readonly node: NodeId;
+  readonly capabilities: Capabilities;
+  readonly group: GroupId;
+  readonly conformance: string;
+  readonly homeVCluster: VClusterId | null;
+  readonly address: string;
+  readonly agentVersion: string;
+  readonly bootId: string;
+}
+/** Judged by the leader from heartbeats, which are not in the log. */
+export interface NodeHealthCommand {
+  readonly kind: "node.health";
+  readonly node: NodeId;
+  readonly verdict: "heard" | "late" | "silent" | "hardware";
+  readonly reason: string;
+}
+export interface DrainNodeCommand {
+  readonly kind: "node.drain";
+  readonly origin: Origin;
+  readonly node: NodeId;
+  readonly reason: string;
+}
+export interface UndrainNodeCommand {
+  readonly kind: "node.undrain";
+  readonly origin: Origin;
+  readonly node: NodeId;
+}
+export interface DisableNodeCommand {
+  readonly kind: "node.disable";
+  readonly origin: Origin;
+  readonly node: NodeId;
+  readonly reason: string;
+}
+export interface EnableNodeCommand {
+  readonly kind: "node.enable";
+  readonly origin: Origin;
+  readonly node: NodeId;
+}
+
+export interface CreateTenantCommand {
+  readonly kind: "tenant.create";
+  readonly origin: Origin;
+  readonly tenant: TenantId;
+  readonly description: string;
+  readonly quota: Quota;
+  readonly maxPreemptionClass: number;
+}
+export interface UpdateTenantCommand {
+  readonly kind: "tenant.update";
+  readonly origin: Origin;
+  readonly tenant: TenantId;
+  readonly change: {
+    readonly description?: string;
+    readonly quota?: Partial<Quota>;
+    readonly maxPreemptionClass?: number;
+  };
+}
+export interface CreateVClusterCommand {
+  readonly kind: "vcluster.create";
+  readonly origin: Origin;
+  readonly vcluster: VClusterId;
+  readonly description: string;
+  readonly tenant: TenantId | null;
+  readonly scheduler: SchedulerKind;
+  readonly weights: Weights;
+  readonly cycleInterval: Duration;
+  readonly backfillDepth: number;
+  readonly defaultWalltime: Duration;
+  readonly maxWalltime: Duration | null;
+  readonly isDefault: boolean;
+}
+export interface UpdateVClusterCommand {
+  readonly kind: "vcluster.update";
+  readonly origin: Origin;
+  readonly vcluster: VClusterId;
+  readonly change: {
+    readonly description?: string;
+    readonly weights?: Partial<Weights>;
+    readonly cycleInterval?: Duration;
+    readonly backfillDepth?: number;
+    readonly defaultWalltime?: Duration;
+    readonly maxWalltime?: Duration | null;
+  };
+}
+/** How long finished records and request ids stay in the live state. */
+export interface SetRetentionCommand {
+  readonly kind: "retention.set";
+  readonly maxFinished: number;
+  readonly maxFinishedAge: Duration;
+}
+
+export type Command =
+  | SubmitCommand
+  | CancelCommand
+  | UpdateAllocationCommand
+  | PlanCommand
+  | ReportCommand
+  | ExpireCommand
+  | RequeueCommand
+  | RegisterNodeCommand
+  | NodeHealthCommand
+  | DrainNodeCommand
+  | UndrainNodeCommand
+  | DisableNodeCommand
+  | EnableNodeCommand
+  | CreateTenantCommand
+  | UpdateTenantCommand
+  | CreateVClusterCommand
+  | UpdateVClusterCommand
+  | SetRetentionCommand;
+
+export type CommandKind = Command["kind"];
+
+/** What the log stores. `at` never goes backwards: max(now, previous at). */
+export interface Entry {
+  readonly index: LogIndex;
+  readonly term: import("./ids.ts").Term;
+  /** Of the command set; a replica halts on a version newer than its own. */
+  readonly version: number;
+  readonly at: Instant;
+  /** Hash of the entry before, hex; "" for the first. */
+  readonly prevHash: string;
+  readonly commands: readonly Command[];
+}
+
+export const ENTRY_VERSION = 1;

@@ -1,0 +1,87 @@
+// Nodes, their states with the table of legal moves, and the claims that allocations hold on
+// them. A claim outlives its allocation's phase: a cancelled allocation keeps its claims, marked
+// `releasing`, until each node has confirmed that nothing of that attempt is left there.
+
+import type { AllocationId, Attempt, GroupId, Instant, NodeId, TenantId, VClusterId } from "../ids.ts";
+
+export type NodeStateKind =
+  | "unknown"
+  | "booting"
+  | "ready"
+  | "degraded"
+  | "draining"
+  | "drained"
+  | "down"
+  | "failed";
+
+/** Only `silent` heals by a heartbeat. */
+export type DownCause = "silent" | "disabled" | "quarantined" | "hardware";
+
+export type NodeState =
+  | { readonly kind: "unknown"; readonly since: Instant }
+  | { readonly kind: "booting"; readonly since: Instant }
+  | { readonly kind: "ready"; readonly since: Instant }
+  | { readonly kind: "degraded"; readonly since: Instant; readonly cause: "silent" }
+  | { readonly kind: "draining"; readonly since: Instant; readonly reason: string }
+  | { readonly kind: "drained"; readonly since: Instant; readonly reason: string }
+  | {
+      readonly kind: "down";
+      readonly since: Instant;
+      readonly cause: DownCause;
+      readonly reason: string;
+      /** Where a heartbeat or `enable` brings it back to. */
+      readonly back: "ready" | "drained";
+    }
+  | { readonly kind: "failed"; readonly since: Instant; readonly reason: string };
+
+export const nodeMoves = {
+  unknown: ["booting", "ready", "failed", "down"],
+  booting: ["ready", "failed", "down"],
+  ready: ["degraded", "draining", "down"],
+  degraded: ["ready", "down", "draining"],
+  draining: ["drained", "down"],
+  drained: ["ready", "booting", "down"],
+  down: ["ready", "drained", "booting", "failed", "down"],
+  failed: ["booting", "down"],
+} as const satisfies Record<NodeStateKind, readonly NodeStateKind[]>;
+
+export interface Capabilities {
+  readonly cpuCores: number;
+  readonly memoryBytes: number;
+  /** Empty: none. */
+  readonly gpuType: string;
+  readonly gpuCount: number;
+  readonly features: readonly string[];
+  readonly hostname: string;
+  readonly kernel: string;
+  readonly isolation: string;
+  readonly hollow: boolean;
+}
+
+export interface Claim {
+  readonly allocation: AllocationId;
+  readonly attempt: Attempt;
+  readonly tenant: TenantId;
+  readonly vcluster: VClusterId;
+  /** An exclusive claim is the only one on its node. */
+  readonly exclusive: boolean;
+  /** The attempt is over or to be ended; the node has yet to confirm that nothing is left. */
+  readonly releasing: boolean;
+  readonly since: Instant;
+}
+
+export interface Node {
+  readonly id: NodeId;
+  readonly state: NodeState;
+  readonly capabilities: Capabilities;
+  readonly group: GroupId;
+  /** Fingerprint of the node's configuration; empty when unknown. */
+  readonly conformance: string;
+  /** Null: serves all vClusters. */
+  readonly homeVCluster: VClusterId | null;
+  readonly address: string;
+  readonly agentVersion: string;
+  readonly bootId: string;
+  readonly registeredAt: Instant;
+  readonly claims: readonly Claim[];
+}

@@ -1,0 +1,100 @@
+// What `apply` answers. A refusal is data, the same on every replica; a bug is an exception.
+
+import type { AllocationId, Attempt, Instant, LogIndex, NodeId, TenantId, UserName, VClusterId } from "./ids.ts";
+
+export interface FieldProblem {
+  readonly field: string;
+  readonly detail: string;
+  readonly hint?: string;
+}
+
+export type RefusalCode =
+  | "invalid_argument"
+  | "unknown_allocation"
+  | "unknown_node"
+  | "unknown_tenant"
+  | "unknown_vcluster"
+  | "already_exists"
+  | "illegal_transition"
+  | "quota_exceeded"
+  | "tenant_mismatch"
+  | "stale_plan"
+  | "node_unavailable"
+  | "constraint_unmet"
+  | "not_assigned"
+  | "stale_report"
+  | "request_conflict";
+
+export interface Refusal {
+  readonly code: RefusalCode;
+  /** One sentence with the figures. */
+  readonly detail: string;
+  readonly fields?: readonly FieldProblem[];
+  /** Figures for programs: current, requested, limit. */
+  readonly figures?: Readonly<Record<string, number>>;
+}
+
+export interface PlacementResult {
+  readonly allocation: AllocationId;
+  readonly refusal: Refusal | null;
+}
+
+export type Outcome =
+  | {
+      readonly kind: "accepted";
+      /** The record the command made or touched, when there is one. */
+      readonly id: string | null;
+      /** For plan.commit: one result per placement, in order. */
+      readonly placements?: readonly PlacementResult[];
+      /** The command changed nothing because it had already been carried out. */
+      readonly repeated?: boolean;
+    }
+  | { readonly kind: "rejected"; readonly refusal: Refusal };
+
+export type EventKind =
+  | "allocation_changed"
+  | "node_changed"
+  | "claim_released"
+  | "tenant_changed"
+  | "vcluster_changed"
+  | "placement_refused";
+
+/** Something a watcher may want to know. The cursor (index, n) is added by whoever numbers them. */
+export interface Event {
+  readonly kind: EventKind;
+  readonly allocation?: AllocationId;
+  readonly attempt?: Attempt;
+  readonly node?: NodeId;
+  readonly tenant?: TenantId;
+  readonly vcluster?: VClusterId;
+  readonly user?: UserName;
+  readonly from?: string;
+  readonly to?: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/**
+ * What must happen in the world because of a committed entry. Performed only after the entry is
+ * durable, only by the leader (run, stop, forget) or by every replica (archive), and safe to repeat.
+ */
+export type Effect =
+  | { readonly kind: "run"; readonly node: NodeId; readonly allocation: AllocationId; readonly attempt: Attempt }
+  | {
+      readonly kind: "stop";
+      readonly node: NodeId;
+      readonly allocation: AllocationId;
+      readonly attempt: Attempt;
+      readonly reason: string;
+    }
+  | { readonly kind: "forget"; readonly node: NodeId; readonly allocation: AllocationId; readonly attempt: Attempt }
+  | { readonly kind: "archive"; readonly record: import("./allocation/allocation.ts").Allocation };
+
+/** The result of applying one entry: one outcome per command, and everything that follows. */
+export interface Applied {
+  readonly index: LogIndex;
+  readonly at: Instant;
+  readonly outcomes: readonly Outcome[];
+  readonly events: readonly Event[];
+  readonly effects: readonly Effect[];
+}

@@ -1,0 +1,53 @@
+// What readers of the state may see: the scheduler, the controllers and the API handlers get
+// this, never the tables themselves.
+
+import type { Allocation } from "../allocation/allocation.ts";
+import type { AllocationId, Duration, Instant, LogIndex, NodeId, TenantId, VClusterId } from "../ids.ts";
+import type { Node } from "../node/node.ts";
+import type { Tenant } from "../tenant/tenant.ts";
+import type { VCluster } from "../vcluster/vcluster.ts";
+
+export interface TenantUsage {
+  /** Nodes on which the tenant holds a claim, releasing ones included. */
+  readonly nodes: number;
+  /** Allocations that are staging, running or checkpointing. */
+  readonly running: number;
+}
+
+export interface Retention {
+  readonly maxFinished: number;
+  readonly maxFinishedAge: Duration;
+}
+
+export interface View {
+  /** Index of the last entry applied; 0 before the first. */
+  readonly index: LogIndex;
+  /** Time of the last entry applied. */
+  readonly at: Instant;
+  readonly retention: Retention;
+
+  allocation(id: AllocationId): Allocation | undefined;
+  /** In order of id number: the order of submission. */
+  allocations(): Iterable<Allocation>;
+  readonly allocationCount: number;
+  /** In order of submission. */
+  pending(vcluster: VClusterId): Iterable<Allocation>;
+  pendingCount(vcluster: VClusterId): number;
+  /** Staging, running or checkpointing, in order of id. */
+  placed(): Iterable<Allocation>;
+  readonly placedCount: number;
+
+  node(id: NodeId): Node | undefined;
+  /** In order of id. */
+  nodes(): Iterable<Node>;
+  readonly nodeCount: number;
+  /** Ready nodes without any claim; kept up to date, so that asking is free. */
+  readonly freeNodeCount: number;
+
+  tenant(id: TenantId): Tenant | undefined;
+  tenants(): Iterable<Tenant>;
+  usage(tenant: TenantId): TenantUsage;
+
+  vcluster(id: VClusterId): VCluster | undefined;
+  vclusters(): Iterable<VCluster>;
+}

@@ -1,0 +1,34 @@
+// Tenants and their quotas. Hard limits are checked by `apply`; soft ones steer the scheduler.
+
+import type { Instant, TenantId } from "../ids.ts";
+
+export interface Quota {
+  /** Null: unlimited. */
+  readonly maxNodes: number | null;
+  readonly maxConcurrentAllocations: number | null;
+  /** Thousandths of the cluster; null: an equal share. */
+  readonly fairShareMilli: number | null;
+  readonly gpuHoursBudget: number | null;
+  readonly nodeHoursBudget: number | null;
+  readonly burstAllowanceMilli: number | null;
+}
+
+export interface Tenant {
+  readonly id: TenantId;
+  readonly description: string;
+  readonly quota: Quota;
+  /** Highest preemption class its users may ask for. */
+  readonly maxPreemptionClass: number;
+  readonly createdAt: Instant;
+  /** Made by a first submission, not by an administrator. */
+  readonly automatic: boolean;
+}
+
+export const UNLIMITED: Quota = {
+  maxNodes: null,
+  maxConcurrentAllocations: null,
+  fairShareMilli: null,
+  gpuHoursBudget: null,
+  nodeHoursBudget: null,
+  burstAllowanceMilli: null,
+};

@@ -1,0 +1,83 @@
+// The one door between the API and the rest of the server. Handlers read the view, propose
+// commands and follow events through it; they never touch the log, the leader or an agent.
+
+import type {
+  Allocation,
+  AllocationId,
+  Attempt,
+  Command,
+  Event,
+  Instant,
+  LogIndex,
+  NodeId,
+  Outcome,
+  View,
+} from "@lattice/core";
+import type { PendingReason } from "@lattice/scheduler";
+import type { LogMember, LogStatus } from "../log/replicated-log.ts";
+
+/** Position of an event: the entry, and its place among that entry's events. */
+export interface Cursor {
+  readonly index: LogIndex;
+  readonly n: number;
+}
+
+export interface NumberedEvent {
+  readonly cursor: Cursor;
+  readonly at: Instant;
+  readonly event: Event;
+}
+
+export interface Proposed {
+  readonly outcome: Outcome;
+  /** The entry that holds the command. */
+  readonly index: LogIndex;
+}
+
+export interface LogsQuery {
+  readonly allocation: AllocationId;
+  readonly attempt: Attempt;
+  readonly node: NodeId;
+  readonly stream: "stdout" | "stderr";
+  /** Last lines only; 0: everything. */
+  readonly tail: number;
+  /** Go on until the attempt has ended and its output is read. */
+  readonly follow: boolean;
+}
+
+export interface HistoryQuery {
+  readonly user?: string;
+  readonly tenant?: string;
+  readonly vcluster?: string;
+  readonly name?: string;
+  readonly states?: readonly string[];
+  /** Ids below this one, newest first. */
+  readonly before?: AllocationId;
+  readonly limit: number;
+}
+
+export interface ControlPlane {
+  readonly serverId: string;
+  view(): View;
+  /** Resolves when durable and applied. Rejects with a ProblemError (503) when it cannot be written. */
+  propose(command: Command): Promise<Proposed>;
+  /** Resolves when the local replica has applied `index`. */
+  waitFor(index: LogIndex, signal: AbortSignal): Promise<void>;
+  /** Resolves when the local replica has everything that was durable at the time of the call. */
+  waitForHead(signal: AbortSignal): Promise<void>;
+  /** Events after the cursor (null: from now on), until aborted. Throws ProblemError `cursor_gone`. */
+  events(after: Cursor | null, signal: AbortSignal): AsyncIterable<readonly NumberedEvent[]>;
+  pendingReasons(id: AllocationId): readonly PendingReason[];
+  estimatedStart(id: AllocationId): Instant | null;
+  liveness(node: NodeId): { readonly lastHeardAt: Instant | null; readonly connected: boolean };
+  /** Throws ProblemError `node_unreachable` when the node's agent is not connected. */
+  logs(query: LogsQuery, signal: AbortSignal): AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
+  /** Finished allocations that have left the live state. */
+  archived(id: AllocationId): Promise<Allocation | null>;
+  archive(query: HistoryQuery): Promise<readonly Allocation[]>;
+  logStatus(): LogStatus & { readonly appliedIndex: LogIndex; readonly isLeader: boolean };
+  members(): Promise<readonly LogMember[]>;
+  stateHash(): string;
+  /** Serving and caught up. */
+  ready(): { readonly ok: boolean; readonly reason: string };
+}
