@@ -1,9 +1,21 @@
+// Two projects: `unit` holds every test that needs no running program, `acceptance` the black-box
+// tests over the built programs, one file at a time, since each starts a whole cluster on what may
+// be two cores.
 import { defineConfig } from "vitest/config";
 
-export default defineConfig({
-  test: {
-    include: ["packages/*/test/**/*.test.ts", "tests/**/*.test.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-  },
-});
+const unit = {
+  name: "unit",
+  include: ["packages/*/test/**/*.test.ts", "tests/tidy/**/*.test.ts", "tests/simulation/**/*.test.ts"],
+  testTimeout: 30_000,
+  hookTimeout: 30_000,
+};
+
+const acceptance = {
+  name: "acceptance",
+  include: ["tests/acceptance/**/*.test.ts"],
+  testTimeout: 120_000,
+  hookTimeout: 60_000,
+  fileParallelism: false,
+};
+
+export default defineConfig({ test: { projects: [{ test: unit }, { test: acceptance }] } });

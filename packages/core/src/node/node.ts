@@ -4,15 +4,7 @@
 
 import type { AllocationId, Attempt, GroupId, Instant, NodeId, TenantId, VClusterId } from "../ids.ts";
 
-export type NodeStateKind =
-  | "unknown"
-  | "booting"
-  | "ready"
-  | "degraded"
-  | "draining"
-  | "drained"
-  | "down"
-  | "failed";
+export type NodeStateKind = "unknown" | "booting" | "ready" | "degraded" | "draining" | "drained" | "down" | "failed";
 
 /** Only `silent` heals by a heartbeat. */
 export type DownCause = "silent" | "disabled" | "quarantined" | "hardware";

@@ -1,0 +1,13 @@
+// What was measured on: figures without their machine mean nothing.
+import { cpus, loadavg, release, totalmem } from "node:os";
+
+export const machine = {
+  cpu: cpus()[0]?.model ?? "unknown",
+  cores: cpus().length,
+  memory_gb: Math.round(totalmem() / 2 ** 30),
+  kernel: release(),
+  node: process.version,
+  /** Load when the run began; other work on the machine shows here. */
+  load1: Number((loadavg()[0] ?? 0).toFixed(2)),
+  at: new Date().toISOString().slice(0, 10),
+};

@@ -1,0 +1,38 @@
+// Runs the benches named, or all of them, one after the other, and prints what they measured.
+import { cliStart } from "./cli-start.ts";
+import type { Bench } from "./figure.ts";
+import { heartbeats } from "./heartbeats.ts";
+import { historyMemory } from "./history-memory.ts";
+import { machine } from "./machine.ts";
+import { startLatency } from "./start-latency.ts";
+import { submitGrpc, submitRest } from "./submit.ts";
+import { throughput } from "./throughput.ts";
+
+const benches: Readonly<Record<string, Bench>> = {
+  "submit-rest": submitRest,
+  "submit-grpc": submitGrpc,
+  "start-latency": startLatency,
+  throughput,
+  heartbeats,
+  "history-memory": historyMemory,
+  "cli-start": cliStart,
+};
+
+const asked = process.argv.slice(2);
+const unknown = asked.find((name) => benches[name] === undefined);
+if (unknown !== undefined) {
+  console.error(`no bench is called ${unknown}; there are: ${Object.keys(benches).join(", ")}`);
+  process.exit(2);
+}
+
+let missed = 0;
+for (const [name, bench] of Object.entries(benches)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  console.error(`== ${name}`);
+  const say = (text: string): void => console.error(`   ${text}`);
+  for (const figure of await bench(say)) {
+    console.log(JSON.stringify({ bench: name, ...figure, machine }));
+    if (figure.pass === false) missed += 1;
+  }
+}
+process.exit(missed === 0 ? 0 : 1);

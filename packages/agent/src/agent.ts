@@ -1,0 +1,132 @@
+// Puts an agent together from its options: a real node with its data folder, or hollow ones. Also
+// what tests and local clusters use to have an agent inside their own process.
+
+import { mkdir, realpath } from "node:fs/promises";
+import { freemem, loadavg } from "node:os";
+import type { Logger } from "pino";
+import { conformance, discoverBootId, discoverHardware, type Hardware } from "./discovery/hardware.ts";
+import { NODES_PER_CHANNEL, startHollowNodes } from "./hollow/hollow.ts";
+import { dialer } from "./link/dial.ts";
+import { identityOf } from "./link/messages.ts";
+import { wheel } from "./link/wheel.ts";
+import { lockDataDir } from "./lock.ts";
+import { type Node, startNode } from "./node.ts";
+import type { AgentOptions } from "./options.ts";
+import { detectIsolation } from "./runtime/isolation/detect.ts";
+import type { Isolation } from "./runtime/isolation/isolation.ts";
+import { processRuntime } from "./runtime/process/process-runtime.ts";
+
+export interface Agent {
+  /** How many of its nodes are connected now. */
+  connected(): number;
+  /** Attempts that are not over yet. */
+  live(): number;
+  /** Leaves workloads running, unless they are to end with the agent. */
+  close(): Promise<void>;
+}
+
+export interface AgentSurroundings {
+  readonly log: Logger;
+  readonly version: string;
+  /** For tests: the kind of isolation to use instead of the best there is. */
+  readonly isolation?: Isolation["kind"];
+}
+
+export function startAgent(options: AgentOptions, around: AgentSurroundings): Promise<Agent> {
+  return options.hollow === null ? startReal(options, around) : startHollow(options, options.hollow, around);
+}
+
+async function startReal(options: AgentOptions, { log, version, isolation: kind }: AgentSurroundings): Promise<Agent> {
+  await mkdir(options.dataDir, { recursive: true, mode: 0o755 });
+  const dataDir = await realpath(options.dataDir);
+  const unlock = await lockDataDir(dataDir);
+  const hardware = discoverHardware(options.hardware);
+  const bootId = discoverBootId();
+  const isolation = detectIsolation({ nodeId: options.nodeId, dataDir }, kind);
+  log.info({ node: options.nodeId, isolation: isolation.kind, servers: options.servers }, "starting");
+  const dial = dialer({ servers: options.servers });
+  const beats = wheel(Math.random);
+  const node = await startNode({
+    identity: identity(options, hardware, { version, bootId, isolation: isolation.kind, hollow: false }),
+    dialer: dial,
+    member: 0,
+    wheel: beats,
+    random: Math.random,
+    now: Date.now,
+    log,
+    firstDelayMs: 0,
+    vitals,
+    runtime: (listener) => processRuntime({ nodeId: options.nodeId, bootId, dataDir, isolation, log, listener }),
+  });
+  return {
+    connected: () => Number(node.connected()),
+    live: () => node.live(),
+    async close() {
+      if (options.killWorkloadsOnExit) await node.stopAll("the agent stops", EXIT_GRACE_MS, EXIT_DEADLINE_MS);
+      await node.close();
+      beats.close();
+      dial.close();
+      await unlock();
+    },
+  };
+}
+
+/** Workloads that are to end with the agent get this long to end by themselves. */
+const EXIT_GRACE_MS = 2_000;
+const EXIT_DEADLINE_MS = 5_000;
+
+async function startHollow(
+  options: AgentOptions,
+  hollow: NonNullable<AgentOptions["hollow"]>,
+  { log, version }: AgentSurroundings,
+): Promise<Agent> {
+  const hardware = discoverHardware(options.hardware);
+  const dial = dialer({ servers: options.servers, membersPerChannel: NODES_PER_CHANNEL });
+  const beats = wheel(Math.random);
+  log.info({ nodes: hollow.count, servers: options.servers }, "starting hollow nodes");
+  const nodes = await startHollowNodes({
+    ...hollow,
+    identity: identity(options, hardware, {
+      version,
+      bootId: discoverBootId(),
+      isolation: "process_group",
+      hollow: true,
+    }),
+    dialer: dial,
+    wheel: beats,
+    random: Math.random,
+    log,
+  });
+  const sum = (count: (node: Node) => number): number => nodes.reduce((total, node) => total + count(node), 0);
+  return {
+    connected: () => sum((node) => Number(node.connected())),
+    live: () => sum((node) => node.live()),
+    async close() {
+      await Promise.all(nodes.map((node) => node.close()));
+      beats.close();
+      dial.close();
+    },
+  };
+}
+
+function identity(
+  options: AgentOptions,
+  hardware: Hardware,
+  facts: { version: string; bootId: string; isolation: string; hollow: boolean },
+) {
+  return identityOf({
+    nodeId: options.nodeId,
+    group: options.group,
+    homeVcluster: options.homeVcluster,
+    conformance: conformance(hardware),
+    hardware,
+    ...facts,
+  });
+}
+
+const BYTES_PER_GB = 1024 ** 3;
+
+const vitals = (): { load1: number; memoryAvailableGb: number } => ({
+  load1: loadavg()[0] ?? 0,
+  memoryAvailableGb: freemem() / BYTES_PER_GB,
+});

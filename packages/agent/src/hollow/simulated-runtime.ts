@@ -1,0 +1,60 @@
+// The runtime of a hollow node: an attempt "runs" for a set time and then completes. It starts no
+// process and keeps nothing on disk; everything above it is the real agent.
+
+import type { Order } from "../lifecycle/attempt.ts";
+import type { Runtime, RuntimeListener } from "../runtime/runtime.ts";
+
+/** A job may say itself how long it pretends to run. */
+export const RUNTIME_VARIABLE = "LATTICE_HOLLOW_RUNTIME_MS";
+/** Archived attempts remembered by each hollow node, so that a repeated order is known. */
+const MAX_REMEMBERED = 64;
+const SIGTERM = 15;
+
+export function simulatedRuntime(defaultRuntimeMs: number, listener: RuntimeListener): Runtime {
+  const running = new Map<string, NodeJS.Timeout>();
+  const archived: string[] = [];
+
+  function end(key: string): void {
+    const timer = running.get(key);
+    if (timer === undefined) return;
+    clearTimeout(timer);
+    running.delete(key);
+    listener.exited(key, { kind: "signal", number: SIGTERM }, Date.now());
+  }
+
+  return {
+    isolation: "process_group",
+    recover: async () => new Map(),
+    sweep: async () => undefined,
+    adopt: () => undefined,
+    async start(key, order) {
+      const done = (): void => {
+        running.delete(key);
+        listener.exited(key, { kind: "code", code: 0, recorded: true }, Date.now());
+      };
+      running.set(key, setTimeout(done, runtimeOf(order, defaultRuntimeMs)));
+      return { kind: "started", atMs: Date.now() };
+    },
+    terminate: async (key) => end(key),
+    kill: async (key) => end(key),
+    clear: async () => undefined,
+    rememberStop: async () => undefined,
+    rememberEnd: async () => undefined,
+    async archive(key) {
+      archived.push(key);
+      const oldest = archived.length > MAX_REMEMBERED ? archived.shift() : undefined;
+      if (oldest !== undefined) listener.dropped(oldest);
+    },
+    discard: async () => undefined,
+    logFile: async () => null,
+    async close() {
+      for (const timer of running.values()) clearTimeout(timer);
+      running.clear();
+    },
+  };
+}
+
+function runtimeOf(order: Order, defaultRuntimeMs: number): number {
+  const asked = Number(order.variables[RUNTIME_VARIABLE]);
+  return Number.isFinite(asked) && asked >= 0 ? asked : defaultRuntimeMs;
+}

@@ -1,0 +1,124 @@
+// The nouns of one attempt on one node: the order that starts it, how its process ended, the end
+// that is reported, and the states between. Plain values only: nothing here knows of processes,
+// files or streams, so that every decision about an attempt can be tested as a table.
+
+/** What the server asked to run; kept on disk so that a restarted agent can go on. */
+export interface Order {
+  readonly allocationId: string;
+  readonly attempt: number;
+  readonly name: string;
+  readonly tenant: string;
+  readonly user: string;
+  readonly vcluster: string;
+  readonly entrypoint: string;
+  readonly command: readonly string[];
+  readonly script: string;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly workdir: string;
+  /** 0: no limit. */
+  readonly walltimeSeconds: number;
+  /** 0: the default. */
+  readonly graceSeconds: number;
+  readonly nodes: readonly string[];
+  readonly nodeIndex: number;
+  readonly tasksPerNode: number;
+  readonly slurmEnv: boolean;
+}
+
+export type FailureReason = "exit_code" | "signal" | "walltime_exceeded" | "stopped" | "launch_failed" | "lost";
+
+export type End =
+  | { readonly kind: "completed"; readonly exitCode: 0; readonly message: string; readonly atMs: number }
+  | {
+      readonly kind: "failed";
+      readonly reason: FailureReason;
+      readonly exitCode: number | null;
+      readonly message: string;
+      readonly atMs: number;
+    };
+
+/** How the attempt's first process went away. */
+export type Exit =
+  /** `recorded`: the wrapper left the code on disk, so the end can be derived again after a crash. */
+  | { readonly kind: "code"; readonly code: number; readonly recorded: boolean }
+  /** The wrapper itself was killed, before it could record anything. */
+  | { readonly kind: "signal"; readonly number: number }
+  /** The command was never started. */
+  | { readonly kind: "not_launched"; readonly message: string }
+  /** Gone, and nobody saw how. */
+  | { readonly kind: "unseen"; readonly message: string };
+
+/** Why the agent ends an attempt. A stop order beats the walltime. */
+export interface Stop {
+  readonly cause: "stopped" | "walltime_exceeded";
+  readonly message: string;
+  /** When what is left gets SIGKILL. */
+  readonly killAtMs: number;
+}
+
+export interface Limits {
+  readonly walltimeMs: number | null;
+  readonly graceMs: number;
+}
+
+export type Attempt =
+  | { readonly kind: "starting"; readonly limits: Limits }
+  | { readonly kind: "running"; readonly limits: Limits; readonly startedAtMs: number }
+  | { readonly kind: "stopping"; readonly limits: Limits; readonly stop: Stop; readonly forgotten: boolean }
+  /** The process is gone; whatever it left behind is being ended before the end is reported. */
+  | {
+      readonly kind: "clearing";
+      readonly exit: Exit;
+      readonly atMs: number;
+      readonly stop: Stop | null;
+      readonly forgotten: boolean;
+    }
+  /** Reported until acknowledged. */
+  | { readonly kind: "ended"; readonly end: End }
+  /** Acknowledged; only its logs are kept, until retention takes them. */
+  | { readonly kind: "archived"; readonly end: End };
+
+/** An attempt that is in one of these states. */
+export type AttemptIn<Kind extends Attempt["kind"]> = Extract<Attempt, { readonly kind: Kind }>;
+
+export type TimerName = "walltime" | "terminate_again" | "kill";
+
+export type Event =
+  | { readonly kind: "run"; readonly order: Order }
+  | { readonly kind: "stop"; readonly graceMs: number | null; readonly reason: string }
+  | { readonly kind: "forget" }
+  | { readonly kind: "started"; readonly atMs: number }
+  | { readonly kind: "exited"; readonly exit: Exit; readonly atMs: number }
+  | { readonly kind: "timer"; readonly name: TimerName }
+  | { readonly kind: "cleared" }
+  | { readonly kind: "acknowledged" };
+
+/**
+ * Performed in the order given, each finished before the next begins. That order is a promise:
+ * `remember_stop` is on disk before the first signal, and `clear` and `remember_end` are done
+ * before the end is reported.
+ */
+export type Effect =
+  | { readonly kind: "start"; readonly order: Order }
+  | { readonly kind: "report_running"; readonly atMs: number }
+  | { readonly kind: "report_end"; readonly end: End }
+  | { readonly kind: "remember_stop"; readonly stop: Stop }
+  | { readonly kind: "remember_end"; readonly end: End }
+  | { readonly kind: "terminate" }
+  | { readonly kind: "kill" }
+  | { readonly kind: "clear" }
+  | { readonly kind: "archive" }
+  | { readonly kind: "arm"; readonly timer: TimerName; readonly atMs: number }
+  | { readonly kind: "disarm" };
+
+export const DEFAULT_GRACE_SECONDS = 30;
+
+export const limitsOf = (order: Order): Limits => ({
+  walltimeMs: order.walltimeSeconds > 0 ? order.walltimeSeconds * 1000 : null,
+  graceMs: (order.graceSeconds > 0 ? order.graceSeconds : DEFAULT_GRACE_SECONDS) * 1000,
+});
+
+/** Names an attempt in maps, folders and control groups: "12345.1", "12345_7.2". */
+export const attemptKey = (allocationId: string, attempt: number): string => `${allocationId}.${attempt}`;
+
+export const isLive = (attempt: Attempt): boolean => attempt.kind !== "ended" && attempt.kind !== "archived";

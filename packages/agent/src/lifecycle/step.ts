@@ -1,0 +1,169 @@
+// The state machine of one attempt: an event in, the next state and the effects out. It decides
+// everything that must never go wrong: the same order starts one process, a stop before the run
+// keeps the run from starting, an end is reported only when nothing of the attempt is left. It
+// performs nothing and reads no clock; `nowMs` comes in with the event.
+
+import type { Attempt, AttemptIn, Effect, End, Event, Exit, Order, Stop, TimerName } from "./attempt.ts";
+import { limitsOf } from "./attempt.ts";
+import { verdict } from "./verdict.ts";
+
+/** `attempt` null: nothing is known of it (any more). */
+export interface Step {
+  readonly attempt: Attempt | null;
+  readonly effects: readonly Effect[];
+}
+
+export function step(attempt: Attempt | null, event: Event, nowMs: number): Step {
+  switch (event.kind) {
+    case "run":
+      return run(attempt, event.order);
+    case "stop":
+      return stop(attempt, event.graceMs, event.reason, nowMs);
+    case "forget":
+      return forget(attempt, nowMs);
+    case "started":
+      return started(attempt, event.atMs);
+    case "exited":
+      if (attempt === null || attempt.kind === "clearing" || hasEnded(attempt)) return nothing(attempt);
+      return clearing(attempt, event.exit, event.atMs);
+    case "timer":
+      return timer(attempt, event.name, nowMs);
+    case "cleared":
+      return cleared(attempt);
+    case "acknowledged":
+      if (attempt?.kind !== "ended") return nothing(attempt);
+      return { attempt: { kind: "archived", end: attempt.end }, effects: [{ kind: "archive" }] };
+  }
+}
+
+function run(attempt: Attempt | null, order: Order): Step {
+  if (attempt === null) {
+    return { attempt: { kind: "starting", limits: limitsOf(order) }, effects: [{ kind: "start", order }] };
+  }
+  return { attempt, effects: repeat(attempt) };
+}
+
+/** A repeated order changes nothing; the answer is the last thing that was true. */
+function repeat(attempt: Attempt): readonly Effect[] {
+  if (attempt.kind === "running") return [{ kind: "report_running", atMs: attempt.startedAtMs }];
+  return hasEnded(attempt) ? [{ kind: "report_end", end: attempt.end }] : [];
+}
+
+function stop(attempt: Attempt | null, graceMs: number | null, reason: string, nowMs: number): Step {
+  const message = reason === "" ? "stopped by the server" : `stopped by the server: ${reason}`;
+  if (attempt === null) {
+    const end: End = {
+      kind: "failed",
+      reason: "stopped",
+      exitCode: null,
+      message: `${message}, before it began`,
+      atMs: nowMs,
+    };
+    return {
+      attempt: { kind: "ended", end },
+      effects: [
+        { kind: "remember_end", end },
+        { kind: "report_end", end },
+      ],
+    };
+  }
+  if (attempt.kind === "clearing") return nothing(attempt);
+  if (hasEnded(attempt)) return { attempt, effects: repeat(attempt) };
+  const killAtMs = nowMs + (graceMs ?? attempt.limits.graceMs);
+  const wanted: Stop = { cause: "stopped", message, killAtMs };
+  if (attempt.kind !== "stopping") return begin(attempt, wanted, false, nowMs);
+  // Under way already: an earlier deadline is taken over, a later one is not.
+  const sooner = Math.min(killAtMs, attempt.stop.killAtMs);
+  if (attempt.stop.cause === "stopped" && sooner === attempt.stop.killAtMs) return nothing(attempt);
+  const changed: Stop = { ...wanted, killAtMs: sooner };
+  return {
+    attempt: { ...attempt, stop: changed },
+    effects: [
+      { kind: "remember_stop", stop: changed },
+      { kind: "arm", timer: "kill", atMs: sooner },
+    ],
+  };
+}
+
+/** A process forked just while the signal was sent has not heard it; the second look finds it. */
+const TERMINATE_AGAIN_AFTER_MS = 500;
+
+function begin(attempt: AttemptIn<"starting" | "running">, stop: Stop, forgotten: boolean, nowMs: number): Step {
+  return {
+    attempt: { kind: "stopping", limits: attempt.limits, stop, forgotten },
+    effects: [
+      { kind: "disarm" },
+      { kind: "remember_stop", stop },
+      { kind: "terminate" },
+      { kind: "arm", timer: "terminate_again", atMs: nowMs + TERMINATE_AGAIN_AFTER_MS },
+      { kind: "arm", timer: "kill", atMs: stop.killAtMs },
+    ],
+  };
+}
+
+/**
+ * The claim is released: the record may go, and a process still here must not stay, since the
+ * node may already belong to somebody else.
+ */
+function forget(attempt: Attempt | null, nowMs: number): Step {
+  if (attempt === null || attempt.kind === "archived") return nothing(attempt);
+  if (attempt.kind === "ended") {
+    return { attempt: { kind: "archived", end: attempt.end }, effects: [{ kind: "archive" }] };
+  }
+  if (attempt.kind === "clearing" || attempt.kind === "stopping") return nothing({ ...attempt, forgotten: true });
+  const stop: Stop = {
+    cause: "stopped",
+    message: "the server no longer knows it",
+    killAtMs: nowMs + attempt.limits.graceMs,
+  };
+  return begin(attempt, stop, true, nowMs);
+}
+
+function started(attempt: Attempt | null, atMs: number): Step {
+  if (attempt?.kind !== "starting") return nothing(attempt);
+  const effects: Effect[] = [{ kind: "report_running", atMs }];
+  const { walltimeMs } = attempt.limits;
+  if (walltimeMs !== null) effects.push({ kind: "arm", timer: "walltime", atMs: atMs + walltimeMs });
+  return { attempt: { kind: "running", limits: attempt.limits, startedAtMs: atMs }, effects };
+}
+
+function clearing(attempt: AttemptIn<"starting" | "running" | "stopping">, exit: Exit, atMs: number): Step {
+  const stopping = attempt.kind === "stopping" ? attempt : null;
+  return {
+    attempt: {
+      kind: "clearing",
+      exit,
+      atMs,
+      stop: stopping?.stop ?? null,
+      forgotten: stopping?.forgotten ?? false,
+    },
+    effects: [{ kind: "disarm" }, { kind: "clear" }],
+  };
+}
+
+function timer(attempt: Attempt | null, name: TimerName, nowMs: number): Step {
+  if (name === "walltime") {
+    if (attempt?.kind !== "running") return nothing(attempt);
+    const message = `ran longer than its walltime of ${(attempt.limits.walltimeMs ?? 0) / 1000} s`;
+    const killAtMs = nowMs + attempt.limits.graceMs;
+    return begin(attempt, { cause: "walltime_exceeded", message, killAtMs }, false, nowMs);
+  }
+  if (attempt?.kind !== "stopping") return nothing(attempt);
+  return { attempt, effects: [{ kind: name === "kill" ? "kill" : "terminate" }] };
+}
+
+function cleared(attempt: Attempt | null): Step {
+  if (attempt?.kind !== "clearing") return nothing(attempt);
+  const end = verdict(attempt.exit, attempt.stop, attempt.atMs);
+  const recorded = attempt.exit.kind === "code" && attempt.exit.recorded;
+  const remember: Effect[] = recorded ? [] : [{ kind: "remember_end", end }];
+  if (attempt.forgotten) {
+    return { attempt: { kind: "archived", end }, effects: [...remember, { kind: "archive" }] };
+  }
+  return { attempt: { kind: "ended", end }, effects: [...remember, { kind: "report_end", end }] };
+}
+
+const hasEnded = (attempt: Attempt): attempt is AttemptIn<"ended" | "archived"> =>
+  attempt.kind === "ended" || attempt.kind === "archived";
+
+const nothing = (attempt: Attempt | null): Step => ({ attempt, effects: [] });

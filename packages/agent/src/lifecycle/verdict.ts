@@ -1,0 +1,65 @@
+// What an exit means: the one place where "how the process went away" and "what the agent had
+// asked for" become the end that is reported. The cause beats the code: a process that answers
+// SIGTERM with exit 0 after a stop order was stopped, not completed.
+
+import type { End, Exit, Stop } from "./attempt.ts";
+
+export function verdict(exit: Exit, stop: Stop | null, atMs: number): End {
+  const exitCode = exitCodeOf(exit);
+  if (stop !== null) return { kind: "failed", reason: stop.cause, exitCode, message: stop.message, atMs };
+  switch (exit.kind) {
+    case "code":
+      return ofCode(exit.code, atMs);
+    case "signal":
+      return { kind: "failed", reason: "signal", exitCode, message: `killed by ${signalName(exit.number)}`, atMs };
+    case "not_launched":
+      return { kind: "failed", reason: "launch_failed", exitCode, message: exit.message, atMs };
+    case "unseen":
+      return { kind: "failed", reason: "lost", exitCode, message: exit.message, atMs };
+  }
+}
+
+/** Shells and this wrapper say 128+n for a process that signal n ended. */
+const SIGNAL_BASE = 128;
+
+function ofCode(code: number, atMs: number): End {
+  if (code === 0) return { kind: "completed", exitCode: 0, message: "", atMs };
+  const signal = signals.get(code - SIGNAL_BASE);
+  if (signal !== undefined) {
+    return { kind: "failed", reason: "signal", exitCode: code, message: `ended by ${signal}`, atMs };
+  }
+  return { kind: "failed", reason: "exit_code", exitCode: code, message: explain(code), atMs };
+}
+
+function explain(code: number): string {
+  if (code === 127) return "exit code 127: command not found";
+  if (code === 126) return "exit code 126: command found but not executable";
+  return `exit code ${code}`;
+}
+
+function exitCodeOf(exit: Exit): number | null {
+  if (exit.kind === "code") return exit.code;
+  return exit.kind === "signal" ? SIGNAL_BASE + exit.number : null;
+}
+
+const signals: ReadonlyMap<number, string> = new Map([
+  [1, "SIGHUP"],
+  [2, "SIGINT"],
+  [3, "SIGQUIT"],
+  [4, "SIGILL"],
+  [5, "SIGTRAP"],
+  [6, "SIGABRT"],
+  [7, "SIGBUS"],
+  [8, "SIGFPE"],
+  [9, "SIGKILL"],
+  [10, "SIGUSR1"],
+  [11, "SIGSEGV"],
+  [12, "SIGUSR2"],
+  [13, "SIGPIPE"],
+  [14, "SIGALRM"],
+  [15, "SIGTERM"],
+  [24, "SIGXCPU"],
+  [25, "SIGXFSZ"],
+]);
+
+const signalName = (number: number): string => signals.get(number) ?? `signal ${number}`;

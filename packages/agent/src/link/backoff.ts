@@ -1,0 +1,31 @@
+// How long to wait before the next try: doubling up to a ceiling, half of it left to
+// chance, so that ten thousand agents that lost the same server do not come back together.
+
+export interface Backoff {
+  next(): number;
+  reset(): void;
+}
+
+export interface BackoffLimits {
+  readonly firstMs: number;
+  readonly ceilingMs: number;
+}
+
+export const RECONNECT: BackoffLimits = { firstMs: 100, ceilingMs: 5_000 };
+
+/** A refusal does not heal by itself; asking less often spares both sides. */
+export const REFUSED: BackoffLimits = { firstMs: 2_000, ceilingMs: 60_000 };
+
+export function backoff({ firstMs, ceilingMs }: BackoffLimits, random: () => number): Backoff {
+  let bound = firstMs;
+  return {
+    next() {
+      const wait = bound / 2 + random() * (bound / 2);
+      bound = Math.min(bound * 2, ceilingMs);
+      return wait;
+    },
+    reset() {
+      bound = firstMs;
+    },
+  };
+}

@@ -1,0 +1,64 @@
+// Channels to servers. A real node has one to each server it knows; hollow nodes share a few. The
+// calls on them are made elsewhere. Keepalive finds a server that vanished without a word.
+
+import { Client, credentials } from "@grpc/grpc-js";
+
+export interface Dialer {
+  readonly servers: readonly string[];
+  /** The channel that member `member` of this process uses to this server. */
+  client(server: string, member: number): Client;
+  close(): void;
+}
+
+export interface DialOptions {
+  /** host:port; an http:// prefix is accepted. */
+  readonly servers: readonly string[];
+  readonly membersPerChannel?: number;
+}
+
+const KEEPALIVE_MS = 20_000;
+const KEEPALIVE_TIMEOUT_MS = 10_000;
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+/** The link has its own, jittered, wait between tries; the channel's must not add to it. */
+const CHANNEL_BACKOFF_FIRST_MS = 50;
+const CHANNEL_BACKOFF_CEILING_MS = 1_000;
+
+export function dialer({ servers, membersPerChannel = 1 }: DialOptions): Dialer {
+  const clients = new Map<string, Client>();
+  return {
+    servers: servers.map(parseServer),
+    client(server, member) {
+      const name = `${server}#${Math.floor(member / membersPerChannel)}`;
+      const known = clients.get(name);
+      if (known !== undefined) return known;
+      const made = new Client(server, credentials.createInsecure(), {
+        "grpc.keepalive_time_ms": KEEPALIVE_MS,
+        "grpc.keepalive_timeout_ms": KEEPALIVE_TIMEOUT_MS,
+        "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+        "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
+        "grpc.initial_reconnect_backoff_ms": CHANNEL_BACKOFF_FIRST_MS,
+        "grpc.min_reconnect_backoff_ms": CHANNEL_BACKOFF_FIRST_MS,
+        "grpc.max_reconnect_backoff_ms": CHANNEL_BACKOFF_CEILING_MS,
+        "grpc.use_local_subchannel_pool": 1,
+        "grpc.enable_retries": 0,
+        "grpc.service_config_disable_resolution": 1,
+        "grpc.enable_http_proxy": 0,
+      });
+      clients.set(name, made);
+      return made;
+    },
+    close() {
+      for (const client of clients.values()) client.close();
+      clients.clear();
+    },
+  };
+}
+
+export function parseServer(text: string): string {
+  const address = text.replace(/^http:\/\//, "").replace(/\/+$/, "");
+  const port = Number(address.slice(address.lastIndexOf(":") + 1));
+  if (!/^[^/]+:\d+$/.test(address) || port < 1 || port > 65_535) {
+    throw new RangeError(`server address must be host:port, got "${text}"`);
+  }
+  return address;
+}

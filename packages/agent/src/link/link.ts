@@ -1,0 +1,111 @@
+// Keeps one Connect stream open for one node: tries the servers in turn, waits between tries with
+// jitter, beats while connected. Everything said here can be lost with the stream; what must not
+// be lost is in the report buffer, whose owner sends it again after each welcome.
+
+import { create } from "@bufbuild/protobuf";
+import type { Client } from "@grpc/grpc-js";
+import { pb } from "@lattice/wire";
+import type { Logger } from "pino";
+import { backoff, RECONNECT, REFUSED } from "./backoff.ts";
+import type { Dialer } from "./dial.ts";
+import { openSession, type Session, type SessionEnd } from "./session.ts";
+import type { Wheel } from "./wheel.ts";
+
+export interface LinkOptions {
+  readonly dialer: Dialer;
+  /** Which of the process's nodes this is; chooses the channel. */
+  readonly member: number;
+  readonly wheel: Wheel;
+  readonly random: () => number;
+  readonly log: Logger;
+  /** Before the first try; spreads many nodes of one process. */
+  readonly firstDelayMs: number;
+  hello(): pb.Hello;
+  heartbeat(): { running: number; load1: number; memoryAvailableGb: number };
+  welcomed(): void;
+  /** An order other than the greeting; `client` is the channel it came by. */
+  order(message: pb.ServerMessage["message"], client: Client): void;
+}
+
+export interface Link {
+  /** Lost without a trace when not connected. */
+  send(message: pb.AgentMessage["message"]): void;
+  connected(): boolean;
+  close(): void;
+}
+
+const MIN_HEARTBEAT_MS = 50;
+
+export function openLink(options: LinkOptions): Link {
+  const { dialer, log, random } = options;
+  const afterLoss = backoff(RECONNECT, random);
+  const afterRefusal = backoff(REFUSED, random);
+  let session: Session | null = null;
+  let live = false;
+  let closed = false;
+  let turn = 0;
+  let timer: NodeJS.Timeout | null = null;
+  let leaveWheel: () => void = () => undefined;
+  let sequence = 0;
+
+  function connect(): void {
+    timer = null;
+    const server = dialer.servers[turn % dialer.servers.length] ?? "";
+    const client = dialer.client(server, options.member);
+    session = openSession(client, options.hello(), {
+      welcomed: (welcome) => welcomed(welcome, server),
+      order: (message) => options.order(message, client),
+      ended: (end) => ended(end, server),
+    });
+  }
+
+  function welcomed(welcome: pb.Welcome, server: string): void {
+    log.info({ server, version: welcome.serverVersion }, "connected");
+    live = true;
+    sequence = 0;
+    afterLoss.reset();
+    afterRefusal.reset();
+    leaveWheel();
+    leaveWheel = options.wheel.join(Math.max(MIN_HEARTBEAT_MS, welcome.heartbeatIntervalMs), beat);
+    beat();
+    options.welcomed();
+  }
+
+  function beat(): void {
+    sequence += 1;
+    const value = create(pb.HeartbeatSchema, { sequence, ...options.heartbeat() });
+    session?.send({ case: "heartbeat", value });
+  }
+
+  function ended(end: SessionEnd, server: string): void {
+    leaveWheel();
+    leaveWheel = () => undefined;
+    live = false;
+    session = null;
+    if (closed) return;
+    turn += 1;
+    const wait = end.kind === "refused" ? afterRefusal.next() : afterLoss.next();
+    if (end.kind === "refused") {
+      log.error(
+        { server, code: end.code, detail: end.detail, wait_ms: Math.round(wait) },
+        "the server refuses this agent",
+      );
+    } else if (end.welcomed) {
+      log.warn({ server, detail: end.detail }, "connection lost");
+    } else {
+      log.debug({ server, detail: end.detail, wait_ms: Math.round(wait) }, "cannot connect");
+    }
+    timer = setTimeout(connect, wait);
+  }
+
+  timer = setTimeout(connect, options.firstDelayMs);
+  return {
+    send: (message) => session?.send(message),
+    connected: () => live,
+    close() {
+      closed = true;
+      if (timer !== null) clearTimeout(timer);
+      session?.close();
+    },
+  };
+}

@@ -1,0 +1,95 @@
+// Between the lifecycle's plain values and the messages on the wire.
+
+import { create } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
+import type { Hardware } from "../discovery/hardware.ts";
+import type { Attempt, Order } from "../lifecycle/attempt.ts";
+import type { PendingReport } from "./reports.ts";
+
+export function orderOf(order: pb.RunOrder): Order {
+  return {
+    allocationId: order.allocationId,
+    attempt: order.attempt,
+    name: order.name,
+    tenant: order.tenant,
+    user: order.user,
+    vcluster: order.vcluster,
+    entrypoint: order.entrypoint,
+    command: order.command,
+    script: order.script,
+    variables: order.variables,
+    workdir: order.workdir,
+    walltimeSeconds: order.walltimeSeconds,
+    graceSeconds: order.graceSeconds,
+    nodes: order.nodes,
+    nodeIndex: order.nodeIndex,
+    tasksPerNode: order.tasksPerNode,
+    slurmEnv: order.slurmEnv,
+  };
+}
+
+export function reportMessage({ number, allocationId, attempt, body }: PendingReport): pb.Report {
+  const name = { number, allocationId, attempt };
+  if (body.kind === "running") {
+    return create(pb.ReportSchema, { ...name, state: pb.AllocationState.RUNNING, atMs: body.atMs });
+  }
+  const { end } = body;
+  const ended = { ...name, message: end.message, atMs: end.atMs };
+  if (end.kind === "completed") {
+    return create(pb.ReportSchema, { ...ended, state: pb.AllocationState.COMPLETED, exitCode: end.exitCode });
+  }
+  return create(pb.ReportSchema, {
+    ...ended,
+    state: pb.AllocationState.FAILED,
+    reason: end.reason,
+    ...(end.exitCode === null ? {} : { exitCode: end.exitCode }),
+  });
+}
+
+export function attemptStatus(key: string, attempt: Attempt): pb.AttemptStatus {
+  const [allocationId = "", number] = key.split(".");
+  return create(pb.AttemptStatusSchema, { allocationId, attempt: Number(number), state: stateOf(attempt) });
+}
+
+function stateOf(attempt: Attempt): pb.AllocationState {
+  switch (attempt.kind) {
+    case "starting":
+      return pb.AllocationState.STAGING;
+    case "running":
+    case "stopping":
+    case "clearing":
+      return pb.AllocationState.RUNNING;
+    case "ended":
+    case "archived":
+      return attempt.end.kind === "completed" ? pb.AllocationState.COMPLETED : pb.AllocationState.FAILED;
+  }
+}
+
+/** The newest version of the protocol that this agent speaks. */
+export const PROTOCOL_VERSION = 1;
+
+export interface NodeFacts {
+  readonly nodeId: string;
+  readonly group: string;
+  readonly homeVcluster: string;
+  readonly conformance: string;
+  readonly hardware: Hardware;
+  readonly version: string;
+  readonly bootId: string;
+  readonly isolation: string;
+  readonly hollow: boolean;
+}
+
+/** What a node says of itself in every Hello. */
+export type Identity = Omit<pb.Hello, "$typeName" | "$unknown" | "attempts">;
+
+export function identityOf({ hardware, version, isolation, hollow, ...facts }: NodeFacts): Identity {
+  const { features, ...measures } = hardware;
+  return {
+    ...facts,
+    protocolVersion: PROTOCOL_VERSION,
+    agentVersion: version,
+    address: hardware.hostname,
+    capabilities: create(pb.CapabilitiesSchema, { ...measures, features: [...features], isolation, hollow }),
+  };
+}

@@ -1,0 +1,76 @@
+// Reports that the server has not acknowledged. There is one for each attempt, the newest: a later
+// state says all that an earlier one would. The buffer is bounded; when it is full the oldest
+// report that an attempt runs goes first (the server asks again), then the oldest end, which is
+// still on disk and told again in the next Hello.
+
+import type { End } from "../lifecycle/attempt.ts";
+
+export type ReportBody =
+  | { readonly kind: "running"; readonly atMs: number }
+  | { readonly kind: "end"; readonly end: End };
+
+export interface PendingReport {
+  readonly number: number;
+  readonly allocationId: string;
+  readonly attempt: number;
+  readonly body: ReportBody;
+}
+
+/** A node holds far fewer attempts; more means a server that acknowledges nothing. */
+export const MAX_PENDING_REPORTS = 10_000;
+
+export interface ReportBuffer {
+  add(key: string, of: Omit<PendingReport, "number">): PendingReport;
+  /** The attempt whose end is hereby acknowledged, or null. */
+  acknowledge(number: number): string | null;
+  forget(key: string): void;
+  /** Oldest first. */
+  pending(): readonly PendingReport[];
+}
+
+export function reportBuffer(limit: number = MAX_PENDING_REPORTS): ReportBuffer {
+  const byKey = new Map<string, PendingReport>();
+  const keyOf = new Map<number, string>();
+  let last = 0;
+
+  function drop(key: string): void {
+    const old = byKey.get(key);
+    if (old === undefined) return;
+    byKey.delete(key);
+    keyOf.delete(old.number);
+  }
+
+  function makeRoom(): void {
+    if (byKey.size < limit) return;
+    let victim: string | undefined;
+    for (const [key, report] of byKey) {
+      victim ??= key;
+      if (report.body.kind === "running") {
+        victim = key;
+        break;
+      }
+    }
+    if (victim !== undefined) drop(victim);
+  }
+
+  return {
+    add(key, of) {
+      drop(key);
+      makeRoom();
+      last += 1;
+      const report = { ...of, number: last };
+      byKey.set(key, report);
+      keyOf.set(last, key);
+      return report;
+    },
+    acknowledge(number) {
+      const key = keyOf.get(number);
+      if (key === undefined) return null;
+      const ended = byKey.get(key)?.body.kind === "end";
+      drop(key);
+      return ended ? key : null;
+    },
+    forget: drop,
+    pending: () => [...byKey.values()],
+  };
+}

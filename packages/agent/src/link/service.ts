@@ -1,0 +1,23 @@
+// The agent's side of the contract: the two calls of AgentService as grpc-js wants them, with the
+// types of their messages.
+
+import { pb, serviceDefinition } from "@lattice/wire";
+
+interface Call<Request, Response> {
+  readonly path: string;
+  readonly serialize: (message: Request) => Buffer;
+  readonly deserialize: (bytes: Buffer) => Response;
+}
+
+export const connectCall = callNamed<pb.AgentMessage, pb.ServerMessage>("Connect");
+export const sendLogsCall = callNamed<pb.AgentLogChunk, pb.SendLogsResponse>("SendLogs");
+
+function callNamed<Request extends object, Response>(name: string): Call<Request, Response> {
+  const method = serviceDefinition(pb.AgentService)[name];
+  if (method === undefined) throw new Error(`the contract has no AgentService.${name}`);
+  return {
+    path: method.path,
+    serialize: method.requestSerialize as unknown as Call<Request, Response>["serialize"],
+    deserialize: method.responseDeserialize as unknown as Call<Request, Response>["deserialize"],
+  };
+}

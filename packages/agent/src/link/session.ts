@@ -1,0 +1,73 @@
+// One Connect stream from its Hello to its end. It knows how to say things on the stream and what
+// a server must say first; it does not know what orders mean and never dials twice.
+
+import { create } from "@bufbuild/protobuf";
+import type { Client, ClientDuplexStream, ServiceError } from "@grpc/grpc-js";
+import { status } from "@grpc/grpc-js";
+import { pb } from "@lattice/wire";
+import { connectCall } from "./service.ts";
+
+export type SessionEnd =
+  | { readonly kind: "refused"; readonly code: string; readonly detail: string }
+  | { readonly kind: "lost"; readonly detail: string; readonly welcomed: boolean };
+
+export interface Session {
+  send(message: pb.AgentMessage["message"]): void;
+  close(): void;
+}
+
+export interface SessionHandler {
+  welcomed(welcome: pb.Welcome): void;
+  order(message: pb.ServerMessage["message"]): void;
+  /** Called once, last. */
+  ended(end: SessionEnd): void;
+}
+
+/** A server that takes the stream but says nothing is as good as none. */
+const WELCOME_TIMEOUT_MS = 10_000;
+const FLUSH_MS = 200;
+
+export function openSession(client: Client, hello: pb.Hello, handler: SessionHandler): Session {
+  const { path, serialize, deserialize } = connectCall;
+  const call: ClientDuplexStream<pb.AgentMessage, pb.ServerMessage> = client.makeBidiStreamRequest(
+    path,
+    serialize,
+    deserialize,
+  );
+  let over = false;
+  let welcomed = false;
+  const deadline = setTimeout(
+    () => finish({ kind: "lost", detail: "no welcome in time", welcomed }),
+    WELCOME_TIMEOUT_MS,
+  );
+
+  function finish(end: SessionEnd): void {
+    if (over) return;
+    over = true;
+    clearTimeout(deadline);
+    // Half-closed first: what was written before, a last report maybe, still goes out.
+    call.end();
+    setTimeout(() => call.cancel(), FLUSH_MS).unref();
+    handler.ended(end);
+  }
+
+  function send(message: pb.AgentMessage["message"]): void {
+    if (!over) call.write(create(pb.AgentMessageSchema, { message }));
+  }
+
+  call.on("data", ({ message }: pb.ServerMessage) => {
+    if (over) return;
+    if (message.case === "refused") return finish({ kind: "refused", ...message.value });
+    if (message.case !== "welcome") return handler.order(message);
+    clearTimeout(deadline);
+    welcomed = true;
+    handler.welcomed(message.value);
+  });
+  call.on("error", (error: ServiceError) => {
+    finish({ kind: "lost", detail: `${status[error.code] ?? error.code}: ${error.details}`, welcomed });
+  });
+  call.on("end", () => finish({ kind: "lost", detail: "closed by the server", welcomed }));
+
+  send({ case: "hello", value: hello });
+  return { send, close: () => finish({ kind: "lost", detail: "closed by the agent", welcomed }) };
+}

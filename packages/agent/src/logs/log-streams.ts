@@ -1,0 +1,34 @@
+// The log streams that are open on this node, by the name the server gave them: opened and closed
+// by order, bounded in number, all ended with the agent.
+
+import type { Client } from "@grpc/grpc-js";
+import { type LogRequest, sendLogs } from "./send.ts";
+
+/** Each costs about a megabyte when the server is slow. */
+export const MAX_LOG_STREAMS = 64;
+
+export interface LogStreams {
+  open(client: Client, request: LogRequest): void;
+  close(streamId: string): void;
+  closeAll(): void;
+}
+
+export function logStreams(): LogStreams {
+  const open = new Map<string, AbortController>();
+  return {
+    open(client, request) {
+      if (open.has(request.streamId)) return;
+      const full = open.size >= MAX_LOG_STREAMS;
+      const abort = new AbortController();
+      open.set(request.streamId, abort);
+      const refused: LogRequest = { ...request, path: null };
+      void sendLogs(client, full ? refused : request, abort.signal).finally(() => open.delete(request.streamId));
+    },
+    close(streamId) {
+      open.get(streamId)?.abort();
+    },
+    closeAll() {
+      for (const abort of open.values()) abort.abort();
+    },
+  };
+}

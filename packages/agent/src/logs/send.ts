@@ -1,0 +1,130 @@
+// Streams one log of one attempt to the server that asked for it: from the start or from the last
+// N lines, to the end of the file, or on and on until the attempt has ended. It reads no faster
+// than the server takes it, so that a log of any size costs a few chunks of memory.
+
+import { type FileHandle, open } from "node:fs/promises";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { Client, ClientWritableStream } from "@grpc/grpc-js";
+import { pb } from "@lattice/wire";
+import { sendLogsCall } from "../link/service.ts";
+import { tailOffset } from "./tail.ts";
+
+export interface LogRequest {
+  readonly streamId: string;
+  /** 0: from the start. */
+  readonly tail: number;
+  readonly follow: boolean;
+  /** Null: the attempt is unknown here. */
+  readonly path: string | null;
+  /** Whether more may still be written to it. */
+  live(): boolean;
+}
+
+export const CHUNK_BYTES = 64 * 1024;
+/** How late a follower sees a new line at worst. */
+const LOOK_EVERY_MS = 100;
+
+/** Resolves when the log is sent, the server has hung up, or `signal` fires. Never rejects. */
+export async function sendLogs(client: Client, request: LogRequest, signal: AbortSignal): Promise<void> {
+  const { path, serialize, deserialize } = sendLogsCall;
+  const over = new AbortController();
+  const call = client.makeClientStreamRequest(path, serialize, deserialize, () => over.abort());
+  call.on("error", () => over.abort());
+  const cancel = (): void => call.cancel();
+  signal.addEventListener("abort", cancel, { once: true });
+  const outlet = outletOf(call, over.signal);
+  try {
+    await copy(outlet, request, AbortSignal.any([signal, over.signal]));
+  } catch (error) {
+    await outlet({ streamId: request.streamId, error: (error as Error).message });
+  }
+  call.end();
+  await fired(over.signal);
+  signal.removeEventListener("abort", cancel);
+}
+
+type Outlet = (chunk: MessageInitShape<typeof pb.AgentLogChunkSchema>) => Promise<void>;
+
+/** Resolves when the stream has room for more, or is over. */
+function outletOf(call: ClientWritableStream<pb.AgentLogChunk>, over: AbortSignal): Outlet {
+  return async (chunk) => {
+    if (over.aborted || call.write(create(pb.AgentLogChunkSchema, chunk))) return;
+    await new Promise<void>((resolve) => {
+      const go = (): void => {
+        call.off("drain", go);
+        over.removeEventListener("abort", go);
+        resolve();
+      };
+      call.on("drain", go);
+      over.addEventListener("abort", go, { once: true });
+    });
+  };
+}
+
+async function copy(outlet: Outlet, request: LogRequest, stop: AbortSignal): Promise<void> {
+  const { streamId, path } = request;
+  if (path === null) throw new Error("this node has no log of that attempt");
+  // Says at once whose log this is, so that the server can join both ends before the first line.
+  await outlet({ streamId, offset: "0" });
+  const file = await openWhenThere(path, request, stop);
+  if (file === null) return;
+  try {
+    const size = (await file.stat()).size;
+    let offset = request.tail > 0 ? await tailOffset(file, size, request.tail) : 0;
+    while (!stop.aborted) {
+      // Asked before reading: what was written while it lived is in the file by then.
+      const mayGrow = request.follow && request.live();
+      offset = await drain(outlet, file, { streamId, offset }, stop);
+      if (!mayGrow) return;
+      await pause(LOOK_EVERY_MS, stop);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Sends from `offset` to the end of the file; answers where that is. */
+async function drain(
+  outlet: Outlet,
+  file: FileHandle,
+  from: { readonly streamId: string; readonly offset: number },
+  stop: AbortSignal,
+): Promise<number> {
+  let { offset } = from;
+  while (!stop.aborted) {
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, offset);
+    if (bytesRead === 0) break;
+    await outlet({ streamId: from.streamId, data: buffer.subarray(0, bytesRead), offset: String(offset) });
+    offset += bytesRead;
+  }
+  return offset;
+}
+
+/** Null: the attempt ended, or will not be waited for, without ever making this file. */
+async function openWhenThere(path: string, request: LogRequest, stop: AbortSignal): Promise<FileHandle | null> {
+  while (!stop.aborted) {
+    const mayCome = request.follow && request.live();
+    const file = await open(path, "r").catch(() => null);
+    if (file !== null || !mayCome) return file;
+    await pause(LOOK_EVERY_MS, stop);
+  }
+  return null;
+}
+
+function pause(ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const go = (): void => {
+      clearTimeout(timer);
+      stop.removeEventListener("abort", go);
+      resolve();
+    };
+    const timer = setTimeout(go, ms);
+    stop.addEventListener("abort", go, { once: true });
+  });
+}
+
+function fired(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

@@ -1,0 +1,32 @@
+// The program `lattice-agent`: reads its command line, starts the agent, and on SIGTERM or SIGINT
+// closes the link and goes, leaving workloads to run.
+
+import pino from "pino";
+import { startAgent } from "./agent.ts";
+import { parseOptions } from "./options.ts";
+import { version } from "./version.ts";
+
+const options = parseOptions(process.argv.slice(2), process.env, version);
+const log = pino(
+  { name: "lattice-agent", level: options.logLevel, base: { node: options.nodeId } },
+  pino.destination({ dest: 2, sync: true }),
+);
+
+try {
+  const agent = await startAgent(options, { log, version });
+  let stopping = false;
+  const stop = (signal: string): void => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal, live: agent.live() }, "stopping");
+    void agent.close().then(() => setTimeout(() => process.exit(0), FLUSH_MS));
+  };
+  process.on("SIGTERM", () => stop("SIGTERM"));
+  process.on("SIGINT", () => stop("SIGINT"));
+} catch (error) {
+  log.fatal({ error: (error as Error).message }, "cannot start");
+  process.exitCode = 1;
+}
+
+/** For the last words on the link to leave the process. */
+const FLUSH_MS = 50;

@@ -1,0 +1,157 @@
+// The command line as one complete, checked value. Nothing else reads flags or the environment
+// of the agent.
+
+import { hostname } from "node:os";
+import { parseGroupId, parseNodeId, parseVClusterId } from "@lattice/core";
+import { Command, InvalidArgumentError } from "commander";
+import type { HardwareFlags } from "./discovery/hardware.ts";
+import { parseServer } from "./link/dial.ts";
+
+export interface AgentOptions {
+  readonly nodeId: string;
+  readonly group: string;
+  /** Empty: serves all vClusters. */
+  readonly homeVcluster: string;
+  readonly servers: readonly string[];
+  readonly dataDir: string;
+  readonly logLevel: string;
+  readonly killWorkloadsOnExit: boolean;
+  readonly hardware: HardwareFlags;
+  readonly hollow: {
+    readonly count: number;
+    readonly prefix: string;
+    readonly runtimeMs: number;
+    readonly nodesPerGroup: number;
+  } | null;
+}
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
+/** Beyond this one process runs out of descriptors and memory before it is of use. */
+const MAX_HOLLOW = 50_000;
+
+export function parseOptions(
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  version: string,
+): AgentOptions {
+  const flags = commandLine(version).parse(argv, { from: "user" }).opts<Flags>();
+  const servers = [...flags.server, ...flags.quorumEndpoint];
+  return {
+    nodeId: flags.nodeId,
+    group: flags.group,
+    homeVcluster: flags.homeVcluster,
+    servers: servers.length > 0 ? servers : [DEFAULT_SERVER],
+    dataDir: flags.dataDir,
+    logLevel: flags.logLevel,
+    killWorkloadsOnExit: flags.killWorkloadsOnExit || env.LATTICE_AGENT_KILL_WORKLOADS_ON_EXIT === "1",
+    hardware: {
+      cpuCores: flags.cpuCores,
+      memoryGb: flags.memoryGb,
+      gpuCount: flags.gpuCount,
+      gpuType: flags.gpuType,
+      features: flags.feature,
+    },
+    hollow:
+      flags.hollow === undefined
+        ? null
+        : {
+            count: flags.hollow,
+            prefix: flags.hollowPrefix,
+            runtimeMs: flags.hollowRuntime,
+            nodesPerGroup: flags.hollowGroupSize,
+          },
+  };
+}
+
+const DEFAULT_SERVER = "127.0.0.1:50051";
+
+interface Flags {
+  nodeId: string;
+  group: string;
+  homeVcluster: string;
+  server: string[];
+  quorumEndpoint: string[];
+  dataDir: string;
+  logLevel: string;
+  killWorkloadsOnExit: boolean;
+  cpuCores?: number;
+  memoryGb?: number;
+  gpuCount?: number;
+  gpuType?: string;
+  feature: string[];
+  hollow?: number;
+  hollowPrefix: string;
+  hollowRuntime: number;
+  hollowGroupSize: number;
+}
+
+function commandLine(version: string): Command {
+  return new Command("lattice-agent")
+    .description("Runs allocations on this node, by order of the Lattice servers.")
+    .version(version)
+    .option("--server <host:port>", "a server to connect to (repeatable; tried in turn)", servers, [])
+    .option("--quorum-endpoint <host:port>", "the same as --server", servers, [])
+    .option("--node-id <name>", "name of this node", named("node id", parseNodeId), hostname())
+    .option("--group <name>", "topology group of this node", named("group", parseGroupId), "default")
+    .option(
+      "--home-vcluster <name>",
+      "vCluster this node belongs to (default: serves all)",
+      named("vCluster", parseVClusterId),
+      "",
+    )
+    .option("--data-dir <path>", "where attempts and their logs are kept", "/var/lib/lattice/agent")
+    .option("--cpu-cores <n>", "instead of what is discovered", whole(1, 1_000_000))
+    .option("--memory-gb <n>", "instead of what is discovered", positive)
+    .option("--gpu-count <n>", "number of GPUs", whole(0, 1_000))
+    .option("--gpu-type <name>", "type of the GPUs")
+    .option(
+      "--feature <name>",
+      "a feature that jobs can ask for (repeatable)",
+      (text, list: string[]) => [...list, text],
+      [],
+    )
+    .option("--kill-workloads-on-exit", "end all workloads when the agent is stopped", false)
+    .option("--hollow <n>", "simulate n nodes that run nothing", whole(1, MAX_HOLLOW))
+    .option("--hollow-prefix <text>", "simulated nodes are named by this and a number", "hollow-")
+    .option("--hollow-runtime <ms>", "how long a simulated job runs", whole(0, 2 ** 30), 100)
+    .option("--hollow-group-size <n>", "simulated nodes in each topology group", whole(1, MAX_HOLLOW), 100)
+    .option("--log-level <level>", LOG_LEVELS.join(", "), level, "info");
+}
+
+function servers(text: string, list: string[]): string[] {
+  try {
+    return [...list, parseServer(text)];
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}
+
+const named =
+  (what: string, parse: (text: string) => string | null) =>
+  (text: string): string => {
+    const parsed = parse(text);
+    if (parsed === null)
+      throw new InvalidArgumentError(`not a valid ${what}: letters, digits, ".", "_" and "-", at most 63.`);
+    return parsed;
+  };
+
+const whole =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < least || value > most) {
+      throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}.`);
+    }
+    return value;
+  };
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError("must be a number above 0.");
+  return value;
+}
+
+function level(text: string): string {
+  if (!LOG_LEVELS.includes(text)) throw new InvalidArgumentError(`must be one of ${LOG_LEVELS.join(", ")}.`);
+  return text;
+}

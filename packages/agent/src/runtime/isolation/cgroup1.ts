@@ -1,0 +1,34 @@
+// One cgroup v1 group for each attempt, in the freezer hierarchy where there is one: frozen
+// processes cannot fork away while they are being killed. Without the freezer the group is swept
+// again and again by the caller until it is empty.
+
+import { writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { removeEmpty } from "./cgroup2.ts";
+import { childGroups, makeGroup, membersBelow, removeBelow } from "./group-folder.ts";
+import { type Isolation, signalEach } from "./isolation.ts";
+
+export function cgroup1(home: string): Isolation {
+  const groupOf = (key: string): string => join(home, key);
+  return {
+    kind: "cgroup1",
+    async prepare({ key }) {
+      await makeGroup(groupOf(key));
+      return join(groupOf(key), "cgroup.procs");
+    },
+    members: ({ key }) => membersBelow(groupOf(key)),
+    async kill({ key }) {
+      await freeze(groupOf(key), "FROZEN");
+      signalEach(await membersBelow(groupOf(key)), "SIGKILL");
+      await freeze(groupOf(key), "THAWED");
+    },
+    remove: ({ key }) => removeBelow(groupOf(key)),
+    groups: async () => (await childGroups(home)).map((path) => basename(path)),
+    close: () => removeEmpty(home),
+  };
+}
+
+async function freeze(group: string, state: "FROZEN" | "THAWED"): Promise<void> {
+  // Only the freezer hierarchy has this file.
+  await writeFile(join(group, "freezer.state"), state, { flag: "r+" }).catch(() => undefined);
+}

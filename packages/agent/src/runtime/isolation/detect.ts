@@ -1,0 +1,97 @@
+// Finds the best isolation this machine really offers, by trying it: a group is made and a process
+// moved into it. Mounts are looked up, not assumed, since v2 may be mounted beside v1. Each agent
+// works in a folder of its own, named after its node and data folder: several share a machine.
+
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { accessSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
+import { cgroup1 } from "./cgroup1.ts";
+import { cgroup2 } from "./cgroup2.ts";
+import type { Isolation } from "./isolation.ts";
+import { processGroup } from "./process-group.ts";
+
+export interface AgentPlace {
+  readonly nodeId: string;
+  readonly dataDir: string;
+}
+
+/** `only`: this kind or none better than no group at all; for tests and for sites that must. */
+export function detectIsolation(place: AgentPlace, only?: Isolation["kind"]): Isolation {
+  if (only === "process_group") return processGroup();
+  const mounts = controlGroupMounts(readOr("/proc/self/mountinfo"));
+  if (only !== "cgroup1" && mounts.v2 !== null) {
+    for (const base of [mounts.v2, join(mounts.v2, ownGroup(readOr("/proc/self/cgroup")))]) {
+      const home = join(base, "lattice", folderName(place));
+      if (works(home, ["cgroup.kill"])) return cgroup2(home);
+    }
+  }
+  if (only !== "cgroup2" && mounts.v1 !== null) {
+    const home = join(mounts.v1, "lattice", folderName(place));
+    if (works(home, [])) return cgroup1(home);
+  }
+  return processGroup();
+}
+
+const PROBE = "probe";
+const PROBE_TIMEOUT_MS = 2_000;
+
+function works(home: string, needed: readonly string[]): boolean {
+  const probe = join(home, PROBE);
+  try {
+    mkdirSync(probe, { recursive: true });
+    for (const file of needed) accessSync(join(probe, file));
+    const joined = spawnSync("/bin/sh", ["-c", 'echo 0 >"$1"', "sh", join(probe, "cgroup.procs")], {
+      stdio: "ignore",
+      timeout: PROBE_TIMEOUT_MS,
+    });
+    return joined.status === 0;
+  } catch {
+    return false;
+  } finally {
+    try {
+      rmdirSync(probe);
+    } catch {
+      // It was never made, or the sweep at start takes it.
+    }
+  }
+}
+
+export interface Mounts {
+  readonly v2: string | null;
+  /** The freezer hierarchy, else that of pids, else a named one. */
+  readonly v1: string | null;
+}
+
+/** From /proc/self/mountinfo: `... mountpoint options [optional] - type source superoptions`. */
+export function controlGroupMounts(mountinfo: string): Mounts {
+  let v2: string | null = null;
+  const v1 = new Map<string, string>();
+  for (const line of mountinfo.split("\n")) {
+    const [left, right] = line.split(" - ");
+    const mountpoint = left?.split(" ")[4];
+    const [type, , options] = right?.split(" ") ?? [];
+    if (mountpoint === undefined) continue;
+    if (type === "cgroup2") v2 ??= mountpoint;
+    if (type === "cgroup") for (const option of options?.split(",") ?? []) v1.set(option, mountpoint);
+  }
+  return { v2, v1: v1.get("freezer") ?? v1.get("pids") ?? v1.get("name=systemd") ?? null };
+}
+
+/** From /proc/self/cgroup: the `0::/path` line. */
+function ownGroup(text: string): string {
+  const line = text.split("\n").find((candidate) => candidate.startsWith("0::"));
+  return line?.slice("0::".length) ?? "/";
+}
+
+function folderName({ nodeId, dataDir }: AgentPlace): string {
+  return `${nodeId}-${createHash("sha256").update(`${nodeId}\0${dataDir}`).digest("hex").slice(0, 10)}`;
+}
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

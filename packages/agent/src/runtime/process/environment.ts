@@ -1,0 +1,86 @@
+// The environment of a workload: a small clean base, the submission's own variables, and what
+// Lattice says about the allocation, under its own names and, when asked for, under Slurm's.
+// Lattice's names come last, so that a submission cannot pretend to be another allocation.
+
+import type { Order } from "../../lifecycle/attempt.ts";
+
+/** Carried by every process of an attempt: how those that left the process group are found. */
+export const MARKER = "LATTICE_ATTEMPT_DIR";
+
+export interface Surroundings {
+  readonly nodeId: string;
+  readonly attemptDir: string;
+  /** The agent's own environment. */
+  readonly base: Readonly<Record<string, string | undefined>>;
+}
+
+export function environment(order: Order, around: Surroundings): Record<string, string> {
+  return {
+    ...inherited(around.base),
+    ...order.variables,
+    ...latticeNames(order, around),
+    ...(order.slurmEnv ? slurmNames(order, around.nodeId) : {}),
+    [MARKER]: around.attemptDir,
+  };
+}
+
+const INHERITED = ["PATH", "HOME", "USER", "LANG", "SHELL"] as const;
+const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+function inherited(base: Surroundings["base"]): Record<string, string> {
+  const kept: Record<string, string> = { PATH: DEFAULT_PATH };
+  for (const name of INHERITED) {
+    const value = base[name];
+    if (value !== undefined) kept[name] = value;
+  }
+  return kept;
+}
+
+function latticeNames(order: Order, around: Surroundings): Record<string, string> {
+  const [parent, index] = order.allocationId.split("_");
+  return {
+    LATTICE_ALLOC_ID: order.allocationId,
+    LATTICE_ATTEMPT: String(order.attempt),
+    LATTICE_JOB_NAME: order.name,
+    LATTICE_NODELIST: order.nodes.join(","),
+    LATTICE_NNODES: String(nodeCount(order)),
+    LATTICE_NODEID: String(order.nodeIndex),
+    LATTICE_NODE: around.nodeId,
+    LATTICE_NPROCS: String(processCount(order)),
+    LATTICE_SUBMIT_DIR: submitDir(order),
+    LATTICE_TENANT: order.tenant,
+    LATTICE_USER: order.user,
+    LATTICE_VCLUSTER: order.vcluster,
+    ...(index === undefined ? {} : { LATTICE_TASK_GROUP_ID: parent ?? "", LATTICE_TASK_INDEX: index }),
+  };
+}
+
+function slurmNames(order: Order, nodeId: string): Record<string, string> {
+  const [parent, index] = order.allocationId.split("_");
+  const nodes = order.nodes.join(",");
+  const tasks = String(processCount(order));
+  const count = String(nodeCount(order));
+  return {
+    SLURM_JOB_ID: order.allocationId,
+    SLURM_JOBID: order.allocationId,
+    SLURM_JOB_NAME: order.name,
+    SLURM_NODELIST: nodes,
+    SLURM_JOB_NODELIST: nodes,
+    SLURM_NNODES: count,
+    SLURM_JOB_NUM_NODES: count,
+    SLURM_NTASKS: tasks,
+    SLURM_NPROCS: tasks,
+    SLURM_SUBMIT_DIR: submitDir(order),
+    SLURM_NODEID: String(order.nodeIndex),
+    SLURMD_NODENAME: nodeId,
+    SLURM_JOB_PARTITION: order.vcluster,
+    SLURM_JOB_ACCOUNT: order.tenant,
+    SLURM_JOB_USER: order.user,
+    ...(index === undefined ? {} : { SLURM_ARRAY_JOB_ID: parent ?? "", SLURM_ARRAY_TASK_ID: index }),
+  };
+}
+
+const nodeCount = (order: Order): number => Math.max(1, order.nodes.length);
+const processCount = (order: Order): number => nodeCount(order) * Math.max(1, order.tasksPerNode);
+/** The client says where it stood; else it is where the job runs. */
+const submitDir = (order: Order): string => order.variables.LATTICE_SUBMIT_DIR ?? order.workdir;

@@ -1,0 +1,97 @@
+// The folder of one attempt and what is read from and written to it. `order.json` and `stop` and
+// `end.json` are the agent's; `pid`, `exit`, `stdout` and `stderr` are the wrapper's. Nothing is
+// synced: what is lost with a power cut is told apart by the boot id in the order.
+
+import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { End, Exit, Order, Stop } from "../../lifecycle/attempt.ts";
+
+export interface AttemptFiles {
+  readonly order: Order | null;
+  readonly bootId: string;
+  /** Null: not claimed. 0: claimed, but the wrapper did not get to write its number. */
+  readonly pid: number | null;
+  readonly claimedAtMs: number;
+  readonly exit: Exit | null;
+  readonly exitedAtMs: number;
+  readonly stop: Stop | null;
+  readonly end: End | null;
+}
+
+export async function readAttempt(dir: string): Promise<AttemptFiles> {
+  const [order, pid, claimedAtMs, exit, exitedAtMs, stop, end] = await Promise.all([
+    readJson<StoredOrder>(join(dir, "order.json")),
+    readPid(dir),
+    changedAt(join(dir, "pid")),
+    readExit(dir),
+    changedAt(join(dir, "exit")),
+    readJson<Stop>(join(dir, "stop")),
+    readJson<End>(join(dir, "end.json")),
+  ]);
+  return { order: order?.order ?? null, bootId: order?.bootId ?? "", pid, claimedAtMs, exit, exitedAtMs, stop, end };
+}
+
+interface StoredOrder {
+  readonly bootId: string;
+  readonly order: Order;
+}
+
+/** Folder and order; the script, when there is one, beside it and executable. */
+export async function writeOrder(dir: string, order: Order, bootId: string): Promise<void> {
+  await mkdir(dir, { recursive: true });
+  const stored: StoredOrder = { bootId, order };
+  await writeFile(join(dir, "order.json"), JSON.stringify(stored));
+  if (order.script !== "") await writeFile(join(dir, "script"), order.script, { mode: 0o700 });
+}
+
+export async function writeStop(dir: string, stop: Stop): Promise<void> {
+  await writeWhole(join(dir, "stop"), stop);
+}
+
+export async function writeEnd(dir: string, end: End): Promise<void> {
+  await mkdir(dir, { recursive: true });
+  await writeWhole(join(dir, "end.json"), end);
+}
+
+/** Null while the wrapper has not recorded it, wholly. */
+export async function readExit(dir: string): Promise<Exit | null> {
+  const text = await readText(join(dir, "exit"));
+  if (text === null || !text.endsWith("\n")) return null;
+  const line = text.slice(0, -1);
+  if (line.startsWith("launch ")) return { kind: "not_launched", message: line.slice("launch ".length) };
+  const code = Number.parseInt(line, 10);
+  return Number.isNaN(code) ? null : { kind: "code", code, recorded: true };
+}
+
+export async function readPid(dir: string): Promise<number | null> {
+  const text = await readText(join(dir, "pid"));
+  if (text === null) return null;
+  const pid = Number.parseInt(text, 10);
+  return Number.isNaN(pid) ? 0 : pid;
+}
+
+async function changedAt(path: string): Promise<number> {
+  return stat(path).then(
+    (found) => Math.round(found.mtimeMs),
+    () => 0,
+  );
+}
+
+async function writeWhole(path: string, value: object): Promise<void> {
+  await writeFile(`${path}.tmp`, JSON.stringify(value));
+  await rename(`${path}.tmp`, path);
+}
+
+async function readJson<T>(path: string): Promise<T | null> {
+  const text = await readText(path);
+  if (text === null) return null;
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return null;
+  }
+}
+
+async function readText(path: string): Promise<string | null> {
+  return readFile(path, "utf8").catch(() => null);
+}

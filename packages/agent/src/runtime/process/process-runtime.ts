@@ -1,0 +1,173 @@
+// Runs attempts as real processes of this machine: puts together the folder, the control group,
+// the wrapper, and the watch over processes of an earlier life. It keeps no opinion on what an
+// attempt should do next; the lifecycle decides, and this carries out.
+
+import { createHash } from "node:crypto";
+import { access, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import type { Facts } from "../../lifecycle/recover.ts";
+import type { AttemptPlace, Isolation } from "../isolation/isolation.ts";
+import type { Runtime, RuntimeListener, StartResult } from "../runtime.ts";
+import { environment } from "./environment.ts";
+import { readAttempt, readPid, writeEnd, writeOrder, writeStop } from "./files.ts";
+import { findWrapperOf, isWrapperOf, watchAdopted } from "./reattach.ts";
+import { RETENTION, type RetentionLimits, retention } from "./retention.ts";
+import { childEnd, launch } from "./start.ts";
+import { clear, terminate } from "./stop.ts";
+import { wrapperScript } from "./wrapper.ts";
+
+export interface ProcessRuntimeOptions {
+  readonly nodeId: string;
+  readonly bootId: string;
+  readonly dataDir: string;
+  readonly isolation: Isolation;
+  readonly log: Logger;
+  readonly listener: RuntimeListener;
+  readonly retention?: RetentionLimits;
+}
+
+interface Process {
+  leader: number | null;
+  readonly signalled: Set<number>;
+}
+
+export async function processRuntime(options: ProcessRuntimeOptions): Promise<Runtime> {
+  const { isolation, listener, log, nodeId, bootId } = options;
+  const attemptsDir = join(options.dataDir, "attempts");
+  const endedDir = join(options.dataDir, "ended");
+  await mkdir(attemptsDir, { recursive: true });
+  await mkdir(endedDir, { recursive: true });
+  const wrapper = await writeWrapper(options.dataDir);
+  const processes = new Map<string, Process>();
+  const closing = new AbortController();
+  const kept = retention(endedDir, options.retention ?? RETENTION, (key) => listener.dropped(key));
+  const watch = watchAdopted((key, exit) => listener.exited(key, exit, Date.now()));
+
+  const dirOf = (key: string): string => join(attemptsDir, key);
+  const placeOf = (key: string): AttemptPlace => ({
+    key,
+    dir: dirOf(key),
+    leader: processes.get(key)?.leader ?? null,
+  });
+
+  async function factsOf(key: string): Promise<Facts> {
+    const dir = dirOf(key);
+    const claimed = await readPid(dir);
+    const leader = claimed === 0 ? await findWrapperOf(dir) : claimed;
+    const alive = leader !== null && (await isWrapperOf(dir, leader));
+    // After the look at the process, so that an exit written in between is seen.
+    const files = await readAttempt(dir);
+    processes.set(key, { leader, signalled: new Set() });
+    return {
+      ...files,
+      claimed: claimed !== null,
+      alive,
+      rebooted: files.order !== null && files.bootId !== bootId,
+    };
+  }
+
+  async function onChildEnd(key: string, pid: number, code: number | null, signal: NodeJS.Signals | null) {
+    const end = await childEnd(dirOf(key), { pid, code, signal });
+    if (closing.signal.aborted) return;
+    if (end.kind === "exited") return listener.exited(key, end.exit, Date.now());
+    log.warn({ attempt: key, pid: end.pid }, "another wrapper has this attempt already; watching that one");
+    const owner = end.pid === 0 ? ((await findWrapperOf(dirOf(key))) ?? 0) : end.pid;
+    processes.set(key, { leader: owner, signalled: new Set() });
+    watch.add(key, dirOf(key), owner);
+  }
+
+  return {
+    isolation: isolation.kind,
+
+    async recover() {
+      await kept.load();
+      const keys = await readdir(attemptsDir);
+      return new Map(await Promise.all(keys.map(async (key) => [key, await factsOf(key)] as const)));
+    },
+
+    async sweep(known) {
+      for (const key of await isolation.groups()) {
+        if (known.has(key)) continue;
+        log.warn({ attempt: key }, "removing the control group of an attempt nobody knows");
+        await clear(isolation, { key, dir: dirOf(key), leader: null }, { signal: closing.signal, log });
+      }
+    },
+
+    adopt(key) {
+      const leader = processes.get(key)?.leader;
+      if (typeof leader === "number") watch.add(key, dirOf(key), leader);
+    },
+
+    async start(key, order): Promise<StartResult> {
+      const dir = dirOf(key);
+      // Acknowledged in an earlier life of this agent: it must not run a second time.
+      if (kept.has(key)) return { kind: "not_launched", message: "this attempt has ended on this node before" };
+      const [joinBy] = await Promise.all([isolation.prepare(placeOf(key)), writeOrder(dir, order, bootId)]);
+      const env = environment(order, { nodeId, attemptDir: dir, base: process.env });
+      const result = await launch({ dir, wrapper, joinBy, order, environment: env });
+      if (result.kind === "not_launched") return result;
+      const { child, pid } = result;
+      processes.set(key, { leader: pid, signalled: new Set() });
+      child.once("exit", (code, signal) => void onChildEnd(key, pid, code, signal));
+      child.unref();
+      return { kind: "started", atMs: Date.now() };
+    },
+
+    async terminate(key) {
+      const signalled = processes.get(key)?.signalled ?? new Set();
+      for (const pid of await terminate(isolation, placeOf(key), signalled)) signalled.add(pid);
+    },
+
+    kill: (key) => isolation.kill(placeOf(key)),
+
+    async clear(key) {
+      await clear(isolation, placeOf(key), { signal: closing.signal, log });
+    },
+
+    rememberStop: (key, stop) => writeStop(dirOf(key), stop),
+    rememberEnd: (key, end) => writeEnd(dirOf(key), end),
+
+    async archive(key) {
+      processes.delete(key);
+      const moved = rename(dirOf(key), join(endedDir, key));
+      // Archived before: what is kept of it has the logs, the newer folder has none.
+      await moved.catch(() => rm(dirOf(key), { recursive: true, force: true }));
+      await kept.added(key);
+    },
+
+    async discard(key) {
+      processes.delete(key);
+      await rm(dirOf(key), { recursive: true, force: true });
+    },
+
+    async logFile(key, stream) {
+      for (const dir of [dirOf(key), join(endedDir, key)]) {
+        if (await exists(dir)) return join(dir, stream);
+      }
+      return null;
+    },
+
+    async close() {
+      closing.abort();
+      watch.close();
+      await isolation.close();
+    },
+  };
+}
+
+/** Named after its content: a newer agent never changes the script that an older wrapper reads. */
+async function writeWrapper(dataDir: string): Promise<string> {
+  const digest = createHash("sha256").update(wrapperScript).digest("hex").slice(0, 8);
+  const path = join(dataDir, `run-attempt-${digest}.sh`);
+  if (await exists(path)) return path;
+  await writeFile(`${path}.${process.pid}`, wrapperScript);
+  await rename(`${path}.${process.pid}`, path);
+  return path;
+}
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,82 @@
+// Ended attempts keep their logs until newer ones need the room: by count and by bytes, oldest
+// first. The newest is always kept, however large. Removal runs behind the work, one folder at a
+// time, and a folder that cannot be removed is only left over, never in the way.
+
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+
+export interface RetentionLimits {
+  readonly attempts: number;
+  readonly bytes: number;
+}
+
+/** Enough for a day of ordinary jobs on one node. */
+export const RETENTION: RetentionLimits = { attempts: 2_000, bytes: 4 * 1024 ** 3 };
+
+export interface Retention {
+  /** Takes up what an earlier life of this agent left. */
+  load(): Promise<void>;
+  added(key: string): Promise<void>;
+  has(key: string): boolean;
+}
+
+export function retention(folder: string, limits: RetentionLimits, dropped: (key: string) => void): Retention {
+  /** Oldest first, with the bytes of its logs. */
+  const kept = new Map<string, number>();
+  let bytes = 0;
+  let sweeping: Promise<void> | null = null;
+
+  function keep(key: string, size: number): void {
+    bytes += size - (kept.get(key) ?? 0);
+    kept.delete(key);
+    kept.set(key, size);
+    if (tooMuch()) sweeping ??= sweep().finally(() => (sweeping = null));
+  }
+
+  const tooMuch = (): boolean => kept.size > 1 && (kept.size > limits.attempts || bytes > limits.bytes);
+
+  async function sweep(): Promise<void> {
+    while (tooMuch()) {
+      const [oldest] = kept;
+      if (oldest === undefined) return;
+      const [key, size] = oldest;
+      kept.delete(key);
+      bytes -= size;
+      dropped(key);
+      await rm(join(folder, key), { recursive: true, force: true }).catch(() => undefined);
+    }
+  }
+
+  return {
+    has: (key) => kept.has(key),
+    async added(key) {
+      keep(key, await logBytes(join(folder, key)));
+    },
+    async load() {
+      const names = await readdir(folder).catch(() => []);
+      const found = await Promise.all(names.map(async (name) => ({ name, ...(await describe(join(folder, name))) })));
+      found.sort((a, b) => a.changedAtMs - b.changedAtMs || (a.name < b.name ? -1 : 1));
+      for (const { name, size } of found) keep(name, size);
+    },
+  };
+}
+
+async function describe(dir: string): Promise<{ changedAtMs: number; size: number }> {
+  const changedAtMs = await stat(dir).then(
+    (found) => found.mtimeMs,
+    () => 0,
+  );
+  return { changedAtMs, size: await logBytes(dir) };
+}
+
+async function logBytes(dir: string): Promise<number> {
+  const sizes = await Promise.all(
+    ["stdout", "stderr"].map((name) =>
+      stat(join(dir, name)).then(
+        (found) => found.size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

@@ -1,0 +1,35 @@
+// The shell script that stands between the agent and a workload. It leads the session, so the
+// workload outlives the agent; it claims the attempt by creating `pid` with noclobber, so the
+// same attempt never runs twice, whatever crashed; and it leaves the exit status in `exit`. It
+// uses no variables of its own (they could shadow the job's) and forks once, for the command.
+//
+// Arguments: attempt folder, file to join the control group by (or empty), working directory,
+// then the command. `exit` is one line written at once; a reader takes it only with its newline.
+// A rename would need one more process for each job and promise nothing beyond that.
+
+/** The wrapper found the attempt claimed by another wrapper, or could not claim it at all. */
+export const NOT_CLAIMED = 97;
+
+export const wrapperScript = `# Runs one attempt of a Lattice allocation; started by lattice-agent.
+set -C
+echo $$ >"$1/pid" || exit ${NOT_CLAIMED}
+set +C
+trap : TERM INT HUP USR1 USR2
+exec >>"$1/stdout" 2>>"$1/stderr"
+if [ -n "$2" ] && ! echo 0 >"$2"; then
+  echo "launch could not join its control group" >"$1/exit"
+  exit 1
+fi
+if ! cd "$3"; then
+  echo "launch cannot enter the working directory $3" >"$1/exit"
+  exit 1
+fi
+if [ -e "$1/stop" ]; then
+  echo "launch it was stopped before it began" >"$1/exit"
+  exit 1
+fi
+(shift 3; exec "$@")
+set -- "$1" $?
+echo "$2" >"$1/exit"
+exit "$2"
+`;

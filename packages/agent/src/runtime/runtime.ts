@@ -1,0 +1,43 @@
+// What a node needs from whatever runs its attempts. Real processes and the simulated ones of a
+// hollow node both fit behind it, so that link, lifecycle and reports are the same code for both.
+
+import type { End, Exit, Order, Stop } from "../lifecycle/attempt.ts";
+import type { Facts } from "../lifecycle/recover.ts";
+
+export type StartResult =
+  | { readonly kind: "started"; readonly atMs: number }
+  | { readonly kind: "not_launched"; readonly message: string };
+
+export interface Runtime {
+  /** "cgroup2", "cgroup1" or "process_group". */
+  readonly isolation: string;
+  /** Every attempt found from an earlier life of this agent. Called once, before anything else. */
+  recover(): Promise<ReadonlyMap<string, Facts>>;
+  /** Ends what belongs to none of these attempts but was left by an earlier life of this agent. */
+  sweep(known: ReadonlySet<string>): Promise<void>;
+  /** Goes on with an attempt whose process is alive: its exit will be told. */
+  adopt(key: string): void;
+  start(key: string, order: Order): Promise<StartResult>;
+  /** SIGTERM, once for each process of the attempt. */
+  terminate(key: string): Promise<void>;
+  /** SIGKILL for everything of the attempt. */
+  kill(key: string): Promise<void>;
+  /** Resolves when nothing of the attempt is left on the node. */
+  clear(key: string): Promise<void>;
+  rememberStop(key: string, stop: Stop): Promise<void>;
+  rememberEnd(key: string, end: End): Promise<void>;
+  /** The record goes, the logs stay until retention takes them. */
+  archive(key: string): Promise<void>;
+  /** Drops what is on disk of an attempt that never began. */
+  discard(key: string): Promise<void>;
+  /** Null: no such log here. */
+  logFile(key: string, stream: "stdout" | "stderr"): Promise<string | null>;
+  /** Lets go of everything without touching a workload. */
+  close(): Promise<void>;
+}
+
+export interface RuntimeListener {
+  exited(key: string, exit: Exit, atMs: number): void;
+  /** Retention has taken the last trace of an archived attempt. */
+  dropped(key: string): void;
+}

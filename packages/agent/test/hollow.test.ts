@@ -1,0 +1,29 @@
+import { pb } from "@lattice/wire";
+import pino from "pino";
+import { expect, test } from "vitest";
+import { startAgent } from "../src/index.ts";
+import { fakeServer, found } from "./fake-server.ts";
+import { agentOptions } from "./rig.ts";
+
+test("200 hollow nodes connect, beat, run and stop", async () => {
+  const server = await fakeServer();
+  const hollow = { count: 200, prefix: "h-", runtimeMs: 20, nodesPerGroup: 50 };
+  const agent = await startAgent(agentOptions(server.address, "", { hollow }), {
+    log: pino({ level: "silent" }),
+    version: "test",
+  });
+  await found(() => agent.connected() === 200);
+  expect(new Set(server.hellos.map((hello) => hello.nodeId)).size).toBe(200);
+  expect(new Set(server.hellos.map((hello) => hello.group)).size).toBe(4);
+  expect(server.hellos.every((hello) => hello.capabilities?.hollow)).toBe(true);
+  server.run({ allocationId: "1", command: ["true"] });
+  await found(() => server.reports.filter((r) => r.state === pb.AllocationState.COMPLETED).length === 200);
+  expect(server.reports.filter((r) => r.state === pb.AllocationState.RUNNING)).toHaveLength(200);
+  server.run({ allocationId: "2", command: ["true"], variables: { LATTICE_HOLLOW_RUNTIME_MS: "60000" } });
+  await found(() => agent.live() === 200);
+  server.stop({ allocationId: "2" });
+  await found(() => server.reports.filter((r) => r.reason === "stopped").length === 200);
+  await found(() => server.heartbeats.length > 600);
+  await agent.close();
+  await server.close();
+});

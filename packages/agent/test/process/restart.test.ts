@@ -1,0 +1,171 @@
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pb } from "@lattice/wire";
+import { buildSync } from "esbuild";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { fakeServer, found } from "../fake-server.ts";
+import { alive, type Rig, rig } from "../rig.ts";
+
+describe("an agent that comes back", () => {
+  let r: Rig;
+  beforeEach(async () => {
+    r = await rig({ options: { killWorkloadsOnExit: false } });
+  });
+  afterEach(async () => {
+    for (const n of readdirSync(join(r.dataDir, "attempts")))
+      r.server.stop({ allocationId: n.split(".")[0] ?? "", graceSeconds: 1 });
+    await found(() => r.agent.live() === 0);
+    await r.close();
+  });
+  const reconnected = async (): Promise<void> => void (await found(() => r.agent.connected() === 1));
+  const lastHello = () => r.server.hellos.at(-1)?.attempts.map(({ allocationId, state }) => ({ allocationId, state }));
+
+  test("finds its workload running, says so, and reports its exit", async () => {
+    r.server.run({ allocationId: "1", entrypoint: "echo $$; while [ ! -e go ]; do sleep 0.05; done; exit 6" });
+    const pid = Number(await found(() => r.file("1", "stdout")));
+    await r.restart();
+    expect(alive(pid)).toBe(true);
+    await reconnected();
+    expect(lastHello()).toEqual([{ allocationId: "1", state: pb.AllocationState.RUNNING }]);
+    r.server.run({ allocationId: "1", entrypoint: "echo twice" });
+    writeFileSync(join(r.dataDir, "attempts/1.1/go"), "");
+    expect(await r.server.end("1")).toMatchObject({ reason: "exit_code", exitCode: 6 });
+    expect(r.file("1", "stdout")).toBe(`${pid}\n`);
+  });
+
+  test("reports what ended while it was away", async () => {
+    r.server.run({ allocationId: "2", entrypoint: "sleep 0.3; exit 7" });
+    await r.server.running("2");
+    await r.agent.close();
+    await found(() => r.file("2", "exit"));
+    await r.start();
+    expect(await r.server.end("2")).toMatchObject({ reason: "exit_code", exitCode: 7 });
+  });
+
+  test("reports an end again until it is acknowledged, over restarts", async () => {
+    r.server.settings.acknowledge = false;
+    r.server.run({ allocationId: "3", entrypoint: "exit 8" });
+    await r.server.end("3");
+    r.server.reports.length = 0;
+    await r.restart();
+    expect(await r.server.end("3")).toMatchObject({ exitCode: 8 });
+    expect(lastHello()).toEqual([{ allocationId: "3", state: pb.AllocationState.FAILED }]);
+    r.server.settings.acknowledge = true;
+    await r.restart();
+    await found(() => existsSync(join(r.dataDir, "ended/3.1")));
+    await r.restart();
+    await reconnected();
+    expect(lastHello()).toEqual([]);
+  });
+
+  test("calls lost what was killed without a trace", async () => {
+    r.server.run({ allocationId: "4", entrypoint: "sleep 1000" });
+    await r.server.running("4");
+    await found(() => r.file("4", "pid").endsWith("\n"));
+    await r.agent.close();
+    process.kill(-Number(r.file("4", "pid")), "SIGKILL");
+    await r.start();
+    expect(await r.server.end("4")).toMatchObject({ state: pb.AllocationState.FAILED, reason: "lost" });
+  });
+
+  test("goes on with a stop and with the walltime it had begun", async () => {
+    r.server.run({ allocationId: "5", entrypoint: "trap '' TERM; echo ready; while :; do sleep 0.1; done" });
+    r.server.run({ allocationId: "6", entrypoint: "sleep 1000", walltimeSeconds: 2, graceSeconds: 1 });
+    await r.server.running("6");
+    await found(() => r.file("5", "stdout"));
+    r.server.stop({ allocationId: "5", graceSeconds: 2 });
+    await found(() => existsSync(join(r.dataDir, "attempts/5.1/stop")));
+    await r.restart();
+    expect(await r.server.end("5")).toMatchObject({ reason: "stopped" });
+    expect(await r.server.end("6")).toMatchObject({ reason: "walltime_exceeded" });
+  });
+
+  test("refuses a folder that another agent has", async () => {
+    await expect(r.start()).rejects.toThrow("another agent is using the data directory");
+  });
+
+  test("an order written but not started is started, once", async () => {
+    await r.agent.close();
+    const { mkdirSync } = await import("node:fs");
+    mkdirSync(join(r.dataDir, "attempts/7.1"));
+    const order = { ...emptyOrder, allocationId: "7", attempt: 1, entrypoint: "echo late" };
+    const bootId = (await import("../../src/discovery/hardware.ts")).discoverBootId();
+    writeFileSync(join(r.dataDir, "attempts/7.1/order.json"), JSON.stringify({ bootId, order }));
+    mkdirSync(join(r.dataDir, "attempts/8.1"));
+    writeFileSync(join(r.dataDir, "attempts/8.1/order.json"), JSON.stringify({ bootId: "other", order }));
+    await r.start();
+    expect(await r.server.end("7")).toMatchObject({ state: pb.AllocationState.COMPLETED });
+    expect(r.file("7", "stdout")).toBe("late\n");
+    expect(await r.server.end("8")).toMatchObject({ reason: "lost" });
+  });
+
+  test("buffers reports while the server is away, and tells the newest", async () => {
+    r.server.run({ allocationId: "9", entrypoint: "sleep 0.3; exit 5" });
+    await r.server.running("9");
+    const port = Number(r.server.address.split(":")[1]);
+    await r.server.close();
+    await found(() => r.file("9", "exit"));
+    const second = await fakeServer(port);
+    expect(await second.end("9")).toMatchObject({ exitCode: 5 });
+    expect(second.reports.filter((report) => report.state === pb.AllocationState.RUNNING)).toEqual([]);
+    await second.close();
+  });
+});
+
+test("kill -9 of the program: the workload goes on, and its exit is reported by the next", async () => {
+  const r = await rig({ options: { killWorkloadsOnExit: false } });
+  await r.agent.close();
+  await found(() => r.server.connected() === 0);
+  const program = join(r.dataDir, "lattice-agent.mjs");
+  buildSync({
+    entryPoints: [join(import.meta.dirname, "../../src/main.ts")],
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    outfile: program,
+    banner: { js: 'import { createRequire as r } from "node:module"; const require = r(import.meta.url);' },
+  });
+  const dataDir = join(r.dataDir, "data");
+  const begin = () =>
+    spawn(process.execPath, [program, "--node-id", "n9", "--server", r.server.address, "--data-dir", dataDir], {
+      stdio: ["ignore", "ignore", process.env.AGENT_TEST_LOG === undefined ? "ignore" : "inherit"],
+    });
+  const first = begin();
+  await found(() => r.server.connected() === 1);
+  r.server.run({ allocationId: "50", entrypoint: "echo start; sleep 1.5; echo done; exit 4" });
+  await r.server.running("50");
+  first.kill("SIGKILL");
+  await found(() => r.server.connected() === 0);
+  const second = begin();
+  await found(() => r.server.connected() === 1);
+  r.server.run({ allocationId: "50", entrypoint: "echo again" });
+  expect(await r.server.end("50")).toMatchObject({ reason: "exit_code", exitCode: 4 });
+  r.server.openLogs({ streamId: "s", allocationId: "50", stream: pb.LogStream.STDOUT });
+  await found(() => r.server.logs.get("s")?.ended);
+  expect(r.server.logs.get("s")?.text).toBe("start\ndone\n");
+  const gone = new Promise((resolve) => second.once("exit", resolve));
+  second.kill("SIGTERM");
+  expect(await gone).toBe(0);
+  await r.start();
+  await r.close();
+});
+
+const emptyOrder = {
+  name: "",
+  tenant: "",
+  user: "",
+  vcluster: "",
+  entrypoint: "",
+  command: [],
+  script: "",
+  variables: {},
+  workdir: "",
+  walltimeSeconds: 0,
+  graceSeconds: 0,
+  nodes: [],
+  nodeIndex: 0,
+  tasksPerNode: 0,
+  slurmEnv: false,
+};

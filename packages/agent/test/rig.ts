@@ -1,0 +1,91 @@
+// A fake server and a real agent in this process, on a data folder of its own.
+
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pino from "pino";
+import { type Agent, type AgentOptions, startAgent } from "../src/index.ts";
+import type { Isolation } from "../src/runtime/isolation/isolation.ts";
+import { type FakeServer, fakeServer, found } from "./fake-server.ts";
+
+export interface Rig {
+  readonly server: FakeServer;
+  readonly dataDir: string;
+  agent: Agent;
+  /** Closes the agent without touching workloads and starts another on the same folder. */
+  restart(): Promise<void>;
+  start(): Promise<void>;
+  file(allocation: string, name: string, attempt?: number): string;
+  close(): Promise<void>;
+}
+
+export interface RigOptions {
+  readonly isolation?: Isolation["kind"];
+  readonly options?: Partial<AgentOptions>;
+}
+
+export async function rig({ isolation, options }: RigOptions = {}): Promise<Rig> {
+  const server = await fakeServer();
+  const dataDir = mkdtempSync(join(tmpdir(), "lattice-agent-test-"));
+  const level = process.env.AGENT_TEST_LOG ?? "silent";
+  const start = (): Promise<Agent> =>
+    startAgent(agentOptions(server.address, dataDir, options), {
+      log: pino({ level }),
+      version: "test",
+      ...(isolation === undefined ? {} : { isolation }),
+    });
+  const made: Rig = {
+    server,
+    dataDir,
+    agent: await start(),
+    async start() {
+      made.agent = await start();
+    },
+    async restart() {
+      await made.agent.close();
+      await made.start();
+    },
+    file(allocation, name, attempt = 1) {
+      for (const folder of ["attempts", "ended"]) {
+        try {
+          return readFileSync(join(dataDir, folder, `${allocation}.${attempt}`, name), "utf8");
+        } catch {
+          // Looked for in the other folder.
+        }
+      }
+      return "";
+    },
+    async close() {
+      await made.agent.close();
+      await server.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+  await found(() => made.agent.connected() === 1);
+  return made;
+}
+
+export function agentOptions(server: string, dataDir: string, more: Partial<AgentOptions> = {}): AgentOptions {
+  return {
+    nodeId: "n1",
+    group: "g1",
+    homeVcluster: "",
+    servers: [server],
+    dataDir,
+    logLevel: "silent",
+    killWorkloadsOnExit: true,
+    hardware: { features: [] },
+    hollow: null,
+    ...more,
+  };
+}
+
+/** Whether a process with this text in its command line is alive. */
+export function alive(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2)[0] !== "Z";
+  } catch {
+    return false;
+  }
+}

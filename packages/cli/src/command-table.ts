@@ -1,0 +1,33 @@
+// Every command: its one-line summary for the help page, and how to load it. Only the command that
+// is called is loaded; the others cost their line here.
+
+import type { Command } from "commander";
+
+export interface CommandModule {
+  /** Adds arguments, options and the action to an empty command. */
+  readonly define: (command: Command) => void;
+}
+
+export interface CommandEntry {
+  readonly summary: string;
+  readonly aliases?: readonly string[];
+  readonly load: () => Promise<CommandModule>;
+}
+
+export const commandTable: Readonly<Record<string, CommandEntry>> = {
+  up: { summary: "Start a whole cluster on this machine", load: () => import("./commands/up.ts") },
+  submit: { summary: "Submit a script or a command", load: () => import("./commands/submit.ts") },
+  status: { summary: "Show allocations", load: () => import("./commands/status.ts") },
+  logs: { summary: "Show the output of an allocation", load: () => import("./commands/logs.ts") },
+  watch: { summary: "Follow the state changes of an allocation", load: () => import("./commands/watch.ts") },
+  cancel: { summary: "Cancel allocations", load: () => import("./commands/cancel.ts") },
+  nodes: { summary: "Show nodes", load: () => import("./commands/nodes.ts") },
+  node: { summary: "Drain, undrain, disable or enable nodes", load: () => import("./commands/node.ts") },
+  admin: { summary: "Manage tenants, vClusters and the log", load: () => import("./commands/admin.ts") },
+  completion: {
+    summary: "Print a completion script for bash, zsh or fish",
+    aliases: ["completions"],
+    load: () => import("./commands/completion.ts"),
+  },
+  version: { summary: "Show the version of the client and the server", load: () => import("./commands/version.ts") },
+};

@@ -1,0 +1,142 @@
+// `lattice admin tenant`: tenants and their quotas. The tenant is named as an argument or with
+// --name; both are in the documentation.
+
+import { randomUUID } from "node:crypto";
+import type { Quota, Tenant } from "@lattice/sdk";
+import { ProblemError } from "@lattice/wire";
+import type { Command } from "commander";
+import { type Context, createContext } from "../../context.ts";
+import type { Column } from "../../output/table.ts";
+import { ABSENT } from "../../output/text.ts";
+import { localTime } from "../../output/time.ts";
+import { parseAmount } from "../../parse/amount.ts";
+import { parseCount } from "../../parse/count.ts";
+import { requireName } from "../../parse/name.ts";
+import { gather } from "../../parse/pairs.ts";
+import { showFields } from "./fields.ts";
+
+interface TenantFlags {
+  readonly name?: string;
+  readonly description?: string;
+  readonly maxNodes?: number;
+  readonly maxAllocations?: number;
+  readonly fairShare?: number;
+  readonly gpuHours?: number;
+  readonly nodeHours?: number;
+  readonly burst?: number;
+  readonly maxPreemptionClass?: number;
+  readonly unset?: readonly string[];
+}
+
+const MOST = 4_294_967_295;
+
+export function defineTenant(command: Command): void {
+  const create = addQuotaFlags(command.command("create").description("Create a tenant"));
+  create.action(async (word: string | undefined, flags: TenantFlags) => {
+    const context = await createContext(create);
+    const id = requireName("tenant", word, flags.name);
+    const { tenant } = await context.client.tenants.create({ id, ...settingsOf(flags) }, { requestId: randomUUID() });
+    await showTenant(context, tenant);
+  });
+
+  const update = addQuotaFlags(command.command("set-quota").alias("update").description("Change a tenant's limits"));
+  update.option("--unset <limit>", "remove a limit, for example max_nodes (repeatable)", gather);
+  update.action(async (word: string | undefined, flags: TenantFlags) => {
+    const context = await createContext(update);
+    const id = requireName("tenant", word, flags.name);
+    const changes = { ...settingsOf(flags), ...(flags.unset === undefined ? {} : { unset: flags.unset }) };
+    if (Object.keys(changes).length === 0) {
+      throw new ProblemError("invalid_argument", {
+        detail: "no change is named",
+        hint: "For example: lattice admin tenant set-quota physics --max-nodes=250",
+      });
+    }
+    const { tenant } = await context.client.tenants.update(id, changes, { requestId: randomUUID() });
+    await showTenant(context, tenant);
+  });
+
+  const list = command.command("list").description("Show all tenants");
+  list.action(async () => showTenants(await createContext(list)));
+
+  const show = command.command("show").alias("get").description("Show one tenant");
+  show.argument("[name]", "tenant").option("--name <name>", "tenant");
+  show.action(async (word: string | undefined, flags: TenantFlags) => {
+    const context = await createContext(show);
+    await showTenant(context, await context.client.tenants.get(requireName("tenant", word, flags.name)));
+  });
+}
+
+function addQuotaFlags(command: Command): Command {
+  const count = (text: string) => parseCount(text, 0, MOST);
+  return command
+    .argument("[name]", "tenant")
+    .option("--name <name>", "tenant")
+    .option("--description <text>", "what it is")
+    .option("--max-nodes <count>", "most nodes in use at once", count)
+    .option("--max-allocations <count>", "most allocations running at once", count)
+    .option("--fair-share <share>", "target share of the cluster, 0 to 1", parseAmount)
+    .option("--gpu-hours <hours>", "budget of GPU hours", parseAmount)
+    .option("--node-hours <hours>", "budget of node hours", parseAmount)
+    .option("--burst <factor>", "how far over its share it may go when nodes are idle", parseAmount)
+    .option("--max-preemption-class <class>", "highest class its users may ask for", (text) => parseCount(text, 0, 10));
+}
+
+function settingsOf(flags: TenantFlags) {
+  const limits: Record<string, number | undefined> = {
+    max_nodes: flags.maxNodes,
+    max_concurrent_allocations: flags.maxAllocations,
+    fair_share_target: flags.fairShare,
+    gpu_hours_budget: flags.gpuHours,
+    node_hours_budget: flags.nodeHours,
+    burst_allowance: flags.burst,
+  };
+  const quota = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as Quota;
+  return {
+    ...(flags.description === undefined ? {} : { description: flags.description }),
+    ...(flags.maxPreemptionClass === undefined ? {} : { max_preemption_class: flags.maxPreemptionClass }),
+    ...(Object.keys(quota).length === 0 ? {} : { quota }),
+  };
+}
+
+async function showTenants({ client, print, settings }: Context): Promise<void> {
+  const rows: Tenant[] = [];
+  let token: string | undefined;
+  do {
+    const page = await client.tenants.list(token === undefined ? {} : { page_token: token });
+    rows.push(...(page.tenants ?? []));
+    token = page.next_page_token === "" ? undefined : page.next_page_token;
+  } while (token !== undefined);
+  if (print.structured) return print.document({ tenants: rows });
+  if (settings.quiet) return print.lines(rows.map(({ id }) => id));
+  print.table(columns, rows);
+}
+
+const limit = (value: number | undefined): string => (value === undefined ? "unlimited" : String(value));
+
+const columns: readonly Column<Tenant>[] = [
+  { header: "TENANT", value: ({ id }) => id },
+  { header: "NODES", value: ({ nodes_in_use }) => String(nodes_in_use ?? 0), align: "right" },
+  { header: "MAX NODES", value: ({ quota }) => limit(quota?.max_nodes), align: "right" },
+  { header: "RUNNING", value: ({ running_allocations }) => String(running_allocations ?? 0), align: "right" },
+  { header: "MAX RUNNING", value: ({ quota }) => limit(quota?.max_concurrent_allocations), align: "right" },
+  { header: "SHARE", value: ({ quota }) => String(quota?.fair_share_target ?? ABSENT), align: "right" },
+  { header: "DESCRIPTION", value: ({ description }) => description || ABSENT, flexible: true },
+];
+
+async function showTenant({ print }: Context, tenant: Tenant): Promise<void> {
+  if (print.structured) return print.document(tenant);
+  const { quota = {} } = tenant;
+  showFields(print, [
+    ["Tenant", tenant.id],
+    ["Description", tenant.description],
+    ["Nodes in use", `${tenant.nodes_in_use ?? 0} of ${limit(quota.max_nodes)}`],
+    ["Running allocations", `${tenant.running_allocations ?? 0} of ${limit(quota.max_concurrent_allocations)}`],
+    ["Fair share target", quota.fair_share_target],
+    ["GPU hours budget", quota.gpu_hours_budget],
+    ["Node hours budget", quota.node_hours_budget],
+    ["Burst allowance", quota.burst_allowance],
+    ["Highest preemption class", tenant.max_preemption_class],
+    ["Made automatically", tenant.automatic === true ? true : undefined],
+    ["Created", localTime(tenant.created_at)],
+  ]);
+}

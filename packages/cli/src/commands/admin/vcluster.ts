@@ -1,0 +1,188 @@
+// `lattice admin vcluster`: queues, each with its own scheduler.
+
+import { randomUUID } from "node:crypto";
+import type { SchedulerType, VCluster, VClusterSettings } from "@lattice/sdk";
+import { parseWalltime } from "@lattice/wire";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Context, createContext } from "../../context.ts";
+import type { Column } from "../../output/table.ts";
+import { ABSENT } from "../../output/text.ts";
+import { hoursMinutesSeconds, localTime } from "../../output/time.ts";
+import { parseAmount } from "../../parse/amount.ts";
+import { parseCount } from "../../parse/count.ts";
+import { requireName } from "../../parse/name.ts";
+import { showFields } from "./fields.ts";
+
+const SCHEDULERS: readonly SchedulerType[] = [
+  "hpc_backfill",
+  "ml_training",
+  "service_bin_pack",
+  "interactive_fifo",
+  "sensitive_reservation",
+];
+
+const WEIGHTS = {
+  priority: "priority",
+  waitTime: "wait_time",
+  fairShare: "fair_share",
+  topology: "topology",
+  dataReadiness: "data_readiness",
+  backlog: "backlog",
+  energy: "energy",
+  checkpoint: "checkpoint",
+  conformance: "conformance",
+} as const;
+
+type WeightFlags = { readonly [Flag in keyof typeof WEIGHTS]?: number };
+
+interface VClusterFlags extends WeightFlags {
+  readonly name?: string;
+  readonly description?: string;
+  readonly scheduler?: SchedulerType;
+  readonly schedulerType?: SchedulerType;
+  readonly tenant?: string;
+  readonly interval?: number;
+  readonly backfillDepth?: number;
+  readonly defaultWalltime?: number;
+  readonly maxWalltime?: number;
+}
+
+export function defineVCluster(command: Command): void {
+  const create = addSettingFlags(command.command("create").description("Create a vCluster"));
+  create
+    .addOption(
+      new Option("--scheduler <kind>", `scheduler: ${SCHEDULERS.map(dashed).join(", ")}`).argParser(parseScheduler),
+    )
+    .addOption(new Option("--scheduler-type <kind>", "the same as --scheduler").argParser(parseScheduler).hideHelp());
+  create.action(async (word: string | undefined, flags: VClusterFlags) => {
+    const context = await createContext(create);
+    const scheduler = flags.scheduler ?? flags.schedulerType;
+    const { tenant } = context.settings;
+    const vcluster = {
+      id: requireName("vCluster", word, flags.name),
+      ...(scheduler === undefined ? {} : { scheduler }),
+      ...(tenant === undefined ? {} : { tenant }),
+      ...settingsOf(flags),
+    };
+    const answer = await context.client.vclusters.create(vcluster, { requestId: randomUUID() });
+    await showVCluster(context, answer.vcluster);
+  });
+
+  for (const [name, summary] of [
+    ["update", "Change a vCluster"],
+    ["set-weights", "Change the weights of a vCluster"],
+  ] as const) {
+    const update = addSettingFlags(command.command(name).description(summary));
+    update.action(async (word: string | undefined, flags: VClusterFlags) => {
+      const context = await createContext(update);
+      const id = requireName("vCluster", word, flags.name);
+      const answer = await context.client.vclusters.update(id, settingsOf(flags), { requestId: randomUUID() });
+      await showVCluster(context, answer.vcluster);
+    });
+  }
+
+  const list = command.command("list").description("Show all vClusters");
+  list.action(async () => showVClusters(await createContext(list)));
+
+  const show = command.command("show").alias("get").description("Show one vCluster");
+  show.argument("[name]", "vCluster").option("--name <name>", "vCluster");
+  show.action(async (word: string | undefined, flags: VClusterFlags) => {
+    const context = await createContext(show);
+    await showVCluster(context, await context.client.vclusters.get(requireName("vCluster", word, flags.name)));
+  });
+}
+
+function addSettingFlags(command: Command): Command {
+  command
+    .argument("[name]", "vCluster")
+    .option("--name <name>", "vCluster")
+    .option("--description <text>", "what it is for")
+    .option("--interval <seconds>", "time between scheduling cycles", (text) => parseCount(text, 1, 3600))
+    .option("--backfill-depth <count>", "how many waiting allocations get a reservation", (text) =>
+      parseCount(text, 0, 10_000),
+    )
+    .option("--default-walltime <time>", "for allocations that name none", (text) =>
+      parseWalltime(text, "--default-walltime"),
+    )
+    .option("--max-walltime <time>", "the longest allowed", (text) => parseWalltime(text, "--max-walltime"));
+  for (const factor of Object.values(WEIGHTS)) {
+    command.option(`--${dashed(factor)} <weight>`, `weight of ${factor.replaceAll("_", " ")}`, parseAmount);
+  }
+  return command;
+}
+
+function settingsOf(flags: VClusterFlags): VClusterSettings {
+  const weights = Object.entries(WEIGHTS).flatMap(([flag, name]) => {
+    const value = flags[flag as keyof typeof WEIGHTS];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    ...(flags.description === undefined ? {} : { description: flags.description }),
+    ...(flags.interval === undefined ? {} : { cycle_interval_seconds: flags.interval }),
+    ...(flags.backfillDepth === undefined ? {} : { backfill_depth: flags.backfillDepth }),
+    ...(flags.defaultWalltime === undefined ? {} : { default_walltime_seconds: flags.defaultWalltime }),
+    ...(flags.maxWalltime === undefined ? {} : { max_walltime_seconds: flags.maxWalltime }),
+    ...(weights.length === 0 ? {} : { weights: Object.fromEntries(weights) }),
+  };
+}
+
+const dashed = (name: string): string => name.replaceAll("_", "-");
+
+function parseScheduler(text: string): SchedulerType {
+  const found = SCHEDULERS.find((one) => one === text.toLowerCase().replaceAll("-", "_"));
+  if (found === undefined) throw new InvalidArgumentError(`Known schedulers: ${SCHEDULERS.map(dashed).join(", ")}.`);
+  return found;
+}
+
+async function showVClusters({ client, print, settings }: Context): Promise<void> {
+  const rows: VCluster[] = [];
+  let token: string | undefined;
+  do {
+    const page = await client.vclusters.list(token === undefined ? {} : { page_token: token });
+    rows.push(...(page.vclusters ?? []));
+    token = page.next_page_token === "" ? undefined : page.next_page_token;
+  } while (token !== undefined);
+  if (print.structured) return print.document({ vclusters: rows });
+  if (settings.quiet) return print.lines(rows.map(({ id }) => id));
+  print.table(columns, rows);
+}
+
+const duration = (seconds: number | undefined): string =>
+  seconds === undefined || seconds === 0 ? ABSENT : hoursMinutesSeconds(seconds);
+
+const columns: readonly Column<VCluster>[] = [
+  { header: "VCLUSTER", value: ({ id, is_default }) => (is_default === true ? `${id} (default)` : id) },
+  { header: "SCHEDULER", value: ({ scheduler }) => dashed(scheduler ?? ABSENT) },
+  { header: "TENANT", value: ({ tenant }) => tenant || "all" },
+  { header: "PENDING", value: ({ pending }) => String(pending ?? 0), align: "right" },
+  { header: "RUNNING", value: ({ running }) => String(running ?? 0), align: "right" },
+  { header: "MAX WALLTIME", value: ({ max_walltime_seconds }) => duration(max_walltime_seconds) },
+  { header: "DESCRIPTION", value: ({ description }) => description || ABSENT, flexible: true },
+];
+
+async function showVCluster({ print }: Context, vcluster: VCluster): Promise<void> {
+  if (print.structured) return print.document(vcluster);
+  showFields(print, [
+    ["vCluster", vcluster.id],
+    ["Description", vcluster.description],
+    ["Default", vcluster.is_default === true ? true : undefined],
+    ["Tenant", vcluster.tenant || "all"],
+    ["Scheduler", dashed(vcluster.scheduler ?? "")],
+    ["Pending", vcluster.pending ?? 0],
+    ["Running", vcluster.running ?? 0],
+    [
+      "Cycle interval",
+      vcluster.cycle_interval_seconds === undefined ? undefined : `${vcluster.cycle_interval_seconds} s`,
+    ],
+    ["Backfill depth", vcluster.backfill_depth],
+    ["Default walltime", duration(vcluster.default_walltime_seconds)],
+    ["Longest walltime", duration(vcluster.max_walltime_seconds)],
+    [
+      "Weights",
+      Object.entries(vcluster.weights ?? {})
+        .map(([name, weight]) => `${name}=${weight}`)
+        .join(", "),
+    ],
+    ["Created", localTime(vcluster.created_at)],
+  ]);
+}

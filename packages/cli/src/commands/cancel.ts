@@ -1,0 +1,70 @@
+// `lattice cancel`: the allocations named, or all of the user's own in a state.
+
+import type { AllocationState } from "@lattice/sdk";
+import { type Problem, ProblemError, problemOf, renderProblem } from "@lattice/wire";
+import type { Command } from "commander";
+import { type Context, createContext } from "../context.ts";
+import { ALLOCATION_STATES, parseStates } from "../parse/states.ts";
+
+interface CancelFlags {
+  readonly state?: readonly AllocationState[];
+  readonly allMine?: boolean;
+  readonly reason?: string;
+}
+
+/** What can still be cancelled. */
+const LIVE: readonly AllocationState[] = ["pending", "staging", "running", "checkpointing", "suspended"];
+
+export function define(command: Command): void {
+  command
+    .argument("[id...]", "allocations to cancel")
+    .option("--all-mine", "all of your own allocations that have not ended")
+    .option("--state <states>", "with --all-mine: only those in these states", (text) =>
+      parseStates(text, ALLOCATION_STATES),
+    )
+    .option("--reason <text>", "why, kept with the allocation")
+    .action(async (ids: readonly string[], flags: CancelFlags) => {
+      const context = await createContext(command);
+      await cancelAll(context, await chooseIds(context, ids, flags), flags.reason);
+    });
+}
+
+async function chooseIds({ client, settings }: Context, ids: readonly string[], flags: CancelFlags) {
+  if (ids.length > 0) {
+    if (flags.allMine === true || flags.state !== undefined) {
+      throw new ProblemError("invalid_argument", {
+        detail: "ids and --all-mine or --state exclude each other",
+        hint: "Name the allocations, or choose them with --all-mine --state=pending.",
+      });
+    }
+    return ids;
+  }
+  if (flags.allMine !== true) {
+    throw new ProblemError("invalid_argument", {
+      detail: "nothing to cancel is named",
+      hint: "Run: lattice cancel ID, or: lattice cancel --state=pending --all-mine",
+    });
+  }
+  const chosen: string[] = [];
+  for await (const { id } of client.listAll({ user: settings.user, state: flags.state ?? LIVE })) chosen.push(id);
+  return chosen;
+}
+
+/** Goes on after a refusal, so that one finished allocation does not save the others. */
+async function cancelAll({ client, print, settings }: Context, ids: readonly string[], reason: string | undefined) {
+  const answers = [];
+  let firstRefusal: Problem | null = null;
+  for (const id of ids) {
+    try {
+      answers.push(await client.cancel(id, { reason }));
+      if (!print.structured && !settings.quiet) print.line(`Cancelled allocation ${id}`);
+    } catch (error) {
+      if (!(error instanceof ProblemError) || ids.length === 1) throw error;
+      if (firstRefusal !== null) process.stderr.write(`${renderProblem(firstRefusal)}\n`);
+      firstRefusal = problemOf(error);
+    }
+  }
+  if (print.structured) await print.document({ cancelled: answers });
+  if (ids.length === 0) print.note("Nothing to cancel.");
+  if (firstRefusal !== null) throw ProblemError.of(firstRefusal);
+}

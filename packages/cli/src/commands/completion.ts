@@ -1,0 +1,42 @@
+// `lattice completion SHELL`: a script for the shell to source. The words come from the commands
+// themselves, so that the script never falls behind them.
+
+import { Argument, Command } from "commander";
+import { commandTable } from "../command-table.ts";
+import { addGlobalOptions } from "../global-options.ts";
+import { bashScript } from "./completion/bash.ts";
+import { fishScript } from "./completion/fish.ts";
+import type { CompletionTree } from "./completion/tree.ts";
+import { zshScript } from "./completion/zsh.ts";
+
+const SHELLS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
+
+export function define(command: Command): void {
+  command
+    .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SHELLS)))
+    .addHelpText("after", "\nFor example: lattice completion bash > /etc/bash_completion.d/lattice")
+    .action(async (shell: keyof typeof SHELLS) => {
+      process.stdout.write(SHELLS[shell](await completionTree()));
+    });
+}
+
+/** Loads every command, which only this command does. */
+export async function completionTree(): Promise<CompletionTree> {
+  const program = new Command("lattice");
+  for (const [name, entry] of Object.entries(commandTable)) {
+    const command = program.command(name).description(entry.summary);
+    (await entry.load()).define(command);
+  }
+  return toTree(addGlobalOptions(program), []);
+}
+
+function toTree(command: Command, inherited: readonly string[]): CompletionTree {
+  const own = command.options.flatMap(({ short, long }) => [short, long]).filter((flag) => flag !== undefined);
+  const flags = [...new Set([...inherited, ...own, "--help"])];
+  return {
+    name: command.name(),
+    summary: command.description(),
+    flags,
+    commands: command.commands.map((below) => toTree(below, inherited.length === 0 ? own : inherited)),
+  };
+}

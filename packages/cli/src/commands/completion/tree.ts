@@ -1,0 +1,17 @@
+// What completion knows about a command, apart from any shell.
+
+export interface CompletionTree {
+  readonly name: string;
+  readonly summary: string;
+  readonly flags: readonly string[];
+  readonly commands: readonly CompletionTree[];
+}
+
+/** Every command with the words that lead to it, the program itself first with none. */
+export function eachCommand(tree: CompletionTree): readonly (readonly [readonly string[], CompletionTree])[] {
+  const walk = (node: CompletionTree, path: readonly string[]): (readonly [readonly string[], CompletionTree])[] => [
+    [path, node],
+    ...node.commands.flatMap((below) => walk(below, [...path, below.name])),
+  ];
+  return walk(tree, []);
+}

@@ -1,0 +1,82 @@
+// `lattice node`: what an administrator does to nodes. Disabling ends what runs there, so it asks
+// first.
+
+import type { LatticeClient, NodeResponse } from "@lattice/sdk";
+import { ProblemError } from "@lattice/wire";
+import type { Command } from "commander";
+import { type Context, createContext } from "../context.ts";
+import { confirm } from "../output/confirm.ts";
+import { NODE_STATES, parseStates } from "../parse/states.ts";
+import { stateText } from "./nodes/table.ts";
+import { showNamedNodes, showNodes } from "./nodes.ts";
+
+type Act = (
+  client: LatticeClient,
+  id: string,
+  options: { reason?: string; requestId: string },
+) => Promise<NodeResponse>;
+
+export function define(command: Command): void {
+  defineList(command);
+  const drain = command.command("drain").description("Take no new work; what runs may end");
+  defineAction(drain.option("--reason <text>", "why, shown with the node"), (client, id, options) =>
+    client.nodes.drain(id, options),
+  );
+  defineAction(command.command("undrain").description("Take work again"), (client, id, { requestId }) =>
+    client.nodes.undrain(id, { requestId }),
+  );
+  const disable = command.command("disable").description("Take out of service at once; what runs there is ended");
+  disable.option("--reason <text>", "why, shown with the node").option("--yes", "do not ask");
+  defineAction(disable, (client, id, options) => client.nodes.disable(id, options), confirmDisable);
+  defineAction(command.command("enable").description("Bring back a disabled node"), (client, id, { requestId }) =>
+    client.nodes.enable(id, { requestId }),
+  );
+}
+
+function defineList(command: Command): void {
+  const list = command.command("list").description("Show nodes, as `lattice nodes` does");
+  list
+    .option("--state <states>", "only these states", (text) => parseStates(text, NODE_STATES))
+    .action(async (flags) => showNodes(await createContext(list), flags));
+  const status = command.command("status").description("Show nodes in detail").argument("<id...>", "nodes");
+  status.action(async (ids: readonly string[]) => showNamedNodes(await createContext(status), ids));
+}
+
+interface ActionFlags {
+  readonly reason?: string;
+  readonly yes?: boolean;
+}
+
+function defineAction(
+  command: Command,
+  act: Act,
+  before: (ids: readonly string[], flags: ActionFlags) => Promise<void> = async () => {},
+): void {
+  command.argument("<id...>", "nodes").action(async (ids: readonly string[], flags: ActionFlags) => {
+    const context = await createContext(command);
+    await before(ids, flags);
+    await actOnAll(context, ids, act, flags);
+  });
+}
+
+async function actOnAll({ client, print, settings }: Context, ids: readonly string[], act: Act, flags: ActionFlags) {
+  const { randomUUID } = await import("node:crypto");
+  const changed = [];
+  for (const id of ids) {
+    const options = { requestId: randomUUID(), ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
+    const { node } = await act(client, id, options);
+    changed.push(node);
+    if (!print.structured && !settings.quiet) print.line(`${node.id}: ${stateText(node)}`);
+  }
+  if (print.structured) await print.document({ nodes: changed });
+}
+
+async function confirmDisable(ids: readonly string[], flags: ActionFlags): Promise<void> {
+  if (flags.yes === true) return;
+  const what = ids.length === 1 ? `node ${ids[0]}` : `${ids.length} nodes (${ids.join(", ")})`;
+  if (await confirm(`Disable ${what}? What runs there is ended.`)) return;
+  throw new ProblemError("invalid_argument", {
+    detail: `${what} not disabled: the question was not answered with yes`,
+    hint: "Use --yes where nobody can answer.",
+  });
+}

@@ -1,0 +1,50 @@
+// `lattice nodes`: the nodes of the cluster, or one of them in full.
+
+import type { Node, NodeState } from "@lattice/sdk";
+import type { Command } from "commander";
+import { type Context, createContext } from "../context.ts";
+import { NODE_STATES, parseStates } from "../parse/states.ts";
+import { showNode } from "./nodes/detail.ts";
+import { nodeColumns } from "./nodes/table.ts";
+
+interface NodesFlags {
+  readonly state?: readonly NodeState[];
+  readonly group?: string;
+}
+
+export function define(command: Command): void {
+  command
+    .argument("[id...]", "nodes to show in detail")
+    .option("--state <states>", `only these states (${NODE_STATES.join(", ")})`, (text) =>
+      parseStates(text, NODE_STATES),
+    )
+    .option("--group <name>", "only this group")
+    .action(async (ids: readonly string[], flags: NodesFlags) => {
+      const context = await createContext(command);
+      return ids.length > 0 ? showNamedNodes(context, ids) : showNodes(context, flags);
+    });
+}
+
+export async function showNamedNodes({ client, print, settings }: Context, ids: readonly string[]): Promise<void> {
+  const found: Node[] = [];
+  for (const id of ids) found.push(await client.nodes.get(id));
+  const [only] = found;
+  if (print.structured) return print.document(found.length === 1 ? only : { nodes: found });
+  if (found.length === 1 && only !== undefined) return showNode(print, only);
+  print.table(nodeColumns(print.paint, settings.output === "wide"), found);
+}
+
+export async function showNodes({ client, print, settings }: Context, flags: NodesFlags): Promise<void> {
+  const rows: Node[] = [];
+  const filter = {
+    ...(flags.state === undefined ? {} : { state: flags.state }),
+    ...(flags.group === undefined ? {} : { group: flags.group }),
+    ...(settings.vcluster === undefined ? {} : { vcluster: settings.vcluster }),
+    ...(settings.tenant === undefined ? {} : { tenant: settings.tenant }),
+  };
+  for await (const node of client.nodes.listAll(filter)) rows.push(node);
+  if (print.structured) return print.document({ nodes: rows });
+  if (settings.quiet) return print.lines(rows.map(({ id }) => id));
+  print.table(nodeColumns(print.paint, settings.output === "wide"), rows);
+  if (rows.length === 0) print.note("No nodes.");
+}

@@ -1,0 +1,40 @@
+// One node in full, as `key: value` lines.
+
+import type { Node } from "@lattice/sdk";
+import { paintState } from "../../output/paint.ts";
+import type { Printer } from "../../output/printer.ts";
+import { clean, pad } from "../../output/text.ts";
+import { localTime } from "../../output/time.ts";
+import { allocationsText, gpuText, memoryText, stateText } from "./table.ts";
+
+export function showNode(print: Printer, node: Node): void {
+  const { capabilities = {} } = node;
+  const lines: (readonly [string, string | undefined])[] = [
+    ["Node", node.id],
+    ["State", stateText(node)],
+    ["Since", localTime(node.since)],
+    ["Reason", node.reason],
+    ["Group", node.group],
+    ["Home vCluster", node.home_vcluster],
+    ["Conformance", node.conformance],
+    ["Allocations", allocationsText(node)],
+    ["CPU cores", String(capabilities.cpu_cores ?? 0)],
+    ["Memory", memoryText(node)],
+    ["GPUs", gpuText(node)],
+    ["Features", (capabilities.features ?? []).join(", ")],
+    ["Host", capabilities.hostname],
+    ["Kernel", capabilities.kernel],
+    ["Isolation", capabilities.isolation],
+    ["Simulated", capabilities.hollow === true ? "yes" : undefined],
+    ["Agent", node.agent_version],
+    ["Connected", node.connected === true ? "yes" : "no"],
+    ["Last heartbeat", localTime(node.last_heartbeat)],
+    ["Address", node.address],
+  ];
+  const present = lines.filter((line): line is readonly [string, string] => line[1] !== undefined && line[1] !== "");
+  const width = Math.max(...present.map(([key]) => key.length)) + 2;
+  for (const [key, value] of present) {
+    const text = clean(value);
+    print.line(pad(`${key}:`, width) + (key === "State" ? paintState(print.paint, node.state, text) : text));
+  }
+}

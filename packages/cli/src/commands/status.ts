@@ -1,0 +1,109 @@
+// `lattice status`: the user's own allocations, newest first, or the details of those named.
+
+import type { Allocation, AllocationFilter, AllocationState } from "@lattice/sdk";
+import { ProblemError } from "@lattice/wire";
+import { type Command, InvalidArgumentError } from "commander";
+import { type Context, createContext } from "../context.ts";
+import { parseCount } from "../parse/count.ts";
+import { ALLOCATION_STATES, parseStates } from "../parse/states.ts";
+import { showDetail } from "./status/detail.ts";
+import { statusColumns } from "./status/table.ts";
+
+interface StatusFlags {
+  readonly state?: readonly AllocationState[];
+  readonly all?: boolean;
+  readonly user?: string;
+  readonly limit: number;
+  readonly watch?: boolean;
+}
+
+const DEFAULT_LIMIT = 50;
+/** One page of the server; more are fetched page by page. */
+const PAGE_SIZE = 200;
+const REFRESH_MS = 5_000;
+
+export function define(command: Command): void {
+  command
+    .argument("[id...]", "allocations to show in detail")
+    .option("--state <states>", `only these states (${ALLOCATION_STATES.join(", ")})`, (text) =>
+      parseStates(text, ALLOCATION_STATES),
+    )
+    .option("--all", "allocations of all users")
+    .option("--user <name>", "allocations of this user")
+    .option("--limit <count>", "how many to show", (text) => parseCount(text, 1, 100_000), DEFAULT_LIMIT)
+    .option("--watch", "show again every 5 seconds, until Ctrl-C")
+    .action(async (ids: readonly string[], flags: StatusFlags) => {
+      if (flags.all === true && flags.user !== undefined) {
+        throw new InvalidArgumentError("--all and --user exclude each other");
+      }
+      const context = await createContext(command);
+      if (flags.watch === true) return repeat(context, () => show(context, ids, flags));
+      return show(context, ids, flags);
+    });
+}
+
+const show = (context: Context, ids: readonly string[], flags: StatusFlags): Promise<void> =>
+  ids.length > 0 ? showNamed(context, ids) : showList(context, flags);
+
+async function showNamed({ client, print, settings }: Context, ids: readonly string[]): Promise<void> {
+  const found: Allocation[] = [];
+  for (const id of ids) found.push(await client.get(id));
+  const [only] = found;
+  if (print.structured) return print.document(found.length === 1 ? only : { allocations: found });
+  if (settings.quiet) {
+    return print.lines(found.map(({ id, state }) => (ids.length === 1 ? state : `${id} ${state}`)));
+  }
+  if (found.length === 1 && only !== undefined) return showDetail(print, only, Date.now());
+  print.table(statusColumns(print.paint, settings.output === "wide", Date.now()), found);
+}
+
+async function showList({ client, print, settings }: Context, flags: StatusFlags): Promise<void> {
+  const user = flags.all === true ? undefined : (flags.user ?? settings.user);
+  const filter: AllocationFilter = {
+    ...(flags.state === undefined ? {} : { state: flags.state }),
+    ...(user === undefined ? {} : { user }),
+    ...(settings.tenant === undefined ? {} : { tenant: settings.tenant }),
+    ...(settings.vcluster === undefined ? {} : { vcluster: settings.vcluster }),
+  };
+  const rows: Allocation[] = [];
+  let token: string | undefined;
+  let total: number | undefined;
+  do {
+    const page = await client.list({
+      ...filter,
+      page_size: Math.min(PAGE_SIZE, flags.limit - rows.length),
+      ...(token === undefined ? {} : { page_token: token }),
+    });
+    rows.push(...(page.allocations ?? []));
+    total ??= page.total;
+    token = page.next_page_token === "" ? undefined : page.next_page_token;
+  } while (token !== undefined && rows.length < flags.limit);
+  if (print.structured) {
+    return print.document({ allocations: rows, ...(token === undefined ? {} : { next_page_token: token }) });
+  }
+  if (settings.quiet) return print.lines(rows.map(({ id }) => id));
+  print.table(statusColumns(print.paint, settings.output === "wide", Date.now()), rows);
+  if (rows.length === 0) print.note(user === undefined ? "No allocations." : `No allocations of ${user}.`);
+  if (token !== undefined) {
+    const of = total === undefined || total <= rows.length ? "" : ` of ${total}`;
+    print.note(`Showing the newest ${rows.length}${of}; use --limit to see more.`);
+  }
+}
+
+/** Redraws in place on a terminal; elsewhere each round follows the last. */
+async function repeat({ print }: Context, round: () => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  process.once("SIGINT", () => stop.abort());
+  const { sleep } = await import("@lattice/sdk");
+  while (!stop.signal.aborted) {
+    if (process.stdout.isTTY === true) process.stdout.write("\u001b[2J\u001b[H");
+    try {
+      await round();
+    } catch (error) {
+      // A server that restarts is back by the next round.
+      if (!(error instanceof ProblemError) || !error.problem.retryable) throw error;
+      print.note(error.problem.detail);
+    }
+    await sleep(REFRESH_MS, stop.signal).catch(() => {});
+  }
+}

@@ -1,0 +1,76 @@
+// One allocation in full, as `key: value` lines: what it is, how it stands, and why it waits or
+// how it ended.
+
+import type { Allocation } from "@lattice/sdk";
+import { paintState } from "../../output/paint.ts";
+import type { Printer } from "../../output/printer.ts";
+import { capitalise, clean, pad } from "../../output/text.ts";
+import { localTime } from "../../output/time.ts";
+import { elapsed, nodeCount, walltime } from "./table.ts";
+
+export function showDetail(print: Printer, allocation: Allocation, now: number): void {
+  const lines = detailLines(allocation, now);
+  const width = Math.max(...lines.map(([key]) => key.length)) + 2;
+  for (const [key, value] of lines) {
+    const text = clean(value);
+    const shown = key === "State" ? paintState(print.paint, allocation.state, text) : text;
+    print.line(pad(key === "" ? "" : `${key}:`, width) + shown);
+  }
+}
+
+export function detailLines(allocation: Allocation, now: number): readonly (readonly [string, string])[] {
+  const { spec = {}, nodes = [] } = allocation;
+  const reasons = allocation.pending_reasons ?? [];
+  const exit = allocation.exit_code;
+  const tags = Object.entries(spec.tags ?? {}).map(([key, value]) => `${key}=${value}`);
+  const lines: (readonly [string, string | undefined])[] = [
+    ["ID", allocation.id],
+    ["Name", spec.name],
+    ["State", capitalise(allocation.state)],
+    ...reasons.map((reason, i) => [i === 0 ? "Waiting for" : "", reason] as const),
+    ["Estimated start", localTime(allocation.estimated_start)],
+    ["Reason", allocation.reason],
+    ["Message", allocation.message],
+    ["Exit code", exit === undefined ? undefined : String(exit)],
+    ["User", allocation.user],
+    ["Tenant", spec.tenant],
+    ["Project", spec.project],
+    ["vCluster", spec.vcluster],
+    ["Command", commandText(allocation)],
+    ["Working directory", spec.environment?.workdir],
+    ["Nodes", nodes.length === 0 ? `${nodeCount(allocation)} asked for` : `${nodes.length}: ${nodes.join(", ")}`],
+    ["Walltime", walltime(allocation)],
+    ["Elapsed", elapsed(allocation, now)],
+    ["Preemption class", text(spec.lifecycle?.preemption_class)],
+    ["Requeue policy", spec.lifecycle?.requeue_policy],
+    ["Attempt", text(allocation.attempt)],
+    ["Requeues", allocation.requeues === 0 ? undefined : text(allocation.requeues)],
+    ["Backfilled", allocation.backfilled === true ? "yes" : undefined],
+    ["Tags", tags.join(", ")],
+    ["Submitted", localTime(allocation.submitted_at)],
+    ["Started", localTime(allocation.started_at)],
+    ["Ended", localTime(allocation.ended_at)],
+    ...nodeProgress(allocation),
+  ];
+  return lines.flatMap(([key, value]) => (value === undefined || value === "" ? [] : [[key, value] as const]));
+}
+
+const text = (value: number | undefined): string | undefined => (value === undefined ? undefined : String(value));
+
+function commandText({ spec }: Allocation): string | undefined {
+  if (spec?.entrypoint) return spec.entrypoint;
+  if (spec?.command !== undefined && spec.command.length > 0) return spec.command.join(" ");
+  if (spec?.script) return `script of ${spec.script.split("\n").length} lines`;
+  return undefined;
+}
+
+/** Per node only where the nodes differ or something is to be said. */
+function nodeProgress({ progress = [] }: Allocation): (readonly [string, string])[] {
+  const telling = progress.filter(({ message, exit_code }) => (message ?? "") !== "" || (exit_code ?? 0) !== 0);
+  if (telling.length === 0) return [];
+  return progress.map(({ node, state, exit_code, message }, i) => {
+    const exit = exit_code === undefined ? "" : `, exit code ${exit_code}`;
+    const said = message === undefined || message === "" ? "" : `, ${message}`;
+    return [i === 0 ? "Per node" : "", `${node}: ${state ?? "unknown"}${exit}${said}`] as const;
+  });
+}

@@ -1,0 +1,59 @@
+// The columns of the status table. Wide adds who, where, why and when.
+
+import type { Allocation } from "@lattice/sdk";
+import { type Paint, paintState } from "../../output/paint.ts";
+import type { Column } from "../../output/table.ts";
+import { ABSENT, capitalise } from "../../output/text.ts";
+import { hoursMinutesSeconds, localTime, secondsBetween } from "../../output/time.ts";
+
+export function statusColumns(paint: Paint, wide: boolean, now: number): readonly Column<Allocation>[] {
+  const narrow: Column<Allocation>[] = [
+    { header: "ID", value: ({ id }) => id },
+    { header: "NAME", value: ({ spec }) => spec?.name ?? "", flexible: true },
+    {
+      header: "STATE",
+      value: ({ state }) => capitalise(state),
+      paint: (text, { state }) => paintState(paint, state, text),
+    },
+    { header: "NODES", value: nodeCount },
+    { header: "WALLTIME", value: walltime },
+    { header: "ELAPSED", value: (allocation) => elapsed(allocation, now) },
+    { header: "VCLUSTER", value: ({ spec }) => spec?.vcluster ?? "" },
+  ];
+  if (!wide) return narrow;
+  return [
+    ...narrow,
+    { header: "TENANT", value: ({ spec }) => spec?.tenant ?? "" },
+    { header: "PROJECT", value: ({ spec }) => spec?.project || ABSENT },
+    { header: "USER", value: ({ user }) => user ?? "" },
+    { header: "CLASS", value: ({ spec }) => String(spec?.lifecycle?.preemption_class ?? ABSENT) },
+    { header: "SUBMITTED", value: ({ submitted_at }) => localTime(submitted_at) },
+    { header: "NODELIST", value: ({ nodes }) => (nodes ?? []).join(",") || ABSENT, flexible: true },
+    { header: "REASON", value: reasonOf, flexible: true },
+  ];
+}
+
+/** What it has, or what it asks for: "4", or "2-8" for a range that has not started. */
+export function nodeCount({ nodes, spec }: Allocation): string {
+  if (nodes !== undefined && nodes.length > 0) return String(nodes.length);
+  const asked = spec?.resources?.nodes;
+  if (asked === undefined) return "1";
+  if (typeof asked === "number") return String(asked);
+  const min = asked.min ?? 1;
+  const max = asked.max ?? min;
+  return min === max ? String(min) : `${min}-${max}`;
+}
+
+export function walltime({ spec }: Allocation): string {
+  const seconds = spec?.lifecycle?.walltime_seconds;
+  return seconds === undefined || seconds === 0 ? ABSENT : hoursMinutesSeconds(seconds);
+}
+
+export function elapsed({ started_at, ended_at }: Allocation, now: number): string {
+  return started_at === undefined ? ABSENT : hoursMinutesSeconds(secondsBetween(started_at, ended_at, now));
+}
+
+export function reasonOf({ state, reason, message, pending_reasons }: Allocation): string {
+  if (state === "pending") return pending_reasons?.[0] ?? reason ?? ABSENT;
+  return [reason, message].filter((part) => part !== undefined && part !== "").join(": ") || ABSENT;
+}

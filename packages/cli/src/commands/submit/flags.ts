@@ -1,0 +1,142 @@
+// The flags of `submit`, and the submission in short form that they mean. Values are passed on as
+// they were written: the server reads durations, ranges and constraints, and refuses by name what
+// this version does not offer, so that every client gets the same answer.
+
+import { type Command, Option } from "commander";
+import { gather, gatherPair } from "../../parse/pairs.ts";
+
+export interface SubmitFlags {
+  readonly nodes?: string;
+  readonly walltime?: string;
+  readonly name?: string;
+  readonly constraint?: readonly string[];
+  readonly topology?: string;
+  readonly tasksPerNode?: string;
+  readonly preemptionClass?: string;
+  readonly priority?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly workdir?: string;
+  readonly tag?: Readonly<Record<string, string>>;
+  readonly project?: string;
+  readonly requeue?: boolean;
+  readonly maxRequeue?: string;
+  readonly service?: boolean;
+  readonly uenv?: string;
+  readonly view?: string;
+  readonly image?: string;
+  readonly taskGroup?: string;
+  readonly dependsOn?: readonly string[];
+  readonly dataMount?: readonly string[];
+  readonly expose?: readonly string[];
+  readonly networkDomain?: string;
+  readonly reactive?: boolean;
+  readonly minNodes?: string;
+  readonly maxNodes?: string;
+  readonly scaleMetric?: string;
+  readonly scaleTarget?: string;
+  readonly checkpoint?: string;
+  readonly preempt?: boolean;
+  readonly sensitive?: boolean;
+}
+
+export type ShortForm = Readonly<Record<string, unknown>>;
+
+export function addSubmitFlags(command: Command): Command {
+  const options = [
+    new Option("-N, --nodes <count>", "how many nodes, or a range such as 2-8"),
+    new Option("--walltime <time>", "longest run time: 72h, 90m, HH:MM:SS, D-HH:MM:SS"),
+    new Option("--name <name>", "name to show (default: the script or the first word)"),
+    new Option("--constraint <terms>", "what nodes must have: gpu_type=GH200, memory_gb>=512, a feature").argParser(
+      gather,
+    ),
+    new Option("--topology <kind>", "any or tight"),
+    new Option("--tasks-per-node <count>", "tasks on each node, for launchers"),
+    new Option("--preemption-class <class>", "0 (preempted first) to 10 (never)"),
+    new Option("--priority <word>", "low, normal or high, or a class"),
+    new Option("--env <pair>", "variable for the job, K=V (repeatable)").argParser(gatherPair),
+    new Option("--workdir <dir>", "where the job starts (default: here)"),
+    new Option("--tag <pair>", "tag, k=v (repeatable)").argParser(gatherPair),
+    new Option("--project <name>", "project, for accounting"),
+    new Option("--requeue", "start again when a node fails"),
+    new Option("--no-requeue", "never start again"),
+    new Option("--max-requeue <count>", "how often it may start again"),
+    new Option("--service", "run without a time limit"),
+    new Option("--uenv <image>", "software environment"),
+    new Option("--view <name>", "view of the software environment"),
+    new Option("--image <image>", "container image"),
+    new Option("--task-group <range>", "many of the same: 0-99%20"),
+    new Option("--depends-on <edges>", "start after others: 12345:success (repeatable)").argParser(gather),
+    new Option("--data-mount <mount>", "stage data: s3://bucket/data:/data (repeatable)").argParser(gather),
+    new Option("--expose <port>", "port of a service (repeatable)").argParser(gather),
+    new Option("--network-domain <name>", "network shared with other allocations"),
+    new Option("--reactive", "scale by a metric"),
+    new Option("--min-nodes <count>", "with --reactive: least nodes"),
+    new Option("--max-nodes <count>", "with --reactive: most nodes"),
+    new Option("--scale-metric <name>", "with --reactive: the metric"),
+    new Option("--scale-target <value>", "with --reactive: its target"),
+    new Option("--checkpoint <strategy>", "how it can be checkpointed"),
+    new Option("--no-preempt", "never preempt it"),
+    new Option("--sensitive", "on nodes of its own, audited"),
+  ];
+  for (const option of options) command.addOption(option);
+  return command;
+}
+
+/** Only what was asked for: absent flags leave room for directives and the server's defaults. */
+export function flagsToShortForm(flags: SubmitFlags, source: (flag: string) => boolean): ShortForm {
+  const { priority } = flags;
+  const isClass = priority !== undefined && /^\d+$/.test(priority);
+  const form: Record<string, unknown> = {
+    nodes: flags.nodes,
+    walltime: flags.walltime,
+    name: flags.name,
+    constraint: flags.constraint,
+    topology: flags.topology,
+    tasks_per_node: numeric(flags.tasksPerNode),
+    preemption_class: numeric(flags.preemptionClass) ?? (isClass ? Number(priority) : undefined),
+    priority: isClass ? undefined : priority,
+    env: flags.env,
+    workdir: flags.workdir,
+    tags: flags.tag,
+    project: flags.project,
+    requeue: source("requeue") ? flags.requeue : undefined,
+    max_requeue: numeric(flags.maxRequeue),
+    service: flags.service,
+    uenv: flags.uenv,
+    view: flags.view,
+    image: flags.image,
+    task_group: flags.taskGroup,
+    depends_on: flags.dependsOn,
+    mounts: flags.dataMount?.map(parseMount),
+    expose: flags.expose?.map(parseExposed),
+    network_domain: flags.networkDomain,
+    reactive: flags.reactive,
+    scale_policy: scalePolicy(flags),
+    checkpoint: flags.checkpoint,
+    no_preempt: source("preempt") && flags.preempt === false ? true : undefined,
+    sensitive: flags.sensitive,
+  };
+  return Object.fromEntries(Object.entries(form).filter(([, value]) => value !== undefined));
+}
+
+/** A number where it is one; other text goes on as it is, and the server says what is wrong with it. */
+const numeric = (text: string | undefined): number | string | undefined =>
+  text !== undefined && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+
+/** The target is after the last colon, because sources have colons of their own. */
+function parseMount(text: string): { readonly source: string; readonly target: string } {
+  const at = text.lastIndexOf(":");
+  return at <= 0 ? { source: text, target: "" } : { source: text.slice(0, at), target: text.slice(at + 1) };
+}
+
+/** `8080` or `metrics:9090`. */
+function parseExposed(text: string): { readonly name?: string; readonly port: number | string | undefined } {
+  const at = text.indexOf(":");
+  return at < 0 ? { port: numeric(text) } : { name: text.slice(0, at), port: numeric(text.slice(at + 1)) };
+}
+
+function scalePolicy({ minNodes, maxNodes, scaleMetric, scaleTarget }: SubmitFlags): ShortForm | undefined {
+  const policy = { min: numeric(minNodes), max: numeric(maxNodes), metric: scaleMetric, target: scaleTarget };
+  const given = Object.entries(policy).filter(([, value]) => value !== undefined);
+  return given.length === 0 ? undefined : Object.fromEntries(given);
+}

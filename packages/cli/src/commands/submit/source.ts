@@ -1,0 +1,97 @@
+// What is to be run: words after `--`, a script with arguments, or a document. Reading it is all
+// that happens here; which wins over what is decided by the caller.
+
+import { readFileSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import { MAX_SCRIPT_BYTES, ProblemError, parseScript } from "@lattice/wire";
+import type { ShortForm } from "./flags.ts";
+
+export interface Source {
+  readonly form: ShortForm;
+  readonly defaultName: string;
+  readonly warnings: readonly string[];
+}
+
+export function fromWords(words: readonly string[]): Source {
+  refuseNul(words.join(" "), "the command");
+  return { form: { command: words }, defaultName: basename(words[0] ?? ""), warnings: [] };
+}
+
+/** Arguments of the script become its positional parameters. */
+export function fromScript(path: string, args: readonly string[]): Source {
+  const text = readText(path, "script");
+  refuseNul(args.join(" "), "an argument of the script");
+  const { submission, warnings } = parseScript(text);
+  const script = args.length === 0 ? text : withArguments(text, args);
+  return { form: { ...submission, script }, defaultName: basename(path), warnings };
+}
+
+/** A document of either form, in YAML or JSON, as it is. */
+export async function fromDocument(path: string): Promise<ShortForm> {
+  const text = path === "-" ? readFileSync(0, "utf8") : readText(path, "file");
+  refuseNul(text, path);
+  const { parse } = await import("yaml");
+  let document: unknown;
+  try {
+    document = parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
+    throw new ProblemError("malformed_body", { detail: `${path} is neither YAML nor JSON: ${why}` });
+  }
+  if (typeof document !== "object" || document === null || Array.isArray(document)) {
+    throw new ProblemError("malformed_body", { detail: `${path} does not hold an object` });
+  }
+  return document as ShortForm;
+}
+
+/**
+ * The contract has no field for arguments, so a line below the interpreter line sets them. Only
+ * shells know `set --`, and only they are started with arguments like this.
+ */
+function withArguments(text: string, args: readonly string[]): string {
+  const [first = "", ...rest] = text.split("\n");
+  const hasInterpreter = first.startsWith("#!");
+  if (hasInterpreter && !/\b(ba|da|k|z|a)?sh\b/.test(first)) {
+    throw new ProblemError("invalid_argument", {
+      detail: `arguments can be given to shell scripts only, and this one runs by "${first.slice(2).trim()}"`,
+      hint: "Run it as a command instead: lattice submit [flags] -- ./script ARGS",
+    });
+  }
+  const set = `set -- ${args.map(quote).join(" ")}`;
+  return hasInterpreter ? [first, set, ...rest].join("\n") : [set, first, ...rest].join("\n");
+}
+
+const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
+
+function readText(path: string, what: "script" | "file"): string {
+  try {
+    if (statSync(path).size > MAX_SCRIPT_BYTES) {
+      throw new ProblemError("invalid_argument", {
+        detail: `${path} is larger than ${MAX_SCRIPT_BYTES / 1024 / 1024} MB`,
+        hint: "Put large input into a file of its own and name it in the script.",
+      });
+    }
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof ProblemError) throw error;
+    const code = (error as NodeJS.ErrnoException).code;
+    const why = { ENOENT: "does not exist", EISDIR: "is a directory", EACCES: "may not be read" }[code ?? ""];
+    throw new ProblemError("invalid_argument", {
+      detail: `the ${what} ${path} ${why ?? `cannot be read (${code})`}`,
+      hint:
+        what === "script"
+          ? "To run a command rather than a script, put it after --: lattice submit -- COMMAND"
+          : "Check the path after --file.",
+    });
+  }
+}
+
+function refuseNul(text: string, what: string): void {
+  const at = text.indexOf("\0");
+  if (at < 0) return;
+  const line = text.slice(0, at).split("\n").length;
+  throw new ProblemError("invalid_argument", {
+    detail: `${what} holds a NUL byte (line ${line}); it is not text`,
+    hint: "Submit a script, and let it start the program.",
+  });
+}

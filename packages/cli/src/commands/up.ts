@@ -1,0 +1,67 @@
+// `lattice up`: a whole cluster on this machine, kept running until Ctrl-C. Without a data
+// directory everything is temporary: workloads end with the cluster and its files are removed.
+// With one, workloads go on and the next `up` continues where this one stopped.
+
+import type { Command } from "commander";
+import { createContext } from "../context.ts";
+import { parseCount } from "../parse/count.ts";
+import { type Cluster, startCluster } from "./up/cluster.ts";
+import { runDemo } from "./up/demo.ts";
+import { nextSteps } from "./up/next-steps.ts";
+import { stopSignal } from "./up/stop-signal.ts";
+
+interface UpFlags {
+  readonly nodes: number;
+  readonly dataDir?: string;
+  readonly port: number;
+  readonly grpcPort: number;
+  readonly exit?: boolean;
+  readonly demo?: boolean;
+}
+
+/** Each node is a process of its own; more belong on more machines, or in `lattice-agent --hollow`. */
+const MOST_NODES = 64;
+
+export function define(command: Command): void {
+  const port = (text: string) => parseCount(text, 0, 65_535);
+  command
+    .option("--nodes <count>", "how many nodes", (text) => parseCount(text, 1, MOST_NODES), 4)
+    .option("--data-dir <dir>", "keep everything here; the next `up` goes on where this one stopped")
+    .option("--port <port>", "port of the REST interface; 0: any free one", port, 8080)
+    .option("--grpc-port <port>", "port of the gRPC interface; 0: any free one", port, 50051)
+    .option("--demo", "run a sample job first")
+    .option("--exit", "end once the cluster is up and the sample, if any, has run")
+    .action(async (flags: UpFlags) => {
+      process.exitCode = await up(command, flags);
+    });
+}
+
+async function up(command: Command, flags: UpFlags): Promise<number> {
+  const { print, settings } = await createContext(command);
+  const stop = stopSignal();
+  const note = (text: string) => print.note(text);
+  let cluster: Cluster | null = null;
+  try {
+    cluster = await startCluster({ ...flags, user: settings.user, signal: stop.signal, note });
+    if (print.structured) await print.streamed(cluster.description);
+    else if (settings.quiet) print.line(cluster.url);
+    if (flags.demo === true && !(await runDemo(cluster, print, stop.signal))) {
+      if (flags.exit === true) return 1;
+    }
+    if (flags.exit === true) return 0;
+    if (!print.structured && !settings.quiet) print.line(nextSteps(cluster.description));
+    await stop.requested;
+    return 0;
+  } catch (error) {
+    // Ctrl-C while starting is a wish, not a failure.
+    if (stop.signal.aborted) return 130;
+    throw error;
+  } finally {
+    if (cluster !== null) {
+      note("Stopping the cluster ...");
+      const kept = await cluster.stop();
+      note(kept === null ? "Stopped." : `Stopped. Its data is kept in ${kept}.`);
+    }
+    stop.release();
+  }
+}

@@ -1,0 +1,102 @@
+// One program of the local cluster, kept running: started in its own process group, so that Ctrl-C
+// reaches only us and we decide the order of stopping; its output goes to a file, so that it never
+// depends on our life. A program that ends by itself is started again, after a pause that doubles.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, statSync } from "node:fs";
+
+export interface ChildSpec {
+  readonly name: string;
+  readonly program: string;
+  /** Asked at each start, because a restarted server must take the ports it had. */
+  readonly args: () => readonly string[];
+  readonly logFile: string;
+  readonly note: (text: string) => void;
+  readonly onStart: (pid: number) => void;
+}
+
+export interface Child {
+  readonly name: string;
+  readonly logFile: string;
+  /** Where the output of the present process begins in the log file. */
+  logOffset(): number;
+  running(): boolean;
+  /** How the process ended last, or null while it has not. */
+  lastEnd(): string | null;
+  /** SIGTERM, then SIGKILL when it has not ended after the deadline. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+/** Having run this long, it counts as healthy and the pauses start over. */
+const HEALTHY_MS = 60_000;
+
+export function keepRunning(spec: ChildSpec): Child {
+  let process_: ChildProcess | null = null;
+  let offset = 0;
+  let pauseMs = FIRST_PAUSE_MS;
+  let stopping = false;
+  let end: string | null = null;
+  let timer: NodeJS.Timeout | undefined;
+
+  const start = () => {
+    const startedAt = Date.now();
+    const started = launch(spec);
+    process_ = started.child;
+    offset = started.offset;
+    if (started.child.pid !== undefined) spec.onStart(started.child.pid);
+    const onEnd = (how: string) => {
+      process_ = null;
+      end = how;
+      if (stopping) return;
+      if (Date.now() - startedAt > HEALTHY_MS) pauseMs = FIRST_PAUSE_MS;
+      spec.note(
+        `${spec.name} ended unexpectedly (${how}); starting it again in ${pauseMs / 1000} s. Log: ${spec.logFile}`,
+      );
+      timer = setTimeout(start, pauseMs);
+      pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
+    };
+    started.child.once("error", (error) => onEnd(error.message));
+    started.child.once("exit", (code, signal) => onEnd(signal === null ? `status ${code}` : signal));
+  };
+  start();
+
+  return {
+    name: spec.name,
+    logFile: spec.logFile,
+    logOffset: () => offset,
+    running: () => process_ !== null,
+    lastEnd: () => end,
+    stop: async (deadlineMs) => {
+      stopping = true;
+      clearTimeout(timer);
+      if (process_ !== null) await endProcess(process_, deadlineMs);
+    },
+  };
+}
+
+function launch(spec: ChildSpec): { readonly child: ChildProcess; readonly offset: number } {
+  const log = openSync(spec.logFile, "a");
+  try {
+    const offset = statSync(spec.logFile).size;
+    const child = spawn(process.execPath, [spec.program, ...spec.args()], {
+      detached: true,
+      stdio: ["ignore", log, log],
+    });
+    return { child, offset };
+  } finally {
+    closeSync(log);
+  }
+}
+
+function endProcess(child: ChildProcess, deadlineMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => child.kill("SIGKILL"), deadlineMs);
+    child.once("exit", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    child.kill("SIGTERM");
+  });
+}

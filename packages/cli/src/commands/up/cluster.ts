@@ -1,0 +1,142 @@
+// Starts, supervises and stops the processes of a local cluster: the server first, then the agents,
+// and in the other order at the end, so that agents can still report how their workloads ended.
+
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { createClient, type LatticeClient, sleep } from "@lattice/sdk";
+import { ProblemError } from "@lattice/wire";
+import { startSpinner } from "../../output/spinner.ts";
+import { type Child, keepRunning } from "./child.ts";
+import { type ClusterDescription, takeOver, writeClusterFile } from "./cluster-file.ts";
+import { groupOf, type Layout, nodeNames, prepareLayout, programPath } from "./layout.ts";
+import { requireFreePort } from "./ports.ts";
+import { type Addresses, readyLine } from "./ready-line.ts";
+
+export interface ClusterOptions {
+  readonly nodes: number;
+  readonly dataDir?: string | undefined;
+  readonly port: number;
+  readonly grpcPort: number;
+  readonly user: string;
+  readonly signal: AbortSignal;
+  readonly note: (text: string) => void;
+}
+
+export interface Cluster {
+  readonly url: string;
+  readonly client: LatticeClient;
+  readonly description: ClusterDescription;
+  /** Resolves with the data directory when it is kept. */
+  stop(): Promise<string | null>;
+}
+
+const SERVER_READY_MS = 30_000;
+const NODES_READY_MS = 30_000;
+const AGENT_STOP_MS = 15_000;
+const SERVER_STOP_MS = 10_000;
+const LOOK_EVERY_MS = 25;
+
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const serverProgram = programPath("lattice-server");
+  const agentProgram = programPath("lattice-agent");
+  await requireFreePort(options.port, "--port");
+  await requireFreePort(options.grpcPort, "--grpc-port");
+  const layout = prepareLayout(options.dataDir);
+  await takeOver(layout, options.note);
+  const children: Child[] = [];
+  const stop = () => stopChildren(children, layout);
+  try {
+    return await bringUp(options, layout, { serverProgram, agentProgram, children, stop });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly serverProgram: string;
+  readonly agentProgram: string;
+  /** The server first. */
+  readonly children: Child[];
+  readonly stop: () => Promise<string | null>;
+}
+
+async function bringUp(options: ClusterOptions, layout: Layout, parts: Parts): Promise<Cluster> {
+  const { note, signal } = options;
+  const names = nodeNames(options.nodes);
+  const pids: Record<string, number> = {};
+  let addresses: Addresses = { rest: `127.0.0.1:${options.port}`, grpc: `127.0.0.1:${options.grpcPort}` };
+  const describe = (): ClusterDescription => ({
+    url: `http://${addresses.rest}`,
+    grpc: addresses.grpc,
+    data_dir: layout.dataDir,
+    nodes: names,
+    pid: process.pid,
+    pids: { ...pids },
+  });
+  const start = (name: string, program: string, args: () => readonly string[]) => {
+    const onStart = (pid: number) => {
+      pids[name] = pid;
+      writeClusterFile(layout, describe());
+    };
+    const logFile = join(layout.logsDir, `${name}.log`);
+    const child = keepRunning({ name, program, args, logFile, note, onStart });
+    parts.children.push(child);
+    return child;
+  };
+
+  const spinner = startSpinner(`Starting the server and ${options.nodes} nodes`);
+  try {
+    const server = start("lattice-server", parts.serverProgram, () => [
+      ...["--data-dir", layout.serverDir],
+      ...["--rest-listen", addresses.rest, "--grpc-listen", addresses.grpc],
+    ]);
+    addresses = await readyLine(server, SERVER_READY_MS, signal);
+    names.forEach((name, position) => {
+      mkdirSync(layout.nodeDir(name), { recursive: true });
+      start(name, parts.agentProgram, () => [
+        ...["--node-id", name, "--server", addresses.grpc, "--data-dir", layout.nodeDir(name)],
+        ...["--group", groupOf(position)],
+        ...(layout.temporary ? ["--kill-workloads-on-exit"] : []),
+      ]);
+    });
+    const client = createClient({ url: `http://${addresses.rest}`, user: options.user });
+    await nodesReady(client, names, signal);
+    const { url, grpc } = describe();
+    const word = names.length === 1 ? "node" : "nodes";
+    spinner.stop();
+    note(`Lattice is up: ${url} (gRPC ${grpc}), ${names.length} ${word}, data in ${layout.dataDir}`);
+    return { url, client, description: describe(), stop: parts.stop };
+  } finally {
+    spinner.stop();
+  }
+}
+
+async function nodesReady(client: LatticeClient, names: readonly string[], signal: AbortSignal): Promise<void> {
+  const startedAt = Date.now();
+  for (;;) {
+    const { nodes = [] } = await client.nodes.list({ page_size: 1000 }, { signal });
+    // A drained or disabled node of an earlier run is connected and stays as it was left.
+    const missing = names.filter((name) => !nodes.some((node) => node.id === name && node.connected === true));
+    if (missing.length === 0) return;
+    if (Date.now() - startedAt > NODES_READY_MS) {
+      throw new ProblemError("deadline_exceeded", {
+        detail: `not connected after ${NODES_READY_MS / 1000} s: ${missing.join(", ")}`,
+        hint: "Look at their logs in the data directory; give one with --data-dir to keep them.",
+      });
+    }
+    await sleep(LOOK_EVERY_MS, signal);
+  }
+}
+
+async function stopChildren(children: readonly Child[], layout: Layout): Promise<string | null> {
+  const [server, ...agents] = children;
+  await Promise.all(agents.map((agent) => agent.stop(AGENT_STOP_MS)));
+  await server?.stop(SERVER_STOP_MS);
+  if (layout.temporary) {
+    rmSync(layout.dataDir, { recursive: true, force: true });
+    return null;
+  }
+  rmSync(layout.clusterFile, { force: true });
+  return layout.dataDir;
+}

@@ -1,0 +1,35 @@
+// The sample job of the quick start: a real job on real nodes, submitted, waited for and shown as a
+// user would do it.
+
+import { randomUUID } from "node:crypto";
+import type { Printer } from "../../output/printer.ts";
+import { capitalise } from "../../output/text.ts";
+import { writeBytes } from "../../output/write-bytes.ts";
+import { untilFinal } from "../../wait/until-final.ts";
+import type { Cluster } from "./cluster.ts";
+
+const LINE = 'echo "Hello from $LATTICE_NODE, one of $LATTICE_NNODES nodes of allocation $LATTICE_ALLOC_ID"';
+const DEMO_NODES = 2;
+
+/** Whether the sample ended well. */
+export async function runDemo(cluster: Cluster, print: Printer, signal: AbortSignal): Promise<boolean> {
+  const { client } = cluster;
+  const nodes = Math.min(DEMO_NODES, cluster.description.nodes.length);
+  print.note(`\n$ lattice submit --nodes=${nodes} --name=hello --walltime=5m -- sh -c '${LINE}'`);
+  const submission = {
+    allocation: {
+      name: "hello",
+      command: ["/bin/sh", "-c", LINE],
+      resources: { nodes: { min: nodes, max: nodes } },
+      lifecycle: { walltime_seconds: 300 },
+    },
+  };
+  const { id } = await client.submit(submission, { requestId: randomUUID(), signal });
+  print.note(`Submitted allocation ${id}`);
+  const ended = await untilFinal(client, id, { signal });
+  print.note(`\n$ lattice logs ${id}`);
+  if (!print.structured) await writeBytes(client.logs(id, { stream: "stdout" }, { signal }));
+  if (ended.state === "completed") return true;
+  print.note(`The sample ended as ${capitalise(ended.state)}: ${ended.reason ?? ""} ${ended.message ?? ""}`.trimEnd());
+  return false;
+}

@@ -1,0 +1,48 @@
+// The one place where a command's failure becomes text and an exit status. Usage errors, problems
+// of the server and of the network all take the same form; anything else is a defect and shows
+// where it happened when --verbose asks for it.
+
+import { ERRORS, type Problem, ProblemError, problem, renderProblem } from "@lattice/wire";
+import { CommanderError } from "commander";
+
+export function reportError(error: unknown, argv: readonly string[]): number {
+  const what = problemFrom(error, argv);
+  process.stderr.write(wantsJson(argv) ? `${JSON.stringify(what)}\n` : `${renderProblem(what)}\n`);
+  const isDefect = !(error instanceof ProblemError) && !(error instanceof CommanderError);
+  if (isDefect && error instanceof Error && argv.some((arg) => arg === "-v" || arg === "--verbose")) {
+    process.stderr.write(`${error.stack ?? ""}\n`);
+  }
+  return ERRORS[what.code].exit;
+}
+
+export function problemFrom(error: unknown, argv: readonly string[]): Problem {
+  if (error instanceof ProblemError) return error.problem;
+  if (error instanceof CommanderError) return usageProblem(error, argv);
+  const detail = error instanceof Error ? error.message : String(error);
+  return problem("internal", { detail, hint: "This is a defect; run again with --verbose and report what it prints." });
+}
+
+/** Commander's "error: unknown command 'stats'\n(Did you mean status?)". */
+function usageProblem(error: CommanderError, argv: readonly string[]): Problem {
+  const [first = "", ...rest] = error.message.split("\n");
+  const suggestion = rest
+    .join(" ")
+    .trim()
+    .replace(/^\(|\)$/g, "");
+  const command = argv.find((arg) => !arg.startsWith("-"));
+  const help = `Run: lattice ${command === undefined || error.code === "commander.unknownCommand" ? "" : `${command} `}--help`;
+  return problem("invalid_argument", {
+    detail: first.replace(/^error: /, ""),
+    hint: suggestion === "" ? help : suggestion,
+  });
+}
+
+/** Read from the words themselves: the flags may be what could not be parsed. */
+function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf("--");
+  const own = end < 0 ? argv : argv.slice(0, end);
+  return own.some(
+    (arg, i) =>
+      arg === "-ojson" || arg === "--output=json" || ((arg === "-o" || arg === "--output") && own[i + 1] === "json"),
+  );
+}

@@ -1,0 +1,60 @@
+// Tables: columns aligned by two spaces, fitted to the terminal by shortening the widest column
+// that may be shortened. Where output is not a terminal nothing is cut, so that scripts see it all.
+
+import { clean, pad, padLeft, shorten, widthOf } from "./text.ts";
+
+export interface Column<Row> {
+  readonly header: string;
+  readonly value: (row: Row) => string;
+  readonly align?: "right";
+  /** May be cut when the line does not fit. */
+  readonly flexible?: boolean;
+  readonly paint?: (text: string, row: Row) => string;
+}
+
+const GAP = "  ";
+/** Below this a shortened column says nothing any more. */
+const LEAST_FLEXIBLE_WIDTH = 8;
+
+export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], maxWidth?: number): string {
+  const cells = rows.map((row) => columns.map((column) => clean(column.value(row))));
+  const widths = columns.map((column, i) =>
+    Math.max(widthOf(column.header), ...cells.map((line) => widthOf(line[i] ?? ""))),
+  );
+  if (maxWidth !== undefined) fitWidths(columns, widths, maxWidth);
+  const header = columns.map((column, i) => fitCell(column.header, widths[i] ?? 0, column.align));
+  const lines = [header.join(GAP).trimEnd()];
+  rows.forEach((row, r) => {
+    const line = columns.map((column, i) => {
+      const text = fitCell(cells[r]?.[i] ?? "", widths[i] ?? 0, column.align);
+      return column.paint === undefined ? text : column.paint(text, row);
+    });
+    lines.push(line.join(GAP).trimEnd());
+  });
+  return `${lines.join("\n")}\n`;
+}
+
+const fitCell = (text: string, width: number, align: "right" | undefined): string =>
+  align === "right" ? padLeft(shorten(text, width), width) : pad(shorten(text, width), width);
+
+function fitWidths<Row>(columns: readonly Column<Row>[], widths: number[], maxWidth: number): void {
+  const total = () => widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1);
+  while (total() > maxWidth) {
+    let widest = -1;
+    columns.forEach((column, i) => {
+      const width = widths[i] ?? 0;
+      if (column.flexible === true && width > LEAST_FLEXIBLE_WIDTH && width > (widths[widest] ?? 0)) widest = i;
+    });
+    if (widest < 0) return;
+    const excess = total() - maxWidth;
+    const width = widths[widest] ?? 0;
+    // Down to the next widest at most, so that several long columns share the loss.
+    const next = Math.max(
+      LEAST_FLEXIBLE_WIDTH,
+      ...columns.map((column, i) =>
+        i !== widest && column.flexible === true ? Math.min(widths[i] ?? 0, width - 1) : 0,
+      ),
+    );
+    widths[widest] = Math.max(next, width - excess);
+  }
+}

@@ -1,0 +1,33 @@
+// Lists of states in flags: "running,pending" or "Running".
+
+import { InvalidArgumentError } from "commander";
+
+export const ALLOCATION_STATES = [
+  "pending",
+  "staging",
+  "running",
+  "checkpointing",
+  "suspended",
+  "completed",
+  "failed",
+  "cancelled",
+] as const;
+
+export const NODE_STATES = [
+  "unknown",
+  "booting",
+  "ready",
+  "degraded",
+  "draining",
+  "drained",
+  "down",
+  "failed",
+] as const;
+
+export function parseStates<State extends string>(text: string, known: readonly State[]): readonly State[] {
+  return text.split(",").map((word) => {
+    const state = known.find((one) => one === word.trim().toLowerCase());
+    if (state === undefined) throw new InvalidArgumentError(`Known states: ${known.join(", ")}.`);
+    return state;
+  });
+}

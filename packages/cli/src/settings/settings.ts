@@ -1,0 +1,75 @@
+// What a command runs with, complete: flags over environment over configuration file over
+// defaults. Decided once, in one pure function, from values read elsewhere.
+
+import { ProblemError } from "@lattice/wire";
+import type { ConfigFile } from "./config-file.ts";
+
+export type OutputFormat = "table" | "wide" | "json" | "yaml";
+
+export interface Flags {
+  readonly output: OutputFormat | undefined;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly tenant: string | undefined;
+  readonly vcluster: string | undefined;
+  readonly config: string | undefined;
+  readonly url: string | undefined;
+  readonly noColor: boolean;
+}
+
+export interface Settings {
+  readonly url: string;
+  readonly user: string;
+  readonly tenant: string | undefined;
+  readonly vcluster: string | undefined;
+  readonly uenv: string | undefined;
+  readonly output: OutputFormat;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly color: boolean;
+}
+
+export interface SettingSources {
+  readonly flags: Flags;
+  readonly env: NodeJS.ProcessEnv;
+  readonly file: ConfigFile;
+  readonly username: string;
+  readonly isTerminal: boolean;
+}
+
+export const DEFAULT_URL = "http://127.0.0.1:8080";
+
+export function resolveSettings({ flags, env, file, username, isTerminal }: SettingSources): Settings {
+  const url = flags.url ?? given(env.LATTICE_API_URL) ?? given(env.LATTICE_ENDPOINT) ?? file.url ?? DEFAULT_URL;
+  const output = flags.output ?? file.output ?? "table";
+  if (output !== "table" && output !== "wide" && output !== "json" && output !== "yaml") {
+    throw new ProblemError("invalid_argument", {
+      detail: `output_format "${output}" is unknown`,
+      hint: "Use table, wide, json or yaml.",
+    });
+  }
+  return {
+    url: checkUrl(url),
+    user: file.user ?? username,
+    tenant: flags.tenant ?? given(env.LATTICE_TENANT) ?? file.tenant,
+    vcluster: flags.vcluster ?? given(env.LATTICE_VCLUSTER) ?? file.vcluster,
+    uenv: file.uenv,
+    output,
+    quiet: flags.quiet,
+    verbose: flags.verbose,
+    color: isTerminal && !flags.noColor && given(env.NO_COLOR) === undefined && file.color !== false,
+  };
+}
+
+const given = (value: string | undefined): string | undefined => (value === "" ? undefined : value);
+
+function checkUrl(text: string): string {
+  const url = /^[a-z]+:\/\//i.test(text) ? text : `http://${text}`;
+  if (!URL.canParse(url) || !/^https?:/i.test(url)) {
+    throw new ProblemError("invalid_argument", {
+      detail: `"${text}" is not the address of a server`,
+      hint: `For example: ${DEFAULT_URL}`,
+    });
+  }
+  return url.replace(/\/+$/, "");
+}

@@ -1,0 +1,74 @@
+// The end of an attempt that did not succeed: queued again where the policy allows it, failed
+// otherwise. A requeue is one move to pending; failed is final, so that nobody who waits for the end
+// is told twice.
+
+import type { NodeId } from "../ids.ts";
+import type { Step } from "../step.ts";
+import type { Allocation } from "./allocation.ts";
+import { letGo } from "./let-go.ts";
+import { moveAllocation } from "./move.ts";
+import type { FailureReason, PendingCause, PlacedPhase } from "./phase.ts";
+import type { Lifecycle } from "./spec.ts";
+
+export interface Failure {
+  readonly reason: FailureReason;
+  readonly exitCode: number | null;
+  readonly message: string;
+  /** The node that is down, when that is why. */
+  readonly gone: NodeId | null;
+}
+
+export type FailureVerdict = "requeue" | "limit" | "fail";
+
+export function attemptFailed(step: Step, record: Allocation, phase: PlacedPhase, failure: Failure): void {
+  const verdict = judgeFailure(record.spec.lifecycle, record.requeues, failure.reason);
+  if (verdict === "requeue") requeue(step, record, phase, { cause: causeOf(failure.reason), gone: failure.gone });
+  else fail(step, record, phase, verdict === "limit" ? overLimit(record, failure) : failure);
+}
+
+/** What the policy says; the same for a report, a dead node and a reconciler. */
+export function judgeFailure(lifecycle: Lifecycle, requeues: number, reason: FailureReason): FailureVerdict {
+  if (!mayRequeue(lifecycle, reason)) return "fail";
+  return requeues < lifecycle.maxRequeue ? "requeue" : "limit";
+}
+
+export function requeue(
+  step: Step,
+  record: Allocation,
+  phase: PlacedPhase,
+  how: { readonly cause: PendingCause; readonly gone: NodeId | null },
+): void {
+  letGo(step, record, phase, { gone: how.gone, reason: "requeued" });
+  const pending = { kind: "pending", since: step.at, cause: how.cause } as const;
+  moveAllocation(step, record, pending, { requeues: record.requeues + 1, pendingSinceIndex: step.index });
+}
+
+export function fail(step: Step, record: Allocation, phase: PlacedPhase, failure: Failure): void {
+  const { reason, exitCode, message, gone } = failure;
+  letGo(step, record, phase, { gone, reason });
+  const startedAt = phase.kind === "staging" ? null : phase.startedAt;
+  const { nodes } = phase;
+  moveAllocation(step, record, { kind: "failed", reason, nodes, startedAt, endedAt: step.at, exitCode, message });
+}
+
+export function overLimit(record: Allocation, failure: Failure): Failure {
+  const { maxRequeue } = record.spec.lifecycle;
+  const why = failure.message === "" ? failure.reason : `${failure.reason}: ${failure.message}`;
+  return { ...failure, reason: "requeue_limit", message: `requeued ${record.requeues} of ${maxRequeue} times; ${why}` };
+}
+
+function mayRequeue(lifecycle: Lifecycle, reason: FailureReason): boolean {
+  switch (lifecycle.requeuePolicy) {
+    case "never":
+      return false;
+    case "on_node_failure":
+      return reason === "lost" || reason === "launch_failed" || reason === "node_failure";
+    case "always":
+      return reason !== "stopped" && reason !== "walltime_exceeded";
+  }
+}
+
+function causeOf(reason: FailureReason): PendingCause {
+  if (reason === "launch_failed") return "launch_failed";
+  return reason === "lost" || reason === "node_failure" ? "node_failure" : "policy";
+}

@@ -1,0 +1,34 @@
+// What becomes of the nodes when an attempt ends. A node that has reported its end is released;
+// a node that is gone is released without asking; any other keeps its claim, marked releasing,
+// until it has confirmed that nothing of the attempt is left there.
+
+import type { NodeId } from "../ids.ts";
+import { markReleasing, releaseClaim } from "../node/claims.ts";
+import type { Step } from "../step.ts";
+import type { Allocation } from "./allocation.ts";
+import type { AttemptRef, NodeProgress, PlacedPhase } from "./phase.ts";
+
+export interface Parting {
+  /** Nobody is there to confirm: the node is down. */
+  readonly gone: NodeId | null;
+  /** Told to the nodes that are to stop. */
+  readonly reason: string;
+}
+
+export function letGo(step: Step, record: Allocation, phase: PlacedPhase, parting: Parting): void {
+  const ref: AttemptRef = { allocation: record.id, attempt: record.attempt };
+  phase.nodes.forEach((node, i) => {
+    if (node === parting.gone) releaseClaim(step, node, ref);
+    else if (hasEnded(phase.progress[i])) forgetAttempt(step, node, ref);
+    else markReleasing(step, node, ref, parting.reason);
+  });
+}
+
+/** The node has confirmed the end: it may drop what it keeps for repeating its report. */
+export function forgetAttempt(step: Step, node: NodeId, ref: AttemptRef): void {
+  releaseClaim(step, node, ref);
+  step.effects.push({ kind: "forget", node, ...ref });
+}
+
+export const hasEnded = (progress: NodeProgress | undefined): boolean =>
+  progress?.state === "completed" || progress?.state === "failed";

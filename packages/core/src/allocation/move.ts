@@ -1,0 +1,46 @@
+// The one way in which an allocation changes its phase: the move must be in the table, the
+// record is replaced, and watchers are told.
+
+import { invariant } from "../invariant.ts";
+import type { Event } from "../outcome.ts";
+import type { Step } from "../step.ts";
+import type { Allocation } from "./allocation.ts";
+import { type AllocationPhase, canMove } from "./phase.ts";
+
+type Change = Partial<Pick<Allocation, "attempt" | "requeues" | "pendingSinceIndex" | "scores" | "backfilled">>;
+
+export function moveAllocation(
+  step: Step,
+  record: Allocation,
+  phase: AllocationPhase,
+  change: Change = {},
+): Allocation {
+  const from = record.phase.kind;
+  invariant(canMove(from, phase.kind), `allocation ${record.id} cannot move from ${from} to ${phase.kind}`);
+  const moved: Allocation = { ...record, ...change, phase };
+  step.state.putAllocation(moved);
+  step.events.push(changed(moved, from));
+  return moved;
+}
+
+/** `from` is empty for a new allocation. */
+export function changed(record: Allocation, from: string): Event {
+  const { phase } = record;
+  return {
+    kind: "allocation_changed",
+    allocation: record.id,
+    attempt: record.attempt,
+    tenant: record.spec.tenant,
+    vcluster: record.spec.vcluster,
+    user: record.user,
+    from,
+    to: phase.kind,
+    reason: reasonOf(phase),
+    message: "message" in phase ? phase.message : "",
+  };
+}
+
+function reasonOf(phase: AllocationPhase): string {
+  if (phase.kind === "pending") return phase.cause;
+  return phase.kind === "failed" || phase.kind === "cancelled" ? phase.reason : "";
+}

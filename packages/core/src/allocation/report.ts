@@ -1,0 +1,76 @@
+// One node's word on one attempt. It counts only while that node holds a claim for that attempt,
+// only forwards, and once. A report for a claim that is being released can only release it: an
+// allocation that was cancelled, requeued or has ended never comes back by a late word.
+
+import type { ReportCommand } from "../command.ts";
+import { invariant, present } from "../invariant.ts";
+import type { Outcome } from "../outcome.ts";
+import { accepted, refuse, type Step, unchanged } from "../step.ts";
+import type { Allocation } from "./allocation.ts";
+import { attemptFailed } from "./failure.ts";
+import { forgetAttempt, letGo } from "./let-go.ts";
+import { moveAllocation } from "./move.ts";
+import { isPlaced, type NodeProgress, type PlacedPhase } from "./phase.ts";
+
+const RANK: Readonly<Record<NodeProgress["state"], number>> = {
+  ordered: 0,
+  staging: 1,
+  running: 2,
+  completed: 3,
+  failed: 3,
+};
+
+export function takeReport(step: Step, report: ReportCommand): Outcome {
+  const { allocation, attempt, node } = report;
+  const claim = step.state.node(node)?.claims.find((c) => c.allocation === allocation && c.attempt === attempt);
+  if (claim === undefined) {
+    return refuse("not_assigned", `node "${node}" is not assigned to attempt ${attempt} of allocation ${allocation}`);
+  }
+  if (claim.releasing) return confirmEnd(step, report);
+  const record = present(step.state.allocation(allocation), `the claim of ${allocation} on ${node} has no allocation`);
+  const { phase } = record;
+  invariant(isPlaced(phase) && record.attempt === attempt, `the claim of ${allocation} on ${node} is out of step`);
+  const position = phase.nodes.indexOf(node);
+  const known = present(phase.progress[position], `${node} has no progress in ${allocation}`);
+  if (known.state === report.state) return unchanged(allocation);
+  if (RANK[report.state] <= RANK[known.state]) {
+    return refuse("stale_report", `node "${node}" has already reported ${known.state}, so ${report.state} is too late`);
+  }
+
+  const { state, exitCode, message } = report;
+  const told: PlacedPhase = { ...phase, progress: phase.progress.with(position, { state, exitCode, message }) };
+  aggregate(step, record, told, report);
+  return accepted(allocation);
+}
+
+/** Only the end matters any more. */
+function confirmEnd(step: Step, { node, allocation, attempt, state }: ReportCommand): Outcome {
+  if (RANK[state] < RANK.completed) return unchanged(allocation);
+  forgetAttempt(step, node, { allocation, attempt });
+  return accepted(allocation);
+}
+
+/** Any failed: failed; all completed: completed; all at least running: running. */
+function aggregate(step: Step, record: Allocation, told: PlacedPhase, report: ReportCommand): void {
+  if (report.state === "failed") {
+    const { exitCode, message } = report;
+    attemptFailed(step, record, told, { reason: report.reason ?? "exit_code", exitCode, message, gone: null });
+    return;
+  }
+  const started = storeProgress(step, record, told);
+  if (report.state !== "completed" || !isPlaced(started.phase)) return;
+  const { phase } = started;
+  if (phase.kind === "staging" || phase.progress.some((node) => node.state !== "completed")) return;
+  const { nodes, startedAt } = phase;
+  letGo(step, started, phase, { gone: null, reason: "completed" });
+  moveAllocation(step, started, { kind: "completed", nodes, startedAt, endedAt: step.at, exitCode: 0, message: "" });
+}
+
+/** Stores the progress; with the last node's start the allocation runs. */
+function storeProgress(step: Step, record: Allocation, told: PlacedPhase): Allocation {
+  const all = told.kind === "staging" && told.progress.every((node) => RANK[node.state] >= RANK.running);
+  if (all) return moveAllocation(step, record, { ...told, kind: "running", startedAt: step.at });
+  const stored = { ...record, phase: told };
+  step.state.putAllocation(stored);
+  return stored;
+}

@@ -1,0 +1,113 @@
+// A submission: refused with the field or the figures named, or given the next id and queued.
+// A request that does not fit its quota now is accepted and waits; one that can never fit is not.
+
+import type { SubmitCommand } from "../command.ts";
+import type { AllocationId, Attempt, TenantId } from "../ids.ts";
+import { parseTenantId } from "../ids.ts";
+import type { Outcome, Refusal } from "../outcome.ts";
+import { accepted, quote, refuse, refuseFields, rejected, type Step } from "../step.ts";
+import { type Tenant, UNLIMITED } from "../tenant/tenant.ts";
+import type { VCluster } from "../vcluster/vcluster.ts";
+import type { Allocation } from "./allocation.ts";
+import { checkSpec } from "./check.ts";
+import { MAX_PREEMPTION_CLASS } from "./limits.ts";
+import { changed } from "./move.ts";
+import type { AllocationSpec } from "./spec.ts";
+
+export function submitAllocation(step: Step, command: SubmitCommand): Outcome {
+  const { state } = step;
+  const { spec } = command;
+  const problems = checkSpec(spec);
+  if (problems.length > 0) return refuseFields(problems);
+  const vcluster = state.vcluster(spec.vcluster);
+  if (vcluster === undefined) return unknownVCluster(step, spec);
+  const known = state.tenant(spec.tenant);
+  if (known === undefined && !command.createTenant) {
+    return refuse("unknown_tenant", `there is no tenant ${quote(spec.tenant)}`);
+  }
+  if (known === undefined && parseTenantId(spec.tenant) === null) {
+    return refuseFields([{ field: "allocation.tenant", detail: "is not a name for a tenant" }]);
+  }
+  const tenant = known ?? automaticTenant(step, spec.tenant);
+  const refusal = againstVCluster(spec, vcluster) ?? againstTenant(spec, tenant);
+  if (refusal !== null) return rejected(refusal);
+
+  if (known === undefined) addTenant(step, tenant);
+  const record = newAllocation(step, command);
+  state.counters.nextAllocation += 1;
+  state.putAllocation(record);
+  step.events.push(changed(record, ""));
+  return accepted(record.id);
+}
+
+function newAllocation(step: Step, { spec, origin }: SubmitCommand): Allocation {
+  return {
+    id: String(step.state.counters.nextAllocation) as AllocationId,
+    user: origin.user,
+    spec,
+    submittedAt: step.at,
+    phase: { kind: "pending", since: step.at, cause: "submitted" },
+    attempt: 0 as Attempt,
+    requeues: 0,
+    pendingSinceIndex: step.index,
+    scores: {},
+    backfilled: false,
+  };
+}
+
+function unknownVCluster(step: Step, spec: AllocationSpec): Outcome {
+  const names = Array.from(step.state.vclusters(), (vcluster) => vcluster.id);
+  const available = names.length === 0 ? "there are none yet" : `available: ${names.join(", ")}`;
+  return refuse("unknown_vcluster", `there is no vCluster ${quote(spec.vcluster)} (${available})`);
+}
+
+/** Also asked when an allocation is updated. */
+export function againstVCluster(spec: AllocationSpec, vcluster: VCluster): Refusal | null {
+  if (vcluster.tenant !== null && vcluster.tenant !== spec.tenant) {
+    const detail = `vCluster "${vcluster.id}" belongs to tenant "${vcluster.tenant}", not to ${quote(spec.tenant)}`;
+    return { code: "tenant_mismatch", detail };
+  }
+  const { walltime } = spec.lifecycle;
+  const most = vcluster.maxWalltime;
+  if (most === null || (walltime !== null && walltime <= most)) return null;
+  const field = "allocation.lifecycle.walltime_seconds";
+  const asked = walltime === null ? "unbounded work" : `${walltime / 1000} s`;
+  const detail = `vCluster "${vcluster.id}" allows at most ${most / 1000} s, requested ${asked}`;
+  return { code: "invalid_argument", detail: `${field}: ${detail}`, fields: [{ field, detail }] };
+}
+
+/** Likewise. */
+export function againstTenant(spec: AllocationSpec, tenant: Tenant): Refusal | null {
+  const { preemptionClass } = spec.lifecycle;
+  if (preemptionClass > tenant.maxPreemptionClass) {
+    const field = "allocation.lifecycle.preemption_class";
+    const detail = `tenant "${tenant.id}" allows at most class ${tenant.maxPreemptionClass}, requested ${preemptionClass}`;
+    return { code: "invalid_argument", detail: `${field}: ${detail}`, fields: [{ field, detail }] };
+  }
+  const { maxNodes, maxConcurrentAllocations } = tenant.quota;
+  const { minNodes } = spec.resources;
+  if (maxNodes !== null && minNodes > maxNodes) {
+    const figures = `(limit ${maxNodes}, requested ${minNodes})`;
+    const detail = `tenant "${tenant.id}" would exceed its max_nodes quota ${figures}`;
+    return { code: "quota_exceeded", detail, figures: { limit: maxNodes, requested: minNodes } };
+  }
+  if (maxConcurrentAllocations === 0) {
+    const detail = `tenant "${tenant.id}" would exceed its max_concurrent_allocations quota (limit 0, requested 1)`;
+    return { code: "quota_exceeded", detail, figures: { limit: 0, requested: 1 } };
+  }
+  return null;
+}
+
+const automaticTenant = (step: Step, id: TenantId): Tenant => ({
+  id,
+  description: "",
+  quota: UNLIMITED,
+  maxPreemptionClass: MAX_PREEMPTION_CLASS,
+  createdAt: step.at,
+  automatic: true,
+});
+
+function addTenant(step: Step, tenant: Tenant): void {
+  step.state.tables.tenants.set(tenant.id, tenant);
+  step.events.push({ kind: "tenant_changed", tenant: tenant.id, from: "", to: "created", reason: "first submission" });
+}

@@ -1,0 +1,92 @@
+// What may still change after submission: name, tags, class and walltime. A new walltime of a
+// placed allocation reaches its nodes as a repeated run order, which starts nothing twice and carries
+// the new end.
+
+import { canonical } from "../canonical.ts";
+import type { UpdateAllocationCommand } from "../command.ts";
+import { present } from "../invariant.ts";
+import type { FieldProblem, Outcome } from "../outcome.ts";
+import { accepted, quote, refuse, refuseFields, rejected, type Step, unchanged } from "../step.ts";
+import type { Allocation } from "./allocation.ts";
+import { checkName, checkPreemptionClass, checkTags, checkWalltime } from "./check.ts";
+import { problemList } from "./check-values.ts";
+import { hasEnded } from "./let-go.ts";
+import { isFinal, isPlaced } from "./phase.ts";
+import type { AllocationSpec } from "./spec.ts";
+import { againstTenant, againstVCluster } from "./submit.ts";
+
+type Change = UpdateAllocationCommand["change"];
+
+export function updateAllocation(step: Step, command: UpdateAllocationCommand): Outcome {
+  const { state } = step;
+  const record = state.allocation(command.id);
+  if (record === undefined) return refuse("unknown_allocation", `there is no allocation ${quote(command.id)}`);
+  if (isFinal(record.phase)) {
+    return refuse("illegal_transition", `allocation ${record.id} is already ${record.phase.kind}`);
+  }
+  const problems = checkChange(step, record, command.change);
+  if (problems.length > 0) return refuseFields(problems);
+  const spec = changedSpec(record.spec, command.change);
+  const vcluster = present(state.vcluster(spec.vcluster), `vCluster ${spec.vcluster} is gone`);
+  const tenant = present(state.tenant(spec.tenant), `tenant ${spec.tenant} is gone`);
+  // Limits lowered since the submission bind only what this command changes.
+  const refusal =
+    (command.change.walltime === undefined ? null : againstVCluster(spec, vcluster)) ??
+    (command.change.preemptionClass === undefined ? null : againstTenant(spec, tenant));
+  if (refusal !== null) return rejected(refusal);
+  if (canonical(spec) === canonical(record.spec)) return unchanged(record.id);
+
+  state.putAllocation({ ...record, spec });
+  const { kind } = record.phase;
+  step.events.push({
+    kind: "allocation_changed",
+    allocation: record.id,
+    attempt: record.attempt,
+    tenant: spec.tenant,
+    vcluster: spec.vcluster,
+    user: record.user,
+    from: kind,
+    to: kind,
+    reason: "updated",
+  });
+  if (spec.lifecycle.walltime !== record.spec.lifecycle.walltime) repeatOrders(step, record);
+  return accepted(record.id);
+}
+
+function checkChange(step: Step, record: Allocation, change: Change): readonly FieldProblem[] {
+  const problems = problemList();
+  if (change.name !== undefined) checkName(problems, "name", change.name);
+  if (change.tags !== undefined) checkTags(problems, "tags", change.tags);
+  if (change.preemptionClass !== undefined) checkPreemptionClass(problems, "preemption_class", change.preemptionClass);
+  if (change.walltime === undefined) return problems.list;
+  const bounded = record.spec.lifecycle.kind === "bounded";
+  problems.unless(bounded, "walltime_seconds", "unbounded work has no walltime");
+  checkWalltime(problems, "walltime_seconds", change.walltime);
+  const startedAt = "startedAt" in record.phase ? record.phase.startedAt : null;
+  const used = startedAt === null ? 0 : step.at - startedAt;
+  problems.unless(change.walltime > used, "walltime_seconds", `must be more than the ${used / 1000} s already used`);
+  return problems.list;
+}
+
+function changedSpec(spec: AllocationSpec, change: Change): AllocationSpec {
+  const { walltime, preemptionClass } = spec.lifecycle;
+  return {
+    ...spec,
+    name: change.name ?? spec.name,
+    tags: change.tags ?? spec.tags,
+    lifecycle: {
+      ...spec.lifecycle,
+      walltime: change.walltime ?? walltime,
+      preemptionClass: change.preemptionClass ?? preemptionClass,
+    },
+  };
+}
+
+function repeatOrders(step: Step, record: Allocation): void {
+  const { phase } = record;
+  if (!isPlaced(phase)) return;
+  phase.nodes.forEach((node, i) => {
+    if (hasEnded(phase.progress[i])) return;
+    step.effects.push({ kind: "run", node, allocation: record.id, attempt: record.attempt });
+  });
+}

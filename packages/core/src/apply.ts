@@ -1,0 +1,87 @@
+// The fold: one entry of the log changes the state and says what follows. It looks at nothing
+// but its two arguments, so every replica gets the same state, outcomes, events and effects. If it
+// throws, the state may be half changed and the replica must stop.
+
+import { cancelAllocation } from "./allocation/cancel.ts";
+import { expireAttempt } from "./allocation/expire.ts";
+import { takeReport } from "./allocation/report.ts";
+import { requeueAllocation } from "./allocation/requeue.ts";
+import { submitAllocation } from "./allocation/submit.ts";
+import { updateAllocation } from "./allocation/update.ts";
+import { type Command, ENTRY_VERSION, type Entry } from "./command.ts";
+import { invariant } from "./invariant.ts";
+import { disableNode, enableNode } from "./node/disable.ts";
+import { drainNode, undrainNode } from "./node/drain.ts";
+import { judgeNode } from "./node/health.ts";
+import { registerNode } from "./node/register.ts";
+import type { Applied, Outcome } from "./outcome.ts";
+import { commitPlan } from "./plan/commit.ts";
+import { answerOnce, forgetOldRequests } from "./state/requests.ts";
+import { archiveFinished, setRetention } from "./state/retention.ts";
+import type { State } from "./state/state.ts";
+import type { Step } from "./step.ts";
+import { createTenant } from "./tenant/create.ts";
+import { updateTenant } from "./tenant/update.ts";
+import { createVCluster } from "./vcluster/create.ts";
+import { updateVCluster } from "./vcluster/update.ts";
+import { VersionTooNewError } from "./version.ts";
+
+export function applyEntry(state: State, entry: Entry): Applied {
+  if (entry.version > ENTRY_VERSION) throw new VersionTooNewError(entry.index, entry.version);
+  invariant(entry.index === state.index + 1, `entry ${entry.index} does not follow ${state.index}`);
+  invariant(entry.at >= state.at, `entry ${entry.index} is stamped before the one it follows`);
+
+  const step: Step = { state, index: entry.index, at: entry.at, events: [], effects: [] };
+  forgetOldRequests(step);
+  const outcomes = entry.commands.map((command) => applyCommand(step, command));
+  archiveFinished(step);
+  state.index = entry.index;
+  state.at = entry.at;
+  return { index: entry.index, at: entry.at, outcomes, events: step.events, effects: step.effects };
+}
+
+function applyCommand(step: Step, command: Command): Outcome {
+  if (!("origin" in command)) return carryOut(step, command);
+  return answerOnce(step, command.origin, command.kind, () => carryOut(step, command));
+}
+
+function carryOut(step: Step, command: Command): Outcome {
+  switch (command.kind) {
+    case "allocation.submit":
+      return submitAllocation(step, command);
+    case "allocation.cancel":
+      return cancelAllocation(step, command);
+    case "allocation.update":
+      return updateAllocation(step, command);
+    case "allocation.requeue":
+      return requeueAllocation(step, command);
+    case "plan.commit":
+      return commitPlan(step, command);
+    case "attempt.report":
+      return takeReport(step, command);
+    case "attempt.expire":
+      return expireAttempt(step, command);
+    case "node.register":
+      return registerNode(step, command);
+    case "node.health":
+      return judgeNode(step, command);
+    case "node.drain":
+      return drainNode(step, command);
+    case "node.undrain":
+      return undrainNode(step, command);
+    case "node.disable":
+      return disableNode(step, command);
+    case "node.enable":
+      return enableNode(step, command);
+    case "tenant.create":
+      return createTenant(step, command);
+    case "tenant.update":
+      return updateTenant(step, command);
+    case "vcluster.create":
+      return createVCluster(step, command);
+    case "vcluster.update":
+      return updateVCluster(step, command);
+    case "retention.set":
+      return setRetention(step, command);
+  }
+}

@@ -1,0 +1,53 @@
+// A node goes down, and its work with it: every allocation on it is requeued or failed by its
+// policy. Where nobody is left to confirm the end, the claims are released at once: the node
+// cannot be placed on while it is down, and when its agent comes back it is told to stop what is no
+// longer assigned. A disabled node's agent may well be alive, so there the claims wait for its word.
+
+import { attemptFailed } from "../allocation/failure.ts";
+import { isPlaced } from "../allocation/phase.ts";
+import { invariant, present } from "../invariant.ts";
+import type { Step } from "../step.ts";
+import { releaseClaim } from "./claims.ts";
+import { moveNode } from "./move.ts";
+import type { Claim, DownCause, Node, NodeState } from "./node.ts";
+
+export function takeDown(step: Step, node: Node, how: { readonly cause: DownCause; readonly reason: string }): void {
+  const { cause, reason } = how;
+  moveNode(step, node, { kind: "down", since: step.at, cause, reason, back: backOf(node.state) });
+  const message = `node "${node.id}" is down (${cause})${reason === "" ? "" : `: ${reason}`}`;
+  for (const claim of node.claims) {
+    if (!claim.releasing) endAttempt(step, node, claim, { message, gone: cause !== "disabled" });
+    else if (cause !== "disabled") releaseClaim(step, node.id, refOf(claim));
+    // A node with broken hardware may still have an agent that can end the processes.
+    if (cause === "hardware")
+      step.effects.push({ kind: "stop", node: node.id, ...refOf(claim), reason: "node_failure" });
+  }
+}
+
+/** Nobody will confirm any more: the node is silent on top of being down. */
+export function releaseAll(step: Step, node: Node): void {
+  for (const claim of node.claims) releaseClaim(step, node.id, refOf(claim));
+}
+
+function endAttempt(
+  step: Step,
+  node: Node,
+  claim: Claim,
+  end: { readonly message: string; readonly gone: boolean },
+): void {
+  const record = present(step.state.allocation(claim.allocation), `the claim of ${claim.allocation} has no allocation`);
+  invariant(isPlaced(record.phase), `${claim.allocation} holds ${node.id} but is ${record.phase.kind}`);
+  attemptFailed(step, record, record.phase, {
+    reason: "node_failure",
+    exitCode: null,
+    message: end.message,
+    gone: end.gone ? node.id : null,
+  });
+}
+
+const refOf = ({ allocation, attempt }: Claim) => ({ allocation, attempt });
+
+function backOf(state: NodeState): "ready" | "drained" {
+  if (state.kind === "down") return state.back;
+  return state.kind === "draining" || state.kind === "drained" ? "drained" : "ready";
+}

@@ -1,0 +1,34 @@
+// Draining keeps new work away and lets the present work end; the last claim to go makes the
+// node drained. Only a drained node can be undrained.
+
+import type { DrainNodeCommand, UndrainNodeCommand } from "../command.ts";
+import type { Outcome } from "../outcome.ts";
+import { accepted, quote, refuse, type Step, unchanged } from "../step.ts";
+import { moveNode } from "./move.ts";
+
+export function drainNode(step: Step, command: DrainNodeCommand): Outcome {
+  const node = step.state.node(command.node);
+  if (node === undefined) return refuse("unknown_node", `there is no node ${quote(command.node)}`);
+  const { kind } = node.state;
+  if (kind === "draining" || kind === "drained") return unchanged(node.id);
+  if (kind !== "ready" && kind !== "degraded") {
+    return refuse("illegal_transition", `node "${node.id}" is ${kind}; only a ready or degraded node can be drained`);
+  }
+
+  const { reason } = command;
+  const draining = moveNode(step, node, { kind: "draining", since: step.at, reason });
+  if (draining.claims.length === 0) moveNode(step, draining, { kind: "drained", since: step.at, reason });
+  return accepted(node.id);
+}
+
+export function undrainNode(step: Step, command: UndrainNodeCommand): Outcome {
+  const node = step.state.node(command.node);
+  if (node === undefined) return refuse("unknown_node", `there is no node ${quote(command.node)}`);
+  const { kind } = node.state;
+  if (kind !== "drained") {
+    return refuse("illegal_transition", `node "${node.id}" is ${kind}; only a drained node can be undrained`);
+  }
+
+  moveNode(step, node, { kind: "ready", since: step.at });
+  return accepted(node.id);
+}

@@ -1,0 +1,65 @@
+// The leader's verdict on a node, drawn from heartbeats that are not in the log. Only silence
+// heals by being heard again; what an administrator or broken hardware has taken down stays down.
+
+import type { NodeHealthCommand } from "../command.ts";
+import type { Outcome } from "../outcome.ts";
+import { accepted, quote, refuse, type Step, unchanged } from "../step.ts";
+import { releaseAll, takeDown } from "./down.ts";
+import { bringBack } from "./heal.ts";
+import { moveNode } from "./move.ts";
+import type { Node } from "./node.ts";
+
+export function judgeNode(step: Step, command: NodeHealthCommand): Outcome {
+  const node = step.state.node(command.node);
+  if (node === undefined) return refuse("unknown_node", `there is no node ${quote(command.node)}`);
+  switch (command.verdict) {
+    case "heard":
+      return heard(step, node);
+    case "late":
+      return late(step, node);
+    case "silent":
+      return silent(step, node, command.reason);
+    case "hardware":
+      return broken(step, node, command.reason);
+  }
+}
+
+function heard(step: Step, node: Node): Outcome {
+  const { state } = node;
+  if (state.kind === "down" && state.cause === "silent") bringBack(step, node, state);
+  else if (state.kind === "degraded") moveNode(step, node, { kind: "ready", since: step.at });
+  else return unchanged(node.id);
+  return accepted(node.id);
+}
+
+function late(step: Step, node: Node): Outcome {
+  if (node.state.kind !== "ready") return unchanged(node.id);
+  moveNode(step, node, { kind: "degraded", since: step.at, cause: "silent" });
+  return accepted(node.id);
+}
+
+function silent(step: Step, node: Node, reason: string): Outcome {
+  switch (node.state.kind) {
+    case "ready":
+    case "degraded":
+    case "draining":
+    case "drained":
+      takeDown(step, node, { cause: "silent", reason });
+      return accepted(node.id);
+    case "down":
+      // A disabled node that falls silent can no longer confirm what it was told to stop.
+      if (node.claims.length === 0) return unchanged(node.id);
+      releaseAll(step, node);
+      return accepted(node.id);
+    case "unknown":
+    case "booting":
+    case "failed":
+      return unchanged(node.id);
+  }
+}
+
+function broken(step: Step, node: Node, reason: string): Outcome {
+  if (node.state.kind === "down" && node.state.cause === "hardware") return unchanged(node.id);
+  takeDown(step, node, { cause: "hardware", reason });
+  return accepted(node.id);
+}

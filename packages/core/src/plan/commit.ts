@@ -1,0 +1,56 @@
+// A plan becomes ownership. Each placement stands or falls by itself, in the plan's order, so a
+// plan may be accepted in part; what was refused stays pending and the next cycle tries again. The
+// run orders follow from the committed claims: nothing starts before.
+
+import { moveAllocation } from "../allocation/move.ts";
+import type { NodeProgress } from "../allocation/phase.ts";
+import type { Placement, PlanCommand } from "../command.ts";
+import type { Attempt } from "../ids.ts";
+import { takeClaim } from "../node/claims.ts";
+import type { Outcome, PlacementResult, Refusal } from "../outcome.ts";
+import { quote, refuse, type Step } from "../step.ts";
+import { type Recheck, recheck } from "./recheck.ts";
+
+const ORDERED: NodeProgress = { state: "ordered", exitCode: null, message: "" };
+
+export function commitPlan(step: Step, plan: PlanCommand): Outcome {
+  if (step.state.vcluster(plan.vcluster) === undefined) {
+    return refuse("unknown_vcluster", `there is no vCluster ${quote(plan.vcluster)}`);
+  }
+  const placements: PlacementResult[] = [];
+  for (const placement of plan.placements) {
+    const verdict = recheck(step, plan, placement);
+    if (verdict.kind === "good") place(step, placement, verdict);
+    else tellRefused(step, plan, placement, verdict.refusal);
+    placements.push({
+      allocation: placement.allocation,
+      refusal: verdict.kind === "good" ? null : verdict.refusal,
+    });
+  }
+  return { kind: "accepted", id: null, placements };
+}
+
+function place(step: Step, placement: Placement, { record, nodes }: Extract<Recheck, { readonly kind: "good" }>): void {
+  const attempt = (record.attempt + 1) as Attempt;
+  const { tenant, vcluster } = record.spec;
+  const claim = { allocation: record.id, attempt, tenant, vcluster, exclusive: true, releasing: false, since: step.at };
+  for (const node of nodes) {
+    takeClaim(step, node, claim);
+    step.effects.push({ kind: "run", node: node.id, allocation: record.id, attempt });
+  }
+  const progress = nodes.map(() => ORDERED);
+  const phase = { kind: "staging", nodes: placement.nodes, placedAt: step.at, progress } as const;
+  const { scores, backfilled } = placement;
+  moveAllocation(step, record, phase, { attempt, scores, backfilled });
+}
+
+function tellRefused(step: Step, plan: PlanCommand, placement: Placement, refusal: Refusal): void {
+  step.events.push({
+    kind: "placement_refused",
+    allocation: placement.allocation,
+    attempt: placement.attempt,
+    vcluster: plan.vcluster,
+    reason: refusal.code,
+    message: refusal.detail,
+  });
+}

@@ -1,0 +1,99 @@
+// Every placement is checked again against the state as it is now, whatever its maker saw: the
+// plan may be old, and two vClusters may have chosen the same node. Cheapest checks first; nothing is
+// changed here.
+
+import type { Allocation } from "../allocation/allocation.ts";
+import type { Placement, PlanCommand } from "../command.ts";
+import { present } from "../invariant.ts";
+import type { Node } from "../node/node.ts";
+import { describeShortfall, shortfalls } from "../node/shortfalls.ts";
+import type { Refusal, RefusalCode } from "../outcome.ts";
+import { isFree } from "../state/indexes.ts";
+import { quote, type Step } from "../step.ts";
+
+export type Recheck =
+  | { readonly kind: "good"; readonly record: Allocation; readonly nodes: readonly Node[] }
+  | { readonly kind: "refused"; readonly refusal: Refusal };
+
+export function recheck(step: Step, plan: PlanCommand, placement: Placement): Recheck {
+  const record = step.state.allocation(placement.allocation);
+  if (record === undefined) return no("unknown_allocation", `there is no allocation ${quote(placement.allocation)}`);
+  const stale = staleness(step, plan, placement, record);
+  if (stale !== null) return no("stale_plan", stale);
+  const { minNodes, maxNodes } = record.spec.resources;
+  const count = placement.nodes.length;
+  if (count < minNodes || count > maxNodes) {
+    return no("constraint_unmet", `${count} nodes are placed where ${minNodes} to ${maxNodes} are asked for`);
+  }
+  if (new Set(placement.nodes).size !== count) return no("constraint_unmet", "the placement names a node twice");
+  const missing = missingRequired(record, placement);
+  if (missing !== undefined)
+    return no("constraint_unmet", `the required node "${missing}" is not part of the placement`);
+
+  const nodes: Node[] = [];
+  for (const id of placement.nodes) {
+    const node = step.state.node(id);
+    if (node === undefined) return no("node_unavailable", `there is no node ${quote(id)}`);
+    if (!isFree(node)) return no("node_unavailable", `node "${id}" is ${whyNotFree(node)}`);
+    if (node.homeVCluster !== null && node.homeVCluster !== plan.vcluster) {
+      return no("node_unavailable", `node "${id}" serves vCluster "${node.homeVCluster}" only`);
+    }
+    const lacking = shortfalls(record.spec.resources.constraints, id, node.capabilities)[0];
+    if (lacking !== undefined) return no("constraint_unmet", `node "${id}" ${describeShortfall(lacking)}`);
+    nodes.push(node);
+  }
+  const refusal = overQuota(step, record, count);
+  return refusal === null ? { kind: "good", record, nodes } : { kind: "refused", refusal };
+}
+
+/** In words, or null when the plan knew this allocation as it is. */
+function staleness(step: Step, plan: PlanCommand, placement: Placement, record: Allocation): string | null {
+  const { id, phase, attempt, pendingSinceIndex } = record;
+  if (plan.basis >= step.index) return `the plan is based on entry ${plan.basis}, which it cannot have seen`;
+  if (phase.kind !== "pending") return `allocation ${id} is ${phase.kind}`;
+  if (record.spec.vcluster !== plan.vcluster) return `allocation ${id} belongs to vCluster "${record.spec.vcluster}"`;
+  if (placement.attempt !== attempt + 1)
+    return `allocation ${id} is at attempt ${attempt}, placed as ${placement.attempt}`;
+  if (plan.basis >= pendingSinceIndex) return null;
+  return `allocation ${id} is pending since entry ${pendingSinceIndex}, after the plan's basis ${plan.basis}`;
+}
+
+function missingRequired(record: Allocation, placement: Placement): string | undefined {
+  const { requiredNodes } = record.spec.resources.constraints;
+  if (requiredNodes.length === 0) return undefined;
+  const placed = new Set(placement.nodes);
+  return requiredNodes.find((node) => !placed.has(node));
+}
+
+/** Releasing claims count: the tenant still holds those nodes. */
+function overQuota(step: Step, record: Allocation, requested: number): Refusal | null {
+  const id = record.spec.tenant;
+  const { quota } = present(step.state.tenant(id), `tenant ${id} of allocation ${record.id} is gone`);
+  const usage = step.state.usage(id);
+  if (quota.maxNodes !== null && usage.nodes + requested > quota.maxNodes) {
+    return exceeded(id, "max_nodes", { limit: quota.maxNodes, current: usage.nodes, requested });
+  }
+  const most = quota.maxConcurrentAllocations;
+  if (most !== null && usage.running + 1 > most) {
+    return exceeded(id, "max_concurrent_allocations", { limit: most, current: usage.running, requested: 1 });
+  }
+  return null;
+}
+
+function exceeded(
+  tenant: string,
+  quota: string,
+  figures: { readonly limit: number; readonly current: number; readonly requested: number },
+): Refusal {
+  const { limit, current, requested } = figures;
+  const numbers = `(limit ${limit}, in use ${current}, requested ${requested})`;
+  return { code: "quota_exceeded", detail: `tenant "${tenant}" would exceed its ${quota} quota ${numbers}`, figures };
+}
+
+function whyNotFree(node: Node): string {
+  const claim = node.claims[0];
+  if (node.state.kind !== "ready" || claim === undefined) return node.state.kind;
+  return claim.releasing ? `still being released by ${claim.allocation}` : `held by ${claim.allocation}`;
+}
+
+const no = (code: RefusalCode, detail: string): Recheck => ({ kind: "refused", refusal: { code, detail } });

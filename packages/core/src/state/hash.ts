@@ -1,0 +1,25 @@
+// One hash over everything replicated: the sums of the tables' record hashes, the counters, the
+// retention rule, and the position. Replicas on the same entry have the same one. It costs only the
+// records that changed since it was last asked for.
+
+import { canonical } from "../canonical.ts";
+import type { State } from "./state.ts";
+import type { HashText } from "./table.ts";
+
+export function stateHash(state: State, hash: HashText): string {
+  const { index, at, retention, counters, tables } = state;
+  return hash(
+    canonical({
+      index,
+      at,
+      retention,
+      counters,
+      vclusters: tables.vclusters.digest(hash),
+      tenants: tables.tenants.digest(hash),
+      nodes: tables.nodes.digest(hash),
+      allocations: tables.allocations.digest(hash),
+      requests: tables.requests.digest(hash),
+      finished: tables.finished.digest(hash),
+    }),
+  );
+}

@@ -1,0 +1,120 @@
+// What can be read off the records, kept up to date at every replacement so that asking is free:
+// pending per vCluster, placed, usage per tenant, free nodes, claims per allocation. Nothing here
+// is hashed or stored; a restored state builds it again from its records.
+
+import type { Allocation } from "../allocation/allocation.ts";
+import { compareAllocationIds } from "../allocation/order.ts";
+import { isPlaced } from "../allocation/phase.ts";
+import { byCodeUnits } from "../canonical.ts";
+import type { AllocationId, NodeId, TenantId, VClusterId } from "../ids.ts";
+import type { Claim, Node } from "../node/node.ts";
+import { createOrdered, type Ordered } from "./ordered.ts";
+import type { TenantUsage } from "./view.ts";
+
+export interface Indexes {
+  readonly placed: Ordered<AllocationId>;
+  readonly nodes: Ordered<NodeId>;
+  readonly freeNodeCount: number;
+  pending(vcluster: VClusterId): Ordered<AllocationId>;
+  usage(tenant: TenantId): TenantUsage;
+  claimCount(allocation: AllocationId): number;
+  allocationReplaced(before: Allocation | undefined, after: Allocation | undefined): void;
+  /** Answers the allocations whose last claim went with this change. */
+  nodeReplaced(before: Node | undefined, after: Node): readonly AllocationId[];
+}
+
+type Tally = { nodes: number; running: number };
+
+const NO_CLAIMS: readonly Claim[] = [];
+
+export function createIndexes(): Indexes {
+  const pending = new Map<VClusterId, Ordered<AllocationId>>();
+  const placed = createOrdered(compareAllocationIds);
+  const nodes = createOrdered<NodeId>(byCodeUnits);
+  const usage = new Map<TenantId, Tally>();
+  const claims = new Map<AllocationId, number>();
+  let free = 0;
+
+  function pendingOf(vcluster: VClusterId): Ordered<AllocationId> {
+    const known = pending.get(vcluster);
+    if (known !== undefined) return known;
+    const fresh = createOrdered(compareAllocationIds);
+    pending.set(vcluster, fresh);
+    return fresh;
+  }
+
+  function tallyOf(tenant: TenantId): Tally {
+    const known = usage.get(tenant);
+    if (known !== undefined) return known;
+    const fresh = { nodes: 0, running: 0 };
+    usage.set(tenant, fresh);
+    return fresh;
+  }
+
+  function count(allocation: AllocationId, change: 1 | -1): number {
+    const left = (claims.get(allocation) ?? 0) + change;
+    if (left === 0) claims.delete(allocation);
+    else claims.set(allocation, left);
+    return left;
+  }
+
+  function claimsReplaced(before: readonly Claim[], after: readonly Claim[]): readonly AllocationId[] {
+    for (const tenant of tenantsOf(before)) tallyOf(tenant).nodes -= 1;
+    for (const tenant of tenantsOf(after)) tallyOf(tenant).nodes += 1;
+    for (const claim of after) count(claim.allocation, 1);
+    const cleared: AllocationId[] = [];
+    for (const claim of before) {
+      if (count(claim.allocation, -1) === 0) cleared.push(claim.allocation);
+    }
+    return cleared;
+  }
+
+  return {
+    placed,
+    nodes,
+    get freeNodeCount() {
+      return free;
+    },
+    pending: (vcluster) => pending.get(vcluster) ?? NONE,
+    usage: (tenant) => ({ nodes: usage.get(tenant)?.nodes ?? 0, running: usage.get(tenant)?.running ?? 0 }),
+    claimCount: (allocation) => claims.get(allocation) ?? 0,
+    allocationReplaced(before, after) {
+      const was = before?.phase;
+      const is = after?.phase;
+      if (before !== undefined && was?.kind === "pending" && is?.kind !== "pending") {
+        pendingOf(before.spec.vcluster).delete(before.id);
+      }
+      if (after !== undefined && is?.kind === "pending" && was?.kind !== "pending") {
+        pendingOf(after.spec.vcluster).add(after.id);
+      }
+      const wasPlaced = was !== undefined && isPlaced(was);
+      const nowPlaced = is !== undefined && isPlaced(is);
+      if (before !== undefined && wasPlaced && !nowPlaced) {
+        placed.delete(before.id);
+        tallyOf(before.spec.tenant).running -= 1;
+      }
+      if (after !== undefined && nowPlaced && !wasPlaced) {
+        placed.add(after.id);
+        tallyOf(after.spec.tenant).running += 1;
+      }
+    },
+    nodeReplaced(before, after) {
+      if (before === undefined) nodes.add(after.id);
+      free += Number(isFree(after)) - Number(before !== undefined && isFree(before));
+      const claimed = before?.claims ?? NO_CLAIMS;
+      return claimed === after.claims ? [] : claimsReplaced(claimed, after.claims);
+    },
+  };
+}
+
+/** Ready and without any claim: what a placement may take. */
+export const isFree = (node: Node): boolean => node.state.kind === "ready" && node.claims.length === 0;
+
+const NONE = createOrdered<AllocationId>(compareAllocationIds);
+
+/** Distinct: several claims of one tenant on a shared node are one node in use. */
+function tenantsOf(claims: readonly Claim[]): readonly TenantId[] {
+  const first = claims[0];
+  if (first === undefined) return [];
+  return claims.length === 1 ? [first.tenant] : [...new Set(claims.map((claim) => claim.tenant))];
+}

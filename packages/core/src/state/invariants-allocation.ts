@@ -1,0 +1,50 @@
+// What must hold of one allocation: its owners exist, its attempts and requeues are in step, and
+// while it is placed its phase follows from the progress of its nodes.
+
+import type { Allocation } from "../allocation/allocation.ts";
+import { isFinal, isPlaced, type NodeProgress, type PlacedPhase } from "../allocation/phase.ts";
+import type { View } from "./view.ts";
+
+export function brokenAllocation(view: View, record: Allocation): string[] {
+  const { id, spec, phase, attempt, requeues } = record;
+  const broken: string[] = [];
+  if (view.tenant(spec.tenant) === undefined) broken.push(`allocation ${id} has no tenant`);
+  if (view.vcluster(spec.vcluster) === undefined) broken.push(`allocation ${id} has no vCluster`);
+  if (requeues > spec.lifecycle.maxRequeue) broken.push(`allocation ${id} was requeued ${requeues} times`);
+  if (record.pendingSinceIndex > view.index) broken.push(`allocation ${id} is pending since the future`);
+  if (record.submittedAt > view.at) broken.push(`allocation ${id} was submitted in the future`);
+  if (phase.kind === "pending" && attempt !== requeues) broken.push(`allocation ${id} waits with attempt ${attempt}`);
+  if (isFinal(phase) && attempt - requeues !== 0 && attempt - requeues !== 1) {
+    broken.push(`allocation ${id} ended with attempt ${attempt} after ${requeues} requeues`);
+  }
+  return isPlaced(phase) ? [...broken, ...brokenPlacement(view, record, phase)] : broken;
+}
+
+function brokenPlacement(view: View, record: Allocation, phase: PlacedPhase): string[] {
+  const { id, attempt, requeues } = record;
+  const { minNodes, maxNodes } = record.spec.resources;
+  const { nodes, progress } = phase;
+  const broken: string[] = [];
+  if (attempt !== requeues + 1) broken.push(`allocation ${id} is placed as attempt ${attempt}`);
+  if (nodes.length < minNodes || nodes.length > maxNodes) broken.push(`allocation ${id} has ${nodes.length} nodes`);
+  if (new Set(nodes).size !== nodes.length) broken.push(`allocation ${id} has a node twice`);
+  if (progress.length !== nodes.length) broken.push(`allocation ${id} has progress of ${progress.length} nodes`);
+  for (const node of nodes) {
+    const claims = view.node(node)?.claims ?? [];
+    const held = claims.some((claim) => claim.allocation === id && claim.attempt === attempt && !claim.releasing);
+    if (!held) broken.push(`allocation ${id} does not hold its node ${node}`);
+  }
+  return [...broken, ...brokenAggregate(id, phase)];
+}
+
+/** Any failed: failed; all completed: completed; all at least running: running. */
+function brokenAggregate(id: string, { kind, progress }: PlacedPhase): string[] {
+  const started = (node: NodeProgress): boolean => node.state === "running" || node.state === "completed";
+  const broken: string[] = [];
+  if (progress.some((node) => node.state === "failed")) broken.push(`allocation ${id} is ${kind} with a failed node`);
+  if (progress.every((node) => node.state === "completed")) broken.push(`allocation ${id} is ${kind} but completed`);
+  const all = progress.every(started);
+  if (kind === "staging" && all) broken.push(`allocation ${id} is staging but runs on all nodes`);
+  if (kind !== "staging" && !all) broken.push(`allocation ${id} is ${kind} but does not run on all nodes`);
+  return broken;
+}

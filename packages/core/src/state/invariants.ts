@@ -1,0 +1,105 @@
+// Everything that must hold between the records at every index, said as sentences about what
+// does not. Written against the View alone, and slowly on purpose: it counts again what the indexes
+// claim to know. Tests and the simulation ask after every entry; a server never does.
+
+import { compareAllocationIds } from "../allocation/order.ts";
+import { isPlaced } from "../allocation/phase.ts";
+import { byCodeUnits } from "../canonical.ts";
+import type { AllocationId, TenantId } from "../ids.ts";
+import { brokenAllocation } from "./invariants-allocation.ts";
+import { brokenNode } from "./invariants-node.ts";
+import type { View } from "./view.ts";
+
+export function brokenInvariants(view: View): string[] {
+  return [
+    ...Array.from(view.nodes(), (node) => brokenNode(view, node)).flat(),
+    ...Array.from(view.allocations(), (record) => brokenAllocation(view, record)).flat(),
+    ...brokenQueues(view),
+    ...brokenPlaced(view),
+    ...brokenNodeIndex(view),
+    ...brokenUsage(view),
+    ...brokenDefaults(view),
+  ];
+}
+
+function brokenQueues(view: View): string[] {
+  const broken: string[] = [];
+  const all = Array.from(view.allocations());
+  if (all.length !== view.allocationCount) broken.push(`${all.length} allocations, counted ${view.allocationCount}`);
+  if (
+    !ascending(
+      all.map((record) => record.id),
+      compareAllocationIds,
+    )
+  )
+    broken.push("allocations are not in order");
+  for (const { id } of view.vclusters()) {
+    const wanted = all.filter((record) => record.phase.kind === "pending" && record.spec.vcluster === id);
+    const listed = Array.from(view.pending(id));
+    if (!sameItems(wanted, listed)) broken.push(`the queue of ${id} differs from the pending allocations`);
+    if (view.pendingCount(id) !== wanted.length) broken.push(`the queue of ${id} counts ${view.pendingCount(id)}`);
+  }
+  return broken;
+}
+
+function brokenPlaced(view: View): string[] {
+  const wanted = Array.from(view.allocations()).filter((record) => isPlaced(record.phase));
+  const broken: string[] = [];
+  if (!sameItems(wanted, Array.from(view.placed()))) broken.push("the placed index differs from the phases");
+  if (view.placedCount !== wanted.length) broken.push(`${wanted.length} placed, counted ${view.placedCount}`);
+  return broken;
+}
+
+function brokenNodeIndex(view: View): string[] {
+  const nodes = Array.from(view.nodes());
+  const free = nodes.filter((node) => node.state.kind === "ready" && node.claims.length === 0).length;
+  const broken: string[] = [];
+  if (nodes.length !== view.nodeCount) broken.push(`${nodes.length} nodes, counted ${view.nodeCount}`);
+  if (free !== view.freeNodeCount) broken.push(`${free} free nodes, counted ${view.freeNodeCount}`);
+  if (
+    !ascending(
+      nodes.map((node) => node.id),
+      byCodeUnits,
+    )
+  )
+    broken.push("nodes are not in order");
+  return broken;
+}
+
+function brokenUsage(view: View): string[] {
+  const nodes = new Map<TenantId, number>();
+  for (const node of view.nodes()) {
+    for (const tenant of new Set(node.claims.map((claim) => claim.tenant))) {
+      nodes.set(tenant, (nodes.get(tenant) ?? 0) + 1);
+    }
+  }
+  const running = new Map<TenantId, number>();
+  for (const { spec, phase } of view.allocations()) {
+    if (isPlaced(phase)) running.set(spec.tenant, (running.get(spec.tenant) ?? 0) + 1);
+  }
+  const broken: string[] = [];
+  for (const { id } of view.tenants()) {
+    const usage = view.usage(id);
+    if (usage.nodes !== (nodes.get(id) ?? 0)) broken.push(`tenant ${id} holds other nodes than counted`);
+    if (usage.running !== (running.get(id) ?? 0)) broken.push(`tenant ${id} runs other allocations than counted`);
+  }
+  return broken;
+}
+
+function brokenDefaults(view: View): string[] {
+  const defaults = Array.from(view.vclusters()).filter((vcluster) => vcluster.isDefault).length;
+  return defaults > 1 ? [`${defaults} vClusters are the default`] : [];
+}
+
+function ascending<T>(items: readonly T[], compare: (a: T, b: T) => number): boolean {
+  return items.every((item, i) => {
+    const before = items[i - 1];
+    return before === undefined || compare(before, item) < 0;
+  });
+}
+
+type WithId = { readonly id: AllocationId };
+
+/** The very same records in the same order. */
+const sameItems = (a: readonly WithId[], b: readonly WithId[]): boolean =>
+  a.length === b.length && a.every((item, i) => item === b[i]);

@@ -1,0 +1,135 @@
+// Reads a snapshot line by line into a fresh state, and believes it only when the version is
+// known, every line is there, and the state hash is the one its writer had. Any doubt is a
+// SnapshotError; the caller falls back to an older snapshot.
+
+import type { Allocation } from "../allocation/allocation.ts";
+import { compareAllocationIds } from "../allocation/order.ts";
+import { type AllocationId, instant, logIndex } from "../ids.ts";
+import type { Node } from "../node/node.ts";
+import type { Tenant } from "../tenant/tenant.ts";
+import type { VCluster } from "../vcluster/vcluster.ts";
+import { stateHash } from "./hash.ts";
+import { SNAPSHOT_VERSION, type SnapshotFooter, type SnapshotHeader } from "./snapshot.ts";
+import { type AnsweredRequest, createState, type Finished, type State } from "./state.ts";
+import type { HashText } from "./table.ts";
+
+export class SnapshotError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "SnapshotError";
+  }
+}
+
+export interface Restore {
+  line(text: string): void;
+  finish(): State;
+}
+
+export function beginRestore(hash: HashText): Restore {
+  const state = createState();
+  let lines = 0;
+  let expectedHash: string | null = null;
+  let complete = false;
+  let newest: AllocationId | null = null;
+
+  function read(text: string): void {
+    if (complete) throw new SnapshotError(`the snapshot goes on after its footer (line ${lines})`);
+    if (expectedHash === null) {
+      expectedHash = readHeader(state, text);
+      return;
+    }
+    const cut = text.startsWith("{") ? -1 : text.indexOf(" ");
+    if (cut < 0) {
+      checkFooter(text, lines);
+      complete = true;
+      return;
+    }
+    const table = text.slice(0, cut);
+    const record = JSON.parse(text.slice(cut + 1));
+    if (table !== "allocations") {
+      readRecord(state, table, record, lines);
+      return;
+    }
+    restoreAllocation(state, record as Allocation, newest, lines);
+    newest = (record as Allocation).id;
+  }
+
+  return {
+    line(text) {
+      lines += 1;
+      guarded(lines, () => read(text));
+    },
+    finish() {
+      if (!complete) throw new SnapshotError(`the snapshot ends without a footer after ${lines} lines`);
+      const actual = guarded(lines, () => stateHash(state, hash));
+      if (actual === expectedHash) return state;
+      throw new SnapshotError(`the snapshot at index ${state.index} does not have its state hash: it is damaged`);
+    },
+  };
+}
+
+function readHeader(state: State, text: string): string {
+  const header = JSON.parse(text) as Partial<SnapshotHeader> | null;
+  if (typeof header !== "object" || header === null || typeof header.snapshot !== "number") {
+    throw new SnapshotError("the text does not begin with a snapshot header");
+  }
+  if (header.snapshot > SNAPSHOT_VERSION) {
+    throw new SnapshotError(
+      `the snapshot has version ${header.snapshot}, but this program reads versions up to ${SNAPSHOT_VERSION}`,
+    );
+  }
+  const { index, at, counters, retention, stateHash: expected } = header;
+  if (index === undefined || at === undefined || !counters || !retention || expected === undefined) {
+    throw new SnapshotError("the snapshot header is incomplete");
+  }
+  state.index = logIndex(index);
+  state.at = instant(at);
+  state.retention = retention;
+  Object.assign(state.counters, counters);
+  return expected;
+}
+
+function checkFooter(text: string, lines: number): void {
+  const footer = JSON.parse(text) as Partial<SnapshotFooter> | null;
+  if (footer?.lines === lines) return;
+  throw new SnapshotError(`the snapshot has ${lines} lines where its footer says ${footer?.lines ?? "nothing"}`);
+}
+
+/** Records go into the tables and indexes as they are; nothing is judged again. */
+function readRecord(state: State, table: string, record: unknown, line: number): void {
+  const load = Object.hasOwn(LOADERS, table) ? LOADERS[table] : undefined;
+  if (load === undefined) throw new SnapshotError(`line ${line} of the snapshot belongs to an unknown table`);
+  load(state, record);
+}
+
+const LOADERS: Readonly<Record<string, (state: State, record: unknown) => void>> = {
+  vclusters: (state, record) => state.tables.vclusters.set((record as VCluster).id, record as VCluster),
+  tenants: (state, record) => state.tables.tenants.set((record as Tenant).id, record as Tenant),
+  nodes: (state, record) => restoreNode(state, record as Node),
+  requests: (state, record) => state.putRequest(record as AnsweredRequest),
+  finished: (state, record) => state.tables.finished.set(String((record as Finished).n), record as Finished),
+};
+
+function restoreNode(state: State, node: Node): void {
+  state.tables.nodes.set(node.id, node);
+  state.indexes.nodeReplaced(undefined, node);
+}
+
+function restoreAllocation(state: State, record: Allocation, before: AllocationId | null, line: number): void {
+  // Walking the table in order of id rests on its records having come in that order.
+  if (before !== null && compareAllocationIds(before, record.id) >= 0) {
+    throw new SnapshotError(`line ${line} of the snapshot is out of order`);
+  }
+  state.tables.allocations.set(record.id, record);
+  state.indexes.allocationReplaced(undefined, record);
+}
+
+/** Damaged text shows itself in many ways: not JSON, a field that is missing, a number that is none. */
+function guarded<T>(line: number, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof SnapshotError) throw error;
+    throw new SnapshotError(`line ${line} of the snapshot is not readable: ${String(error)}`);
+  }
+}

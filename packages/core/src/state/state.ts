@@ -1,0 +1,169 @@
+// The replicated state: tables of immutable records, a few counters, and indexes over them. It is
+// a View for readers; only `apply` and `restore` use the rest. A record is replaced, never
+// changed, so a reader may keep one as long as it likes.
+
+import type { Allocation } from "../allocation/allocation.ts";
+import { isFinal } from "../allocation/phase.ts";
+import type { CommandKind } from "../command.ts";
+import type { AllocationId, Instant, LogIndex, NodeId, TenantId, UserName, VClusterId } from "../ids.ts";
+import { duration, instant, logIndex } from "../ids.ts";
+import { present } from "../invariant.ts";
+import type { Node } from "../node/node.ts";
+import type { Outcome } from "../outcome.ts";
+import type { Tenant } from "../tenant/tenant.ts";
+import type { VCluster } from "../vcluster/vcluster.ts";
+import { createIndexes, type Indexes } from "./indexes.ts";
+import { createTable, type Table } from "./table.ts";
+import type { Retention, View } from "./view.ts";
+
+/** A request that has been answered; the same one is answered the same way again. */
+export interface AnsweredRequest {
+  /** Numbers the answers; the oldest leaves first. */
+  readonly n: number;
+  readonly user: UserName;
+  readonly requestId: string;
+  readonly command: CommandKind;
+  readonly bodyHash: string;
+  readonly outcome: Outcome;
+  readonly at: Instant;
+}
+
+/** An allocation that is final and holds no claim any more; the first to finish leaves first. */
+export interface Finished {
+  readonly n: number;
+  readonly allocation: AllocationId;
+}
+
+export interface Tables {
+  readonly vclusters: Table<VClusterId, VCluster>;
+  readonly tenants: Table<TenantId, Tenant>;
+  readonly nodes: Table<NodeId, Node>;
+  /** In order of id, because ids are given in order and records keep their place. */
+  readonly allocations: Table<AllocationId, Allocation>;
+  /** By decimal `n`, without gaps: added at the end, removed at the front. */
+  readonly requests: Table<string, AnsweredRequest>;
+  /** Likewise. */
+  readonly finished: Table<string, Finished>;
+}
+
+export interface Counters {
+  nextAllocation: number;
+  nextRequest: number;
+  nextFinished: number;
+}
+
+export interface State extends View {
+  index: LogIndex;
+  at: Instant;
+  retention: Retention;
+  readonly counters: Counters;
+  readonly tables: Tables;
+  readonly indexes: Indexes;
+  putAllocation(record: Allocation): void;
+  removeAllocation(id: AllocationId): void;
+  putNode(record: Node): void;
+  request(user: UserName, requestId: string): AnsweredRequest | undefined;
+  putRequest(record: AnsweredRequest): void;
+  removeRequest(record: AnsweredRequest): void;
+}
+
+/** 10,000 records or a week, whichever ends first. */
+export const DEFAULT_RETENTION: Retention = {
+  maxFinished: 10_000,
+  maxFinishedAge: duration(7 * 24 * 3600 * 1000),
+};
+
+export function createState(): State {
+  const tables = createTables();
+  const indexes = createIndexes();
+  const answered = new Map<string, AnsweredRequest>();
+  const counters: Counters = { nextAllocation: 1, nextRequest: 1, nextFinished: 1 };
+
+  const allocationOf = (id: AllocationId): Allocation =>
+    present(tables.allocations.get(id), `allocation ${id} is indexed but not stored`);
+  const nodeOf = (id: NodeId): Node => present(tables.nodes.get(id), `node ${id} is indexed but not stored`);
+
+  function finish(allocation: AllocationId): void {
+    const n = counters.nextFinished;
+    counters.nextFinished += 1;
+    tables.finished.set(String(n), { n, allocation });
+  }
+
+  return {
+    index: logIndex(0),
+    at: instant(0),
+    retention: DEFAULT_RETENTION,
+    counters,
+    tables,
+    indexes,
+
+    allocation: (id) => tables.allocations.get(id),
+    allocations: () => tables.allocations.values(),
+    get allocationCount() {
+      return tables.allocations.size;
+    },
+    pending: (vcluster) => lookUp(indexes.pending(vcluster), allocationOf),
+    pendingCount: (vcluster) => indexes.pending(vcluster).size,
+    placed: () => lookUp(indexes.placed, allocationOf),
+    get placedCount() {
+      return indexes.placed.size;
+    },
+    node: (id) => tables.nodes.get(id),
+    nodes: () => lookUp(indexes.nodes, nodeOf),
+    get nodeCount() {
+      return tables.nodes.size;
+    },
+    get freeNodeCount() {
+      return indexes.freeNodeCount;
+    },
+    tenant: (id) => tables.tenants.get(id),
+    tenants: () => tables.tenants.values(),
+    usage: (tenant) => indexes.usage(tenant),
+    vcluster: (id) => tables.vclusters.get(id),
+    vclusters: () => tables.vclusters.values(),
+
+    putAllocation(record) {
+      const before = tables.allocations.get(record.id);
+      tables.allocations.set(record.id, record);
+      indexes.allocationReplaced(before, record);
+      const ended = isFinal(record.phase) && (before === undefined || !isFinal(before.phase));
+      if (ended && indexes.claimCount(record.id) === 0) finish(record.id);
+    },
+    removeAllocation(id) {
+      indexes.allocationReplaced(tables.allocations.get(id), undefined);
+      tables.allocations.delete(id);
+    },
+    putNode(record) {
+      const before = tables.nodes.get(record.id);
+      tables.nodes.set(record.id, record);
+      for (const id of indexes.nodeReplaced(before, record)) {
+        if (isFinal(allocationOf(id).phase)) finish(id);
+      }
+    },
+    request: (user, requestId) => answered.get(requestKey(user, requestId)),
+    putRequest(record) {
+      tables.requests.set(String(record.n), record);
+      answered.set(requestKey(record.user, record.requestId), record);
+    },
+    removeRequest(record) {
+      tables.requests.delete(String(record.n));
+      answered.delete(requestKey(record.user, record.requestId));
+    },
+  };
+}
+
+const createTables = (): Tables => ({
+  vclusters: createTable("vcluster"),
+  tenants: createTable("tenant"),
+  nodes: createTable("node"),
+  allocations: createTable("allocation"),
+  requests: createTable("request"),
+  finished: createTable("finished"),
+});
+
+/** A user name holds no space, so the key is unambiguous. */
+const requestKey = (user: UserName, requestId: string): string => `${user} ${requestId}`;
+
+function* lookUp<K, V>(ids: Iterable<K>, find: (id: K) => V): Iterable<V> {
+  for (const id of ids) yield find(id);
+}

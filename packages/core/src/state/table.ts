@@ -1,0 +1,76 @@
+// A table of immutable records by key, in order of insertion, that remembers which records
+// changed since its digest was last asked for. The digest is the sum of the records' hashes, so
+// it does not depend on their order and costs only what changed.
+
+import { canonical } from "../canonical.ts";
+import { invariant } from "../invariant.ts";
+
+/** Hex SHA-256 of a text; handed in, because the pure core has no hash function. */
+export type HashText = (text: string) => string;
+
+export interface Table<K extends string, V> {
+  readonly size: number;
+  get(key: K): V | undefined;
+  has(key: K): boolean;
+  set(key: K, record: V): void;
+  delete(key: K): void;
+  keys(): Iterable<K>;
+  values(): Iterable<V>;
+  digest(hash: HashText): string;
+}
+
+/** 256 bits as words: each is summed on its own, modulo 2^32. */
+const WORDS = 8;
+
+export function createTable<K extends string, V>(name: string): Table<K, V> {
+  const records = new Map<K, V>();
+  const dirty = new Set<K>();
+  const hashed = new Map<K, string>();
+  const sum = new Uint32Array(WORDS);
+
+  function refresh(key: K, hash: HashText): void {
+    const old = hashed.get(key);
+    if (old !== undefined) addHash(sum, old, -1);
+    const record = records.get(key);
+    if (record === undefined) {
+      hashed.delete(key);
+      return;
+    }
+    const fresh = hash(`${name} ${key} ${canonical(record)}`);
+    addHash(sum, fresh, 1);
+    hashed.set(key, fresh);
+  }
+
+  return {
+    get size() {
+      return records.size;
+    },
+    get: (key) => records.get(key),
+    has: (key) => records.has(key),
+    set(key, record) {
+      records.set(key, record);
+      dirty.add(key);
+    },
+    delete(key) {
+      records.delete(key);
+      // A record that came and went between two digests leaves nothing to subtract.
+      if (hashed.has(key)) dirty.add(key);
+      else dirty.delete(key);
+    },
+    keys: () => records.keys(),
+    values: () => records.values(),
+    digest(hash) {
+      for (const key of dirty) refresh(key, hash);
+      dirty.clear();
+      return Array.from(sum, (word) => word.toString(16).padStart(8, "0")).join("");
+    },
+  };
+}
+
+function addHash(sum: Uint32Array, hex: string, sign: 1 | -1): void {
+  invariant(hex.length === WORDS * 8, `expected a hash of ${WORDS * 8} hex digits, got ${hex.length}`);
+  for (let i = 0; i < WORDS; i += 1) {
+    const word = Number.parseInt(hex.slice(i * 8, i * 8 + 8), 16);
+    sum[i] = (sum[i] ?? 0) + sign * word;
+  }
+}

@@ -1,0 +1,35 @@
+// What a command's body gets: the state, the stamp of its entry, and two outboxes. Outcomes are
+// built here so that every refusal has the same shape.
+
+import type { Instant, LogIndex } from "./ids.ts";
+import type { Effect, Event, FieldProblem, Outcome, Refusal, RefusalCode } from "./outcome.ts";
+import type { State } from "./state/state.ts";
+
+export interface Step {
+  readonly state: State;
+  readonly index: LogIndex;
+  readonly at: Instant;
+  readonly events: Event[];
+  readonly effects: Effect[];
+}
+
+export const accepted = (id: string | null): Outcome => ({ kind: "accepted", id });
+
+/** It was so already. */
+export const unchanged = (id: string | null): Outcome => ({ kind: "accepted", id, repeated: true });
+
+export const rejected = (refusal: Refusal): Outcome => ({ kind: "rejected", refusal });
+
+export const refuse = (code: RefusalCode, detail: string, figures?: Readonly<Record<string, number>>): Outcome =>
+  rejected(figures === undefined ? { code, detail } : { code, detail, figures });
+
+export function refuseFields(fields: readonly FieldProblem[]): Outcome {
+  const detail = fields.map((problem) => `${problem.field}: ${problem.detail}`).join("; ");
+  return rejected({ code: "invalid_argument", detail, fields });
+}
+
+/** Longest piece of a user's text that an answer repeats. */
+const QUOTED_MAX = 80;
+
+export const quote = (text: string): string =>
+  JSON.stringify(text.length <= QUOTED_MAX ? text : `${text.slice(0, QUOTED_MAX)}...`);

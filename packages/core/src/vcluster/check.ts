@@ -1,0 +1,44 @@
+// What a vCluster's policy may be.
+
+import { checkWalltime } from "../allocation/check.ts";
+import { isCount, type Problems } from "../allocation/check-values.ts";
+import type { Factor, VCluster } from "./vcluster.ts";
+
+export const MAX_VCLUSTER_DESCRIPTION_LENGTH = 1024;
+/** Only ratios matter, so a weight of a thousand is plenty. */
+export const MAX_WEIGHT_MILLI = 1_000_000;
+/** An hour: an idle cycle costs nothing, but a lost wake-up must not wait longer. */
+export const MAX_CYCLE_INTERVAL_MS = 3600 * 1000;
+/** Reservations cost time in every cycle. */
+export const MAX_BACKFILL_DEPTH = 10_000;
+
+const FACTORS: Readonly<Record<Factor, true>> = {
+  priority: true,
+  wait_time: true,
+  fair_share: true,
+  topology: true,
+  data_readiness: true,
+  backlog: true,
+  energy: true,
+  checkpoint: true,
+  conformance: true,
+};
+
+type Policy = Omit<VCluster, "id" | "createdAt" | "tenant" | "isDefault" | "scheduler">;
+
+export function checkVCluster(problems: Problems, vcluster: Policy): void {
+  const { description, weights, cycleInterval, backfillDepth, defaultWalltime, maxWalltime } = vcluster;
+  problems.text("description", description, MAX_VCLUSTER_DESCRIPTION_LENGTH);
+  for (const factor of Object.keys(FACTORS) as Factor[]) {
+    const good = isCount(weights[factor], 0, MAX_WEIGHT_MILLI);
+    problems.unless(good, `weights.${factor}`, `must be from 0 to ${MAX_WEIGHT_MILLI / 1000}`);
+  }
+  const interval = isCount(cycleInterval, 1, MAX_CYCLE_INTERVAL_MS);
+  problems.unless(interval, "cycle_interval_seconds", "must be more than zero and at most an hour");
+  const depth = isCount(backfillDepth, 0, MAX_BACKFILL_DEPTH);
+  problems.unless(depth, "backfill_depth", `must be a whole number from 0 to ${MAX_BACKFILL_DEPTH}`);
+  checkWalltime(problems, "default_walltime_seconds", defaultWalltime);
+  if (maxWalltime === null) return;
+  checkWalltime(problems, "max_walltime_seconds", maxWalltime);
+  problems.unless(defaultWalltime <= maxWalltime, "default_walltime_seconds", "must not be above max_walltime_seconds");
+}

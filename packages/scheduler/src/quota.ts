@@ -1,0 +1,65 @@
+// Hard quotas within one cycle: what each tenant uses now, plus what this plan gives it. `apply`
+// checks the same limits again when the plan is committed.
+
+import type { TenantId } from "@lattice/core";
+import type { CycleInput, TenantInput } from "./cycle-types.ts";
+
+export interface Ledger {
+  /** How many nodes the tenant may add now: Infinity without a limit, 0 when too few for `least`. */
+  headroom(tenant: TenantId, least: number): number;
+  /** What is in the way of an allocation of that many nodes; null when nothing is. */
+  shortage(tenant: TenantId, least: number): Shortage | null;
+  charge(tenant: TenantId, nodes: number): void;
+}
+
+export interface Shortage {
+  readonly code: "quota_nodes" | "quota_allocations";
+  readonly used: number;
+  readonly limit: number;
+}
+
+export function ledgerOf(input: CycleInput): Ledger {
+  const accounts = new Map<string, Account>();
+  for (const tenant of input.tenants) accounts.set(tenant.id, { tenant, nodes: 0, running: 0 });
+  return {
+    headroom: (tenant, least) => {
+      const account = accounts.get(tenant);
+      if (account === undefined) return Number.POSITIVE_INFINITY;
+      return shortageOf(account, least) === null ? nodesLeft(account) : 0;
+    },
+    shortage: (tenant, least) => {
+      const account = accounts.get(tenant);
+      return account === undefined ? null : shortageOf(account, least);
+    },
+    charge: (tenant, nodes) => {
+      const account = accounts.get(tenant);
+      if (account === undefined) return;
+      account.nodes += nodes;
+      account.running += 1;
+    },
+  };
+}
+
+interface Account {
+  readonly tenant: TenantInput;
+  /** Given by this plan. */
+  nodes: number;
+  running: number;
+}
+
+function shortageOf(account: Account, least: number): Shortage | null {
+  const { tenant } = account;
+  const running = tenant.running + account.running;
+  if (tenant.maxConcurrentAllocations !== null && running + 1 > tenant.maxConcurrentAllocations) {
+    return { code: "quota_allocations", used: running, limit: tenant.maxConcurrentAllocations };
+  }
+  const nodes = tenant.nodesInUse + account.nodes;
+  if (tenant.maxNodes !== null && nodes + least > tenant.maxNodes) {
+    return { code: "quota_nodes", used: nodes, limit: tenant.maxNodes };
+  }
+  return null;
+}
+
+function nodesLeft({ tenant, nodes }: Account): number {
+  return tenant.maxNodes === null ? Number.POSITIVE_INFINITY : tenant.maxNodes - tenant.nodesInUse - nodes;
+}

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { candidates } from "../src/candidates.ts";
+import { machineOf } from "../src/machine.ts";
+import { anything, busy, input, node, nodeIds } from "./make.ts";
+
+const machine = machineOf(
+  input({
+    nodes: [
+      node("a", { gpuType: "GH200", gpuCount: 4, memoryBytes: 4096, cpuCores: 72, features: ["nvme", "ib"] }),
+      busy("b", { gpuType: "gh200", gpuCount: 2, memoryBytes: 2048, cpuCores: 72, features: ["ib"] }),
+      node("c", { cpuCores: 128 }),
+      node("d", { free: false, usable: false, notFreeBecause: "drained", cpuCores: 128 }),
+    ],
+  }),
+);
+
+describe("candidates", () => {
+  it.each([
+    { name: "anything: every usable node, busy ones too", constraints: {}, expected: ["a", "b", "c"] },
+    { name: "GPU type without regard to case", constraints: { gpuType: "Gh200" }, expected: ["a", "b"] },
+    { name: "GPU count", constraints: { gpuCount: 3 }, expected: ["a"] },
+    { name: "memory", constraints: { memoryBytes: 2048 }, expected: ["a", "b"] },
+    { name: "cores", constraints: { cpuCores: 100 }, expected: ["c"] },
+    { name: "all features", constraints: { features: ["ib", "nvme"] }, expected: ["a"] },
+    { name: "excluded nodes", constraints: { excludedNodes: nodeIds("a", "nobody") }, expected: ["b", "c"] },
+    { name: "all at once", constraints: { gpuCount: 2, excludedNodes: nodeIds("a") }, expected: ["b"] },
+    { name: "nothing fits", constraints: { gpuType: "H100" }, expected: [] },
+  ])("$name", ({ constraints, expected }) => {
+    const { nodes } = candidates(machine, { ...anything, ...constraints });
+    expect(nodes.map((index) => machine.nodes[index]?.id)).toEqual(expected);
+  });
+
+  it.each([
+    { name: "none", requiredNodes: nodeIds(), expected: [] },
+    { name: "in order of id, once", requiredNodes: nodeIds("c", "a", "c"), expected: [0, 2] },
+    { name: "one is unknown", requiredNodes: nodeIds("a", "nobody"), expected: null },
+    { name: "one is drained", requiredNodes: nodeIds("d"), expected: null },
+  ])("required nodes: $name", ({ requiredNodes, expected }) => {
+    expect(candidates(machine, { ...anything, requiredNodes }).required).toEqual(expected);
+  });
+
+  it("answers equal constraints once", () => {
+    expect(candidates(machine, { ...anything, features: ["ib"] })).toBe(
+      candidates(machine, { ...anything, features: ["ib"], topology: "tight" }),
+    );
+  });
+});

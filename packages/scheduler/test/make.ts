@@ -1,0 +1,116 @@
+// Builders for the tests: complete inputs from the few fields a case is about.
+
+import {
+  type AllocationId,
+  attempt,
+  type Constraints,
+  type Duration,
+  type GroupId,
+  instant,
+  logIndex,
+  type NodeId,
+  type TenantId,
+  type VClusterId,
+  WEIGHT_PROFILES,
+} from "@lattice/core";
+import type { CycleInput, NodeInput, PendingInput, ReleaseInput, TenantInput } from "../src/index.ts";
+
+export const NOW = instant(1_000_000_000);
+export const MINUTE = 60_000;
+
+export const allocationId = (id: number | string): AllocationId => String(id) as AllocationId;
+export const nodeIds = (...ids: string[]): NodeId[] => ids as NodeId[];
+
+export const anything: Constraints = {
+  gpuType: "",
+  gpuCount: 0,
+  memoryBytes: 0,
+  cpuCores: 0,
+  features: [],
+  topology: "any",
+  requiredNodes: [],
+  excludedNodes: [],
+};
+
+export function node(id: string, fields: Partial<NodeInput> & { readonly in?: string } = {}): NodeInput {
+  const { in: group, ...rest } = fields;
+  const free = rest.free ?? true;
+  return {
+    id: id as NodeId,
+    group: (group ?? "g0") as GroupId,
+    conformance: "",
+    cpuCores: 8,
+    memoryBytes: 1024,
+    gpuType: "",
+    gpuCount: 0,
+    features: [],
+    free,
+    usable: true,
+    notFreeBecause: free ? "" : "busy",
+    ...rest,
+  };
+}
+
+export const busy = (id: string, fields: Partial<NodeInput> & { readonly in?: string } = {}): NodeInput =>
+  node(id, { ...fields, free: false });
+
+export const nodesIn = (group: string, ...ids: string[]): NodeInput[] => ids.map((id) => node(id, { in: group }));
+
+export interface JobFields {
+  readonly nodes?: number;
+  readonly max?: number;
+  readonly minutes?: number | null;
+  readonly class?: number;
+  readonly tenant?: string;
+  readonly waited?: number;
+  readonly constraints?: Partial<Constraints>;
+}
+
+export function job(id: number | string, fields: JobFields = {}): PendingInput {
+  const minNodes = fields.nodes ?? 1;
+  const minutes = fields.minutes === undefined ? 10 : fields.minutes;
+  return {
+    id: allocationId(id),
+    tenant: (fields.tenant ?? "physics") as TenantId,
+    submittedAt: instant(NOW - (fields.waited ?? 0) * MINUTE),
+    minNodes,
+    maxNodes: fields.max ?? minNodes,
+    constraints: { ...anything, ...fields.constraints },
+    walltime: minutes === null ? null : ((minutes * MINUTE) as Duration),
+    preemptionClass: fields.class ?? 5,
+    nextAttempt: attempt(1),
+  };
+}
+
+/** Nodes that come back so many minutes from now; null: never. */
+export const release = (minutes: number | null, ...ids: string[]): ReleaseInput => ({
+  allocation: allocationId(900),
+  nodes: nodeIds(...ids),
+  endsAt: minutes === null ? null : instant(NOW + minutes * MINUTE),
+});
+
+export const tenant = (id: string, fields: Partial<TenantInput> = {}): TenantInput => ({
+  id: id as TenantId,
+  nodesInUse: 0,
+  running: 0,
+  maxNodes: null,
+  maxConcurrentAllocations: null,
+  fairShareMilli: 500,
+  ...fields,
+});
+
+export function input(fields: Partial<CycleInput> = {}): CycleInput {
+  return {
+    vcluster: "hpc-batch" as VClusterId,
+    now: NOW,
+    basis: logIndex(7),
+    weights: WEIGHT_PROFILES.hpc_backfill,
+    fifo: false,
+    backfillDepth: 1,
+    nodes: [],
+    pending: [],
+    releases: [],
+    tenants: [tenant("physics"), tenant("biology")],
+    ...fields,
+  };
+}

@@ -1,0 +1,70 @@
+// What must hold over time, with cycles at every submission and completion until nothing is left:
+// promises are kept (E3), and everything that can start does (E9).
+
+import { instant } from "@lattice/core";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type CycleInput, cycle, type PendingInput } from "../src/index.ts";
+import { someJobs, someNodes, someTenants } from "./arbitrary.ts";
+import { input, MINUTE, NOW } from "./make.ts";
+import { simulate } from "./simulate.ts";
+
+/** Bounded, and submitted within a quarter of an hour, so that they are in each other's way. */
+const crowded = (jobs: readonly PendingInput[]): PendingInput[] =>
+  jobs.map((job) => ({
+    ...job,
+    submittedAt: instant(NOW - ((NOW - job.submittedAt) % (15 * MINUTE))),
+    walltime: job.walltime ?? ((30 * MINUTE) as NonNullable<PendingInput["walltime"]>),
+  }));
+
+const scenario = fc.record({
+  nodes: someNodes.map((nodes) => nodes.map((node) => ({ ...node, free: node.usable, notFreeBecause: "" }))),
+  jobs: someJobs(14).map(crowded),
+  tenants: someTenants,
+  runMilli: fc.array(fc.integer({ min: 1, max: 1000 }), { minLength: 14, maxLength: 14 }),
+  fifo: fc.boolean(),
+  depth: fc.integer({ min: 0, max: 3 }),
+});
+
+/** Would it start on the empty machine, were it alone? */
+const feasible = (base: CycleInput, job: PendingInput): boolean =>
+  cycle({ ...base, pending: [job], now: instant(job.submittedAt) }).placements.length === 1;
+
+describe("over time", () => {
+  it("an allocation with the first reservation starts no later than promised, early ends or not (E3)", () => {
+    let promises = 0;
+    let backfills = 0;
+    fc.assert(
+      fc.property(scenario, ({ nodes, jobs, runMilli }) => {
+        // In order of submission nobody gets ahead of the first but by backfill.
+        const base = input({ nodes, fifo: true, backfillDepth: 1 });
+        const run = simulate({ base, jobs, runMilli });
+        for (const { allocation, startsAt } of run.promises) {
+          expect(run.startedAt.get(allocation) ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(startsAt);
+        }
+        promises += run.promises.length;
+        backfills += run.backfills;
+      }),
+      { numRuns: 400 },
+    );
+    expect(promises).toBeGreaterThan(400);
+    expect(backfills).toBeGreaterThan(80);
+  });
+
+  it("everything feasible starts once submissions stop (E9)", () => {
+    let started = 0;
+    let cycles = 0;
+    fc.assert(
+      fc.property(scenario, ({ nodes, jobs, tenants, runMilli, fifo, depth }) => {
+        const base = input({ nodes, tenants, fifo, backfillDepth: depth });
+        const run = simulate({ base, jobs, runMilli });
+        for (const job of jobs) expect([job.id, run.startedAt.has(job.id)]).toEqual([job.id, feasible(base, job)]);
+        started += run.startedAt.size;
+        cycles += run.cycles;
+      }),
+      { numRuns: 400 },
+    );
+    expect(started).toBeGreaterThan(1000);
+    expect(cycles).toBeGreaterThan(1000);
+  });
+});

@@ -1,0 +1,92 @@
+// A tiny cluster in virtual time for the property tests: cycles at submissions and completions,
+// placements taken as they are, allocations that end when they say or earlier. It checks on the way
+// what every plan must respect, and records when everything started.
+
+import { type AllocationId, instant, type NodeId } from "@lattice/core";
+import { type CycleInput, type CycleResult, cycle, type PendingInput, type ReleaseInput } from "../src/index.ts";
+import { WALLTIME_GRACE } from "../src/limits.ts";
+
+export interface Scenario {
+  readonly base: CycleInput;
+  /** Submitted at their `submittedAt`; must all be bounded. */
+  readonly jobs: readonly PendingInput[];
+  /** Thousandths of walltime plus grace that each really runs, by position; at most 1000. */
+  readonly runMilli: readonly number[];
+}
+
+export interface Run {
+  readonly startedAt: ReadonlyMap<AllocationId, number>;
+  /** Every promise made: at each cycle, the first reservation. */
+  readonly promises: readonly { readonly allocation: AllocationId; readonly startsAt: number }[];
+  readonly cycles: number;
+  readonly backfills: number;
+}
+
+interface Running {
+  readonly job: PendingInput;
+  readonly nodes: readonly NodeId[];
+  readonly endsAt: number;
+  readonly plannedEnd: number;
+}
+
+export function simulate(
+  scenario: Scenario,
+  onCycle: (input: CycleInput, result: CycleResult) => void = () => {},
+): Run {
+  const startedAt = new Map<AllocationId, number>();
+  const promises: { allocation: AllocationId; startsAt: number }[] = [];
+  let running: Running[] = [];
+  let cycles = 0;
+  let backfills = 0;
+  let now = Math.min(...scenario.jobs.map((job) => job.submittedAt));
+  while (Number.isFinite(now)) {
+    running = running.filter((each) => each.endsAt > now);
+    const input = inputAt(scenario, { now, running, startedAt });
+    const result = cycle(input);
+    cycles += 1;
+    onCycle(input, result);
+    for (const placement of result.placements) {
+      const at = scenario.jobs.findIndex((job) => job.id === placement.allocation);
+      const job = scenario.jobs[at];
+      if (job === undefined || startedAt.has(job.id))
+        throw new Error(`placed twice or unknown: ${placement.allocation}`);
+      const occupies = (job.walltime ?? 0) + WALLTIME_GRACE;
+      const runs = Math.max(1, Math.floor((occupies * (scenario.runMilli[at] ?? 1000)) / 1000));
+      running.push({ job, nodes: placement.nodes, endsAt: now + runs, plannedEnd: now + occupies });
+      startedAt.set(job.id, now);
+      if (placement.backfilled) backfills += 1;
+    }
+    const first = result.reservations[0];
+    if (first !== undefined) promises.push({ allocation: first.allocation, startsAt: first.startsAt });
+    const coming = scenario.jobs.map((job) => job.submittedAt as number).concat(running.map((each) => each.endsAt));
+    now = Math.min(...coming.filter((at) => at > now));
+  }
+  return { startedAt, promises, cycles, backfills };
+}
+
+interface Moment {
+  readonly now: number;
+  readonly running: readonly Running[];
+  readonly startedAt: ReadonlyMap<AllocationId, number>;
+}
+
+function inputAt({ base, jobs }: Scenario, { now, running, startedAt }: Moment): CycleInput {
+  const taken = new Set(running.flatMap((each) => each.nodes));
+  const releases = running.map(
+    ({ job, nodes, plannedEnd }): ReleaseInput => ({ allocation: job.id, nodes, endsAt: instant(plannedEnd) }),
+  );
+  return {
+    ...base,
+    now: instant(now),
+    nodes: base.nodes.map((node) =>
+      taken.has(node.id) ? { ...node, free: false, notFreeBecause: "busy" } : { ...node, free: node.usable },
+    ),
+    pending: jobs.filter((job) => job.submittedAt <= now && !startedAt.has(job.id)),
+    releases,
+    tenants: base.tenants.map((tenant) => {
+      const own = running.filter((each) => each.job.tenant === tenant.id);
+      const nodesInUse = own.reduce((count, each) => count + each.nodes.length, 0);
+      return { ...tenant, nodesInUse, running: own.length };
+    }),
+  };
+}

@@ -1,0 +1,100 @@
+// One call over the transport: address, headers, retries, and problems from whatever goes wrong.
+// It also remembers the newest log index that a change was answered with and sends it along, so
+// that a client reads its own writes through any server.
+
+import { errorFromAnswer, errorFromTransport } from "./error.ts";
+import { RetryableAnswer, type RetryPolicy, withRetries } from "./retry.ts";
+import {
+  type HttpRequest,
+  type HttpResponse,
+  readText,
+  type Transport,
+  TransportError,
+} from "./transport/transport.ts";
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface Call {
+  readonly method: HttpRequest["method"];
+  /** With its query, from the root of the server. */
+  readonly path: string;
+  readonly body?: unknown;
+  /** Repeating cannot change anything twice: a read, or a change with a request id. */
+  readonly repeatable: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Caller {
+  json<T>(call: Call, options?: CallOptions): Promise<T>;
+  /** The answer with its body unread. `idleTimeoutMs` 0: may be silent for ever. */
+  open(call: Call, options: CallOptions & { readonly idleTimeoutMs: number }): Promise<HttpResponse>;
+}
+
+export interface CallerSettings {
+  readonly baseUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly retry: RetryPolicy;
+  readonly transport: Transport;
+}
+
+export function createCaller(settings: CallerSettings): Caller {
+  let leastIndex = 0n;
+
+  const once = async (call: Call, options: CallOptions & { idleTimeoutMs: number }): Promise<HttpResponse> => {
+    const response = await settings.transport({
+      method: call.method,
+      url: settings.baseUrl + call.path,
+      headers: headersOf(settings, call, leastIndex),
+      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+      signal: options.signal,
+      idleTimeoutMs: options.idleTimeoutMs,
+    });
+    if (response.status >= 200 && response.status < 300) return response;
+    const error = errorFromAnswer(response.status, await readText(response.body));
+    if (response.status === 503 && error.problem.retryable) throw new RetryableAnswer(error, retryAfterMs(response));
+    throw error;
+  };
+
+  const attempt = async <T>(call: Call, options: CallOptions, run: () => Promise<T>): Promise<T> => {
+    try {
+      return await withRetries(run, { policy: settings.retry, repeatable: call.repeatable, signal: options.signal });
+    } catch (error) {
+      throw error instanceof TransportError ? errorFromTransport(error, settings.baseUrl) : error;
+    }
+  };
+
+  return {
+    open: (call, options) => attempt(call, options, () => once(call, options)),
+    json: <T>(call: Call, options: CallOptions = {}) =>
+      attempt(call, options, async () => {
+        const response = await once(call, { ...options, idleTimeoutMs: options.timeoutMs ?? settings.timeoutMs });
+        const text = await readText(response.body);
+        const value = JSON.parse(text === "" ? "{}" : text) as T & { readonly log_index?: string };
+        if (call.method !== "GET" && value.log_index !== undefined && /^\d+$/.test(value.log_index)) {
+          const index = BigInt(value.log_index);
+          if (index > leastIndex) leastIndex = index;
+        }
+        return value as T;
+      }),
+  };
+}
+
+function headersOf(settings: CallerSettings, call: Call, leastIndex: bigint): Record<string, string> {
+  return {
+    accept: "application/json",
+    ...settings.headers,
+    ...(call.body === undefined ? {} : { "content-type": "application/json" }),
+    ...(leastIndex > 0n ? { "x-lattice-min-index": String(leastIndex) } : {}),
+    ...call.headers,
+  };
+}
+
+/** The pause that the server asks for, in whole seconds or absent. */
+function retryAfterMs(response: HttpResponse): number {
+  const seconds = Number(response.headers["retry-after"] ?? "0");
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : 0;
+}

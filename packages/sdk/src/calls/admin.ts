@@ -1,0 +1,63 @@
+// The calls of AdminService: tenants, vClusters and the cluster itself.
+
+import type { Caller, CallOptions } from "../call.ts";
+import { queryString } from "../query.ts";
+import type {
+  ClusterStatus,
+  Paging,
+  Tenant,
+  TenantCreate,
+  TenantPage,
+  TenantResponse,
+  TenantUpdate,
+  VCluster,
+  VClusterCreate,
+  VClusterPage,
+  VClusterResponse,
+  VClusterSettings,
+} from "../types.ts";
+import { type ChangeOptions, withRequestId } from "./allocations.ts";
+
+export interface TenantCalls {
+  create(tenant: TenantCreate, options?: ChangeOptions): Promise<TenantResponse>;
+  get(id: string, options?: CallOptions): Promise<Tenant>;
+  list(paging?: Paging, options?: CallOptions): Promise<TenantPage>;
+  update(id: string, changes: TenantUpdate, options?: ChangeOptions): Promise<TenantResponse>;
+}
+
+export interface VClusterCalls {
+  create(vcluster: VClusterCreate, options?: ChangeOptions): Promise<VClusterResponse>;
+  get(id: string, options?: CallOptions): Promise<VCluster>;
+  list(paging?: Paging, options?: CallOptions): Promise<VClusterPage>;
+  update(id: string, changes: VClusterSettings, options?: ChangeOptions): Promise<VClusterResponse>;
+}
+
+export const tenantCalls = (caller: Caller): TenantCalls => resourceCalls(caller, "/api/v1/tenants") as TenantCalls;
+
+export const vclusterCalls = (caller: Caller): VClusterCalls =>
+  resourceCalls(caller, "/api/v1/vclusters") as VClusterCalls;
+
+export const clusterStatus = (caller: Caller, options?: CallOptions): Promise<ClusterStatus> =>
+  caller.json({ method: "GET", path: "/api/v1/raft/status", repeatable: true }, options);
+
+/** Both resources have the same four calls at different addresses. */
+function resourceCalls(caller: Caller, base: string) {
+  const change = (method: "POST" | "PATCH", path: string, body: object, options: ChangeOptions = {}) =>
+    caller.json(
+      {
+        method,
+        path,
+        body: withRequestId(body, options.requestId),
+        repeatable: options.requestId !== undefined,
+      },
+      options,
+    );
+  const at = (id: string) => `${base}/${encodeURIComponent(id)}`;
+  return {
+    create: (body: object, options?: ChangeOptions) => change("POST", base, body, options),
+    update: (id: string, body: object, options?: ChangeOptions) => change("PATCH", at(id), body, options),
+    get: (id: string, options?: CallOptions) => caller.json({ method: "GET", path: at(id), repeatable: true }, options),
+    list: (paging: Paging = {}, options?: CallOptions) =>
+      caller.json({ method: "GET", path: `${base}${queryString(paging)}`, repeatable: true }, options),
+  };
+}

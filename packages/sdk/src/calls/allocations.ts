@@ -1,0 +1,107 @@
+// The calls of AllocationService.
+
+import type { Caller, CallOptions } from "../call.ts";
+import { eachItem } from "../pages.ts";
+import { queryString } from "../query.ts";
+import type {
+  Allocation,
+  AllocationFilter,
+  AllocationPage,
+  AllocationUpdate,
+  CancelResponse,
+  LogsFilter,
+  Paging,
+  Submission,
+  SubmitResponse,
+  UpdateAllocationResponse,
+  WatchEvent,
+  WatchFilter,
+} from "../types.ts";
+import { type WatchOptions, watchEvents } from "../watch.ts";
+
+/** `requestId` makes the change safe to repeat for 24 hours; with it, lost answers are retried. */
+export interface ChangeOptions extends CallOptions {
+  readonly requestId?: string | undefined;
+}
+
+export interface AllocationCalls {
+  submit(submission: Submission, options?: ChangeOptions): Promise<SubmitResponse>;
+  get(id: string, options?: CallOptions): Promise<Allocation>;
+  list(filter?: AllocationFilter & Paging, options?: CallOptions): Promise<AllocationPage>;
+  listAll(
+    filter?: AllocationFilter,
+    options?: CallOptions & { readonly pageSize?: number },
+  ): AsyncGenerator<Allocation>;
+  cancel(id: string, options?: ChangeOptions & { readonly reason?: string | undefined }): Promise<CancelResponse>;
+  update(id: string, changes: AllocationUpdate, options?: ChangeOptions): Promise<UpdateAllocationResponse>;
+  watch(filter?: WatchFilter, options?: WatchOptions): AsyncGenerator<WatchEvent>;
+  /** What has been written so far, as raw bytes. */
+  logs(id: string, filter?: LogsFilter, options?: CallOptions): AsyncGenerator<Uint8Array>;
+  /** What is written until the allocation ends, as raw bytes. */
+  streamLogs(id: string, filter?: LogsFilter, options?: CallOptions): AsyncGenerator<Uint8Array>;
+}
+
+const LIST_PAGE_SIZE = 200;
+
+export function allocationCalls(caller: Caller): AllocationCalls {
+  const at = (id: string, rest = "") => `/api/v1/allocations/${encodeURIComponent(id)}${rest}`;
+  const list: AllocationCalls["list"] = (filter = {}, options) =>
+    caller.json({ method: "GET", path: `/api/v1/allocations${queryString(filter)}`, repeatable: true }, options);
+  return {
+    list,
+    submit: (submission, options = {}) =>
+      caller.json(
+        {
+          method: "POST",
+          path: "/api/v1/allocations",
+          body: withRequestId(submission, options.requestId),
+          repeatable: options.requestId !== undefined,
+        },
+        options,
+      ),
+    get: (id, options) => caller.json({ method: "GET", path: at(id), repeatable: true }, options),
+    listAll: (filter = {}, options = {}) =>
+      eachItem(
+        (paging) => list({ ...filter, ...paging }, options),
+        (page) => page.allocations ?? [],
+        options.pageSize ?? LIST_PAGE_SIZE,
+      ),
+    // Cancelling what is cancelled already answers the same, so a lost answer may be asked for again.
+    cancel: (id, options = {}) =>
+      caller.json(
+        {
+          method: "POST",
+          path: at(id, "/cancel"),
+          body: withRequestId(options.reason === undefined ? {} : { reason: options.reason }, options.requestId),
+          repeatable: true,
+        },
+        options,
+      ),
+    update: (id, changes, options = {}) =>
+      caller.json(
+        {
+          method: "PATCH",
+          path: at(id),
+          body: withRequestId(changes, options.requestId),
+          repeatable: options.requestId !== undefined,
+        },
+        options,
+      ),
+    watch: (filter = {}, options) => watchEvents(caller, filter, options),
+    logs: (id, filter = {}, options = {}) => rawBytes(caller, at(id, `/logs${queryString(filter)}`), options),
+    streamLogs: (id, filter = {}, options = {}) =>
+      rawBytes(caller, at(id, `/logs/stream${queryString(filter)}`), options),
+  };
+}
+
+export const withRequestId = (body: object, requestId: string | undefined): object =>
+  requestId === undefined ? body : { ...body, request_id: requestId };
+
+/** A job may be silent for hours, so the bytes have no idle limit; the signal ends the wait. */
+async function* rawBytes(caller: Caller, path: string, options: CallOptions): AsyncGenerator<Uint8Array> {
+  const response = await caller.open(
+    { method: "GET", path, repeatable: true, headers: { accept: "application/octet-stream" } },
+    { ...options, idleTimeoutMs: 0 },
+  );
+  yield* response.body;
+}

@@ -1,0 +1,55 @@
+// The calls of NodeService.
+
+import type { Caller, CallOptions } from "../call.ts";
+import { eachItem } from "../pages.ts";
+import { queryString } from "../query.ts";
+import type { Node, NodeFilter, NodePage, NodeResponse, Paging } from "../types.ts";
+import { type ChangeOptions, withRequestId } from "./allocations.ts";
+
+export interface NodeChangeOptions extends ChangeOptions {
+  readonly reason?: string | undefined;
+}
+
+export interface NodeCalls {
+  list(filter?: NodeFilter & Paging, options?: CallOptions): Promise<NodePage>;
+  listAll(filter?: NodeFilter, options?: CallOptions & { readonly pageSize?: number }): AsyncGenerator<Node>;
+  get(id: string, options?: CallOptions): Promise<Node>;
+  drain(id: string, options?: NodeChangeOptions): Promise<NodeResponse>;
+  undrain(id: string, options?: ChangeOptions): Promise<NodeResponse>;
+  disable(id: string, options?: NodeChangeOptions): Promise<NodeResponse>;
+  enable(id: string, options?: ChangeOptions): Promise<NodeResponse>;
+}
+
+const LIST_PAGE_SIZE = 500;
+
+export function nodeCalls(caller: Caller): NodeCalls {
+  const list: NodeCalls["list"] = (filter = {}, options) =>
+    caller.json({ method: "GET", path: `/api/v1/nodes${queryString(filter)}`, repeatable: true }, options);
+  const act =
+    (action: string) =>
+    (id: string, options: NodeChangeOptions = {}): Promise<NodeResponse> =>
+      caller.json(
+        {
+          method: "POST",
+          path: `/api/v1/nodes/${encodeURIComponent(id)}/${action}`,
+          body: withRequestId(options.reason === undefined ? {} : { reason: options.reason }, options.requestId),
+          repeatable: options.requestId !== undefined,
+        },
+        options,
+      );
+  return {
+    list,
+    listAll: (filter = {}, options = {}) =>
+      eachItem(
+        (paging) => list({ ...filter, ...paging }, options),
+        (page) => page.nodes ?? [],
+        options.pageSize ?? LIST_PAGE_SIZE,
+      ),
+    get: (id, options) =>
+      caller.json({ method: "GET", path: `/api/v1/nodes/${encodeURIComponent(id)}`, repeatable: true }, options),
+    drain: act("drain"),
+    undrain: act("undrain"),
+    disable: act("disable"),
+    enable: act("enable"),
+  };
+}

@@ -1,0 +1,82 @@
+// The client: every call of the three services over REST. It holds no state besides open
+// connections and the log index of its last change, and may be shared by many callers.
+
+import { type CallOptions, createCaller } from "./call.ts";
+import { clusterStatus, type TenantCalls, tenantCalls, type VClusterCalls, vclusterCalls } from "./calls/admin.ts";
+import { type AllocationCalls, allocationCalls } from "./calls/allocations.ts";
+import { type NodeCalls, nodeCalls } from "./calls/nodes.ts";
+import { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
+import { createFetchTransport } from "./transport/fetch.ts";
+import { createNodeTransport } from "./transport/node.ts";
+import type { Transport } from "./transport/transport.ts";
+import type { ClusterStatus } from "./types.ts";
+
+export interface ClientOptions {
+  /** For example "http://127.0.0.1:8080". */
+  readonly url: string;
+  /** Who is asking, on a cluster without authentication. */
+  readonly user?: string | undefined;
+  readonly tenant?: string | undefined;
+  /** Bearer token, on a cluster with authentication. */
+  readonly token?: string | undefined;
+  /** Longest wait for an answer. */
+  readonly timeoutMs?: number | undefined;
+  readonly retry?: Partial<RetryPolicy> | undefined;
+  readonly transport?: Transport | undefined;
+}
+
+export interface Health {
+  readonly status: string;
+  readonly [detail: string]: unknown;
+}
+
+export interface LatticeClient extends AllocationCalls {
+  readonly url: string;
+  readonly nodes: NodeCalls;
+  readonly tenants: TenantCalls;
+  readonly vclusters: VClusterCalls;
+  clusterStatus(options?: CallOptions): Promise<ClusterStatus>;
+  health(options?: CallOptions): Promise<Health>;
+  /** Serving and caught up; throws the server's problem when it is not. */
+  ready(options?: CallOptions): Promise<Health>;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+export function createClient(options: ClientOptions): LatticeClient {
+  const url = normaliseUrl(options.url);
+  const caller = createCaller({
+    baseUrl: url,
+    headers: identityHeaders(options),
+    timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    retry: { ...DEFAULT_RETRY, ...options.retry },
+    transport: options.transport ?? defaultTransport(),
+  });
+  return {
+    url,
+    ...allocationCalls(caller),
+    nodes: nodeCalls(caller),
+    tenants: tenantCalls(caller),
+    vclusters: vclusterCalls(caller),
+    clusterStatus: (callOptions) => clusterStatus(caller, callOptions),
+    health: (callOptions) => caller.json({ method: "GET", path: "/healthz", repeatable: true }, callOptions),
+    ready: (callOptions) => caller.json({ method: "GET", path: "/readyz", repeatable: true }, callOptions),
+  };
+}
+
+/** `host:port` means http; a trailing slash is dropped. */
+export function normaliseUrl(text: string): string {
+  const withScheme = /^[a-z]+:\/\//i.test(text) ? text : `http://${text}`;
+  return withScheme.replace(/\/+$/, "");
+}
+
+function identityHeaders(options: ClientOptions): Record<string, string> {
+  return {
+    ...(options.user === undefined ? {} : { "x-lattice-user": options.user }),
+    ...(options.tenant === undefined ? {} : { "x-lattice-tenant": options.tenant }),
+    ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+  };
+}
+
+const defaultTransport = (): Transport =>
+  typeof process === "object" && process.versions?.node !== undefined ? createNodeTransport() : createFetchTransport();

@@ -1,0 +1,53 @@
+// What the client throws. Every failure, the network's included, becomes a problem of the one
+// catalogue, so that a program handles `error.problem.code` and a person reads detail and hint.
+// Only an abort that the caller asked for keeps its own type, `TransportError` of kind "aborted".
+
+import { type Problem, ProblemError, problem, problemFromJson } from "@lattice/wire";
+import type { TransportError } from "./transport/transport.ts";
+
+export class LatticeError extends ProblemError {
+  /** The HTTP status that came, or 0 when no answer came. */
+  readonly httpStatus: number;
+  constructor(what: Problem, httpStatus: number) {
+    super(what.code, what);
+    this.name = "LatticeError";
+    this.httpStatus = httpStatus;
+  }
+}
+
+/** The problem in an answer that is not a success; tolerates answers of proxies in between. */
+export const errorFromAnswer = (status: number, body: string): LatticeError =>
+  new LatticeError(problemFromJson(parseJson(body), status), status);
+
+export function errorFromTransport(error: TransportError, baseUrl: string): Error {
+  switch (error.kind) {
+    case "unreachable":
+      return new LatticeError(
+        problem("connection_failed", {
+          detail: `no server answers at ${baseUrl} (${error.message})`,
+          hint: "Is the cluster running? Start one with: lattice up",
+        }),
+        0,
+      );
+    case "broken":
+      return new LatticeError(
+        problem("connection_failed", {
+          detail: `the connection to ${baseUrl} broke (${error.message})`,
+          hint: "Try again; a change that was under way may have been carried out.",
+        }),
+        0,
+      );
+    case "timeout":
+      return new LatticeError(problem("deadline_exceeded", { detail: error.message }), 0);
+    case "aborted":
+      return error;
+  }
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return { detail: body.trim().slice(0, 200) };
+  }
+}

@@ -1,0 +1,21 @@
+// The public surface of the client library.
+
+export type { CallOptions } from "./call.ts";
+export type { TenantCalls, VClusterCalls } from "./calls/admin.ts";
+export type { AllocationCalls, ChangeOptions } from "./calls/allocations.ts";
+export type { NodeCalls, NodeChangeOptions } from "./calls/nodes.ts";
+export { type ClientOptions, createClient, type Health, type LatticeClient, normaliseUrl } from "./client.ts";
+export { LatticeError } from "./error.ts";
+export { backoffMs, DEFAULT_RETRY, type RetryPolicy, sleep } from "./retry.ts";
+export { parseEvents, type ServerSentEvent } from "./sse.ts";
+export { createFetchTransport } from "./transport/fetch.ts";
+export { createNodeTransport } from "./transport/node.ts";
+export {
+  type HttpRequest,
+  type HttpResponse,
+  type Transport,
+  TransportError,
+  type TransportFailure,
+} from "./transport/transport.ts";
+export type * from "./types.ts";
+export { isCursorGone, type WatchOptions } from "./watch.ts";

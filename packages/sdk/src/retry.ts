@@ -1,0 +1,81 @@
+// Which failures are worth another try, and when. A call that changes something is repeated only
+// when it carries a request id, or when nothing of it was sent. Waiting times double, with jitter
+// so that many clients of a restarted server do not come back in step.
+
+import { TransportError } from "./transport/transport.ts";
+
+export interface RetryPolicy {
+  /** Tries after the first one. */
+  readonly retries: number;
+  readonly firstDelayMs: number;
+  readonly longestDelayMs: number;
+  /** No try starts later than this after the first one. */
+  readonly deadlineMs: number;
+}
+
+/** About two seconds in all: long enough for a server that restarts, short enough for a person. */
+export const DEFAULT_RETRY: RetryPolicy = {
+  retries: 4,
+  firstDelayMs: 100,
+  longestDelayMs: 2_000,
+  deadlineMs: 30_000,
+};
+
+/** A server's answer that says "try again", with the pause it asks for. */
+export class RetryableAnswer extends Error {
+  readonly answer: Error;
+  readonly afterMs: number;
+  constructor(answer: Error, afterMs: number) {
+    super(answer.message);
+    this.answer = answer;
+    this.afterMs = afterMs;
+  }
+}
+
+export async function withRetries<T>(
+  call: () => Promise<T>,
+  options: { readonly policy: RetryPolicy; readonly repeatable: boolean; readonly signal?: AbortSignal | undefined },
+): Promise<T> {
+  const { policy, repeatable, signal } = options;
+  const startedAt = Date.now();
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      const outcome = error instanceof RetryableAnswer ? error.answer : error;
+      if (tries >= policy.retries || !mayRepeat(error, repeatable)) throw outcome;
+      const asked = error instanceof RetryableAnswer ? error.afterMs : 0;
+      const delayMs = Math.max(asked, backoffMs(policy, tries, Math.random()));
+      if (Date.now() - startedAt + delayMs > policy.deadlineMs) throw outcome;
+      await sleep(delayMs, signal);
+    }
+  }
+}
+
+function mayRepeat(error: unknown, repeatable: boolean): boolean {
+  if (error instanceof RetryableAnswer) return repeatable;
+  if (!(error instanceof TransportError)) return false;
+  if (error.kind === "unreachable") return true;
+  return error.kind === "broken" && repeatable;
+}
+
+/** Between half and the whole of the doubled delay. */
+export function backoffMs(policy: RetryPolicy, tries: number, chance: number): number {
+  const whole = Math.min(policy.longestDelayMs, policy.firstDelayMs * 2 ** tries);
+  return Math.round(whole / 2 + (whole / 2) * chance);
+}
+
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const aborted = () => {
+      clearTimeout(timer);
+      reject(new TransportError("aborted", "The call was aborted"));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", aborted);
+      resolve();
+    }, ms);
+    if (signal?.aborted === true) aborted();
+    else signal?.addEventListener("abort", aborted, { once: true });
+  });
+}

@@ -1,0 +1,45 @@
+// The one thing that the client needs from the world: send a request, get a status and a stream
+// of bytes. Two implementations: Node's own http (loads in a few milliseconds) and fetch
+// (browsers). Failures below HTTP are a `TransportError`, so that retrying is decided in one place.
+
+export interface HttpRequest {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Until the headers have come, and then between two pieces of the body. 0: no limit. */
+  readonly idleTimeoutMs: number;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** May be read once. Leaving the loop early ends the connection. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+export type Transport = (request: HttpRequest) => Promise<HttpResponse>;
+
+/**
+ * `unreachable`: nothing was sent, so repeating is always safe. `broken` and `timeout`: the request
+ * may have been carried out.
+ */
+export type TransportFailure = "unreachable" | "broken" | "timeout" | "aborted";
+
+export class TransportError extends Error {
+  readonly kind: TransportFailure;
+  constructor(kind: TransportFailure, message: string) {
+    super(message);
+    this.name = "TransportError";
+    this.kind = kind;
+  }
+}
+
+export async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
+  return text + decoder.decode();
+}

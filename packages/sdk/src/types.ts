@@ -1,0 +1,349 @@
+// The JSON of the REST interface, as it is on the wire: snake_case names, lower-case states, ids
+// and log indexes as strings, instants as RFC 3339 text. The server leaves out what is empty, so
+// most fields are optional here.
+
+export type AllocationState =
+  | "pending"
+  | "staging"
+  | "running"
+  | "checkpointing"
+  | "suspended"
+  | "completed"
+  | "failed"
+  | "cancelled";
+
+export type NodeState = "unknown" | "booting" | "ready" | "degraded" | "draining" | "drained" | "down" | "failed";
+
+export interface NodeCount {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+export interface Constraints {
+  readonly gpu_type?: string;
+  readonly gpu_count?: number;
+  readonly memory_gb?: number;
+  readonly features?: readonly string[];
+  readonly topology?: "any" | "tight";
+  readonly required_nodes?: readonly string[];
+  readonly excluded_nodes?: readonly string[];
+  readonly cpu_cores?: number;
+  readonly [other: string]: unknown;
+}
+
+export interface Environment {
+  readonly uenv?: string;
+  readonly view?: string;
+  readonly image?: string;
+  readonly tools_uenv?: string;
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly workdir?: string;
+}
+
+export interface Lifecycle {
+  readonly type?: "bounded" | "unbounded" | "reactive";
+  readonly walltime_seconds?: number;
+  /** Short form of `walltime_seconds`, for example "72h". */
+  readonly walltime?: string;
+  readonly preemption_class?: number;
+  readonly requeue_policy?: "never" | "on_node_failure" | "always";
+  readonly max_requeue?: number;
+}
+
+export interface AllocationSpec {
+  readonly tenant?: string;
+  readonly project?: string;
+  readonly vcluster?: string;
+  readonly name?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly environment?: Environment;
+  /** A command line, run by /bin/sh -c. Exactly one of entrypoint, command and script. */
+  readonly entrypoint?: string;
+  /** Words, run as they are. */
+  readonly command?: readonly string[];
+  /** A whole script, run by its own interpreter line. */
+  readonly script?: string;
+  readonly resources?: {
+    readonly nodes?: number | NodeCount;
+    readonly constraints?: Constraints;
+    readonly tasks_per_node?: number;
+  };
+  readonly lifecycle?: Lifecycle;
+  readonly slurm_env?: boolean;
+}
+
+/** The full form `{ allocation: {...} }`, or the short, flat one; the server checks both. */
+export type Submission = { readonly allocation: AllocationSpec } | Readonly<Record<string, unknown>>;
+
+export interface NodeProgress {
+  readonly node: string;
+  readonly state?: AllocationState;
+  readonly exit_code?: number;
+  readonly message?: string;
+}
+
+export interface Allocation {
+  readonly id: string;
+  readonly state: AllocationState;
+  readonly spec?: AllocationSpec;
+  readonly user?: string;
+  readonly submitted_at?: string;
+  readonly started_at?: string;
+  readonly ended_at?: string;
+  readonly nodes?: readonly string[];
+  readonly attempt?: number;
+  readonly requeues?: number;
+  readonly exit_code?: number;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly pending_reasons?: readonly string[];
+  readonly estimated_start?: string;
+  readonly progress?: readonly NodeProgress[];
+  readonly backfilled?: boolean;
+  readonly scores?: Readonly<Record<string, number>>;
+  readonly log_index?: string;
+}
+
+export interface SubmitResponse {
+  readonly id: string;
+  readonly state?: AllocationState;
+  readonly warnings?: readonly string[];
+  readonly log_index?: string;
+}
+
+export interface AllocationFilter {
+  readonly state?: readonly AllocationState[];
+  readonly user?: string;
+  readonly tenant?: string;
+  readonly vcluster?: string;
+  readonly node?: string;
+  readonly name?: string;
+}
+
+export interface Paging {
+  readonly page_size?: number;
+  readonly page_token?: string;
+}
+
+export interface AllocationPage {
+  readonly allocations: readonly Allocation[];
+  readonly next_page_token?: string;
+  readonly total?: number;
+  readonly log_index?: string;
+}
+
+export interface CancelResponse {
+  readonly id: string;
+  readonly state?: AllocationState;
+  readonly log_index?: string;
+}
+
+export interface AllocationUpdate {
+  readonly walltime_seconds?: number;
+  readonly preemption_class?: number;
+  readonly name?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+export interface UpdateAllocationResponse {
+  readonly allocation: Allocation;
+  readonly log_index?: string;
+}
+
+export interface WatchFilter {
+  readonly allocation_id?: string;
+  readonly node?: string;
+  readonly tenant?: string;
+  readonly user?: string;
+  readonly kinds?: readonly string[];
+}
+
+export interface WatchEvent {
+  readonly cursor: string;
+  readonly at?: string;
+  readonly kind: string;
+  readonly allocation_id?: string;
+  readonly attempt?: number;
+  readonly node?: string;
+  readonly tenant?: string;
+  readonly vcluster?: string;
+  readonly user?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+export interface LogsFilter {
+  readonly stream?: "stdout" | "stderr";
+  readonly node?: string;
+  /** Last lines only. */
+  readonly tail?: number;
+  readonly attempt?: number;
+}
+
+export interface Capabilities {
+  readonly cpu_cores?: number;
+  readonly memory_gb?: number;
+  readonly gpu_type?: string;
+  readonly gpu_count?: number;
+  readonly features?: readonly string[];
+  readonly hostname?: string;
+  readonly kernel?: string;
+  readonly isolation?: string;
+  readonly hollow?: boolean;
+}
+
+export interface Claim {
+  readonly allocation_id: string;
+  readonly attempt?: number;
+  readonly tenant?: string;
+  readonly vcluster?: string;
+  readonly releasing?: boolean;
+  readonly exclusive?: boolean;
+}
+
+export interface Node {
+  readonly id: string;
+  readonly state: NodeState;
+  readonly cause?: string;
+  readonly reason?: string;
+  readonly since?: string;
+  readonly capabilities?: Capabilities;
+  readonly group?: string;
+  readonly conformance?: string;
+  readonly home_vcluster?: string;
+  readonly claims?: readonly Claim[];
+  readonly agent_version?: string;
+  readonly last_heartbeat?: string;
+  readonly connected?: boolean;
+  readonly address?: string;
+}
+
+export interface NodeFilter {
+  readonly state?: readonly NodeState[];
+  readonly vcluster?: string;
+  readonly tenant?: string;
+  readonly group?: string;
+}
+
+export interface NodePage {
+  readonly nodes: readonly Node[];
+  readonly next_page_token?: string;
+  readonly total?: number;
+  readonly log_index?: string;
+}
+
+export interface NodeResponse {
+  readonly node: Node;
+  readonly log_index?: string;
+}
+
+export interface Quota {
+  readonly max_nodes?: number;
+  readonly max_concurrent_allocations?: number;
+  readonly fair_share_target?: number;
+  readonly gpu_hours_budget?: number;
+  readonly node_hours_budget?: number;
+  readonly burst_allowance?: number;
+}
+
+export interface Tenant {
+  readonly id: string;
+  readonly description?: string;
+  readonly quota?: Quota;
+  readonly max_preemption_class?: number;
+  readonly created_at?: string;
+  readonly automatic?: boolean;
+  readonly nodes_in_use?: number;
+  readonly running_allocations?: number;
+}
+
+export interface TenantCreate {
+  readonly id: string;
+  readonly description?: string;
+  readonly quota?: Quota;
+  readonly max_preemption_class?: number;
+}
+
+export interface TenantUpdate {
+  readonly description?: string;
+  readonly quota?: Quota;
+  readonly max_preemption_class?: number;
+  readonly unset?: readonly string[];
+}
+
+export interface TenantPage {
+  readonly tenants: readonly Tenant[];
+  readonly next_page_token?: string;
+  readonly log_index?: string;
+}
+
+export interface TenantResponse {
+  readonly tenant: Tenant;
+  readonly log_index?: string;
+}
+
+export type SchedulerType =
+  | "hpc_backfill"
+  | "ml_training"
+  | "service_bin_pack"
+  | "interactive_fifo"
+  | "sensitive_reservation";
+
+export type Weights = Readonly<Record<string, number>>;
+
+export interface VClusterSettings {
+  readonly description?: string;
+  readonly weights?: Weights;
+  readonly cycle_interval_seconds?: number;
+  readonly backfill_depth?: number;
+  readonly default_walltime_seconds?: number;
+  readonly max_walltime_seconds?: number;
+}
+
+export interface VClusterCreate extends VClusterSettings {
+  readonly id: string;
+  readonly tenant?: string;
+  readonly scheduler?: SchedulerType;
+}
+
+export interface VCluster extends VClusterCreate {
+  readonly is_default?: boolean;
+  readonly created_at?: string;
+  readonly pending?: number;
+  readonly running?: number;
+}
+
+export interface VClusterPage {
+  readonly vclusters: readonly VCluster[];
+  readonly next_page_token?: string;
+  readonly log_index?: string;
+}
+
+export interface VClusterResponse {
+  readonly vcluster: VCluster;
+  readonly log_index?: string;
+}
+
+export interface ClusterMember {
+  readonly id: string;
+  readonly address?: string;
+  readonly leader?: boolean;
+  readonly healthy?: boolean;
+}
+
+export interface ClusterStatus {
+  readonly engine?: string;
+  readonly term?: string;
+  readonly leader?: string;
+  readonly is_leader?: boolean;
+  readonly last_index?: string;
+  readonly applied_index?: string;
+  readonly snapshot_index?: string;
+  readonly state_hash?: string;
+  readonly members?: readonly ClusterMember[];
+  readonly log_bytes?: number;
+  readonly writable?: boolean;
+  readonly unwritable_reason?: string;
+}

@@ -1,0 +1,71 @@
+// State changes as they happen. A broken connection is taken up again after the last event seen
+// (`Last-Event-ID`). A server that no longer has that place answers 410: the stream then ends with
+// the problem `cursor_gone`, because only the caller can list again and decide what it has missed.
+
+import type { Caller, CallOptions } from "./call.ts";
+import { LatticeError } from "./error.ts";
+import { queryString } from "./query.ts";
+import { backoffMs, DEFAULT_RETRY, sleep } from "./retry.ts";
+import { parseEvents } from "./sse.ts";
+import { TransportError } from "./transport/transport.ts";
+import type { WatchEvent, WatchFilter } from "./types.ts";
+
+export interface WatchOptions extends CallOptions {
+  /** Cursor of the last event seen; absent: what happens from now on. */
+  readonly after?: string;
+  /** Called whenever the stream is open, so that a caller can look at the state without a gap. */
+  readonly onOpen?: () => void;
+}
+
+/** The server sends a comment at least this often; silence beyond it means a dead connection. */
+const SILENCE_LIMIT_MS = 60_000;
+
+/** A server that restarts or fails over is back well before this many tries. */
+const MAX_RECONNECTS = 20;
+
+export async function* watchEvents(
+  caller: Caller,
+  filter: WatchFilter,
+  options: WatchOptions = {},
+): AsyncGenerator<WatchEvent> {
+  let cursor = options.after ?? "";
+  let opened = false;
+  for (let failures = 0; ; ) {
+    try {
+      const response = await openStream(caller, filter, cursor, options);
+      opened = true;
+      options.onOpen?.();
+      for await (const { id, data } of parseEvents(response.body)) {
+        failures = 0;
+        const event = JSON.parse(data) as WatchEvent;
+        cursor = id !== "" ? id : event.cursor;
+        yield event;
+      }
+    } catch (error) {
+      if (options.signal?.aborted === true) return;
+      if (!opened || failures >= MAX_RECONNECTS || !isPassing(error)) throw error;
+    }
+    failures += 1;
+    await sleep(backoffMs(DEFAULT_RETRY, failures, Math.random()), options.signal).catch(() => {});
+    if (options.signal?.aborted === true) return;
+  }
+}
+
+/** The connection or the server is away, rather than the request being wrong. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof TransportError || (error instanceof LatticeError && error.problem.retryable);
+
+function openStream(caller: Caller, filter: WatchFilter, cursor: string, options: WatchOptions) {
+  return caller.open(
+    {
+      method: "GET",
+      path: `/api/v1/events${queryString(filter)}`,
+      repeatable: true,
+      headers: { accept: "text/event-stream", ...(cursor === "" ? {} : { "last-event-id": cursor }) },
+    },
+    { ...options, idleTimeoutMs: SILENCE_LIMIT_MS },
+  );
+}
+
+export const isCursorGone = (error: unknown): boolean =>
+  error instanceof LatticeError && (error.problem.code === "cursor_gone" || error.httpStatus === 410);

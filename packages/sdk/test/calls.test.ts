@@ -1,0 +1,176 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createClient, createFetchTransport, createNodeTransport, LatticeError } from "../src/index.ts";
+import { cut, type FakeServer, json, startFakeServer } from "./fake-server.ts";
+
+let server: FakeServer;
+beforeEach(async () => {
+  server = await startFakeServer();
+});
+afterEach(() => server.close());
+
+const quick = { firstDelayMs: 1, longestDelayMs: 2 };
+const client = (options = {}) => createClient({ url: server.url, user: "ada", retry: quick, ...options });
+
+const unavailable = json(503, { code: "not_leader", detail: "no leader", status: 503, retryable: true });
+
+describe.each([
+  ["node", createNodeTransport],
+  ["fetch", createFetchTransport],
+])("over %s", (_name, createTransport) => {
+  test("states who asks, and sends the body with its request id", async () => {
+    server.answer(json(200, { id: "7", log_index: "12" }));
+    const answer = await client({ transport: createTransport(), tenant: "physics" }).submit(
+      { command: ["true"] },
+      { requestId: "r1" },
+    );
+    expect(answer.id).toBe("7");
+    expect(server.seen[0]).toMatchObject({ method: "POST", url: "/api/v1/allocations" });
+    expect(server.seen[0]?.headers).toMatchObject({ "x-lattice-user": "ada", "x-lattice-tenant": "physics" });
+    expect(JSON.parse(server.seen[0]?.body ?? "")).toEqual({ command: ["true"], request_id: "r1" });
+  });
+
+  test("throws the server's problem", async () => {
+    server.answer(
+      json(404, { code: "unknown_allocation", detail: "allocation 9 does not exist", hint: "List them.", status: 404 }),
+    );
+    const error = await client({ transport: createTransport() })
+      .get("9")
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(LatticeError);
+    expect((error as LatticeError).problem).toMatchObject({
+      code: "unknown_allocation",
+      detail: "allocation 9 does not exist",
+      hint: "List them.",
+    });
+    expect((error as LatticeError).httpStatus).toBe(404);
+  });
+
+  test("reads raw logs piece by piece", async () => {
+    server.answer((_request, response) => {
+      response.writeHead(200);
+      response.write(Buffer.from([0xff, 0x00]));
+      response.end(Buffer.from("end"));
+    });
+    const chunks: number[] = [];
+    for await (const chunk of client({ transport: createTransport() }).logs("7", { tail: 5 })) chunks.push(...chunk);
+    expect(chunks).toEqual([0xff, 0x00, ...Buffer.from("end")]);
+    expect(server.seen[0]?.url).toBe("/api/v1/allocations/7/logs?tail=5");
+  });
+
+  test("gives up after its time limit", async () => {
+    server.answer(() => {});
+    const call = client({ transport: createTransport(), timeoutMs: 50 }).get("1");
+    await expect(call).rejects.toMatchObject({ problem: { code: "deadline_exceeded" } });
+  });
+
+  test("ends when aborted", async () => {
+    server.answer(() => {});
+    const stop = new AbortController();
+    const call = client({ transport: createTransport() }).get("1", { signal: stop.signal });
+    setTimeout(() => stop.abort(), 20);
+    await expect(call).rejects.toMatchObject({ kind: "aborted" });
+  });
+});
+
+describe("retries", () => {
+  test("a read is repeated after 503 and after a cut connection", async () => {
+    server.answer(unavailable, cut, json(200, { id: "1", state: "running" }));
+    expect((await client().get("1")).state).toBe("running");
+    expect(server.seen).toHaveLength(3);
+  });
+
+  test("a change with a request id is repeated with the same id", async () => {
+    server.answer(cut, json(200, { id: "1" }));
+    await client().submit({ command: ["true"] }, { requestId: "once" });
+    expect(server.seen.map(({ body }) => JSON.parse(body).request_id)).toEqual(["once", "once"]);
+  });
+
+  test("a change without a request id is not repeated once it may have arrived", async () => {
+    server.answer(cut, json(200, { id: "1" }));
+    await expect(client().submit({ command: ["true"] })).rejects.toMatchObject({
+      problem: { code: "connection_failed" },
+    });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test("a refusal is not repeated", async () => {
+    server.answer(json(429, { code: "quota_exceeded", detail: "too many", status: 429 }));
+    await expect(client().get("1")).rejects.toMatchObject({ problem: { code: "quota_exceeded" } });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test("the last answer is thrown when tries run out", async () => {
+    server.answer(unavailable);
+    await expect(client({ retry: { ...quick, retries: 2 } }).get("1")).rejects.toMatchObject({
+      problem: { code: "not_leader" },
+    });
+    expect(server.seen).toHaveLength(3);
+  });
+
+  test("no try starts after the deadline", async () => {
+    server.answer(unavailable);
+    const retry = { retries: 100, firstDelayMs: 10_000, longestDelayMs: 10_000, deadlineMs: 1 };
+    await expect(client({ retry }).get("1")).rejects.toMatchObject({ problem: { code: "not_leader" } });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test("a refused connection says how to start a cluster", async () => {
+    const { url } = server;
+    await server.close();
+    const error = await createClient({ url, retry: quick })
+      .health()
+      .catch((thrown: unknown) => thrown);
+    expect((error as LatticeError).problem).toMatchObject({
+      code: "connection_failed",
+      hint: "Is the cluster running? Start one with: lattice up",
+    });
+  });
+});
+
+test("a client asks for what it has written itself", async () => {
+  server.answer(json(200, { id: "1", log_index: "41" }), json(200, { id: "2", log_index: "40" }), json(200, {}));
+  const one = client();
+  await one.submit({}, { requestId: "a" });
+  await one.submit({}, { requestId: "b" });
+  await one.get("1");
+  expect(server.seen.map(({ headers }) => headers["x-lattice-min-index"])).toEqual([undefined, "41", "41"]);
+});
+
+test("lists are walked page by page", async () => {
+  server.answer(
+    json(200, { allocations: [{ id: "3" }, { id: "2" }], next_page_token: "t" }),
+    json(200, { allocations: [{ id: "1" }], next_page_token: "" }),
+  );
+  const ids: string[] = [];
+  for await (const { id } of client().listAll({ state: ["running", "pending"], user: "ada" })) ids.push(id);
+  expect(ids).toEqual(["3", "2", "1"]);
+  expect(server.seen.map(({ url }) => url)).toEqual([
+    "/api/v1/allocations?state=running&state=pending&user=ada&page_size=200",
+    "/api/v1/allocations?state=running&state=pending&user=ada&page_size=200&page_token=t",
+  ]);
+});
+
+test.each([
+  ["nodes.drain", "POST /api/v1/nodes/n%2F1/drain", (c: ReturnType<typeof client>) => c.nodes.drain("n/1")],
+  ["nodes.undrain", "POST /api/v1/nodes/n1/undrain", (c: ReturnType<typeof client>) => c.nodes.undrain("n1")],
+  ["nodes.disable", "POST /api/v1/nodes/n1/disable", (c: ReturnType<typeof client>) => c.nodes.disable("n1")],
+  ["nodes.enable", "POST /api/v1/nodes/n1/enable", (c: ReturnType<typeof client>) => c.nodes.enable("n1")],
+  ["nodes.get", "GET /api/v1/nodes/n1", (c: ReturnType<typeof client>) => c.nodes.get("n1")],
+  ["cancel", "POST /api/v1/allocations/1/cancel", (c: ReturnType<typeof client>) => c.cancel("1")],
+  ["update", "PATCH /api/v1/allocations/1", (c: ReturnType<typeof client>) => c.update("1", { name: "x" })],
+  ["tenants.create", "POST /api/v1/tenants", (c: ReturnType<typeof client>) => c.tenants.create({ id: "p" })],
+  ["tenants.get", "GET /api/v1/tenants/p", (c: ReturnType<typeof client>) => c.tenants.get("p")],
+  ["tenants.list", "GET /api/v1/tenants", (c: ReturnType<typeof client>) => c.tenants.list()],
+  ["tenants.update", "PATCH /api/v1/tenants/p", (c: ReturnType<typeof client>) => c.tenants.update("p", {})],
+  ["vclusters.create", "POST /api/v1/vclusters", (c: ReturnType<typeof client>) => c.vclusters.create({ id: "v" })],
+  ["vclusters.get", "GET /api/v1/vclusters/v", (c: ReturnType<typeof client>) => c.vclusters.get("v")],
+  ["vclusters.list", "GET /api/v1/vclusters", (c: ReturnType<typeof client>) => c.vclusters.list()],
+  ["vclusters.update", "PATCH /api/v1/vclusters/v", (c: ReturnType<typeof client>) => c.vclusters.update("v", {})],
+  ["clusterStatus", "GET /api/v1/raft/status", (c: ReturnType<typeof client>) => c.clusterStatus()],
+  ["health", "GET /healthz", (c: ReturnType<typeof client>) => c.health()],
+  ["ready", "GET /readyz", (c: ReturnType<typeof client>) => c.ready()],
+])("%s calls %s", async (_name, expected, call) => {
+  server.answer(json(200, {}));
+  await call(client());
+  expect(`${server.seen[0]?.method} ${server.seen[0]?.url}`).toBe(expected);
+});

@@ -1,0 +1,236 @@
+// The server's end of an agent's Connect stream. Hello registers the node (through the log, when
+// anything about it changed), Welcome answers it, and the node is then told everything its claims
+// stand for. Reports become commands and are acknowledged once committed; until then they are
+// tried again, because the agent must not forget what the log does not know.
+
+import { create } from "@bufbuild/protobuf";
+import type * as grpc from "@grpc/grpc-js";
+import {
+  type AllocationId,
+  attempt,
+  type Capabilities,
+  type Claim,
+  duration,
+  type FailureReason,
+  type Node,
+  type NodeId,
+  parseAllocationId,
+  parseGroupId,
+  parseNodeId,
+  parseVClusterId,
+  type RegisterNodeCommand,
+  type ReportCommand,
+  type View,
+} from "@lattice/core";
+import { capabilitiesFromProto, pb } from "@lattice/wire";
+import type { Logger } from "pino";
+import { type Clock, sleep } from "../clock.ts";
+import type { Proposal } from "../leader/sequencer.ts";
+import type { AgentHub, AgentSession, ServerMessageBody } from "./hub.ts";
+import { forgetOrder, orderOf, stopOrder } from "./orders.ts";
+
+/** Versions of the agent protocol this server speaks: the current one and the one before. */
+const PROTOCOL_VERSIONS = { oldest: 1, newest: 1 };
+/** Pause before a report is proposed again after the log refused it. */
+const REPORT_RETRY = duration(500);
+
+export interface ConnectContext {
+  readonly view: () => View;
+  readonly propose: (command: RegisterNodeCommand | ReportCommand) => Promise<Proposal>;
+  readonly hub: AgentHub;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly serverVersion: string;
+  readonly heartbeatIntervalMs: number;
+}
+
+type ConnectCall = grpc.ServerDuplexStream<pb.AgentMessage, pb.ServerMessage>;
+
+export function handleConnect(context: ConnectContext, call: ConnectCall): void {
+  let session: AgentSession | null = null;
+  let greeted = false;
+  const gone = new AbortController();
+
+  const send = (message: ServerMessageBody) => {
+    if (!gone.signal.aborted) call.write(create(pb.ServerMessageSchema, { message }));
+  };
+  const leave = () => {
+    if (gone.signal.aborted) return;
+    gone.abort();
+    if (session !== null) context.hub.remove(session);
+  };
+
+  call.on("data", (message: pb.AgentMessage) => {
+    const body = message.message;
+    if (!greeted) {
+      greeted = true;
+      if (body.case !== "hello") return refuse("invalid_argument", "the first message of a stream must be a hello");
+      void greet(body.value);
+      return;
+    }
+    if (session === null) return;
+    if (body.case === "heartbeat") context.hub.heard(session, body.value.sequence);
+    if (body.case === "report") void report(session, body.value);
+  });
+  call.on("end", () => {
+    leave();
+    call.end();
+  });
+  call.on("error", leave);
+  call.on("cancelled", leave);
+
+  function refuse(code: string, detail: string): void {
+    send({ case: "refused", value: create(pb.RefusedSchema, { code, detail }) });
+    leave();
+    call.end();
+  }
+
+  async function greet(hello: pb.Hello): Promise<void> {
+    const command = registration(hello);
+    if (typeof command === "string") return refuse("invalid_argument", command);
+    if (hello.protocolVersion < PROTOCOL_VERSIONS.oldest) {
+      return refuse("protocol_too_old", `this server speaks agent protocol ${PROTOCOL_VERSIONS.oldest} and newer`);
+    }
+    try {
+      if (changes(context.view().node(command.node), command)) {
+        const { outcome } = await context.propose(command);
+        if (outcome.kind === "rejected") return refuse(outcome.refusal.code, outcome.refusal.detail);
+      }
+    } catch (error) {
+      return refuse("log_unavailable", error instanceof Error ? error.message : String(error));
+    }
+    if (gone.signal.aborted) return;
+    session = {
+      node: command.node,
+      send,
+      end: (reason) => {
+        send({ case: "refused", value: create(pb.RefusedSchema, { code: "closed", detail: reason }) });
+        leave();
+        call.end();
+      },
+    };
+    context.hub.add(session);
+    send({
+      case: "welcome",
+      value: create(pb.WelcomeSchema, {
+        protocolVersion: Math.min(hello.protocolVersion, PROTOCOL_VERSIONS.newest),
+        serverVersion: context.serverVersion,
+        heartbeatIntervalMs: context.heartbeatIntervalMs,
+      }),
+    });
+    reconcile(command.node, hello.attempts, send);
+  }
+
+  /** Tells the node what its claims stand for, and ends what it holds without a claim. */
+  function reconcile(node: NodeId, held: readonly pb.AttemptStatus[], tell: typeof send): void {
+    const view = context.view();
+    const claims = view.node(node)?.claims ?? [];
+    for (const claim of claims) {
+      const order = orderOf(view, node, claim);
+      if (order !== null) tell(order);
+    }
+    for (const status of held) {
+      if (claims.some((claim) => matches(claim, status))) continue;
+      const id = status.allocationId as AllocationId;
+      const number = attempt(status.attempt);
+      const over = status.state === pb.AllocationState.COMPLETED || status.state === pb.AllocationState.FAILED;
+      tell(over ? forgetOrder(id, number) : stopOrder(id, number, "this attempt no longer belongs to this node"));
+    }
+  }
+
+  async function report(from: AgentSession, message: pb.Report): Promise<void> {
+    const command = reportCommand(from.node, message);
+    while (command !== null && !gone.signal.aborted) {
+      try {
+        const { outcome } = await context.propose(command);
+        if (outcome.kind === "rejected") {
+          context.logger.info({ node: from.node, report: command, refusal: outcome.refusal }, "report not taken");
+          // Its claim is gone: the agent may let go of a finished attempt, and must end a live one.
+          const ended = command.state === "completed" || command.state === "failed";
+          if (ended) send(forgetOrder(command.allocation, command.attempt));
+          else send(stopOrder(command.allocation, command.attempt, "this attempt no longer belongs to this node"));
+        }
+        break;
+      } catch (error) {
+        context.logger.warn({ err: error, node: from.node }, "report not committed yet; trying again");
+        await sleep(context.clock, REPORT_RETRY, gone.signal);
+      }
+    }
+    if (command === null) context.logger.warn({ node: from.node }, "a report that makes no sense was dropped");
+    send({ case: "ack", value: create(pb.ReportAckSchema, { number: message.number }) });
+  }
+}
+
+const matches = (claim: Claim, status: pb.AttemptStatus): boolean =>
+  claim.allocation === status.allocationId && claim.attempt === status.attempt;
+
+/** The command, or what is wrong with the hello. */
+function registration(hello: pb.Hello): RegisterNodeCommand | string {
+  const node = parseNodeId(hello.nodeId);
+  if (node === null) return `node_id "${hello.nodeId}" is not a valid name`;
+  const group = parseGroupId(hello.group === "" ? "default" : hello.group);
+  if (group === null) return `group "${hello.group}" is not a valid name`;
+  const home = hello.homeVcluster === "" ? null : parseVClusterId(hello.homeVcluster);
+  if (hello.homeVcluster !== "" && home === null) return `home_vcluster "${hello.homeVcluster}" is not a valid name`;
+  if (hello.capabilities === undefined) return "capabilities are missing";
+  return {
+    kind: "node.register",
+    node,
+    capabilities: capabilitiesFromProto(hello.capabilities),
+    group,
+    conformance: hello.conformance,
+    homeVCluster: home,
+    address: hello.address,
+    agentVersion: hello.agentVersion,
+    bootId: hello.bootId,
+  };
+}
+
+/** Ten thousand agents coming back after a restart must not write ten thousand entries. */
+function changes(node: Node | undefined, command: RegisterNodeCommand): boolean {
+  if (node === undefined) return true;
+  if (node.state.kind === "down" || node.state.kind === "degraded" || node.state.kind === "unknown") return true;
+  return (
+    node.group !== command.group ||
+    node.conformance !== command.conformance ||
+    node.homeVCluster !== command.homeVCluster ||
+    node.address !== command.address ||
+    node.agentVersion !== command.agentVersion ||
+    node.bootId !== command.bootId ||
+    !sameCapabilities(node.capabilities, command.capabilities)
+  );
+}
+
+const sameCapabilities = (a: Capabilities, b: Capabilities): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+const REPORTED = new Map<pb.AllocationState, ReportCommand["state"]>([
+  [pb.AllocationState.STAGING, "staging"],
+  [pb.AllocationState.RUNNING, "running"],
+  [pb.AllocationState.COMPLETED, "completed"],
+  [pb.AllocationState.FAILED, "failed"],
+]);
+const REASONS: ReadonlySet<string> = new Set<FailureReason>([
+  "exit_code",
+  "signal",
+  "walltime_exceeded",
+  "launch_failed",
+  "lost",
+  "stopped",
+]);
+
+function reportCommand(node: NodeId, message: pb.Report): ReportCommand | null {
+  const allocation = parseAllocationId(message.allocationId);
+  const state = REPORTED.get(message.state);
+  if (allocation === null || state === undefined) return null;
+  const reason = REASONS.has(message.reason) ? (message.reason as FailureReason) : "lost";
+  return {
+    kind: "attempt.report",
+    node,
+    allocation,
+    attempt: attempt(message.attempt),
+    state,
+    exitCode: message.exitCode ?? null,
+    reason: state === "failed" ? reason : null,
+    message: message.message.slice(0, 1_000),
+  };
+}

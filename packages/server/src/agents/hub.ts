@@ -1,0 +1,79 @@
+// Which agents are connected, when each was last heard, and the way to send them orders.
+// Heartbeats live here, in memory, and nowhere else: they are not in the log. The hub knows
+// streams, not meaning; what to order follows from state (`orders-of.ts`) and from effects.
+
+import { type Instant, type NodeId, instant } from "@lattice/core";
+import type { pb } from "@lattice/wire";
+import type { Clock } from "../clock.ts";
+
+export type ServerMessageBody = NonNullable<pb.ServerMessage["message"]>;
+
+export interface AgentSession {
+  readonly node: NodeId;
+  send(message: ServerMessageBody): void;
+  /** Ends the stream with a reason the agent logs. */
+  end(reason: string): void;
+}
+
+export interface AgentHub {
+  /** The newest stream of a node wins; an older one is ended. */
+  add(session: AgentSession): void;
+  remove(session: AgentSession): void;
+  /** False when the node has no stream: the order is sent when its agent comes back. */
+  send(node: NodeId, message: ServerMessageBody): boolean;
+  connected(node: NodeId): boolean;
+  readonly count: number;
+  /** Sequence numbers only grow within a stream; a repeated one is not a sign of life. */
+  heard(session: AgentSession, sequence: number): boolean;
+  lastHeard(node: NodeId): Instant | null;
+  close(): void;
+}
+
+interface Presence {
+  session: AgentSession | null;
+  sequence: number;
+  heardAt: Instant;
+}
+
+export function createAgentHub(clock: Clock): AgentHub {
+  const nodes = new Map<NodeId, Presence>();
+  let count = 0;
+
+  return {
+    add(session) {
+      const before = nodes.get(session.node);
+      if (before?.session) before.session.end("superseded by a newer connection of the same node");
+      else count += 1;
+      nodes.set(session.node, { session, sequence: -1, heardAt: clock.now() });
+    },
+    remove(session) {
+      const presence = nodes.get(session.node);
+      if (presence?.session !== session) return;
+      presence.session = null;
+      count -= 1;
+    },
+    send(node, message) {
+      const session = nodes.get(node)?.session;
+      if (!session) return false;
+      session.send(message);
+      return true;
+    },
+    connected: (node) => Boolean(nodes.get(node)?.session),
+    get count() {
+      return count;
+    },
+    heard(session, sequence) {
+      const presence = nodes.get(session.node);
+      if (presence?.session !== session || sequence <= presence.sequence) return false;
+      presence.sequence = sequence;
+      presence.heardAt = instant(clock.now());
+      return true;
+    },
+    lastHeard: (node) => nodes.get(node)?.heardAt ?? null,
+    close() {
+      for (const presence of nodes.values()) presence.session?.end("the server is stopping");
+      nodes.clear();
+      count = 0;
+    },
+  };
+}

@@ -1,0 +1,125 @@
+// Output of an allocation, brought by its agent. The server asks over the Connect stream; the agent
+// answers by opening SendLogs. Nothing is gathered here: chunks go to the reader as it takes them,
+// and a slow reader slows the agent down.
+
+import { create } from "@bufbuild/protobuf";
+import type * as grpc from "@grpc/grpc-js";
+import { duration } from "@lattice/core";
+import { ProblemError, pb } from "@lattice/wire";
+import type { LogsQuery } from "../api/control-plane.ts";
+import type { Clock } from "../clock.ts";
+import type { AgentHub } from "./hub.ts";
+
+/** How long an agent may take to open the stream it was asked for. */
+const OPEN_DEADLINE = duration(10_000);
+
+type SendLogsCall = grpc.ServerReadableStream<pb.AgentLogChunk, pb.SendLogsResponse>;
+type Reply = grpc.sendUnaryData<pb.SendLogsResponse>;
+
+interface Arrival {
+  readonly first: pb.AgentLogChunk;
+  readonly rest: AsyncIterator<pb.AgentLogChunk>;
+  readonly finish: () => void;
+}
+
+export interface LogRelay {
+  open(query: LogsQuery, signal: AbortSignal): AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
+  /** The SendLogs handler. */
+  receive(call: SendLogsCall, reply: Reply): void;
+}
+
+export function createLogRelay(hub: AgentHub, clock: Clock): LogRelay {
+  const expected = new Map<string, (arrival: Arrival) => void>();
+  let counter = 0;
+
+  return { open, receive };
+
+  async function* open(query: LogsQuery, signal: AbortSignal) {
+    counter += 1;
+    const streamId = `logs-${counter}`;
+    const arrival = await ask(streamId, query, signal);
+    try {
+      let chunk: pb.AgentLogChunk | undefined = arrival.first;
+      while (chunk !== undefined && !signal.aborted) {
+        if (chunk.error !== "") throw new ProblemError("logs_unavailable", { detail: chunk.error });
+        if (chunk.data.length > 0) yield { data: chunk.data, offset: Number(chunk.offset) };
+        const next: IteratorResult<pb.AgentLogChunk> = await untilAborted(arrival.rest.next(), signal);
+        chunk = next.done ? undefined : next.value;
+      }
+    } finally {
+      hub.send(query.node, { case: "closeLogs", value: create(pb.CloseLogsSchema, { streamId }) });
+      arrival.finish();
+    }
+  }
+
+  function ask(streamId: string, query: LogsQuery, signal: AbortSignal): Promise<Arrival> {
+    return new Promise((resolve, reject) => {
+      const settle = () => {
+        expected.delete(streamId);
+        cancel();
+        signal.removeEventListener("abort", give);
+      };
+      const give = () => {
+        settle();
+        reject(signal.reason);
+      };
+      const cancel = clock.after(OPEN_DEADLINE, () => {
+        settle();
+        reject(unreachable(query));
+      });
+      signal.addEventListener("abort", give, { once: true });
+      expected.set(streamId, (arrival) => {
+        settle();
+        resolve(arrival);
+      });
+      const asked = hub.send(query.node, {
+        case: "openLogs",
+        value: create(pb.OpenLogsSchema, {
+          streamId,
+          allocationId: query.allocation,
+          attempt: query.attempt,
+          stream: query.stream === "stderr" ? pb.LogStream.STDERR : pb.LogStream.STDOUT,
+          tail: query.tail,
+          follow: query.follow,
+        }),
+      });
+      if (!asked) {
+        settle();
+        reject(unreachable(query));
+      }
+    });
+  }
+
+  function receive(call: SendLogsCall, reply: Reply): void {
+    const rest = call[Symbol.asyncIterator]() as AsyncIterator<pb.AgentLogChunk>;
+    let finished = false;
+    const finish = () => {
+      if (finished) return;
+      finished = true;
+      reply(null, create(pb.SendLogsResponseSchema, {}));
+    };
+    rest.next().then(
+      (first) => {
+        const waiter = first.done ? undefined : expected.get(first.value.streamId);
+        if (first.done || waiter === undefined) return finish();
+        waiter({ first: first.value, rest, finish });
+      },
+      () => finish(),
+    );
+  }
+}
+
+function untilAborted<T>(promise: Promise<IteratorResult<T>>, signal: AbortSignal): Promise<IteratorResult<T>> {
+  if (signal.aborted) return Promise.resolve({ done: true, value: undefined });
+  return new Promise((resolve, reject) => {
+    const stop = () => resolve({ done: true, value: undefined });
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+const unreachable = (query: LogsQuery) =>
+  new ProblemError("node_unreachable", {
+    detail: `The agent of node ${query.node} is not connected, so its output cannot be read now.`,
+    hint: "Try again when the node is back (lattice nodes shows its state).",
+  });

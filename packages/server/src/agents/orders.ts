@@ -1,0 +1,63 @@
+// Orders as messages. A run order is derived from the allocation's record alone, so that sending
+// it again after a reconnect or a change of leader gives the same order.
+
+import type { Allocation, AllocationId, Attempt, Claim, NodeId, PlacedPhase, Task, View } from "@lattice/core";
+import { isPlaced } from "@lattice/core";
+import { pb } from "@lattice/wire";
+import { create } from "@bufbuild/protobuf";
+import type { ServerMessageBody } from "./hub.ts";
+
+/** Between SIGTERM and SIGKILL. */
+export const GRACE_SECONDS = 30;
+
+export function runOrder(allocation: Allocation, node: NodeId): ServerMessageBody | null {
+  if (!isPlaced(allocation.phase)) return null;
+  const phase: PlacedPhase = allocation.phase;
+  const { spec } = allocation;
+  return {
+    case: "run",
+    value: create(pb.RunOrderSchema, {
+      allocationId: allocation.id,
+      attempt: allocation.attempt,
+      name: spec.name,
+      tenant: spec.tenant,
+      user: allocation.user,
+      vcluster: spec.vcluster,
+      ...taskFields(spec.task),
+      variables: { ...spec.environment.variables },
+      workdir: spec.environment.workdir,
+      walltimeSeconds: spec.lifecycle.walltime === null ? 0 : Math.ceil(spec.lifecycle.walltime / 1000),
+      graceSeconds: GRACE_SECONDS,
+      nodes: [...phase.nodes],
+      nodeIndex: phase.nodes.indexOf(node),
+      tasksPerNode: spec.resources.tasksPerNode,
+      slurmEnv: spec.slurmEnv,
+    }),
+  };
+}
+
+export const stopOrder = (allocation: AllocationId, attempt: Attempt, reason: string): ServerMessageBody => ({
+  case: "stop",
+  value: create(pb.StopOrderSchema, { allocationId: allocation, attempt, graceSeconds: GRACE_SECONDS, reason }),
+});
+
+export const forgetOrder = (allocation: AllocationId, attempt: Attempt): ServerMessageBody => ({
+  case: "forget",
+  value: create(pb.ForgetOrderSchema, { allocationId: allocation, attempt }),
+});
+
+/** The order that a claim stands for, whatever happened before. */
+export function orderOf(view: View, node: NodeId, claim: Claim): ServerMessageBody | null {
+  if (claim.releasing) return stopOrder(claim.allocation, claim.attempt, "the attempt is over");
+  const allocation = view.allocation(claim.allocation);
+  if (allocation === undefined || allocation.attempt !== claim.attempt) {
+    return stopOrder(claim.allocation, claim.attempt, "the attempt is over");
+  }
+  return runOrder(allocation, node);
+}
+
+function taskFields(task: Task): { entrypoint?: string; command?: string[]; script?: string } {
+  if (task.kind === "entrypoint") return { entrypoint: task.line };
+  if (task.kind === "command") return { command: [...task.words] };
+  return { script: task.text };
+}

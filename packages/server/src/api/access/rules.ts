@@ -1,0 +1,62 @@
+// Who may do what, as data: for each RPC, how far each role reaches. A principal with several roles
+// reaches as far as the widest of them. A test walks every RPC and every role.
+//
+//   all     everything
+//   tenant  what belongs to the principal's tenant
+//   own     what the principal submitted itself
+//   none    nothing
+//
+// Logs are the content of a user's work, so they reach less far than its state.
+
+import type { Role } from "../auth/principal.ts";
+import type { RpcName } from "../rpc.ts";
+
+export type Reach = "all" | "tenant" | "own" | "none";
+export type Row = Readonly<Record<Role, Reach>>;
+
+/** In the order SystemAdmin, TenantAdmin, Operator, ClaimingUser, ReadOnly, User. */
+const row = (...reach: readonly [Reach, Reach, Reach, Reach, Reach, Reach]): Row => ({
+  SystemAdmin: reach[0],
+  TenantAdmin: reach[1],
+  Operator: reach[2],
+  ClaimingUser: reach[3],
+  ReadOnly: reach[4],
+  User: reach[5],
+});
+
+const seeWork = row("all", "tenant", "all", "tenant", "all", "tenant");
+const changeWork = row("all", "tenant", "own", "own", "none", "own");
+const readOutput = row("all", "tenant", "own", "own", "none", "own");
+const seeCluster = row("all", "all", "all", "all", "all", "all");
+const changeNodes = row("all", "tenant", "all", "none", "none", "none");
+const disableNodes = row("all", "none", "all", "none", "none", "none");
+const administer = row("all", "none", "none", "none", "none", "none");
+const changeTenant = row("all", "tenant", "none", "none", "none", "none");
+const seeTenant = row("all", "tenant", "all", "tenant", "all", "tenant");
+
+export const RULES = {
+  "AllocationService.Submit": changeWork,
+  "AllocationService.Get": seeWork,
+  "AllocationService.List": seeWork,
+  "AllocationService.Cancel": changeWork,
+  "AllocationService.Update": changeWork,
+  "AllocationService.Watch": seeWork,
+  "AllocationService.GetLogs": readOutput,
+  "AllocationService.StreamLogs": readOutput,
+  "NodeService.ListNodes": seeCluster,
+  "NodeService.GetNode": seeCluster,
+  "NodeService.DrainNode": changeNodes,
+  "NodeService.UndrainNode": changeNodes,
+  "NodeService.DisableNode": disableNodes,
+  "NodeService.EnableNode": disableNodes,
+  "AdminService.CreateTenant": administer,
+  "AdminService.GetTenant": seeTenant,
+  "AdminService.ListTenants": seeTenant,
+  // A tenant's administrator must not raise the limits set for the tenant.
+  "AdminService.UpdateTenant": administer,
+  "AdminService.CreateVCluster": changeTenant,
+  "AdminService.GetVCluster": seeCluster,
+  "AdminService.ListVClusters": seeCluster,
+  "AdminService.UpdateVCluster": changeTenant,
+  "AdminService.GetClusterStatus": seeCluster,
+} as const satisfies Record<RpcName, Row>;

@@ -1,0 +1,43 @@
+// The one hook that says who calls. In mode `none` the caller is believed: the user it states, as
+// SystemAdmin. That is acceptable only where the port is, so `checkExposure` refuses to start a
+// server that would listen beyond this machine without having been told to.
+
+import { parseTenantId, parseUserName, type UserName } from "@lattice/core";
+import { ProblemError } from "@lattice/wire";
+import type { Config } from "../../config/config.ts";
+import { formatListen, isLoopback } from "../../config/listen.ts";
+import type { Principal } from "./principal.ts";
+
+export const USER_HEADER = "x-lattice-user";
+export const TENANT_HEADER = "x-lattice-tenant";
+
+const ANONYMOUS = "anonymous" as UserName;
+
+/** Header values by lower-case name; undefined when absent. */
+export type Headers = (name: string) => string | undefined;
+
+export function authenticate(headers: Headers): Principal {
+  const stated = headers(USER_HEADER);
+  const user = stated === undefined || stated === "" ? ANONYMOUS : parseUserName(stated);
+  if (user === null) throw bad(USER_HEADER, "is not a user name", "Use up to 128 characters without spaces, / and :.");
+  const tenantText = headers(TENANT_HEADER);
+  const tenant = tenantText === undefined || tenantText === "" ? null : parseTenantId(tenantText);
+  if (tenant === null && tenantText !== undefined && tenantText !== "")
+    throw bad(TENANT_HEADER, "is not a tenant name", "Use letters, digits, dots and dashes, at most 63.");
+  return { user, tenant, roles: ["SystemAdmin"], scopes: [] };
+}
+
+function bad(field: string, detail: string, hint: string): ProblemError {
+  return new ProblemError("invalid_argument", { detail: `${field} ${detail}.`, fields: [{ field, detail, hint }] });
+}
+
+/** Throws when an unauthenticated API would be reachable from elsewhere without having been asked for. */
+export function checkExposure(api: Config["api"]): void {
+  if (api.allowUnauthenticated) return;
+  const exposed = [api.grpcListen, api.restListen].filter((address) => !isLoopback(address.host)).map(formatListen);
+  if (exposed.length === 0) return;
+  throw new Error(
+    `Authentication is not configured, and ${exposed.join(" and ")} can be reached from other machines: everybody ` +
+      "there would be an administrator. Listen on 127.0.0.1, or set api.allow_unauthenticated: true.",
+  );
+}

@@ -1,0 +1,14 @@
+// Who a call comes from. Made by `authenticate`, trusted by everything behind it.
+
+import type { TenantId, UserName } from "@lattice/core";
+
+export const ROLES = ["SystemAdmin", "TenantAdmin", "Operator", "ClaimingUser", "ReadOnly", "User"] as const;
+export type Role = (typeof ROLES)[number];
+
+export interface Principal {
+  readonly user: UserName;
+  /** Null: not bound to a tenant. */
+  readonly tenant: TenantId | null;
+  readonly roles: readonly Role[];
+  readonly scopes: readonly string[];
+}

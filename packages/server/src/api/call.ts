@@ -1,0 +1,16 @@
+// What a handler is given besides the request: who calls, the door to the control plane, and the
+// signal that ends with the caller. Handlers know nothing of REST or gRPC.
+
+import type { Config } from "../config/config.ts";
+import type { Principal } from "./auth/principal.ts";
+import type { ControlPlane } from "./control-plane.ts";
+
+export interface Call {
+  readonly plane: ControlPlane;
+  readonly principal: Principal;
+  /** Aborts when the caller goes away or the server stops. */
+  readonly signal: AbortSignal;
+  readonly config: Config;
+  /** What was noticed while the request was read, for the answer. */
+  readonly warnings: readonly string[];
+}

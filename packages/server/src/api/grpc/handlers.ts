@@ -1,0 +1,139 @@
+// The contract's services as grpc-js wants them: each method reads its metadata, goes through
+// `invoke`, and answers with a message or with a status that carries the problem.
+
+import {
+  type handleServerStreamingCall,
+  type handleUnaryCall,
+  Metadata,
+  type ServerWritableStream,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
+import type { DescService, Message } from "@bufbuild/protobuf";
+import { type MethodDefinition, ProblemError, problemOf, type ServiceDefinition, serviceDefinition } from "@lattice/wire";
+import {
+  type Arrival,
+  type Door,
+  indexOf,
+  invokeStream,
+  invokeUnary,
+  LOG_INDEX_HEADER,
+  MIN_INDEX_HEADER,
+} from "../invoke.ts";
+import type { RpcName } from "../rpc.ts";
+import { statusOf } from "./status.ts";
+
+/** What the decoder yields: a message, or why there is none. */
+type Decoded = Message | ProblemError;
+
+export interface GrpcService {
+  readonly definition: ServiceDefinition;
+  readonly implementation: UntypedServiceImplementation;
+}
+
+export function serviceOf(door: Door, service: DescService): GrpcService {
+  const implementation: UntypedServiceImplementation = {};
+  for (const method of service.methods) {
+    const rpc = `${service.name}.${method.name}` as RpcName;
+    implementation[method.name] = method.methodKind === "unary" ? unary(door, rpc) : streaming(door, rpc);
+  }
+  return { definition: withLateRefusal(serviceDefinition(service)), implementation };
+}
+
+/** grpc-js answers a decoder that throws with INTERNAL; a malformed message is the caller's fault. */
+function withLateRefusal(definition: ServiceDefinition): ServiceDefinition {
+  const late = (method: MethodDefinition): MethodDefinition => ({
+    ...method,
+    requestDeserialize: (bytes) => {
+      try {
+        return method.requestDeserialize(bytes);
+      } catch (error) {
+        if (error instanceof ProblemError) return error as unknown as Message;
+        throw error;
+      }
+    },
+  });
+  return Object.fromEntries(Object.entries(definition).map(([name, method]) => [name, late(method)]));
+}
+
+const unary =
+  (door: Door, rpc: RpcName): handleUnaryCall<Decoded, Message> =>
+  (call, callback) => {
+    answer(door, rpc, call.request, arrivalOf(call.metadata)).then(
+      (message) => {
+        const metadata = new Metadata();
+        metadata.set(LOG_INDEX_HEADER, indexOf(door, message));
+        call.sendMetadata(metadata);
+        callback(null, message);
+      },
+      (error: unknown) => callback(statusOf(problemOf(error))),
+    );
+  };
+
+async function answer(door: Door, rpc: RpcName, request: Decoded, arrival: Arrival): Promise<Message> {
+  if (request instanceof ProblemError) throw request;
+  return invokeUnary(door, rpc, request, arrival);
+}
+
+const streaming =
+  (door: Door, rpc: RpcName): handleServerStreamingCall<Decoded, Message> =>
+  (call) => {
+    const { request } = call;
+    if (request instanceof ProblemError) return void call.destroy(asError(request));
+    const gone = new AbortController();
+    call.on("cancelled", () => gone.abort());
+    call.on("close", () => gone.abort());
+    const metadata = new Metadata();
+    metadata.set(LOG_INDEX_HEADER, String(door.plane.view().index));
+    call.sendMetadata(metadata);
+    const source = invokeStream(door, rpc, request, { ...arrivalOf(call.metadata), signal: gone.signal });
+    void pump(call, source, gone.signal);
+  };
+
+/** At the client's pace: the source is not asked for more until the last message was taken. */
+async function pump(
+  call: ServerWritableStream<Decoded, Message>,
+  source: AsyncGenerator<Message>,
+  gone: AbortSignal,
+): Promise<void> {
+  try {
+    for await (const message of source) {
+      if (gone.aborted) return;
+      if (!call.write(message)) await drained(call, gone);
+    }
+    call.end();
+  } catch (error) {
+    if (!gone.aborted) call.destroy(asError(error));
+  }
+}
+
+/** grpc-js sends the code, details and trailer of an error that a stream is destroyed with. */
+const asError = (error: unknown): Error => {
+  const status = statusOf(problemOf(error));
+  return Object.assign(new Error(status.details), status);
+};
+
+function drained(call: ServerWritableStream<Decoded, Message>, gone: AbortSignal): Promise<void> {
+  if (gone.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      call.off("drain", done);
+      gone.removeEventListener("abort", done);
+      resolve();
+    };
+    call.on("drain", done);
+    gone.addEventListener("abort", done, { once: true });
+  });
+}
+
+function arrivalOf(metadata: Metadata): Arrival {
+  const header = (name: string): string | undefined => {
+    const value = metadata.get(name)[0];
+    return typeof value === "string" ? value : undefined;
+  };
+  return {
+    headers: header,
+    minIndex: header(MIN_INDEX_HEADER),
+    consistent: header("x-lattice-consistent") === "true",
+    warnings: [],
+  };
+}

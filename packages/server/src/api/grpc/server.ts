@@ -1,0 +1,61 @@
+// The gRPC listener: the three services of the contract, and whatever else the server brings along
+// (the agents' service shares the port).
+
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { formatListen, type ListenAddress } from "../../config/listen.ts";
+import type { Door } from "../invoke.ts";
+import { MAX_BODY_BYTES } from "../limits/limits.ts";
+import { SERVICES } from "../rpc.ts";
+import { type GrpcService, serviceOf } from "./handlers.ts";
+import { explainRefusals } from "./refusals.ts";
+
+export interface Listener {
+  readonly port: number;
+  /** Stops accepting and resolves when the calls under way are answered, or after the deadline. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+/** Silent connections are probed, so that a dead peer is noticed within about a minute. */
+const KEEPALIVE = {
+  "grpc.keepalive_time_ms": 30_000,
+  "grpc.keepalive_timeout_ms": 20_000,
+  "grpc.keepalive_permit_without_calls": 1,
+  // Clients may probe as often as this without being sent away.
+  "grpc.http2.min_ping_interval_without_data_ms": 5_000,
+};
+
+export async function startGrpc(
+  door: Door,
+  address: ListenAddress,
+  extra: readonly GrpcService[],
+): Promise<Listener> {
+  const server = new Server({
+    ...KEEPALIVE,
+    "grpc.max_receive_message_length": MAX_BODY_BYTES,
+    "grpc.max_send_message_length": -1,
+    interceptors: [explainRefusals],
+  });
+  for (const service of SERVICES.map((desc) => serviceOf(door, desc)).concat(extra))
+    server.addService(service.definition, service.implementation);
+  const port = await bind(server, address);
+  return { port, close: (deadlineMs) => stop(server, deadlineMs) };
+}
+
+function bind(server: Server, address: ListenAddress): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(formatListen(address), ServerCredentials.createInsecure(), (error, port) => {
+      if (error === null) resolve(port);
+      else reject(new Error(`Cannot listen on ${formatListen(address)} for gRPC: ${error.message}`));
+    });
+  });
+}
+
+function stop(server: Server, deadlineMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.forceShutdown(), deadlineMs);
+    server.tryShutdown(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,139 @@
+// Finding allocations, newest first, without copying or sorting the state. The smallest index of
+// the view that holds every wanted state is walked once in its own order, oldest first, and only
+// the newest page of matches is held on to. Finished allocations that were asked for by state are
+// taken from the archive as well and merged by id: a long-running allocation may be older than
+// many archived ones.
+
+import { type Allocation, type AllocationId, compareAllocationIds, type PhaseKind, type View } from "@lattice/core";
+import type { ControlPlane, HistoryQuery } from "../control-plane.ts";
+import { MAX_ARCHIVE_ROUNDS } from "../limits/limits.ts";
+
+export interface AllocationQuery {
+  /** Empty: all. */
+  readonly states: ReadonlySet<PhaseKind>;
+  readonly user: string;
+  readonly tenant: string;
+  readonly vcluster: string;
+  readonly node: string;
+  readonly name: string;
+  /** Only ids below this one. */
+  readonly before: AllocationId | null;
+  readonly size: number;
+  /** What the caller may see. */
+  readonly visible: (allocation: Allocation) => boolean;
+}
+
+export interface AllocationPage {
+  readonly shown: readonly Allocation[];
+  /** The page ends here and there is more; null at the end. */
+  readonly nextBefore: AllocationId | null;
+  /** Matches in the live state, on all pages. The archive is not counted: that would read all of it. */
+  readonly total: number;
+}
+
+export async function listAllocations(plane: ControlPlane, query: AllocationQuery): Promise<AllocationPage> {
+  const live = newestLive(plane.view(), query);
+  const past = asksForFinished(query.states) ? await newestArchived(plane, query) : { found: [], scannedTo: null };
+  const { scannedTo } = past;
+  // Where the archive was not read to its end, whatever lies below must come on a later page.
+  const merged = mergeNewestFirst(live.found, past.found).filter(
+    (allocation) => scannedTo === null || compareAllocationIds(allocation.id, scannedTo) >= 0,
+  );
+  const shown = merged.slice(0, query.size);
+  const last = shown.at(-1);
+  const nextBefore = merged.length > query.size && last !== undefined ? last.id : scannedTo;
+  return { shown, nextBefore, total: live.total };
+}
+
+const FINISHED: readonly PhaseKind[] = ["completed", "failed", "cancelled"];
+const PLACED: readonly PhaseKind[] = ["staging", "running", "checkpointing"];
+
+const asksForFinished = (states: ReadonlySet<PhaseKind>): boolean => FINISHED.some((kind) => states.has(kind));
+
+function newestLive(view: View, query: AllocationQuery): { found: Allocation[]; total: number } {
+  let total = 0;
+  let found: Allocation[] = [];
+  for (const source of sourcesFor(view, query)) {
+    const window: Allocation[] = [];
+    for (const allocation of source) {
+      if (!matches(allocation, query)) continue;
+      total += 1;
+      if (query.before !== null && compareAllocationIds(allocation.id, query.before) >= 0) continue;
+      window.push(allocation);
+      // Cut now and then rather than shift each time: each record is moved once on average.
+      if (window.length > 2 * query.size + 1) window.splice(0, window.length - query.size - 1);
+    }
+    found = mergeNewestFirst(found, window.reverse()).slice(0, query.size + 1);
+  }
+  return { found, total };
+}
+
+/** Each in order of id. */
+function sourcesFor(view: View, query: AllocationQuery): Iterable<Allocation>[] {
+  const only = (kinds: readonly PhaseKind[]): boolean =>
+    query.states.size > 0 && [...query.states].every((state) => kinds.includes(state));
+  if (!only(["pending", ...PLACED])) return [view.allocations()];
+  const sources: Iterable<Allocation>[] = [];
+  if (PLACED.some((kind) => query.states.has(kind))) sources.push(view.placed());
+  if (query.states.has("pending"))
+    for (const vcluster of view.vclusters())
+      if (query.vcluster === "" || query.vcluster === vcluster.id) sources.push(view.pending(vcluster.id));
+  return sources;
+}
+
+async function newestArchived(
+  plane: ControlPlane,
+  query: AllocationQuery,
+): Promise<{ found: Allocation[]; scannedTo: AllocationId | null }> {
+  const limit = query.size + 1;
+  const base: HistoryQuery = {
+    limit,
+    states: [...query.states],
+    ...(query.user === "" ? {} : { user: query.user }),
+    ...(query.tenant === "" ? {} : { tenant: query.tenant }),
+    ...(query.vcluster === "" ? {} : { vcluster: query.vcluster }),
+    ...(query.name === "" ? {} : { name: query.name }),
+  };
+  const found: Allocation[] = [];
+  let before = query.before;
+  for (let round = 0; round < MAX_ARCHIVE_ROUNDS; round++) {
+    const batch = await plane.archive(before === null ? base : { ...base, before });
+    found.push(...batch.filter((allocation) => matches(allocation, query)));
+    before = batch.at(-1)?.id ?? before;
+    if (batch.length < limit) return { found, scannedTo: null };
+    if (found.length >= limit) break;
+  }
+  return { found, scannedTo: before };
+}
+
+function matches(allocation: Allocation, query: AllocationQuery): boolean {
+  const { spec, phase } = allocation;
+  if (query.states.size > 0 && !query.states.has(phase.kind)) return false;
+  if (query.user !== "" && allocation.user !== query.user) return false;
+  if (query.tenant !== "" && spec.tenant !== query.tenant) return false;
+  if (query.vcluster !== "" && spec.vcluster !== query.vcluster) return false;
+  if (query.name !== "" && spec.name !== query.name) return false;
+  if (query.node !== "" && !("nodes" in phase && (phase.nodes as readonly string[]).includes(query.node))) return false;
+  return query.visible(allocation);
+}
+
+/** Both newest first; a record in both (archived in between) is shown once. */
+function mergeNewestFirst(a: readonly Allocation[], b: readonly Allocation[]): Allocation[] {
+  if (b.length === 0) return [...a];
+  const merged: Allocation[] = [];
+  let i = 0;
+  let j = 0;
+  for (;;) {
+    const left = a[i];
+    const right = b[j];
+    if (left === undefined && right === undefined) return merged;
+    if (right === undefined || (left !== undefined && compareAllocationIds(left.id, right.id) >= 0)) {
+      if (left !== undefined) merged.push(left);
+      if (left !== undefined && left.id === right?.id) j += 1;
+      i += 1;
+    } else {
+      merged.push(right);
+      j += 1;
+    }
+  }
+}

@@ -1,0 +1,42 @@
+// From a request that changes something to a committed command: the origin that makes repeating
+// it harmless, and the outcome, which throws when it is a refusal.
+
+import { createHash } from "node:crypto";
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import type { Command, LogIndex, Origin } from "@lattice/core";
+import { ProblemError, problemFromRefusal, toJson } from "@lattice/wire";
+import type { Call } from "../call.ts";
+import { MAX_REQUEST_ID_LENGTH } from "../limits/limits.ts";
+import { invalid } from "./refuse.ts";
+
+export interface Committed {
+  /** Of the record the command made or touched. */
+  readonly id: string | null;
+  readonly index: LogIndex;
+}
+
+export async function commit(call: Call, command: Command): Promise<Committed> {
+  const { outcome, index } = await call.plane.propose(command);
+  if (outcome.kind === "rejected") throw ProblemError.of(problemFromRefusal(outcome.refusal));
+  return { id: outcome.id, index };
+}
+
+/** The hash covers the whole request but its id; it is only made when there is an id to compare it by. */
+export function originOf<D extends DescMessage>(call: Call, schema: D, request: MessageShape<D>): Origin {
+  const requestId = "requestId" in request && typeof request.requestId === "string" ? request.requestId : "";
+  if (requestId === "") return { user: call.principal.user, requestId: null, bodyHash: "" };
+  if (requestId.length > MAX_REQUEST_ID_LENGTH || !/^[\x21-\x7e]+$/.test(requestId))
+    throw invalid("request_id", `is not up to ${MAX_REQUEST_ID_LENGTH} printable characters`, "A UUID is a good one.");
+  const body = toJson(schema, { ...request, requestId: "" });
+  const bodyHash = createHash("sha256").update(schema.typeName).update(canonical(body)).digest("hex");
+  return { user: call.principal.user, requestId, bodyHash };
+}
+
+/** JSON with sorted keys: two maps that differ in order only are the same request. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

@@ -1,0 +1,62 @@
+// Following one log of one node through the node's absences. When its agent goes away while the
+// attempt is still under way, the log is asked for again, and what was passed on already is skipped
+// by its offset. When the attempt is over meanwhile, what the node still holds back is lost to the
+// follower: if the allocation went on elsewhere, the next attempt is what matters; if it ended,
+// the caller is told.
+
+import { type AllocationId, type Attempt, isPlaced, type NodeId } from "@lattice/core";
+import { ProblemError } from "@lattice/wire";
+import type { Call } from "../call.ts";
+import { LOG_RETRY_MS } from "../limits/limits.ts";
+import { pause } from "../streams/pause.ts";
+
+export interface LogSource {
+  readonly allocation: AllocationId;
+  readonly attempt: Attempt;
+  readonly node: NodeId;
+  readonly stream: "stdout" | "stderr";
+}
+
+export async function* followLog(
+  call: Call,
+  source: LogSource & { readonly tail: number },
+): AsyncGenerator<{ readonly data: Uint8Array; readonly offset: number }> {
+  let tail = source.tail;
+  let passed = 0;
+  while (!call.signal.aborted) {
+    try {
+      for await (const chunk of call.plane.logs({ ...source, tail, follow: true }, call.signal)) {
+        const data = unseen(chunk, passed);
+        if (data.length === 0) continue;
+        passed = chunk.offset;
+        tail = 0;
+        yield { data, offset: chunk.offset };
+      }
+      return;
+    } catch (error) {
+      if (call.signal.aborted) return;
+      if (error instanceof ProblemError && error.problem.code !== "node_unreachable") throw error;
+      const fate = fateOf(call, source);
+      if (fate === "moved") return;
+      if (fate === "ended") throw error instanceof ProblemError ? error : brokenOff(source, error);
+      await pause(LOG_RETRY_MS, call.signal);
+    }
+  }
+}
+
+const brokenOff = (source: LogSource, cause: unknown): ProblemError =>
+  new ProblemError("node_unreachable", { detail: `The output from node ${source.node} broke off.`, cause });
+
+/** The part of a chunk that lies after `passed`; an offset is the position after the chunk. */
+function unseen(chunk: { readonly data: Uint8Array; readonly offset: number }, passed: number): Uint8Array {
+  const start = chunk.offset - chunk.data.length;
+  return start >= passed ? chunk.data : chunk.data.subarray(Math.min(passed - start, chunk.data.length));
+}
+
+function fateOf(call: Call, source: LogSource): "here" | "moved" | "ended" {
+  const record = call.plane.view().allocation(source.allocation);
+  if (record === undefined) return "ended";
+  if (record.attempt !== source.attempt) return "moved";
+  if (isPlaced(record.phase)) return "here";
+  return record.phase.kind === "pending" ? "moved" : "ended";
+}

@@ -1,0 +1,91 @@
+// Looking at nodes, and taking them out of service and back.
+
+import { create } from "@bufbuild/protobuf";
+import { type Command, type Node, type NodeId, type NodeStateKind, parseNodeId } from "@lattice/core";
+import { nodeStateFromProto, nodeToProto, pb } from "@lattice/wire";
+import { authorize, NOBODYS, type Target } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import { MAX_REASON_LENGTH } from "../limits/limits.ts";
+import { commit, originOf } from "./commit.ts";
+import { pageOf } from "./page.ts";
+import { checkText, invalid, unknownNode } from "./refuse.ts";
+
+export async function listNodes(call: Call, request: pb.ListNodesRequest): Promise<pb.ListNodesResponse> {
+  authorize(call.principal, "NodeService.ListNodes", NOBODYS);
+  const states = new Set(request.state.map(stateOf));
+  const view = call.plane.view();
+  const page = pageOf(view.nodes(), request, (node) => {
+    if (states.size > 0 && !states.has(node.state.kind)) return false;
+    // A node without a home serves every vCluster.
+    if (request.vcluster !== "" && node.homeVCluster !== null && node.homeVCluster !== request.vcluster) return false;
+    if (request.tenant !== "" && !node.claims.some((claim) => claim.tenant === request.tenant)) return false;
+    return request.group === "" || node.group === request.group;
+  });
+  return create(pb.ListNodesResponseSchema, {
+    nodes: page.shown.map((node) => shown(call, node)),
+    nextPageToken: page.next,
+    total: page.total,
+    logIndex: String(view.index),
+  });
+}
+
+export async function getNode(call: Call, request: pb.GetNodeRequest): Promise<pb.Node> {
+  authorize(call.principal, "NodeService.GetNode", NOBODYS);
+  return shown(call, find(call, request.id));
+}
+
+export async function drainNode(call: Call, request: pb.DrainNodeRequest): Promise<pb.NodeResponse> {
+  const node = find(call, request.id);
+  authorize(call.principal, "NodeService.DrainNode", homeOf(call, node));
+  checkText("reason", request.reason, MAX_REASON_LENGTH);
+  const origin = originOf(call, pb.DrainNodeRequestSchema, request);
+  return change(call, node.id, { kind: "node.drain", origin, node: node.id, reason: request.reason });
+}
+
+export async function undrainNode(call: Call, request: pb.NodeActionRequest): Promise<pb.NodeResponse> {
+  const node = find(call, request.id);
+  authorize(call.principal, "NodeService.UndrainNode", homeOf(call, node));
+  const origin = originOf(call, pb.NodeActionRequestSchema, request);
+  return change(call, node.id, { kind: "node.undrain", origin, node: node.id });
+}
+
+export async function disableNode(call: Call, request: pb.DisableNodeRequest): Promise<pb.NodeResponse> {
+  const node = find(call, request.id);
+  authorize(call.principal, "NodeService.DisableNode", homeOf(call, node));
+  checkText("reason", request.reason, MAX_REASON_LENGTH);
+  const origin = originOf(call, pb.DisableNodeRequestSchema, request);
+  return change(call, node.id, { kind: "node.disable", origin, node: node.id, reason: request.reason });
+}
+
+export async function enableNode(call: Call, request: pb.NodeActionRequest): Promise<pb.NodeResponse> {
+  const node = find(call, request.id);
+  authorize(call.principal, "NodeService.EnableNode", homeOf(call, node));
+  const origin = originOf(call, pb.NodeActionRequestSchema, request);
+  return change(call, node.id, { kind: "node.enable", origin, node: node.id });
+}
+
+async function change(call: Call, id: NodeId, command: Command): Promise<pb.NodeResponse> {
+  const { index } = await commit(call, command);
+  return create(pb.NodeResponseSchema, { node: shown(call, find(call, id)), logIndex: String(index) });
+}
+
+function find(call: Call, id: string): Node {
+  const parsed = parseNodeId(id);
+  const node = parsed === null ? undefined : call.plane.view().node(parsed);
+  if (node === undefined) throw unknownNode(id);
+  return node;
+}
+
+/** A tenant's administrator reaches the nodes whose home vCluster is that tenant's. */
+function homeOf(call: Call, node: Node): Target {
+  const home = node.homeVCluster === null ? undefined : call.plane.view().vcluster(node.homeVCluster);
+  return { tenant: home?.tenant ?? null, user: null };
+}
+
+const shown = (call: Call, node: Node): pb.Node => nodeToProto(node, call.plane.liveness(node.id));
+
+function stateOf(state: pb.NodeState): NodeStateKind {
+  const kind = nodeStateFromProto(state);
+  if (kind === null) throw invalid("state", `${state} is not a state`);
+  return kind;
+}

@@ -1,0 +1,51 @@
+// Pages of a list. A token is opaque to clients; inside it is the last id shown, which stays valid
+// when records come and go in between.
+
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from "../limits/limits.ts";
+import { invalid } from "./refuse.ts";
+
+const PREFIX = "1."; // version of the token
+
+export function pageSize(asked: number): number {
+  if (asked === 0) return DEFAULT_PAGE_SIZE;
+  if (asked > MAX_PAGE_SIZE)
+    throw invalid("page_size", `is ${asked}; at most ${MAX_PAGE_SIZE}`, "Follow next_page_token for more.");
+  return asked;
+}
+
+export const tokenAfter = (id: string): string => Buffer.from(PREFIX + id, "utf8").toString("base64url");
+
+/** The last id shown before; null for the first page. */
+export function readToken(token: string): string | null {
+  if (token === "") return null;
+  const text = Buffer.from(token, "base64url").toString("utf8");
+  const id = text.slice(PREFIX.length);
+  if (text.startsWith(PREFIX) && id !== "" && id.length < 256 && tokenAfter(id) === token) return id;
+  throw invalid("page_token", "is not a token of this list", "Pass next_page_token of the page before unchanged.");
+}
+
+/** A page of records that come in order of id. */
+export function pageOf<T extends { readonly id: string }>(
+  records: Iterable<T>,
+  asked: { readonly pageSize: number; readonly pageToken: string },
+  wanted: (record: T) => boolean,
+): { readonly shown: readonly T[]; readonly next: string; readonly total: number } {
+  const size = pageSize(asked.pageSize);
+  const after = readToken(asked.pageToken);
+  const shown: T[] = [];
+  let total = 0;
+  let more = false;
+  for (const record of records) {
+    if (!wanted(record)) continue;
+    total += 1;
+    if (after !== null && record.id <= after) continue;
+    if (shown.length < size) shown.push(record);
+    else more = true;
+  }
+  const last = shown.at(-1);
+  return { shown, next: more && last !== undefined ? tokenAfter(last.id) : "", total };
+}
+
+/** For the short lists that the state does not keep in order. */
+export const inOrder = <T extends { readonly id: string }>(records: Iterable<T>): T[] =>
+  [...records].sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -1,0 +1,37 @@
+// Every RPC and the function that answers it. The type comes from the contract: a missing or
+// superfluous entry does not compile, and neither door can offer what the other lacks.
+
+import type { HandlerTable } from "../rpc.ts";
+import * as allocations from "./allocations.ts";
+import * as cluster from "./cluster.ts";
+import * as logs from "./logs.ts";
+import * as nodes from "./nodes.ts";
+import * as tenants from "./tenants.ts";
+import * as vclusters from "./vclusters.ts";
+import { watch } from "./watch.ts";
+
+export const handlers: HandlerTable = {
+  "AllocationService.Submit": allocations.submit,
+  "AllocationService.Get": allocations.get,
+  "AllocationService.List": allocations.list,
+  "AllocationService.Cancel": allocations.cancel,
+  "AllocationService.Update": allocations.update,
+  "AllocationService.Watch": watch,
+  "AllocationService.GetLogs": logs.getLogs,
+  "AllocationService.StreamLogs": logs.streamLogs,
+  "NodeService.ListNodes": nodes.listNodes,
+  "NodeService.GetNode": nodes.getNode,
+  "NodeService.DrainNode": nodes.drainNode,
+  "NodeService.UndrainNode": nodes.undrainNode,
+  "NodeService.DisableNode": nodes.disableNode,
+  "NodeService.EnableNode": nodes.enableNode,
+  "AdminService.CreateTenant": tenants.createTenant,
+  "AdminService.GetTenant": tenants.getTenant,
+  "AdminService.ListTenants": tenants.listTenants,
+  "AdminService.UpdateTenant": tenants.updateTenant,
+  "AdminService.CreateVCluster": vclusters.createVCluster,
+  "AdminService.GetVCluster": vclusters.getVCluster,
+  "AdminService.ListVClusters": vclusters.listVClusters,
+  "AdminService.UpdateVCluster": vclusters.updateVCluster,
+  "AdminService.GetClusterStatus": cluster.getClusterStatus,
+};

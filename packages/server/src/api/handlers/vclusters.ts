@@ -1,0 +1,139 @@
+// vClusters: queues with a scheduling policy.
+
+import { create } from "@bufbuild/protobuf";
+import {
+  duration,
+  parseTenantId,
+  parseVClusterId,
+  type SchedulerKind,
+  seconds,
+  type TenantId,
+  type UpdateVClusterCommand,
+  type VCluster,
+  type VClusterId,
+  type View,
+  WEIGHT_PROFILES,
+} from "@lattice/core";
+import { pb, schedulerFromProto, vclusterToProto, weightsFromProto } from "@lattice/wire";
+import { authorize, NOBODYS } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import { MAX_DESCRIPTION_LENGTH } from "../limits/limits.ts";
+import { commit, originOf } from "./commit.ts";
+import { inOrder, pageOf } from "./page.ts";
+import { checkText, invalid, unknownTenant, unknownVCluster } from "./refuse.ts";
+
+const DEFAULT_WALLTIME = duration(24 * 3_600_000);
+
+/** Between 5 and 30 s: people wait at interactive queues, nobody at a batch queue. */
+const CYCLE_SECONDS: Readonly<Record<SchedulerKind, number>> = {
+  hpc_backfill: 15,
+  ml_training: 15,
+  service_bin_pack: 10,
+  interactive_fifo: 5,
+  sensitive_reservation: 15,
+};
+
+export async function createVCluster(call: Call, request: pb.CreateVClusterRequest): Promise<pb.VClusterResponse> {
+  const vcluster = parseVClusterId(request.id);
+  if (vcluster === null)
+    throw invalid("id", "is not a name", "Use letters, digits, dots, dashes and underscores, at most 63.");
+  const tenant = request.tenant === "" ? null : tenantOf(call, request.tenant);
+  authorize(call.principal, "AdminService.CreateVCluster", { tenant, user: null });
+  checkText("description", request.description, MAX_DESCRIPTION_LENGTH);
+  const scheduler = schedulerOf(request.scheduler);
+  const { index } = await commit(call, {
+    kind: "vcluster.create",
+    origin: originOf(call, pb.CreateVClusterRequestSchema, request),
+    vcluster,
+    description: request.description,
+    tenant,
+    scheduler,
+    weights: { ...WEIGHT_PROFILES[scheduler], ...weightsFromProto(request.weights) },
+    cycleInterval: seconds(request.cycleIntervalSeconds ?? CYCLE_SECONDS[scheduler]),
+    backfillDepth: request.backfillDepth ?? call.config.scheduling.backfillDepth,
+    defaultWalltime:
+      request.defaultWalltimeSeconds === undefined ? DEFAULT_WALLTIME : seconds(request.defaultWalltimeSeconds),
+    // 0 is how the contract writes "no limit".
+    maxWalltime: limitOf(request.maxWalltimeSeconds),
+    isDefault: false,
+  });
+  return answer(call, vcluster, String(index));
+}
+
+export async function getVCluster(call: Call, request: pb.GetVClusterRequest): Promise<pb.VCluster> {
+  authorize(call.principal, "AdminService.GetVCluster", NOBODYS);
+  return shown(call.plane.view(), find(call, request.id), null);
+}
+
+export async function listVClusters(call: Call, request: pb.ListVClustersRequest): Promise<pb.ListVClustersResponse> {
+  authorize(call.principal, "AdminService.ListVClusters", NOBODYS);
+  const view = call.plane.view();
+  const page = pageOf(inOrder(view.vclusters()), request, () => true);
+  const running = runningByVCluster(view);
+  return create(pb.ListVClustersResponseSchema, {
+    vclusters: page.shown.map((vcluster) => shown(view, vcluster, running)),
+    nextPageToken: page.next,
+    logIndex: String(view.index),
+  });
+}
+
+export async function updateVCluster(call: Call, request: pb.UpdateVClusterRequest): Promise<pb.VClusterResponse> {
+  const vcluster = find(call, request.id);
+  authorize(call.principal, "AdminService.UpdateVCluster", { tenant: vcluster.tenant, user: null });
+  checkText("description", request.description ?? "", MAX_DESCRIPTION_LENGTH);
+  const weights = weightsFromProto(request.weights);
+  const change: UpdateVClusterCommand["change"] = {
+    ...(request.description === undefined ? {} : { description: request.description }),
+    ...(Object.keys(weights).length === 0 ? {} : { weights }),
+    ...(request.cycleIntervalSeconds === undefined ? {} : { cycleInterval: seconds(request.cycleIntervalSeconds) }),
+    ...(request.backfillDepth === undefined ? {} : { backfillDepth: request.backfillDepth }),
+    ...(request.defaultWalltimeSeconds === undefined
+      ? {}
+      : { defaultWalltime: seconds(request.defaultWalltimeSeconds) }),
+    ...(request.maxWalltimeSeconds === undefined ? {} : { maxWalltime: limitOf(request.maxWalltimeSeconds) }),
+  };
+  if (Object.keys(change).length === 0) throw invalid("body", "changes nothing", "Name what is to change.");
+  const origin = originOf(call, pb.UpdateVClusterRequestSchema, request);
+  const { index } = await commit(call, { kind: "vcluster.update", origin, vcluster: vcluster.id, change });
+  return answer(call, vcluster.id, String(index));
+}
+
+const limitOf = (s: number | undefined) => (s === undefined || s === 0 ? null : seconds(s));
+
+function schedulerOf(type: pb.SchedulerType): SchedulerKind {
+  if (type === pb.SchedulerType.UNSPECIFIED) return "hpc_backfill";
+  const scheduler = schedulerFromProto(type);
+  if (scheduler === null) throw invalid("scheduler", `${type} is not a scheduler`);
+  return scheduler;
+}
+
+function tenantOf(call: Call, id: string): TenantId {
+  const parsed = parseTenantId(id);
+  if (parsed === null || call.plane.view().tenant(parsed) === undefined) throw unknownTenant(id);
+  return parsed;
+}
+
+function find(call: Call, id: string): VCluster {
+  const parsed = parseVClusterId(id);
+  const vcluster = parsed === null ? undefined : call.plane.view().vcluster(parsed);
+  if (vcluster === undefined) throw unknownVCluster(id);
+  return vcluster;
+}
+
+function answer(call: Call, id: VClusterId, logIndex: string): pb.VClusterResponse {
+  const vcluster = shown(call.plane.view(), find(call, id), null);
+  return create(pb.VClusterResponseSchema, { vcluster, logIndex });
+}
+
+/** `running` is null where one vCluster is shown: it is counted then. */
+function shown(view: View, vcluster: VCluster, running: ReadonlyMap<VClusterId, number> | null): pb.VCluster {
+  const counts = running ?? runningByVCluster(view);
+  return vclusterToProto(vcluster, { pending: view.pendingCount(vcluster.id), running: counts.get(vcluster.id) ?? 0 });
+}
+
+/** One pass over what is placed, which is at most as many as there are nodes. */
+function runningByVCluster(view: View): Map<VClusterId, number> {
+  const counts = new Map<VClusterId, number>();
+  for (const { spec } of view.placed()) counts.set(spec.vcluster, (counts.get(spec.vcluster) ?? 0) + 1);
+  return counts;
+}

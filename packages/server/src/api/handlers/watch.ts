@@ -1,0 +1,67 @@
+// Events as they are committed, from a cursor on. A stream stays open until the caller leaves it,
+// also when the allocation it is about has ended: clients decide what "done" means to them.
+
+import { type Event, type LogIndex, logIndex } from "@lattice/core";
+import { eventToProto, parseCursor, type pb } from "@lattice/wire";
+import { authorize, authorizeList, reachOf, reaches } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import type { Cursor } from "../control-plane.ts";
+import { find, ownerOf } from "./allocations.ts";
+import { invalid } from "./refuse.ts";
+
+const KINDS: readonly Event["kind"][] = [
+  "allocation_changed",
+  "node_changed",
+  "claim_released",
+  "tenant_changed",
+  "vcluster_changed",
+  "placement_refused",
+];
+
+export async function* watch(call: Call, request: pb.WatchRequest): AsyncGenerator<pb.Event> {
+  authorizeList(call.principal, "AllocationService.Watch");
+  const after = request.cursor === "" ? null : cursorOf(request.cursor);
+  const wanted = await filterOf(call, request);
+  for await (const batch of call.plane.events(after, call.signal)) {
+    for (const numbered of batch) {
+      if (!wanted(numbered.event)) continue;
+      yield eventToProto(numbered);
+    }
+  }
+}
+
+/** "index:n" of an event, or the log_index that a list answered with: everything after it. */
+function cursorOf(text: string): Cursor {
+  const cursor = /^[0-9]{1,15}$/.test(text) ? endOf(logIndex(Number(text))) : parseCursor(text);
+  if (cursor !== null) return cursor;
+  throw invalid("cursor", "is not a cursor", "Pass the cursor of an event, or the log_index of a list, unchanged.");
+}
+
+/** The position after everything an entry gave rise to. */
+export const endOf = (index: LogIndex): Cursor => ({ index, n: Number.MAX_SAFE_INTEGER });
+
+async function filterOf(call: Call, request: pb.WatchRequest): Promise<(event: Event) => boolean> {
+  for (const [i, kind] of request.kinds.entries())
+    if (!(KINDS as readonly string[]).includes(kind))
+      throw invalid(`kinds[${i}]`, "is not a kind of event", `The kinds are ${KINDS.join(", ")}.`);
+  if (request.allocationId !== "") {
+    const record = await find(call, request.allocationId);
+    authorize(call.principal, "AllocationService.Watch", ownerOf(record));
+  }
+  const kinds = new Set<string>(request.kinds);
+  const seesAll = reachOf(call.principal, "AllocationService.Watch") === "all";
+  return (event) =>
+    (kinds.size === 0 || kinds.has(event.kind)) &&
+    (request.allocationId === "" || event.allocation === request.allocationId) &&
+    (request.node === "" || event.node === request.node) &&
+    (request.tenant === "" || event.tenant === request.tenant) &&
+    (request.user === "" || event.user === request.user) &&
+    (seesAll || visible(call, event));
+}
+
+/** What concerns nobody's work (nodes, vClusters) may be seen by all. */
+function visible(call: Call, event: Event): boolean {
+  if (event.allocation === undefined && event.kind !== "tenant_changed") return true;
+  const target = { tenant: event.tenant ?? null, user: event.user ?? null };
+  return reaches(call.principal, "AllocationService.Watch", target);
+}

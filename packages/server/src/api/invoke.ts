@@ -1,0 +1,145 @@
+// The narrow waist of the API: REST and gRPC both come here with a request that is already a
+// message, and leave with a message or a ProblemError. Who calls, how fresh the answer must be,
+// what is counted and how an unforeseen error is answered are settled here, once.
+
+import type { Message } from "@bufbuild/protobuf";
+import { logIndex } from "@lattice/core";
+import { ProblemError } from "@lattice/wire";
+import type { Config } from "../config/config.ts";
+import type { Logger, Metrics } from "../observe/index.ts";
+import { authenticate, type Headers } from "./auth/authenticate.ts";
+import type { Call } from "./call.ts";
+import type { ControlPlane } from "./control-plane.ts";
+import { handlers } from "./handlers/table.ts";
+import { READ_WAIT_MS } from "./limits/limits.ts";
+import type { RpcName, StreamHandler, UnaryHandler } from "./rpc.ts";
+
+export interface Door {
+  readonly plane: ControlPlane;
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Aborts when the server begins to stop. */
+  readonly closing: AbortSignal;
+}
+
+export interface Arrival {
+  readonly headers: Headers;
+  /** The least log index the answer must reflect; undefined when not asked for. */
+  readonly minIndex: string | undefined;
+  /** Reflect everything that was durable when the call came. */
+  readonly consistent: boolean;
+  readonly warnings: readonly string[];
+}
+
+export const MIN_INDEX_HEADER = "x-lattice-min-index";
+export const LOG_INDEX_HEADER = "x-lattice-log-index";
+
+export async function invokeUnary(door: Door, rpc: RpcName, request: Message, arrival: Arrival): Promise<Message> {
+  const started = performance.now();
+  let code = "ok";
+  try {
+    const call = open(door, arrival, door.closing);
+    const wait = freshness(door, arrival);
+    if (wait !== null) await wait;
+    return await unary(rpc)(call, request);
+  } catch (error) {
+    const refusal = asProblem(door, rpc, error);
+    code = refusal.problem.code;
+    throw refusal;
+  } finally {
+    door.metrics.apiRequest(rpc, code, (performance.now() - started) / 1_000);
+  }
+}
+
+/** Ends quietly when the caller has gone (`signal`), and with `shutting_down` when the server stops. */
+export async function* invokeStream(
+  door: Door,
+  rpc: RpcName,
+  request: Message,
+  arrival: Arrival & { readonly signal: AbortSignal },
+): AsyncGenerator<Message> {
+  const started = performance.now();
+  let code = "ok";
+  const stop = new AbortController();
+  const end = () => stop.abort();
+  arrival.signal.addEventListener("abort", end, { once: true });
+  door.closing.addEventListener("abort", end, { once: true });
+  if (arrival.signal.aborted || door.closing.aborted) stop.abort();
+  try {
+    const call = open(door, arrival, stop.signal);
+    const wait = freshness(door, arrival);
+    if (wait !== null) await wait;
+    yield* streaming(rpc)(call, request);
+    if (door.closing.aborted && !arrival.signal.aborted) throw stopping();
+  } catch (error) {
+    if (arrival.signal.aborted) return;
+    const refusal = door.closing.aborted ? stopping() : asProblem(door, rpc, error);
+    code = refusal.problem.code;
+    throw refusal;
+  } finally {
+    stop.abort();
+    arrival.signal.removeEventListener("abort", end);
+    door.closing.removeEventListener("abort", end);
+    door.metrics.apiRequest(rpc, code, (performance.now() - started) / 1_000);
+  }
+}
+
+/** The log index an answer reflects: its own when it says one, else what the replica has applied. */
+export function indexOf(door: Door, answer: Message): string {
+  const own = "logIndex" in answer && typeof answer.logIndex === "string" ? answer.logIndex : "";
+  return own === "" ? String(door.plane.view().index) : own;
+}
+
+// The doors pair each RPC with its own message type; the table's type says the same per entry.
+const unary = (rpc: RpcName) => handlers[rpc] as unknown as UnaryHandler<Message, Message>;
+const streaming = (rpc: RpcName) => handlers[rpc] as unknown as StreamHandler<Message, Message>;
+
+function open(door: Door, arrival: Arrival, signal: AbortSignal): Call {
+  if (door.closing.aborted) throw stopping();
+  const principal = authenticate(arrival.headers);
+  return { plane: door.plane, principal, signal, config: door.config, warnings: arrival.warnings };
+}
+
+/** Null, the usual case: nothing to wait for. */
+function freshness(door: Door, { minIndex, consistent }: Arrival): Promise<void> | null {
+  if (minIndex === undefined && !consistent) return null;
+  if (minIndex !== undefined && !/^[0-9]{1,15}$/.test(minIndex)) {
+    const field = { field: "min_index", detail: "is not a log index", hint: "Pass log_index of an earlier answer." };
+    throw new ProblemError("invalid_argument", { detail: "min_index: is not a log index", fields: [field] });
+  }
+  const least = logIndex(Number(minIndex ?? "0"));
+  if (!consistent && door.plane.view().index >= least) return null;
+  return withDeadline(door, async (signal) => {
+    if (consistent) await door.plane.waitForHead(signal);
+    if (door.plane.view().index < least) await door.plane.waitFor(least, signal);
+  });
+}
+
+async function withDeadline(door: Door, wait: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  const end = () => stop.abort();
+  const timer = setTimeout(end, READ_WAIT_MS);
+  door.closing.addEventListener("abort", end, { once: true });
+  try {
+    await wait(stop.signal);
+  } catch (error) {
+    if (door.closing.aborted) throw stopping();
+    if (!stop.signal.aborted) throw error;
+    const detail = `This server has applied the log up to ${door.plane.view().index}, which is not far enough yet.`;
+    throw new ProblemError("deadline_exceeded", { detail, cause: error });
+  } finally {
+    clearTimeout(timer);
+    door.closing.removeEventListener("abort", end);
+  }
+}
+
+function asProblem(door: Door, rpc: RpcName, error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error;
+  if (door.closing.aborted) return stopping();
+  // What went wrong inside is for the log, not for the caller.
+  door.logger.error({ err: error, rpc }, "a handler failed");
+  return new ProblemError("internal", { detail: `${rpc} failed inside the server.`, cause: error });
+}
+
+const stopping = (): ProblemError => new ProblemError("shutting_down", { detail: "This server is stopping." });

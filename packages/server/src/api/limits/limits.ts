@@ -1,0 +1,43 @@
+// Every bound of the API in one place, each beside its reason. The contract's own bounds (lengths
+// of names, sizes of scripts) are checked with the specification in `core`; these are what the
+// doors add.
+
+/** Largest request, over REST and gRPC alike: a script of 4 MiB, doubled by JSON's escapes. */
+export const MAX_BODY_BYTES = 8 * 1024 * 1024;
+
+/** What a list answers when nothing is asked for: a screen or two. */
+export const DEFAULT_PAGE_SIZE = 100;
+/** Bounds the time one list may hold the event loop. */
+export const MAX_PAGE_SIZE = 1_000;
+
+/** Rounds over the archive for one page when a filter is not known to it. */
+export const MAX_ARCHIVE_ROUNDS = 8;
+
+/** Query strings and path parameters; longer ones cannot name anything. */
+export const MAX_PARAM_LENGTH = 1_024;
+/** A key for repeating a call safely; a UUID has 36. */
+export const MAX_REQUEST_ID_LENGTH = 128;
+/** Reasons that people type when they cancel or drain. */
+export const MAX_REASON_LENGTH = 1_024;
+export const MAX_DESCRIPTION_LENGTH = 1_024;
+
+/** How long a read waits for the index it must see. */
+export const READ_WAIT_MS = 10_000;
+
+/** Proxies close silent connections after 30 to 60 s. */
+export const STREAM_KEEPALIVE_MS = 15_000;
+/** An error in this time is answered by a status; later ones travel inside the stream. */
+export const STREAM_START_GRACE_MS = 50;
+
+/** Longer than the idle time of usual load balancers, so that they close first. */
+export const KEEP_ALIVE_MS = 75_000;
+/** Against clients that send their headers byte by byte. */
+export const HEADERS_TIMEOUT_MS = 20_000;
+/** For a whole request with its body. */
+export const REQUEST_TIMEOUT_MS = 60_000;
+
+/** How long a stop waits for requests under way. */
+export const CLOSE_DEADLINE_MS = 5_000;
+
+/** Pause before a log whose node went away is asked for again. */
+export const LOG_RETRY_MS = 500;

@@ -1,0 +1,26 @@
+// Paths that do not exist, and methods that a path does not take (405 with Allow). Fastify does not
+// tell the two apart, so the routes are looked through again; only failed requests pay for it.
+
+import { problem, routes } from "@lattice/wire";
+import type { FastifyInstance } from "fastify";
+import { sendProblem } from "./problems.ts";
+
+export interface PlainRoute {
+  readonly method: string;
+  readonly path: string;
+}
+
+export function addNotFound(app: FastifyInstance, pages: readonly PlainRoute[]): void {
+  const known = [...routes().map((route) => ({ method: route.httpMethod as string, path: route.path })), ...pages].map(
+    ({ method, path }) => ({ method, pattern: new RegExp(`^${path.replace(/:[a-z_]+/g, "[^/]+")}/?$`) }),
+  );
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split("?")[0] ?? "";
+    const allowed = [...new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
+    const shown = path.length > 200 ? `${path.slice(0, 200)}...` : path;
+    if (allowed.length === 0) return sendProblem(reply, problem("not_found", { detail: `There is nothing at ${shown}.` }));
+    reply.header("allow", allowed.join(", "));
+    const detail = `${shown} does not take ${request.method}; it takes ${allowed.join(", ")}.`;
+    return sendProblem(reply, problem("method_not_allowed", { detail }));
+  });
+}

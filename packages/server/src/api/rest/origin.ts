@@ -1,0 +1,37 @@
+// Web pages must not drive a cluster that believes its callers. A browser on the same machine can
+// reach a loopback port, so without authentication a page from elsewhere is turned away: by its
+// Origin, and, where a name was made to point here (DNS rebinding), by its Host.
+
+import { hostname } from "node:os";
+import { isIP } from "node:net";
+import { ProblemError } from "@lattice/wire";
+import type { FastifyInstance } from "fastify";
+import { isLoopback } from "../../config/listen.ts";
+import type { Door } from "../invoke.ts";
+
+export function addOriginCheck(app: FastifyInstance, { config }: Door): void {
+  const local = isLoopback(config.api.restListen.host);
+  app.addHook("onRequest", (request, _reply, done) => {
+    const { origin, host = "" } = request.headers;
+    if (origin !== undefined && !sameHost(origin, host)) return done(foreign(`pages of ${origin}`));
+    if (local && !isOwnName(host)) return done(foreign(`requests for the host ${host}`));
+    done();
+  });
+}
+
+function sameHost(origin: string, host: string): boolean {
+  return URL.canParse(origin) && new URL(origin).host === host;
+}
+
+/** A name without a dot cannot be registered by a stranger. */
+export function isOwnName(host: string): boolean {
+  const name = host.replace(/:[0-9]+$/, "").replace(/^\[|\]$/g, "").toLowerCase();
+  if (isIP(name) !== 0 || !name.includes(".") || name.endsWith(".localhost")) return true;
+  return name === hostname().toLowerCase();
+}
+
+const foreign = (what: string): ProblemError =>
+  new ProblemError("forbidden", {
+    detail: `This server does not answer ${what.slice(0, 200)}.`,
+    hint: "Without authentication only local programs and the server's own pages are answered.",
+  });

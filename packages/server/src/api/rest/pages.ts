@@ -1,0 +1,84 @@
+// What is served beside the RPCs, to everybody: health, readiness, metrics, the description of the
+// API, and whether and how to log in.
+
+import { openapi } from "@lattice/wire";
+import type { FastifyInstance } from "fastify";
+import type { Door } from "../invoke.ts";
+import { docsPage } from "./docs-page.ts";
+import type { PlainRoute } from "./not-found.ts";
+
+type Answer = { readonly status?: number; readonly type: string; readonly body: string };
+interface Page extends PlainRoute {
+  readonly answer: () => Answer | Promise<Answer>;
+}
+
+export function addPages(app: FastifyInstance, door: Door): readonly PlainRoute[] {
+  const pages = pagesOf(door);
+  for (const { method, path, answer } of pages) {
+    app.route({
+      method,
+      url: path,
+      handler: async (_request, reply) => {
+        const { status = 200, type, body } = await answer();
+        return reply.code(status).header("content-type", type).header("cache-control", "no-store").send(body);
+      },
+    });
+  }
+  return pages;
+}
+
+const HTML = "text/html; charset=utf-8";
+const json = (value: unknown, status = 200): Answer => ({
+  status,
+  type: "application/json; charset=utf-8",
+  body: JSON.stringify(value),
+});
+
+function pagesOf(door: Door): readonly Page[] {
+  let description: string | null = null;
+  const described = () => {
+    description ??= JSON.stringify(openapi());
+    return description;
+  };
+  const get = (path: string, answer: Page["answer"]): Page => ({ method: "GET", path, answer });
+  const health = () => healthOf(door);
+  const ready = () => readinessOf(door);
+  const description200 = () => ({ type: "application/json; charset=utf-8", body: described() });
+  const docs = () => ({ type: HTML, body: docsPage(openapi()) });
+  const discovery = () =>
+    json({
+      authentication: "none",
+      detail: "Authentication is not configured: the server believes the user that a client states.",
+    });
+  return [
+    get("/healthz", health),
+    { ...get("/healthz", health), method: "HEAD" },
+    get("/readyz", ready),
+    { ...get("/readyz", ready), method: "HEAD" },
+    get("/metrics", async () => ({ type: door.metrics.contentType, body: await door.metrics.render() })),
+    get("/api/v1/openapi.json", description200),
+    get("/v1/openapi.json", description200),
+    get("/api/v1/docs", docs),
+    get("/v1/docs", docs),
+    get("/api/v1/auth/discovery", discovery),
+    get("/v1/auth/discovery", discovery),
+  ];
+}
+
+/** The process is alive and answers; whether it can do its work is `readyz`. */
+function healthOf({ plane }: Door): Answer {
+  const status = plane.logStatus();
+  return json({
+    status: "ok",
+    server: plane.serverId,
+    leader: status.leader,
+    is_leader: status.isLeader,
+    log_index: String(plane.view().index),
+  });
+}
+
+function readinessOf({ plane, closing }: Door): Answer {
+  if (closing.aborted) return json({ ready: false, reason: "stopping" }, 503);
+  const { ok, reason } = plane.ready();
+  return ok ? json({ ready: true }) : json({ ready: false, reason }, 503);
+}

@@ -1,0 +1,56 @@
+// Errors as application/problem+json: those of handlers, those that Fastify finds before a handler
+// runs, and those of Node's HTTP parser, so that a client never meets another shape.
+
+import type { Socket } from "node:net";
+import { PROBLEM_MEDIA_TYPE, type Problem, ProblemError, problem, problemToJson } from "@lattice/wire";
+import type { FastifyReply } from "fastify";
+import type { Logger } from "../../observe/index.ts";
+import { MAX_BODY_BYTES } from "../limits/limits.ts";
+
+/** Seconds after which a client that was asked to slow down may try again. */
+const RETRY_AFTER_S = "1";
+
+export function sendProblem(reply: FastifyReply, what: Problem): FastifyReply {
+  reply.code(what.status).header("content-type", PROBLEM_MEDIA_TYPE);
+  if (what.status === 429 || what.status === 503) reply.header("retry-after", RETRY_AFTER_S);
+  // What is left of a body that was refused unread would be taken for the next request.
+  if (what.status === 413) reply.header("connection", "close");
+  return reply.send(JSON.stringify(problemToJson(what)));
+}
+
+/** The problem of whatever was thrown on the way to, or in, a handler. */
+export function problemOfError(error: unknown, logger: Logger): Problem {
+  if (error instanceof ProblemError) return error.problem;
+  const { code = "", statusCode = 500 } = error as { code?: string; statusCode?: number };
+  const known = FASTIFY[code];
+  if (known !== undefined) return known();
+  const detail = error instanceof Error ? error.message : "The request cannot be read.";
+  if (statusCode >= 400 && statusCode < 500) return problem("malformed_body", { detail });
+  logger.error({ err: error }, "a request failed");
+  return problem("internal");
+}
+
+const tooLarge = (): Problem =>
+  problem("body_too_large", { detail: `The body is larger than ${MAX_BODY_BYTES} bytes.` });
+
+const FASTIFY: Readonly<Record<string, () => Problem>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: tooLarge,
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => problem("unsupported_media_type"),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    problem("malformed_body", { detail: "The body is not as long as Content-Length says." }),
+  FST_ERR_BAD_URL: () => problem("not_found", { detail: "The path is not well formed." }),
+  FST_ERR_MAX_PARAM_LENGTH: () => problem("not_found", { detail: "A part of the path is too long to name anything." }),
+};
+
+/** For connections on which no request could be read at all. */
+export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const detail =
+    error.code === "HPE_HEADER_OVERFLOW" ? "The headers are too large." : "The request is not well-formed HTTP.";
+  const what = problem(error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? "deadline_exceeded" : "malformed_body", { detail });
+  const body = JSON.stringify(problemToJson(what));
+  socket.end(
+    `HTTP/1.1 ${what.status} Refused\r\nconnection: close\r\ncontent-type: ${PROBLEM_MEDIA_TYPE}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,73 @@
+// One Fastify route per REST binding of the contract. A route only reads the request and writes
+// the answer; everything in between is `invoke`.
+
+import type { Message } from "@bufbuild/protobuf";
+import { pb, type Query, type Route, requestFromHttp, routes, toJson } from "@lattice/wire";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type Arrival, type Door, indexOf, invokeStream, invokeUnary, LOG_INDEX_HEADER, MIN_INDEX_HEADER } from "../invoke.ts";
+import type { RpcName } from "../rpc.ts";
+import { sendStream } from "./stream.ts";
+import { chooseFormat } from "./stream-format.ts";
+
+export function addRoutes(app: FastifyInstance, door: Door): void {
+  for (const route of routes()) {
+    const rpc = `${route.service}.${route.method}` as RpcName;
+    app.route({
+      method: route.httpMethod,
+      url: route.path,
+      handler: route.kind === "unary" ? unary(door, route, rpc) : stream(door, route, rpc),
+    });
+  }
+}
+
+function unary(door: Door, route: Route, rpc: RpcName) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const warnings: string[] = [];
+    const query = request.query as Query;
+    const message = requestFromHttp(route, inputOf(request, query), warnings);
+    const answer = await invokeUnary(door, rpc, message, arrivalOf(request, query, warnings));
+    reply.header("content-type", "application/json; charset=utf-8");
+    reply.header(LOG_INDEX_HEADER, indexOf(door, answer));
+    return reply.send(JSON.stringify(toJson(route.rpc.output, answer)));
+  };
+}
+
+function stream(door: Door, route: Route, rpc: RpcName) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { format: asked, ...query } = request.query as Query;
+    const format = chooseFormat(route, request.headers.accept, typeof asked === "string" ? asked : undefined);
+    const message = requestFromHttp(route, inputOf(request, query));
+    resume(message, request.headers["last-event-id"]);
+    const gone = new AbortController();
+    const arrival = { ...arrivalOf(request, query, []), signal: gone.signal };
+    const source = invokeStream(door, rpc, message, arrival);
+    const headers = { [LOG_INDEX_HEADER]: String(door.plane.view().index) };
+    await sendStream(reply, { source, format, headers, gone });
+  };
+}
+
+/** A browser that reconnects repeats the first URL; the header says how far it has come since. */
+function resume(message: Message, lastEventId: string | string[] | undefined): void {
+  if (typeof lastEventId !== "string" || lastEventId === "") return;
+  if (message.$typeName === pb.WatchRequestSchema.typeName) (message as pb.WatchRequest).cursor = lastEventId;
+}
+
+const inputOf = (request: FastifyRequest, query: Query) => ({
+  params: request.params as Record<string, string>,
+  query,
+  body: request.body,
+});
+
+function arrivalOf(request: FastifyRequest, query: Query, warnings: readonly string[]): Arrival {
+  const { headers } = request;
+  const minIndex = query["min_index"] ?? headers[MIN_INDEX_HEADER];
+  return {
+    headers: (name) => {
+      const value = headers[name];
+      return typeof value === "string" ? value : value?.[0];
+    },
+    minIndex: minIndex === undefined ? undefined : String(minIndex),
+    consistent: query["consistent"] === "true" || query["consistent"] === "1",
+    warnings,
+  };
+}

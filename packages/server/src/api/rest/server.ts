@@ -1,0 +1,70 @@
+// The REST listener. Fastify carries it with everything it need not do switched off: no request
+// log, no schema compiler, one hook.
+
+import { type FastifyInstance, fastify } from "fastify";
+import type { ListenAddress } from "../../config/listen.ts";
+import type { Door } from "../invoke.ts";
+import {
+  HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_MS,
+  MAX_BODY_BYTES,
+  MAX_PARAM_LENGTH,
+  REQUEST_TIMEOUT_MS,
+} from "../limits/limits.ts";
+import { readBody } from "./body.ts";
+import { addNotFound } from "./not-found.ts";
+import { addOriginCheck } from "./origin.ts";
+import { addPages } from "./pages.ts";
+import { answerUnreadable, problemOfError, sendProblem } from "./problems.ts";
+import { addRoutes } from "./routes.ts";
+
+export interface Listener {
+  readonly port: number;
+  /** Stops accepting and resolves when the requests under way are answered, or after the deadline. */
+  close(deadlineMs: number): Promise<void>;
+}
+
+export async function startRest(door: Door, address: ListenAddress): Promise<Listener> {
+  const app = createApp(door);
+  await app.listen({ host: address.host, port: address.port });
+  app.server.headersTimeout = HEADERS_TIMEOUT_MS;
+  const bound = app.server.address();
+  return {
+    port: typeof bound === "object" && bound !== null ? bound.port : address.port,
+    async close(deadlineMs) {
+      const timer = setTimeout(() => app.server.closeAllConnections(), deadlineMs);
+      try {
+        await app.close();
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+export function createApp(door: Door): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    disableRequestLogging: true,
+    bodyLimit: MAX_BODY_BYTES,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    forceCloseConnections: "idle",
+    exposeHeadRoutes: false,
+    // A request that comes during the stop is answered with the same problem as everywhere.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: true },
+    frameworkErrors: (error, _request, reply) => void sendProblem(reply, problemOfError(error, door.logger)),
+    clientErrorHandler: answerUnreadable,
+  });
+  // Every type comes here: what is neither JSON nor YAML is refused by name.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes) =>
+    readBody(request.headers["content-type"], bytes as Buffer),
+  );
+  app.setErrorHandler((error, _request, reply) => sendProblem(reply, problemOfError(error, door.logger)));
+  addOriginCheck(app, door);
+  addRoutes(app, door);
+  addNotFound(app, addPages(app, door));
+  return app;
+}

@@ -1,0 +1,66 @@
+// How a stream is written over HTTP. Clients choose by `Accept` or `?format=`:
+//
+//   text/event-stream      server-sent events: kind, cursor as id, JSON as data
+//   application/x-ndjson   one JSON object per line (the default)
+//   text/plain, raw        the bytes of a log and nothing else (the default for logs)
+
+import type { Message } from "@bufbuild/protobuf";
+import { ProblemError, type Problem, pb, problemToJson, type Route, toJson } from "@lattice/wire";
+
+export interface StreamFormat {
+  readonly contentType: string;
+  readonly encode: (message: Message) => Uint8Array | string;
+  /** Sent when nothing happens; null: nothing can be sent without meaning something. */
+  readonly keepalive: string | null;
+  /** The last words when the stream fails after its start; null: the connection is cut instead. */
+  readonly failure: (what: Problem) => string | null;
+}
+
+export function chooseFormat(route: Route, accept: string | undefined, asked: string | undefined): StreamFormat {
+  const isLog = route.rpc.output.typeName === pb.LogChunkSchema.typeName;
+  if (asked !== undefined) return byName(route, asked, isLog);
+  for (const wanted of (accept ?? "").split(",")) {
+    const type = wanted.split(";")[0]?.trim().toLowerCase() ?? "";
+    if (type === "text/event-stream") return events(route);
+    if (type === "application/x-ndjson" || type === "application/json") return lines(route);
+    if (type === "text/plain" || type === "application/octet-stream") if (isLog) return raw;
+  }
+  return isLog ? raw : lines(route);
+}
+
+function byName(route: Route, asked: string, isLog: boolean): StreamFormat {
+  if (asked === "sse") return events(route);
+  if (asked === "ndjson" || asked === "json") return lines(route);
+  if (asked === "raw" && isLog) return raw;
+  const detail = "is not a format of this stream";
+  const hint = `The formats are ${isLog ? "raw, " : ""}ndjson and sse.`;
+  throw new ProblemError("invalid_argument", { detail: `format: ${detail}`, hint, fields: [{ field: "format", detail, hint }] });
+}
+
+const jsonOf = (route: Route, message: Message): string => JSON.stringify(toJson(route.rpc.output, message));
+
+const lines = (route: Route): StreamFormat => ({
+  contentType: "application/x-ndjson; charset=utf-8",
+  encode: (message) => `${jsonOf(route, message)}\n`,
+  keepalive: null,
+  failure: (what) => `${JSON.stringify({ problem: problemToJson(what) })}\n`,
+});
+
+const events = (route: Route): StreamFormat => ({
+  contentType: "text/event-stream; charset=utf-8",
+  encode(message) {
+    const { kind, cursor } = message as Partial<pb.Event>;
+    const id = cursor === undefined ? "" : `id: ${cursor}\n`;
+    return `event: ${kind ?? "log"}\n${id}data: ${jsonOf(route, message)}\n\n`;
+  },
+  keepalive: ": keepalive\n\n",
+  failure: (what) => `event: problem\ndata: ${JSON.stringify(problemToJson(what))}\n\n`,
+});
+
+const raw: StreamFormat = {
+  contentType: "text/plain; charset=utf-8",
+  encode: (message) => (message as pb.LogChunk).data,
+  keepalive: null,
+  // A clean end would say that this was the whole log.
+  failure: () => null,
+};

@@ -1,0 +1,75 @@
+// Writing a stream to an HTTP client at the client's pace: the source is not asked for more while
+// the socket has not taken what it was given, so a log of any size passes through a few buffers.
+// An error before the first item is answered by a status; a later one travels inside the stream.
+
+import type { ServerResponse } from "node:http";
+import type { Message } from "@bufbuild/protobuf";
+import { problemOf } from "@lattice/wire";
+import type { FastifyReply } from "fastify";
+import { STREAM_KEEPALIVE_MS, STREAM_START_GRACE_MS } from "../limits/limits.ts";
+import type { StreamFormat } from "./stream-format.ts";
+
+export interface StreamJob {
+  readonly source: AsyncIterator<Message>;
+  readonly format: StreamFormat;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Aborted when the client has gone. */
+  readonly gone: AbortController;
+}
+
+/** Rejects, with nothing sent, when the source fails at once. */
+export async function sendStream(reply: FastifyReply, job: StreamJob): Promise<void> {
+  const { raw } = reply;
+  raw.once("close", () => job.gone.abort());
+  const first = job.source.next();
+  await Promise.race([first, patience()]);
+  reply.hijack();
+  raw.writeHead(200, {
+    ...job.headers,
+    "content-type": job.format.contentType,
+    "cache-control": "no-store",
+    // Proxies must not gather events.
+    "x-accel-buffering": "no",
+  });
+  raw.flushHeaders();
+  await pump(raw, job, first);
+}
+
+/** Long enough for a refusal to show, short enough not to be noticed. */
+function patience(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, STREAM_START_GRACE_MS));
+}
+
+async function pump(raw: ServerResponse, job: StreamJob, first: Promise<IteratorResult<Message>>): Promise<void> {
+  const { format, source } = job;
+  const timer = setInterval(() => {
+    if (format.keepalive !== null && !raw.writableNeedDrain) raw.write(format.keepalive);
+  }, STREAM_KEEPALIVE_MS);
+  try {
+    for (let next = await first; next.done !== true; next = await source.next()) {
+      if (raw.destroyed) return;
+      if (!raw.write(format.encode(next.value))) await drained(raw);
+    }
+    raw.end();
+  } catch (error) {
+    const lastWords = format.failure(problemOf(error));
+    if (lastWords === null) raw.destroy();
+    else raw.end(lastWords);
+  } finally {
+    clearInterval(timer);
+    await source.return?.();
+  }
+}
+
+function drained(raw: ServerResponse): Promise<void> {
+  if (raw.destroyed || !raw.writableNeedDrain) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      raw.off("drain", done);
+      raw.off("close", done);
+      resolve();
+    };
+    raw.on("drain", done);
+    raw.on("close", done);
+  });
+}

@@ -1,0 +1,39 @@
+// The names of the RPCs and the shape of their handlers, derived from the contract: a method added
+// to a service does not compile until it has a handler and an access rule.
+
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
+import type { Call } from "./call.ts";
+
+/** The services that people and programs call. Agents have their own. */
+export const SERVICES = [pb.AllocationService, pb.NodeService, pb.AdminService] as const;
+
+type Service = (typeof SERVICES)[number];
+type Methods<S extends Service> = S["method"];
+
+export type UnaryHandler<I, O> = (call: Call, request: I) => Promise<O>;
+export type StreamHandler<I, O> = (call: Call, request: I) => AsyncIterable<O>;
+
+type HandlerOf<M> = M extends {
+  methodKind: "unary";
+  input: infer I extends DescMessage;
+  output: infer O extends DescMessage;
+}
+  ? UnaryHandler<MessageShape<I>, MessageShape<O>>
+  : M extends {
+        methodKind: "server_streaming";
+        input: infer I extends DescMessage;
+        output: infer O extends DescMessage;
+      }
+    ? StreamHandler<MessageShape<I>, MessageShape<O>>
+    : never;
+
+type TableOf<Name extends string, S extends Service> = {
+  readonly [K in keyof Methods<S> & string as `${Name}.${Capitalize<K>}`]: HandlerOf<Methods<S>[K]>;
+};
+
+export type HandlerTable = TableOf<"AllocationService", typeof pb.AllocationService> &
+  TableOf<"NodeService", typeof pb.NodeService> &
+  TableOf<"AdminService", typeof pb.AdminService>;
+
+export type RpcName = keyof HandlerTable;

@@ -1,0 +1,32 @@
+// Time as the control plane sees it. The leader, its controllers and the agent hub take a Clock,
+// never `Date` or `setTimeout`, so that the whole control plane can run on virtual time.
+
+import { type Duration, type Instant, instant } from "@lattice/core";
+
+export interface Clock {
+  now(): Instant;
+  /** Calls back once after `wait`; the returned function cancels. */
+  after(wait: Duration, callback: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => instant(Date.now()),
+  after(wait, callback) {
+    const timer = setTimeout(callback, wait);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves after `wait`, or at once when the signal aborts. Never rejects. */
+export function sleep(clock: Clock, wait: Duration, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const finish = () => {
+      cancel();
+      signal.removeEventListener("abort", finish);
+      resolve();
+    };
+    const cancel = clock.after(wait, finish);
+    signal.addEventListener("abort", finish, { once: true });
+  });
+}

@@ -1,0 +1,4 @@
+// What the rest of the server may use of the configuration.
+export { type Config, LOG_LEVELS, type LogLevel } from "./config.ts";
+export { formatListen, isLoopback, type ListenAddress, parseListen } from "./listen.ts";
+export { ConfigError, type ConfigOverrides, type ConfigProblem, loadConfig } from "./load.ts";

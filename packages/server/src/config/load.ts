@@ -1,0 +1,130 @@
+// The one door for configuration: a YAML file (or none), with what the command line states laid
+// over it, becomes a frozen Config. Everything wrong is reported at once, each with its path, and
+// an unknown key with the nearest known one. Values are taken as written: no `${}` is expanded,
+// so that a file means the same in every environment.
+
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { nearest } from "@lattice/wire";
+import { LineCounter, parseDocument } from "yaml";
+import { z } from "zod";
+import type { Config } from "./config.ts";
+import { fileSchema, type ParsedFile } from "./schema.ts";
+
+/** As in the file: section, key, value. Undefined values are left out. */
+export type ConfigOverrides = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+export interface ConfigProblem {
+  /** For example "api.rest_listen"; empty for the file as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export class ConfigError extends Error {
+  readonly problems: readonly ConfigProblem[];
+  constructor(source: string, problems: readonly ConfigProblem[]) {
+    super([`${source} is not usable:`, ...problems.map((p) => `  ${[p.path, p.message].join(" ").trim()}`)].join("\n"));
+    this.name = "ConfigError";
+    this.problems = problems;
+  }
+}
+
+/** A configuration file is a few kilobytes; anything larger is a mistake. */
+const MAX_FILE_BYTES = 1_048_576;
+
+export function loadConfig(path: string | null, overrides: ConfigOverrides = {}): Config {
+  const source = path ?? "the configuration";
+  const written = path === null ? {} : readFile(path);
+  const result = fileSchema.safeParse(overlay(written, overrides));
+  if (!result.success) throw new ConfigError(source, result.error.issues.flatMap(toProblems));
+  return deepFreeze(complete(result.data));
+}
+
+function readFile(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unreadable";
+    throw new ConfigError(path, [{ path: "", message: `cannot be read (${code})` }]);
+  }
+  if (text.length > MAX_FILE_BYTES) throw new ConfigError(path, [{ path: "", message: "is larger than 1 MiB" }]);
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true });
+  const problems = document.errors.map((error) => {
+    const at = lines.linePos(error.pos[0]);
+    return { path: "", message: `line ${at.line}, column ${at.col}: ${error.message.split("\n")[0] ?? ""}` };
+  });
+  if (problems.length > 0) throw new ConfigError(path, problems);
+  return document.toJS({ maxAliasCount: 0 });
+}
+
+function overlay(written: unknown, overrides: ConfigOverrides): unknown {
+  if (written !== null && written !== undefined && (typeof written !== "object" || Array.isArray(written)))
+    return written;
+  const merged: Record<string, unknown> = { ...written };
+  for (const [name, values] of Object.entries(overrides)) {
+    const stated = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+    const below = merged[name];
+    merged[name] = typeof below === "object" && below !== null ? { ...below, ...stated } : stated;
+  }
+  return merged;
+}
+
+function complete(file: ParsedFile): Config {
+  const dataDir = resolve(file.server.data_dir);
+  return {
+    server: {
+      id: file.server.id ?? `server-${file.quorum.node_id}`,
+      dataDir,
+      production: file.server.production,
+    },
+    quorum: {
+      engine: file.quorum.engine,
+      nodeId: file.quorum.node_id,
+      dataDir: file.quorum.data_dir === undefined ? join(dataDir, "log") : resolve(file.quorum.data_dir),
+      snapshotEveryEntries: file.quorum.snapshot_every_entries,
+    },
+    api: {
+      grpcListen: file.api.grpc_listen,
+      restListen: file.api.rest_listen,
+      allowUnauthenticated: file.api.allow_unauthenticated,
+      autoCreateTenants: file.api.auto_create_tenants ?? !file.server.production,
+    },
+    scheduling: { minCycleMs: file.scheduling.min_cycle_ms, backfillDepth: file.scheduling.backfill_depth },
+    nodeAgent: {
+      heartbeatInterval: file.node_agent.heartbeat_interval,
+      heartbeatTimeout: file.node_agent.heartbeat_timeout,
+      gracePeriod: file.node_agent.grace_period,
+    },
+    retention: { maxFinished: file.retention.max_finished, maxFinishedAge: file.retention.max_finished_age },
+    compat: { setSlurmEnv: file.compat.set_slurm_env },
+    log: { level: file.log.level },
+  };
+}
+
+function toProblems(issue: z.core.$ZodIssue): ConfigProblem[] {
+  const path = issue.path.map(String);
+  if (issue.code !== "unrecognized_keys") return [{ path: path.join("."), message: issue.message }];
+  const known = knownKeys(path);
+  return issue.keys.map((key) => {
+    const suggestion = nearest(key, known);
+    const help = suggestion === null ? `known keys: ${known.join(", ")}` : `did you mean ${suggestion}?`;
+    return { path: [...path, key].join("."), message: `is not a known key; ${help}` };
+  });
+}
+
+/** The keys the file may have at a path, read from its JSON schema so that there is one list. */
+function knownKeys(path: readonly string[]): string[] {
+  let at: unknown = z.toJSONSchema(fileSchema, { io: "input", unrepresentable: "any" });
+  for (const step of ["", ...path]) {
+    const properties = step === "" ? { "": at } : (at as { properties?: Record<string, unknown> }).properties;
+    at = properties?.[step];
+  }
+  return Object.keys((at as { properties?: object } | undefined)?.properties ?? {});
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const inner of Object.values(value)) if (typeof inner === "object" && inner !== null) deepFreeze(inner);
+  return Object.freeze(value);
+}

@@ -1,0 +1,100 @@
+// The shape of the configuration file, section by section, with every default and bound. Objects
+// are strict: a key that is not here is refused by name. Rules between sections are at the end.
+
+import { type Duration, seconds } from "@lattice/core";
+import { z } from "zod";
+import { LOG_LEVELS } from "./config.ts";
+import { parseDuration } from "./duration.ts";
+import { parseListen } from "./listen.ts";
+
+const DAY_S = 86_400;
+
+const span = (bounds: { readonly least: Duration; readonly most: Duration; readonly preset: string }) =>
+  z
+    .string({ error: "is not a duration; write it with a unit, for example 10s, 5m or 7d" })
+    .default(bounds.preset)
+    .transform((text, context) => {
+      const value = parseDuration(text);
+      if (value !== null && value >= bounds.least && value <= bounds.most) return value;
+      const message =
+        value === null
+          ? "is not a duration; write it with a unit, for example 10s, 5m or 7d"
+          : `must be between ${bounds.least} and ${bounds.most} ms`;
+      context.addIssue({ code: "custom", message });
+      return z.NEVER;
+    });
+
+const listen = (preset: string) =>
+  z
+    .string()
+    .default(preset)
+    .transform((text, context) => {
+      const value = parseListen(text);
+      if (value !== null) return value;
+      context.addIssue({ code: "custom", message: "is not an address; write host:port, for example 127.0.0.1:8080" });
+      return z.NEVER;
+    });
+
+const count = (least: number, most: number) => {
+  const error = `must be a whole number from ${least} to ${most}`;
+  return z.number({ error }).refine((n) => Number.isInteger(n) && n >= least && n <= most, { error });
+};
+/** A section may be left out, or be there with nothing under it. */
+const section = <T extends z.ZodRawShape>(shape: T) => z.preprocess((value) => value ?? {}, z.strictObject(shape));
+
+export const fileSchema = section({
+  server: section({
+    id: z
+      .string()
+      .regex(/^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i, "must be letters, digits, dots and dashes, at most 63")
+      .optional(),
+    data_dir: z.string().min(1).default("lattice-data"),
+    production: z.boolean().default(false),
+  }),
+  quorum: section({
+    engine: z
+      .enum(["embedded", "memory", "etcd"], { error: "must be embedded or memory" })
+      .default("embedded")
+      .transform((engine, context) => {
+        if (engine !== "etcd") return engine;
+        context.addIssue({ code: "custom", message: "etcd is not offered by this version; use embedded" });
+        return z.NEVER;
+      }),
+    node_id: count(1, 1_000).default(1),
+    data_dir: z.string().min(1).optional(),
+    snapshot_every_entries: count(10, 10_000_000).default(20_000),
+  }),
+  api: section({
+    grpc_listen: listen("127.0.0.1:50051"),
+    rest_listen: listen("127.0.0.1:8080"),
+    allow_unauthenticated: z.boolean().default(false),
+    auto_create_tenants: z.boolean().optional(),
+  }),
+  scheduling: section({
+    min_cycle_ms: count(0, 60_000).default(20),
+    backfill_depth: count(0, 1_000).default(100),
+  }),
+  node_agent: section({
+    heartbeat_interval: span({ least: seconds(0.1), most: seconds(600), preset: "10s" }),
+    heartbeat_timeout: span({ least: seconds(0.2), most: seconds(3_600), preset: "30s" }),
+    grace_period: span({ least: seconds(0), most: seconds(DAY_S), preset: "60s" }),
+  }),
+  retention: section({
+    max_finished: count(0, 1_000_000).default(10_000),
+    max_finished_age: span({ least: seconds(1), most: seconds(3_650 * DAY_S), preset: "7d" }),
+  }),
+  compat: section({ set_slurm_env: z.boolean().default(false) }),
+  log: section({
+    level: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
+  }),
+}).superRefine((file, context) => {
+  const refuse = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
+  if (file.node_agent.heartbeat_timeout <= file.node_agent.heartbeat_interval)
+    refuse(["node_agent", "heartbeat_timeout"], "must be longer than node_agent.heartbeat_interval");
+  if (file.server.production && file.api.auto_create_tenants === true)
+    refuse(["api", "auto_create_tenants"], "must not be true when server.production is true");
+  if (file.server.production && file.quorum.engine === "memory")
+    refuse(["quorum", "engine"], "memory keeps nothing through a restart; it is refused when server.production is true");
+});
+
+export type ParsedFile = z.output<typeof fileSchema>;

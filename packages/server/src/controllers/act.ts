@@ -1,0 +1,69 @@
+// Carries out what the deciding files return: proposes their commands, sends their orders. Every
+// act may be repeated after a crash; `apply` and the agents take repetitions in their stride.
+
+import { type Duration, duration, type Instant } from "@lattice/core";
+import type { Logger } from "pino";
+import type { AgentHub } from "../agents/hub.ts";
+import { orderOf } from "../agents/orders.ts";
+import type { Clock } from "../clock.ts";
+import type { Sequencer } from "../leader/sequencer.ts";
+import type { Replica } from "../replica/replica.ts";
+import { decideHealth } from "./health/decide.ts";
+import { decideOverdue } from "./orders/decide.ts";
+import { type Beat, keepBeat } from "./periodic.ts";
+import { decideExpired } from "./walltime/decide.ts";
+
+/** How far past its walltime, grace included, an attempt may be before the server ends it. */
+const WALLTIME_MARGIN = duration(60_000);
+/** How long a node may take to answer an order before it is said again. */
+const ORDER_PATIENCE = duration(15_000);
+
+export interface ControllerContext {
+  readonly replica: Replica;
+  readonly sequencer: Sequencer;
+  readonly hub: AgentHub;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly leadingSince: Instant;
+  readonly heartbeatTimeout: Duration;
+  readonly gracePeriod: Duration;
+}
+
+export async function runControllers(context: ControllerContext, signal: AbortSignal): Promise<void> {
+  const { replica, sequencer, hub, clock, logger } = context;
+
+  const health: Beat = {
+    name: "health",
+    every: duration(Math.max(20, Math.min(1_000, Math.floor(context.heartbeatTimeout / 4)))),
+    turn: async () => {
+      const verdicts = decideHealth(replica.view, {
+        now: clock.now(),
+        leadingSince: context.leadingSince,
+        lastHeard: hub.lastHeard,
+        timeout: context.heartbeatTimeout,
+        grace: context.gracePeriod,
+      });
+      for (const verdict of verdicts) logger.info({ node: verdict.node, verdict: verdict.verdict }, verdict.reason);
+      await Promise.all(verdicts.map((verdict) => sequencer.propose(verdict)));
+    },
+  };
+  const walltime: Beat = {
+    name: "walltime",
+    every: duration(5_000),
+    turn: async () => {
+      const expired = decideExpired(replica.view, clock.now(), WALLTIME_MARGIN);
+      await Promise.all(expired.map((command) => sequencer.propose(command)));
+    },
+  };
+  const orders: Beat = {
+    name: "orders",
+    every: duration(5_000),
+    turn: async () => {
+      for (const { node, claim } of decideOverdue(replica.view, clock.now(), ORDER_PATIENCE)) {
+        const order = orderOf(replica.view, node, claim);
+        if (order !== null) hub.send(node, order);
+      }
+    },
+  };
+  await Promise.all([health, walltime, orders].map((beat) => keepBeat(beat, clock, logger, signal)));
+}

@@ -1,0 +1,47 @@
+// Judges nodes by how long they have been silent. Pure: heartbeats and the clock come in as
+// arguments. A leader judges no node before a full timeout of its own: silence counts from the
+// later of the last heartbeat and the moment it began to lead (D9).
+
+import { type Duration, type Instant, type Node, type NodeHealthCommand, type NodeId, type View, between } from "@lattice/core";
+
+export interface HealthInputs {
+  readonly now: Instant;
+  readonly leadingSince: Instant;
+  readonly lastHeard: (node: NodeId) => Instant | null;
+  /** Silence after which a node is degraded. */
+  readonly timeout: Duration;
+  /** Further silence after which it is down. */
+  readonly grace: Duration;
+}
+
+export function decideHealth(view: View, inputs: HealthInputs): NodeHealthCommand[] {
+  const verdicts: NodeHealthCommand[] = [];
+  for (const node of view.nodes()) {
+    const verdict = judge(node, inputs);
+    if (verdict !== null) verdicts.push(verdict);
+  }
+  return verdicts;
+}
+
+function judge(node: Node, inputs: HealthInputs): NodeHealthCommand | null {
+  const heardAt = inputs.lastHeard(node.id);
+  const silence = between(later(heardAt, inputs.leadingSince), inputs.now);
+  const { kind } = node.state;
+  const watched = kind === "ready" || kind === "degraded" || kind === "draining" || kind === "drained";
+  if (watched && silence >= inputs.timeout + inputs.grace) return say(node, "silent", `no heartbeat for ${secondsOf(silence)} s`);
+  if (kind === "ready" && silence >= inputs.timeout) return say(node, "late", `no heartbeat for ${secondsOf(silence)} s`);
+  const healing = kind === "degraded" || (node.state.kind === "down" && node.state.cause === "silent");
+  const heardLately = heardAt !== null && between(heardAt, inputs.now) < inputs.timeout;
+  if (healing && heardLately) return say(node, "heard", "heartbeats are back");
+  return null;
+}
+
+const say = (node: Node, verdict: NodeHealthCommand["verdict"], reason: string): NodeHealthCommand => ({
+  kind: "node.health",
+  node: node.id,
+  verdict,
+  reason,
+});
+
+const later = (a: Instant | null, b: Instant): Instant => (a !== null && a > b ? a : b);
+const secondsOf = (length: Duration): number => Math.round(length / 1000);

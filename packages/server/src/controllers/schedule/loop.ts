@@ -1,0 +1,115 @@
+// Runs scheduling cycles: at once when something relevant happens, and on each vCluster's own
+// interval. One cycle at a time; a plan is committed before the next cycle looks, so that no cycle
+// plans with what another has just taken. Between cycles the loop leaves the event loop to others
+// in proportion to what the last one cost.
+
+import { type Duration, duration, type Instant, type VCluster, type VClusterId } from "@lattice/core";
+import { type CycleResult, cycle, nothingToDo, snapshotFor } from "@lattice/scheduler";
+import type { Logger } from "pino";
+import { type Clock, sleep } from "../../clock.ts";
+import type { Sequencer } from "../../leader/sequencer.ts";
+import type { Replica } from "../../replica/replica.ts";
+import { wakeupOf } from "./wakeups.ts";
+
+/** A loop busy with cycles still leaves this many times a cycle's cost to everything else. */
+const REST_FACTOR = 2;
+
+export interface ScheduleContext {
+  readonly replica: Replica;
+  readonly sequencer: Sequencer;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly minGap: Duration;
+  readonly onCycle: (result: CycleResult, seconds: number) => void;
+  readonly onPlacements: (accepted: number, refused: number) => void;
+}
+
+export async function runSchedule(context: ScheduleContext, signal: AbortSignal): Promise<void> {
+  const { replica, clock, logger } = context;
+  const due = new Set<VClusterId>();
+  const ranAt = new Map<VClusterId, Instant>();
+  let wake: () => void = () => {};
+  const mark = (vcluster: VClusterId) => {
+    due.add(vcluster);
+    wake();
+  };
+  const markAll = () => {
+    for (const vcluster of replica.view.vclusters()) mark(vcluster.id);
+  };
+  const unsubscribe = replica.feed.onEvents((events) => {
+    for (const { event } of events) {
+      const wakeup = wakeupOf(event);
+      if (wakeup?.kind === "one") mark(wakeup.vcluster);
+      if (wakeup?.kind === "all") markAll();
+    }
+  });
+  signal.addEventListener("abort", () => wake(), { once: true });
+  markAll();
+
+  while (!signal.aborted) {
+    if (due.size === 0) await idle();
+    // Whatever else happens in this turn of the event loop belongs into the same cycle.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    const began = performance.now();
+    for (const vcluster of ordered(due)) {
+      due.delete(vcluster.id);
+      ranAt.set(vcluster.id, clock.now());
+      if (signal.aborted || nothingToDo(replica.view, vcluster)) continue;
+      await runCycle(vcluster).catch((error) => {
+        if (signal.aborted) return;
+        logger.warn({ err: error, vcluster: vcluster.id }, "plan not committed; trying again");
+        clock.after(duration(250), () => mark(vcluster.id));
+      });
+    }
+    const cost = performance.now() - began;
+    await sleep(clock, duration(Math.ceil(Math.max(context.minGap, Math.min(cost * REST_FACTOR, 1_000)))), signal);
+  }
+  unsubscribe();
+
+  async function runCycle(vcluster: VCluster): Promise<void> {
+    const began = performance.now();
+    const result = cycle(snapshotFor(replica.view, vcluster, clock.now()));
+    context.onCycle(result, (performance.now() - began) / 1000);
+    if (result.placements.length === 0) return;
+    const { outcome } = await context.sequencer.propose({
+      kind: "plan.commit",
+      vcluster: vcluster.id,
+      basis: result.basis,
+      placements: result.placements,
+    });
+    if (outcome.kind === "rejected") {
+      logger.warn({ vcluster: vcluster.id, refusal: outcome.refusal }, "plan refused");
+      return;
+    }
+    const refused = outcome.placements?.filter((placement) => placement.refusal !== null) ?? [];
+    context.onPlacements(result.placements.length - refused.length, refused.length);
+    for (const one of refused) logger.debug({ allocation: one.allocation, refusal: one.refusal }, "placement refused");
+  }
+
+  /** Sleeps until an event wakes the loop or a vCluster's own interval is over. */
+  async function idle(): Promise<void> {
+    const pause = new AbortController();
+    wake = () => pause.abort();
+    signal.addEventListener("abort", wake, { once: true });
+    await sleep(clock, untilNextInterval(), pause.signal);
+    signal.removeEventListener("abort", wake);
+    wake = () => {};
+    const now = clock.now();
+    for (const vcluster of replica.view.vclusters()) {
+      if (now >= (ranAt.get(vcluster.id) ?? 0) + vcluster.cycleInterval) due.add(vcluster.id);
+    }
+  }
+
+  function untilNextInterval(): Duration {
+    const now = clock.now();
+    let wait = 30_000;
+    for (const vcluster of replica.view.vclusters()) {
+      wait = Math.min(wait, (ranAt.get(vcluster.id) ?? 0) + vcluster.cycleInterval - now);
+    }
+    return duration(Math.max(10, wait));
+  }
+
+  function ordered(ids: ReadonlySet<VClusterId>): VCluster[] {
+    return [...replica.view.vclusters()].filter((vcluster) => ids.has(vcluster.id));
+  }
+}

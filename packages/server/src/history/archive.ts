@@ -1,0 +1,22 @@
+// Carries archived records from the replica into the history. Every replica does this for itself;
+// a replay after a crash repeats records, which the history takes once.
+
+import type { Allocation, Applied, LogIndex } from "@lattice/core";
+import type { Logger } from "pino";
+import type { History } from "./index.ts";
+
+export function archiveTo(history: History, logger: Logger): (applied: Applied) => void {
+  return (applied) => {
+    const records = archived(applied);
+    if (records.length === 0) return;
+    history.append(records).catch((error: unknown) => logger.error({ err: error }, "history could not be written"));
+  };
+}
+
+function archived(applied: Applied): { readonly index: LogIndex; readonly record: Allocation }[] {
+  const records = [];
+  for (const effect of applied.effects) {
+    if (effect.kind === "archive") records.push({ index: applied.index, record: effect.record });
+  }
+  return records;
+}

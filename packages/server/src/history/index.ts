@@ -1,0 +1,5 @@
+// History: finished allocations that have left the live state. Callers see this and nothing else.
+
+export { HistoryError, type HistoryErrorCode } from "./history-error.ts";
+export type { SegmentInfo } from "./messages.ts";
+export { type History, type HistoryOptions, type HistoryRecord, openHistory } from "./open.ts";

@@ -1,0 +1,90 @@
+// Brings index and segments together when history opens: cuts a torn last line off, reads into the
+// index what it does not have, and reports damage. Records that still match are kept and served
+// even when others of their segment do not.
+
+import { existsSync, statSync, truncateSync } from "node:fs";
+import { closingOf, recordOf } from "./line.ts";
+import type { RecordRow } from "./messages.ts";
+import type { RecordIndex } from "./record-index.ts";
+import { listSegments, scanLines, segmentPath } from "./segment-file.ts";
+import type { OpenSegment, Written } from "./segment-writer.ts";
+
+/** Rows per transaction while reading in. */
+const BATCH = 2000;
+
+/** Returns the segment to write on in. */
+export function recoverHistory(dir: string, index: RecordIndex, onWarning: (text: string) => void): OpenSegment {
+  const known = new Set(index.closed().map((segment) => segment.number));
+  const numbers = listSegments(dir);
+  let open: OpenSegment = { number: 1, bytes: 0, records: 0 };
+  for (const [n, number] of numbers.entries()) {
+    if (known.has(number)) open = { number: number + 1, bytes: 0, records: 0 };
+    else open = readIn(dir, number, n === numbers.length - 1, index, onWarning);
+  }
+  return open;
+}
+
+/** Why the index is not of these files (a segment was taken away or put back), or null. */
+export function strangerTo(dir: string, index: RecordIndex): string | null {
+  for (const { number, bytes } of index.closed()) {
+    const path = segmentPath(dir, number);
+    if (!existsSync(path)) return `${path} is missing`;
+    if (statSync(path).size !== bytes) return `${path} has another size`;
+  }
+  return null;
+}
+
+function readIn(
+  dir: string,
+  number: number,
+  isLast: boolean,
+  index: RecordIndex,
+  onWarning: (text: string) => void,
+): OpenSegment {
+  const path = segmentPath(dir, number);
+  let batch: Written[] = [];
+  let records = 0;
+  let goodEnd = 0;
+  /** Lines that do not match, not yet known to be followed by one that does. */
+  let doubtful: number[] = [];
+  for (const line of scanLines(path, 0)) {
+    if (line.head === null) {
+      doubtful.push(line.offset);
+      continue;
+    }
+    for (const offset of doubtful) onWarning(`${path}: the record at offset ${offset} does not match its checksum`);
+    records += doubtful.length;
+    doubtful = [];
+    goodEnd = line.offset + line.bytes + 1;
+    if (line.head.kind === "closing") {
+      const closing = closingOf(line.head);
+      index.add(batch, { number, bytes: goodEnd, records: closing.records, sha256: closing.sha256 });
+      return { number: number + 1, bytes: 0, records: 0 };
+    }
+    records += 1;
+    batch.push({ row: rowOf(recordOf(line.head)), segment: number, offset: line.offset, bytes: line.bytes });
+    if (batch.length < BATCH) continue;
+    index.add(batch);
+    batch = [];
+  }
+  index.add(batch);
+  if (doubtful.length > 0 && isLast) {
+    onWarning(`${path}: cut an incomplete record at offset ${goodEnd}`);
+    index.drop(number, goodEnd);
+    truncateSync(path, goodEnd);
+  }
+  if (!isLast) onWarning(`${path}: its last line is missing`);
+  return isLast ? { number, bytes: goodEnd, records } : { number: number + 1, bytes: 0, records: 0 };
+}
+
+/** What the index wants to know, from the text of the record itself. */
+function rowOf({ index, json }: { readonly index: number; readonly json: string }): RecordRow {
+  const record = JSON.parse(json) as {
+    readonly id: string;
+    readonly user: string;
+    readonly spec: { readonly tenant: string; readonly vcluster: string; readonly name: string };
+    readonly phase: { readonly kind: string };
+  };
+  const { tenant, vcluster, name } = record.spec;
+  return { index, id: record.id, user: record.user, tenant, vcluster, name, state: record.phase.kind, json };
+}

@@ -1,0 +1,79 @@
+// What a new cluster starts with: the tenant `default` and the four vClusters, and the retention
+// from the configuration. Run by every new leader; it proposes only what is missing.
+
+import {
+  type Command,
+  duration,
+  type Origin,
+  type Retention,
+  type SchedulerKind,
+  seconds,
+  type TenantId,
+  UNLIMITED,
+  type UserName,
+  type VClusterId,
+  type View,
+  WEIGHT_PROFILES,
+} from "@lattice/core";
+import type { Sequencer } from "./sequencer.ts";
+
+const ORIGIN: Origin = { user: "lattice" as UserName, requestId: null, bodyHash: "" };
+
+interface FirstVCluster {
+  readonly id: string;
+  readonly description: string;
+  readonly scheduler: SchedulerKind;
+  readonly cycleSeconds: number;
+  readonly isDefault: boolean;
+}
+
+const FIRST_VCLUSTERS: readonly FirstVCluster[] = [
+  { id: "hpc-batch", description: "Batch jobs, backfilled", scheduler: "hpc_backfill", cycleSeconds: 15, isDefault: true },
+  { id: "ml-training", description: "Training runs", scheduler: "ml_training", cycleSeconds: 15, isDefault: false },
+  { id: "service", description: "Long-running services", scheduler: "service_bin_pack", cycleSeconds: 10, isDefault: false },
+  { id: "interactive", description: "Short interactive work", scheduler: "interactive_fifo", cycleSeconds: 5, isDefault: false },
+];
+
+export interface BootstrapOptions {
+  readonly retention: Retention;
+  readonly backfillDepth: number;
+}
+
+export async function bootstrap(view: View, sequencer: Sequencer, options: BootstrapOptions): Promise<void> {
+  await Promise.all(missing(view, options).map((command) => sequencer.propose(command)));
+}
+
+export function missing(view: View, options: BootstrapOptions): Command[] {
+  const commands: Command[] = [];
+  if (!same(view.retention, options.retention)) commands.push({ kind: "retention.set", ...options.retention });
+  // Only an empty cluster gets its first tenant and vClusters: what an administrator removed stays removed.
+  if ([...view.vclusters()].length > 0) return commands;
+  commands.push({
+    kind: "tenant.create",
+    origin: ORIGIN,
+    tenant: "default" as TenantId,
+    description: "The tenant of those who name none",
+    quota: UNLIMITED,
+    maxPreemptionClass: 10,
+  });
+  for (const first of FIRST_VCLUSTERS) {
+    commands.push({
+      kind: "vcluster.create",
+      origin: ORIGIN,
+      vcluster: first.id as VClusterId,
+      description: first.description,
+      tenant: null,
+      scheduler: first.scheduler,
+      weights: WEIGHT_PROFILES[first.scheduler],
+      cycleInterval: seconds(first.cycleSeconds),
+      backfillDepth: options.backfillDepth,
+      defaultWalltime: duration(24 * 3_600_000),
+      maxWalltime: null,
+      isDefault: first.isDefault,
+    });
+  }
+  return commands;
+}
+
+const same = (a: Retention, b: Retention): boolean =>
+  a.maxFinished === b.maxFinished && a.maxFinishedAge === b.maxFinishedAge;

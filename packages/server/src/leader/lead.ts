@@ -1,0 +1,142 @@
+// Leading: campaign, catch up, then run the sequencer, the scheduler and the controllers until the
+// leadership is lost; then campaign again. Everything that may exist only once in a cluster hangs
+// on this loop. A clean stop resigns, so that another server takes over at once.
+
+import { type Applied, type Duration, duration, type Effect, type Retention } from "@lattice/core";
+import type { CycleResult } from "@lattice/scheduler";
+import type { Logger } from "pino";
+import type { AgentHub } from "../agents/hub.ts";
+import { forgetOrder, runOrder, stopOrder } from "../agents/orders.ts";
+import { type Clock, sleep } from "../clock.ts";
+import { runControllers } from "../controllers/act.ts";
+import { runSchedule } from "../controllers/schedule/loop.ts";
+import type { Leadership, ReplicatedLog } from "../log/replicated-log.ts";
+import type { Metrics } from "../observe/index.ts";
+import type { Replica } from "../replica/replica.ts";
+import { bootstrap } from "./bootstrap.ts";
+import { type Sequencer, startSequencer } from "./sequencer.ts";
+
+/** Pause after a failed turn at leading. */
+const RETRY = duration(200);
+
+export interface LeadOptions {
+  readonly serverId: string;
+  readonly log: ReplicatedLog;
+  readonly replica: Replica;
+  readonly hub: AgentHub;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly retention: Retention;
+  readonly backfillDepth: number;
+  readonly minCycleGap: Duration;
+  readonly heartbeatTimeout: Duration;
+  readonly gracePeriod: Duration;
+  readonly onCycle: (result: CycleResult) => void;
+}
+
+export interface Leader {
+  /** Null while another server leads, or none does. */
+  sequencer(): Sequencer | null;
+  close(): Promise<void>;
+}
+
+export function startLeading(options: LeadOptions): Leader {
+  const { log, replica, clock, logger } = options;
+  const stop = new AbortController();
+  let sequencer: Sequencer | null = null;
+  const loop = run();
+
+  return {
+    sequencer: () => sequencer,
+    async close() {
+      stop.abort();
+      await loop;
+    },
+  };
+
+  async function run(): Promise<void> {
+    while (!stop.signal.aborted) {
+      try {
+        const leadership = await log.campaign(options.serverId, stop.signal);
+        await reign(leadership);
+      } catch (error) {
+        if (!stop.signal.aborted) logger.error({ err: error }, "leading failed; campaigning again");
+      }
+      await sleep(clock, RETRY, stop.signal);
+    }
+  }
+
+  async function reign(leadership: Leadership): Promise<void> {
+    const over = AbortSignal.any([leadership.lost, stop.signal]);
+    await replica.waitFor(await log.head(), over);
+    const active = startSequencer({
+      log,
+      replica,
+      leadership,
+      clock,
+      onBatch: (commands, seconds) => options.metrics.logAppend(seconds, commands),
+    });
+    const unsubscribe = replica.onApplied((applied) => perform(options, applied));
+    try {
+      await bootstrap(replica.view, active, options);
+      logger.info({ term: leadership.term, index: replica.head().index }, "leading");
+      sequencer = active;
+      await Promise.all([
+        runSchedule(
+          {
+            replica,
+            sequencer: active,
+            clock,
+            logger,
+            minGap: options.minCycleGap,
+            onCycle: (result, seconds) => {
+              options.metrics.schedulingCycle(result.vcluster, seconds);
+              options.onCycle(result);
+            },
+            onPlacements: (accepted, refused) => {
+              options.metrics.schedulingPlacements("accepted", accepted);
+              options.metrics.schedulingPlacements("refused", refused);
+            },
+          },
+          over,
+        ),
+        runControllers(
+          {
+            replica,
+            sequencer: active,
+            hub: options.hub,
+            clock,
+            logger,
+            leadingSince: clock.now(),
+            heartbeatTimeout: options.heartbeatTimeout,
+            gracePeriod: options.gracePeriod,
+          },
+          over,
+        ),
+      ]);
+    } finally {
+      sequencer = null;
+      unsubscribe();
+      await active.close();
+      await leadership.resign();
+      logger.info({ term: leadership.term }, "no longer leading");
+    }
+  }
+}
+
+/** Effects are performed only here, after the entry is durable; each is safe to repeat. */
+function perform({ hub, replica }: LeadOptions, applied: Applied): void {
+  for (const effect of applied.effects) send(hub, replica, effect);
+}
+
+function send(hub: AgentHub, replica: Replica, effect: Effect): void {
+  if (effect.kind === "stop") hub.send(effect.node, stopOrder(effect.allocation, effect.attempt, effect.reason));
+  if (effect.kind === "forget") hub.send(effect.node, forgetOrder(effect.allocation, effect.attempt));
+  if (effect.kind !== "run") return;
+  const allocation = replica.view.allocation(effect.allocation);
+  // A later command of the same entry may have ended the attempt again.
+  if (allocation === undefined || allocation.attempt !== effect.attempt) return;
+  const order = runOrder(allocation, effect.node);
+  if (order !== null) hub.send(effect.node, order);
+}

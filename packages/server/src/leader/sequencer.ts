@@ -1,0 +1,175 @@
+// The one place where commands enter the log. While a write is in flight, commands gather; the
+// next write takes them all as one entry (group commit). The sequencer numbers, stamps and chains
+// entries; the outcome of each command comes back from the replica once the entry is durable and
+// applied, never earlier.
+
+import {
+  type Applied,
+  type Command,
+  ENTRY_VERSION,
+  encodeEntry,
+  type Instant,
+  type LogIndex,
+  logIndex,
+  type Outcome,
+} from "@lattice/core";
+import { ProblemError } from "@lattice/wire";
+import type { Clock } from "../clock.ts";
+import { type Leadership, LogError, type ReplicatedLog } from "../log/replicated-log.ts";
+import type { ChainHead, Replica } from "../replica/replica.ts";
+import { sha256 } from "../replica/hash.ts";
+
+export interface Proposal {
+  readonly outcome: Outcome;
+  readonly index: LogIndex;
+}
+
+export interface Sequencer {
+  propose(command: Command): Promise<Proposal>;
+  /** Refuses new commands, waits for those in flight. */
+  close(): Promise<void>;
+}
+
+/** Commands in one entry: bounds how long one apply may hold the event loop. */
+const MAX_BATCH = 512;
+/** Commands waiting; beyond it callers are told to come back, so that memory stays bounded. */
+const MAX_QUEUE = 20_000;
+/** Share of the engine's entry limit that a batch fills, by a cheap estimate of its size. */
+const FILL = 0.5;
+
+interface Waiting {
+  readonly command: Command;
+  readonly resolve: (proposal: Proposal) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Options {
+  readonly log: ReplicatedLog;
+  readonly replica: Replica;
+  readonly leadership: Leadership;
+  readonly clock: Clock;
+  readonly onBatch: (commands: number, seconds: number) => void;
+}
+
+export function startSequencer({ log, replica, leadership, clock, onBatch }: Options): Sequencer {
+  let queue: Waiting[] = [];
+  let writing: Promise<void> | null = null;
+  let closed = false;
+  let head: ChainHead = replica.head();
+  const inFlight = new Map<LogIndex, readonly Waiting[]>();
+  const unsubscribe = replica.onApplied(settle);
+  leadership.lost.addEventListener("abort", abandon, { once: true });
+
+  return {
+    propose(command) {
+      if (closed || leadership.lost.aborted) return Promise.reject(notLeader());
+      if (queue.length >= MAX_QUEUE) return Promise.reject(overloaded());
+      return new Promise((resolve, reject) => {
+        queue.push({ command, resolve, reject });
+        writing ??= write().finally(() => {
+          writing = null;
+        });
+      });
+    },
+    async close() {
+      closed = true;
+      await writing;
+      unsubscribe();
+    },
+  };
+
+  async function write(): Promise<void> {
+    // Commands proposed in this same turn of the event loop belong into the first batch.
+    await Promise.resolve();
+    while (queue.length > 0) {
+      const batch = take();
+      const began = performance.now();
+      const entry = next(batch.map((waiting) => waiting.command));
+      const bytes = new TextEncoder().encode(encodeEntry(entry));
+      inFlight.set(entry.index, batch);
+      try {
+        await log.append(leadership, [{ index: entry.index, term: entry.term, bytes }]);
+      } catch (error) {
+        inFlight.delete(entry.index);
+        for (const waiting of batch) waiting.reject(problemOf(error));
+        if (!recoverable(error)) await leadership.resign().catch(() => {});
+        continue;
+      }
+      head = { index: entry.index, term: entry.term, hash: sha256(bytes), at: entry.at };
+      onBatch(batch.length, (performance.now() - began) / 1000);
+    }
+  }
+
+  function take(): Waiting[] {
+    let size = 0;
+    let count = 0;
+    const limit = log.maxEntryBytes * FILL;
+    while (count < queue.length && count < MAX_BATCH) {
+      const waiting = queue[count];
+      if (waiting === undefined) break;
+      size += estimate(waiting.command);
+      if (count > 0 && size > limit) break;
+      count += 1;
+    }
+    const batch = queue.slice(0, count);
+    queue = queue.slice(count);
+    return batch;
+  }
+
+  function next(commands: readonly Command[]) {
+    return {
+      index: logIndex(head.index + 1),
+      term: leadership.term,
+      version: ENTRY_VERSION,
+      at: Math.max(clock.now(), head.at) as Instant,
+      prevHash: head.hash,
+      commands,
+    };
+  }
+
+  function settle(applied: Applied): void {
+    const batch = inFlight.get(applied.index);
+    if (batch === undefined) return;
+    inFlight.delete(applied.index);
+    batch.forEach((waiting, n) => {
+      const outcome = applied.outcomes[n];
+      if (outcome === undefined) waiting.reject(new Error(`entry ${applied.index} has no outcome for command ${n}`));
+      else waiting.resolve({ outcome, index: applied.index });
+    });
+  }
+
+  function abandon(): void {
+    const waiting = [...queue, ...[...inFlight.values()].flat()];
+    queue = [];
+    inFlight.clear();
+    for (const one of waiting) one.reject(notLeader());
+  }
+}
+
+/** Large parts only: scripts and plans. Exact sizes come from encoding, which must happen once. */
+function estimate(command: Command): number {
+  if (command.kind === "allocation.submit") {
+    const { task, environment } = command.spec;
+    const text = task.kind === "script" ? task.text : task.kind === "entrypoint" ? task.line : task.words.join(" ");
+    let size = 1_000 + text.length * 2;
+    for (const [name, value] of Object.entries(environment.variables)) size += name.length + value.length + 8;
+    return size;
+  }
+  if (command.kind === "plan.commit") return 200 + command.placements.reduce((sum, p) => sum + 200 + p.nodes.length * 24, 0);
+  return 600;
+}
+
+const recoverable = (error: unknown): boolean =>
+  error instanceof LogError && ["unavailable", "storage_full", "too_large"].includes(error.code);
+
+function problemOf(error: unknown): unknown {
+  if (!(error instanceof LogError)) return error;
+  if (error.code === "storage_full") return new ProblemError("storage_full", { detail: error.message });
+  if (error.code === "too_large") return new ProblemError("body_too_large", { detail: error.message });
+  if (error.code === "lost_leadership" || error.code === "wrong_index") return notLeader();
+  return new ProblemError("log_unavailable", { detail: error.message });
+}
+
+const notLeader = () => new ProblemError("not_leader", { detail: "This server does not lead at the moment." });
+const overloaded = () =>
+  new ProblemError("log_unavailable", { detail: "Too many writes are waiting for the log.", hint: "Try again shortly." });

@@ -1,0 +1,114 @@
+// The file operations the engine needs, and nothing else, so that a test can put a disk under it
+// that is full, that writes half, or that fails to sync. Every operation is asynchronous.
+
+import { constants } from "node:fs";
+import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { LogError } from "../replicated-log.ts";
+
+export interface OpenFile {
+  /** Bytes read, fewer than asked for at the end of the file. */
+  read(into: Uint8Array, position: number): Promise<number>;
+  /** Bytes written, perhaps fewer than given. */
+  write(from: Uint8Array, position: number): Promise<number>;
+  datasync(): Promise<void>;
+  truncate(length: number): Promise<void>;
+  size(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface Files {
+  /** "create" makes the file, empty, whether or not it was there. */
+  open(path: string, how: "read" | "change" | "create"): Promise<OpenFile>;
+  rename(from: string, to: string): Promise<void>;
+  /** No error when it is not there. */
+  remove(path: string): Promise<void>;
+  list(dir: string): Promise<readonly string[]>;
+  makeDir(path: string): Promise<void>;
+  /** Makes names created, renamed or removed in it durable. */
+  syncDir(path: string): Promise<void>;
+}
+
+const FLAGS = {
+  read: constants.O_RDONLY,
+  change: constants.O_RDWR,
+  create: constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC,
+} as const;
+
+export const diskFiles: Files = {
+  async open(path, how) {
+    const handle = await open(path, FLAGS[how], 0o600);
+    return {
+      read: async (into, position) => (await handle.read(into, 0, into.byteLength, position)).bytesRead,
+      write: async (from, position) => (await handle.write(from, 0, from.byteLength, position)).bytesWritten,
+      datasync: () => handle.datasync(),
+      truncate: (length) => handle.truncate(length),
+      size: async () => (await handle.stat()).size,
+      close: () => handle.close(),
+    };
+  },
+  rename: (from, to) => rename(from, to),
+  remove: (path) => rm(path, { force: true }),
+  list: (dir) => readdir(dir),
+  makeDir: async (path) => {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  },
+  async syncDir(path) {
+    const handle = await open(path, constants.O_RDONLY);
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  },
+};
+
+/** Writes all of it, going on after short writes; a disk that takes nothing is an error. */
+export async function writeFully(file: OpenFile, bytes: Uint8Array, position: number): Promise<void> {
+  let done = 0;
+  while (done < bytes.byteLength) {
+    const wrote = await file.write(done === 0 ? bytes : bytes.subarray(done), position + done);
+    if (wrote <= 0) throw Object.assign(new Error("the disk took no bytes"), { code: "EIO" });
+    done += wrote;
+  }
+}
+
+/** Reads until `into` is full or the file ends; returns how many bytes. */
+export async function readFully(file: OpenFile, into: Uint8Array, position: number): Promise<number> {
+  let done = 0;
+  while (done < into.byteLength) {
+    const got = await file.read(done === 0 ? into : into.subarray(done), position + done);
+    if (got <= 0) break;
+    done += got;
+  }
+  return done;
+}
+
+/** A small file that is either the old one or the new one, whatever crashes. */
+export async function replaceFile(files: Files, dir: string, name: string, content: Uint8Array): Promise<void> {
+  const temporary = `${dir}/${name}.tmp`;
+  const file = await files.open(temporary, "create");
+  try {
+    await writeFully(file, content, 0);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await files.rename(temporary, `${dir}/${name}`);
+  await files.syncDir(dir);
+}
+
+const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
+
+/** What a failed file operation means to the users of the log. */
+export function asLogError(cause: unknown, doing: string): LogError {
+  if (cause instanceof LogError) return cause;
+  const code = errorCode(cause);
+  const words = cause instanceof Error ? cause.message : String(cause);
+  if (FULL.has(code)) return new LogError("storage_full", `no space left while ${doing}: ${words}`, { cause });
+  return new LogError("unavailable", `the disk failed while ${doing}: ${words}`, { cause });
+}
+
+export function errorCode(cause: unknown): string {
+  const code = cause instanceof Error && "code" in cause ? cause.code : "";
+  return typeof code === "string" ? code : "";
+}

@@ -1,0 +1,79 @@
+// lattice-server: reads its flags and its configuration once, starts the server, says so in one
+// JSON line on stdout, and stops cleanly on SIGTERM or SIGINT.
+
+import { Command, Option } from "commander";
+import { ConfigError, loadConfig, LOG_LEVELS } from "./config/index.ts";
+import { createLogger } from "./observe/index.ts";
+import { startServer } from "./server.ts";
+
+declare const LATTICE_VERSION: string | undefined;
+const VERSION = typeof LATTICE_VERSION === "string" ? LATTICE_VERSION : "0.0.0-source";
+
+/** A stop that takes longer than this is cut short. */
+const STOP_DEADLINE_MS = 20_000;
+
+interface Flags {
+  readonly config?: string;
+  readonly dataDir?: string;
+  readonly restListen?: string;
+  readonly grpcListen?: string;
+  readonly logLevel?: string;
+}
+
+const program = new Command("lattice-server")
+  .description("A member of the Lattice control plane.")
+  .version(VERSION)
+  .option("--config <file>", "configuration file (YAML)")
+  .option("--data-dir <dir>", "where the log, snapshots and history live")
+  .option("--rest-listen <address>", "host:port of the REST API")
+  .option("--grpc-listen <address>", "host:port of the gRPC API")
+  .addOption(new Option("--log-level <level>", "how much to log").choices(LOG_LEVELS))
+  .showHelpAfterError();
+
+await main(program.parse().opts<Flags>());
+
+async function main(flags: Flags): Promise<void> {
+  const config = readConfig(flags);
+  const logger = createLogger({ level: config.log.level, server: config.server.id });
+  const server = await startServer({ config, logger, version: VERSION }).catch((error: unknown) => {
+    fail(error instanceof Error ? error.message : String(error));
+  });
+  if (server === undefined) return;
+
+  let stopping = false;
+  const stop = async (reason: string, code: number) => {
+    if (stopping) return;
+    stopping = true;
+    logger.info({ reason }, "stopping");
+    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+    await server.close();
+    process.exit(code);
+  };
+  process.on("SIGTERM", () => void stop("SIGTERM", 0));
+  process.on("SIGINT", () => void stop("SIGINT", 0));
+  void server.failed.then((error) => {
+    logger.fatal({ err: error }, "the log cannot be followed any further");
+    void stop("the log cannot be followed", 1);
+  });
+
+  process.stdout.write(`${JSON.stringify({ ready: true, rest: server.rest, grpc: server.grpc })}\n`);
+  logger.info({ rest: server.rest, grpc: server.grpc, version: VERSION }, "serving");
+}
+
+function readConfig(flags: Flags) {
+  try {
+    return loadConfig(flags.config ?? null, {
+      server: { data_dir: flags.dataDir },
+      api: { rest_listen: flags.restListen, grpc_listen: flags.grpcListen },
+      log: { level: flags.logLevel },
+    });
+  } catch (error) {
+    if (error instanceof ConfigError) return fail(error.message);
+    throw error;
+  }
+}
+
+function fail(message: string): never {
+  process.stderr.write(`lattice-server: ${message}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,88 @@
+// Everything the server counts, by name, in one place. Callers see functions, not the library
+// behind them: it is to be exchanged when the floor of Node moves, and a name or a label cannot be
+// mistyped. Gauges that mirror the state are set when somebody scrapes, not kept up to date.
+
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+
+export interface Metrics {
+  /** `code` is "ok" or a code of the error catalogue. */
+  apiRequest(rpc: string, code: string, seconds: number): void;
+  logAppend(seconds: number, commands: number): void;
+  schedulingCycle(vcluster: string, seconds: number): void;
+  schedulingPlacements(result: "accepted" | "refused", count: number): void;
+  event(kind: string): void;
+  /** One figure per state; states left out vanish. */
+  allocations(byState: Readonly<Record<string, number>>): void;
+  nodes(byState: Readonly<Record<string, number>>): void;
+  agentsConnected(count: number): void;
+  /** Called before every scrape. */
+  onScrape(collect: () => void): void;
+  render(): Promise<string>;
+  readonly contentType: string;
+}
+
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const BATCH = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const m = defineMetrics(registry);
+  const collectors: (() => void)[] = [];
+  return {
+    apiRequest(rpc, code, seconds) {
+      m.requests.inc({ rpc, code });
+      m.requestSeconds.observe({ rpc }, seconds);
+    },
+    logAppend(seconds, commands) {
+      m.appendSeconds.observe(seconds);
+      m.batchCommands.observe(commands);
+    },
+    schedulingCycle: (vcluster, seconds) => m.cycleSeconds.observe({ vcluster }, seconds),
+    schedulingPlacements: (result, count) => m.placements.inc({ result }, count),
+    event: (kind) => m.events.inc({ kind }),
+    allocations: (byState) => setAll(m.allocations, byState),
+    nodes: (byState) => setAll(m.nodes, byState),
+    agentsConnected: (count) => m.agents.set(count),
+    onScrape: (collect) => void collectors.push(collect),
+    render() {
+      for (const collect of collectors) collect();
+      return registry.metrics();
+    },
+    contentType: registry.contentType,
+  };
+}
+
+function defineMetrics(registry: Registry) {
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Counter<L>({ name, help, labelNames, registers });
+  const histogram = <L extends string>(name: string, help: string, buckets: number[], labelNames: readonly L[]) =>
+    new Histogram<L>({ name, help, buckets, labelNames, registers });
+  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Gauge<L>({ name, help, labelNames, registers });
+  return {
+    requests: counter("lattice_api_requests_total", "API calls answered, by RPC and outcome.", ["rpc", "code"]),
+    requestSeconds: histogram(
+      "lattice_api_request_seconds",
+      "Time to answer a call; for streams, until they end.",
+      SECONDS,
+      ["rpc"],
+    ),
+    appendSeconds: histogram("lattice_log_append_seconds", "Time until a batch was durable.", SECONDS, []),
+    batchCommands: histogram("lattice_log_batch_commands", "Commands per batch written to the log.", BATCH, []),
+    cycleSeconds: histogram("lattice_scheduling_cycle_seconds", "Time of a scheduling cycle.", SECONDS, ["vcluster"]),
+    placements: counter("lattice_scheduling_placements_total", "Placements proposed, by what became of them.", [
+      "result",
+    ]),
+    events: counter("lattice_events_total", "Events that committed entries gave rise to.", ["kind"]),
+    allocations: gauge("lattice_allocations", "Allocations in the live state.", ["state"]),
+    nodes: gauge("lattice_nodes", "Registered nodes.", ["state"]),
+    agents: gauge("lattice_agents_connected", "Agents with an open stream.", []),
+  };
+}
+
+function setAll(gauge: Gauge<"state">, byState: Readonly<Record<string, number>>): void {
+  gauge.reset();
+  for (const [state, count] of Object.entries(byState)) gauge.set({ state }, count);
+}

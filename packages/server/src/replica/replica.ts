@@ -1,0 +1,158 @@
+// The local copy of the state: restored from the newest snapshot, then fed by the log. Every
+// server has one, the leader included: an entry is applied here only after the log says it is
+// durable, and whoever proposed a command learns its outcome from here.
+//
+// It deliberately performs no effects on nodes; it hands `Applied` to listeners, and only a
+// leader's listeners act.
+
+import {
+  type Applied,
+  applyEntry,
+  beginRestore,
+  createState,
+  decodeEntry,
+  type Instant,
+  type LogIndex,
+  logIndex,
+  type State,
+  snapshotLines,
+  stateHash,
+  type Term,
+  type View,
+} from "@lattice/core";
+import type { ReplicatedLog, StoredEntry } from "../log/replicated-log.ts";
+import { createEventFeed, type EventFeed } from "./event-feed.ts";
+import { sha256 } from "./hash.ts";
+
+/** Where the chain of entries stands; the next entry must name `hash` as its prevHash. */
+export interface ChainHead {
+  readonly index: LogIndex;
+  readonly term: Term;
+  readonly hash: string;
+  readonly at: Instant;
+}
+
+export interface Replica {
+  readonly view: View;
+  readonly feed: EventFeed;
+  head(): ChainHead;
+  stateHash(): string;
+  /** Called for every entry, in order, right after it was applied. */
+  onApplied(listener: (applied: Applied) => void): () => void;
+  waitFor(index: LogIndex, signal: AbortSignal): Promise<void>;
+  /** Header, then the core's own lines; taken at the current index. */
+  snapshot(): { readonly at: ChainHead; readonly lines: Iterable<string> };
+  /** Rejects when the log can no longer be followed: corrupt, or written by a newer version. */
+  readonly failed: Promise<never>;
+  close(): Promise<void>;
+}
+
+/** `first` hears of every entry, those replayed at start included. */
+export async function openReplica(log: ReplicatedLog, first: (applied: Applied) => void): Promise<Replica> {
+  const restored = await restore(log);
+  const state = restored.state;
+  let head = restored.head;
+  const feed = createEventFeed();
+  feed.begin(head.index);
+
+  const listeners = new Set<(applied: Applied) => void>([first]);
+  const waiters = new Waiters();
+  const stop = new AbortController();
+  const following = follow();
+
+  return {
+    view: state,
+    feed,
+    head: () => head,
+    stateHash: () => stateHash(state, sha256),
+    onApplied(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    waitFor: (index, signal) => waiters.until(index, () => head.index, signal),
+    snapshot: () => ({ at: head, lines: withHeader(head, snapshotLines(state, sha256)) }),
+    failed: following.then(() => new Promise<never>(() => {})),
+    async close() {
+      stop.abort();
+      await following.catch(() => {});
+    },
+  };
+
+  async function follow(): Promise<void> {
+    const from = logIndex(head.index + 1);
+    for await (const batch of log.read(from, stop.signal)) {
+      for (const stored of batch) applyStored(stored);
+      waiters.wake(head.index);
+    }
+  }
+
+  function applyStored(stored: StoredEntry): void {
+    const entry = decodeEntry(new TextDecoder().decode(stored.bytes));
+    if (entry.prevHash !== head.hash) {
+      throw new Error(
+        `the log is broken between entries ${head.index} and ${entry.index}: the chain of hashes does not match`,
+      );
+    }
+    const applied = applyEntry(state, entry);
+    head = { index: entry.index, term: entry.term, hash: sha256(stored.bytes), at: entry.at };
+    feed.record(applied);
+    for (const listener of listeners) listener(applied);
+  }
+}
+
+interface Restored {
+  readonly state: State;
+  readonly head: ChainHead;
+}
+
+const BEGINNING: ChainHead = { index: 0 as LogIndex, term: 0 as Term, hash: "", at: 0 as Instant };
+
+async function restore(log: ReplicatedLog): Promise<Restored> {
+  const snapshot = await log.loadSnapshot();
+  if (snapshot === null) return { state: createState(), head: BEGINNING };
+  const building = beginRestore(sha256);
+  let head: ChainHead | null = null;
+  for await (const line of snapshot.lines) {
+    if (head === null) head = JSON.parse(line) as ChainHead;
+    else building.line(line);
+  }
+  if (head === null) throw new Error(`the snapshot at entry ${snapshot.info.index} is empty`);
+  return { state: building.finish(), head };
+}
+
+function* withHeader(head: ChainHead, lines: Iterable<string>): Iterable<string> {
+  yield JSON.stringify(head);
+  yield* lines;
+}
+
+/** Callers waiting for an index to be applied. */
+class Waiters {
+  readonly #waiting = new Set<{ readonly index: LogIndex; readonly resolve: () => void }>();
+
+  until(index: LogIndex, current: () => LogIndex, signal: AbortSignal): Promise<void> {
+    if (current() >= index) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const waiter = {
+        index,
+        resolve: () => {
+          signal.removeEventListener("abort", abandon);
+          resolve();
+        },
+      };
+      const abandon = () => {
+        this.#waiting.delete(waiter);
+        reject(signal.reason);
+      };
+      signal.addEventListener("abort", abandon, { once: true });
+      this.#waiting.add(waiter);
+    });
+  }
+
+  wake(applied: LogIndex): void {
+    for (const waiter of this.#waiting) {
+      if (waiter.index > applied) continue;
+      this.#waiting.delete(waiter);
+      waiter.resolve();
+    }
+  }
+}

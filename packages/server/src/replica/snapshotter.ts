@@ -1,0 +1,62 @@
+// Takes a snapshot every so many entries, then drops the log before the previous one. Archived
+// records must be durable first: once the log is truncated, the history is the only place they are.
+
+import { type LogIndex, logIndex } from "@lattice/core";
+import type { Logger } from "pino";
+import type { History } from "../history/index.ts";
+import type { ReplicatedLog } from "../log/replicated-log.ts";
+import type { Replica } from "./replica.ts";
+
+export interface Snapshotter {
+  /** Takes one now, unless nothing happened since the last. */
+  now(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Options {
+  readonly log: ReplicatedLog;
+  readonly replica: Replica;
+  readonly history: History;
+  readonly everyEntries: number;
+  readonly logger: Logger;
+}
+
+export function startSnapshotter({ log, replica, history, everyEntries, logger }: Options): Snapshotter {
+  let newest: LogIndex = log.status().snapshot?.index ?? logIndex(0);
+  let running: Promise<void> | null = null;
+  const unsubscribe = replica.onApplied((applied) => {
+    if (running === null && applied.index - newest >= everyEntries) void run();
+  });
+
+  return {
+    now: () => run(),
+    async close() {
+      unsubscribe();
+      await running;
+    },
+  };
+
+  function run(): Promise<void> {
+    running ??= take().finally(() => {
+      running = null;
+    });
+    return running;
+  }
+
+  async function take(): Promise<void> {
+    const { at, lines } = replica.snapshot();
+    if (at.index <= newest) return;
+    const previous = newest;
+    newest = at.index;
+    try {
+      await history.flush();
+      const info = await log.saveSnapshot({ index: at.index, term: at.term }, lines);
+      // The entries between the last two snapshots stay, so that watchers and a fallback have them.
+      if (previous > 0) await log.truncate(previous);
+      logger.info({ index: info.index, bytes: info.bytes }, "snapshot taken");
+    } catch (error) {
+      newest = previous;
+      logger.error({ err: error, index: at.index }, "snapshot failed; the log is kept and it is tried again later");
+    }
+  }
+}

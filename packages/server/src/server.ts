@@ -1,0 +1,123 @@
+// Puts the rooms of a server together and takes them apart again in the right order: log, history,
+// replica, leader, agents, API up; API, agents, leader, snapshot, history, log down.
+
+import type { VClusterId } from "@lattice/core";
+import type { CycleResult } from "@lattice/scheduler";
+import { pb, serviceDefinition } from "@lattice/wire";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { handleConnect } from "./agents/connect.ts";
+import { createAgentHub } from "./agents/hub.ts";
+import { createLogRelay } from "./agents/logs.ts";
+import { startApi } from "./api/index.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { duration } from "@lattice/core";
+import type { Config } from "./config/index.ts";
+import { archiveTo } from "./history/archive.ts";
+import { openHistory } from "./history/index.ts";
+import { startLeading } from "./leader/lead.ts";
+import { openLog } from "./log/index.ts";
+import { createMetrics, type Logger } from "./observe/index.ts";
+import { mirrorState } from "./observe/mirror.ts";
+import { createPlane } from "./plane.ts";
+import { openReplica } from "./replica/replica.ts";
+import { startSnapshotter } from "./replica/snapshotter.ts";
+
+export interface RunningServer {
+  readonly rest: string;
+  readonly grpc: string;
+  /** Resolves with the reason when the server cannot go on by itself. */
+  readonly failed: Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export interface ServerOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly version: string;
+  readonly clock?: Clock;
+}
+
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { config, logger, version } = options;
+  const clock = options.clock ?? systemClock;
+  const onWarning = (message: string) => logger.warn(message);
+  mkdirSync(config.server.dataDir, { recursive: true });
+
+  const metrics = createMetrics();
+  const log = await openLog({ engine: config.quorum.engine, dir: config.quorum.dataDir, onWarning });
+  const history = await openHistory({ dir: join(config.server.dataDir, "history"), onWarning });
+  const replica = await openReplica(log, archiveTo(history, logger));
+  const snapshotter = startSnapshotter({
+    log,
+    replica,
+    history,
+    logger,
+    everyEntries: config.quorum.snapshotEveryEntries,
+  });
+
+  const hub = createAgentHub(clock);
+  const logs = createLogRelay(hub, clock);
+  const cycles = new Map<VClusterId, CycleResult>();
+  const leader = startLeading({
+    serverId: config.server.id,
+    log,
+    replica,
+    hub,
+    clock,
+    logger,
+    metrics,
+    retention: config.retention,
+    backfillDepth: config.scheduling.backfillDepth,
+    minCycleGap: duration(config.scheduling.minCycleMs),
+    heartbeatTimeout: config.nodeAgent.heartbeatTimeout,
+    gracePeriod: config.nodeAgent.gracePeriod,
+    onCycle: (result) => void cycles.set(result.vcluster, result),
+  });
+  const plane = createPlane({ serverId: config.server.id, log, replica, leader, hub, logs, history, clock, cycles });
+  mirrorState(metrics, replica, hub);
+
+  const api = await startApi({
+    plane,
+    config,
+    logger,
+    metrics,
+    extraGrpcServices: [
+      {
+        definition: serviceDefinition(pb.AgentService),
+        implementation: {
+          connect: (call: Parameters<typeof handleConnect>[1]) =>
+            handleConnect(
+              {
+                view: () => replica.view,
+                propose: (command) => plane.propose(command),
+                hub,
+                clock,
+                logger,
+                serverVersion: version,
+                heartbeatIntervalMs: config.nodeAgent.heartbeatInterval,
+              },
+              call,
+            ),
+          sendLogs: logs.receive,
+        },
+      },
+    ],
+  });
+
+  return {
+    rest: api.restAddress,
+    grpc: api.grpcAddress,
+    failed: replica.failed.catch((error: unknown) => error),
+    async close() {
+      hub.close();
+      await api.close();
+      await leader.close();
+      await snapshotter.now();
+      await snapshotter.close();
+      await replica.close();
+      await history.close();
+      await log.close();
+    },
+  };
+}

@@ -1,0 +1,233 @@
+// A control plane without log, leader and agents: commands are applied at once to the real core, so
+// that refusals, events and hashes are the real ones. Tests steer it through the extra methods.
+
+import { createHash } from "node:crypto";
+import {
+  type Allocation,
+  type AllocationId,
+  type Applied,
+  applyEntry,
+  attempt,
+  type Command,
+  createState,
+  ENTRY_VERSION,
+  type GroupId,
+  instant,
+  type LogIndex,
+  logIndex,
+  type NodeId,
+  seconds,
+  stateHash,
+  type TenantId,
+  term,
+  UNLIMITED,
+  type UserName,
+  type VClusterId,
+  WEIGHT_PROFILES,
+} from "@lattice/core";
+import { ProblemError } from "@lattice/wire";
+import type { ControlPlane, Cursor, HistoryQuery, LogsQuery, NumberedEvent } from "../../src/api/control-plane.ts";
+
+type Chunks = AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
+
+export interface MemoryPlane extends ControlPlane {
+  apply(...commands: Command[]): Applied;
+  addNode(id: string): void;
+  /** Places a pending allocation and reports it running. */
+  start(id: string, nodes: readonly string[]): void;
+  finish(id: string, exitCode: number): void;
+  hash(): string;
+  /** Forgets events up to and including this entry. */
+  forgetEvents(through: number): void;
+  output: (query: LogsQuery, signal: AbortSignal) => Chunks;
+  readonly archiveRecords: Allocation[];
+  readyReason: string;
+  /** Commands that reached the log. */
+  readonly proposed: Command[];
+}
+
+const ORIGIN = { user: "root" as UserName, requestId: null, bodyHash: "" };
+const EPOCH = 1_700_000_000_000;
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+export function memoryPlane(): MemoryPlane {
+  const state = createState();
+  const events: NumberedEvent[] = [];
+  const archiveRecords: Allocation[] = [];
+  const wakers = new Set<() => void>();
+  let forgotten = -1;
+
+  function apply(...commands: Command[]): Applied {
+    const index = logIndex(state.index + 1);
+    const at = instant(EPOCH + index * 1_000);
+    const applied = applyEntry(state, { index, term: term(1), version: ENTRY_VERSION, at, prevHash: "", commands });
+    for (const [n, event] of applied.events.entries()) events.push({ cursor: { index, n }, at, event });
+    for (const effect of applied.effects) if (effect.kind === "archive") archiveRecords.push(effect.record);
+    for (const wake of wakers) wake();
+    wakers.clear();
+    return applied;
+  }
+
+  async function* read(after: Cursor | null, signal: AbortSignal) {
+    if (after !== null && after.index <= forgotten) throw new ProblemError("cursor_gone");
+    let position =
+      after === null
+        ? events.length
+        : events.filter(({ cursor }) => cursor.index - after.index < 0 || (cursor.index === after.index && cursor.n <= after.n)).length;
+    while (!signal.aborted) {
+      const batch = events.slice(position);
+      position += batch.length;
+      if (batch.length > 0) yield batch;
+      else
+        await new Promise<void>((resolve) => {
+          wakers.add(resolve);
+          signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+    }
+  }
+
+  const plane: MemoryPlane = {
+    serverId: "server-1",
+    proposed: [],
+    archiveRecords,
+    readyReason: "",
+    view: () => state,
+    async propose(command) {
+      plane.proposed.push(command);
+      const { index, outcomes } = apply(command);
+      const outcome = outcomes[0];
+      if (outcome === undefined) throw new Error("no outcome");
+      return { outcome, index };
+    },
+    async waitFor(index, signal) {
+      while (state.index < index) {
+        signal.throwIfAborted();
+        await new Promise<void>((resolve) => {
+          wakers.add(resolve);
+          signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+      }
+    },
+    waitForHead: async () => undefined,
+    events: read,
+    pendingReasons: () => [{ code: "busy", text: "1 of 1 matching nodes is busy" }],
+    estimatedStart: () => instant(EPOCH + 3_600_000),
+    liveness: () => ({ lastHeardAt: instant(EPOCH), connected: true }),
+    logs: (query, signal) => plane.output(query, signal),
+    archived: async (id) => archiveRecords.find((record) => record.id === id) ?? null,
+    archive: async (query) => archived(archiveRecords, query),
+    logStatus: () => ({
+      engine: "memory",
+      term: term(1),
+      firstIndex: logIndex(1),
+      lastIndex: state.index,
+      snapshot: null,
+      bytes: 123,
+      leader: "server-1",
+      unwritable: null,
+      appliedIndex: state.index as LogIndex,
+      isLeader: true,
+    }),
+    members: async () => [{ id: "server-1", address: "127.0.0.1:9000", leader: true, healthy: true }],
+    stateHash: () => stateHash(state, sha256),
+    ready: () => ({ ok: plane.readyReason === "", reason: plane.readyReason }),
+    apply,
+    hash: () => stateHash(state, sha256),
+    forgetEvents: (through) => {
+      forgotten = through;
+    },
+    output: async function* () {},
+    addNode(id) {
+      apply({
+        kind: "node.register",
+        node: id as NodeId,
+        capabilities: {
+          cpuCores: 8,
+          memoryBytes: 2 ** 34,
+          gpuType: "",
+          gpuCount: 0,
+          features: [],
+          hostname: id,
+          kernel: "6.1",
+          isolation: "process_group",
+          hollow: false,
+        },
+        group: "g0" as GroupId,
+        conformance: "",
+        homeVCluster: null,
+        address: "127.0.0.1",
+        agentVersion: "0.1.0",
+        bootId: "boot",
+      });
+    },
+    start(id, nodes) {
+      const record = state.allocation(id as AllocationId);
+      if (record === undefined) throw new Error(`no allocation ${id}`);
+      const next = attempt(record.attempt + 1);
+      const placement = { allocation: record.id, attempt: next, nodes: nodes as NodeId[], scores: {}, backfilled: false };
+      const { outcomes } = apply({ kind: "plan.commit", vcluster: record.spec.vcluster, basis: state.index, placements: [placement] });
+      const outcome = outcomes[0];
+      if (outcome?.kind !== "accepted" || outcome.placements?.[0]?.refusal !== null)
+        throw new Error(`not placed: ${JSON.stringify(outcome)}`);
+      report(id, "running", null);
+    },
+    finish: (id, exitCode) => report(id, exitCode === 0 ? "completed" : "failed", exitCode),
+  };
+
+  function report(id: string, to: "running" | "completed" | "failed", exitCode: number | null): void {
+    const record = state.allocation(id as AllocationId);
+    if (record === undefined || !("nodes" in record.phase)) throw new Error(`${id} is not placed`);
+    for (const node of record.phase.nodes)
+      apply({
+        kind: "attempt.report",
+        node,
+        allocation: record.id,
+        attempt: record.attempt,
+        state: to,
+        exitCode,
+        reason: to === "failed" ? "exit_code" : null,
+        message: "",
+      });
+  }
+
+  seed(apply);
+  return plane;
+}
+
+function seed(apply: (...commands: Command[]) => Applied): void {
+  apply(
+    {
+      kind: "tenant.create",
+      origin: ORIGIN,
+      tenant: "default" as TenantId,
+      description: "",
+      quota: UNLIMITED,
+      maxPreemptionClass: 10,
+    },
+    {
+      kind: "vcluster.create",
+      origin: ORIGIN,
+      vcluster: "hpc-batch" as VClusterId,
+      description: "",
+      tenant: null,
+      scheduler: "hpc_backfill",
+      weights: WEIGHT_PROFILES.hpc_backfill,
+      cycleInterval: seconds(15),
+      backfillDepth: 100,
+      defaultWalltime: seconds(3_600),
+      maxWalltime: null,
+      isDefault: true,
+    },
+  );
+}
+
+function archived(records: readonly Allocation[], query: HistoryQuery): Allocation[] {
+  return records
+    .filter((r) => query.before === undefined || Number(r.id) < Number(query.before))
+    .filter((r) => query.states === undefined || query.states.includes(r.phase.kind))
+    .filter((r) => query.user === undefined || r.user === query.user)
+    .filter((r) => query.tenant === undefined || r.spec.tenant === query.tenant)
+    .filter((r) => query.name === undefined || r.spec.name === query.name)
+    .sort((a, b) => Number(b.id) - Number(a.id))
+    .slice(0, query.limit);
+}

@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, test } from "vitest";
+import { ConfigError, loadConfig } from "../../src/config/index.ts";
+import { isLoopback, parseListen } from "../../src/config/listen.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "lattice-config-"));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+const example = (name: string) => fileURLToPath(new URL(`../../../../config/${name}`, import.meta.url));
+
+function problemsOf(yaml: string): string[] {
+  const path = join(dir, "config.yaml");
+  writeFileSync(path, yaml);
+  try {
+    loadConfig(path);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems.map((p) => `${p.path}: ${p.message}`);
+    throw error;
+  }
+  throw new Error("the configuration was accepted");
+}
+
+describe("the example configurations", () => {
+  test("minimal.yaml loads, with every default filled in", () => {
+    const config = loadConfig(example("minimal.yaml"));
+    expect(config.quorum.engine).toBe("embedded");
+    expect(config.nodeAgent).toEqual({ heartbeatInterval: 10_000, heartbeatTimeout: 30_000, gracePeriod: 60_000 });
+    expect(config.api.autoCreateTenants).toBe(true);
+  });
+
+  test("production.yaml loads and refuses conveniences", () => {
+    const config = loadConfig(example("production.yaml"));
+    expect(config.server.production).toBe(true);
+    expect(config.api.autoCreateTenants).toBe(false);
+    expect(config.retention.maxFinishedAge).toBe(7 * 86_400_000);
+  });
+
+  test("production.yaml says the defaults it documents", () => {
+    const written = loadConfig(example("production.yaml"));
+    const preset = loadConfig(null);
+    for (const section of ["scheduling", "nodeAgent", "retention", "compat", "log"] as const)
+      expect(written[section]).toEqual(preset[section]);
+  });
+});
+
+test("flags override the file, and flags that were not given do not", () => {
+  const config = loadConfig(example("production.yaml"), {
+    api: { rest_listen: "127.0.0.1:0", grpc_listen: undefined },
+    log: { level: "debug" },
+  });
+  expect(config.api.restListen).toEqual({ host: "127.0.0.1", port: 0 });
+  expect(config.api.grpcListen.port).toBe(50_051);
+  expect(config.log.level).toBe("debug");
+});
+
+test("the configuration is frozen to its depth", () => {
+  const config = loadConfig(null);
+  expect(Object.isFrozen(config)).toBe(true);
+  expect(Object.isFrozen(config.api.restListen)).toBe(true);
+  expect(() => Object.assign(config.log, { level: "trace" })).toThrow(TypeError);
+});
+
+describe("refusals", () => {
+  const cases: readonly [string, string, readonly string[]][] = [
+    ["an unknown section", "sever: {}", ["sever: is not a known key; did you mean server?"]],
+    ["an unknown key", "api: { rest_lisen: a }", ["api.rest_lisen: is not a known key; did you mean rest_listen?"]],
+    ["a duration without unit", "node_agent: { grace_period: 10 }", ["node_agent.grace_period: is not a duration"]],
+    ["an address without host", 'api: { rest_listen: ":8080" }', ["api.rest_listen: is not an address"]],
+    ["etcd", "quorum: { engine: etcd }", ["quorum.engine: etcd is not offered by this version"]],
+    ["an unknown engine", "quorum: { engine: zookeeper }", ["quorum.engine: must be embedded or memory"]],
+    ["a negative count", "retention: { max_finished: -1 }", ["retention.max_finished: must be a whole number from 0"]],
+    ["a huge count", "retention: { max_finished: 1e30 }", ["retention.max_finished: must be a whole number"]],
+    ["a text where a number belongs", 'quorum: { node_id: "1" }', ["quorum.node_id: must be a whole number from 1 to 1000"]],
+    ["an unknown log level", "log: { level: loud }", ["log.level: must be one of"]],
+    ["a variable", "server: { id: '${NAME}' }", ["server.id: must be letters"]],
+    ["a list", "- 1", [": "]],
+    ["a key written twice", "log: {level: info}\nlog: {level: debug}", [": line 2"]],
+    ["broken YAML", "server: [", [": line 1"]],
+    [
+      "a timeout below the interval",
+      "node_agent: { heartbeat_interval: 10s, heartbeat_timeout: 5s }",
+      ["node_agent.heartbeat_timeout: must be longer"],
+    ],
+    [
+      "conveniences in production",
+      "server: { production: true }\napi: { auto_create_tenants: true }\nquorum: { engine: memory }",
+      ["api.auto_create_tenants: must not be true", "quorum.engine: memory keeps nothing"],
+    ],
+  ];
+  test.each(cases)("%s", (_name, yaml, expected) => {
+    const problems = problemsOf(yaml);
+    expect(problems).toHaveLength(expected.length);
+    for (const [i, start] of expected.entries()) expect(problems[i]).toContain(start);
+  });
+
+  test("a file that is not there", () => {
+    expect(() => loadConfig(join(dir, "missing.yaml"))).toThrow(/missing\.yaml is not usable:\n {2}cannot be read/);
+  });
+
+  test("everything wrong is said at once", () => {
+    expect(problemsOf("log: { level: loud }\nquorum: { node_id: 0 }\nnope: 1")).toHaveLength(3);
+  });
+});
+
+describe("addresses", () => {
+  test.each([
+    ["127.0.0.1:8080", { host: "127.0.0.1", port: 8080 }],
+    ["[::1]:0", { host: "::1", port: 0 }],
+    ["localhost:1", { host: "localhost", port: 1 }],
+    ["127.0.0.1:65536", null],
+    ["127.0.0.1", null],
+    ["[nonsense]:1", null],
+    ["::1:80", null],
+  ])("%s", (text, expected) => expect(parseListen(text)).toEqual(expected));
+
+  test.each([
+    ["127.0.0.1", true],
+    ["127.9.9.9", true],
+    ["localhost", true],
+    ["::1", true],
+    ["0.0.0.0", false],
+    ["::", false],
+    ["192.168.1.1", false],
+    ["example.org", false],
+  ])("%s is loopback: %s", (host, expected) => expect(isLoopback(host)).toBe(expected));
+});

@@ -1,0 +1,73 @@
+// The walltime backstop and the repetition of unanswered orders, by table.
+
+import {
+  type Allocation,
+  type AllocationId,
+  attempt,
+  type Claim,
+  duration,
+  instant,
+  type Node,
+  type NodeId,
+  type View,
+} from "@lattice/core";
+import { describe, expect, it } from "vitest";
+import { decideOverdue } from "../../src/controllers/orders/decide.ts";
+import { wakeupOf } from "../../src/controllers/schedule/wakeups.ts";
+import { decideExpired } from "../../src/controllers/walltime/decide.ts";
+
+const running = (startedAt: number, walltime: number | null, state = "running"): Allocation =>
+  ({
+    id: "7" as AllocationId,
+    attempt: attempt(1),
+    spec: { lifecycle: { walltime } },
+    phase: {
+      kind: "running",
+      startedAt,
+      nodes: ["n1"],
+      progress: [{ state, exitCode: null, message: "" }],
+    },
+  }) as unknown as Allocation;
+
+const claim = (since: number, releasing: boolean): Claim =>
+  ({ allocation: "7", attempt: 1, since, releasing }) as unknown as Claim;
+
+const view = (allocation: Allocation, claims: readonly Claim[]): View =>
+  ({
+    placed: () => [allocation],
+    allocation: () => allocation,
+    nodes: () => [{ id: "n1" as NodeId, claims } as unknown as Node],
+  }) as unknown as View;
+
+describe("walltime backstop", () => {
+  it.each([
+    { now: 159_999, walltime: 60_000, expired: 0 },
+    { now: 160_000, walltime: 60_000, expired: 1 },
+    { now: 9_000_000, walltime: null, expired: 0 },
+  ])("at $now with walltime $walltime: $expired", ({ now, walltime, expired }) => {
+    expect(decideExpired(view(running(0, walltime), []), instant(now), duration(100_000))).toHaveLength(expired);
+  });
+});
+
+describe("orders said again", () => {
+  it.each([
+    { title: "a fresh order is left alone", state: "ordered", releasing: false, now: 14_000, overdue: 0 },
+    { title: "an unanswered run order", state: "ordered", releasing: false, now: 15_000, overdue: 1 },
+    { title: "an answered one", state: "running", releasing: false, now: 99_000, overdue: 0 },
+    { title: "a stop order without an end", state: "running", releasing: true, now: 15_000, overdue: 1 },
+  ])("$title", ({ state, releasing, now, overdue }) => {
+    const seen = view(running(0, null, state), [claim(0, releasing)]);
+    expect(decideOverdue(seen, instant(now), duration(15_000))).toHaveLength(overdue);
+  });
+});
+
+describe("what wakes the scheduler", () => {
+  it("a submission wakes its own queue, a freed node all of them, a start none", () => {
+    const vcluster = "hpc-batch" as never;
+    expect(wakeupOf({ kind: "allocation_changed", to: "pending", vcluster })).toEqual({ kind: "one", vcluster });
+    expect(wakeupOf({ kind: "claim_released" })).toEqual({ kind: "all" });
+    expect(wakeupOf({ kind: "node_changed", to: "ready" })).toEqual({ kind: "all" });
+    expect(wakeupOf({ kind: "node_changed", to: "drained" })).toBeNull();
+    expect(wakeupOf({ kind: "allocation_changed", to: "running" })).toBeNull();
+  });
+});

@@ -1,0 +1,118 @@
+// Commands become entries: batched while a write is in flight, numbered, stamped and chained; the
+// outcome comes only once durable and applied; a refused write leaves nothing behind.
+
+import { type Command, decodeEntry, type LogIndex, type NodeId, type TenantId, UNLIMITED, type UserName } from "@lattice/core";
+import { afterEach, describe, expect, it } from "vitest";
+import { startSequencer } from "../../src/leader/sequencer.ts";
+import { type MemoryFaults, openMemoryLog } from "../../src/log/memory/open.ts";
+import { LogError, type ReplicatedLog } from "../../src/log/replicated-log.ts";
+import { sha256 } from "../../src/replica/hash.ts";
+import { openReplica } from "../../src/replica/replica.ts";
+import { createTestClock } from "../clock.ts";
+
+const tenant = (id: string): Command => ({
+  kind: "tenant.create",
+  origin: { user: "root" as UserName, requestId: null, bodyHash: "" },
+  tenant: id as TenantId,
+  description: "",
+  quota: UNLIMITED,
+  maxPreemptionClass: 10,
+});
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function setUp(faults: MemoryFaults = {}) {
+  const log = openMemoryLog({ faults });
+  const replica = await openReplica(log, () => {});
+  const leadership = await log.campaign("s1", new AbortController().signal);
+  const clock = createTestClock();
+  const batches: number[] = [];
+  const sequencer = startSequencer({ log, replica, leadership, clock, onBatch: (commands) => void batches.push(commands) });
+  closers.push(() => log.close(), () => replica.close(), () => sequencer.close());
+  return { log, replica, leadership, clock, sequencer, batches };
+}
+
+async function entriesOf(log: ReplicatedLog, count: number) {
+  const stop = new AbortController();
+  const entries = [];
+  for await (const batch of log.read(1 as LogIndex, stop.signal)) {
+    entries.push(...batch);
+    if (entries.length >= count) stop.abort();
+  }
+  return entries;
+}
+
+describe("sequencer", () => {
+  it("answers with the outcome of apply and the entry's index", async () => {
+    const { sequencer, replica } = await setUp();
+    const first = await sequencer.propose(tenant("physics"));
+    expect(first.outcome.kind).toBe("accepted");
+    const again = await sequencer.propose(tenant("physics"));
+    expect(again.outcome).toMatchObject({ kind: "rejected", refusal: { code: "already_exists" } });
+    expect(again.index).toBe(first.index + 1);
+    expect(replica.view.tenant("physics" as TenantId)?.id).toBe("physics");
+  });
+
+  it("gathers commands while a write is in flight", async () => {
+    let release: () => void = () => {};
+    let held = true;
+    const { sequencer, batches } = await setUp({
+      beforeAppend: () => (held ? new Promise<void>((resolve) => (release = resolve)) : undefined),
+    });
+    const first = sequencer.propose(tenant("t0"));
+    await new Promise((resolve) => setImmediate(resolve));
+    const rest = Array.from({ length: 100 }, (_, n) => sequencer.propose(tenant(`t${n + 1}`)));
+    held = false;
+    release();
+    await Promise.all([first, ...rest]);
+    expect(batches).toEqual([1, 100]);
+  });
+
+  it("chains entries by hash and never stamps backwards", async () => {
+    const { sequencer, log, clock } = await setUp();
+    await sequencer.propose(tenant("a"));
+    await clock.advance(-5_000);
+    await sequencer.propose(tenant("b"));
+    const [one, two] = await entriesOf(log, 2);
+    if (one === undefined || two === undefined) throw new Error("two entries were written");
+    const first = decodeEntry(new TextDecoder().decode(one.bytes));
+    const second = decodeEntry(new TextDecoder().decode(two.bytes));
+    expect(first.prevHash).toBe("");
+    expect(second.prevHash).toBe(sha256(one.bytes));
+    expect(second.at).toBe(first.at);
+  });
+
+  it("answers 503 when the disk is full, changes nothing, and goes on when there is space again", async () => {
+    let full = true;
+    const { sequencer, replica } = await setUp({
+      beforeAppend: () => {
+        if (full) throw new LogError("storage_full", "no space left on the device");
+      },
+    });
+    await expect(sequencer.propose(tenant("lost"))).rejects.toMatchObject({ problem: { code: "storage_full", status: 503 } });
+    expect(replica.head().index).toBe(0);
+    full = false;
+    const { index } = await sequencer.propose(tenant("kept"));
+    expect(index).toBe(1);
+    expect([...replica.view.tenants()].map((one) => one.id)).toEqual(["kept"]);
+  });
+
+  it("refuses everything once the leadership is lost", async () => {
+    const { sequencer, leadership } = await setUp();
+    await leadership.resign();
+    await expect(sequencer.propose(tenant("late"))).rejects.toMatchObject({ problem: { code: "not_leader" } });
+  });
+
+  it("gives a restarted replica the same state", async () => {
+    const { sequencer, log, replica } = await setUp();
+    for (let n = 0; n < 20; n += 1) await sequencer.propose(tenant(`t${n}`));
+    await sequencer.propose({ kind: "node.health", node: "ghost" as NodeId, verdict: "late", reason: "" });
+    const twin = await openReplica(log, () => {});
+    await twin.waitFor(replica.head().index, AbortSignal.timeout(5_000));
+    expect(twin.stateHash()).toBe(replica.stateHash());
+    await twin.close();
+  });
+});

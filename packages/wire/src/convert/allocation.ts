@@ -1,0 +1,85 @@
+// An allocation record as the contract shows it: the phase flattened into columns, with what only the
+// leader knows (why it waits, when it should start) added by the caller.
+
+import { create } from "@bufbuild/protobuf";
+import {
+  type Allocation,
+  type AllocationPhase,
+  isFinal,
+  isPlaced,
+  type NodeProgress,
+  type PlacedPhase,
+} from "@lattice/core";
+import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
+import { AllocationSchema, AllocationState, NodeProgressSchema } from "../../gen/lattice/v1/allocations_pb.ts";
+import { timestampFromMs } from "../json/timestamp.ts";
+import { specToProto } from "./spec-to-proto.ts";
+import { allocationStateToProto } from "./states.ts";
+
+export interface AllocationExtra {
+  readonly pendingReasons?: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly estimatedStart?: number | null;
+  readonly logIndex?: number;
+}
+
+export function allocationToProto(allocation: Allocation, extra: AllocationExtra = {}): proto.Allocation {
+  const { phase } = allocation;
+  const message = create(AllocationSchema, {
+    id: allocation.id,
+    state: allocationStateToProto(phase.kind),
+    spec: specToProto(allocation.spec),
+    user: allocation.user,
+    submittedAt: timestampFromMs(allocation.submittedAt),
+    nodes: "nodes" in phase ? [...phase.nodes] : [],
+    attempt: allocation.attempt,
+    requeues: allocation.requeues,
+    reason: reasonOf(phase),
+    message: isFinal(phase) ? phase.message : "",
+    pendingReasons: [...(extra.pendingReasons ?? [])],
+    progress: isPlaced(phase) ? progressOf(phase) : [],
+    backfilled: allocation.backfilled,
+    scores: allocation.scores,
+    logIndex: extra.logIndex === undefined ? "" : `${extra.logIndex}`,
+  });
+  const startedAt = "startedAt" in phase ? phase.startedAt : null;
+  if (startedAt !== null) message.startedAt = timestampFromMs(startedAt);
+  if (isFinal(phase)) {
+    message.endedAt = timestampFromMs(phase.endedAt);
+    if (phase.exitCode !== null) message.exitCode = phase.exitCode;
+  }
+  if (extra.estimatedStart !== undefined && extra.estimatedStart !== null) {
+    message.estimatedStart = timestampFromMs(extra.estimatedStart);
+  }
+  return message;
+}
+
+/** Why it failed, was cancelled or was requeued; empty otherwise. */
+function reasonOf(phase: AllocationPhase): string {
+  switch (phase.kind) {
+    case "pending":
+      return phase.cause === "submitted" ? "" : phase.cause;
+    case "failed":
+    case "cancelled":
+      return phase.reason;
+    default:
+      return "";
+  }
+}
+
+const progressOf = ({ nodes, progress }: PlacedPhase): proto.NodeProgress[] =>
+  nodes.map((node, i) => nodeProgressToProto(node, progress[i]));
+
+function nodeProgressToProto(node: string, progress: NodeProgress | undefined): proto.NodeProgress {
+  const message = create(NodeProgressSchema, {
+    node,
+    // Ordered means that the node has not answered yet: to a reader it still waits.
+    state:
+      progress === undefined || progress.state === "ordered"
+        ? AllocationState.PENDING
+        : allocationStateToProto(progress.state),
+    message: progress?.message ?? "",
+  });
+  if (progress !== undefined && progress.exitCode !== null) message.exitCode = progress.exitCode;
+  return message;
+}

@@ -1,0 +1,79 @@
+// Nodes and their capabilities, to the contract and back.
+
+import { create } from "@bufbuild/protobuf";
+import type { Capabilities, Node, NodeState } from "@lattice/core";
+import type * as proto from "../../gen/lattice/v1/nodes_pb.ts";
+import { CapabilitiesSchema, ClaimSchema, NodeSchema } from "../../gen/lattice/v1/nodes_pb.ts";
+import { FieldList } from "../errors/field-list.ts";
+import { timestampFromMs } from "../json/timestamp.ts";
+import { bytesToGb, gbToBytes, isUsableGb } from "./amounts.ts";
+import { nodeStateToProto } from "./states.ts";
+
+/** What only the leader knows: heartbeats are not in the log. */
+export interface NodeLiveness {
+  /** Milliseconds since 1970; null: not heard by this server. */
+  readonly lastHeardAt: number | null;
+  readonly connected: boolean;
+}
+
+export function nodeToProto(node: Node, liveness: NodeLiveness): proto.Node {
+  const message = create(NodeSchema, {
+    id: node.id,
+    state: nodeStateToProto(node.state.kind),
+    cause: "cause" in node.state ? node.state.cause : "",
+    reason: reasonOf(node.state),
+    since: timestampFromMs(node.state.since),
+    capabilities: capabilitiesToProto(node.capabilities),
+    group: node.group,
+    conformance: node.conformance,
+    homeVcluster: node.homeVCluster ?? "",
+    claims: node.claims.map((claim) =>
+      create(ClaimSchema, {
+        allocationId: claim.allocation,
+        attempt: claim.attempt,
+        tenant: claim.tenant,
+        vcluster: claim.vcluster,
+        releasing: claim.releasing,
+        exclusive: claim.exclusive,
+      }),
+    ),
+    agentVersion: node.agentVersion,
+    connected: liveness.connected,
+    address: node.address,
+  });
+  if (liveness.lastHeardAt !== null) message.lastHeartbeat = timestampFromMs(liveness.lastHeardAt);
+  return message;
+}
+
+const reasonOf = (state: NodeState): string => ("reason" in state ? state.reason : "");
+
+export const capabilitiesToProto = (c: Capabilities): proto.Capabilities =>
+  create(CapabilitiesSchema, {
+    cpuCores: c.cpuCores,
+    memoryGb: bytesToGb(c.memoryBytes),
+    gpuType: c.gpuType,
+    gpuCount: c.gpuCount,
+    features: [...c.features],
+    hostname: c.hostname,
+    kernel: c.kernel,
+    isolation: c.isolation,
+    hollow: c.hollow,
+  });
+
+/** Throws a ProblemError that names the field. */
+export function capabilitiesFromProto(c: proto.Capabilities): Capabilities {
+  const problems = new FieldList();
+  if (!isUsableGb(c.memoryGb)) problems.add("capabilities.memory_gb", "must be a number of GiB, 0 or more");
+  problems.throwIfAny();
+  return {
+    cpuCores: c.cpuCores,
+    memoryBytes: gbToBytes(c.memoryGb),
+    gpuType: c.gpuType,
+    gpuCount: c.gpuCount,
+    features: [...c.features],
+    hostname: c.hostname,
+    kernel: c.kernel,
+    isolation: c.isolation,
+    hollow: c.hollow,
+  };
+}

@@ -1,0 +1,157 @@
+// A submission in its full form to the core's complete spec: defaults filled in, ids parsed, features
+// that are not offered refused by name. It checks what the conversion itself needs; whether the
+// complete spec is acceptable is the core's to say.
+
+import {
+  type AllocationSpec,
+  type Constraints,
+  type Duration,
+  type Lifecycle,
+  type NodeId,
+  parseNodeId,
+  parseTenantId,
+  parseVClusterId,
+  type RequeuePolicy,
+  type Resources,
+  seconds,
+  type Task,
+  type TenantId,
+  type VClusterId,
+} from "@lattice/core";
+import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
+import { LifecycleType, RequeuePolicySchema, Topology } from "../../gen/lattice/v1/allocations_pb.ts";
+import { FieldList } from "../errors/field-list.ts";
+import { enumName } from "../json/enum-names.ts";
+import { gbToBytes, isUsableGb } from "./amounts.ts";
+import { unsupportedFields } from "./unsupported.ts";
+
+export const DEFAULT_PREEMPTION_CLASS = 5;
+export const DEFAULT_MAX_REQUEUE = 3;
+/** For a vCluster that names no default of its own. */
+export const DEFAULT_WALLTIME_MS = 3_600_000;
+
+export interface SpecDefaults {
+  /** Used when the submission names none. */
+  readonly tenant: string;
+  readonly vcluster: string;
+  /** Null: the vCluster is not known here; the log will refuse it. */
+  readonly defaultWalltimeMs: (vcluster: string) => number | null;
+}
+
+/** Throws a ProblemError that names every field. */
+export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults): AllocationSpec {
+  const missing = new FieldList();
+  for (const path of unsupportedFields(spec)) missing.add(`allocation.${path}`, "is not offered by this version");
+  missing.throwIfAny("unsupported_feature");
+
+  const problems = new FieldList();
+  const tenant = idOf(spec.tenant || defaults.tenant, { field: "allocation.tenant", parse: parseTenantId, problems });
+  const vcluster = idOf(spec.vcluster || defaults.vcluster, {
+    field: "allocation.vcluster",
+    parse: parseVClusterId,
+    problems,
+  });
+  const task = taskOf(spec, problems);
+  const resources = resourcesOf(spec.resources, problems);
+  const lifecycle = lifecycleOf(spec.lifecycle, walltimeFor(vcluster, defaults), problems);
+  problems.throwIfAny();
+  return {
+    tenant,
+    project: spec.project,
+    vcluster,
+    name: spec.name,
+    tags: spec.tags,
+    intent: spec.intent,
+    task,
+    environment: { variables: spec.environment?.variables ?? {}, workdir: spec.environment?.workdir ?? "" },
+    resources,
+    lifecycle,
+    slurmEnv: spec.slurmEnv,
+  };
+}
+
+interface IdField<Id> {
+  readonly field: string;
+  readonly parse: (text: string) => Id | null;
+  readonly problems: FieldList;
+}
+
+function idOf<Id extends TenantId | VClusterId | NodeId>(text: string, { field, parse, problems }: IdField<Id>): Id {
+  const id = parse(text);
+  if (id !== null) return id;
+  if (text === "") problems.add(field, "must be given");
+  else problems.add(field, "is not a valid name", "Use up to 63 letters, digits, `.`, `_` and `-`.");
+  // Never used: the problem noted above is thrown before the spec is complete.
+  return text as Id;
+}
+
+function taskOf(spec: proto.AllocationSpec, problems: FieldList): Task {
+  const given: Task[] = [];
+  if (spec.entrypoint !== "") given.push({ kind: "entrypoint", line: spec.entrypoint });
+  if (spec.command.length > 0) given.push({ kind: "command", words: spec.command });
+  if (spec.script !== "") given.push({ kind: "script", text: spec.script });
+  const [task, second] = given;
+  if (second !== undefined) {
+    problems.add(
+      `allocation.${second.kind}`,
+      `cannot be combined with ${task?.kind}`,
+      "Give one of entrypoint, command and script.",
+    );
+  }
+  if (task !== undefined) return task;
+  problems.add("allocation.entrypoint", "must be given", "Give one of entrypoint, command and script.");
+  return { kind: "entrypoint", line: "" };
+}
+
+function resourcesOf(resources: proto.Resources | undefined, problems: FieldList): Resources {
+  const nodes = resources?.nodes;
+  const min = nodes === undefined ? 1 : nodes.min === 0 && nodes.max > 0 ? 1 : nodes.min;
+  const max = nodes === undefined ? 1 : nodes.max === 0 ? min : nodes.max;
+  return {
+    minNodes: min,
+    maxNodes: max,
+    tasksPerNode: resources?.tasksPerNode || 1,
+    constraints: constraintsOf(resources?.constraints, problems),
+  };
+}
+
+function constraintsOf(c: proto.Constraints | undefined, problems: FieldList): Constraints {
+  const path = "allocation.resources.constraints";
+  const memoryGb = c?.memoryGb ?? 0;
+  if (!isUsableGb(memoryGb)) problems.add(`${path}.memory_gb`, "must be a number of GiB, 0 or more");
+  const ids = (list: readonly string[], name: string): NodeId[] =>
+    list.map((text, i) => idOf(text, { field: `${path}.${name}[${i}]`, parse: parseNodeId, problems }));
+  return {
+    gpuType: c?.gpuType ?? "",
+    gpuCount: c?.gpuCount ?? 0,
+    memoryBytes: isUsableGb(memoryGb) ? gbToBytes(memoryGb) : 0,
+    cpuCores: c?.cpuCores ?? 0,
+    features: c?.features ?? [],
+    topology: c?.topology === Topology.TIGHT ? "tight" : "any",
+    requiredNodes: ids(c?.requiredNodes ?? [], "required_nodes"),
+    excludedNodes: ids(c?.excludedNodes ?? [], "excluded_nodes"),
+  };
+}
+
+function lifecycleOf(l: proto.Lifecycle | undefined, fallback: Duration, problems: FieldList): Lifecycle {
+  const kind = l?.type === LifecycleType.UNBOUNDED ? "unbounded" : "bounded";
+  const walltimeSeconds = l?.walltimeSeconds ?? 0;
+  if (kind === "unbounded" && walltimeSeconds > 0) {
+    problems.add(
+      "allocation.lifecycle.walltime_seconds",
+      "does not go with an unbounded lifecycle",
+      "Leave the walltime out.",
+    );
+  }
+  const policy = enumName(RequeuePolicySchema, l?.requeuePolicy ?? 0) as RequeuePolicy | undefined;
+  return {
+    kind,
+    walltime: kind === "unbounded" ? null : walltimeSeconds > 0 ? seconds(walltimeSeconds) : fallback,
+    preemptionClass: l?.preemptionClass ?? DEFAULT_PREEMPTION_CLASS,
+    requeuePolicy: policy ?? (kind === "unbounded" ? "always" : "on_node_failure"),
+    maxRequeue: l?.maxRequeue ?? DEFAULT_MAX_REQUEUE,
+  };
+}
+
+const walltimeFor = (vcluster: VClusterId, { defaultWalltimeMs }: SpecDefaults): Duration =>
+  (defaultWalltimeMs(vcluster) ?? DEFAULT_WALLTIME_MS) as Duration;

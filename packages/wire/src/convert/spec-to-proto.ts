@@ -1,0 +1,76 @@
+// The core's spec in the full form of the contract, with every default visible.
+
+import { create } from "@bufbuild/protobuf";
+import type { AllocationSpec, Constraints, Task } from "@lattice/core";
+import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
+import {
+  AllocationSpecSchema,
+  ConstraintsSchema,
+  EnvironmentSchema,
+  LifecycleSchema,
+  LifecycleType,
+  NodeCountSchema,
+  RequeuePolicy,
+  ResourcesSchema,
+  Topology,
+} from "../../gen/lattice/v1/allocations_pb.ts";
+import { bytesToGb } from "./amounts.ts";
+
+export function specToProto(spec: AllocationSpec): proto.AllocationSpec {
+  const { resources, lifecycle } = spec;
+  return create(AllocationSpecSchema, {
+    tenant: spec.tenant,
+    project: spec.project,
+    vcluster: spec.vcluster,
+    name: spec.name,
+    tags: spec.tags,
+    intent: spec.intent,
+    slurmEnv: spec.slurmEnv,
+    ...taskToProto(spec.task),
+    environment: create(EnvironmentSchema, {
+      variables: spec.environment.variables,
+      workdir: spec.environment.workdir,
+    }),
+    resources: create(ResourcesSchema, {
+      nodes: create(NodeCountSchema, { min: resources.minNodes, max: resources.maxNodes }),
+      tasksPerNode: resources.tasksPerNode,
+      constraints: constraintsToProto(resources.constraints),
+    }),
+    lifecycle: create(LifecycleSchema, {
+      type: lifecycle.kind === "bounded" ? LifecycleType.BOUNDED : LifecycleType.UNBOUNDED,
+      walltimeSeconds: lifecycle.walltime === null ? 0 : Math.ceil(lifecycle.walltime / 1000),
+      preemptionClass: lifecycle.preemptionClass,
+      requeuePolicy: POLICIES[lifecycle.requeuePolicy],
+      maxRequeue: lifecycle.maxRequeue,
+    }),
+  });
+}
+
+const POLICIES = {
+  never: RequeuePolicy.NEVER,
+  on_node_failure: RequeuePolicy.ON_NODE_FAILURE,
+  always: RequeuePolicy.ALWAYS,
+} as const;
+
+function taskToProto(task: Task): { entrypoint?: string; command?: string[]; script?: string } {
+  switch (task.kind) {
+    case "entrypoint":
+      return { entrypoint: task.line };
+    case "command":
+      return { command: [...task.words] };
+    case "script":
+      return { script: task.text };
+  }
+}
+
+const constraintsToProto = (c: Constraints): proto.Constraints =>
+  create(ConstraintsSchema, {
+    gpuType: c.gpuType,
+    gpuCount: c.gpuCount,
+    memoryGb: bytesToGb(c.memoryBytes),
+    cpuCores: c.cpuCores,
+    features: [...c.features],
+    topology: c.topology === "tight" ? Topology.TIGHT : Topology.ANY,
+    requiredNodes: [...c.requiredNodes],
+    excludedNodes: [...c.excludedNodes],
+  });

@@ -1,0 +1,38 @@
+// What a submission may say but this version does not offer. Such a submission is refused with the
+// fields named rather than run without what it asked for.
+
+import type { AllocationSpec } from "../../gen/lattice/v1/allocations_pb.ts";
+import { LifecycleType } from "../../gen/lattice/v1/allocations_pb.ts";
+
+/** Strategies that ask for nothing beyond what every allocation gets. */
+const PLAIN_CHECKPOINTS: readonly string[] = ["", "none"];
+
+/** Paths of the fields that ask for something not offered, in the order of the contract. */
+export function unsupportedFields(spec: AllocationSpec): string[] {
+  const { environment, lifecycle, data, connectivity } = spec;
+  const constraints = spec.resources?.constraints;
+  const asked: readonly (readonly [string, boolean])[] = [
+    ["environment.uenv", has(environment?.uenv)],
+    ["environment.view", has(environment?.view)],
+    ["environment.image", has(environment?.image)],
+    ["environment.tools_uenv", has(environment?.toolsUenv)],
+    ["resources.constraints.require_conformance", constraints?.requireConformance === true],
+    ["resources.constraints.require_unified_memory", constraints?.requireUnifiedMemory === true],
+    ["resources.constraints.prefer_same_numa", constraints?.preferSameNuma === true],
+    ["resources.constraints.allow_cxl_memory", constraints?.allowCxlMemory === true],
+    ["lifecycle.type", lifecycle?.type === LifecycleType.REACTIVE],
+    ["lifecycle.scale_policy", lifecycle?.scalePolicy !== undefined],
+    ["data.mounts", (data?.mounts.length ?? 0) > 0],
+    ["data.defaults", data?.defaults === true],
+    ["connectivity.network_domain", has(connectivity?.networkDomain)],
+    ["connectivity.expose", (connectivity?.expose.length ?? 0) > 0],
+    ["depends_on", spec.dependsOn.length > 0],
+    ["checkpoint.strategy", !PLAIN_CHECKPOINTS.includes(spec.checkpoint?.strategy.toLowerCase() ?? "")],
+    ["telemetry.mode", has(spec.telemetry?.mode)],
+    ["liveness_probe", spec.livenessProbe !== undefined],
+    ["sensitive", spec.sensitive],
+  ];
+  return asked.filter(([, used]) => used).map(([path]) => path);
+}
+
+const has = (text: string | undefined): boolean => text !== undefined && text !== "";

@@ -1,0 +1,100 @@
+// `#LATTICE` directives and the flags of `lattice submit`: one table of options and the short-form
+// field each one sets. An option that is not known is refused with the nearest name: these lines are
+// written for Lattice, so it is a mistake.
+
+import { FieldList } from "../errors/field-list.ts";
+import type { Json, JsonObject } from "../json/value.ts";
+import { nearest } from "../text/nearest.ts";
+import type { Option } from "./options.ts";
+
+/** How the text of an option becomes a value. */
+type Kind = "text" | "number" | "flag" | "words" | "list" | "pairs";
+
+const TEXT = ["name", "tenant", "project", "vcluster", "walltime", "nodes", "entrypoint", "workdir", "intent"] as const;
+const PASSED = ["uenv", "view", "image", "tools_uenv", "topology", "priority", "requeue_policy", "checkpoint"] as const;
+const NUMBERS = ["walltime_hours", "preemption_class", "max_requeue", "tasks_per_node"] as const;
+
+export const LATTICE_OPTIONS: ReadonlyMap<string, { readonly field: string; readonly kind: Kind }> = new Map([
+  ...[...TEXT, ...PASSED].map((name) => [name, { field: name, kind: "text" as Kind }] as const),
+  ...NUMBERS.map((name) => [name, { field: name, kind: "number" as Kind }] as const),
+  ...["gpu_count", "memory_gb", "cpu_cores"].map((name) => [name, { field: name, kind: "number" as Kind }] as const),
+  ["gpu_type", { field: "gpu_type", kind: "text" }],
+  ["job_name", { field: "name", kind: "text" }],
+  ["time", { field: "walltime", kind: "text" }],
+  ["service", { field: "service", kind: "flag" }],
+  ["reactive", { field: "reactive", kind: "flag" }],
+  ["requeue", { field: "requeue", kind: "flag" }],
+  ["sensitive", { field: "sensitive", kind: "flag" }],
+  ["no_preempt", { field: "no_preempt", kind: "flag" }],
+  ["constraint", { field: "constraints", kind: "list" }],
+  ["constraints", { field: "constraints", kind: "list" }],
+  ["features", { field: "features", kind: "words" }],
+  ["nodelist", { field: "required_nodes", kind: "words" }],
+  ["required_nodes", { field: "required_nodes", kind: "words" }],
+  ["exclude", { field: "excluded_nodes", kind: "words" }],
+  ["excluded_nodes", { field: "excluded_nodes", kind: "words" }],
+  ["depends_on", { field: "depends_on", kind: "words" }],
+  ["task_group", { field: "task_group", kind: "text" }],
+  ["env", { field: "env", kind: "pairs" }],
+  ["tag", { field: "tags", kind: "pairs" }],
+  ["tags", { field: "tags", kind: "pairs" }],
+]);
+
+const keyOf = (name: string): string => name.replace(/-/g, "_");
+
+export const latticeTakesValue = (name: string): boolean => LATTICE_OPTIONS.get(keyOf(name))?.kind !== "flag";
+
+/** The options as a submission in short form. Throws a ProblemError that names every option. */
+export function submissionFromOptions(options: readonly Option[]): JsonObject {
+  const problems = new FieldList();
+  const out: Record<string, Json> = {};
+  for (const option of options) {
+    const known = LATTICE_OPTIONS.get(keyOf(option.name));
+    const shown = option.text.slice(0, 100);
+    if (known === undefined) {
+      const close = nearest(option.name, LATTICE_OPTIONS.keys());
+      const hint = close === null ? undefined : `Did you mean "--${close.replace(/_/g, "-")}"?`;
+      problems.add(shown, "is not a known option", hint);
+      continue;
+    }
+    const wrong = apply(out, known, option);
+    if (wrong !== null) problems.add(shown, wrong);
+  }
+  problems.throwIfAny();
+  return out;
+}
+
+function apply(out: Record<string, Json>, known: { field: string; kind: Kind }, option: Option): string | null {
+  const { field, kind } = known;
+  const { value } = option;
+  if (kind === "flag") {
+    if (value !== null && value !== "true" && value !== "false") return "is on or off and takes no other value";
+    out[field] = value !== "false";
+    return null;
+  }
+  if (value === null || value === "") return "needs a value";
+  switch (kind) {
+    case "text":
+      out[field] = value;
+      return null;
+    case "number":
+      if (!/^-?\d+(\.\d+)?$/.test(value)) return "needs a number";
+      out[field] = Number(value);
+      return null;
+    case "words":
+      out[field] = [...listIn(out, field), ...value.split(",").filter((word) => word !== "")];
+      return null;
+    case "list":
+      out[field] = [...listIn(out, field), value];
+      return null;
+    case "pairs": {
+      const at = value.indexOf("=");
+      if (at < 1) return "needs NAME=VALUE";
+      const before = (out[field] ?? {}) as JsonObject;
+      out[field] = { ...before, [value.slice(0, at)]: value.slice(at + 1) };
+      return null;
+    }
+  }
+}
+
+const listIn = (out: JsonObject, field: string): readonly Json[] => (out[field] ?? []) as readonly Json[];

@@ -1,0 +1,89 @@
+// What each #SBATCH option means to Lattice. Options without an equivalent are ignored with a
+// warning that says why or what to use instead, so that existing scripts go on working; options
+// whose loss would change what runs are refused.
+
+/** Short flags and the long options they stand for. */
+export const SLURM_SHORT: Readonly<Record<string, string>> = {
+  N: "nodes",
+  n: "ntasks",
+  t: "time",
+  p: "partition",
+  A: "account",
+  J: "job-name",
+  o: "output",
+  e: "error",
+  i: "input",
+  C: "constraint",
+  D: "chdir",
+  a: "array",
+  d: "dependency",
+  q: "qos",
+  c: "cpus-per-task",
+  w: "nodelist",
+  x: "exclude",
+  G: "gpus",
+  L: "licenses",
+  M: "clusters",
+  H: "hold",
+  b: "begin",
+  B: "extra-node-info",
+  s: "oversubscribe",
+  v: "verbose",
+  Q: "quiet",
+  k: "no-kill",
+  F: "nodefile",
+  S: "core-spec",
+  m: "distribution",
+  W: "wait",
+};
+
+/** Options that stand alone. */
+export const SLURM_FLAGS: ReadonlySet<string> = new Set([
+  "exclusive",
+  "oversubscribe",
+  "overcommit",
+  "contiguous",
+  "requeue",
+  "no-requeue",
+  "hold",
+  "no-kill",
+  "verbose",
+  "quiet",
+  "wait",
+  "parsable",
+  "reboot",
+  "spread-job",
+  "use-min-nodes",
+]);
+
+const FULL_NODES = "Lattice uses full-node scheduling";
+
+/** Ignored, with the reason; the loss does not change what runs. */
+export const SLURM_IGNORED: Readonly<Record<string, string>> = {
+  mem: `${FULL_NODES}, memory is not constrainable`,
+  "mem-per-cpu": `${FULL_NODES}, memory is not constrainable`,
+  "mem-per-gpu": `${FULL_NODES}, memory is not constrainable`,
+  "cpus-per-task": `${FULL_NODES}, a task may use every core of its node`,
+  "mail-user": "use `lattice watch` for event notifications",
+  "mail-type": "use `lattice watch` for event notifications",
+  output: "output is always kept; read it with `lattice logs`",
+  error: "output is always kept; read it with `lattice logs --stderr`",
+  licenses: "use --constraint with a feature of the nodes",
+  clusters: "submit to the other cluster's own address",
+  switches: "nodes are packed into the fewest groups by themselves; --constraint=topology=tight asks for it",
+  gpus: "Lattice counts GPUs per node; use --gpus-per-node",
+  oversubscribe: `${FULL_NODES}`,
+  overcommit: `${FULL_NODES}`,
+  reservation: "reservations are not offered",
+};
+
+/** Ignored without a word: it is what Lattice does anyway, or concerns the submitting program alone. */
+export const SLURM_SILENT: ReadonlySet<string> = new Set(["exclusive", "verbose", "quiet", "parsable"]);
+
+/** Refused: without it, something else would run. */
+export const SLURM_REFUSED: Readonly<Record<string, string>> = {
+  array: "job arrays are not offered by this version",
+  dependency: "dependencies are not offered by this version",
+};
+
+export const DEFAULT_QOS_CLASSES: Readonly<Record<string, number>> = { low: 1, normal: 4, high: 7, urgent: 9 };

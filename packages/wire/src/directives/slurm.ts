@@ -1,0 +1,229 @@
+// #SBATCH options as a submission in short form. See slurm-table.ts for what is ignored or refused.
+
+import { FieldList } from "../errors/field-list.ts";
+import type { Json, JsonObject } from "../json/value.ts";
+import { parseSlurmTime } from "../normalise/walltime.ts";
+import { own } from "../text/own.ts";
+import { expandHostlist } from "./hostlist.ts";
+import type { Option } from "./options.ts";
+import {
+  DEFAULT_QOS_CLASSES,
+  SLURM_FLAGS,
+  SLURM_IGNORED,
+  SLURM_REFUSED,
+  SLURM_SHORT,
+  SLURM_SILENT,
+} from "./slurm-table.ts";
+
+/** A site's own names. */
+export interface SlurmMapping {
+  /** Partition to vCluster; a partition that is not listed keeps its name. */
+  readonly partitions?: Readonly<Record<string, string>>;
+  /** QoS to preemption class. */
+  readonly qos?: Readonly<Record<string, number>>;
+}
+
+export interface SlurmSubmission {
+  readonly submission: JsonObject;
+  readonly warnings: string[];
+}
+
+const longName = (name: string): string => own(SLURM_SHORT, name) ?? name;
+
+export const slurmTakesValue = (name: string): boolean => !SLURM_FLAGS.has(longName(name));
+
+/** Throws a ProblemError that names every option which cannot be honoured. */
+export function submissionFromSlurm(options: readonly Option[], mapping: SlurmMapping = {}): SlurmSubmission {
+  const work = new SlurmWork(mapping);
+  for (const option of options) work.take(longName(option.name), option);
+  work.refused.throwIfAny("unsupported_feature");
+  work.invalid.throwIfAny();
+  return { submission: work.finish(), warnings: work.warnings };
+}
+
+class SlurmWork {
+  readonly warnings: string[] = [];
+  readonly refused = new FieldList();
+  readonly invalid = new FieldList();
+  readonly #mapping: SlurmMapping;
+  readonly #out: Record<string, Json> = {};
+  readonly #constraints: Record<string, Json> = {};
+  #tasks: number | null = null;
+
+  constructor(mapping: SlurmMapping) {
+    this.#mapping = mapping;
+  }
+
+  take(name: string, option: Option): void {
+    const rule = own(RULES, name);
+    const refusal = own(SLURM_REFUSED, name);
+    if (refusal !== undefined) this.refused.add(shown(option), refusal);
+    else if (rule === undefined) this.#ignore(name, option);
+    else if (option.value === null && slurmTakesValue(name)) this.invalid.add(shown(option), "needs a value");
+    else rule(this, option.value ?? "", option);
+  }
+
+  #ignore(name: string, option: Option): void {
+    if (!SLURM_SILENT.has(name)) this.warn(option, own(SLURM_IGNORED, name) ?? "Lattice has no equivalent");
+  }
+
+  warn(option: Option, why: string): void {
+    this.warnings.push(`#SBATCH ${shown(option)} ignored (${why})`);
+  }
+
+  set(field: string, value: Json): void {
+    this.#out[field] = value;
+  }
+
+  constrain(name: string, value: Json): void {
+    this.#constraints[name] = value;
+  }
+
+  whole(option: Option, value: string): number | null {
+    if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
+    this.invalid.add(shown(option), "needs a whole number, 1 or more");
+    return null;
+  }
+
+  tasks(count: number): void {
+    this.#tasks = count;
+  }
+
+  qos(option: Option, value: string): void {
+    const found = own(this.#mapping.qos ?? DEFAULT_QOS_CLASSES, value.toLowerCase());
+    if (found === undefined) this.warn(option, "no preemption class is configured for this QoS");
+    else this.set("preemption_class", found);
+  }
+
+  partition(value: string): void {
+    this.set("vcluster", own(this.#mapping.partitions ?? {}, value) ?? value);
+  }
+
+  /** `--nodes` wins; otherwise enough nodes for the tasks. */
+  finish(): JsonObject {
+    const perNode = this.#out.tasks_per_node;
+    const tasks = this.#tasks;
+    if (tasks !== null && this.#out.nodes === undefined) {
+      const each = typeof perNode === "number" ? perNode : 1;
+      this.#out.nodes = Math.ceil(tasks / each);
+      if (perNode === undefined && tasks > 1) {
+        this.warnings.push(
+          `#SBATCH --ntasks=${tasks} takes one node per task; add --ntasks-per-node to use fewer nodes`,
+        );
+      }
+    } else if (tasks !== null && perNode === undefined && typeof this.#out.nodes === "number") {
+      this.#out.tasks_per_node = Math.ceil(tasks / this.#out.nodes);
+    }
+    if (Object.keys(this.#constraints).length > 0) this.#out.constraints = this.#constraints;
+    return this.#out;
+  }
+}
+
+type Rule = (work: SlurmWork, value: string, option: Option) => void;
+
+const text =
+  (field: string): Rule =>
+  (work, value) =>
+    work.set(field, value);
+
+const hosts =
+  (name: string): Rule =>
+  (work, value, option) => {
+    const names = expandHostlist(value);
+    if (names === null) work.invalid.add(shown(option), "is not a list of nodes");
+    else work.constrain(name, names);
+  };
+
+const RULES: Readonly<Record<string, Rule>> = {
+  nodes: nodesRule,
+  ntasks: (work, value, option) => {
+    const count = work.whole(option, value);
+    if (count !== null) work.tasks(count);
+  },
+  "ntasks-per-node": (work, value, option) => {
+    const count = work.whole(option, value);
+    if (count !== null) work.set("tasks_per_node", count);
+  },
+  time: timeRule,
+  partition: (work, value) => work.partition(value),
+  account: text("tenant"),
+  "job-name": text("name"),
+  qos: (work, value, option) => work.qos(option, value),
+  constraint: constraintRule,
+  gres: gresRule,
+  "gpus-per-node": (work, value, option) => gpuRule(work, value, option),
+  chdir: text("workdir"),
+  uenv: text("uenv"),
+  view: text("view"),
+  requeue: (work) => work.set("requeue_policy", "on_node_failure"),
+  "no-requeue": (work) => work.set("requeue_policy", "never"),
+  nodelist: hosts("required_nodes"),
+  exclude: hosts("excluded_nodes"),
+  export: exportRule,
+};
+
+function nodesRule(work: SlurmWork, value: string, option: Option): void {
+  const match = /^([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$/.exec(value);
+  if (match === null) work.invalid.add(shown(option), "needs a count or a range such as 2-4");
+  else if (match[2] === undefined) work.set("nodes", Number(match[1]));
+  else work.set("nodes", { min: Number(match[1]), max: Number(match[2]) });
+}
+
+function timeRule(work: SlurmWork, value: string, option: Option): void {
+  try {
+    const seconds = parseSlurmTime(value);
+    if (seconds === null) work.warn(option, "every job has a limit; the default of its vCluster applies");
+    else work.set("walltime_seconds", seconds);
+  } catch {
+    work.invalid.add(shown(option), "is not a duration", 'Write it as minutes, "HH:MM:SS" or "D-HH:MM:SS".');
+  }
+}
+
+/** Only "and": alternatives and counts per feature would place the job elsewhere than asked. */
+function constraintRule(work: SlurmWork, value: string, option: Option): void {
+  if (/[|[\]*()]/.test(value)) work.refused.add(shown(option), "only features joined by & are offered");
+  else
+    work.constrain(
+      "features",
+      value.split(/[&,]/).filter((feature) => feature !== ""),
+    );
+}
+
+function gresRule(work: SlurmWork, value: string, option: Option): void {
+  for (const item of value.split(",")) {
+    const [kind, ...rest] = item.split(":");
+    if (kind?.toLowerCase() === "gpu") gpuRule(work, rest.join(":"), option);
+    else if (item !== "" && item !== "none")
+      work.warn({ ...option, text: `--gres=${item}` }, "use --constraint with a feature of the nodes");
+  }
+}
+
+/** `4`, `gh200:4`, `gh200`, or nothing, which means one. */
+function gpuRule(work: SlurmWork, value: string, option: Option): void {
+  const match = /^(?:([A-Za-z][\w.-]*))?:?(\d{1,4})?(?:\(.*\))?$/.exec(value);
+  if (match === null) {
+    work.invalid.add(shown(option), "needs a number of GPUs, such as gpu:4 or gpu:gh200:4");
+    return;
+  }
+  if (match[1] !== undefined) work.constrain("gpu_type", match[1]);
+  work.constrain("gpu_count", Number(match[2] ?? 1));
+}
+
+function exportRule(work: SlurmWork, value: string, option: Option): void {
+  const pairs = value.split(",").filter((item) => item.includes("="));
+  const names = value.split(",").filter((item) => item !== "" && !item.includes("="));
+  if (pairs.length > 0) {
+    work.set(
+      "env",
+      Object.fromEntries(pairs.map((item) => [item.slice(0, item.indexOf("=")), item.slice(item.indexOf("=") + 1)])),
+    );
+  }
+  if (names.some((name) => name !== "NONE")) {
+    work.warn(
+      { ...option, text: `--export=${names.join(",")}` },
+      "the submitting shell's variables are not carried over; use NAME=VALUE",
+    );
+  }
+}
+
+const shown = (option: Option): string => option.text.slice(0, 200);

@@ -1,0 +1,51 @@
+// Gathers every field problem of one request, so that a user corrects them all at once, and turns
+// them into one ProblemError. A hostile body cannot make the answer large: the list has a limit.
+
+import type { FieldProblem } from "@lattice/core";
+import type { ErrorCode } from "./catalogue.ts";
+import { ProblemError } from "./problem.ts";
+
+/** A person corrects a few fields at a time; the rest is only counted. */
+export const MAX_FIELD_PROBLEMS = 20;
+
+/** Named in the one-line detail; the whole list is beside it. */
+const MAX_NAMED = 5;
+
+export class FieldList {
+  readonly fields: FieldProblem[] = [];
+  /** How many were found beyond the limit. */
+  dropped = 0;
+
+  get empty(): boolean {
+    return this.fields.length === 0;
+  }
+
+  add(field: string, detail: string, hint?: string): void {
+    if (this.fields.length >= MAX_FIELD_PROBLEMS) this.dropped += 1;
+    else this.fields.push(hint === undefined ? { field, detail } : { field, detail, hint });
+  }
+
+  throwIfAny(code: ErrorCode = "invalid_argument"): void {
+    if (!this.empty) throw fieldError(this.fields, { code, dropped: this.dropped });
+  }
+}
+
+export function fieldError(
+  fields: readonly FieldProblem[],
+  { code = "invalid_argument", dropped = 0 }: { code?: ErrorCode; dropped?: number } = {},
+): ProblemError {
+  const first = fields[0];
+  const count = fields.length + dropped;
+  const detail =
+    count === 1 && first !== undefined
+      ? `${first.field}: ${first.detail}`
+      : `${count} fields are not acceptable: ${namesOf(fields)}${count > MAX_NAMED ? ", ..." : ""}`;
+  const hint = fields.length === 1 ? first?.hint : undefined;
+  return new ProblemError(code, { detail, fields, ...(hint === undefined ? {} : { hint }) });
+}
+
+const namesOf = (fields: readonly FieldProblem[]): string =>
+  fields
+    .slice(0, MAX_NAMED)
+    .map(({ field }) => field)
+    .join(", ");

@@ -1,0 +1,63 @@
+// A problem: one entry of the catalogue together with what went wrong this time. It is a plain
+// value with the members of RFC 9457 that all doors share; `ProblemError` carries it through code
+// that throws.
+
+import type { FieldProblem, Refusal } from "@lattice/core";
+import { ERRORS, type ErrorCode } from "./catalogue.ts";
+
+export interface Problem {
+  readonly code: ErrorCode;
+  readonly title: string;
+  /** HTTP status. */
+  readonly status: number;
+  readonly detail: string;
+  readonly hint: string;
+  readonly fields: readonly FieldProblem[];
+  readonly retryable: boolean;
+  /** For programs: current, requested and limit of a quota. */
+  readonly figures?: Readonly<Record<string, number>>;
+}
+
+export interface ProblemOptions {
+  readonly detail?: string;
+  readonly hint?: string;
+  readonly fields?: readonly FieldProblem[];
+  readonly figures?: Readonly<Record<string, number>>;
+  readonly cause?: unknown;
+}
+
+export function problem(code: ErrorCode, options: ProblemOptions = {}): Problem {
+  const { http, title, hint, retryable } = ERRORS[code];
+  return {
+    code,
+    title,
+    status: http,
+    detail: options.detail ?? title,
+    hint: options.hint ?? hint,
+    fields: options.fields ?? [],
+    retryable,
+    ...(options.figures === undefined ? {} : { figures: options.figures }),
+  };
+}
+
+export const problemFromRefusal = (refusal: Refusal): Problem => problem(refusal.code, refusal);
+
+export class ProblemError extends Error {
+  readonly problem: Problem;
+
+  constructor(code: ErrorCode, options: ProblemOptions = {}) {
+    super(options.detail ?? ERRORS[code].title, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "ProblemError";
+    this.problem = problem(code, options);
+  }
+
+  /** For a problem that came from elsewhere, such as a server's answer. */
+  static of(problem: Problem): ProblemError {
+    const error = new ProblemError(problem.code, { detail: problem.detail });
+    return Object.defineProperty(error, "problem", { value: problem, enumerable: true });
+  }
+}
+
+/** The problem of any thrown value; what is not a ProblemError is a defect and says no more than that. */
+export const problemOf = (error: unknown): Problem =>
+  error instanceof ProblemError ? error.problem : problem("internal");

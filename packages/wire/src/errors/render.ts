@@ -1,0 +1,19 @@
+// A problem as a person reads it in a terminal: what went wrong, the figures, the fields, and what
+// to do about it. The CLI prints this to standard error.
+
+import type { Problem } from "./problem.ts";
+
+export function renderProblem(problem: Problem): string {
+  const lines = [`Error: ${problem.detail === "" ? problem.title : problem.detail}`];
+  for (const [name, value] of Object.entries(problem.figures ?? {})) lines.push(`  ${capitalised(name)}: ${value}`);
+  for (const { field, detail, hint } of problem.fields) {
+    const line = `${field}: ${detail}`;
+    // A single field's problem usually is the detail already.
+    if (!(problem.fields.length === 1 && problem.detail.includes(line))) lines.push(`  ${line}`);
+    if (hint !== undefined && hint !== "" && hint !== problem.hint) lines.push(`    ${hint}`);
+  }
+  if (problem.hint !== "") lines.push(`Hint: ${problem.hint}`);
+  return lines.join("\n");
+}
+
+const capitalised = (name: string): string => (name.charAt(0).toUpperCase() + name.slice(1)).replace(/_/g, " ");

@@ -1,0 +1,14 @@
+// Base64 for bytes fields. protobuf-es brings an implementation that runs everywhere; this adds the
+// strictness that a border needs.
+
+import { base64Decode, base64Encode } from "@bufbuild/protobuf/wire";
+
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+
+export const formatBytes = (bytes: Uint8Array): string => base64Encode(bytes);
+
+/** Null: not base64. The URL alphabet and missing padding are taken as well. */
+export function parseBytes(text: string): Uint8Array | null {
+  if (!BASE64.test(text) || text.replace(/=+$/, "").length % 4 === 1) return null;
+  return base64Decode(text);
+}

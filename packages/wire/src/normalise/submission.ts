@@ -1,0 +1,95 @@
+// Every way to write a submission, turned into the full form of the contract: wrapped in
+// `allocation` or flat, nested or short, with `72h`, `{min, max}` and constraint text. The CLI,
+// the SDKs and REST all pass through here, so that they cannot differ. Normalising a full form
+// again changes nothing.
+
+import type { FieldProblem } from "@lattice/core";
+import type { SubmitRequest } from "../../gen/lattice/v1/allocations_pb.ts";
+import { SubmitRequestSchema } from "../../gen/lattice/v1/allocations_pb.ts";
+import { fieldError } from "../errors/field-list.ts";
+import { ProblemError } from "../errors/problem.ts";
+import { fromJson, refuseUnknown } from "../json/from-json.ts";
+import { isObject, type JsonObject, kindOf } from "../json/value.ts";
+import { Draft } from "./draft.ts";
+import { FIELDS, UNOFFERED_FIELDS } from "./fields.ts";
+
+export interface Normalised {
+  /** The JSON form of SubmitRequest. */
+  readonly request: JsonObject;
+  readonly warnings: string[];
+}
+
+export function normaliseSubmission(input: unknown): Normalised {
+  const { draft, requestId } = read(input);
+  return { request: requestOf(draft, requestId), warnings: draft.warnings };
+}
+
+/** Normalises and reads; problems are reported under the names that the user wrote. */
+export function submissionFromJson(input: unknown): { request: SubmitRequest; warnings: string[] } {
+  const { draft, requestId, prefix } = read(input);
+  try {
+    return { request: fromJson(SubmitRequestSchema, requestOf(draft, requestId)), warnings: draft.warnings };
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error;
+    throw fieldError(error.problem.fields.map((field) => renamed(field, draft, prefix)));
+  }
+}
+
+interface ReadSubmission {
+  readonly draft: Draft;
+  readonly requestId: unknown;
+  /** What the user wrote before the fields: "allocation." or nothing. */
+  readonly prefix: string;
+}
+
+function read(input: unknown): ReadSubmission {
+  if (!isObject(input)) throw fieldError([{ field: "body", detail: `must be an object, not ${kindOf(input)}` }]);
+  const wrapped = input.allocation !== undefined && input.allocation !== null;
+  const prefix = wrapped ? "allocation." : "";
+  const { request_id: requestId, allocation, ...rest } = input;
+  const draft = new Draft();
+  if (wrapped) refuseBeside(draft, rest);
+  const spec = wrapped ? allocation : rest;
+  if (isObject(spec)) readSpec(draft, spec, prefix);
+  else draft.problems.add("allocation", `must be an object, not ${kindOf(spec)}`);
+  draft.problems.throwIfAny();
+  return { draft, requestId, prefix };
+}
+
+function refuseBeside(draft: Draft, rest: JsonObject): void {
+  refuseUnoffered(rest, "");
+  for (const name of Object.keys(rest)) {
+    if (FIELDS.has(name)) draft.problems.add(name, "stands beside allocation", "Put it inside allocation.");
+    else refuseUnknown(draft.problems, { path: name, name, known: ["allocation", "request_id"] });
+  }
+}
+
+function readSpec(draft: Draft, spec: JsonObject, prefix: string): void {
+  refuseUnoffered(spec, prefix);
+  for (const [name, value] of Object.entries(spec)) {
+    const put = FIELDS.get(name);
+    if (put === undefined) refuseUnknown(draft.problems, { path: prefix + name, name, known: FIELDS.keys() });
+    else if (value !== null) put(draft, value, prefix + name);
+  }
+}
+
+/** Said first and alone: the other fields of such a submission mean something else. */
+function refuseUnoffered(spec: JsonObject, prefix: string): void {
+  const asked = UNOFFERED_FIELDS.filter((name) => spec[name] !== undefined && spec[name] !== null);
+  if (spec.type === "task_group") asked.push("type");
+  if (asked.length === 0) return;
+  const fields = asked.map((name) => ({ field: prefix + name, detail: "is not offered by this version" }));
+  throw fieldError(fields, { code: "unsupported_feature" });
+}
+
+const requestOf = (draft: Draft, requestId: unknown): JsonObject => ({
+  allocation: draft.build(),
+  ...(requestId === undefined || requestId === null ? {} : { request_id: requestId as string }),
+});
+
+function renamed(problem: FieldProblem, draft: Draft, prefix: string): FieldProblem {
+  const inner = problem.field.startsWith("allocation.") ? problem.field.slice("allocation.".length) : null;
+  if (inner === null) return problem;
+  const name = draft.origin(inner);
+  return { ...problem, field: name === inner ? prefix + inner : name };
+}

@@ -1,0 +1,136 @@
+// The OpenAPI 3.1 description of the REST API, derived from the same descriptors as the routes: it
+// cannot describe a route that does not exist, nor miss one.
+
+import type { DescField } from "@bufbuild/protobuf";
+import { SubmitRequestSchema } from "../../gen/lattice/v1/allocations_pb.ts";
+import { ProblemSchema } from "../../gen/lattice/v1/problem_pb.ts";
+import { ERRORS } from "../errors/catalogue.ts";
+import { PROBLEM_MEDIA_TYPE } from "../errors/problem-json.ts";
+import type { Json, JsonObject } from "../json/value.ts";
+import { type Route, routes } from "../routes/routes.ts";
+import { fieldSchema, refTo, schemasOf } from "./schemas.ts";
+import { SHORT_SUBMISSION } from "./short-submission.ts";
+
+export interface OpenApiOptions {
+  /** Of the product. */
+  readonly version?: string;
+  readonly serverUrl?: string;
+}
+
+export function openapi({ version = "0.1.0", serverUrl = "/" }: OpenApiOptions = {}): JsonObject {
+  const shown = routes().filter((route) => route.path.startsWith("/api/v1/"));
+  const messages = shown.flatMap(({ rpc }) => [rpc.input, rpc.output]);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Lattice",
+      version,
+      description:
+        "A distributed workload scheduler for HPC and AI. Every path under /api/v1 also answers under /v1. " +
+        "Bodies are JSON or YAML; unknown fields are refused.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: serverUrl }],
+    tags: [...new Set(shown.map(tagOf))].map((name) => ({ name })),
+    paths: pathsOf(shown),
+    components: {
+      schemas: { ...schemasOf([...messages, ProblemSchema]), ...problemSchema(), ShortSubmission: SHORT_SUBMISSION },
+      responses: {
+        Problem: {
+          description: "What went wrong, with a hint and the fields concerned (RFC 9457).",
+          content: { [PROBLEM_MEDIA_TYPE]: { schema: refTo("Problem") } },
+        },
+      },
+    },
+  };
+}
+
+function pathsOf(shown: readonly Route[]): JsonObject {
+  const paths: Record<string, Record<string, Json>> = {};
+  const seen = new Map<string, number>();
+  for (const route of shown) {
+    const path = route.path.replace(/:([a-z0-9_]+)/g, "{$1}");
+    const name = `${route.service}_${route.method}`;
+    const times = (seen.get(name) ?? 0) + 1;
+    seen.set(name, times);
+    paths[path] ??= {};
+    paths[path][route.httpMethod.toLowerCase()] = operation(route, times === 1 ? name : `${name}_${times}`);
+  }
+  return paths;
+}
+
+function operation(route: Route, operationId: string): JsonObject {
+  const parameters = [...pathParameters(route), ...queryParameters(route)];
+  return {
+    operationId,
+    summary: summaryOf(route),
+    tags: [tagOf(route)],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.body === "*" ? { requestBody: requestBody(route) } : {}),
+    responses: { "200": answer(route), default: { $ref: "#/components/responses/Problem" } },
+  };
+}
+
+const tagOf = ({ service }: Route): string => service.replace(/Service$/, "").toLowerCase();
+
+/** "CreateVCluster" becomes "Create vcluster"; the allocation service leaves its noun out. */
+function summaryOf({ service, method }: Route): string {
+  const words = method
+    .replace("VCluster", "Vcluster")
+    .replace(/(?<=[a-z])(?=[A-Z])/g, " ")
+    .toLowerCase();
+  const noun =
+    service === "AllocationService" && !words.includes(" ") ? ` allocation${words === "list" ? "s" : ""}` : "";
+  return words.charAt(0).toUpperCase() + words.slice(1) + noun;
+}
+
+const pathParameters = ({ params }: Route): JsonObject[] =>
+  params.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } }));
+
+function queryParameters({ rpc, body, params, httpMethod }: Route): JsonObject[] {
+  const flat = (field: DescField) => field.fieldKind !== "map" && field.message === undefined;
+  const fields = body === "*" ? [] : rpc.input.fields.filter((field) => flat(field) && !params.includes(field.name));
+  const own = fields.map((field) => ({ name: field.name, in: "query", schema: fieldSchema(field) }));
+  return httpMethod === "GET" ? [...own, ...READ_PARAMETERS] : own;
+}
+
+const READ_PARAMETERS: readonly JsonObject[] = [
+  {
+    name: "consistent",
+    in: "query",
+    description: "Wait for everything that was durable when the request came in.",
+    schema: { type: "boolean" },
+  },
+  {
+    name: "min_index",
+    in: "query",
+    description: "The least log index that the answer must include.",
+    schema: { type: "string" },
+  },
+];
+
+function requestBody({ rpc }: Route): JsonObject {
+  const submits = rpc.input.typeName === SubmitRequestSchema.typeName;
+  const schema = submits ? { anyOf: [refTo(rpc.input.name), refTo("ShortSubmission")] } : refTo(rpc.input.name);
+  return { required: submits, content: { "application/json": { schema }, "application/yaml": { schema } } };
+}
+
+function answer({ rpc, kind }: Route): JsonObject {
+  if (kind === "unary") {
+    return { description: "Done.", content: { "application/json": { schema: refTo(rpc.output.name) } } };
+  }
+  const schema = { type: "string", description: `Each event's data is one ${rpc.output.name} as JSON.` };
+  return { description: "Server-sent events.", content: { "text/event-stream": { schema } } };
+}
+
+/** The contract's Problem, with the type that RFC 9457 asks for and the codes of the catalogue. */
+function problemSchema(): JsonObject {
+  const { Problem } = schemasOf([ProblemSchema]);
+  const properties = { ...((Problem?.properties ?? {}) as JsonObject) };
+  return {
+    Problem: {
+      ...Problem,
+      properties: { type: { type: "string" }, ...properties, code: { type: "string", enum: Object.keys(ERRORS) } },
+    },
+  };
+}

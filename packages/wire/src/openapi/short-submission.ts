@@ -1,0 +1,83 @@
+// The short form of a submission as JSON Schema: flat fields, `72h`, counts and ranges. A test keeps
+// its properties in step with the fields that `normalise` takes.
+
+import type { Json, JsonObject } from "../json/value.ts";
+import { refTo } from "./schemas.ts";
+
+const text: JsonObject = { type: "string" };
+const flag: JsonObject = { type: "boolean" };
+const count: JsonObject = { type: "integer", minimum: 0 };
+const texts: JsonObject = { type: "array", items: text };
+const pairs: JsonObject = { type: "object", additionalProperties: text };
+const either = (...anyOf: JsonObject[]): JsonObject => ({ anyOf });
+const says = (schema: JsonObject, description: string): JsonObject => ({ ...schema, description });
+
+const constraints = either(refTo("Constraints"), says(text, "For example gpu_type=GH200,gpu_count=4."), texts);
+
+export const SHORT_SUBMISSION: JsonObject = {
+  type: "object",
+  title: "ShortSubmission",
+  description: "The fields of one allocation side by side, without the outer `allocation`.",
+  additionalProperties: false,
+  properties: {
+    request_id: says(text, "Makes the call safe to repeat for 24 hours."),
+    tenant: text,
+    project: text,
+    vcluster: text,
+    name: text,
+    tags: pairs,
+    intent: text,
+    entrypoint: says(text, "A command line, run by /bin/sh -c."),
+    command: says(texts, "Words, run as they are."),
+    script: says(text, "A whole script, run by its own interpreter line."),
+    nodes: either(
+      says({ type: "integer", minimum: 1 }, "An exact count."),
+      says(text, 'A count or a range such as "2-4".'),
+      refTo("NodeCount"),
+    ),
+    tasks_per_node: count,
+    constraints,
+    constraint: constraints,
+    features: either(texts, text),
+    topology: refTo("Topology"),
+    gpu_type: text,
+    gpu_count: count,
+    memory_gb: says({ type: "number", minimum: 0 }, "GiB (2^30 bytes) per node, at least."),
+    cpu_cores: count,
+    required_nodes: texts,
+    excluded_nodes: texts,
+    walltime: says(text, "72h, 90m, 1h30m, HH:MM:SS or D-HH:MM:SS."),
+    walltime_hours: { type: "number", exclusiveMinimum: 0 },
+    walltime_seconds: count,
+    type: refTo("LifecycleType"),
+    service: says(flag, "Runs until it is cancelled."),
+    reactive: flag,
+    scale_policy: refTo("ScalePolicy"),
+    preemption_class: { type: "integer", minimum: 0, maximum: 10 },
+    priority: { type: "string", enum: ["low", "normal", "high"] },
+    requeue: either(flag, refTo("RequeuePolicy")),
+    requeue_policy: refTo("RequeuePolicy"),
+    max_requeue: { type: "integer", minimum: 0, maximum: 100 },
+    env: pairs,
+    variables: pairs,
+    workdir: text,
+    uenv: text,
+    view: text,
+    image: text,
+    tools_uenv: text,
+    mounts: { type: "array", items: refTo("Mount") },
+    network_domain: text,
+    expose: { type: "array", items: refTo("ExposedPort") },
+    environment: refTo("Environment"),
+    resources: refTo("Resources"),
+    lifecycle: refTo("Lifecycle"),
+    data: refTo("Data"),
+    connectivity: refTo("Connectivity"),
+    depends_on: either({ type: "array", items: either(refTo("Dependency"), pairs, text) }, text),
+    checkpoint: either(text, refTo("Checkpoint")),
+    telemetry: either(text, refTo("Telemetry")),
+    liveness_probe: refTo("LivenessProbe"),
+    sensitive: flag,
+    slurm_env: says(flag, "Set SLURM_* variables as well."),
+  } satisfies Record<string, Json>,
+};

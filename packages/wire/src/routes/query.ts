@@ -1,0 +1,53 @@
+// Query and path parameters as typed fields: text to numbers, booleans and enums; a list is given by
+// repeating the parameter or by commas.
+
+import { type DescField, ScalarType } from "@bufbuild/protobuf";
+import { FieldList } from "../errors/field-list.ts";
+import { refuseUnknown } from "../json/from-json.ts";
+import type { Json } from "../json/value.ts";
+import { own } from "../text/own.ts";
+
+/** Read by the server before any request is looked at; never a field. */
+export const RESERVED_QUERY: readonly string[] = ["consistent", "min_index"];
+
+export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The query as the JSON object that `fromJson` takes; `fields` are those of the request. */
+export function queryToJson(fields: readonly DescField[], query: Query): Record<string, Json> {
+  const problems = new FieldList();
+  const known = new Map(fields.filter(isFlat).map((field) => [field.name, field]));
+  const out: Record<string, Json> = {};
+  for (const [name, given] of Object.entries(query)) {
+    if (given === undefined || RESERVED_QUERY.includes(name)) continue;
+    const field = known.get(name);
+    if (field === undefined) refuseUnknown(problems, { path: name, name, known: known.keys() });
+    else out[name] = paramOf(field, given, problems);
+  }
+  problems.throwIfAny();
+  return out;
+}
+
+const isFlat = (field: DescField): boolean => field.fieldKind !== "map" && field.message === undefined;
+
+function paramOf(field: DescField, given: string | readonly string[], problems: FieldList): Json {
+  const texts = typeof given === "string" ? [given] : given;
+  if (field.fieldKind === "list") {
+    return texts
+      .flatMap((text) => text.split(","))
+      .filter((text) => text !== "")
+      .map((text) => scalarOf(field, text));
+  }
+  if (texts.length !== 1) problems.add(field.name, "is given more than once");
+  const text = texts[0] ?? "";
+  // An empty parameter means "not given", except for text.
+  return text === "" && field.scalar !== ScalarType.STRING ? null : scalarOf(field, text);
+}
+
+/** What cannot be read stays text, and `fromJson` says what is wrong with it. */
+function scalarOf(field: DescField, text: string): Json {
+  if (field.enum !== undefined || field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES) return text;
+  if (field.scalar === ScalarType.BOOL) return own(BOOLS, text.toLowerCase()) ?? text;
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+const BOOLS: Readonly<Record<string, boolean>> = { true: true, false: false, "1": true, "0": false };

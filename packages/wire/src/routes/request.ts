@@ -1,0 +1,54 @@
+// One HTTP request as the message of its RPC: path parameters, query and body together. A submission
+// passes through `normalise` on the way, so that every door takes the same short forms.
+
+import type { Message } from "@bufbuild/protobuf";
+import { SubmitRequestSchema } from "../../gen/lattice/v1/allocations_pb.ts";
+import { fieldError } from "../errors/field-list.ts";
+import { fromJson } from "../json/from-json.ts";
+import { isObject, type Json, kindOf } from "../json/value.ts";
+import { submissionFromJson } from "../normalise/submission.ts";
+import { type Query, queryToJson } from "./query.ts";
+import type { Route } from "./routes.ts";
+
+export interface HttpInput {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  /** The parsed body; undefined or null: none. */
+  readonly body: unknown;
+}
+
+/** `warnings` receives what the user should hear although the request is acceptable. */
+export function requestFromHttp(route: Route, input: HttpInput, warnings: string[] = []): Message {
+  const { input: schema } = route.rpc;
+  if (schema.typeName === SubmitRequestSchema.typeName) {
+    queryToJson([], input.query);
+    const { request, warnings: found } = submissionFromJson(input.body ?? {});
+    warnings.push(...found);
+    return request;
+  }
+  const fields: Record<string, Json> = route.body === "*" ? bodyOf(input) : queryOf(route, input);
+  for (const name of route.params) {
+    const value = input.params[name] ?? "";
+    const inBody = fields[name];
+    if (inBody !== undefined && inBody !== null && inBody !== value) {
+      throw fieldError([{ field: name, detail: `differs from the "${value}" of the path` }]);
+    }
+    fields[name] = value;
+  }
+  return fromJson(schema, fields);
+}
+
+/** With a body, all fields are in the body: a query parameter would be a second place for them. */
+function bodyOf({ body, query }: HttpInput): Record<string, Json> {
+  queryToJson([], query);
+  if (body === undefined || body === null) return {};
+  if (!isObject(body)) throw fieldError([{ field: "body", detail: `must be an object, not ${kindOf(body)}` }]);
+  return { ...body };
+}
+
+function queryOf(route: Route, { query, body }: HttpInput): Record<string, Json> {
+  if (body !== undefined && body !== null && !(isObject(body) && Object.keys(body).length === 0)) {
+    throw fieldError([{ field: "body", detail: "is not taken here", hint: "Give the fields as query parameters." }]);
+  }
+  return queryToJson(route.rpc.input.fields, query);
+}

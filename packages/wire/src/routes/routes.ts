@@ -1,0 +1,67 @@
+// The REST routes, read from the `google.api.http` options of the RPCs, so that REST can lack nothing
+// that gRPC has. Every `/api/v1` path has the alias `/v1`.
+
+import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
+import { http } from "../../gen/google/api/annotations_pb.ts";
+import type { HttpRule } from "../../gen/google/api/http_pb.ts";
+import { AdminService } from "../../gen/lattice/v1/admin_pb.ts";
+import { AllocationService } from "../../gen/lattice/v1/allocations_pb.ts";
+import { NodeService } from "../../gen/lattice/v1/nodes_pb.ts";
+
+export type HttpMethod = "GET" | "PUT" | "POST" | "DELETE" | "PATCH";
+
+export interface Route {
+  /** Short service name, for example "AllocationService". */
+  readonly service: string;
+  /** RPC name, for example "Submit". */
+  readonly method: string;
+  readonly rpc: DescMethod;
+  readonly httpMethod: HttpMethod;
+  /** As Fastify takes it: `/api/v1/allocations/:id`. */
+  readonly path: string;
+  /** Names of the path's parameters: fields of the request. */
+  readonly params: readonly string[];
+  /** "*": the body is the request; "": the request has no body, its fields come from the query. */
+  readonly body: "*" | "";
+  readonly kind: "unary" | "server_stream";
+  /** An additional binding or the `/v1` spelling of another route. */
+  readonly alias: boolean;
+}
+
+/** The services that have REST routes, in the order of the documentation. */
+export const REST_SERVICES: readonly DescService[] = [AllocationService, NodeService, AdminService];
+
+export function routes(): Route[] {
+  return REST_SERVICES.flatMap((service) => service.methods.flatMap(routesOf));
+}
+
+function routesOf(rpc: DescMethod): Route[] {
+  const rule = getOption(rpc, http);
+  const main = binding(rpc, rule);
+  if (main === null) return [];
+  const further = rule.additionalBindings.flatMap((extra) => binding(rpc, extra) ?? []);
+  const all = [main, ...further.map((route) => ({ ...route, alias: true }))];
+  return [...all, ...all.flatMap(shortSpelling)];
+}
+
+function binding(rpc: DescMethod, { pattern, body }: HttpRule): Route | null {
+  if (pattern.case === undefined) return null;
+  if (rpc.methodKind !== "unary" && rpc.methodKind !== "server_streaming") {
+    throw new Error(`${rpc.name}: only unary and server-streaming RPCs can have REST routes`);
+  }
+  const params = [...pattern.value.matchAll(/\{([a-z0-9_]+)\}/g)].map((match) => match[1] ?? "");
+  return {
+    service: rpc.parent.name,
+    method: rpc.name,
+    rpc,
+    httpMethod: pattern.case.toUpperCase() as HttpMethod,
+    path: pattern.value.replace(/\{([a-z0-9_]+)\}/g, ":$1"),
+    params,
+    body: body === "*" ? "*" : "",
+    kind: rpc.methodKind === "unary" ? "unary" : "server_stream",
+    alias: false,
+  };
+}
+
+const shortSpelling = (route: Route): Route[] =>
+  route.path.startsWith("/api/v1/") ? [{ ...route, path: route.path.slice("/api".length), alias: true }] : [];

@@ -1,0 +1,167 @@
+// The command line as a user meets it: submit, status, logs, cancel, nodes, in every output format,
+// and errors that help.
+import { writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { spawnCli } from "../harness/cli.ts";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const cluster = useCluster({ nodes: 2 });
+
+test("submit prints the id, and the id leads to state and output", async () => {
+  const id = await submit(["--name=hello", "--", "echo", "a  b", "$HOME"]);
+  await cluster.ends(id);
+  const status = await cluster.cli(["status", id]);
+  expect(status.stdout).toMatch(/^ID\s+NAME\s+STATE\s+NODES/m);
+  expect(status.stdout).toMatch(new RegExp(`^${id}\\s+hello\\s+Completed\\s+1`, "m"));
+  expect((await cluster.cli(["logs", id])).stdout).toBe("a  b $HOME\n");
+});
+
+test("status speaks every format, and they agree", async () => {
+  const id = await submit(["--", "true"]);
+  await cluster.ends(id);
+  const json = JSON.parse((await cluster.cli(["status", id, "-o", "json"])).stdout) as Record<string, unknown>;
+  const yaml = parse((await cluster.cli(["-o", "yaml", "status", id])).stdout) as Record<string, unknown>;
+  expect(yaml).toEqual(json);
+  expect(JSON.stringify(json)).toContain(`"id":"${id}"`);
+  expect(JSON.stringify(json)).toContain('"state":"completed"');
+  const table = (await cluster.cli(["status", id, "-o", "table"])).stdout;
+  const wide = (await cluster.cli(["status", id, "-o", "wide"])).stdout;
+  expect(wide.split("\n")[0]?.length ?? 0).toBeGreaterThan(table.split("\n")[0]?.length ?? 0);
+  expect(wide).toMatch(/TENANT/);
+});
+
+test("nodes speaks every format", async () => {
+  const table = await cluster.cli(["nodes"]);
+  expect(table.stdout).toMatch(/^NODE\s+STATE/m);
+  expect(table.stdout).toMatch(/^n1\s+Ready/m);
+  for (const format of ["json", "yaml"]) {
+    const { stdout, code } = await cluster.cli(["nodes", "-o", format]);
+    expect(code).toBe(0);
+    const parsed: unknown = format === "json" ? JSON.parse(stdout) : parse(stdout);
+    expect(JSON.stringify(parsed)).toContain('"id":"n2"');
+  }
+  expect((await cluster.cli(["nodes", "n1", "-o", "wide"])).code).toBe(0);
+});
+
+test("a script runs with its #LATTICE lines", async () => {
+  const script = [
+    "#!/bin/bash",
+    "#LATTICE --nodes=2",
+    "#LATTICE walltime=00:10:00",
+    "#LATTICE --name=from-script",
+    'echo "$LATTICE_NNODES $BASH_VERSION $1"',
+  ];
+  const file = cluster.file("job.sh");
+  writeFileSync(file, `${script.join("\n")}\n`);
+  const id = await submit([file, "argument"]);
+  const record = await cluster.ends(id);
+  expect(record).toMatchObject({ state: "completed", spec: { name: "from-script" } });
+  expect(record.nodes).toHaveLength(2);
+  expect((await cluster.cli(["logs", id, `--node=${record.nodes?.[0]}`])).stdout).toMatch(/^2 \d\S+ argument\n$/);
+});
+
+test("a script runs with its #SBATCH lines, as it did under Slurm", async () => {
+  const script = [
+    "#!/bin/bash",
+    "#SBATCH -N 2",
+    "#SBATCH --time=0-00:10:00",
+    "#SBATCH --job-name=from-slurm",
+    "#SBATCH --mail-type=ALL",
+    'echo "$SLURM_JOB_ID $SLURM_JOB_NUM_NODES"',
+  ];
+  const file = cluster.file("slurm.sh");
+  writeFileSync(file, `${script.join("\n")}\n`);
+  const result = await cluster.cli(["submit", file]);
+  expect(result.code).toBe(0);
+  expect(`${result.stdout}${result.stderr}`).toMatch(/mail-type/);
+  const id = idIn(result.stdout);
+  const record = await cluster.ends(id);
+  expect(record).toMatchObject({ state: "completed", spec: { name: "from-slurm" } });
+  expect((await cluster.cli(["logs", id, `--node=${record.nodes?.[0]}`])).stdout).toBe(`${id} 2\n`);
+});
+
+test("flags win over the lines of a script", async () => {
+  const file = cluster.file("flags.sh");
+  writeFileSync(file, "#!/bin/sh\n#LATTICE --name=line\n#LATTICE --nodes=2\necho $LATTICE_NNODES\n");
+  const id = await submit(["--nodes=1", "--name=flag", file]);
+  expect(await cluster.ends(id)).toMatchObject({ state: "completed", spec: { name: "flag" } });
+  expect((await cluster.cli(["logs", id])).stdout).toBe("1\n");
+});
+
+test("logs --follow shows output while it is written and ends with the job", async () => {
+  const id = await submit(["--", "sh", "-c", "echo one; sleep 1; echo two >&2; echo three"]);
+  const child = spawnCli(["logs", id, "--follow"], { env: cluster.cliEnvironment() });
+  child.stdin.end();
+  const arrived: { readonly text: string; readonly state: Promise<string> }[] = [];
+  child.stdout.on("data", (chunk: Buffer) =>
+    arrived.push({ text: chunk.toString(), state: cluster.allocation(id).then((record) => record.state) }),
+  );
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  expect(code).toBe(0);
+  const text = arrived.map((part) => part.text).join("");
+  expect(text).toContain("one\n");
+  expect(text).toContain("three\n");
+  expect(await arrived[0]?.state).toBe("running");
+});
+
+test("cancel ends several at once", async () => {
+  const ids = [
+    await submit(["--", "sleep", "600"]),
+    await submit(["--", "sleep", "600"]),
+    await submit(["--nodes=9", "--", "true"]),
+  ];
+  await cluster.reaches(ids[0] ?? "", ["running"]);
+  const result = await cluster.cli(["cancel", ...ids]);
+  expect(result.code).toBe(0);
+  for (const id of ids) expect((await cluster.allocation(id)).state).toBe("cancelled");
+});
+
+test("status filters by state, and lists by default what is one's own", async () => {
+  const id = await submit(["--nodes=9", "--name=waits", "--", "true"]);
+  expect((await cluster.cli(["status", "--state=pending"])).stdout).toContain("waits");
+  expect((await cluster.cli(["status", "--state=running"])).stdout).not.toContain("waits");
+  expect((await cluster.cli(["status", "--all"])).stdout).toContain("waits");
+  await cluster.cli(["cancel", id]);
+});
+
+test("errors name what is wrong and what to do", async () => {
+  const unknown = await cluster.cli(["status", "999999"]);
+  expect(unknown.code).not.toBe(0);
+  expect(unknown.stderr).toMatch(/^Error: .*999999/m);
+  expect(unknown.stderr).toMatch(/^\s*Hint: /m);
+  expect(unknown.stdout).toBe("");
+
+  const nowhere = await cluster.cli(["status"], { env: { LATTICE_API_URL: "http://127.0.0.1:1" } });
+  expect(nowhere.code).not.toBe(0);
+  expect(nowhere.stderr).toMatch(/Error: [\s\S]*Hint: /);
+
+  const typo = await cluster.cli(["sumbit", "--", "true"]);
+  expect(typo.code).not.toBe(0);
+  expect(typo.stderr).toMatch(/submit/);
+
+  const nothing = await cluster.cli(["submit"]);
+  expect(nothing.code).not.toBe(0);
+  expect(nothing.stderr).toMatch(/Error: /);
+});
+
+test("version and help need no server", async () => {
+  const env = { LATTICE_API_URL: "http://127.0.0.1:1" };
+  expect((await cluster.cli(["--version"], { env })).stdout).toMatch(/\d+\.\d+\.\d+/);
+  const help = await cluster.cli(["--help"], { env });
+  expect(help.code).toBe(0);
+  for (const word of ["up", "submit", "status", "logs", "cancel", "nodes"]) expect(help.stdout).toContain(word);
+  expect((await cluster.cli(["completion", "bash"], { env })).stdout).toContain("lattice");
+});
+
+async function submit(args: readonly string[]): Promise<string> {
+  const result = await cluster.cli(["submit", ...args]);
+  if (result.code !== 0) throw new Error(`submit ended with ${result.code}: ${result.stderr}`);
+  return idIn(result.stdout);
+}
+
+function idIn(text: string): string {
+  const id = /Submitted allocation (\d+)/.exec(text)?.[1];
+  if (id === undefined) throw new Error(`no id in: ${text}`);
+  return id;
+}

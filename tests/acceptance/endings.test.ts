@@ -1,0 +1,101 @@
+// Cancel and walltime really end things: first SIGTERM, then, after the grace, SIGKILL, for the
+// whole tree of processes, those included that left their group or their session.
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { isAlive } from "../harness/processes.ts";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const cluster = useCluster({ nodes: 4 });
+const GRACE_MS = 30_000;
+
+describe.concurrent("endings", () => {
+  test("cancel ends children, grandchildren and those that left the session", async () => {
+    const file = cluster.file("tree");
+    const tree = [
+      `echo $$ >> ${file}`,
+      `sh -c 'echo $$ >> ${file}; sh -c "echo \\$\\$ >> ${file}; sleep 600" & sleep 600' &`,
+      `setsid sh -c 'echo $$ >> ${file}; sleep 600' &`,
+      `setsid -f sh -c 'echo $$ >> ${file}; trap "" HUP; exec sleep 600'`,
+      "wait",
+    ].join("\n");
+    const id = await cluster.submit({ entrypoint: tree });
+    const pids = await eventually({ what: "the whole tree has started" }, () => {
+      const found = pidsIn(file);
+      return found.length === 5 ? found : null;
+    });
+    expect(pids.every(isAlive)).toBe(true);
+    expect((await cluster.api("POST", `/allocations/${id}/cancel`, { body: {} })).status).toBe(200);
+    expect((await cluster.allocation(id)).state).toBe("cancelled");
+    await eventually({ what: "every process of the tree has ended" }, () => (pids.some(isAlive) ? null : true));
+    await isReleased(id);
+  });
+
+  test("a job that ends leaves nothing behind", async () => {
+    const file = cluster.file("left-behind");
+    const id = await cluster.submit({ entrypoint: `setsid -f sh -c 'echo $$ >> ${file}; exec sleep 600'; sleep 0.2` });
+    expect((await cluster.ends(id)).state).toBe("completed");
+    const [pid = -1] = pidsIn(file);
+    await eventually({ what: "the process left behind has ended" }, () => (isAlive(pid) ? null : true));
+  });
+
+  test("the walltime ends a job that listens to SIGTERM at once", async () => {
+    const file = cluster.file("polite");
+    const id = await cluster.submit({
+      walltime: "00:00:01",
+      entrypoint: `trap 'echo asked >> ${file}; exit 0' TERM; sleep 600 & wait`,
+    });
+    expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "walltime_exceeded" });
+    expect(readFileSync(file, "utf8")).toBe("asked\n");
+    await isReleased(id);
+  });
+
+  test("the walltime ends a job that does not listen, after the grace", async () => {
+    const file = cluster.file("stubborn");
+    const id = await cluster.submit({
+      walltime: "00:00:01",
+      entrypoint: `echo $$ >> ${file}; trap 'echo asked >> ${file}' TERM; while :; do sleep 1; done`,
+    });
+    const began = Date.now();
+    const record = await cluster.ends(id, GRACE_MS * 3);
+    expect(record).toMatchObject({ state: "failed", reason: "walltime_exceeded" });
+    expect(Date.now() - began).toBeGreaterThan(GRACE_MS - 5_000);
+    expect(readFileSync(file, "utf8")).toContain("asked");
+    await eventually({ what: "it is gone" }, () => (isAlive(pidsIn(file)[0] ?? -1) ? null : true));
+    await isReleased(id);
+  });
+});
+
+test("cancelling what has ended is refused and changes nothing", async () => {
+  const id = await cluster.submit({ entrypoint: "true" });
+  await cluster.ends(id);
+  const answer = await cluster.api("DELETE", `/allocations/${id}`);
+  expect(answer.status).toBe(409);
+  expect(answer.body).toMatchObject({ code: "illegal_transition" });
+  expect((await cluster.allocation(id)).state).toBe("completed");
+});
+
+test("cancelling what waits removes it from the queue", async () => {
+  const id = await cluster.submit({ nodes: 4, constraints: { cpu_cores: 100_000 }, entrypoint: "true" });
+  expect((await cluster.api("DELETE", `/allocations/${id}`)).status).toBe(200);
+  expect(await cluster.allocation(id)).toMatchObject({ state: "cancelled" });
+});
+
+async function isReleased(id: string): Promise<void> {
+  await eventually({ what: `no node is claimed by ${id}` }, async () =>
+    (await cluster.nodes()).some((node) => (node.claims ?? []).some((claim) => claim.allocation_id === id))
+      ? null
+      : true,
+  );
+}
+
+function pidsIn(file: string): readonly number[] {
+  try {
+    return readFileSync(file, "utf8")
+      .split("\n")
+      .filter((line) => /^\d+$/.test(line))
+      .map(Number);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,116 @@
+// The first five minutes: `npm start`, `lattice up`, Ctrl-C, and `up` again on the same data.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { runCli } from "../harness/cli.ts";
+import { eventually } from "../harness/eventually.ts";
+import { endAllIn, processesIn } from "../harness/processes.ts";
+import { cleanEnvironment, programPath, root } from "../harness/program.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "lattice-up-"));
+afterAll(async () => {
+  await endAllIn(folder);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly output: () => string;
+  readonly ended: Promise<number>;
+}
+
+test("npm start -- --exit runs a sample job, shows its output and ends well", async () => {
+  const data = join(folder, "start");
+  const run = start("npm", ["start", "--", "--exit", "--data-dir", data, "--port", "0", "--grpc-port", "0"]);
+  const code = await run.ended;
+  expect(code, run.output()).toBe(0);
+  expect(run.output()).toMatch(/hello/i);
+  await eventually({ what: "nothing is left running" }, () => (processesIn(data).length === 0 ? true : null));
+});
+
+test("lattice up serves, stops on Ctrl-C, and goes on where it stopped", async () => {
+  const data = join(folder, "up");
+  const first = up(data);
+  const url = await urlOf(first);
+  const env = { LATTICE_API_URL: url, HOME: folder };
+  const nodes = await eventually({ what: "four nodes are ready" }, async () => {
+    const { stdout } = await runCli(["nodes", "-o", "json"], { env });
+    return (stdout.match(/"state": ?"ready"/g) ?? []).length === 4 ? stdout : null;
+  });
+  expect(nodes).toBeTruthy();
+  const submitted = await runCli(["submit", "--", "echo", "still here"], { env });
+  const id = /\d+/.exec(submitted.stdout)?.[0] ?? "";
+  await eventually({ what: "the job has ended" }, async () =>
+    (await runCli(["status", id, "-o", "json"], { env })).stdout.includes('"completed"') ? true : null,
+  );
+  first.child.kill("SIGINT");
+  expect(await first.ended).toBe(0);
+  await eventually({ what: "all programs of the cluster have ended" }, () =>
+    processesIn(data).length === 0 ? true : null,
+  );
+
+  const second = up(data);
+  const again = { LATTICE_API_URL: await urlOf(second), HOME: folder };
+  expect((await runCli(["status", id, "-o", "json"], { env: again })).stdout).toContain('"completed"');
+  const log = await eventually({ what: "its log can be read" }, async () => {
+    const { stdout, code } = await runCli(["logs", id], { env: again });
+    return code === 0 ? stdout : null;
+  });
+  expect(log).toBe("still here\n");
+  second.child.kill("SIGINT");
+  expect(await second.ended).toBe(0);
+});
+
+test("two clusters run side by side", async () => {
+  const [one, two] = [up(join(folder, "one"), ["--nodes", "1"]), up(join(folder, "two"), ["--nodes", "2"])];
+  const urls = await Promise.all([urlOf(one), urlOf(two)]);
+  expect(new Set(urls).size).toBe(2);
+  for (const [n, url] of urls.entries()) {
+    await eventually({ what: `cluster ${n + 1} has its nodes` }, async () => {
+      const { stdout } = await runCli(["nodes", "-o", "json"], { env: { LATTICE_API_URL: url, HOME: folder } });
+      return (stdout.match(/"state": ?"ready"/g) ?? []).length === n + 1 ? true : null;
+    });
+  }
+  one.child.kill("SIGTERM");
+  two.child.kill("SIGTERM");
+  expect(await Promise.all([one.ended, two.ended])).toEqual([0, 0]);
+});
+
+function up(data: string, more: readonly string[] = ["--nodes", "4"]): Running {
+  return start(process.execPath, [
+    programPath("lattice"),
+    "up",
+    "--data-dir",
+    data,
+    "--port",
+    "0",
+    "--grpc-port",
+    "0",
+    ...more,
+  ]);
+}
+
+async function urlOf(run: Running): Promise<string> {
+  return await eventually({ what: "the cluster says where it serves" }, () => {
+    if (run.child.exitCode !== null) throw new Error(`it ended with ${run.child.exitCode}: ${run.output()}`);
+    return /http:\/\/127\.0\.0\.1:\d+/.exec(run.output())?.[0] ?? null;
+  });
+}
+
+function start(command: string, args: readonly string[]): Running {
+  const child = spawn(command, [...args], {
+    cwd: root,
+    env: cleanEnvironment({ HOME: folder, LATTICE_TEST_FOLDER: folder }),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let text = "";
+  const keep = (chunk: Buffer): void => {
+    text += chunk.toString();
+  };
+  child.stdout.on("data", keep);
+  child.stderr.on("data", keep);
+  const ended = new Promise<number>((resolve) => child.once("close", (code) => resolve(code ?? -1)));
+  return { child, output: () => text, ended };
+}

@@ -1,0 +1,84 @@
+// What the server has said is true stays true: after a clean stop, after kill -9, and at once for
+// whoever wrote it.
+import { expect, test } from "vitest";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const cluster = useCluster({ nodes: 1 });
+
+test("a restart on the same data keeps everything", async () => {
+  await cluster.api("POST", "/tenants", { body: { id: "physics", description: "CERN", quota: { max_nodes: 3 } } });
+  await cluster.api("POST", "/vclusters", { body: { id: "night", scheduler: "hpc_backfill", backfill_depth: 7 } });
+  const done = await cluster.submit({ entrypoint: "echo kept", tenant: "physics" });
+  await cluster.ends(done);
+  const waiting = await cluster.submit({ entrypoint: "true", nodes: 9, tags: { why: "ünïcode" } });
+  const paths = [`/allocations/${done}`, `/allocations/${waiting}`, "/tenants/physics", "/vclusters/night"];
+  const before = await Promise.all(paths.map((path) => stable(path)));
+  const hash = await stateHash();
+
+  expect(await cluster.server.stop()).toBe(0);
+  await cluster.startServer();
+  await cluster.nodesReady();
+  expect(await Promise.all(paths.map((path) => stable(path)))).toEqual(before);
+
+  await cluster.server.kill();
+  await cluster.startServer();
+  expect(await Promise.all(paths.map((path) => stable(path)))).toEqual(before);
+  expect((await cluster.api("GET", `/allocations/${done}/logs?stream=stdout`)).status).not.toBe(500);
+  await cluster.nodesReady();
+  expect((await cluster.api("GET", `/allocations/${done}/logs?stream=stdout`)).text).toBe("kept\n");
+  expect(hash).toMatch(/^[0-9a-f]{16,}$/);
+});
+
+test("ids go on after a restart and never repeat", async () => {
+  const before = Number(await cluster.submit({ entrypoint: "true" }));
+  await cluster.server.kill();
+  await cluster.startServer();
+  expect(Number(await cluster.submit({ entrypoint: "true" }))).toBeGreaterThan(before);
+});
+
+test("whoever writes reads it at once", async () => {
+  for (let n = 0; n < 50; n += 1) {
+    const id = await cluster.submit({ entrypoint: "true", name: `now-${n}`, nodes: 9 });
+    expect((await cluster.allocation(id)).spec.name).toBe(`now-${n}`);
+    const listed = await cluster.allocations(`name=now-${n}`);
+    expect(listed.map((record) => record.id)).toContain(id);
+    await cluster.api("DELETE", `/allocations/${id}`);
+    expect((await cluster.allocation(id)).state).toBe("cancelled");
+  }
+});
+
+test("the same request id submits once, also across a kill", async () => {
+  const body = { entrypoint: "true", nodes: 9, request_id: "once-only" };
+  const first = await cluster.submit(body);
+  expect(await cluster.submit(body)).toBe(first);
+  await cluster.server.kill();
+  await cluster.startServer();
+  expect(await cluster.submit(body)).toBe(first);
+  const other = await cluster.api("POST", "/allocations", { body: { ...body, entrypoint: "false" } });
+  expect(other.status).toBe(409);
+  expect(other.body).toMatchObject({ code: "request_conflict" });
+});
+
+test("an answer names its log index, and a reader may ask for at least that much", async () => {
+  const submitted = await cluster.api("POST", "/allocations", { body: { entrypoint: "true", nodes: 9 } });
+  const index = String(submitted.body.log_index);
+  expect(index).toMatch(/^\d+$/);
+  const read = await cluster.api("GET", `/allocations/${submitted.body.id}`, {
+    headers: { "x-lattice-min-index": index },
+  });
+  expect(read.status).toBe(200);
+  const consistent = await cluster.api("GET", `/allocations/${submitted.body.id}?consistent=true`);
+  expect(consistent.status).toBe(200);
+});
+
+/** Without what says when it was read. */
+async function stable(path: string): Promise<unknown> {
+  const { status, body } = await cluster.api("GET", path);
+  expect(status, path).toBe(200);
+  const { log_index: _read, pending_reasons: _now, estimated_start: _then, ...kept } = body;
+  return kept;
+}
+
+async function stateHash(): Promise<string> {
+  return String((await cluster.api("GET", "/raft/status")).body.state_hash);
+}

@@ -1,0 +1,44 @@
+// The built `lattice` program, run as a user runs it.
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { cleanEnvironment, programPath } from "./program.ts";
+
+export interface CliOptions {
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+export interface CliResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export function spawnCli(
+  args: readonly string[],
+  options: CliOptions = {},
+): ChildProcessByStdio<Writable, Readable, Readable> {
+  return spawn(process.execPath, [programPath("lattice"), ...args], {
+    stdio: ["pipe", "pipe", "pipe"],
+    env: cleanEnvironment(options.env ?? {}),
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+  });
+}
+
+export function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawnCli(args, options);
+    const out: Buffer[] = [];
+    const err: Buffer[] = [];
+    child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
+    child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
+    child.once("error", reject);
+    child.once("close", (code) =>
+      resolve({ code: code ?? -1, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() }),
+    );
+    // A program that ends before it has read its input is not this test's concern.
+    child.stdin.on("error", () => {});
+    child.stdin.end(options.input ?? "");
+  });
+}

@@ -1,0 +1,196 @@
+// A real cluster for a test or a bench: the built server and agents in a folder of their own, on ports
+// the system chose. Server and agents can be stopped, killed and started again on the same data.
+// Closing it ends every process that mentions the folder, workloads included, and removes it.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CliResult, runCli } from "./cli.ts";
+import { eventually } from "./eventually.ts";
+import { endAllIn, kill } from "./processes.ts";
+import { type Program, startProgram, tailOf } from "./program.ts";
+import { type AllocationJson, type Answer, type Json, type NodeJson, type RequestOptions, request } from "./rest.ts";
+
+export interface ClusterOptions {
+  readonly nodes?: number;
+  /** Text of the server's configuration file. */
+  readonly config?: string;
+  readonly serverPrefix?: readonly string[];
+  readonly serverDataDir?: string;
+  /** Topology groups, given to the nodes in turn. */
+  readonly groups?: readonly string[];
+}
+
+const LOG_LINES_SHOWN = 40;
+const FINAL = ["completed", "failed", "cancelled"];
+
+export class Cluster {
+  readonly dir = mkdtempSync(join(tmpdir(), "lattice-test-"));
+  readonly #options: ClusterOptions;
+  #server: Program | null = null;
+  readonly #agents = new Map<string, Program>();
+  #rest = "127.0.0.1:0";
+  #grpc = "127.0.0.1:0";
+
+  constructor(options: ClusterOptions) {
+    this.#options = options;
+    mkdirSync(join(this.dir, "home"));
+  }
+
+  get restAddress(): string {
+    return this.#rest;
+  }
+  get grpcAddress(): string {
+    return this.#grpc;
+  }
+  get apiUrl(): string {
+    return `http://${this.#rest}`;
+  }
+  get server(): Program {
+    if (this.#server === null) throw new Error("the server is not started");
+    return this.#server;
+  }
+  get nodeIds(): readonly string[] {
+    return Array.from({ length: this.#options.nodes ?? 0 }, (_, n) => `n${n + 1}`);
+  }
+  get serverDataDir(): string {
+    return this.#options.serverDataDir ?? join(this.dir, "server");
+  }
+  /** A path for a job to write to. */
+  file(name: string): string {
+    return join(this.dir, name);
+  }
+  agent(node: string): Program {
+    const agent = this.#agents.get(node);
+    if (agent === undefined) throw new Error(`no agent for ${node}`);
+    return agent;
+  }
+
+  async start(): Promise<void> {
+    await this.startServer();
+    for (const node of this.nodeIds) this.startAgent(node);
+    await this.nodesReady();
+  }
+
+  /** On the same ports and data as before. */
+  async startServer(): Promise<void> {
+    const args = ["--data-dir", this.serverDataDir, "--rest-listen", this.#rest, "--grpc-listen", this.#grpc];
+    if (this.#options.config !== undefined) {
+      writeFileSync(join(this.dir, "server.yaml"), this.#options.config);
+      args.unshift("--config", join(this.dir, "server.yaml"));
+    }
+    this.#server = startProgram("lattice-server", {
+      args,
+      logFile: join(this.dir, "server.log"),
+      ...(this.#options.serverPrefix === undefined ? {} : { prefix: this.#options.serverPrefix }),
+    });
+    const ready = await this.#server.ready();
+    this.#rest = String(ready.rest);
+    this.#grpc = String(ready.grpc);
+  }
+
+  startAgent(node: string): Program {
+    const groups = this.#options.groups ?? [];
+    const group = groups.length === 0 ? [] : ["--group", groups[this.nodeIds.indexOf(node) % groups.length] ?? ""];
+    const dataDir = join(this.dir, `agent-${node}`);
+    const agent = startProgram("lattice-agent", {
+      args: ["--node-id", node, "--server", this.#grpc, "--data-dir", dataDir, ...group],
+      logFile: join(this.dir, `agent-${node}.log`),
+    });
+    this.#agents.set(node, agent);
+    return agent;
+  }
+
+  async nodesReady(nodes: readonly string[] = this.nodeIds): Promise<void> {
+    if (nodes.length === 0) return;
+    await eventually({ what: `nodes ${nodes.join(", ")} are ready` }, async () => {
+      const ready = (await this.nodes()).filter((node) => node.state === "ready" && node.connected === true);
+      return nodes.every((id) => ready.some((node) => node.id === id)) ? true : null;
+    });
+  }
+
+  async api<T = Json>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
+    return await request<T>(this.apiUrl, method, `/api/v1${path}`, options);
+  }
+
+  /** Submits and answers the id; anything but success is an error. */
+  async submit(body: Json, options: RequestOptions = {}): Promise<string> {
+    const answer = await this.api<{ readonly id: string }>("POST", "/allocations", { ...options, body });
+    if (answer.status !== 200 && answer.status !== 201) throw new Error(`submit: ${answer.status} ${answer.text}`);
+    return answer.body.id;
+  }
+
+  async allocation(id: string): Promise<AllocationJson> {
+    const answer = await this.api<AllocationJson>("GET", `/allocations/${id}`);
+    if (answer.status !== 200) throw new Error(`get ${id}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  }
+
+  async reaches(id: string, states: readonly string[], withinMs = 60_000): Promise<AllocationJson> {
+    let seen = "";
+    try {
+      return await eventually({ what: `allocation ${id} becomes ${states.join(" or ")}`, withinMs }, async () => {
+        const record = await this.allocation(id);
+        seen = JSON.stringify(record);
+        return states.includes(record.state) ? record : null;
+      });
+    } catch (error) {
+      throw new Error(`${String(error)}; last seen: ${seen}`);
+    }
+  }
+
+  async ends(id: string, withinMs = 60_000): Promise<AllocationJson> {
+    return await this.reaches(id, FINAL, withinMs);
+  }
+
+  /** Every allocation, page by page. */
+  async allocations(query = ""): Promise<readonly AllocationJson[]> {
+    const found: AllocationJson[] = [];
+    for (let token = ""; ; ) {
+      const path = `/allocations?page_size=500${query === "" ? "" : `&${query}`}&page_token=${encodeURIComponent(token)}`;
+      const answer = await this.api<{ allocations?: AllocationJson[]; next_page_token?: string }>("GET", path);
+      if (answer.status !== 200) throw new Error(`list: ${answer.status} ${answer.text}`);
+      found.push(...(answer.body.allocations ?? []));
+      token = answer.body.next_page_token ?? "";
+      if (token === "") return found;
+    }
+  }
+
+  async nodes(): Promise<readonly NodeJson[]> {
+    const answer = await this.api<{ readonly nodes?: readonly NodeJson[] }>("GET", "/nodes");
+    if (answer.status !== 200) throw new Error(`nodes: ${answer.status} ${answer.text}`);
+    return answer.body.nodes ?? [];
+  }
+
+  async node(id: string): Promise<NodeJson> {
+    const answer = await this.api<NodeJson>("GET", `/nodes/${id}`);
+    if (answer.status !== 200) throw new Error(`node ${id}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  }
+
+  async cli(
+    args: readonly string[],
+    options: { readonly input?: string; readonly env?: Readonly<Record<string, string>> } = {},
+  ): Promise<CliResult> {
+    return await runCli(args, { ...options, env: this.cliEnvironment(options.env ?? {}) });
+  }
+
+  cliEnvironment(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
+    const home = join(this.dir, "home");
+    return { LATTICE_API_URL: this.apiUrl, HOME: home, XDG_CONFIG_HOME: join(home, ".config"), ...extra };
+  }
+
+  printLogs(): void {
+    const files = ["server", ...[...this.#agents.keys()].map((node) => `agent-${node}`)];
+    for (const name of files) {
+      console.error(`---- ${name}.log, last lines\n${tailOf(join(this.dir, `${name}.log`), LOG_LINES_SHOWN)}`);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const program of [this.#server, ...this.#agents.values()]) {
+      if (program?.isRunning()) kill(program.pid, "SIGKILL");
+    }
+    await endAllIn(this.dir);
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,86 @@
+// What /proc says about processes: whether one is alive, how much memory it holds, and which ones
+// belong to a test's own folder. Tests end only processes that mention a folder they made.
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+export function isAlive(pid: number): boolean {
+  const state = stat(pid)?.state;
+  return state !== undefined && state !== "Z" && state !== "X";
+}
+
+/** Resident memory, in bytes; 0 when the process is gone. */
+export function residentBytes(pid: number): number {
+  const line = /^VmRSS:\s+(\d+) kB$/m.exec(readOr(`/proc/${pid}/status`, ""))?.[1];
+  return Number(line ?? 0) * 1024;
+}
+
+/** Seconds of processor time used so far, user and system together. */
+export function cpuSeconds(pid: number): number {
+  return stat(pid)?.cpuSeconds ?? 0;
+}
+
+/** Every live process whose command line, environment, folder or open files lie in `folder`. */
+export function processesIn(folder: string): readonly number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => pid !== process.pid && isAlive(pid) && mentions(pid, folder));
+}
+
+/** Ends whatever still runs in `folder`, including what the dying start meanwhile. */
+export async function endAllIn(folder: string): Promise<void> {
+  for (let round = 0; round < 50; round += 1) {
+    const left = processesIn(folder);
+    if (left.length === 0) return;
+    for (const pid of left) kill(pid, "SIGKILL");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`processes in ${folder} do not end: ${processesIn(folder).join(", ")}`);
+}
+
+export function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+function mentions(pid: number, folder: string): boolean {
+  const at = `/proc/${pid}`;
+  if (readOr(`${at}/cmdline`, "").includes(folder)) return true;
+  if (readOr(`${at}/environ`, "").includes(folder)) return true;
+  if (linkOr(`${at}/cwd`).startsWith(folder)) return true;
+  return namesOr(`${at}/fd`).some((fd) => linkOr(`${at}/fd/${fd}`).startsWith(folder));
+}
+
+function stat(pid: number): { readonly state: string; readonly cpuSeconds: number } | null {
+  const text = readOr(`/proc/${pid}/stat`, "");
+  if (text === "") return null;
+  // The command name may hold spaces and brackets; the fields after it do not.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return { state: fields[0] ?? "X", cpuSeconds: (Number(fields[11]) + Number(fields[12])) / 100 };
+}
+
+function readOr(path: string, otherwise: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return otherwise;
+  }
+}
+
+function linkOr(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return "";
+  }
+}
+
+function namesOr(path: string): readonly string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}

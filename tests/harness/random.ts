@@ -1,0 +1,23 @@
+// Chance from a seed that is printed, so that a failing run can be played again:
+// LATTICE_TEST_SEED=<number> npm test -- <file>.
+
+export interface Random {
+  readonly seed: number;
+  /** A whole number from `least` to `most`, both included. */
+  between(least: number, most: number): number;
+}
+
+export function seededRandom(what: string): Random {
+  const given = process.env.LATTICE_TEST_SEED;
+  const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+  console.log(`${what}: LATTICE_TEST_SEED=${seed}`);
+  let state = seed >>> 0;
+  // mulberry32: small, and good enough to choose moments.
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+  return { seed, between: (least, most) => least + Math.floor(next() * (most - least + 1)) };
+}

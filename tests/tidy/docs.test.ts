@@ -1,0 +1,69 @@
+// Documentation that cannot rot silently: links lead somewhere, and every command in the user guide
+// is either run by a test (`sh run`) or said to be an example (`sh example`).
+import { posix } from "node:path";
+import { expect, test } from "vitest";
+import { allFiles, markdown } from "./sources.ts";
+
+const LINK = /(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)/g;
+const KNOWN_BLOCKS = new Set(["sh run", "sh example", "text", "yaml", "json", "ts", "mermaid", "proto", "ini"]);
+
+test("there is documentation to check", () => {
+  expect(markdown.length).toBeGreaterThan(8);
+});
+
+test("every relative link leads to a file, and its anchor to a heading", () => {
+  const known = new Set(allFiles);
+  const folders = new Set(allFiles.flatMap(parents));
+  const wrong = markdown.flatMap(({ path, text }) =>
+    [...withoutBlocks(text).matchAll(LINK)]
+      .map((match) => match[1] ?? "")
+      .filter((target) => !/^[a-z]+:/.test(target))
+      .filter((target) => {
+        const [file = "", anchor] = target.split("#");
+        const resolved = file === "" ? path : posix.normalize(posix.join(posix.dirname(path), file)).replace(/\/$/, "");
+        if (anchor !== undefined && known.has(resolved)) return !anchorsOf(resolved).has(anchor);
+        return !known.has(resolved) && !folders.has(resolved);
+      })
+      .map((target) => `${path} links to ${target}`),
+  );
+  expect(wrong, "correct the path, from the page's own folder").toEqual([]);
+});
+
+test("every block of the user guide says whether it is run", () => {
+  const wrong = markdown
+    .filter(({ path }) => path.startsWith("docs/users/"))
+    .flatMap(({ path, text }) =>
+      openings(text)
+        .filter((info) => !KNOWN_BLOCKS.has(info))
+        .map((info) => `${path}: a block opens with \`\`\`${info}`),
+    );
+  expect(wrong, `open it with one of: ${[...KNOWN_BLOCKS].join(", ")}`).toEqual([]);
+});
+
+function openings(text: string): readonly string[] {
+  const fences = [...text.matchAll(/^```(.*)$/gm)].map((match) => (match[1] ?? "").trim());
+  return fences.filter((_, position) => position % 2 === 0);
+}
+
+function withoutBlocks(text: string): string {
+  return text.replace(/^```[\s\S]*?^```/gm, "").replace(/`[^`\n]*`/g, "");
+}
+
+function anchorsOf(path: string): ReadonlySet<string> {
+  const text = markdown.find((source) => source.path === path)?.text ?? "";
+  const headings = [...withoutBlocks(text).matchAll(/^#+ (.*)$/gm)].map((match) => match[1] ?? "");
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, "")
+        .trim()
+        .replace(/ /g, "-"),
+    ),
+  );
+}
+
+function parents(path: string): readonly string[] {
+  const words = path.split("/");
+  return words.slice(1).map((_, depth) => words.slice(0, depth + 1).join("/"));
+}

@@ -1,0 +1,141 @@
+// Who may enter which room. npm hoists workspaces, so an import that no package.json declares still
+// resolves; these tests are what makes the layers real.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { importsOf, packageNameOf, resolveRelative } from "./imports.ts";
+import { allFiles, code, inPackages, packageOf, read, root } from "./sources.ts";
+
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  scheduler: ["core"],
+  wire: ["core"],
+  sdk: ["wire", "core"],
+  cli: ["sdk", "wire", "core"],
+  console: ["sdk", "wire", "core"],
+  agent: ["wire", "core"],
+  server: ["wire", "scheduler", "core"],
+  replay: ["scheduler", "core"],
+};
+/** Outside the packages nothing but the contract may be used: those tests and benches are black boxes. */
+const OUTSIDE_MAY_USE = ["wire"];
+
+describe("packages", () => {
+  test("every package has its place in the layers", () => {
+    const packages = readdirSync(join(root, "packages"));
+    const homeless = packages.filter((name) => LAYERS[name] === undefined);
+    expect(homeless, "add the package to LAYERS here and to docs/ARCHITECTURE.md").toEqual([]);
+  });
+
+  test("package.json declares only packages of lower layers", () => {
+    const wrong = Object.keys(LAYERS).flatMap((name) =>
+      dependenciesOf(name)
+        .filter((dependency) => dependency.startsWith("@lattice/"))
+        .filter((dependency) => !LAYERS[name]?.includes(dependency.slice("@lattice/".length)))
+        .map((dependency) => `packages/${name}/package.json declares ${dependency}`),
+    );
+    expect(wrong, "move what is shared down a layer instead of importing upwards").toEqual([]);
+  });
+
+  test("a package imports only what its package.json declares", () => {
+    const wrong = inPackages.flatMap((source) => {
+      const declared = dependenciesOf(packageOf(source.path) ?? "");
+      return bareImports(source)
+        .filter((specifier) => !declared.includes(packageNameOf(specifier)))
+        .map((specifier) => `${source.path} imports ${specifier}`);
+    });
+    expect(wrong, "declare it in that package's package.json, if its layer may use it at all").toEqual([]);
+  });
+
+  test("imports cross a border through the index alone", () => {
+    const wrong = code.flatMap((source) =>
+      importsOf(source)
+        .filter((specifier) => /^@lattice\/[^/]+\//.test(specifier))
+        .map((specifier) => `${source.path} imports ${specifier}`),
+    );
+    expect(wrong, "import from @lattice/<package> and export the name from its src/index.ts").toEqual([]);
+  });
+
+  test("relative imports stay inside their package", () => {
+    const wrong = code.flatMap((source) =>
+      importsOf(source)
+        .filter((specifier) => specifier.startsWith("."))
+        .filter((specifier) => packageOf(resolveRelative(source, specifier)) !== packageOf(source.path))
+        .map((specifier) => `${source.path} imports ${specifier}`),
+    );
+    expect(wrong, "import another package by its name, @lattice/<package>").toEqual([]);
+  });
+
+  test("code outside the packages is a black box: it may use the contract only", () => {
+    const wrong = code
+      .filter(({ path }) => packageOf(path) === null)
+      .flatMap((source) =>
+        importsOf(source)
+          .filter((specifier) => specifier.startsWith("@lattice/"))
+          .filter((specifier) => !OUTSIDE_MAY_USE.includes(specifier.slice("@lattice/".length)))
+          .map((specifier) => `${source.path} imports ${specifier}`),
+      );
+    expect(wrong, "start the built program and speak to it over its interfaces").toEqual([]);
+  });
+});
+
+describe("files", () => {
+  test("relative imports name an existing file, with its ending", () => {
+    const known = new Set(allFiles);
+    const wrong = code.flatMap((source) =>
+      importsOf(source)
+        .filter((specifier) => specifier.startsWith("."))
+        .filter((specifier) => !known.has(resolveRelative(source, specifier)) && !isDerived(specifier))
+        .map((specifier) => `${source.path} imports ${specifier}`),
+    );
+    expect(wrong, "write the file's whole name, .ts included").toEqual([]);
+  });
+
+  test.each(Object.keys(LAYERS))("no two files of %s import each other, not even types", (name) => {
+    const files = code.filter(({ path }) => packageOf(path) === name);
+    const next = new Map(files.map((source) => [source.path, localImports(source)]));
+    expect(findCycle(next), "move what both need into a third file").toBeNull();
+  });
+});
+
+function dependenciesOf(name: string): readonly string[] {
+  if (!allFiles.includes(`packages/${name}/package.json`)) return [];
+  const manifest: unknown = JSON.parse(read(`packages/${name}/package.json`).text);
+  const { dependencies } = manifest as { readonly dependencies?: Readonly<Record<string, string>> };
+  return Object.keys(dependencies ?? {});
+}
+
+function bareImports(source: { readonly path: string; readonly text: string }): readonly string[] {
+  return importsOf(source).filter((specifier) => !specifier.startsWith(".") && !specifier.startsWith("node:"));
+}
+
+/** Generated code and bundles are not among the files that people wrote. */
+function isDerived(specifier: string): boolean {
+  return /\/(gen|dist)\//.test(specifier);
+}
+
+function localImports(source: { readonly path: string; readonly text: string }): readonly string[] {
+  return importsOf(source)
+    .filter((specifier) => specifier.startsWith("."))
+    .map((specifier) => resolveRelative(source, specifier));
+}
+
+/** The files of one cycle, in order, or null. */
+function findCycle(next: ReadonlyMap<string, readonly string[]>): readonly string[] | null {
+  const done = new Set<string>();
+  const visit = (path: string, way: readonly string[]): readonly string[] | null => {
+    if (way.includes(path)) return [...way.slice(way.indexOf(path)), path];
+    if (done.has(path)) return null;
+    for (const target of next.get(path) ?? []) {
+      const cycle = visit(target, [...way, path]);
+      if (cycle !== null) return cycle;
+    }
+    done.add(path);
+    return null;
+  };
+  for (const path of next.keys()) {
+    const cycle = visit(path, []);
+    if (cycle !== null) return cycle;
+  }
+  return null;
+}

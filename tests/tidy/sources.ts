@@ -1,0 +1,45 @@
+// The files of this repository as the tidy tests see them: everything a person wrote. Derived
+// folders (installed packages, bundles, generated wire code) are left out because nobody edits
+// them. This is the only place that names what is left out; there is no list of exceptions.
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
+
+export interface Source {
+  /** From the root of the repository, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+const DERIVED_FOLDERS = new Set(["node_modules", "dist", "gen", ".git", "coverage", ".cache", ".lattice"]);
+const CODE = /\.(ts|mjs|js|tsx)$/;
+const PROSE = /\.(md|proto|yaml|yml|json|sh)$/;
+
+export const allFiles: readonly string[] = walk(root)
+  .map((path) => relative(root, path).split("\\").join("/"))
+  .filter((path) => path !== "package-lock.json")
+  .sort((a, b) => (a < b ? -1 : 1));
+
+export const code: readonly Source[] = allFiles.filter((path) => CODE.test(path)).map(read);
+export const prose: readonly Source[] = allFiles.filter((path) => PROSE.test(path)).map(read);
+export const markdown: readonly Source[] = prose.filter(({ path }) => path.endsWith(".md"));
+
+export const inPackages = code.filter(({ path }) => /^packages\/[^/]+\/src\//.test(path));
+/** No clock, no chance, no input, no output. */
+export const pure = inPackages.filter(({ path }) => /^packages\/(core|scheduler)\//.test(path));
+
+export const packageOf = (path: string): string | null => /^packages\/([^/]+)\//.exec(path)?.[1] ?? null;
+
+export function read(path: string): Source {
+  return { path, text: readFileSync(join(root, path), "utf8") };
+}
+
+function walk(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return DERIVED_FOLDERS.has(entry.name) ? [] : walk(path);
+    return entry.isFile() ? [path] : [];
+  });
+}

@@ -1,0 +1,196 @@
+// Bundles every program into `packages/X/dist`, each from one entry, so that an installed program
+// starts from a few files. A program whose sources have not changed since its last build is left
+// alone: the record beside the bundle names its inputs and their hash. Outputs are written by
+// rename, so that a program started meanwhile sees the old bundle or the new one.
+//
+//   node tools/build.mjs [--force] [--quiet] [program ...]
+
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+/** Bundled CommonJS asks for `require`; an ES module has none of its own. */
+const requireBanner = [
+  `import { createRequire as latticeCreateRequire } from "node:module";`,
+  `const require = latticeCreateRequire(import.meta.url);`,
+].join("\n");
+
+/** Some bundled CommonJS also asks where it lies. */
+const placeBanner = [
+  `import { fileURLToPath as latticeFileURLToPath } from "node:url";`,
+  `const __filename = latticeFileURLToPath(import.meta.url);`,
+  `const __dirname = latticeFileURLToPath(new URL(".", import.meta.url));`,
+].join("\n");
+
+/**
+ * `external`: modules with native parts, found beside the package at run time.
+ * `split`: each dynamically imported command becomes its own chunk.
+ */
+const programs = [
+  { name: "lattice", entry: "packages/cli/src/main.ts", split: true },
+  { name: "lattice-server", entry: "packages/server/src/main.ts", external: ["@photostructure/sqlite"] },
+  {
+    name: "history-worker",
+    entry: "packages/server/src/history/worker.ts",
+    external: ["@photostructure/sqlite"],
+    optional: true,
+  },
+  { name: "lattice-agent", entry: "packages/agent/src/main.ts" },
+  { name: "rm-replay", entry: "packages/replay/src/main.ts" },
+];
+
+export async function buildAll({ force = false, quiet = false, only = [] } = {}) {
+  const known = programs.map((program) => program.name);
+  const unknown = only.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new Error(`No program is called "${unknown}". Programs: ${known.join(", ")}`);
+  const chosen = programs.filter((program) => only.length === 0 || only.includes(program.name));
+  const say = quiet ? () => {} : (line) => console.log(line);
+  const failed = [];
+  let esbuild = null;
+  for (const program of chosen) {
+    if (!existsSync(join(root, program.entry))) {
+      if (program.optional) continue;
+      say(`  ${program.name}: ${program.entry} is missing`);
+      failed.push(program.name);
+      continue;
+    }
+    if (!force && isCurrent(program)) {
+      say(`  ${program.name}: up to date`);
+      continue;
+    }
+    esbuild ??= await import("esbuild");
+    const startedAt = Date.now();
+    try {
+      const bytes = await buildOne(esbuild, program);
+      say(`  ${program.name}: built in ${Date.now() - startedAt} ms, ${Math.round(bytes / 1024)} kB`);
+    } catch (error) {
+      // esbuild has already printed what is wrong with the sources.
+      if (!Array.isArray(error.errors)) console.error(error);
+      failed.push(program.name);
+    }
+  }
+  await esbuild?.stop();
+  if (failed.length > 0) throw new Error(`Not built: ${failed.join(", ")}`);
+}
+
+const distOf = (program) => join(root, program.entry.split("/").slice(0, 2).join("/"), "dist");
+const recordOf = (program) => join(distOf(program), `.${program.name}.build.json`);
+
+function isCurrent(program) {
+  const record = readRecord(program);
+  if (record === null) return false;
+  if (!record.outputs.every((file) => existsSync(join(distOf(program), file)))) return false;
+  return record.hash === hashInputs(program, record.inputs);
+}
+
+function readRecord(program) {
+  try {
+    return JSON.parse(readFileSync(recordOf(program), "utf8"));
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The hash covers our own sources and manifests file by file, and third-party code by the lock
+ * file, which names every version by its checksum.
+ */
+function hashInputs(program, inputs) {
+  const hash = createHash("sha256");
+  const manifests = ["package.json", "package-lock.json", "tools/build.mjs"];
+  for (const file of [...manifests, ...inputs].toSorted()) {
+    const path = join(root, file);
+    if (!existsSync(path)) return "missing";
+    hash.update(file).update("\0").update(readFileSync(path)).update("\0");
+  }
+  hash.update(JSON.stringify(program));
+  return hash.digest("hex");
+}
+
+async function buildOne(esbuild, program) {
+  const dist = distOf(program);
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const result = await esbuild.build({
+    absWorkingDir: root,
+    entryPoints: { [program.name]: program.entry },
+    entryNames: "[name]",
+    chunkNames: `${program.name}-[name]-[hash]`,
+    outdir: relative(root, dist),
+    bundle: true,
+    splitting: program.split === true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    external: program.external ?? [],
+    banner: { js: program.split === true ? requireBanner : `${requireBanner}\n${placeBanner}` },
+    define: { LATTICE_VERSION: JSON.stringify(version) },
+    minifySyntax: true,
+    minifyWhitespace: program.split === true,
+    legalComments: "none",
+    metafile: true,
+    write: false,
+    logLevel: "warning",
+    plugins: [withoutSideEffects],
+  });
+  const previous = readRecord(program);
+  mkdirSync(dist, { recursive: true });
+  const outputs = [];
+  for (const file of result.outputFiles) {
+    writeByRename(file.path, file.contents);
+    outputs.push(relative(dist, file.path));
+  }
+  for (const stale of previous?.outputs ?? []) {
+    if (!outputs.includes(stale)) rmSync(join(dist, stale), { force: true });
+  }
+  const inputs = Object.keys(result.metafile.inputs).filter((file) => !file.includes("node_modules/"));
+  const record = { hash: hashInputs(program, inputs), inputs, outputs };
+  writeByRename(recordOf(program), JSON.stringify(record));
+  return result.outputFiles.reduce((sum, file) => sum + file.contents.length, 0);
+}
+
+function writeByRename(path, contents) {
+  const partial = join(dirname(path), `.${basename(path)}.${process.pid}.partial`);
+  writeFileSync(partial, contents);
+  renameSync(partial, path);
+}
+
+/**
+ * Our packages and these libraries only define things when loaded; saying so lets a program leave
+ * out what it does not use, which is most of the start time of the CLI.
+ */
+const withoutSideEffects = {
+  name: "without-side-effects",
+  setup(build) {
+    const inner = Symbol("resolved by this plugin");
+    const ours = /packages[\\/](core|wire|sdk|scheduler)[\\/]/;
+    build.onResolve({ filter: /^(\.|@lattice\/|yaml$|@bufbuild\/protobuf)/ }, async (args) => {
+      if (args.pluginData === inner || args.kind === "entry-point") return undefined;
+      if (args.path.startsWith(".") && !ours.test(args.importer)) return undefined;
+      const { path, namespace, external, errors } = await build.resolve(args.path, {
+        kind: args.kind,
+        importer: args.importer,
+        resolveDir: args.resolveDir,
+        pluginData: inner,
+      });
+      if (errors.length > 0) return { errors };
+      return { path, namespace, external, sideEffects: false };
+    });
+  },
+};
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const args = process.argv.slice(2);
+  try {
+    await buildAll({
+      force: args.includes("--force"),
+      quiet: args.includes("--quiet"),
+      only: args.filter((arg) => !arg.startsWith("--")),
+    });
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+  }
+}

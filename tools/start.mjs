@@ -1,0 +1,23 @@
+// `npm start`: from a fresh clone to a running cluster. Installs what is missing, builds what has
+// changed and then becomes `lattice up --demo`, in this same process, so that Ctrl-C reaches
+// exactly one program and its exit status is ours. Further arguments go to `lattice up`.
+
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+try {
+  const { ensureInstalled } = await import("./ensure-installed.mjs");
+  await ensureInstalled();
+  const { buildAll } = await import("./build.mjs");
+  console.log("Building Lattice");
+  await buildAll();
+} catch (error) {
+  console.error(`Error: ${error instanceof Error ? error.message : String(error)}`);
+  process.exit(1);
+}
+
+const program = join(root, "packages", "cli", "dist", "lattice.js");
+process.argv = [process.execPath, program, "up", "--demo", ...process.argv.slice(2)];
+await import(pathToFileURL(program).href);

@@ -1,0 +1,102 @@
+// `npm test`: installs what is missing, builds, and runs every check there is. Plain Node without
+// dependencies, since on a fresh clone nothing else exists yet. All steps run even when one fails,
+// so that one run shows everything that is wrong; the exit status is 0 only when all passed.
+//
+//   npm test                    everything
+//   npm test -- --unit          without the acceptance tests
+//   npm test -- --acceptance    only the acceptance tests
+//   npm test -- PATH...         only the test files whose path contains one of these
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ensureInstalled } from "./ensure-installed.mjs";
+
+// Debian packages the tests call, with a command that each brings and the reason it is needed.
+const SYSTEM_PACKAGES = [
+  { name: "util-linux", command: "setsid", reason: "a job that leaves its process group must still be ended" },
+  { name: "util-linux", command: "nsenter", reason: "the full-disk test runs a server inside a small file system" },
+  { name: "mount", command: "mount", reason: "the full-disk test mounts that small file system" },
+];
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const bin = (name) => join(root, "node_modules", ".bin", name);
+const options = parseArguments(process.argv.slice(2));
+
+await ensureInstalled().catch((error) => fail(error.message));
+installSystemPackages();
+const results = plan(options).map(runStep);
+summarise(results);
+process.exit(results.every((result) => result.ok) ? 0 : 1);
+
+function parseArguments(words) {
+  const unknown = words.find((word) => word.startsWith("--") && word !== "--unit" && word !== "--acceptance");
+  if (unknown !== undefined) fail(`unknown option ${unknown}; known are --unit and --acceptance`);
+  const paths = words.filter((word) => !word.startsWith("--"));
+  const only = words.includes("--unit") ? "unit" : words.includes("--acceptance") ? "acceptance" : null;
+  return { paths, only };
+}
+
+function installSystemPackages() {
+  const missing = SYSTEM_PACKAGES.filter((entry) => !onPath(entry.command));
+  if (missing.length === 0) return;
+  const names = [...new Set(missing.map((entry) => entry.name))];
+  const wanted = missing.map((entry) => `  ${entry.name} (for ${entry.command}: ${entry.reason})`).join("\n");
+  const mayInstall = process.getuid?.() === 0 && onPath("apt-get");
+  if (!mayInstall) fail(`the tests need these Debian packages; install them and run again:\n${wanted}`);
+  console.error(`installing Debian packages: ${names.join(", ")} ...`);
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  spawnSync("apt-get", ["update"], { stdio: "inherit", env });
+  const done = spawnSync("apt-get", ["install", "-y", "--no-install-recommends", ...names], { stdio: "inherit", env });
+  if (done.status !== 0) fail(`could not install these Debian packages:\n${wanted}`);
+}
+
+function plan({ paths, only }) {
+  const node = process.execPath;
+  const build = { name: "build", command: [node, "tools/build.mjs"], needed: true };
+  const checks = [
+    { name: "types", command: [node, "tools/typecheck.mjs"] },
+    { name: "format and lint", command: [bin("biome"), "check", "."] },
+    {
+      name: "lint with types",
+      command: [bin("oxlint"), "--type-aware", "-c", ".oxlintrc.json", "packages", "tests", "benches"],
+    },
+  ];
+  const vitest = (project) => [bin("vitest"), "run", "--project", project, "--passWithNoTests", ...paths];
+  const unit = { name: "unit tests", command: vitest("unit") };
+  const acceptance = { name: "acceptance tests", command: vitest("acceptance") };
+  if (paths.length > 0)
+    return [build, ...(only === "acceptance" ? [] : [unit]), ...(only === "unit" ? [] : [acceptance])];
+  if (only === "unit") return [build, ...checks, unit];
+  if (only === "acceptance") return [build, acceptance];
+  return [build, ...checks, unit, acceptance];
+}
+
+function runStep({ name, command, needed }) {
+  console.error(`\n== ${name}`);
+  const began = Date.now();
+  const [program, ...args] = command;
+  const done = spawnSync(program, args, { cwd: root, stdio: "inherit" });
+  const ok = done.status === 0;
+  // Without the programs every later result would be about the programs of the day before.
+  if (!ok && needed) fail(`${name} failed`);
+  return { name, ok, seconds: (Date.now() - began) / 1000 };
+}
+
+function summarise(all) {
+  console.error("\n== summary");
+  for (const { name, ok, seconds } of all) {
+    console.error(`${ok ? "passed" : "FAILED"}  ${seconds.toFixed(1).padStart(7)} s  ${name}`);
+  }
+  const total = all.reduce((sum, { seconds }) => sum + seconds, 0);
+  console.error(`        ${total.toFixed(1).padStart(7)} s  in all`);
+}
+
+function onPath(command) {
+  return (process.env.PATH ?? "").split(":").some((folder) => folder !== "" && existsSync(join(folder, command)));
+}
+
+function fail(message) {
+  console.error(`npm test: ${message}`);
+  process.exit(1);
+}
