@@ -86,6 +86,9 @@ export class Cluster {
     const ready = await this.#server.ready();
     this.#rest = String(ready.rest);
     this.#grpc = String(ready.grpc);
+    await eventually({ what: "the server is ready" }, async () =>
+      (await request(this.apiUrl, "GET", "/readyz")).status === 200 ? true : null,
+    );
   }
 
   startAgent(node: string): Program {

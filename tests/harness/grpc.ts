@@ -1,6 +1,14 @@
 // The gRPC interface as any client sees it, with messages written as JSON in proto field names.
 import { Client, credentials, Metadata, type ServiceError, type StatusObject } from "@grpc/grpc-js";
-import { fromJson, type Problem, pb, problemFromGrpc, serviceDefinition, toJson } from "@lattice/wire";
+import {
+  fromJson,
+  GRPC_DETAILS_TRAILER,
+  type Problem,
+  pb,
+  problemFromGrpc,
+  serviceDefinition,
+  toJson,
+} from "@lattice/wire";
 import type { Json } from "./rest.ts";
 
 const services = {
@@ -49,7 +57,7 @@ export function grpcClient(address: string): GrpcClient {
         new Metadata(),
         { deadline: Date.now() + CALL_WITHIN_MS },
         (error: ServiceError | null, answer) => {
-          if (error !== null) resolve({ ok: false, code: error.code, problem: problemFromGrpc(error) });
+          if (error !== null) resolve({ ok: false, code: error.code, problem: problemOf(error) });
           else if (answer !== undefined) resolve({ ok: true, body: toJson(desc.output, answer) as Json });
         },
       );
@@ -83,4 +91,10 @@ export function grpcClient(address: string): GrpcClient {
     },
     close: () => client.close(),
   };
+}
+
+function problemOf(error: ServiceError): Problem {
+  const trailer = error.metadata.get(GRPC_DETAILS_TRAILER)[0];
+  const detailsBin = typeof trailer === "string" ? undefined : trailer;
+  return problemFromGrpc({ code: error.code, message: error.details, detailsBin });
 }

@@ -1,13 +1,19 @@
 // Which files a file imports, types included: `import`, `export from`, `import("...")` in code and
 // in types.
 import { posix } from "node:path";
-import { withoutComments } from "./bare-code.ts";
+import { withoutComments, withoutCommentsAndStrings } from "./bare-code.ts";
 import type { Source } from "./sources.ts";
 
 const STATEMENT = /(?:(?<![.\w])from\s*|(?<![.\w])import\s*\(?\s*)["']([^"'\n]+)["']/g;
 
 export function importsOf(source: Source): readonly string[] {
-  return [...withoutComments(source.text).matchAll(STATEMENT)].map((match) => match[1] ?? "");
+  const bare = withoutCommentsAndStrings(source.text);
+  return (
+    [...withoutComments(source.text).matchAll(STATEMENT)]
+      // An import inside a string is text about code, not code.
+      .filter((match) => bare.charAt(match.index) !== " ")
+      .map((match) => match[1] ?? "")
+  );
 }
 
 /** The path in the repository that a relative import names. */

@@ -37,13 +37,13 @@ export function startAgent(options: AgentOptions, around: AgentSurroundings): Pr
 }
 
 async function startReal(options: AgentOptions, { log, version, isolation: kind }: AgentSurroundings): Promise<Agent> {
-  await mkdir(options.dataDir, { recursive: true, mode: 0o755 });
+  await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
   const dataDir = await realpath(options.dataDir);
   const unlock = await lockDataDir(dataDir);
   const hardware = discoverHardware(options.hardware);
   const bootId = discoverBootId();
   const isolation = detectIsolation({ nodeId: options.nodeId, dataDir }, kind);
-  log.info({ node: options.nodeId, isolation: isolation.kind, servers: options.servers }, "starting");
+  log.info({ isolation: isolation.kind, servers: options.servers }, "starting");
   const dial = dialer({ servers: options.servers });
   const beats = wheel(Math.random);
   const node = await startNode({
@@ -54,7 +54,6 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     random: Math.random,
     now: Date.now,
     log,
-    firstDelayMs: 0,
     vitals,
     runtime: (listener) => processRuntime({ nodeId: options.nodeId, bootId, dataDir, isolation, log, listener }),
   });

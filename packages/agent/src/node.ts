@@ -29,7 +29,6 @@ export interface NodeOptions {
   readonly random: () => number;
   readonly now: () => number;
   readonly log: Logger;
-  readonly firstDelayMs: number;
   readonly vitals: () => { load1: number; memoryAvailableGb: number };
   readonly runtime: (listener: RuntimeListener) => Promise<Runtime>;
 }
@@ -83,6 +82,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       log.info({ attempt: key, state: first.attempt?.kind ?? "discarded" }, "found an attempt of an earlier life");
       take(key, first);
     }
+    if (chains.size === 0) return;
     // Mostly done at once, and then the first Hello already tells which attempts have ended.
     await Promise.race([Promise.allSettled(chains.values()), delay(RECOVERY_WAIT_MS)]);
   }

@@ -1,3 +1,5 @@
+// Many simulated nodes in one process against a fake server: they arrive, beat, run and stop.
+
 import { pb } from "@lattice/wire";
 import pino from "pino";
 import { expect, test } from "vitest";

@@ -3,14 +3,7 @@
 // down) is no candidate. Allocations that ask for the same share one answer per cycle.
 
 import { type Constraints, fits } from "@lattice/core";
-import type { Machine } from "./machine.ts";
-
-export interface Match {
-  /** Node numbers, ascending. */
-  readonly nodes: readonly number[];
-  /** Those that every placement must contain; null when one of them is no candidate. */
-  readonly required: readonly number[] | null;
-}
+import type { Machine, Match } from "./machine.ts";
 
 export function candidates(machine: Machine, constraints: Constraints): Match {
   const key = constraintKey(constraints);

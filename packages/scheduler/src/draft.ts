@@ -2,11 +2,10 @@
 // reservations stand. The only mutable value of a cycle; steps read it, `cycle.ts` changes it.
 
 import type { AllocationId, Instant } from "@lattice/core";
-import type { Match } from "./candidates.ts";
 import { candidates } from "./candidates.ts";
 import type { PendingInput } from "./cycle-types.ts";
 import { WALLTIME_GRACE } from "./limits.ts";
-import type { Machine } from "./machine.ts";
+import type { Machine, Match } from "./machine.ts";
 import type { Wanted } from "./place.ts";
 
 /** A pending allocation with its candidates. */

@@ -1,9 +1,9 @@
 // Why an allocation is still pending, in codes and sentences with the figures, told from the state
 // the plan leaves behind: quota first, then whether it could ever fit, then who has the nodes.
 
-import type { Match } from "./candidates.ts";
 import type { PendingInput, PendingReason } from "./cycle-types.ts";
 import { type Draft, isFree, isPossible, type Job, jobOf } from "./draft.ts";
+import type { Match } from "./machine.ts";
 import type { Ledger } from "./quota.ts";
 import { missing } from "./shortage-text.ts";
 

@@ -3,7 +3,6 @@
 // once per cycle and, but for the memo of matches, never changes.
 
 import { byCodeUnits, type GroupId, type NodeId } from "@lattice/core";
-import type { Match } from "./candidates.ts";
 import type { CycleInput, NodeInput } from "./cycle-types.ts";
 import { EXPECTED_BACK_SOON } from "./limits.ts";
 
@@ -22,6 +21,14 @@ export interface Machine {
   readonly availableFrom: Float64Array;
   readonly freeCount: number;
   readonly matches: Map<string, Match>;
+}
+
+/** The nodes that can take one kind of request. */
+export interface Match {
+  /** Node numbers, ascending. */
+  readonly nodes: readonly number[];
+  /** Those that every placement must contain; null when one of them is no candidate. */
+  readonly required: readonly number[] | null;
 }
 
 export function machineOf(input: CycleInput): Machine {

@@ -110,7 +110,7 @@ function pendingInput({ id, spec, submittedAt, attempt: last }: Allocation): Pen
 /** A tenant without a share of its own gets an equal one. */
 function tenantInputs(view: View): TenantInput[] {
   const tenants = [...view.tenants()];
-  const equalShareMilli = tenants.length === 0 ? 0 : Math.round(1000 / tenants.length);
+  const equalShareMilli = Math.max(1, Math.round(1000 / tenants.length));
   return tenants.map(({ id, quota }) => {
     const usage = view.usage(id);
     return {

@@ -1,3 +1,5 @@
+// Who may start ahead of a reservation, and who may not: each case a queue, its plan and its reservations.
+
 import { describe, expect, it } from "vitest";
 import type { CycleInput } from "../src/index.ts";
 import { cycle } from "../src/index.ts";

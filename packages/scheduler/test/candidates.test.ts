@@ -1,3 +1,5 @@
+// Which nodes satisfy which constraints, and which required nodes can be had.
+
 import { describe, expect, it } from "vitest";
 import { candidates } from "../src/candidates.ts";
 import { machineOf } from "../src/machine.ts";

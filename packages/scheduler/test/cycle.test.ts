@@ -1,3 +1,5 @@
+// The cycle as a whole: what the plan carries, where it stops, quotas, and the reasons it gives.
+
 import { describe, expect, it } from "vitest";
 import { cycle, REASONS_LIMIT, reasonsFor } from "../src/index.ts";
 import { FULL_MACHINE_QUEUE_LIMIT } from "../src/limits.ts";

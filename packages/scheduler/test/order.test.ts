@@ -1,3 +1,5 @@
+// The order of the queue, one case per rule.
+
 import { describe, expect, it } from "vitest";
 import { orderQueue } from "../src/order.ts";
 import { scoreBasis } from "../src/score/score.ts";

@@ -1,3 +1,5 @@
+// Which nodes are chosen: fewest groups, required nodes, one conformance value; and a brute-force twin.
+
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fewestGroups } from "../src/groups.ts";

@@ -48,7 +48,7 @@ describe("over time", () => {
       { numRuns: 400 },
     );
     expect(promises).toBeGreaterThan(400);
-    expect(backfills).toBeGreaterThan(80);
+    expect(backfills).toBeGreaterThan(60);
   });
 
   it("everything feasible starts once submissions stop (E9)", () => {
@@ -64,7 +64,7 @@ describe("over time", () => {
       }),
       { numRuns: 400 },
     );
-    expect(started).toBeGreaterThan(1000);
+    expect(started).toBeGreaterThan(800);
     expect(cycles).toBeGreaterThan(1000);
   });
 });

@@ -1,3 +1,5 @@
+// When and where an allocation that cannot start now is promised its nodes.
+
 import { describe, expect, it } from "vitest";
 import type { CycleInput } from "../src/cycle-types.ts";
 import { draftOf, type Held, jobOf } from "../src/draft.ts";

@@ -1,3 +1,5 @@
+// The factors, their ranges, and the weighted sum.
+
 import type { Duration } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

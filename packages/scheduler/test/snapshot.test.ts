@@ -1,3 +1,5 @@
+// What the cycle is told of the view: nodes, releases, pending allocations, tenants.
+
 import {
   type Allocation,
   attempt,

@@ -68,7 +68,10 @@ export function createCaller(settings: CallerSettings): Caller {
   };
 
   return {
-    open: (call, options) => attempt(call, options, () => once(call, options)),
+    open: async (call, options) => {
+      const response = await attempt(call, options, () => once(call, options));
+      return { ...response, body: readAsProblems(response.body, settings.baseUrl) };
+    },
     json: <T>(call: Call, options: CallOptions = {}) =>
       attempt(call, options, async () => {
         const response = await once(call, { ...options, idleTimeoutMs: options.timeoutMs ?? settings.timeoutMs });
@@ -81,6 +84,15 @@ export function createCaller(settings: CallerSettings): Caller {
         return value as T;
       }),
   };
+}
+
+/** A stream that breaks on the way fails with a problem, as a call does. */
+async function* readAsProblems(body: HttpResponse["body"], baseUrl: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw error instanceof TransportError ? errorFromTransport(error, baseUrl) : error;
+  }
 }
 
 function headersOf(settings: CallerSettings, call: Call, leastIndex: bigint): Record<string, string> {

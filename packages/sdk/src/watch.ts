@@ -3,11 +3,10 @@
 // the problem `cursor_gone`, because only the caller can list again and decide what it has missed.
 
 import type { Caller, CallOptions } from "./call.ts";
-import { LatticeError } from "./error.ts";
+import { errorFromAnswer, LatticeError } from "./error.ts";
 import { queryString } from "./query.ts";
 import { backoffMs, DEFAULT_RETRY, sleep } from "./retry.ts";
 import { parseEvents } from "./sse.ts";
-import { TransportError } from "./transport/transport.ts";
 import type { WatchEvent, WatchFilter } from "./types.ts";
 
 export interface WatchOptions extends CallOptions {
@@ -35,7 +34,9 @@ export async function* watchEvents(
       const response = await openStream(caller, filter, cursor, options);
       opened = true;
       options.onOpen?.();
-      for await (const { id, data } of parseEvents(response.body)) {
+      for await (const { id, event: kind, data } of parseEvents(response.body)) {
+        // The server's last words: it stops, or has dropped what comes next.
+        if (kind === "problem") throw errorFromAnswer(0, data);
         failures = 0;
         const event = JSON.parse(data) as WatchEvent;
         cursor = id !== "" ? id : event.cursor;
@@ -52,8 +53,7 @@ export async function* watchEvents(
 }
 
 /** The connection or the server is away, rather than the request being wrong. */
-const isPassing = (error: unknown): boolean =>
-  error instanceof TransportError || (error instanceof LatticeError && error.problem.retryable);
+const isPassing = (error: unknown): boolean => error instanceof LatticeError && error.problem.retryable;
 
 function openStream(caller: Caller, filter: WatchFilter, cursor: string, options: WatchOptions) {
   return caller.open(

@@ -17,7 +17,9 @@ const events =
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.write(": here we are\n\n");
     for (const cursor of cursors) {
-      response.write(`id: ${cursor}\nevent: allocation_changed\ndata: {"cursor":"${cursor}","kind":"allocation_changed"}\n\n`);
+      response.write(
+        `id: ${cursor}\nevent: allocation_changed\ndata: {"cursor":"${cursor}","kind":"allocation_changed"}\n\n`,
+      );
     }
     if (how === "end") response.end();
     if (how === "cut") setTimeout(() => response.socket?.destroy(), 20);

@@ -2,7 +2,7 @@
 // JSON line on stdout, and stops cleanly on SIGTERM or SIGINT.
 
 import { Command, Option } from "commander";
-import { ConfigError, loadConfig, LOG_LEVELS } from "./config/index.ts";
+import { ConfigError, LOG_LEVELS, loadConfig } from "./config/index.ts";
 import { createLogger } from "./observe/index.ts";
 import { startServer } from "./server.ts";
 

@@ -1,17 +1,17 @@
 // Puts the rooms of a server together and takes them apart again in the right order: log, history,
 // replica, leader, agents, API up; API, agents, leader, snapshot, history, log down.
 
-import type { VClusterId } from "@lattice/core";
-import type { CycleResult } from "@lattice/scheduler";
-import { pb, serviceDefinition } from "@lattice/wire";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import type { VClusterId } from "@lattice/core";
+import { duration } from "@lattice/core";
+import type { CycleResult } from "@lattice/scheduler";
+import { pb, serviceDefinition } from "@lattice/wire";
 import { handleConnect } from "./agents/connect.ts";
 import { createAgentHub } from "./agents/hub.ts";
 import { createLogRelay } from "./agents/logs.ts";
 import { startApi } from "./api/index.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import { duration } from "@lattice/core";
 import type { Config } from "./config/index.ts";
 import { archiveTo } from "./history/archive.ts";
 import { openHistory } from "./history/index.ts";

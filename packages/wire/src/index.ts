@@ -34,7 +34,7 @@ export { PRIORITY_CLASSES } from "./normalise/fields.ts";
 export { mergeSubmissions } from "./normalise/merge.ts";
 export { type Normalised, normaliseSubmission, submissionFromJson } from "./normalise/submission.ts";
 export { MAX_WALLTIME_SECONDS, parseSlurmTime, parseWalltime } from "./normalise/walltime.ts";
-export { type OpenApiOptions, openapi } from "./openapi/openapi.ts";
+export { type OpenApiDocument, type OpenApiOptions, openapi } from "./openapi/openapi.ts";
 export * as pb from "./pb.ts";
 export { type Query, RESERVED_QUERY } from "./routes/query.ts";
 export * from "./routes/request.ts";

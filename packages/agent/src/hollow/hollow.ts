@@ -20,8 +20,6 @@ export interface HollowOptions {
   readonly log: Logger;
 }
 
-/** About two thousand nodes a second: a server takes that without a queue. */
-const STAGGER_MS = 0.5;
 export const NODES_PER_CHANNEL = 500;
 
 export async function startHollowNodes(options: HollowOptions): Promise<readonly Node[]> {
@@ -42,7 +40,6 @@ export async function startHollowNodes(options: HollowOptions): Promise<readonly
         random: options.random,
         now: Date.now,
         log: quiet,
-        firstDelayMs: index * STAGGER_MS,
         vitals: () => HOLLOW_VITALS,
         runtime: async (listener) => simulatedRuntime(options.runtimeMs, listener),
       });

@@ -2,9 +2,12 @@
 // calls on them are made elsewhere. Keepalive finds a server that vanished without a word.
 
 import { Client, credentials } from "@grpc/grpc-js";
+import { type Gate, gate } from "./gate.ts";
 
 export interface Dialer {
   readonly servers: readonly string[];
+  /** Passed by each node before it greets a server. */
+  readonly greeting: Gate;
   /** The channel that member `member` of this process uses to this server. */
   client(server: string, member: number): Client;
   close(): void;
@@ -27,6 +30,7 @@ export function dialer({ servers, membersPerChannel = 1 }: DialOptions): Dialer 
   const clients = new Map<string, Client>();
   return {
     servers: servers.map(parseServer),
+    greeting: gate(),
     client(server, member) {
       const name = `${server}#${Math.floor(member / membersPerChannel)}`;
       const known = clients.get(name);

@@ -18,8 +18,6 @@ export interface LinkOptions {
   readonly wheel: Wheel;
   readonly random: () => number;
   readonly log: Logger;
-  /** Before the first try; spreads many nodes of one process. */
-  readonly firstDelayMs: number;
   hello(): pb.Hello;
   heartbeat(): { running: number; load1: number; memoryAvailableGb: number };
   welcomed(): void;
@@ -47,15 +45,26 @@ export function openLink(options: LinkOptions): Link {
   let timer: NodeJS.Timeout | null = null;
   let leaveWheel: () => void = () => undefined;
   let sequence = 0;
+  let failures = 0;
 
   function connect(): void {
     timer = null;
+    dialer.greeting.enter((leave) => (closed ? leave() : greet(leave)));
+  }
+
+  function greet(leave: () => void): void {
     const server = dialer.servers[turn % dialer.servers.length] ?? "";
     const client = dialer.client(server, options.member);
     session = openSession(client, options.hello(), {
-      welcomed: (welcome) => welcomed(welcome, server),
+      welcomed(welcome) {
+        leave();
+        welcomed(welcome, server);
+      },
       order: (message) => options.order(message, client),
-      ended: (end) => ended(end, server),
+      ended(end) {
+        leave();
+        ended(end, server);
+      },
     });
   }
 
@@ -63,6 +72,7 @@ export function openLink(options: LinkOptions): Link {
     log.info({ server, version: welcome.serverVersion }, "connected");
     live = true;
     sequence = 0;
+    failures = 0;
     afterLoss.reset();
     afterRefusal.reset();
     leaveWheel();
@@ -93,12 +103,14 @@ export function openLink(options: LinkOptions): Link {
     } else if (end.welcomed) {
       log.warn({ server, detail: end.detail }, "connection lost");
     } else {
-      log.debug({ server, detail: end.detail, wait_ms: Math.round(wait) }, "cannot connect");
+      // Said aloud once for each time it is cut off, not at every try.
+      log[failures === 0 ? "warn" : "debug"]({ server, detail: end.detail }, "cannot connect; trying again");
+      failures += 1;
     }
     timer = setTimeout(connect, wait);
   }
 
-  timer = setTimeout(connect, options.firstDelayMs);
+  timer = setTimeout(connect, 0);
   return {
     send: (message) => session?.send(message),
     connected: () => live,

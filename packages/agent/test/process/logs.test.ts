@@ -1,3 +1,5 @@
+// Logs on their way to the server: whole, tail, followed, cut off, and too large for memory.
+
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { found, type Log } from "../fake-server.ts";

@@ -1,9 +1,13 @@
+// Agents that go away and come back, cleanly or by kill -9, and what becomes of their workloads.
+
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pb } from "@lattice/wire";
 import { buildSync } from "esbuild";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { discoverBootId } from "../../src/discovery/hardware.ts";
+import { detectIsolation } from "../../src/runtime/isolation/detect.ts";
 import { fakeServer, found } from "../fake-server.ts";
 import { alive, type Rig, rig } from "../rig.ts";
 
@@ -87,10 +91,9 @@ describe("an agent that comes back", () => {
 
   test("an order written but not started is started, once", async () => {
     await r.agent.close();
-    const { mkdirSync } = await import("node:fs");
     mkdirSync(join(r.dataDir, "attempts/7.1"));
     const order = { ...emptyOrder, allocationId: "7", attempt: 1, entrypoint: "echo late" };
-    const bootId = (await import("../../src/discovery/hardware.ts")).discoverBootId();
+    const bootId = discoverBootId();
     writeFileSync(join(r.dataDir, "attempts/7.1/order.json"), JSON.stringify({ bootId, order }));
     mkdirSync(join(r.dataDir, "attempts/8.1"));
     writeFileSync(join(r.dataDir, "attempts/8.1/order.json"), JSON.stringify({ bootId: "other", order }));
@@ -98,6 +101,19 @@ describe("an agent that comes back", () => {
     expect(await r.server.end("7")).toMatchObject({ state: pb.AllocationState.COMPLETED });
     expect(r.file("7", "stdout")).toBe("late\n");
     expect(await r.server.end("8")).toMatchObject({ reason: "lost" });
+  });
+
+  test("ends what an earlier life left in a control group that nobody knows", async () => {
+    const isolation = detectIsolation({ nodeId: "n1", dataDir: realpathSync(r.dataDir) });
+    const place = { key: "77.1", dir: join(r.dataDir, "attempts/77.1"), leader: null };
+    const joinBy = await isolation.prepare(place);
+    if (joinBy === "") return;
+    const orphan = spawn("sleep", ["1000"], { stdio: "ignore" });
+    const gone = new Promise((resolve) => orphan.once("exit", resolve));
+    writeFileSync(joinBy, String(orphan.pid));
+    await r.restart();
+    await gone;
+    expect(await isolation.groups()).toEqual([]);
   });
 
   test("buffers reports while the server is away, and tells the newest", async () => {
@@ -111,6 +127,17 @@ describe("an agent that comes back", () => {
     expect(second.reports.filter((report) => report.state === pb.AllocationState.RUNNING)).toEqual([]);
     await second.close();
   });
+});
+
+test("workloads end with the agent when that is asked for", async () => {
+  const r = await rig({ options: { killWorkloadsOnExit: true } });
+  r.server.run({ allocationId: "1", entrypoint: "echo $$; sleep 1000" });
+  const pid = Number(await found(() => r.file("1", "stdout")));
+  await r.agent.close();
+  expect(alive(pid)).toBe(false);
+  expect(await r.server.end("1")).toMatchObject({ reason: "stopped" });
+  await r.start();
+  await r.close();
 });
 
 test("kill -9 of the program: the workload goes on, and its exit is reported by the next", async () => {

@@ -1,3 +1,5 @@
+// Real processes from order to report: how they are started, what they see, how they end.
+
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Rig, rig } from "../rig.ts";

@@ -1,3 +1,5 @@
+// Stop, walltime and leftovers, with each kind of isolation: nothing of an attempt may stay.
+
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pb } from "@lattice/wire";

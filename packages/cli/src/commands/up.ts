@@ -39,17 +39,21 @@ export function define(command: Command): void {
 async function up(command: Command, flags: UpFlags): Promise<number> {
   const { print, settings } = await createContext(command);
   const stop = stopSignal();
-  const note = (text: string) => print.note(text);
+  // The course of things is the output of this command, unless a program reads it.
+  const say = (text: string) => {
+    if (print.structured) print.note(text);
+    else if (!settings.quiet) print.line(text);
+  };
   let cluster: Cluster | null = null;
   try {
-    cluster = await startCluster({ ...flags, user: settings.user, signal: stop.signal, note });
+    cluster = await startCluster({ ...flags, user: settings.user, signal: stop.signal, note: say });
     if (print.structured) await print.streamed(cluster.description);
     else if (settings.quiet) print.line(cluster.url);
-    if (flags.demo === true && !(await runDemo(cluster, print, stop.signal))) {
+    if (flags.demo === true && !(await runDemo(cluster, { print, say, signal: stop.signal }))) {
       if (flags.exit === true) return 1;
     }
     if (flags.exit === true) return 0;
-    if (!print.structured && !settings.quiet) print.line(nextSteps(cluster.description));
+    say(nextSteps(cluster.description));
     await stop.requested;
     return 0;
   } catch (error) {
@@ -58,9 +62,9 @@ async function up(command: Command, flags: UpFlags): Promise<number> {
     throw error;
   } finally {
     if (cluster !== null) {
-      note("Stopping the cluster ...");
+      say("Stopping the cluster ...");
       const kept = await cluster.stop();
-      note(kept === null ? "Stopped." : `Stopped. Its data is kept in ${kept}.`);
+      say(kept === null ? "Stopped." : `Stopped. Its data is kept in ${kept}.`);
     }
     stop.release();
   }

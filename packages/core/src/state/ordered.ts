@@ -74,7 +74,8 @@ export function createOrdered<T>(compare: (a: T, b: T) => number): Ordered<T> {
       size -= 1;
     },
     *[Symbol.iterator]() {
-      for (const chunk of chunks) yield* chunk;
+      // Faster than `yield* chunk` by far.
+      for (const chunk of chunks) for (const item of chunk) yield item;
     },
   };
 }

@@ -2,7 +2,7 @@
 // Heartbeats live here, in memory, and nowhere else: they are not in the log. The hub knows
 // streams, not meaning; what to order follows from state (`orders-of.ts`) and from effects.
 
-import { type Instant, type NodeId, instant } from "@lattice/core";
+import { type Instant, instant, type NodeId } from "@lattice/core";
 import type { pb } from "@lattice/wire";
 import type { Clock } from "../clock.ts";
 

@@ -1,10 +1,10 @@
 // Orders as messages. A run order is derived from the allocation's record alone, so that sending
 // it again after a reconnect or a change of leader gives the same order.
 
+import { create } from "@bufbuild/protobuf";
 import type { Allocation, AllocationId, Attempt, Claim, NodeId, PlacedPhase, Task, View } from "@lattice/core";
 import { isPlaced } from "@lattice/core";
 import { pb } from "@lattice/wire";
-import { create } from "@bufbuild/protobuf";
 import type { ServerMessageBody } from "./hub.ts";
 
 /** Between SIGTERM and SIGKILL. */

@@ -94,7 +94,10 @@ export const fileSchema = section({
   if (file.server.production && file.api.auto_create_tenants === true)
     refuse(["api", "auto_create_tenants"], "must not be true when server.production is true");
   if (file.server.production && file.quorum.engine === "memory")
-    refuse(["quorum", "engine"], "memory keeps nothing through a restart; it is refused when server.production is true");
+    refuse(
+      ["quorum", "engine"],
+      "memory keeps nothing through a restart; it is refused when server.production is true",
+    );
 });
 
 export type ParsedFile = z.output<typeof fileSchema>;

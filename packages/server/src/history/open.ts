@@ -23,7 +23,10 @@ export interface HistoryRecord {
 }
 
 export interface History {
-  /** Durable when it resolves. A record whose id is there already is left as it is. */
+  /**
+   * Durable when it resolves. A record whose id is there already is left as it is. When it rejects,
+   * the records are kept in memory and tried again with the next append or flush.
+   */
   append(records: readonly HistoryRecord[]): Promise<void>;
   get(id: AllocationId): Promise<Allocation | null>;
   /** Newest first. */
@@ -33,7 +36,10 @@ export interface History {
   segments(): Promise<readonly SegmentInfo[]>;
   /** Reads every closed segment whole; what does not match, in words. */
   verify(): Promise<readonly string[]>;
-  /** Resolves when everything appended so far is durable, rejects when some of it is not. */
+  /**
+   * Resolves when everything appended so far is durable, rejects when some of it is not. To be
+   * awaited before a snapshot: the log it lets go is the only other place these records are in.
+   */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -55,6 +61,8 @@ export async function openHistory(options: HistoryOptions): Promise<History> {
   const link = createWorkerLink({ dir, segmentBytes }, onWarning);
   await link.ready();
   let line: Waiting[] = [];
+  /** Could not be written yet; they go first with whatever comes next. */
+  let unsaved: readonly RecordRow[] = [];
   let waitingRows = 0;
   let pump: Promise<void> | null = null;
   let closed = false;
@@ -63,12 +71,14 @@ export async function openHistory(options: HistoryOptions): Promise<History> {
     while (line.length > 0) {
       const batch = takeBatch(line);
       line = line.slice(batch.length);
-      const rows = batch.flatMap((waiting) => waiting.rows);
-      waitingRows -= rows.length;
+      const rows = [...unsaved, ...batch.flatMap((waiting) => waiting.rows)];
       try {
         for (let at = 0; at < rows.length; at += MAX_BATCH) await link.call("append", rows.slice(at, at + MAX_BATCH));
+        unsaved = [];
+        waitingRows -= rows.length;
         for (const waiting of batch) waiting.resolve();
       } catch (cause) {
+        unsaved = rows;
         for (const waiting of batch) waiting.reject(cause);
       }
     }

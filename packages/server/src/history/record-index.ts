@@ -4,6 +4,7 @@
 
 import type { Database } from "./database.ts";
 import type { RowQuery } from "./messages.ts";
+import type { ClosedSegment } from "./segment-file.ts";
 import type { Written } from "./segment-writer.ts";
 
 /** Rows of an older shape are rebuilt from the segments. */
@@ -36,12 +37,6 @@ export interface Place {
   readonly bytes: number;
 }
 
-export interface ClosedSegment {
-  readonly number: number;
-  readonly bytes: number;
-  readonly records: number;
-  readonly sha256: string;
-}
 
 export interface RecordIndex {
   has(id: string): boolean;

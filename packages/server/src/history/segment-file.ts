@@ -6,6 +6,13 @@ import { closeSync, fstatSync, openSync, readdirSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { closingOf, decodeLine, type LineHead } from "./line.ts";
 
+export interface ClosedSegment {
+  readonly number: number;
+  readonly bytes: number;
+  readonly records: number;
+  readonly sha256: string;
+}
+
 const NAME = /^history-([0-9]{8})\.jsonl$/;
 const READ_BYTES = 1024 * 1024;
 /** Longer than any record: a file without line breaks must not fill the memory. */

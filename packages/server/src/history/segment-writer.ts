@@ -4,8 +4,7 @@
 import { closeSync, fdatasyncSync, fsyncSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { encodeClosing, encodeRecord } from "./line.ts";
 import type { RecordRow } from "./messages.ts";
-import type { ClosedSegment } from "./record-index.ts";
-import { hashOf, segmentPath } from "./segment-file.ts";
+import { type ClosedSegment, hashOf, segmentPath } from "./segment-file.ts";
 
 /** The open segment as recovery found it. */
 export interface OpenSegment {

@@ -76,8 +76,7 @@ function start(
   onWarning: (text: string) => void,
   onEnd: (thread: Thread, cause: HistoryError) => void,
 ): Thread {
-  const { url, execArgv } = entry();
-  const worker = new Worker(url, { workerData: setup, execArgv: [...execArgv], resourceLimits: LIMITS });
+  const worker = startWorker(setup);
   const calls = new Map<number, Waiting>();
   let opened: () => void = () => undefined;
   let failed: (cause: HistoryError) => void = () => undefined;
@@ -118,10 +117,16 @@ function start(
   return thread;
 }
 
-/** From source the thread needs the loader that runs TypeScript; the built server has a file for it. */
-function entry(): { readonly url: URL; readonly execArgv: readonly string[] } {
+/** The built server has a file for the thread; from source, the thread first loads what runs TypeScript. */
+function startWorker(setup: WorkerSetup): Worker {
   const here = import.meta.url;
-  if (!here.endsWith(".ts")) return { url: new URL("./history-worker.js", here), execArgv: [] };
-  const loader = pathToFileURL(createRequire(here).resolve("tsx")).href;
-  return { url: new URL("./worker.ts", here), execArgv: ["--import", loader] };
+  const options = { workerData: setup, execArgv: [], resourceLimits: LIMITS };
+  if (!here.endsWith(".ts")) return new Worker(new URL("./history-worker.js", here), options);
+  const tsx = pathToFileURL(createRequire(here).resolve("tsx/package.json"));
+  const loader = JSON.stringify(new URL("./dist/esm/api/index.mjs", tsx).href);
+  const source = JSON.stringify(new URL("./worker.ts", here).href);
+  return new Worker(`import(${loader}).then(({ register }) => { register(); return import(${source}); })`, {
+    ...options,
+    eval: true,
+  });
 }

@@ -28,10 +28,28 @@ interface FirstVCluster {
 }
 
 const FIRST_VCLUSTERS: readonly FirstVCluster[] = [
-  { id: "hpc-batch", description: "Batch jobs, backfilled", scheduler: "hpc_backfill", cycleSeconds: 15, isDefault: true },
+  {
+    id: "hpc-batch",
+    description: "Batch jobs, backfilled",
+    scheduler: "hpc_backfill",
+    cycleSeconds: 15,
+    isDefault: true,
+  },
   { id: "ml-training", description: "Training runs", scheduler: "ml_training", cycleSeconds: 15, isDefault: false },
-  { id: "service", description: "Long-running services", scheduler: "service_bin_pack", cycleSeconds: 10, isDefault: false },
-  { id: "interactive", description: "Short interactive work", scheduler: "interactive_fifo", cycleSeconds: 5, isDefault: false },
+  {
+    id: "service",
+    description: "Long-running services",
+    scheduler: "service_bin_pack",
+    cycleSeconds: 10,
+    isDefault: false,
+  },
+  {
+    id: "interactive",
+    description: "Short interactive work",
+    scheduler: "interactive_fifo",
+    cycleSeconds: 5,
+    isDefault: false,
+  },
 ];
 
 export interface BootstrapOptions {

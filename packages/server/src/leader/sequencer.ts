@@ -16,8 +16,8 @@ import {
 import { ProblemError } from "@lattice/wire";
 import type { Clock } from "../clock.ts";
 import { type Leadership, LogError, type ReplicatedLog } from "../log/replicated-log.ts";
-import type { ChainHead, Replica } from "../replica/replica.ts";
 import { sha256 } from "../replica/hash.ts";
+import type { ChainHead, Replica } from "../replica/replica.ts";
 
 export interface Proposal {
   readonly outcome: Outcome;
@@ -155,7 +155,8 @@ function estimate(command: Command): number {
     for (const [name, value] of Object.entries(environment.variables)) size += name.length + value.length + 8;
     return size;
   }
-  if (command.kind === "plan.commit") return 200 + command.placements.reduce((sum, p) => sum + 200 + p.nodes.length * 24, 0);
+  if (command.kind === "plan.commit")
+    return 200 + command.placements.reduce((sum, p) => sum + 200 + p.nodes.length * 24, 0);
   return 600;
 }
 
@@ -172,4 +173,7 @@ function problemOf(error: unknown): unknown {
 
 const notLeader = () => new ProblemError("not_leader", { detail: "This server does not lead at the moment." });
 const overloaded = () =>
-  new ProblemError("log_unavailable", { detail: "Too many writes are waiting for the log.", hint: "Try again shortly." });
+  new ProblemError("log_unavailable", {
+    detail: "Too many writes are waiting for the log.",
+    hint: "Try again shortly.",
+  });

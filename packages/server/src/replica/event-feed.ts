@@ -53,7 +53,11 @@ export function createEventFeed(): EventFeed {
     record(applied) {
       last = { index: applied.index, n: Number.MAX_SAFE_INTEGER };
       if (applied.events.length === 0) return;
-      const numbered = applied.events.map((event, n) => ({ cursor: { index: applied.index, n }, at: applied.at, event }));
+      const numbered = applied.events.map((event, n) => ({
+        cursor: { index: applied.index, n },
+        at: applied.at,
+        event,
+      }));
       for (const event of numbered) events.push(event);
       trim();
       wake();

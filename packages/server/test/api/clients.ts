@@ -36,7 +36,7 @@ export async function startTestApi(overrides: ConfigOverrides = {}): Promise<Run
   const metrics = createMetrics();
   const config = loadConfig(null, {
     ...overrides,
-    api: { rest_listen: "127.0.0.1:0", grpc_listen: "127.0.0.1:0", ...overrides["api"] },
+    api: { rest_listen: "127.0.0.1:0", grpc_listen: "127.0.0.1:0", ...overrides.api },
   });
   const api = await startApi({ plane, config, logger: createLogger({ level: "silent" }), metrics });
   const grpc = new Client(api.grpcAddress, credentials.createInsecure(), {
@@ -134,7 +134,10 @@ export interface RestAnswer {
 }
 
 /** Plain HTTP: fetch would refuse some of what tests send. */
-export function callHttp(running: Running, { method = "GET", path, headers = {}, body }: RestRequest): Promise<RestAnswer> {
+export function callHttp(
+  running: Running,
+  { method = "GET", path, headers = {}, body }: RestRequest,
+): Promise<RestAnswer> {
   return new Promise((resolve, reject) => {
     let answered = false;
     const request = httpRequest(`${running.rest}${path}`, { method, headers, agent: false }, (response) => {
@@ -174,7 +177,12 @@ export function restOf(rpc: string, message: Message): RestRequest {
     delete json[name];
   }
   if (route.body === "*")
-    return { method: route.httpMethod, path, headers: { "content-type": "application/json" }, body: JSON.stringify(json) };
+    return {
+      method: route.httpMethod,
+      path,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(json),
+    };
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(json)) {
     const values = Array.isArray(value) ? value : [value];

@@ -73,7 +73,9 @@ export function memoryPlane(): MemoryPlane {
     let position =
       after === null
         ? events.length
-        : events.filter(({ cursor }) => cursor.index - after.index < 0 || (cursor.index === after.index && cursor.n <= after.n)).length;
+        : events.filter(
+            ({ cursor }) => cursor.index - after.index < 0 || (cursor.index === after.index && cursor.n <= after.n),
+          ).length;
     while (!signal.aborted) {
       const batch = events.slice(position);
       position += batch.length;
@@ -164,8 +166,19 @@ export function memoryPlane(): MemoryPlane {
       const record = state.allocation(id as AllocationId);
       if (record === undefined) throw new Error(`no allocation ${id}`);
       const next = attempt(record.attempt + 1);
-      const placement = { allocation: record.id, attempt: next, nodes: nodes as NodeId[], scores: {}, backfilled: false };
-      const { outcomes } = apply({ kind: "plan.commit", vcluster: record.spec.vcluster, basis: state.index, placements: [placement] });
+      const placement = {
+        allocation: record.id,
+        attempt: next,
+        nodes: nodes as NodeId[],
+        scores: {},
+        backfilled: false,
+      };
+      const { outcomes } = apply({
+        kind: "plan.commit",
+        vcluster: record.spec.vcluster,
+        basis: state.index,
+        placements: [placement],
+      });
       const outcome = outcomes[0];
       if (outcome?.kind !== "accepted" || outcome.placements?.[0]?.refusal !== null)
         throw new Error(`not placed: ${JSON.stringify(outcome)}`);

@@ -1,3 +1,5 @@
+// Configuration: the example files load, and everything wrong is refused with its path.
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -73,9 +75,13 @@ describe("refusals", () => {
     ["an unknown engine", "quorum: { engine: zookeeper }", ["quorum.engine: must be embedded or memory"]],
     ["a negative count", "retention: { max_finished: -1 }", ["retention.max_finished: must be a whole number from 0"]],
     ["a huge count", "retention: { max_finished: 1e30 }", ["retention.max_finished: must be a whole number"]],
-    ["a text where a number belongs", 'quorum: { node_id: "1" }', ["quorum.node_id: must be a whole number from 1 to 1000"]],
+    [
+      "a text where a number belongs",
+      'quorum: { node_id: "1" }',
+      ["quorum.node_id: must be a whole number from 1 to 1000"],
+    ],
     ["an unknown log level", "log: { level: loud }", ["log.level: must be one of"]],
-    ["a variable", "server: { id: '${NAME}' }", ["server.id: must be letters"]],
+    ["an id with other characters", "server: { id: '$' }", ["server.id: must be letters"]],
     ["a list", "- 1", [": "]],
     ["a key written twice", "log: {level: info}\nlog: {level: debug}", [": line 2"]],
     ["broken YAML", "server: [", [": line 1"]],

@@ -1,6 +1,15 @@
 // Which nodes are judged late, silent or back, from silence alone.
 
-import { type Duration, duration, type Instant, instant, type Node, type NodeId, type NodeState, type View } from "@lattice/core";
+import {
+  type Duration,
+  duration,
+  type Instant,
+  instant,
+  type Node,
+  type NodeId,
+  type NodeState,
+  type View,
+} from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import { decideHealth } from "../../src/controllers/health/decide.ts";
 
@@ -30,13 +39,55 @@ const rows: readonly Row[] = [
   { title: "late once is enough", state: degraded, heardAt: 0, leadingSince: -99_000, now: 60_000, verdict: null },
   { title: "more silence: down", state: degraded, heardAt: 0, leadingSince: -99_000, now: 90_000, verdict: "silent" },
   { title: "a draining one too", state: draining, heardAt: 0, leadingSince: -99_000, now: 90_000, verdict: "silent" },
-  { title: "a draining one is not late", state: draining, heardAt: 0, leadingSince: -99_000, now: 40_000, verdict: null },
-  { title: "heartbeats heal degraded", state: degraded, heardAt: 39_000, leadingSince: -99_000, now: 40_000, verdict: "heard" },
-  { title: "heartbeats heal silent", state: silent, heardAt: 39_000, leadingSince: -99_000, now: 40_000, verdict: "heard" },
-  { title: "nothing heals disabled", state: disabled, heardAt: 39_000, leadingSince: -99_000, now: 40_000, verdict: null },
-  { title: "a new leader waits a full timeout", state: ready, heardAt: null, leadingSince: 0, now: 29_999, verdict: null },
+  {
+    title: "a draining one is not late",
+    state: draining,
+    heardAt: 0,
+    leadingSince: -99_000,
+    now: 40_000,
+    verdict: null,
+  },
+  {
+    title: "heartbeats heal degraded",
+    state: degraded,
+    heardAt: 39_000,
+    leadingSince: -99_000,
+    now: 40_000,
+    verdict: "heard",
+  },
+  {
+    title: "heartbeats heal silent",
+    state: silent,
+    heardAt: 39_000,
+    leadingSince: -99_000,
+    now: 40_000,
+    verdict: "heard",
+  },
+  {
+    title: "nothing heals disabled",
+    state: disabled,
+    heardAt: 39_000,
+    leadingSince: -99_000,
+    now: 40_000,
+    verdict: null,
+  },
+  {
+    title: "a new leader waits a full timeout",
+    state: ready,
+    heardAt: null,
+    leadingSince: 0,
+    now: 29_999,
+    verdict: null,
+  },
   { title: "and then judges", state: ready, heardAt: null, leadingSince: 0, now: 30_000, verdict: "late" },
-  { title: "old heartbeats do not count against it", state: ready, heardAt: -500_000, leadingSince: 0, now: 20_000, verdict: null },
+  {
+    title: "old heartbeats do not count against it",
+    state: ready,
+    heardAt: -500_000,
+    leadingSince: 0,
+    now: 20_000,
+    verdict: null,
+  },
 ];
 
 describe("node health", () => {

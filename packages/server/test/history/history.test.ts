@@ -1,10 +1,11 @@
 // History: what goes in comes out, whatever is repeated, torn or deleted in between.
 
-import { appendFile, mkdtemp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, rmdir, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type History, openHistory } from "../../src/history/index.ts";
+import { createWorkerLink } from "../../src/history/worker-link.ts";
 import { finished, idOf } from "./records.ts";
 
 let dir: string;
@@ -60,6 +61,17 @@ describe("append and get", () => {
     expect(await history.count()).toBe(300);
   });
 
+  test("what could not be written is tried again, and flush tells the truth", async () => {
+    const inTheWay = join(dir, "history-00000001.jsonl");
+    await mkdir(inTheWay);
+    await expect(history.append([finished(1)])).rejects.toMatchObject({ code: "unavailable" });
+    await expect(history.append([finished(2)])).rejects.toMatchObject({ code: "unavailable" });
+    await expect(history.flush()).rejects.toMatchObject({ code: "unavailable" });
+    await rmdir(inTheWay);
+    await history.flush();
+    expect(await ids({ limit: 10 })).toEqual(["2", "1"]);
+  });
+
   test("after closing, calls are refused", async () => {
     await history.append([finished(1)]);
     await history.close();
@@ -70,20 +82,9 @@ describe("append and get", () => {
 });
 
 describe("list", () => {
-  beforeEach(() =>
-    history.append([
-      finished(1, { user: "ann", tenant: "physics", state: "completed" }),
-      finished(2, { user: "bob", tenant: "physics", state: "failed", name: "train" }),
-      finished(3, { user: "ann", tenant: "biology", state: "failed", vcluster: "service" }),
-      finished("9_0", { user: "ann", state: "cancelled" }),
-      finished("9_10", { user: "ann" }),
-      finished("9_2", { user: "bob" }),
-      finished(10, { user: "ann", name: "train" }),
-    ]),
-  );
-
-  test.each([
-    { name: "everything, newest first", query: { limit: 100 }, expected: ["10", "9_10", "9_2", "9_0", "3", "2", "1"] },
+  const everything = ["10", "9_10", "9_2", "9_0", "3", "2", "1"];
+  const cases = [
+    { name: "everything, newest first", query: { limit: 100 }, expected: everything },
     { name: "a limit", query: { limit: 2 }, expected: ["10", "9_10"] },
     { name: "nothing", query: { limit: 0 }, expected: [] },
     { name: "before", query: { limit: 3, before: idOf("9_10") }, expected: ["9_2", "9_0", "3"] },
@@ -96,12 +97,23 @@ describe("list", () => {
     {
       name: "no states named",
       query: { limit: 100, states: [] },
-      expected: ["10", "9_10", "9_2", "9_0", "3", "2", "1"],
+      expected: everything,
     },
     { name: "all at once", query: { limit: 1, user: "ann", states: ["failed"], before: idOf(5) }, expected: ["3"] },
     { name: "text that is no SQL", query: { limit: 1, user: "' OR 1=1 --" }, expected: [] },
-  ])("$name", async ({ query, expected }) => {
-    expect(await ids(query)).toEqual(expected);
+  ];
+
+  test("every condition, alone and together", async () => {
+    await history.append([
+      finished(1, { user: "ann", tenant: "physics", state: "completed" }),
+      finished(2, { user: "bob", tenant: "physics", state: "failed", name: "train" }),
+      finished(3, { user: "ann", tenant: "biology", state: "failed", vcluster: "service" }),
+      finished("9_0", { user: "ann", state: "cancelled" }),
+      finished("9_10", { user: "ann" }),
+      finished("9_2", { user: "bob" }),
+      finished(10, { user: "ann", name: "train" }),
+    ]);
+    for (const { name, query, expected } of cases) expect(await ids(query), name).toEqual(expected);
   });
 });
 
@@ -221,6 +233,16 @@ describe("damage", () => {
     expect(await history.verify()).toEqual([expect.stringMatching(/records where \d+ were written/)]);
     expect(await history.get(idOf(60))).toEqual(finished(60).record);
   });
+});
+
+test("a directory that cannot be used is told, and history works once it can", async () => {
+  const taken = join(dir, "taken");
+  await writeFile(taken, "a file");
+  const link = createWorkerLink({ dir: taken, segmentBytes: 1024 }, (text) => warnings.push(text));
+  await expect(link.ready()).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("EEXIST") });
+  await rm(taken);
+  expect(await link.call("count")).toBe(0);
+  await link.close();
 });
 
 test("twenty thousand records", { timeout: 60_000 }, async () => {

@@ -1,7 +1,15 @@
 // Commands become entries: batched while a write is in flight, numbered, stamped and chained; the
 // outcome comes only once durable and applied; a refused write leaves nothing behind.
 
-import { type Command, decodeEntry, type LogIndex, type NodeId, type TenantId, UNLIMITED, type UserName } from "@lattice/core";
+import {
+  type Command,
+  decodeEntry,
+  type LogIndex,
+  type NodeId,
+  type TenantId,
+  UNLIMITED,
+  type UserName,
+} from "@lattice/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { startSequencer } from "../../src/leader/sequencer.ts";
 import { type MemoryFaults, openMemoryLog } from "../../src/log/memory/open.ts";
@@ -30,8 +38,18 @@ async function setUp(faults: MemoryFaults = {}) {
   const leadership = await log.campaign("s1", new AbortController().signal);
   const clock = createTestClock();
   const batches: number[] = [];
-  const sequencer = startSequencer({ log, replica, leadership, clock, onBatch: (commands) => void batches.push(commands) });
-  closers.push(() => log.close(), () => replica.close(), () => sequencer.close());
+  const sequencer = startSequencer({
+    log,
+    replica,
+    leadership,
+    clock,
+    onBatch: (commands) => void batches.push(commands),
+  });
+  closers.push(
+    () => log.close(),
+    () => replica.close(),
+    () => sequencer.close(),
+  );
   return { log, replica, leadership, clock, sequencer, batches };
 }
 
@@ -92,7 +110,9 @@ describe("sequencer", () => {
         if (full) throw new LogError("storage_full", "no space left on the device");
       },
     });
-    await expect(sequencer.propose(tenant("lost"))).rejects.toMatchObject({ problem: { code: "storage_full", status: 503 } });
+    await expect(sequencer.propose(tenant("lost"))).rejects.toMatchObject({
+      problem: { code: "storage_full", status: 503 },
+    });
     expect(replica.head().index).toBe(0);
     full = false;
     const { index } = await sequencer.propose(tenant("kept"));

@@ -1,3 +1,5 @@
+// The one contract test, run over every engine: memory and embedded.
+
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createMemoryStore, openEmbeddedLog, openMemoryLog } from "../../src/log/index.ts";

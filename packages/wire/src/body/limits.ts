@@ -6,5 +6,5 @@ export interface BodyLimits {
   readonly maxDepth: number;
 }
 
-/** A script may have 4 MiB; twice that leaves room for its escaping in JSON. */
+/** A script may have 1 MiB; eight times that leaves room for its escaping in JSON. */
 export const DEFAULT_BODY_LIMITS: BodyLimits = { maxBytes: 8 * 1024 * 1024, maxDepth: 64 };

@@ -10,8 +10,8 @@ import { type Option, optionsOf } from "./options.ts";
 import { type SlurmMapping, slurmTakesValue, submissionFromSlurm } from "./slurm.ts";
 import { tokens } from "./tokens.ts";
 
-/** As Slurm's own limit. Larger input belongs into a file on shared storage. */
-export const MAX_SCRIPT_BYTES = 4 * 1024 * 1024;
+/** As the core's limit: a script lives in the log and in every replica. */
+export const MAX_SCRIPT_BYTES = 1024 * 1024;
 
 export interface ParsedScript {
   /** Short form, with the whole text as `script`. */

@@ -20,8 +20,13 @@ export class FieldList {
     return this.fields.length === 0;
   }
 
+  /** Further problems are only counted: no need to look for hints. */
+  get full(): boolean {
+    return this.fields.length >= MAX_FIELD_PROBLEMS;
+  }
+
   add(field: string, detail: string, hint?: string): void {
-    if (this.fields.length >= MAX_FIELD_PROBLEMS) this.dropped += 1;
+    if (this.full) this.dropped += 1;
     else this.fields.push(hint === undefined ? { field, detail } : { field, detail, hint });
   }
 

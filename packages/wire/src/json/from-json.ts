@@ -65,7 +65,8 @@ export function refuseUnknown(
   problems: FieldList,
   { path, name, known }: { path: string; name: string; known: Iterable<string> },
 ): void {
-  const close = nearest(name, known);
+  // A hostile body has thousands of them, and a suggestion costs more than a refusal.
+  const close = problems.full ? null : nearest(name, known);
   problems.add(shown(path), "is not a known field", close === null ? undefined : `Did you mean "${close}"?`);
 }
 

@@ -1,8 +1,8 @@
 // The OpenAPI 3.1 description of the REST API, derived from the same descriptors as the routes: it
 // cannot describe a route that does not exist, nor miss one.
 
-import type { DescField } from "@bufbuild/protobuf";
-import { SubmitRequestSchema } from "../../gen/lattice/v1/allocations_pb.ts";
+import type { DescField, DescMethod } from "@bufbuild/protobuf";
+import { LogChunkSchema, SubmitRequestSchema } from "../../gen/lattice/v1/allocations_pb.ts";
 import { ProblemSchema } from "../../gen/lattice/v1/problem_pb.ts";
 import { ERRORS } from "../errors/catalogue.ts";
 import { PROBLEM_MEDIA_TYPE } from "../errors/problem-json.ts";
@@ -17,7 +17,21 @@ export interface OpenApiOptions {
   readonly serverUrl?: string;
 }
 
-export function openapi({ version = "0.1.0", serverUrl = "/" }: OpenApiOptions = {}): JsonObject {
+export interface OpenApiDocument extends JsonObject {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly [key: string]: Json };
+  /** Path to method to operation. */
+  readonly paths: { readonly [path: string]: { readonly [method: string]: OpenApiOperation } };
+  readonly components: JsonObject;
+}
+
+export interface OpenApiOperation extends JsonObject {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+}
+
+export function openapi({ version = "0.1.0", serverUrl = "/" }: OpenApiOptions = {}): OpenApiDocument {
   const shown = routes().filter((route) => route.path.startsWith("/api/v1/"));
   const messages = shown.flatMap(({ rpc }) => [rpc.input, rpc.output]);
   return {
@@ -45,8 +59,8 @@ export function openapi({ version = "0.1.0", serverUrl = "/" }: OpenApiOptions =
   };
 }
 
-function pathsOf(shown: readonly Route[]): JsonObject {
-  const paths: Record<string, Record<string, Json>> = {};
+function pathsOf(shown: readonly Route[]): OpenApiDocument["paths"] {
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
   const seen = new Map<string, number>();
   for (const route of shown) {
     const path = route.path.replace(/:([a-z0-9_]+)/g, "{$1}");
@@ -59,7 +73,7 @@ function pathsOf(shown: readonly Route[]): JsonObject {
   return paths;
 }
 
-function operation(route: Route, operationId: string): JsonObject {
+function operation(route: Route, operationId: string): OpenApiOperation {
   const parameters = [...pathParameters(route), ...queryParameters(route)];
   return {
     operationId,
@@ -87,12 +101,20 @@ function summaryOf({ service, method }: Route): string {
 const pathParameters = ({ params }: Route): JsonObject[] =>
   params.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } }));
 
-function queryParameters({ rpc, body, params, httpMethod }: Route): JsonObject[] {
+function queryParameters({ rpc, body, params, httpMethod, kind }: Route): JsonObject[] {
   const flat = (field: DescField) => field.fieldKind !== "map" && field.message === undefined;
   const fields = body === "*" ? [] : rpc.input.fields.filter((field) => flat(field) && !params.includes(field.name));
   const own = fields.map((field) => ({ name: field.name, in: "query", schema: fieldSchema(field) }));
+  if (kind === "server_stream") return [...own, formatParameter(rpc)];
   return httpMethod === "GET" ? [...own, ...READ_PARAMETERS] : own;
 }
+
+const formatParameter = (rpc: DescMethod): JsonObject => ({
+  name: "format",
+  in: "query",
+  description: "The form of the stream, for clients that cannot set the Accept header.",
+  schema: { type: "string", enum: [...(isLog(rpc) ? ["raw"] : []), "ndjson", "sse"] },
+});
 
 const READ_PARAMETERS: readonly JsonObject[] = [
   {
@@ -119,9 +141,19 @@ function answer({ rpc, kind }: Route): JsonObject {
   if (kind === "unary") {
     return { description: "Done.", content: { "application/json": { schema: refTo(rpc.output.name) } } };
   }
-  const schema = { type: "string", description: `Each event's data is one ${rpc.output.name} as JSON.` };
-  return { description: "Server-sent events.", content: { "text/event-stream": { schema } } };
+  const each = { type: "string", description: `One ${rpc.output.name} as JSON for each line or event.` };
+  const raw = { "text/plain": { schema: { type: "string", description: "The bytes of the log." } } };
+  return {
+    description: "A stream, in the form that the Accept header or `format` asks for.",
+    content: {
+      "application/x-ndjson": { schema: each },
+      "text/event-stream": { schema: each },
+      ...(isLog(rpc) ? raw : {}),
+    },
+  };
 }
+
+const isLog = (rpc: DescMethod): boolean => rpc.output.typeName === LogChunkSchema.typeName;
 
 /** The contract's Problem, with the type that RFC 9457 asks for and the codes of the catalogue. */
 function problemSchema(): JsonObject {

@@ -8,11 +8,11 @@ import type { Json, JsonObject } from "../json/value.ts";
 /** Everything that the messages refer to, by short name. */
 export function schemasOf(roots: Iterable<DescMessage>): Record<string, JsonObject> {
   const out: Record<string, JsonObject> = {};
-  const todo: (DescMessage | DescEnum)[] = [...roots];
-  for (let desc = todo.pop(); desc !== undefined; desc = todo.pop()) {
+  const unseen: (DescMessage | DescEnum)[] = [...roots];
+  for (let desc = unseen.pop(); desc !== undefined; desc = unseen.pop()) {
     if (desc.typeName === TimestampSchema.typeName || out[desc.name] !== undefined) continue;
     out[desc.name] = desc.kind === "enum" ? enumSchema(desc) : messageSchema(desc);
-    if (desc.kind === "message") for (const field of desc.fields) todo.push(...referred(field));
+    if (desc.kind === "message") for (const field of desc.fields) unseen.push(...referred(field));
   }
   return Object.fromEntries(Object.entries(out).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -3,13 +3,12 @@
 // again and again by the caller until it is empty.
 
 import { writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
-import { removeEmpty } from "./cgroup2.ts";
-import { childGroups, makeGroup, membersBelow, removeBelow } from "./group-folder.ts";
+import { dirname, join } from "node:path";
+import { keysOf, makeGroup, membersBelow, removeBelow, removeEmpty } from "./group-folder.ts";
 import { type Isolation, signalEach } from "./isolation.ts";
 
-export function cgroup1(home: string): Isolation {
-  const groupOf = (key: string): string => join(home, key);
+export function cgroup1(prefix: string): Isolation {
+  const groupOf = (key: string): string => `${prefix}${key}`;
   return {
     kind: "cgroup1",
     async prepare({ key }) {
@@ -23,8 +22,8 @@ export function cgroup1(home: string): Isolation {
       await freeze(groupOf(key), "THAWED");
     },
     remove: ({ key }) => removeBelow(groupOf(key)),
-    groups: async () => (await childGroups(home)).map((path) => basename(path)),
-    close: () => removeEmpty(home),
+    groups: () => keysOf(prefix),
+    close: () => removeEmpty(dirname(prefix)),
   };
 }
 

@@ -1,6 +1,6 @@
 // Finds the best isolation this machine really offers, by trying it: a group is made and a process
-// moved into it. Mounts are looked up, not assumed, since v2 may be mounted beside v1. Each agent
-// works in a folder of its own, named after its node and data folder: several share a machine.
+// moved into it. Mounts are looked up, not assumed, since v2 may be mounted beside v1. The groups of
+// an agent begin with its node and data folder, since several agents share a machine.
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -22,13 +22,13 @@ export function detectIsolation(place: AgentPlace, only?: Isolation["kind"]): Is
   const mounts = controlGroupMounts(readOr("/proc/self/mountinfo"));
   if (only !== "cgroup1" && mounts.v2 !== null) {
     for (const base of [mounts.v2, join(mounts.v2, ownGroup(readOr("/proc/self/cgroup")))]) {
-      const home = join(base, "lattice", folderName(place));
-      if (works(home, ["cgroup.kill"])) return cgroup2(home);
+      const prefix = join(base, "lattice", groupPrefix(place));
+      if (works(prefix, ["cgroup.kill"])) return cgroup2(prefix);
     }
   }
   if (only !== "cgroup2" && mounts.v1 !== null) {
-    const home = join(mounts.v1, "lattice", folderName(place));
-    if (works(home, [])) return cgroup1(home);
+    const prefix = join(mounts.v1, "lattice", groupPrefix(place));
+    if (works(prefix, [])) return cgroup1(prefix);
   }
   return processGroup();
 }
@@ -36,8 +36,8 @@ export function detectIsolation(place: AgentPlace, only?: Isolation["kind"]): Is
 const PROBE = "probe";
 const PROBE_TIMEOUT_MS = 2_000;
 
-function works(home: string, needed: readonly string[]): boolean {
-  const probe = join(home, PROBE);
+function works(prefix: string, needed: readonly string[]): boolean {
+  const probe = `${prefix}${PROBE}`;
   try {
     mkdirSync(probe, { recursive: true });
     for (const file of needed) accessSync(join(probe, file));
@@ -84,8 +84,8 @@ function ownGroup(text: string): string {
   return line?.slice("0::".length) ?? "/";
 }
 
-function folderName({ nodeId, dataDir }: AgentPlace): string {
-  return `${nodeId}-${createHash("sha256").update(`${nodeId}\0${dataDir}`).digest("hex").slice(0, 10)}`;
+function groupPrefix({ nodeId, dataDir }: AgentPlace): string {
+  return `${nodeId}-${createHash("sha256").update(`${nodeId}\0${dataDir}`).digest("hex").slice(0, 10)}@`;
 }
 
 function readOr(path: string): string {

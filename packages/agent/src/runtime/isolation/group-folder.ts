@@ -2,7 +2,7 @@
 // a whole subtree (a job may make groups below its own), and removing it from the leaves up.
 
 import { mkdir, readdir, readFile, rmdir } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 /** Deeper nesting than this is not a job's doing. */
 const MAX_DEPTH = 16;
@@ -31,9 +31,20 @@ export async function removeBelow(dir: string, depth = 0): Promise<boolean> {
   return removed(dir);
 }
 
-export async function childGroups(dir: string): Promise<string[]> {
+async function childGroups(dir: string): Promise<string[]> {
   const entries = await readdir(dir, { withFileTypes: true }).catch(() => []);
   return entries.filter((entry) => entry.isDirectory()).map((entry) => join(dir, entry.name));
+}
+
+/** Attempts that have a group beginning with `prefix`. */
+export async function keysOf(prefix: string): Promise<string[]> {
+  const all = await childGroups(dirname(prefix));
+  return all.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
+}
+
+/** Leaves nothing behind when nothing runs; the kernel refuses while something does. */
+export async function removeEmpty(dir: string): Promise<void> {
+  await rmdir(dir).catch(() => undefined);
 }
 
 async function removed(dir: string): Promise<boolean> {

@@ -11,11 +11,17 @@ import type { Cluster } from "./cluster.ts";
 const LINE = 'echo "Hello from $LATTICE_NODE, one of $LATTICE_NNODES nodes of allocation $LATTICE_ALLOC_ID"';
 const DEMO_NODES = 2;
 
+export interface DemoOptions {
+  readonly print: Printer;
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
 /** Whether the sample ended well. */
-export async function runDemo(cluster: Cluster, print: Printer, signal: AbortSignal): Promise<boolean> {
+export async function runDemo(cluster: Cluster, { print, say, signal }: DemoOptions): Promise<boolean> {
   const { client } = cluster;
   const nodes = Math.min(DEMO_NODES, cluster.description.nodes.length);
-  print.note(`\n$ lattice submit --nodes=${nodes} --name=hello --walltime=5m -- sh -c '${LINE}'`);
+  say(`\n$ lattice submit --nodes=${nodes} --name=hello --walltime=5m -- sh -c '${LINE}'`);
   const submission = {
     allocation: {
       name: "hello",
@@ -25,11 +31,11 @@ export async function runDemo(cluster: Cluster, print: Printer, signal: AbortSig
     },
   };
   const { id } = await client.submit(submission, { requestId: randomUUID(), signal });
-  print.note(`Submitted allocation ${id}`);
+  say(`Submitted allocation ${id}`);
   const ended = await untilFinal(client, id, { signal });
-  print.note(`\n$ lattice logs ${id}`);
+  say(`\n$ lattice logs ${id}`);
   if (!print.structured) await writeBytes(client.logs(id, { stream: "stdout" }, { signal }));
   if (ended.state === "completed") return true;
-  print.note(`The sample ended as ${capitalise(ended.state)}: ${ended.reason ?? ""} ${ended.message ?? ""}`.trimEnd());
+  say(`The sample ended as ${capitalise(ended.state)}: ${ended.reason ?? ""} ${ended.message ?? ""}`.trimEnd());
   return false;
 }

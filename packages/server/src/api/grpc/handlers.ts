@@ -1,6 +1,7 @@
 // The contract's services as grpc-js wants them: each method reads its metadata, goes through
 // `invoke`, and answers with a message or with a status that carries the problem.
 
+import type { DescService, Message } from "@bufbuild/protobuf";
 import {
   type handleServerStreamingCall,
   type handleUnaryCall,
@@ -8,8 +9,13 @@ import {
   type ServerWritableStream,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import type { DescService, Message } from "@bufbuild/protobuf";
-import { type MethodDefinition, ProblemError, problemOf, type ServiceDefinition, serviceDefinition } from "@lattice/wire";
+import {
+  type MethodDefinition,
+  ProblemError,
+  problemOf,
+  type ServiceDefinition,
+  serviceDefinition,
+} from "@lattice/wire";
 import {
   type Arrival,
   type Door,
@@ -78,7 +84,7 @@ const streaming =
   (door: Door, rpc: RpcName): handleServerStreamingCall<Decoded, Message> =>
   (call) => {
     const { request } = call;
-    if (request instanceof ProblemError) return void call.destroy(asError(request));
+    if (request instanceof ProblemError) return void call.emit("error", asError(request));
     const gone = new AbortController();
     call.on("cancelled", () => gone.abort());
     call.on("close", () => gone.abort());
@@ -102,11 +108,11 @@ async function pump(
     }
     call.end();
   } catch (error) {
-    if (!gone.aborted) call.destroy(asError(error));
+    if (!gone.aborted) call.emit("error", asError(error));
   }
 }
 
-/** grpc-js sends the code, details and trailer of an error that a stream is destroyed with. */
+/** grpc-js ends a stream with the code, details and trailer of an error that is emitted on it. */
 const asError = (error: unknown): Error => {
   const status = statusOf(problemOf(error));
   return Object.assign(new Error(status.details), status);

@@ -2,7 +2,7 @@
 // one that cannot be decompressed. They leave as bare statuses; here they get their problem, so
 // that they read the same as over REST.
 
-import { type ServerInterceptor, ServerInterceptingCall, status } from "@grpc/grpc-js";
+import { ServerInterceptingCall, type ServerInterceptor, status } from "@grpc/grpc-js";
 import { problem } from "@lattice/wire";
 import { MAX_BODY_BYTES } from "../limits/limits.ts";
 import { statusOf } from "./status.ts";

@@ -24,11 +24,7 @@ const KEEPALIVE = {
   "grpc.http2.min_ping_interval_without_data_ms": 5_000,
 };
 
-export async function startGrpc(
-  door: Door,
-  address: ListenAddress,
-  extra: readonly GrpcService[],
-): Promise<Listener> {
+export async function startGrpc(door: Door, address: ListenAddress, extra: readonly GrpcService[]): Promise<Listener> {
   const server = new Server({
     ...KEEPALIVE,
     "grpc.max_receive_message_length": MAX_BODY_BYTES,

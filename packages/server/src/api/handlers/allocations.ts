@@ -5,15 +5,22 @@ import {
   type Allocation,
   type AllocationSpec,
   checkSpec,
-  parseAllocationId,
   type PhaseKind,
+  parseAllocationId,
   seconds,
   type TenantId,
   type UpdateAllocationCommand,
   type VClusterId,
   type View,
 } from "@lattice/core";
-import { allocationStateFromProto, allocationStateToProto, allocationToProto, fieldError, pb, specFromProto } from "@lattice/wire";
+import {
+  allocationStateFromProto,
+  allocationStateToProto,
+  allocationToProto,
+  fieldError,
+  pb,
+  specFromProto,
+} from "@lattice/wire";
 import { authorize, authorizeList, reaches, type Target } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
@@ -25,8 +32,7 @@ import { checkText, invalid, unknownAllocation } from "./refuse.ts";
 const DEFAULT_TENANT = "default" as TenantId;
 
 export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.SubmitResponse> {
-  if (request.allocation === undefined) throw invalid("allocation", "is missing", "Say what to run.");
-  const spec = completeSpec(call, request.allocation);
+  const spec = completeSpec(call, request.allocation ?? create(pb.AllocationSpecSchema));
   authorize(call.principal, "AllocationService.Submit", { tenant: spec.tenant, user: call.principal.user });
   const { id, index } = await commit(call, {
     kind: "allocation.submit",
@@ -90,10 +96,7 @@ export async function cancel(call: Call, request: pb.CancelRequest): Promise<pb.
   });
 }
 
-export async function update(
-  call: Call,
-  request: pb.UpdateAllocationRequest,
-): Promise<pb.UpdateAllocationResponse> {
+export async function update(call: Call, request: pb.UpdateAllocationRequest): Promise<pb.UpdateAllocationResponse> {
   const record = await find(call, request.id);
   authorize(call.principal, "AllocationService.Update", ownerOf(record));
   const change: UpdateAllocationCommand["change"] = {

@@ -5,10 +5,7 @@ import { pb } from "@lattice/wire";
 import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 
-export async function getClusterStatus(
-  call: Call,
-  _request: pb.GetClusterStatusRequest,
-): Promise<pb.ClusterStatus> {
+export async function getClusterStatus(call: Call, _request: pb.GetClusterStatusRequest): Promise<pb.ClusterStatus> {
   authorize(call.principal, "AdminService.GetClusterStatus", NOBODYS);
   const { plane } = call;
   const members = await plane.members();

@@ -3,10 +3,9 @@
 
 import { createHash } from "node:crypto";
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import type { Command, LogIndex, Origin } from "@lattice/core";
+import { type Command, type LogIndex, MAX_REQUEST_ID_LENGTH, type Origin } from "@lattice/core";
 import { ProblemError, problemFromRefusal, toJson } from "@lattice/wire";
 import type { Call } from "../call.ts";
-import { MAX_REQUEST_ID_LENGTH } from "../limits/limits.ts";
 import { invalid } from "./refuse.ts";
 
 export interface Committed {

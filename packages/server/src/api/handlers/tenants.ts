@@ -1,7 +1,7 @@
 // Tenants and their quotas.
 
 import { create } from "@bufbuild/protobuf";
-import { parseTenantId, type Tenant, UNLIMITED, type UpdateTenantCommand } from "@lattice/core";
+import { MAX_PREEMPTION_CLASS, parseTenantId, type Tenant, UNLIMITED, type UpdateTenantCommand } from "@lattice/core";
 import { pb, quotaFromProto, tenantToProto } from "@lattice/wire";
 import { authorize, authorizeList, reaches, type Target } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
@@ -9,9 +9,6 @@ import { MAX_DESCRIPTION_LENGTH } from "../limits/limits.ts";
 import { commit, originOf } from "./commit.ts";
 import { inOrder, pageOf } from "./page.ts";
 import { checkText, invalid, unknownTenant } from "./refuse.ts";
-
-/** For tenants made without one: their users may ask for every class but the highest, which nothing preempts. */
-const DEFAULT_MAX_CLASS = 9;
 
 export async function createTenant(call: Call, request: pb.CreateTenantRequest): Promise<pb.TenantResponse> {
   const tenant = parseTenantId(request.id);
@@ -24,7 +21,7 @@ export async function createTenant(call: Call, request: pb.CreateTenantRequest):
     tenant,
     description: request.description,
     quota: { ...UNLIMITED, ...quotaFromProto(request.quota) },
-    maxPreemptionClass: request.maxPreemptionClass ?? DEFAULT_MAX_CLASS,
+    maxPreemptionClass: request.maxPreemptionClass ?? MAX_PREEMPTION_CLASS,
   });
   return create(pb.TenantResponseSchema, { tenant: shown(call, find(call, tenant)), logIndex: String(index) });
 }
@@ -65,7 +62,8 @@ export async function updateTenant(call: Call, request: pb.UpdateTenantRequest):
 }
 
 const NOT_A_NAME = "is not a name";
-const NAME_HINT = "Use letters, digits, dots, dashes and underscores, at most 63, beginning and ending with a letter or digit.";
+const NAME_HINT =
+  "Use letters, digits, dots, dashes and underscores, at most 63, beginning and ending with a letter or digit.";
 
 function find(call: Call, id: string): Tenant {
   const parsed = parseTenantId(id);

@@ -41,6 +41,7 @@ export async function createVCluster(call: Call, request: pb.CreateVClusterReque
   authorize(call.principal, "AdminService.CreateVCluster", { tenant, user: null });
   checkText("description", request.description, MAX_DESCRIPTION_LENGTH);
   const scheduler = schedulerOf(request.scheduler);
+  const maxWalltime = limitOf(request.maxWalltimeSeconds);
   const { index } = await commit(call, {
     kind: "vcluster.create",
     origin: originOf(call, pb.CreateVClusterRequestSchema, request),
@@ -52,9 +53,10 @@ export async function createVCluster(call: Call, request: pb.CreateVClusterReque
     cycleInterval: seconds(request.cycleIntervalSeconds ?? CYCLE_SECONDS[scheduler]),
     backfillDepth: request.backfillDepth ?? call.config.scheduling.backfillDepth,
     defaultWalltime:
-      request.defaultWalltimeSeconds === undefined ? DEFAULT_WALLTIME : seconds(request.defaultWalltimeSeconds),
-    // 0 is how the contract writes "no limit".
-    maxWalltime: limitOf(request.maxWalltimeSeconds),
+      request.defaultWalltimeSeconds === undefined
+        ? duration(Math.min(DEFAULT_WALLTIME, maxWalltime ?? DEFAULT_WALLTIME))
+        : seconds(request.defaultWalltimeSeconds),
+    maxWalltime,
     isDefault: false,
   });
   return answer(call, vcluster, String(index));
@@ -98,6 +100,7 @@ export async function updateVCluster(call: Call, request: pb.UpdateVClusterReque
   return answer(call, vcluster.id, String(index));
 }
 
+/** 0 is how the contract writes "no limit". */
 const limitOf = (s: number | undefined) => (s === undefined || s === 0 ? null : seconds(s));
 
 function schedulerOf(type: pb.SchedulerType): SchedulerKind {

@@ -3,7 +3,7 @@
 
 import { type Event, type LogIndex, logIndex } from "@lattice/core";
 import { eventToProto, parseCursor, type pb } from "@lattice/wire";
-import { authorize, authorizeList, reachOf, reaches } from "../access/authorize.ts";
+import { authorize, authorizeList, reaches, reachOf } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import type { Cursor } from "../control-plane.ts";
 import { find, ownerOf } from "./allocations.ts";

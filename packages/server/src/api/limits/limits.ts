@@ -15,8 +15,6 @@ export const MAX_ARCHIVE_ROUNDS = 8;
 
 /** Query strings and path parameters; longer ones cannot name anything. */
 export const MAX_PARAM_LENGTH = 1_024;
-/** A key for repeating a call safely; a UUID has 36. */
-export const MAX_REQUEST_ID_LENGTH = 128;
 /** Reasons that people type when they cancel or drain. */
 export const MAX_REASON_LENGTH = 1_024;
 export const MAX_DESCRIPTION_LENGTH = 1_024;

@@ -1,17 +1,23 @@
 // Bodies: JSON or YAML by their content type. Without one, and with the type that curl puts on
-// everything it is given by -d, the text itself decides: what does not begin like a JSON object is
-// tried as YAML.
+// everything it is given by -d, JSON is tried first and YAML second.
 
-import { type Json, parseBody } from "@lattice/wire";
+import { type Json, ProblemError, parseBody } from "@lattice/wire";
 
 const UNSAID = new Set(["", "application/x-www-form-urlencoded"]);
 
 export async function readBody(contentType: string | undefined, bytes: Buffer): Promise<Json | undefined> {
   const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   if (!UNSAID.has(type)) return parseBody(contentType, bytes);
-  return parseBody(looksLikeJson(bytes) ? "application/json" : "application/yaml", bytes);
+  try {
+    return await parseBody("application/json", bytes);
+  } catch (error) {
+    if (!(error instanceof ProblemError) || error.problem.code !== "malformed_body") throw error;
+    // A text that means to be JSON is told what is wrong with it as JSON.
+    return parseBody("application/yaml", bytes).catch((asYaml: unknown) => {
+      throw looksLikeJson(bytes) ? error : asYaml;
+    });
+  }
 }
-
 
 const SPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);
 

@@ -1,6 +1,9 @@
 // The API description as a page to read: one HTML document without scripts, fonts or anything else
 // from elsewhere, made from the OpenAPI document, so that it cannot say something different.
 
+import type { OpenApiDocument } from "@lattice/wire";
+
+/** The parts of OpenAPI 3.1 that the page shows. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -20,6 +23,7 @@ interface Parameter {
   readonly schema?: Schema;
 }
 interface Content {
+  readonly $ref?: string;
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
   readonly description?: string;
 }
@@ -32,22 +36,15 @@ interface Operation {
   readonly requestBody?: Content;
   readonly responses?: Readonly<Record<string, Content>>;
 }
-/** The parts of OpenAPI 3.1 that the page shows. */
-export interface Description {
-  readonly info: { readonly title: string; readonly version: string; readonly description?: string };
-  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> };
-}
-
 const METHODS = ["get", "post", "put", "patch", "delete"];
 
-export function docsPage(api: Description): string {
-  const schemas = Object.entries(api.components?.schemas ?? {}) as [string, Schema][];
+export function docsPage(api: OpenApiDocument): string {
+  const schemas = Object.entries(api.components.schemas ?? {}) as [string, Schema][];
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${text(api.info.title)}</title><style>${STYLE}</style></head><body>
 <header><h1>${text(api.info.title)} <small>${text(api.info.version)}</small></h1>
-<p>${text(api.info.description ?? "")}</p><p><a href="openapi.json">openapi.json</a></p></header>
+<p>${text(String(api.info.description ?? ""))}</p><p><a href="openapi.json">openapi.json</a></p></header>
 <main>${groups(api).map(group).join("\n")}
 <h2 id="types">Types</h2>${schemas.map(([name, schema]) => type(name, schema)).join("\n")}</main></body></html>`;
 }
@@ -58,11 +55,11 @@ interface Listed {
   readonly operation: Operation;
 }
 
-function groups(api: Description): [string, Listed[]][] {
+function groups(api: OpenApiDocument): [string, Listed[]][] {
   const byTag = new Map<string, Listed[]>();
   for (const [path, item] of Object.entries(api.paths)) {
     for (const method of METHODS) {
-      const operation = item[method] as Operation | undefined;
+      const operation = item[method] as unknown as Operation | undefined;
       if (operation === undefined) continue;
       const tag = operation.tags?.[0] ?? "Other";
       byTag.set(tag, [...(byTag.get(tag) ?? []), { method, path, operation }]);
@@ -76,10 +73,12 @@ const group = ([tag, operations]: [string, Listed[]]): string =>
 
 function operationOf({ method, path, operation }: Listed): string {
   const parameters = (operation.parameters ?? []).map(
-    (p) => `<tr><td><code>${text(p.name)}</code></td><td>${text(p.in)}</td><td>${kind(p.schema)}</td><td>${text(p.description ?? p.schema?.description ?? "")}</td></tr>`,
+    (p) =>
+      `<tr><td><code>${text(p.name)}</code></td><td>${text(p.in)}</td><td>${kind(p.schema)}</td><td>${text(p.description ?? p.schema?.description ?? "")}</td></tr>`,
   );
   const answers = Object.entries(operation.responses ?? {}).map(
-    ([status, answer]) => `<tr><td>${text(status)}</td><td>${contents(answer)}</td><td>${text(answer.description ?? "")}</td></tr>`,
+    ([status, answer]) =>
+      `<tr><td>${text(status)}</td><td>${contents(answer)}</td><td>${text(answer.description ?? "")}</td></tr>`,
   );
   return `<details><summary><b class="${method}">${method.toUpperCase()}</b> <code>${text(path)}</code> ${text(operation.summary ?? "")}</summary>
 <p>${text(operation.description ?? "")}</p>
@@ -88,14 +87,17 @@ ${operation.requestBody === undefined ? "" : `<h4>Body</h4><p>${contents(operati
 <h4>Answers</h4><table>${answers.join("")}</table></details>`;
 }
 
-const contents = (content: Content): string =>
-  Object.entries(content.content ?? {})
+function contents(content: Content): string {
+  if (content.$ref !== undefined) return link(content.$ref);
+  return Object.entries(content.content ?? {})
     .map(([media, { schema }]) => `<code>${text(media)}</code> ${kind(schema)}`)
     .join("<br>");
+}
 
 function type(name: string, schema: Schema): string {
   const rows = Object.entries(schema.properties ?? {}).map(
-    ([field, of]) => `<tr><td><code>${text(field)}</code></td><td>${kind(of)}</td><td>${text(of.description ?? "")}</td></tr>`,
+    ([field, of]) =>
+      `<tr><td><code>${text(field)}</code></td><td>${kind(of)}</td><td>${text(of.description ?? "")}</td></tr>`,
   );
   return `<details id="${text(name)}"><summary><code>${text(name)}</code> ${text(schema.description ?? "")}</summary>
 ${rows.length === 0 ? `<p>${kind(schema)}</p>` : `<table>${rows.join("")}</table>`}</details>`;

@@ -18,7 +18,8 @@ export function addNotFound(app: FastifyInstance, pages: readonly PlainRoute[]):
     const path = request.url.split("?")[0] ?? "";
     const allowed = [...new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
     const shown = path.length > 200 ? `${path.slice(0, 200)}...` : path;
-    if (allowed.length === 0) return sendProblem(reply, problem("not_found", { detail: `There is nothing at ${shown}.` }));
+    if (allowed.length === 0)
+      return sendProblem(reply, problem("not_found", { detail: `There is nothing at ${shown}.` }));
     reply.header("allow", allowed.join(", "));
     const detail = `${shown} does not take ${request.method}; it takes ${allowed.join(", ")}.`;
     return sendProblem(reply, problem("method_not_allowed", { detail }));

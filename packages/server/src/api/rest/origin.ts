@@ -2,8 +2,8 @@
 // reach a loopback port, so without authentication a page from elsewhere is turned away: by its
 // Origin, and, where a name was made to point here (DNS rebinding), by its Host.
 
-import { hostname } from "node:os";
 import { isIP } from "node:net";
+import { hostname } from "node:os";
 import { ProblemError } from "@lattice/wire";
 import type { FastifyInstance } from "fastify";
 import { isLoopback } from "../../config/listen.ts";
@@ -11,10 +11,13 @@ import type { Door } from "../invoke.ts";
 
 export function addOriginCheck(app: FastifyInstance, { config }: Door): void {
   const local = isLoopback(config.api.restListen.host);
+  // Nearly every request names the same host.
+  let known = "";
   app.addHook("onRequest", (request, _reply, done) => {
     const { origin, host = "" } = request.headers;
     if (origin !== undefined && !sameHost(origin, host)) return done(foreign(`pages of ${origin}`));
-    if (local && !isOwnName(host)) return done(foreign(`requests for the host ${host}`));
+    if (local && host !== known && !isOwnName(host)) return done(foreign(`requests for the host ${host}`));
+    known = host;
     done();
   });
 }
@@ -25,7 +28,10 @@ function sameHost(origin: string, host: string): boolean {
 
 /** A name without a dot cannot be registered by a stranger. */
 export function isOwnName(host: string): boolean {
-  const name = host.replace(/:[0-9]+$/, "").replace(/^\[|\]$/g, "").toLowerCase();
+  const name = host
+    .replace(/:[0-9]+$/, "")
+    .replace(/^\[|\]$/g, "")
+    .toLowerCase();
   if (isIP(name) !== 0 || !name.includes(".") || name.endsWith(".localhost")) return true;
   return name === hostname().toLowerCase();
 }

@@ -15,7 +15,8 @@ export function sendProblem(reply: FastifyReply, what: Problem): FastifyReply {
   if (what.status === 429 || what.status === 503) reply.header("retry-after", RETRY_AFTER_S);
   // What is left of a body that was refused unread would be taken for the next request.
   if (what.status === 413) reply.header("connection", "close");
-  return reply.send(JSON.stringify(problemToJson(what)));
+  // As bytes: for a string Fastify would add a charset, which this media type does not have.
+  return reply.send(Buffer.from(JSON.stringify(problemToJson(what))));
 }
 
 /** The problem of whatever was thrown on the way to, or in, a handler. */

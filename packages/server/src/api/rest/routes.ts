@@ -4,7 +4,15 @@
 import type { Message } from "@bufbuild/protobuf";
 import { pb, type Query, type Route, requestFromHttp, routes, toJson } from "@lattice/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type Arrival, type Door, indexOf, invokeStream, invokeUnary, LOG_INDEX_HEADER, MIN_INDEX_HEADER } from "../invoke.ts";
+import {
+  type Arrival,
+  type Door,
+  indexOf,
+  invokeStream,
+  invokeUnary,
+  LOG_INDEX_HEADER,
+  MIN_INDEX_HEADER,
+} from "../invoke.ts";
 import type { RpcName } from "../rpc.ts";
 import { sendStream } from "./stream.ts";
 import { chooseFormat } from "./stream-format.ts";
@@ -60,14 +68,14 @@ const inputOf = (request: FastifyRequest, query: Query) => ({
 
 function arrivalOf(request: FastifyRequest, query: Query, warnings: readonly string[]): Arrival {
   const { headers } = request;
-  const minIndex = query["min_index"] ?? headers[MIN_INDEX_HEADER];
+  const minIndex = query.min_index ?? headers[MIN_INDEX_HEADER];
   return {
     headers: (name) => {
       const value = headers[name];
       return typeof value === "string" ? value : value?.[0];
     },
     minIndex: minIndex === undefined ? undefined : String(minIndex),
-    consistent: query["consistent"] === "true" || query["consistent"] === "1",
+    consistent: query.consistent === "true" || query.consistent === "1",
     warnings,
   };
 }

@@ -1,7 +1,7 @@
 // The REST listener. Fastify carries it with everything it need not do switched off: no request
 // log, no schema compiler, one hook.
 
-import { type FastifyInstance, fastify } from "fastify";
+import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import type { ListenAddress } from "../../config/listen.ts";
 import type { Door } from "../invoke.ts";
 import {
@@ -45,7 +45,6 @@ export async function startRest(door: Door, address: ListenAddress): Promise<Lis
 export function createApp(door: Door): FastifyInstance {
   const app = fastify({
     logger: false,
-    disableRequestLogging: true,
     bodyLimit: MAX_BODY_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -59,12 +58,13 @@ export function createApp(door: Door): FastifyInstance {
   });
   // Every type comes here: what is neither JSON nor YAML is refused by name.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", { parseAs: "buffer" }, (request, bytes) =>
-    readBody(request.headers["content-type"], bytes as Buffer),
-  );
+  // JSON is named besides, because Fastify remembers the parser of a named type only.
+  app.addContentTypeParser(["application/json", "*"], { parseAs: "buffer" }, parse);
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, problemOfError(error, door.logger)));
   addOriginCheck(app, door);
   addRoutes(app, door);
   addNotFound(app, addPages(app, door));
   return app;
 }
+
+const parse = async (request: FastifyRequest, bytes: Buffer) => readBody(request.headers["content-type"], bytes);

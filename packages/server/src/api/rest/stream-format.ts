@@ -5,7 +5,7 @@
 //   text/plain, raw        the bytes of a log and nothing else (the default for logs)
 
 import type { Message } from "@bufbuild/protobuf";
-import { ProblemError, type Problem, pb, problemToJson, type Route, toJson } from "@lattice/wire";
+import { type Problem, ProblemError, pb, problemToJson, type Route, toJson } from "@lattice/wire";
 
 export interface StreamFormat {
   readonly contentType: string;
@@ -34,7 +34,11 @@ function byName(route: Route, asked: string, isLog: boolean): StreamFormat {
   if (asked === "raw" && isLog) return raw;
   const detail = "is not a format of this stream";
   const hint = `The formats are ${isLog ? "raw, " : ""}ndjson and sse.`;
-  throw new ProblemError("invalid_argument", { detail: `format: ${detail}`, hint, fields: [{ field: "format", detail, hint }] });
+  throw new ProblemError("invalid_argument", {
+    detail: `format: ${detail}`,
+    hint,
+    fields: [{ field: "format", detail, hint }],
+  });
 }
 
 const jsonOf = (route: Route, message: Message): string => JSON.stringify(toJson(route.rpc.output, message));

@@ -2,7 +2,15 @@
 // arguments. A leader judges no node before a full timeout of its own: silence counts from the
 // later of the last heartbeat and the moment it began to lead (D9).
 
-import { type Duration, type Instant, type Node, type NodeHealthCommand, type NodeId, type View, between } from "@lattice/core";
+import {
+  between,
+  type Duration,
+  type Instant,
+  type Node,
+  type NodeHealthCommand,
+  type NodeId,
+  type View,
+} from "@lattice/core";
 
 export interface HealthInputs {
   readonly now: Instant;
@@ -28,8 +36,10 @@ function judge(node: Node, inputs: HealthInputs): NodeHealthCommand | null {
   const silence = between(later(heardAt, inputs.leadingSince), inputs.now);
   const { kind } = node.state;
   const watched = kind === "ready" || kind === "degraded" || kind === "draining" || kind === "drained";
-  if (watched && silence >= inputs.timeout + inputs.grace) return say(node, "silent", `no heartbeat for ${secondsOf(silence)} s`);
-  if (kind === "ready" && silence >= inputs.timeout) return say(node, "late", `no heartbeat for ${secondsOf(silence)} s`);
+  if (watched && silence >= inputs.timeout + inputs.grace)
+    return say(node, "silent", `no heartbeat for ${secondsOf(silence)} s`);
+  if (kind === "ready" && silence >= inputs.timeout)
+    return say(node, "late", `no heartbeat for ${secondsOf(silence)} s`);
   const healing = kind === "degraded" || (node.state.kind === "down" && node.state.cause === "silent");
   const heardLately = heardAt !== null && between(heardAt, inputs.now) < inputs.timeout;
   if (healing && heardLately) return say(node, "heard", "heartbeats are back");

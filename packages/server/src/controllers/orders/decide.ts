@@ -1,7 +1,7 @@
 // Orders that deserve to be said again: a claim that has waited long for its node to answer. Orders
 // are idempotent, so saying one twice costs a message; a lost one would cost the node.
 
-import { after, type Claim, type Duration, type Instant, type NodeId, type View, isPlaced } from "@lattice/core";
+import { after, type Claim, type Duration, type Instant, isPlaced, type NodeId, type View } from "@lattice/core";
 
 export interface OverdueOrder {
   readonly node: NodeId;

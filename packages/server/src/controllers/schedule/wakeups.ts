@@ -14,6 +14,7 @@ export function wakeupOf(event: Event): Wakeup {
   if (event.kind === "claim_released") return { kind: "all" };
   if (event.kind === "node_changed" && event.to === "ready") return { kind: "all" };
   if (event.kind === "tenant_changed" || event.kind === "vcluster_changed") return { kind: "all" };
-  if (event.kind === "placement_refused" && event.vcluster !== undefined) return { kind: "one", vcluster: event.vcluster };
+  if (event.kind === "placement_refused" && event.vcluster !== undefined)
+    return { kind: "one", vcluster: event.vcluster };
   return null;
 }

@@ -4,7 +4,7 @@
 // crash; while even the cutting fails, its header is blotted out and every append tries again.
 //
 // The write that passes the reserved end of the file carries zeros behind it: the appends that
-// follow stay inside the file's size, and their fdatasync need not write the inode (measured: a third less at p50).
+// follow stay inside the file's size, and their fdatasync need not write the inode.
 
 import { LogError, type StoredEntry } from "../replicated-log.ts";
 import { asLogError, type Files, type OpenFile, writeFully } from "./files.ts";

@@ -1,0 +1,84 @@
+// What a restarted agent decides from what it finds on disk, and what each exit means, as tables.
+
+import { describe, expect, test } from "vitest";
+import type { Effect, Order } from "../../src/lifecycle/attempt.ts";
+import { type Facts, recover } from "../../src/lifecycle/recover.ts";
+import { verdict } from "../../src/lifecycle/verdict.ts";
+
+const order = { walltimeSeconds: 60, graceSeconds: 0 } as Order;
+const facts: Facts = {
+  order,
+  claimed: true,
+  claimedAtMs: 500,
+  alive: true,
+  exit: null,
+  exitedAtMs: 0,
+  stop: null,
+  end: null,
+  rebooted: false,
+};
+const stop = { cause: "stopped", message: "m", killAtMs: 400 } as const;
+const NOW = 1_000;
+
+const table: readonly [string, Partial<Facts>, string | null, readonly Effect["kind"][]][] = [
+  ["alive: goes on", {}, "running", ["report_running", "arm"]],
+  ["alive and to be stopped: goes on stopping", { stop }, "stopping", ["terminate", "arm"]],
+  ["not claimed: started again", { claimed: false, alive: false }, "starting", ["start"]],
+  ["not claimed and to be stopped: not started", { claimed: false, alive: false, stop }, "clearing", ["clear"]],
+  [
+    "exit left behind: cleared, then reported",
+    { alive: false, exit: { kind: "code", code: 0, recorded: true } },
+    "clearing",
+    ["clear"],
+  ],
+  ["gone without a trace: lost", { alive: false }, "clearing", ["clear"]],
+  ["booted anew: lost, also when never begun", { claimed: false, alive: false, rebooted: true }, "clearing", ["clear"]],
+  [
+    "booted anew: a number used again by another changes nothing",
+    { alive: true, rebooted: true },
+    "clearing",
+    ["clear"],
+  ],
+  [
+    "ended and not acknowledged: reported",
+    { end: { kind: "completed", exitCode: 0, message: "", atMs: 1 } },
+    "ended",
+    ["report_end"],
+  ],
+  ["an order cut short: nothing", { order: null, claimed: false, alive: false }, null, []],
+];
+
+describe("what a restarted agent makes of what it finds", () => {
+  test.each(table)("%s", (_name, change, kind, effects) => {
+    const first = recover({ ...facts, ...change }, NOW);
+    expect(first.attempt?.kind ?? null).toBe(kind);
+    expect(first.effects.map((effect) => effect.kind)).toEqual(effects);
+  });
+
+  test("the walltime counts from the start, not from the restart", () => {
+    expect(recover(facts, NOW).effects).toContainEqual({ kind: "arm", timer: "walltime", atMs: 60_500 });
+  });
+
+  test("a grace that ran out meanwhile is over now", () => {
+    expect(recover({ ...facts, stop }, NOW).effects).toContainEqual({ kind: "arm", timer: "kill", atMs: NOW });
+  });
+});
+
+describe("verdict", () => {
+  test.each([
+    [{ kind: "code", code: 0, recorded: true }, null, "completed", undefined, 0],
+    [{ kind: "code", code: 1, recorded: true }, null, "failed", "exit_code", 1],
+    [{ kind: "code", code: 137, recorded: true }, null, "failed", "signal", 137],
+    [{ kind: "code", code: 255, recorded: true }, null, "failed", "exit_code", 255],
+    [{ kind: "signal", number: 9 }, null, "failed", "signal", 137],
+    [{ kind: "not_launched", message: "x" }, null, "failed", "launch_failed", null],
+    [{ kind: "unseen", message: "x" }, null, "failed", "lost", null],
+    [{ kind: "code", code: 0, recorded: true }, stop, "failed", "stopped", 0],
+    [{ kind: "unseen", message: "x" }, stop, "failed", "stopped", null],
+    [{ kind: "signal", number: 15 }, { ...stop, cause: "walltime_exceeded" }, "failed", "walltime_exceeded", 143],
+  ] as const)("%o under %o is %s %s", (exit, cause, kind, reason, exitCode) => {
+    const end = verdict(exit, cause, 5);
+    expect(end).toMatchObject({ kind, exitCode, atMs: 5 });
+    expect(end.kind === "failed" ? end.reason : undefined).toBe(reason);
+  });
+});

@@ -1,0 +1,198 @@
+// The state machine of an attempt: a table of its moves, and properties over random histories.
+
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Attempt, AttemptIn, Effect, End, Event, Order, Stop } from "../../src/lifecycle/attempt.ts";
+import { step } from "../../src/lifecycle/step.ts";
+
+const order: Order = {
+  allocationId: "7",
+  attempt: 1,
+  name: "",
+  tenant: "t",
+  user: "u",
+  vcluster: "v",
+  entrypoint: "true",
+  command: [],
+  script: "",
+  variables: {},
+  workdir: "",
+  walltimeSeconds: 60,
+  graceSeconds: 5,
+  nodes: ["n1"],
+  nodeIndex: 0,
+  tasksPerNode: 1,
+  slurmEnv: false,
+};
+const limits = { walltimeMs: 60_000, graceMs: 5_000 };
+const starting: Attempt = { kind: "starting", limits };
+const running: Attempt = { kind: "running", limits, startedAtMs: 100 };
+const stopped: Stop = { cause: "stopped", message: "m", killAtMs: 6_000 };
+const overtime: Stop = { cause: "walltime_exceeded", message: "w", killAtMs: 6_000 };
+const stopping: AttemptIn<"stopping"> = { kind: "stopping", limits, stop: stopped, forgotten: false };
+const exit = { kind: "code", code: 0, recorded: true } as const;
+const clearing: AttemptIn<"clearing"> = { kind: "clearing", exit, atMs: 900, stop: null, forgotten: false };
+const end: End = { kind: "completed", exitCode: 0, message: "", atMs: 900 };
+const ended: Attempt = { kind: "ended", end };
+const archived: Attempt = { kind: "archived", end };
+
+const run: Event = { kind: "run", order };
+const stop: Event = { kind: "stop", graceMs: null, reason: "cancelled" };
+const forget: Event = { kind: "forget" };
+const started: Event = { kind: "started", atMs: 100 };
+const exited: Event = { kind: "exited", exit, atMs: 900 };
+const NOW = 1_000;
+
+/** [name, state, event, next state, effects in order] */
+const table: readonly [string, Attempt | null, Event, string | null, readonly Effect["kind"][]][] = [
+  ["a new order starts", null, run, "starting", ["start"]],
+  ["while starting, an order changes nothing", starting, run, "starting", []],
+  ["while running, an order is answered", running, run, "running", ["report_running"]],
+  ["while stopping, an order changes nothing", stopping, run, "stopping", []],
+  ["while clearing, an order changes nothing", clearing, run, "clearing", []],
+  ["after the end, an order is answered by the end", ended, run, "ended", ["report_end"]],
+  ["after the archive too", archived, run, "archived", ["report_end"]],
+
+  ["a start arms the walltime", starting, started, "running", ["report_running", "arm"]],
+  ["a start under a stop says nothing", stopping, started, "stopping", []],
+
+  ["a stop before the run is remembered", null, stop, "ended", ["remember_end", "report_end"]],
+  ["a stop while starting", starting, stop, "stopping", ["disarm", "remember_stop", "terminate", "arm", "arm"]],
+  ["a stop while running", running, stop, "stopping", ["disarm", "remember_stop", "terminate", "arm", "arm"]],
+  ["a second stop with no sooner end", stopping, { ...stop, graceMs: 50_000 }, "stopping", []],
+  ["a second stop with a sooner end", stopping, { ...stop, graceMs: 10 }, "stopping", ["remember_stop", "arm"]],
+  ["a stop while clearing", clearing, stop, "clearing", []],
+  ["a stop after the end is answered", ended, stop, "ended", ["report_end"]],
+  ["a stop beats the walltime", { ...stopping, stop: overtime }, stop, "stopping", ["remember_stop", "arm"]],
+
+  [
+    "the walltime stops",
+    running,
+    timer("walltime"),
+    "stopping",
+    ["disarm", "remember_stop", "terminate", "arm", "arm"],
+  ],
+  ["the walltime does not beat a stop", stopping, timer("walltime"), "stopping", []],
+  ["those forked meanwhile are asked too", stopping, timer("terminate_again"), "stopping", ["terminate"]],
+  ["the grace is over", stopping, timer("kill"), "stopping", ["kill"]],
+  ["a late timer does nothing", ended, timer("kill"), "ended", []],
+
+  ["an exit is cleared first", running, exited, "clearing", ["disarm", "clear"]],
+  ["an exit under a stop too", stopping, exited, "clearing", ["disarm", "clear"]],
+  ["a failed start too", starting, exited, "clearing", ["disarm", "clear"]],
+  ["an exit of nothing", null, exited, null, []],
+  ["an exit after the end", ended, exited, "ended", []],
+  ["a recorded exit is only reported", clearing, { kind: "cleared" }, "ended", ["report_end"]],
+  [
+    "any other is remembered first",
+    { ...clearing, exit: { kind: "unseen", message: "gone" } },
+    { kind: "cleared" },
+    "ended",
+    ["remember_end", "report_end"],
+  ],
+
+  ["acknowledged, it is archived", ended, { kind: "acknowledged" }, "archived", ["archive"]],
+  ["a late acknowledgement", running, { kind: "acknowledged" }, "running", []],
+  ["forgotten after the end", ended, forget, "archived", ["archive"]],
+  ["forgotten and unknown", null, forget, null, []],
+  [
+    "forgotten while running: it must not stay",
+    running,
+    forget,
+    "stopping",
+    ["disarm", "remember_stop", "terminate", "arm", "arm"],
+  ],
+  [
+    "forgotten, its end is not reported",
+    { ...clearing, forgotten: true },
+    { kind: "cleared" },
+    "archived",
+    ["archive"],
+  ],
+];
+
+describe("one step of an attempt", () => {
+  test.each(table)("%s", (_name, before, event, kind, effects) => {
+    const after = step(before, event, NOW);
+    expect(after.attempt?.kind ?? null).toBe(kind);
+    expect(after.effects.map((effect) => effect.kind)).toEqual(effects);
+  });
+
+  test("a stop takes over the cause from the walltime and keeps the sooner deadline", () => {
+    const after = step({ ...stopping, stop: overtime }, { ...stop, graceMs: 60_000 }, NOW);
+    expect(after.attempt).toMatchObject({ stop: { cause: "stopped", killAtMs: 6_000 } });
+  });
+
+  test("grace comes from the stop order, else from the run order", () => {
+    expect(step(running, stop, NOW).attempt).toMatchObject({ stop: { killAtMs: NOW + 5_000 } });
+    expect(step(running, { ...stop, graceMs: 7 }, NOW).attempt).toMatchObject({ stop: { killAtMs: NOW + 7 } });
+  });
+});
+
+describe("whatever happens in whatever order", () => {
+  const events = fc.array(
+    fc.constantFrom<Event>(
+      run,
+      stop,
+      forget,
+      started,
+      exited,
+      timer("walltime"),
+      timer("terminate_again"),
+      timer("kill"),
+      { kind: "cleared" },
+      { kind: "acknowledged" },
+      { kind: "exited", exit: { kind: "unseen", message: "gone" }, atMs: 5 },
+    ),
+    { maxLength: 40 },
+  );
+
+  test("one start at most, no report of running after an end, one verdict only", () => {
+    fc.assert(
+      fc.property(events, (history) => {
+        let attempt: Attempt | null = null;
+        let starts = 0;
+        let verdict: string | null = null;
+        for (const event of history) {
+          const after = step(attempt, event, NOW);
+          for (const effect of after.effects) {
+            if (effect.kind === "start") starts += 1;
+            if (effect.kind === "report_running") expect(verdict).toBeNull();
+            if (effect.kind === "report_end") {
+              verdict ??= JSON.stringify(effect.end);
+              expect(JSON.stringify(effect.end)).toBe(verdict);
+            }
+          }
+          attempt = after.attempt;
+        }
+        expect(starts).toBeLessThanOrEqual(1);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test("an end is reported only after everything was cleared", () => {
+    fc.assert(
+      fc.property(events, (history) => {
+        let attempt: Attempt | null = null;
+        let begun = false;
+        let cleared = false;
+        for (const event of history) {
+          const before: Attempt | null = attempt;
+          const after = step(before, event, NOW);
+          if (event.kind === "cleared" && before?.kind === "clearing") cleared = true;
+          for (const effect of after.effects) {
+            if (effect.kind === "start") begun = true;
+            if (effect.kind === "report_end" && begun) expect(cleared).toBe(true);
+          }
+          attempt = after.attempt;
+        }
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});
+
+function timer(name: "walltime" | "terminate_again" | "kill"): Event {
+  return { kind: "timer", name };
+}

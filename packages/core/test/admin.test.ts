@@ -1,0 +1,124 @@
+import { type Command, duration } from "@lattice/core";
+import { describe, expect, it } from "vitest";
+import {
+  cancel,
+  createCluster,
+  id,
+  orders,
+  origin,
+  register,
+  submit,
+  tenant,
+  tenantId,
+  vcluster,
+  vclusterId,
+  verdict,
+} from "./support/cluster.ts";
+
+type TenantChange = Extract<Command, { kind: "tenant.update" }>["change"];
+type VClusterChange = Extract<Command, { kind: "vcluster.update" }>["change"];
+const updateTenant = (name: string, change: TenantChange): Command => ({
+  kind: "tenant.update",
+  origin: origin(),
+  tenant: tenantId(name),
+  change,
+});
+const updateVCluster = (name: string, change: VClusterChange): Command => ({
+  kind: "vcluster.update",
+  origin: origin(),
+  vcluster: vclusterId(name),
+  change,
+});
+const fieldsOf = (outcome: ReturnType<ReturnType<typeof createCluster>["one"]>): readonly string[] =>
+  outcome.kind === "rejected" ? (outcome.refusal.fields ?? []).map((problem) => problem.field) : [];
+
+describe("tenants", () => {
+  it("are made once and have names", () => {
+    const c = createCluster(tenant("a"));
+    expect(verdict(c.one(tenant("a")))).toBe("already_exists");
+    expect(fieldsOf(c.one(tenant("no good")))).toEqual(["id"]);
+    expect(fieldsOf(c.one(tenant("b", { fairShareMilli: 1001 }, 11)))).toEqual([
+      "max_preemption_class",
+      "quota.fair_share_target",
+    ]);
+    expect(fieldsOf(c.one(tenant("b", { maxNodes: -1 })))).toEqual(["quota.max_nodes"]);
+  });
+  it("change only what is named; null removes a limit", () => {
+    const c = createCluster(tenant("a", { maxNodes: 5, maxConcurrentAllocations: 2 }));
+    expect(verdict(c.one(updateTenant("a", { quota: { maxNodes: null } })))).toBe("accepted");
+    expect(c.state.tenant(tenantId("a"))?.quota).toMatchObject({ maxNodes: null, maxConcurrentAllocations: 2 });
+    expect(verdict(c.one(updateTenant("a", { quota: { maxNodes: null } })))).toBe("repeated");
+    expect(verdict(c.one(updateTenant("b", {})))).toBe("unknown_tenant");
+    expect(fieldsOf(c.one(updateTenant("a", { description: "\0" })))).toEqual(["description"]);
+  });
+  it("lose nothing when a limit is lowered", () => {
+    const c = createCluster(register("n1"), register("n2"), submit({ nodes: 2 }), submit());
+    c.place(1, "n1", "n2");
+    c.apply(updateTenant("physics", { quota: { maxNodes: 1 } }));
+    expect(c.phase(1)).toBe("staging");
+    c.apply(register("n3"));
+    expect(verdict(c.place(2, "n3").outcomes[0])).toBe("quota_exceeded");
+  });
+});
+
+describe("vClusters", () => {
+  it("are made once, for a tenant that exists", () => {
+    const c = createCluster(vcluster("a"));
+    expect(verdict(c.one(vcluster("a")))).toBe("already_exists");
+    expect(verdict(c.one(vcluster("b", { tenant: tenantId("nobody") })))).toBe("unknown_tenant");
+    expect(fieldsOf(c.one(vcluster("-", { cycleInterval: duration(0), backfillDepth: -1 })))).toEqual([
+      "id",
+      "cycle_interval_seconds",
+      "backfill_depth",
+    ]);
+    const walltimes = { defaultWalltime: duration(2000), maxWalltime: duration(1000) };
+    expect(fieldsOf(c.one(vcluster("c", walltimes)))).toEqual(["default_walltime_seconds"]);
+  });
+  it("have one default", () => {
+    const c = createCluster(vcluster("a", { isDefault: true }));
+    expect(Array.from(c.state.vclusters(), (v) => `${v.id} ${v.isDefault}`)).toEqual(["batch false", "a true"]);
+  });
+  it("change weights one by one", () => {
+    const c = createCluster();
+    c.apply(updateVCluster("batch", { weights: { priority: 900 }, maxWalltime: duration(3_600_000) }));
+    expect(c.state.vcluster(vclusterId("batch"))).toMatchObject({ weights: { priority: 900, wait_time: 200 } });
+    expect(verdict(c.one(updateVCluster("batch", { maxWalltime: null })))).toBe("accepted");
+    expect(verdict(c.one(updateVCluster("batch", { maxWalltime: null })))).toBe("repeated");
+    expect(verdict(c.one(updateVCluster("x", {})))).toBe("unknown_vcluster");
+    expect(fieldsOf(c.one(updateVCluster("batch", { weights: { energy: -1 } })))).toEqual(["weights.energy"]);
+  });
+});
+
+describe("retention", () => {
+  const keep = (maxFinished: number, maxFinishedAge: number): Command => ({
+    kind: "retention.set",
+    maxFinished,
+    maxFinishedAge: duration(maxFinishedAge),
+  });
+  it("archives the first that finished, by count", () => {
+    const c = createCluster(keep(2, 1e9), submit(), submit(), submit(), submit());
+    expect(orders(c.apply(cancel(3), cancel(1)))).toEqual([]);
+    expect(orders(c.apply(cancel(2)))).toEqual(["archive 3"]);
+    expect(c.state.allocation(id(3))).toBeUndefined();
+    expect(orders(c.apply(keep(0, 1e9)))).toEqual(["archive 1", "archive 2"]);
+    expect(c.state.allocationCount).toBe(1);
+    expect(verdict(c.one(keep(0, 1e9)))).toBe("repeated");
+    expect(verdict(c.one(keep(-1, 1e9)))).toBe("invalid_argument");
+  });
+  it("archives by age, on whatever entry comes next", () => {
+    const c = createCluster(keep(100, 1000), submit());
+    c.apply(cancel(1));
+    c.advance(1000);
+    expect(orders(c.apply())).toEqual([]);
+    c.advance(1);
+    expect(orders(c.apply())).toEqual(["archive 1"]);
+  });
+  it("keeps what still holds a claim", () => {
+    const c = createCluster(keep(0, 0), register("n1"), submit());
+    c.place(1, "n1");
+    c.apply(cancel(1));
+    c.advance(5000);
+    expect(orders(c.apply())).toEqual([]);
+    expect(orders(c.report(1, "n1", "failed", "stopped"))).toEqual(["forget 1/1 on n1", "archive 1"]);
+  });
+});

@@ -1,0 +1,300 @@
+// A state with a log in front of it, and short ways to say commands. Every entry that goes
+// through here is followed by a look at all invariants.
+
+import { createHash } from "node:crypto";
+import {
+  type AllocationId,
+  type AllocationSpec,
+  type Applied,
+  type Attempt,
+  applyEntry,
+  attempt,
+  brokenInvariants,
+  type Command,
+  createState,
+  duration,
+  ENTRY_VERSION,
+  type Entry,
+  type FailureReason,
+  type GroupId,
+  instant,
+  logIndex,
+  type NodeId,
+  type Origin,
+  type Outcome,
+  type Quota,
+  type ReportCommand,
+  type State,
+  type TenantId,
+  term,
+  UNLIMITED,
+  type UserName,
+  type VClusterId,
+  WEIGHT_PROFILES,
+} from "@lattice/core";
+import { expect } from "vitest";
+
+export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+export const id = (n: number | string): AllocationId => String(n) as AllocationId;
+export const nodeId = (name: string): NodeId => name as NodeId;
+export const tenantId = (name: string): TenantId => name as TenantId;
+export const vclusterId = (name: string): VClusterId => name as VClusterId;
+
+export const origin = (requestId: string | null = null, bodyHash = "h"): Origin => ({
+  user: "ada" as UserName,
+  requestId,
+  bodyHash,
+});
+
+export interface SpecChange {
+  readonly tenant?: string;
+  readonly vcluster?: string;
+  readonly nodes?: number | readonly [number, number];
+  readonly resources?: Partial<AllocationSpec["resources"]["constraints"]>;
+  readonly lifecycle?: Partial<AllocationSpec["lifecycle"]>;
+}
+
+export function spec(change: SpecChange = {}): AllocationSpec {
+  const nodes = change.nodes ?? 1;
+  const [minNodes, maxNodes] = typeof nodes === "number" ? [nodes, nodes] : nodes;
+  return {
+    tenant: tenantId(change.tenant ?? "physics"),
+    project: "",
+    vcluster: vclusterId(change.vcluster ?? "batch"),
+    name: "job",
+    tags: {},
+    intent: "",
+    task: { kind: "entrypoint", line: "true" },
+    environment: { variables: {}, workdir: "" },
+    resources: {
+      minNodes,
+      maxNodes,
+      tasksPerNode: 1,
+      constraints: {
+        gpuType: "",
+        gpuCount: 0,
+        memoryBytes: 0,
+        cpuCores: 0,
+        features: [],
+        topology: "any",
+        requiredNodes: [],
+        excludedNodes: [],
+        ...change.resources,
+      },
+    },
+    lifecycle: {
+      kind: "bounded",
+      walltime: duration(3_600_000),
+      preemptionClass: 5,
+      requeuePolicy: "on_node_failure",
+      maxRequeue: 3,
+      ...change.lifecycle,
+    },
+    slurmEnv: false,
+  };
+}
+
+export const submit = (change: SpecChange = {}, from: Origin = origin()): Command => ({
+  kind: "allocation.submit",
+  origin: from,
+  spec: spec(change),
+  createTenant: true,
+});
+
+export const cancel = (n: number | string): Command => ({
+  kind: "allocation.cancel",
+  origin: origin(),
+  id: id(n),
+  reason: "enough",
+});
+
+export const register = (name: string, change: Partial<Extract<Command, { kind: "node.register" }>> = {}): Command => ({
+  kind: "node.register",
+  node: nodeId(name),
+  capabilities: {
+    cpuCores: 8,
+    memoryBytes: 1 << 30,
+    gpuType: "",
+    gpuCount: 0,
+    features: [],
+    hostname: name,
+    kernel: "6.1",
+    isolation: "cgroup",
+    hollow: false,
+  },
+  group: "g1" as GroupId,
+  conformance: "",
+  homeVCluster: null,
+  address: "127.0.0.1",
+  agentVersion: "1",
+  bootId: "b1",
+  ...change,
+});
+
+export const health = (name: string, verdict: "heard" | "late" | "silent" | "hardware"): Command => ({
+  kind: "node.health",
+  node: nodeId(name),
+  verdict,
+  reason: "heartbeats",
+});
+
+export const drain = (name: string): Command => ({
+  kind: "node.drain",
+  origin: origin(),
+  node: nodeId(name),
+  reason: "maintenance",
+});
+export const undrain = (name: string): Command => ({ kind: "node.undrain", origin: origin(), node: nodeId(name) });
+export const disable = (name: string): Command => ({
+  kind: "node.disable",
+  origin: origin(),
+  node: nodeId(name),
+  reason: "broken fan",
+});
+export const enable = (name: string): Command => ({ kind: "node.enable", origin: origin(), node: nodeId(name) });
+
+export const tenant = (name: string, quota: Partial<Quota> = {}, maxPreemptionClass = 10): Command => ({
+  kind: "tenant.create",
+  origin: origin(),
+  tenant: tenantId(name),
+  description: "",
+  quota: { ...UNLIMITED, ...quota },
+  maxPreemptionClass,
+});
+
+export const vcluster = (
+  name: string,
+  change: Partial<Extract<Command, { kind: "vcluster.create" }>> = {},
+): Command => ({
+  kind: "vcluster.create",
+  origin: origin(),
+  vcluster: vclusterId(name),
+  description: "",
+  tenant: null,
+  scheduler: "hpc_backfill",
+  weights: WEIGHT_PROFILES.hpc_backfill,
+  cycleInterval: duration(5000),
+  backfillDepth: 10,
+  defaultWalltime: duration(60_000),
+  maxWalltime: null,
+  isDefault: false,
+  ...change,
+});
+
+export interface Cluster {
+  readonly state: State;
+  readonly entries: readonly Entry[];
+  apply(...commands: readonly Command[]): Applied;
+  /** Applies one command and answers its outcome. */
+  one(command: Command): Outcome;
+  advance(ms: number): void;
+  /** Places allocation `n` on the nodes named, based on everything so far. */
+  place(n: number, ...nodes: readonly string[]): Applied;
+  report(n: number, node: string, state: ReportCommand["state"], reason?: FailureReason): Applied;
+  phase(n: number): string;
+  nodeState(name: string): string;
+  claims(name: string): readonly string[];
+}
+
+/** vCluster "batch", no nodes yet. */
+export function createCluster(...setUp: readonly Command[]): Cluster {
+  const state = createState();
+  const entries: Entry[] = [];
+  let at = 1_000_000;
+  const cluster: Cluster = {
+    state,
+    entries,
+    apply(...commands) {
+      const entry = entryFor(state, at, commands);
+      entries.push(entry);
+      const applied = applyEntry(state, entry);
+      expect(brokenInvariants(state)).toEqual([]);
+      return applied;
+    },
+    one(command) {
+      const [outcome] = cluster.apply(command).outcomes;
+      if (outcome === undefined) throw new Error("no outcome");
+      return outcome;
+    },
+    advance(ms) {
+      at += ms;
+    },
+    place: (n, ...nodes) => cluster.apply(plan(state, n, nodes)),
+    report: (n, node, reported, reason) =>
+      cluster.apply(reportOf(n, node, state.allocation(id(n))?.attempt ?? attempt(0), reported, reason)),
+    phase: (n) => state.allocation(id(n))?.phase.kind ?? "absent",
+    nodeState: (name) => state.node(nodeId(name))?.state.kind ?? "absent",
+    claims: (name) =>
+      (state.node(nodeId(name))?.claims ?? []).map(
+        (c) => `${c.allocation}/${c.attempt}${c.releasing ? " releasing" : ""}`,
+      ),
+  };
+  cluster.apply(vcluster("batch", { isDefault: true }), ...setUp);
+  return cluster;
+}
+
+export const entryFor = (state: State, at: number, commands: readonly Command[]): Entry => ({
+  index: logIndex(state.index + 1),
+  term: term(1),
+  version: ENTRY_VERSION,
+  at: instant(at),
+  prevHash: "",
+  commands,
+});
+
+export const plan = (state: State, n: number, nodes: readonly string[], vc = "batch"): Command => ({
+  kind: "plan.commit",
+  vcluster: vclusterId(vc),
+  basis: state.index,
+  placements: [
+    {
+      allocation: id(n),
+      attempt: attempt((state.allocation(id(n))?.attempt ?? 0) + 1),
+      nodes: nodes.map(nodeId),
+      scores: { total: 500 },
+      backfilled: false,
+    },
+  ],
+});
+
+export function reportOf(
+  n: number,
+  node: string,
+  tries: Attempt,
+  state: ReportCommand["state"],
+  reason: FailureReason | null = null,
+): Command {
+  const exitCode = state === "completed" ? 0 : state === "failed" ? 1 : null;
+  const why = state === "failed" ? (reason ?? "exit_code") : null;
+  return {
+    kind: "attempt.report",
+    node: nodeId(node),
+    allocation: id(n),
+    attempt: tries,
+    state,
+    exitCode,
+    reason: why,
+    message: "",
+  };
+}
+
+/** The code of a refusal, or "accepted", or "repeated". */
+export function verdict(outcome: Outcome | undefined): string {
+  if (outcome === undefined) return "missing";
+  if (outcome.kind === "rejected") return outcome.refusal.code;
+  const refused = outcome.placements?.find((placement) => placement.refusal !== null)?.refusal;
+  return refused?.code ?? (outcome.repeated ? "repeated" : "accepted");
+}
+
+export const orders = (applied: Applied): readonly string[] =>
+  applied.effects.map((effect) =>
+    effect.kind === "archive"
+      ? `archive ${effect.record.id}`
+      : `${effect.kind} ${effect.allocation}/${effect.attempt} on ${effect.node}`,
+  );
+
+export const moves = (applied: Applied): readonly string[] =>
+  applied.events
+    .filter((event) => event.kind === "allocation_changed" || event.kind === "node_changed")
+    .map((event) => `${event.allocation ?? event.node}: ${event.from} > ${event.to}`);

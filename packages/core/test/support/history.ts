@@ -1,0 +1,220 @@
+// Turns a list of numbers into a history of commands. Each number is the seed of one command,
+// chosen with an eye on the state as it is then: mostly sensible, but also stale, repeated, late
+// and nonsensical. The same numbers always give the same history.
+
+import {
+  type Allocation,
+  type AllocationId,
+  attempt,
+  type Command,
+  duration,
+  isPlaced,
+  logIndex,
+  type Placement,
+  type ReportCommand,
+  type State,
+  type VClusterId,
+} from "@lattice/core";
+import {
+  cancel,
+  disable,
+  drain,
+  enable,
+  health,
+  id,
+  nodeId,
+  origin,
+  register,
+  reportOf,
+  submit,
+  tenant,
+  tenantId,
+  undrain,
+  vcluster,
+  vclusterId,
+} from "./cluster.ts";
+
+export type Dice = (sides: number) => number;
+
+/** The stream of choices behind one command. */
+export function dice(seed: number): Dice {
+  let s = seed | 0;
+  return (sides) => {
+    s = (s + 0x6d2b79f5) | 0;
+    let t = Math.imul(s ^ (s >>> 15), 1 | s);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) % sides;
+  };
+}
+
+export const SET_UP: readonly Command[] = [
+  tenant("physics", { maxNodes: 4, maxConcurrentAllocations: 3 }),
+  tenant("art", { maxNodes: 3 }, 6),
+  vcluster("batch", { isDefault: true }),
+  vcluster("phys", { tenant: tenantId("physics"), maxWalltime: duration(3_600_000) }),
+  ...["n1", "n2", "n3", "n4"].map((name) => register(name)),
+  register("n5", { homeVCluster: vclusterId("phys") }),
+];
+
+const NODES = ["n1", "n2", "n3", "n4", "n5", "n6"];
+const pick = <T>(roll: Dice, items: readonly T[]): T | undefined => items[roll(items.length)];
+const nodeName = (roll: Dice): string => pick(roll, NODES) ?? "n1";
+const someId = (roll: Dice, state: State): AllocationId => id(1 + roll(state.counters.nextAllocation + 1));
+
+type Maker = (roll: Dice, state: State) => Command;
+
+/** How often each kind comes, out of the sum of all. */
+const MAKERS: readonly (readonly [number, Maker])[] = [
+  [18, makeSubmit],
+  [24, makePlan],
+  [44, makeReport],
+  [5, (roll, state) => cancel(someId(roll, state))],
+  [3, makeRequeue],
+  [2, makeExpire],
+  [8, (roll) => health(nodeName(roll), pick(roll, ["heard", "late", "silent", "hardware"]) ?? "heard")],
+  [14, makeRepair],
+  [3, (roll) => register(nodeName(roll), { bootId: `b${roll(2)}` })],
+  [2, (roll) => drain(nodeName(roll))],
+  [1, (roll) => undrain(nodeName(roll))],
+  [1, (roll) => disable(nodeName(roll))],
+  [1, (roll) => enable(nodeName(roll))],
+  [2, makeTenantUpdate],
+  [2, makeUpdate],
+  [1, (roll) => ({ kind: "retention.set", maxFinished: roll(8), maxFinishedAge: duration(roll(2) * 100_000) })],
+  [1, (roll) => vcluster(pick(roll, ["batch", "third", "Not Good"]) ?? "third")],
+];
+const TOTAL = MAKERS.reduce((sum, [weight]) => sum + weight, 0);
+
+export function commandFor(seed: number, state: State, past: readonly Command[]): Command {
+  const roll = dice(seed);
+  const before = past.length > 0 && roll(20) === 0 ? past[roll(past.length)] : undefined;
+  if (before !== undefined) return before;
+  let left = roll(TOTAL);
+  for (const [weight, make] of MAKERS) {
+    if (left < weight) return make(roll, state);
+    left -= weight;
+  }
+  return makeSubmit(roll);
+}
+
+function makeSubmit(roll: Dice): Command {
+  const least = roll(12) === 0 ? roll(7) : 1 + roll(2);
+  const bounded = roll(5) > 0;
+  const own = roll(3) === 0;
+  return submit(
+    {
+      tenant: own || roll(3) > 0 ? "physics" : (pick(roll, ["art", "new", "Not Good"]) ?? "art"),
+      vcluster: own
+        ? "phys"
+        : (pick(roll, ["batch", "batch", "batch", "batch", "batch", "phys", "nowhere"]) ?? "batch"),
+      nodes: [least, least + roll(2)],
+      resources:
+        roll(6) === 0 ? { requiredNodes: [nodeId(nodeName(roll))] } : { cpuCores: roll(20) === 0 ? 9 : roll(9) },
+      lifecycle: {
+        kind: bounded ? "bounded" : "unbounded",
+        walltime: bounded ? duration(1000 * (1 + roll(100))) : null,
+        preemptionClass: roll(9),
+        requeuePolicy: pick(roll, ["never", "on_node_failure", "always"] as const) ?? "never",
+        maxRequeue: roll(3),
+      },
+    },
+    origin(roll(3) === 0 ? `r${roll(6)}` : null, `h${roll(4) === 0 ? 1 : 0}`),
+  );
+}
+
+function makePlan(roll: Dice, state: State): Command {
+  const waiting = ["batch", "phys"].map(vclusterId).filter((name) => state.pendingCount(name) > 0);
+  const vc: VClusterId | undefined = pick(roll, waiting);
+  if (vc === undefined) return makeSubmit(roll);
+  const queue = Array.from(state.pending(vc));
+  const free = Array.from(state.nodes()).filter((node) => node.state.kind === "ready" && node.claims.length === 0);
+  const placements: Placement[] = [];
+  for (let i = 0; i <= roll(3); i += 1) {
+    const record = roll(12) === 0 ? pick(roll, Array.from(state.allocations())) : queue[i];
+    if (record === undefined) break;
+    const { minNodes, maxNodes, constraints } = record.spec.resources;
+    const count = roll(2) === 0 ? minNodes : maxNodes;
+    const usable = free.filter((node) => node.homeVCluster === null || node.homeVCluster === vc).map((node) => node.id);
+    // Two placements of one plan may well want the same node.
+    const chosen = [...new Set([...constraints.requiredNodes, ...usable.slice(i * count), ...usable])].slice(0, count);
+    if (roll(12) === 0) chosen.push(nodeId(nodeName(roll)));
+    placements.push({
+      allocation: roll(20) === 0 ? someId(roll, state) : record.id,
+      attempt: attempt(record.attempt + (roll(15) === 0 ? roll(3) : 1)),
+      nodes: chosen,
+      scores: { total: roll(1000) },
+      backfilled: i > 0,
+    });
+  }
+  const basis = Math.max(0, roll(8) === 0 ? state.index - 3 + roll(6) : state.index);
+  return { kind: "plan.commit", vcluster: vc, basis: logIndex(basis), placements };
+}
+
+const NEXT = { ordered: "staging", staging: "running", running: "completed" } as const;
+
+function makeReport(roll: Dice, state: State): Command {
+  if (roll(8) === 0) return stray(roll, state);
+  const claimed = Array.from(state.nodes()).filter((node) => node.claims.length > 0);
+  const node = pick(roll, claimed);
+  const claim = node?.claims[0];
+  if (node === undefined || claim === undefined) return makeSubmit(roll);
+  const number = Number(claim.allocation);
+  if (roll(14) === 0) {
+    const reason = pick(roll, ["exit_code", "signal", "lost", "launch_failed", "stopped"] as const) ?? "lost";
+    return reportOf(number, node.id, claim.attempt, "failed", reason);
+  }
+  const record = state.allocation(claim.allocation);
+  return reportOf(number, node.id, claim.attempt, claim.releasing ? "completed" : nextOf(record, node.id, roll));
+}
+
+function nextOf(record: Allocation | undefined, node: string, roll: Dice): ReportCommand["state"] {
+  if (record === undefined || !isPlaced(record.phase)) return "completed";
+  const now = record.phase.progress[record.phase.nodes.indexOf(nodeId(node))]?.state ?? "ordered";
+  const next = now === "completed" || now === "failed" ? "running" : NEXT[now];
+  return roll(10) === 0 ? "staging" : next;
+}
+
+function stray(roll: Dice, state: State): Command {
+  const told = pick(roll, ["staging", "running", "completed", "failed"] as const) ?? "running";
+  return reportOf(Number(someId(roll, state)), nodeName(roll), attempt(roll(3)), told);
+}
+
+function makeRequeue(roll: Dice, state: State): Command {
+  const placed = Array.from(state.placed());
+  const record = roll(4) === 0 ? undefined : pick(roll, placed);
+  const expectedRequeues = roll(4) === 0 ? roll(4) : (record?.requeues ?? 0);
+  const cause = pick(roll, ["node_failure", "launch_failed", "drained", "policy"] as const) ?? "policy";
+  return { kind: "allocation.requeue", allocation: record?.id ?? someId(roll, state), expectedRequeues, cause };
+}
+
+function makeExpire(roll: Dice, state: State): Command {
+  const record = pick(roll, Array.from(state.placed()));
+  const tries = record === undefined || roll(4) === 0 ? attempt(roll(3)) : record.attempt;
+  return { kind: "attempt.expire", allocation: record?.id ?? someId(roll, state), attempt: tries };
+}
+
+/** Most of the time somebody looks after the nodes, or nothing would run for long. */
+function makeRepair(roll: Dice, state: State): Command {
+  const broken = pick(
+    roll,
+    Array.from(state.nodes()).filter((node) => node.state.kind !== "ready"),
+  );
+  if (broken === undefined) return health(nodeName(roll), "heard");
+  const { id: name, state: now } = broken;
+  if (now.kind === "drained") return undrain(name);
+  if (now.kind !== "down" || now.cause === "silent") return health(name, "heard");
+  return now.cause === "hardware" ? disable(name) : enable(name);
+}
+
+function makeTenantUpdate(roll: Dice): Command {
+  const limit = roll(2) === 0 ? null : 1 + roll(6);
+  const quota = roll(2) === 0 ? { maxNodes: limit } : { maxConcurrentAllocations: limit };
+  const name = pick(roll, ["physics", "art", "nobody"]) ?? "art";
+  return { kind: "tenant.update", origin: origin(), tenant: tenantId(name), change: { quota } };
+}
+
+function makeUpdate(roll: Dice, state: State): Command {
+  const change =
+    roll(2) === 0 ? { walltime: duration(1000 * roll(200)) } : { name: `n${roll(3)}`, preemptionClass: roll(12) };
+  return { kind: "allocation.update", origin: origin(), id: someId(roll, state), change };
+}

@@ -1,0 +1,202 @@
+// Watches a history from outside and keeps its own, simpler books: where each allocation and
+// node was last seen, what each node has reported, and how much work was done. It trusts events
+// only as far as the records bear them out.
+
+import {
+  type Allocation,
+  type AllocationId,
+  type Applied,
+  brokenInvariants,
+  type Command,
+  canMove,
+  canMoveNode,
+  isFinal,
+  type Node,
+  type NodeId,
+  type NodeStateKind,
+  type PhaseKind,
+  type State,
+  UNLIMITED,
+} from "@lattice/core";
+
+export interface Work {
+  commands: number;
+  placed: number;
+  refused: number;
+  stale: number;
+  overQuota: number;
+  completed: number;
+  failed: number;
+  cancelled: number;
+  requeued: number;
+  archived: number;
+  repeated: number;
+  nodeMoves: number;
+}
+
+export const noWork = (): Work => ({
+  commands: 0,
+  placed: 0,
+  refused: 0,
+  stale: 0,
+  overQuota: 0,
+  completed: 0,
+  failed: 0,
+  cancelled: 0,
+  requeued: 0,
+  archived: 0,
+  repeated: 0,
+  nodeMoves: 0,
+});
+
+export interface Witness {
+  /** To be called before and after each entry of one command. */
+  before(command: Command): void;
+  after(command: Command, applied: Applied): void;
+}
+
+export function createWitness(state: State, work: Work): Witness {
+  const phases = new Map<AllocationId, string>();
+  const nodes = new Map<NodeId, string>();
+  const words = new Map<string, string>();
+  let records: readonly (Allocation | Node)[] = [];
+  let assigned = false;
+  let known: ReadonlyMap<AllocationId, Allocation> = new Map();
+
+  const all = (): readonly (Allocation | Node)[] => [...state.allocations(), ...state.nodes()];
+
+  function followEvents(applied: Applied): void {
+    for (const event of applied.events) {
+      if (event.kind === "allocation_changed" && event.allocation !== undefined) {
+        const from = event.from ?? "";
+        check(from === (phases.get(event.allocation) ?? ""), `${event.allocation} was not ${from}`);
+        const legal = from === "" ? event.to === "pending" : canMove(from as PhaseKind, event.to as PhaseKind);
+        check(legal || event.reason === "updated", `${event.allocation} moved from ${from} to ${event.to}`);
+        phases.set(event.allocation, event.to ?? "");
+        if (event.to === "completed" || event.to === "failed" || event.to === "cancelled") work[event.to] += 1;
+      }
+      if (event.kind === "node_changed" && event.node !== undefined) {
+        const from = event.from as NodeStateKind;
+        check(from === (nodes.get(event.node) ?? "unknown"), `${event.node} was not ${from}`);
+        const legal = canMoveNode(from, event.to as NodeStateKind);
+        check(legal || event.reason === "registered", `${event.node} moved from ${from} to ${event.to}`);
+        nodes.set(event.node, event.to ?? "");
+        work.nodeMoves += 1;
+      }
+    }
+  }
+
+  /** No move goes untold, and what has left the state was archived. */
+  function compareRecords(applied: Applied): void {
+    for (const effect of applied.effects) {
+      if (effect.kind !== "archive") continue;
+      check(isFinal(effect.record.phase), `${effect.record.id} was archived too early`);
+      check(phases.get(effect.record.id) === effect.record.phase.kind, `${effect.record.id} was archived as another`);
+      phases.delete(effect.record.id);
+      work.archived += 1;
+    }
+    check(phases.size === state.allocationCount, "an allocation came or went untold");
+    for (const { id, phase } of state.allocations()) check(phase.kind === phases.get(id), `${id} moved untold`);
+    for (const { id, state: now } of state.nodes()) check(now.kind === nodes.get(id), `${id} moved untold`);
+  }
+
+  /** O5: the end is the end. O6: one entry counts one requeue at most. */
+  function compareWithPast(): void {
+    for (const record of state.allocations()) {
+      const past = known.get(record.id);
+      if (past === undefined) continue;
+      check(!isFinal(past.phase) || record === past, `${record.id} changed after its end`);
+      const more = record.requeues - past.requeues;
+      check(more === 0 || more === 1, `${record.id} was requeued ${more} times at once`);
+      if (record.requeues > past.requeues) work.requeued += 1;
+      check(record.submittedAt === past.submittedAt, `${record.id} was submitted again`);
+    }
+  }
+
+  /** O1: ownership is there before the order. */
+  function checkOrders(applied: Applied): void {
+    for (const effect of applied.effects) {
+      if (effect.kind !== "run") continue;
+      const claims = state.node(effect.node)?.claims ?? [];
+      const mine = claims.filter((c) => c.allocation === effect.allocation && c.attempt === effect.attempt);
+      check(mine.length === 1 && mine[0]?.releasing === false, `${effect.allocation} runs on a node it does not own`);
+    }
+  }
+
+  /** S2, O7, E8. */
+  function checkPlan(command: Extract<Command, { kind: "plan.commit" }>, applied: Applied): void {
+    const [outcome] = applied.outcomes;
+    if (outcome?.kind !== "accepted") return;
+    outcome.placements?.forEach(({ allocation, refusal }, i) => {
+      if (refusal !== null) {
+        work.refused += 1;
+        if (refusal.code === "stale_plan") work.stale += 1;
+        if (refusal.code === "quota_exceeded") work.overQuota += 1;
+        return;
+      }
+      work.placed += 1;
+      const past = known.get(allocation);
+      check(past?.phase.kind === "pending", `${allocation} was placed while ${past?.phase.kind}`);
+      check(command.basis >= past.pendingSinceIndex, `${allocation} was placed by an old plan`);
+      check(command.basis < applied.index, `${allocation} was placed by a plan from the future`);
+      check(command.placements[i]?.attempt === past.attempt + 1, `${allocation} was placed as another attempt`);
+      const { maxNodes, maxConcurrentAllocations } = state.tenant(past.spec.tenant)?.quota ?? UNLIMITED;
+      const usage = state.usage(past.spec.tenant);
+      check(usage.nodes <= (maxNodes ?? usage.nodes), `${past.spec.tenant} has too many nodes`);
+      check(usage.running <= (maxConcurrentAllocations ?? usage.running), `${past.spec.tenant} runs too much`);
+    });
+  }
+
+  /** O4: only an assigned node is believed. D8: completed means that every node has said so. */
+  function checkReport(report: Extract<Command, { kind: "attempt.report" }>, applied: Applied): void {
+    const [outcome] = applied.outcomes;
+    const turnedAway = outcome?.kind === "rejected" && outcome.refusal.code === "not_assigned";
+    check(assigned !== turnedAway, `${report.node} was ${turnedAway ? "not " : ""}believed about ${report.allocation}`);
+    if (outcome?.kind === "accepted") words.set(`${report.allocation}/${report.attempt}/${report.node}`, report.state);
+    const record = state.allocation(report.allocation);
+    if (record?.phase.kind !== "completed" || known.get(record.id) === record) return;
+    const said = record.phase.nodes.map((node) => words.get(`${record.id}/${record.attempt}/${node}`));
+    check(
+      said.every((word) => word === "completed"),
+      `${record.id} is completed, but not on all nodes`,
+    );
+  }
+
+  return {
+    before(command) {
+      records = all();
+      known = new Map(Array.from(state.allocations(), (record) => [record.id, record]));
+      assigned =
+        command.kind === "attempt.report" &&
+        (state.node(command.node)?.claims ?? []).some(
+          (c) => c.allocation === command.allocation && c.attempt === command.attempt,
+        );
+    },
+    after(command, applied) {
+      work.commands += 1;
+      const broken = brokenInvariants(state);
+      check(broken.length === 0, broken.join("; "));
+      followEvents(applied);
+      compareRecords(applied);
+      compareWithPast();
+      checkOrders(applied);
+      if (command.kind === "plan.commit") checkPlan(command, applied);
+      if (command.kind === "attempt.report") checkReport(command, applied);
+      const [outcome] = applied.outcomes;
+      const idle = outcome?.kind === "rejected" || outcome?.repeated === true;
+      if (!idle) return;
+      work.repeated += outcome?.kind === "accepted" ? 1 : 0;
+      const archived = applied.effects.filter((effect) => effect.kind === "archive").length;
+      check(applied.effects.length === archived, `${command.kind} changed nothing and had effects`);
+      const now = all();
+      check(records.length - now.length === archived, `${command.kind} was idle and records came or went`);
+      const kept = new Set(records);
+      for (const record of now) check(kept.has(record), `${command.kind} was idle and changed ${record.id}`);
+    },
+  };
+}
+
+/** Plain, because it is asked millions of times. */
+function check(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Error(message);
+}

@@ -1,0 +1,57 @@
+// Reads a trace file whole: the format by its name (.swf, .jsonl, .json; .gz on top), gzip undone. A
+// compressed file that ends early is refused by the line at which it ends, not replayed in part.
+
+import { readFileSync } from "node:fs";
+import { constants, gunzipSync } from "node:zlib";
+import { parseJsonLines } from "./json-lines.ts";
+import { parseSwf } from "./swf.ts";
+import { type ParsedTrace, type Trace, TraceError, traceOf } from "./trace.ts";
+
+export interface ReadOptions {
+  /** Null: as the trace states. */
+  readonly nodes: number | null;
+  /** Only the first so many jobs; null: all. */
+  readonly jobs: number | null;
+}
+
+export function readTrace(file: string, { nodes, jobs }: ReadOptions): Trace {
+  const parse = parserOf(file);
+  const parsed = parse(readText(file), jobs ?? Number.POSITIVE_INFINITY);
+  const size = nodes ?? parsed.nodes;
+  if (size === null) throw new TraceError(null, "the trace does not state the machine's size: give it with --nodes");
+  return traceOf(parsed, size);
+}
+
+/** The largest trace known has 20 MB; one string holds at most 512 MB. */
+const MAX_TRACE_BYTES = 400_000_000;
+
+function parserOf(file: string): (text: string, limit: number) => ParsedTrace {
+  const plain = file.toLowerCase().replace(/\.gz$/, "");
+  if (plain.endsWith(".swf")) return parseSwf;
+  if (plain.endsWith(".jsonl") || plain.endsWith(".json")) return parseJsonLines;
+  throw new TraceError(null, "the format is not known by its name: use .swf, .swf.gz, .jsonl or .jsonl.gz");
+}
+
+function readText(file: string): string {
+  const bytes = readFileSync(file);
+  const plain = file.toLowerCase().endsWith(".gz") ? unzip(bytes) : bytes;
+  if (plain.length > MAX_TRACE_BYTES) throw new TraceError(null, `is larger than ${MAX_TRACE_BYTES} bytes`);
+  return plain.toString("utf8");
+}
+
+function unzip(bytes: Buffer): Buffer {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: MAX_TRACE_BYTES });
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : "";
+    if (code === "ERR_BUFFER_TOO_LARGE") throw new TraceError(null, `is larger than ${MAX_TRACE_BYTES} bytes`);
+    if (code !== "Z_BUF_ERROR") throw new TraceError(null, "is not gzip data, or it is damaged");
+    throw new TraceError(linesIn(bytes), "the gzip data ends here: the file is truncated");
+  }
+}
+
+/** The line at which incomplete data stops. */
+function linesIn(bytes: Buffer): number {
+  const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MAX_TRACE_BYTES };
+  return gunzipSync(bytes, options).toString("utf8").split("\n").length;
+}

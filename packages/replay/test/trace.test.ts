@@ -1,0 +1,180 @@
+// Reading traces: what is used of them, what is dropped, and how bad ones are refused.
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, describe, expect, it } from "vitest";
+import { readTrace, TraceError } from "../src/index.ts";
+import { swfLine } from "./make.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "rm-replay-trace-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(name: string, contents: string | Buffer): string {
+  const path = join(folder, name);
+  writeFileSync(path, contents);
+  return path;
+}
+
+function refusal(
+  name: string,
+  contents: string | Buffer,
+  nodes: number | null = 8,
+): { line: number | null; text: string } {
+  try {
+    readTrace(write(name, contents), { nodes, jobs: null });
+  } catch (error) {
+    if (error instanceof TraceError) return { line: error.line, text: error.message };
+    throw error;
+  }
+  throw new Error("it was read");
+}
+
+const good = ["; MaxProcs: 16", "; a note", swfLine(1, { submit: 5, run: 10, request: 20, nodes: 4, user: "7" }), ""];
+
+describe("Standard Workload Format", () => {
+  it("reads jobs and the machine's size", () => {
+    const trace = readTrace(write("good.swf", good.join("\n")), { nodes: null, jobs: null });
+    expect(trace).toEqual({
+      jobs: [{ id: "1", user: "7", submit: 5, run: 10, request: 20, nodes: 4, priority: 5 }],
+      nodes: 16,
+      dropped: { noSize: 0, noRunTime: 0, tooLarge: 0 },
+    });
+  });
+
+  it("reads gzip, windows line ends and a size given from outside", () => {
+    const trace = readTrace(write("good.swf.gz", gzipSync(good.join("\r\n"))), { nodes: 5, jobs: null });
+    expect([trace.nodes, trace.jobs.length]).toEqual([5, 1]);
+  });
+
+  it.each([
+    {
+      name: "requested processors are unknown: the allocated ones",
+      fields: "1 0 -1 9 3 -1 -1 -1 9",
+      expected: [3, 9, 9],
+    },
+    { name: "requested time is unknown: the run time", fields: "1 0 -1 9 3 -1 -1 2 -1", expected: [2, 9, 9] },
+    { name: "run time is cut at the requested time", fields: "1 0 -1 90 3 -1 -1 2 30", expected: [2, 30, 30] },
+  ])("$name", ({ fields, expected }) => {
+    const line = `${fields} -1 1 1 -1 -1 -1 -1 -1 -1`;
+    const { jobs } = readTrace(write("one.swf", line), { nodes: 8, jobs: null });
+    expect(jobs.map((job) => [job.nodes, job.run, job.request])).toEqual([expected]);
+  });
+
+  it("drops what cannot run, and counts it by cause", () => {
+    const lines = [
+      swfLine(1, { submit: 0, run: 10, nodes: 0 }),
+      swfLine(2, { submit: 0, run: 10, nodes: -1 }),
+      swfLine(3, { submit: 0, run: 0, nodes: 1 }),
+      swfLine(4, { submit: 0, run: -1, nodes: 1 }),
+      swfLine(5, { submit: 0, run: 10, nodes: 9 }),
+      swfLine(6, { submit: 0, run: 10, nodes: 8 }),
+    ];
+    const trace = readTrace(write("drop.swf", lines.join("\n")), { nodes: 8, jobs: null });
+    expect(trace.dropped).toEqual({ noSize: 2, noRunTime: 2, tooLarge: 1 });
+    expect(trace.jobs.map((job) => job.id)).toEqual(["6"]);
+  });
+
+  it("puts unsorted lines in order of submission, equal ones in order of the file", () => {
+    const lines = [30, 10, 20, 10].map((submit, i) => swfLine(i + 1, { submit, run: 1, nodes: 1 }));
+    const { jobs } = readTrace(write("unsorted.swf", lines.join("\n")), { nodes: 8, jobs: null });
+    expect(jobs.map((job) => job.id)).toEqual(["2", "4", "3", "1"]);
+  });
+
+  it("reads only the first jobs when asked", () => {
+    const lines = [1, 2, 3].map((id) => swfLine(id, { submit: id, run: 1, nodes: 1 }));
+    const file = write("three.swf", [...lines, "not a job"].join("\n"));
+    expect(readTrace(file, { nodes: 8, jobs: 2 }).jobs.map((job) => job.id)).toEqual(["1", "2"]);
+  });
+
+  it.each([
+    { name: "missing fields", line: "2 0 -1 10", text: "a job has 18 fields, this line has 4" },
+    {
+      name: "no number",
+      line: swfLine(2, { submit: 0, run: 1, nodes: 1 }).replace("2 0", "2 soon"),
+      text: 'field 2 is not a number: "soon"',
+    },
+    {
+      name: "negative time",
+      line: swfLine(2, { submit: -3, run: 1, nodes: 1 }),
+      text: "field 2 (submit time) is negative: -3",
+    },
+    {
+      name: "half a node",
+      line: swfLine(2, { submit: 0, run: 1, nodes: 1.5 }),
+      text: "the number of processors is not whole: 1.5",
+    },
+  ])("refuses by line: $name", ({ line, text }) => {
+    expect(refusal("bad.swf", [...good.slice(0, 3), line].join("\n"))).toEqual({ line: 4, text });
+  });
+
+  it("refuses a machine of unknown size", () => {
+    expect(refusal("sizeless.swf", swfLine(1, { submit: 0, run: 1, nodes: 1 }), null).text).toContain("--nodes");
+  });
+});
+
+describe("files", () => {
+  const lines = Array.from({ length: 5000 }, (_, i) =>
+    swfLine(i + 1, { submit: i * 7, run: 3 + ((i * i) % 977), nodes: 1 + (i % 8) }),
+  );
+  const zipped = gzipSync(lines.join("\n"));
+
+  it("refuses a truncated gzip by the line where it ends", () => {
+    const cut = refusal("cut.swf.gz", zipped.subarray(0, zipped.length >> 1));
+    expect(cut.text).toContain("truncated");
+    expect(cut.line).toBeGreaterThan(1000);
+    expect(cut.line).toBeLessThan(4000);
+  });
+
+  it.each([
+    { name: "no gzip at all", file: "plain.swf.gz", contents: Buffer.from("1 2 3") },
+    { name: "damaged gzip", file: "damaged.swf.gz", contents: Buffer.from(zipped).fill(0x55, 200, 4000) },
+  ])("refuses $name", ({ file, contents }) => {
+    expect(refusal(file, contents).text).toBe("is not gzip data, or it is damaged");
+  });
+
+  it("refuses a format it does not know", () => {
+    expect(refusal("trace.csv", "a,b").text).toContain(".swf");
+  });
+});
+
+describe("JSON lines", () => {
+  const submit = (ts: unknown, alloc: object): string => JSON.stringify({ ts, type: "submit", alloc });
+
+  it("reads submissions and completions", () => {
+    const text = [
+      JSON.stringify({ ts: 0, type: "machine", nodes: 64 }),
+      submit("2026-03-01T00:00:01Z", { id: "a", nodes: 4, walltime: "72h", tenant: "physics", priority: 4 }),
+      submit("2026-03-01T00:00:00.5Z", { nodes: 1, walltime: "0-01:30:00", user: "ada" }),
+      JSON.stringify({ ts: 9, type: "note", text: "passed over" }),
+      JSON.stringify({ ts: "2026-03-03T20:00:01Z", type: "complete", alloc_id: "a", duration: "68h", exit: 0 }),
+      JSON.stringify({ ts: 9, type: "complete", alloc_id: "from before", duration: 5 }),
+    ];
+    const trace = readTrace(write("good.jsonl", text.join("\n")), { nodes: null, jobs: null });
+    const march = Date.UTC(2026, 2, 1) / 1000;
+    expect(trace.nodes).toBe(64);
+    expect(trace.jobs).toEqual([
+      { id: "2", user: "ada", submit: march + 0.5, run: 5400, request: 5400, nodes: 1, priority: 5 },
+      { id: "a", user: "physics", submit: march + 1, run: 68 * 3600, request: 72 * 3600, nodes: 4, priority: 4 },
+    ]);
+  });
+
+  it.each([
+    { name: "no JSON", line: "{", text: "is not valid JSON" },
+    { name: "no object", line: "[1]", text: "is not a JSON object" },
+    { name: "no type", line: "{}", text: '"type" is missing' },
+    { name: "no allocation", line: '{"type":"submit","ts":1}', text: '"alloc" is missing' },
+    { name: "no time", line: '{"type":"submit","alloc":{"nodes":1,"walltime":1}}', text: '"ts" must be' },
+    { name: "no walltime", line: submit(1, { nodes: 1 }), text: '"alloc.walltime" must be' },
+    { name: "negative nodes", line: submit(1, { nodes: -1, walltime: "1h" }), text: '"alloc.nodes" must be' },
+    { name: "class 11", line: submit(1, { nodes: 1, walltime: "1h", priority: 11 }), text: "from 0 to 10" },
+    { name: "an id twice", line: submit(1, { id: 1, nodes: 1, walltime: "1h" }), text: "submitted twice" },
+    { name: "an end of nothing", line: '{"type":"complete","duration":1}', text: '"alloc_id" is missing' },
+    { name: "an end without length", line: '{"type":"complete","alloc_id":"1"}', text: '"duration" must be' },
+  ])("refuses by line: $name", ({ line, text }) => {
+    const found = refusal("bad.jsonl", `${submit(0, { id: 1, nodes: 1, walltime: "1h" })}\n\n${line}`);
+    expect(found.line).toBe(3);
+    expect(found.text).toContain(text);
+  });
+});

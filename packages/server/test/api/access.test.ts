@@ -1,0 +1,91 @@
+// Walks every RPC and every role. The expectations are written as a second, independent table in
+// the words of the administration chapter, so that a slip in the rules shows.
+
+import type { TenantId, UserName } from "@lattice/core";
+import { ProblemError } from "@lattice/wire";
+import { describe, expect, test } from "vitest";
+import { authorize, authorizeList, reaches, type Target } from "../../src/api/access/authorize.ts";
+import { RULES } from "../../src/api/access/rules.ts";
+import { type Principal, ROLES, type Role } from "../../src/api/auth/principal.ts";
+import type { RpcName } from "../../src/api/rpc.ts";
+
+const principal = (...roles: Role[]): Principal => ({
+  user: "ada" as UserName,
+  tenant: "physics" as TenantId,
+  roles,
+  scopes: [],
+});
+const target = (tenant: string | null, user: string | null): Target => ({
+  tenant: tenant as TenantId | null,
+  user: user as UserName | null,
+});
+const OWN = target("physics", "ada");
+const COLLEAGUES = target("physics", "bob");
+const STRANGERS = target("biology", "eve");
+const NOBODYS = target(null, null);
+
+const SEES = ["AllocationService.Get", "AllocationService.List", "AllocationService.Watch"];
+const CHANGES = ["AllocationService.Submit", "AllocationService.Cancel", "AllocationService.Update"];
+const LOGS = ["AllocationService.GetLogs", "AllocationService.StreamLogs"];
+const DRAINS = ["NodeService.DrainNode", "NodeService.UndrainNode"];
+const DISABLES = ["NodeService.DisableNode", "NodeService.EnableNode"];
+const TENANTS = ["AdminService.CreateTenant", "AdminService.UpdateTenant"];
+const VCLUSTERS = ["AdminService.CreateVCluster", "AdminService.UpdateVCluster"];
+const READS_TENANT = ["AdminService.GetTenant", "AdminService.ListTenants"];
+
+/** Which of the four targets a role reaches: own, colleagues', strangers', nobody's. */
+function expected(role: Role, rpc: string): [boolean, boolean, boolean, boolean] {
+  if (role === "SystemAdmin") return [true, true, true, true];
+  const tenantOnly: [boolean, boolean, boolean, boolean] = [true, true, false, false];
+  const ownOnly: [boolean, boolean, boolean, boolean] = [true, false, false, false];
+  const nothing: [boolean, boolean, boolean, boolean] = [false, false, false, false];
+  const everything: [boolean, boolean, boolean, boolean] = [true, true, true, true];
+  const widely = role === "Operator" || role === "ReadOnly";
+  if (SEES.includes(rpc) || READS_TENANT.includes(rpc)) return widely ? everything : tenantOnly;
+  if (CHANGES.includes(rpc) || LOGS.includes(rpc)) {
+    if (role === "ReadOnly") return nothing;
+    return role === "TenantAdmin" ? tenantOnly : ownOnly;
+  }
+  if (DRAINS.includes(rpc)) return role === "Operator" ? everything : role === "TenantAdmin" ? tenantOnly : nothing;
+  if (DISABLES.includes(rpc)) return role === "Operator" ? everything : nothing;
+  if (TENANTS.includes(rpc)) return nothing;
+  if (VCLUSTERS.includes(rpc)) return role === "TenantAdmin" ? tenantOnly : nothing;
+  return everything; // nodes, vClusters and the cluster's status may be read by all
+}
+
+describe.each(ROLES)("%s", (role) => {
+  test.each(Object.keys(RULES) as RpcName[])("%s", (rpc) => {
+    const reached = [OWN, COLLEAGUES, STRANGERS, NOBODYS].map((t) => reaches(principal(role), rpc, t));
+    expect(reached).toEqual(expected(role, rpc));
+  });
+});
+
+test("several roles reach as far as the widest", () => {
+  expect(reaches(principal("User", "Operator"), "NodeService.DisableNode", NOBODYS)).toBe(true);
+  expect(reaches(principal("ReadOnly", "User"), "AllocationService.Cancel", OWN)).toBe(true);
+});
+
+test("without a role nothing is reached", () => {
+  for (const rpc of Object.keys(RULES) as RpcName[]) expect(reaches(principal(), rpc, OWN)).toBe(false);
+});
+
+test("a principal without tenant reaches no tenant's work by a tenant role", () => {
+  const rootless = { ...principal("TenantAdmin"), tenant: null };
+  expect(reaches(rootless, "AllocationService.Cancel", NOBODYS)).toBe(false);
+  expect(reaches(rootless, "AllocationService.Cancel", OWN)).toBe(false);
+});
+
+test("a refusal is `forbidden` and names the call", () => {
+  const refused = (act: () => void) => {
+    try {
+      act();
+    } catch (error) {
+      if (error instanceof ProblemError) return error.problem;
+    }
+    throw new Error("not refused");
+  };
+  const cancel = refused(() => authorize(principal("User"), "AllocationService.Cancel", COLLEAGUES));
+  expect(cancel).toMatchObject({ code: "forbidden", status: 403 });
+  expect(cancel.detail).toContain("AllocationService.Cancel");
+  expect(refused(() => authorizeList(principal("ReadOnly"), "AdminService.CreateTenant")).code).toBe("forbidden");
+});

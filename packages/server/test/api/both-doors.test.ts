@@ -1,0 +1,270 @@
+// Every unary RPC through REST and gRPC: the same request gives the same answer. Each door has its
+// own plane, brought to the same state, so that even ids and log indexes must agree.
+
+import { create, type Message, type MessageInitShape } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { SERVICES } from "../../src/api/rpc.ts";
+import { type Answer, callGrpc, callHttp, callRest, type Running, restOf, startTestApi } from "./clients.ts";
+
+let left: Running;
+let right: Running;
+
+beforeEach(async () => {
+  left = await startTestApi();
+  right = await startTestApi();
+  for (const { plane } of [left, right]) {
+    for (const node of ["n1", "n2", "n3"]) plane.addNode(node);
+  }
+  return async () => {
+    await left.close();
+    await right.close();
+  };
+});
+
+type SpecInit = Extract<MessageInitShape<typeof pb.AllocationSpecSchema>, { $typeName?: never }>;
+const USER = { "x-lattice-user": "ada" };
+
+async function both(rpc: string, message: Message): Promise<Answer> {
+  const request = restOf(rpc, message);
+  const overRest = await callRest(left, { ...request, headers: { ...request.headers, ...USER } });
+  const overGrpc = await callGrpc(right, rpc, message, USER);
+  expect(overRest).toEqual(overGrpc);
+  expect(left.plane.hash()).toBe(right.plane.hash());
+  covered.add(rpc);
+  return overRest;
+}
+
+async function good(rpc: string, message: Message): Promise<Record<string, unknown>> {
+  const answer = await both(rpc, message);
+  if ("problem" in answer) throw new Error(JSON.stringify(answer.problem));
+  return answer.json as Record<string, unknown>;
+}
+
+const covered = new Set<string>();
+
+const submission = (fields: SpecInit = {}, requestId = "") =>
+  create(pb.SubmitRequestSchema, {
+    allocation: create(pb.AllocationSpecSchema, { entrypoint: "hostname", name: "hello", ...fields }),
+    requestId,
+  });
+
+describe("allocations", () => {
+  test("submit, get, update, cancel", async () => {
+    const submitted = await good("AllocationService.Submit", submission());
+    expect(submitted).toMatchObject({ id: "1", state: "pending", warnings: [] });
+    const got = await good("AllocationService.Get", create(pb.GetAllocationRequestSchema, { id: "1" }));
+    expect(got).toMatchObject({
+      id: "1",
+      user: "ada",
+      state: "pending",
+      spec: { tenant: "default", vcluster: "hpc-batch", name: "hello", lifecycle: { walltime_seconds: 3600 } },
+      pending_reasons: ["1 of 1 matching nodes is busy"],
+    });
+    expect(got.estimated_start).toBeDefined();
+    const updated = await good(
+      "AllocationService.Update",
+      create(pb.UpdateAllocationRequestSchema, { id: "1", walltimeSeconds: 60, name: "other", tags: { a: "b" } }),
+    );
+    expect(updated).toMatchObject({
+      allocation: { spec: { name: "other", tags: { a: "b" }, lifecycle: { walltime_seconds: 60 } } },
+    });
+    const cancelled = await good("AllocationService.Cancel", create(pb.CancelRequestSchema, { id: "1", reason: "no" }));
+    expect(cancelled).toMatchObject({ id: "1", state: "cancelled" });
+    const after = await good("AllocationService.Get", create(pb.GetAllocationRequestSchema, { id: "1" }));
+    expect(after).toMatchObject({ state: "cancelled", reason: "no" });
+  });
+
+  test("the same request id answers the same; another body is a conflict", async () => {
+    const first = await good("AllocationService.Submit", submission({ tags: { a: "1", b: "2" } }, "r-1"));
+    const again = await good("AllocationService.Submit", submission({ tags: { b: "2", a: "1" } }, "r-1"));
+    expect(again.id).toBe(first.id);
+    const other = await both("AllocationService.Submit", submission({ name: "another" }, "r-1"));
+    expect(other).toMatchObject({ problem: { code: "request_conflict", status: 409 } });
+  });
+
+  test("list filters and pages, newest first", async () => {
+    for (const name of ["a", "b", "a", "c", "a"]) await good("AllocationService.Submit", submission({ name }));
+    for (const { plane } of [left, right]) {
+      plane.start("2", ["n1"]);
+      plane.start("3", ["n2"]);
+      plane.finish("3", 0);
+    }
+    const list = (fields: MessageInitShape<typeof pb.ListAllocationsRequestSchema>) =>
+      good("AllocationService.List", create(pb.ListAllocationsRequestSchema, fields));
+    const ids = (answer: Record<string, unknown>) => (answer.allocations as { id: string }[]).map((a) => a.id);
+    expect(ids(await list({}))).toEqual(["5", "4", "3", "2", "1"]);
+    expect(ids(await list({ name: "a" }))).toEqual(["5", "3", "1"]);
+    expect(ids(await list({ state: [pb.AllocationState.PENDING] }))).toEqual(["5", "4", "1"]);
+    expect(ids(await list({ state: [pb.AllocationState.RUNNING, pb.AllocationState.PENDING] }))).toEqual([
+      "5",
+      "4",
+      "2",
+      "1",
+    ]);
+    expect(ids(await list({ node: "n1" }))).toEqual(["2"]);
+    expect(ids(await list({ user: "nobody" }))).toEqual([]);
+    const first = await list({ pageSize: 2 });
+    expect(ids(first)).toEqual(["5", "4"]);
+    expect(first.total).toBe(5);
+    const second = await list({ pageSize: 2, pageToken: String(first.next_page_token) });
+    expect(ids(second)).toEqual(["3", "2"]);
+    const third = await list({ pageSize: 2, pageToken: String(second.next_page_token) });
+    expect(ids(third)).toEqual(["1"]);
+    expect(third.next_page_token).toBe("");
+  });
+
+  test("an unknown tenant is made on first use", async () => {
+    await good("AllocationService.Submit", submission({ tenant: "new-team" }));
+    const tenant = await good("AdminService.GetTenant", create(pb.GetTenantRequestSchema, { id: "new-team" }));
+    expect(tenant).toMatchObject({ id: "new-team", automatic: true });
+  });
+});
+
+describe("nodes", () => {
+  const id = { id: "n1" };
+  test("list, get, drain, undrain, disable, enable", async () => {
+    const listed = await good("NodeService.ListNodes", create(pb.ListNodesRequestSchema, { pageSize: 2 }));
+    expect((listed.nodes as { id: string }[]).map((n) => n.id)).toEqual(["n1", "n2"]);
+    expect(listed.total).toBe(3);
+    const rest = await good(
+      "NodeService.ListNodes",
+      create(pb.ListNodesRequestSchema, { pageSize: 2, pageToken: String(listed.next_page_token) }),
+    );
+    expect((rest.nodes as { id: string }[]).map((n) => n.id)).toEqual(["n3"]);
+    const got = await good("NodeService.GetNode", create(pb.GetNodeRequestSchema, id));
+    expect(got).toMatchObject({ id: "n1", state: "ready", connected: true, capabilities: { cpu_cores: 8 } });
+    const drained = await good("NodeService.DrainNode", create(pb.DrainNodeRequestSchema, { ...id, reason: "disk" }));
+    expect(drained).toMatchObject({ node: { state: "drained", reason: "disk" } });
+    expect(await good("NodeService.UndrainNode", create(pb.NodeActionRequestSchema, id))).toMatchObject({
+      node: { state: "ready" },
+    });
+    expect(await both("NodeService.UndrainNode", create(pb.NodeActionRequestSchema, id))).toMatchObject({
+      problem: { code: "illegal_transition", status: 409 },
+    });
+    const disabled = await good("NodeService.DisableNode", create(pb.DisableNodeRequestSchema, { ...id, reason: "x" }));
+    expect(disabled).toMatchObject({ node: { state: "down", cause: "disabled" } });
+    expect(await good("NodeService.EnableNode", create(pb.NodeActionRequestSchema, id))).toMatchObject({
+      node: { state: "ready" },
+    });
+    const ready = await good(
+      "NodeService.ListNodes",
+      create(pb.ListNodesRequestSchema, { state: [pb.NodeState.DOWN], group: "g0", vcluster: "hpc-batch" }),
+    );
+    expect(ready.total).toBe(0);
+  });
+});
+
+describe("administration", () => {
+  test("tenants", async () => {
+    const made = await good(
+      "AdminService.CreateTenant",
+      create(pb.CreateTenantRequestSchema, {
+        id: "physics",
+        description: "d",
+        quota: { maxNodes: 2, fairShareTarget: 0.5 },
+      }),
+    );
+    expect(made).toMatchObject({ tenant: { id: "physics", quota: { max_nodes: 2, fair_share_target: 0.5 } } });
+    expect(
+      await both("AdminService.CreateTenant", create(pb.CreateTenantRequestSchema, { id: "physics" })),
+    ).toMatchObject({
+      problem: { code: "already_exists", status: 409 },
+    });
+    const changed = await good(
+      "AdminService.UpdateTenant",
+      create(pb.UpdateTenantRequestSchema, {
+        id: "physics",
+        quota: { maxConcurrentAllocations: 7 },
+        unset: ["max_nodes"],
+      }),
+    );
+    const tenant = changed.tenant as { quota: Record<string, number> };
+    expect(tenant.quota).toEqual({ max_concurrent_allocations: 7, fair_share_target: 0.5 });
+    const listed = await good("AdminService.ListTenants", create(pb.ListTenantsRequestSchema, { pageSize: 1 }));
+    expect((listed.tenants as { id: string }[]).map((t) => t.id)).toEqual(["default"]);
+    expect(await good("AdminService.GetTenant", create(pb.GetTenantRequestSchema, { id: "physics" }))).toMatchObject({
+      nodes_in_use: 0,
+    });
+  });
+
+  test("quota is 429 with the figures", async () => {
+    await good(
+      "AdminService.CreateTenant",
+      create(pb.CreateTenantRequestSchema, { id: "small", quota: { maxNodes: 1 } }),
+    );
+    const answer = await both(
+      "AllocationService.Submit",
+      submission({ tenant: "small", resources: create(pb.ResourcesSchema, { nodes: { min: 5, max: 5 } }) }),
+    );
+    expect(answer).toMatchObject({
+      problem: { code: "quota_exceeded", status: 429, figures: { limit: 1, requested: 5 } },
+    });
+  });
+
+  test("vClusters", async () => {
+    const made = await good(
+      "AdminService.CreateVCluster",
+      create(pb.CreateVClusterRequestSchema, {
+        id: "debug",
+        scheduler: pb.SchedulerType.INTERACTIVE_FIFO,
+        weights: { priority: 0.9 },
+        maxWalltimeSeconds: 600,
+      }),
+    );
+    expect(made).toMatchObject({
+      vcluster: { id: "debug", scheduler: "interactive_fifo", cycle_interval_seconds: 5, weights: { priority: 0.9 } },
+    });
+    const changed = await good(
+      "AdminService.UpdateVCluster",
+      create(pb.UpdateVClusterRequestSchema, { id: "debug", backfillDepth: 3, maxWalltimeSeconds: 0 }),
+    );
+    expect(changed).toMatchObject({ vcluster: { backfill_depth: 3, max_walltime_seconds: 0 } });
+    await good("AllocationService.Submit", submission());
+    expect(
+      await good("AdminService.GetVCluster", create(pb.GetVClusterRequestSchema, { id: "hpc-batch" })),
+    ).toMatchObject({
+      pending: 1,
+      is_default: true,
+    });
+    const listed = await good("AdminService.ListVClusters", create(pb.ListVClustersRequestSchema));
+    expect((listed.vclusters as { id: string }[]).map((v) => v.id)).toEqual(["debug", "hpc-batch"]);
+  });
+
+  test("cluster status", async () => {
+    const status = await good("AdminService.GetClusterStatus", create(pb.GetClusterStatusRequestSchema));
+    expect(status).toMatchObject({ engine: "memory", is_leader: true, writable: true, members: [{ id: "server-1" }] });
+    expect(status.state_hash).toBe(left.plane.hash());
+  });
+});
+
+describe("freshness", () => {
+  test("answers carry the log index; a request may name the least one it must see", async () => {
+    const { headers } = await callHttp(left, { path: "/api/v1/nodes" });
+    const index = Number(headers["x-lattice-log-index"]);
+    expect(index).toBe(left.plane.view().index);
+    const waiting = callRest(left, { path: `/api/v1/nodes?min_index=${index + 1}&consistent=true` });
+    const waitingByHeader = callRest(left, {
+      path: "/api/v1/nodes",
+      headers: { "x-lattice-min-index": `${index + 1}` },
+    });
+    const waitingGrpc = callGrpc(left, "NodeService.ListNodes", create(pb.ListNodesRequestSchema), {
+      "x-lattice-min-index": `${index + 1}`,
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    left.plane.addNode("n9");
+    for (const answer of await Promise.all([waiting, waitingByHeader, waitingGrpc]))
+      expect(answer).toMatchObject({ json: { total: 4, log_index: String(index + 1) } });
+    expect(await callRest(left, { path: "/api/v1/nodes?min_index=soon" })).toMatchObject({
+      problem: { code: "invalid_argument", fields: [{ field: "min_index" }] },
+    });
+  });
+});
+
+beforeAll(() => covered.clear());
+afterAll(() => {
+  const unary = SERVICES.flatMap((s) =>
+    s.methods.filter((m) => m.methodKind === "unary").map((m) => `${s.name}.${m.name}`),
+  );
+  expect(unary.filter((rpc) => !covered.has(rpc))).toEqual([]);
+});

@@ -1,0 +1,21 @@
+// The contract, the handlers, the routes and the access rules name the same RPCs.
+
+import { routes } from "@lattice/wire";
+import { expect, test } from "vitest";
+import { RULES } from "../../src/api/access/rules.ts";
+import { handlers } from "../../src/api/handlers/table.ts";
+import { SERVICES } from "../../src/api/rpc.ts";
+
+const rpcs = SERVICES.flatMap((service) => service.methods.map((method) => `${service.name}.${method.name}`)).sort();
+
+test("every RPC of the contract has a handler, and nothing else has", () => {
+  expect(Object.keys(handlers).sort()).toEqual(rpcs);
+});
+
+test("every RPC has a REST route, and nothing else has", () => {
+  expect([...new Set(routes().map((route) => `${route.service}.${route.method}`))].sort()).toEqual(rpcs);
+});
+
+test("every RPC has an access rule", () => {
+  expect(Object.keys(RULES).sort()).toEqual(rpcs);
+});

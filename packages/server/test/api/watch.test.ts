@@ -1,0 +1,182 @@
+// Watching through both doors: formats, filters, resuming, and how a stream ends.
+
+import { get } from "node:http";
+import { create } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { callRest, type Running, startTestApi, streamGrpc } from "./clients.ts";
+
+let running: Running;
+beforeEach(async () => {
+  running = await startTestApi();
+});
+afterEach(async () => {
+  await running.close();
+});
+
+const submit = () => callRest(running, { method: "POST", path: "/v1/allocations", body: "entrypoint: hostname" });
+
+interface Stream {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  /** Resolves when the text received so far satisfies the test, or the stream has ended. */
+  until(done: (text: string) => boolean): Promise<string>;
+  close(): void;
+}
+
+function open(path: string, headers: Record<string, string> = {}): Promise<Stream> {
+  return new Promise((resolve, reject) => {
+    const request = get(`${running.rest}${path}`, { headers, agent: false }, (response) => {
+      let text = "";
+      let ended = false;
+      const waiting = new Set<() => void>();
+      const wake = () => {
+        for (const look of waiting) look();
+      };
+      response.setEncoding("utf8");
+      response.on("data", (part: string) => {
+        text += part;
+        wake();
+      });
+      response.on("close", () => {
+        ended = true;
+        wake();
+      });
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: response.headers,
+        until: (done) =>
+          new Promise((found) => {
+            const look = () => {
+              if (!done(text) && !ended) return;
+              waiting.delete(look);
+              found(text);
+            };
+            waiting.add(look);
+            look();
+          }),
+        close: () => request.destroy(),
+      });
+    });
+    request.on("error", reject);
+  });
+}
+
+const SSE = { accept: "text/event-stream" };
+const idsOf = (text: string): string[] => [...text.matchAll(/^id: (.+)$/gm)].map((match) => match[1] ?? "");
+
+test("server-sent events carry kind, cursor and JSON, and resume from Last-Event-ID", async () => {
+  const first = await open("/api/v1/events", SSE);
+  expect(first.headers["content-type"]).toContain("text/event-stream");
+  await submit();
+  await submit();
+  const text = await first.until((t) => idsOf(t).length >= 2);
+  first.close();
+  expect(text).toContain("event: allocation_changed\n");
+  const data = JSON.parse(/^data: (.+)$/m.exec(text)?.[1] ?? "");
+  expect(data).toMatchObject({ kind: "allocation_changed", allocation_id: "1", to: "pending", cursor: idsOf(text)[0] });
+
+  await submit();
+  const again = await open(`/api/v1/events?cursor=${idsOf(text)[0]}`, {
+    ...SSE,
+    "last-event-id": idsOf(text)[1] ?? "",
+  });
+  const rest = await again.until((t) => idsOf(t).length >= 1);
+  again.close();
+  expect(rest).toContain('"allocation_id":"3"');
+  expect(rest).not.toContain('"allocation_id":"2"');
+});
+
+test("a cursor, or the log_index of a list, replays what came after it", async () => {
+  const index = running.plane.view().index;
+  await submit();
+  const stream = await open(`/api/v1/events?cursor=${index}`);
+  expect(stream.headers["content-type"]).toContain("application/x-ndjson");
+  const text = await stream.until((t) => t.includes("\n"));
+  stream.close();
+  expect(JSON.parse(text.split("\n")[0] ?? "")).toMatchObject({ allocation_id: "1", cursor: `${index + 1}:0` });
+});
+
+test("filters by allocation, node and kind", async () => {
+  await submit();
+  const one = await open("/api/v1/allocations/1/watch", SSE);
+  const nodes = await open("/api/v1/events?kinds=node_changed", SSE);
+  await submit();
+  running.plane.addNode("n1");
+  running.plane.start("1", ["n1"]);
+  const about = await one.until((t) => t.includes('"to":"running"'));
+  expect(about).not.toContain('"allocation_id":"2"');
+  expect(await nodes.until((t) => idsOf(t).length >= 1)).not.toContain("allocation_changed");
+  one.close();
+  nodes.close();
+});
+
+test("a cursor that is gone is 410, also as Last-Event-ID", async () => {
+  await submit();
+  running.plane.forgetEvents(2);
+  const answers = [
+    await callRest(running, { path: "/v1/events?cursor=1:0" }),
+    await callRest(running, { path: "/v1/events", headers: { ...SSE, "last-event-id": "1:0" } }),
+  ];
+  for (const answer of answers) expect(answer).toMatchObject({ problem: { code: "cursor_gone", status: 410 } });
+});
+
+test.each([
+  ["/v1/events?cursor=yesterday", "cursor"],
+  ["/v1/events?kinds=weather", "kinds[0]"],
+  ["/v1/events?format=xml", "format"],
+])("%s is refused", async (path, field) => {
+  expect(await callRest(running, { path })).toMatchObject({ problem: { status: 400, fields: [{ field }] } });
+});
+
+test("an unknown allocation cannot be watched", async () => {
+  expect(await callRest(running, { path: "/v1/allocations/77/watch" })).toMatchObject({ problem: { status: 404 } });
+});
+
+test("gRPC sees the same events", async () => {
+  const stop = new AbortController();
+  const index = running.plane.view().index;
+  await submit();
+  await submit();
+  const request = create(pb.WatchRequestSchema, { cursor: `${index}` });
+  const seen: string[] = [];
+  for await (const event of streamGrpc(running, "AllocationService.Watch", request, stop.signal)) {
+    seen.push((event as pb.Event).allocationId);
+    if (seen.length === 2) break;
+  }
+  stop.abort();
+  expect(seen).toEqual(["1", "2"]);
+});
+
+test("a stop ends streams with a reason", async () => {
+  const events = await open("/v1/events", SSE);
+  const lines = await open("/v1/events");
+  const grpc = streamGrpc(running, "AllocationService.Watch", create(pb.WatchRequestSchema)).next();
+  const outcome = grpc.then(
+    () => "ended",
+    (error: { code: number; details: string }) => `${error.code} ${error.details}`,
+  );
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await running.api.close();
+  expect(await events.until(() => false)).toContain('event: problem\ndata: {"type":"urn:lattice:error:shutting_down"');
+  expect(await lines.until(() => false)).toContain('{"problem":{"type":"urn:lattice:error:shutting_down"');
+  expect(await outcome).toBe("14 This server is stopping.");
+});
+
+test("a caller who leaves ends the source", async () => {
+  let open_ = 0;
+  const { events } = running.plane;
+  running.plane.events = async function* (after, signal) {
+    open_ += 1;
+    try {
+      yield* events(after, signal);
+    } finally {
+      open_ -= 1;
+    }
+  };
+  const stream = await open("/v1/events", SSE);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(open_).toBe(1);
+  stream.close();
+  await expect.poll(() => open_).toBe(0);
+});

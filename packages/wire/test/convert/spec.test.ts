@@ -1,0 +1,170 @@
+// Specs to the core and back: defaults, units, and features that are refused by name.
+
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { checkSpec } from "@lattice/core";
+import { describe, expect, test } from "vitest";
+import { fromJson, normaliseSubmission, pb, specFromProto, specToProto } from "../../src/index.ts";
+import { fieldLines, refusal } from "../refusal.ts";
+
+const defaults = { tenant: "default", vcluster: "hpc-batch", defaultWalltimeMs: () => 7_200_000 };
+const make = (init: MessageInitShape<typeof pb.AllocationSpecSchema>) =>
+  specFromProto(create(pb.AllocationSpecSchema, { entrypoint: "true", ...init }), defaults);
+
+describe("specFromProto", () => {
+  test("fills in every default", () => {
+    expect(make({})).toEqual({
+      tenant: "default",
+      project: "",
+      vcluster: "hpc-batch",
+      name: "",
+      tags: {},
+      intent: "",
+      task: { kind: "entrypoint", line: "true" },
+      environment: { variables: {}, workdir: "" },
+      resources: {
+        minNodes: 1,
+        maxNodes: 1,
+        tasksPerNode: 1,
+        constraints: {
+          gpuType: "",
+          gpuCount: 0,
+          memoryBytes: 0,
+          cpuCores: 0,
+          features: [],
+          topology: "any",
+          requiredNodes: [],
+          excludedNodes: [],
+        },
+      },
+      lifecycle: {
+        kind: "bounded",
+        walltime: 7_200_000,
+        preemptionClass: 5,
+        requeuePolicy: "on_node_failure",
+        maxRequeue: 3,
+      },
+      slurmEnv: false,
+    });
+    expect(checkSpec(make({}))).toEqual([]);
+  });
+
+  test("an unbounded allocation has no walltime and is always requeued", () => {
+    const { lifecycle } = make({ lifecycle: { type: pb.LifecycleType.UNBOUNDED } });
+    expect(lifecycle).toMatchObject({ kind: "unbounded", walltime: null, requeuePolicy: "always" });
+  });
+
+  test("class 0 and max_requeue 0 are kept, a range stays a range, GiB become bytes", () => {
+    const spec = make({
+      lifecycle: { preemptionClass: 0, maxRequeue: 0, walltimeSeconds: 60 },
+      resources: { nodes: { min: 2, max: 4 }, constraints: { memoryGb: 1.5, topology: pb.Topology.TIGHT } },
+    });
+    expect(spec.lifecycle).toMatchObject({ preemptionClass: 0, maxRequeue: 0, walltime: 60_000 });
+    expect(spec.resources).toMatchObject({
+      minNodes: 2,
+      maxNodes: 4,
+      constraints: { memoryBytes: 1_610_612_736, topology: "tight" },
+    });
+  });
+
+  test("half a range is completed; an explicit zero is left for the core to refuse", () => {
+    expect(make({ resources: { nodes: { min: 3 } } }).resources).toMatchObject({ minNodes: 3, maxNodes: 3 });
+    expect(make({ resources: { nodes: { max: 3 } } }).resources).toMatchObject({ minNodes: 1, maxNodes: 3 });
+    const none = checkSpec(make({ resources: { nodes: {} } })).map(({ field }) => field);
+    expect(none).toContain("allocation.resources.nodes.min");
+  });
+
+  test.each<[string, MessageInitShape<typeof pb.AllocationSpecSchema>]>([
+    ["environment.uenv", { environment: { uenv: "x" } }],
+    ["environment.view", { environment: { view: "x" } }],
+    ["environment.image", { environment: { image: "x" } }],
+    ["environment.tools_uenv", { environment: { toolsUenv: "x" } }],
+    ["resources.constraints.require_conformance", { resources: { constraints: { requireConformance: true } } }],
+    ["resources.constraints.require_unified_memory", { resources: { constraints: { requireUnifiedMemory: true } } }],
+    ["resources.constraints.prefer_same_numa", { resources: { constraints: { preferSameNuma: true } } }],
+    ["resources.constraints.allow_cxl_memory", { resources: { constraints: { allowCxlMemory: true } } }],
+    ["lifecycle.type", { lifecycle: { type: pb.LifecycleType.REACTIVE } }],
+    ["lifecycle.scale_policy", { lifecycle: { scalePolicy: { min: 1 } } }],
+    ["data.mounts", { data: { mounts: [{ source: "s3://x" }] } }],
+    ["data.defaults", { data: { defaults: true } }],
+    ["connectivity.network_domain", { connectivity: { networkDomain: "x" } }],
+    ["connectivity.expose", { connectivity: { expose: [{ port: 80 }] } }],
+    ["depends_on", { dependsOn: [{ ref: "1" }] }],
+    ["checkpoint.strategy", { checkpoint: { strategy: "auto" } }],
+    ["telemetry.mode", { telemetry: { mode: "debug" } }],
+    ["liveness_probe", { livenessProbe: { port: 80 } }],
+    ["sensitive", { sensitive: true }],
+  ])("refuses %s, which is not offered", async (field, init) => {
+    const problem = await refusal(() => make(init));
+    expect(problem.code).toBe("unsupported_feature");
+    expect(fieldLines(problem)).toEqual([`allocation.${field}: is not offered by this version`]);
+  });
+
+  test("names every feature at once, and lets what asks for nothing pass", async () => {
+    const problem = await refusal(() => make({ sensitive: true, environment: { uenv: "x" } }));
+    expect(problem.fields).toHaveLength(2);
+    expect(() => make({ checkpoint: { strategy: "none" }, telemetry: {}, data: {}, connectivity: {} })).not.toThrow();
+    expect(make({ intent: "train" }).intent).toBe("train");
+  });
+
+  test.each<[string, MessageInitShape<typeof pb.AllocationSpecSchema>, string]>([
+    ["a bad tenant", { tenant: "a b" }, "allocation.tenant: is not a valid name"],
+    ["unicode in a tenant", { tenant: "физика" }, "allocation.tenant: is not a valid name"],
+    ["a bad vCluster", { vcluster: "../x" }, "allocation.vcluster: is not a valid name"],
+    ["nothing to run", { entrypoint: "" }, "allocation.entrypoint: must be given"],
+    ["two things to run", { command: ["a"] }, "allocation.command: cannot be combined with entrypoint"],
+    [
+      "negative memory",
+      { resources: { constraints: { memoryGb: -1 } } },
+      "allocation.resources.constraints.memory_gb: must be a number of GiB, 0 or more",
+    ],
+    [
+      "memory that is no number",
+      { resources: { constraints: { memoryGb: Number.NaN } } },
+      "allocation.resources.constraints.memory_gb: must be a number of GiB, 0 or more",
+    ],
+    [
+      "a bad node",
+      { resources: { constraints: { requiredNodes: ["ok", "a b"] } } },
+      "allocation.resources.constraints.required_nodes[1]: is not a valid name",
+    ],
+    [
+      "an unbounded walltime",
+      { lifecycle: { type: pb.LifecycleType.UNBOUNDED, walltimeSeconds: 5 } },
+      "allocation.lifecycle.walltime_seconds: does not go with an unbounded lifecycle",
+    ],
+  ])("refuses %s", async (_what, init, line) => {
+    const problem = await refusal(() => make(init));
+    expect(problem.code).toBe("invalid_argument");
+    expect(fieldLines(problem)[0]).toContain(line);
+  });
+
+  test("no tenant anywhere is refused", async () => {
+    const none = { ...defaults, tenant: "" };
+    const spec = create(pb.AllocationSpecSchema, { entrypoint: "x" });
+    expect(fieldLines(await refusal(() => specFromProto(spec, none)))).toEqual(["allocation.tenant: must be given"]);
+  });
+
+  test("unicode in names and NUL in scripts reach the core's check as they are", () => {
+    expect(checkSpec(make({ name: "训练 🚀" }))).toEqual([]);
+    const nul = checkSpec(make({ entrypoint: "", script: "a\0b" }));
+    expect(nul.map(({ field }) => field)).toEqual(["allocation.script"]);
+  });
+});
+
+describe("specToProto", () => {
+  test.each([
+    {
+      entrypoint: "x",
+      nodes: "2-4",
+      walltime: "90m",
+      constraints: "gpu_type=A,gpu_count=2,memory_gb>=64,nvme",
+      env: { A: "1" },
+    },
+    { command: ["a", "b"], service: true, requeue: false, name: "n", tags: { a: "b" }, workdir: "/w" },
+    { script: "#!/bin/sh\n", topology: "tight", required_nodes: ["n1"], priority: "low", slurm_env: true },
+  ])("is the inverse of specFromProto (%#)", (input) => {
+    const { request } = normaliseSubmission(input);
+    const spec = specFromProto(fromJson(pb.AllocationSpecSchema, request.allocation), defaults);
+    expect(specFromProto(specToProto(spec), defaults)).toEqual(spec);
+  });
+});

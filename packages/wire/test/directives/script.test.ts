@@ -1,0 +1,191 @@
+// Directives of scripts: what they mean, where they count, what is warned about and what is refused.
+
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { MAX_SCRIPT_BYTES, normaliseSubmission, parseScript } from "../../src/index.ts";
+import { fieldLines, refusal } from "../refusal.ts";
+
+const script = (...lines: string[]) => ["#!/bin/bash", ...lines, "echo hi", ""].join("\n");
+/** What the directives say, without the script itself. */
+function said(...lines: string[]) {
+  const { submission, warnings } = parseScript(script(...lines));
+  const { script: _text, slurm_env: _slurm, ...rest } = submission;
+  return { ...rest, ...(warnings.length === 0 ? {} : { warnings }) };
+}
+
+describe("parseScript", () => {
+  test.each<[string, object]>([
+    ["--nodes=4", { nodes: 4 }],
+    ["-N 4", { nodes: 4 }],
+    ["-N4", { nodes: 4 }],
+    ["--nodes 2-4", { nodes: { min: 2, max: 4 } }],
+    ["--time=72:00:00", { walltime_seconds: 259_200 }],
+    ["-t 30", { walltime_seconds: 1_800 }],
+    ["-t 1-12", { walltime_seconds: 129_600 }],
+    ["--time=24h", { walltime_seconds: 86_400 }],
+    ["--partition=gpu -A physics -J train", { vcluster: "gpu", tenant: "physics", name: "train" }],
+    ['--job-name="my job"', { name: "my job" }],
+    ["--job-name 'it''s'", { name: "its" }],
+    ["--job-name=a\\ b", { name: "a b" }],
+    ["-C 'nvme&ib'", { constraints: { features: ["nvme", "ib"] } }],
+    ["--constraint=GH200", { constraints: { features: ["GH200"] } }],
+    ["--gres=gpu:4", { constraints: { gpu_count: 4 } }],
+    ["--gres=gpu:gh200:4", { constraints: { gpu_type: "gh200", gpu_count: 4 } }],
+    ["--gres=gpu", { constraints: { gpu_count: 1 } }],
+    ["--gpus-per-node=a100:2", { constraints: { gpu_type: "a100", gpu_count: 2 } }],
+    ["--exclusive", {}],
+    ["--ntasks=128 --ntasks-per-node=4", { nodes: 32, tasks_per_node: 4 }],
+    ["-n 10 --ntasks-per-node=4", { nodes: 3, tasks_per_node: 4 }],
+    ["--nodes=64 --ntasks=128 --ntasks-per-node=4", { nodes: 64, tasks_per_node: 4 }],
+    ["--nodes=2 --ntasks=7", { nodes: 2, tasks_per_node: 4 }],
+    ["--qos=high", { preemption_class: 7 }],
+    ["--uenv=prgenv-gnu/24.11:v1 --view=default", { uenv: "prgenv-gnu/24.11:v1", view: "default" }],
+    ["--chdir=/work", { workdir: "/work" }],
+    ["--requeue", { requeue_policy: "on_node_failure" }],
+    ["--no-requeue", { requeue_policy: "never" }],
+    [
+      "-w n[01-03],x1 -x bad",
+      { constraints: { required_nodes: ["n01", "n02", "n03", "x1"], excluded_nodes: ["bad"] } },
+    ],
+    ["--export=A=1,B=2", { env: { A: "1", B: "2" } }],
+    ["--nodes=4 # as many as last time", { nodes: 4 }],
+    [
+      "--mem=64G",
+      { warnings: ["#SBATCH --mem=64G ignored (Lattice uses full-node scheduling, memory is not constrainable)"] },
+    ],
+    [
+      "--mail-user=user@example.com",
+      { warnings: ["#SBATCH --mail-user=user@example.com ignored (use `lattice watch` for event notifications)"] },
+    ],
+    [
+      "-c 8",
+      { warnings: ["#SBATCH -c 8 ignored (Lattice uses full-node scheduling, a task may use every core of its node)"] },
+    ],
+    [
+      "--output=out.txt",
+      { warnings: ["#SBATCH --output=out.txt ignored (output is always kept; read it with `lattice logs`)"] },
+    ],
+    ["--wibble=3", { warnings: ["#SBATCH --wibble=3 ignored (Lattice has no equivalent)"] }],
+    ["--constructor=3", { warnings: ["#SBATCH --constructor=3 ignored (Lattice has no equivalent)"] }],
+    [
+      "--qos=constructor",
+      { warnings: ["#SBATCH --qos=constructor ignored (no preemption class is configured for this QoS)"] },
+    ],
+    [
+      "--ntasks=3",
+      { nodes: 3, warnings: ["#SBATCH --ntasks=3 takes one node per task; add --ntasks-per-node to use fewer nodes"] },
+    ],
+    [
+      "--time=UNLIMITED",
+      { warnings: ["#SBATCH --time=UNLIMITED ignored (every job has a limit; the default of its vCluster applies)"] },
+    ],
+    ["--gres=fpga:1", { warnings: ["#SBATCH --gres=fpga:1 ignored (use --constraint with a feature of the nodes)"] }],
+  ])("#SBATCH %s", (line, expected) => {
+    expect(said(`#SBATCH ${line}`)).toEqual(expected);
+    expect(() => normaliseSubmission(parseScript(script(`#SBATCH ${line}`)).submission)).not.toThrow();
+  });
+
+  test.each<[string, object]>([
+    ["--nodes=4", { nodes: "4" }],
+    ["nodes=4", { nodes: "4" }],
+    ["--nodes 2-4 --walltime=72h", { nodes: "2-4", walltime: "72h" }],
+    [
+      "--vcluster=ml-training --tenant=physics --name=large-run",
+      { vcluster: "ml-training", tenant: "physics", name: "large-run" },
+    ],
+    [
+      '--constraint="gpu_type=GH200,gpu_count=4" --constraint=nvme',
+      { constraints: { gpu_type: "GH200", gpu_count: 4, features: ["nvme"] } },
+    ],
+    ["--preemption-class=3 --max-requeue=0", { preemption_class: 3, max_requeue: 0 }],
+    ["--service", { service: true }],
+    ["--env=A=1 --env B=x=y --tag=k=v", { env: { A: "1", B: "x=y" }, tags: { k: "v" } }],
+  ])("#LATTICE %s", (line, expected) => {
+    expect(said(`#LATTICE ${line}`)).toEqual(expected);
+    expect(() => normaliseSubmission(parseScript(script(`#LATTICE ${line}`)).submission)).not.toThrow();
+  });
+
+  test("only lines before the first command count, and only in the first column", () => {
+    const text =
+      "#!/bin/sh\n\n# a comment\n  \n#SBATCH -N 2\r\n##SBATCH -N 3\n# #SBATCH -N 4\n #SBATCH -N 5\n#SBATCHES -N 6\nrun\n#SBATCH -N 7\n";
+    const parsed = parseScript(text);
+    expect(parsed.submission).toEqual({ nodes: 2, script: text, slurm_env: true });
+    expect(parsed.slurm).toBe(true);
+  });
+
+  test("a script without directives is a script", () => {
+    expect(parseScript("echo hi")).toEqual({ submission: { script: "echo hi" }, warnings: [], slurm: false });
+  });
+
+  test("#LATTICE wins over #SBATCH", () => {
+    expect(said("#LATTICE --walltime=1h", "#SBATCH --time=2:00:00 --gres=gpu:4")).toEqual({
+      walltime: "1h",
+      constraints: { gpu_count: 4 },
+    });
+  });
+
+  test("a site's own partitions and QoS", () => {
+    const mapping = { partitions: { normal: "hpc-batch" }, qos: { gold: 9 } };
+    const { submission } = parseScript(script("#SBATCH -p normal -q gold"), mapping);
+    expect(submission).toMatchObject({ vcluster: "hpc-batch", preemption_class: 9 });
+  });
+
+  test.each<[string, string, string[]]>([
+    ["#SBATCH --array=0-99%20", "unsupported_feature", ["--array=0-99%20: job arrays are not offered by this version"]],
+    ["#SBATCH -d afterok:123", "unsupported_feature", ["-d afterok:123: dependencies are not offered by this version"]],
+    ["#SBATCH --constraint=a|b", "unsupported_feature", ["--constraint=a|b: only features joined by & are offered"]],
+    ["#SBATCH --nodes=0", "invalid_argument", ["--nodes=0: needs a count or a range such as 2-4"]],
+    ["#SBATCH --nodes=-4", "invalid_argument", ["--nodes=-4: needs a count or a range such as 2-4"]],
+    ["#SBATCH --nodes", "invalid_argument", ["--nodes: needs a value"]],
+    ["#SBATCH --ntasks=99999999999", "invalid_argument", ["--ntasks=99999999999: needs a whole number, 1 or more"]],
+    [
+      "#SBATCH --time=soon",
+      "invalid_argument",
+      ['--time=soon: is not a duration | Write it as minutes, "HH:MM:SS" or "D-HH:MM:SS".'],
+    ],
+    [
+      "#SBATCH --gres=gpu:many:x",
+      "invalid_argument",
+      ["--gres=gpu:many:x: needs a number of GPUs, such as gpu:4 or gpu:gh200:4"],
+    ],
+    ["#SBATCH -w n[1-", "invalid_argument", ["-w n[1-: is not a list of nodes"]],
+    ["#SBATCH --job-name='x", "invalid_argument", [`script: has an open quote in "#SBATCH --job-name='x"`]],
+    [
+      "#LATTICE --walltme=72h",
+      "invalid_argument",
+      ['--walltme=72h: is not a known option | Did you mean "--walltime"?'],
+    ],
+    ["#LATTICE --preemption-class=high", "invalid_argument", ["--preemption-class=high: needs a number"]],
+    ["#LATTICE --env=A", "invalid_argument", ["--env=A: needs NAME=VALUE"]],
+    ["#LATTICE --service=maybe", "invalid_argument", ["--service=maybe: is on or off and takes no other value"]],
+    ["#LATTICE --nodes", "invalid_argument", ["--nodes: needs a value"]],
+  ])("%s is refused", async (line, code, lines) => {
+    const problem = await refusal(() => parseScript(script(line)));
+    expect(problem.code).toBe(code);
+    expect(fieldLines(problem)).toEqual(lines);
+  });
+
+  test.each([
+    ["empty", " \n", "is empty"],
+    ["with a NUL byte", "#!/bin/sh\necho \0", "contains a NUL byte in line 2"],
+    ["too large", "é".repeat(MAX_SCRIPT_BYTES / 2 + 1), `is larger than ${MAX_SCRIPT_BYTES} bytes`],
+  ])("a script that is %s is refused", async (_what, text, detail) => {
+    expect((await refusal(() => parseScript(text))).fields).toMatchObject([{ field: "script", detail }]);
+  });
+
+  test("whatever the directives say, they are taken or refused", () => {
+    const line = fc
+      .tuple(fc.constantFrom("#SBATCH ", "#LATTICE "), fc.string({ unit: "grapheme", maxLength: 40 }))
+      .map((t) => t.join(""));
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 5 }), (lines) => {
+        try {
+          parseScript(script(...lines));
+        } catch (error) {
+          expect(error).toHaveProperty("problem.status", 400);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
