@@ -172,6 +172,8 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         return report(key, { kind: "running", atMs: effect.atMs });
       case "report_end":
         return report(key, { kind: "end", end: effect.end });
+      case "remember_order":
+        return runtime.rememberOrder(key, effect.order);
       case "remember_stop":
         return runtime.rememberStop(key, effect.stop);
       case "remember_end":

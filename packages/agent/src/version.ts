@@ -1,3 +1,5 @@
-// The version that the agent tells servers and people.
+// The version that the agent tells servers and people. Baked in by the build.
 
-export const version = "0.1.0";
+declare const LATTICE_VERSION: string | undefined;
+
+export const version = typeof LATTICE_VERSION === "string" ? LATTICE_VERSION : "0.0.0-source";

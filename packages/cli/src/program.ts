@@ -7,6 +7,9 @@ import { addGlobalOptions } from "./global-options.ts";
 import { reportError } from "./output/report-error.ts";
 import { version } from "./version.ts";
 
+/** As for any other usage error. */
+const INCOMPLETE = 2;
+
 export async function runProgram(argv: readonly string[]): Promise<number> {
   process.stdout.on("error", endQuietlyOnClosedPipe);
   const program = createProgram();
@@ -19,16 +22,17 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       (await entry.load()).define(command);
       settle(command);
     }
-    if (called === null && !argv.some((arg) => !arg.startsWith("-"))) {
+    if (argv.length === 0) {
       // Without a command there is nothing to do but to show what there is.
-      if (argv.length === 0) program.outputHelp();
-      else await program.parseAsync(argv, { from: "user" });
+      program.outputHelp();
       return 0;
     }
     await program.parseAsync(argv, { from: "user" });
     return Number(process.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    // The command was incomplete, such as `lattice node`; its help page has been printed.
+    if (error instanceof CommanderError && error.code === "commander.help") return INCOMPLETE;
     return reportError(error, argv);
   }
 }

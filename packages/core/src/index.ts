@@ -16,7 +16,7 @@ export { canMoveNode } from "./node/move.ts";
 export * from "./node/node.ts";
 export { describeShortfall, fits, type Offer, type Shortfall, shortfalls } from "./node/shortfalls.ts";
 export * from "./outcome.ts";
-export { stateHash } from "./state/hash.ts";
+export { stateHash, warmStateHash } from "./state/hash.ts";
 export { isFree } from "./state/indexes.ts";
 export { brokenInvariants } from "./state/invariants.ts";
 export { MAX_REQUEST_ID_LENGTH, MAX_REQUESTS, REQUEST_MEMORY_MS } from "./state/requests.ts";

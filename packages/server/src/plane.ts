@@ -15,6 +15,7 @@ import type { Replica } from "./replica/replica.ts";
 
 export interface PlaneParts {
   readonly serverId: string;
+  readonly version: string;
   readonly log: ReplicatedLog;
   readonly replica: Replica;
   readonly leader: Leader;
@@ -30,6 +31,7 @@ export function createPlane(parts: PlaneParts): ControlPlane {
   const { replica, leader, hub, log, history } = parts;
   return {
     serverId: parts.serverId,
+    version: parts.version,
     view: () => replica.view,
     async propose(command: Command) {
       const sequencer = leader.sequencer();

@@ -74,7 +74,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     gracePeriod: config.nodeAgent.gracePeriod,
     onCycle: (result) => void cycles.set(result.vcluster, result),
   });
-  const plane = createPlane({ serverId: config.server.id, log, replica, leader, hub, logs, history, clock, cycles });
+  const plane = createPlane({
+    serverId: config.server.id,
+    version,
+    log,
+    replica,
+    leader,
+    hub,
+    logs,
+    history,
+    clock,
+    cycles,
+  });
   mirrorState(metrics, replica, hub);
 
   const api = await startApi({

@@ -38,6 +38,7 @@ export function simulatedRuntime(defaultRuntimeMs: number, listener: RuntimeList
     terminate: async (key) => end(key),
     kill: async (key) => end(key),
     clear: async () => undefined,
+    rememberOrder: async () => undefined,
     rememberStop: async () => undefined,
     rememberEnd: async () => undefined,
     async archive(key) {

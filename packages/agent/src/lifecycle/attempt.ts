@@ -102,6 +102,7 @@ export type Effect =
   | { readonly kind: "start"; readonly order: Order }
   | { readonly kind: "report_running"; readonly atMs: number }
   | { readonly kind: "report_end"; readonly end: End }
+  | { readonly kind: "remember_order"; readonly order: Order }
   | { readonly kind: "remember_stop"; readonly stop: Stop }
   | { readonly kind: "remember_end"; readonly end: End }
   | { readonly kind: "terminate" }

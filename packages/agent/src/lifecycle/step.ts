@@ -40,7 +40,22 @@ function run(attempt: Attempt | null, order: Order): Step {
   if (attempt === null) {
     return { attempt: { kind: "starting", limits: limitsOf(order) }, effects: [{ kind: "start", order }] };
   }
+  const limits = limitsOf(order);
+  if (attempt.kind === "starting" || attempt.kind === "running") {
+    if (limits.walltimeMs !== attempt.limits.walltimeMs) return relimit({ ...attempt, limits }, order);
+  }
   return { attempt, effects: repeat(attempt) };
+}
+
+/** The walltime was changed: the old end no longer counts, not even after a restart of the agent. */
+function relimit(attempt: AttemptIn<"starting" | "running">, order: Order): Step {
+  const effects: Effect[] = [{ kind: "remember_order", order }];
+  const { walltimeMs } = attempt.limits;
+  if (attempt.kind === "running") {
+    effects.push({ kind: "disarm" });
+    if (walltimeMs !== null) effects.push({ kind: "arm", timer: "walltime", atMs: attempt.startedAtMs + walltimeMs });
+  }
+  return { attempt, effects: [...effects, ...repeat(attempt)] };
 }
 
 /** A repeated order changes nothing; the answer is the last thing that was true. */

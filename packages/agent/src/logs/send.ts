@@ -95,8 +95,8 @@ async function drain(
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
     const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, offset);
     if (bytesRead === 0) break;
-    await outlet({ streamId: from.streamId, data: buffer.subarray(0, bytesRead), offset: String(offset) });
     offset += bytesRead;
+    await outlet({ streamId: from.streamId, data: buffer.subarray(0, bytesRead), offset: String(offset) });
   }
   return offset;
 }

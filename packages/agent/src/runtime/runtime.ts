@@ -24,6 +24,7 @@ export interface Runtime {
   kill(key: string): Promise<void>;
   /** Resolves when nothing of the attempt is left on the node. */
   clear(key: string): Promise<void>;
+  rememberOrder(key: string, order: Order): Promise<void>;
   rememberStop(key: string, stop: Stop): Promise<void>;
   rememberEnd(key: string, end: End): Promise<void>;
   /** The record goes, the logs stay until retention takes them. */

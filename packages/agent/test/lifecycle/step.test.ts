@@ -37,6 +37,8 @@ const ended: Attempt = { kind: "ended", end };
 const archived: Attempt = { kind: "archived", end };
 
 const run: Event = { kind: "run", order };
+const longer: Event = { kind: "run", order: { ...order, walltimeSeconds: 600 } };
+const endless: Event = { kind: "run", order: { ...order, walltimeSeconds: 0 } };
 const stop: Event = { kind: "stop", graceMs: null, reason: "cancelled" };
 const forget: Event = { kind: "forget" };
 const started: Event = { kind: "started", atMs: 100 };
@@ -48,6 +50,10 @@ const table: readonly [string, Attempt | null, Event, string | null, readonly Ef
   ["a new order starts", null, run, "starting", ["start"]],
   ["while starting, an order changes nothing", starting, run, "starting", []],
   ["while running, an order is answered", running, run, "running", ["report_running"]],
+  ["a new walltime while starting", starting, longer, "starting", ["remember_order"]],
+  ["a new walltime while running", running, longer, "running", ["remember_order", "disarm", "arm", "report_running"]],
+  ["no walltime any more", running, endless, "running", ["remember_order", "disarm", "report_running"]],
+  ["a new walltime is too late while stopping", stopping, longer, "stopping", []],
   ["while stopping, an order changes nothing", stopping, run, "stopping", []],
   ["while clearing, an order changes nothing", clearing, run, "clearing", []],
   ["after the end, an order is answered by the end", ended, run, "ended", ["report_end"]],

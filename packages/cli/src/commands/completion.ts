@@ -22,7 +22,7 @@ export function define(command: Command): void {
 
 /** Loads every command, which only this command does. */
 export async function completionTree(): Promise<CompletionTree> {
-  const program = new Command("lattice");
+  const program = new Command("lattice").enablePositionalOptions();
   for (const [name, entry] of Object.entries(commandTable)) {
     const command = program.command(name).description(entry.summary);
     (await entry.load()).define(command);

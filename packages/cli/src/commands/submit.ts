@@ -10,6 +10,7 @@ import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
 import type { Settings } from "../settings/settings.ts";
 import { untilFinal } from "../wait/until-final.ts";
+import { reasonOf } from "./status/table.ts";
 import { addSubmitFlags, flagsToShortForm, type ShortForm, type SubmitFlags } from "./submit/flags.ts";
 import { fromDocument, fromScript, fromWords, type Source } from "./submit/source.ts";
 
@@ -101,7 +102,7 @@ async function show({ print, settings }: Context, answer: SubmitResponse): Promi
 async function waitForEnd({ client, print }: Context, id: string): Promise<number> {
   const ended = await untilFinal(client, id);
   if (ended.state === "completed") return 0;
-  print.note(`Allocation ${id} ${ended.state}: ${ended.reason ?? ""} ${ended.message ?? ""}`.trimEnd());
+  print.note(`Allocation ${id} ${ended.state}: ${reasonOf(ended)}`);
   const code = ended.exit_code ?? 1;
   return code > 0 && code < 256 ? code : 1;
 }

@@ -12,7 +12,7 @@ export function define(command: Command): void {
     if (flags.client !== true) {
       try {
         const health = await client.health({ timeoutMs: 3_000 });
-        server = typeof health.version === "string" ? health.version : "unknown";
+        server = typeof health.version === "string" ? health.version : "of unknown version";
       } catch (error) {
         if (!(error instanceof ProblemError)) throw error;
         print.note(`Server: ${error.problem.detail}`);

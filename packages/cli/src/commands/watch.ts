@@ -18,6 +18,7 @@ export function define(command: Command): void {
     if (hasEnded(present)) return;
     let seen: string = present.state;
     const final = await untilFinal(context.client, id, {
+      kinds: ["allocation_changed", "placement_refused"],
       onEvent: (event) => {
         if (event.kind === "allocation_changed" && event.to !== undefined) seen = event.to;
         return showEvent(context, event);

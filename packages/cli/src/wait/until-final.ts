@@ -5,6 +5,8 @@ import { type Allocation, isCursorGone, type LatticeClient, sleep, type WatchEve
 
 export interface UntilFinalOptions {
   readonly signal?: AbortSignal | undefined;
+  /** Kinds of events to be told about; all when absent. */
+  readonly kinds?: readonly string[];
   readonly onEvent?: (event: WatchEvent) => Promise<void> | void;
 }
 
@@ -27,7 +29,8 @@ export async function untilFinal(
   }
 }
 
-async function followEvents(client: LatticeClient, id: string, { signal, onEvent }: UntilFinalOptions): Promise<void> {
+async function followEvents(client: LatticeClient, id: string, options: UntilFinalOptions): Promise<void> {
+  const { signal, kinds, onEvent } = options;
   const stop = new AbortController();
   const all = signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]);
   const onOpen = () => {
@@ -39,8 +42,9 @@ async function followEvents(client: LatticeClient, id: string, { signal, onEvent
       () => stop.abort(),
     );
   };
+  const filter = { allocation_id: id, ...(kinds === undefined ? {} : { kinds }) };
   try {
-    for await (const event of client.watch({ allocation_id: id }, { signal: all, onOpen })) {
+    for await (const event of client.watch(filter, { signal: all, onOpen })) {
       await onEvent?.(event);
       if (event.kind === "allocation_changed" && FINAL.has(event.to ?? "")) return;
     }

@@ -29,7 +29,7 @@ export function submitAllocation(step: Step, command: SubmitCommand): Outcome {
     return refuseFields([{ field: "allocation.tenant", detail: "is not a name for a tenant" }]);
   }
   const tenant = known ?? automaticTenant(step, spec.tenant);
-  const refusal = againstVCluster(spec, vcluster) ?? againstTenant(spec, tenant);
+  const refusal = againstVCluster(spec, vcluster) ?? againstClass(spec, tenant) ?? againstQuota(spec, tenant);
   if (refusal !== null) return rejected(refusal);
 
   if (known === undefined) addTenant(step, tenant);
@@ -77,13 +77,16 @@ export function againstVCluster(spec: AllocationSpec, vcluster: VCluster): Refus
 }
 
 /** Likewise. */
-export function againstTenant(spec: AllocationSpec, tenant: Tenant): Refusal | null {
+export function againstClass(spec: AllocationSpec, tenant: Tenant): Refusal | null {
   const { preemptionClass } = spec.lifecycle;
-  if (preemptionClass > tenant.maxPreemptionClass) {
-    const field = "allocation.lifecycle.preemption_class";
-    const detail = `tenant "${tenant.id}" allows at most class ${tenant.maxPreemptionClass}, requested ${preemptionClass}`;
-    return { code: "invalid_argument", detail: `${field}: ${detail}`, fields: [{ field, detail }] };
-  }
+  if (preemptionClass <= tenant.maxPreemptionClass) return null;
+  const field = "allocation.lifecycle.preemption_class";
+  const detail = `tenant "${tenant.id}" allows at most class ${tenant.maxPreemptionClass}, requested ${preemptionClass}`;
+  return { code: "invalid_argument", detail: `${field}: ${detail}`, fields: [{ field, detail }] };
+}
+
+/** What can never fit; what does not fit now is accepted and waits. */
+function againstQuota(spec: AllocationSpec, tenant: Tenant): Refusal | null {
   const { maxNodes, maxConcurrentAllocations } = tenant.quota;
   const { minNodes } = spec.resources;
   if (maxNodes !== null && minNodes > maxNodes) {

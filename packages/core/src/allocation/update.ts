@@ -13,7 +13,7 @@ import { problemList } from "./check-values.ts";
 import { hasEnded } from "./let-go.ts";
 import { isFinal, isPlaced } from "./phase.ts";
 import type { AllocationSpec } from "./spec.ts";
-import { againstTenant, againstVCluster } from "./submit.ts";
+import { againstClass, againstVCluster } from "./submit.ts";
 
 type Change = UpdateAllocationCommand["change"];
 
@@ -32,7 +32,7 @@ export function updateAllocation(step: Step, command: UpdateAllocationCommand): 
   // Limits lowered since the submission bind only what this command changes.
   const refusal =
     (command.change.walltime === undefined ? null : againstVCluster(spec, vcluster)) ??
-    (command.change.preemptionClass === undefined ? null : againstTenant(spec, tenant));
+    (command.change.preemptionClass === undefined ? null : againstClass(spec, tenant));
   if (refusal !== null) return rejected(refusal);
   if (canonical(spec) === canonical(record.spec)) return unchanged(record.id);
 

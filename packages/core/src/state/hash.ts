@@ -23,3 +23,10 @@ export function stateHash(state: State, hash: HashText): string {
     }),
   );
 }
+
+/** Does up to `limit` records of that work ahead of time, so that asking later is quick. True: some is left. */
+export function warmStateHash(state: State, hash: HashText, limit: number): boolean {
+  let left = limit;
+  for (const table of Object.values(state.tables)) left -= table.warm(hash, left);
+  return left === 0;
+}

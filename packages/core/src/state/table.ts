@@ -17,6 +17,8 @@ export interface Table<K extends string, V> {
   keys(): Iterable<K>;
   values(): Iterable<V>;
   digest(hash: HashText): string;
+  /** Hashes up to `limit` changed records ahead of the next digest; answers how many it did. */
+  warm(hash: HashText, limit: number): number;
 }
 
 /** 256 bits as words: each is summed on its own, modulo 2^32. */
@@ -59,6 +61,16 @@ export function createTable<K extends string, V>(name: string): Table<K, V> {
     },
     keys: () => records.keys(),
     values: () => records.values(),
+    warm(hash, limit) {
+      let done = 0;
+      for (const key of dirty) {
+        if (done >= limit) break;
+        refresh(key, hash);
+        dirty.delete(key);
+        done += 1;
+      }
+      return done;
+    },
     digest(hash) {
       for (const key of dirty) refresh(key, hash);
       dirty.clear();

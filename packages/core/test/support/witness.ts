@@ -162,6 +162,13 @@ export function createWitness(state: State, work: Work): Witness {
     );
   }
 
+  /** O6: only who has seen the last requeue may order the next. */
+  function checkRequeue(command: Extract<Command, { kind: "allocation.requeue" }>, applied: Applied): void {
+    if (applied.outcomes[0]?.kind !== "accepted") return;
+    const seen = known.get(command.allocation)?.requeues;
+    check(seen === command.expectedRequeues, `${command.allocation} was requeued by somebody who saw ${seen}`);
+  }
+
   return {
     before(command) {
       records = all();
@@ -182,6 +189,7 @@ export function createWitness(state: State, work: Work): Witness {
       checkOrders(applied);
       if (command.kind === "plan.commit") checkPlan(command, applied);
       if (command.kind === "attempt.report") checkReport(command, applied);
+      if (command.kind === "allocation.requeue") checkRequeue(command, applied);
       const [outcome] = applied.outcomes;
       const idle = outcome?.kind === "rejected" || outcome?.repeated === true;
       if (!idle) return;

@@ -58,6 +58,7 @@ export interface HistoryQuery {
 
 export interface ControlPlane {
   readonly serverId: string;
+  readonly version: string;
   view(): View;
   /** Resolves when durable and applied. Rejects with a ProblemError (503) when it cannot be written. */
   propose(command: Command): Promise<Proposed>;

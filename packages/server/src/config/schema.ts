@@ -71,8 +71,8 @@ export const fileSchema = section({
     auto_create_tenants: z.boolean().optional(),
   }),
   scheduling: section({
-    min_cycle_ms: count(0, 60_000).default(20),
-    backfill_depth: count(0, 1_000).default(100),
+    min_cycle_ms: count(0, 60_000).default(2),
+    backfill_depth: count(0, 1_000).default(10),
   }),
   node_agent: section({
     heartbeat_interval: span({ least: seconds(0.1), most: seconds(600), preset: "10s" }),

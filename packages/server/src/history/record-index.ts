@@ -37,7 +37,6 @@ export interface Place {
   readonly bytes: number;
 }
 
-
 export interface RecordIndex {
   has(id: string): boolean;
   /** One transaction. A record that is already there stays as it is. */

@@ -19,6 +19,7 @@ import {
   stateHash,
   type Term,
   type View,
+  warmStateHash,
 } from "@lattice/core";
 import type { ReplicatedLog, StoredEntry } from "../log/replicated-log.ts";
 import { createEventFeed, type EventFeed } from "./event-feed.ts";
@@ -58,6 +59,7 @@ export async function openReplica(log: ReplicatedLog, first: (applied: Applied) 
   const listeners = new Set<(applied: Applied) => void>([first]);
   const waiters = new Waiters();
   const stop = new AbortController();
+  const warmer = createWarmer(() => warmStateHash(state, sha256, WARM_RECORDS));
   const following = follow();
 
   return {
@@ -74,6 +76,7 @@ export async function openReplica(log: ReplicatedLog, first: (applied: Applied) 
     failed: following.then(() => new Promise<never>(() => {})),
     async close() {
       stop.abort();
+      warmer.close();
       await following.catch(() => {});
     },
   };
@@ -83,6 +86,7 @@ export async function openReplica(log: ReplicatedLog, first: (applied: Applied) 
     for await (const batch of log.read(from, stop.signal)) {
       for (const stored of batch) applyStored(stored);
       waiters.wake(head.index);
+      warmer.later();
     }
   }
 
@@ -98,6 +102,24 @@ export async function openReplica(log: ReplicatedLog, first: (applied: Applied) 
     feed.record(applied);
     for (const listener of listeners) listener(applied);
   }
+}
+
+/** Records hashed in one turn: about a millisecond. */
+const WARM_RECORDS = 64;
+/** Pause between turns. */
+const WARM_PAUSE_MS = 10;
+
+/** Keeps the state hash nearly up to date in small turns; a snapshot would pay for all at once. */
+function createWarmer(turn: () => boolean) {
+  let timer: NodeJS.Timeout | null = null;
+  const run = () => {
+    timer = null;
+    if (turn()) later();
+  };
+  const later = () => {
+    timer ??= setTimeout(run, WARM_PAUSE_MS);
+  };
+  return { later, close: () => clearTimeout(timer ?? undefined) };
 }
 
 interface Restored {

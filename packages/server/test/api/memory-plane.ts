@@ -90,6 +90,7 @@ export function memoryPlane(): MemoryPlane {
 
   const plane: MemoryPlane = {
     serverId: "server-1",
+    version: "0.0.0-test",
     proposed: [],
     archiveRecords,
     readyReason: "",

@@ -15,7 +15,7 @@ import { decideHealth } from "../../src/controllers/health/decide.ts";
 
 const T0 = 1_000_000;
 const at = (ms: number): Instant => instant(T0 + ms);
-const node = (state: NodeState): Node => ({ id: "n1" as NodeId, state }) as Node;
+const node = (state: NodeState, claims: readonly unknown[]): Node => ({ id: "n1" as NodeId, state, claims }) as Node;
 const viewOf = (only: Node): View => ({ nodes: () => [only] }) as unknown as View;
 
 interface Row {
@@ -25,6 +25,7 @@ interface Row {
   readonly leadingSince: number;
   readonly now: number;
   readonly verdict: string | null;
+  readonly claims?: number;
 }
 
 const ready: NodeState = { kind: "ready", since: at(0) };
@@ -88,11 +89,20 @@ const rows: readonly Row[] = [
     now: 20_000,
     verdict: null,
   },
+  {
+    title: "a disabled node that owes an end and falls silent is judged",
+    state: disabled,
+    heardAt: 0,
+    leadingSince: -99_000,
+    now: 90_000,
+    claims: 1,
+    verdict: "silent",
+  },
 ];
 
 describe("node health", () => {
-  it.each(rows)("$title", ({ state, heardAt, leadingSince, now, verdict }) => {
-    const decided = decideHealth(viewOf(node(state)), {
+  it.each(rows)("$title", ({ state, heardAt, leadingSince, now, verdict, claims }) => {
+    const decided = decideHealth(viewOf(node(state, Array.from({ length: claims ?? 0 }))), {
       now: at(now),
       leadingSince: at(leadingSince),
       lastHeard: () => (heardAt === null ? null : at(heardAt)),

@@ -44,6 +44,12 @@ export async function writeOrder(dir: string, order: Order, bootId: string): Pro
   if (order.script !== "") await writeFile(join(dir, "script"), order.script, { mode: 0o700 });
 }
 
+/** For an order that changed while it is carried out: never half of either. */
+export async function rewriteOrder(dir: string, order: Order, bootId: string): Promise<void> {
+  const stored: StoredOrder = { bootId, order };
+  await writeWhole(join(dir, "order.json"), stored);
+}
+
 export async function writeStop(dir: string, stop: Stop): Promise<void> {
   await writeWhole(join(dir, "stop"), stop);
 }

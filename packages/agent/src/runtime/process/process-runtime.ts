@@ -10,7 +10,7 @@ import type { Facts } from "../../lifecycle/recover.ts";
 import type { AttemptPlace, Isolation } from "../isolation/isolation.ts";
 import type { Runtime, RuntimeListener, StartResult } from "../runtime.ts";
 import { environment } from "./environment.ts";
-import { readAttempt, readPid, writeEnd, writeOrder, writeStop } from "./files.ts";
+import { readAttempt, readPid, rewriteOrder, writeEnd, writeOrder, writeStop } from "./files.ts";
 import { findWrapperOf, isWrapperOf, watchAdopted } from "./reattach.ts";
 import { RETENTION, type RetentionLimits, retention } from "./retention.ts";
 import { childEnd, launch } from "./start.ts";
@@ -125,6 +125,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
       await clear(isolation, placeOf(key), { signal: closing.signal, log });
     },
 
+    rememberOrder: (key, order) => rewriteOrder(dirOf(key), order, bootId),
     rememberStop: (key, stop) => writeStop(dirOf(key), stop),
     rememberEnd: (key, end) => writeEnd(dirOf(key), end),
 

@@ -10,13 +10,13 @@ export function bashScript(tree: CompletionTree): string {
   });
   return `# bash completion for lattice
 _lattice() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" path="" word commands="" flags="" i
+  local current="\${COMP_WORDS[COMP_CWORD]}" at="" word commands="" flags="" i
   for ((i = 1; i < COMP_CWORD; i++)); do
     word="\${COMP_WORDS[i]}"
     [[ "$word" == -* ]] && continue
-    _lattice_words "\${path:+$path }$word" && path="\${path:+$path }$word"
+    _lattice_words "\${at:+$at }$word" && at="\${at:+$at }$word"
   done
-  _lattice_words "$path"
+  _lattice_words "$at"
   if [[ "$current" == -* ]]; then
     COMPREPLY=($(compgen -W "$flags" -- "$current"))
   elif [[ -n "$commands" ]]; then

@@ -15,13 +15,13 @@ ${cases.join("\n")}
   esac
 }
 _lattice() {
-  local path="" word
+  local at="" word
   local -a commands flags
   for word in "\${(@)words[2,CURRENT-1]}"; do
     [[ "$word" == -* ]] && continue
-    _lattice_words "\${path:+$path }$word" && path="\${path:+$path }$word"
+    _lattice_words "\${at:+$at }$word" && at="\${at:+$at }$word"
   done
-  _lattice_words "$path"
+  _lattice_words "$at"
   if [[ "\${words[CURRENT]}" == -* ]]; then
     compadd -- $flags
   elif (( \${#commands} )); then
@@ -30,7 +30,12 @@ _lattice() {
     _files
   fi
 }
-compdef _lattice lattice
+# As a file of fpath this text is the function; sourced, it has to be announced.
+if [[ "\${funcstack[1]}" == "_lattice" ]]; then
+  _lattice "$@"
+else
+  compdef _lattice lattice
+fi
 `;
 }
 

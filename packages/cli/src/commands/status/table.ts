@@ -54,6 +54,6 @@ export function elapsed({ started_at, ended_at }: Allocation, now: number): stri
 }
 
 export function reasonOf({ state, reason, message, pending_reasons }: Allocation): string {
-  if (state === "pending") return pending_reasons?.[0] ?? reason ?? ABSENT;
+  if (state === "pending") return pending_reasons?.[0] || reason || ABSENT;
   return [reason, message].filter((part) => part !== undefined && part !== "").join(": ") || ABSENT;
 }

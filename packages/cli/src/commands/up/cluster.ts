@@ -39,13 +39,14 @@ const LOOK_EVERY_MS = 25;
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const serverProgram = programPath("lattice-server");
   const agentProgram = programPath("lattice-agent");
-  await requireFreePort(options.port, "--port");
-  await requireFreePort(options.grpcPort, "--grpc-port");
   const layout = prepareLayout(options.dataDir);
   await takeOver(layout, options.note);
   const children: Child[] = [];
   const stop = () => stopChildren(children, layout);
   try {
+    // After taking over: what an earlier cluster left behind may have held them.
+    await requireFreePort(options.port, "--port");
+    await requireFreePort(options.grpcPort, "--grpc-port");
     return await bringUp(options, layout, { serverProgram, agentProgram, children, stop });
   } catch (error) {
     await stop();

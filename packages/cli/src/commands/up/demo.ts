@@ -6,6 +6,7 @@ import type { Printer } from "../../output/printer.ts";
 import { capitalise } from "../../output/text.ts";
 import { writeBytes } from "../../output/write-bytes.ts";
 import { untilFinal } from "../../wait/until-final.ts";
+import { reasonOf } from "../status/table.ts";
 import type { Cluster } from "./cluster.ts";
 
 const LINE = 'echo "Hello from $LATTICE_NODE, one of $LATTICE_NNODES nodes of allocation $LATTICE_ALLOC_ID"';
@@ -36,6 +37,6 @@ export async function runDemo(cluster: Cluster, { print, say, signal }: DemoOpti
   say(`\n$ lattice logs ${id}`);
   if (!print.structured) await writeBytes(client.logs(id, { stream: "stdout" }, { signal }));
   if (ended.state === "completed") return true;
-  say(`The sample ended as ${capitalise(ended.state)}: ${ended.reason ?? ""} ${ended.message ?? ""}`.trimEnd());
+  say(`The sample ended as ${capitalise(ended.state)}: ${reasonOf(ended)}`);
   return false;
 }

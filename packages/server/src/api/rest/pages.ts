@@ -71,6 +71,7 @@ function healthOf({ plane }: Door): Answer {
   return json({
     status: "ok",
     server: plane.serverId,
+    version: plane.version,
     leader: status.leader,
     is_leader: status.isLeader,
     log_index: String(plane.view().index),

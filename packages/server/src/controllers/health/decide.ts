@@ -35,7 +35,9 @@ function judge(node: Node, inputs: HealthInputs): NodeHealthCommand | null {
   const heardAt = inputs.lastHeard(node.id);
   const silence = between(later(heardAt, inputs.leadingSince), inputs.now);
   const { kind } = node.state;
-  const watched = kind === "ready" || kind === "degraded" || kind === "draining" || kind === "drained";
+  // A node that is down and silent can no longer confirm the end of what it was told to stop.
+  const owing = kind === "down" && node.claims.length > 0;
+  const watched = owing || kind === "ready" || kind === "degraded" || kind === "draining" || kind === "drained";
   if (watched && silence >= inputs.timeout + inputs.grace)
     return say(node, "silent", `no heartbeat for ${secondsOf(silence)} s`);
   if (kind === "ready" && silence >= inputs.timeout)

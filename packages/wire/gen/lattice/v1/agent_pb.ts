@@ -604,6 +604,8 @@ export type AgentLogChunk = Message<"lattice.v1.AgentLogChunk"> & {
   data: Uint8Array;
 
   /**
+   * Position after this chunk, as a decimal string.
+   *
    * @generated from field: string offset = 3;
    */
   offset: string;

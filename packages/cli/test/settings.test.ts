@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ProblemError } from "@lattice/wire";
+import { afterAll, describe, expect, test } from "vitest";
+import { checkConfig, readConfigFile } from "../src/settings/config-file.ts";
+import { type Flags, resolveSettings } from "../src/settings/settings.ts";
+
+const noFlags: Flags = {
+  output: undefined,
+  quiet: false,
+  verbose: false,
+  tenant: undefined,
+  vcluster: undefined,
+  config: undefined,
+  url: undefined,
+  noColor: false,
+};
+
+const resolve = (given: { flags?: Partial<Flags>; env?: NodeJS.ProcessEnv; file?: object; isTerminal?: boolean }) =>
+  resolveSettings({
+    flags: { ...noFlags, ...given.flags },
+    env: given.env ?? {},
+    file: given.file ?? {},
+    username: "ada",
+    isTerminal: given.isTerminal ?? false,
+  });
+
+describe("precedence", () => {
+  test("defaults", () => {
+    expect(resolve({})).toMatchObject({
+      url: "http://127.0.0.1:8080",
+      user: "ada",
+      output: "table",
+      tenant: undefined,
+    });
+  });
+
+  test("flags over environment over file", () => {
+    const file = { url: "http://file:1", tenant: "from-file", vcluster: "from-file" };
+    const env = { LATTICE_API_URL: "http://env:2", LATTICE_TENANT: "from-env" };
+    const flags = { url: "http://flag:3" };
+    expect(resolve({ file, env, flags })).toMatchObject({
+      url: "http://flag:3",
+      tenant: "from-env",
+      vcluster: "from-file",
+    });
+  });
+
+  test("LATTICE_ENDPOINT works, LATTICE_API_URL comes first, and empty means unset", () => {
+    expect(resolve({ env: { LATTICE_ENDPOINT: "host:9" } }).url).toBe("http://host:9");
+    expect(resolve({ env: { LATTICE_ENDPOINT: "host:9", LATTICE_API_URL: "https://api" } }).url).toBe("https://api");
+    expect(resolve({ env: { LATTICE_API_URL: "" } }).url).toBe("http://127.0.0.1:8080");
+  });
+
+  test("colours only on a terminal, and not against any wish", () => {
+    expect(resolve({ isTerminal: true }).color).toBe(true);
+    expect(resolve({ isTerminal: false }).color).toBe(false);
+    expect(resolve({ isTerminal: true, env: { NO_COLOR: "1" } }).color).toBe(false);
+    expect(resolve({ isTerminal: true, flags: { noColor: true } }).color).toBe(false);
+    expect(resolve({ isTerminal: true, file: { color: false } }).color).toBe(false);
+  });
+
+  test.each([["ftp://x"], ["http://"], ["::::"]])("refuses the address %s", (url) => {
+    expect(() => resolve({ flags: { url } })).toThrow(ProblemError);
+  });
+
+  test("refuses an unknown output format of the file", () => {
+    expect(() => resolve({ file: { output: "xml" } })).toThrow(/xml/);
+  });
+});
+
+describe("configuration file", () => {
+  const dir = mkdtempSync(join(tmpdir(), "lattice-config-"));
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  test("both names of a key work", () => {
+    expect(checkConfig({ api_url: "a", default_tenant: "t", default_vcluster: "v", color: true }, "f")).toEqual({
+      url: "a",
+      tenant: "t",
+      vcluster: "v",
+      color: true,
+    });
+    expect(checkConfig({ endpoint: "a", tenant: "t", vcluster: "v" }, "f")).toEqual({
+      url: "a",
+      tenant: "t",
+      vcluster: "v",
+    });
+  });
+
+  test("an unknown key is refused by name", () => {
+    expect(() => checkConfig({ api_ulr: "a" }, "f")).toThrow('unknown key "api_ulr"');
+  });
+
+  test("a value of another kind is refused", () => {
+    expect(() => checkConfig({ tenant: 7 }, "f")).toThrow("tenant must be a string");
+    expect(() => checkConfig(["a"], "f")).toThrow("key: value");
+  });
+
+  test("is read as YAML from its default place, and need not exist there", async () => {
+    expect(await readConfigFile(undefined, { XDG_CONFIG_HOME: dir })).toEqual({});
+    const path = join(dir, "config.yaml");
+    writeFileSync(path, 'api_url: "http://x:1" # comment\nuser: grace\n');
+    expect(await readConfigFile(path, {})).toEqual({ url: "http://x:1", user: "grace" });
+  });
+
+  test("one that is named must exist", async () => {
+    await expect(readConfigFile(join(dir, "absent.yaml"), {})).rejects.toThrow("does not exist");
+  });
+});

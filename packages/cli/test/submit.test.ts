@@ -1,0 +1,146 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { normaliseSubmission, ProblemError } from "@lattice/wire";
+import { Command } from "commander";
+import { afterAll, describe, expect, test } from "vitest";
+import { addSubmitFlags, flagsToShortForm, type ShortForm } from "../src/commands/submit/flags.ts";
+import { fromDocument, fromScript, fromWords } from "../src/commands/submit/source.ts";
+import { buildSubmission, mergeDocument } from "../src/commands/submit.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "lattice-submit-"));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+function file(name: string, text: string): string {
+  const path = join(dir, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+function parse(...args: string[]): ShortForm {
+  const command = addSubmitFlags(new Command())
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} });
+  command.argument("[words...]").parse(args, { from: "user" });
+  return flagsToShortForm(command.opts(), (flag) => command.getOptionValueSource(flag) === "cli");
+}
+
+const nowhere = { tenant: undefined, vcluster: undefined, uenv: undefined };
+
+describe("flags", () => {
+  test("absent flags say nothing", () => {
+    expect(parse()).toEqual({});
+  });
+
+  test.each<[string[], object]>([
+    [["--nodes=4"], { nodes: "4" }],
+    [["-N", "2-8"], { nodes: "2-8" }],
+    [["--walltime=72h", "--name", "x"], { walltime: "72h", name: "x" }],
+    [["--constraint=gpu_type:GH200", "--constraint", "nvme"], { constraint: ["gpu_type:GH200", "nvme"] }],
+    [["--preemption-class=8"], { preemption_class: 8 }],
+    [["--preemption-class=many"], { preemption_class: "many" }],
+    [["--priority=high"], { priority: "high" }],
+    [["--priority=3"], { preemption_class: 3 }],
+    [["--env", "A=1", "--env", "B=x=y"], { env: { A: "1", B: "x=y" } }],
+    [["--tag", "k=v"], { tags: { k: "v" } }],
+    [["--requeue"], { requeue: true }],
+    [["--no-requeue"], { requeue: false }],
+    [["--service"], { service: true }],
+    [["--no-preempt"], { no_preempt: true }],
+    [["--uenv=prgenv-gnu/24.11:v1", "--view=default"], { uenv: "prgenv-gnu/24.11:v1", view: "default" }],
+    [["--task-group=0-99%20"], { task_group: "0-99%20" }],
+    [["--depends-on=1:success"], { depends_on: ["1:success"] }],
+    [["--data-mount=s3://b/d:/data"], { mounts: [{ source: "s3://b/d", target: "/data" }] }],
+    [["--expose=8080", "--expose=metrics:9090"], { expose: [{ port: 8080 }, { name: "metrics", port: 9090 }] }],
+    [
+      ["--reactive", "--min-nodes=1", "--scale-target=0.8"],
+      { reactive: true, scale_policy: { min: 1, target: "0.8" } },
+    ],
+  ])("%j", (args, form) => {
+    expect(parse(...args)).toEqual(form);
+  });
+
+  test("a pair needs its equals sign", () => {
+    expect(() => parse("--env", "A")).toThrow(/key=value/);
+  });
+});
+
+describe("words and scripts", () => {
+  test("words run as they are, named by the first", () => {
+    const body = buildSubmission(fromWords(["/usr/bin/env", "-i", "sh"]), {}, nowhere, "/work");
+    expect(body).toEqual({ name: "env", workdir: "/work", command: ["/usr/bin/env", "-i", "sh"] });
+  });
+
+  test("directives are taken, flags win over them, and the configuration gives way to both", () => {
+    const path = file("job.sh", "#!/bin/sh\n#LATTICE --nodes=64 --walltime=72h\n#LATTICE --name=big\necho hi\n");
+    const settings = { ...nowhere, tenant: "physics" };
+    const body = buildSubmission(fromScript(path, []), parse("--nodes=2"), settings, "/work");
+    expect(normaliseSubmission(body).request).toMatchObject({
+      allocation: {
+        name: "big",
+        tenant: "physics",
+        environment: { workdir: "/work" },
+        resources: { nodes: { min: 2, max: 2 } },
+        lifecycle: { walltime_seconds: 259_200 },
+      },
+    });
+  });
+
+  test("Slurm directives that mean nothing here are warned about", () => {
+    const path = file("slurm.sh", "#!/bin/bash\n#SBATCH --nodes=3\n#SBATCH --mem=64G\nhostname\n");
+    const source = fromScript(path, []);
+    expect(source.warnings).toHaveLength(1);
+    expect(source.warnings[0]).toContain("--mem=64G ignored");
+    expect(source.form).toMatchObject({ slurm_env: true });
+    expect(source.defaultName).toBe("slurm.sh");
+  });
+
+  test("arguments of a shell script become its parameters", () => {
+    const path = file("args.sh", "#!/bin/bash\necho $1\n");
+    const { form } = fromScript(path, ["it's", "$HOME"]);
+    expect(form.script).toBe("#!/bin/bash\nset -- 'it'\\''s' '$HOME'\necho $1\n");
+  });
+
+  test("arguments of another language are refused with the way to give them", () => {
+    const path = file("x.py", "#!/usr/bin/env python3\nprint(1)\n");
+    expect(() => fromScript(path, ["a"])).toThrow(/shell scripts only/);
+    expect(fromScript(path, []).form.script).toContain("print(1)");
+  });
+
+  test.each([
+    ["absent", () => fromScript(join(dir, "absent.sh"), []), "does not exist"],
+    ["a directory", () => fromScript(dir, []), "is a directory"],
+    ["holding NUL", () => fromScript(file("nul.sh", "#!/bin/sh\necho \0\n"), []), "NUL byte in line 2"],
+    ["empty", () => fromScript(file("empty.sh", ""), []), "empty"],
+    ["words with NUL", () => fromWords(["a\0b"]), "NUL byte"],
+  ])("refuses a script that is %s", (_name, act, detail) => {
+    expect(act).toThrow(ProblemError);
+    expect(act).toThrow(detail);
+  });
+
+  test("a relative working directory is taken from here", () => {
+    expect(buildSubmission(fromWords(["true"]), { workdir: "sub" }, nowhere, "/work")).toMatchObject({
+      workdir: "/work/sub",
+    });
+  });
+});
+
+describe("documents", () => {
+  test("YAML and JSON, in both forms", async () => {
+    const yaml = file("a.yaml", "entrypoint: hostname\nnodes: 2\n");
+    const json = file("a.json", '{"allocation": {"entrypoint": "hostname"}}');
+    expect(mergeDocument(await fromDocument(yaml), { nodes: "3" })).toMatchObject({
+      entrypoint: "hostname",
+      nodes: "3",
+    });
+    expect(mergeDocument(await fromDocument(json), {})).toEqual({ allocation: { entrypoint: "hostname" } });
+  });
+
+  test("flags cannot silently miss a full form", async () => {
+    const json = file("b.json", '{"allocation": {"entrypoint": "hostname"}}');
+    expect(() => mergeDocument({ allocation: {} }, { nodes: "3" })).toThrow(/nodes/);
+    await expect(fromDocument(file("c.yaml", "a: [b"))).rejects.toThrow(/neither YAML nor JSON/);
+    await expect(fromDocument(file("d.yaml", "- a"))).rejects.toThrow(/object/);
+    expect(await fromDocument(json)).toBeDefined();
+  });
+});

@@ -1,0 +1,89 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Column, renderTable } from "../src/output/table.ts";
+import { clean, shorten, widthOf } from "../src/output/text.ts";
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly count: string;
+}
+
+const columns: readonly Column<Row>[] = [
+  { header: "ID", value: ({ id }) => id },
+  { header: "NAME", value: ({ name }) => name, flexible: true },
+  { header: "COUNT", value: ({ count }) => count, align: "right" },
+];
+
+const lines = (text: string) => text.trimEnd().split("\n");
+
+describe("table", () => {
+  test("aligns columns by the widest cell", () => {
+    const rows = [
+      { id: "1", name: "short", count: "7" },
+      { id: "12345", name: "a longer name", count: "1234567" },
+    ];
+    expect(lines(renderTable(columns, rows))).toEqual([
+      "ID     NAME             COUNT",
+      "1      short                7",
+      "12345  a longer name  1234567",
+    ]);
+  });
+
+  test("shows the header alone without rows", () => {
+    expect(renderTable(columns, [])).toBe("ID  NAME  COUNT\n");
+  });
+
+  test("cuts the flexible column to fit, and only where there is a width", () => {
+    const rows = [{ id: "1", name: "x".repeat(60), count: "7" }];
+    const fitted = lines(renderTable(columns, rows, 40));
+    expect(fitted.every((line) => widthOf(line) <= 40)).toBe(true);
+    expect(fitted[1]).toContain("…");
+    expect(renderTable(columns, rows)).toContain("x".repeat(60));
+  });
+
+  test("counts wide characters as two columns", () => {
+    const rows = [
+      { id: "1", name: "日本", count: "7" },
+      { id: "2", name: "abcd", count: "8" },
+    ];
+    const [, first = "", second = ""] = lines(renderTable(columns, rows));
+    expect(widthOf(first)).toBe(widthOf(second));
+  });
+
+  test("paints after fitting, so that colours do not count", () => {
+    const painted = [{ ...columns[0], paint: (text: string) => `<${text}>` } as Column<Row>, ...columns.slice(1)];
+    const [, line] = lines(renderTable(painted, [{ id: "1", name: "a", count: "2" }]));
+    expect(line).toBe("<1 >  a         2");
+  });
+
+  test("a name cannot bring control characters to the terminal", () => {
+    const rows = [{ id: "1", name: "evil\u001b[2J\nname", count: "1" }];
+    const text = renderTable(columns, rows);
+    expect(text).not.toContain("\u001b");
+    expect(lines(text)).toHaveLength(2);
+  });
+
+  test("any rows stay within any sensible width", () => {
+    const row = fc.record({
+      id: fc.stringMatching(/^\d{1,8}$/),
+      name: fc.string({ unit: "grapheme" }),
+      count: fc.constant("1"),
+    });
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 8 }), fc.integer({ min: 30, max: 120 }), (rows, width) => {
+        expect(lines(renderTable(columns, rows, width)).every((line) => widthOf(line) <= width)).toBe(true);
+      }),
+    );
+  });
+});
+
+test("shortening keeps what fits", () => {
+  expect(shorten("abcdef", 6)).toBe("abcdef");
+  expect(shorten("abcdef", 4)).toBe("abc…");
+  expect(shorten("日本語", 4)).toBe("日…");
+});
+
+test("cleaning leaves text alone", () => {
+  expect(clean("Grüße — 日本")).toBe("Grüße — 日本");
+});

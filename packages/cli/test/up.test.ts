@@ -1,0 +1,128 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { type Child, keepRunning } from "../src/commands/up/child.ts";
+import { takeOver, writeClusterFile } from "../src/commands/up/cluster-file.ts";
+import { groupOf, nodeNames, prepareLayout } from "../src/commands/up/layout.ts";
+import { requireFreePort } from "../src/commands/up/ports.ts";
+import { parseReady, readyLine } from "../src/commands/up/ready-line.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "lattice-up-"));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const never = new AbortController().signal;
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+function start(name: string, source: string, notes: string[] = []): { child: Child; pids: number[] } {
+  const program = join(dir, `${name}.mjs`);
+  writeFileSync(program, source);
+  const pids: number[] = [];
+  const child = keepRunning({
+    name,
+    program,
+    args: () => ["--data-dir", dir],
+    logFile: join(dir, `${name}.log`),
+    note: (text) => notes.push(text),
+    onStart: (pid) => pids.push(pid),
+  });
+  return { child, pids };
+}
+
+describe("children", () => {
+  test("the ready line is found among others", async () => {
+    const { child } = start(
+      "ready",
+      'console.log("starting"); console.log(JSON.stringify({ready:true,rest:"127.0.0.1:1",grpc:"127.0.0.1:2"})); setInterval(()=>{},1e6)',
+    );
+    expect(await readyLine(child, 20_000, never)).toEqual({ rest: "127.0.0.1:1", grpc: "127.0.0.1:2" });
+    await child.stop(5_000);
+    expect(child.running()).toBe(false);
+  });
+
+  test("one that ends before it is ready shows the end of its log", async () => {
+    const { child } = start("broken", 'console.error("the disk is on fire"); process.exit(3)');
+    await expect(readyLine(child, 20_000, never)).rejects.toThrow(/status 3.*the disk is on fire/s);
+    await child.stop(1_000);
+  });
+
+  test("one that dies is started again, and said so", async () => {
+    const notes: string[] = [];
+    const { child, pids } = start("mortal", "setInterval(()=>{},1e6)", notes);
+    await until(() => pids.length === 1);
+    process.kill(pids[0] ?? 0, "SIGKILL");
+    await until(() => pids.length === 2);
+    expect(notes[0]).toMatch(/mortal ended unexpectedly \(SIGKILL\); starting it again in 0.5 s/);
+    await child.stop(5_000);
+  });
+
+  test("one that does not listen to SIGTERM is killed", async () => {
+    const { child } = start("stubborn", 'process.on("SIGTERM",()=>{}); console.log("up"); setInterval(()=>{},1e6)');
+    await until(() => readFileSync(child.logFile, "utf8").includes("up"));
+    await child.stop(50);
+    expect(child.running()).toBe(false);
+  });
+});
+
+test.each([
+  ["plain text", null],
+  ['{"level":30,"msg":"ready"}', null],
+  ['{"ready":false,"rest":"a","grpc":"b"}', null],
+  ['{"ready":true}', null],
+  ['{"ready":true,"rest":"a:1","grpc":"b:2"}', { rest: "a:1", grpc: "b:2" }],
+])("the line %s", (line, addresses) => {
+  expect(parseReady(line)).toEqual(addresses);
+});
+
+test("a port in use is named, with the flag that chooses another", async () => {
+  const holder = createServer().listen(0, "127.0.0.1");
+  await until(() => holder.listening);
+  const { port } = holder.address() as AddressInfo;
+  await expect(requireFreePort(port, "--port")).rejects.toMatchObject({
+    problem: { detail: `port ${port} is in use by another program`, hint: expect.stringContaining("--port") },
+  });
+  holder.close();
+  await requireFreePort(0, "--port");
+});
+
+describe("data directory", () => {
+  test("a temporary one is made when none is given", () => {
+    const layout = prepareLayout(undefined);
+    expect(layout.temporary).toBe(true);
+    expect(existsSync(layout.serverDir)).toBe(true);
+    rmSync(layout.dataDir, { recursive: true });
+  });
+
+  test("one that cannot be used is refused", () => {
+    const file = join(dir, "a-file");
+    writeFileSync(file, "");
+    expect(() => prepareLayout(file)).toThrow("cannot be used");
+  });
+
+  test("processes that an earlier cluster left behind are stopped", async () => {
+    const layout = prepareLayout(join(dir, "left"));
+    const { child, pids } = start("left-behind", "setInterval(()=>{},1e6)");
+    await until(() => pids.length === 1);
+    const pid = pids[0] ?? 0;
+    writeClusterFile(layout, { url: "", grpc: "", data_dir: dir, nodes: [], pid: 2 ** 22 + 1, pids: { server: pid } });
+    // The mark in the command line is the directory they were started with.
+    const stopped = takeOver({ ...layout, dataDir: dir }, () => {});
+    await until(() => !child.running());
+    await child.stop(1_000);
+    await stopped;
+  });
+
+  test("one without a record is free", async () => {
+    await takeOver(prepareLayout(join(dir, "fresh")), () => {});
+  });
+});
+
+test("nodes and groups", () => {
+  expect(nodeNames(3)).toEqual(["node-1", "node-2", "node-3"]);
+  expect([0, 1, 2, 3].map(groupOf)).toEqual(["group-0", "group-0", "group-1", "group-1"]);
+});
