@@ -11,9 +11,11 @@ const cluster = useCluster({ nodes: 2 });
 test("submit prints the id, and the id leads to state and output", async () => {
   const id = await submit(["--name=hello", "--", "echo", "a  b", "$HOME"]);
   await cluster.ends(id);
-  const status = await cluster.cli(["status", id]);
+  const status = await cluster.cli(["status"]);
   expect(status.stdout).toMatch(/^ID\s+NAME\s+STATE\s+NODES/m);
   expect(status.stdout).toMatch(new RegExp(`^${id}\\s+hello\\s+Completed\\s+1`, "m"));
+  const detail = await cluster.cli(["status", id]);
+  expect(detail.stdout).toMatch(/^State:\s+Completed$/m);
   expect((await cluster.cli(["logs", id])).stdout).toBe("a  b $HOME\n");
 });
 
@@ -25,8 +27,8 @@ test("status speaks every format, and they agree", async () => {
   expect(yaml).toEqual(json);
   expect(JSON.stringify(json)).toContain(`"id":"${id}"`);
   expect(JSON.stringify(json)).toContain('"state":"completed"');
-  const table = (await cluster.cli(["status", id, "-o", "table"])).stdout;
-  const wide = (await cluster.cli(["status", id, "-o", "wide"])).stdout;
+  const table = (await cluster.cli(["status", "-o", "table"])).stdout;
+  const wide = (await cluster.cli(["status", "-o", "wide"])).stdout;
   expect(wide.split("\n")[0]?.length ?? 0).toBeGreaterThan(table.split("\n")[0]?.length ?? 0);
   expect(wide).toMatch(/TENANT/);
 });
