@@ -1,20 +1,9 @@
 // Every command: its one-line summary for the help page, and how to load it. Only the command that
 // is called is loaded; the others cost their line here.
 
-import type { Command } from "commander";
+import type { CommandTable } from "./command-module.ts";
 
-export interface CommandModule {
-  /** Adds arguments, options and the action to an empty command. */
-  readonly define: (command: Command) => void;
-}
-
-export interface CommandEntry {
-  readonly summary: string;
-  readonly aliases?: readonly string[];
-  readonly load: () => Promise<CommandModule>;
-}
-
-export const commandTable: Readonly<Record<string, CommandEntry>> = {
+export const commandTable: CommandTable = {
   up: { summary: "Start a whole cluster on this machine", load: () => import("./commands/up.ts") },
   submit: { summary: "Submit a script or a command", load: () => import("./commands/submit.ts") },
   status: { summary: "Show allocations", load: () => import("./commands/status.ts") },

@@ -27,7 +27,6 @@ export async function createContext(command: Command): Promise<Context> {
   const client = createClient({
     url: settings.url,
     user: settings.user,
-    tenant: settings.tenant,
     token: process.env.LATTICE_TOKEN,
   });
   const print = createPrinter(settings);

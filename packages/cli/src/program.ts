@@ -19,7 +19,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
       const command = program.command(name).description(entry.summary);
       command.aliases([...(entry.aliases ?? [])]);
       if (name !== called) continue;
-      (await entry.load()).define(command);
+      (await entry.load()).define(command, commandTable);
       settle(command);
     }
     if (argv.length === 0) {

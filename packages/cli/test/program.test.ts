@@ -293,7 +293,7 @@ describe("help and completion", () => {
 
   test.each(["bash", "zsh", "fish"])("a script for %s knows every command and flag", async (shell) => {
     expect(await run("completion", shell)).toBe(0);
-    const tree = await completionTree();
+    const tree = await completionTree(commandTable);
     for (const { name, flags } of tree.commands) {
       expect(out).toContain(name);
       for (const flag of flags) expect(out).toContain(flag.replace(/^-+/, ""));

@@ -1,3 +1,5 @@
+// Where settings come from, and which source wins.
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,3 +1,5 @@
+// What a submission becomes: from words, from a script with directives, from a document.
+
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -119,8 +121,8 @@ describe("words and scripts", () => {
   });
 
   test("a relative working directory is taken from here", () => {
-    expect(buildSubmission(fromWords(["true"]), { workdir: "sub" }, nowhere, "/work")).toMatchObject({
-      workdir: "/work/sub",
+    expect(buildSubmission(fromWords(["true"]), { workdir: "sub" }, nowhere, "/home/ada")).toMatchObject({
+      workdir: "/home/ada/sub",
     });
   });
 });

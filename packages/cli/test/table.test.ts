@@ -1,3 +1,5 @@
+// Tables: aligned, cut to the terminal, honest about width.
+
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Column, renderTable } from "../src/output/table.ts";

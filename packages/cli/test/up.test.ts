@@ -1,3 +1,5 @@
+// The child processes of a local cluster: started, restarted, ended.
+
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";

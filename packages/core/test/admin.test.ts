@@ -1,3 +1,5 @@
+// Tenants, vClusters and retention, command by command.
+
 import { type Command, duration } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import {

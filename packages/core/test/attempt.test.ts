@@ -1,3 +1,5 @@
+// Reports, expiry and requeue: how an attempt's news becomes an allocation's phase.
+
 import { attempt, type Command, duration, type FailureReason, type RequeuePolicy } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import {

@@ -1,3 +1,5 @@
+// Entries as text: what is written is read back, and what is foreign is refused.
+
 import { canonical, createState, decodeEntry, EntryFormatError, encodeEntry, VersionTooNewError } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

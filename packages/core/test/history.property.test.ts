@@ -1,3 +1,5 @@
+// Random histories: whatever is asked in whatever order, the invariants hold.
+
 import { applyEntry, type Command, createState } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,3 +1,5 @@
+// Bad input: refused with the field named, and nothing changes.
+
 import { type AllocationSpec, checkSpec, createState, stateHash } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

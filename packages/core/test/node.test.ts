@@ -1,3 +1,5 @@
+// Nodes: registration, health, drain, disable, and what becomes of their claims.
+
 import { describe, expect, it } from "vitest";
 import {
   cancel,

@@ -1,3 +1,5 @@
+// Plans: every placement is rechecked, and a stale one is refused.
+
 import { type Command, logIndex } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import {

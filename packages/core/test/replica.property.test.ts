@@ -1,3 +1,5 @@
+// Replicas of one log agree, also when one is restored from a snapshot on the way.
+
 import {
   applyEntry,
   beginRestore,

@@ -1,3 +1,5 @@
+// Snapshots: what is saved is restored, and what is damaged is refused.
+
 import { beginRestore, createState, SnapshotError, type State, snapshotLines, stateHash } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import { cancel, createCluster, origin, register, sha256, submit } from "./support/cluster.ts";

@@ -1,3 +1,5 @@
+// The two tables of moves are the two diagrams of the docs.
+
 import { readFileSync, writeFileSync } from "node:fs";
 import { allocationMoves, nodeMoves } from "@lattice/core";
 import { describe, expect, it } from "vitest";

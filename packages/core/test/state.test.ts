@@ -1,3 +1,5 @@
+// The state's indexes, its ordered sets and its hash.
+
 import { type AllocationId, compareAllocationIds } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

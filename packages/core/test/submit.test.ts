@@ -1,3 +1,5 @@
+// Submission, cancellation and update, command by command.
+
 import { applyEntry, checkSpec, createState, duration, InvariantError, VersionTooNewError } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import {

@@ -72,11 +72,14 @@ export function normaliseUrl(text: string): string {
 
 function identityHeaders(options: ClientOptions): Record<string, string> {
   return {
-    ...(options.user === undefined ? {} : { "x-lattice-user": options.user }),
-    ...(options.tenant === undefined ? {} : { "x-lattice-tenant": options.tenant }),
+    ...(options.user === undefined ? {} : { "x-lattice-user": headerText(options.user) }),
+    ...(options.tenant === undefined ? {} : { "x-lattice-tenant": headerText(options.tenant) }),
     ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
   };
 }
+
+/** A header carries ASCII only; other names travel percent-encoded, and the server decodes them. */
+const headerText = (text: string): string => (/^[!-$&-~]*$/.test(text) ? text : encodeURIComponent(text));
 
 const defaultTransport = (): Transport =>
   typeof process === "object" && process.versions?.node !== undefined ? createNodeTransport() : createFetchTransport();

@@ -1,3 +1,5 @@
+// Calls over both transports: paths, bodies, errors, retries.
+
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createClient, createFetchTransport, createNodeTransport, LatticeError } from "../src/index.ts";
 import { cut, type FakeServer, json, startFakeServer } from "./fake-server.ts";

@@ -1,3 +1,5 @@
+// Watching: events in order, resumed after a cut, and told when the cursor is gone.
+
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createClient, isCursorGone, parseEvents } from "../src/index.ts";
 import { type Answer, type FakeServer, json, startFakeServer } from "./fake-server.ts";

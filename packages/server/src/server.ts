@@ -74,6 +74,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     gracePeriod: config.nodeAgent.gracePeriod,
     onCycle: (result) => void cycles.set(result.vcluster, result),
   });
+  // With one server, serving before leading would only answer 503.
+  await Promise.race([leader.led, replica.failed]);
   const plane = createPlane({
     serverId: config.server.id,
     version,

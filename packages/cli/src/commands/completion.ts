@@ -2,7 +2,7 @@
 // themselves, so that the script never falls behind them.
 
 import { Argument, Command } from "commander";
-import { commandTable } from "../command-table.ts";
+import type { CommandTable } from "../command-module.ts";
 import { addGlobalOptions } from "../global-options.ts";
 import { bashScript } from "./completion/bash.ts";
 import { fishScript } from "./completion/fish.ts";
@@ -11,21 +11,21 @@ import { zshScript } from "./completion/zsh.ts";
 
 const SHELLS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
 
-export function define(command: Command): void {
+export function define(command: Command, all: CommandTable): void {
   command
     .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SHELLS)))
     .addHelpText("after", "\nFor example: lattice completion bash > /etc/bash_completion.d/lattice")
     .action(async (shell: keyof typeof SHELLS) => {
-      process.stdout.write(SHELLS[shell](await completionTree()));
+      process.stdout.write(SHELLS[shell](await completionTree(all)));
     });
 }
 
 /** Loads every command, which only this command does. */
-export async function completionTree(): Promise<CompletionTree> {
+export async function completionTree(all: CommandTable): Promise<CompletionTree> {
   const program = new Command("lattice").enablePositionalOptions();
-  for (const [name, entry] of Object.entries(commandTable)) {
+  for (const [name, entry] of Object.entries(all)) {
     const command = program.command(name).description(entry.summary);
-    (await entry.load()).define(command);
+    (await entry.load()).define(command, all);
   }
   return toTree(addGlobalOptions(program), []);
 }

@@ -18,18 +18,23 @@ type Act = (
 
 export function define(command: Command): void {
   defineList(command);
+  defineDrain(command);
+  const disable = command.command("disable").description("Take out of service at once; what runs there is ended");
+  disable.option("--reason <text>", "why, shown with the node").option("--yes", "do not ask");
+  defineAction(disable, (client, id, options) => client.nodes.disable(id, options), confirmDisable);
+  defineAction(command.command("enable").description("Bring back a disabled node"), (client, id, { requestId }) =>
+    client.nodes.enable(id, { requestId }),
+  );
+}
+
+/** Also offered as `lattice admin drain|undrain`. */
+export function defineDrain(command: Command): void {
   const drain = command.command("drain").description("Take no new work; what runs may end");
   defineAction(drain.option("--reason <text>", "why, shown with the node"), (client, id, options) =>
     client.nodes.drain(id, options),
   );
   defineAction(command.command("undrain").description("Take work again"), (client, id, { requestId }) =>
     client.nodes.undrain(id, { requestId }),
-  );
-  const disable = command.command("disable").description("Take out of service at once; what runs there is ended");
-  disable.option("--reason <text>", "why, shown with the node").option("--yes", "do not ask");
-  defineAction(disable, (client, id, options) => client.nodes.disable(id, options), confirmDisable);
-  defineAction(command.command("enable").description("Bring back a disabled node"), (client, id, { requestId }) =>
-    client.nodes.enable(id, { requestId }),
   );
 }
 

@@ -49,6 +49,6 @@ export function createPrinter(settings: Pick<Settings, "output" | "quiet" | "ver
 
 async function renderDocument(value: unknown, format: Settings["output"]): Promise<string> {
   if (format !== "yaml") return `${JSON.stringify(value, null, 2)}\n`;
-  const { stringify } = await import("yaml");
+  const { stringifyYaml: stringify } = await import("./yaml.ts");
   return stringify(value);
 }

@@ -39,7 +39,7 @@ export async function readConfigFile(named: string | undefined, env: NodeJS.Proc
       hint: "Check the path after --config.",
     });
   }
-  const { parse } = await import("yaml");
+  const { parseYaml: parse } = await import("../output/yaml.ts");
   let document: unknown;
   try {
     document = parse(readFileSync(path, "utf8"));

@@ -38,6 +38,8 @@ export interface LeadOptions {
 export interface Leader {
   /** Null while another server leads, or none does. */
   sequencer(): Sequencer | null;
+  /** Resolves when this server leads for the first time. */
+  readonly led: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -45,10 +47,15 @@ export function startLeading(options: LeadOptions): Leader {
   const { log, replica, clock, logger } = options;
   const stop = new AbortController();
   let sequencer: Sequencer | null = null;
+  let leads: () => void = () => {};
+  const led = new Promise<void>((resolve) => {
+    leads = resolve;
+  });
   const loop = run();
 
   return {
     sequencer: () => sequencer,
+    led,
     async close() {
       stop.abort();
       await loop;
@@ -82,6 +89,7 @@ export function startLeading(options: LeadOptions): Leader {
       await bootstrap(replica.view, active, options);
       logger.info({ term: leadership.term, index: replica.head().index }, "leading");
       sequencer = active;
+      leads();
       await Promise.all([
         runSchedule(
           {

@@ -47,7 +47,7 @@ export function createEventFeed(): EventFeed {
 
   return {
     begin(after) {
-      floor = { index: after, n: Number.MAX_SAFE_INTEGER };
+      floor = { index: after, n: after === 0 ? -1 : Number.MAX_SAFE_INTEGER };
       last = floor;
     },
     record(applied) {

@@ -30,7 +30,7 @@ export function fromScript(path: string, args: readonly string[]): Source {
 export async function fromDocument(path: string): Promise<ShortForm> {
   const text = path === "-" ? readFileSync(0, "utf8") : readText(path, "file");
   refuseNul(text, path);
-  const { parse } = await import("yaml");
+  const { parseYaml: parse } = await import("../../output/yaml.ts");
   let document: unknown;
   try {
     document = parse(text);

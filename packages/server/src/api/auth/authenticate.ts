@@ -17,14 +17,24 @@ const ANONYMOUS = "anonymous" as UserName;
 export type Headers = (name: string) => string | undefined;
 
 export function authenticate(headers: Headers): Principal {
-  const stated = headers(USER_HEADER);
+  const stated = decoded(headers(USER_HEADER));
   const user = stated === undefined || stated === "" ? ANONYMOUS : parseUserName(stated);
   if (user === null) throw bad(USER_HEADER, "is not a user name", "Use up to 128 characters without spaces, / and :.");
-  const tenantText = headers(TENANT_HEADER);
+  const tenantText = decoded(headers(TENANT_HEADER));
   const tenant = tenantText === undefined || tenantText === "" ? null : parseTenantId(tenantText);
   if (tenant === null && tenantText !== undefined && tenantText !== "")
     throw bad(TENANT_HEADER, "is not a tenant name", "Use letters, digits, dots and dashes, at most 63.");
   return { user, tenant, roles: ["SystemAdmin"], scopes: [] };
+}
+
+/** Names beyond ASCII come percent-encoded; what does not decode is taken as it is, and refused as a name. */
+function decoded(text: string | undefined): string | undefined {
+  if (text === undefined || !text.includes("%")) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function bad(field: string, detail: string, hint: string): ProblemError {
