@@ -1,6 +1,7 @@
 // lattice-server: reads its flags and its configuration once, starts the server, says so in one
 // JSON line on stdout, and stops cleanly on SIGTERM or SIGINT.
 
+import { setFlagsFromString } from "node:v8";
 import { Command, Option } from "commander";
 import { ConfigError, LOG_LEVELS, loadConfig } from "./config/index.ts";
 import { createLogger } from "./observe/index.ts";
@@ -29,6 +30,10 @@ const program = new Command("lattice-server")
   .option("--grpc-listen <address>", "host:port of the gRPC API")
   .addOption(new Option("--log-level <level>", "how much to log").choices(LOG_LEVELS))
   .showHelpAfterError();
+
+// By default the heap may double before old records are looked for. The live state is small and
+// finished records pass through it by the thousand: a third is enough, and halves the memory.
+setFlagsFromString("--heap-growing-percent=30");
 
 await main(program.parse().opts<Flags>());
 

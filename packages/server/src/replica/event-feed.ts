@@ -6,10 +6,10 @@ import type { Applied, LogIndex } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Cursor, NumberedEvent } from "../api/control-plane.ts";
 
-/** Events kept; at 2,000 submissions a second this is about half a minute, at normal load days. */
-const WINDOW = 65_536;
+/** Events kept; seconds at thousands of submissions a second, hours to days at normal load. */
+const WINDOW = 16_384;
 /** Dropping from the front in slices keeps the cost of the window constant. */
-const SLACK = 8_192;
+const SLACK = 4_096;
 /** Events handed to a watcher at once. */
 const BATCH = 512;
 
