@@ -69,7 +69,7 @@ describe("node.health", () => {
     const c = busy();
     const applied = c.apply(health("n1", "silent"));
     expect(moves(applied)).toEqual(["n1: ready > down", "1: staging > pending"]);
-    expect(orders(applied)).toEqual(["stop 1/1 on n2"]);
+    expect(orders(applied)).toEqual(["stop 1/1 on n2", "stop 1/1 on n1"]);
     expect([c.claims("n1"), c.claims("n2")]).toEqual([[], ["1/1 releasing"]]);
     expect(c.state.allocation(id(1))?.phase).toMatchObject({ cause: "node_failure" });
     expect(moves(c.apply(health("n1", "heard")))).toEqual(["n1: down > ready"]);

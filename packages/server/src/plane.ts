@@ -58,7 +58,8 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     stateHash: () => replica.stateHash(),
     ready() {
       if (leader.sequencer() === null) return { ok: false, reason: "no leader" };
-      const { lastIndex } = log.status();
+      const { lastIndex, unwritable } = log.status();
+      if (unwritable !== null) return { ok: false, reason: `the log cannot be written: ${unwritable}` };
       const behind = logIndex(Math.max(0, lastIndex - replica.head().index));
       // A few entries in flight are normal under load.
       return behind > 1_000 ? { ok: false, reason: `${behind} entries behind the log` } : { ok: true, reason: "" };

@@ -18,8 +18,8 @@ export function takeDown(step: Step, node: Node, how: { readonly cause: DownCaus
   for (const claim of node.claims) {
     if (!claim.releasing) endAttempt(step, node, claim, { message, gone: cause !== "disabled" });
     else if (cause !== "disabled") releaseClaim(step, node.id, refOf(claim));
-    // A node with broken hardware may still have an agent that can end the processes.
-    if (cause === "hardware")
+    // Its agent may be alive after all, only paused or cut off: the order reaches it if anything can.
+    if (cause !== "disabled")
       step.effects.push({ kind: "stop", node: node.id, ...refOf(claim), reason: "node_failure" });
   }
 }

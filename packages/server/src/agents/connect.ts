@@ -12,12 +12,14 @@ import {
   type Claim,
   duration,
   type FailureReason,
+  isPlaced,
   type Node,
   type NodeId,
   parseAllocationId,
   parseGroupId,
   parseNodeId,
   parseVClusterId,
+  type Refusal,
   type RegisterNodeCommand,
   type ReportCommand,
   type View,
@@ -91,8 +93,9 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
     if (hello.protocolVersion < PROTOCOL_VERSIONS.oldest) {
       return refuse("protocol_too_old", `this server speaks agent protocol ${PROTOCOL_VERSIONS.oldest} and newer`);
     }
+    const before = context.view().node(command.node);
     try {
-      if (changes(context.view().node(command.node), command)) {
+      if (changes(before, command)) {
         const { outcome } = await context.propose(command);
         if (outcome.kind === "rejected") return refuse(outcome.refusal.code, outcome.refusal.detail);
       }
@@ -118,14 +121,20 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
         heartbeatIntervalMs: context.heartbeatIntervalMs,
       }),
     });
-    reconcile(command.node, hello.attempts, send);
+    const rebooted = before !== undefined && before.bootId !== command.bootId;
+    reconcile({ node: command.node, rebooted, held: hello.attempts }, send);
   }
 
   /** Tells the node what its claims stand for, and ends what it holds without a claim. */
-  function reconcile(node: NodeId, held: readonly pb.AttemptStatus[], tell: typeof send): void {
+  function reconcile({ node, rebooted, held }: Returning, tell: typeof send): void {
     const view = context.view();
     const claims = view.node(node)?.claims ?? [];
     for (const claim of claims) {
+      const known = held.some((status) => matches(claim, status));
+      if (!known && mayHaveBegun(view, node, claim, rebooted)) {
+        void commit(lost(node, claim));
+        continue;
+      }
       const order = orderOf(view, node, claim);
       if (order !== null) tell(order);
     }
@@ -140,26 +149,61 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
 
   async function report(from: AgentSession, message: pb.Report): Promise<void> {
     const command = reportCommand(from.node, message);
-    while (command !== null && !gone.signal.aborted) {
+    if (command === null) context.logger.warn({ node: from.node }, "a report that makes no sense was dropped");
+    else await commit(command);
+    send({ case: "ack", value: create(pb.ReportAckSchema, { number: message.number }) });
+  }
+
+  /** Tries until the log has it or the stream is gone; then the agent brings it again. */
+  async function commit(command: ReportCommand): Promise<void> {
+    while (!gone.signal.aborted) {
       try {
         const { outcome } = await context.propose(command);
-        if (outcome.kind === "rejected") {
-          context.logger.info({ node: from.node, report: command, refusal: outcome.refusal }, "report not taken");
-          // Its claim is gone: the agent may let go of a finished attempt, and must end a live one.
-          const ended = command.state === "completed" || command.state === "failed";
-          if (ended) send(forgetOrder(command.allocation, command.attempt));
-          else send(stopOrder(command.allocation, command.attempt, "this attempt no longer belongs to this node"));
-        }
-        break;
+        if (outcome.kind === "rejected") disown(command, outcome.refusal);
+        return;
       } catch (error) {
-        context.logger.warn({ err: error, node: from.node }, "report not committed yet; trying again");
+        context.logger.warn({ err: error, node: command.node }, "report not committed yet; trying again");
         await sleep(context.clock, REPORT_RETRY, gone.signal);
       }
     }
-    if (command === null) context.logger.warn({ node: from.node }, "a report that makes no sense was dropped");
-    send({ case: "ack", value: create(pb.ReportAckSchema, { number: message.number }) });
+  }
+
+  /** Its claim is gone: the agent may let go of a finished attempt, and must end a live one. */
+  function disown(command: ReportCommand, refusal: Refusal): void {
+    context.logger.info({ node: command.node, report: command, refusal }, "report not taken");
+    const ended = command.state === "completed" || command.state === "failed";
+    if (ended) send(forgetOrder(command.allocation, command.attempt));
+    else send(stopOrder(command.allocation, command.attempt, "this attempt no longer belongs to this node"));
   }
 }
+
+interface Returning {
+  readonly node: NodeId;
+  readonly rebooted: boolean;
+  readonly held: readonly pb.AttemptStatus[];
+}
+
+/**
+ * The node does not hold an attempt that it may have begun: its memory of it is lost, and ordering
+ * it again could start it twice. After a reboot even an unanswered order may have been begun.
+ */
+function mayHaveBegun(view: View, node: NodeId, claim: Claim, rebooted: boolean): boolean {
+  const allocation = view.allocation(claim.allocation);
+  if (claim.releasing || allocation === undefined || !isPlaced(allocation.phase)) return false;
+  const progress = allocation.phase.progress[allocation.phase.nodes.indexOf(node)]?.state;
+  return progress === "staging" || progress === "running" || (rebooted && progress === "ordered");
+}
+
+const lost = (node: NodeId, claim: Claim): ReportCommand => ({
+  kind: "attempt.report",
+  node,
+  allocation: claim.allocation,
+  attempt: claim.attempt,
+  state: "failed",
+  exitCode: null,
+  reason: "lost",
+  message: `node "${node}" came back without any trace of it`,
+});
 
 const matches = (claim: Claim, status: pb.AttemptStatus): boolean =>
   claim.allocation === status.allocationId && claim.attempt === status.attempt;

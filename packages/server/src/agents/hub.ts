@@ -22,6 +22,8 @@ export interface AgentHub {
   /** False when the node has no stream: the order is sent when its agent comes back. */
   send(node: NodeId, message: ServerMessageBody): boolean;
   connected(node: NodeId): boolean;
+  /** Ends the node's stream: its agent says hello again, and is told what it still holds for nobody. */
+  drop(node: NodeId, reason: string): void;
   readonly count: number;
   /** Sequence numbers only grow within a stream; a repeated one is not a sign of life. */
   heard(session: AgentSession, sequence: number): boolean;
@@ -58,6 +60,7 @@ export function createAgentHub(clock: Clock): AgentHub {
       session.send(message);
       return true;
     },
+    drop: (node, reason) => nodes.get(node)?.session?.end(reason),
     connected: (node) => Boolean(nodes.get(node)?.session),
     get count() {
       return count;

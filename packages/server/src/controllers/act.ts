@@ -45,6 +45,9 @@ export async function runControllers(context: ControllerContext, signal: AbortSi
       });
       for (const verdict of verdicts) logger.info({ node: verdict.node, verdict: verdict.verdict }, verdict.reason);
       await Promise.all(verdicts.map((verdict) => sequencer.propose(verdict)));
+      // A stream that outlived the node's silence must not heal it without a reconciliation.
+      for (const { node, verdict } of verdicts)
+        if (verdict === "silent") hub.drop(node, "the node was silent for too long");
     },
   };
   const walltime: Beat = {

@@ -7,6 +7,7 @@ import {
   type Applied,
   type Command,
   ENTRY_VERSION,
+  type Entry,
   encodeEntry,
   type Instant,
   type LogIndex,
@@ -66,9 +67,7 @@ export function startSequencer({ log, replica, leadership, clock, onBatch }: Opt
       if (queue.length >= MAX_QUEUE) return Promise.reject(overloaded());
       return new Promise((resolve, reject) => {
         queue.push({ command, resolve, reject });
-        writing ??= write().finally(() => {
-          writing = null;
-        });
+        writing ??= write();
       });
     },
     async close() {
@@ -81,23 +80,36 @@ export function startSequencer({ log, replica, leadership, clock, onBatch }: Opt
   async function write(): Promise<void> {
     // Commands proposed in this same turn of the event loop belong into the first batch.
     await Promise.resolve();
-    while (queue.length > 0) {
-      const batch = take();
-      const began = performance.now();
-      const entry = next(batch.map((waiting) => waiting.command));
-      const bytes = new TextEncoder().encode(encodeEntry(entry));
+    while (queue.length > 0) await append(take());
+    // In the same turn as the last look at the queue: a command that comes later starts a new round.
+    writing = null;
+  }
+
+  async function append(batch: readonly Waiting[]): Promise<void> {
+    const began = performance.now();
+    const entry = next(batch.map((waiting) => waiting.command));
+    let bytes: Uint8Array;
+    try {
+      bytes = encode(entry);
       inFlight.set(entry.index, batch);
-      try {
-        await log.append(leadership, [{ index: entry.index, term: entry.term, bytes }]);
-      } catch (error) {
-        inFlight.delete(entry.index);
-        for (const waiting of batch) waiting.reject(problemOf(error));
-        if (!recoverable(error)) await leadership.resign().catch(() => {});
-        continue;
-      }
-      head = { index: entry.index, term: entry.term, hash: sha256(bytes), at: entry.at };
-      onBatch(batch.length, (performance.now() - began) / 1000);
+      await log.append(leadership, [{ index: entry.index, term: entry.term, bytes }]);
+    } catch (error) {
+      inFlight.delete(entry.index);
+      // Too large together, or one of them has no text: the others must not suffer for it.
+      const aboutContent = error instanceof Unwritable || (error instanceof LogError && error.code === "too_large");
+      if (aboutContent && batch.length > 1) return appendHalves(batch);
+      for (const waiting of batch) waiting.reject(problemOf(error));
+      if (!aboutContent && !recoverable(error)) await leadership.resign().catch(() => {});
+      return;
     }
+    head = { index: entry.index, term: entry.term, hash: sha256(bytes), at: entry.at };
+    onBatch(batch.length, (performance.now() - began) / 1000);
+  }
+
+  async function appendHalves(batch: readonly Waiting[]): Promise<void> {
+    const middle = Math.ceil(batch.length / 2);
+    await append(batch.slice(0, middle));
+    await append(batch.slice(middle));
   }
 
   function take(): Waiting[] {
@@ -160,8 +172,19 @@ function estimate(command: Command): number {
   return 600;
 }
 
+/** A command that has no canonical text: a bug of whoever made it, and nobody else's trouble. */
+class Unwritable extends Error {}
+
+function encode(entry: Entry): Uint8Array {
+  try {
+    return new TextEncoder().encode(encodeEntry(entry));
+  } catch (cause) {
+    throw new Unwritable("a command cannot be written to the log", { cause });
+  }
+}
+
 const recoverable = (error: unknown): boolean =>
-  error instanceof LogError && ["unavailable", "storage_full", "too_large"].includes(error.code);
+  error instanceof LogError && (error.code === "unavailable" || error.code === "storage_full");
 
 function problemOf(error: unknown): unknown {
   if (!(error instanceof LogError)) return error;

@@ -41,7 +41,7 @@ export interface Replica {
   /** Called for every entry, in order, right after it was applied. */
   onApplied(listener: (applied: Applied) => void): () => void;
   waitFor(index: LogIndex, signal: AbortSignal): Promise<void>;
-  /** Header, then the core's own lines; taken at the current index. */
+  /** Header, then the core's own lines; taken at the current index. Throws once the replica has failed. */
   snapshot(): { readonly at: ChainHead; readonly lines: Iterable<string> };
   /** Rejects when the log can no longer be followed: corrupt, or written by a newer version. */
   readonly failed: Promise<never>;
@@ -53,6 +53,7 @@ export async function openReplica(log: ReplicatedLog, first: (applied: Applied) 
   const restored = await restore(log);
   const state = restored.state;
   let head = restored.head;
+  let broken = false;
   const feed = createEventFeed();
   feed.begin(head.index);
 
@@ -72,7 +73,11 @@ export async function openReplica(log: ReplicatedLog, first: (applied: Applied) 
       return () => listeners.delete(listener);
     },
     waitFor: (index, signal) => waiters.until(index, () => head.index, signal),
-    snapshot: () => ({ at: head, lines: withHeader(head, snapshotLines(state, sha256)) }),
+    snapshot() {
+      // An entry that threw may have left the state half changed: nothing of it may be kept.
+      if (broken) throw new Error("the replica has failed; its state is not to be saved");
+      return { at: head, lines: withHeader(head, snapshotLines(state, sha256)) };
+    },
     failed: following.then(() => new Promise<never>(() => {})),
     async close() {
       stop.abort();
@@ -83,10 +88,15 @@ export async function openReplica(log: ReplicatedLog, first: (applied: Applied) 
 
   async function follow(): Promise<void> {
     const from = logIndex(head.index + 1);
-    for await (const batch of log.read(from, stop.signal)) {
-      for (const stored of batch) applyStored(stored);
-      waiters.wake(head.index);
-      warmer.later();
+    try {
+      for await (const batch of log.read(from, stop.signal)) {
+        for (const stored of batch) applyStored(stored);
+        waiters.wake(head.index);
+        warmer.later();
+      }
+    } catch (error) {
+      broken = true;
+      throw error;
     }
   }
 

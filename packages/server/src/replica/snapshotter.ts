@@ -44,11 +44,11 @@ export function startSnapshotter({ log, replica, history, everyEntries, logger }
   }
 
   async function take(): Promise<void> {
-    const { at, lines } = replica.snapshot();
-    if (at.index <= newest) return;
     const previous = newest;
-    newest = at.index;
     try {
+      const { at, lines } = replica.snapshot();
+      if (at.index <= newest) return;
+      newest = at.index;
       await history.flush();
       const info = await log.saveSnapshot({ index: at.index, term: at.term }, lines);
       // The entries between the last two snapshots stay, so that watchers and a fallback have them.
@@ -56,7 +56,7 @@ export function startSnapshotter({ log, replica, history, everyEntries, logger }
       logger.info({ index: info.index, bytes: info.bytes }, "snapshot taken");
     } catch (error) {
       newest = previous;
-      logger.error({ err: error, index: at.index }, "snapshot failed; the log is kept and it is tried again later");
+      logger.error({ err: error }, "snapshot failed; the log is kept and it is tried again later");
     }
   }
 }

@@ -136,3 +136,46 @@ describe("sequencer", () => {
     await twin.close();
   });
 });
+
+describe("a batch that is too large for one entry", () => {
+  it("is written in parts, and only what is too large by itself is refused", async () => {
+    const log = openMemoryLog({ maxEntryBytes: 4_000 });
+    const replica = await openReplica(log, () => {});
+    const leadership = await log.campaign("s1", new AbortController().signal);
+    const sequencer = startSequencer({ log, replica, leadership, clock: createTestClock(), onBatch: () => {} });
+    closers.push(
+      () => log.close(),
+      () => replica.close(),
+      () => sequencer.close(),
+    );
+    const described = (id: string, length: number): Command =>
+      ({ ...tenant(id), description: "x".repeat(length) }) as Command;
+    const answers = await Promise.allSettled([
+      ...Array.from({ length: 20 }, (_, n) => sequencer.propose(described(`t${n}`, 900))),
+      sequencer.propose(described("fat", 9_000)),
+      sequencer.propose(described("last", 10)),
+    ]);
+    const refused = answers.filter((answer) => answer.status === "rejected");
+    expect(refused).toHaveLength(1);
+    expect(refused[0]?.reason).toMatchObject({ problem: { code: "body_too_large" } });
+    expect([...replica.view.tenants()]).toHaveLength(21);
+  });
+});
+
+describe("a replica that cannot follow the log", () => {
+  it("says so and refuses to be saved", async () => {
+    const log = openMemoryLog();
+    const replica = await openReplica(log, () => {});
+    const leadership = await log.campaign("s1", new AbortController().signal);
+    closers.push(
+      () => log.close(),
+      () => replica.close(),
+    );
+    const bytes = new TextEncoder().encode(
+      JSON.stringify({ index: 1, term: leadership.term, version: 999, at: 1, prevHash: "", commands: [] }),
+    );
+    await log.append(leadership, [{ index: 1 as LogIndex, term: leadership.term, bytes }]);
+    await expect(replica.failed).rejects.toThrow(/version/);
+    expect(() => replica.snapshot()).toThrow(/failed/);
+  });
+});

@@ -18,6 +18,7 @@ import {
   allocationStateToProto,
   allocationToProto,
   fieldError,
+  ProblemError,
   pb,
   specFromProto,
 } from "@lattice/wire";
@@ -40,9 +41,11 @@ export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.
     spec,
     createTenant: call.config.api.autoCreateTenants,
   });
+  // A repeated request answers what has become of the first.
+  const record = await find(call, id ?? "");
   return create(pb.SubmitResponseSchema, {
-    id: id ?? "",
-    state: pb.AllocationState.PENDING,
+    id: record.id,
+    state: allocationStateToProto(record.phase.kind),
     warnings: [...call.warnings],
     logIndex: String(index),
   });
@@ -82,6 +85,7 @@ export async function cancel(call: Call, request: pb.CancelRequest): Promise<pb.
   const record = await find(call, request.id);
   authorize(call.principal, "AllocationService.Cancel", ownerOf(record));
   checkText("reason", request.reason, MAX_REASON_LENGTH);
+  refuseArchived(call, record);
   const { index } = await commit(call, {
     kind: "allocation.cancel",
     origin: originOf(call, pb.CancelRequestSchema, request),
@@ -99,6 +103,7 @@ export async function cancel(call: Call, request: pb.CancelRequest): Promise<pb.
 export async function update(call: Call, request: pb.UpdateAllocationRequest): Promise<pb.UpdateAllocationResponse> {
   const record = await find(call, request.id);
   authorize(call.principal, "AllocationService.Update", ownerOf(record));
+  refuseArchived(call, record);
   const change: UpdateAllocationCommand["change"] = {
     ...(request.walltimeSeconds === undefined ? {} : { walltime: seconds(request.walltimeSeconds) }),
     ...(request.preemptionClass === undefined ? {} : { preemptionClass: request.preemptionClass }),
@@ -134,6 +139,14 @@ function completeSpec(call: Call, written: pb.AllocationSpec): AllocationSpec {
 function defaultVCluster(view: View): string {
   for (const vcluster of view.vclusters()) if (vcluster.isDefault) return vcluster.id;
   return "";
+}
+
+/** What has left the live state is over for good, and `apply` no longer knows it. */
+function refuseArchived(call: Call, record: Allocation): void {
+  if (call.plane.view().allocation(record.id) !== undefined) return;
+  throw new ProblemError("illegal_transition", {
+    detail: `allocation ${record.id} is already ${record.phase.kind}`,
+  });
 }
 
 /** In the live state, else in the archive; throws `unknown_allocation`. */
