@@ -2,4 +2,4 @@
 export { cycle, reasonsFor } from "./cycle.ts";
 export type * from "./cycle-types.ts";
 export { EXPECTED_BACK_SOON, REASONS_LIMIT, WALLTIME_GRACE } from "./limits.ts";
-export { nothingToDo, snapshotFor } from "./snapshot.ts";
+export { nothingToDo, type Reachable, snapshotFor } from "./snapshot.ts";

@@ -17,7 +17,7 @@ export function missing(machine: Machine, job: Job): string {
     for (const shortfall of shortfalls(constraints, node.id, node)) count(FALLS_SHORT_OF[shortfall.kind]);
   }
   const figures = [...counts].map(([what, nodes]) => `${what}: ${nodes}`).join(", ");
-  const fit = `${job.match.nodes.length} of ${machine.nodes.length} can take it`;
+  const fit = `${job.match.nodes.length} of the ${machine.nodes.length} there are suit it`;
   const required = job.match.required === null ? "; not all of its required nodes can" : "";
   return `${fit}${figures === "" ? "" : ` (${figures})`}${required}`;
 }

@@ -15,12 +15,20 @@ import {
 import type { CycleInput, NodeInput, PendingInput, ReleaseInput, TenantInput } from "./cycle-types.ts";
 import { EXPECTED_BACK_SOON, WALLTIME_GRACE } from "./limits.ts";
 
-export function snapshotFor(view: View, vcluster: VCluster, now: Instant): CycleInput {
+/** Whether a node could be told to start something right now; known to the leader, not to the log. */
+export type Reachable = (node: NodeId) => boolean;
+
+export function snapshotFor(
+  view: View,
+  vcluster: VCluster,
+  now: Instant,
+  reachable: Reachable = () => true,
+): CycleInput {
   const nodes: NodeInput[] = [];
   const releases: ReleaseInput[] = [];
   for (const node of view.nodes()) {
     if (node.homeVCluster !== null && node.homeVCluster !== vcluster.id) continue;
-    nodes.push(nodeInput(node));
+    nodes.push(nodeInput(node, reachable));
     const leaving = releasing(node, now);
     if (leaving !== null) releases.push(leaving);
   }
@@ -50,9 +58,10 @@ export function nothingToDo(view: View, vcluster: VCluster): boolean {
 /** States from which a node serves, or soon will, without anyone's help. */
 const USABLE: ReadonlySet<NodeStateKind> = new Set<NodeStateKind>(["ready", "degraded", "booting"]);
 
-function nodeInput(node: Node): NodeInput {
+function nodeInput(node: Node, reachable: Reachable): NodeInput {
   const { cpuCores, memoryBytes, gpuType, gpuCount, features } = node.capabilities;
-  const free = node.state.kind === "ready" && node.claims.length === 0;
+  const idle = node.state.kind === "ready" && node.claims.length === 0;
+  const free = idle && reachable(node.id);
   return {
     id: node.id,
     group: node.group,
@@ -64,7 +73,7 @@ function nodeInput(node: Node): NodeInput {
     features,
     free,
     usable: USABLE.has(node.state.kind),
-    notFreeBecause: free ? "" : node.state.kind === "ready" ? "busy" : node.state.kind,
+    notFreeBecause: free ? "" : idle ? "unreachable" : node.state.kind === "ready" ? "busy" : node.state.kind,
   };
 }
 

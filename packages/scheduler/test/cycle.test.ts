@@ -109,7 +109,7 @@ describe("reasons", () => {
   it("say that nothing matches, and why, with counts", () => {
     const given = { ...machine, pending: [job(1, { nodes: 2, constraints: { gpuType: "GH200" } })] };
     expect(codes(given, 1)).toEqual(["no_matching_nodes"]);
-    expect(text(given, 1)).toMatch(/^Needs 2 nodes; 1 of 3 can take it \(.*drained: 1.*\)\.$/);
+    expect(text(given, 1)).toMatch(/^Needs 2 nodes; 1 of the 3 there are suit it \(.*drained: 1.*\)\.$/);
   });
 
   it("name required nodes", () => {

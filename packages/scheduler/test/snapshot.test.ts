@@ -197,6 +197,15 @@ describe("snapshot", () => {
     expect(releases).toEqual([{ allocation: "1", nodes: ["a"], endsAt }]);
   });
 
+  it("takes an idle node without a connection as not free, and says why", () => {
+    const nodes = [record("n1"), record("n2")];
+    const shown = snapshotFor(viewOf({ nodes }), batch, NOW, (id) => id === "n1").nodes;
+    expect(shown.map((node) => [node.free, node.usable, node.notFreeBecause])).toEqual([
+      [true, true, ""],
+      [false, true, "unreachable"],
+    ]);
+  });
+
   it("expects nodes that are being released back soon", () => {
     const nodes = [record("a", { claims: [{ releasing: true }] }), record("b", { claims: [{ releasing: false }] })];
     const { releases } = snapshotFor(viewOf({ nodes }), batch, NOW);

@@ -7,6 +7,10 @@ export interface Clock {
   now(): Instant;
   /** Calls back once after `wait`; the returned function cancels. */
   after(wait: Duration, callback: () => void): () => void;
+  /** Resolves when everything that is ready now has had its turn. */
+  turn(): Promise<void>;
+  /** Milliseconds of work done so far, for telling how much something cost; may have fractions. */
+  worked(): number;
 }
 
 export const systemClock: Clock = {
@@ -15,6 +19,8 @@ export const systemClock: Clock = {
     const timer = setTimeout(callback, wait);
     return () => clearTimeout(timer);
   },
+  turn: () => new Promise((resolve) => setImmediate(resolve)),
+  worked: () => performance.now(),
 };
 
 /** Resolves after `wait`, or at once when the signal aborts. Never rejects. */

@@ -44,6 +44,7 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     waitForHead: async (signal) => replica.waitFor(await log.head(), signal),
     events: (after, signal) => replica.feed.read(after, signal),
     pendingReasons: (id) => pendingReasons(parts, id),
+    knownReasons: (id) => knownReasons(parts, id) ?? [],
     estimatedStart: (id) => estimatedStart(parts, id),
     liveness: (node) => ({ lastHeardAt: hub.lastHeard(node), connected: hub.connected(node) }),
     logs: (query, signal) => parts.logs.open(query, signal),
@@ -67,13 +68,19 @@ export function createPlane(parts: PlaneParts): ControlPlane {
   };
 }
 
-function pendingReasons({ replica, cycles, clock }: PlaneParts, id: AllocationId): readonly PendingReason[] {
+function pendingReasons(parts: PlaneParts, id: AllocationId): readonly PendingReason[] {
+  const { replica, clock, hub } = parts;
   const allocation = replica.view.allocation(id);
   if (allocation?.phase.kind !== "pending") return [];
-  const known = cycles.get(allocation.spec.vcluster)?.reasons.get(id);
+  const known = knownReasons(parts, id);
   if (known !== undefined) return known;
   const vcluster = replica.view.vcluster(allocation.spec.vcluster);
-  return vcluster === undefined ? [] : reasonsFor(snapshotFor(replica.view, vcluster, clock.now()), id);
+  return vcluster === undefined ? [] : reasonsFor(snapshotFor(replica.view, vcluster, clock.now(), hub.connected), id);
+}
+
+function knownReasons({ replica, cycles }: PlaneParts, id: AllocationId): readonly PendingReason[] | undefined {
+  const allocation = replica.view.allocation(id);
+  return allocation === undefined ? undefined : cycles.get(allocation.spec.vcluster)?.reasons.get(id);
 }
 
 function estimatedStart({ replica, cycles }: PlaneParts, id: AllocationId): Instant | null {

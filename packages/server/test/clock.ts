@@ -19,6 +19,8 @@ export function createTestClock(start = 1_000_000): TestClock {
         timers = timers.filter((one) => one !== timer);
       };
     },
+    turn: settle,
+    worked: () => now,
     async advance(by) {
       const end = now + by;
       for (;;) {

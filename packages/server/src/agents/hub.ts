@@ -24,6 +24,8 @@ export interface AgentHub {
   connected(node: NodeId): boolean;
   /** Ends the node's stream: its agent says hello again, and is told what it still holds for nobody. */
   drop(node: NodeId, reason: string): void;
+  /** Calls back whenever a node's stream is there. */
+  onConnect(listener: () => void): () => void;
   readonly count: number;
   /** Sequence numbers only grow within a stream; a repeated one is not a sign of life. */
   heard(session: AgentSession, sequence: number): boolean;
@@ -39,6 +41,7 @@ interface Presence {
 
 export function createAgentHub(clock: Clock): AgentHub {
   const nodes = new Map<NodeId, Presence>();
+  const listeners = new Set<() => void>();
   let count = 0;
 
   return {
@@ -47,6 +50,7 @@ export function createAgentHub(clock: Clock): AgentHub {
       if (before?.session) before.session.end("superseded by a newer connection of the same node");
       else count += 1;
       nodes.set(session.node, { session, sequence: -1, heardAt: clock.now() });
+      for (const listener of listeners) listener();
     },
     remove(session) {
       const presence = nodes.get(session.node);
@@ -62,6 +66,10 @@ export function createAgentHub(clock: Clock): AgentHub {
     },
     drop: (node, reason) => nodes.get(node)?.session?.end(reason),
     connected: (node) => Boolean(nodes.get(node)?.session),
+    onConnect(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     get count() {
       return count;
     },

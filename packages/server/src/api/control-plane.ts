@@ -69,6 +69,8 @@ export interface ControlPlane {
   /** Events after the cursor (null: from now on), until aborted. Throws ProblemError `cursor_gone`. */
   events(after: Cursor | null, signal: AbortSignal): AsyncIterable<readonly NumberedEvent[]>;
   pendingReasons(id: AllocationId): readonly PendingReason[];
+  /** What the newest cycle said, without looking again; may be empty. For lists. */
+  knownReasons(id: AllocationId): readonly PendingReason[];
   estimatedStart(id: AllocationId): Instant | null;
   liveness(node: NodeId): { readonly lastHeardAt: Instant | null; readonly connected: boolean };
   /** Throws ProblemError `node_unreachable` when the node's agent is not connected. */

@@ -98,6 +98,7 @@ export function startLeading(options: LeadOptions): Leader {
             clock,
             logger,
             minGap: options.minCycleGap,
+            hub: options.hub,
             onCycle: (result, seconds) => {
               options.metrics.schedulingCycle(result.vcluster, seconds);
               options.onCycle(result);

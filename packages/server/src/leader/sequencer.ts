@@ -86,7 +86,7 @@ export function startSequencer({ log, replica, leadership, clock, onBatch }: Opt
   }
 
   async function append(batch: readonly Waiting[]): Promise<void> {
-    const began = performance.now();
+    const began = clock.worked();
     const entry = next(batch.map((waiting) => waiting.command));
     let bytes: Uint8Array;
     try {
@@ -103,7 +103,7 @@ export function startSequencer({ log, replica, leadership, clock, onBatch }: Opt
       return;
     }
     head = { index: entry.index, term: entry.term, hash: sha256(bytes), at: entry.at };
-    onBatch(batch.length, (performance.now() - began) / 1000);
+    onBatch(batch.length, (clock.worked() - began) / 1000);
   }
 
   async function appendHalves(batch: readonly Waiting[]): Promise<void> {

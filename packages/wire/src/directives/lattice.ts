@@ -2,9 +2,9 @@
 // field each one sets. An option that is not known is refused with the nearest name: these lines are
 // written for Lattice, so it is a mistake.
 
-import { FieldList } from "../errors/field-list.ts";
 import type { Json, JsonObject } from "../json/value.ts";
 import { nearest } from "../text/nearest.ts";
+import { DirectiveProblems } from "./directive-problems.ts";
 import type { Option } from "./options.ts";
 
 /** How the text of an option becomes a value. */
@@ -46,21 +46,26 @@ export const latticeTakesValue = (name: string): boolean => LATTICE_OPTIONS.get(
 
 /** The options as a submission in short form. Throws a ProblemError that names every option. */
 export function submissionFromOptions(options: readonly Option[]): JsonObject {
-  const problems = new FieldList();
+  const problems = new DirectiveProblems();
+  const out = readLatticeOptions(options, problems);
+  problems.throwIfAny();
+  return out;
+}
+
+/** What is wrong goes to `problems`, so that a script's other directives are told with it. */
+export function readLatticeOptions(options: readonly Option[], problems: DirectiveProblems): JsonObject {
   const out: Record<string, Json> = {};
   for (const option of options) {
     const known = LATTICE_OPTIONS.get(keyOf(option.name));
-    const shown = option.text.slice(0, 100);
     if (known === undefined) {
       const close = nearest(option.name, LATTICE_OPTIONS.keys());
       const hint = close === null ? undefined : `Did you mean "--${close.replace(/_/g, "-")}"?`;
-      problems.add(shown, "is not a known option", hint);
+      problems.invalid(option, "is not a known option", hint);
       continue;
     }
     const wrong = apply(out, known, option);
-    if (wrong !== null) problems.add(shown, wrong);
+    if (wrong !== null) problems.invalid(option, wrong);
   }
-  problems.throwIfAny();
   return out;
 }
 

@@ -8,18 +8,21 @@ export interface Option {
   readonly value: string | null;
   /** As it was written, for messages. */
   readonly text: string;
+  /** Where it stands in its script, from 1; absent: not in a script. */
+  readonly line?: number;
 }
 
-export function optionsOf(words: readonly string[], takesValue: (name: string) => boolean): Option[] {
+export function optionsOf(words: readonly string[], takesValue: (name: string) => boolean, line?: number): Option[] {
+  const where = line === undefined ? {} : { line };
   const out: Option[] = [];
   for (let i = 0; i < words.length; i++) {
     const word = words[i] ?? "";
     const { name, value } = split(word);
     const next = words[i + 1];
     if (value === null && takesValue(name) && next !== undefined && !isOption(next)) {
-      out.push({ name, value: next, text: `${word} ${next}` });
+      out.push({ name, value: next, text: `${word} ${next}`, ...where });
       i += 1;
-    } else out.push({ name, value, text: word });
+    } else out.push({ name, value, text: word, ...where });
   }
   return out;
 }

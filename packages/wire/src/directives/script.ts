@@ -5,7 +5,8 @@
 import { fieldError } from "../errors/field-list.ts";
 import type { JsonObject } from "../json/value.ts";
 import { mergeSubmissions } from "../normalise/merge.ts";
-import { latticeTakesValue, submissionFromOptions } from "./lattice.ts";
+import { DirectiveProblems } from "./directive-problems.ts";
+import { latticeTakesValue, readLatticeOptions } from "./lattice.ts";
 import { type Option, optionsOf } from "./options.ts";
 import { type SlurmMapping, slurmTakesValue, submissionFromSlurm } from "./slurm.ts";
 import { tokens } from "./tokens.ts";
@@ -21,16 +22,20 @@ export interface ParsedScript {
   readonly slurm: boolean;
 }
 
-/** Throws a ProblemError that names the option or `script`. */
+/** Throws a ProblemError that names every directive that cannot be taken, or `script`. */
 export function parseScript(text: string, mapping: SlurmMapping = {}): ParsedScript {
   checkScript(text);
-  const { lattice, slurm } = directivesOf(text);
-  const fromSlurm = submissionFromSlurm(slurm, mapping);
-  const merged = mergeSubmissions(fromSlurm.submission, submissionFromOptions(lattice));
+  const { directives, late } = directivesOf(text);
+  const problems = new DirectiveProblems();
+  const { lattice, slurm } = optionsIn(directives, problems);
+  const fromSlurm = submissionFromSlurm(slurm, mapping, problems);
+  const fromLattice = readLatticeOptions(lattice, problems);
+  problems.throwIfAny();
+  const merged = mergeSubmissions(fromSlurm.submission, fromLattice);
   const usesSlurm = slurm.length > 0;
   return {
     submission: { ...merged, script: text, ...(usesSlurm ? { slurm_env: true } : {}) },
-    warnings: fromSlurm.warnings,
+    warnings: [...fromSlurm.warnings, ...lateWarnings(late)],
     slurm: usesSlurm,
   };
 }
@@ -52,30 +57,72 @@ export function checkScript(text: string): void {
   }
 }
 
+interface Directive {
+  readonly line: number;
+  readonly text: string;
+  readonly kind: "LATTICE" | "SBATCH";
+  readonly rest: string;
+}
+
 const DIRECTIVE = /^#(LATTICE|SBATCH)(?:[ \t]+(.*))?$/;
 
-function directivesOf(text: string): { lattice: Option[]; slurm: Option[] } {
+/** Those that count, and those that stand after the first command. */
+function directivesOf(text: string): { directives: Directive[]; late: Directive[] } {
+  const directives: Directive[] = [];
+  const late: Directive[] = [];
+  let commandSeen = false;
+  let line = 0;
+  for (const raw of linesOf(text)) {
+    line += 1;
+    const hasReturn = raw.endsWith("\r");
+    const written = hasReturn ? raw.slice(0, -1) : raw;
+    const match = DIRECTIVE.exec(written);
+    if (hasReturn && (line === 1 || (match !== null && !commandSeen))) throw dosLineBreaks(line);
+    if (match !== null) {
+      const kind = match[1] === "SBATCH" ? "SBATCH" : "LATTICE";
+      (commandSeen ? late : directives).push({ line, text: written, kind, rest: match[2] ?? "" });
+    } else if (written.trim() !== "" && !written.trimStart().startsWith("#")) commandSeen = true;
+  }
+  return { directives, late };
+}
+
+function* linesOf(text: string): Generator<string> {
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf("\n", at);
+    yield text.slice(at, end < 0 ? text.length : end);
+    at = end < 0 ? text.length : end + 1;
+  }
+}
+
+/** The kernel would look for an interpreter whose name ends in a carriage return. */
+const dosLineBreaks = (line: number) =>
+  fieldError([
+    {
+      field: "script",
+      detail: `has DOS line breaks (line ${line})`,
+      hint: "Convert it: sed -i 's/\\r$//' FILE",
+    },
+  ]);
+
+function optionsIn(directives: readonly Directive[], problems: DirectiveProblems) {
   const lattice: Option[] = [];
   const slurm: Option[] = [];
-  for (const line of linesBeforeCommands(text)) {
-    const match = DIRECTIVE.exec(line);
-    if (match === null) continue;
-    const words = tokens(match[2] ?? "");
-    if (words === null) throw fieldError([{ field: "script", detail: `has an open quote in "${line.slice(0, 100)}"` }]);
-    if (match[1] === "SBATCH") slurm.push(...optionsOf(words, slurmTakesValue));
-    else lattice.push(...optionsOf(words, latticeTakesValue));
+  for (const { line, text, kind, rest } of directives) {
+    const words = tokens(rest);
+    if (words === null) problems.invalidLine(line, `has an open quote in "${text.slice(0, 100)}"`);
+    else if (kind === "SBATCH") slurm.push(...optionsOf(words, slurmTakesValue, line));
+    else lattice.push(...optionsOf(words, latticeTakesValue, line));
   }
   return { lattice, slurm };
 }
 
-function* linesBeforeCommands(text: string): Generator<string> {
-  let at = 0;
-  while (at < text.length) {
-    const end = text.indexOf("\n", at);
-    const line = text.slice(at, end < 0 ? text.length : end).replace(/\r$/, "");
-    if (line.trim() !== "" && !line.trimStart().startsWith("#")) return;
-    yield line;
-    if (end < 0) return;
-    at = end + 1;
-  }
+/** A script that writes other scripts may hold many. */
+const MAX_LATE_WARNINGS = 5;
+
+function lateWarnings(late: readonly Directive[]): string[] {
+  const warnings = late
+    .slice(0, MAX_LATE_WARNINGS)
+    .map(({ line, text }) => `line ${line}: ${text.slice(0, 100)} ignored (it stands after the first command)`);
+  const more = late.length - warnings.length;
+  return more === 0 ? warnings : [...warnings, `${more} further directives after the first command ignored`];
 }

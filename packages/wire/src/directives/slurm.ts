@@ -1,9 +1,9 @@
 // #SBATCH options as a submission in short form. See slurm-table.ts for what is ignored or refused.
 
-import { FieldList } from "../errors/field-list.ts";
 import type { Json, JsonObject } from "../json/value.ts";
 import { parseSlurmTime } from "../normalise/walltime.ts";
 import { own } from "../text/own.ts";
+import { type DirectiveProblems, shownOption } from "./directive-problems.ts";
 import { expandHostlist } from "./hostlist.ts";
 import type { Option } from "./options.ts";
 import {
@@ -32,34 +32,36 @@ const longName = (name: string): string => own(SLURM_SHORT, name) ?? name;
 
 export const slurmTakesValue = (name: string): boolean => !SLURM_FLAGS.has(longName(name));
 
-/** Throws a ProblemError that names every option which cannot be honoured. */
-export function submissionFromSlurm(options: readonly Option[], mapping: SlurmMapping = {}): SlurmSubmission {
-  const work = new SlurmWork(mapping);
+/** What cannot be honoured goes to `problems`, so that a script's other directives are told with it. */
+export function submissionFromSlurm(
+  options: readonly Option[],
+  mapping: SlurmMapping,
+  problems: DirectiveProblems,
+): SlurmSubmission {
+  const work = new SlurmWork(mapping, problems);
   for (const option of options) work.take(longName(option.name), option);
-  work.refused.throwIfAny("unsupported_feature");
-  work.invalid.throwIfAny();
   return { submission: work.finish(), warnings: work.warnings };
 }
 
 class SlurmWork {
   readonly warnings: string[] = [];
-  readonly refused = new FieldList();
-  readonly invalid = new FieldList();
+  readonly problems: DirectiveProblems;
   readonly #mapping: SlurmMapping;
   readonly #out: Record<string, Json> = {};
   readonly #constraints: Record<string, Json> = {};
   #tasks: number | null = null;
 
-  constructor(mapping: SlurmMapping) {
+  constructor(mapping: SlurmMapping, problems: DirectiveProblems) {
+    this.problems = problems;
     this.#mapping = mapping;
   }
 
   take(name: string, option: Option): void {
     const rule = own(RULES, name);
     const refusal = own(SLURM_REFUSED, name);
-    if (refusal !== undefined) this.refused.add(shown(option), refusal);
+    if (refusal !== undefined) this.problems.unsupported(option, refusal);
     else if (rule === undefined) this.#ignore(name, option);
-    else if (option.value === null && slurmTakesValue(name)) this.invalid.add(shown(option), "needs a value");
+    else if (option.value === null && slurmTakesValue(name)) this.problems.invalid(option, "needs a value");
     else rule(this, option.value ?? "", option);
   }
 
@@ -68,7 +70,7 @@ class SlurmWork {
   }
 
   warn(option: Option, why: string): void {
-    this.warnings.push(`#SBATCH ${shown(option)} ignored (${why})`);
+    this.warnings.push(`#SBATCH ${shownOption(option)} ignored (${why})`);
   }
 
   set(field: string, value: Json): void {
@@ -81,7 +83,7 @@ class SlurmWork {
 
   whole(option: Option, value: string): number | null {
     if (/^[1-9]\d{0,8}$/.test(value)) return Number(value);
-    this.invalid.add(shown(option), "needs a whole number, 1 or more");
+    this.problems.invalid(option, "needs a whole number, 1 or more");
     return null;
   }
 
@@ -130,7 +132,7 @@ const hosts =
   (name: string): Rule =>
   (work, value, option) => {
     const names = expandHostlist(value);
-    if (names === null) work.invalid.add(shown(option), "is not a list of nodes");
+    if (names === null) work.problems.invalid(option, "is not a list of nodes");
     else work.constrain(name, names);
   };
 
@@ -164,7 +166,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 
 function nodesRule(work: SlurmWork, value: string, option: Option): void {
   const match = /^([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$/.exec(value);
-  if (match === null) work.invalid.add(shown(option), "needs a count or a range such as 2-4");
+  if (match === null) work.problems.invalid(option, "needs a count or a range such as 2-4");
   else if (match[2] === undefined) work.set("nodes", Number(match[1]));
   else work.set("nodes", { min: Number(match[1]), max: Number(match[2]) });
 }
@@ -175,13 +177,13 @@ function timeRule(work: SlurmWork, value: string, option: Option): void {
     if (seconds === null) work.warn(option, "every job has a limit; the default of its vCluster applies");
     else work.set("walltime_seconds", seconds);
   } catch {
-    work.invalid.add(shown(option), "is not a duration", 'Write it as minutes, "HH:MM:SS" or "D-HH:MM:SS".');
+    work.problems.invalid(option, "is not a duration", 'Write it as minutes, "HH:MM:SS" or "D-HH:MM:SS".');
   }
 }
 
 /** Only "and": alternatives and counts per feature would place the job elsewhere than asked. */
 function constraintRule(work: SlurmWork, value: string, option: Option): void {
-  if (/[|[\]*()]/.test(value)) work.refused.add(shown(option), "only features joined by & are offered");
+  if (/[|[\]*()]/.test(value)) work.problems.unsupported(option, "only features joined by & are offered");
   else
     work.constrain(
       "features",
@@ -202,7 +204,7 @@ function gresRule(work: SlurmWork, value: string, option: Option): void {
 function gpuRule(work: SlurmWork, value: string, option: Option): void {
   const match = /^(?:([A-Za-z][\w.-]*))?:?(\d{1,4})?(?:\(.*\))?$/.exec(value);
   if (match === null) {
-    work.invalid.add(shown(option), "needs a number of GPUs, such as gpu:4 or gpu:gh200:4");
+    work.problems.invalid(option, "needs a number of GPUs, such as gpu:4 or gpu:gh200:4");
     return;
   }
   if (match[1] !== undefined) work.constrain("gpu_type", match[1]);
@@ -225,5 +227,3 @@ function exportRule(work: SlurmWork, value: string, option: Option): void {
     );
   }
 }
-
-const shown = (option: Option): string => option.text.slice(0, 200);

@@ -81,7 +81,7 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     "This version does not offer a feature the request uses",
     "Remove the fields named, or use a version that offers them.",
   ),
-  unauthenticated: entry(401, GRPC.unauthenticated, EXIT.access, "Not logged in", "Run `lattice login` first."),
+  unauthenticated: entry(401, GRPC.unauthenticated, EXIT.access, "Not logged in", "Send a valid token."),
   forbidden: entry(
     403,
     GRPC.permissionDenied,
@@ -130,7 +130,7 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     GRPC.notFound,
     EXIT.unknown,
     "No such vCluster",
-    "Name an existing vCluster; GET /api/v1/vclusters lists them.",
+    "Name an existing vCluster; `lattice admin vcluster list` shows them.",
   ),
   method_not_allowed: entry(
     405,

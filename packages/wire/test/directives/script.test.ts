@@ -107,10 +107,49 @@ describe("parseScript", () => {
 
   test("only lines before the first command count, and only in the first column", () => {
     const text =
-      "#!/bin/sh\n\n# a comment\n  \n#SBATCH -N 2\r\n##SBATCH -N 3\n# #SBATCH -N 4\n #SBATCH -N 5\n#SBATCHES -N 6\nrun\n#SBATCH -N 7\n";
+      "#!/bin/sh\n\n# a comment\n  \n#SBATCH -N 2\n##SBATCH -N 3\n# #SBATCH -N 4\n #SBATCH -N 5\n#SBATCHES -N 6\nrun\n#SBATCH -N 7\n";
     const parsed = parseScript(text);
     expect(parsed.submission).toEqual({ nodes: 2, script: text, slurm_env: true });
     expect(parsed.slurm).toBe(true);
+    expect(parsed.warnings).toEqual(["line 11: #SBATCH -N 7 ignored (it stands after the first command)"]);
+  });
+
+  test("many late directives are counted", () => {
+    const { warnings } = parseScript(`run\n${"#LATTICE --nodes=2\n".repeat(8)}`);
+    expect(warnings).toHaveLength(6);
+    expect(warnings[5]).toBe("3 further directives after the first command ignored");
+  });
+
+  test.each<[string, string, number]>([
+    ["the first line", "#!/bin/bash\r\necho hi\r\n", 1],
+    ["a directive", "#!/bin/bash\n#LATTICE --nodes=2\r\necho hi\n", 2],
+    ["a directive without options", "#!/bin/bash\n\n#SBATCH\r\necho hi\n", 3],
+  ])("DOS line breaks in %s are refused, with the way to convert", async (_where, text, line) => {
+    const { fields } = await refusal(() => parseScript(text));
+    expect(fields).toEqual([
+      {
+        field: "script",
+        detail: `has DOS line breaks (line ${line})`,
+        hint: "Convert it: sed -i 's/\\r$//' FILE",
+      },
+    ]);
+  });
+
+  test("a carriage return elsewhere belongs to the script", () => {
+    expect(parseScript("#!/bin/sh\nprintf 'a\r\n'\n").warnings).toEqual([]);
+  });
+
+  test("every bad directive is told at once, in the order of the lines", async () => {
+    const problem = await refusal(() =>
+      parseScript(script("#LATTICE --nodse=2", "#SBATCH --array=1-3", "#SBATCH --job-name='x", "#LATTICE --env=A")),
+    );
+    expect(problem.code).toBe("invalid_argument");
+    expect(fieldLines(problem).map((text) => text.replace(/ \|.*/, ""))).toEqual([
+      "--nodse=2: is not a known option (line 2)",
+      "--array=1-3: job arrays are not offered by this version (line 3)",
+      `script: has an open quote in "#SBATCH --job-name='x" (line 4)`,
+      "--env=A: needs NAME=VALUE (line 5)",
+    ]);
   });
 
   test("a script without directives is a script", () => {
@@ -162,7 +201,8 @@ describe("parseScript", () => {
   ])("%s is refused", async (line, code, lines) => {
     const problem = await refusal(() => parseScript(script(line)));
     expect(problem.code).toBe(code);
-    expect(fieldLines(problem)).toEqual(lines);
+    const here = (text: string) => text.replace(/( \| |$)/, " (line 2)$1");
+    expect(fieldLines(problem)).toEqual(lines.map(here));
   });
 
   test.each([

@@ -35,6 +35,8 @@ const DEFAULT_TENANT = "default" as TenantId;
 export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.SubmitResponse> {
   const spec = completeSpec(call, request.allocation ?? create(pb.AllocationSpecSchema));
   authorize(call.principal, "AllocationService.Submit", { tenant: spec.tenant, user: call.principal.user });
+  // A mistyped name would otherwise go unnoticed.
+  const newTenant = call.plane.view().tenant(spec.tenant) === undefined;
   const { id, index } = await commit(call, {
     kind: "allocation.submit",
     origin: originOf(call, pb.SubmitRequestSchema, request),
@@ -46,7 +48,9 @@ export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.
   return create(pb.SubmitResponseSchema, {
     id: record.id,
     state: allocationStateToProto(record.phase.kind),
-    warnings: [...call.warnings],
+    warnings: newTenant
+      ? [...call.warnings, `tenant "${spec.tenant}" did not exist and was created`]
+      : [...call.warnings],
     logIndex: String(index),
   });
 }
@@ -161,10 +165,11 @@ export async function find(call: Call, id: string): Promise<Allocation> {
 export const ownerOf = (record: Allocation): Target => ({ tenant: record.spec.tenant, user: record.user });
 
 /** Reasons are shown for one allocation, not in lists: each may take a look at the whole queue. */
-function shown(call: Call, record: Allocation, withReasons: boolean): pb.Allocation {
+function shown(call: Call, record: Allocation, lookAgain: boolean): pb.Allocation {
   const waiting = record.phase.kind === "pending";
+  const reasonsOf = lookAgain ? call.plane.pendingReasons : call.plane.knownReasons;
   return allocationToProto(record, {
-    pendingReasons: waiting && withReasons ? call.plane.pendingReasons(record.id).map((reason) => reason.text) : [],
+    pendingReasons: waiting ? reasonsOf(record.id).map((reason) => reason.text) : [],
     estimatedStart: waiting ? call.plane.estimatedStart(record.id) : null,
     logIndex: call.plane.view().index,
   });

@@ -6,6 +6,7 @@
 import { type Duration, duration, type Instant, type VCluster, type VClusterId } from "@lattice/core";
 import { type CycleResult, cycle, nothingToDo, snapshotFor } from "@lattice/scheduler";
 import type { Logger } from "pino";
+import type { AgentHub } from "../../agents/hub.ts";
 import { type Clock, sleep } from "../../clock.ts";
 import type { Sequencer } from "../../leader/sequencer.ts";
 import type { Replica } from "../../replica/replica.ts";
@@ -20,12 +21,14 @@ export interface ScheduleContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly minGap: Duration;
+  /** A node without a stream cannot be told to start anything; it is judged elsewhere, and later. */
+  readonly hub: Pick<AgentHub, "connected" | "onConnect">;
   readonly onCycle: (result: CycleResult, seconds: number) => void;
   readonly onPlacements: (accepted: number, refused: number) => void;
 }
 
 export async function runSchedule(context: ScheduleContext, signal: AbortSignal): Promise<void> {
-  const { replica, clock, logger } = context;
+  const { replica, clock, logger, hub } = context;
   const due = new Set<VClusterId>();
   const ranAt = new Map<VClusterId, Instant>();
   let wake: () => void = () => {};
@@ -43,14 +46,15 @@ export async function runSchedule(context: ScheduleContext, signal: AbortSignal)
       if (wakeup?.kind === "all") markAll();
     }
   });
+  const forget = hub.onConnect(markAll);
   signal.addEventListener("abort", () => wake(), { once: true });
   markAll();
 
   while (!signal.aborted) {
     if (due.size === 0) await idle();
     // Whatever else happens in this turn of the event loop belongs into the same cycle.
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    const began = performance.now();
+    await clock.turn();
+    const began = clock.worked();
     for (const vcluster of ordered(due)) {
       due.delete(vcluster.id);
       ranAt.set(vcluster.id, clock.now());
@@ -61,15 +65,16 @@ export async function runSchedule(context: ScheduleContext, signal: AbortSignal)
         clock.after(duration(250), () => mark(vcluster.id));
       });
     }
-    const cost = performance.now() - began;
+    const cost = clock.worked() - began;
     await sleep(clock, duration(Math.ceil(Math.max(context.minGap, Math.min(cost * REST_FACTOR, 1_000)))), signal);
   }
   unsubscribe();
+  forget();
 
   async function runCycle(vcluster: VCluster): Promise<void> {
-    const began = performance.now();
-    const result = cycle(snapshotFor(replica.view, vcluster, clock.now()));
-    context.onCycle(result, (performance.now() - began) / 1000);
+    const began = clock.worked();
+    const result = cycle(snapshotFor(replica.view, vcluster, clock.now(), hub.connected));
+    context.onCycle(result, (clock.worked() - began) / 1000);
     if (result.placements.length === 0) return;
     const { outcome } = await context.sequencer.propose({
       kind: "plan.commit",

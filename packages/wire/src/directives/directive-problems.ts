@@ -1,0 +1,51 @@
+// Gathers what is wrong with the directives of one script, #LATTICE and #SBATCH alike, so that a user
+// corrects them all at once. Each problem says the line it stands in, and they are told in that order.
+
+import { FieldList } from "../errors/field-list.ts";
+import type { Option } from "./options.ts";
+
+interface Found {
+  readonly line: number;
+  readonly field: string;
+  readonly detail: string;
+  readonly hint: string | undefined;
+}
+
+/** As much of an option as is shown. */
+const MAX_SHOWN = 200;
+
+export const shownOption = (option: Option): string => option.text.slice(0, MAX_SHOWN);
+
+export class DirectiveProblems {
+  readonly #found: Found[] = [];
+  #onlyUnsupported = true;
+
+  /** What was written is wrong. */
+  invalid(option: Option, detail: string, hint?: string): void {
+    this.#onlyUnsupported = false;
+    this.#add(option, detail, hint);
+  }
+
+  /** What was written is right, and this version does not offer it. */
+  unsupported(option: Option, detail: string): void {
+    this.#add(option, detail, undefined);
+  }
+
+  /** Wrong as a line, before any option can be read from it. */
+  invalidLine(line: number, detail: string): void {
+    this.#onlyUnsupported = false;
+    this.#found.push({ line, field: "script", detail: `${detail} (line ${line})`, hint: undefined });
+  }
+
+  throwIfAny(): void {
+    const list = new FieldList();
+    const inOrder = this.#found.toSorted((a, b) => a.line - b.line);
+    for (const { field, detail, hint } of inOrder) list.add(field, detail, hint);
+    list.throwIfAny(this.#onlyUnsupported ? "unsupported_feature" : "invalid_argument");
+  }
+
+  #add(option: Option, detail: string, hint: string | undefined): void {
+    const where = option.line === undefined ? "" : ` (line ${option.line})`;
+    this.#found.push({ line: option.line ?? 0, field: shownOption(option), detail: `${detail}${where}`, hint });
+  }
+}
