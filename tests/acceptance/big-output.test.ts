@@ -14,7 +14,7 @@ const MAX_GROWTH_BYTES = 160 * 1024 * 1024;
 const cluster = useCluster({ nodes: 1 });
 
 test("all of 200 MB arrives through the CLI, in bounded memory", async () => {
-  const pids = [cluster.server.pid, cluster.agent("n1").pid];
+  const pids = [cluster.server.pid, cluster.agent("node-1").pid];
   const before = pids.map(residentBytes);
   const id = await cluster.submit({ entrypoint: `yes '${LINE.trimEnd()}' | head -c ${BYTES}` });
   expect((await cluster.ends(id)).state).toBe("completed");

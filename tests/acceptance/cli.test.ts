@@ -36,14 +36,14 @@ test("status speaks every format, and they agree", async () => {
 test("nodes speaks every format", async () => {
   const table = await cluster.cli(["nodes"]);
   expect(table.stdout).toMatch(/^NODE\s+STATE/m);
-  expect(table.stdout).toMatch(/^n1\s+Ready/m);
+  expect(table.stdout).toMatch(/^node-1\s+Ready/m);
   for (const format of ["json", "yaml"]) {
     const { stdout, code } = await cluster.cli(["nodes", "-o", format]);
     expect(code).toBe(0);
     const parsed: unknown = format === "json" ? JSON.parse(stdout) : parse(stdout);
-    expect(JSON.stringify(parsed)).toContain('"id":"n2"');
+    expect(JSON.stringify(parsed)).toContain('"id":"node-2"');
   }
-  expect((await cluster.cli(["nodes", "n1", "-o", "wide"])).code).toBe(0);
+  expect((await cluster.cli(["nodes", "node-1", "-o", "wide"])).code).toBe(0);
 });
 
 test("a script runs with its #LATTICE lines", async () => {

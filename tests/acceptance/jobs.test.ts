@@ -77,8 +77,8 @@ describe("several nodes", () => {
     });
     const record = await cluster.ends(id);
     expect(record.state).toBe("completed");
-    expect([...(record.nodes ?? [])].sort()).toEqual(["n1", "n2", "n3", "n4"]);
-    expect(linesOf(file).sort()).toEqual(["n1", "n2", "n3", "n4"]);
+    expect([...(record.nodes ?? [])].sort()).toEqual(["node-1", "node-2", "node-3", "node-4"]);
+    expect(linesOf(file).sort()).toEqual(["node-1", "node-2", "node-3", "node-4"]);
   });
 
   test("one failing node fails the allocation and ends it on the others", async () => {

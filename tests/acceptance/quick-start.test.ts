@@ -8,6 +8,7 @@ import { runCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
 import { endAllIn, processesIn } from "../harness/processes.ts";
 import { cleanEnvironment, programPath, root } from "../harness/program.ts";
+import { request } from "../harness/rest.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lattice-up-"));
 afterAll(async () => {
@@ -21,13 +22,42 @@ interface Running {
   readonly ended: Promise<number>;
 }
 
-test("npm start -- --exit runs a sample job, shows its output and ends well", async () => {
+test("npm start -- --exit runs a sample job, shows its output and ends well, every time", async () => {
   const data = join(folder, "start");
-  const run = start("npm", ["start", "--", "--exit", "--data-dir", data, "--port", "0", "--grpc-port", "0"]);
-  const code = await run.ended;
-  expect(code, run.output()).toBe(0);
-  expect(run.output()).toMatch(/hello/i);
-  await eventually({ what: "nothing is left running" }, () => (processesIn(data).length === 0 ? true : null));
+  for (const id of [1, 2]) {
+    const run = start("npm", ["start", "--", "--exit", "--data-dir", data, "--port", "0", "--grpc-port", "0"]);
+    const code = await run.ended;
+    expect(code, run.output()).toBe(0);
+    // The second goes on where the first stopped.
+    expect(run.output()).toContain(`Submitted allocation ${id}\n`);
+    expect(run.output()).toMatch(new RegExp(`Hello from node-\\d, one of 2 nodes of allocation ${id}\n`));
+    await eventually({ what: "nothing is left running" }, () => (processesIn(data).length === 0 ? true : null));
+  }
+});
+
+test("a directory that npm start serves is refused to others, and taken over when it was killed", async () => {
+  const data = join(folder, "served");
+  // As `npm start` runs it: nothing in its command line says `up`.
+  const first = start(process.execPath, ["tools/start.mjs", "--data-dir", data, "--port", "0", "--grpc-port", "0"]);
+  await urlOf(first);
+  const second = up(data, ["--nodes", "1"]);
+  expect(await second.ended, second.output()).not.toBe(0);
+  expect(second.output()).toMatch(/already running from .*served/);
+  expect(first.child.exitCode).toBeNull();
+  await eventually({ what: "the sample has run" }, () =>
+    first.output().includes("The cluster runs until Ctrl-C") ? true : null,
+  );
+
+  first.child.kill("SIGKILL");
+  await first.ended;
+  const left = processesIn(data);
+  expect(left.length, "a killed `up` leaves its programs behind").toBeGreaterThan(0);
+  const third = up(data);
+  await urlOf(third);
+  expect(third.output()).toMatch(/Stopping \d+ processes that an earlier cluster left behind/);
+  expect(left.filter((pid) => processesIn(data).includes(pid))).toEqual([]);
+  third.child.kill("SIGINT");
+  expect(await third.ended).toBe(0);
 });
 
 test("lattice up serves, stops on Ctrl-C, and goes on where it stopped", async () => {
@@ -40,6 +70,8 @@ test("lattice up serves, stops on Ctrl-C, and goes on where it stopped", async (
     return (stdout.match(/"state": ?"ready"/g) ?? []).length === 4 ? stdout : null;
   });
   expect(nodes).toBeTruthy();
+  const once = { entrypoint: "true", request_id: "once-only" };
+  const { body: asked } = await request(url, "POST", "/api/v1/allocations", { body: once });
   const submitted = await runCli(["submit", "--", "echo", "still here"], { env });
   const id = /\d+/.exec(submitted.stdout)?.[0] ?? "";
   await eventually({ what: "the job has ended" }, async () =>
@@ -52,7 +84,11 @@ test("lattice up serves, stops on Ctrl-C, and goes on where it stopped", async (
   );
 
   const second = up(data);
-  const again = { LATTICE_API_URL: await urlOf(second), HOME: folder };
+  const secondUrl = await urlOf(second);
+  const again = { LATTICE_API_URL: secondUrl, HOME: folder };
+  const { body: repeated } = await request(secondUrl, "POST", "/api/v1/allocations", { body: once });
+  expect(asked.id).toMatch(/^\d+$/);
+  expect(repeated.id).toBe(asked.id);
   expect((await runCli(["status", id, "-o", "json"], { env: again })).stdout).toContain('"completed"');
   const log = await eventually({ what: "its log can be read" }, async () => {
     const { stdout, code } = await runCli(["logs", id], { env: again });

@@ -50,7 +50,7 @@ export class Cluster {
     return this.#server;
   }
   get nodeIds(): readonly string[] {
-    return Array.from({ length: this.#options.nodes ?? 0 }, (_, n) => `n${n + 1}`);
+    return Array.from({ length: this.#options.nodes ?? 0 }, (_, n) => `node-${n + 1}`);
   }
   get serverDataDir(): string {
     return this.#options.serverDataDir ?? join(this.dir, "server");
@@ -101,6 +101,24 @@ export class Cluster {
     });
     this.#agents.set(node, agent);
     return agent;
+  }
+
+  /** One agent that serves simulated nodes, `hollow-1` and so on. */
+  startHollow(count: number): Program {
+    const dataDir = join(this.dir, "agent-hollow");
+    const agent = startProgram("lattice-agent", {
+      args: ["--server", this.#grpc, "--data-dir", dataDir, "--hollow", String(count)],
+      logFile: join(this.dir, "agent-hollow.log"),
+    });
+    this.#agents.set("hollow", agent);
+    return agent;
+  }
+
+  async hollowReady(count: number): Promise<void> {
+    await eventually({ what: `${count} hollow nodes are ready` }, async () => {
+      const { body } = await this.api<{ readonly total?: number }>("GET", "/nodes?state=ready&page_size=1");
+      return body.total === count ? true : null;
+    });
   }
 
   async nodesReady(nodes: readonly string[] = this.nodeIds): Promise<void> {

@@ -1,6 +1,6 @@
 // The child processes of a local cluster: started, restarted, ended.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { groupOf, nodeNames, prepareLayout } from "../src/commands/up/layout.ts"
 import { requireFreePort } from "../src/commands/up/ports.ts";
 import { parseReady, readyLine } from "../src/commands/up/ready-line.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "lattice-up-"));
+const dir = realpathSync(mkdtempSync(join(tmpdir(), "lattice-up-")));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const never = new AbortController().signal;
@@ -116,11 +116,40 @@ describe("data directory", () => {
     const stopped = takeOver({ ...layout, dataDir: dir }, () => {});
     await until(() => !child.running());
     await child.stop(1_000);
-    await stopped;
+    await (await stopped)();
+  });
+
+  test("a process of a directory whose name only begins alike is left alone", async () => {
+    const layout = prepareLayout(join(dir, "alike"));
+    const notes: string[] = [];
+    const { child, pids } = start("other-folder", "setInterval(()=>{},1e6)");
+    await until(() => pids.length === 1);
+    const pid = pids[0] ?? 0;
+    writeClusterFile(layout, { url: "", grpc: "", data_dir: "", nodes: [], pid: 2 ** 22 + 1, pids: { server: pid } });
+    const release = await takeOver({ ...layout, dataDir: dir.slice(0, -1) }, (text) => notes.push(text));
+    expect(notes).toEqual([]);
+    expect(child.running()).toBe(true);
+    await release();
+    await child.stop(1_000);
+  });
+
+  test("one that is served is refused, by whatever name it is given, until it is given back", async () => {
+    const layout = prepareLayout(join(dir, "served"));
+    const release = await takeOver(layout, () => {});
+    // The command line of the one who serves it says nothing of `up`, as under `npm start`.
+    writeClusterFile(layout, { url: "http://x", grpc: "", data_dir: "", nodes: [], pid: process.pid, pids: {} });
+    symlinkSync(layout.dataDir, join(dir, "by-another-name"));
+    for (const name of ["served", "by-another-name", `../${dir.split("/").at(-1)}/served/`]) {
+      await expect(takeOver(prepareLayout(join(dir, name)), () => {})).rejects.toMatchObject({
+        problem: { code: "conflict", detail: expect.stringContaining("already running from") },
+      });
+    }
+    await release();
+    await (await takeOver(layout, () => {}))();
   });
 
   test("one without a record is free", async () => {
-    await takeOver(prepareLayout(join(dir, "fresh")), () => {});
+    await (await takeOver(prepareLayout(join(dir, "fresh")), () => {}))();
   });
 });
 

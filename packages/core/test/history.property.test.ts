@@ -47,5 +47,7 @@ describe("random histories", () => {
     expect(work.archived).toBeGreaterThan(300);
     expect(work.repeated).toBeGreaterThan(1_000);
     expect(work.nodeMoves).toBeGreaterThan(5_000);
+    expect(work.forwards).toBeGreaterThan(5_000);
+    expect(work.backwards).toBeGreaterThan(500);
   }, 60_000);
 });

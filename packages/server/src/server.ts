@@ -12,7 +12,7 @@ import { createAgentHub } from "./agents/hub.ts";
 import { createLogRelay } from "./agents/logs.ts";
 import { startApi } from "./api/index.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import type { Config } from "./config/index.ts";
+import { type Config, logConfigOf } from "./config/index.ts";
 import { archiveTo } from "./history/archive.ts";
 import { openHistory } from "./history/index.ts";
 import { startLeading } from "./leader/lead.ts";
@@ -45,7 +45,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   mkdirSync(config.server.dataDir, { recursive: true });
 
   const metrics = createMetrics();
-  const log = await openLog({ engine: config.quorum.engine, dir: config.quorum.dataDir, onWarning });
+  const log = await openLog(logConfigOf(config, "resume", onWarning));
   const history = await openHistory({ dir: join(config.server.dataDir, "history"), onWarning });
   const replica = await openReplica(log, archiveTo(history, logger));
   const snapshotter = startSnapshotter({

@@ -11,10 +11,14 @@ import {
   canMove,
   canMoveNode,
   isFinal,
+  isPlaced,
   type Node,
   type NodeId,
+  type NodeProgress,
   type NodeStateKind,
+  type Outcome,
   type PhaseKind,
+  type ReportCommand,
   type State,
   UNLIMITED,
 } from "@lattice/core";
@@ -32,6 +36,9 @@ export interface Work {
   archived: number;
   repeated: number;
   nodeMoves: number;
+  /** Reports that led on, and reports that would have led back. */
+  forwards: number;
+  backwards: number;
 }
 
 export const noWork = (): Work => ({
@@ -47,7 +54,18 @@ export const noWork = (): Work => ({
   archived: 0,
   repeated: 0,
   nodeMoves: 0,
+  forwards: 0,
+  backwards: 0,
 });
+
+/** How far a node has got with an attempt. */
+const RANK: Readonly<Record<NodeProgress["state"], number>> = {
+  ordered: 0,
+  staging: 1,
+  running: 2,
+  completed: 3,
+  failed: 3,
+};
 
 export interface Witness {
   /** To be called before and after each entry of one command. */
@@ -58,9 +76,11 @@ export interface Witness {
 export function createWitness(state: State, work: Work): Witness {
   const phases = new Map<AllocationId, string>();
   const nodes = new Map<NodeId, string>();
-  const words = new Map<string, string>();
+  /** By allocation, attempt and node: the last report that was taken. */
+  const words = new Map<string, ReportCommand["state"]>();
   let records: readonly (Allocation | Node)[] = [];
   let assigned = false;
+  let releasing = false;
   let known: ReadonlyMap<AllocationId, Allocation> = new Map();
 
   const all = (): readonly (Allocation | Node)[] => [...state.allocations(), ...state.nodes()];
@@ -109,6 +129,7 @@ export function createWitness(state: State, work: Work): Witness {
       const more = record.requeues - past.requeues;
       check(more === 0 || more === 1, `${record.id} was requeued ${more} times at once`);
       if (record.requeues > past.requeues) work.requeued += 1;
+      checkProgress(record, past);
       check(record.submittedAt === past.submittedAt, `${record.id} was submitted again`);
     }
   }
@@ -147,12 +168,12 @@ export function createWitness(state: State, work: Work): Witness {
     });
   }
 
-  /** O4: only an assigned node is believed. D8: completed means that every node has said so. */
+  /** O4: only an assigned node is believed, only forwards and once. D8: completed means that every node has said so. */
   function checkReport(report: Extract<Command, { kind: "attempt.report" }>, applied: Applied): void {
     const [outcome] = applied.outcomes;
     const turnedAway = outcome?.kind === "rejected" && outcome.refusal.code === "not_assigned";
     check(assigned !== turnedAway, `${report.node} was ${turnedAway ? "not " : ""}believed about ${report.allocation}`);
-    if (outcome?.kind === "accepted") words.set(`${report.allocation}/${report.attempt}/${report.node}`, report.state);
+    checkRank(report, outcome);
     const record = state.allocation(report.allocation);
     if (record?.phase.kind !== "completed" || known.get(record.id) === record) return;
     const said = record.phase.nodes.map((node) => words.get(`${record.id}/${record.attempt}/${node}`));
@@ -160,6 +181,33 @@ export function createWitness(state: State, work: Work): Witness {
       said.every((word) => word === "completed"),
       `${record.id} is completed, but not on all nodes`,
     );
+  }
+
+  function checkRank(report: ReportCommand, outcome: Outcome | undefined): void {
+    const key = `${report.allocation}/${report.attempt}/${report.node}`;
+    const last = words.get(key);
+    const forwards = last === undefined || RANK[report.state] > RANK[last];
+    if (outcome?.kind === "accepted" && outcome.repeated !== true) {
+      check(forwards, `${key} went from ${last} to ${report.state}`);
+      check(!releasing || RANK[report.state] === RANK.completed, `${key} is let go, and ${report.state} was taken`);
+      words.set(key, report.state);
+      work.forwards += 1;
+    } else if (outcome?.kind === "accepted") {
+      check(releasing || report.state === last, `${key} was ${last}, and ${report.state} counted as repeated`);
+    } else if (assigned) {
+      check(!forwards && report.state !== last, `${key} was ${last}, and ${report.state} was turned away`);
+      work.backwards += 1;
+    }
+  }
+
+  /** The same, as the records tell it: within an attempt no node's progress goes back. */
+  function checkProgress(record: Allocation, past: Allocation): void {
+    if (!isPlaced(record.phase) || !isPlaced(past.phase) || record.attempt !== past.attempt) return;
+    const before = past.phase.progress;
+    record.phase.progress.forEach(({ state: now }, n) => {
+      const then = before[n]?.state ?? "ordered";
+      check(now === then || RANK[now] > RANK[then], `${record.id} went from ${then} to ${now} on its node ${n}`);
+    });
   }
 
   /** O6: only who has seen the last requeue may order the next. */
@@ -173,11 +221,13 @@ export function createWitness(state: State, work: Work): Witness {
     before(command) {
       records = all();
       known = new Map(Array.from(state.allocations(), (record) => [record.id, record]));
-      assigned =
-        command.kind === "attempt.report" &&
-        (state.node(command.node)?.claims ?? []).some(
-          (c) => c.allocation === command.allocation && c.attempt === command.attempt,
-        );
+      const claims = command.kind === "attempt.report" ? (state.node(command.node)?.claims ?? []) : [];
+      const claim = claims.find(
+        (c) =>
+          command.kind === "attempt.report" && c.allocation === command.allocation && c.attempt === command.attempt,
+      );
+      assigned = claim !== undefined;
+      releasing = claim?.releasing === true;
     },
     after(command, applied) {
       work.commands += 1;

@@ -1,13 +1,14 @@
 // What passes between the server's thread and the history thread. Records travel as JSON text: the
 // thread stores that text as it is, and only the asking side ever parses it.
 
+import type { AllocationId } from "@lattice/core";
 import type { HistoryErrorCode } from "./history-error.ts";
 
 /** What the index knows of a record, beside its text. */
 export interface RecordRow {
   /** Index of the entry that moved it into history. */
   readonly index: number;
-  readonly id: string;
+  readonly id: AllocationId;
   readonly user: string;
   readonly tenant: string;
   readonly vcluster: string;
@@ -22,7 +23,7 @@ export interface RowQuery {
   readonly vcluster?: string;
   readonly name?: string;
   readonly states?: readonly string[];
-  readonly before?: string;
+  readonly before?: AllocationId;
   readonly limit: number;
 }
 

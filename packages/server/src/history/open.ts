@@ -1,18 +1,16 @@
 // Opens history: finished allocations in immutable, checksummed segments with an index over them.
 // The work is done in a thread of its own, so the server's event loop never waits for a disk here;
-// appends made while one is under way go down together.
+// appends made while one is under way go down together. What has been appended can be read at once,
+// written or not: an id that the server has given never becomes unknown on its way here.
 
-import type { Allocation, AllocationId, LogIndex } from "@lattice/core";
+import { type Allocation, type AllocationId, compareAllocationIds, type LogIndex } from "@lattice/core";
 import type { HistoryQuery } from "../api/control-plane.ts";
 import { HistoryError } from "./history-error.ts";
 import type { RecordRow, RowQuery, SegmentInfo } from "./messages.ts";
 import { createWorkerLink } from "./worker-link.ts";
+import { createWriteQueue } from "./write-queue.ts";
 
 const SEGMENT_BYTES = 16 * 1024 * 1024;
-/** Records in one transaction: a few milliseconds of the thread. */
-const MAX_BATCH = 1000;
-/** Records waiting for the thread; beyond, the disk is not keeping up and the caller has to know. */
-const MAX_WAITING = 100_000;
 /** Records in one answer. */
 const MAX_LIMIT = 10_000;
 
@@ -25,12 +23,15 @@ export interface HistoryRecord {
 export interface History {
   /**
    * Durable when it resolves. A record whose id is there already is left as it is. When it rejects,
-   * the records are kept in memory and tried again with the next append or flush.
+   * the records are kept in memory and tried again with the next append or flush; none is ever dropped.
    */
   append(records: readonly HistoryRecord[]): Promise<void>;
+  /** How many records have been appended and are not durable yet. */
+  waiting(): number;
   get(id: AllocationId): Promise<Allocation | null>;
   /** Newest first. */
   list(query: HistoryQuery): Promise<readonly Allocation[]>;
+  /** Of those that are durable. */
   count(): Promise<number>;
   /** For snapshots and backups. Closed segments never change. */
   segments(): Promise<readonly SegmentInfo[]>;
@@ -50,63 +51,31 @@ export interface HistoryOptions {
   readonly onWarning?: (text: string) => void;
 }
 
-interface Waiting {
-  readonly rows: readonly RecordRow[];
-  resolve(): void;
-  reject(cause: unknown): void;
-}
-
 export async function openHistory(options: HistoryOptions): Promise<History> {
   const { dir, segmentBytes = SEGMENT_BYTES, onWarning = () => undefined } = options;
   const link = createWorkerLink({ dir, segmentBytes }, onWarning);
   await link.ready();
-  let line: Waiting[] = [];
-  /** Could not be written yet; they go first with whatever comes next. */
-  let unsaved: readonly RecordRow[] = [];
-  let waitingRows = 0;
-  let pump: Promise<void> | null = null;
+  const queue = createWriteQueue((rows) => link.call("append", rows));
   let closed = false;
-
-  const drain = async (): Promise<void> => {
-    while (line.length > 0) {
-      const batch = takeBatch(line);
-      line = line.slice(batch.length);
-      const rows = [...unsaved, ...batch.flatMap((waiting) => waiting.rows)];
-      try {
-        for (let at = 0; at < rows.length; at += MAX_BATCH) await link.call("append", rows.slice(at, at + MAX_BATCH));
-        unsaved = [];
-        waitingRows -= rows.length;
-        for (const waiting of batch) waiting.resolve();
-      } catch (cause) {
-        unsaved = rows;
-        for (const waiting of batch) waiting.reject(cause);
-      }
-    }
-    pump = null;
-  };
 
   const append = (records: readonly HistoryRecord[]): Promise<void> => {
     if (closed) return Promise.reject(new HistoryError("closed", "history is closed"));
-    if (waitingRows + records.length > MAX_WAITING) {
-      return Promise.reject(new HistoryError("unavailable", `more than ${MAX_WAITING} records wait to be written`));
-    }
-    return new Promise((resolve, reject) => {
-      const rows = records.map(rowOf);
-      waitingRows += rows.length;
-      line.push({ rows, resolve, reject });
-      pump ??= drain();
-    });
+    return queue.add(records.map(rowOf));
   };
 
   return {
     append,
+    waiting: queue.size,
     async get(id) {
-      const json = await link.call("get", id);
-      return json === null ? null : (JSON.parse(json) as Allocation);
+      // The queue first: what leaves it meanwhile is on disk by then.
+      const json = queue.find(id)?.json ?? (await link.call("get", id));
+      return json === null ? null : parse(json);
     },
-    async list(query) {
-      const texts = await link.call("list", rowQuery(query));
-      return texts.map((json) => JSON.parse(json) as Allocation);
+    async list(given) {
+      const query = rowQuery(given);
+      const unwritten = queue.matching(query).map((row) => row.json);
+      const written = await link.call("list", query);
+      return newestFirst([...unwritten, ...written].map(parse)).slice(0, query.limit);
     },
     count: () => link.call("count"),
     segments: () => link.call("segments"),
@@ -114,21 +83,23 @@ export async function openHistory(options: HistoryOptions): Promise<History> {
     flush: () => append([]),
     async close() {
       if (closed) return;
+      const last = append([]);
       closed = true;
-      await pump;
+      await last.catch(() =>
+        onWarning(`${queue.size()} of the records of history are not written; the log still has them`),
+      );
+      await queue.idle();
       await link.close();
     },
   };
 }
 
-/** As many appends as fit one transaction, and at least one. */
-function takeBatch(line: readonly Waiting[]): readonly Waiting[] {
-  let rows = 0;
-  const end = line.findIndex((waiting, n) => {
-    rows += waiting.rows.length;
-    return n > 0 && rows > MAX_BATCH;
-  });
-  return end < 0 ? line : line.slice(0, end);
+const parse = (json: string): Allocation => JSON.parse(json) as Allocation;
+
+/** A record that was written while it was asked for comes from both sides. */
+function newestFirst(records: readonly Allocation[]): readonly Allocation[] {
+  const byId = new Map(records.map((record) => [record.id, record]));
+  return [...byId.values()].sort((a, b) => compareAllocationIds(b.id, a.id));
 }
 
 function rowOf({ index, record }: HistoryRecord): RecordRow {

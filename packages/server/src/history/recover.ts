@@ -3,6 +3,7 @@
 // even when others of their segment do not.
 
 import { existsSync, statSync, truncateSync } from "node:fs";
+import type { AllocationId } from "@lattice/core";
 import { closingOf, recordOf } from "./line.ts";
 import type { RecordRow } from "./messages.ts";
 import type { RecordIndex } from "./record-index.ts";
@@ -80,7 +81,7 @@ function readIn(
 /** What the index wants to know, from the text of the record itself. */
 function rowOf({ index, json }: { readonly index: number; readonly json: string }): RecordRow {
   const record = JSON.parse(json) as {
-    readonly id: string;
+    readonly id: AllocationId;
     readonly user: string;
     readonly spec: { readonly tenant: string; readonly vcluster: string; readonly name: string };
     readonly phase: { readonly kind: string };

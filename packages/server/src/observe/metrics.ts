@@ -15,6 +15,8 @@ export interface Metrics {
   allocations(byState: Readonly<Record<string, number>>): void;
   nodes(byState: Readonly<Record<string, number>>): void;
   agentsConnected(count: number): void;
+  /** Finished records that are not in the history yet; it stays near 0 unless the disk refuses. */
+  historyWaiting(count: number): void;
   /** Called before every scrape. */
   onScrape(collect: () => void): void;
   render(): Promise<string>;
@@ -27,6 +29,12 @@ const BATCH = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const m = defineMetrics(registry);
+  const waiting = new Gauge({
+    name: "lattice_history_waiting",
+    help: "Finished records not yet written to the history.",
+    registers,
+  });
+
   const collectors: (() => void)[] = [];
   return {
     apiRequest(rpc, code, seconds) {

@@ -72,6 +72,61 @@ describe("append and get", () => {
     expect(await ids({ limit: 10 })).toEqual(["2", "1"]);
   });
 
+  test("flushing with nothing to write takes nothing from what comes later", async () => {
+    await history.flush();
+    await history.append([finished(1)]);
+    await history.flush();
+    await history.flush();
+    await history.append([finished(2)]);
+    await history.flush();
+    expect(await ids({ limit: 10 })).toEqual(["2", "1"]);
+  });
+
+  test("what is appended can be read before it is written", async () => {
+    await history.append(numbers(1, 4).map((n) => finished(n)));
+    const inTheWay = join(dir, "history-00000001.jsonl");
+    await closed();
+    const kept = await readFile(inTheWay);
+    history = await open(1);
+    await mkdir(join(dir, "history-00000002.jsonl"));
+    await expect(history.append([finished(5, { user: "bob" }), finished("6_1"), finished(3)])).rejects.toThrow();
+    expect(history.waiting()).toBe(3);
+    expect(await history.get(idOf(5))).toEqual(finished(5, { user: "bob" }).record);
+    expect(await ids({ limit: 10 })).toEqual(["6_1", "5", "4", "3", "2", "1"]);
+    expect(await ids({ limit: 2, before: idOf(6) })).toEqual(["5", "4"]);
+    expect(await ids({ limit: 2, user: "bob" })).toEqual(["5"]);
+    expect(await ids({ limit: 0 })).toEqual([]);
+    await rmdir(join(dir, "history-00000002.jsonl"));
+    await history.flush();
+    expect(history.waiting()).toBe(0);
+    expect(await ids({ limit: 10 })).toEqual(["6_1", "5", "4", "3", "2", "1"]);
+    expect((await readFile(inTheWay)).subarray(0, kept.length)).toEqual(kept);
+  });
+
+  test("however many wait for the disk, none is dropped", { timeout: 60_000 }, async () => {
+    const inTheWay = join(dir, "history-00000001.jsonl");
+    await closed();
+    history = await open(64 * 1024 * 1024);
+    await mkdir(inTheWay);
+    const { index, record } = finished(1);
+    const many = numbers(1, 100_000).map((n) => ({ index, record: { ...record, id: idOf(n) } }));
+    await expect(history.append(many)).rejects.toMatchObject({ code: "unavailable" });
+    await expect(history.append([finished(100_001)])).rejects.toMatchObject({ code: "unavailable" });
+    await expect(history.flush()).rejects.toMatchObject({ code: "unavailable" });
+    expect(history.waiting()).toBe(100_001);
+    await rmdir(inTheWay);
+    await history.flush();
+    expect(history.waiting()).toBe(0);
+    expect(await history.count()).toBe(100_001);
+  });
+
+  test("what closing could not write is told", async () => {
+    await mkdir(join(dir, "history-00000001.jsonl"));
+    await expect(history.append([finished(1)])).rejects.toThrow();
+    await history.close();
+    expect(warnings).toContain("1 of the records of history are not written; the log still has them");
+  });
+
   test("after closing, calls are refused", async () => {
     await history.append([finished(1)]);
     await history.close();

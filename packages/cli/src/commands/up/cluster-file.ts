@@ -1,11 +1,13 @@
 // `cluster.json` in the data directory: how to reach the cluster, and the processes it consists of.
-// It also guards the directory: a second `up` on it is refused while the first runs, and processes
-// that a killed `up` left behind are stopped before new ones start.
+// It is also how a cluster takes over a directory: a second `up` is refused while the first holds it,
+// and processes that a killed `up` left behind are stopped before new ones start.
 
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { sep } from "node:path";
 import { sleep } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import type { Layout } from "./layout.ts";
+import { lockDataDir } from "./lock.ts";
 
 export interface ClusterDescription {
   readonly url: string;
@@ -25,15 +27,27 @@ export function writeClusterFile({ clusterFile }: Layout, description: ClusterDe
   renameSync(partial, clusterFile);
 }
 
-export async function takeOver({ clusterFile, dataDir }: Layout, note: (text: string) => void): Promise<void> {
-  const before = readClusterFile(clusterFile);
-  if (before === null) return;
-  if (before.pid !== process.pid && isOurs(before.pid, "up")) {
+/** Answers how to give the directory back. */
+export async function takeOver(layout: Layout, note: (text: string) => void): Promise<() => Promise<void>> {
+  const release = await lockDataDir(layout.dataDir);
+  const before = readClusterFile(layout.clusterFile);
+  if (release === null) {
+    // The file may not be written yet, or be that of an earlier one; the lock is what decides.
+    const who = before === null ? "" : ` (process ${before.pid}, ${before.url})`;
     throw new ProblemError("conflict", {
-      detail: `a cluster is already running from ${dataDir} (process ${before.pid}, ${before.url})`,
+      detail: `a cluster is already running from ${layout.dataDir}${who}`,
       hint: "Use it, stop it with Ctrl-C, or choose another directory with --data-dir.",
     });
   }
+  if (before !== null) await stopLeftBehind(before, layout.dataDir, note);
+  return release;
+}
+
+async function stopLeftBehind(
+  before: ClusterDescription,
+  dataDir: string,
+  note: (text: string) => void,
+): Promise<void> {
   const left = Object.values(before.pids).filter((pid) => isOurs(pid, dataDir));
   if (left.length === 0) return;
   note(`Stopping ${left.length} processes that an earlier cluster left behind`);
@@ -56,12 +70,12 @@ function readClusterFile(path: string): ClusterDescription | null {
   }
 }
 
-/** A process id is used again by others, so its command line must bear `mark` as well. */
-function isOurs(pid: number, mark: string): boolean {
+/** A process id is used again by others, so its command line must also name something in `dataDir`. */
+function isOurs(pid: number, dataDir: string): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8")
       .split("\0")
-      .some((word) => word.includes(mark));
+      .some((word) => word === dataDir || word.startsWith(dataDir + sep));
   } catch {
     return false;
   }

@@ -40,9 +40,13 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const serverProgram = programPath("lattice-server");
   const agentProgram = programPath("lattice-agent");
   const layout = prepareLayout(options.dataDir);
-  await takeOver(layout, options.note);
+  const release = await takeOver(layout, options.note);
   const children: Child[] = [];
-  const stop = () => stopChildren(children, layout);
+  const stop = async () => {
+    const kept = await stopChildren(children, layout);
+    await release();
+    return kept;
+  };
   try {
     // After taking over: what an earlier cluster left behind may have held them.
     await requireFreePort(options.port, "--port");

@@ -1,12 +1,13 @@
 // Where the programs of a local cluster are, and where its files go.
 
-import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ProblemError } from "@lattice/wire";
 
 export interface Layout {
+  /** Without symbolic links, so that one directory has one name. */
   readonly dataDir: string;
   /** Removed when the cluster stops. */
   readonly temporary: boolean;
@@ -18,8 +19,8 @@ export interface Layout {
 
 export function prepareLayout(given: string | undefined): Layout {
   const temporary = given === undefined;
-  const dataDir = temporary ? mkdtempSync(join(tmpdir(), "lattice-")) : resolve(given);
-  const layout: Layout = {
+  const dataDir = usable(temporary ? mkdtempSync(join(tmpdir(), "lattice-")) : resolve(given));
+  return {
     dataDir,
     temporary,
     serverDir: join(dataDir, "server"),
@@ -27,15 +28,18 @@ export function prepareLayout(given: string | undefined): Layout {
     clusterFile: join(dataDir, "cluster.json"),
     nodeDir: (node) => join(dataDir, "nodes", node),
   };
+}
+
+function usable(dataDir: string): string {
   try {
-    for (const dir of [layout.serverDir, layout.logsDir]) mkdirSync(dir, { recursive: true });
+    for (const name of ["server", "logs"]) mkdirSync(join(dataDir, name), { recursive: true });
+    return realpathSync(dataDir);
   } catch (error) {
     throw new ProblemError("invalid_argument", {
       detail: `the data directory ${dataDir} cannot be used: ${error instanceof Error ? error.message : String(error)}`,
       hint: "Choose a directory that you may write to with --data-dir.",
     });
   }
-  return layout;
 }
 
 /** The built programs lie beside ours: packages/cli/dist/lattice.js, packages/server/dist/... */

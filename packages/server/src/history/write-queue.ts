@@ -1,0 +1,101 @@
+// Records on their way to the disk, in the order in which they came. A record stays here until it is
+// written, whatever fails in between, and can be read here meanwhile. There is no limit at which one
+// is turned away: the replica that has let it go cannot take it back, so turning it away would lose
+// it. The log is not cut while anything waits here, and `size` tells whoever watches the server.
+
+import { compareAllocationIds } from "@lattice/core";
+import type { RecordRow, RowQuery } from "./messages.ts";
+
+/** Records in one transaction: a few milliseconds of the thread. */
+const MAX_BATCH = 1000;
+
+export interface WriteQueue {
+  /**
+   * Resolves when these records and all before them are durable. When it rejects they are kept, and
+   * tried again with the next call.
+   */
+  add(rows: readonly RecordRow[]): Promise<void>;
+  find(id: string): RecordRow | undefined;
+  /** What waits and fits, in no order, without regard to the query's limit. */
+  matching(query: RowQuery): readonly RecordRow[];
+  size(): number;
+  /** Resolves when nothing is under way; some may still wait, if they could not be written. */
+  idle(): Promise<void>;
+}
+
+interface Waiter {
+  /** How many records must have been written, of all that ever came. */
+  readonly upTo: number;
+  resolve(): void;
+  reject(cause: unknown): void;
+}
+
+export function createWriteQueue(
+  write: (rows: readonly RecordRow[]) => Promise<void>,
+  maxBatch: number = MAX_BATCH,
+): WriteQueue {
+  /** A map keeps the order of arrival; a record that comes again while it waits is the same record. */
+  const rows = new Map<string, RecordRow>();
+  let added = 0;
+  /** In the order in which they came, and so by `upTo`. */
+  const waiters: Waiter[] = [];
+  let draining = false;
+  let drained: Promise<void> = Promise.resolve();
+
+  const drain = async (): Promise<void> => {
+    while (waiters.length > 0) {
+      const asked = waiters.length;
+      const batch = firstOf(rows, maxBatch);
+      try {
+        if (batch.length > 0) await write(batch);
+        for (const { id } of batch) rows.delete(id);
+        const written = added - rows.size;
+        const later = waiters.findIndex((waiter) => waiter.upTo > written);
+        for (const waiter of waiters.splice(0, later < 0 ? waiters.length : later)) waiter.resolve();
+      } catch (cause) {
+        // Who came while the write was under way has not been tried yet, and is next.
+        for (const waiter of waiters.splice(0, asked)) waiter.reject(cause);
+      }
+    }
+    // In the same step as the look at `waiters`: nobody can come in between and not be served.
+    draining = false;
+  };
+
+  return {
+    add: (more) =>
+      new Promise((resolve, reject) => {
+        for (const row of more) {
+          if (rows.has(row.id)) continue;
+          rows.set(row.id, row);
+          added += 1;
+        }
+        waiters.push({ upTo: added, resolve, reject });
+        if (draining) return;
+        draining = true;
+        drained = drain();
+      }),
+    find: (id) => rows.get(id),
+    matching: (query) => [...rows.values()].filter((row) => fits(row, query)),
+    size: () => rows.size,
+    idle: () => drained,
+  };
+}
+
+function firstOf(rows: ReadonlyMap<string, RecordRow>, most: number): readonly RecordRow[] {
+  const batch: RecordRow[] = [];
+  for (const row of rows.values()) {
+    if (batch.length === most) break;
+    batch.push(row);
+  }
+  return batch;
+}
+
+/** As the index decides it. */
+function fits(row: RecordRow, query: RowQuery): boolean {
+  for (const column of ["user", "tenant", "vcluster", "name"] as const) {
+    if (query[column] !== undefined && query[column] !== row[column]) return false;
+  }
+  const { states = [], before } = query;
+  if (states.length > 0 && !states.includes(row.state)) return false;
+  return before === undefined || compareAllocationIds(row.id, before) < 0;
+}

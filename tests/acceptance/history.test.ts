@@ -1,0 +1,103 @@
+// What has left the live state is still there. Snapshots come every few entries and only a handful of
+// finished jobs stays in memory, so that archiving, cutting the log and kill -9 meet all the time.
+// An id that was given answers at every moment at which the server answers at all.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { sleep } from "../harness/eventually.ts";
+import { seededRandom } from "../harness/random.ts";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const JOBS = 200;
+const ROUNDS = 8;
+const CLIENTS = 4;
+const MAX_FINISHED = 5;
+const STOPS_WITHIN_MS = 20_000;
+
+const config = `
+quorum:
+  snapshot_every_entries: 10
+retention:
+  max_finished: ${MAX_FINISHED}
+`;
+const cluster = useCluster({ nodes: 3, config });
+
+test(`${JOBS} jobs, ${ROUNDS} kills, and every id answers`, { timeout: 180_000 }, async () => {
+  const random = seededRandom("kill -9 between snapshots");
+  const acknowledged: string[] = [];
+  let reads = 0;
+
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    await cluster.nodesReady();
+    const over = new AbortController();
+    const target = (JOBS * round) / ROUNDS;
+    const client = async (): Promise<void> => {
+      while (!over.signal.aborted && acknowledged.length < target) {
+        const id = await cluster.submit({ entrypoint: "true" }).catch(() => null);
+        if (id === null) return;
+        acknowledged.push(id);
+      }
+    };
+    const reader = async (): Promise<void> => {
+      while (!over.signal.aborted) {
+        const id = acknowledged[random.between(0, acknowledged.length - 1)];
+        const answer = id === undefined ? null : await cluster.api("GET", `/allocations/${id}`).catch(() => null);
+        if (answer === null) {
+          await sleep(5);
+          continue;
+        }
+        expect(answer.status, `${id}: ${answer.text}`).toBe(200);
+        reads += 1;
+      }
+    };
+    const load = Promise.all([...Array.from({ length: CLIENTS }, client), reader(), reader()]);
+    await sleep(random.between(100, 700));
+    await cluster.server.kill();
+    over.abort();
+    await load;
+    await cluster.startServer();
+    await allAnswer(acknowledged);
+  }
+
+  while (acknowledged.length < JOBS) acknowledged.push(await cluster.submit({ entrypoint: "true" }));
+  for (const id of acknowledged) expect(await cluster.ends(id)).toMatchObject({ id, state: "completed", attempt: 1 });
+  await allListed(acknowledged);
+  expect(reads).toBeGreaterThan(ROUNDS);
+  // Nobody was told of the last submission of a round that the kill cut short, so there may be more.
+  expect(archivedIds().size).toBeGreaterThanOrEqual(JOBS - MAX_FINISHED);
+  expect(snapshotsTaken()).toBeGreaterThan(10);
+
+  const startedAt = Date.now();
+  expect(await cluster.server.stop()).toBe(0);
+  expect(Date.now() - startedAt).toBeLessThan(STOPS_WITHIN_MS);
+  await cluster.startServer();
+  await allAnswer(acknowledged);
+  await allListed(acknowledged);
+});
+
+async function allAnswer(ids: readonly string[]): Promise<void> {
+  for (const id of ids) expect((await cluster.allocation(id)).id).toBe(id);
+}
+
+async function allListed(ids: readonly string[]): Promise<void> {
+  const listed = (await cluster.allocations("state=completed")).map((record) => record.id);
+  expect(new Set(listed).size, "an allocation is listed twice").toBe(listed.length);
+  expect(ids.filter((id) => !listed.includes(id))).toEqual([]);
+}
+
+/** Read from the segments themselves. */
+function archivedIds(): ReadonlySet<string> {
+  const dir = join(cluster.serverDataDir, "history");
+  const lines = readdirSync(dir)
+    .filter((name) => name.endsWith(".jsonl"))
+    .flatMap((name) => readFileSync(join(dir, name), "utf8").split("\n"));
+  const ids = lines.flatMap((line) => (line === "" ? [] : [(JSON.parse(line) as Line).record?.id ?? ""]));
+  expect(new Set(ids).size, "a record is in the history twice").toBe(ids.length);
+  return new Set(ids);
+}
+
+interface Line {
+  readonly record?: { readonly id: string };
+}
+
+const snapshotsTaken = (): number => readFileSync(cluster.server.logFile, "utf8").split("snapshot taken").length - 1;
