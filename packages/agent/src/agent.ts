@@ -7,7 +7,7 @@ import type { Logger } from "pino";
 import { conformance, discoverBootId, discoverHardware, type Hardware } from "./discovery/hardware.ts";
 import { NODES_PER_CHANNEL, startHollowNodes } from "./hollow/hollow.ts";
 import { dialer } from "./link/dial.ts";
-import { identityOf } from "./link/messages.ts";
+import { hundredths, identityOf } from "./link/messages.ts";
 import { wheel } from "./link/wheel.ts";
 import { lockDataDir } from "./lock.ts";
 import { type Node, startNode } from "./node.ts";
@@ -127,5 +127,5 @@ const BYTES_PER_GB = 1024 ** 3;
 
 const vitals = (): { load1: number; memoryAvailableGb: number } => ({
   load1: loadavg()[0] ?? 0,
-  memoryAvailableGb: freemem() / BYTES_PER_GB,
+  memoryAvailableGb: hundredths(freemem() / BYTES_PER_GB),
 });

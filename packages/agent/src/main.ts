@@ -1,16 +1,13 @@
 // The program `lattice-agent`: reads its command line, starts the agent, and on SIGTERM or SIGINT
 // closes the link and goes, leaving workloads to run.
 
-import pino from "pino";
 import { startAgent } from "./agent.ts";
+import { createLogger } from "./logger.ts";
 import { parseOptions } from "./options.ts";
 import { version } from "./version.ts";
 
 const options = parseOptions(process.argv.slice(2), process.env, version);
-const log = pino(
-  { name: "lattice-agent", level: options.logLevel, base: { node: options.nodeId } },
-  pino.destination({ dest: 2, sync: true }),
-);
+const log = createLogger({ level: options.logLevel, node: options.nodeId });
 
 try {
   const agent = await startAgent(options, { log, version });

@@ -1,6 +1,7 @@
 // One node as the servers see it: orders come in by the link, become events of the lifecycle, and
-// the effects that come out are carried out one after the other, attempt by attempt. Attempts do
-// not wait for each other. Nothing is decided here.
+// the effects that come out are carried out one after the other, attempt by attempt. The work of one
+// attempt does not wait for that of another, and an effect that fails does not stop those after it.
+// Nothing is decided here.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
@@ -8,15 +9,18 @@ import type { Client } from "@grpc/grpc-js";
 import { parseAllocationId } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
-import { type Attempt, attemptKey, type Effect, type Event, isLive } from "./lifecycle/attempt.ts";
-import { recover } from "./lifecycle/recover.ts";
+import { chains } from "./chains.ts";
+import { type Attempt, attemptKey, type Effect, type Event, isLive, type LiveAttempt } from "./lifecycle/attempt.ts";
+import { byArrival, recover } from "./lifecycle/recover.ts";
 import { type Step, step } from "./lifecycle/step.ts";
+import { mustWait, nextTurns } from "./lifecycle/turns.ts";
 import type { Dialer } from "./link/dial.ts";
 import { type Link, openLink } from "./link/link.ts";
 import { attemptStatus, type Identity, orderOf, reportMessage } from "./link/messages.ts";
 import { type ReportBody, reportBuffer } from "./link/reports.ts";
 import type { Wheel } from "./link/wheel.ts";
 import { logStreams } from "./logs/log-streams.ts";
+import { isRecord, owed } from "./owed.ts";
 import type { Runtime, RuntimeListener } from "./runtime/runtime.ts";
 import { attemptTimers } from "./timers.ts";
 
@@ -43,18 +47,25 @@ export interface Node {
   close(): Promise<void>;
 }
 
-/** A workload that cannot be cleared away must not keep the node from coming back. */
+/** A workload or a group that cannot be cleared away must not keep the node from coming back. */
 const RECOVERY_WAIT_MS = 1_000;
+/** Nor may work that hangs keep the agent from going. */
+const CLOSE_WAIT_MS = 1_000;
 
 export async function startNode(options: NodeOptions): Promise<Node> {
   const { log, now } = options;
   const attempts = new Map<string, Attempt>();
-  const chains = new Map<string, Promise<void>>();
+  /** Those of them that are not over, in the order they arrived. */
+  const live = new Map<string, LiveAttempt>();
+  const work = chains((key, error) => log.error({ attempt: key, error: error.message }, "its work failed"));
+  const unwritten = owed((key) => work.add(key, () => carryOut(key, unwritten.pending(key))));
   const reports = reportBuffer();
   const timers = attemptTimers(now, (key, name) => on(key, { kind: "timer", name }));
   const streams = logStreams();
   const waiters = new Set<() => void>();
-  let liveCount = 0;
+  let lastArrivalMs = 0;
+  /** Nothing begins before the leftovers that belong to no attempt are gone. */
+  let swept = false;
   let closed = false;
   let link: Link | null = null;
 
@@ -66,7 +77,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   const opened = openLink({
     ...options,
     hello: () => create(pb.HelloSchema, { ...options.identity, attempts: held() }),
-    heartbeat: () => ({ running: liveCount, ...options.vitals() }),
+    heartbeat: () => ({ running: live.size, ...options.vitals() }),
     welcomed: () => resend(opened),
     order: (message, client) => onOrder(message, client),
   });
@@ -74,24 +85,34 @@ export async function startNode(options: NodeOptions): Promise<Node> {
 
   async function recoverAll(): Promise<void> {
     const found = await runtime.recover();
-    await runtime.sweep(new Set(found.keys()));
-    for (const [key, facts] of found) {
+    // All are known before anything is waited for: the first Hello must list every one of them.
+    for (const [key, facts] of byArrival(found)) {
+      lastArrivalMs = Math.max(lastArrivalMs, facts.order?.arrivedAtMs ?? 0);
       const first = recover(facts, now());
-      if (first.attempt === null) await runtime.discard(key);
+      if (first.attempt === null) work.add(key, () => runtime.discard(key));
       if (facts.alive && (first.attempt?.kind === "running" || first.attempt?.kind === "stopping")) runtime.adopt(key);
       log.info({ attempt: key, state: first.attempt?.kind ?? "discarded" }, "found an attempt of an earlier life");
       take(key, first);
     }
-    if (chains.size === 0) return;
     // Mostly done at once, and then the first Hello already tells which attempts have ended.
-    await Promise.race([Promise.allSettled(chains.values()), delay(RECOVERY_WAIT_MS)]);
+    await within(RECOVERY_WAIT_MS, Promise.all([sweep(new Set(found.keys())), work.settled()]));
+  }
+
+  async function sweep(known: ReadonlySet<string>): Promise<void> {
+    await runtime
+      .sweep(known)
+      .catch((error: Error) => log.error({ error: error.message }, "leftovers of an earlier life could not be ended"));
+    swept = true;
+    giveTurns();
   }
 
   function onOrder(message: pb.ServerMessage["message"], client: Client): void {
     switch (message.case) {
       case "run": {
-        const order = orderOf(message.value);
-        withKey(order, (key) => on(key, { kind: "run", order }));
+        lastArrivalMs = Math.max(now(), lastArrivalMs + 1);
+        const order = orderOf(message.value, lastArrivalMs);
+        const wait = !swept || mustWait(live, order.exclusive);
+        withKey(order, (key) => on(key, { kind: "run", order, wait }));
         break;
       }
       case "stop": {
@@ -137,24 +158,34 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   }
 
   function take(key: string, { attempt, effects }: Step): void {
-    const before = attempts.get(key);
-    liveCount += Number(attempt !== null && isLive(attempt)) - Number(before !== undefined && isLive(before));
     if (attempt === null) attempts.delete(key);
     else attempts.set(key, attempt);
-    if (effects.length > 0) chain(key, effects);
-    if (liveCount === 0) for (const wake of waiters) wake();
+    if (attempt !== null && isLive(attempt)) live.set(key, attempt);
+    else live.delete(key);
+    if (effects.length > 0) work.add(key, () => carryOut(key, effects));
+    giveTurns();
+    if (live.size === 0) for (const wake of waiters) wake();
   }
 
-  function chain(key: string, effects: readonly Effect[]): void {
-    const next = (chains.get(key) ?? Promise.resolve()).then(async () => {
-      for (const effect of effects) if (!closed) await perform(key, effect);
-    });
-    chains.set(key, next);
-    void next
-      .catch((error: Error) => log.error({ attempt: key, error: error.message }, "an effect failed"))
-      .finally(() => {
-        if (chains.get(key) === next) chains.delete(key);
-      });
+  function giveTurns(): void {
+    if (swept) for (const key of nextTurns(live)) on(key, { kind: "turn" });
+  }
+
+  async function carryOut(key: string, effects: readonly Effect[]): Promise<void> {
+    for (const effect of effects) {
+      if (closed) return;
+      await perform(key, effect).catch((error: Error) => failed(key, effect, error));
+    }
+  }
+
+  function failed(key: string, effect: Effect, error: Error): void {
+    const facts = { attempt: key, effect: effect.kind, error: error.message };
+    if (!isRecord(effect)) {
+      log.error(facts, "an effect failed");
+      return;
+    }
+    const known = unwritten.add(key, effect);
+    log[known ? "debug" : "error"](facts, "cannot write to disk; going on without, and trying again");
   }
 
   async function perform(key: string, effect: Effect): Promise<void> {
@@ -173,11 +204,14 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       case "report_end":
         return report(key, { kind: "end", end: effect.end });
       case "remember_order":
-        return runtime.rememberOrder(key, effect.order);
+        await runtime.rememberOrder(key, effect.order);
+        return unwritten.written(key, effect.kind);
       case "remember_stop":
-        return runtime.rememberStop(key, effect.stop);
+        await runtime.rememberStop(key, effect.stop);
+        return unwritten.written(key, effect.kind);
       case "remember_end":
-        return runtime.rememberEnd(key, effect.end);
+        await runtime.rememberEnd(key, effect.end);
+        return unwritten.written(key, effect.kind);
       case "terminate":
         return runtime.terminate(key);
       case "kill":
@@ -186,6 +220,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         await runtime.clear(key);
         return on(key, { kind: "cleared" });
       case "archive":
+        unwritten.drop(key);
         return runtime.archive(key);
       case "arm":
         return timers.arm(key, effect.timer, effect.atMs);
@@ -215,35 +250,38 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     const known = parseAllocationId(order.allocationId) !== null;
     const stream = order.stream === pb.LogStream.STDERR ? "stderr" : "stdout";
     const path = known ? await runtime.logFile(key, stream) : null;
-    const live = (): boolean => {
-      const attempt = attempts.get(key);
-      return attempt !== undefined && isLive(attempt);
-    };
-    streams.open(client, { streamId: order.streamId, tail: order.tail, follow: order.follow, path, live });
+    const { streamId, tail, follow } = order;
+    streams.open(client, { streamId, tail, follow, path, live: () => live.has(key) });
   }
 
   return {
     connected: () => opened.connected(),
-    live: () => liveCount,
+    live: () => live.size,
     async stopAll(reason, graceMs, deadlineMs) {
-      for (const [key, attempt] of attempts) if (isLive(attempt)) on(key, { kind: "stop", graceMs, reason });
-      if (liveCount === 0) return;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, deadlineMs);
-        waiters.add(() => {
-          clearTimeout(timer);
-          resolve();
-        });
+      // The last first: what waits must not begin because the one before it is gone.
+      for (const key of [...live.keys()].reverse()) on(key, { kind: "stop", graceMs, reason });
+      const none = new Promise<void>((resolve) => {
+        if (live.size === 0) resolve();
+        else waiters.add(resolve);
       });
-      await Promise.all(chains.values());
+      await within(deadlineMs, none.then(work.settled));
     },
     async close() {
       closed = true;
+      unwritten.close();
       streams.closeAll();
       timers.close();
       opened.close();
       await runtime.close();
-      await Promise.allSettled(chains.values());
+      await within(CLOSE_WAIT_MS, work.settled());
     },
   };
+}
+
+/** Resolves when `task` has, or after that time. */
+async function within(limitMs: number, task: Promise<unknown>): Promise<void> {
+  const done = new AbortController();
+  const late = delay(limitMs, undefined, { signal: done.signal }).catch(() => undefined);
+  await Promise.race([task, late]);
+  done.abort();
 }

@@ -20,7 +20,8 @@ export interface FakeServer {
   readonly heartbeats: pb.Heartbeat[];
   readonly reports: pb.Report[];
   readonly logs: Map<string, Log>;
-  settings: { acknowledge: boolean; refuse: boolean; heartbeatMs: number; keepText: boolean };
+  /** `refuse`: with this code, or null. */
+  settings: { acknowledge: boolean; refuse: string | null; heartbeatMs: number; keepText: boolean };
   connected(): number;
   send(message: pb.ServerMessage["message"], nodeId?: string): void;
   run(order: MessageInitShape<typeof pb.RunOrderSchema>): void;
@@ -42,7 +43,7 @@ export async function fakeServer(port = 0): Promise<FakeServer> {
     heartbeats: [],
     reports: [],
     logs: new Map(),
-    settings: { acknowledge: true, refuse: false, heartbeatMs: 200, keepText: true },
+    settings: { acknowledge: true, refuse: null, heartbeatMs: 200, keepText: true },
     connected: () => streams.size,
     send(message, nodeId) {
       const to = nodeId === undefined ? [...streams.values()] : [streams.get(nodeId)];
@@ -78,8 +79,8 @@ export async function fakeServer(port = 0): Promise<FakeServer> {
       if (message.case === "hello") {
         fake.hellos.push(message.value);
         nodeId = message.value.nodeId;
-        if (fake.settings.refuse) {
-          const value = create(pb.RefusedSchema, { code: "no", detail: "not today" });
+        if (fake.settings.refuse !== null) {
+          const value = create(pb.RefusedSchema, { code: fake.settings.refuse, detail: "not today" });
           stream.write(create(pb.ServerMessageSchema, { message: { case: "refused", value } }));
           return;
         }

@@ -1,14 +1,17 @@
-// The small parts by themselves: tail, mounts, retention, wheel, command line.
+// The small parts by themselves: tail, mounts, retention, wheel, logger, amounts, command line.
 
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { hundredths } from "../src/link/messages.ts";
 import { wheel } from "../src/link/wheel.ts";
+import { createLogger } from "../src/logger.ts";
 import { tailOffset } from "../src/logs/tail.ts";
 import { parseOptions } from "../src/options.ts";
+import { owed, WRITE_AGAIN_AFTER_MS } from "../src/owed.ts";
 import { controlGroupMounts } from "../src/runtime/isolation/detect.ts";
 import { retention } from "../src/runtime/process/retention.ts";
 import { found } from "./fake-server.ts";
@@ -84,6 +87,53 @@ test("the wheel calls each member once in each interval, until it leaves", async
   await found(() => (counts[1] ?? 0) >= (left ?? 0) + 3);
   expect(counts[0]).toBe(left);
   turning.close();
+});
+
+test("log lines have the shape of the servers' lines", () => {
+  const path = join(dir, "log");
+  const fd = openSync(path, "w");
+  const log = createLogger({ level: "info", node: "n1", fd });
+  log.debug("not this");
+  log.warn({ attempt: "7.1" }, "look here");
+  closeSync(fd);
+  const lines = readFileSync(path, "utf8").trim().split("\n");
+  expect(lines).toHaveLength(1);
+  const line = JSON.parse(lines[0] ?? "");
+  expect(line).toEqual({ level: "warn", time: line.time, node: "n1", attempt: "7.1", message: "look here" });
+  expect(new Date(line.time).toISOString()).toBe(line.time);
+});
+
+test.each([
+  [23.540000000037253, 23.54],
+  [23.549999, 23.54],
+  [0.29, 0.29],
+  [4.35, 4.35],
+  [512, 512],
+  [0.009, 0],
+])("of %d GB, %d are told", (found, told) => expect(hundredths(found)).toBe(told));
+
+test("what cannot be written is told again until it is, the newest of each kind", () => {
+  vi.useFakeTimers();
+  const told: string[] = [];
+  const debts = owed((key) => told.push(key));
+  const stop = (message: string) =>
+    ({ kind: "remember_stop", stop: { cause: "stopped", message, killAtMs: 1 } }) as const;
+  expect(debts.add("1.1", stop("a"))).toBe(false);
+  expect(debts.add("1.1", stop("b"))).toBe(true);
+  expect(debts.pending("1.1")).toEqual([stop("b")]);
+  vi.advanceTimersByTime(WRITE_AGAIN_AFTER_MS);
+  // Told once: another time only when it has failed again.
+  vi.advanceTimersByTime(WRITE_AGAIN_AFTER_MS);
+  expect(told).toEqual(["1.1"]);
+  debts.add("1.1", stop("b"));
+  debts.add("2.1", stop("c"));
+  debts.written("1.1", "remember_stop");
+  vi.advanceTimersByTime(WRITE_AGAIN_AFTER_MS);
+  expect(told).toEqual(["1.1", "2.1"]);
+  debts.add("2.1", stop("c"));
+  debts.drop("2.1");
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
 });
 
 describe("the command line", () => {

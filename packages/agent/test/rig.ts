@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pino from "pino";
+import pino, { type Logger } from "pino";
 import { type Agent, type AgentOptions, startAgent } from "../src/index.ts";
 import type { Isolation } from "../src/runtime/isolation/isolation.ts";
 import { type FakeServer, fakeServer, found } from "./fake-server.ts";
@@ -22,15 +22,18 @@ export interface Rig {
 export interface RigOptions {
   readonly isolation?: Isolation["kind"];
   readonly options?: Partial<AgentOptions>;
+  /** Instead of a fresh one. */
+  readonly dataDir?: string;
+  readonly log?: Logger;
 }
 
-export async function rig({ isolation, options }: RigOptions = {}): Promise<Rig> {
+export async function rig({ isolation, options, dataDir: given, log }: RigOptions = {}): Promise<Rig> {
   const server = await fakeServer();
-  const dataDir = mkdtempSync(join(tmpdir(), "lattice-agent-test-"));
+  const dataDir = given ?? mkdtempSync(join(tmpdir(), "lattice-agent-test-"));
   const level = process.env.AGENT_TEST_LOG ?? "silent";
   const start = (): Promise<Agent> =>
     startAgent(agentOptions(server.address, dataDir, options), {
-      log: pino({ level }),
+      log: log ?? pino({ level }),
       version: "test",
       ...(isolation === undefined ? {} : { isolation }),
     });

@@ -88,7 +88,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     cycles,
   });
-  mirrorState(metrics, replica, hub);
+  mirrorState(metrics, { replica, hub, history });
 
   const api = await startApi({
     plane,

@@ -29,7 +29,7 @@ const BYTES_PER_GB = 1024 ** 3;
 export function discoverHardware(flags: HardwareFlags): Hardware {
   return {
     cpuCores: flags.cpuCores ?? availableParallelism(),
-    memoryGb: flags.memoryGb ?? Math.round((totalmem() / BYTES_PER_GB) * 100) / 100,
+    memoryGb: flags.memoryGb ?? totalmem() / BYTES_PER_GB,
     gpuType: flags.gpuType ?? "",
     gpuCount: flags.gpuCount ?? 0,
     features: [...new Set(flags.features)].sort((a, b) => (a < b ? -1 : 1)),

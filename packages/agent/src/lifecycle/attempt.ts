@@ -23,6 +23,10 @@ export interface Order {
   readonly nodeIndex: number;
   readonly tasksPerNode: number;
   readonly slurmEnv: boolean;
+  /** Nothing else may be on the node while this attempt is. */
+  readonly exclusive: boolean;
+  /** When this agent got it, never the same for two: who waits for the node begins in this order. */
+  readonly arrivedAtMs: number;
 }
 
 export type FailureReason = "exit_code" | "signal" | "walltime_exceeded" | "stopped" | "launch_failed" | "lost";
@@ -62,12 +66,21 @@ export interface Limits {
 }
 
 export type Attempt =
-  | { readonly kind: "starting"; readonly limits: Limits }
-  | { readonly kind: "running"; readonly limits: Limits; readonly startedAtMs: number }
-  | { readonly kind: "stopping"; readonly limits: Limits; readonly stop: Stop; readonly forgotten: boolean }
+  /** Ordered, but others are still on the node: no process, no claim, until its turn comes. */
+  | { readonly kind: "waiting"; readonly exclusive: boolean; readonly order: Order }
+  | { readonly kind: "starting"; readonly exclusive: boolean; readonly limits: Limits }
+  | { readonly kind: "running"; readonly exclusive: boolean; readonly limits: Limits; readonly startedAtMs: number }
+  | {
+      readonly kind: "stopping";
+      readonly exclusive: boolean;
+      readonly limits: Limits;
+      readonly stop: Stop;
+      readonly forgotten: boolean;
+    }
   /** The process is gone; whatever it left behind is being ended before the end is reported. */
   | {
       readonly kind: "clearing";
+      readonly exclusive: boolean;
       readonly exit: Exit;
       readonly atMs: number;
       readonly stop: Stop | null;
@@ -84,7 +97,10 @@ export type AttemptIn<Kind extends Attempt["kind"]> = Extract<Attempt, { readonl
 export type TimerName = "walltime" | "terminate_again" | "kill";
 
 export type Event =
-  | { readonly kind: "run"; readonly order: Order }
+  /** `wait`: others are on the node that it may not be together with. */
+  | { readonly kind: "run"; readonly order: Order; readonly wait: boolean }
+  /** The node is free for one that waits. */
+  | { readonly kind: "turn" }
   | { readonly kind: "stop"; readonly graceMs: number | null; readonly reason: string }
   | { readonly kind: "forget" }
   | { readonly kind: "started"; readonly atMs: number }
@@ -96,7 +112,9 @@ export type Event =
 /**
  * Performed in the order given, each finished before the next begins. That order is a promise:
  * `remember_stop` is on disk before the first signal, and `clear` and `remember_end` are done
- * before the end is reported.
+ * before the end is reported. One that fails does not keep the next from being performed: a full
+ * disk must neither save a process from its signal nor hide its end. What could not be written
+ * is tried again later.
  */
 export type Effect =
   | { readonly kind: "start"; readonly order: Order }
@@ -122,4 +140,8 @@ export const limitsOf = (order: Order): Limits => ({
 /** Names an attempt in maps, folders and control groups: "12345.1", "12345_7.2". */
 export const attemptKey = (allocationId: string, attempt: number): string => `${allocationId}.${attempt}`;
 
-export const isLive = (attempt: Attempt): boolean => attempt.kind !== "ended" && attempt.kind !== "archived";
+/** Not over yet: it waits for the node or something of it is on the node. */
+export type LiveAttempt = Exclude<Attempt, AttemptIn<"ended" | "archived">>;
+
+export const isLive = (attempt: Attempt): attempt is LiveAttempt =>
+  attempt.kind !== "ended" && attempt.kind !== "archived";

@@ -1,6 +1,6 @@
 // The state machine of one attempt: an event in, the next state and the effects out. It decides
 // everything that must never go wrong: the same order starts one process, a stop before the run
-// keeps the run from starting, an end is reported only when nothing of the attempt is left. It
+// keeps the run from starting, nobody begins out of turn, an end is reported only when nothing of the attempt is left. It
 // performs nothing and reads no clock; `nowMs` comes in with the event.
 
 import type { Attempt, AttemptIn, Effect, End, Event, Exit, Order, Stop, TimerName } from "./attempt.ts";
@@ -16,7 +16,9 @@ export interface Step {
 export function step(attempt: Attempt | null, event: Event, nowMs: number): Step {
   switch (event.kind) {
     case "run":
-      return run(attempt, event.order);
+      return run(attempt, event.order, event.wait);
+    case "turn":
+      return attempt?.kind === "waiting" ? start(attempt.order) : nothing(attempt);
     case "stop":
       return stop(attempt, event.graceMs, event.reason, nowMs);
     case "forget":
@@ -24,8 +26,7 @@ export function step(attempt: Attempt | null, event: Event, nowMs: number): Step
     case "started":
       return started(attempt, event.atMs);
     case "exited":
-      if (attempt === null || attempt.kind === "clearing" || hasEnded(attempt)) return nothing(attempt);
-      return clearing(attempt, event.exit, event.atMs);
+      return exited(attempt, event.exit, event.atMs);
     case "timer":
       return timer(attempt, event.name, nowMs);
     case "cleared":
@@ -36,16 +37,30 @@ export function step(attempt: Attempt | null, event: Event, nowMs: number): Step
   }
 }
 
-function run(attempt: Attempt | null, order: Order): Step {
-  if (attempt === null) {
-    return { attempt: { kind: "starting", limits: limitsOf(order) }, effects: [{ kind: "start", order }] };
-  }
+function run(attempt: Attempt | null, order: Order, wait: boolean): Step {
+  if (attempt === null) return wait ? waiting(order) : start(order);
   const limits = limitsOf(order);
+  if (attempt.kind === "waiting") {
+    if (limits.walltimeMs === limitsOf(attempt.order).walltimeMs) return nothing(attempt);
+    // It keeps its place among those that wait.
+    return waiting({ ...order, arrivedAtMs: attempt.order.arrivedAtMs });
+  }
   if (attempt.kind === "starting" || attempt.kind === "running") {
     if (limits.walltimeMs !== attempt.limits.walltimeMs) return relimit({ ...attempt, limits }, order);
   }
   return { attempt, effects: repeat(attempt) };
 }
+
+/** On disk before its turn comes, so that a restarted agent knows of it too. */
+const waiting = (order: Order): Step => ({
+  attempt: { kind: "waiting", exclusive: order.exclusive, order },
+  effects: [{ kind: "remember_order", order }],
+});
+
+const start = (order: Order): Step => ({
+  attempt: { kind: "starting", exclusive: order.exclusive, limits: limitsOf(order) },
+  effects: [{ kind: "start", order }],
+});
 
 /** The walltime was changed: the old end no longer counts, not even after a restart of the agent. */
 function relimit(attempt: AttemptIn<"starting" | "running">, order: Order): Step {
@@ -66,14 +81,8 @@ function repeat(attempt: Attempt): readonly Effect[] {
 
 function stop(attempt: Attempt | null, graceMs: number | null, reason: string, nowMs: number): Step {
   const message = reason === "" ? "stopped by the server" : `stopped by the server: ${reason}`;
-  if (attempt === null) {
-    const end: End = {
-      kind: "failed",
-      reason: "stopped",
-      exitCode: null,
-      message: `${message}, before it began`,
-      atMs: nowMs,
-    };
+  if (attempt === null || attempt.kind === "waiting") {
+    const end = beforeItBegan(message, nowMs);
     return {
       attempt: { kind: "ended", end },
       effects: [
@@ -100,12 +109,20 @@ function stop(attempt: Attempt | null, graceMs: number | null, reason: string, n
   };
 }
 
+const beforeItBegan = (message: string, atMs: number): End => ({
+  kind: "failed",
+  reason: "stopped",
+  exitCode: null,
+  message: `${message}, before it began`,
+  atMs,
+});
+
 /** A process forked just while the signal was sent has not heard it; the second look finds it. */
 const TERMINATE_AGAIN_AFTER_MS = 500;
 
 function begin(attempt: AttemptIn<"starting" | "running">, stop: Stop, forgotten: boolean, nowMs: number): Step {
   return {
-    attempt: { kind: "stopping", limits: attempt.limits, stop, forgotten },
+    attempt: { kind: "stopping", exclusive: attempt.exclusive, limits: attempt.limits, stop, forgotten },
     effects: [
       { kind: "disarm" },
       { kind: "remember_stop", stop },
@@ -126,27 +143,31 @@ function forget(attempt: Attempt | null, nowMs: number): Step {
     return { attempt: { kind: "archived", end: attempt.end }, effects: [{ kind: "archive" }] };
   }
   if (attempt.kind === "clearing" || attempt.kind === "stopping") return nothing({ ...attempt, forgotten: true });
-  const stop: Stop = {
-    cause: "stopped",
-    message: "the server no longer knows it",
-    killAtMs: nowMs + attempt.limits.graceMs,
-  };
+  const message = "the server no longer knows it";
+  if (attempt.kind === "waiting") {
+    const end = beforeItBegan(message, nowMs);
+    return { attempt: { kind: "archived", end }, effects: [{ kind: "remember_end", end }, { kind: "archive" }] };
+  }
+  const stop: Stop = { cause: "stopped", message, killAtMs: nowMs + attempt.limits.graceMs };
   return begin(attempt, stop, true, nowMs);
 }
 
 function started(attempt: Attempt | null, atMs: number): Step {
   if (attempt?.kind !== "starting") return nothing(attempt);
   const effects: Effect[] = [{ kind: "report_running", atMs }];
-  const { walltimeMs } = attempt.limits;
-  if (walltimeMs !== null) effects.push({ kind: "arm", timer: "walltime", atMs: atMs + walltimeMs });
-  return { attempt: { kind: "running", limits: attempt.limits, startedAtMs: atMs }, effects };
+  const { exclusive, limits } = attempt;
+  if (limits.walltimeMs !== null) effects.push({ kind: "arm", timer: "walltime", atMs: atMs + limits.walltimeMs });
+  return { attempt: { kind: "running", exclusive, limits, startedAtMs: atMs }, effects };
 }
 
-function clearing(attempt: AttemptIn<"starting" | "running" | "stopping">, exit: Exit, atMs: number): Step {
+function exited(attempt: Attempt | null, exit: Exit, atMs: number): Step {
+  if (attempt === null || attempt.kind === "waiting" || attempt.kind === "clearing") return nothing(attempt);
+  if (hasEnded(attempt)) return nothing(attempt);
   const stopping = attempt.kind === "stopping" ? attempt : null;
   return {
     attempt: {
       kind: "clearing",
+      exclusive: attempt.exclusive,
       exit,
       atMs,
       stop: stopping?.stop ?? null,
@@ -156,6 +177,9 @@ function clearing(attempt: AttemptIn<"starting" | "running" | "stopping">, exit:
   };
 }
 
+/** One SIGKILL may have failed or missed a fork; it is sent until the attempt's process is gone. */
+const KILL_AGAIN_AFTER_MS = 1_000;
+
 function timer(attempt: Attempt | null, name: TimerName, nowMs: number): Step {
   if (name === "walltime") {
     if (attempt?.kind !== "running") return nothing(attempt);
@@ -164,7 +188,8 @@ function timer(attempt: Attempt | null, name: TimerName, nowMs: number): Step {
     return begin(attempt, { cause: "walltime_exceeded", message, killAtMs }, false, nowMs);
   }
   if (attempt?.kind !== "stopping") return nothing(attempt);
-  return { attempt, effects: [{ kind: name === "kill" ? "kill" : "terminate" }] };
+  if (name === "terminate_again") return { attempt, effects: [{ kind: "terminate" }] };
+  return { attempt, effects: [{ kind: "kill" }, { kind: "arm", timer: "kill", atMs: nowMs + KILL_AGAIN_AFTER_MS }] };
 }
 
 function cleared(attempt: Attempt | null): Step {

@@ -13,8 +13,19 @@ export interface BackoffLimits {
 
 export const RECONNECT: BackoffLimits = { firstMs: 100, ceilingMs: 5_000 };
 
-/** A refusal does not heal by itself; asking less often spares both sides. */
+/** A refusal of this agent does not heal by itself; asking less often spares both sides. */
 export const REFUSED: BackoffLimits = { firstMs: 2_000, ceilingMs: 60_000 };
+
+/** Refusals that say something of the server, not of this agent: soon over, here or at the next server. */
+const TRANSIENT: ReadonlySet<string> = new Set([
+  "closed",
+  "log_unavailable",
+  "not_leader",
+  "storage_full",
+  "shutting_down",
+]);
+
+export const isTransient = (code: string): boolean => TRANSIENT.has(code);
 
 export function backoff({ firstMs, ceilingMs }: BackoffLimits, random: () => number): Backoff {
   let bound = firstMs;

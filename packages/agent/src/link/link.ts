@@ -6,7 +6,7 @@ import { create } from "@bufbuild/protobuf";
 import type { Client } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
-import { backoff, RECONNECT, REFUSED } from "./backoff.ts";
+import { backoff, isTransient, RECONNECT, REFUSED } from "./backoff.ts";
 import type { Dialer } from "./dial.ts";
 import { openSession, type Session, type SessionEnd } from "./session.ts";
 import type { Wheel } from "./wheel.ts";
@@ -94,20 +94,27 @@ export function openLink(options: LinkOptions): Link {
     session = null;
     if (closed) return;
     turn += 1;
-    const wait = end.kind === "refused" ? afterRefusal.next() : afterLoss.next();
-    if (end.kind === "refused") {
-      log.error(
-        { server, code: end.code, detail: end.detail, wait_ms: Math.round(wait) },
-        "the server refuses this agent",
-      );
-    } else if (end.welcomed) {
-      log.warn({ server, detail: end.detail }, "connection lost");
-    } else {
-      // Said aloud once for each time it is cut off, not at every try.
-      log[failures === 0 ? "warn" : "debug"]({ server, detail: end.detail }, "cannot connect; trying again");
-      failures += 1;
-    }
+    const refused = end.kind === "refused" && !isTransient(end.code);
+    const wait = refused ? afterRefusal.next() : afterLoss.next();
+    explain(end, server, Math.round(wait));
     timer = setTimeout(connect, wait);
+  }
+
+  function explain(end: SessionEnd, server: string, waitMs: number): void {
+    // Said aloud once for each time it is cut off, not at every try.
+    const first = failures === 0;
+    if (end.kind === "lost" && end.welcomed) {
+      log.warn({ server, detail: end.detail }, "connection lost");
+      return;
+    }
+    failures += 1;
+    if (end.kind === "lost") {
+      log[first ? "warn" : "debug"]({ server, detail: end.detail }, "cannot connect; trying again");
+      return;
+    }
+    const facts = { server, code: end.code, detail: end.detail, wait_ms: waitMs };
+    if (isTransient(end.code)) log[first ? "warn" : "info"](facts, "the server cannot serve now; trying again");
+    else log.error(facts, "the server refuses this agent");
   }
 
   timer = setTimeout(connect, 0);

@@ -6,7 +6,8 @@ import type { Hardware } from "../discovery/hardware.ts";
 import type { Attempt, Order } from "../lifecycle/attempt.ts";
 import type { PendingReport } from "./reports.ts";
 
-export function orderOf(order: pb.RunOrder): Order {
+/** `arrivedAtMs` grows from order to order. */
+export function orderOf(order: pb.RunOrder, arrivedAtMs: number): Order {
   return {
     allocationId: order.allocationId,
     attempt: order.attempt,
@@ -25,6 +26,9 @@ export function orderOf(order: pb.RunOrder): Order {
     nodeIndex: order.nodeIndex,
     tasksPerNode: order.tasksPerNode,
     slurmEnv: order.slurmEnv,
+    // Claims are for whole nodes; the contract has no word for a shared one yet.
+    exclusive: true,
+    arrivedAtMs,
   };
 }
 
@@ -53,6 +57,7 @@ export function attemptStatus(key: string, attempt: Attempt): pb.AttemptStatus {
 
 function stateOf(attempt: Attempt): pb.AllocationState {
   switch (attempt.kind) {
+    case "waiting":
     case "starting":
       return pb.AllocationState.STAGING;
     case "running":
@@ -90,6 +95,18 @@ export function identityOf({ hardware, version, isolation, hollow, ...facts }: N
     protocolVersion: PROTOCOL_VERSION,
     agentVersion: version,
     address: hardware.hostname,
-    capabilities: create(pb.CapabilitiesSchema, { ...measures, features: [...features], isolation, hollow }),
+    capabilities: create(pb.CapabilitiesSchema, {
+      ...measures,
+      memoryGb: hundredths(hardware.memoryGb),
+      features: [...features],
+      isolation,
+      hollow,
+    }),
   };
 }
+
+/** What floating point may be short of a whole hundredth that was meant. */
+const SLACK = 1e-6;
+
+/** Rounded down to two decimals: a node never promises memory that it does not have. */
+export const hundredths = (amount: number): number => Math.floor(amount * 100 + SLACK) / 100;

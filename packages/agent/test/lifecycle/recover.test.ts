@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from "vitest";
 import type { Effect, Order } from "../../src/lifecycle/attempt.ts";
-import { type Facts, recover } from "../../src/lifecycle/recover.ts";
+import { byArrival, type Facts, recover } from "../../src/lifecycle/recover.ts";
 import { verdict } from "../../src/lifecycle/verdict.ts";
 
-const order = { walltimeSeconds: 60, graceSeconds: 0 } as Order;
+const order = { walltimeSeconds: 60, graceSeconds: 0, exclusive: true, arrivedAtMs: 5 } as Order;
 const facts: Facts = {
   order,
   claimed: true,
@@ -23,7 +23,7 @@ const NOW = 1_000;
 const table: readonly [string, Partial<Facts>, string | null, readonly Effect["kind"][]][] = [
   ["alive: goes on", {}, "running", ["report_running", "arm"]],
   ["alive and to be stopped: goes on stopping", { stop }, "stopping", ["terminate", "arm"]],
-  ["not claimed: started again", { claimed: false, alive: false }, "starting", ["start"]],
+  ["not claimed: waits for its turn", { claimed: false, alive: false }, "waiting", []],
   ["not claimed and to be stopped: not started", { claimed: false, alive: false, stop }, "clearing", ["clear"]],
   [
     "exit left behind: cleared, then reported",
@@ -57,6 +57,17 @@ describe("what a restarted agent makes of what it finds", () => {
 
   test("the walltime counts from the start, not from the restart", () => {
     expect(recover(facts, NOW).effects).toContainEqual({ kind: "arm", timer: "walltime", atMs: 60_500 });
+  });
+
+  test("those found are taken in the order they arrived, the last key is the name", () => {
+    const arrived = (arrivedAtMs: number): Facts => ({ ...facts, order: { ...order, arrivedAtMs } });
+    const found = new Map([
+      ["3.1", arrived(7)],
+      ["2.2", arrived(7)],
+      ["9.1", arrived(1)],
+      ["4.1", { ...facts, order: null }],
+    ]);
+    expect(byArrival(found).map(([key]) => key)).toEqual(["4.1", "9.1", "2.2", "3.1"]);
   });
 
   test("a grace that ran out meanwhile is over now", () => {

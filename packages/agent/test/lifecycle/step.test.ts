@@ -23,22 +23,39 @@ const order: Order = {
   nodeIndex: 0,
   tasksPerNode: 1,
   slurmEnv: false,
+  exclusive: true,
+  arrivedAtMs: 10,
 };
 const limits = { walltimeMs: 60_000, graceMs: 5_000 };
-const starting: Attempt = { kind: "starting", limits };
-const running: Attempt = { kind: "running", limits, startedAtMs: 100 };
+const waiting: Attempt = { kind: "waiting", exclusive: true, order };
+const starting: Attempt = { kind: "starting", exclusive: true, limits };
+const running: Attempt = { kind: "running", exclusive: true, limits, startedAtMs: 100 };
 const stopped: Stop = { cause: "stopped", message: "m", killAtMs: 6_000 };
 const overtime: Stop = { cause: "walltime_exceeded", message: "w", killAtMs: 6_000 };
-const stopping: AttemptIn<"stopping"> = { kind: "stopping", limits, stop: stopped, forgotten: false };
+const stopping: AttemptIn<"stopping"> = {
+  kind: "stopping",
+  exclusive: true,
+  limits,
+  stop: stopped,
+  forgotten: false,
+};
 const exit = { kind: "code", code: 0, recorded: true } as const;
-const clearing: AttemptIn<"clearing"> = { kind: "clearing", exit, atMs: 900, stop: null, forgotten: false };
+const clearing: AttemptIn<"clearing"> = {
+  kind: "clearing",
+  exclusive: true,
+  exit,
+  atMs: 900,
+  stop: null,
+  forgotten: false,
+};
 const end: End = { kind: "completed", exitCode: 0, message: "", atMs: 900 };
 const ended: Attempt = { kind: "ended", end };
 const archived: Attempt = { kind: "archived", end };
 
-const run: Event = { kind: "run", order };
-const longer: Event = { kind: "run", order: { ...order, walltimeSeconds: 600 } };
-const endless: Event = { kind: "run", order: { ...order, walltimeSeconds: 0 } };
+const run: Event = { kind: "run", order, wait: false };
+const later: Event = { kind: "run", order, wait: true };
+const longer: Event = { kind: "run", order: { ...order, walltimeSeconds: 600 }, wait: false };
+const endless: Event = { kind: "run", order: { ...order, walltimeSeconds: 0 }, wait: false };
 const stop: Event = { kind: "stop", graceMs: null, reason: "cancelled" };
 const forget: Event = { kind: "forget" };
 const started: Event = { kind: "started", atMs: 100 };
@@ -48,6 +65,16 @@ const NOW = 1_000;
 /** [name, state, event, next state, effects in order] */
 const table: readonly [string, Attempt | null, Event, string | null, readonly Effect["kind"][]][] = [
   ["a new order starts", null, run, "starting", ["start"]],
+  ["a new order on a node that is not free waits, on disk", null, later, "waiting", ["remember_order"]],
+  ["while waiting, an order changes nothing", waiting, run, "waiting", []],
+  ["a new walltime while waiting", waiting, longer, "waiting", ["remember_order"]],
+  ["its turn starts it", waiting, { kind: "turn" }, "starting", ["start"]],
+  ["a second turn does not", starting, { kind: "turn" }, "starting", []],
+  ["nor one after the end", ended, { kind: "turn" }, "ended", []],
+  ["a stop while waiting ends it before it began", waiting, stop, "ended", ["remember_end", "report_end"]],
+  ["forgotten while waiting", waiting, forget, "archived", ["remember_end", "archive"]],
+  ["an exit means nothing to one that waits", waiting, exited, "waiting", []],
+  ["nor does a timer", waiting, timer("kill"), "waiting", []],
   ["while starting, an order changes nothing", starting, run, "starting", []],
   ["while running, an order is answered", running, run, "running", ["report_running"]],
   ["a new walltime while starting", starting, longer, "starting", ["remember_order"]],
@@ -80,7 +107,7 @@ const table: readonly [string, Attempt | null, Event, string | null, readonly Ef
   ],
   ["the walltime does not beat a stop", stopping, timer("walltime"), "stopping", []],
   ["those forked meanwhile are asked too", stopping, timer("terminate_again"), "stopping", ["terminate"]],
-  ["the grace is over", stopping, timer("kill"), "stopping", ["kill"]],
+  ["the grace is over", stopping, timer("kill"), "stopping", ["kill", "arm"]],
   ["a late timer does nothing", ended, timer("kill"), "ended", []],
 
   ["an exit is cleared first", running, exited, "clearing", ["disarm", "clear"]],
@@ -129,6 +156,18 @@ describe("one step of an attempt", () => {
     expect(after.attempt).toMatchObject({ stop: { cause: "stopped", killAtMs: 6_000 } });
   });
 
+  test("one that waits keeps its place when its walltime changes", () => {
+    const changed: Event = { kind: "run", order: { ...order, walltimeSeconds: 600, arrivedAtMs: 99 }, wait: true };
+    expect(step(waiting, changed, NOW).attempt).toMatchObject({ order: { walltimeSeconds: 600, arrivedAtMs: 10 } });
+  });
+
+  test("what was stopped while it waited says so, and never starts", () => {
+    const after = step(waiting, stop, NOW).attempt;
+    expect(after).toMatchObject({ end: { reason: "stopped", exitCode: null } });
+    expect(after).toMatchObject({ end: { message: expect.stringContaining("before it began") } });
+    expect(step(after, { kind: "turn" }, NOW)).toEqual({ attempt: after, effects: [] });
+  });
+
   test("grace comes from the stop order, else from the run order", () => {
     expect(step(running, stop, NOW).attempt).toMatchObject({ stop: { killAtMs: NOW + 5_000 } });
     expect(step(running, { ...stop, graceMs: 7 }, NOW).attempt).toMatchObject({ stop: { killAtMs: NOW + 7 } });
@@ -139,6 +178,8 @@ describe("whatever happens in whatever order", () => {
   const events = fc.array(
     fc.constantFrom<Event>(
       run,
+      later,
+      { kind: "turn" },
       stop,
       forget,
       started,

@@ -1,7 +1,8 @@
 // The stream to the servers: what is buffered, when it is tried again, and what is said on it.
 
+import pino from "pino";
 import { afterEach, describe, expect, test } from "vitest";
-import { backoff } from "../../src/link/backoff.ts";
+import { backoff, isTransient, RECONNECT } from "../../src/link/backoff.ts";
 import { parseServer } from "../../src/link/dial.ts";
 import { reportBuffer } from "../../src/link/reports.ts";
 import { type FakeServer, fakeServer, found } from "../fake-server.ts";
@@ -53,6 +54,16 @@ test("backoff doubles to its ceiling, with half of it by chance", () => {
   expect(low.next()).toBe(50);
   expect(backoff({ firstMs: 100, ceilingMs: 400 }, () => 0.999).next()).toBeCloseTo(99.95);
 });
+
+test.each([
+  ["closed", true],
+  ["log_unavailable", true],
+  ["not_leader", true],
+  ["storage_full", true],
+  ["shutting_down", true],
+  ["protocol_too_old", false],
+  ["invalid_argument", false],
+])("the refusal %s heals by itself: %s", (code, transient) => expect(isTransient(code)).toBe(transient));
 
 test.each([
   ["a:1", "a:1"],
@@ -119,12 +130,33 @@ describe("the link", () => {
   test("a refusal is waited out", async () => {
     r = await rig();
     const { server, agent } = r;
-    server.settings.refuse = true;
+    server.settings.refuse = "invalid_argument";
     server.disconnect();
     await found(() => server.hellos.length === 2);
     await found(() => agent.connected() === 0);
-    server.settings.refuse = false;
+    server.settings.refuse = null;
     await found(() => agent.connected() === 1);
     expect(server.hellos).toHaveLength(3);
+  });
+
+  test("a refusal of the server's making is tried again soon, and is no error", async () => {
+    const heard: { level: string; code?: string; wait_ms?: number }[] = [];
+    const log = pino(
+      { level: "info", formatters: { level: (label) => ({ level: label }) } },
+      { write: (line) => void heard.push(JSON.parse(line)) },
+    );
+    r = await rig({ log });
+    const { server, agent } = r;
+    server.settings.refuse = "not_leader";
+    server.disconnect();
+    const refused = () => heard.filter((line) => line.code === "not_leader");
+    await found(() => refused().length >= 2);
+    server.settings.refuse = null;
+    await found(() => agent.connected() === 1);
+    const lines = refused();
+    expect(lines.map((line) => line.level)).toEqual(["warn", ...lines.slice(1).map(() => "info")]);
+    // The waits after a cut, not those of an agent that is not wanted.
+    expect(lines[0]?.wait_ms).toBeLessThanOrEqual(2 * RECONNECT.firstMs);
+    expect(heard.some((line) => line.level === "error")).toBe(false);
   });
 });

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { discoverBootId } from "../../src/discovery/hardware.ts";
 import { detectIsolation } from "../../src/runtime/isolation/detect.ts";
 import { fakeServer, found } from "../fake-server.ts";
+import { offered } from "../offered.ts";
 import { alive, type Rig, rig } from "../rig.ts";
 
 describe("an agent that comes back", () => {
@@ -75,13 +76,14 @@ describe("an agent that comes back", () => {
 
   test("goes on with a stop and with the walltime it had begun", async () => {
     r.server.run({ allocationId: "5", entrypoint: "trap '' TERM; echo ready; while :; do sleep 0.1; done" });
-    r.server.run({ allocationId: "6", entrypoint: "sleep 1000", walltimeSeconds: 2, graceSeconds: 1 });
-    await r.server.running("6");
     await found(() => r.file("5", "stdout"));
-    r.server.stop({ allocationId: "5", graceSeconds: 2 });
+    r.server.stop({ allocationId: "5", graceSeconds: 1 });
     await found(() => existsSync(join(r.dataDir, "attempts/5.1/stop")));
     await r.restart();
     expect(await r.server.end("5")).toMatchObject({ reason: "stopped" });
+    r.server.run({ allocationId: "6", entrypoint: "sleep 1000", walltimeSeconds: 1, graceSeconds: 1 });
+    await r.server.running("6");
+    await r.restart();
     expect(await r.server.end("6")).toMatchObject({ reason: "walltime_exceeded" });
   });
 
@@ -107,7 +109,7 @@ describe("an agent that comes back", () => {
     const isolation = detectIsolation({ nodeId: "n1", dataDir: realpathSync(r.dataDir) });
     const place = { key: "77.1", dir: join(r.dataDir, "attempts/77.1"), leader: null };
     const joinBy = await isolation.prepare(place);
-    if (joinBy === "") return;
+    if (joinBy === "") return expect([offered("cgroup2"), offered("cgroup1")]).toEqual([false, false]);
     const orphan = spawn("sleep", ["1000"], { stdio: "ignore" });
     const gone = new Promise((resolve) => orphan.once("exit", resolve));
     writeFileSync(joinBy, String(orphan.pid));
@@ -127,6 +129,33 @@ describe("an agent that comes back", () => {
     expect(second.reports.filter((report) => report.state === pb.AllocationState.RUNNING)).toEqual([]);
     await second.close();
   });
+});
+
+test.each([
+  ["in this boot", (): string => discoverBootId()],
+  ["before a boot", (): string => "another-boot"],
+])("the number of a wrapper that died %s may be another's by now: that one lives on", async (_name, bootOf) => {
+  const r = await rig({ isolation: "process_group" });
+  await r.agent.close();
+  const bystander = spawn("sleep", ["1000"], { stdio: "ignore", detached: true });
+  const pid = bystander.pid ?? 0;
+  const dir = join(realpathSync(r.dataDir), "attempts/9.1");
+  const child = spawn("sleep", ["1000"], { stdio: "ignore", env: { ...process.env, LATTICE_ATTEMPT_DIR: dir } });
+  const childGone = new Promise((resolve) => child.once("exit", resolve));
+  mkdirSync(dir);
+  const order = { ...emptyOrder, allocationId: "9", attempt: 1, entrypoint: "sleep 1000" };
+  writeFileSync(join(dir, "order.json"), JSON.stringify({ bootId: bootOf(), order }));
+  writeFileSync(join(dir, "pid"), `${pid}\n`);
+  try {
+    await r.start();
+    expect(await r.server.end("9")).toMatchObject({ reason: "lost" });
+    // What carries the attempt's marker is still found and ended.
+    await childGone;
+    expect(alive(pid)).toBe(true);
+  } finally {
+    bystander.kill("SIGKILL");
+    await r.close();
+  }
 });
 
 test("workloads end with the agent when that is asked for", async () => {
@@ -161,13 +190,17 @@ test("kill -9 of the program: the workload goes on, and its exit is reported by 
     });
   const first = begin();
   await found(() => r.server.connected() === 1);
-  r.server.run({ allocationId: "50", entrypoint: "echo start; sleep 1.5; echo done; exit 4" });
+  r.server.run({
+    allocationId: "50",
+    entrypoint: "echo start; while [ ! -e go ]; do sleep 0.05; done; echo done; exit 4",
+  });
   await r.server.running("50");
   first.kill("SIGKILL");
   await found(() => r.server.connected() === 0);
   const second = begin();
   await found(() => r.server.connected() === 1);
   r.server.run({ allocationId: "50", entrypoint: "echo again" });
+  writeFileSync(join(dataDir, "attempts/50.1/go"), "");
   expect(await r.server.end("50")).toMatchObject({ reason: "exit_code", exitCode: 4 });
   r.server.openLogs({ streamId: "s", allocationId: "50", stream: pb.LogStream.STDOUT });
   await found(() => r.server.logs.get("s")?.ended);

@@ -29,12 +29,6 @@ const BATCH = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const m = defineMetrics(registry);
-  const waiting = new Gauge({
-    name: "lattice_history_waiting",
-    help: "Finished records not yet written to the history.",
-    registers,
-  });
-
   const collectors: (() => void)[] = [];
   return {
     apiRequest(rpc, code, seconds) {
@@ -51,6 +45,7 @@ export function createMetrics(): Metrics {
     allocations: (byState) => setAll(m.allocations, byState),
     nodes: (byState) => setAll(m.nodes, byState),
     agentsConnected: (count) => m.agents.set(count),
+    historyWaiting: (count) => m.historyWaiting.set(count),
     onScrape: (collect) => void collectors.push(collect),
     render() {
       for (const collect of collectors) collect();
@@ -86,6 +81,7 @@ function defineMetrics(registry: Registry) {
     events: counter("lattice_events_total", "Events that committed entries gave rise to.", ["kind"]),
     allocations: gauge("lattice_allocations", "Allocations in the live state.", ["state"]),
     nodes: gauge("lattice_nodes", "Registered nodes.", ["state"]),
+    historyWaiting: gauge("lattice_history_waiting", "Finished records not yet written to the history.", []),
     agents: gauge("lattice_agents_connected", "Agents with an open stream.", []),
   };
 }

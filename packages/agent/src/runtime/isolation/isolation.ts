@@ -6,7 +6,7 @@ export interface AttemptPlace {
   readonly key: string;
   /** The attempt's folder, also the value of its marker. */
   readonly dir: string;
-  /** The wrapper, leader of the session; null when unknown. */
+  /** The wrapper, leader of the session; null when unknown, or gone before this agent began. */
   readonly leader: number | null;
 }
 

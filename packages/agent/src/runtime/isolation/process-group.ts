@@ -4,6 +4,7 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { MARKER } from "../process/environment.ts";
+import { commandLineOf, isWrapperOf } from "../process/reattach.ts";
 import { type AttemptPlace, type Isolation, signalEach } from "./isolation.ts";
 
 export function processGroup(): Isolation {
@@ -22,15 +23,27 @@ export function processGroup(): Isolation {
 
 async function membersOf(place: AttemptPlace): Promise<number[]> {
   const marker = Buffer.from(`${MARKER}=${place.dir}\0`);
+  const session = await ownSession(place);
   const members: number[] = [];
   for (const name of await readdir("/proc").catch(() => [])) {
     const pid = Number.parseInt(name, 10);
     if (Number.isNaN(pid) || pid === process.pid) continue;
     const status = await statusOf(pid);
     if (status === null || status.zombie) continue;
-    if (status.session === place.leader || (await carries(pid, marker))) members.push(pid);
+    if (status.session === session || (await carries(pid, marker))) members.push(pid);
   }
   return members;
+}
+
+/**
+ * The number of a session stays taken while one of its processes lives. A living process under it
+ * that is not the wrapper means that all of them are gone and the number is another's. One that
+ * is exiting has no command line any more.
+ */
+async function ownSession({ dir, leader }: AttemptPlace): Promise<number | null> {
+  if (leader === null) return null;
+  const commandLine = await commandLineOf(leader);
+  return commandLine.length === 0 || isWrapperOf(dir, commandLine) ? leader : null;
 }
 
 async function statusOf(pid: number): Promise<{ session: number; zombie: boolean } | null> {

@@ -28,7 +28,7 @@ export async function readAttempt(dir: string): Promise<AttemptFiles> {
     readJson<Stop>(join(dir, "stop")),
     readJson<End>(join(dir, "end.json")),
   ]);
-  return { order: order?.order ?? null, bootId: order?.bootId ?? "", pid, claimedAtMs, exit, exitedAtMs, stop, end };
+  return { order: completed(order), bootId: order?.bootId ?? "", pid, claimedAtMs, exit, exitedAtMs, stop, end };
 }
 
 interface StoredOrder {
@@ -36,16 +36,21 @@ interface StoredOrder {
   readonly order: Order;
 }
 
+/** An older agent wrote orders that did not say these; all of them were exclusive. */
+const UNSAID = { exclusive: true, arrivedAtMs: 0 };
+
+const completed = (stored: StoredOrder | null): Order | null =>
+  stored === null ? null : { ...UNSAID, ...stored.order };
+
 /** Folder and order; the script, when there is one, beside it and executable. */
 export async function writeOrder(dir: string, order: Order, bootId: string): Promise<void> {
-  await mkdir(dir, { recursive: true });
-  const stored: StoredOrder = { bootId, order };
-  await writeFile(join(dir, "order.json"), JSON.stringify(stored));
+  await rewriteOrder(dir, order, bootId);
   if (order.script !== "") await writeFile(join(dir, "script"), order.script, { mode: 0o700 });
 }
 
-/** For an order that changed while it is carried out: never half of either. */
+/** For an order that waits, or that changed while it is carried out: never half of either. */
 export async function rewriteOrder(dir: string, order: Order, bootId: string): Promise<void> {
+  await mkdir(dir, { recursive: true });
   const stored: StoredOrder = { bootId, order };
   await writeWhole(join(dir, "order.json"), stored);
 }

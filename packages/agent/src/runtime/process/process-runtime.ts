@@ -11,7 +11,7 @@ import type { AttemptPlace, Isolation } from "../isolation/isolation.ts";
 import type { Runtime, RuntimeListener, StartResult } from "../runtime.ts";
 import { environment } from "./environment.ts";
 import { readAttempt, readPid, rewriteOrder, writeEnd, writeOrder, writeStop } from "./files.ts";
-import { findWrapperOf, isWrapperOf, watchAdopted } from "./reattach.ts";
+import { findWrapperOf, isWrapper, watchAdopted } from "./reattach.ts";
 import { RETENTION, type RetentionLimits, retention } from "./retention.ts";
 import { childEnd, launch } from "./start.ts";
 import { clear, terminate } from "./stop.ts";
@@ -55,24 +55,26 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     const dir = dirOf(key);
     const claimed = await readPid(dir);
     const leader = claimed === 0 ? await findWrapperOf(dir) : claimed;
-    const alive = leader !== null && (await isWrapperOf(dir, leader));
+    const alive = leader !== null && (await isWrapper(dir, leader));
     // After the look at the process, so that an exit written in between is seen.
     const files = await readAttempt(dir);
-    processes.set(key, { leader, signalled: new Set() });
-    return {
-      ...files,
-      claimed: claimed !== null,
-      alive,
-      rebooted: files.order !== null && files.bootId !== bootId,
-    };
+    const rebooted = files.order !== null && files.bootId !== bootId;
+    // The number of a wrapper that is gone may be another's by now: its session is not ours to end.
+    processes.set(key, { leader: alive && !rebooted ? leader : null, signalled: new Set() });
+    return { ...files, claimed: claimed !== null, alive, rebooted };
   }
 
   async function onChildEnd(key: string, pid: number, code: number | null, signal: NodeJS.Signals | null) {
     const end = await childEnd(dirOf(key), { pid, code, signal });
     if (closing.signal.aborted) return;
     if (end.kind === "exited") return listener.exited(key, end.exit, Date.now());
-    log.warn({ attempt: key, pid: end.pid }, "another wrapper has this attempt already; watching that one");
-    const owner = end.pid === 0 ? ((await findWrapperOf(dirOf(key))) ?? 0) : end.pid;
+    const owner = end.pid === 0 ? await findWrapperOf(dirOf(key)) : end.pid;
+    if (owner === null) {
+      // Claimed without a number and by nobody alive: the disk took the name of the file, no more.
+      const message = "its wrapper could not write to the attempt's folder";
+      return listener.exited(key, { kind: "not_launched", message }, Date.now());
+    }
+    log.warn({ attempt: key, pid: owner }, "another wrapper has this attempt already; watching that one");
     processes.set(key, { leader: owner, signalled: new Set() });
     watch.add(key, dirOf(key), owner);
   }
@@ -125,6 +127,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
       await clear(isolation, placeOf(key), { signal: closing.signal, log });
     },
 
+    // Without the script: that may be running, and is written by the start.
     rememberOrder: (key, order) => rewriteOrder(dirOf(key), order, bootId),
     rememberStop: (key, stop) => writeStop(dirOf(key), stop),
     rememberEnd: (key, end) => writeEnd(dirOf(key), end),

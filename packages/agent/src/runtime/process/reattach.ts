@@ -6,16 +6,22 @@ import { readdir, readFile } from "node:fs/promises";
 import type { Exit } from "../../lifecycle/attempt.ts";
 import { readExit } from "./files.ts";
 
-export async function isWrapperOf(dir: string, pid: number): Promise<boolean> {
-  const commandLine = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
-  return commandLine.split("\0")[2] === dir;
+/** Empty: there is no such process, or it is exiting. */
+export async function commandLineOf(pid: number): Promise<readonly string[]> {
+  const text = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+  return text === "" ? [] : text.split("\0");
 }
+
+export const isWrapperOf = (dir: string, commandLine: readonly string[]): boolean => commandLine[2] === dir;
+
+export const isWrapper = async (dir: string, pid: number): Promise<boolean> =>
+  isWrapperOf(dir, await commandLineOf(pid));
 
 /** For the wrapper that claimed the attempt but whose number is not on disk. */
 export async function findWrapperOf(dir: string): Promise<number | null> {
   for (const name of await readdir("/proc").catch(() => [])) {
     const pid = Number.parseInt(name, 10);
-    if (!Number.isNaN(pid) && (await isWrapperOf(dir, pid))) return pid;
+    if (!Number.isNaN(pid) && (await isWrapper(dir, pid))) return pid;
   }
   return null;
 }
@@ -35,7 +41,7 @@ export function watchAdopted(exited: (key: string, exit: Exit) => void): Watch {
 
   async function look(): Promise<void> {
     for (const [key, { dir, pid }] of adopted) {
-      if (await isWrapperOf(dir, pid)) continue;
+      if (await isWrapper(dir, pid)) continue;
       // Read after the look at the process: an exit written in between is not missed.
       const exit = await readExit(dir);
       if (!adopted.delete(key)) continue;

@@ -28,15 +28,23 @@ export async function clear(
 ): Promise<void> {
   let pause = FIRST_PAUSE_MS;
   let waited = 0;
+  let failure = "";
   while (!signal.aborted) {
-    if (await isolation.remove(place)) return;
-    await isolation.kill(place);
+    try {
+      if (await isolation.remove(place)) return;
+      await isolation.kill(place);
+    } catch (error) {
+      failure = (error as Error).message;
+    }
     await sleep(pause, signal);
     waited += pause;
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
     if (waited >= WARN_EVERY_MS) {
       waited = 0;
-      log.warn({ attempt: place.key }, "processes of an ended attempt cannot be killed yet; its end is not reported");
+      log.warn(
+        { attempt: place.key, failure },
+        "processes of an ended attempt cannot be killed yet; its end is not reported",
+      );
     }
   }
 }

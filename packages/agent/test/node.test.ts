@@ -1,0 +1,177 @@
+// One node over a runtime that refuses or never answers: records that cannot be written, leftovers
+// that cannot be cleared away.
+
+import { pb } from "@lattice/wire";
+import pino from "pino";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { simulatedRuntime } from "../src/hollow/simulated-runtime.ts";
+import type { Effect, Order } from "../src/lifecycle/attempt.ts";
+import type { Facts } from "../src/lifecycle/recover.ts";
+import { dialer } from "../src/link/dial.ts";
+import { identityOf } from "../src/link/messages.ts";
+import { wheel } from "../src/link/wheel.ts";
+import { type Node, startNode } from "../src/node.ts";
+import { WRITE_AGAIN_AFTER_MS } from "../src/owed.ts";
+import type { Runtime } from "../src/runtime/runtime.ts";
+import { type FakeServer, fakeServer, found } from "./fake-server.ts";
+
+const hardware = { cpuCores: 1, memoryGb: 23.549, gpuType: "", gpuCount: 0, features: [], hostname: "h", kernel: "k" };
+const facts = { group: "g", homeVcluster: "", conformance: "", version: "v", bootId: "b", isolation: "", hollow: true };
+const RUNS_MS = 600_000;
+
+let server: FakeServer;
+let node: Node;
+let undo: (() => void)[] = [];
+beforeEach(async () => {
+  server = await fakeServer();
+});
+afterEach(async () => {
+  await node.close();
+  for (const each of undo) each();
+  undo = [];
+  await server.close();
+});
+
+async function start(change: (runtime: Runtime) => Partial<Runtime>): Promise<void> {
+  const dial = dialer({ servers: [server.address] });
+  const beats = wheel(Math.random);
+  undo = [() => dial.close(), () => beats.close()];
+  node = await startNode({
+    identity: identityOf({ nodeId: "n1", hardware, ...facts }),
+    dialer: dial,
+    member: 0,
+    wheel: beats,
+    random: Math.random,
+    now: Date.now,
+    log: pino({ level: process.env.AGENT_TEST_LOG ?? "silent" }),
+    vitals: () => ({ load1: 0, memoryAvailableGb: 0 }),
+    runtime: async (listener) => {
+      const runtime = simulatedRuntime(RUNS_MS, listener);
+      return { ...runtime, ...change(runtime) };
+    },
+  });
+  await found(() => node.connected());
+}
+
+describe("a disk that takes nothing", () => {
+  const full = () => Promise.reject(new Error("ENOSPC: no space left on device"));
+
+  test("a stop still signals and its kill still comes; the end is reported", async () => {
+    const done: Effect["kind"][] = [];
+    await start((runtime) => ({
+      rememberOrder: full,
+      rememberStop: full,
+      rememberEnd: full,
+      terminate: async () => void done.push("terminate"),
+      kill: async (key) => {
+        done.push("kill");
+        // The first one fails, too.
+        if (done.filter((kind) => kind === "kill").length === 1) throw new Error("EIO");
+        await runtime.kill(key);
+      },
+    }));
+    server.run({ allocationId: "1", command: ["true"] });
+    await server.running("1");
+    server.stop({ allocationId: "1", graceSeconds: 1 });
+    expect(await server.end("1")).toMatchObject({ reason: "stopped" });
+    expect(done.filter((kind) => kind === "kill")).toHaveLength(2);
+    expect(done[0]).toBe("terminate");
+  });
+
+  test("the walltime too", async () => {
+    await start(() => ({ rememberStop: full, rememberEnd: full }));
+    server.run({ allocationId: "1", command: ["true"], walltimeSeconds: 1 });
+    expect(await server.end("1")).toMatchObject({ reason: "walltime_exceeded" });
+  });
+
+  test("an end that could not be written is kept, told in Hello, and written when there is room", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
+    undo.push(() => vi.useRealTimers());
+    let room = false;
+    const written: string[] = [];
+    server.settings.acknowledge = false;
+    await start(() => ({
+      rememberEnd: async (key, end) => {
+        if (!room) return full();
+        written.push(`${key} ${end.kind}`);
+      },
+    }));
+    server.stop({ allocationId: "7" });
+    await server.end("7");
+    server.disconnect();
+    await found(() => server.hellos.length === 2);
+    expect(server.hellos[1]?.attempts).toMatchObject([{ allocationId: "7", state: pb.AllocationState.FAILED }]);
+    await vi.advanceTimersByTimeAsync(WRITE_AGAIN_AFTER_MS);
+    room = true;
+    expect(written).toEqual([]);
+    await vi.advanceTimersByTimeAsync(WRITE_AGAIN_AFTER_MS);
+    expect(written).toEqual(["7.1 failed"]);
+    await vi.advanceTimersByTimeAsync(4 * WRITE_AGAIN_AFTER_MS);
+    expect(written).toHaveLength(1);
+  });
+});
+
+describe("a node that comes back", () => {
+  const order = {
+    walltimeSeconds: 0,
+    graceSeconds: 0,
+    variables: {},
+    exclusive: true,
+    arrivedAtMs: 1,
+  } as unknown as Order;
+  const alive: Facts = {
+    order,
+    claimed: true,
+    claimedAtMs: 1,
+    alive: true,
+    exit: null,
+    exitedAtMs: 0,
+    stop: null,
+    end: null,
+    rebooted: false,
+  };
+  const never = (): Promise<never> => new Promise(() => undefined);
+  const { STAGING, RUNNING, FAILED } = pb.AllocationState;
+
+  test("lists every attempt it has in its first Hello, before any is cleared away", async () => {
+    const end = { kind: "failed", reason: "lost", exitCode: null, message: "", atMs: 1 } as const;
+    await start(() => ({
+      recover: async () =>
+        new Map<string, Facts>([
+          ["1.1", { ...alive, alive: false }],
+          ["2.1", { ...alive, rebooted: true }],
+          ["3.1", { ...alive, claimed: false, alive: false }],
+          ["4.1", alive],
+          ["5.2", { ...alive, end }],
+          ["6.1", { ...alive, alive: false, exit: { kind: "code", code: 0, recorded: true } }],
+          ["7.1", { ...alive, order: null, claimed: false, alive: false }],
+        ]),
+      clear: never,
+      sweep: never,
+      discard: never,
+    }));
+    const told = server.hellos[0]?.attempts.map((a) => [`${a.allocationId}.${a.attempt}`, a.state]);
+    expect(told).toEqual([
+      ["1.1", RUNNING],
+      ["2.1", RUNNING],
+      ["3.1", STAGING],
+      ["4.1", RUNNING],
+      ["5.2", FAILED],
+      ["6.1", RUNNING],
+    ]);
+    expect(server.hellos[0]?.capabilities?.memoryGb).toBe(23.54);
+  });
+
+  test("starts nothing before the leftovers that belong to no attempt are gone", async () => {
+    let gone = (): void => undefined;
+    await start(() => ({ sweep: () => new Promise((resolve) => (gone = resolve)) }));
+    server.run({ allocationId: "1", command: ["true"] });
+    await found(() => node.live() === 1);
+    server.disconnect();
+    await found(() => server.hellos.length === 2);
+    expect(server.hellos[1]?.attempts).toMatchObject([{ allocationId: "1", state: STAGING }]);
+    expect(server.reports).toEqual([]);
+    gone();
+    await server.running("1");
+  });
+});
