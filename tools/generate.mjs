@@ -10,6 +10,7 @@ const bin = (name) => join(root, "node_modules", ".bin", name);
 
 run(bin("buf"), ["lint"]);
 run(bin("buf"), ["generate"]);
+run(bin("buf"), ["generate", "--template", "buf.gen.etcd.yaml"]);
 // The reference pages are written by the tests that compare them, when told to.
 const pages = ["packages/core/test/state-machines.test.ts", "packages/wire/test/errors/catalogue.test.ts"];
 run(bin("vitest"), ["run", "--project", "unit", ...pages], { UPDATE: "1" });

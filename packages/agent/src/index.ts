@@ -1,5 +1,15 @@
 // The public surface: an agent inside another program, as tests and local clusters use it.
 
 export { type Agent, type AgentSurroundings, startAgent } from "./agent.ts";
+export type { After } from "./after.ts";
+// What a node is made of, for a program that brings its own network, clock and runtime.
+export { type End, type Exit, type Order, type Stop } from "./lifecycle/attempt.ts";
+export type { Facts } from "./lifecycle/recover.ts";
+export type { Dialer } from "./link/dial.ts";
+export { gate } from "./link/gate.ts";
+export { type Identity, identityOf } from "./link/messages.ts";
+export type { Wheel } from "./link/wheel.ts";
+export { type Node, type NodeOptions, startNode } from "./node.ts";
 export { type AgentOptions, parseOptions } from "./options.ts";
+export type { Runtime, RuntimeListener, StartResult } from "./runtime/runtime.ts";
 export { version } from "./version.ts";

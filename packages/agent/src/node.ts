@@ -3,12 +3,12 @@
 // attempt does not wait for that of another, and an effect that fails does not stop those after it.
 // Nothing is decided here.
 
-import { setTimeout as delay } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import type { Client } from "@grpc/grpc-js";
 import { parseAllocationId } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
+import { type After, systemAfter } from "./after.ts";
 import { chains } from "./chains.ts";
 import { type Attempt, attemptKey, type Effect, type Event, isLive, type LiveAttempt } from "./lifecycle/attempt.ts";
 import { byArrival, recover } from "./lifecycle/recover.ts";
@@ -32,6 +32,8 @@ export interface NodeOptions {
   readonly wheel: Wheel;
   readonly random: () => number;
   readonly now: () => number;
+  /** The platform's timers unless stated. */
+  readonly after?: After;
   readonly log: Logger;
   readonly vitals: () => { load1: number; memoryAvailableGb: number };
   readonly runtime: (listener: RuntimeListener) => Promise<Runtime>;
@@ -53,14 +55,14 @@ const RECOVERY_WAIT_MS = 1_000;
 const CLOSE_WAIT_MS = 1_000;
 
 export async function startNode(options: NodeOptions): Promise<Node> {
-  const { log, now } = options;
+  const { log, now, after = systemAfter } = options;
   const attempts = new Map<string, Attempt>();
   /** Those of them that are not over, in the order they arrived. */
   const live = new Map<string, LiveAttempt>();
   const work = chains((key, error) => log.error({ attempt: key, error: error.message }, "its work failed"));
-  const unwritten = owed((key) => work.add(key, () => carryOut(key, unwritten.pending(key))));
+  const unwritten = owed((key) => work.add(key, () => carryOut(key, unwritten.pending(key))), after);
   const reports = reportBuffer();
-  const timers = attemptTimers(now, (key, name) => on(key, { kind: "timer", name }));
+  const timers = attemptTimers(now, (key, name) => on(key, { kind: "timer", name }), after);
   const streams = logStreams();
   const waiters = new Set<() => void>();
   let lastArrivalMs = 0;
@@ -95,7 +97,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       take(key, first);
     }
     // Mostly done at once, and then the first Hello already tells which attempts have ended.
-    await within(RECOVERY_WAIT_MS, Promise.all([sweep(new Set(found.keys())), work.settled()]));
+    await within(after, RECOVERY_WAIT_MS, Promise.all([sweep(new Set(found.keys())), work.settled()]));
   }
 
   async function sweep(known: ReadonlySet<string>): Promise<void> {
@@ -264,7 +266,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         if (live.size === 0) resolve();
         else waiters.add(resolve);
       });
-      await within(deadlineMs, none.then(work.settled));
+      await within(after, deadlineMs, none.then(work.settled));
     },
     async close() {
       closed = true;
@@ -273,15 +275,16 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       timers.close();
       opened.close();
       await runtime.close();
-      await within(CLOSE_WAIT_MS, work.settled());
+      await within(after, CLOSE_WAIT_MS, work.settled());
     },
   };
 }
 
 /** Resolves when `task` has, or after that time. */
-async function within(limitMs: number, task: Promise<unknown>): Promise<void> {
-  const done = new AbortController();
-  const late = delay(limitMs, undefined, { signal: done.signal }).catch(() => undefined);
-  await Promise.race([task, late]);
-  done.abort();
+async function within(after: After, limitMs: number, task: Promise<unknown>): Promise<void> {
+  let cancel = (): void => undefined;
+  const late = new Promise<void>((resolve) => {
+    cancel = after(limitMs, resolve);
+  });
+  await Promise.race([task, late]).finally(cancel);
 }

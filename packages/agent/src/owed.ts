@@ -2,6 +2,7 @@
 // for each attempt, told again after a pause until it is written. It is bounded by the attempts
 // the node holds. What is lost with the agent meanwhile the servers say again, or are told as lost.
 
+import { type After, systemAfter } from "./after.ts";
 import type { Effect } from "./lifecycle/attempt.ts";
 
 export type RecordEffect = Extract<Effect, { readonly kind: "remember_order" | "remember_stop" | "remember_end" }>;
@@ -26,28 +27,27 @@ export const WRITE_AGAIN_AFTER_MS = 5_000;
 interface Debt {
   readonly effects: Map<RecordEffect["kind"], RecordEffect>;
   /** Null: told again, and either written or added again before long. */
-  timer: NodeJS.Timeout | null;
+  cancel: (() => void) | null;
 }
 
-export function owed(again: (key: string) => void): Owed {
+export function owed(again: (key: string) => void, after: After = systemAfter): Owed {
   const debts = new Map<string, Debt>();
 
   function wait(key: string, debt: Debt): void {
-    debt.timer ??= setTimeout(() => {
-      debt.timer = null;
+    debt.cancel ??= after(WRITE_AGAIN_AFTER_MS, () => {
+      debt.cancel = null;
       again(key);
-    }, WRITE_AGAIN_AFTER_MS);
+    });
   }
 
   function drop(key: string): void {
-    const timer = debts.get(key)?.timer ?? null;
-    if (timer !== null) clearTimeout(timer);
+    debts.get(key)?.cancel?.();
     debts.delete(key);
   }
 
   return {
     add(key, effect) {
-      const debt: Debt = debts.get(key) ?? { effects: new Map(), timer: null };
+      const debt: Debt = debts.get(key) ?? { effects: new Map(), cancel: null };
       const known = debt.effects.has(effect.kind);
       debt.effects.set(effect.kind, effect);
       debts.set(key, debt);

@@ -1,6 +1,7 @@
 // The timers of attempts: walltime and the ends of grace periods, by attempt and name. A delay
 // longer than the platform's timers can hold (24 days) is waited for in parts.
 
+import { type After, systemAfter } from "./after.ts";
 import type { TimerName } from "./lifecycle/attempt.ts";
 
 const LONGEST_WAIT_MS = 2 ** 30;
@@ -12,24 +13,29 @@ export interface AttemptTimers {
   close(): void;
 }
 
-export function attemptTimers(now: () => number, fired: (key: string, name: TimerName) => void): AttemptTimers {
-  const armed = new Map<string, Map<TimerName, NodeJS.Timeout>>();
+export function attemptTimers(
+  now: () => number,
+  fired: (key: string, name: TimerName) => void,
+  after: After = systemAfter,
+): AttemptTimers {
+  /** How to cancel each of them. */
+  const armed = new Map<string, Map<TimerName, () => void>>();
 
   function arm(key: string, name: TimerName, atMs: number): void {
-    const timers = armed.get(key) ?? new Map<TimerName, NodeJS.Timeout>();
+    const timers = armed.get(key) ?? new Map<TimerName, () => void>();
     armed.set(key, timers);
-    clearTimeout(timers.get(name));
+    timers.get(name)?.();
     const wait = Math.max(0, Math.min(atMs - now(), LONGEST_WAIT_MS));
-    const timer = setTimeout(() => {
+    const cancel = after(wait, () => {
       timers.delete(name);
       if (now() < atMs) arm(key, name, atMs);
       else fired(key, name);
-    }, wait);
-    timers.set(name, timer);
+    });
+    timers.set(name, cancel);
   }
 
   function disarm(key: string): void {
-    for (const timer of armed.get(key)?.values() ?? []) clearTimeout(timer);
+    for (const cancel of armed.get(key)?.values() ?? []) cancel();
     armed.delete(key);
   }
 

@@ -4,6 +4,7 @@
 import { Command, CommanderError } from "commander";
 import { commandTable } from "./command-table.ts";
 import { addGlobalOptions } from "./global-options.ts";
+import { endOnClosedOutput } from "./output/closed-output.ts";
 import { reportError } from "./output/report-error.ts";
 import { version } from "./version.ts";
 
@@ -11,7 +12,7 @@ import { version } from "./version.ts";
 const INCOMPLETE = 2;
 
 export async function runProgram(argv: readonly string[]): Promise<number> {
-  process.stdout.on("error", endQuietlyOnClosedPipe);
+  endOnClosedOutput();
   const program = createProgram();
   const called = findCommand(argv);
   try {
@@ -77,9 +78,3 @@ function findCommand(argv: readonly string[]): string | null {
 const canonicalName = (word: string): string =>
   Object.entries(commandTable).find(([name, entry]) => name === word || entry.aliases?.includes(word) === true)?.[0] ??
   word;
-
-/** `lattice logs 7 | head` closes our output early; that is a normal end. */
-function endQuietlyOnClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code === "EPIPE") process.exit(0);
-  throw error;
-}

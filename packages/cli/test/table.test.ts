@@ -1,7 +1,10 @@
 // Tables: aligned, cut to the terminal, honest about width.
 
+import type { Node } from "@lattice/sdk";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { nodeColumns } from "../src/commands/nodes/table.ts";
+import { createPaint } from "../src/output/paint.ts";
 import { type Column, renderTable } from "../src/output/table.ts";
 import { clean, shorten, widthOf } from "../src/output/text.ts";
 
@@ -77,6 +80,41 @@ describe("table", () => {
         expect(lines(renderTable(columns, rows, width)).every((line) => widthOf(line) <= width)).toBe(true);
       }),
     );
+  });
+});
+
+describe("on a terminal of 60 columns", () => {
+  const paint = createPaint(false);
+  const node: Node = {
+    id: "node-1",
+    state: "down",
+    cause: "disabled",
+    reason: "the fan of the second power supply has stopped",
+    group: "group-0",
+    home_vcluster: "hpc-batch",
+    conformance: "a1b2c3d4e5f60718",
+    agent_version: "0.1.0",
+    capabilities: { cpu_cores: 64, memory_gb: 512, gpu_type: "GH200", gpu_count: 4 },
+    claims: [{ allocation_id: "12345", vcluster: "hpc-batch", tenant: "physics" }],
+  };
+
+  test("wide nodes are stacked, and nothing is left out", () => {
+    const text = renderTable(nodeColumns(paint, true), [node, { ...node, id: "node-2" }], 60, true);
+    expect(lines(text).every((line) => widthOf(line) <= 60)).toBe(true);
+    expect(text).toMatch(/^NODE +node-1$[\s\S]*^MEMORY +512 GB$[\s\S]*^NODE +node-2$/m);
+    expect(text).toMatch(/^REASON +the fan of the second power supply/m);
+  });
+
+  test("wide nodes are a table where there is room, and in a pipe", () => {
+    expect(renderTable(nodeColumns(paint, true), [node], 200, true)).toMatch(/^NODE +STATE +GPUS/);
+    expect(renderTable(nodeColumns(paint, true), [node], undefined, true)).toMatch(/^NODE +STATE +GPUS/);
+  });
+
+  test("the usual nodes fit", () => {
+    const { cause: _cause, claims: _claims, capabilities: _capabilities, ...idle } = node;
+    const text = renderTable(nodeColumns(paint, false), [{ ...idle, state: "ready" }], 60);
+    expect(lines(text).every((line) => widthOf(line) <= 60)).toBe(true);
+    expect(text).toMatch(/^NODE +STATE +GPUS +VCLUSTER +TENANT +GROUP +CONFORM…?/);
   });
 });
 

@@ -1,15 +1,20 @@
 // The child processes of a local cluster: started, restarted, ended.
 
+import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { PassThrough } from "node:stream";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Child, keepRunning } from "../src/commands/up/child.ts";
 import { takeOver, writeClusterFile } from "../src/commands/up/cluster-file.ts";
+import { farewell } from "../src/commands/up/farewell.ts";
+import { watchOver } from "../src/commands/up/guard.ts";
 import { groupOf, nodeNames, prepareLayout } from "../src/commands/up/layout.ts";
-import { requireFreePort } from "../src/commands/up/ports.ts";
+import { chooseNodeCount } from "../src/commands/up/node-count.ts";
+import { requireFreePorts } from "../src/commands/up/ports.ts";
 import { parseReady, readyLine } from "../src/commands/up/ready-line.ts";
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), "lattice-up-")));
@@ -81,15 +86,104 @@ test.each([
   expect(parseReady(line)).toEqual(addresses);
 });
 
-test("a port in use is named, with the flag that chooses another", async () => {
-  const holder = createServer().listen(0, "127.0.0.1");
-  await until(() => holder.listening);
-  const { port } = holder.address() as AddressInfo;
-  await expect(requireFreePort(port, "--port")).rejects.toMatchObject({
-    problem: { detail: `port ${port} is in use by another program`, hint: expect.stringContaining("--port") },
+describe("ports in use", () => {
+  const held: { close(): unknown }[] = [];
+  afterEach(() => {
+    for (const server of held.splice(0)) server.close();
+    vi.unstubAllEnvs();
   });
-  holder.close();
-  await requireFreePort(0, "--port");
+  async function hold(server: Server): Promise<number> {
+    held.push(server.listen(0, "127.0.0.1"));
+    await until(() => server.listening);
+    return (server.address() as AddressInfo).port;
+  }
+  const lattice = () =>
+    createHttpServer((_request, response) => response.end('{"status":"ok","server":"server-1","version":"1"}'));
+  beforeEach(() => vi.stubEnv("npm_lifecycle_event", undefined));
+
+  test("another program's is named, with the flag that chooses another", async () => {
+    const port = await hold(createServer((socket) => socket.destroy()));
+    await expect(requireFreePorts({ port, grpcPort: 0 })).rejects.toMatchObject({
+      problem: {
+        detail: `port ${port} is in use by another program`,
+        hint: "Run: lattice up --port PORT (0 takes any free one)",
+      },
+    });
+  });
+
+  test("both are named at once, in the words of npm start where that was used", async () => {
+    vi.stubEnv("npm_lifecycle_event", "start");
+    const [port, grpcPort] = [await hold(createServer((socket) => socket.destroy())), await hold(createServer())];
+    await expect(requireFreePorts({ port, grpcPort })).rejects.toMatchObject({
+      problem: {
+        detail: `ports ${port} and ${grpcPort} are in use by another program`,
+        hint: "Run: npm start -- --port PORT --grpc-port PORT (0 takes any free one)",
+      },
+    });
+  });
+
+  test("another Lattice cluster's is offered", async () => {
+    const port = await hold(lattice());
+    await expect(requireFreePorts({ port, grpcPort: 0 })).rejects.toMatchObject({
+      problem: {
+        detail: `port ${port} is in use by another Lattice cluster (server-1)`,
+        hint: expect.stringContaining(`Use it with LATTICE_API_URL=http://127.0.0.1:${port}, or choose`),
+      },
+    });
+  });
+
+  test("any free ones are free", async () => {
+    await requireFreePorts({ port: 0, grpcPort: 0 });
+  });
+});
+
+describe("number of nodes", () => {
+  test("is remembered with the data, unless another is asked for", () => {
+    const layout = prepareLayout(join(dir, "counted"));
+    expect(chooseNodeCount(layout, undefined)).toBe(4);
+    expect(chooseNodeCount(layout, 8)).toBe(8);
+    expect(chooseNodeCount(prepareLayout(join(dir, "counted")), undefined)).toBe(8);
+  });
+
+  test.each(["", "{}", '{"nodes":0}', '{"nodes":"8"}', '{"nodes":1e9}'])("a damaged memory %j is none", (text) => {
+    const layout = prepareLayout(join(dir, "damaged"));
+    writeFileSync(layout.settingsFile, text);
+    expect(chooseNodeCount(layout, undefined)).toBe(4);
+  });
+});
+
+describe("the last words", () => {
+  test.each<[number | null, string | null, string]>([
+    [2, "/d", "Stopped. 2 running allocations go on; `lattice up --data-dir /d` picks them up."],
+    [1, "/d", "Stopped. 1 running allocation goes on; `lattice up --data-dir /d` picks it up."],
+    [0, "/d", "Stopped. The data is kept; `lattice up --data-dir /d` goes on from there."],
+    [null, "/d", "Stopped. The data is kept; `lattice up --data-dir /d` goes on from there."],
+    [2, null, "Stopped. Running allocations were ended and the temporary data removed."],
+    [0, null, "Stopped. The temporary data was removed."],
+  ])("%j running, data in %j", (running, kept, text) => {
+    vi.stubEnv("npm_lifecycle_event", undefined);
+    expect(farewell(running, kept)).toBe(text);
+    vi.unstubAllEnvs();
+  });
+});
+
+test("the guard of a temporary cluster clears away what a killed `up` leaves", async () => {
+  const layout = prepareLayout(join(dir, "guarded"));
+  const program = join(dir, "guarded.mjs");
+  writeFileSync(program, "setInterval(()=>{},1e6)");
+  const child = spawn(process.execPath, [program, "--data-dir", layout.serverDir], { stdio: "ignore" });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  const pids = { server: child.pid ?? 0 };
+  writeClusterFile(layout, { url: "", grpc: "", data_dir: "", nodes: [], pid: 2 ** 22 + 1, pids });
+  const alive = new PassThrough();
+  const over = watchOver(layout.dataDir, alive);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(child.exitCode).toBeNull();
+  expect(existsSync(layout.dataDir)).toBe(true);
+  alive.end();
+  await over;
+  await ended;
+  expect(existsSync(layout.dataDir)).toBe(false);
 });
 
 describe("data directory", () => {
@@ -104,6 +198,11 @@ describe("data directory", () => {
     const file = join(dir, "a-file");
     writeFileSync(file, "");
     expect(() => prepareLayout(file)).toThrow("cannot be used");
+    expect(() => prepareLayout(join(file, "below"))).toThrow("cannot be used");
+  });
+
+  test("one where no folder can be made is refused at once", () => {
+    expect(() => prepareLayout("/proc/x/y")).toThrow("/proc/x/y cannot be used: ENOENT");
   });
 
   test("processes that an earlier cluster left behind are stopped", async () => {
@@ -113,10 +212,12 @@ describe("data directory", () => {
     const pid = pids[0] ?? 0;
     writeClusterFile(layout, { url: "", grpc: "", data_dir: dir, nodes: [], pid: 2 ** 22 + 1, pids: { server: pid } });
     // The mark in the command line is the directory they were started with.
-    const stopped = takeOver({ ...layout, dataDir: dir }, () => {});
+    const notes: string[] = [];
+    const stopped = takeOver({ ...layout, dataDir: dir }, (text) => notes.push(text));
     await until(() => !child.running());
     await child.stop(1_000);
     await (await stopped)();
+    expect(notes).toEqual(["Stopping 1 process that an earlier cluster left behind"]);
   });
 
   test("a process of a directory whose name only begins alike is left alone", async () => {

@@ -1,17 +1,30 @@
 // The control plane as the API sees it: the local replica for reads, the leader's sequencer for
 // writes, the hub for what only agents know, the history for what has left the live state.
 
-import { type AllocationId, type Command, type Instant, instant, logIndex, type VClusterId } from "@lattice/core";
+import {
+  type AllocationId,
+  type Command,
+  type Instant,
+  instant,
+  logIndex,
+  type NodeId,
+  type VClusterId,
+} from "@lattice/core";
 import { type CycleResult, type PendingReason, reasonsFor, snapshotFor } from "@lattice/scheduler";
 import { ProblemError } from "@lattice/wire";
 import type { AgentHub } from "./agents/hub.ts";
 import type { LogRelay } from "./agents/logs.ts";
-import type { ControlPlane, HistoryQuery } from "./api/control-plane.ts";
+import type { ControlPlane, HistoryQuery, LogsQuery, Proposed } from "./api/control-plane.ts";
 import type { Clock } from "./clock.ts";
 import type { History } from "./history/index.ts";
 import type { Leader } from "./leader/lead.ts";
 import type { ReplicatedLog } from "./log/replicated-log.ts";
+import { parsePeer } from "./peers/address.ts";
+import type { LeaderLine, Liveness } from "./peers/line.ts";
 import type { Replica } from "./replica/replica.ts";
+
+/** How long a follower waits to see what the leader has committed for it. */
+const CATCH_UP_MS = 5_000;
 
 export interface PlaneParts {
   readonly serverId: string;
@@ -19,6 +32,7 @@ export interface PlaneParts {
   readonly log: ReplicatedLog;
   readonly replica: Replica;
   readonly leader: Leader;
+  readonly line: LeaderLine;
   readonly hub: AgentHub;
   readonly logs: LogRelay;
   readonly history: History;
@@ -28,37 +42,33 @@ export interface PlaneParts {
 }
 
 export function createPlane(parts: PlaneParts): ControlPlane {
-  const { replica, leader, hub, log, history } = parts;
+  const { replica, leader, line, log, history } = parts;
   return {
     serverId: parts.serverId,
     version: parts.version,
     view: () => replica.view,
-    async propose(command: Command) {
-      const sequencer = leader.sequencer();
-      if (sequencer === null) {
-        throw new ProblemError("not_leader", { detail: "No server leads at the moment, so nothing can be written." });
-      }
-      return sequencer.propose(command);
-    },
+    propose: (command) => propose(parts, command),
     waitFor: (index, signal) => replica.waitFor(index, signal),
     waitForHead: async (signal) => replica.waitFor(await log.head(), signal),
     events: (after, signal) => replica.feed.read(after, signal),
     pendingReasons: (id) => pendingReasons(parts, id),
     knownReasons: (id) => knownReasons(parts, id) ?? [],
     estimatedStart: (id) => estimatedStart(parts, id),
-    liveness: (node) => ({ lastHeardAt: hub.lastHeard(node), connected: hub.connected(node) }),
-    logs: (query, signal) => parts.logs.open(query, signal),
+    liveness: (node) => liveness(parts, node),
+    logs: (query, signal) => logsOf(parts, query, signal),
     archived: (id) => history.get(id),
     archive: (query: HistoryQuery) => history.list(query),
     logStatus: () => ({
       ...log.status(),
+      leader: leaderId(parts),
       appliedIndex: replica.head().index,
       isLeader: leader.sequencer() !== null,
     }),
     members: () => log.members(),
     stateHash: () => replica.stateHash(),
+    stale: () => leader.sequencer() === null && (line.leader() === null || log.status().unwritable !== null),
     ready() {
-      if (leader.sequencer() === null) return { ok: false, reason: "no leader" };
+      if (leader.sequencer() === null && line.leader() === null) return { ok: false, reason: "no server leads" };
       const { lastIndex, unwritable } = log.status();
       if (unwritable !== null) return { ok: false, reason: `the log cannot be written: ${unwritable}` };
       const behind = logIndex(Math.max(0, lastIndex - replica.head().index));
@@ -68,14 +78,44 @@ export function createPlane(parts: PlaneParts): ControlPlane {
   };
 }
 
+/** Written here when this server leads, by the leader otherwise; in both cases visible here afterwards. */
+async function propose({ leader, line, replica }: PlaneParts, command: Command): Promise<Proposed> {
+  const sequencer = leader.sequencer();
+  if (sequencer !== null) return sequencer.propose(command);
+  const peer = line.client();
+  if (peer === null) {
+    throw new ProblemError("not_leader", { detail: "No server leads at the moment, so nothing can be written." });
+  }
+  const proposed = await peer.propose(command);
+  // Committed already: if this replica is slow, the answer is no less true.
+  await replica.waitFor(proposed.index, AbortSignal.timeout(CATCH_UP_MS)).catch(() => {});
+  return proposed;
+}
+
+function liveness({ leader, hub, line }: PlaneParts, node: NodeId): Liveness {
+  if (leader.sequencer() === null && line.leader() !== null) return line.liveness(node);
+  return { lastHeardAt: hub.lastHeard(node), connected: hub.connected(node) };
+}
+
+function logsOf({ leader, line, logs }: PlaneParts, query: LogsQuery, signal: AbortSignal) {
+  const peer = leader.sequencer() === null ? line.client() : null;
+  return peer === null ? logs.open(query, signal) : peer.logs(query, signal);
+}
+
+function leaderId({ log }: PlaneParts): string | null {
+  const name = log.status().leader;
+  return name === null ? null : (parsePeer(name)?.id ?? name);
+}
+
 function pendingReasons(parts: PlaneParts, id: AllocationId): readonly PendingReason[] {
-  const { replica, clock, hub } = parts;
+  const { replica, clock } = parts;
+  const reachable = (node: NodeId) => liveness(parts, node).connected;
   const allocation = replica.view.allocation(id);
   if (allocation?.phase.kind !== "pending") return [];
   const known = knownReasons(parts, id);
   if (known !== undefined) return known;
   const vcluster = replica.view.vcluster(allocation.spec.vcluster);
-  return vcluster === undefined ? [] : reasonsFor(snapshotFor(replica.view, vcluster, clock.now(), hub.connected), id);
+  return vcluster === undefined ? [] : reasonsFor(snapshotFor(replica.view, vcluster, clock.now(), reachable), id);
 }
 
 function knownReasons({ replica, cycles }: PlaneParts, id: AllocationId): readonly PendingReason[] | undefined {

@@ -6,19 +6,22 @@ import { join } from "node:path";
 import type { VClusterId } from "@lattice/core";
 import { duration } from "@lattice/core";
 import type { CycleResult } from "@lattice/scheduler";
-import { pb, serviceDefinition } from "@lattice/wire";
-import { handleConnect } from "./agents/connect.ts";
+import type { ConnectContext } from "./agents/connect.ts";
 import { createAgentHub } from "./agents/hub.ts";
 import { createLogRelay } from "./agents/logs.ts";
+import { agentService } from "./agents/service.ts";
 import { startApi } from "./api/index.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import { type Config, logConfigOf } from "./config/index.ts";
+import { type Config, formatListen, logConfigOf } from "./config/index.ts";
 import { archiveTo } from "./history/archive.ts";
 import { openHistory } from "./history/index.ts";
 import { startLeading } from "./leader/lead.ts";
 import { openLog } from "./log/index.ts";
 import { createMetrics, type Logger } from "./observe/index.ts";
 import { mirrorState } from "./observe/mirror.ts";
+import { formatPeer } from "./peers/address.ts";
+import { createLeaderLine } from "./peers/line.ts";
+import { peerService } from "./peers/service.ts";
 import { createPlane } from "./plane.ts";
 import { openReplica } from "./replica/replica.ts";
 import { startSnapshotter } from "./replica/snapshotter.ts";
@@ -60,7 +63,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const logs = createLogRelay(hub, clock);
   const cycles = new Map<VClusterId, CycleResult>();
   const leader = startLeading({
-    serverId: config.server.id,
+    candidate: formatPeer({ id: config.server.id, address: formatListen(config.api.grpcListen) }),
     log,
     replica,
     hub,
@@ -74,14 +77,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     gracePeriod: config.nodeAgent.gracePeriod,
     onCycle: (result) => void cycles.set(result.vcluster, result),
   });
-  // With one server, serving before leading would only answer 503.
-  await Promise.race([leader.led, replica.failed]);
+  const line = createLeaderLine({ selfId: config.server.id, holder: () => log.status().leader, clock });
+  // With one server, serving before leading would only answer 503; one of several may never lead.
+  if (config.quorum.engine !== "etcd") await Promise.race([leader.led, replica.failed]);
   const plane = createPlane({
     serverId: config.server.id,
     version,
     log,
     replica,
     leader,
+    line,
     hub,
     logs,
     history,
@@ -90,32 +95,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   mirrorState(metrics, { replica, hub, history });
 
+  const context: ConnectContext = {
+    view: () => replica.view,
+    propose: (command) => plane.propose(command),
+    hub,
+    clock,
+    logger,
+    serverVersion: version,
+    heartbeatIntervalMs: config.nodeAgent.heartbeatInterval,
+  };
   const api = await startApi({
     plane,
     config,
     logger,
     metrics,
-    extraGrpcServices: [
-      {
-        definition: serviceDefinition(pb.AgentService),
-        implementation: {
-          connect: (call: Parameters<typeof handleConnect>[1]) =>
-            handleConnect(
-              {
-                view: () => replica.view,
-                propose: (command) => plane.propose(command),
-                hub,
-                clock,
-                logger,
-                serverVersion: version,
-                heartbeatIntervalMs: config.nodeAgent.heartbeatInterval,
-              },
-              call,
-            ),
-          sendLogs: logs.receive,
-        },
-      },
-    ],
+    extraGrpcServices: [agentService({ context, leader, line, logs }), peerService({ leader, replica, hub, logs })],
   });
 
   return {
@@ -123,9 +117,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     grpc: api.grpcAddress,
     failed: replica.failed.catch((error: unknown) => error),
     async close() {
-      hub.close();
-      await api.close();
+      // First: another server takes over at once, and calls under way here are passed on to it.
       await leader.close();
+      await api.close();
+      line.close();
       await snapshotter.now();
       await snapshotter.close();
       await replica.close();

@@ -6,6 +6,7 @@ import { create } from "@bufbuild/protobuf";
 import type { Client } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
+import { type After, systemAfter } from "../after.ts";
 import { backoff, isTransient, RECONNECT, REFUSED } from "./backoff.ts";
 import type { Dialer } from "./dial.ts";
 import { openSession, type Session, type SessionEnd } from "./session.ts";
@@ -17,6 +18,8 @@ export interface LinkOptions {
   readonly member: number;
   readonly wheel: Wheel;
   readonly random: () => number;
+  /** The platform's timers unless stated. */
+  readonly after?: After;
   readonly log: Logger;
   hello(): pb.Hello;
   heartbeat(): { running: number; load1: number; memoryAvailableGb: number };
@@ -35,27 +38,26 @@ export interface Link {
 const MIN_HEARTBEAT_MS = 50;
 
 export function openLink(options: LinkOptions): Link {
-  const { dialer, log, random } = options;
+  const { dialer, log, random, after = systemAfter } = options;
   const afterLoss = backoff(RECONNECT, random);
   const afterRefusal = backoff(REFUSED, random);
   let session: Session | null = null;
   let live = false;
   let closed = false;
   let turn = 0;
-  let timer: NodeJS.Timeout | null = null;
+  let cancelTry: () => void = () => undefined;
   let leaveWheel: () => void = () => undefined;
   let sequence = 0;
   let failures = 0;
 
   function connect(): void {
-    timer = null;
     dialer.greeting.enter((leave) => (closed ? leave() : greet(leave)));
   }
 
   function greet(leave: () => void): void {
     const server = dialer.servers[turn % dialer.servers.length] ?? "";
     const client = dialer.client(server, options.member);
-    session = openSession(client, options.hello(), {
+    session = openSession({ client, after }, options.hello(), {
       welcomed(welcome) {
         leave();
         welcomed(welcome, server);
@@ -97,7 +99,7 @@ export function openLink(options: LinkOptions): Link {
     const refused = end.kind === "refused" && !isTransient(end.code);
     const wait = refused ? afterRefusal.next() : afterLoss.next();
     explain(end, server, Math.round(wait));
-    timer = setTimeout(connect, wait);
+    cancelTry = after(wait, connect);
   }
 
   function explain(end: SessionEnd, server: string, waitMs: number): void {
@@ -117,13 +119,13 @@ export function openLink(options: LinkOptions): Link {
     else log.error(facts, "the server refuses this agent");
   }
 
-  timer = setTimeout(connect, 0);
+  cancelTry = after(0, connect);
   return {
     send: (message) => session?.send(message),
     connected: () => live,
     close() {
       closed = true;
-      if (timer !== null) clearTimeout(timer);
+      cancelTry();
       session?.close();
     },
   };

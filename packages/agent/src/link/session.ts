@@ -5,6 +5,7 @@ import { create } from "@bufbuild/protobuf";
 import type { Client, ClientDuplexStream, ServiceError } from "@grpc/grpc-js";
 import { status } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
+import type { After } from "../after.ts";
 import { connectCall } from "./service.ts";
 
 export type SessionEnd =
@@ -27,7 +28,12 @@ export interface SessionHandler {
 const WELCOME_TIMEOUT_MS = 10_000;
 const FLUSH_MS = 200;
 
-export function openSession(client: Client, hello: pb.Hello, handler: SessionHandler): Session {
+export interface SessionWay {
+  readonly client: Client;
+  readonly after: After;
+}
+
+export function openSession({ client, after }: SessionWay, hello: pb.Hello, handler: SessionHandler): Session {
   const { path, serialize, deserialize } = connectCall;
   const call: ClientDuplexStream<pb.AgentMessage, pb.ServerMessage> = client.makeBidiStreamRequest(
     path,
@@ -36,18 +42,17 @@ export function openSession(client: Client, hello: pb.Hello, handler: SessionHan
   );
   let over = false;
   let welcomed = false;
-  const deadline = setTimeout(
-    () => finish({ kind: "lost", detail: "no welcome in time", welcomed }),
-    WELCOME_TIMEOUT_MS,
+  const cancelDeadline = after(WELCOME_TIMEOUT_MS, () =>
+    finish({ kind: "lost", detail: "no welcome in time", welcomed }),
   );
 
   function finish(end: SessionEnd): void {
     if (over) return;
     over = true;
-    clearTimeout(deadline);
+    cancelDeadline();
     // Half-closed first: what was written before, a last report maybe, still goes out.
     call.end();
-    setTimeout(() => call.cancel(), FLUSH_MS).unref();
+    after(FLUSH_MS, () => call.cancel());
     handler.ended(end);
   }
 
@@ -59,7 +64,7 @@ export function openSession(client: Client, hello: pb.Hello, handler: SessionHan
     if (over) return;
     if (message.case === "refused") return finish({ kind: "refused", ...message.value });
     if (message.case !== "welcome") return handler.order(message);
-    clearTimeout(deadline);
+    cancelDeadline();
     welcomed = true;
     handler.welcomed(message.value);
   });

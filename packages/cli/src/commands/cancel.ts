@@ -1,10 +1,11 @@
 // `lattice cancel`: the allocations named, or all of the user's own in a state.
 
 import type { AllocationState } from "@lattice/sdk";
-import { type Problem, ProblemError, problemOf, renderProblem } from "@lattice/wire";
+import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { ALLOCATION_STATES, parseStates } from "../parse/states.ts";
+import { forEachId } from "./for-each-id.ts";
 
 interface CancelFlags {
   readonly state?: readonly AllocationState[];
@@ -50,21 +51,13 @@ async function chooseIds({ client, settings }: Context, ids: readonly string[], 
   return chosen;
 }
 
-/** Goes on after a refusal, so that one finished allocation does not save the others. */
 async function cancelAll({ client, print, settings }: Context, ids: readonly string[], reason: string | undefined) {
-  const answers = [];
-  let firstRefusal: Problem | null = null;
-  for (const id of ids) {
-    try {
-      answers.push(await client.cancel(id, { reason }));
-      if (!print.structured && !settings.quiet) print.line(`Cancelled allocation ${id}`);
-    } catch (error) {
-      if (!(error instanceof ProblemError) || ids.length === 1) throw error;
-      if (firstRefusal !== null) process.stderr.write(`${renderProblem(firstRefusal)}\n`);
-      firstRefusal = problemOf(error);
-    }
-  }
-  if (print.structured) await print.document({ cancelled: answers });
+  const { done: cancelled, finish } = await forEachId(ids, async (id) => {
+    const answer = await client.cancel(id, { reason });
+    if (!print.structured && !settings.quiet) print.line(`Cancelled allocation ${id}`);
+    return answer;
+  });
+  if (print.structured) await print.document({ cancelled });
   if (ids.length === 0) print.note("Nothing to cancel.");
-  if (firstRefusal !== null) throw ProblemError.of(firstRefusal);
+  finish();
 }

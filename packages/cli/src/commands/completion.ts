@@ -31,7 +31,10 @@ export async function completionTree(all: CommandTable): Promise<CompletionTree>
 }
 
 function toTree(command: Command, inherited: readonly string[]): CompletionTree {
-  const own = command.options.flatMap(({ short, long }) => [short, long]).filter((flag) => flag !== undefined);
+  const own = command.options
+    .filter(({ hidden }) => !hidden)
+    .flatMap(({ short, long }) => [short, long])
+    .filter((flag) => flag !== undefined);
   const flags = [...new Set([...inherited, ...own, "--help"])];
   return {
     name: command.name(),

@@ -7,6 +7,7 @@ import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { confirm } from "../output/confirm.ts";
 import { NODE_STATES, parseStates } from "../parse/states.ts";
+import { forEachId } from "./for-each-id.ts";
 import { stateText } from "./nodes/table.ts";
 import { showNamedNodes, showNodes } from "./nodes.ts";
 
@@ -66,14 +67,14 @@ function defineAction(
 
 async function actOnAll({ client, print, settings }: Context, ids: readonly string[], act: Act, flags: ActionFlags) {
   const { randomUUID } = await import("node:crypto");
-  const changed = [];
-  for (const id of ids) {
+  const { done: changed, finish } = await forEachId(ids, async (id) => {
     const options = { requestId: randomUUID(), ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
     const { node } = await act(client, id, options);
-    changed.push(node);
     if (!print.structured && !settings.quiet) print.line(`${node.id}: ${stateText(node)}`);
-  }
+    return node;
+  });
   if (print.structured) await print.document({ nodes: changed });
+  finish();
 }
 
 async function confirmDisable(ids: readonly string[], flags: ActionFlags): Promise<void> {

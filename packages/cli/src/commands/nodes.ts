@@ -4,6 +4,7 @@ import type { Node, NodeState } from "@lattice/sdk";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { NODE_STATES, parseStates } from "../parse/states.ts";
+import { forEachId } from "./for-each-id.ts";
 import { showNode } from "./nodes/detail.ts";
 import { nodeColumns } from "./nodes/table.ts";
 
@@ -26,12 +27,13 @@ export function define(command: Command): void {
 }
 
 export async function showNamedNodes({ client, print, settings }: Context, ids: readonly string[]): Promise<void> {
-  const found: Node[] = [];
-  for (const id of ids) found.push(await client.nodes.get(id));
-  const [only] = found;
-  if (print.structured) return print.document(found.length === 1 ? only : { nodes: found });
-  if (found.length === 1 && only !== undefined) return showNode(print, only);
-  print.table(nodeColumns(print.paint, settings.output === "wide"), found);
+  const { done: found, finish } = await forEachId(ids, (id) => client.nodes.get(id));
+  const [first] = found;
+  const only = ids.length === 1 ? first : undefined;
+  if (print.structured) await print.document(only ?? { nodes: found });
+  else if (only !== undefined) showNode(print, only);
+  else if (found.length > 0) print.table(nodeColumns(print.paint, settings.output === "wide"), found);
+  finish();
 }
 
 export async function showNodes({ client, print, settings }: Context, flags: NodesFlags): Promise<void> {

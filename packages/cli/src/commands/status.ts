@@ -6,6 +6,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { parseCount } from "../parse/count.ts";
 import { ALLOCATION_STATES, parseStates } from "../parse/states.ts";
+import { forEachId } from "./for-each-id.ts";
 import { showDetail } from "./status/detail.ts";
 import { statusColumns } from "./status/table.ts";
 
@@ -46,15 +47,17 @@ const show = (context: Context, ids: readonly string[], flags: StatusFlags): Pro
   ids.length > 0 ? showNamed(context, ids) : showList(context, flags);
 
 async function showNamed({ client, print, settings }: Context, ids: readonly string[]): Promise<void> {
-  const found: Allocation[] = [];
-  for (const id of ids) found.push(await client.get(id));
-  const [only] = found;
-  if (print.structured) return print.document(found.length === 1 ? only : { allocations: found });
-  if (settings.quiet) {
-    return print.lines(found.map(({ id, state }) => (ids.length === 1 ? state : `${id} ${state}`)));
+  const { done: found, finish } = await forEachId(ids, (id) => client.get(id));
+  const [first] = found;
+  const only = ids.length === 1 ? first : undefined;
+  if (print.structured) await print.document(only ?? { allocations: found });
+  else if (settings.quiet) {
+    print.lines(found.map(({ id, state }) => (only === undefined ? `${id} ${state}` : state)));
+  } else if (only !== undefined) showDetail(print, only, Date.now());
+  else if (found.length > 0) {
+    print.table(statusColumns(print.paint, settings.output === "wide", Date.now()), found);
   }
-  if (found.length === 1 && only !== undefined) return showDetail(print, only, Date.now());
-  print.table(statusColumns(print.paint, settings.output === "wide", Date.now()), found);
+  finish();
 }
 
 async function showList({ client, print, settings }: Context, flags: StatusFlags): Promise<void> {

@@ -11,8 +11,12 @@ import { type Context, createContext } from "../context.ts";
 import type { Settings } from "../settings/settings.ts";
 import { untilFinal } from "../wait/until-final.ts";
 import { reasonOf } from "./status/table.ts";
+import { inFlagNames } from "./submit/flag-names.ts";
 import { addSubmitFlags, flagsToShortForm, type ShortForm, type SubmitFlags } from "./submit/flags.ts";
 import { fromDocument, fromScript, fromWords, type Source } from "./submit/source.ts";
+
+/** As a shell reports a program that Ctrl-C has ended. */
+const INTERRUPTED = 130;
 
 interface OwnFlags extends SubmitFlags {
   readonly file?: string;
@@ -32,10 +36,20 @@ export function define(command: Command): void {
       const context = await createContext(command);
       const own = flagsToShortForm(flags, (flag) => command.getOptionValueSource(flag) === "cli");
       const body = await submission(context, words, { flags, own, dashed: isAfterDashes(words) });
-      const answer = await context.client.submit(body, { requestId: flags.requestId ?? randomUUID() });
+      const answer = await send(context, body, flags);
       await show(context, answer);
       if (flags.wait === true) process.exitCode = await waitForEnd(context, answer.id);
     });
+}
+
+async function send({ client, print }: Context, body: ShortForm, flags: OwnFlags): Promise<SubmitResponse> {
+  try {
+    return await client.submit(body, { requestId: flags.requestId ?? randomUUID() });
+  } catch (error) {
+    // A document is corrected in its own words, and a program reads the server's.
+    if (!(error instanceof ProblemError) || flags.file !== undefined || print.structured) throw error;
+    throw ProblemError.of(inFlagNames(error.problem));
+  }
 }
 
 /** `submit -- words` and `submit script words` look alike to the parser; the line itself tells. */
@@ -57,7 +71,7 @@ async function submission({ settings, print }: Context, words: readonly string[]
   const [first, ...rest] = words;
   if (first === undefined) throw nothingToRun();
   const source = asked.dashed ? fromWords(words) : fromScript(first, rest);
-  for (const warning of source.warnings) print.warn(warning);
+  if (!settings.quiet) for (const warning of source.warnings) print.warn(warning);
   return buildSubmission(source, asked.own, settings, process.cwd());
 }
 
@@ -93,18 +107,29 @@ export function mergeDocument(document: ShortForm, own: ShortForm): ShortForm {
 }
 
 async function show({ print, settings }: Context, answer: SubmitResponse): Promise<void> {
-  for (const warning of answer.warnings ?? []) print.warn(warning);
+  if (!settings.quiet) for (const warning of answer.warnings ?? []) print.warn(warning);
   if (print.structured) return print.document(answer);
   print.line(settings.quiet ? answer.id : `Submitted allocation ${answer.id}`);
 }
 
-/** As a shell would see the job: its exit code, or 1 for an end without one. */
+/** As a shell would see the job: its exit code, or 1 for an end without one. Ctrl-C ends the wait alone. */
 async function waitForEnd({ client, print }: Context, id: string): Promise<number> {
-  const ended = await untilFinal(client, id);
-  if (ended.state === "completed") return 0;
-  print.note(`Allocation ${id} ${ended.state}: ${reasonOf(ended)}`);
-  const code = ended.exit_code ?? 1;
-  return code > 0 && code < 256 ? code : 1;
+  const stop = new AbortController();
+  const onInterrupt = () => stop.abort();
+  process.once("SIGINT", onInterrupt);
+  try {
+    const ended = await untilFinal(client, id, { signal: stop.signal });
+    if (ended.state === "completed") return 0;
+    print.note(`Allocation ${id} ${ended.state}: ${reasonOf(ended)}`);
+    const code = ended.exit_code ?? 1;
+    return code > 0 && code < 256 ? code : 1;
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+    print.note(`allocation ${id} goes on; cancel it with: lattice cancel ${id}`);
+    return INTERRUPTED;
+  } finally {
+    process.off("SIGINT", onInterrupt);
+  }
 }
 
 const nothingToRun = (): ProblemError =>

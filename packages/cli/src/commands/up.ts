@@ -2,36 +2,42 @@
 // directory everything is temporary: workloads end with the cluster and its files are removed.
 // With one, workloads go on and the next `up` continues where this one stopped.
 
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { createContext } from "../context.ts";
+import { outliveClosedOutput } from "../output/closed-output.ts";
 import { parseCount } from "../parse/count.ts";
 import { type Cluster, startCluster } from "./up/cluster.ts";
 import { runDemo } from "./up/demo.ts";
+import { countRunning, farewell } from "./up/farewell.ts";
+import { watchOver } from "./up/guard.ts";
 import { nextSteps } from "./up/next-steps.ts";
+import { MOST_NODES, USUAL_NODES } from "./up/node-count.ts";
 import { stopSignal } from "./up/stop-signal.ts";
 
 interface UpFlags {
-  readonly nodes: number;
+  readonly nodes?: number;
   readonly dataDir?: string;
   readonly port: number;
   readonly grpcPort: number;
   readonly exit?: boolean;
   readonly demo?: boolean;
+  readonly guard?: string;
 }
-
-/** Each node is a process of its own; more belong on more machines, or in `lattice-agent --hollow`. */
-const MOST_NODES = 64;
 
 export function define(command: Command): void {
   const port = (text: string) => parseCount(text, 0, 65_535);
   command
-    .option("--nodes <count>", "how many nodes", (text) => parseCount(text, 1, MOST_NODES), 4)
+    .option("--nodes <count>", `how many nodes (default: as before with --data-dir, else ${USUAL_NODES})`, (text) =>
+      parseCount(text, 1, MOST_NODES),
+    )
     .option("--data-dir <dir>", "keep everything here; the next `up` goes on where this one stopped")
     .option("--port <port>", "port of the REST interface; 0: any free one", port, 8080)
     .option("--grpc-port <port>", "port of the gRPC interface; 0: any free one", port, 50051)
     .option("--demo", "run a sample job first")
     .option("--exit", "end once the cluster is up and the sample, if any, has run")
+    .addOption(new Option("--guard <dir>", "clear away a temporary cluster once standard input ends").hideHelp())
     .action(async (flags: UpFlags) => {
+      if (flags.guard !== undefined) return watchOver(flags.guard, process.stdin);
       process.exitCode = await up(command, flags);
     });
 }
@@ -39,6 +45,8 @@ export function define(command: Command): void {
 async function up(command: Command, flags: UpFlags): Promise<number> {
   const { print, settings } = await createContext(command);
   const stop = stopSignal();
+  // A closed terminal must not end this process before the cluster is stopped.
+  outliveClosedOutput();
   // The course of things is the output of this command, unless a program reads it.
   const say = (text: string) => {
     if (print.structured) print.note(text);
@@ -63,8 +71,8 @@ async function up(command: Command, flags: UpFlags): Promise<number> {
   } finally {
     if (cluster !== null) {
       say("Stopping the cluster ...");
-      const kept = await cluster.stop();
-      say(kept === null ? "Stopped." : `Stopped. Its data is kept in ${kept}.`);
+      const running = await countRunning(cluster.client);
+      say(farewell(running, await cluster.stop()));
     }
     stop.release();
   }

@@ -34,7 +34,8 @@ async function showState({ print }: Context, allocation: Allocation): Promise<vo
   const { state, nodes = [] } = allocation;
   const why = reasonOf(allocation);
   const parts = [
-    localTime(new Date().toISOString()),
+    // An end is shown when it came, however much later it is looked at.
+    localTime((hasEnded(allocation) ? allocation.ended_at : undefined) ?? new Date().toISOString()),
     paintState(print.paint, state, capitalise(state)),
     nodes.length === 0 ? "" : `on ${nodes.join(", ")}`,
     why === ABSENT ? "" : clean(why),

@@ -33,7 +33,7 @@ export function createPrinter(settings: Pick<Settings, "output" | "quiet" | "ver
     structured: output === "json" || output === "yaml",
     line: (text) => out(`${text}\n`),
     lines: (texts) => out(texts.map((text) => `${text}\n`).join("")),
-    table: (columns, rows) => out(renderTable(columns, rows, width)),
+    table: (columns, rows) => out(renderTable(columns, rows, width, output === "wide")),
     document: async (value) => out(await renderDocument(value, output)),
     streamed: async (value) =>
       out(output === "yaml" ? `---\n${await renderDocument(value, "yaml")}` : `${JSON.stringify(value)}\n`),

@@ -1,5 +1,6 @@
 // Tables: columns aligned by two spaces, fitted to the terminal by shortening the widest column
 // that may be shortened. Where output is not a terminal nothing is cut, so that scripts see it all.
+// A table with more columns than a terminal can hold may be stacked: one line per cell.
 
 import { clean, pad, padLeft, shorten, widthOf } from "./text.ts";
 
@@ -16,12 +17,20 @@ const GAP = "  ";
 /** Below this a shortened column says nothing any more. */
 const LEAST_FLEXIBLE_WIDTH = 8;
 
-export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], maxWidth?: number): string {
+export function renderTable<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  maxWidth?: number,
+  mayStack = false,
+): string {
   const cells = rows.map((row) => columns.map((column) => clean(column.value(row))));
   const widths = columns.map((column, i) =>
     Math.max(widthOf(column.header), ...cells.map((line) => widthOf(line[i] ?? ""))),
   );
-  if (maxWidth !== undefined) fitWidths(columns, widths, maxWidth);
+  if (maxWidth !== undefined) {
+    fitWidths(columns, widths, maxWidth);
+    if (mayStack && totalOf(widths) > maxWidth && rows.length > 0) return renderStacked(columns, rows, maxWidth);
+  }
   const header = columns.map((column, i) => fitCell(column.header, widths[i] ?? 0, column.align));
   const lines = [header.join(GAP).trimEnd()];
   rows.forEach((row, r) => {
@@ -34,19 +43,36 @@ export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly
   return `${lines.join("\n")}\n`;
 }
 
+/** Each row as `HEADER  value` lines, with an empty line between rows. */
+function renderStacked<Row>(columns: readonly Column<Row>[], rows: readonly Row[], maxWidth: number): string {
+  const label = Math.max(...columns.map(({ header }) => widthOf(header)));
+  const room = Math.max(LEAST_FLEXIBLE_WIDTH, maxWidth - label - GAP.length);
+  const blocks = rows.map((row) =>
+    columns
+      .map((column) => {
+        const text = shorten(clean(column.value(row)), room);
+        return `${pad(column.header, label)}${GAP}${column.paint === undefined ? text : column.paint(text, row)}\n`;
+      })
+      .join(""),
+  );
+  return blocks.join("\n");
+}
+
+const totalOf = (widths: readonly number[]): number =>
+  widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1);
+
 const fitCell = (text: string, width: number, align: "right" | undefined): string =>
   align === "right" ? padLeft(shorten(text, width), width) : pad(shorten(text, width), width);
 
 function fitWidths<Row>(columns: readonly Column<Row>[], widths: number[], maxWidth: number): void {
-  const total = () => widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1);
-  while (total() > maxWidth) {
+  while (totalOf(widths) > maxWidth) {
     let widest = -1;
     columns.forEach((column, i) => {
       const width = widths[i] ?? 0;
       if (column.flexible === true && width > LEAST_FLEXIBLE_WIDTH && width > (widths[widest] ?? 0)) widest = i;
     });
     if (widest < 0) return;
-    const excess = total() - maxWidth;
+    const excess = totalOf(widths) - maxWidth;
     const width = widths[widest] ?? 0;
     // Down to the next widest at most, so that several long columns share the loss.
     const next = Math.max(

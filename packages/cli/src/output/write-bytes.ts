@@ -1,9 +1,12 @@
-// Copies bytes to standard output at the pace of whoever reads it.
+// Copies bytes to standard output or standard error at the pace of whoever reads it.
 
 import { once } from "node:events";
 
-export async function writeBytes(bytes: AsyncIterable<Uint8Array>): Promise<void> {
+export async function writeBytes(
+  bytes: AsyncIterable<Uint8Array>,
+  to: NodeJS.WriteStream = process.stdout,
+): Promise<void> {
   for await (const chunk of bytes) {
-    if (!process.stdout.write(chunk)) await once(process.stdout, "drain");
+    if (!to.write(chunk)) await once(to, "drain");
   }
 }

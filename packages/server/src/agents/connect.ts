@@ -4,7 +4,6 @@
 // tried again, because the agent must not forget what the log does not know.
 
 import { create } from "@bufbuild/protobuf";
-import type * as grpc from "@grpc/grpc-js";
 import {
   type AllocationId,
   attempt,
@@ -46,7 +45,13 @@ export interface ConnectContext {
   readonly heartbeatIntervalMs: number;
 }
 
-type ConnectCall = grpc.ServerDuplexStream<pb.AgentMessage, pb.ServerMessage>;
+/** What is needed of the server's end of the stream. */
+export interface ConnectCall {
+  write(message: pb.ServerMessage): unknown;
+  end(): unknown;
+  on(event: "data", listener: (message: pb.AgentMessage) => void): unknown;
+  on(event: "end" | "error" | "cancelled", listener: () => void): unknown;
+}
 
 export function handleConnect(context: ConnectContext, call: ConnectCall): void {
   let session: AgentSession | null = null;

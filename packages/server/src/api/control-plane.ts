@@ -81,6 +81,8 @@ export interface ControlPlane {
   logStatus(): LogStatus & { readonly appliedIndex: LogIndex; readonly isLeader: boolean };
   members(): Promise<readonly LogMember[]>;
   stateHash(): string;
+  /** Cut off from the leader: what is read here may be old by any amount, and nothing can be written. */
+  stale(): boolean;
   /** Serving and caught up. */
   ready(): { readonly ok: boolean; readonly reason: string };
 }

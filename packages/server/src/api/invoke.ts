@@ -34,6 +34,8 @@ export interface Arrival {
 
 export const MIN_INDEX_HEADER = "x-lattice-min-index";
 export const LOG_INDEX_HEADER = "x-lattice-log-index";
+/** "true" on what a server says that is cut off from the leader. */
+export const STALE_HEADER = "x-lattice-stale";
 
 export async function invokeUnary(door: Door, rpc: RpcName, request: Message, arrival: Arrival): Promise<Message> {
   const started = performance.now();

@@ -13,11 +13,14 @@ export interface Config {
     readonly production: boolean;
   };
   readonly quorum: {
-    readonly engine: "embedded" | "memory";
+    readonly engine: "embedded" | "memory" | "etcd";
     readonly nodeId: number;
     /** Absolute. */
     readonly dataDir: string;
     readonly snapshotEveryEntries: number;
+    /** The other servers, by id. */
+    readonly peers: readonly { readonly id: number; readonly address: string }[];
+    readonly etcd: EtcdConfig;
   };
   readonly api: {
     readonly grpcListen: ListenAddress;
@@ -46,6 +49,23 @@ export interface Config {
   readonly log: {
     readonly level: LogLevel;
   };
+}
+
+export interface EtcdConfig {
+  readonly endpoints: readonly string[];
+  /** This server runs a member of its own. */
+  readonly managed: boolean;
+  readonly prefix: string;
+  /** Null: found on the PATH. */
+  readonly binary: string | null;
+  readonly leaseSeconds: number;
+  /** Where the member of our own answers its server. */
+  readonly clientListen: string;
+  /** Where other members reach it, and what it binds to for that; null: derived from the address. */
+  readonly peerAddress: string;
+  readonly peerListen: string | null;
+  /** Absolute paths of PEM files. */
+  readonly tls: { readonly ca: string; readonly cert: string | null; readonly key: string | null } | null;
 }
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;

@@ -4,11 +4,12 @@
 // so that a file means the same in every environment.
 
 import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { nearest } from "@lattice/wire";
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import type { Config } from "./config.ts";
+import { completeQuorum } from "./quorum.ts";
 import { fileSchema, type ParsedFile } from "./schema.ts";
 
 /** As in the file: section, key, value. Undefined values are left out. */
@@ -79,12 +80,7 @@ function complete(file: ParsedFile): Config {
       dataDir,
       production: file.server.production,
     },
-    quorum: {
-      engine: file.quorum.engine,
-      nodeId: file.quorum.node_id,
-      dataDir: file.quorum.data_dir === undefined ? join(dataDir, "log") : resolve(file.quorum.data_dir),
-      snapshotEveryEntries: file.quorum.snapshot_every_entries,
-    },
+    quorum: completeQuorum(file.quorum, dataDir),
     api: {
       grpcListen: file.api.grpc_listen,
       restListen: file.api.rest_listen,

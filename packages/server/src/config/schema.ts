@@ -1,46 +1,13 @@
 // The shape of the configuration file, section by section, with every default and bound. Objects
 // are strict: a key that is not here is refused by name. Rules between sections are at the end.
 
-import { type Duration, seconds } from "@lattice/core";
+import { seconds } from "@lattice/core";
 import { z } from "zod";
 import { LOG_LEVELS } from "./config.ts";
-import { parseDuration } from "./duration.ts";
-import { parseListen } from "./listen.ts";
+import { count, listen, section, span } from "./fields.ts";
+import { quorumProblems, quorumSection } from "./quorum.ts";
 
 const DAY_S = 86_400;
-
-const span = (bounds: { readonly least: Duration; readonly most: Duration; readonly preset: string }) =>
-  z
-    .string({ error: "is not a duration; write it with a unit, for example 10s, 5m or 7d" })
-    .default(bounds.preset)
-    .transform((text, context) => {
-      const value = parseDuration(text);
-      if (value !== null && value >= bounds.least && value <= bounds.most) return value;
-      const message =
-        value === null
-          ? "is not a duration; write it with a unit, for example 10s, 5m or 7d"
-          : `must be between ${bounds.least} and ${bounds.most} ms`;
-      context.addIssue({ code: "custom", message });
-      return z.NEVER;
-    });
-
-const listen = (preset: string) =>
-  z
-    .string()
-    .default(preset)
-    .transform((text, context) => {
-      const value = parseListen(text);
-      if (value !== null) return value;
-      context.addIssue({ code: "custom", message: "is not an address; write host:port, for example 127.0.0.1:8080" });
-      return z.NEVER;
-    });
-
-const count = (least: number, most: number) => {
-  const error = `must be a whole number from ${least} to ${most}`;
-  return z.number({ error }).refine((n) => Number.isInteger(n) && n >= least && n <= most, { error });
-};
-/** A section may be left out, or be there with nothing under it. */
-const section = <T extends z.ZodRawShape>(shape: T) => z.preprocess((value) => value ?? {}, z.strictObject(shape));
 
 export const fileSchema = section({
   server: section({
@@ -51,19 +18,7 @@ export const fileSchema = section({
     data_dir: z.string().min(1).default("lattice-data"),
     production: z.boolean().default(false),
   }),
-  quorum: section({
-    engine: z
-      .enum(["embedded", "memory", "etcd"], { error: "must be embedded or memory" })
-      .default("embedded")
-      .transform((engine, context) => {
-        if (engine !== "etcd") return engine;
-        context.addIssue({ code: "custom", message: "etcd is not offered by this version; use embedded" });
-        return z.NEVER;
-      }),
-    node_id: count(1, 1_000).default(1),
-    data_dir: z.string().min(1).optional(),
-    snapshot_every_entries: count(10, 10_000_000).default(20_000),
-  }),
+  quorum: quorumSection,
   api: section({
     grpc_listen: listen("127.0.0.1:50051"),
     rest_listen: listen("127.0.0.1:8080"),
@@ -89,6 +44,7 @@ export const fileSchema = section({
   }),
 }).superRefine((file, context) => {
   const refuse = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
+  for (const { path, message } of quorumProblems(file.quorum)) refuse(["quorum", ...path], message);
   if (file.node_agent.heartbeat_timeout <= file.node_agent.heartbeat_interval)
     refuse(["node_agent", "heartbeat_timeout"], "must be longer than node_agent.heartbeat_interval");
   if (file.server.production && file.api.auto_create_tenants === true)

@@ -20,7 +20,8 @@ import { type Sequencer, startSequencer } from "./sequencer.ts";
 const RETRY = duration(200);
 
 export interface LeadOptions {
-  readonly serverId: string;
+  /** How this server names itself in the election. */
+  readonly candidate: string;
   readonly log: ReplicatedLog;
   readonly replica: Replica;
   readonly hub: AgentHub;
@@ -65,7 +66,7 @@ export function startLeading(options: LeadOptions): Leader {
   async function run(): Promise<void> {
     while (!stop.signal.aborted) {
       try {
-        const leadership = await log.campaign(options.serverId, stop.signal);
+        const leadership = await log.campaign(options.candidate, stop.signal);
         await reign(leadership);
       } catch (error) {
         if (!stop.signal.aborted) logger.error({ err: error }, "leading failed; campaigning again");
@@ -126,6 +127,8 @@ export function startLeading(options: LeadOptions): Leader {
       ]);
     } finally {
       sequencer = null;
+      // Agents find the new leader by dialling again; what they were heard of here counts no more.
+      options.hub.close();
       unsubscribe();
       await active.close();
       await leadership.resign();

@@ -1,17 +1,32 @@
 // The log engines. Everything above uses the contract and this one function to open one.
 
 import { openEmbeddedLog } from "./embedded/open.ts";
+import type { ManagedMemberOptions } from "./etcd/managed/member.ts";
+import { openManagedEtcdLog } from "./etcd/managed/open.ts";
+import { type EtcdLogOptions, openEtcdLog } from "./etcd/open.ts";
 import { openMemoryLog } from "./memory/open.ts";
 import type { ReplicatedLog } from "./replicated-log.ts";
 
 export { type EmbeddedLogOptions, openEmbeddedLog } from "./embedded/open.ts";
+export type { EtcdCluster, EtcdMember } from "./etcd/cluster.ts";
+export type { MemberPlace } from "./etcd/managed/command-line.ts";
+export { ManagedError, type ManagedErrorCode } from "./etcd/managed/managed-error.ts";
+export {
+  type Begin,
+  type ManagedMember,
+  type ManagedMemberOptions,
+  startManagedMember,
+} from "./etcd/managed/member.ts";
+export { type ManagedEtcdLog, openManagedEtcdLog } from "./etcd/managed/open.ts";
+export { type EtcdLog, type EtcdLogOptions, openEtcdLog } from "./etcd/open.ts";
 export { type MemoryFaults, type MemoryLogOptions, openMemoryLog } from "./memory/open.ts";
 export { createMemoryStore, type MemoryStore } from "./memory/store.ts";
 export * from "./replicated-log.ts";
 
 export type LogConfig =
   | { readonly engine: "memory" }
-  | { readonly engine: "embedded"; readonly dir: string; readonly onWarning?: (text: string) => void };
+  | { readonly engine: "embedded"; readonly dir: string; readonly onWarning?: (text: string) => void }
+  | ({ readonly engine: "etcd"; readonly managed: ManagedMemberOptions | null } & EtcdLogOptions);
 
 export async function openLog(config: LogConfig): Promise<ReplicatedLog> {
   switch (config.engine) {
@@ -19,5 +34,7 @@ export async function openLog(config: LogConfig): Promise<ReplicatedLog> {
       return openMemoryLog();
     case "embedded":
       return openEmbeddedLog(config);
+    case "etcd":
+      return config.managed === null ? openEtcdLog(config) : openManagedEtcdLog(config, config.managed);
   }
 }

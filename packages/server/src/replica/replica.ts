@@ -11,6 +11,7 @@ import {
   beginRestore,
   createState,
   decodeEntry,
+  duration,
   type Instant,
   type LogIndex,
   logIndex,
@@ -21,6 +22,7 @@ import {
   type View,
   warmStateHash,
 } from "@lattice/core";
+import { type Clock, systemClock } from "../clock.ts";
 import type { ReplicatedLog, StoredEntry } from "../log/replicated-log.ts";
 import { createEventFeed, type EventFeed } from "./event-feed.ts";
 import { sha256 } from "./hash.ts";
@@ -49,7 +51,11 @@ export interface Replica {
 }
 
 /** `first` hears of every entry, those replayed at start included. */
-export async function openReplica(log: ReplicatedLog, first: (applied: Applied) => void): Promise<Replica> {
+export async function openReplica(
+  log: ReplicatedLog,
+  first: (applied: Applied) => void,
+  clock: Clock = systemClock,
+): Promise<Replica> {
   const restored = await restore(log);
   const state = restored.state;
   let head = restored.head;
@@ -60,7 +66,7 @@ export async function openReplica(log: ReplicatedLog, first: (applied: Applied) 
   const listeners = new Set<(applied: Applied) => void>([first]);
   const waiters = new Waiters();
   const stop = new AbortController();
-  const warmer = createWarmer(() => warmStateHash(state, sha256, WARM_RECORDS));
+  const warmer = createWarmer(clock, () => warmStateHash(state, sha256, WARM_RECORDS));
   const following = follow();
 
   return {
@@ -117,19 +123,19 @@ export async function openReplica(log: ReplicatedLog, first: (applied: Applied) 
 /** Records hashed in one turn: about a millisecond. */
 const WARM_RECORDS = 64;
 /** Pause between turns. */
-const WARM_PAUSE_MS = 10;
+const WARM_PAUSE = duration(10);
 
 /** Keeps the state hash nearly up to date in small turns; a snapshot would pay for all at once. */
-function createWarmer(turn: () => boolean) {
-  let timer: NodeJS.Timeout | null = null;
+function createWarmer(clock: Clock, turn: () => boolean) {
+  let cancel: (() => void) | null = null;
   const run = () => {
-    timer = null;
+    cancel = null;
     if (turn()) later();
   };
   const later = () => {
-    timer ??= setTimeout(run, WARM_PAUSE_MS);
+    cancel ??= clock.after(WARM_PAUSE, run);
   };
-  return { later, close: () => clearTimeout(timer ?? undefined) };
+  return { later, close: () => cancel?.() };
 }
 
 interface Restored {

@@ -113,6 +113,7 @@ export function memoryPlane(): MemoryPlane {
     },
     waitForHead: async () => undefined,
     events: read,
+    stale: () => false,
     knownReasons: () => [],
     pendingReasons: () => [{ code: "busy", text: "1 of 1 matching nodes is busy" }],
     estimatedStart: () => instant(EPOCH + 3_600_000),

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
-import { ConfigError, loadConfig } from "../../src/config/index.ts";
+import { ConfigError, loadConfig, logConfigOf } from "../../src/config/index.ts";
 import { isLoopback, parseListen } from "../../src/config/listen.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "lattice-config-"));
@@ -65,14 +65,125 @@ test("the configuration is frozen to its depth", () => {
   expect(() => Object.assign(config.log, { level: "trace" })).toThrow(TypeError);
 });
 
+describe("the quorum", () => {
+  const load = (yaml: string) => {
+    const path = join(dir, "quorum.yaml");
+    writeFileSync(path, yaml);
+    return loadConfig(path);
+  };
+
+  test("an existing etcd cluster", () => {
+    const config = load(`
+server: { id: lattice-02, data_dir: ${dir} }
+quorum:
+  engine: etcd
+  etcd: { endpoints: ["https://etcd-1:2379", "etcd-2:2379"], prefix: /lattice/alps, lease_seconds: 3 }`);
+    expect(logConfigOf(config, "resume", () => undefined)).toMatchObject({
+      engine: "etcd",
+      endpoints: ["https://etcd-1:2379", "etcd-2:2379"],
+      prefix: "/lattice/alps",
+      name: "lattice-02",
+      leaseSeconds: 3,
+      tls: null,
+      managed: null,
+    });
+  });
+
+  const managed = `
+server: { data_dir: ${dir} }
+quorum:
+  engine: etcd
+  node_id: 2
+  peers: [{ id: 3, address: "c:9000" }, { id: 1, address: "a:9000" }, { id: 2, address: "b:9000" }]
+  etcd: { managed: true }`;
+
+  test("a member of our own, with the address it has among the peers", () => {
+    const config = logConfigOf(load(managed), "bootstrap_together", () => undefined);
+    expect(config).toMatchObject({
+      name: "server-2",
+      managed: {
+        name: "lattice-2",
+        peer: "b:9000",
+        dir: join(dir, "log", "etcd"),
+        clientListen: "127.0.0.1:2379",
+        begin: {
+          kind: "bootstrap",
+          members: [
+            { name: "lattice-2", peer: "b:9000" },
+            { name: "lattice-1", peer: "a:9000" },
+            { name: "lattice-3", peer: "c:9000" },
+          ],
+        },
+      },
+    });
+  });
+
+  test("a cluster that begins with one member, and one that is joined", () => {
+    const alone = logConfigOf(load(managed), "bootstrap", () => undefined);
+    expect(alone).toMatchObject({ managed: { begin: { members: [{ name: "lattice-2", peer: "b:9000" }] } } });
+    const joining = logConfigOf(load(managed), { join: ["a:2379"] }, () => undefined);
+    expect(joining).toMatchObject({ managed: { begin: { kind: "join", endpoints: ["a:2379"] } } });
+  });
+
+  test("certificates are read, and one that is missing is named", () => {
+    for (const name of ["ca", "cert", "key"]) writeFileSync(join(dir, `${name}.pem`), name);
+    const yaml = (key: string) => `
+quorum:
+  engine: etcd
+  etcd: { managed: true, tls: { ca: ${dir}/ca.pem, cert: ${dir}/cert.pem, key: ${dir}/${key}.pem } }`;
+    expect(logConfigOf(load(yaml("key")), "resume", () => undefined)).toMatchObject({
+      tls: { ca: "ca", cert: "cert", key: "key" },
+      managed: { tls: { files: { ca: join(dir, "ca.pem") } } },
+    });
+    expect(() => logConfigOf(load(yaml("none")), "resume", () => undefined)).toThrow(
+      /quorum\.etcd\.tls\.key .*none\.pem/,
+    );
+  });
+});
+
 describe("refusals", () => {
   const cases: readonly [string, string, readonly string[]][] = [
     ["an unknown section", "sever: {}", ["sever: is not a known key; did you mean server?"]],
     ["an unknown key", "api: { rest_lisen: a }", ["api.rest_lisen: is not a known key; did you mean rest_listen?"]],
     ["a duration without unit", "node_agent: { grace_period: 10 }", ["node_agent.grace_period: is not a duration"]],
     ["an address without host", 'api: { rest_listen: ":8080" }', ["api.rest_listen: is not an address"]],
-    ["etcd", "quorum: { engine: etcd }", ["quorum.engine: etcd is not offered by this version"]],
-    ["an unknown engine", "quorum: { engine: zookeeper }", ["quorum.engine: must be embedded or memory"]],
+    ["etcd that is nowhere", "quorum: { engine: etcd }", ["quorum.etcd: must name endpoints, or be managed"]],
+    ["an unknown engine", "quorum: { engine: zookeeper }", ["quorum.engine: must be embedded, memory or etcd"]],
+    [
+      "an endpoint that is none",
+      "quorum: { engine: etcd, etcd: { endpoints: [nowhere] } }",
+      ["quorum.etcd.endpoints.0: is not an endpoint"],
+    ],
+    [
+      "a peer without port",
+      "quorum: { peers: [{ id: 2, address: 'a:9000' }, { id: 3, address: b }] }",
+      ["quorum.peers.1.address: is not an address"],
+    ],
+    [
+      "an id twice",
+      "quorum: { peers: [{ id: 2, address: 'a:1' }, { id: 2, address: 'b:1' }] }",
+      ["quorum.peers: must"],
+    ],
+    [
+      "a managed member that others cannot reach",
+      "quorum: { engine: etcd, etcd: { managed: true }, peers: [{ id: 2, address: 'b:9000' }] }",
+      ["quorum.etcd.peer_address: must say where"],
+    ],
+    [
+      "an open door to the log",
+      "quorum: { engine: etcd, etcd: { managed: true, client_listen: '0.0.0.0:2379' } }",
+      ["quorum.etcd.client_listen: must be on loopback"],
+    ],
+    [
+      "a certificate without its key",
+      "quorum: { engine: etcd, etcd: { endpoints: ['a:1'], tls: { ca: a, cert: b } } }",
+      ["quorum.etcd.tls: must have both cert and key"],
+    ],
+    [
+      "a lease that etcd does not give",
+      "quorum: { etcd: { lease_seconds: 1 } }",
+      ["quorum.etcd.lease_seconds: must be a whole number from 2 to 60"],
+    ],
     ["a negative count", "retention: { max_finished: -1 }", ["retention.max_finished: must be a whole number from 0"]],
     ["a huge count", "retention: { max_finished: 1e30 }", ["retention.max_finished: must be a whole number"]],
     [

@@ -4,8 +4,8 @@
 const GIB = 2 ** 30;
 
 export const gbToBytes = (gb: number): number => Math.round(gb * GIB);
-/** Rounded to what people and JSON can read: a millionth of a GiB. */
-export const bytesToGb = (bytes: number): number => Math.round((bytes / GIB) * 1e6) / 1e6;
+/** Rounded to ten decimals: no byte is lost, and 23.54 stays 23.54. */
+export const bytesToGb = (bytes: number): number => Math.round((bytes / GIB) * 1e10) / 1e10;
 
 export const fractionToMilli = (fraction: number): number => Math.round(fraction * 1000);
 export const milliToFraction = (milli: number): number => milli / 1000;

@@ -17,6 +17,7 @@ export function nodeColumns(paint: Paint, wide: boolean): readonly Column<Node>[
           node.claims?.map(({ vcluster }) => vcluster),
           node.home_vcluster,
         ),
+      flexible: true,
     },
     {
       header: "TENANT",
@@ -25,9 +26,10 @@ export function nodeColumns(paint: Paint, wide: boolean): readonly Column<Node>[
           node.claims?.map(({ tenant }) => tenant),
           undefined,
         ),
+      flexible: true,
     },
     { header: "GROUP", value: ({ group }) => group || ABSENT },
-    { header: "CONFORMANCE", value: ({ conformance }) => conformance?.slice(0, 12) || ABSENT },
+    { header: "CONFORMANCE", value: ({ conformance }) => conformance?.slice(0, 12) || ABSENT, flexible: true },
   ];
   if (!wide) return narrow;
   return [

@@ -61,6 +61,9 @@ export function addSubmitFlags(command: Command): Command {
     new Option("--no-requeue", "never start again"),
     new Option("--max-requeue <count>", "how often it may start again"),
     new Option("--service", "run without a time limit"),
+  ];
+  // Refused by the server by name; whoever has them in a script learns so, and nobody is led to them.
+  const notOffered = [
     new Option("--uenv <image>", "software environment"),
     new Option("--view <name>", "view of the software environment"),
     new Option("--image <image>", "container image"),
@@ -79,6 +82,7 @@ export function addSubmitFlags(command: Command): Command {
     new Option("--sensitive", "on nodes of its own, audited"),
   ];
   for (const option of options) command.addOption(option);
+  for (const option of notOffered) command.addOption(option.hideHelp());
   return command;
 }
 

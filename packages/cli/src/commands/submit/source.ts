@@ -19,7 +19,7 @@ export function fromWords(words: readonly string[]): Source {
 
 /** Arguments of the script become its positional parameters. */
 export function fromScript(path: string, args: readonly string[]): Source {
-  const text = readText(path, "script");
+  const text = readText(path, () => scriptHint(path, args));
   refuseNul(args.join(" "), "an argument of the script");
   const { submission, warnings } = parseScript(text);
   const script = args.length === 0 ? text : withArguments(text, args);
@@ -28,7 +28,7 @@ export function fromScript(path: string, args: readonly string[]): Source {
 
 /** A document of either form, in YAML or JSON, as it is. */
 export async function fromDocument(path: string): Promise<ShortForm> {
-  const text = path === "-" ? readFileSync(0, "utf8") : readText(path, "file");
+  const text = path === "-" ? readFileSync(0, "utf8") : readText(path, () => "Check the path after --file.", "file");
   refuseNul(text, path);
   const { parseYaml: parse } = await import("../../output/yaml.ts");
   let document: unknown;
@@ -63,7 +63,16 @@ function withArguments(text: string, args: readonly string[]): string {
 
 const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
-function readText(path: string, what: "script" | "file"): string {
+/** `lattice submit hostname` forgot the dashes; a path to a script has a mistake in it. */
+function scriptHint(path: string, args: readonly string[]): string {
+  if (path.includes("/") || /\.\w+$/.test(path)) {
+    return "Check the path of the script; a command goes after --: lattice submit -- COMMAND";
+  }
+  const words = [path, ...args].map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quote(word)));
+  return `To run a command rather than a script, put it after --: lattice submit -- ${words.join(" ")}`;
+}
+
+function readText(path: string, hint: () => string, what: "script" | "file" = "script"): string {
   try {
     if (statSync(path).size > MAX_SCRIPT_BYTES) {
       throw new ProblemError("invalid_argument", {
@@ -78,10 +87,7 @@ function readText(path: string, what: "script" | "file"): string {
     const why = { ENOENT: "does not exist", EISDIR: "is a directory", EACCES: "may not be read" }[code ?? ""];
     throw new ProblemError("invalid_argument", {
       detail: `the ${what} ${path} ${why ?? `cannot be read (${code})`}`,
-      hint:
-        what === "script"
-          ? "To run a command rather than a script, put it after --: lattice submit -- COMMAND"
-          : "Check the path after --file.",
+      hint: hint(),
     });
   }
 }

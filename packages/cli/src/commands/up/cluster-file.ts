@@ -39,18 +39,19 @@ export async function takeOver(layout: Layout, note: (text: string) => void): Pr
       hint: "Use it, stop it with Ctrl-C, or choose another directory with --data-dir.",
     });
   }
-  if (before !== null) await stopLeftBehind(before, layout.dataDir, note);
+  await stopLeftBehind(layout, note);
   return release;
 }
 
-async function stopLeftBehind(
-  before: ClusterDescription,
-  dataDir: string,
+/** Stops the processes in the record of a cluster whose `up` is no more. */
+export async function stopLeftBehind(
+  { clusterFile, dataDir }: Pick<Layout, "clusterFile" | "dataDir">,
   note: (text: string) => void,
 ): Promise<void> {
-  const left = Object.values(before.pids).filter((pid) => isOurs(pid, dataDir));
+  const pids = Object.values(readClusterFile(clusterFile)?.pids ?? {});
+  const left = pids.filter((pid) => isOurs(pid, dataDir));
   if (left.length === 0) return;
-  note(`Stopping ${left.length} processes that an earlier cluster left behind`);
+  note(`Stopping ${left.length} ${left.length === 1 ? "process" : "processes"} that an earlier cluster left behind`);
   for (const pid of left) signalProcess(pid, "SIGTERM");
   const startedAt = Date.now();
   while (left.some((pid) => isOurs(pid, dataDir))) {

@@ -1,19 +1,23 @@
 // Starts, supervises and stops the processes of a local cluster: the server first, then the agents,
 // and in the other order at the end, so that agents can still report how their workloads ended.
 
-import { mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { createClient, type LatticeClient, sleep } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import { startSpinner } from "../../output/spinner.ts";
 import { type Child, keepRunning } from "./child.ts";
 import { type ClusterDescription, takeOver, writeClusterFile } from "./cluster-file.ts";
+import { startGuard } from "./guard.ts";
 import { groupOf, type Layout, nodeNames, prepareLayout, programPath } from "./layout.ts";
-import { requireFreePort } from "./ports.ts";
+import { makeFolders } from "./make-folders.ts";
+import { chooseNodeCount } from "./node-count.ts";
+import { requireFreePorts } from "./ports.ts";
 import { type Addresses, readyLine } from "./ready-line.ts";
 
 export interface ClusterOptions {
-  readonly nodes: number;
+  /** Absent: as many as the data directory had, or the usual number. */
+  readonly nodes?: number | undefined;
   readonly dataDir?: string | undefined;
   readonly port: number;
   readonly grpcPort: number;
@@ -41,16 +45,18 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const agentProgram = programPath("lattice-agent");
   const layout = prepareLayout(options.dataDir);
   const release = await takeOver(layout, options.note);
+  let dismissGuard = async () => {};
   const children: Child[] = [];
   const stop = async () => {
     const kept = await stopChildren(children, layout);
+    await dismissGuard();
     await release();
     return kept;
   };
   try {
     // After taking over: what an earlier cluster left behind may have held them.
-    await requireFreePort(options.port, "--port");
-    await requireFreePort(options.grpcPort, "--grpc-port");
+    await requireFreePorts(options);
+    if (layout.temporary) dismissGuard = startGuard(layout.dataDir);
     return await bringUp(options, layout, { serverProgram, agentProgram, children, stop });
   } catch (error) {
     await stop();
@@ -68,7 +74,7 @@ interface Parts {
 
 async function bringUp(options: ClusterOptions, layout: Layout, parts: Parts): Promise<Cluster> {
   const { note, signal } = options;
-  const names = nodeNames(options.nodes);
+  const names = nodeNames(chooseNodeCount(layout, options.nodes));
   const pids: Record<string, number> = {};
   let addresses: Addresses = { rest: `127.0.0.1:${options.port}`, grpc: `127.0.0.1:${options.grpcPort}` };
   const describe = (): ClusterDescription => ({
@@ -90,7 +96,7 @@ async function bringUp(options: ClusterOptions, layout: Layout, parts: Parts): P
     return child;
   };
 
-  const spinner = startSpinner(`Starting the server and ${options.nodes} nodes`);
+  const spinner = startSpinner(`Starting the server and ${nodesText(names)}`);
   try {
     const server = start("lattice-server", parts.serverProgram, () => [
       ...["--data-dir", layout.serverDir],
@@ -98,7 +104,7 @@ async function bringUp(options: ClusterOptions, layout: Layout, parts: Parts): P
     ]);
     addresses = await readyLine(server, SERVER_READY_MS, signal);
     names.forEach((name, position) => {
-      mkdirSync(layout.nodeDir(name), { recursive: true });
+      makeFolders(layout.nodeDir(name));
       start(name, parts.agentProgram, () => [
         ...["--node-id", name, "--server", addresses.grpc, "--data-dir", layout.nodeDir(name)],
         ...["--group", groupOf(position)],
@@ -108,14 +114,16 @@ async function bringUp(options: ClusterOptions, layout: Layout, parts: Parts): P
     const client = createClient({ url: `http://${addresses.rest}`, user: options.user });
     await nodesReady(client, names, signal);
     const { url, grpc } = describe();
-    const word = names.length === 1 ? "node" : "nodes";
     spinner.stop();
-    note(`Lattice is up: ${url} (gRPC ${grpc}), ${names.length} ${word}, data in ${layout.dataDir}`);
+    note(`Lattice is up: ${url} (gRPC ${grpc}), ${nodesText(names)}, data in ${layout.dataDir}`);
+    if (layout.temporary) note("The data is temporary and is removed at the end; --data-dir DIR keeps it.");
     return { url, client, description: describe(), stop: parts.stop };
   } finally {
     spinner.stop();
   }
 }
+
+const nodesText = ({ length }: readonly string[]): string => (length === 1 ? "1 node" : `${length} nodes`);
 
 async function nodesReady(client: LatticeClient, names: readonly string[], signal: AbortSignal): Promise<void> {
   const startedAt = Date.now();

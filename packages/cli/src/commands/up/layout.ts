@@ -1,10 +1,11 @@
 // Where the programs of a local cluster are, and where its files go.
 
-import { existsSync, mkdirSync, mkdtempSync, realpathSync } from "node:fs";
+import { existsSync, mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ProblemError } from "@lattice/wire";
+import { makeFolders } from "./make-folders.ts";
 
 export interface Layout {
   /** Without symbolic links, so that one directory has one name. */
@@ -14,6 +15,8 @@ export interface Layout {
   readonly serverDir: string;
   readonly logsDir: string;
   readonly clusterFile: string;
+  /** What the next `up` uses unless told otherwise. */
+  readonly settingsFile: string;
   nodeDir(node: string): string;
 }
 
@@ -25,14 +28,17 @@ export function prepareLayout(given: string | undefined): Layout {
     temporary,
     serverDir: join(dataDir, "server"),
     logsDir: join(dataDir, "logs"),
-    clusterFile: join(dataDir, "cluster.json"),
+    clusterFile: clusterFileIn(dataDir),
+    settingsFile: join(dataDir, "settings.json"),
     nodeDir: (node) => join(dataDir, "nodes", node),
   };
 }
 
+export const clusterFileIn = (dataDir: string): string => join(dataDir, "cluster.json");
+
 function usable(dataDir: string): string {
   try {
-    for (const name of ["server", "logs"]) mkdirSync(join(dataDir, name), { recursive: true });
+    for (const name of ["server", "logs"]) makeFolders(join(dataDir, name));
     return realpathSync(dataDir);
   } catch (error) {
     throw new ProblemError("invalid_argument", {

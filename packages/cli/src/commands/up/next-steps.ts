@@ -18,7 +18,7 @@ export function nextSteps({ url }: ClusterDescription): string {
     `  ${lattice} logs ID --follow                       the output of one`,
     `  ${lattice} cancel ID                              end it`,
     "",
-    `API: ${url}/api/v1/openapi.json`,
+    `API: ${url}/api/v1/docs, for programs ${url}/api/v1/openapi.json`,
   ];
   return lines.join("\n");
 }

@@ -1,23 +1,72 @@
-// Whether a port of this machine is free. Asked before anything starts, so that the answer names
-// the port and the flag rather than a program's log.
+// Whether the ports of a local cluster are free. Asked before anything starts, so that the answer
+// names the ports and the flags rather than a program's log, and says so when it is Lattice already.
 
 import { createServer } from "node:net";
+import { createClient } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
+import { startedBy } from "./started-by.ts";
 
-export async function requireFreePort(port: number, flag: "--port" | "--grpc-port"): Promise<void> {
-  if (port === 0) return;
-  const code = await tryListen(port);
-  if (code === null) return;
-  if (code === "EACCES") {
+export interface Ports {
+  readonly port: number;
+  readonly grpcPort: number;
+}
+
+interface Taken {
+  readonly port: number;
+  readonly flag: "--port" | "--grpc-port";
+  readonly code: string;
+}
+
+/** Who holds a port answers at once, if it speaks HTTP at all. */
+const ASK_MS = 1_000;
+
+export async function requireFreePorts({ port, grpcPort }: Ports): Promise<void> {
+  const tried = await Promise.all([tryPort(port, "--port"), tryPort(grpcPort, "--grpc-port")]);
+  const taken = tried.filter((one) => one !== null);
+  const forbidden = taken.find(({ code }) => code === "EACCES");
+  if (forbidden !== undefined) {
     throw new ProblemError("invalid_argument", {
-      detail: `port ${port} may not be used by this user`,
-      hint: `Choose one above 1023 with ${flag}.`,
+      detail: `port ${forbidden.port} may not be used by this user`,
+      hint: `Choose one above 1023 with ${forbidden.flag}.`,
     });
   }
-  throw new ProblemError("conflict", {
-    detail: `port ${port} is in use by another program`,
-    hint: `Choose another with ${flag} PORT; ${flag} 0 takes any free one.`,
+  if (taken.length > 0) throw await inUse(taken);
+}
+
+async function inUse(taken: readonly Taken[]): Promise<ProblemError> {
+  const rest = taken.find(({ flag }) => flag === "--port");
+  const server = rest === undefined ? null : await latticeAt(rest.port);
+  const ports = taken.map(({ port }) => port).join(" and ");
+  const named = taken.length === 1 ? `port ${ports} is in use` : `ports ${ports} are in use`;
+  const others = `${startedBy()} ${taken.map(({ flag }) => `${flag} PORT`).join(" ")}`;
+  const choose = `choose another: ${others} (0 takes any free one)`;
+  if (rest === undefined || server === null) {
+    return new ProblemError("conflict", {
+      detail: `${named} by another program`,
+      hint: `Run: ${others} (0 takes any free one)`,
+    });
+  }
+  return new ProblemError("conflict", {
+    detail: `${named} by another Lattice cluster (${server})`,
+    hint: `Use it with LATTICE_API_URL=http://127.0.0.1:${rest.port}, or ${choose}`,
   });
+}
+
+/** The name of the Lattice server there, or null for anything else. */
+async function latticeAt(port: number): Promise<string | null> {
+  try {
+    const client = createClient({ url: `http://127.0.0.1:${port}`, timeoutMs: ASK_MS, retry: { retries: 0 } });
+    const { status, server } = await client.health({ signal: AbortSignal.timeout(ASK_MS) });
+    return status === "ok" && typeof server === "string" ? server : null;
+  } catch {
+    return null;
+  }
+}
+
+async function tryPort(port: number, flag: Taken["flag"]): Promise<Taken | null> {
+  if (port === 0) return null;
+  const code = await tryListen(port);
+  return code === null ? null : { port, flag, code };
 }
 
 function tryListen(port: number): Promise<string | null> {

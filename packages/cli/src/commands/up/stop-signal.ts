@@ -2,6 +2,8 @@
 // both pass Ctrl-C on, so repeats within a moment are the same wish; a later one, by a person who
 // has lost patience, ends this process at once.
 
+import { isatty } from "node:tty";
+
 export interface StopSignal {
   readonly signal: AbortSignal;
   readonly requested: Promise<void>;
@@ -14,7 +16,11 @@ const SAME_WISH_MS = 2_000;
 export function stopSignal(): StopSignal {
   const controller = new AbortController();
   let firstAt = 0;
-  const onSignal = () => {
+  // Asked now: once it is gone, nothing says that there was one.
+  const hasTerminal = [0, 1, 2].some((fd) => isatty(fd));
+  let terminalLost = false;
+  const onSignal = (name: NodeJS.Signals) => {
+    if (name === "SIGHUP" && hasTerminal) terminalLost = true;
     if (firstAt === 0) firstAt = Date.now();
     else if (Date.now() - firstAt > SAME_WISH_MS) process.exit(130);
     controller.abort();
@@ -33,6 +39,9 @@ export function stopSignal(): StopSignal {
     release: () => {
       for (const name of SIGNALS) process.off(name, onSignal);
       controller.abort();
+      // At its end Node sets the terminal back and aborts where there is none any more, so this
+      // process ends as the signal itself would have ended it.
+      if (terminalLost) process.kill(process.pid, "SIGHUP");
     },
   };
 }

@@ -24,6 +24,7 @@ import {
   invokeUnary,
   LOG_INDEX_HEADER,
   MIN_INDEX_HEADER,
+  STALE_HEADER,
 } from "../invoke.ts";
 import type { RpcName } from "../rpc.ts";
 import { statusOf } from "./status.ts";
@@ -68,6 +69,7 @@ const unary =
       (message) => {
         const metadata = new Metadata();
         metadata.set(LOG_INDEX_HEADER, indexOf(door, message));
+        if (door.plane.stale()) metadata.set(STALE_HEADER, "true");
         call.sendMetadata(metadata);
         callback(null, message);
       },

@@ -12,6 +12,7 @@ import {
   invokeUnary,
   LOG_INDEX_HEADER,
   MIN_INDEX_HEADER,
+  STALE_HEADER,
 } from "../invoke.ts";
 import type { RpcName } from "../rpc.ts";
 import { sendStream } from "./stream.ts";
@@ -36,6 +37,7 @@ function unary(door: Door, route: Route, rpc: RpcName) {
     const answer = await invokeUnary(door, rpc, message, arrivalOf(request, query, warnings));
     reply.header("content-type", "application/json; charset=utf-8");
     reply.header(LOG_INDEX_HEADER, indexOf(door, answer));
+    if (door.plane.stale()) reply.header(STALE_HEADER, "true");
     return reply.send(JSON.stringify(toJson(route.rpc.output, answer)));
   };
 }

@@ -1,0 +1,10 @@
+// Calling back later, as the agent sees it. Everything in a node that waits takes one of these, never
+// `setTimeout`, so that a node can run on virtual time.
+
+/** Calls back once after so many milliseconds; the returned function cancels. */
+export type After = (waitMs: number, callback: () => void) => () => void;
+
+export const systemAfter: After = (waitMs, callback) => {
+  const timer = setTimeout(callback, waitMs);
+  return () => clearTimeout(timer);
+};

@@ -1,0 +1,92 @@
+// Problems of a submission in the words of the command line: the field that the server names, as the
+// flag that sets it. Only for people; a program that asks for JSON gets the server's names.
+
+import type { Problem } from "@lattice/wire";
+
+/** Paths without `allocation.`; what lies below a path belongs to the same flag. */
+const FLAGS: Readonly<Record<string, string>> = {
+  name: "--name",
+  tenant: "--tenant",
+  project: "--project",
+  vcluster: "--vcluster",
+  tags: "--tag",
+  request_id: "--request-id",
+  nodes: "--nodes",
+  "resources.nodes": "--nodes",
+  tasks_per_node: "--tasks-per-node",
+  "resources.tasks_per_node": "--tasks-per-node",
+  constraint: "--constraint",
+  constraints: "--constraint",
+  "resources.constraints": "--constraint",
+  "resources.constraints.topology": "--topology",
+  topology: "--topology",
+  walltime: "--walltime",
+  walltime_seconds: "--walltime",
+  "lifecycle.walltime": "--walltime",
+  "lifecycle.walltime_seconds": "--walltime",
+  preemption_class: "--preemption-class",
+  "lifecycle.preemption_class": "--preemption-class",
+  priority: "--priority",
+  requeue: "--requeue",
+  requeue_policy: "--requeue",
+  "lifecycle.requeue_policy": "--requeue",
+  max_requeue: "--max-requeue",
+  "lifecycle.max_requeue": "--max-requeue",
+  service: "--service",
+  env: "--env",
+  "environment.variables": "--env",
+  workdir: "--workdir",
+  "environment.workdir": "--workdir",
+  uenv: "--uenv",
+  "environment.uenv": "--uenv",
+  view: "--view",
+  "environment.view": "--view",
+  image: "--image",
+  "environment.image": "--image",
+  task_group: "--task-group",
+  depends_on: "--depends-on",
+  mounts: "--data-mount",
+  "data.mounts": "--data-mount",
+  expose: "--expose",
+  "connectivity.expose": "--expose",
+  network_domain: "--network-domain",
+  "connectivity.network_domain": "--network-domain",
+  reactive: "--reactive",
+  scale_policy: "--reactive",
+  "scale_policy.min": "--min-nodes",
+  "scale_policy.max": "--max-nodes",
+  "scale_policy.metric": "--scale-metric",
+  "scale_policy.target": "--scale-target",
+  checkpoint: "--checkpoint",
+  no_preempt: "--no-preempt",
+  sensitive: "--sensitive",
+};
+
+/** Names in running text that cannot be taken for plain words. */
+const IN_TEXT = ["preemption_class", "max_requeue", "tasks_per_node"] as const;
+
+export function inFlagNames(problem: Problem): Problem {
+  const fields = problem.fields.map(({ field, detail, hint }) => ({
+    field: flagOf(field) ?? field,
+    detail,
+    ...(hint === undefined ? {} : { hint: withFlags(hint) }),
+  }));
+  // The one-line detail names the fields too; the longest first, since one may begin with another.
+  const names = problem.fields.map(({ field }) => field).toSorted((a, b) => b.length - a.length);
+  const detail = names.reduce((text, name) => text.replaceAll(name, flagOf(name) ?? name), problem.detail);
+  return { ...problem, detail, hint: withFlags(problem.hint), fields };
+}
+
+/** Null: no flag sets it. */
+export function flagOf(field: string): string | null {
+  let path = field.replace(/^allocation\./, "");
+  for (;;) {
+    if (Object.hasOwn(FLAGS, path)) return FLAGS[path] ?? null;
+    const shorter = path.replace(/(\.[^.[\]]*|\[[^[\]]*\])$/, "");
+    if (shorter === path) return null;
+    path = shorter;
+  }
+}
+
+const withFlags = (text: string): string =>
+  IN_TEXT.reduce((all, name) => all.replace(new RegExp(`(?<![\\w.-])${name}(?!\\w)`, "g"), FLAGS[name] ?? name), text);

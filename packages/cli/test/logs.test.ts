@@ -1,0 +1,74 @@
+// `lattice logs`: which stream goes where, and what is said about an allocation that waits or failed.
+
+import { expect, test } from "vitest";
+import { useScripted } from "./scripted.ts";
+
+const rig = useScripted();
+const at = "/api/v1/allocations/5";
+
+function scripted(state: object): void {
+  // What a mocked stream is given is text or bytes; bytes of these are ASCII.
+  rig.answers = {
+    [`GET ${at}`]: [200, { id: "5", spec: {}, ...state }],
+    [`GET ${at}/logs?stream=stdout`]: [200, "to out\n"],
+    [`GET ${at}/logs?stream=stderr`]: [200, "to err\n"],
+    [`GET ${at}/logs/stream?stream=stdout`]: [200, "followed out\n"],
+    [`GET ${at}/logs/stream?stream=stderr`]: [200, "followed err\n"],
+  };
+}
+
+test.each<[string[], string, string]>([
+  [[], "to out\n", "to err\n"],
+  [["--stdout"], "to out\n", ""],
+  [["--stderr"], "", "to err\n"],
+  [["--stdout", "--stderr"], "to out\n", "to err\n"],
+  [["-f"], "followed out\n", "followed err\n"],
+  [["-f", "--stdout"], "followed out\n", ""],
+])("logs %j", async (flags, out, err) => {
+  scripted({ state: "completed", exit_code: 0 });
+  expect(await rig.run("logs", "5", ...flags)).toBe(0);
+  expect([rig.out, rig.err]).toEqual([out, err]);
+});
+
+test("one that waits says why, and nothing else is asked for", async () => {
+  scripted({ state: "pending", pending_reasons: ["waiting for 2 nodes", "behind 4"] });
+  expect(await rig.run("logs", "5")).toBe(0);
+  expect(rig.err).toBe("allocation 5 is pending: waiting for 2 nodes; behind 4\n");
+  expect(rig.requests).toEqual([`GET ${at}`]);
+});
+
+test("followed, it says why and waits", async () => {
+  scripted({ state: "pending" });
+  expect(await rig.run("logs", "5", "-f")).toBe(0);
+  expect(rig.err).toBe("allocation 5 is pending\nfollowed err\n");
+  expect(rig.out).toBe("followed out\n");
+});
+
+test.each<[object, string]>([
+  [{ state: "failed", reason: "exit_code", exit_code: 7 }, "allocation 5 failed: exit code 7"],
+  [{ state: "failed", reason: "walltime_exceeded" }, "allocation 5 failed: walltime_exceeded"],
+  [{ state: "cancelled", reason: "by ada" }, "allocation 5 was cancelled: by ada"],
+])("an end of %j is told after the output", async (state, said) => {
+  scripted(state);
+  expect(await rig.run("logs", "5", "--follow")).toBe(0);
+  expect(rig.err).toBe(`followed err\n${said}\n`);
+});
+
+test("as JSON both streams are told apart", async () => {
+  scripted({ state: "completed" });
+  await rig.run("logs", "5", "-o", "json");
+  expect(
+    rig.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  ).toEqual([
+    { id: "5", stream: "stdout", data: "to out\n" },
+    { id: "5", stream: "stderr", data: "to err\n" },
+  ]);
+});
+
+test("an allocation that does not exist", async () => {
+  expect(await rig.run("logs", "9")).toBe(3);
+  expect(rig.out).toBe("");
+});

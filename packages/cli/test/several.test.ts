@@ -1,0 +1,165 @@
+// Commands that name several things go on after a refusal; submit speaks of flags and can be left.
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { flagOf, inFlagNames } from "../src/commands/submit/flag-names.ts";
+import { localTime } from "../src/output/time.ts";
+import { useScripted } from "./scripted.ts";
+
+const rig = useScripted();
+const dir = mkdtempSync(join(tmpdir(), "lattice-several-"));
+afterAll(() => rmSync(dir, { recursive: true }));
+const record = (id: string, state = "running") => ({ id, state, spec: { name: `job-${id}` } });
+const conflict = { code: "conflict", detail: "node b is disabled", status: 409 };
+
+describe("several ids", () => {
+  test("status shows those that exist, reports the others, and exits as the first of them", async () => {
+    rig.answers = { "GET /api/v1/allocations/1": [200, record("1")], "GET /api/v1/allocations/3": [200, record("3")] };
+    expect(await rig.run("status", "1", "2", "3", "4")).toBe(3);
+    expect(rig.out).toMatch(/1 +job-1[\s\S]*3 +job-3/);
+    expect(rig.err).toMatch(/allocations\/2\n[\s\S]*allocations\/4\n/);
+  });
+
+  test("as JSON the answer is a list, whatever was found", async () => {
+    rig.answers = { "GET /api/v1/allocations/1": [200, record("1")] };
+    expect(await rig.run("status", "1", "2", "-o", "json")).toBe(3);
+    expect(JSON.parse(rig.out)).toEqual({ allocations: [record("1")] });
+    expect(JSON.parse(rig.err)).toMatchObject({ code: "unknown_allocation" });
+  });
+
+  test("none found leaves standard output empty", async () => {
+    expect(await rig.run("status", "8", "9")).toBe(3);
+    expect(rig.out).toBe("");
+  });
+
+  test("draining goes on after a refusal", async () => {
+    rig.answers = {
+      "POST /api/v1/nodes/a/drain": [200, { node: { id: "a", state: "draining" } }],
+      "POST /api/v1/nodes/b/drain": [409, conflict],
+      "POST /api/v1/nodes/c/drain": [200, { node: { id: "c", state: "drained" } }],
+    };
+    expect(await rig.run("node", "drain", "a", "b", "c", "nowhere")).toBe(5);
+    expect(rig.out).toBe("a: Draining\nc: Drained\n");
+    expect(rig.err).toMatch(/node b is disabled[\s\S]*nowhere/);
+  });
+
+  test("nodes shows those that exist", async () => {
+    rig.answers = { "GET /api/v1/nodes/a": [200, { id: "a", state: "ready" }] };
+    expect(await rig.run("nodes", "a", "b")).toBe(3);
+    expect(rig.out).toMatch(/^a +Ready/m);
+  });
+});
+
+test("watching what has ended shows when that was", async () => {
+  const ended_at = "2026-03-02T00:23:01Z";
+  rig.answers = { "GET /api/v1/allocations/1": [200, { ...record("1", "completed"), ended_at }] };
+  expect(await rig.run("watch", "1")).toBe(0);
+  expect(rig.out).toBe(`${localTime(ended_at)}  Completed\n`);
+});
+
+describe("submit", () => {
+  const accepted = [200, { id: "34", state: "pending", warnings: ["careful"] }] as const;
+
+  test("quiet leaves out warnings", async () => {
+    rig.answers = { "POST /api/v1/allocations": accepted };
+    const path = join(dir, "job.sh");
+    writeFileSync(path, "#!/bin/sh\n#SBATCH --mem=1G\ntrue\n");
+    expect(await rig.run("submit", "-q", path)).toBe(0);
+    expect([rig.out, rig.err]).toEqual(["34\n", ""]);
+  });
+
+  test("Ctrl-C ends the wait, not the job", async () => {
+    let opened = () => {};
+    const open = new Promise<void>((resolve) => {
+      opened = resolve;
+    });
+    rig.answers = {
+      "POST /api/v1/allocations": accepted,
+      "GET /api/v1/allocations/34": [200, record("34")],
+      "GET /api/v1/events": (response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" }).write(": open\n\n");
+        opened();
+      },
+    };
+    const before = process.listenerCount("SIGINT");
+    const status = rig.run("submit", "--wait", "--", "sleep", "600");
+    await open;
+    process.emit("SIGINT");
+    expect(await status).toBe(130);
+    expect(rig.err).toContain("allocation 34 goes on; cancel it with: lattice cancel 34\n");
+    expect(rig.requests.filter((line) => line.includes("cancel"))).toEqual([]);
+    expect(process.listenerCount("SIGINT")).toBe(before);
+  });
+
+  const field = "allocation.lifecycle.preemption_class";
+  const refusal = {
+    code: "invalid_argument",
+    status: 400,
+    detail: `${field}: must be from 0 to 10`,
+    fields: [{ field, detail: "must be from 0 to 10" }],
+  };
+
+  test("a refused field is named by its flag", async () => {
+    rig.answers = { "POST /api/v1/allocations": [400, refusal] };
+    expect(await rig.run("submit", "--preemption-class=99", "--", "true")).toBe(2);
+    expect(rig.err).toMatch(/^Error: --preemption-class: must be from 0 to 10\n/);
+    expect(rig.err).not.toContain("lifecycle");
+  });
+
+  test("but not to a program, nor to whoever wrote a document", async () => {
+    rig.answers = { "POST /api/v1/allocations": [400, refusal] };
+    await rig.run("submit", "-o", "json", "--", "true");
+    expect(JSON.parse(rig.err).fields[0].field).toBe(field);
+    rig.err = "";
+    const path = join(dir, "job.json");
+    writeFileSync(path, '{"entrypoint": "true"}');
+    await rig.run("submit", "--file", path);
+    expect(rig.err).toContain(field);
+  });
+
+  test.each([
+    ["nodes", "--nodes"],
+    ["allocation.resources.nodes.min", "--nodes"],
+    ["constraint[1]", "--constraint"],
+    ["environment.variables.HOME", "--env"],
+    ["allocation.resources.constraints.topology", "--topology"],
+    ["script", null],
+    ["--wibble=3", null],
+    ["allocation", null],
+  ])("the flag of %s is %s", (path, flag) => {
+    expect(flagOf(path)).toBe(flag);
+  });
+
+  test("names in a list of fields and in hints", () => {
+    const shown = inFlagNames({
+      ...{ code: "invalid_argument", title: "", status: 400, retryable: false, hint: "" },
+      detail: "2 fields are not acceptable: priority, walltime",
+      fields: [
+        { field: "priority", detail: "no", hint: "Use preemption_class for a number." },
+        { field: "walltime", detail: "no" },
+      ],
+    });
+    expect(shown.detail).toBe("2 fields are not acceptable: --priority, --walltime");
+    expect(shown.fields[0]?.hint).toBe("Use --preemption-class for a number.");
+  });
+
+  test("help offers only what this version does", async () => {
+    expect(await rig.run("submit", "--help")).toBe(0);
+    expect(rig.out).toContain("--walltime");
+    for (const flag of ["uenv", "view", "image", "task-group", "depends-on", "data-mount", "expose", "network-domain"])
+      expect(rig.out).not.toContain(`--${flag}`);
+    for (const flag of ["reactive", "min-nodes", "scale-metric", "checkpoint", "no-preempt", "sensitive"])
+      expect(rig.out).not.toContain(`--${flag}`);
+  });
+
+  test.each([
+    [["hostname"], "lattice submit -- hostname\n"],
+    [["ls", "-l", "a b"], "lattice submit -- ls -l 'a b'\n"],
+    [["./absent.sh"], "lattice submit -- COMMAND\n"],
+  ])("%j, which is no script, is shown with its dashes", async (words, hint) => {
+    expect(await rig.run("submit", ...words)).toBe(2);
+    expect(rig.err.endsWith(hint)).toBe(true);
+  });
+});

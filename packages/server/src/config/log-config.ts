@@ -1,0 +1,83 @@
+// From the configuration to the options of a log engine. The keys and certificates that it names are
+// read here; one that cannot be read is an error of the configuration.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Begin, LogConfig, MemberPlace } from "../log/index.ts";
+import type { Config } from "./config.ts";
+import { ConfigError } from "./load.ts";
+
+/**
+ * How a member of our own begins when it has no data; others ignore it. `bootstrap` is a cluster of
+ * this member alone, which further ones join; `bootstrap_together` is one of all configured peers, each
+ * of which is started so.
+ */
+export type HowToBegin =
+  | "resume"
+  | "bootstrap"
+  | "bootstrap_together"
+  | { readonly join: readonly string[] }
+  | { readonly joined: readonly MemberPlace[] };
+
+/** The name of a member of etcd, which all configurations derive alike. */
+export const memberName = (id: number): string => `lattice-${id}`;
+
+export function logConfigOf(config: Config, begin: HowToBegin, onWarning: (text: string) => void): LogConfig {
+  const { engine, dataDir, nodeId, peers, etcd } = config.quorum;
+  if (engine === "memory") return { engine };
+  if (engine === "embedded") return { engine, dir: dataDir, onWarning };
+  const texts = etcd.tls === null ? null : readTls(etcd.tls);
+  const { ca, cert, key } = etcd.tls ?? { ca: "", cert: null, key: null };
+  const files = cert === null || key === null ? null : { ca, cert, key };
+  return {
+    engine,
+    endpoints: etcd.endpoints,
+    tls: texts,
+    prefix: etcd.prefix,
+    name: config.server.id,
+    leaseSeconds: etcd.leaseSeconds,
+    onWarning,
+    managed: !etcd.managed
+      ? null
+      : {
+          name: memberName(nodeId),
+          peer: etcd.peerAddress,
+          peerListen: etcd.peerListen,
+          clientListen: etcd.clientListen,
+          dir: join(dataDir, "etcd"),
+          binary: etcd.binary,
+          tls: texts === null || files === null ? null : { files, texts },
+          begin: beginOf(begin, [{ id: nodeId, address: etcd.peerAddress }, ...peers]),
+          onWarning,
+        },
+  };
+}
+
+function beginOf(begin: HowToBegin, all: readonly { readonly id: number; readonly address: string }[]): Begin {
+  if (begin === "resume") return { kind: "resume" };
+  if (typeof begin === "object") {
+    return "join" in begin ? { kind: "join", endpoints: begin.join } : { kind: "joined", members: begin.joined };
+  }
+  // This member is the first of the list.
+  const members = all.map(({ id, address }) => ({ name: memberName(id), peer: address }));
+  return { kind: "bootstrap", members: begin === "bootstrap" ? members.slice(0, 1) : members };
+}
+
+function readTls({ ca, cert, key }: NonNullable<Config["quorum"]["etcd"]["tls"]>) {
+  return {
+    ca: readPem("ca", ca),
+    cert: cert === null ? null : readPem("cert", cert),
+    key: key === null ? null : readPem("key", key),
+  };
+}
+
+function readPem(name: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unreadable";
+    throw new ConfigError("the configuration", [
+      { path: `quorum.etcd.tls.${name}`, message: `${path} cannot be read (${code})` },
+    ]);
+  }
+}

@@ -1,0 +1,152 @@
+// One append, as one transaction that commits only while its author still holds the election and
+// only at the end of the log. When no answer comes, the same transaction is sent again: it cannot
+// take effect twice, and when it is refused the answer shows what is there. So an append ends in
+// doubt only when nobody answered in time.
+
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import {
+  type CompareSchema,
+  type RequestOpSchema,
+  Compare_CompareResult as Result,
+  Compare_CompareTarget as Target,
+  type TxnResponse,
+} from "../../../gen/etcdserverpb/rpc_pb.ts";
+import type { StoredEntry } from "../replicated-log.ts";
+import type { EtcdClient } from "./client/client.ts";
+import { EtcdError } from "./client/etcd-error.ts";
+import type { Keys } from "./keys.ts";
+import { frameOf, inlineRecord, PIECE_BYTES, partsRecord, piecesOf } from "./record.ts";
+
+const ATTEMPT_MS = 2_000;
+const RETRY_MS = 50;
+
+export type Compare = MessageInitShape<typeof CompareSchema>;
+export type Op = MessageInitShape<typeof RequestOpSchema>;
+
+export interface Append {
+  readonly client: EtcdClient;
+  readonly keys: Keys;
+  /** Of the election key: another leadership has another. */
+  readonly createRevision: bigint;
+  /** Where the log ends, as the author knows it. */
+  readonly lastIndex: number;
+  readonly entries: readonly StoredEntry[];
+  readonly timeoutMs: number;
+}
+
+export type AppendResult =
+  | { readonly kind: "durable" }
+  | { readonly kind: "lost_leadership" }
+  | { readonly kind: "wrong_index"; readonly lastIndex: number }
+  | { readonly kind: "unavailable" | "no_space"; readonly why: string };
+
+export async function appendToEtcd(append: Append): Promise<AppendResult> {
+  const { client, keys, entries } = append;
+  const first = append.lastIndex + 1;
+  const frame = frameOf(entries);
+  const until = performance.now() + append.timeoutMs;
+  let record = frame.length <= PIECE_BYTES ? inlineRecord(frame) : null;
+  if (record === null) {
+    const id = randomBytes(8).toString("hex");
+    const pieces = piecesOf(frame);
+    const written = await writeParts(append, id, pieces, until);
+    if (written !== null) return written;
+    record = partsRecord({ first, count: entries.length, id, parts: pieces.length });
+  }
+  const value = record;
+  const request = {
+    compare: [leads(append), endsAt(keys, append.lastIndex), absent(keys.log(first))],
+    success: [put(keys.log(first), value), put(keys.head, Buffer.from(String(first + entries.length - 1)))],
+    failure: [get(keys.leader), get(keys.head), get(keys.log(first))],
+  };
+  const answer = await untilAnswered((timeoutMs) => client.txn(request, timeoutMs), until);
+  if (answer.kind !== "answer") return answer;
+  return answer.value.succeeded ? { kind: "durable" } : explain(answer.value, append, value);
+}
+
+/** Fenced too, so that a leader of the past leaves nothing behind. */
+async function writeParts(
+  append: Append,
+  id: string,
+  pieces: readonly Buffer[],
+  until: number,
+): Promise<AppendResult | null> {
+  const { client, keys } = append;
+  for (const [n, piece] of pieces.entries()) {
+    const request = { compare: [leads(append)], success: [put(keys.part(append.lastIndex + 1, id, n), piece)] };
+    const answer = await untilAnswered((timeoutMs) => client.txn(request, timeoutMs), until);
+    // Parts that nobody lists are never read: here an answer that did not come leaves no doubt.
+    if (answer.kind !== "answer") return answer;
+    if (!answer.value.succeeded) return { kind: "lost_leadership" };
+  }
+  return null;
+}
+
+type Answered<T> =
+  | { readonly kind: "answer"; readonly value: T }
+  | { readonly kind: "unavailable" | "no_space"; readonly why: string };
+
+async function untilAnswered<T>(send: (timeoutMs: number) => Promise<T>, until: number): Promise<Answered<T>> {
+  let doubtful = false;
+  for (;;) {
+    try {
+      return { kind: "answer", value: await send(Math.min(ATTEMPT_MS, until - performance.now())) };
+    } catch (error) {
+      if (!(error instanceof EtcdError)) throw error;
+      if (error.kind === "no_space" && !doubtful) return { kind: "no_space", why: error.message };
+      if (error.kind !== "unavailable" && error.kind !== "no_space") throw error;
+      doubtful = true;
+      if (performance.now() + RETRY_MS >= until) return { kind: "unavailable", why: error.message };
+      await sleep(RETRY_MS);
+    }
+  }
+}
+
+/** Refused: because an earlier try of ours is there, or because we may not. */
+function explain(answer: TxnResponse, { createRevision, keys }: Append, value: Buffer): AppendResult {
+  const found = answer.responses.map(({ response }) =>
+    response.case === "responseRange" ? response.value.kvs[0] : undefined,
+  );
+  const [leader, head, record] = found;
+  if (record !== undefined && value.equals(record.value)) return { kind: "durable" };
+  if (leader === undefined || leader.createRevision !== createRevision) return { kind: "lost_leadership" };
+  const lastIndex = head === undefined ? 0 : Number(Buffer.from(head.value).toString("utf8"));
+  if (!Number.isSafeInteger(lastIndex)) throw new EtcdError("refused", `${keys.head.toString()} is not a number`);
+  return { kind: "wrong_index", lastIndex };
+}
+
+const leads = ({ keys, createRevision }: Append): Compare => ({
+  key: keys.leader,
+  target: Target.CREATE,
+  result: Result.EQUAL,
+  targetUnion: { case: "createRevision", value: createRevision },
+});
+
+const endsAt = (keys: Keys, lastIndex: number): Compare =>
+  lastIndex === 0 ? absent(keys.head) : holds(keys.head, Buffer.from(String(lastIndex)));
+
+export const absent = (key: Buffer): Compare => ({
+  key,
+  target: Target.CREATE,
+  result: Result.EQUAL,
+  targetUnion: { case: "createRevision", value: 0n },
+});
+
+export const holds = (key: Buffer, value: Buffer): Compare => ({
+  key,
+  target: Target.VALUE,
+  result: Result.EQUAL,
+  targetUnion: { case: "value", value },
+});
+
+export const put = (key: Buffer, value: Uint8Array, lease = 0n): Op => ({
+  request: { case: "requestPut", value: { key, value, lease } },
+});
+
+export const get = (key: Buffer): Op => ({ request: { case: "requestRange", value: { key } } });
+
+export const remove = (range: { readonly key: Buffer; readonly rangeEnd?: Buffer }): Op => ({
+  request: { case: "requestDeleteRange", value: { ...range } },
+});

@@ -1,0 +1,137 @@
+// Becoming the leader: one key, bound to a lease, that only one candidate can create. The same
+// transaction raises the term, so a term has one leader. The key's create revision is what every append
+// is compared with. A candidate waits until the key is gone; it learns that from the watch, and looks
+// for itself now and then in case the watch is late.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
+import { type KeyValue, KeyValueSchema, type TxnResponse } from "../../../gen/etcdserverpb/rpc_pb.ts";
+import { absent, get, holds, put } from "./append.ts";
+import type { EtcdClient } from "./client/client.ts";
+import { EtcdError } from "./client/etcd-error.ts";
+import { type Facts, leaderValue } from "./facts.ts";
+import type { Keys } from "./keys.ts";
+import { type KeptLease, keepLease } from "./lease.ts";
+import { ringWithin } from "./ring-within.ts";
+
+const CLAIM_TIMEOUT_MS = 2_000;
+const LOOK_EVERY_MS = 1_000;
+const RETRY_MS = 50;
+
+export interface CampaignOptions {
+  readonly client: EtcdClient;
+  readonly keys: Keys;
+  readonly facts: Facts;
+  readonly candidate: string;
+  /** Name of the handle that campaigns. */
+  readonly server: string;
+  readonly leaseSeconds: number;
+  readonly signal: AbortSignal;
+}
+
+export interface Won {
+  readonly term: number;
+  readonly createRevision: bigint;
+  readonly lease: KeptLease;
+}
+
+/** Rejects with the signal's reason when aborted, and leaves no lease behind. */
+export async function campaign(options: CampaignOptions): Promise<Won> {
+  const { client, signal } = options;
+  const held: { lease: KeptLease | null } = { lease: null };
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        const seen = await look(options);
+        const ours = wonBefore(seen.leader, held.lease);
+        if (ours !== null) return accept(options, ours, seen.answer);
+        if (seen.leader === undefined) {
+          if (held.lease?.holds() !== true) held.lease = await keepLease(client, options.leaseSeconds);
+          const won = await claim(options, held.lease, seen.term);
+          if (won !== null) return won;
+        }
+      } catch (cause) {
+        signal.throwIfAborted();
+        if (!(cause instanceof EtcdError)) throw cause;
+        await sleep(RETRY_MS);
+      }
+      await untilVacant(options);
+    }
+  } catch (cause) {
+    void held.lease?.end();
+    throw cause;
+  }
+}
+
+interface Seen {
+  readonly leader: KeyValue | undefined;
+  readonly term: KeyValue | undefined;
+  readonly answer: TxnResponse;
+}
+
+async function look({ client, keys }: CampaignOptions): Promise<Seen> {
+  const answer = await client.txn({ success: [get(keys.leader), get(keys.term), get(keys.head)] }, CLAIM_TIMEOUT_MS);
+  return { leader: valueAt(answer, 0), term: valueAt(answer, 1), answer };
+}
+
+/** A claim whose answer was lost may have been granted. */
+function wonBefore(leader: KeyValue | undefined, lease: KeptLease | null): Won | null {
+  if (leader === undefined || lease === null || leader.lease !== lease.id || !lease.holds()) return null;
+  const { term } = JSON.parse(Buffer.from(leader.value).toString("utf8")) as { readonly term: number };
+  return { term, createRevision: leader.createRevision, lease };
+}
+
+async function claim(options: CampaignOptions, lease: KeptLease, before: KeyValue | undefined): Promise<Won | null> {
+  const { client, keys, candidate, server } = options;
+  const lastTerm = before === undefined ? 0 : Number(Buffer.from(before.value).toString("utf8"));
+  const term = lastTerm + 1;
+  const answer = await client.txn(
+    {
+      compare: [
+        absent(keys.leader),
+        before === undefined ? absent(keys.term) : holds(keys.term, Buffer.from(before.value)),
+      ],
+      success: [
+        put(keys.leader, leaderValue({ candidate, server, term }), lease.id),
+        put(keys.term, Buffer.from(String(term))),
+        get(keys.head),
+      ],
+    },
+    CLAIM_TIMEOUT_MS,
+  );
+  if (!answer.succeeded || !lease.holds()) return null;
+  return accept(options, { term, createRevision: answer.header?.revision ?? 0n, lease }, answer);
+}
+
+/** Before anyone is told, the facts say who leads and where the log ends. */
+function accept({ facts, keys, candidate, server }: CampaignOptions, won: Won, answer: TxnResponse): Won {
+  const head = valueAt(answer, 2);
+  if (head !== undefined) facts.put(head);
+  facts.put(
+    create(KeyValueSchema, {
+      key: keys.leader,
+      value: leaderValue({ candidate, server, term: won.term }),
+      createRevision: won.createRevision,
+      modRevision: won.createRevision,
+      lease: won.lease.id,
+    }),
+  );
+  return won;
+}
+
+async function untilVacant({ facts, signal }: CampaignOptions): Promise<void> {
+  const until = performance.now() + LOOK_EVERY_MS;
+  // What was seen a moment ago may be newer than the facts: do not ask again in a loop.
+  await ringWithin(facts.bell, RETRY_MS, signal);
+  while (facts.leader() !== null && !signal.aborted) {
+    const leftMs = until - performance.now();
+    if (leftMs <= 0) return;
+    await ringWithin(facts.bell, leftMs, signal);
+  }
+}
+
+function valueAt(answer: TxnResponse, n: number): KeyValue | undefined {
+  const response = answer.responses[n]?.response;
+  return response?.case === "responseRange" ? response.value.kvs[0] : undefined;
+}

@@ -1,0 +1,50 @@
+// What can go wrong when asking etcd, sorted by what a caller can do about it. Everything that a
+// network, a stopped member or a change of etcd's leader may cause is `unavailable`, and says nothing
+// about whether the request took effect.
+
+import { type ServiceError, status } from "@grpc/grpc-js";
+
+export type EtcdErrorKind =
+  | "unavailable" // no answer; a write may or may not have happened
+  | "no_space" // the database is at its quota; nothing was written
+  | "too_large" // the request, or the answer, is over a limit
+  | "compacted" // the revision asked for is gone
+  | "not_found" // for example a lease that has ended
+  | "refused"; // etcd understood and said no
+
+export class EtcdError extends Error {
+  readonly kind: EtcdErrorKind;
+  constructor(kind: EtcdErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "EtcdError";
+    this.kind = kind;
+  }
+}
+
+export function etcdError(cause: ServiceError, endpoint: string): EtcdError {
+  const text = cause.details === "" ? cause.message : cause.details;
+  return new EtcdError(kindOf(cause, text), `etcd at ${endpoint}: ${text}`, { cause });
+}
+
+function kindOf(cause: ServiceError, text: string): EtcdErrorKind {
+  switch (cause.code) {
+    case status.RESOURCE_EXHAUSTED:
+      if (text.includes("space exceeded")) return "no_space";
+      return text.includes("larger than max") ? "too_large" : "unavailable";
+    case status.INVALID_ARGUMENT:
+      return text.includes("too large") ? "too_large" : "refused";
+    case status.OUT_OF_RANGE:
+      return "compacted";
+    case status.NOT_FOUND:
+      return "not_found";
+    case status.UNAVAILABLE:
+    case status.DEADLINE_EXCEEDED:
+    case status.CANCELLED:
+    case status.INTERNAL:
+    case status.UNKNOWN:
+    case status.ABORTED:
+      return "unavailable";
+    default:
+      return "refused";
+  }
+}

@@ -1,0 +1,93 @@
+// A lease that is kept alive, and counted as over before etcd can count it so: its end is reckoned
+// by our monotonic clock from the moment the last answered renewal was SENT, less a margin. etcd counts
+// from a later moment. A process that was stopped sees that it is too late as soon as it runs again.
+
+import { setTimeout as sleep } from "node:timers/promises";
+import type { EtcdClient } from "./client/client.ts";
+import { EtcdError } from "./client/etcd-error.ts";
+
+/** Share of its life by which we end early, for clocks that run at different speeds and late timers. */
+const MARGIN = 0.1;
+/** Renewals per life: several may fail before it ends. */
+const RENEWALS = 4;
+const RETRY_MS = 50;
+/** A lease that could not be revoked ends by itself. */
+const REVOKE_TRIES = 3;
+
+export interface KeptLease {
+  readonly id: bigint;
+  /** Aborts when it can no longer be relied on. */
+  readonly over: AbortSignal;
+  /** Whether it can be relied on at this moment. */
+  holds(): boolean;
+  /** Ends it, here at once and in etcd as soon as it answers. */
+  end(): Promise<void>;
+}
+
+export async function keepLease(client: EtcdClient, seconds: number): Promise<KeptLease> {
+  const askedAt = performance.now();
+  const { id, ttlSeconds } = await client.leaseGrant(seconds);
+  const over = new AbortController();
+  let endsAt = endOf(askedAt, ttlSeconds);
+  let timer: NodeJS.Timeout | null = null;
+
+  const finish = (): void => {
+    if (timer !== null) clearTimeout(timer);
+    over.abort();
+  };
+  const holds = (): boolean => {
+    if (over.signal.aborted) return false;
+    if (performance.now() < endsAt) return true;
+    finish();
+    return false;
+  };
+  const arm = (): void => {
+    if (timer !== null) clearTimeout(timer);
+    timer = setTimeout(() => void (holds() && arm()), Math.max(1, endsAt - performance.now()));
+  };
+
+  const renew = async (): Promise<void> => {
+    const everyMs = (ttlSeconds * 1000) / RENEWALS;
+    await sleep(everyMs, undefined, { signal: over.signal });
+    while (holds()) {
+      const sentAt = performance.now();
+      try {
+        const left = await client.leaseKeepAlive(id, everyMs);
+        if (left <= 0) return finish();
+        endsAt = Math.max(endsAt, endOf(sentAt, left));
+        arm();
+        await sleep(Math.max(0, sentAt + everyMs - performance.now()), undefined, { signal: over.signal });
+      } catch {
+        await sleep(RETRY_MS, undefined, { signal: over.signal });
+      }
+    }
+  };
+
+  const revoke = async (): Promise<void> => {
+    for (let n = 0; n < REVOKE_TRIES; n += 1) {
+      try {
+        await client.leaseRevoke(id);
+        return;
+      } catch (cause) {
+        if (cause instanceof EtcdError && cause.kind === "not_found") return;
+      }
+    }
+  };
+
+  let ended: Promise<void> | null = null;
+  arm();
+  // It ends by an aborted sleep, which is no news.
+  void renew().catch(() => undefined);
+  return {
+    id,
+    over: over.signal,
+    holds,
+    end() {
+      finish();
+      ended ??= revoke();
+      return ended;
+    },
+  };
+}
+
+const endOf = (from: number, seconds: number): number => from + seconds * 1000 * (1 - MARGIN);

@@ -1,0 +1,74 @@
+// The command line of a member of etcd. Flags that only matter when a member begins are apart from
+// those that describe how it runs: a member that runs with other flags than the configuration says is
+// started again, whatever it once began with.
+
+import { isIP } from "node:net";
+
+/** Entries etcd keeps in memory before it writes its own snapshot. Its default of 100,000 costs much. */
+const SNAPSHOT_COUNT = "10000";
+/** Room for the log, and for snapshots while new ones replace old ones. */
+const QUOTA_BYTES = String(8 * 1024 * 1024 * 1024);
+
+/** Paths of PEM files, for clients and peers alike. */
+export interface MemberTls {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface MemberPlace {
+  readonly name: string;
+  /** Where other members reach it, host:port. */
+  readonly peer: string;
+}
+
+export interface CommandLine extends MemberPlace {
+  /** IP:port; null: the port of `peer`, on the host's address where `peer` names one, else everywhere. */
+  readonly peerListen: string | null;
+  /** IP:port. */
+  readonly clientListen: string;
+  readonly dataDir: string;
+  readonly tls: MemberTls | null;
+}
+
+export function runningFlags(line: CommandLine): readonly string[] {
+  const peer = peerUrl(line.peer, line.tls);
+  const client = clientUrl(line.clientListen, line.tls);
+  return [
+    ...["--name", line.name, "--data-dir", line.dataDir],
+    ...["--listen-peer-urls", peerUrl(line.peerListen ?? listenFor(line.peer), line.tls)],
+    ...["--initial-advertise-peer-urls", peer],
+    ...["--listen-client-urls", client, "--advertise-client-urls", client],
+    ...["--snapshot-count", SNAPSHOT_COUNT, "--quota-backend-bytes", QUOTA_BYTES],
+    ...["--logger", "zap", "--log-outputs", "stderr"],
+    ...(line.tls === null ? [] : tlsFlags(line.tls)),
+  ];
+}
+
+export const beginningFlags = (
+  members: readonly MemberPlace[],
+  state: "new" | "existing",
+  tls: MemberTls | null,
+): readonly string[] => [
+  "--initial-cluster",
+  members.map(({ name, peer }) => `${name}=${peerUrl(peer, tls)}`).join(","),
+  "--initial-cluster-state",
+  state,
+];
+
+export const peerUrl = (address: string, tls: MemberTls | null): string => `${scheme(tls)}://${address}`;
+export const clientUrl = (address: string, tls: MemberTls | null): string => `${scheme(tls)}://${address}`;
+
+const scheme = (tls: MemberTls | null): string => (tls === null ? "http" : "https");
+
+/** etcd binds to addresses only, not to names. */
+function listenFor(peer: string): string {
+  const at = peer.lastIndexOf(":");
+  const host = peer.slice(0, at).replace(/^\[|\]$/g, "");
+  return isIP(host) === 0 ? `0.0.0.0${peer.slice(at)}` : peer;
+}
+
+const tlsFlags = ({ ca, cert, key }: MemberTls): readonly string[] => [
+  ...["--cert-file", cert, "--key-file", key, "--trusted-ca-file", ca, "--client-cert-auth"],
+  ...["--peer-cert-file", cert, "--peer-key-file", key, "--peer-trusted-ca-file", ca, "--peer-client-cert-auth"],
+];

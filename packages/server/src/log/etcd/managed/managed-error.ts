@@ -1,0 +1,17 @@
+// What keeps a member of etcd of our own from running, in words that say what to do.
+
+export type ManagedErrorCode =
+  | "missing_binary"
+  | "too_old"
+  | "no_data" // nothing to resume, and neither bootstrap nor join was asked for
+  | "already_member" // the cluster knows this member, but its data is gone
+  | "did_not_start";
+
+export class ManagedError extends Error {
+  readonly code: ManagedErrorCode;
+  constructor(code: ManagedErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "ManagedError";
+    this.code = code;
+  }
+}

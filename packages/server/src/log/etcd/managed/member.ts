@@ -1,0 +1,197 @@
+// A member of etcd of our own: adopted when it runs, started when it does not, and started again when
+// it ends. It outlives this process: a server that is killed or upgraded finds it where it left it.
+// It is stopped only when asked to.
+
+import { mkdir, open, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { EtcdTls } from "../client/channel.ts";
+import { createEtcdClient } from "../client/client.ts";
+import { findEtcd } from "./binary.ts";
+import { beginningFlags, clientUrl, type MemberPlace, type MemberTls, peerUrl, runningFlags } from "./command-line.ts";
+import { ManagedError } from "./managed-error.ts";
+import { findRunning, isAlive, type KnownProcess, startDetached, stopProcess } from "./process.ts";
+
+/** A member that does not answer by then may be waiting for the others; one that ended by then is broken. */
+const SETTLE_MS = 3_000;
+const WATCH_MS = 500;
+const BACKOFF_MS = { least: 500, most: 10_000 } as const;
+/** A member that ran this long ended for a new reason: the next start waits the least again. */
+const STEADY_MS = 60_000;
+const LOG_TAIL_BYTES = 2_048;
+
+/** How a member that has no data yet begins. One that has data goes on from there. */
+export type Begin =
+  | { readonly kind: "resume" }
+  /** A new cluster of these members, this one among them. All of them begin with the same list. */
+  | { readonly kind: "bootstrap"; readonly members: readonly MemberPlace[] }
+  /** An existing cluster that answers at these endpoints. */
+  | { readonly kind: "join"; readonly endpoints: readonly string[] }
+  /** An existing cluster that has been told of this member; all its members, this one among them. */
+  | { readonly kind: "joined"; readonly members: readonly MemberPlace[] };
+
+export interface ManagedMemberOptions extends MemberPlace {
+  readonly peerListen: string | null;
+  readonly clientListen: string;
+  /** For this member alone; everything it keeps is below it. */
+  readonly dir: string;
+  /** Null: found on the PATH. */
+  readonly binary: string | null;
+  /** Files for etcd, and what they say for our own calls. */
+  readonly tls: { readonly files: MemberTls; readonly texts: EtcdTls } | null;
+  readonly begin: Begin;
+  readonly onWarning: (text: string) => void;
+}
+
+export interface ManagedMember {
+  readonly endpoint: string;
+  readonly version: string;
+  /** Whether it ran already. */
+  readonly adopted: boolean;
+  pid(): number;
+  /** Ends the supervision and leaves the member running. */
+  release(): Promise<void>;
+  /** Ends the member. */
+  stop(): Promise<void>;
+}
+
+export async function startManagedMember(options: ManagedMemberOptions): Promise<ManagedMember> {
+  const { dir, tls, onWarning } = options;
+  const { path: binary, version } = await findEtcd(options.binary, process.env.PATH ?? "");
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const files = { pidFile: join(dir, "etcd.pid"), logFile: join(dir, "etcd-output.txt") };
+  const dataDir = join(dir, "data");
+  const endpoint = clientUrl(options.clientListen, tls?.files ?? null);
+  const flags = runningFlags({ ...options, dataDir, tls: tls?.files ?? null });
+  const launch = (more: readonly string[]): Promise<KnownProcess> =>
+    startDetached({ binary, args: [...flags, ...more], ...files });
+
+  let running = await findRunning(files.pidFile, dataDir);
+  if (running !== null && !flags.every((flag) => running?.args.includes(flag) === true)) {
+    onWarning(`etcd (pid ${running.pid}) runs with other flags than the configuration says; it is started again`);
+    await stopProcess(running);
+    running = null;
+  }
+  const adopted = running !== null;
+  let current = running ?? (await launch(await firstFlags(options, dataDir)));
+  if (!adopted) await settle(current, endpoint, tls?.texts ?? null, files.logFile);
+
+  const stop = new AbortController();
+  const supervising = supervise();
+
+  async function supervise(): Promise<void> {
+    let backoffMs: number = BACKOFF_MS.least;
+    let startedAt = performance.now();
+    while (!stop.signal.aborted) {
+      await sleep(WATCH_MS, undefined, { signal: stop.signal }).catch(() => undefined);
+      if (stop.signal.aborted || (await isAlive(current))) continue;
+      onWarning(`etcd (pid ${current.pid}) ended; it is started again in ${backoffMs} ms`);
+      await sleep(backoffMs, undefined, { signal: stop.signal }).catch(() => undefined);
+      if (stop.signal.aborted) return;
+      backoffMs =
+        performance.now() - startedAt > STEADY_MS ? BACKOFF_MS.least : Math.min(backoffMs * 2, BACKOFF_MS.most);
+      startedAt = performance.now();
+      current = await launch([]).catch((cause: Error) => {
+        onWarning(`etcd could not be started: ${cause.message}`);
+        return current;
+      });
+    }
+  }
+  const release = async (): Promise<void> => {
+    stop.abort();
+    await supervising;
+  };
+
+  return {
+    endpoint,
+    version,
+    adopted,
+    pid: () => current.pid,
+    release,
+    async stop() {
+      await release();
+      await stopProcess(current);
+    },
+  };
+}
+
+/** A member with data ignores how it began. */
+async function firstFlags(options: ManagedMemberOptions, dataDir: string): Promise<readonly string[]> {
+  const tls = options.tls?.files ?? null;
+  if (
+    await stat(join(dataDir, "member")).then(
+      () => true,
+      () => false,
+    )
+  )
+    return [];
+  switch (options.begin.kind) {
+    case "resume":
+      throw new ManagedError(
+        "no_data",
+        `${dataDir} holds no etcd member; start once with --bootstrap for a new cluster, or with --join for an existing one`,
+      );
+    case "bootstrap":
+      return beginningFlags(options.begin.members, "new", tls);
+    case "joined":
+      return beginningFlags(options.begin.members, "existing", tls);
+    case "join":
+      return beginningFlags(await announce(options, options.begin.endpoints), "existing", tls);
+  }
+}
+
+/** Tells the cluster of this member, unless it was told before. */
+async function announce(options: ManagedMemberOptions, endpoints: readonly string[]): Promise<readonly MemberPlace[]> {
+  const client = createEtcdClient({ endpoints, tls: options.tls?.texts ?? null });
+  const url = peerUrl(options.peer, options.tls?.files ?? null);
+  try {
+    const before = await client.memberList();
+    const known = before.find((member) => member.peerUrls.includes(url) || member.name === options.name);
+    if (known !== undefined && known.name !== "") {
+      const what = `the cluster knows ${known.name} at ${known.peerUrls.join(", ")}, but there is no data of it here`;
+      throw new ManagedError("already_member", `${what}; remove that member and join again`);
+    }
+    const members = known === undefined ? (await client.memberAdd(url)).members : before;
+    return members.map((member) => ({
+      name: member.name === "" ? options.name : member.name,
+      peer: (member.peerUrls[0] ?? "").replace(/^https?:\/\//, ""),
+    }));
+  } finally {
+    client.close();
+  }
+}
+
+/** Resolves when it answers, or when it has not ended so far; throws with its last words when it has. */
+async function settle(started: KnownProcess, endpoint: string, tls: EtcdTls | null, logFile: string): Promise<void> {
+  const client = createEtcdClient({ endpoints: [endpoint], tls });
+  const until = performance.now() + SETTLE_MS;
+  try {
+    while (performance.now() < until) {
+      if (!(await isAlive(started))) {
+        throw new ManagedError("did_not_start", `etcd ended at once; its last words:\n${await tailOf(logFile)}`);
+      }
+      if (
+        await client.status(WATCH_MS).then(
+          () => true,
+          () => false,
+        )
+      )
+        return;
+      await sleep(WATCH_MS / 5);
+    }
+  } finally {
+    client.close();
+  }
+}
+
+async function tailOf(path: string): Promise<string> {
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    const buffer = Buffer.alloc(Math.min(size, LOG_TAIL_BYTES));
+    await file.read(buffer, 0, buffer.length, size - buffer.length);
+    return buffer.toString("utf8").split("\n").slice(-6).join("\n").trim();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,90 @@
+// Keeps etcd's database bounded. Every append leaves an old revision behind, which compaction drops;
+// the freed pages are used again, and a member of our own whose file is mostly free pages is
+// defragmented, seldom, since it answers nothing meanwhile. The decision is a function of what the
+// member says about itself.
+
+import type { StatusResponse } from "../../../gen/etcdserverpb/rpc_pb.ts";
+import type { EtcdClient } from "./client/client.ts";
+import { EtcdError } from "./client/etcd-error.ts";
+
+/** Least time between two compactions: each makes every member walk its database. */
+const COMPACT_GAP_MS = 10_000;
+const DEFRAGMENT_GAP_MS = 60 * 60_000;
+/** Below it free pages are not worth a pause. */
+const DEFRAGMENT_FROM_BYTES = 512 * 1024 * 1024;
+const FREE_SHARE = 0.5;
+
+export interface Upkeep {
+  /** Drops revisions before this one, unless that was done a moment ago. */
+  compact(revision: bigint): Promise<void>;
+  /** Bytes in use, after doing to the member whatever is due. */
+  look(): Promise<{ readonly bytes: number; readonly full: boolean }>;
+}
+
+export interface MemberFacts {
+  readonly fileBytes: number;
+  readonly usedBytes: number;
+  readonly full: boolean;
+  readonly leads: boolean;
+}
+
+export type Due = "defragment" | "nothing";
+
+/** A leader of etcd is spared, unless it is full: the pause would cost the cluster an election. */
+export function decideUpkeep(member: MemberFacts, sinceDefragmentMs: number): Due {
+  const free = member.fileBytes - member.usedBytes;
+  if (member.full && free > 0 && sinceDefragmentMs >= COMPACT_GAP_MS) return "defragment";
+  if (member.leads || member.fileBytes < DEFRAGMENT_FROM_BYTES) return "nothing";
+  if (free < member.fileBytes * FREE_SHARE || sinceDefragmentMs < DEFRAGMENT_GAP_MS) return "nothing";
+  return "defragment";
+}
+
+export function createUpkeep(
+  client: EtcdClient,
+  options: { readonly ownMember: boolean; readonly compactGapMs?: number },
+): Upkeep {
+  const compactGapMs = options.compactGapMs ?? COMPACT_GAP_MS;
+  let compactedAt = Number.NEGATIVE_INFINITY;
+  let defragmentedAt = Number.NEGATIVE_INFINITY;
+  const drop = async (revision: bigint, physical: boolean): Promise<void> => {
+    try {
+      await client.compact(revision, physical);
+    } catch (cause) {
+      // Somebody compacted further.
+      if (!(cause instanceof EtcdError) || cause.kind !== "compacted") throw cause;
+    }
+  };
+  return {
+    async compact(revision) {
+      if (performance.now() - compactedAt < compactGapMs) return;
+      compactedAt = performance.now();
+      await drop(revision, false);
+    },
+    async look() {
+      let status = await client.status();
+      const full = isFull(status);
+      // A full database takes no writes but this one, and without it there is nothing to give back.
+      if (full) {
+        await drop(status.header?.revision ?? 0n, true);
+        status = await client.status();
+      }
+      const member = factsOf(status);
+      const due = options.ownMember ? decideUpkeep(member, performance.now() - defragmentedAt) : "nothing";
+      if (due === "nothing") return { bytes: member.usedBytes, full };
+      defragmentedAt = performance.now();
+      await client.defragment();
+      if (full) await client.disarmNoSpace(status.header?.memberId ?? 0n);
+      status = await client.status();
+      return { bytes: Number(status.dbSizeInUse), full: isFull(status) };
+    },
+  };
+}
+
+const isFull = (status: StatusResponse): boolean => status.errors.some((text) => text.includes("NOSPACE"));
+
+const factsOf = (status: StatusResponse): MemberFacts => ({
+  fileBytes: Number(status.dbSize),
+  usedBytes: Number(status.dbSizeInUse),
+  full: isFull(status),
+  leads: status.leader === status.header?.memberId,
+});

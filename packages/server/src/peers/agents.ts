@@ -1,0 +1,85 @@
+// An agent that dialled a follower: its streams are passed on to the leader, message by message, so
+// that orders and reports take one way whatever server the agent found. When the leader changes
+// the stream ends, and the agent dials again.
+
+import { create } from "@bufbuild/protobuf";
+import type {
+  Client,
+  ClientDuplexStream,
+  ClientWritableStream,
+  ServerDuplexStream,
+  ServerReadableStream,
+  sendUnaryData,
+} from "@grpc/grpc-js";
+import { pb, serviceDefinition } from "@lattice/wire";
+
+const METHODS = serviceDefinition(pb.AgentService);
+
+export function relayConnect(channel: Client, call: ServerDuplexStream<pb.AgentMessage, pb.ServerMessage>): void {
+  const { path, requestSerialize, responseDeserialize } = methodOf("Connect");
+  const onward = channel.makeBidiStreamRequest(
+    path,
+    requestSerialize,
+    responseDeserialize,
+  ) as unknown as ClientDuplexStream<pb.AgentMessage, pb.ServerMessage>;
+  let over = false;
+  const end = () => {
+    if (over) return;
+    over = true;
+    onward.cancel();
+    call.end();
+  };
+  call.on("data", (message: pb.AgentMessage) => {
+    if (!onward.write(message)) pause(call, onward);
+  });
+  call.on("end", () => onward.end());
+  call.on("cancelled", end);
+  call.on("error", end);
+  onward.on("data", (message: pb.ServerMessage) => {
+    if (!over) call.write(message);
+  });
+  onward.on("end", end);
+  onward.on("error", end);
+}
+
+export function relaySendLogs(
+  channel: Client,
+  call: ServerReadableStream<pb.AgentLogChunk, pb.SendLogsResponse>,
+  reply: sendUnaryData<pb.SendLogsResponse>,
+): void {
+  const { path, requestSerialize, responseDeserialize } = methodOf("SendLogs");
+  let answered = false;
+  const finish = () => {
+    if (answered) return;
+    answered = true;
+    reply(null, create(pb.SendLogsResponseSchema, {}));
+  };
+  const onward = channel.makeClientStreamRequest(
+    path,
+    requestSerialize,
+    responseDeserialize,
+    finish,
+  ) as unknown as ClientWritableStream<pb.AgentLogChunk>;
+  onward.on("error", finish);
+  call.on("data", (chunk: pb.AgentLogChunk) => {
+    if (!onward.write(chunk)) pause(call, onward);
+  });
+  call.on("end", () => onward.end());
+  call.on("cancelled", () => onward.cancel());
+  call.on("error", () => onward.cancel());
+}
+
+/** A slow leader slows the agent down, and nothing gathers here. */
+function pause(
+  source: { pause(): unknown; resume(): unknown },
+  sink: NodeJS.WritableStream | ClientWritableStream<never> | object,
+): void {
+  source.pause();
+  (sink as NodeJS.EventEmitter).once("drain", () => source.resume());
+}
+
+function methodOf(name: "Connect" | "SendLogs") {
+  const method = METHODS[name];
+  if (method === undefined) throw new Error(`the contract with agents has no ${name}`);
+  return method;
+}

@@ -1,0 +1,78 @@
+// Who leads, and the line to it. The election's holder names itself with its address; this keeps one
+// channel to whoever that is now, and none when it is this server or nobody.
+
+import { duration, type Instant, type NodeId } from "@lattice/core";
+import type { Clock } from "../clock.ts";
+import { type PeerName, parsePeer } from "./address.ts";
+import { connectPeer, type PeerClient } from "./client.ts";
+
+/** How old what a follower says of a node's heartbeat may be. */
+const LIVENESS_AGE = duration(2_000);
+
+export interface Liveness {
+  readonly lastHeardAt: Instant | null;
+  readonly connected: boolean;
+}
+
+export interface LeaderLine {
+  /** The leader, when it is another server and is known. */
+  leader(): PeerName | null;
+  client(): PeerClient | null;
+  /** What the leader said lately; asks again in the background when that is old. */
+  liveness(node: NodeId): Liveness;
+  close(): void;
+}
+
+interface Options {
+  readonly selfId: string;
+  /** The name in the election, as the engine tells it. */
+  readonly holder: () => string | null;
+  readonly clock: Clock;
+}
+
+export function createLeaderLine({ selfId, holder, clock }: Options): LeaderLine {
+  let client: PeerClient | null = null;
+  let nodes: ReadonlyMap<string, Liveness> = new Map();
+  let askedAt = -Infinity;
+
+  return { leader, client: current, liveness, close: () => client?.close() };
+
+  function leader(): PeerName | null {
+    const name = holder();
+    const peer = name === null ? null : parsePeer(name);
+    return peer === null || peer.id === selfId ? null : peer;
+  }
+
+  function current(): PeerClient | null {
+    const address = leader()?.address ?? null;
+    if (client !== null && client.address !== address) {
+      client.close();
+      client = null;
+    }
+    if (client === null && address !== null) client = connectPeer(address);
+    return client;
+  }
+
+  function liveness(node: NodeId): Liveness {
+    refresh();
+    return nodes.get(node) ?? { lastHeardAt: null, connected: false };
+  }
+
+  function refresh(): void {
+    const now = clock.now();
+    const line = current();
+    if (line === null || now - askedAt < LIVENESS_AGE) return;
+    askedAt = now;
+    line.liveness().then(
+      (facts) => {
+        nodes = new Map(
+          facts.map((fact) => [fact.node, { lastHeardAt: heardAt(fact.lastHeardMs), connected: fact.connected }]),
+        );
+      },
+      // The next question asks again; until then the last answer stands.
+      () => {},
+    );
+  }
+}
+
+const heardAt = (ms: number): Instant | null => (ms === 0 ? null : (Math.round(ms) as Instant));

@@ -1,0 +1,99 @@
+// The leader's side of the line between servers. A follower that asks a server which no longer
+// leads is told so and finds the new one; nothing is passed on twice.
+
+import { create } from "@bufbuild/protobuf";
+import type { handleServerStreamingCall, handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
+import { attempt, type Command, type NodeId, parseAllocationId } from "@lattice/core";
+import { ProblemError, pb, problemOf, serviceDefinition } from "@lattice/wire";
+import type { AgentHub } from "../agents/hub.ts";
+import type { LogRelay } from "../agents/logs.ts";
+import { statusOf } from "../api/grpc/status.ts";
+import type { GrpcService } from "../api/index.ts";
+import type { Leader } from "../leader/lead.ts";
+import type { Replica } from "../replica/replica.ts";
+
+export interface PeerServiceParts {
+  readonly leader: Leader;
+  readonly replica: Replica;
+  readonly hub: AgentHub;
+  readonly logs: LogRelay;
+}
+
+export function peerService(parts: PeerServiceParts): GrpcService {
+  const implementation: UntypedServiceImplementation = {
+    propose: propose(parts),
+    getLiveness: liveness(parts),
+    relayLogs: relayLogs(parts),
+  };
+  return { definition: serviceDefinition(pb.PeerService), implementation };
+}
+
+const propose =
+  ({ leader }: PeerServiceParts): handleUnaryCall<pb.ProposeRequest, pb.ProposeResponse> =>
+  (call, reply) => {
+    const sequencer = leader.sequencer();
+    if (sequencer === null) return reply(statusOf(notLeading().problem));
+    sequencer.propose(JSON.parse(call.request.command) as Command).then(
+      ({ outcome, index }) =>
+        reply(null, create(pb.ProposeResponseSchema, { outcome: JSON.stringify(outcome), logIndex: String(index) })),
+      (error: unknown) => reply(statusOf(problemOf(error))),
+    );
+  };
+
+const liveness =
+  ({ leader, replica, hub }: PeerServiceParts): handleUnaryCall<pb.GetLivenessRequest, pb.GetLivenessResponse> =>
+  (_call, reply) => {
+    if (leader.sequencer() === null) return reply(statusOf(notLeading().problem));
+    const nodes = [];
+    for (const { id } of replica.view.nodes()) {
+      nodes.push(
+        create(pb.NodeLivenessSchema, { node: id, lastHeardMs: hub.lastHeard(id) ?? 0, connected: hub.connected(id) }),
+      );
+    }
+    reply(null, create(pb.GetLivenessResponseSchema, { nodes }));
+  };
+
+const relayLogs =
+  ({ logs }: PeerServiceParts): handleServerStreamingCall<pb.RelayLogsRequest, pb.RelayLogsResponse> =>
+  (call) => {
+    const gone = new AbortController();
+    call.on("cancelled", () => gone.abort());
+    call.on("close", () => gone.abort());
+    const id = parseAllocationId(call.request.allocationId);
+    if (id === null) return void call.emit("error", statusOf(new ProblemError("unknown_allocation").problem));
+    const source = logs.open(
+      {
+        allocation: id,
+        attempt: attempt(call.request.attempt),
+        node: call.request.node as NodeId,
+        stream: call.request.stream === pb.LogStream.STDERR ? "stderr" : "stdout",
+        tail: call.request.tail,
+        follow: call.request.follow,
+      },
+      gone.signal,
+    );
+    void pump(call, source, gone.signal);
+  };
+
+async function pump(
+  call: Parameters<handleServerStreamingCall<pb.RelayLogsRequest, pb.RelayLogsResponse>>[0],
+  source: AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>,
+  gone: AbortSignal,
+): Promise<void> {
+  try {
+    for await (const { data, offset } of source) {
+      if (gone.aborted) return;
+      if (call.write(create(pb.RelayLogsResponseSchema, { data, offset: String(offset) }))) continue;
+      await new Promise<void>((resolve) => {
+        call.once("drain", resolve);
+        gone.addEventListener("abort", () => resolve(), { once: true });
+      });
+    }
+    call.end();
+  } catch (error) {
+    const status = statusOf(problemOf(error));
+    if (!gone.aborted) call.emit("error", Object.assign(new Error(status.details), status));
+  }
+}
+
+const notLeading = () => new ProblemError("not_leader", { detail: "This server does not lead any more." });

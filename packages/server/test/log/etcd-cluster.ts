@@ -1,0 +1,126 @@
+// Real etcd processes for tests: one member or several on loopback ports, each with its own
+// directory, ended by pid.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createEtcdClient } from "../../src/log/etcd/client/client.ts";
+import { temporaryDir } from "./temporary-dir.ts";
+
+const READY_MS = 20_000;
+
+export interface TestMember {
+  readonly name: string;
+  readonly endpoint: string;
+  kill(signal: NodeJS.Signals): Promise<void>;
+  /** Again, with what is in its directory. */
+  start(): void;
+  pid(): number;
+}
+
+export interface TestCluster {
+  readonly endpoints: readonly string[];
+  readonly members: readonly TestMember[];
+  /** The member that leads etcd. */
+  leader(): Promise<TestMember>;
+  stop(): Promise<void>;
+}
+
+export async function startEtcd(count: number, more: readonly string[] = []): Promise<TestCluster> {
+  const dir = await temporaryDir();
+  const ports = await freePorts(count * 2);
+  const plan = Array.from({ length: count }, (_, n) => ({
+    name: `m${n + 1}`,
+    client: `http://127.0.0.1:${ports[2 * n]}`,
+    peer: `http://127.0.0.1:${ports[2 * n + 1]}`,
+  }));
+  const cluster = plan.map(({ name, peer }) => `${name}=${peer}`).join(",");
+  const members = await Promise.all(
+    plan.map(async ({ name, client, peer }) => {
+      await mkdir(join(dir, name), { mode: 0o700 });
+      return startMember(client, [
+        ...["--name", name, "--data-dir", join(dir, name)],
+        ...["--listen-client-urls", client, "--advertise-client-urls", client],
+        ...["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer],
+        ...["--initial-cluster", cluster, "--logger", "zap", "--log-level", "fatal"],
+        ...more,
+      ]);
+    }),
+  );
+  const endpoints = members.map((member) => member.endpoint);
+  await healthy(endpoints);
+  return {
+    endpoints,
+    members,
+    async leader() {
+      const client = createEtcdClient({ endpoints, tls: null });
+      try {
+        const { leader } = await client.status();
+        const name = (await client.memberList()).find((member) => member.id === leader)?.name;
+        const found = members.find((member) => member.name === name);
+        if (found === undefined) throw new Error("etcd has no leader");
+        return found;
+      } finally {
+        client.close();
+      }
+    },
+    async stop() {
+      await Promise.all(members.map((member) => member.kill("SIGKILL")));
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+function startMember(endpoint: string, args: readonly string[]): TestMember {
+  let child: ChildProcess;
+  let exited: Promise<void>;
+  const start = (): void => {
+    child = spawn("etcd", args, { stdio: ["ignore", "ignore", "inherit"] });
+    exited = new Promise((resolve) => child.once("close", () => resolve()));
+  };
+  start();
+  return {
+    name: args[1] ?? "",
+    endpoint,
+    start,
+    pid: () => child.pid ?? 0,
+    async kill(signal) {
+      child.kill(signal);
+      if (signal === "SIGKILL" || signal === "SIGTERM") await exited;
+    },
+  };
+}
+
+/** Resolves when each of them answers and follows a leader. */
+export async function healthy(endpoints: readonly string[]): Promise<void> {
+  const until = performance.now() + READY_MS;
+  for (const endpoint of endpoints) {
+    const client = createEtcdClient({ endpoints: [endpoint], tls: null });
+    for (;;) {
+      const status = await client.status(500).catch(() => null);
+      if (status !== null && status.leader !== 0n) break;
+      if (performance.now() > until) throw new Error(`etcd at ${endpoint} did not start`);
+      await sleep(20);
+    }
+    client.close();
+  }
+}
+
+/** Free at this moment; nobody else listens on ports that were just handed out. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => {
+    const address = server.address();
+    return typeof address === "object" && address !== null ? address.port : 0;
+  });
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}

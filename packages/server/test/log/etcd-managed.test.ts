@@ -1,0 +1,229 @@
+// A member of etcd of our own: started, left running, adopted, started again when it dies, joined by
+// others; and everything that keeps it from running is said in words.
+
+import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findEtcd } from "../../src/log/etcd/managed/binary.ts";
+import {
+  type Begin,
+  type ManagedMember,
+  openEtcdLog,
+  openManagedEtcdLog,
+  startManagedMember,
+} from "../../src/log/index.ts";
+import { issueCertificates, readTexts } from "./certificates.ts";
+import { fill, lead, readThrough } from "./entries.ts";
+import { freePorts, healthy } from "./etcd-cluster.ts";
+import { temporaryDir } from "./temporary-dir.ts";
+
+let dir: string;
+const started = new Set<ManagedMember>();
+beforeAll(async () => {
+  dir = await temporaryDir();
+});
+afterAll(async () => {
+  await Promise.all([...started].map((member) => member.stop()));
+  await rm(dir, { recursive: true, force: true });
+});
+
+interface Place {
+  readonly name: string;
+  readonly peer: string;
+  readonly clientListen: string;
+  readonly dir: string;
+}
+
+async function place(name: string): Promise<Place> {
+  const [peer, client] = await freePorts(2);
+  return { name, peer: `127.0.0.1:${peer}`, clientListen: `127.0.0.1:${client}`, dir: join(dir, name) };
+}
+
+const optionsOf = (at: Place, begin: Begin, warnings: string[] = []) => ({
+  ...at,
+  peerListen: null,
+  binary: null,
+  tls: null,
+  begin,
+  onWarning: (text: string) => {
+    warnings.push(text);
+  },
+});
+
+async function start(at: Place, begin: Begin, warnings: string[] = []): Promise<ManagedMember> {
+  const member = await startManagedMember(optionsOf(at, begin, warnings));
+  started.add(member);
+  return member;
+}
+
+const founding = (at: Place): Begin => ({ kind: "bootstrap", members: [at] });
+
+test("a member outlives its server, is adopted with all it holds, and is started again when it dies", async () => {
+  const at = await place("first");
+  const log = await openManagedEtcdLog(
+    { endpoints: [], prefix: "/lattice/m", name: "one" },
+    optionsOf(at, founding(at)),
+  );
+  started.add(log.member);
+  expect(log.member).toMatchObject({ adopted: false, version: expect.stringMatching(/^3\./) });
+  const leader = await lead(log);
+  await fill(log, leader, 1, 5);
+  const pid = log.member.pid();
+  await log.close();
+  expect(() => process.kill(pid, 0)).not.toThrow();
+
+  const warnings: string[] = [];
+  const again = await openManagedEtcdLog(
+    { endpoints: [], prefix: "/lattice/m", name: "one" },
+    optionsOf(at, { kind: "resume" }, warnings),
+  );
+  started.add(again.member);
+  expect(again.member).toMatchObject({ adopted: true });
+  expect(again.member.pid()).toBe(pid);
+  expect(await readThrough(again, 1, 5)).toHaveLength(5);
+
+  process.kill(pid, "SIGKILL");
+  await expect.poll(() => again.member.pid(), { timeout: 10_000 }).not.toBe(pid);
+  expect(warnings.join()).toContain(`etcd (pid ${pid}) ended`);
+  const next = await lead(again);
+  await fill(again, next, 6, 7);
+  expect(await readThrough(again, 1, 7)).toHaveLength(7);
+  await again.close();
+  await again.member.stop();
+  expect(() => process.kill(again.member.pid(), 0)).toThrow();
+});
+
+test("a lost pid file does not lead to a second process", async () => {
+  const at = await place("unwritten");
+  const first = await start(at, founding(at));
+  await first.release();
+  await rm(join(at.dir, "etcd.pid"));
+  const second = await start(at, { kind: "resume" });
+  expect(second.adopted).toBe(true);
+  expect(second.pid()).toBe(first.pid());
+});
+
+test("other flags in the configuration: the member is started again with them", async () => {
+  const at = await place("moved");
+  const first = await start(at, founding(at));
+  await first.release();
+  const [port] = await freePorts(1);
+  const warnings: string[] = [];
+  const second = await start({ ...at, clientListen: `127.0.0.1:${port}` }, { kind: "resume" }, warnings);
+  expect(second.adopted).toBe(false);
+  expect(second.pid()).not.toBe(first.pid());
+  expect(warnings.join()).toContain("other flags");
+  await healthy([second.endpoint]);
+});
+
+test("a second member joins a cluster, and joining is refused when its data is gone", async () => {
+  const one = await place("one");
+  const two = await place("two");
+  const log = await openManagedEtcdLog(
+    { endpoints: [], prefix: "/lattice/j", name: "s1" },
+    optionsOf(one, founding(one)),
+  );
+  started.add(log.member);
+  const joining: Begin = { kind: "join", endpoints: [log.member.endpoint] };
+  const second = await start(two, joining);
+  await healthy([second.endpoint]);
+  const members = await log.cluster.members();
+  expect(members.map(({ name, healthy: ok }) => ({ name, ok }))).toEqual(
+    expect.arrayContaining([
+      { name: "one", ok: true },
+      { name: "two", ok: true },
+    ]),
+  );
+  const id = members.find(({ name }) => name === "two")?.id ?? "";
+  await log.cluster.moveLeader(id);
+  await expect.poll(async () => (await log.cluster.members()).find(({ leader }) => leader)?.name).toBe("two");
+
+  const elsewhere = { ...(await place("elsewhere")), name: "two" };
+  await expect(start(elsewhere, joining)).rejects.toMatchObject({
+    code: "already_member",
+    message: expect.stringContaining("remove that member and join again"),
+  });
+  await second.release();
+  expect((await log.cluster.remove(id)).map(({ name }) => name)).toEqual(["one"]);
+  await expect(log.cluster.remove((await log.cluster.members())[0]?.id ?? "")).rejects.toThrow("the last member");
+  await expect(log.cluster.remove("abc")).rejects.toThrow("no member of etcd has the id abc");
+  expect(await log.head()).toBe(0);
+  await log.close();
+}, 40_000);
+
+test("with certificates, whoever shows none is not let in", async () => {
+  const pki = await issueCertificates(dir);
+  const at = await place("secured");
+  const tls = { files: pki, texts: await readTexts(pki) };
+  const log = await openManagedEtcdLog(
+    { endpoints: [], prefix: "/lattice/t", name: "s1", tls: tls.texts },
+    { ...optionsOf(at, founding(at)), tls },
+  );
+  started.add(log.member);
+  expect(log.member.endpoint).toMatch(/^https:/);
+  const leader = await lead(log);
+  await fill(log, leader, 1, 3);
+  expect(await readThrough(log, 1, 3)).toHaveLength(3);
+  expect(await log.cluster.members()).toMatchObject([{ name: "secured", healthy: true, leader: true }]);
+  const endpoints = [log.member.endpoint];
+  const bare = { endpoints, prefix: "/lattice/t", name: "s2", openTimeoutMs: 300 };
+  const strangers = [null, { ...tls.texts, cert: null, key: null }];
+  for (const shown of strangers) {
+    await expect(openEtcdLog({ ...bare, tls: shown })).rejects.toMatchObject({ code: "unavailable" });
+  }
+  await log.close();
+});
+
+describe("what keeps it from running", () => {
+  const script = async (name: string, text: string): Promise<string> => {
+    const path = join(dir, name, "etcd");
+    await mkdir(join(dir, name), { recursive: true });
+    await writeFile(path, `#!/bin/sh\n${text}\n`);
+    await chmod(path, 0o755);
+    return path;
+  };
+
+  test("no binary, on the path or where it should be", async () => {
+    const advice = "install etcd 3.4 or newer (Debian: etcd-server) or name it in quorum.etcd.binary";
+    await expect(findEtcd(null, join(dir, "empty"))).rejects.toMatchObject({
+      code: "missing_binary",
+      message: `there is no etcd on the PATH; ${advice}`,
+    });
+    const missing = join(dir, "missing", "etcd");
+    await expect(findEtcd(missing, "")).rejects.toMatchObject({
+      code: "missing_binary",
+      message: `${missing} cannot be run: it is not there; ${advice}`,
+    });
+  });
+
+  test("a version that is too old, and something else of that name", async () => {
+    const old = await script("old", 'echo "etcd Version: 3.3.25"');
+    await expect(findEtcd(null, join(dir, "old"))).rejects.toMatchObject({
+      code: "too_old",
+      message: expect.stringContaining(`${old} is etcd 3.3.25, at least 3.4 is needed`),
+    });
+    const other = await script("other", 'echo "hello"');
+    await expect(findEtcd(other, "")).rejects.toThrow("does not say that it is etcd");
+    const newer = await script("newer", 'echo "etcd Version: 3.10.1"');
+    expect(await findEtcd(newer, "")).toEqual({ path: newer, version: "3.10.1" });
+  });
+
+  test("nothing to resume", async () => {
+    const at = await place("nothing");
+    await expect(start(at, { kind: "resume" })).rejects.toMatchObject({
+      code: "no_data",
+      message: expect.stringContaining("--bootstrap"),
+    });
+  });
+
+  test("a process that ends at once is quoted", async () => {
+    const at = await place("broken");
+    const binary = await script(
+      "dying",
+      'test "$1" = --version && echo "etcd Version: 3.5.0" && exit\necho no luck; exit 1',
+    );
+    const member = startManagedMember({ ...optionsOf(at, founding(at)), binary });
+    await expect(member).rejects.toMatchObject({ code: "did_not_start", message: expect.stringContaining("no luck") });
+    expect(await readFile(join(at.dir, "etcd-output.txt"), "utf8")).toContain("no luck");
+  });
+});
