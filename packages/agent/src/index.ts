@@ -1,9 +1,9 @@
 // The public surface: an agent inside another program, as tests and local clusters use it.
 
-export { type Agent, type AgentSurroundings, startAgent } from "./agent.ts";
 export type { After } from "./after.ts";
+export { type Agent, type AgentSurroundings, startAgent } from "./agent.ts";
 // What a node is made of, for a program that brings its own network, clock and runtime.
-export { type End, type Exit, type Order, type Stop } from "./lifecycle/attempt.ts";
+export type { End, Exit, Order, Stop } from "./lifecycle/attempt.ts";
 export type { Facts } from "./lifecycle/recover.ts";
 export type { Dialer } from "./link/dial.ts";
 export { gate } from "./link/gate.ts";

@@ -9,9 +9,15 @@ export interface Clock {
   after(wait: Duration, callback: () => void): () => void;
   /** Resolves when everything that is ready now has had its turn. */
   turn(): Promise<void>;
-  /** Milliseconds of work done so far, for telling how much something cost; may have fractions. */
+  /**
+   * Milliseconds on a clock that nobody sets: for telling how long something took or how long a
+   * node is silent, whatever happens to the time of day. Has no date, and may have fractions.
+   */
   worked(): number;
 }
+
+/** Now, on the clock that nobody sets. To be compared with its own kind alone. */
+export const steadyNow = (clock: Clock): Instant => instant(Math.floor(clock.worked()));
 
 export const systemClock: Clock = {
   now: () => instant(Date.now()),

@@ -1,5 +1,23 @@
-// The public surface of the server package: what tests and tools may start.
+// The public surface of the server package: what tests and tools may start, whole or in parts.
+
+// The parts of a server, for a program that brings its own network, clock and log.
+export { type ConnectCall, type ConnectContext, handleConnect } from "./agents/connect.ts";
+export { type AgentHub, createAgentHub } from "./agents/hub.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { type Config, loadConfig } from "./config/index.ts";
-export { createLogger } from "./observe/index.ts";
+export { archiveTo } from "./history/archive.ts";
+export type { History, HistoryRecord } from "./history/index.ts";
+export { type Leader, startLeading } from "./leader/lead.ts";
+export {
+  createMemoryStore,
+  type Leadership,
+  LogError,
+  type MemoryStore,
+  openMemoryLog,
+  type ReplicatedLog,
+  type StoredEntry,
+} from "./log/index.ts";
+export { createLogger, type Logger, type Metrics } from "./observe/index.ts";
+export { openReplica, type Replica } from "./replica/replica.ts";
+export { type Snapshotter, startSnapshotter } from "./replica/snapshotter.ts";
 export { type RunningServer, startServer } from "./server.ts";

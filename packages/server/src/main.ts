@@ -3,7 +3,7 @@
 
 import { setFlagsFromString } from "node:v8";
 import { Command, Option } from "commander";
-import { ConfigError, LOG_LEVELS, loadConfig } from "./config/index.ts";
+import { ConfigError, type HowToBegin, LOG_LEVELS, loadConfig } from "./config/index.ts";
 import { createLogger } from "./observe/index.ts";
 import { startServer } from "./server.ts";
 
@@ -19,6 +19,8 @@ interface Flags {
   readonly restListen?: string;
   readonly grpcListen?: string;
   readonly logLevel?: string;
+  readonly bootstrap?: boolean;
+  readonly join?: readonly string[];
 }
 
 const program = new Command("lattice-server")
@@ -28,6 +30,8 @@ const program = new Command("lattice-server")
   .option("--data-dir <dir>", "where the log, snapshots and history live")
   .option("--rest-listen <address>", "host:port of the REST API")
   .option("--grpc-listen <address>", "host:port of the gRPC API")
+  .option("--bootstrap", "begin a new cluster; once, on the very first start of its first member")
+  .option("--join <endpoint...>", "join the cluster of this log member; once, on the first start of a further member")
   .addOption(new Option("--log-level <level>", "how much to log").choices(LOG_LEVELS))
   .showHelpAfterError();
 
@@ -40,9 +44,11 @@ await main(program.parse().opts<Flags>());
 async function main(flags: Flags): Promise<void> {
   const config = readConfig(flags);
   const logger = createLogger({ level: config.log.level, server: config.server.id });
-  const server = await startServer({ config, logger, version: VERSION }).catch((error: unknown) => {
-    fail(error instanceof Error ? error.message : String(error));
-  });
+  const server = await startServer({ config, logger, version: VERSION, begin: howToBegin(flags) }).catch(
+    (error: unknown) => {
+      fail(error instanceof Error ? error.message : String(error));
+    },
+  );
   if (server === undefined) return;
 
   let stopping = false;
@@ -63,6 +69,13 @@ async function main(flags: Flags): Promise<void> {
 
   process.stdout.write(`${JSON.stringify({ ready: true, rest: server.rest, grpc: server.grpc })}\n`);
   logger.info({ rest: server.rest, grpc: server.grpc, version: VERSION }, "serving");
+}
+
+function howToBegin({ bootstrap, join }: Flags): HowToBegin {
+  if (bootstrap === true && join !== undefined)
+    fail("--bootstrap begins a cluster and --join joins one; give one of them");
+  if (join !== undefined) return { join };
+  return bootstrap === true ? "bootstrap" : "resume";
 }
 
 function readConfig(flags: Flags) {

@@ -12,7 +12,7 @@ import { createLogRelay } from "./agents/logs.ts";
 import { agentService } from "./agents/service.ts";
 import { startApi } from "./api/index.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import { type Config, formatListen, logConfigOf } from "./config/index.ts";
+import { type Config, formatListen, type HowToBegin, logConfigOf } from "./config/index.ts";
 import { archiveTo } from "./history/archive.ts";
 import { openHistory } from "./history/index.ts";
 import { startLeading } from "./leader/lead.ts";
@@ -39,6 +39,8 @@ export interface ServerOptions {
   readonly logger: Logger;
   readonly version: string;
   readonly clock?: Clock;
+  /** How a log member of our own begins when it has no data yet. */
+  readonly begin?: HowToBegin;
 }
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -48,16 +50,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   mkdirSync(config.server.dataDir, { recursive: true });
 
   const metrics = createMetrics();
-  const log = await openLog(logConfigOf(config, "resume", onWarning));
+  const log = await openLog(logConfigOf(config, options.begin ?? "resume", onWarning));
   const history = await openHistory({ dir: join(config.server.dataDir, "history"), onWarning });
   const replica = await openReplica(log, archiveTo(history, logger));
-  const snapshotter = startSnapshotter({
-    log,
-    replica,
-    history,
-    logger,
-    everyEntries: config.quorum.snapshotEveryEntries,
-  });
 
   const hub = createAgentHub(clock);
   const logs = createLogRelay(hub, clock);
@@ -76,6 +71,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     heartbeatTimeout: config.nodeAgent.heartbeatTimeout,
     gracePeriod: config.nodeAgent.gracePeriod,
     onCycle: (result) => void cycles.set(result.vcluster, result),
+  });
+  const snapshotter = startSnapshotter({
+    log,
+    replica,
+    history,
+    logger,
+    everyEntries: config.quorum.snapshotEveryEntries,
+    mayTake: () => config.quorum.engine !== "etcd" || leader.sequencer() !== null,
   });
   const line = createLeaderLine({ selfId: config.server.id, holder: () => log.status().leader, clock });
   // With one server, serving before leading would only answer 503; one of several may never lead.

@@ -2,9 +2,9 @@
 // Heartbeats live here, in memory, and nowhere else: they are not in the log. The hub knows
 // streams, not meaning; what to order follows from state (`orders-of.ts`) and from effects.
 
-import { type Instant, instant, type NodeId } from "@lattice/core";
+import type { Instant, NodeId } from "@lattice/core";
 import type { pb } from "@lattice/wire";
-import type { Clock } from "../clock.ts";
+import { type Clock, steadyNow } from "../clock.ts";
 
 export type ServerMessageBody = NonNullable<pb.ServerMessage["message"]>;
 
@@ -30,6 +30,8 @@ export interface AgentHub {
   /** Sequence numbers only grow within a stream; a repeated one is not a sign of life. */
   heard(session: AgentSession, sequence: number): boolean;
   lastHeard(node: NodeId): Instant | null;
+  /** The same on the steady clock: silence must not be measured by a clock that can jump. */
+  lastHeardSteady(node: NodeId): Instant | null;
   close(): void;
 }
 
@@ -37,6 +39,7 @@ interface Presence {
   session: AgentSession | null;
   sequence: number;
   heardAt: Instant;
+  heardSteady: Instant;
 }
 
 export function createAgentHub(clock: Clock): AgentHub {
@@ -49,7 +52,7 @@ export function createAgentHub(clock: Clock): AgentHub {
       const before = nodes.get(session.node);
       if (before?.session) before.session.end("superseded by a newer connection of the same node");
       else count += 1;
-      nodes.set(session.node, { session, sequence: -1, heardAt: clock.now() });
+      nodes.set(session.node, { session, sequence: -1, heardAt: clock.now(), heardSteady: steadyNow(clock) });
       for (const listener of listeners) listener();
     },
     remove(session) {
@@ -77,10 +80,12 @@ export function createAgentHub(clock: Clock): AgentHub {
       const presence = nodes.get(session.node);
       if (presence?.session !== session || sequence <= presence.sequence) return false;
       presence.sequence = sequence;
-      presence.heardAt = instant(clock.now());
+      presence.heardAt = clock.now();
+      presence.heardSteady = steadyNow(clock);
       return true;
     },
     lastHeard: (node) => nodes.get(node)?.heardAt ?? null,
+    lastHeardSteady: (node) => nodes.get(node)?.heardSteady ?? null,
     close() {
       for (const presence of nodes.values()) presence.session?.end("the server is stopping");
       nodes.clear();

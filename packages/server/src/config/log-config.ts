@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Begin, LogConfig, MemberPlace } from "../log/index.ts";
 import type { Config } from "./config.ts";
+import { formatListen } from "./listen.ts";
 import { ConfigError } from "./load.ts";
 
 /**
@@ -35,6 +36,7 @@ export function logConfigOf(config: Config, begin: HowToBegin, onWarning: (text:
     tls: texts,
     prefix: etcd.prefix,
     name: config.server.id,
+    address: formatListen(config.api.grpcListen),
     leaseSeconds: etcd.leaseSeconds,
     onWarning,
     managed: !etcd.managed

@@ -5,7 +5,7 @@ import { type Duration, duration, type Instant } from "@lattice/core";
 import type { Logger } from "pino";
 import type { AgentHub } from "../agents/hub.ts";
 import { orderOf } from "../agents/orders.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, steadyNow } from "../clock.ts";
 import type { Sequencer } from "../leader/sequencer.ts";
 import type { Replica } from "../replica/replica.ts";
 import { decideHealth } from "./health/decide.ts";
@@ -24,6 +24,7 @@ export interface ControllerContext {
   readonly hub: AgentHub;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** On the steady clock. */
   readonly leadingSince: Instant;
   readonly heartbeatTimeout: Duration;
   readonly gracePeriod: Duration;
@@ -37,9 +38,10 @@ export async function runControllers(context: ControllerContext, signal: AbortSi
     every: duration(Math.max(20, Math.min(1_000, Math.floor(context.heartbeatTimeout / 4)))),
     turn: async () => {
       const verdicts = decideHealth(replica.view, {
-        now: clock.now(),
+        // A jump of the time of day is no silence of anybody.
+        now: steadyNow(clock),
         leadingSince: context.leadingSince,
-        lastHeard: hub.lastHeard,
+        lastHeard: hub.lastHeardSteady,
         timeout: context.heartbeatTimeout,
         grace: context.gracePeriod,
       });

@@ -7,7 +7,7 @@ import type { CycleResult } from "@lattice/scheduler";
 import type { Logger } from "pino";
 import type { AgentHub } from "../agents/hub.ts";
 import { forgetOrder, runOrder, stopOrder } from "../agents/orders.ts";
-import { type Clock, sleep } from "../clock.ts";
+import { type Clock, sleep, steadyNow } from "../clock.ts";
 import { runControllers } from "../controllers/act.ts";
 import { runSchedule } from "../controllers/schedule/loop.ts";
 import type { Leadership, ReplicatedLog } from "../log/replicated-log.ts";
@@ -118,7 +118,7 @@ export function startLeading(options: LeadOptions): Leader {
             hub: options.hub,
             clock,
             logger,
-            leadingSince: clock.now(),
+            leadingSince: steadyNow(clock),
             heartbeatTimeout: options.heartbeatTimeout,
             gracePeriod: options.gracePeriod,
           },

@@ -19,6 +19,7 @@ export {
 } from "./etcd/managed/member.ts";
 export { type ManagedEtcdLog, openManagedEtcdLog } from "./etcd/managed/open.ts";
 export { type EtcdLog, type EtcdLogOptions, openEtcdLog } from "./etcd/open.ts";
+export { seedEtcdLog } from "./etcd/seed.ts";
 export { type MemoryFaults, type MemoryLogOptions, openMemoryLog } from "./memory/open.ts";
 export { createMemoryStore, type MemoryStore } from "./memory/store.ts";
 export * from "./replicated-log.ts";

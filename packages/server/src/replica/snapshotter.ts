@@ -18,18 +18,20 @@ interface Options {
   readonly replica: Replica;
   readonly history: History;
   readonly everyEntries: number;
+  /** Servers that share one log share its snapshots: only one of them takes them. */
+  readonly mayTake: () => boolean;
   readonly logger: Logger;
 }
 
-export function startSnapshotter({ log, replica, history, everyEntries, logger }: Options): Snapshotter {
+export function startSnapshotter({ log, replica, history, everyEntries, mayTake, logger }: Options): Snapshotter {
   let newest: LogIndex = log.status().snapshot?.index ?? logIndex(0);
   let running: Promise<void> | null = null;
   const unsubscribe = replica.onApplied((applied) => {
-    if (running === null && applied.index - newest >= everyEntries) void run();
+    if (running === null && applied.index - newest >= everyEntries && mayTake()) void run();
   });
 
   return {
-    now: () => run(),
+    now: () => (mayTake() ? run() : Promise.resolve()),
     async close() {
       unsubscribe();
       await running;

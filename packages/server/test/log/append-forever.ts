@@ -2,7 +2,7 @@
 // acknowledged index. It takes snapshots and drops old segments on the way.
 
 import { logIndex } from "@lattice/core";
-import { openEmbeddedLog } from "../../src/log/index.ts";
+import { openEmbeddedLog } from "../../src/log/embedded/open.ts";
 import { entries, lead } from "./entries.ts";
 
 const dir = process.argv[2] ?? "";

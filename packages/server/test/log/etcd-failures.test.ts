@@ -13,11 +13,15 @@ import { startCutProxy } from "./cut-proxy.ts";
 import { bytesOf, entries, fill, lead, linesOf, readThrough, textOf } from "./entries.ts";
 import { healthy, startEtcd, type TestCluster } from "./etcd-cluster.ts";
 
+/** A database that is soon full. */
+const SMALL_BYTES = 6 * 1024 * 1024;
+
 let cluster: TestCluster;
+let small: TestCluster;
 beforeAll(async () => {
-  cluster = await startEtcd(3);
+  [cluster, small] = await Promise.all([startEtcd(3), startEtcd(1, ["--quota-backend-bytes", String(SMALL_BYTES)])]);
 });
-afterAll(() => cluster.stop());
+afterAll(() => Promise.all([cluster.stop(), small.stop()]));
 
 const open = (prefix: string, more: object = {}): Promise<ReplicatedLog> =>
   openEtcdLog({ endpoints: cluster.endpoints, prefix: `/lattice/${prefix}`, name: "one", ...more });
@@ -208,7 +212,6 @@ test("the database stays bounded over rounds of appends, snapshots and truncatio
 });
 
 test("a full database refuses appends, and takes them again once old revisions are dropped", async () => {
-  const small = await startEtcd(1, ["--quota-backend-bytes", String(6 * 1024 * 1024)]);
   const options = { endpoints: small.endpoints, compactGapMs: 1e9, leaseSeconds: 20, ownMember: true };
   const log = await open("full", options);
   const leader = await lead(log);
@@ -233,7 +236,6 @@ test("a full database refuses appends, and takes them again once old revisions a
   expect(log.status()).toMatchObject({ lastIndex: refused, unwritable: null });
   expect((await readThrough(log, refused, refused)).map(textOf)).toEqual(["again"]);
   await log.close();
-  await small.stop();
 });
 
 test("without a majority nothing is written, what is known is read, and it goes on afterwards", async () => {

@@ -10,6 +10,8 @@ import { EtcdError } from "./client/etcd-error.ts";
 /** Least time between two compactions: each makes every member walk its database. */
 const COMPACT_GAP_MS = 10_000;
 const DEFRAGMENT_GAP_MS = 60 * 60_000;
+/** A member that takes no writes has little to lose by a pause, but may be full of what is needed. */
+const FULL_GAP_MS = 60_000;
 /** Below it free pages are not worth a pause. */
 const DEFRAGMENT_FROM_BYTES = 512 * 1024 * 1024;
 const FREE_SHARE = 0.5;
@@ -30,11 +32,14 @@ export interface MemberFacts {
 
 export type Due = "defragment" | "nothing";
 
-/** A leader of etcd is spared, unless it is full: the pause would cost the cluster an election. */
+/**
+ * A leader of etcd is spared, unless it is full: the pause would cost the cluster an election. What a
+ * full member says of its free pages is not asked: it counts them when it writes, which it cannot.
+ */
 export function decideUpkeep(member: MemberFacts, sinceDefragmentMs: number): Due {
-  const free = member.fileBytes - member.usedBytes;
-  if (member.full && free > 0 && sinceDefragmentMs >= COMPACT_GAP_MS) return "defragment";
+  if (member.full) return sinceDefragmentMs >= FULL_GAP_MS ? "defragment" : "nothing";
   if (member.leads || member.fileBytes < DEFRAGMENT_FROM_BYTES) return "nothing";
+  const free = member.fileBytes - member.usedBytes;
   if (free < member.fileBytes * FREE_SHARE || sinceDefragmentMs < DEFRAGMENT_GAP_MS) return "nothing";
   return "defragment";
 }

@@ -151,13 +151,30 @@ async function announce(options: ManagedMemberOptions, endpoints: readonly strin
       const what = `the cluster knows ${known.name} at ${known.peerUrls.join(", ")}, but there is no data of it here`;
       throw new ManagedError("already_member", `${what}; remove that member and join again`);
     }
-    const members = known === undefined ? (await client.memberAdd(url)).members : before;
+    const members = known === undefined ? await addPatiently(client, url) : before;
     return members.map((member) => ({
       name: member.name === "" ? options.name : member.name,
       peer: (member.peerUrls[0] ?? "").replace(/^https?:\/\//, ""),
     }));
   } finally {
     client.close();
+  }
+}
+
+/** etcd takes no new member while the last one has not been in touch for a few seconds. */
+const JOIN_WITHIN_MS = 60_000;
+const JOIN_PAUSE_MS = 500;
+
+async function addPatiently(client: ReturnType<typeof createEtcdClient>, url: string) {
+  const until = performance.now() + JOIN_WITHIN_MS;
+  for (;;) {
+    try {
+      return (await client.memberAdd(url)).members;
+    } catch (cause) {
+      const tooSoon = cause instanceof Error && cause.message.includes("unhealthy cluster");
+      if (!tooSoon || performance.now() > until) throw cause;
+      await sleep(JOIN_PAUSE_MS);
+    }
   }
 }
 

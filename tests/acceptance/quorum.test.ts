@@ -1,0 +1,98 @@
+// Three servers: any of them serves any call, and the loss of the leader loses nothing. The servers
+// run etcd members of their own; the leader is killed, paused and stopped in good order.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, sleep } from "../harness/eventually.ts";
+import { kill } from "../harness/processes.ts";
+import { Quorum } from "../harness/quorum.ts";
+
+let quorum: Quorum;
+beforeAll(async () => {
+  quorum = await Quorum.start({ servers: 3, nodes: 3 });
+}, 120_000);
+afterAll(() => quorum?.close());
+
+const other = (n: number): number => (n % 3) + 1;
+
+test("any server takes a submission, shows it at once, and brings the output", async () => {
+  for (const n of [1, 2, 3]) {
+    const id = await quorum.submit(n, { entrypoint: `echo by way of ${n}` });
+    expect(await quorum.state(n, id)).not.toBe("404");
+    await quorum.reaches(other(n), id, "completed");
+    const output = await quorum.api(other(n), "GET", `/allocations/${id}/logs`);
+    expect(output.text).toContain(`by way of ${n}`);
+  }
+}, 60_000);
+
+test("kill -9 of the leader under load: nothing acknowledged is lost, and running work goes on", async () => {
+  const leader = await quorum.leader();
+  const starts = join(quorum.dir, "starts");
+  writeFileSync(starts, "");
+  const running = await quorum.submit(leader, { entrypoint: "sleep 6; echo survived", nodes: 1 });
+  await quorum.reaches(leader, running, "running");
+
+  const acknowledged: string[] = [];
+  let stop = false;
+  const load = (async () => {
+    for (let n = 1; !stop; n = other(n)) {
+      const body = { entrypoint: `echo $LATTICE_ALLOC_ID.$LATTICE_ATTEMPT >> ${starts}` };
+      await quorum.submit(n, body).then(
+        (id) => acknowledged.push(id),
+        () => sleep(50),
+      );
+    }
+  })();
+  await sleep(1_000);
+  const before = acknowledged.length;
+  await quorum.server(leader).kill();
+  await eventually({ what: "submissions are taken again", withinMs: 30_000 }, () =>
+    acknowledged.length > before + 20 ? true : null,
+  );
+  stop = true;
+  await load;
+
+  const next = await quorum.leader();
+  expect(next).not.toBe(leader);
+  for (const id of acknowledged) await quorum.reaches(next, id, "completed");
+  await quorum.reaches(next, running, "completed");
+  const begun = readFileSync(starts, "utf8").trim().split("\n");
+  expect(new Set(begun).size).toBe(begun.length);
+  expect(new Set(begun.map((line) => line.split(".")[0])).size).toBe(acknowledged.length);
+  expect(acknowledged.length).toBeGreaterThan(40);
+  await quorum.startServer(leader);
+}, 120_000);
+
+test("a paused leader is replaced, and commits nothing when it wakes", async () => {
+  const old = await quorum.leader();
+  kill(quorum.server(old).pid, "SIGSTOP");
+  const survivor = other(old);
+  const id = await eventually({ what: "another server takes a submission", withinMs: 30_000 }, () =>
+    quorum.submit(survivor, { entrypoint: "true" }).catch(() => null),
+  );
+  kill(quorum.server(old).pid, "SIGCONT");
+  await quorum.reaches(survivor, id, "completed");
+  expect(await quorum.leader()).not.toBe(old);
+  // It follows again, and what is sent to it goes to the new leader.
+  const late = await eventually({ what: "the old leader passes writes on", withinMs: 30_000 }, () =>
+    quorum.submit(old, { entrypoint: "true" }).catch(() => null),
+  );
+  await quorum.reaches(old, late, "completed");
+  const hashes = await eventually({ what: "all servers agree at one index", withinMs: 30_000 }, async () => {
+    const all = await Promise.all([1, 2, 3].map(async (n) => (await quorum.api(n, "GET", "/raft/status")).body));
+    const same = new Set(all.map((one) => one.applied_index)).size === 1;
+    return same ? all.map((one) => one.state_hash) : null;
+  });
+  expect(new Set(hashes).size).toBe(1);
+}, 120_000);
+
+test("a clean stop hands over at once", async () => {
+  const leader = await quorum.leader();
+  const survivor = other(leader);
+  const stopping = quorum.server(leader).stop();
+  await eventually({ what: "a submission is taken", withinMs: 15_000, everyMs: 20 }, () =>
+    quorum.submit(survivor, { entrypoint: "true" }).catch(() => null),
+  );
+  expect(await stopping).toBe(0);
+  await quorum.startServer(leader);
+}, 60_000);

@@ -1,0 +1,176 @@
+// What the log has said so far, learned from the first replica that applies an entry and compared
+// with every other: the same index, the same state. Each entry is checked for everything that must
+// hold after it.
+
+import { type Allocation, type AllocationId, type Applied, allocationMoves, brokenInvariants, type PhaseKind } from "@lattice/core";
+import type { Replica } from "@lattice/server";
+import type { World } from "../world/world.ts";
+
+export interface Ledger {
+  /** A replica was restored: its state must be the one known at its index. */
+  restored(who: string, replica: Replica): void;
+  applied(who: string, replica: Replica, applied: Applied): void;
+  /** Whether a claim of this attempt on this node has been committed. */
+  wasPlaced(key: string, node: string): boolean;
+  won(term: number): void;
+  readonly counts: Counts;
+}
+
+export interface Counts {
+  entries: number;
+  commands: number;
+  refused: number;
+  placements: number;
+  requeues: number;
+  completed: number;
+  failed: number;
+  cancelled: number;
+  nodesDegraded: number;
+  nodesDown: number;
+}
+
+export interface LedgerLimits {
+  readonly timeoutMs: number;
+  readonly graceMs: number;
+}
+
+/** Entries between two comparisons of state: a difference does not go away by itself. */
+const COMPARE_EVERY = 8;
+/** Replicas that are compared by hash have their indexes counted again only now and then. */
+const RECOUNT_EVERY = 64;
+
+export function createLedger(world: World, limits: LedgerLimits): Ledger {
+  const hashes = new Map<number, string>();
+  /** The hash of each entry's own bytes, chained to the one before. */
+  const chain: string[] = [];
+  const placed = new Map<string, Set<string>>();
+  const wonAt = new Map<number, number>();
+  const named = new Map<string, AllocationId>();
+  const phases = new Map<AllocationId, string>();
+  const counts: Counts = {
+    entries: 0,
+    commands: 0,
+    refused: 0,
+    placements: 0,
+    requeues: 0,
+    completed: 0,
+    failed: 0,
+    cancelled: 0,
+    nodesDegraded: 0,
+    nodesDown: 0,
+  };
+
+  function sameState(who: string, replica: Replica): void {
+    const { index } = replica.head();
+    const hash = replica.stateHash();
+    const known = hashes.get(index);
+    if (known === undefined) hashes.set(index, hash);
+    else if (known !== hash) world.violated("S8", `${who} has another state at entry ${index} than others`);
+  }
+
+  function recount(who: string, replica: Replica): void {
+    for (const broken of brokenInvariants(replica.view)) world.violated("S1", `${who} at ${replica.head().index}: ${broken}`);
+  }
+
+  function learn(replica: Replica, applied: Applied): void {
+    counts.entries += 1;
+    counts.commands += applied.outcomes.length;
+    for (const outcome of applied.outcomes) if (outcome.kind === "rejected") counts.refused += 1;
+    const { term } = replica.head();
+    for (const event of applied.events) {
+      if (event.kind === "allocation_changed" && event.allocation !== undefined) follow(replica, event.allocation, event.from ?? "", event.to ?? "");
+      // A node that is described anew stays where it is.
+      if (event.kind !== "node_changed" || event.from === event.to) continue;
+      if (event.to === "degraded") judged(term, limits.timeoutMs, event.node ?? "");
+      if (event.to === "down") {
+        counts.nodesDown += 1;
+        const node = event.node === undefined ? undefined : replica.view.node(event.node);
+        if (node?.state.kind === "down" && node.state.cause === "silent") judged(term, limits.timeoutMs + limits.graceMs, node.id);
+      }
+    }
+    for (const effect of applied.effects) {
+      if (effect.kind !== "run") continue;
+      const key = `${effect.allocation}.${effect.attempt}`;
+      const nodes = placed.get(key) ?? new Set();
+      if (nodes.size === 0) counts.placements += 1;
+      placed.set(key, nodes.add(effect.node));
+    }
+    checkQuotas(replica, applied);
+  }
+
+  /** Only legal moves, and never out of a final phase (O5). */
+  function follow(replica: Replica, id: AllocationId, from: string, to: string): void {
+    const known = phases.get(id) ?? "";
+    if (known !== from && from !== "") world.violated("O5", `allocation ${id} moves from ${from}, but was ${known}`);
+    if (from === "" && known !== "") world.violated("O5", `allocation ${id} is new again as ${to}`);
+    const legal = from === "" || from === to || (allocationMoves[from as PhaseKind] as readonly string[]).includes(to);
+    if (!legal) world.violated("O5", `allocation ${id} moves from ${from} to ${to}`);
+    phases.set(id, to);
+    if (from === "") newcomer(replica.view.allocation(id), id);
+    if (to === "pending" && from !== "" && from !== to) counts.requeues += 1;
+    if (to === "completed" || to === "failed" || to === "cancelled") counts[to] += 1;
+  }
+
+  /** One request makes one allocation, however often it is sent. */
+  function newcomer(record: Allocation | undefined, id: AllocationId): void {
+    const name = record?.spec.name;
+    if (name === undefined) return;
+    const before = named.get(name);
+    if (before !== undefined) world.violated("S7", `request ${name} made both ${before} and ${id}`);
+    named.set(name, id);
+  }
+
+  function judged(term: number, leastMs: number, node: string): void {
+    counts.nodesDegraded += 1;
+    const since = wonAt.get(term);
+    if (since !== undefined && world.now() - since < leastMs) {
+      world.violated("D9", `${node} was judged ${world.now() - since} ms after term ${term} began, before ${leastMs} ms`);
+    }
+  }
+
+  function checkQuotas(replica: Replica, applied: Applied): void {
+    if (applied.events.some((event) => event.kind === "tenant_changed")) return;
+    const { view } = replica;
+    for (const effect of applied.effects) {
+      if (effect.kind !== "run") continue;
+      const tenant = view.allocation(effect.allocation)?.spec.tenant;
+      const quota = tenant === undefined ? undefined : view.tenant(tenant)?.quota;
+      if (tenant === undefined || quota === undefined) continue;
+      const usage = view.usage(tenant);
+      // A new order of an old placement does not raise anything.
+      if (view.allocation(effect.allocation)?.phase.kind !== "staging") continue;
+      if (quota.maxNodes !== null && usage.nodes > quota.maxNodes && raised(view.allocation(effect.allocation), applied)) {
+        world.violated("S2", `tenant ${tenant} has ${usage.nodes} nodes of ${quota.maxNodes}`);
+      }
+    }
+  }
+
+  return {
+    counts,
+    restored(who, replica) {
+      if (replica.head().index > 0) sameState(who, replica);
+    },
+    applied(who, replica, applied) {
+      const { index, hash } = replica.head();
+      if (index % COMPARE_EVERY === 0) sameState(who, replica);
+      const known = chain[index];
+      if (known !== undefined) {
+        if (known !== hash) world.violated("S8", `${who} has another entry ${index} than others`);
+        if (index % RECOUNT_EVERY === 0) recount(who, replica);
+        return;
+      }
+      chain[index] = hash;
+      world.note(`entry ${index} ${hash}`);
+      learn(replica, applied);
+      recount(who, replica);
+    },
+    wasPlaced: (key, node) => placed.get(key)?.has(node) === true,
+    won(term) {
+      wonAt.set(term, world.now());
+    },
+  };
+}
+
+/** Placed by this very entry. */
+const raised = (record: Allocation | undefined, applied: Applied): boolean =>
+  record?.phase.kind === "staging" && record.phase.placedAt === applied.at;

@@ -1,0 +1,40 @@
+// Promises to users and the end of everything: what was acknowledged is there on every leader, and
+// once faults and submissions have stopped nothing is left undone.
+
+import { isFinal } from "@lattice/core";
+import type { Cluster } from "../cluster.ts";
+import type { SimulatedServer } from "../servers/server.ts";
+
+/** S7: every acknowledged submission is in the leader's state, or in its history. */
+export function checkAcknowledged({ world, users, servers }: Cluster, leader: SimulatedServer): void {
+  const replica = leader.life()?.replica;
+  if (replica === null || replica === undefined) return;
+  for (const [id, name] of users.acknowledged) {
+    const record = replica.view.allocation(id);
+    if (record !== undefined && record.spec.name === name) continue;
+    if (record !== undefined) world.violated("S7", `${id} is ${record.spec.name}, acknowledged as ${name}`);
+    else if (!servers.some((server) => server.shelf.has(id))) world.violated("S7", `${id} (${name}) is on no shelf and unknown to ${leader.name}`);
+  }
+}
+
+/** What keeps the cluster from being done, in words; empty when it is. */
+export function leftUndone({ leader, nodes, ledger }: Cluster): readonly string[] {
+  const replica = leader()?.life()?.replica;
+  if (replica === null || replica === undefined) return ["no server leads"];
+  const { view } = replica;
+  const left: string[] = [];
+  for (const record of view.allocations()) {
+    if (!isFinal(record.phase)) left.push(`allocation ${record.id} is ${record.phase.kind} (attempt ${record.attempt})`);
+  }
+  for (const node of view.nodes()) {
+    if (node.state.kind !== "ready") left.push(`node ${node.id} is ${node.state.kind}`);
+    for (const claim of node.claims) left.push(`node ${node.id} is claimed by ${claim.allocation}.${claim.attempt}`);
+  }
+  if (view.nodeCount !== nodes.length) left.push(`${view.nodeCount} of ${nodes.length} nodes are known`);
+  for (const { name, machine } of nodes) {
+    for (const process of machine.live()) left.push(`${process.key} is alive on ${name}`);
+    for (const key of machine.attempts.keys()) left.push(`${key} is not forgotten on ${name}`);
+  }
+  if (ledger.counts.entries === 0) left.push("nothing was ever written");
+  return left;
+}

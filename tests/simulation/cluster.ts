@@ -1,0 +1,107 @@
+// The whole simulated cluster: servers on one log, nodes with their machines, the network between
+// them, users, and the checks that watch all of it.
+
+import { createMemoryStore, type MemoryStore } from "@lattice/server";
+import { createLedger, type Ledger } from "./checks/ledger.ts";
+import { createTruth, type Truth } from "./checks/truth.ts";
+import { createNetwork, type Network } from "./network/network.ts";
+import { createMachine } from "./nodes/machine.ts";
+import { createNode, type SimulatedNode } from "./nodes/node.ts";
+import type { LogWeather } from "./servers/log.ts";
+import { createServer, SETTINGS, type SimulatedServer } from "./servers/server.ts";
+import { createClient } from "./users/client.ts";
+import { createUsers, type Users } from "./users/users.ts";
+import type { World } from "./world/world.ts";
+
+export interface Cluster {
+  readonly world: World;
+  readonly network: Network;
+  readonly store: MemoryStore;
+  readonly weather: LogWeather;
+  readonly servers: readonly SimulatedServer[];
+  readonly nodes: readonly SimulatedNode[];
+  readonly users: Users;
+  readonly ledger: Ledger;
+  readonly truth: Truth;
+  readonly faults: Map<string, number>;
+  elections(): number;
+  leader(): SimulatedServer | null;
+}
+
+export interface ClusterSize {
+  readonly servers: number;
+  readonly nodes: number;
+  readonly nodesPerGroup: number;
+}
+
+/** When the simulated world begins. */
+const EPOCH_MS = 1_700_000_000_000;
+/** A server whose process ended by itself is started again after this. */
+const RESTART_MS = 2_000;
+/** How often leaders are asked whether they have all that was acknowledged, and machines are looked at. */
+const LOOK_MS = 1_000;
+
+export function createCluster(world: World, size: ClusterSize): Cluster {
+  const network = createNetwork(world);
+  const store = createMemoryStore();
+  const weather: LogWeather = { lossBefore: 0, lossAfter: 0, slowMs: 0 };
+  const ledger = createLedger(world, SETTINGS);
+  const truth = createTruth(world, ledger);
+  const faults = new Map<string, number>();
+  const count = (kind: string): void => void faults.set(kind, (faults.get(kind) ?? 0) + 1);
+  const names = Array.from({ length: size.servers }, (_, n) => `s${n + 1}`);
+  let elections = 0;
+
+  const servers = names.map((name) =>
+    createServer({
+      world,
+      network,
+      store,
+      weather,
+      name,
+      epochMs: EPOCH_MS,
+      onReplica(_, life, replica) {
+        ledger.restored(life.host.name, replica);
+        replica.onApplied((applied) => ledger.applied(life.host.name, replica, applied));
+      },
+      onFailed(server, error) {
+        // A process that cannot go on ends, and is started again; only being left behind is a reason.
+        const text = error instanceof Error ? error.message : String(error);
+        world.note(`${server.name} failed: ${text}`);
+        if (!/is gone, the log begins|does not answer/.test(text)) world.violated("failed", `${server.name}: ${text}`);
+        server.crash();
+        world.after(RESTART_MS, server.start);
+      },
+      onLoss: (before) => count(before ? "append_refused" : "append_unanswered"),
+      onWon(term) {
+        elections += 1;
+        ledger.won(term);
+      },
+    }),
+  );
+  const nodes = Array.from({ length: size.nodes }, (_, n) => {
+    const name = `n${String(n + 1).padStart(2, "0")}`;
+    const machine = createMachine({
+      world,
+      name,
+      random: world.random(`machine ${name}`),
+      epochMs: EPOCH_MS,
+      onStart: truth.started,
+      onEnd: truth.ended,
+    });
+    return createNode({ world, network, machine, group: `g${Math.floor(n / size.nodesPerGroup)}`, servers: names });
+  });
+  const client = createClient(world, servers);
+  const users = createUsers({ world, client, truth, nodes: nodes.map((node) => node.name) });
+  const leader = (): SimulatedServer | null => servers.find((server) => server.leads()) ?? null;
+
+  function look(): void {
+    world.after(LOOK_MS, look);
+    truth.look(nodes);
+  }
+
+  for (const server of servers) server.start();
+  for (const node of nodes) world.after(world.random(`start ${node.name}`).between(0, 3_000), node.start);
+  look();
+  return { world, network, store, weather, servers, nodes, users, ledger, truth, faults, elections: () => elections, leader };
+}

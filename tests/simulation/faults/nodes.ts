@@ -1,0 +1,85 @@
+// What goes wrong with nodes, their agents and their wires.
+
+import type { Cluster } from "../cluster.ts";
+import type { SimulatedNode } from "../nodes/node.ts";
+import type { Random } from "../world/random.ts";
+import type { Fault } from "./faults.ts";
+
+const MINUTE = 60_000;
+
+const up = ({ nodes }: Cluster): SimulatedNode[] => nodes.filter((node) => node.agent() !== null);
+
+function crashSome(cluster: Cluster, random: Random, many: number): boolean {
+  for (let n = 0; n < many; n++) {
+    const living = up(cluster);
+    if (living.length === 0) return false;
+    const node = random.pick(living);
+    node.crash();
+    cluster.world.after(random.pick([200, 1_000, 5_000, 40_000, 150_000]), node.start);
+  }
+  return true;
+}
+
+function cutOff({ world, network, servers }: Cluster, nodes: readonly SimulatedNode[], random: Random): boolean {
+  const all = random.chance(0.6);
+  const lost = all ? servers : [random.pick(servers)];
+  const ms = random.pick([300, 3_000, 15_000, 45_000, 150_000]);
+  for (const node of nodes) {
+    for (const server of lost) world.after(ms + random.between(0, 500), network.cut(node.name, server.name));
+  }
+  return true;
+}
+
+export const nodeFaults: readonly Fault[] = [
+  { kind: "agent_crash", everyMs: 60_000, strike: (cluster, random) => crashSome(cluster, random, 1) },
+  { kind: "agents_crash_together", everyMs: 8 * MINUTE, strike: (cluster, random) => crashSome(cluster, random, 3) },
+  {
+    kind: "node_reboot",
+    everyMs: 3 * MINUTE,
+    strike(cluster, random) {
+      const node = random.pick(cluster.nodes);
+      node.powerOff();
+      cluster.world.after(random.pick([5_000, 40_000, 120_000]), node.start);
+      return true;
+    },
+  },
+  {
+    kind: "stream_broken",
+    everyMs: 25_000,
+    strike: ({ network, nodes }, random) => network.drop(random.pick(nodes).name),
+  },
+  {
+    kind: "node_cut_off",
+    everyMs: 90_000,
+    strike: (cluster, random) => cutOff(cluster, [random.pick(cluster.nodes)], random),
+  },
+  {
+    kind: "group_cut_off",
+    everyMs: 8 * MINUTE,
+    strike(cluster, random) {
+      const from = random.between(0, cluster.nodes.length - 1);
+      return cutOff(cluster, cluster.nodes.slice(from, from + 8), random);
+    },
+  },
+  {
+    kind: "agent_clock_jump",
+    everyMs: 2 * MINUTE,
+    strike({ nodes }, random) {
+      random.pick(nodes).machine.jump(random.pick([-60_000, -4_000, -200, 200, 4_000, 60_000]));
+      return true;
+    },
+  },
+  {
+    kind: "disk_full",
+    everyMs: 4 * MINUTE,
+    strike({ world, nodes }, random) {
+      const { machine } = random.pick(nodes);
+      if (machine.full) return false;
+      machine.full = true;
+      world.after(random.between(2_000, 40_000), () => {
+        machine.full = false;
+      });
+      return true;
+    },
+  },
+];

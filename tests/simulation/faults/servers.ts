@@ -1,0 +1,136 @@
+// What goes wrong with servers and with the log they share.
+
+import type { Cluster } from "../cluster.ts";
+import type { SimulatedServer } from "../servers/server.ts";
+import type { Random } from "../world/random.ts";
+import type { Fault } from "./faults.ts";
+
+const MINUTE = 60_000;
+
+const alive = ({ servers }: Cluster): SimulatedServer[] => servers.filter((server) => server.life() !== null);
+
+function crash({ world }: Cluster, server: SimulatedServer, random: Random): void {
+  server.crash();
+  world.after(random.between(500, 20_000), server.start);
+}
+
+function pause({ world }: Cluster, server: SimulatedServer, ms: number): boolean {
+  const life = server.life();
+  if (life === null || life.host.paused()) return false;
+  life.host.pause();
+  life.wire.paused();
+  world.after(ms, life.host.resume);
+  return true;
+}
+
+export const serverFaults: readonly Fault[] = [
+  {
+    kind: "server_crash",
+    everyMs: 5 * MINUTE,
+    strike(cluster, random) {
+      const up = alive(cluster);
+      if (up.length === 0) return false;
+      crash(cluster, random.pick(up), random);
+      return true;
+    },
+  },
+  {
+    kind: "leader_crash",
+    everyMs: 5 * MINUTE,
+    strike(cluster, random) {
+      const leader = cluster.leader();
+      if (leader === null) return false;
+      crash(cluster, leader, random);
+      return true;
+    },
+  },
+  {
+    kind: "all_servers_crash",
+    everyMs: 25 * MINUTE,
+    strike(cluster, random) {
+      for (const server of alive(cluster)) crash(cluster, server, random);
+      return true;
+    },
+  },
+  {
+    kind: "leader_paused",
+    everyMs: 6 * MINUTE,
+    strike(cluster, random) {
+      const leader = cluster.leader();
+      return leader !== null && pause(cluster, leader, random.pick([500, 2_000, 4_000, 15_000, 100_000]));
+    },
+  },
+  {
+    kind: "follower_paused",
+    everyMs: 8 * MINUTE,
+    strike(cluster, random) {
+      const followers = alive(cluster).filter((server) => !server.leads());
+      return followers.length > 0 && pause(cluster, random.pick(followers), random.between(500, 120_000));
+    },
+  },
+  {
+    kind: "lease_lost",
+    everyMs: 6 * MINUTE,
+    strike({ store }) {
+      if (store.election.leader() === null) return false;
+      store.election.depose();
+      return true;
+    },
+  },
+  {
+    kind: "server_cut_from_log",
+    everyMs: 6 * MINUTE,
+    strike(cluster, random) {
+      const up = alive(cluster);
+      if (up.length === 0) return false;
+      const heal = random.pick(up).life()?.wire.cut();
+      if (heal !== undefined) cluster.world.after(random.pick([800, 2_500, 10_000, 60_000]), heal);
+      return true;
+    },
+  },
+  {
+    kind: "lossy_log",
+    everyMs: 4 * MINUTE,
+    strike({ world, weather }, random) {
+      if (weather.lossBefore > 0) return false;
+      weather.lossBefore = 0.2;
+      weather.lossAfter = 0.1;
+      world.after(random.between(1_000, 8_000), () => {
+        weather.lossBefore = 0;
+        weather.lossAfter = 0;
+      });
+      return true;
+    },
+  },
+  {
+    kind: "slow_log",
+    everyMs: 6 * MINUTE,
+    strike({ world, weather }, random) {
+      weather.slowMs = random.between(50, 1_500);
+      world.after(random.between(2_000, 20_000), () => {
+        weather.slowMs = 0;
+      });
+      return true;
+    },
+  },
+  {
+    kind: "snapshot_corrupt",
+    everyMs: 8 * MINUTE,
+    strike({ store }) {
+      const good = store.snapshots.filter((snapshot) => !snapshot.corrupt);
+      const newest = good.at(-1);
+      // The last good one is what disaster recovery is for.
+      if (newest === undefined || good.length < 2) return false;
+      newest.corrupt = true;
+      return true;
+    },
+  },
+  {
+    kind: "server_clock_jump",
+    everyMs: 6 * MINUTE,
+    strike({ servers }, random) {
+      random.pick(servers).jump(random.pick([-120_000, -5_000, -300, 300, 5_000, 45_000, 120_000]));
+      return true;
+    },
+  },
+];

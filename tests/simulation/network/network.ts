@@ -1,0 +1,127 @@
+// The wires between agents and servers: who can reach whom, what a dial leads to, and which streams
+// are open. It breaks streams and wires on request; it decides nothing about when.
+
+import type { Host } from "../world/host.ts";
+import type { World } from "../world/world.ts";
+import { type Connection, createConnection, type StreamEnd } from "./connection.ts";
+
+/** A server as the wire sees it; null while its process is not there. */
+export interface Listening {
+  readonly host: Host;
+  accept(stream: StreamEnd): void;
+}
+
+export interface Network {
+  listen(server: string, listening: Listening | null): void;
+  dial(node: string, host: Host, server: string): StreamEnd;
+  /** Cuts the wire; the answer heals it. Cuts add up. */
+  cut(node: string, server: string): () => void;
+  /** A process is gone. `farewell`: its kernel still says so to the other ends. */
+  gone(side: "client" | "server", name: string, farewell: boolean): void;
+  /** Breaks one stream of that node, if it has one. */
+  drop(node: string): boolean;
+  open(): number;
+}
+
+/** A dial into the void gives up after this. */
+const DIAL_TIMEOUT_MS = 5_000;
+/** An agent's keepalive finds a dead wire between these. */
+const KEEPALIVE_MS: readonly [number, number] = [20_000, 30_000];
+/** How often a server never learns that a stream broke. */
+const HALF_OPEN = 0.3;
+
+export function createNetwork(world: World): Network {
+  const random = world.random("network");
+  const servers = new Map<string, Listening>();
+  const cuts = new Map<string, number>();
+  const connections = new Set<Connection>();
+  const wire = (node: string, server: string): string => `${node}>${server}`;
+  const blocked = (node: string, server: string): boolean => (cuts.get(wire(node, server)) ?? 0) > 0;
+
+  function between(node: string, server: string): Connection[] {
+    return [...connections].filter((one) => one.node === node && one.to === server);
+  }
+
+  function reach(connection: Connection, clientHost: Host): void {
+    const { node, to } = connection;
+    if (!clientHost.alive() || connection.clientLeft()) {
+      connections.delete(connection);
+      return;
+    }
+    const server = servers.get(to);
+    if (blocked(node, to)) {
+      world.after(DIAL_TIMEOUT_MS, () => abandon(connection));
+      return;
+    }
+    if (server === undefined) return abandon(connection);
+    connection.establish(server.host);
+    server.host.deliver(() => server.accept(connection.server));
+  }
+
+  function abandon(connection: Connection): void {
+    connection.silence("server");
+    connection.breakFor("client");
+    connections.delete(connection);
+  }
+
+  /** Both ends are told, each in its own time, the server perhaps never. */
+  function breakUp(connection: Connection, clientWait: number): void {
+    world.after(clientWait, () => connection.breakFor("client"));
+    if (random.chance(HALF_OPEN)) return;
+    world.after(random.between(1, 2_000), () => connection.breakFor("server"));
+  }
+
+  return {
+    listen(server, listening) {
+      if (listening === null) servers.delete(server);
+      else servers.set(server, listening);
+    },
+    dial(node, host, server) {
+      const connection = createConnection({
+        world,
+        random,
+        node,
+        to: server,
+        clientHost: host,
+        blocked: () => blocked(node, server),
+        onClosed: () => connections.delete(connection),
+      });
+      connections.add(connection);
+      world.after(random.between(1, 15), () => reach(connection, host));
+      return connection.client;
+    },
+    cut(node, server) {
+      const name = wire(node, server);
+      cuts.set(name, (cuts.get(name) ?? 0) + 1);
+      for (const connection of between(node, server)) {
+        const patience = random.between(...KEEPALIVE_MS);
+        world.after(patience, () => {
+          if (!blocked(node, server)) return;
+          connection.breakFor("client");
+        });
+      }
+      return () => {
+        cuts.set(name, (cuts.get(name) ?? 1) - 1);
+        if (!blocked(node, server)) for (const connection of between(node, server)) connection.flush();
+      };
+    },
+    gone(side, name, farewell) {
+      for (const connection of [...connections]) {
+        if ((side === "client" ? connection.node : connection.to) !== name) continue;
+        connection.silence(side);
+        const other = side === "client" ? "server" : "client";
+        const wait = farewell ? random.between(1, 200) : random.between(...KEEPALIVE_MS);
+        // A server has no keepalive of its own: without a farewell it is never told.
+        if (farewell || other === "client") world.after(wait, () => connection.breakFor(other));
+      }
+    },
+    drop(node) {
+      const open = [...connections].filter((one) => one.node === node && one.established());
+      const connection = open.at(-1);
+      if (connection === undefined) return false;
+      breakUp(connection, random.between(1, 1_000));
+      return true;
+    },
+    open: () => connections.size,
+  };
+}

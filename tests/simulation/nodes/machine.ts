@@ -1,0 +1,169 @@
+// One node's machine: its disk, its processes and its clock. It outlives its agents; a reboot ends
+// every process and leaves the disk. It keeps the truth about what ran, which the agents only
+// report: every start of a command is told to `onStart`.
+
+import type { Exit, Order, Stop, End } from "@lattice/agent";
+import type { Random } from "../world/random.ts";
+import type { World } from "../world/world.ts";
+import { programOf } from "./program.ts";
+
+/** The folder of one attempt. */
+export interface Folder {
+  /** Null: cut short while it was written. */
+  order: Order | null;
+  bootId: string;
+  /** Number of the wrapper that claimed it. */
+  pid: number | null;
+  claimedAtMs: number;
+  exit: Exit | null;
+  exitedAtMs: number;
+  stop: Stop | null;
+  end: End | null;
+}
+
+export interface Process {
+  readonly key: string;
+  readonly pid: number;
+  readonly order: Order;
+  readonly startedAtMs: number;
+}
+
+/** How a wrapper went away. */
+export type WrapperEnd = { readonly kind: "code"; readonly code: number } | { readonly kind: "killed" };
+
+/** The wrapper found its attempt claimed, or no folder to claim it in. */
+export const NOT_CLAIMED = 97;
+const TERMINATED = 143;
+
+interface Wrapper {
+  readonly pid: number;
+  readonly key: string;
+  readonly ended: (end: WrapperEnd) => void;
+  /** Set once it has claimed the attempt and runs the command. */
+  process: Process | null;
+  alive: boolean;
+}
+
+export interface Machine {
+  readonly name: string;
+  readonly attempts: Map<string, Folder>;
+  readonly ended: Set<string>;
+  bootId(): string;
+  /** The machine's own clock, which may be wrong. */
+  clock(): number;
+  jump(byMs: number): void;
+  /** Sum of all jumps so far, without sign. */
+  jumped(): number;
+  full: boolean;
+  /** Starts a wrapper, which then needs nobody. */
+  spawn(key: string, order: Order, ended: (end: WrapperEnd) => void): number;
+  wrapperAlive(pid: number): boolean;
+  terminate(key: string): void;
+  kill(key: string): void;
+  hasWrapper(key: string): boolean;
+  live(): readonly Process[];
+  reboot(): void;
+}
+
+export interface MachineParts {
+  readonly world: World;
+  readonly name: string;
+  readonly random: Random;
+  readonly epochMs: number;
+  readonly onStart: (machine: Machine, process: Process) => void;
+  readonly onEnd: (machine: Machine, process: Process) => void;
+}
+
+export function createMachine({ world, name, random, epochMs, onStart, onEnd }: MachineParts): Machine {
+  const wrappers = new Map<number, Wrapper>();
+  let boots = 1;
+  let lastPid = 100;
+  let skewMs = random.between(-2_000, 2_000);
+  let jumped = 0;
+
+  function claim(wrapper: Wrapper, order: Order): void {
+    if (!wrapper.alive) return;
+    const folder = machine.attempts.get(wrapper.key);
+    if (folder === undefined || folder.pid !== null) return leave(wrapper, { kind: "code", code: NOT_CLAIMED });
+    folder.pid = wrapper.pid;
+    folder.claimedAtMs = machine.clock();
+    if (folder.stop !== null) {
+      record(wrapper, { kind: "not_launched", message: "it was stopped before it began" });
+      return leave(wrapper, { kind: "code", code: 1 });
+    }
+    const program = programOf(order.entrypoint);
+    if (program.broken) {
+      record(wrapper, { kind: "not_launched", message: "cannot enter the working directory" });
+      return leave(wrapper, { kind: "code", code: 1 });
+    }
+    wrapper.process = { key: wrapper.key, pid: wrapper.pid, order, startedAtMs: world.now() };
+    onStart(machine, wrapper.process);
+    world.after(program.runsMs, () => finish(wrapper, program.exitCode));
+  }
+
+  function finish(wrapper: Wrapper, code: number): void {
+    if (!wrapper.alive) return;
+    record(wrapper, { kind: "code", code, recorded: true });
+    leave(wrapper, { kind: "code", code });
+  }
+
+  function record(wrapper: Wrapper, exit: Exit): void {
+    const folder = machine.attempts.get(wrapper.key);
+    if (folder === undefined || machine.full) return;
+    folder.exit = exit;
+    folder.exitedAtMs = machine.clock();
+  }
+
+  function leave(wrapper: Wrapper, end: WrapperEnd): void {
+    wrapper.alive = false;
+    wrappers.delete(wrapper.pid);
+    if (wrapper.process !== null) onEnd(machine, wrapper.process);
+    wrapper.ended(end);
+  }
+
+  const of = (key: string): Wrapper[] => [...wrappers.values()].filter((wrapper) => wrapper.key === key);
+
+  const machine: Machine = {
+    name,
+    attempts: new Map(),
+    ended: new Set(),
+    full: false,
+    bootId: () => `${name}-boot-${boots}`,
+    clock: () => epochMs + world.now() + skewMs,
+    jump(byMs) {
+      skewMs += byMs;
+      jumped += Math.abs(byMs);
+    },
+    jumped: () => jumped,
+    spawn(key, order, ended) {
+      lastPid += 1;
+      const wrapper: Wrapper = { pid: lastPid, key, ended, process: null, alive: true };
+      wrappers.set(wrapper.pid, wrapper);
+      world.after(random.between(1, 30), () => claim(wrapper, order));
+      return wrapper.pid;
+    },
+    wrapperAlive: (pid) => wrappers.has(pid),
+    terminate(key) {
+      for (const wrapper of of(key)) {
+        const { process } = wrapper;
+        if (process === null) continue;
+        const { stopsMs } = programOf(process.order.entrypoint);
+        if (stopsMs !== null) world.after(stopsMs, () => finish(wrapper, TERMINATED));
+      }
+    },
+    kill(key) {
+      for (const wrapper of of(key)) leave(wrapper, { kind: "killed" });
+    },
+    hasWrapper: (key) => of(key).length > 0,
+    live: () => [...wrappers.values()].flatMap(({ process }) => (process === null ? [] : [process])),
+    reboot() {
+      boots += 1;
+      for (const wrapper of [...wrappers.values()]) {
+        wrapper.alive = false;
+        wrappers.delete(wrapper.pid);
+        if (wrapper.process !== null) onEnd(machine, wrapper.process);
+      }
+    },
+  };
+  return machine;
+}

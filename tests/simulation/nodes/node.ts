@@ -1,0 +1,123 @@
+// One node of the simulated cluster: its machine, and the agents that live on it one after the
+// other. Each agent is the real one, on this machine's clock, over the simulated network.
+
+import { type Dialer, gate, type Identity, identityOf, startNode, type Wheel } from "@lattice/agent";
+import type { Network } from "../network/network.ts";
+import { quietLogger } from "../world/logger.ts";
+import { createHost, type Host } from "../world/host.ts";
+import type { Random } from "../world/random.ts";
+import type { World } from "../world/world.ts";
+import type { Machine } from "./machine.ts";
+import { machineRuntime } from "./runtime.ts";
+
+export interface SimulatedNode {
+  readonly name: string;
+  readonly machine: Machine;
+  /** Null while no agent lives. */
+  agent(): Host | null;
+  /** Since when the present agent lives. */
+  upSinceMs(): number;
+  start(): void;
+  /** The agent dies; its workloads go on. */
+  crash(): void;
+  /** Everything on the machine dies with it. */
+  powerOff(): void;
+}
+
+export interface NodeParts {
+  readonly world: World;
+  readonly network: Network;
+  readonly machine: Machine;
+  readonly group: string;
+  readonly servers: readonly string[];
+}
+
+export function createNode({ world, network, machine, group, servers }: NodeParts): SimulatedNode {
+  const { name } = machine;
+  const random = world.random(`agent ${name}`);
+  let host: Host | null = null;
+  let lives = 0;
+  let upSinceMs = 0;
+
+  function start(): void {
+    if (host !== null) return;
+    lives += 1;
+    const mine = createHost(world, `${name}#${lives}`);
+    host = mine;
+    upSinceMs = world.now();
+    void startNode({
+      identity: identityFor(machine, group),
+      dialer: dialerFor(mine),
+      member: 0,
+      wheel: beats(mine, random),
+      random: random.next,
+      now: machine.clock,
+      after: mine.after,
+      log: quietLogger(world, mine.name),
+      vitals: () => ({ load1: 0, memoryAvailableGb: 0 }),
+      runtime: async (listener) => machineRuntime(machine, mine, random, listener),
+    });
+  }
+
+  function dialerFor(mine: Host): Dialer {
+    const shuffled = [...servers].map((server) => ({ server, key: random.next() })).sort((a, b) => a.key - b.key);
+    return {
+      servers: shuffled.map(({ server }) => server),
+      greeting: gate(),
+      // The one method of a channel that a node uses for its stream.
+      client: (server) =>
+        ({ makeBidiStreamRequest: () => network.dial(name, mine, server) }) as unknown as ReturnType<Dialer["client"]>,
+      close: () => undefined,
+    };
+  }
+
+  function end(farewell: boolean): void {
+    if (host === null) return;
+    host.kill();
+    host = null;
+    network.gone("client", name, farewell);
+  }
+
+  return {
+    name,
+    machine,
+    agent: () => host,
+    upSinceMs: () => upSinceMs,
+    start,
+    crash: () => end(true),
+    powerOff() {
+      end(false);
+      machine.reboot();
+    },
+  };
+}
+
+function identityFor(machine: Machine, group: string): Identity {
+  const hardware = { cpuCores: 64, memoryGb: 256, gpuType: "", gpuCount: 0, features: [], hostname: machine.name, kernel: "6.1" };
+  return identityOf({
+    nodeId: machine.name,
+    group,
+    homeVcluster: "",
+    conformance: "c1",
+    hardware,
+    version: "simulated",
+    bootId: machine.bootId(),
+    isolation: "process_group",
+    hollow: false,
+  });
+}
+
+/** Beats straight from the virtual clock: the real wheel turns many times a second for nothing. */
+function beats(host: Host, random: Random): Wheel {
+  return {
+    join(intervalMs, beat) {
+      let cancel = host.after(random.next() * intervalMs, turn);
+      function turn(): void {
+        cancel = host.after(intervalMs, turn);
+        beat();
+      }
+      return () => cancel();
+    },
+    close: () => undefined,
+  };
+}

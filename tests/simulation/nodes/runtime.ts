@@ -1,0 +1,131 @@
+// The runtime of a simulated node: what the real one does with folders and processes, done on the
+// simulated machine, step by step with time between the steps, so that a crash can fall between any
+// two of them.
+
+import type { Facts, Order, Runtime, RuntimeListener, StartResult } from "@lattice/agent";
+import type { Host } from "../world/host.ts";
+import type { Random } from "../world/random.ts";
+import { type Folder, type Machine, NOT_CLAIMED, type WrapperEnd } from "./machine.ts";
+
+/** How often the end of a process of an earlier life is looked for. */
+const LOOK_EVERY_MS = 250;
+const SIGKILL = 9;
+/** Archived attempts that are kept. */
+const MAX_ENDED = 2_000;
+
+export function machineRuntime(machine: Machine, host: Host, random: Random, listener: RuntimeListener): Runtime {
+  /** A disk takes its time, and refuses when it is full. */
+  const disk = async (): Promise<void> => {
+    await host.wait(random.between(0, 4));
+  };
+  const write = async (): Promise<void> => {
+    await disk();
+    if (machine.full) throw new Error("ENOSPC: no space left on device");
+  };
+
+  function folderOf(key: string): Folder {
+    const known = machine.attempts.get(key);
+    if (known !== undefined) return known;
+    const made: Folder = { order: null, bootId: "", pid: null, claimedAtMs: 0, exit: null, exitedAtMs: 0, stop: null, end: null };
+    machine.attempts.set(key, made);
+    return made;
+  }
+
+  function put(key: string, order: Order): void {
+    Object.assign(folderOf(key), { order, bootId: machine.bootId() });
+  }
+
+  function watch(key: string, pid: number): void {
+    if (machine.wrapperAlive(pid)) {
+      host.after(LOOK_EVERY_MS, () => watch(key, pid));
+      return;
+    }
+    const exit = machine.attempts.get(key)?.exit ?? null;
+    const unseen = { kind: "unseen", message: "its process vanished without leaving an exit status" } as const;
+    listener.exited(key, exit ?? unseen, machine.clock());
+  }
+
+  function childEnded(key: string, pid: number, end: WrapperEnd): void {
+    const folder = machine.attempts.get(key);
+    const owner = folder?.pid ?? null;
+    if (end.kind === "code" && end.code === NOT_CLAIMED && owner !== null && owner !== pid) return watch(key, owner);
+    const told = (exit: Parameters<RuntimeListener["exited"]>[1]) => listener.exited(key, exit, machine.clock());
+    const exit = folder?.exit ?? null;
+    if (exit !== null) return told(exit);
+    if (end.kind === "killed") return told({ kind: "signal", number: SIGKILL });
+    if (owner === null) return told({ kind: "not_launched", message: "cannot write to the attempt's folder" });
+    told({ kind: "code", code: end.code, recorded: false });
+  }
+
+  return {
+    isolation: "process_group",
+    async recover() {
+      await disk();
+      return new Map([...machine.attempts].map(([key, folder]) => [key, factsOf(machine, folder)]));
+    },
+    sweep: disk,
+    adopt(key) {
+      const pid = machine.attempts.get(key)?.pid ?? null;
+      if (pid !== null) watch(key, pid);
+    },
+    async start(key, order): Promise<StartResult> {
+      if (machine.ended.has(key)) return { kind: "not_launched", message: "this attempt has ended on this node before" };
+      // Cut short, should the agent die while it writes.
+      if (!machine.full && !machine.attempts.has(key)) folderOf(key);
+      await write();
+      put(key, order);
+      await disk();
+      const pid = machine.spawn(key, order, (end) => host.after(random.between(0, 5), () => childEnded(key, pid, end)));
+      return { kind: "started", atMs: machine.clock() };
+    },
+    async terminate(key) {
+      await disk();
+      machine.terminate(key);
+    },
+    async kill(key) {
+      await disk();
+      machine.kill(key);
+    },
+    async clear(key) {
+      for (;;) {
+        await disk();
+        if (!machine.hasWrapper(key)) return;
+        machine.kill(key);
+      }
+    },
+    async rememberOrder(key, order) {
+      await write();
+      put(key, order);
+    },
+    async rememberStop(key, stop) {
+      await write();
+      folderOf(key).stop = stop;
+    },
+    async rememberEnd(key, end) {
+      await write();
+      folderOf(key).end = end;
+    },
+    async archive(key) {
+      await disk();
+      machine.attempts.delete(key);
+      machine.ended.add(key);
+      const [oldest] = machine.ended;
+      if (machine.ended.size <= MAX_ENDED || oldest === undefined) return;
+      machine.ended.delete(oldest);
+      listener.dropped(oldest);
+    },
+    async discard(key) {
+      await disk();
+      machine.attempts.delete(key);
+    },
+    logFile: async () => null,
+    close: async () => undefined,
+  };
+}
+
+function factsOf(machine: Machine, folder: Folder): Facts {
+  const { order, pid, bootId, claimedAtMs, exit, exitedAtMs, stop, end } = folder;
+  const rebooted = order !== null && bootId !== machine.bootId();
+  const alive = pid !== null && machine.wrapperAlive(pid);
+  return { order, claimed: pid !== null, claimedAtMs, alive, exit, exitedAtMs, stop, end, rebooted };
+}

@@ -1,0 +1,95 @@
+// How much happened in a run, and whether that was enough to mean anything: a soak in which nothing
+// ran would be green, too.
+
+import type { Cluster } from "./cluster.ts";
+import { FAULT_KINDS } from "./faults/faults.ts";
+import type { Violation } from "./world/world.ts";
+
+export interface Report {
+  readonly seed: number;
+  readonly minutes: number;
+  readonly kinds: readonly string[];
+  readonly violation: Violation | null;
+  /** Named minimums that were not reached. */
+  readonly tooLittle: readonly string[];
+  readonly traceHash: string;
+  readonly simulatedMinutes: number;
+  readonly events: number;
+  readonly elections: number;
+  readonly starts: number;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly faults: Readonly<Record<string, number>>;
+}
+
+/** Least for each simulated minute of trouble; a run shorter than five is not judged. */
+const LEAST_PER_MINUTE = { commands: 60, submitted: 10, starts: 12, completed: 4 } as const;
+const JUDGED_FROM_MINUTES = 5;
+/** Of the kinds that may strike, over a run of at least this length. */
+const LEAST_FAULTS_PER_MINUTE = 2;
+const LEAST_ELECTIONS = 2;
+
+export const failed = (report: Report): boolean => report.violation !== null || report.tooLittle.length > 0;
+
+export function reportOf(
+  cluster: Cluster,
+  { seed, minutes, kinds }: { readonly seed: number; readonly minutes: number; readonly kinds: readonly string[] },
+): Report {
+  const { world, ledger, users, truth } = cluster;
+  const counts: Record<string, number> = {
+    ...ledger.counts,
+    submitted: users.counts.submitted,
+    acknowledged: users.acknowledged.size,
+    starts: truth.starts(),
+  };
+  const faults = Object.fromEntries([...cluster.faults].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const elections = cluster.elections();
+  return {
+    seed,
+    minutes,
+    kinds,
+    violation: world.violation(),
+    tooLittle: world.violation() === null ? shortages({ minutes, kinds, counts, faults, elections }) : [],
+    traceHash: world.traceHash(),
+    simulatedMinutes: Math.round(world.now() / 6_000) / 10,
+    events: world.events(),
+    elections,
+    starts: truth.starts(),
+    counts,
+    faults,
+  };
+}
+
+interface Happened {
+  readonly minutes: number;
+  readonly kinds: readonly string[];
+  readonly counts: Readonly<Record<string, number>>;
+  readonly faults: Readonly<Record<string, number>>;
+  readonly elections: number;
+}
+
+function shortages({ minutes, kinds, counts, faults, elections }: Happened): string[] {
+  if (minutes < JUDGED_FROM_MINUTES) return [];
+  const short: string[] = [];
+  const need = (what: string, have: number, least: number): void => {
+    if (have < least) short.push(`${what}: ${have}, at least ${Math.ceil(least)}`);
+  };
+  for (const [what, least] of Object.entries(LEAST_PER_MINUTE)) need(what, counts[what] ?? 0, least * minutes);
+  if (kinds.length < FAULT_KINDS.length) return short;
+  const struck = Object.values(faults).reduce((sum, n) => sum + n, 0);
+  need("faults", struck, LEAST_FAULTS_PER_MINUTE * minutes);
+  need("elections", elections, LEAST_ELECTIONS);
+  return short;
+}
+
+export function describeReport(report: Report, cpuSeconds: number): string {
+  const { seed, simulatedMinutes, counts, elections, faults, traceHash } = report;
+  const speed = Math.round((simulatedMinutes * 60) / cpuSeconds);
+  const figures = Object.entries(counts).map(([name, n]) => `${name} ${n}`).join(", ");
+  const struck = Object.entries(faults).map(([name, n]) => `${name} ${n}`).join(", ");
+  return [
+    `seed ${seed}: ${simulatedMinutes} simulated minutes in ${cpuSeconds.toFixed(1)} s of one core (${speed} times real time)`,
+    `  ${figures}, elections ${elections}, events ${report.events}`,
+    `  faults: ${struck === "" ? "none" : struck}`,
+    `  trace ${traceHash}`,
+  ].join("\n");
+}

@@ -1,0 +1,97 @@
+// One run: a seed, a length, and which faults may strike. First the cluster works under trouble;
+// then trouble and submissions stop, and everything must come to its end. The answer says how much
+// happened, and what was violated, if anything.
+
+import { checkAcknowledged, leftUndone } from "./checks/promises.ts";
+import { type Cluster, createCluster } from "./cluster.ts";
+import { beginTrouble, FAULT_KINDS } from "./faults/faults.ts";
+import { type Report, reportOf } from "./report.ts";
+import { forbidRealTime, turn } from "./world/guard.ts";
+import { listenToLogs } from "./world/logger.ts";
+import { createWorld } from "./world/world.ts";
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly minutes: number;
+  readonly kinds?: readonly string[];
+  readonly nodes?: number;
+  readonly onNote?: (atMs: number, text: string) => void;
+}
+
+const SERVERS = 3;
+const NODES = 32;
+const NODES_PER_GROUP = 8;
+const MINUTE_MS = 60_000;
+/** Walltimes and requeues of what is left, and the longest time a node may need to be heard again. */
+const END_MINUTES = 90;
+/** How often the end is looked for. */
+const LOOK_MS = 10_000;
+/** Faults heal by themselves within this. */
+const HEAL_MS = 160_000;
+
+export async function simulate(options: RunOptions): Promise<Report> {
+  const { seed, minutes, kinds = FAULT_KINDS, onNote = null } = options;
+  listenToLogs(onNote !== null);
+  const guard = forbidRealTime();
+  const stray: unknown[] = [];
+  const onStray = (reason: unknown): void => void stray.push(reason);
+  process.on("unhandledRejection", onStray);
+  try {
+    const world = createWorld({ seed, turn, onNote });
+    const cluster = createCluster(world, { servers: SERVERS, nodes: options.nodes ?? NODES, nodesPerGroup: NODES_PER_GROUP });
+    const trouble = beginTrouble(cluster, new Set(kinds));
+    watchLeaders(cluster);
+    cluster.users.begin();
+    await world.runUntil(minutes * MINUTE_MS);
+    trouble.stop();
+    cluster.users.stop();
+    await end(cluster);
+    for (const offence of guard.offences()) world.violated("determinism", offence);
+    for (const reason of stray) world.violated("stray", reason instanceof Error ? (reason.stack ?? reason.message) : String(reason));
+    return reportOf(cluster, { seed, minutes, kinds });
+  } finally {
+    process.off("unhandledRejection", onStray);
+    guard.lift();
+  }
+}
+
+/** Every leader is asked, when it begins and every now and then, for what was acknowledged. */
+function watchLeaders(cluster: Cluster): void {
+  const { world, servers, store } = cluster;
+  let rounds = 0;
+  const leading = new Set<string>();
+  const look = (): void => {
+    world.after(500, look);
+    rounds += 1;
+    for (const server of servers) {
+      // One that has lost the election and has not heard of it yet is no leader, whatever it thinks.
+      if (!server.leads() || store.election.leader()?.candidate !== server.life()?.host.name) {
+        leading.delete(server.name);
+        continue;
+      }
+      if (leading.has(server.name) && rounds % 120 !== 0) continue;
+      leading.add(server.name);
+      checkAcknowledged(cluster, server);
+    }
+  };
+  look();
+}
+
+async function end(cluster: Cluster): Promise<void> {
+  const { world, users } = cluster;
+  await world.runUntil(world.now() + HEAL_MS);
+  const last = world.now() + END_MINUTES * MINUTE_MS;
+  while (world.violation() === null) {
+    const left = leftUndone(cluster);
+    if (left.length === 0) break;
+    if (world.now() >= last) {
+      world.violated("E9", `${left.length} things are left undone: ${left.slice(0, 6).join("; ")}`);
+      break;
+    }
+    const view = cluster.leader()?.life()?.replica?.view;
+    if (view !== undefined) users.tidyUp(view);
+    await world.runUntil(world.now() + LOOK_MS);
+  }
+  const leader = cluster.leader();
+  if (leader !== null) checkAcknowledged(cluster, leader);
+}

@@ -1,0 +1,166 @@
+// A server's way to the shared log: the real memory engine behind a wire with delays, a lease that
+// runs out while the server is paused or cut off, appends that fail before or after they became
+// durable, and a leader that learns late that it leads no more.
+
+import { type Leadership, LogError, openMemoryLog, type ReplicatedLog } from "@lattice/server";
+import type { MemoryStore } from "@lattice/server";
+import type { Host } from "../world/host.ts";
+import type { Random } from "../world/random.ts";
+import type { World } from "../world/world.ts";
+
+/** How long a leader may be away before another may lead. */
+export const LEASE_MS = 3_000;
+/** A call into a cut wire gives up after this. */
+const CALL_TIMEOUT_MS = 2_000;
+
+/** What can go wrong for all servers alike; set by faults. */
+export interface LogWeather {
+  /** Chance that an append fails and nothing is written. */
+  lossBefore: number;
+  /** Chance that an append is written and its author does not learn it. */
+  lossAfter: number;
+  /** Added to each append. */
+  slowMs: number;
+}
+
+export interface ServerLog {
+  readonly log: ReplicatedLog;
+  /** Cuts this server off from the log; the answer heals it. */
+  cut(): () => void;
+  /** The process has died: the lease runs out, then another may lead. */
+  abandon(): void;
+  /** The server was paused just now. */
+  paused(): void;
+}
+
+export interface ServerLogParts {
+  readonly world: World;
+  readonly host: Host;
+  readonly random: Random;
+  readonly store: MemoryStore;
+  readonly weather: LogWeather;
+  readonly onLoss: (before: boolean) => void;
+  readonly onWon: (term: number) => void;
+}
+
+export function openServerLog({ world, host, random, store, weather, onLoss, onWon }: ServerLogParts): ServerLog {
+  const inner = openMemoryLog({ store, name: host.name, nowMs: world.now });
+  const innerOf = new WeakMap<Leadership, Leadership>();
+  let cuts = 0;
+  let healed: (() => void)[] = [];
+  let held: Leadership | null = null;
+
+  const away = (): boolean => cuts > 0 || host.paused();
+  const untilHealed = async (): Promise<void> => {
+    while (cuts > 0) await new Promise<void>((resolve) => healed.push(resolve));
+  };
+  const unavailable = (): LogError => new LogError("unavailable", "the log does not answer");
+
+  /** There and back: what happens in between happens whether or not the caller lives to see it. */
+  async function call<T>(work: () => Promise<T>): Promise<T> {
+    await host.wait(random.between(0, 3));
+    if (cuts > 0) {
+      await host.wait(CALL_TIMEOUT_MS);
+      throw unavailable();
+    }
+    const done = await work().then(
+      (value) => ({ ok: true as const, value }),
+      (error: unknown) => ({ ok: false as const, error }),
+    );
+    await host.wait(random.between(0, 3));
+    if (cuts > 0) {
+      await host.wait(CALL_TIMEOUT_MS);
+      throw unavailable();
+    }
+    if (!done.ok) throw done.error;
+    return done.value;
+  }
+
+  /** A lease that nobody renews is lost. */
+  function expire(): void {
+    const mine = held;
+    if (mine === null || !away()) return;
+    world.after(LEASE_MS, () => {
+      if (held === mine && away()) void mine.resign();
+    });
+  }
+
+  function wrap(won: Leadership): Leadership {
+    const lost = new AbortController();
+    held = won;
+    onWon(won.term);
+    won.lost.addEventListener("abort", () => {
+      if (held === won) held = null;
+      // Learned from a watch, some time after others know.
+      host.after(random.between(0, 1_500), () => lost.abort(won.lost.reason));
+    });
+    const leadership: Leadership = {
+      term: won.term,
+      lost: lost.signal,
+      async resign() {
+        lost.abort(new LogError("lost_leadership", "resigned"));
+        await won.resign();
+      },
+    };
+    innerOf.set(leadership, won);
+    return leadership;
+  }
+
+  return {
+    cut() {
+      cuts += 1;
+      expire();
+      return () => {
+        cuts -= 1;
+        if (cuts > 0) return;
+        const waiting = healed;
+        healed = [];
+        for (const wake of waiting) host.deliver(wake);
+      };
+    },
+    abandon: () => world.after(LEASE_MS, () => void inner.close()),
+    paused: expire,
+    log: {
+      ...inner,
+      async campaign(candidate, signal) {
+        await host.wait(random.between(1, 400));
+        await untilHealed();
+        const leadership = wrap(await inner.campaign(candidate, AbortSignal.any([signal, host.dead])));
+        expire();
+        await host.wait(random.between(0, 5));
+        return leadership;
+      },
+      append: (leadership, entries) =>
+        call(async () => {
+          await worldWait(world, random.between(1, 4) + weather.slowMs);
+          if (random.chance(weather.lossBefore)) {
+            onLoss(true);
+            throw unavailable();
+          }
+          await inner.append(innerOf.get(leadership) ?? leadership, entries);
+          if (!random.chance(weather.lossAfter)) return;
+          onLoss(false);
+          throw unavailable();
+        }),
+      async *read(from, signal) {
+        for await (const batch of inner.read(from, AbortSignal.any([signal, host.dead]))) {
+          await host.wait(random.between(0, 4));
+          await untilHealed();
+          yield batch;
+        }
+      },
+      head: () => call(() => inner.head()),
+      saveSnapshot: (at, lines) => call(() => inner.saveSnapshot(at, lines)),
+      loadSnapshot: () => call(() => inner.loadSnapshot()),
+      truncate: (through) => call(() => inner.truncate(through)),
+      status: () => inner.status(),
+      members: () => inner.members(),
+      close: () => inner.close(),
+    },
+  };
+}
+
+const worldWait = (world: World, waitMs: number): Promise<void> =>
+  new Promise((resolve) => {
+    world.after(waitMs, resolve);
+  });

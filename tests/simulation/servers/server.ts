@@ -1,0 +1,187 @@
+// One server of the simulated cluster and its lives: the real replica, leader, controllers, hub and
+// agents' door, over the simulated log and network. Only the leader serves agents and users; the
+// others refuse, and their callers try the next.
+
+import { create } from "@bufbuild/protobuf";
+import { type Command, duration, instant, type Outcome } from "@lattice/core";
+import {
+  archiveTo,
+  type Clock,
+  type ConnectCall,
+  createAgentHub,
+  handleConnect,
+  type Leader,
+  type MemoryStore,
+  openReplica,
+  type Replica,
+  startLeading,
+  startSnapshotter,
+} from "@lattice/server";
+import { pb, ProblemError } from "@lattice/wire";
+import type { StreamEnd } from "../network/connection.ts";
+import type { Network } from "../network/network.ts";
+import { createHost, type Host } from "../world/host.ts";
+import { quietLogger } from "../world/logger.ts";
+import type { World } from "../world/world.ts";
+import { type Shelf, shelfHistory } from "./history.ts";
+import { type LogWeather, openServerLog, type ServerLog } from "./log.ts";
+import { noMetrics } from "./metrics.ts";
+
+export const SETTINGS = {
+  heartbeatMs: 10_000,
+  timeoutMs: 30_000,
+  graceMs: 60_000,
+  snapshotEvery: 150,
+  retention: { maxFinished: 40, maxFinishedAge: duration(600_000) },
+} as const;
+
+/** One life of a server. */
+export interface ServerLife {
+  readonly host: Host;
+  readonly wire: ServerLog;
+  /** Null until it has caught up with the newest snapshot. */
+  replica: Replica | null;
+  leader: Leader | null;
+}
+
+export interface SimulatedServer {
+  readonly name: string;
+  readonly shelf: Shelf;
+  life(): ServerLife | null;
+  leads(): boolean;
+  start(): void;
+  crash(): void;
+  jump(byMs: number): void;
+  propose(command: Command): Promise<Outcome>;
+}
+
+export interface ServerParts {
+  readonly world: World;
+  readonly network: Network;
+  readonly store: MemoryStore;
+  readonly weather: LogWeather;
+  readonly epochMs: number;
+  readonly name: string;
+  readonly onReplica: (server: SimulatedServer, life: ServerLife, replica: Replica) => void;
+  readonly onFailed: (server: SimulatedServer, error: unknown) => void;
+  readonly onLoss: (before: boolean) => void;
+  readonly onWon: (term: number) => void;
+}
+
+export function createServer(parts: ServerParts): SimulatedServer {
+  const { world, network, name } = parts;
+  const random = world.random(`server ${name}`);
+  const shelf: Shelf = new Map();
+  let skewMs = random.between(-1_000, 1_000);
+  let lives = 0;
+  let life: ServerLife | null = null;
+
+  const clockOf = (host: Host): Clock => ({
+    now: () => instant(Math.floor(parts.epochMs + world.now() + skewMs)),
+    after: host.after,
+    turn: () => host.wait(0),
+    worked: world.now,
+  });
+
+  function start(): void {
+    if (life !== null) return;
+    lives += 1;
+    const host = createHost(world, `${name}#${lives}`);
+    const wire = openServerLog({ ...parts, host, random });
+    const mine: ServerLife = { host, wire, replica: null, leader: null };
+    life = mine;
+    open(mine).catch((error: unknown) => {
+      if (host.alive()) parts.onFailed(server, error);
+    });
+  }
+
+  async function open(mine: ServerLife): Promise<void> {
+    const { host, wire } = mine;
+    const clock = clockOf(host);
+    const logger = quietLogger(world, host.name);
+    const { log } = wire;
+    const history = shelfHistory(shelf, host);
+    const archive = archiveTo(history, logger);
+    const replica = await openReplica(log, archive, clock);
+    mine.replica = replica;
+    parts.onReplica(server, mine, replica);
+    replica.failed.catch((error: unknown) => {
+      if (host.alive()) parts.onFailed(server, error);
+    });
+    const hub = createAgentHub(clock);
+    const leader = startLeading({
+      candidate: host.name,
+      log,
+      replica,
+      hub,
+      clock,
+      logger,
+      metrics: noMetrics,
+      retention: SETTINGS.retention,
+      backfillDepth: 10,
+      minCycleGap: duration(100),
+      heartbeatTimeout: duration(SETTINGS.timeoutMs),
+      gracePeriod: duration(SETTINGS.graceMs),
+      onCycle: () => undefined,
+    });
+    mine.leader = leader;
+    const mayTake = () => leader.sequencer() !== null;
+    startSnapshotter({ log, replica, history, logger, everyEntries: SETTINGS.snapshotEvery, mayTake });
+    const context = {
+      view: () => replica.view,
+      propose: (command: Command) => proposeTo(leader, command),
+      hub,
+      clock,
+      logger,
+      serverVersion: "simulated",
+      heartbeatIntervalMs: SETTINGS.heartbeatMs,
+    };
+    network.listen(name, {
+      host,
+      accept: (stream) => {
+        if (leader.sequencer() === null) refuse(stream);
+        else handleConnect(context, stream as unknown as ConnectCall);
+      },
+    });
+  }
+
+  const server: SimulatedServer = {
+    name,
+    shelf,
+    life: () => life,
+    leads: () => (life?.leader?.sequencer() ?? null) !== null,
+    start,
+    crash() {
+      if (life === null) return;
+      const { host, wire } = life;
+      life = null;
+      host.kill();
+      wire.abandon();
+      network.listen(name, null);
+      network.gone("server", name, true);
+    },
+    jump(byMs) {
+      skewMs += byMs;
+    },
+    async propose(command) {
+      const leader = life?.leader ?? null;
+      if (leader === null) throw notLeader();
+      return (await proposeTo(leader, command)).outcome;
+    },
+  };
+  return server;
+}
+
+async function proposeTo(leader: Leader, command: Command) {
+  const sequencer = leader.sequencer();
+  if (sequencer === null) throw notLeader();
+  return sequencer.propose(command);
+}
+
+const notLeader = () => new ProblemError("not_leader", { detail: "this server does not lead" });
+
+function refuse(stream: StreamEnd): void {
+  const value = create(pb.RefusedSchema, { code: "not_leader", detail: "this server does not lead" });
+  stream.write(create(pb.ServerMessageSchema, { message: { case: "refused", value } }));
+  stream.end();
+}

@@ -1,0 +1,42 @@
+// Makes a failing run shorter: cut right after the violation, then without each kind of fault that
+// it does not need. Every candidate is a whole run of its own, so what is printed really fails.
+
+import { FAULT_KINDS } from "./faults/faults.ts";
+import { type RunOptions, simulate } from "./run.ts";
+import type { Violation } from "./world/world.ts";
+
+const MINUTE_MS = 60_000;
+
+export async function shrink(run: RunOptions, violation: Violation, say: (text: string) => void): Promise<RunOptions> {
+  const { onNote: _, ...quiet } = run;
+  let best: RunOptions = quiet;
+  const fails = async (candidate: RunOptions): Promise<boolean> => {
+    say(`trying ${replayCommand(candidate)}`);
+    return (await simulate(candidate)).violation?.rule === violation.rule;
+  };
+  for (const minutes of lengths(violation, run.minutes)) {
+    const shorter = { ...best, minutes };
+    if (await fails(shorter)) {
+      best = shorter;
+      break;
+    }
+  }
+  for (const kind of run.kinds ?? FAULT_KINDS) {
+    const fewer = { ...best, kinds: (best.kinds ?? FAULT_KINDS).filter((other) => other !== kind) };
+    if (await fails(fewer)) best = fewer;
+  }
+  return best;
+}
+
+/** Halves first; a violation at the very end needs the time it took. */
+function lengths({ atMs }: Violation, minutes: number): readonly number[] {
+  const needed = Math.min(minutes, Math.ceil((atMs / MINUTE_MS) * 10) / 10);
+  return [needed / 4, needed / 2, needed].map((one) => Math.max(0.1, Math.round(one * 10) / 10));
+}
+
+export function replayCommand({ seed, minutes, kinds = FAULT_KINDS }: RunOptions): string {
+  const left = FAULT_KINDS.filter((kind) => !kinds.includes(kind));
+  const without = left.length === 0 ? "" : left.length === FAULT_KINDS.length ? " --no-faults" : ` --without ${left.join(",")}`;
+  const length = minutes % 60 === 0 ? `--hours ${minutes / 60}` : `--minutes ${minutes}`;
+  return `npm run simulate -- --seed ${seed} ${length}${without}`;
+}

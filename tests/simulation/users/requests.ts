@@ -1,0 +1,122 @@
+// What random users ask for: submissions of every shape, cancellations, changes, and an
+// administrator's work on nodes and quotas. Pure but for chance: it makes commands, and sends none.
+
+import {
+  type AllocationId,
+  type AllocationSpec,
+  type Command,
+  duration,
+  type NodeId,
+  type Origin,
+  type TenantId,
+  UNLIMITED,
+  type UserName,
+  type VClusterId,
+} from "@lattice/core";
+import { programLine } from "../nodes/program.ts";
+import type { Random } from "../world/random.ts";
+
+export const TENANTS = [
+  { id: "default", maxNodes: null, maxConcurrent: null },
+  { id: "physics", maxNodes: 12, maxConcurrent: null },
+  { id: "biology", maxNodes: null, maxConcurrent: 5 },
+] as const;
+const VCLUSTERS = ["hpc-batch", "hpc-batch", "ml-training", "service", "interactive"] as const;
+const MINUTE_MS = 60_000;
+
+export const originOf = (requestId: string): Origin => ({ user: "simulated" as UserName, requestId, bodyHash: requestId });
+
+export function submission(random: Random, requestId: string): { readonly command: Command; readonly spec: AllocationSpec } {
+  const spec = specOf(random, requestId);
+  return { command: { kind: "allocation.submit", origin: originOf(requestId), spec, createTenant: true }, spec };
+}
+
+function specOf(random: Random, name: string): AllocationSpec {
+  const nodes = random.pick([1, 1, 1, 2, 2, 3, 4]);
+  const elastic = nodes > 1 && random.chance(0.2);
+  const unbounded = random.chance(0.03);
+  const walltime = random.pick([15, 30, 60, 120, 600]) * 1_000;
+  return {
+    tenant: random.pick(TENANTS).id as TenantId,
+    project: "",
+    vcluster: random.pick(VCLUSTERS) as VClusterId,
+    name,
+    tags: {},
+    intent: "",
+    task: { kind: "entrypoint", line: programLine(programFor(random, unbounded)) },
+    environment: { variables: {}, workdir: "" },
+    resources: {
+      minNodes: elastic ? 1 : nodes,
+      maxNodes: nodes,
+      tasksPerNode: 1,
+      constraints: {
+        gpuType: "",
+        gpuCount: 0,
+        memoryBytes: 0,
+        cpuCores: 0,
+        features: [],
+        topology: random.chance(0.1) ? "tight" : "any",
+        requiredNodes: [],
+        excludedNodes: [],
+      },
+    },
+    lifecycle: {
+      kind: unbounded ? "unbounded" : "bounded",
+      walltime: unbounded ? null : duration(walltime),
+      preemptionClass: random.between(0, 10),
+      requeuePolicy: random.pick(["never", "on_node_failure", "on_node_failure", "always"]),
+      maxRequeue: random.between(0, 5),
+    },
+    slurmEnv: false,
+  };
+}
+
+function programFor(random: Random, unbounded: boolean) {
+  return {
+    runsMs: unbounded ? 10 * MINUTE_MS : random.wait(random.pick([500, 8_000, 20_000, 90_000])),
+    exitCode: random.chance(0.12) ? random.between(1, 130) : 0,
+    stopsMs: random.chance(0.15) ? null : random.wait(300),
+    broken: random.chance(0.03),
+  };
+}
+
+export const cancellation = (id: AllocationId, requestId: string): Command => ({
+  kind: "allocation.cancel",
+  origin: originOf(requestId),
+  id,
+  reason: "no longer needed",
+});
+
+export const newWalltime = (id: AllocationId, walltimeMs: number, requestId: string): Command => ({
+  kind: "allocation.update",
+  origin: originOf(requestId),
+  id,
+  change: { walltime: duration(walltimeMs) },
+});
+
+export function tenantCommands(): readonly Command[] {
+  return TENANTS.filter(({ id }) => id !== "default").map(({ id, maxNodes, maxConcurrent }) => ({
+    kind: "tenant.create",
+    origin: originOf(`tenant-${id}`),
+    tenant: id as TenantId,
+    description: "",
+    quota: { ...UNLIMITED, maxNodes, maxConcurrentAllocations: maxConcurrent },
+    maxPreemptionClass: 10,
+  }));
+}
+
+export const quotaChange = (tenant: string, maxNodes: number | null, requestId: string): Command => ({
+  kind: "tenant.update",
+  origin: originOf(requestId),
+  tenant: tenant as TenantId,
+  change: { quota: { maxNodes } },
+});
+
+export type NodeDeed = "drain" | "undrain" | "disable" | "enable";
+
+export function nodeCommand(deed: NodeDeed, node: string, requestId: string): Command {
+  const of = { origin: originOf(requestId), node: node as NodeId };
+  if (deed === "drain") return { kind: "node.drain", ...of, reason: "maintenance" };
+  if (deed === "disable") return { kind: "node.disable", ...of, reason: "maintenance" };
+  return deed === "undrain" ? { kind: "node.undrain", ...of } : { kind: "node.enable", ...of };
+}

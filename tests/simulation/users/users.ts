@@ -1,0 +1,122 @@
+// Random users at work until they are told to stop; then they tidy up: services are cancelled,
+// quotas restored, nodes put back to work, so that everything that is left can finish.
+
+import { type AllocationId, isFinal, type View } from "@lattice/core";
+import type { Truth } from "../checks/truth.ts";
+import type { World } from "../world/world.ts";
+import type { Client } from "./client.ts";
+import { cancellation, newWalltime, nodeCommand, quotaChange, submission, TENANTS, tenantCommands } from "./requests.ts";
+
+export interface Users {
+  begin(): void;
+  stop(): void;
+  /** Puts back what administrators took away and cancels what has no end; may be called again. */
+  tidyUp(view: View): void;
+  /** Submissions that were acknowledged: id and name. */
+  readonly acknowledged: ReadonlyMap<AllocationId, string>;
+  readonly counts: { submitted: number; cancelled: number; updated: number; nodes: number; quotas: number };
+}
+
+export interface UsersParts {
+  readonly world: World;
+  readonly client: Client;
+  readonly truth: Truth;
+  readonly nodes: readonly string[];
+}
+
+/** Mean time between two of each. */
+const EVERY_MS = { submit: 4_000, cancel: 30_000, update: 25_000, nodes: 45_000, quota: 120_000 } as const;
+
+export function createUsers({ world, client, truth, nodes }: UsersParts): Users {
+  const random = world.random("users");
+  const acknowledged = new Map<AllocationId, string>();
+  const counts = { submitted: 0, cancelled: 0, updated: 0, nodes: 0, quotas: 0 };
+  let working = false;
+  let requests = 0;
+
+  const requestId = (what: string): string => {
+    requests += 1;
+    return `${what}-${requests}`;
+  };
+  const anyone = (): AllocationId | null => {
+    const recent = [...acknowledged.keys()].slice(-40);
+    return recent.length === 0 ? null : random.pick(recent);
+  };
+
+  async function submit(): Promise<void> {
+    const name = requestId("job");
+    const { command, spec } = submission(random, name);
+    if (spec.lifecycle.walltime !== null) truth.allow(name, spec.lifecycle.walltime);
+    counts.submitted += 1;
+    const outcome = await client.ask(command);
+    if (outcome?.kind === "accepted" && outcome.id !== null) acknowledged.set(outcome.id as AllocationId, name);
+    if (outcome?.kind === "accepted") world.note(`acknowledged ${name} as ${outcome.id}`);
+  }
+
+  async function cancel(): Promise<void> {
+    const id = anyone();
+    if (id === null) return;
+    counts.cancelled += 1;
+    await client.ask(cancellation(id, requestId("cancel")));
+  }
+
+  async function update(): Promise<void> {
+    const id = anyone();
+    if (id === null) return;
+    const walltime = random.pick([20, 60, 180]) * 1_000;
+    truth.mayExtend(acknowledged.get(id) ?? "", walltime);
+    counts.updated += 1;
+    await client.ask(newWalltime(id, walltime, requestId("update")));
+  }
+
+  async function tendNodes(): Promise<void> {
+    counts.nodes += 1;
+    const node = random.pick(nodes);
+    const [take, back] = random.chance(0.5) ? (["drain", "undrain"] as const) : (["disable", "enable"] as const);
+    await client.ask(nodeCommand(take, node, requestId(take)));
+    world.after(random.wait(60_000), () => void client.ask(nodeCommand(back, node, requestId(back))));
+  }
+
+  async function changeQuota(): Promise<void> {
+    counts.quotas += 1;
+    await client.ask(quotaChange("physics", random.pick([4, 8, 12, 20, null]), requestId("quota")));
+  }
+
+  function every(meanMs: number, deed: () => Promise<void>): void {
+    world.after(random.wait(meanMs), () => {
+      if (!working) return;
+      every(meanMs, deed);
+      void deed();
+    });
+  }
+
+  return {
+    acknowledged,
+    counts,
+    begin() {
+      working = true;
+      for (const command of tenantCommands()) void client.ask(command);
+      every(EVERY_MS.submit, submit);
+      every(EVERY_MS.cancel, cancel);
+      every(EVERY_MS.update, update);
+      every(EVERY_MS.nodes, tendNodes);
+      every(EVERY_MS.quota, changeQuota);
+    },
+    stop() {
+      working = false;
+    },
+    tidyUp(view) {
+      for (const { id, maxNodes } of TENANTS) {
+        if (view.tenant(id as never)?.quota.maxNodes !== maxNodes) void client.ask(quotaChange(id, maxNodes, requestId("quota")));
+      }
+      for (const record of view.allocations()) {
+        if (record.spec.lifecycle.kind === "bounded" || isFinal(record.phase)) continue;
+        void client.ask(cancellation(record.id, requestId("cancel")));
+      }
+      for (const node of view.nodes()) {
+        if (node.state.kind === "drained") void client.ask(nodeCommand("undrain", node.id, requestId("undrain")));
+        if (node.state.kind === "down") void client.ask(nodeCommand("enable", node.id, requestId("enable")));
+      }
+    },
+  };
+}
