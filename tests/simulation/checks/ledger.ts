@@ -41,6 +41,7 @@ const RECOUNT_EVERY = 64;
 
 export function createLedger(world: World, limits: LedgerLimits): Ledger {
   const hashes = new Map<number, string>();
+  let newestTerm = 0;
   /** The hash of each entry's own bytes, chained to the one before. */
   const chain: string[] = [];
   const placed = new Map<string, Set<string>>();
@@ -76,7 +77,9 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
     counts.entries += 1;
     counts.commands += applied.outcomes.length;
     for (const outcome of applied.outcomes) if (outcome.kind === "rejected") counts.refused += 1;
-    const { term } = replica.head();
+    const { term, index } = replica.head();
+    if (term < newestTerm) world.violated("fencing", `entry ${index} is of term ${term}, after one of term ${newestTerm}`);
+    newestTerm = term;
     for (const event of applied.events) {
       if (event.kind === "allocation_changed" && event.allocation !== undefined) follow(replica, event.allocation, event.from ?? "", event.to ?? "");
       // A node that is described anew stays where it is.

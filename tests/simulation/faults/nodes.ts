@@ -23,7 +23,7 @@ function crashSome(cluster: Cluster, random: Random, many: number): boolean {
 function cutOff({ world, network, servers }: Cluster, nodes: readonly SimulatedNode[], random: Random): boolean {
   const all = random.chance(0.6);
   const lost = all ? servers : [random.pick(servers)];
-  const ms = random.pick([300, 3_000, 15_000, 45_000, 150_000]);
+  const ms = random.pick([300, 3_000, 15_000, 45_000, 110_000, 150_000]);
   for (const node of nodes) {
     for (const server of lost) world.after(ms + random.between(0, 500), network.cut(node.name, server.name));
   }
@@ -40,6 +40,28 @@ export const nodeFaults: readonly Fault[] = [
       const node = random.pick(cluster.nodes);
       node.powerOff();
       cluster.world.after(random.pick([5_000, 40_000, 120_000]), node.start);
+      return true;
+    },
+  },
+  {
+    kind: "node_reimaged",
+    everyMs: 12 * MINUTE,
+    strike(cluster, random) {
+      const node = random.pick(cluster.nodes);
+      node.powerOff();
+      node.machine.wipe();
+      cluster.world.after(random.pick([5_000, 60_000, 150_000]), node.start);
+      return true;
+    },
+  },
+  {
+    kind: "process_killed",
+    everyMs: 45_000,
+    strike({ nodes }, random) {
+      const busy = nodes.flatMap(({ machine }) => machine.live().map(({ key }) => ({ machine, key })));
+      if (busy.length === 0) return false;
+      const { machine, key } = random.pick(busy);
+      machine.kill(key);
       return true;
     },
   },

@@ -63,6 +63,8 @@ export interface Machine {
   hasWrapper(key: string): boolean;
   live(): readonly Process[];
   reboot(): void;
+  /** Everything on the disk is gone. */
+  wipe(): void;
 }
 
 export interface MachineParts {
@@ -163,6 +165,10 @@ export function createMachine({ world, name, random, epochMs, onStart, onEnd }: 
         wrappers.delete(wrapper.pid);
         if (wrapper.process !== null) onEnd(machine, wrapper.process);
       }
+    },
+    wipe() {
+      machine.attempts.clear();
+      machine.ended.clear();
     },
   };
   return machine;

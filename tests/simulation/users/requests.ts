@@ -35,7 +35,7 @@ function specOf(random: Random, name: string): AllocationSpec {
   const nodes = random.pick([1, 1, 1, 2, 2, 3, 4]);
   const elastic = nodes > 1 && random.chance(0.2);
   const unbounded = random.chance(0.03);
-  const walltime = random.pick([15, 30, 60, 120, 600]) * 1_000;
+  const walltime = random.pick([15, 30, 60, 120, 600, 600]) * 1_000;
   return {
     tenant: random.pick(TENANTS).id as TenantId,
     project: "",
@@ -73,7 +73,7 @@ function specOf(random: Random, name: string): AllocationSpec {
 
 function programFor(random: Random, unbounded: boolean) {
   return {
-    runsMs: unbounded ? 10 * MINUTE_MS : random.wait(random.pick([500, 8_000, 20_000, 90_000])),
+    runsMs: unbounded ? 10 * MINUTE_MS : random.wait(random.pick([500, 8_000, 20_000, 60_000, 150_000])),
     exitCode: random.chance(0.12) ? random.between(1, 130) : 0,
     stopsMs: random.chance(0.15) ? null : random.wait(300),
     broken: random.chance(0.03),

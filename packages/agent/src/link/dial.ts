@@ -19,8 +19,9 @@ export interface DialOptions {
   readonly membersPerChannel?: number;
 }
 
-const KEEPALIVE_MS = 20_000;
-const KEEPALIVE_TIMEOUT_MS = 10_000;
+/** A paused server keeps its connections: a node must notice well before it counts as silent itself. */
+const KEEPALIVE_MS = 8_000;
+const KEEPALIVE_TIMEOUT_MS = 4_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** The link has its own, jittered, wait between tries; the channel's must not add to it. */
 const CHANNEL_BACKOFF_FIRST_MS = 50;

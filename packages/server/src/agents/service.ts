@@ -27,7 +27,7 @@ export function agentService({ context, leader, line, logs }: AgentServiceParts)
         if (leads()) return handleConnect(context, call);
         const peer = line.client();
         if (peer === null) return refuse(call);
-        relayConnect(peer.channel, call);
+        relayConnect(peer, call);
       },
       sendLogs(
         call: ServerReadableStream<pb.AgentLogChunk, pb.SendLogsResponse>,

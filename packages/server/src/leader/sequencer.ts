@@ -44,6 +44,12 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+interface InFlight {
+  readonly batch: readonly Waiting[];
+  /** Of the entry that carries it. */
+  readonly hash: string;
+}
+
 interface Options {
   readonly log: ReplicatedLog;
   readonly replica: Replica;
@@ -57,7 +63,7 @@ export function startSequencer({ log, replica, leadership, clock, onBatch }: Opt
   let writing: Promise<void> | null = null;
   let closed = false;
   let head: ChainHead = replica.head();
-  const inFlight = new Map<LogIndex, readonly Waiting[]>();
+  const inFlight = new Map<LogIndex, InFlight>();
   const unsubscribe = replica.onApplied(settle);
   leadership.lost.addEventListener("abort", abandon, { once: true });
 
@@ -88,10 +94,11 @@ export function startSequencer({ log, replica, leadership, clock, onBatch }: Opt
   async function append(batch: readonly Waiting[]): Promise<void> {
     const began = clock.worked();
     const entry = next(batch.map((waiting) => waiting.command));
-    let bytes: Uint8Array;
+    let hash: string;
     try {
-      bytes = encode(entry);
-      inFlight.set(entry.index, batch);
+      const bytes = encode(entry);
+      hash = sha256(bytes);
+      inFlight.set(entry.index, { batch, hash });
       await log.append(leadership, [{ index: entry.index, term: entry.term, bytes }]);
     } catch (error) {
       inFlight.delete(entry.index);
@@ -102,7 +109,7 @@ export function startSequencer({ log, replica, leadership, clock, onBatch }: Opt
       if (!aboutContent && !recoverable(error)) await leadership.resign().catch(() => {});
       return;
     }
-    head = { index: entry.index, term: entry.term, hash: sha256(bytes), at: entry.at };
+    head = { index: entry.index, term: entry.term, hash, at: entry.at };
     onBatch(batch.length, (clock.worked() - began) / 1000);
   }
 
@@ -140,10 +147,12 @@ export function startSequencer({ log, replica, leadership, clock, onBatch }: Opt
   }
 
   function settle(applied: Applied): void {
-    const batch = inFlight.get(applied.index);
-    if (batch === undefined) return;
+    const written = inFlight.get(applied.index);
+    // An append that was said to have failed may have come through after all. Then this index is
+    // taken by its entry, whose outcomes must not be handed to those who wait for another.
+    if (written === undefined || written.hash !== replica.head().hash) return;
     inFlight.delete(applied.index);
-    batch.forEach((waiting, n) => {
+    written.batch.forEach((waiting, n) => {
       const outcome = applied.outcomes[n];
       if (outcome === undefined) waiting.reject(new Error(`entry ${applied.index} has no outcome for command ${n}`));
       else waiting.resolve({ outcome, index: applied.index });
@@ -151,7 +160,7 @@ export function startSequencer({ log, replica, leadership, clock, onBatch }: Opt
   }
 
   function abandon(): void {
-    const waiting = [...queue, ...[...inFlight.values()].flat()];
+    const waiting = [...queue, ...[...inFlight.values()].flatMap(({ batch }) => batch)];
     queue = [];
     inFlight.clear();
     for (const one of waiting) one.reject(notLeader());

@@ -12,12 +12,13 @@ import type {
   sendUnaryData,
 } from "@grpc/grpc-js";
 import { pb, serviceDefinition } from "@lattice/wire";
+import type { PeerClient } from "./client.ts";
 
 const METHODS = serviceDefinition(pb.AgentService);
 
-export function relayConnect(channel: Client, call: ServerDuplexStream<pb.AgentMessage, pb.ServerMessage>): void {
+export function relayConnect(peer: PeerClient, call: ServerDuplexStream<pb.AgentMessage, pb.ServerMessage>): void {
   const { path, requestSerialize, responseDeserialize } = methodOf("Connect");
-  const onward = channel.makeBidiStreamRequest(
+  const onward = peer.channel.makeBidiStreamRequest(
     path,
     requestSerialize,
     responseDeserialize,
@@ -26,9 +27,11 @@ export function relayConnect(channel: Client, call: ServerDuplexStream<pb.AgentM
   const end = () => {
     if (over) return;
     over = true;
+    forget();
     onward.cancel();
     call.end();
   };
+  const forget = peer.track(end);
   call.on("data", (message: pb.AgentMessage) => {
     if (!onward.write(message)) pause(call, onward);
   });

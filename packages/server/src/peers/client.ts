@@ -20,17 +20,27 @@ export interface PeerClient {
   liveness(): Promise<readonly pb.NodeLiveness[]>;
   /** The channel itself, for relaying an agent's streams. */
   readonly channel: Client;
+  /** Ended with the line: a stream to a server that no longer leads is of no use to anybody. */
+  track(end: () => void): () => void;
   close(): void;
 }
 
 export function connectPeer(address: string): PeerClient {
   const channel = new Client(address, credentials.createInsecure(), {
+    // A leader that is paused keeps its connections; only silence tells.
+    "grpc.keepalive_time_ms": 5_000,
+    "grpc.keepalive_timeout_ms": 3_000,
     "grpc.initial_reconnect_backoff_ms": 100,
     "grpc.max_reconnect_backoff_ms": 1_000,
   });
+  const streams = new Set<() => void>();
   return {
     address,
     channel,
+    track(end) {
+      streams.add(end);
+      return () => streams.delete(end);
+    },
     async propose(command) {
       const request = create(pb.ProposeRequestSchema, { command: JSON.stringify(command) });
       const answer = (await unary(channel, "Propose", request)) as pb.ProposeResponse;
@@ -47,7 +57,10 @@ export function connectPeer(address: string): PeerClient {
       )) as pb.GetLivenessResponse;
       return answer.nodes;
     },
-    close: () => channel.close(),
+    close() {
+      for (const end of streams) end();
+      channel.close();
+    },
   };
 }
 

@@ -9,6 +9,9 @@ import { connectPeer, type PeerClient } from "./client.ts";
 /** How old what a follower says of a node's heartbeat may be. */
 const LIVENESS_AGE = duration(2_000);
 
+/** How soon a change of leader is noticed. */
+const LOOK_EVERY = duration(250);
+
 export interface Liveness {
   readonly lastHeardAt: Instant | null;
   readonly connected: boolean;
@@ -34,8 +37,23 @@ export function createLeaderLine({ selfId, holder, clock }: Options): LeaderLine
   let client: PeerClient | null = null;
   let nodes: ReadonlyMap<string, Liveness> = new Map();
   let askedAt = -Infinity;
+  let cancelLook = clock.after(LOOK_EVERY, look);
 
-  return { leader, client: current, liveness, close: () => client?.close() };
+  return {
+    leader,
+    client: current,
+    liveness,
+    close() {
+      cancelLook();
+      client?.close();
+    },
+  };
+
+  /** Notices a new leader even when nobody asks, so that streams to the old one do not linger. */
+  function look(): void {
+    current();
+    cancelLook = clock.after(LOOK_EVERY, look);
+  }
 
   function leader(): PeerName | null {
     const name = holder();
