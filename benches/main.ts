@@ -4,6 +4,7 @@ import type { Bench } from "./figure.ts";
 import { heartbeats } from "./heartbeats.ts";
 import { historyMemory } from "./history-memory.ts";
 import { machine } from "./machine.ts";
+import { quorum3, quorum5 } from "./quorum.ts";
 import { startLatency } from "./start-latency.ts";
 import { submitGrpc, submitRest } from "./submit.ts";
 import { throughput } from "./throughput.ts";
@@ -16,6 +17,8 @@ const benches: Readonly<Record<string, Bench>> = {
   heartbeats,
   "history-memory": historyMemory,
   "cli-start": cliStart,
+  "quorum-3": quorum3,
+  "quorum-5": quorum5,
 };
 
 const asked = process.argv.slice(2);
