@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually, sleep } from "../harness/eventually.ts";
+import { grpcClient } from "../harness/grpc.ts";
 import { kill } from "../harness/processes.ts";
 import { Quorum } from "../harness/quorum.ts";
 
@@ -43,7 +44,7 @@ test("kill -9 of the leader under load: nothing acknowledged is lost, and runnin
       );
     }
   })();
-  await sleep(1_000);
+  await eventually({ what: "there is a load", withinMs: 30_000 }, () => (acknowledged.length >= 20 ? true : null));
   const before = acknowledged.length;
   await quorum.server(leader).kill();
   await eventually({ what: "submissions are taken again", withinMs: 30_000 }, () =>
@@ -59,7 +60,7 @@ test("kill -9 of the leader under load: nothing acknowledged is lost, and runnin
   const begun = readFileSync(starts, "utf8").trim().split("\n");
   expect(new Set(begun).size).toBe(begun.length);
   expect(new Set(begun.map((line) => line.split(".")[0])).size).toBe(acknowledged.length);
-  expect(acknowledged.length).toBeGreaterThan(40);
+  expect(acknowledged.length).toBeGreaterThanOrEqual(40);
   await quorum.startServer(leader);
 }, 120_000);
 
@@ -85,6 +86,17 @@ test("a paused leader is replaced, and commits nothing when it wakes", async () 
   });
   expect(new Set(hashes).size).toBe(1);
 }, 120_000);
+
+test("nobody but a server of the cluster may write past the API", async () => {
+  const leader = await quorum.leader();
+  const client = grpcClient(quorum.grpc(leader));
+  const before = (await quorum.api(leader, "GET", "/tenants")).text;
+  const command = JSON.stringify({ kind: "retention.set", maxFinished: 0, maxFinishedAge: 0 });
+  const answer = await client.call("PeerService", "Propose", { command });
+  expect(answer).toMatchObject({ ok: false, problem: { code: "forbidden" } });
+  expect((await quorum.api(leader, "GET", "/tenants")).text).toBe(before);
+  client.close();
+}, 30_000);
 
 test("a clean stop hands over at once", async () => {
   const leader = await quorum.leader();

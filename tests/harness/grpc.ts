@@ -15,6 +15,7 @@ const services = {
   AllocationService: { desc: pb.AllocationService, definition: serviceDefinition(pb.AllocationService) },
   NodeService: { desc: pb.NodeService, definition: serviceDefinition(pb.NodeService) },
   AdminService: { desc: pb.AdminService, definition: serviceDefinition(pb.AdminService) },
+  PeerService: { desc: pb.PeerService, definition: serviceDefinition(pb.PeerService) },
 };
 export type ServiceName = keyof typeof services;
 

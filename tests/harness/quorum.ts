@@ -82,6 +82,10 @@ export class Quorum {
     return `http://127.0.0.1:${this.#places[n - 1]?.rest}`;
   }
 
+  grpc(n: number): string {
+    return `127.0.0.1:${this.#places[n - 1]?.grpc}`;
+  }
+
   async api<T = Json>(n: number, method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
     return await request<T>(this.url(n), method, `/api/v1${path}`, options);
   }

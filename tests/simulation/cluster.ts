@@ -103,5 +103,18 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
   for (const server of servers) server.start();
   for (const node of nodes) world.after(world.random(`start ${node.name}`).between(0, 3_000), node.start);
   look();
-  return { world, network, store, weather, servers, nodes, users, ledger, truth, faults, elections: () => elections, leader };
+  return {
+    world,
+    network,
+    store,
+    weather,
+    servers,
+    nodes,
+    users,
+    ledger,
+    truth,
+    faults,
+    elections: () => elections,
+    leader,
+  };
 }

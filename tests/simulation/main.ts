@@ -32,7 +32,8 @@ if (values.help === true) {
   process.exit(0);
 }
 
-const minutes = values.minutes !== undefined ? number(values.minutes) : number(values.hours ?? String(DEFAULT_MINUTES / 60)) * 60;
+const minutes =
+  values.minutes !== undefined ? number(values.minutes) : number(values.hours ?? String(DEFAULT_MINUTES / 60)) * 60;
 const without = new Set((values.without ?? "").split(",").filter((kind) => kind !== ""));
 for (const kind of without) if (!FAULT_KINDS.includes(kind)) stop(`there is no fault "${kind}"\n${USAGE}`);
 const kinds = values["no-faults"] === true ? [] : FAULT_KINDS.filter((kind) => !without.has(kind));
@@ -47,14 +48,16 @@ for (const seed of seeds) {
   const report = await simulate(run);
   reports.push(report);
   progress("");
-  if (values.quiet !== true || failed(report)) console.log(describeReport(report, (process.cpuUsage().user - began) / 1e6));
+  if (values.quiet !== true || failed(report))
+    console.log(describeReport(report, (process.cpuUsage().user - began) / 1e6));
   if (failed(report)) await explain(report, run);
 }
 summarise();
 
 async function explain(report: Report, run: RunOptions): Promise<void> {
   const { violation, tooLittle } = report;
-  if (violation !== null) console.log(`  VIOLATED ${violation.rule} after ${violation.atMs / 1000} s: ${violation.detail}`);
+  if (violation !== null)
+    console.log(`  VIOLATED ${violation.rule} after ${violation.atMs / 1000} s: ${violation.detail}`);
   for (const shortage of tooLittle) console.log(`  TOO LITTLE ${shortage}`);
   console.log(`  replay: ${replayCommand(run)}`);
   if (values.shrink !== true || violation === null) return;

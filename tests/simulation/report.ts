@@ -84,8 +84,12 @@ function shortages({ minutes, kinds, counts, faults, elections }: Happened): str
 export function describeReport(report: Report, cpuSeconds: number): string {
   const { seed, simulatedMinutes, counts, elections, faults, traceHash } = report;
   const speed = Math.round((simulatedMinutes * 60) / cpuSeconds);
-  const figures = Object.entries(counts).map(([name, n]) => `${name} ${n}`).join(", ");
-  const struck = Object.entries(faults).map(([name, n]) => `${name} ${n}`).join(", ");
+  const figures = Object.entries(counts)
+    .map(([name, n]) => `${name} ${n}`)
+    .join(", ");
+  const struck = Object.entries(faults)
+    .map(([name, n]) => `${name} ${n}`)
+    .join(", ");
   return [
     `seed ${seed}: ${simulatedMinutes} simulated minutes in ${cpuSeconds.toFixed(1)} s of one core (${speed} times real time)`,
     `  ${figures}, elections ${elections}, events ${report.events}`,

@@ -38,7 +38,11 @@ export async function simulate(options: RunOptions): Promise<Report> {
   process.on("unhandledRejection", onStray);
   try {
     const world = createWorld({ seed, turn, onNote });
-    const cluster = createCluster(world, { servers: SERVERS, nodes: options.nodes ?? NODES, nodesPerGroup: NODES_PER_GROUP });
+    const cluster = createCluster(world, {
+      servers: SERVERS,
+      nodes: options.nodes ?? NODES,
+      nodesPerGroup: NODES_PER_GROUP,
+    });
     const trouble = beginTrouble(cluster, new Set(kinds));
     watchLeaders(cluster);
     cluster.users.begin();
@@ -47,7 +51,8 @@ export async function simulate(options: RunOptions): Promise<Report> {
     cluster.users.stop();
     await end(cluster);
     for (const offence of guard.offences()) world.violated("determinism", offence);
-    for (const reason of stray) world.violated("stray", reason instanceof Error ? (reason.stack ?? reason.message) : String(reason));
+    for (const reason of stray)
+      world.violated("stray", reason instanceof Error ? (reason.stack ?? reason.message) : String(reason));
     return reportOf(cluster, { seed, minutes, kinds });
   } finally {
     process.off("unhandledRejection", onStray);

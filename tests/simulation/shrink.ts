@@ -36,7 +36,8 @@ function lengths({ atMs }: Violation, minutes: number): readonly number[] {
 
 export function replayCommand({ seed, minutes, kinds = FAULT_KINDS }: RunOptions): string {
   const left = FAULT_KINDS.filter((kind) => !kinds.includes(kind));
-  const without = left.length === 0 ? "" : left.length === FAULT_KINDS.length ? " --no-faults" : ` --without ${left.join(",")}`;
+  const without =
+    left.length === 0 ? "" : left.length === FAULT_KINDS.length ? " --no-faults" : ` --without ${left.join(",")}`;
   const length = minutes % 60 === 0 ? `--hours ${minutes / 60}` : `--minutes ${minutes}`;
   return `npm run simulate -- --seed ${seed} ${length}${without}`;
 }

@@ -3,6 +3,7 @@
 // The parts of a server, for a program that brings its own network, clock and log.
 export { type ConnectCall, type ConnectContext, handleConnect } from "./agents/connect.ts";
 export { type AgentHub, createAgentHub } from "./agents/hub.ts";
+export { refuseAgent } from "./agents/service.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { type Config, loadConfig } from "./config/index.ts";
 export { archiveTo } from "./history/archive.ts";

@@ -1,6 +1,7 @@
 // Puts the rooms of a server together and takes them apart again in the right order: log, history,
 // replica, leader, agents, API up; API, agents, leader, snapshot, history, log down.
 
+import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { VClusterId } from "@lattice/core";
@@ -19,7 +20,7 @@ import { startLeading } from "./leader/lead.ts";
 import { openLog } from "./log/index.ts";
 import { createMetrics, type Logger } from "./observe/index.ts";
 import { mirrorState } from "./observe/mirror.ts";
-import { formatPeer } from "./peers/address.ts";
+import { formatPeer, type PeerName } from "./peers/address.ts";
 import { createLeaderLine } from "./peers/line.ts";
 import { peerService } from "./peers/service.ts";
 import { createPlane } from "./plane.ts";
@@ -54,11 +55,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const history = await openHistory({ dir: join(config.server.dataDir, "history"), onWarning });
   const replica = await openReplica(log, archiveTo(history, logger));
 
+  const shared = config.quorum.engine === "etcd";
+  const self: PeerName = {
+    id: config.server.id,
+    address: formatListen(config.api.grpcListen),
+    token: randomBytes(16).toString("hex"),
+  };
   const hub = createAgentHub(clock);
   const logs = createLogRelay(hub, clock);
   const cycles = new Map<VClusterId, CycleResult>();
   const leader = startLeading({
-    candidate: formatPeer({ id: config.server.id, address: formatListen(config.api.grpcListen) }),
+    candidate: shared ? formatPeer(self) : config.server.id,
     log,
     replica,
     hub,
@@ -78,11 +85,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     history,
     logger,
     everyEntries: config.quorum.snapshotEveryEntries,
-    mayTake: () => config.quorum.engine !== "etcd" || leader.sequencer() !== null,
+    mayTake: () => !shared || leader.sequencer() !== null,
   });
   const line = createLeaderLine({ selfId: config.server.id, holder: () => log.status().leader, clock });
   // With one server, serving before leading would only answer 503; one of several may never lead.
-  if (config.quorum.engine !== "etcd") await Promise.race([leader.led, replica.failed]);
+  if (!shared) await Promise.race([leader.led, replica.failed]);
   const plane = createPlane({
     serverId: config.server.id,
     version,
@@ -112,7 +119,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     config,
     logger,
     metrics,
-    extraGrpcServices: [agentService({ context, leader, line, logs }), peerService({ leader, replica, hub, logs })],
+    extraGrpcServices: [
+      agentService({ context, leader, line, logs }),
+      ...(shared ? [peerService({ leader, replica, hub, logs, token: self.token })] : []),
+    ],
   });
 
   return {

@@ -2,7 +2,14 @@
 // with every other: the same index, the same state. Each entry is checked for everything that must
 // hold after it.
 
-import { type Allocation, type AllocationId, type Applied, allocationMoves, brokenInvariants, type PhaseKind } from "@lattice/core";
+import {
+  type Allocation,
+  type AllocationId,
+  type Applied,
+  allocationMoves,
+  brokenInvariants,
+  type PhaseKind,
+} from "@lattice/core";
 import type { Replica } from "@lattice/server";
 import type { World } from "../world/world.ts";
 
@@ -70,7 +77,8 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
   }
 
   function recount(who: string, replica: Replica): void {
-    for (const broken of brokenInvariants(replica.view)) world.violated("S1", `${who} at ${replica.head().index}: ${broken}`);
+    for (const broken of brokenInvariants(replica.view))
+      world.violated("S1", `${who} at ${replica.head().index}: ${broken}`);
   }
 
   function learn(replica: Replica, applied: Applied): void {
@@ -78,17 +86,20 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
     counts.commands += applied.outcomes.length;
     for (const outcome of applied.outcomes) if (outcome.kind === "rejected") counts.refused += 1;
     const { term, index } = replica.head();
-    if (term < newestTerm) world.violated("fencing", `entry ${index} is of term ${term}, after one of term ${newestTerm}`);
+    if (term < newestTerm)
+      world.violated("fencing", `entry ${index} is of term ${term}, after one of term ${newestTerm}`);
     newestTerm = term;
     for (const event of applied.events) {
-      if (event.kind === "allocation_changed" && event.allocation !== undefined) follow(replica, event.allocation, event.from ?? "", event.to ?? "");
+      if (event.kind === "allocation_changed" && event.allocation !== undefined)
+        follow(replica, event.allocation, event.from ?? "", event.to ?? "");
       // A node that is described anew stays where it is.
       if (event.kind !== "node_changed" || event.from === event.to) continue;
       if (event.to === "degraded") judged(term, limits.timeoutMs, event.node ?? "");
       if (event.to === "down") {
         counts.nodesDown += 1;
         const node = event.node === undefined ? undefined : replica.view.node(event.node);
-        if (node?.state.kind === "down" && node.state.cause === "silent") judged(term, limits.timeoutMs + limits.graceMs, node.id);
+        if (node?.state.kind === "down" && node.state.cause === "silent")
+          judged(term, limits.timeoutMs + limits.graceMs, node.id);
       }
     }
     for (const effect of applied.effects) {
@@ -127,7 +138,10 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
     counts.nodesDegraded += 1;
     const since = wonAt.get(term);
     if (since !== undefined && world.now() - since < leastMs) {
-      world.violated("D9", `${node} was judged ${world.now() - since} ms after term ${term} began, before ${leastMs} ms`);
+      world.violated(
+        "D9",
+        `${node} was judged ${world.now() - since} ms after term ${term} began, before ${leastMs} ms`,
+      );
     }
   }
 
@@ -142,7 +156,11 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
       const usage = view.usage(tenant);
       // A new order of an old placement does not raise anything.
       if (view.allocation(effect.allocation)?.phase.kind !== "staging") continue;
-      if (quota.maxNodes !== null && usage.nodes > quota.maxNodes && raised(view.allocation(effect.allocation), applied)) {
+      if (
+        quota.maxNodes !== null &&
+        usage.nodes > quota.maxNodes &&
+        raised(view.allocation(effect.allocation), applied)
+      ) {
         world.violated("S2", `tenant ${tenant} has ${usage.nodes} nodes of ${quota.maxNodes}`);
       }
     }

@@ -13,7 +13,8 @@ export function checkAcknowledged({ world, users, servers }: Cluster, leader: Si
     const record = replica.view.allocation(id);
     if (record !== undefined && record.spec.name === name) continue;
     if (record !== undefined) world.violated("S7", `${id} is ${record.spec.name}, acknowledged as ${name}`);
-    else if (!servers.some((server) => server.shelf.has(id))) world.violated("S7", `${id} (${name}) is on no shelf and unknown to ${leader.name}`);
+    else if (!servers.some((server) => server.shelf.has(id)))
+      world.violated("S7", `${id} (${name}) is on no shelf and unknown to ${leader.name}`);
   }
 }
 
@@ -24,7 +25,8 @@ export function leftUndone({ leader, nodes, ledger }: Cluster): readonly string[
   const { view } = replica;
   const left: string[] = [];
   for (const record of view.allocations()) {
-    if (!isFinal(record.phase)) left.push(`allocation ${record.id} is ${record.phase.kind} (attempt ${record.attempt})`);
+    if (!isFinal(record.phase))
+      left.push(`allocation ${record.id} is ${record.phase.kind} (attempt ${record.attempt})`);
   }
   for (const node of view.nodes()) {
     if (node.state.kind !== "ready") left.push(`node ${node.id} is ${node.state.kind}`);

@@ -31,7 +31,7 @@ function cutOff({ world, network, servers }: Cluster, nodes: readonly SimulatedN
 }
 
 export const nodeFaults: readonly Fault[] = [
-  { kind: "agent_crash", everyMs: 60_000, strike: (cluster, random) => crashSome(cluster, random, 1) },
+  { kind: "agent_crash", everyMs: 30_000, strike: (cluster, random) => crashSome(cluster, random, 1) },
   { kind: "agents_crash_together", everyMs: 8 * MINUTE, strike: (cluster, random) => crashSome(cluster, random, 3) },
   {
     kind: "node_reboot",
@@ -45,7 +45,7 @@ export const nodeFaults: readonly Fault[] = [
   },
   {
     kind: "node_reimaged",
-    everyMs: 12 * MINUTE,
+    everyMs: 5 * MINUTE,
     strike(cluster, random) {
       const node = random.pick(cluster.nodes);
       node.powerOff();

@@ -98,7 +98,10 @@ export function createConnection(parts: ConnectionParts): Connection {
 
   function hear(to: Side, parcel: Parcel): void {
     if (to.deaf) return;
-    if (parcel.kind === "data") return emit(to, "data", parcel.message);
+    if (parcel.kind === "data") {
+      emit(to, "data", parcel.message);
+      return;
+    }
     to.deaf = true;
     if (parcel.kind === "end") emit(to, "end");
     else tellBroken(to);

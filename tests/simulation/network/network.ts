@@ -53,7 +53,10 @@ export function createNetwork(world: World): Network {
       world.after(DIAL_TIMEOUT_MS, () => abandon(connection));
       return;
     }
-    if (server === undefined) return abandon(connection);
+    if (server === undefined) {
+      abandon(connection);
+      return;
+    }
     connection.establish(server.host);
     server.host.deliver(() => server.accept(connection.server));
   }

@@ -2,10 +2,10 @@
 // every process and leaves the disk. It keeps the truth about what ran, which the agents only
 // report: every start of a command is told to `onStart`.
 
-import type { Exit, Order, Stop, End } from "@lattice/agent";
+import type { End, Exit, Order, Stop } from "@lattice/agent";
 import type { Random } from "../world/random.ts";
 import type { World } from "../world/world.ts";
-import { programOf } from "./program.ts";
+import { type Program, programOf } from "./program.ts";
 
 /** The folder of one attempt. */
 export interface Folder {
@@ -86,18 +86,24 @@ export function createMachine({ world, name, random, epochMs, onStart, onEnd }: 
   function claim(wrapper: Wrapper, order: Order): void {
     if (!wrapper.alive) return;
     const folder = machine.attempts.get(wrapper.key);
-    if (folder === undefined || folder.pid !== null) return leave(wrapper, { kind: "code", code: NOT_CLAIMED });
+    if (folder === undefined || folder.pid !== null) {
+      leave(wrapper, { kind: "code", code: NOT_CLAIMED });
+      return;
+    }
     folder.pid = wrapper.pid;
     folder.claimedAtMs = machine.clock();
-    if (folder.stop !== null) {
-      record(wrapper, { kind: "not_launched", message: "it was stopped before it began" });
-      return leave(wrapper, { kind: "code", code: 1 });
-    }
     const program = programOf(order.entrypoint);
-    if (program.broken) {
-      record(wrapper, { kind: "not_launched", message: "cannot enter the working directory" });
-      return leave(wrapper, { kind: "code", code: 1 });
-    }
+    if (folder.stop !== null) notLaunched(wrapper, "it was stopped before it began");
+    else if (program.broken) notLaunched(wrapper, "cannot enter the working directory");
+    else begin(wrapper, order, program);
+  }
+
+  function notLaunched(wrapper: Wrapper, message: string): void {
+    record(wrapper, { kind: "not_launched", message });
+    leave(wrapper, { kind: "code", code: 1 });
+  }
+
+  function begin(wrapper: Wrapper, order: Order, program: Program): void {
     wrapper.process = { key: wrapper.key, pid: wrapper.pid, order, startedAtMs: world.now() };
     onStart(machine, wrapper.process);
     world.after(program.runsMs, () => finish(wrapper, program.exitCode));

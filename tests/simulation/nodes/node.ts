@@ -3,8 +3,8 @@
 
 import { type Dialer, gate, type Identity, identityOf, startNode, type Wheel } from "@lattice/agent";
 import type { Network } from "../network/network.ts";
-import { quietLogger } from "../world/logger.ts";
 import { createHost, type Host } from "../world/host.ts";
+import { quietLogger } from "../world/logger.ts";
 import type { Random } from "../world/random.ts";
 import type { World } from "../world/world.ts";
 import type { Machine } from "./machine.ts";
@@ -93,7 +93,15 @@ export function createNode({ world, network, machine, group, servers }: NodePart
 }
 
 function identityFor(machine: Machine, group: string): Identity {
-  const hardware = { cpuCores: 64, memoryGb: 256, gpuType: "", gpuCount: 0, features: [], hostname: machine.name, kernel: "6.1" };
+  const hardware = {
+    cpuCores: 64,
+    memoryGb: 256,
+    gpuType: "",
+    gpuCount: 0,
+    features: [],
+    hostname: machine.name,
+    kernel: "6.1",
+  };
   return identityOf({
     nodeId: machine.name,
     group,

@@ -2,7 +2,7 @@
 // simulated machine, step by step with time between the steps, so that a crash can fall between any
 // two of them.
 
-import type { Facts, Order, Runtime, RuntimeListener, StartResult } from "@lattice/agent";
+import type { Exit, Facts, Order, Runtime, RuntimeListener, StartResult } from "@lattice/agent";
 import type { Host } from "../world/host.ts";
 import type { Random } from "../world/random.ts";
 import { type Folder, type Machine, NOT_CLAIMED, type WrapperEnd } from "./machine.ts";
@@ -26,7 +26,16 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
   function folderOf(key: string): Folder {
     const known = machine.attempts.get(key);
     if (known !== undefined) return known;
-    const made: Folder = { order: null, bootId: "", pid: null, claimedAtMs: 0, exit: null, exitedAtMs: 0, stop: null, end: null };
+    const made: Folder = {
+      order: null,
+      bootId: "",
+      pid: null,
+      claimedAtMs: 0,
+      exit: null,
+      exitedAtMs: 0,
+      stop: null,
+      end: null,
+    };
     machine.attempts.set(key, made);
     return made;
   }
@@ -46,15 +55,18 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
   }
 
   function childEnded(key: string, pid: number, end: WrapperEnd): void {
-    const folder = machine.attempts.get(key);
-    const owner = folder?.pid ?? null;
-    if (end.kind === "code" && end.code === NOT_CLAIMED && owner !== null && owner !== pid) return watch(key, owner);
-    const told = (exit: Parameters<RuntimeListener["exited"]>[1]) => listener.exited(key, exit, machine.clock());
-    const exit = folder?.exit ?? null;
-    if (exit !== null) return told(exit);
-    if (end.kind === "killed") return told({ kind: "signal", number: SIGKILL });
-    if (owner === null) return told({ kind: "not_launched", message: "cannot write to the attempt's folder" });
-    told({ kind: "code", code: end.code, recorded: false });
+    const owner = machine.attempts.get(key)?.pid ?? null;
+    const another = end.kind === "code" && end.code === NOT_CLAIMED && owner !== null && owner !== pid;
+    if (another) watch(key, owner);
+    else listener.exited(key, exitOf(key, owner, end), machine.clock());
+  }
+
+  function exitOf(key: string, owner: number | null, end: WrapperEnd): Exit {
+    const exit = machine.attempts.get(key)?.exit ?? null;
+    if (exit !== null) return exit;
+    if (end.kind === "killed") return { kind: "signal", number: SIGKILL };
+    if (owner === null) return { kind: "not_launched", message: "cannot write to the attempt's folder" };
+    return { kind: "code", code: end.code, recorded: false };
   }
 
   return {
@@ -69,7 +81,8 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
       if (pid !== null) watch(key, pid);
     },
     async start(key, order): Promise<StartResult> {
-      if (machine.ended.has(key)) return { kind: "not_launched", message: "this attempt has ended on this node before" };
+      if (machine.ended.has(key))
+        return { kind: "not_launched", message: "this attempt has ended on this node before" };
       // Cut short, should the agent die while it writes.
       if (!machine.full && !machine.attempts.has(key)) folderOf(key);
       await write();

@@ -2,8 +2,8 @@
 // runs out while the server is paused or cut off, appends that fail before or after they became
 // durable, and a leader that learns late that it leads no more.
 
-import { type Leadership, LogError, openMemoryLog, type ReplicatedLog } from "@lattice/server";
 import type { MemoryStore } from "@lattice/server";
+import { type Leadership, LogError, openMemoryLog, type ReplicatedLog } from "@lattice/server";
 import type { Host } from "../world/host.ts";
 import type { Random } from "../world/random.ts";
 import type { World } from "../world/world.ts";

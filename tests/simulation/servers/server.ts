@@ -2,7 +2,6 @@
 // agents' door, over the simulated log and network. Only the leader serves agents and users; the
 // others refuse, and their callers try the next.
 
-import { create } from "@bufbuild/protobuf";
 import { type Command, duration, instant, type Outcome } from "@lattice/core";
 import {
   archiveTo,
@@ -14,11 +13,11 @@ import {
   type MemoryStore,
   openReplica,
   type Replica,
+  refuseAgent,
   startLeading,
   startSnapshotter,
 } from "@lattice/server";
-import { pb, ProblemError } from "@lattice/wire";
-import type { StreamEnd } from "../network/connection.ts";
+import { ProblemError } from "@lattice/wire";
 import type { Network } from "../network/network.ts";
 import { createHost, type Host } from "../world/host.ts";
 import { quietLogger } from "../world/logger.ts";
@@ -139,7 +138,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
     network.listen(name, {
       host,
       accept: (stream) => {
-        if (leader.sequencer() === null) refuse(stream);
+        if (leader.sequencer() === null) refuseAgent(stream);
         else handleConnect(context, stream as unknown as ConnectCall);
       },
     });
@@ -179,9 +178,3 @@ async function proposeTo(leader: Leader, command: Command) {
 }
 
 const notLeader = () => new ProblemError("not_leader", { detail: "this server does not lead" });
-
-function refuse(stream: StreamEnd): void {
-  const value = create(pb.RefusedSchema, { code: "not_leader", detail: "this server does not lead" });
-  stream.write(create(pb.ServerMessageSchema, { message: { case: "refused", value } }));
-  stream.end();
-}

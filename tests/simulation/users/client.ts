@@ -12,6 +12,8 @@ export interface Client {
 
 const ANSWER_TIMEOUT_MS = 5_000;
 const MAX_TRIES = 40;
+/** How often an answer is lost on its way: the client asks again, and must get the same answer. */
+const ANSWER_LOST = 0.03;
 
 export function createClient(world: World, servers: readonly SimulatedServer[]): Client {
   const random = world.random("client");
@@ -26,6 +28,7 @@ export function createClient(world: World, servers: readonly SimulatedServer[]):
     return new Promise((resolve) => {
       const cancel = world.after(ANSWER_TIMEOUT_MS, () => resolve(null));
       const answer = (outcome: Outcome | null): void => {
+        if (random.chance(ANSWER_LOST)) return;
         world.after(random.between(1, 10), () => {
           cancel();
           resolve(outcome);

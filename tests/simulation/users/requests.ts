@@ -24,9 +24,16 @@ export const TENANTS = [
 const VCLUSTERS = ["hpc-batch", "hpc-batch", "ml-training", "service", "interactive"] as const;
 const MINUTE_MS = 60_000;
 
-export const originOf = (requestId: string): Origin => ({ user: "simulated" as UserName, requestId, bodyHash: requestId });
+export const originOf = (requestId: string): Origin => ({
+  user: "simulated" as UserName,
+  requestId,
+  bodyHash: requestId,
+});
 
-export function submission(random: Random, requestId: string): { readonly command: Command; readonly spec: AllocationSpec } {
+export function submission(
+  random: Random,
+  requestId: string,
+): { readonly command: Command; readonly spec: AllocationSpec } {
   const spec = specOf(random, requestId);
   return { command: { kind: "allocation.submit", origin: originOf(requestId), spec, createTenant: true }, spec };
 }

@@ -5,7 +5,15 @@ import { type AllocationId, isFinal, type View } from "@lattice/core";
 import type { Truth } from "../checks/truth.ts";
 import type { World } from "../world/world.ts";
 import type { Client } from "./client.ts";
-import { cancellation, newWalltime, nodeCommand, quotaChange, submission, TENANTS, tenantCommands } from "./requests.ts";
+import {
+  cancellation,
+  newWalltime,
+  nodeCommand,
+  quotaChange,
+  submission,
+  TENANTS,
+  tenantCommands,
+} from "./requests.ts";
 
 export interface Users {
   begin(): void;
@@ -107,7 +115,8 @@ export function createUsers({ world, client, truth, nodes }: UsersParts): Users 
     },
     tidyUp(view) {
       for (const { id, maxNodes } of TENANTS) {
-        if (view.tenant(id as never)?.quota.maxNodes !== maxNodes) void client.ask(quotaChange(id, maxNodes, requestId("quota")));
+        if (view.tenant(id as never)?.quota.maxNodes !== maxNodes)
+          void client.ask(quotaChange(id, maxNodes, requestId("quota")));
       }
       for (const record of view.allocations()) {
         if (record.spec.lifecycle.kind === "bounded" || isFinal(record.phase)) continue;

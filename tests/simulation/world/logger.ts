@@ -20,7 +20,7 @@ export function quietLogger(world: World, name: string): Logger {
       if (watching) world.said(`${name} ${level}: ${String(text ?? "")} ${describe(first)}`);
     };
   }
-  logger["child"] = () => logger;
+  logger.child = () => logger;
   return logger as unknown as Logger;
 }
 

@@ -8,7 +8,7 @@ import type { GrpcService } from "../api/index.ts";
 import type { Leader } from "../leader/lead.ts";
 import { relayConnect, relaySendLogs } from "../peers/agents.ts";
 import type { LeaderLine } from "../peers/line.ts";
-import { type ConnectContext, handleConnect } from "./connect.ts";
+import { type ConnectCall, type ConnectContext, handleConnect } from "./connect.ts";
 import type { LogRelay } from "./logs.ts";
 
 export interface AgentServiceParts {
@@ -26,7 +26,7 @@ export function agentService({ context, leader, line, logs }: AgentServiceParts)
       connect(call: ServerDuplexStream<pb.AgentMessage, pb.ServerMessage>) {
         if (leads()) return handleConnect(context, call);
         const peer = line.client();
-        if (peer === null) return refuse(call);
+        if (peer === null) return refuseAgent(call);
         relayConnect(peer, call);
       },
       sendLogs(
@@ -41,7 +41,8 @@ export function agentService({ context, leader, line, logs }: AgentServiceParts)
   };
 }
 
-function refuse(call: ServerDuplexStream<pb.AgentMessage, pb.ServerMessage>): void {
+/** The agent tries the next server, or this one a little later. */
+export function refuseAgent(call: Pick<ConnectCall, "write" | "end">): void {
   const refused = create(pb.RefusedSchema, { code: "not_leader", detail: "no server leads at the moment" });
   call.write(create(pb.ServerMessageSchema, { message: { case: "refused", value: refused } }));
   call.end();

@@ -3,10 +3,11 @@
 // problem it was, so that a client cannot tell which server it asked.
 
 import { create } from "@bufbuild/protobuf";
-import { Client, credentials, type ServiceError } from "@grpc/grpc-js";
+import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { type Command, type LogIndex, logIndex, type Outcome } from "@lattice/core";
 import { GRPC_DETAILS_TRAILER, ProblemError, pb, problemFromGrpc, serviceDefinition } from "@lattice/wire";
 import type { LogsQuery } from "../api/control-plane.ts";
+import { PEER_TOKEN_HEADER, type PeerName } from "./address.ts";
 
 /** Longer than any healthy commit, shorter than a caller's patience. */
 const CALL_DEADLINE_MS = 10_000;
@@ -14,7 +15,8 @@ const CALL_DEADLINE_MS = 10_000;
 const METHODS = serviceDefinition(pb.PeerService);
 
 export interface PeerClient {
-  readonly address: string;
+  /** Of the server it leads to; another token is another life of it. */
+  readonly token: string;
   propose(command: Command): Promise<{ readonly outcome: Outcome; readonly index: LogIndex }>;
   logs(query: LogsQuery, signal: AbortSignal): AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
   liveness(): Promise<readonly pb.NodeLiveness[]>;
@@ -25,7 +27,9 @@ export interface PeerClient {
   close(): void;
 }
 
-export function connectPeer(address: string): PeerClient {
+export function connectPeer({ address, token }: PeerName): PeerClient {
+  const proof = new Metadata();
+  proof.set(PEER_TOKEN_HEADER, token);
   const channel = new Client(address, credentials.createInsecure(), {
     // A leader that is paused keeps its connections; only silence tells.
     "grpc.keepalive_time_ms": 5_000,
@@ -35,7 +39,7 @@ export function connectPeer(address: string): PeerClient {
   });
   const streams = new Set<() => void>();
   return {
-    address,
+    token,
     channel,
     track(end) {
       streams.add(end);
@@ -43,15 +47,15 @@ export function connectPeer(address: string): PeerClient {
     },
     async propose(command) {
       const request = create(pb.ProposeRequestSchema, { command: JSON.stringify(command) });
-      const answer = (await unary(channel, "Propose", request)) as pb.ProposeResponse;
+      const answer = (await unary({ channel, proof }, "Propose", request)) as pb.ProposeResponse;
       return { outcome: JSON.parse(answer.outcome) as Outcome, index: logIndex(Number(answer.logIndex)) };
     },
     async *logs(query, signal) {
-      yield* relayedLogs(channel, query, signal);
+      yield* relayedLogs({ channel, proof }, query, signal);
     },
     async liveness() {
       const answer = (await unary(
-        channel,
+        { channel, proof },
         "GetLiveness",
         create(pb.GetLivenessRequestSchema),
       )) as pb.GetLivenessResponse;
@@ -64,6 +68,11 @@ export function connectPeer(address: string): PeerClient {
   };
 }
 
+interface Line {
+  readonly channel: Client;
+  readonly proof: Metadata;
+}
+
 type MethodName = "Propose" | "GetLiveness" | "RelayLogs";
 
 function methodOf(name: MethodName) {
@@ -73,21 +82,29 @@ function methodOf(name: MethodName) {
 }
 
 function unary(
-  channel: Client,
+  { channel, proof }: Line,
   name: MethodName,
   request: Parameters<ReturnType<typeof methodOf>["requestSerialize"]>[0],
 ) {
   const { path, requestSerialize, responseDeserialize } = methodOf(name);
   return new Promise<unknown>((resolve, reject) => {
     const deadline = Date.now() + CALL_DEADLINE_MS;
-    channel.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, { deadline }, (error, answer) => {
-      if (error !== null) reject(asProblem(error));
-      else resolve(answer);
-    });
+    channel.makeUnaryRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      request,
+      proof,
+      { deadline },
+      (error, answer) => {
+        if (error !== null) reject(asProblem(error));
+        else resolve(answer);
+      },
+    );
   });
 }
 
-async function* relayedLogs(channel: Client, query: LogsQuery, signal: AbortSignal) {
+async function* relayedLogs({ channel, proof }: Line, query: LogsQuery, signal: AbortSignal) {
   const { path, requestSerialize, responseDeserialize } = methodOf("RelayLogs");
   const request = create(pb.RelayLogsRequestSchema, {
     allocationId: query.allocation,
@@ -97,7 +114,7 @@ async function* relayedLogs(channel: Client, query: LogsQuery, signal: AbortSign
     tail: query.tail,
     follow: query.follow,
   });
-  const call = channel.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request);
+  const call = channel.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, proof);
   const stop = () => call.cancel();
   signal.addEventListener("abort", stop, { once: true });
   try {

@@ -62,12 +62,12 @@ export function createLeaderLine({ selfId, holder, clock }: Options): LeaderLine
   }
 
   function current(): PeerClient | null {
-    const address = leader()?.address ?? null;
-    if (client !== null && client.address !== address) {
+    const peer = leader();
+    if (client !== null && client.token !== peer?.token) {
       client.close();
       client = null;
     }
-    if (client === null && address !== null) client = connectPeer(address);
+    if (client === null && peer !== null) client = connectPeer(peer);
     return client;
   }
 

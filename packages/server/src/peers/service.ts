@@ -2,7 +2,7 @@
 // leads is told so and finds the new one; nothing is passed on twice.
 
 import { create } from "@bufbuild/protobuf";
-import type { handleServerStreamingCall, handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
+import type { handleServerStreamingCall, handleUnaryCall, Metadata, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { attempt, type Command, type NodeId, parseAllocationId } from "@lattice/core";
 import { ProblemError, pb, problemOf, serviceDefinition } from "@lattice/wire";
 import type { AgentHub } from "../agents/hub.ts";
@@ -11,12 +11,15 @@ import { statusOf } from "../api/grpc/status.ts";
 import type { GrpcService } from "../api/index.ts";
 import type { Leader } from "../leader/lead.ts";
 import type { Replica } from "../replica/replica.ts";
+import { PEER_TOKEN_HEADER } from "./address.ts";
 
 export interface PeerServiceParts {
   readonly leader: Leader;
   readonly replica: Replica;
   readonly hub: AgentHub;
   readonly logs: LogRelay;
+  /** Of this server's name in the election. */
+  readonly token: string;
 }
 
 export function peerService(parts: PeerServiceParts): GrpcService {
@@ -29,8 +32,9 @@ export function peerService(parts: PeerServiceParts): GrpcService {
 }
 
 const propose =
-  ({ leader }: PeerServiceParts): handleUnaryCall<pb.ProposeRequest, pb.ProposeResponse> =>
+  ({ leader, token }: PeerServiceParts): handleUnaryCall<pb.ProposeRequest, pb.ProposeResponse> =>
   (call, reply) => {
+    if (!proves(call.metadata, token)) return reply(statusOf(stranger().problem));
     const sequencer = leader.sequencer();
     if (sequencer === null) return reply(statusOf(notLeading().problem));
     sequencer.propose(JSON.parse(call.request.command) as Command).then(
@@ -41,8 +45,9 @@ const propose =
   };
 
 const liveness =
-  ({ leader, replica, hub }: PeerServiceParts): handleUnaryCall<pb.GetLivenessRequest, pb.GetLivenessResponse> =>
-  (_call, reply) => {
+  ({ leader, replica, hub, token }: PeerServiceParts): handleUnaryCall<pb.GetLivenessRequest, pb.GetLivenessResponse> =>
+  (call, reply) => {
+    if (!proves(call.metadata, token)) return reply(statusOf(stranger().problem));
     if (leader.sequencer() === null) return reply(statusOf(notLeading().problem));
     const nodes = [];
     for (const { id } of replica.view.nodes()) {
@@ -54,13 +59,14 @@ const liveness =
   };
 
 const relayLogs =
-  ({ logs }: PeerServiceParts): handleServerStreamingCall<pb.RelayLogsRequest, pb.RelayLogsResponse> =>
+  ({ logs, token }: PeerServiceParts): handleServerStreamingCall<pb.RelayLogsRequest, pb.RelayLogsResponse> =>
   (call) => {
+    if (!proves(call.metadata, token)) return refuseStream(call, stranger());
     const gone = new AbortController();
     call.on("cancelled", () => gone.abort());
     call.on("close", () => gone.abort());
     const id = parseAllocationId(call.request.allocationId);
-    if (id === null) return void call.emit("error", statusOf(new ProblemError("unknown_allocation").problem));
+    if (id === null) return refuseStream(call, new ProblemError("unknown_allocation"));
     const source = logs.open(
       {
         allocation: id,
@@ -76,7 +82,7 @@ const relayLogs =
   };
 
 async function pump(
-  call: Parameters<handleServerStreamingCall<pb.RelayLogsRequest, pb.RelayLogsResponse>>[0],
+  call: LogsCall,
   source: AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>,
   gone: AbortSignal,
 ): Promise<void> {
@@ -91,9 +97,20 @@ async function pump(
     }
     call.end();
   } catch (error) {
-    const status = statusOf(problemOf(error));
-    if (!gone.aborted) call.emit("error", Object.assign(new Error(status.details), status));
+    if (!gone.aborted) refuseStream(call, error);
   }
 }
+
+type LogsCall = Parameters<handleServerStreamingCall<pb.RelayLogsRequest, pb.RelayLogsResponse>>[0];
+
+function refuseStream(call: LogsCall, error: unknown): void {
+  const status = statusOf(problemOf(error));
+  call.emit("error", Object.assign(new Error(status.details), status));
+}
+
+/** A command from here goes into the log unchecked, so nobody but a server of this cluster may bring one. */
+const proves = (metadata: Metadata, token: string): boolean => metadata.get(PEER_TOKEN_HEADER)[0] === token;
+
+const stranger = () => new ProblemError("forbidden", { detail: "This service is for servers of the same cluster." });
 
 const notLeading = () => new ProblemError("not_leader", { detail: "This server does not lead any more." });

@@ -53,6 +53,14 @@ async function setUp(faults: MemoryFaults = {}) {
   return { log, replica, leadership, clock, sequencer, batches };
 }
 
+function latch(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve: () => resolve() };
+}
+
 async function entriesOf(log: ReplicatedLog, count: number) {
   const stop = new AbortController();
   const entries = [];
@@ -118,6 +126,50 @@ describe("sequencer", () => {
     const { index } = await sequencer.propose(tenant("kept"));
     expect(index).toBe(1);
     expect([...replica.view.tenants()].map((one) => one.id)).toEqual(["kept"]);
+  });
+
+  it("hands nobody the outcomes of an entry that was said to have failed and came through", async () => {
+    const [applied, second] = [latch(), latch()];
+    let appends = 0;
+    const inner = openMemoryLog({
+      faults: {
+        afterAppend: () => {
+          throw new LogError("unavailable", "no answer");
+        },
+      },
+    });
+    const log: ReplicatedLog = {
+      ...inner,
+      async append(leadership, entries) {
+        appends += 1;
+        if (appends > 1) await second.promise;
+        await inner.append(leadership, entries);
+      },
+      async *read(from, signal) {
+        for await (const batch of inner.read(from, signal)) {
+          await applied.promise;
+          yield batch;
+        }
+      },
+    };
+    const replica = await openReplica(log, () => {});
+    const leadership = await log.campaign("s1", new AbortController().signal);
+    const sequencer = startSequencer({ log, replica, leadership, clock: createTestClock(), onBatch: () => {} });
+    closers.push(
+      () => log.close(),
+      () => replica.close(),
+      () => sequencer.close(),
+    );
+    await expect(sequencer.propose(tenant("unanswered"))).rejects.toMatchObject({
+      problem: { code: "log_unavailable" },
+    });
+    const other = sequencer.propose(tenant("other"));
+    // The first entry takes the index that the second one was given.
+    applied.resolve();
+    await replica.waitFor(1 as LogIndex, AbortSignal.timeout(5_000));
+    second.resolve();
+    await expect(other).rejects.toMatchObject({ problem: { code: "not_leader" } });
+    expect([...replica.view.tenants()].map((one) => one.id)).toEqual(["unanswered"]);
   });
 
   it("refuses everything once the leadership is lost", async () => {
