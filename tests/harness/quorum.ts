@@ -42,16 +42,25 @@ export class Quorum {
         etcdPeer: port(4 * n + 3),
       })),
     );
-    for (let n = 1; n <= options.servers; n += 1) {
-      const first = `127.0.0.1:${quorum.#places[0]?.etcdClient}`;
-      await quorum.startServer(n, n === 1 ? ["--bootstrap"] : ["--join", first]);
+    try {
+      await quorum.#startAll(options);
+    } catch (error) {
+      await quorum.close();
+      throw error;
     }
-    for (let n = 1; n <= options.nodes; n += 1) quorum.#startAgent(n);
+    return quorum;
+  }
+
+  async #startAll(options: { readonly servers: number; readonly nodes: number }): Promise<void> {
+    for (let n = 1; n <= options.servers; n += 1) {
+      const first = `127.0.0.1:${this.#places[0]?.etcdClient}`;
+      await this.startServer(n, n === 1 ? ["--bootstrap"] : ["--join", first]);
+    }
+    for (let n = 1; n <= options.nodes; n += 1) this.#startAgent(n);
     await eventually({ what: "every node is ready" }, async () => {
-      const { body } = await quorum.api<{ nodes?: { state: string }[] }>(1, "GET", "/nodes");
+      const { body } = await this.api<{ nodes?: { state: string }[] }>(1, "GET", "/nodes");
       return (body.nodes ?? []).filter((node) => node.state === "ready").length === options.nodes ? true : null;
     });
-    return quorum;
   }
 
   /** Servers are numbered from 1. */

@@ -1,6 +1,7 @@
 // How much happened in a run, and whether that was enough to mean anything: a soak in which nothing
 // ran would be green, too.
 
+import { missingFromHistories } from "./checks/promises.ts";
 import type { Cluster } from "./cluster.ts";
 import { FAULT_KINDS } from "./faults/faults.ts";
 import type { Violation } from "./world/world.ts";
@@ -40,6 +41,7 @@ export function reportOf(
     submitted: users.counts.submitted,
     acknowledged: users.acknowledged.size,
     starts: truth.starts(),
+    missingFromHistories: missingFromHistories(cluster),
   };
   const faults = Object.fromEntries([...cluster.faults].sort(([a], [b]) => (a < b ? -1 : 1)));
   const elections = cluster.elections();

@@ -40,3 +40,19 @@ export function leftUndone({ leader, nodes, ledger }: Cluster): readonly string[
   if (ledger.counts.entries === 0) left.push("nothing was ever written");
   return left;
 }
+
+/**
+ * Acknowledged submissions that have left the live state and are missing from the history of a
+ * server that was away when that happened. Counted, not judged: another server's history has them.
+ */
+export function missingFromHistories({ users, servers }: Cluster): number {
+  let missing = 0;
+  for (const server of servers) {
+    const view = server.life()?.replica?.view;
+    if (view === undefined) continue;
+    for (const id of users.acknowledged.keys()) {
+      if (view.allocation(id) === undefined && !server.shelf.has(id)) missing += 1;
+    }
+  }
+  return missing;
+}

@@ -46,14 +46,21 @@ export const forgetOrder = (allocation: AllocationId, attempt: Attempt): ServerM
   value: create(pb.ForgetOrderSchema, { allocationId: allocation, attempt }),
 });
 
-/** The order that a claim stands for, whatever happened before. */
+/** The order that a claim stands for, whatever happened before; null when the node has done its part. */
 export function orderOf(view: View, node: NodeId, claim: Claim): ServerMessageBody | null {
   if (claim.releasing) return stopOrder(claim.allocation, claim.attempt, "the attempt is over");
   const allocation = view.allocation(claim.allocation);
   if (allocation === undefined || allocation.attempt !== claim.attempt) {
     return stopOrder(claim.allocation, claim.attempt, "the attempt is over");
   }
+  // It waits for the other nodes. An agent that lost its memory would run it a second time.
+  if (isPlaced(allocation.phase) && hasEndedOn(allocation.phase, node)) return null;
   return runOrder(allocation, node);
+}
+
+function hasEndedOn(phase: PlacedPhase, node: NodeId): boolean {
+  const state = phase.progress[phase.nodes.indexOf(node)]?.state;
+  return state === "completed" || state === "failed";
 }
 
 function taskFields(task: Task): { entrypoint?: string; command?: string[]; script?: string } {

@@ -67,7 +67,12 @@ export function startLeading(options: LeadOptions): Leader {
     while (!stop.signal.aborted) {
       try {
         const leadership = await log.campaign(options.candidate, stop.signal);
-        await reign(leadership);
+        try {
+          await reign(leadership);
+        } finally {
+          // Whatever ended it, catching up included: who keeps what it does not use keeps others from leading.
+          await leadership.resign();
+        }
       } catch (error) {
         if (!stop.signal.aborted) logger.error({ err: error }, "leading failed; campaigning again");
       }
@@ -131,7 +136,6 @@ export function startLeading(options: LeadOptions): Leader {
       options.hub.close();
       unsubscribe();
       await active.close();
-      await leadership.resign();
       logger.info({ term: leadership.term }, "no longer leading");
     }
   }
