@@ -5,7 +5,7 @@
 import { create } from "@bufbuild/protobuf";
 import type * as grpc from "@grpc/grpc-js";
 import { duration } from "@lattice/core";
-import { ProblemError, pb } from "@lattice/wire";
+import { logStreamToProto, ProblemError, pb } from "@lattice/wire";
 import type { LogsQuery } from "../api/control-plane.ts";
 import type { Clock } from "../clock.ts";
 import type { AgentHub } from "./hub.ts";
@@ -78,7 +78,7 @@ export function createLogRelay(hub: AgentHub, clock: Clock): LogRelay {
           streamId,
           allocationId: query.allocation,
           attempt: query.attempt,
-          stream: query.stream === "stderr" ? pb.LogStream.STDERR : pb.LogStream.STDOUT,
+          stream: logStreamToProto(query.stream),
           tail: query.tail,
           follow: query.follow,
         }),

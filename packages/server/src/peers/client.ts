@@ -5,7 +5,14 @@
 import { create } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { type Command, type LogIndex, logIndex, type Outcome } from "@lattice/core";
-import { GRPC_DETAILS_TRAILER, ProblemError, pb, problemFromGrpc, serviceDefinition } from "@lattice/wire";
+import {
+  GRPC_DETAILS_TRAILER,
+  logStreamToProto,
+  ProblemError,
+  pb,
+  problemFromGrpc,
+  serviceDefinition,
+} from "@lattice/wire";
 import type { LogsQuery } from "../api/control-plane.ts";
 import { PEER_TOKEN_HEADER, type PeerName } from "./address.ts";
 
@@ -110,7 +117,7 @@ async function* relayedLogs({ channel, proof }: Line, query: LogsQuery, signal: 
     allocationId: query.allocation,
     attempt: query.attempt,
     node: query.node,
-    stream: query.stream === "stderr" ? pb.LogStream.STDERR : pb.LogStream.STDOUT,
+    stream: logStreamToProto(query.stream),
     tail: query.tail,
     follow: query.follow,
   });

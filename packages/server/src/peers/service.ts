@@ -4,7 +4,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { handleServerStreamingCall, handleUnaryCall, Metadata, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { attempt, type Command, type NodeId, parseAllocationId } from "@lattice/core";
-import { ProblemError, pb, problemOf, serviceDefinition } from "@lattice/wire";
+import { logStreamFromProto, ProblemError, pb, problemOf, serviceDefinition } from "@lattice/wire";
 import type { AgentHub } from "../agents/hub.ts";
 import type { LogRelay } from "../agents/logs.ts";
 import { statusOf } from "../api/grpc/status.ts";
@@ -72,7 +72,7 @@ const relayLogs =
         allocation: id,
         attempt: attempt(call.request.attempt),
         node: call.request.node as NodeId,
-        stream: call.request.stream === pb.LogStream.STDERR ? "stderr" : "stdout",
+        stream: logStreamFromProto(call.request.stream),
         tail: call.request.tail,
         follow: call.request.follow,
       },
