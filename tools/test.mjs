@@ -7,8 +7,9 @@
 //   npm test -- --acceptance    only the acceptance tests
 //   npm test -- PATH...         only the test files whose path contains one of these
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensureInstalled } from "./ensure-installed.mjs";
 
@@ -24,6 +25,8 @@ const SYSTEM_PACKAGES = [
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const bin = (name) => join(root, "node_modules", ".bin", name);
 const options = parseArguments(process.argv.slice(2));
+const reports = mkdtempSync(join(tmpdir(), "lattice-reports-"));
+process.on("exit", () => rmSync(reports, { recursive: true, force: true }));
 
 await ensureInstalled().catch((error) => fail(error.message));
 installSystemPackages();
@@ -64,9 +67,17 @@ function plan({ paths, only }) {
       command: [bin("oxlint"), "--type-aware", "-c", ".oxlintrc.json", "packages", "tests", "benches"],
     },
   ];
-  const vitest = (project) => [bin("vitest"), "run", "--project", project, "--passWithNoTests", ...paths];
-  const unit = { name: "unit tests", command: vitest("unit") };
-  const acceptance = { name: "acceptance tests", command: vitest("acceptance") };
+  const vitest = (name, project) => {
+    const report = join(reports, `${project}.json`);
+    const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+    return {
+      name,
+      command: [bin("vitest"), "run", "--project", project, "--passWithNoTests", ...reporters, ...paths],
+      report,
+    };
+  };
+  const unit = vitest("unit tests", "unit");
+  const acceptance = vitest("acceptance tests", "acceptance");
   if (paths.length > 0)
     return [build, ...(only === "acceptance" ? [] : [unit]), ...(only === "unit" ? [] : [acceptance])];
   if (only === "unit") return [build, ...checks, unit];
@@ -74,7 +85,7 @@ function plan({ paths, only }) {
   return [build, ...checks, unit, acceptance];
 }
 
-function runStep({ name, command, needed }) {
+function runStep({ name, command, needed, report }) {
   console.error(`\n== ${name}`);
   const began = Date.now();
   const [program, ...args] = command;
@@ -82,13 +93,39 @@ function runStep({ name, command, needed }) {
   const ok = done.status === 0;
   // Without the programs every later result would be about the programs of the day before.
   if (!ok && needed) fail(`${name} failed`);
-  return { name, ok, seconds: (Date.now() - began) / 1000 };
+  return {
+    name,
+    ok,
+    seconds: (Date.now() - began) / 1000,
+    failures: ok || report === undefined ? [] : failuresIn(report),
+  };
 }
 
+/** The names of what failed, with the first line of why. */
+function failuresIn(report) {
+  try {
+    const { testResults } = JSON.parse(readFileSync(report, "utf8"));
+    return testResults.flatMap((file) => {
+      const where = relative(root, file.name);
+      const failed = file.assertionResults.filter((result) => result.status === "failed");
+      if (failed.length === 0) return file.status === "failed" ? [`${where}: ${firstLine(file.message)}`] : [];
+      return failed.map((result) => `${where}: ${result.fullName}: ${firstLine(result.failureMessages[0])}`);
+    });
+  } catch (error) {
+    return [`no report of the failures: ${error.message}`];
+  }
+}
+
+function firstLine(text) {
+  return String(text ?? "").split("\n")[0];
+}
+
+/** Failures last, so that whoever sees only the end of the output sees them. */
 function summarise(all) {
   console.error("\n== summary");
-  for (const { name, ok, seconds } of all) {
+  for (const { name, ok, seconds, failures } of all) {
     console.error(`${ok ? "passed" : "FAILED"}  ${seconds.toFixed(1).padStart(7)} s  ${name}`);
+    for (const failure of failures) console.error(`            ${failure}`);
   }
   const total = all.reduce((sum, { seconds }) => sum + seconds, 0);
   console.error(`        ${total.toFixed(1).padStart(7)} s  in all`);
