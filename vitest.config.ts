@@ -5,7 +5,12 @@ import { defineConfig } from "vitest/config";
 
 const unit = {
   name: "unit",
-  include: ["packages/*/test/**/*.test.ts", "tests/tidy/**/*.test.ts", "tests/simulation/**/*.test.ts"],
+  include: [
+    "packages/*/test/**/*.test.ts",
+    "tests/tidy/**/*.test.ts",
+    "tests/simulation/**/*.test.ts",
+    "tests/chaos/**/*.test.ts",
+  ],
   testTimeout: 30_000,
   hookTimeout: 30_000,
 };

@@ -1,10 +1,17 @@
 // Runs the benches named, or all of them, one after the other, and prints what they measured.
 import { cliStart } from "./cli-start.ts";
+import { failoverScale } from "./failover-scale.ts";
 import type { Bench } from "./figure.ts";
 import { heartbeats } from "./heartbeats.ts";
+import { herd } from "./herd.ts";
 import { historyMemory } from "./history-memory.ts";
 import { machine } from "./machine.ts";
 import { quorum3, quorum5 } from "./quorum.ts";
+import { replay } from "./replay.ts";
+import { replayQuality } from "./replay-quality.ts";
+import { restartScale } from "./restart-scale.ts";
+import { scheduler } from "./scheduler.ts";
+import { schedulerGap } from "./scheduler-gap.ts";
 import { startLatency } from "./start-latency.ts";
 import { submitGrpc, submitRest } from "./submit.ts";
 import { throughput } from "./throughput.ts";
@@ -19,6 +26,13 @@ const benches: Readonly<Record<string, Bench>> = {
   "cli-start": cliStart,
   "quorum-3": quorum3,
   "quorum-5": quorum5,
+  "restart-scale": restartScale,
+  "failover-scale": failoverScale,
+  herd,
+  replay,
+  scheduler,
+  "scheduler-gap": schedulerGap,
+  "replay-quality": replayQuality,
 };
 
 const asked = process.argv.slice(2);

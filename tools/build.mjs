@@ -4,9 +4,13 @@
 // rename, so that a program started meanwhile sees the old bundle or the new one.
 //
 //   node tools/build.mjs [--force] [--quiet] [program ...]
+//   node tools/build.mjs --into=FOLDER --entry-version=N [program ...]
+//
+// The second form is for tests alone: programs that read, write and announce log entries up to
+// version N, as those of an older release do, beside the ones that are shipped.
 
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -110,15 +114,24 @@ function hashInputs(program, inputs) {
   return hash.digest("hex");
 }
 
-async function buildOne(esbuild, program) {
-  const dist = distOf(program);
+export async function buildOlder({ into, entryVersion, only }) {
+  const esbuild = await import("esbuild");
+  for (const program of programs.filter(({ name }) => only.includes(name))) {
+    await esbuild.build({ ...settingsOf(program, [olderEntries(entryVersion)]), outdir: into });
+  }
+  await esbuild.stop();
+  // Outside of the workspace nothing says that these are modules, or where the native ones are.
+  writeFileSync(join(into, "package.json"), JSON.stringify({ type: "module" }));
+  symlinkSync(join(root, "node_modules"), join(into, "node_modules"));
+}
+
+function settingsOf(program, plugins = []) {
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const result = await esbuild.build({
+  return {
     absWorkingDir: root,
     entryPoints: { [program.name]: program.entry },
     entryNames: "[name]",
     chunkNames: `${program.name}-[name]-[hash]`,
-    outdir: relative(root, dist),
     bundle: true,
     splitting: program.split === true,
     format: "esm",
@@ -130,10 +143,18 @@ async function buildOne(esbuild, program) {
     minifySyntax: true,
     minifyWhitespace: program.split === true,
     legalComments: "none",
+    logLevel: "warning",
+    plugins: [...plugins, withoutSideEffects],
+  };
+}
+
+async function buildOne(esbuild, program) {
+  const dist = distOf(program);
+  const result = await esbuild.build({
+    ...settingsOf(program),
+    outdir: relative(root, dist),
     metafile: true,
     write: false,
-    logLevel: "warning",
-    plugins: [withoutSideEffects],
   });
   const previous = readRecord(program);
   mkdirSync(dist, { recursive: true });
@@ -181,14 +202,47 @@ const withoutSideEffects = {
   },
 };
 
+/** Where the sources know of versions, and how they read when nothing newer than `version` was there yet. */
+const olderSources = (version) => [
+  {
+    file: "packages/core/src/version.ts",
+    read: (text) =>
+      text
+        .replace(/(export const ENTRY_VERSION = )\d+;/, `$1${version};`)
+        .split("\n")
+        .filter((line) => isOld(/^ {2}"[a-z_.]+": (\w+),$/.exec(line)?.[1] ?? "FIRST", version))
+        .join("\n"),
+  },
+  {
+    file: "packages/server/src/controllers/ledger/decide.ts",
+    read: (text) => text.replace(/(export const knowLedger = .*?=>)[^;]*;/s, "$1 false;"),
+  },
+];
+
+const isOld = (value, version) => value === "FIRST" || Number(value) <= version;
+
+const olderEntries = (version) => ({
+  name: "older-entries",
+  setup(build) {
+    for (const { file, read } of olderSources(version)) {
+      build.onLoad({ filter: new RegExp(`${file.replaceAll(/[/.]/g, "\\$&")}$`) }, ({ path }) => {
+        const text = readFileSync(path, "utf8");
+        const contents = read(text);
+        if (contents === text) throw new Error(`nothing of ${file} is newer than version ${version}`);
+        return { contents, loader: "ts" };
+      });
+    }
+  },
+});
+
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const args = process.argv.slice(2);
+  const only = args.filter((arg) => !arg.startsWith("--"));
+  const optionOf = (name) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
+  const into = optionOf("into");
   try {
-    await buildAll({
-      force: args.includes("--force"),
-      quiet: args.includes("--quiet"),
-      only: args.filter((arg) => !arg.startsWith("--")),
-    });
+    if (into !== undefined) await buildOlder({ into, entryVersion: Number(optionOf("entry-version")), only });
+    else await buildAll({ force: args.includes("--force"), quiet: args.includes("--quiet"), only });
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));
     process.exitCode = 1;

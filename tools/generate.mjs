@@ -1,6 +1,11 @@
 // Writes everything that is derived from another file: the wire code from `proto/`, and the
 // reference pages from the tables in the packages. Tests fail when a derived file differs from
 // what this makes, so run it after changing a proto, the error catalogue or a state machine.
+//
+//   node tools/generate.mjs [--baseline]
+//
+// With --baseline, the contract as it is now becomes the one that later changes must not break. That
+// is done with a release, and never to get a change through.
 import { spawnSync } from "node:child_process";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +14,9 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const bin = (name) => join(root, "node_modules", ".bin", name);
 
 run(bin("buf"), ["lint"]);
+if (process.argv.includes("--baseline")) {
+  run(bin("buf"), ["build", "proto", "--exclude-source-info", "-o", "proto/baseline/lattice.binpb"]);
+}
 run(bin("buf"), ["generate"]);
 run(bin("buf"), ["generate", "--template", "buf.gen.etcd.yaml"]);
 // The reference pages are written by the tests that compare them, when told to.

@@ -29,6 +29,8 @@ export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Words to put before the program, for example those that enter a namespace. */
   readonly prefix?: readonly string[];
+  /** The program's file, when it is not the one that was built here. */
+  readonly path?: string;
 }
 
 const READY_WITHIN_MS = 60_000;
@@ -37,7 +39,7 @@ const SIGNAL_BASE = 128;
 
 export function startProgram(name: string, options: ProgramOptions): Program {
   const log = openSync(options.logFile, "a");
-  const words = [...(options.prefix ?? []), process.execPath, programPath(name), ...options.args];
+  const words = [...(options.prefix ?? []), process.execPath, options.path ?? programPath(name), ...options.args];
   const child = spawn(words[0] ?? name, words.slice(1), {
     stdio: ["ignore", "pipe", log],
     env: cleanEnvironment(options.env ?? {}),

@@ -1,11 +1,12 @@
 // Three real servers on etcd members of their own, and agents that know all of them. Members outlive
 // their servers, as in production; closing ends everything that mentions the folder.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type CliResult, runCli } from "./cli.ts";
 import { eventually } from "./eventually.ts";
-import { endAllIn } from "./processes.ts";
+import { endAllIn, kill } from "./processes.ts";
 import { type Program, startProgram } from "./program.ts";
 import { type Answer, type Json, type RequestOptions, request } from "./rest.ts";
 
@@ -21,26 +22,43 @@ interface Health {
   readonly leader?: string;
 }
 
+export interface QuorumOptions {
+  readonly servers: number;
+  readonly nodes: number;
+  /** Places for servers that are started later. */
+  readonly spares?: number;
+  /** Settings of every server, merged into its configuration. */
+  readonly quorum?: Json;
+  readonly settings?: Json;
+  /** The file of a server's program, when it is not the one that was built here. */
+  readonly path?: (n: number) => string | undefined;
+}
+
 export class Quorum {
   readonly dir = mkdtempSync(join(tmpdir(), "lattice-test-"));
   readonly #places: readonly Place[];
   readonly #servers = new Map<number, Program>();
   readonly #agents: Program[] = [];
 
-  private constructor(places: readonly Place[]) {
+  readonly #options: QuorumOptions;
+
+  private constructor(places: readonly Place[], options: QuorumOptions) {
     this.#places = places;
+    this.#options = options;
   }
 
-  static async start(options: { readonly servers: number; readonly nodes: number }): Promise<Quorum> {
-    const ports = await freePorts(options.servers * 4);
+  static async start(options: QuorumOptions): Promise<Quorum> {
+    const places = options.servers + (options.spares ?? 0);
+    const ports = await freePorts(places * 4);
     const port = (n: number) => ports[n] ?? 0;
     const quorum = new Quorum(
-      Array.from({ length: options.servers }, (_, n) => ({
+      Array.from({ length: places }, (_, n) => ({
         rest: port(4 * n),
         grpc: port(4 * n + 1),
         etcdClient: port(4 * n + 2),
         etcdPeer: port(4 * n + 3),
       })),
+      options,
     );
     try {
       await quorum.#startAll(options);
@@ -51,10 +69,9 @@ export class Quorum {
     return quorum;
   }
 
-  async #startAll(options: { readonly servers: number; readonly nodes: number }): Promise<void> {
+  async #startAll(options: QuorumOptions): Promise<void> {
     for (let n = 1; n <= options.servers; n += 1) {
-      const first = `127.0.0.1:${this.#places[0]?.etcdClient}`;
-      await this.startServer(n, n === 1 ? ["--bootstrap"] : ["--join", first]);
+      await this.startServer(n, n === 1 ? ["--bootstrap"] : ["--join", this.etcd(1)]);
     }
     for (let n = 1; n <= options.nodes; n += 1) this.#startAgent(n);
     await eventually({ what: "every node is ready" }, async () => {
@@ -69,16 +86,24 @@ export class Quorum {
     if (place === undefined) throw new Error(`there is no server ${n}`);
     const config = join(this.dir, `server-${n}.yaml`);
     mkdirSync(join(this.dir, `server-${n}`), { recursive: true });
-    writeFileSync(config, configOf(this.dir, n, place));
+    writeFileSync(config, JSON.stringify(configOf(this.dir, n, place, this.#options)));
+    const path = this.#options.path?.(n);
     const server = startProgram("lattice-server", {
       args: ["--config", config, ...how],
+      ...(path === undefined ? {} : { path }),
       logFile: join(this.dir, `server-${n}.log`),
     });
     this.#servers.set(n, server);
     await server.ready();
-    await eventually({ what: `server ${n} is ready`, withinMs: 60_000 }, async () =>
+    const ready = eventually({ what: `server ${n} is ready`, withinMs: 60_000 }, async () =>
       (await request(this.url(n), "GET", "/readyz").catch(() => null))?.status === 200 ? true : null,
     );
+    const ended = server.ended.then((code) => {
+      throw new Error(`server ${n} ended with ${code} before it was ready`);
+    });
+    // Whichever is not waited for any more fails for nobody.
+    for (const outcome of [ready, ended]) outcome.catch(() => {});
+    await Promise.race([ready, ended]);
   }
 
   server(n: number): Program {
@@ -91,8 +116,41 @@ export class Quorum {
     return `http://127.0.0.1:${this.#places[n - 1]?.rest}`;
   }
 
+  /** Where a server's etcd member takes clients. */
+  etcd(n: number): string {
+    return `127.0.0.1:${this.#places[n - 1]?.etcdClient}`;
+  }
+
+  /** Where a server's etcd member speaks with the others. */
+  etcdPeer(n: number): string {
+    return `127.0.0.1:${this.#places[n - 1]?.etcdPeer}`;
+  }
+
   grpc(n: number): string {
     return `127.0.0.1:${this.#places[n - 1]?.grpc}`;
+  }
+
+  /** Of the server's own member of etcd. */
+  etcdPid(n: number): number {
+    const file = join(this.dir, `server-${n}`, "log", "etcd", "etcd.pid");
+    return (JSON.parse(readFileSync(file, "utf8")) as { readonly pid: number }).pid;
+  }
+
+  /** kill -9 of the server and of its member, as when a machine is lost. */
+  async lose(n: number): Promise<void> {
+    const pid = this.etcdPid(n);
+    await this.server(n).kill();
+    kill(pid, "SIGKILL");
+  }
+
+  /** As on a machine that was set up anew. */
+  wipe(n: number): void {
+    rmSync(join(this.dir, `server-${n}`), { recursive: true, force: true });
+  }
+
+  cli(n: number, ...args: readonly string[]): Promise<CliResult> {
+    const home = { HOME: this.dir, XDG_CONFIG_HOME: join(this.dir, ".config") };
+    return runCli(args, { env: { LATTICE_API_URL: this.url(n), ...home } });
   }
 
   async api<T = Json>(n: number, method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
@@ -146,17 +204,22 @@ export class Quorum {
   }
 }
 
-const configOf = (dir: string, n: number, place: Place): string => `
-server: { id: server-${n}, data_dir: ${join(dir, `server-${n}`)} }
-quorum:
-  engine: etcd
-  node_id: ${n}
-  etcd:
-    managed: true
-    client_listen: 127.0.0.1:${place.etcdClient}
-    peer_address: 127.0.0.1:${place.etcdPeer}
-api: { rest_listen: "127.0.0.1:${place.rest}", grpc_listen: "127.0.0.1:${place.grpc}" }
-`;
+/** JSON is YAML. */
+const configOf = (dir: string, n: number, place: Place, { quorum, settings }: QuorumOptions) => ({
+  server: { id: `server-${n}`, data_dir: join(dir, `server-${n}`) },
+  quorum: {
+    engine: "etcd",
+    node_id: n,
+    etcd: {
+      managed: true,
+      client_listen: `127.0.0.1:${place.etcdClient}`,
+      peer_address: `127.0.0.1:${place.etcdPeer}`,
+    },
+    ...quorum,
+  },
+  api: { rest_listen: `127.0.0.1:${place.rest}`, grpc_listen: `127.0.0.1:${place.grpc}` },
+  ...settings,
+});
 
 async function freePorts(count: number): Promise<number[]> {
   const sockets = await Promise.all(

@@ -21,8 +21,12 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 const OUTSIDE_MAY_USE = ["wire"];
 /** The simulation puts the parts of a cluster together itself: it lives on the far side of every layer. */
 const SIMULATION_MAY_USE = ["core", "wire", "server", "agent"];
-const mayUse = (path: string): readonly string[] =>
-  path.startsWith("tests/simulation/") ? SIMULATION_MAY_USE : OUTSIDE_MAY_USE;
+/** The chaos folds the log once more, apart from every server. */
+const CHAOS_MAY_USE = ["core"];
+const mayUse = (path: string): readonly string[] => {
+  if (path.startsWith("tests/chaos/")) return CHAOS_MAY_USE;
+  return path.startsWith("tests/simulation/") ? SIMULATION_MAY_USE : OUTSIDE_MAY_USE;
+};
 /** The simulation runs the real parts in one process, so it sees the public surface of all of them. */
 const SIMULATION = "tests/simulation/";
 

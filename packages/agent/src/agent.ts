@@ -5,6 +5,7 @@ import { mkdir, realpath } from "node:fs/promises";
 import { freemem, loadavg } from "node:os";
 import type { Logger } from "pino";
 import { conformance, discoverBootId, discoverHardware, type Hardware } from "./discovery/hardware.ts";
+import { keepCensus } from "./hollow/census.ts";
 import { NODES_PER_CHANNEL, startHollowNodes } from "./hollow/hollow.ts";
 import { dialer } from "./link/dial.ts";
 import { hundredths, identityOf } from "./link/messages.ts";
@@ -97,10 +98,12 @@ async function startHollow(
     log,
   });
   const sum = (count: (node: Node) => number): number => nodes.reduce((total, node) => total + count(node), 0);
+  const endCensus = keepCensus(nodes, log);
   return {
     connected: () => sum((node) => Number(node.connected())),
     live: () => sum((node) => node.live()),
     async close() {
+      endCensus();
       await Promise.all(nodes.map((node) => node.close()));
       beats.close();
       dial.close();

@@ -41,6 +41,8 @@ export interface NodeOptions {
 
 export interface Node {
   connected(): boolean;
+  /** How often it has greeted a server. */
+  hellos(): number;
   /** Attempts that are not over yet. */
   live(): number;
   /** Ends every workload; resolves when none is left or the time is up. */
@@ -258,6 +260,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
 
   return {
     connected: () => opened.connected(),
+    hellos: () => opened.hellos(),
     live: () => live.size,
     async stopAll(reason, graceMs, deadlineMs) {
       // The last first: what waits must not begin because the one before it is gone.

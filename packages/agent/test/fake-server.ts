@@ -21,7 +21,7 @@ export interface FakeServer {
   readonly reports: pb.Report[];
   readonly logs: Map<string, Log>;
   /** `refuse`: with this code, or null. */
-  settings: { acknowledge: boolean; refuse: string | null; heartbeatMs: number; keepText: boolean };
+  settings: { acknowledge: boolean; refuse: string | null; heartbeatMs: number; keepText: boolean; protocol: number };
   connected(): number;
   send(message: pb.ServerMessage["message"], nodeId?: string): void;
   run(order: MessageInitShape<typeof pb.RunOrderSchema>): void;
@@ -43,7 +43,7 @@ export async function fakeServer(port = 0): Promise<FakeServer> {
     heartbeats: [],
     reports: [],
     logs: new Map(),
-    settings: { acknowledge: true, refuse: null, heartbeatMs: 200, keepText: true },
+    settings: { acknowledge: true, refuse: null, heartbeatMs: 200, keepText: true, protocol: 1 },
     connected: () => streams.size,
     send(message, nodeId) {
       const to = nodeId === undefined ? [...streams.values()] : [streams.get(nodeId)];
@@ -85,7 +85,8 @@ export async function fakeServer(port = 0): Promise<FakeServer> {
           return;
         }
         streams.set(nodeId, stream);
-        const value = create(pb.WelcomeSchema, { protocolVersion: 1, heartbeatIntervalMs: fake.settings.heartbeatMs });
+        const { protocol: protocolVersion, heartbeatMs: heartbeatIntervalMs } = fake.settings;
+        const value = create(pb.WelcomeSchema, { protocolVersion, heartbeatIntervalMs });
         stream.write(create(pb.ServerMessageSchema, { message: { case: "welcome", value } }));
       } else if (message.case === "heartbeat") {
         fake.heartbeats.push(message.value);

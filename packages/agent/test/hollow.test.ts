@@ -3,6 +3,7 @@
 import { pb } from "@lattice/wire";
 import pino from "pino";
 import { expect, test } from "vitest";
+import { count } from "../src/hollow/census.ts";
 import { startAgent } from "../src/index.ts";
 import { fakeServer, found } from "./fake-server.ts";
 import { agentOptions } from "./rig.ts";
@@ -28,4 +29,14 @@ test("200 hollow nodes connect, beat, run and stop", async () => {
   await found(() => server.heartbeats.length > 600);
   await agent.close();
   await server.close();
+});
+
+test("the census counts who is connected and who greeted most", () => {
+  const node = (connected: boolean, hellos: number) => ({ connected: () => connected, hellos: () => hellos });
+  expect(count([node(true, 1), node(false, 3), node(true, 2)])).toEqual({
+    nodes: 3,
+    connected: 2,
+    hellos: 6,
+    hellos_most: 3,
+  });
 });

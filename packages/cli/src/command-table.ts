@@ -12,6 +12,7 @@ export const commandTable: CommandTable = {
   cancel: { summary: "Cancel allocations", load: () => import("./commands/cancel.ts") },
   nodes: { summary: "Show nodes", load: () => import("./commands/nodes.ts") },
   node: { summary: "Drain, undrain, disable or enable nodes", load: () => import("./commands/node.ts") },
+  usage: { summary: "Show what you or a tenant have used, and budgets", load: () => import("./commands/usage.ts") },
   admin: { summary: "Manage tenants, vClusters and the log", load: () => import("./commands/admin.ts") },
   completion: {
     summary: "Print a completion script for bash, zsh or fish",

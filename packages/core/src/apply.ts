@@ -8,8 +8,12 @@ import { takeReport } from "./allocation/report.ts";
 import { requeueAllocation } from "./allocation/requeue.ts";
 import { submitAllocation } from "./allocation/submit.ts";
 import { updateAllocation } from "./allocation/update.ts";
-import { type Command, ENTRY_VERSION, type Entry } from "./command.ts";
+import { beginClusterRestore, stageText } from "./cluster/begin-restore.ts";
+import { commitRestore, restoreHistory } from "./cluster/commit-restore.ts";
+import type { Command, Entry } from "./command.ts";
 import { invariant } from "./invariant.ts";
+import { beginLedger } from "./ledger/begin.ts";
+import { dropOldBuckets } from "./ledger/charge.ts";
 import { disableNode, enableNode } from "./node/disable.ts";
 import { drainNode, undrainNode } from "./node/drain.ts";
 import { judgeNode } from "./node/health.ts";
@@ -24,18 +28,21 @@ import { createTenant } from "./tenant/create.ts";
 import { updateTenant } from "./tenant/update.ts";
 import { createVCluster } from "./vcluster/create.ts";
 import { updateVCluster } from "./vcluster/update.ts";
-import { VersionTooNewError } from "./version.ts";
+import { ENTRY_VERSION, VersionTooNewError } from "./version.ts";
 
 export function applyEntry(state: State, entry: Entry): Applied {
   if (entry.version > ENTRY_VERSION) throw new VersionTooNewError(entry.index, entry.version);
   invariant(entry.index === state.index + 1, `entry ${entry.index} does not follow ${state.index}`);
   invariant(entry.at >= state.at, `entry ${entry.index} is stamped before the one it follows`);
 
-  const step: Step = { state, index: entry.index, at: entry.at, events: [], effects: [] };
+  const version = Math.max(state.version, entry.version);
+  const step: Step = { state, index: entry.index, at: entry.at, version, events: [], effects: [] };
   forgetOldRequests(step);
   const outcomes = entry.commands.map((command) => applyCommand(step, command));
   archiveFinished(step);
+  dropOldBuckets(state, entry.at);
   state.index = entry.index;
+  state.version = Math.max(state.version, entry.version);
   state.at = entry.at;
   return { index: entry.index, at: entry.at, outcomes, events: step.events, effects: step.effects };
 }
@@ -83,5 +90,15 @@ function carryOut(step: Step, command: Command): Outcome {
       return updateVCluster(step, command);
     case "retention.set":
       return setRetention(step, command);
+    case "ledger.begin":
+      return beginLedger(step);
+    case "cluster.restore_begin":
+      return beginClusterRestore(step, command);
+    case "cluster.restore_text":
+      return stageText(step, command);
+    case "cluster.restore_commit":
+      return commitRestore(step, command);
+    case "cluster.restore_history":
+      return restoreHistory(step, command);
   }
 }

@@ -3,8 +3,8 @@
 // command were checked when it was made and are covered by the log's checksums.
 
 import { canonical } from "./canonical.ts";
-import { type CommandKind, ENTRY_VERSION, type Entry } from "./command.ts";
-import { VersionTooNewError } from "./version.ts";
+import type { Entry } from "./command.ts";
+import { COMMAND_VERSIONS, ENTRY_VERSION, VersionTooNewError } from "./version.ts";
 
 export class EntryFormatError extends Error {
   constructor(message: string) {
@@ -41,7 +41,7 @@ function parse(text: string): Readonly<Record<string, unknown>> {
 
 function checkKind(index: number, command: unknown): void {
   const kind = isObject(command) ? command.kind : undefined;
-  if (typeof kind === "string" && Object.hasOwn(KINDS, kind)) return;
+  if (typeof kind === "string" && Object.hasOwn(COMMAND_VERSIONS, kind)) return;
   throw new EntryFormatError(`log entry ${index} holds an unknown command ${JSON.stringify(kind)}`);
 }
 
@@ -49,25 +49,3 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
-
-/** Complete by its type: a command that is missing here does not compile. */
-const KINDS: Readonly<Record<CommandKind, true>> = {
-  "allocation.submit": true,
-  "allocation.cancel": true,
-  "allocation.update": true,
-  "allocation.requeue": true,
-  "plan.commit": true,
-  "attempt.report": true,
-  "attempt.expire": true,
-  "node.register": true,
-  "node.health": true,
-  "node.drain": true,
-  "node.undrain": true,
-  "node.disable": true,
-  "node.enable": true,
-  "tenant.create": true,
-  "tenant.update": true,
-  "vcluster.create": true,
-  "vcluster.update": true,
-  "retention.set": true,
-};

@@ -2,7 +2,7 @@
 // folds it into state. Everything that could differ between replicas (time, chance, configuration)
 // is already a value inside it.
 
-import type { Scores } from "./allocation/allocation.ts";
+import type { Allocation, Scores } from "./allocation/allocation.ts";
 import type { FailureReason } from "./allocation/phase.ts";
 import type { AllocationSpec } from "./allocation/spec.ts";
 import type {
@@ -192,6 +192,37 @@ export interface SetRetentionCommand {
   readonly maxFinishedAge: Duration;
 }
 
+/** Attempts are charged from here on; proposed once, when every server can do so. */
+export interface BeginLedgerCommand {
+  readonly kind: "ledger.begin";
+}
+
+/** A backup goes into this cluster, which must be empty. `restore` names the backup. */
+export interface BeginRestoreCommand {
+  readonly kind: "cluster.restore_begin";
+  readonly origin: Origin;
+  readonly restore: string;
+}
+/** The next piece of the snapshot's text; the first has n 1. */
+export interface RestoreTextCommand {
+  readonly kind: "cluster.restore_text";
+  readonly restore: string;
+  readonly n: number;
+  readonly text: string;
+}
+/** All pieces are there: the restored state takes the place of the empty one. */
+export interface CommitRestoreCommand {
+  readonly kind: "cluster.restore_commit";
+  readonly restore: string;
+}
+/** Finished records of the backup, for the history of every server. */
+export interface RestoreHistoryCommand {
+  readonly kind: "cluster.restore_history";
+  readonly restore: string;
+  readonly records: readonly Allocation[];
+  readonly last: boolean;
+}
+
 export type Command =
   | SubmitCommand
   | CancelCommand
@@ -210,7 +241,12 @@ export type Command =
   | UpdateTenantCommand
   | CreateVClusterCommand
   | UpdateVClusterCommand
-  | SetRetentionCommand;
+  | SetRetentionCommand
+  | BeginLedgerCommand
+  | BeginRestoreCommand
+  | RestoreTextCommand
+  | CommitRestoreCommand
+  | RestoreHistoryCommand;
 
 export type CommandKind = Command["kind"];
 
@@ -218,12 +254,10 @@ export type CommandKind = Command["kind"];
 export interface Entry {
   readonly index: LogIndex;
   readonly term: import("./ids.ts").Term;
-  /** Of the command set; a replica halts on a version newer than its own. */
+  /** The least that its commands need; a replica halts on one newer than its own. */
   readonly version: number;
   readonly at: Instant;
   /** Hash of the entry before, hex; "" for the first. */
   readonly prevHash: string;
   readonly commands: readonly Command[];
 }
-
-export const ENTRY_VERSION = 1;

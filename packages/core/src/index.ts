@@ -8,13 +8,17 @@ export * from "./allocation/phase.ts";
 export * from "./allocation/spec.ts";
 export { applyEntry } from "./apply.ts";
 export { byCodeUnits, canonical } from "./canonical.ts";
+export { beginAnew, RESTORED_ID_GAP } from "./cluster/commit-restore.ts";
+export { MAX_PIECE_LENGTH, MAX_STAGED_LENGTH } from "./cluster/staging.ts";
 export { decodeEntry, EntryFormatError, encodeEntry } from "./codec.ts";
 export * from "./command.ts";
 export * from "./ids.ts";
 export { InvariantError, invariant, present } from "./invariant.ts";
+export * from "./ledger/index.ts";
 export { canMoveNode } from "./node/move.ts";
 export * from "./node/node.ts";
 export { describeShortfall, fits, type Offer, type Shortfall, shortfalls } from "./node/shortfalls.ts";
+export * from "./node/topology.ts";
 export * from "./outcome.ts";
 export { stateHash, warmStateHash } from "./state/hash.ts";
 export { isFree } from "./state/indexes.ts";
@@ -27,4 +31,11 @@ export type { HashText } from "./state/table.ts";
 export * from "./state/view.ts";
 export * from "./tenant/tenant.ts";
 export * from "./vcluster/vcluster.ts";
-export { VersionTooNewError } from "./version.ts";
+export { COMMAND_VERSIONS, ENTRY_VERSION, entryVersion, VersionTooNewError, versionNeeded } from "./version.ts";
+export {
+  agreeOnProtocol,
+  PROTOCOL,
+  type ProtocolAgreement,
+  type ProtocolRange,
+  protocolRange,
+} from "./version-protocol.ts";

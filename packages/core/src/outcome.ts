@@ -23,7 +23,8 @@ export type RefusalCode =
   | "constraint_unmet"
   | "not_assigned"
   | "stale_report"
-  | "request_conflict";
+  | "request_conflict"
+  | "cluster_not_empty";
 
 export interface Refusal {
   readonly code: RefusalCode;
@@ -57,7 +58,8 @@ export type EventKind =
   | "claim_released"
   | "tenant_changed"
   | "vcluster_changed"
-  | "placement_refused";
+  | "placement_refused"
+  | "cluster_restored";
 
 /** Something a watcher may want to know. The cursor (index, n) is added by whoever numbers them. */
 export interface Event {

@@ -9,6 +9,8 @@ export interface Step {
   readonly state: State;
   readonly index: LogIndex;
   readonly at: Instant;
+  /** The newest in use: what a later one brought must not happen yet. */
+  readonly version: number;
   readonly events: Event[];
   readonly effects: Effect[];
 }

@@ -1,6 +1,58 @@
-// Entries written by a newer program. A replica halts on one instead of guessing at it.
+// Versions of what is written down: entries of the log and snapshots. Each kind of command has the
+// version it first appears in, and an entry carries the least that its commands need, so that
+// servers of this version and the one before share a log for as long as nothing new is used. What
+// was written by a newer program is refused, never guessed at.
 
-import { ENTRY_VERSION } from "./command.ts";
+import type { Command, CommandKind } from "./command.ts";
+import { LEDGER_VERSION } from "./ledger/version.ts";
+
+/** The newest entries that this program can apply. */
+export const ENTRY_VERSION = 2;
+
+/** The version before, and the first that there was. */
+const FIRST = 1;
+
+/** Complete by its type: a command that is missing here does not compile. */
+export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
+  "allocation.submit": FIRST,
+  "allocation.cancel": FIRST,
+  "allocation.update": FIRST,
+  "allocation.requeue": FIRST,
+  "plan.commit": FIRST,
+  "attempt.report": FIRST,
+  "attempt.expire": FIRST,
+  "node.register": FIRST,
+  "node.health": FIRST,
+  "node.drain": FIRST,
+  "node.undrain": FIRST,
+  "node.disable": FIRST,
+  "node.enable": FIRST,
+  "tenant.create": FIRST,
+  "tenant.update": FIRST,
+  "vcluster.create": FIRST,
+  "vcluster.update": FIRST,
+  "retention.set": FIRST,
+  "ledger.begin": LEDGER_VERSION,
+  "cluster.restore_begin": 2,
+  "cluster.restore_text": 2,
+  "cluster.restore_commit": 2,
+  "cluster.restore_history": 2,
+};
+
+/** The least version of a server that applies this command as this program does. */
+export function versionNeeded(command: Command): number {
+  const version = COMMAND_VERSIONS[command.kind];
+  if (command.kind !== "allocation.submit") return version;
+  const { requireConformance, requireUnifiedMemory, allowCxlMemory } = command.spec.resources.constraints;
+  // Servers of version 1 do not know these and would take placements that others refuse.
+  const newer = requireConformance === true || requireUnifiedMemory === true || allowCxlMemory === true;
+  return newer ? 2 : version;
+}
+
+/** Of an entry with these commands. */
+export function entryVersion(commands: readonly Command[]): number {
+  return commands.reduce((most, command) => Math.max(most, versionNeeded(command)), FIRST);
+}
 
 export class VersionTooNewError extends Error {
   readonly index: number;

@@ -1,6 +1,14 @@
 // Entries as text: what is written is read back, and what is foreign is refused.
 
-import { canonical, createState, decodeEntry, EntryFormatError, encodeEntry, VersionTooNewError } from "@lattice/core";
+import {
+  canonical,
+  createState,
+  decodeEntry,
+  ENTRY_VERSION,
+  EntryFormatError,
+  encodeEntry,
+  VersionTooNewError,
+} from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { entryFor, submit, vcluster } from "./support/cluster.ts";
@@ -14,7 +22,7 @@ describe("codec", () => {
     expect(encodeEntry(decodeEntry(encodeEntry(entry)))).toBe(encodeEntry(entry));
   });
   it("halts on what a newer program wrote, unknown commands included", () => {
-    const newer = changed({ version: 2, commands: [{ kind: "dag.submit" }] });
+    const newer = changed({ version: ENTRY_VERSION + 1, commands: [{ kind: "dag.submit" }] });
     expect(() => decodeEntry(newer)).toThrow(VersionTooNewError);
   });
   const broken: readonly (readonly [string, string])[] = [

@@ -43,7 +43,7 @@ describe("snapshot", () => {
       [/not readable/, lines.map((line, i) => (i === 2 ? line.slice(0, -5) : line))],
       [/not readable/, lines.map((line) => (line.startsWith("nodes") ? "nodes null" : line))],
       [/unknown table/, lines.map((line) => line.replace(/^nodes/, "planets"))],
-      [/version 2/, lines.map((line) => line.replace('"snapshot":1', '"snapshot":2'))],
+      [/version 3.*upgrade this server/, lines.map((line) => line.replace('"snapshot":1', '"snapshot":3'))],
       [/line 1 .* not readable/, lines.slice(1)],
       [/header/, ["[]"]],
       [/incomplete/, ['{"snapshot":1}']],

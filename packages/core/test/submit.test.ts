@@ -186,9 +186,9 @@ describe("requests with an id", () => {
 describe("entries", () => {
   it("halts on a version that is too new, before changing anything", () => {
     const state = createState();
-    const entry = { ...entryFor(state, 1, [vcluster("a")]), version: 2 };
+    const entry = { ...entryFor(state, 1, [vcluster("a")]), version: 3 };
     expect(() => applyEntry(state, entry)).toThrow(VersionTooNewError);
-    expect(() => applyEntry(state, entry)).toThrow(/entry 1 has version 2.*upgrade/);
+    expect(() => applyEntry(state, entry)).toThrow(/entry 1 has version 3.*upgrade/);
     expect(state.index).toBe(0);
   });
   it("takes entries only in order of index and time", () => {

@@ -2,14 +2,15 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { easy, fcfs, type Policy, type Trace, type TraceJob } from "../src/index.ts";
-import { type JobFields, traceOfJobs } from "./make.ts";
+import { easy, easySjbf, fcfs, type Policy, type Trace } from "../src/index.ts";
+import { withPerfectEstimates } from "../src/trace/trace.ts";
+import { type JobFields, jobsOf, seededJobs, type TestJob, traceOfJobs } from "./make.ts";
 
 /** "start-end" per job, with * where it was backfilled. */
-const told = (policy: Policy, nodes: number, jobs: readonly JobFields[]): string[] =>
-  policy(traceOfJobs(nodes, jobs), () => {}).map(
-    ({ start, end, backfilled }) => `${start}-${end}${backfilled ? "*" : ""}`,
-  );
+const told = (policy: Policy, nodes: number, jobs: readonly JobFields[]): string[] => {
+  const { start, end, backfilled } = policy(traceOfJobs(nodes, jobs), () => {});
+  return Array.from(start, (from, row) => `${from}-${end[row]}${backfilled[row] === 1 ? "*" : ""}`);
+};
 
 describe("by hand", () => {
   // Two nodes work for 100 s; the second job wants all four; the third fits beside the first.
@@ -77,6 +78,27 @@ describe("by hand", () => {
     expect(told(easy, 4, jobs)).toEqual(["0-10", "52-62", "2-52*"]);
   });
 
+  it("easy-sjbf goes through the rest by requested time, and by queue order where those are equal", () => {
+    const jobs: JobFields[] = [
+      { submit: 0, run: 100, nodes: 3 },
+      { submit: 1, run: 10, nodes: 4 },
+      { submit: 2, run: 90, nodes: 1 },
+      { submit: 2, run: 80, nodes: 1 },
+      { submit: 2, run: 80, nodes: 1 },
+    ];
+    expect(told(easySjbf, 4, jobs)).toEqual(["0-100", "100-110", "110-200", "2-82*", "110-190"]);
+    expect(told(easy, 4, jobs)).toEqual(["0-100", "100-110", "2-92*", "110-190", "110-190"]);
+  });
+
+  it("plans by run times when estimates are perfect", () => {
+    const trace = traceOfJobs(4, [
+      { submit: 0, run: 10, request: 100, nodes: 3 },
+      { submit: 1, run: 10, nodes: 4 },
+      { submit: 2, run: 50, nodes: 1 },
+    ]);
+    expect([...easy(withPerfectEstimates(trace), () => {}).start]).toEqual([0, 10, 20]);
+  });
+
   it("has nothing to do for an empty trace", () => {
     expect(told(easy, 4, [])).toEqual([]);
   });
@@ -92,48 +114,69 @@ describe("against a naive twin", () => {
     }),
     { minLength: 1, maxLength: 25, size: "max" },
   );
+  const policies = [
+    { name: "fcfs", policy: fcfs, order: "none" },
+    { name: "easy", policy: easy, order: "queue" },
+    { name: "easy-sjbf", policy: easySjbf, order: "request" },
+  ] as const;
 
-  it.each([
-    { name: "fcfs", policy: fcfs, backfills: false },
-    { name: "easy", policy: easy, backfills: true },
-  ])("$name starts every job when the definition says", ({ policy, backfills }) => {
+  it.each(policies)("$name starts every job when the definition says", ({ policy, order }) => {
     let waited = 0;
     fc.assert(
-      fc.property(jobs, (drawn) => {
+      fc.property(jobs, fc.boolean(), (drawn, perfect) => {
         const sorted = drawn.map(({ over, ...job }) => ({ ...job, request: job.run + over }));
-        const trace = traceOfJobs(
+        const given = traceOfJobs(
           6,
           sorted.sort((a, b) => a.submit - b.submit),
         );
-        const starts = policy(trace, () => {}).map((outcome) => outcome.start);
-        expect(starts).toEqual(naiveStarts(trace, backfills));
-        waited += starts.filter((start, i) => start > (trace.jobs[i]?.submit ?? 0)).length;
+        const trace = perfect ? withPerfectEstimates(given) : given;
+        const starts = [...policy(trace, () => {}).start];
+        expect(starts).toEqual(naiveStarts(trace, order));
+        waited += starts.filter((start, row) => start > (trace.submit[row] ?? 0)).length;
       }),
-      { numRuns: 400 },
+      { numRuns: 300 },
     );
     expect(waited).toBeGreaterThan(1000);
   });
+
+  // Long queues, where the lists of the engine grow, shift and are walked in part.
+  it.each(policies)("$name does so with a long queue", ({ policy, order }) => {
+    const crowded = seededJobs(7, 250, 16).map((job) => ({ ...job, submit: Math.floor(job.submit / 8) }));
+    const trace = traceOfJobs(16, crowded);
+    expect([...policy(trace, () => {}).start]).toEqual(naiveStarts(trace, order));
+  });
 });
 
-/** Second by second, everything computed anew. */
-function naiveStarts({ jobs, nodes }: Trace, backfills: boolean): number[] {
-  const starts = new Map<TraceJob, number>();
-  for (let now = 0; starts.size < jobs.length; now += 1) {
-    const running = (): TraceJob[] =>
-      jobs.filter((job) => (starts.get(job) ?? Infinity) + job.run > now && starts.has(job));
-    const free = (): number => nodes - running().reduce((sum, job) => sum + job.nodes, 0);
+type Order = "none" | "queue" | "request";
+
+/** Instant by instant, everything computed anew from the definition. */
+function naiveStarts(trace: Trace, order: Order): number[] {
+  const jobs = jobsOf(trace);
+  const starts = new Map<TestJob, number>();
+  const startOf = (job: TestJob): number => starts.get(job) ?? Number.POSITIVE_INFINITY;
+  let now = Number.NEGATIVE_INFINITY;
+  while (starts.size < jobs.length) {
+    const last = now;
+    now = Math.min(
+      ...jobs.map((job) => job.submit).filter((at) => at > last),
+      ...jobs.map((job) => startOf(job) + job.run).filter((at) => at > last),
+    );
+    const running = (): TestJob[] => jobs.filter((job) => starts.has(job) && startOf(job) + job.run > now);
+    const free = (): number => trace.nodes - running().reduce(sumNodes, 0);
     const queue = jobs.filter((job) => job.submit <= now && !starts.has(job));
-    while (queue[0] !== undefined && queue[0].nodes <= free()) starts.set(queue.shift() as TraceJob, now);
-    const head = queue[0];
-    if (head === undefined || !backfills) continue;
-    const freeAt = (at: number): number => {
-      const gone = running().filter((job) => (starts.get(job) ?? 0) + job.request > at);
-      return nodes - gone.reduce((sum, job) => sum + job.nodes, 0);
-    };
-    let shadow = now;
-    while (freeAt(shadow) < head.nodes) shadow += 1;
+    while (queue[0] !== undefined && queue[0].nodes <= free()) starts.set(queue.shift() as TestJob, now);
+    const head = queue.shift();
+    if (head === undefined || order === "none") continue;
+    const freeAt = (at: number): number =>
+      trace.nodes -
+      running()
+        .filter((job) => startOf(job) + job.request > at)
+        .reduce(sumNodes, 0);
+    const releases = running().map((job) => startOf(job) + job.request);
+    const shadow = releases.sort((a, b) => a - b).find((at) => freeAt(at) >= head.nodes) ?? Number.NaN;
     let extra = freeAt(shadow) - head.nodes;
-    for (const job of queue.slice(1)) {
+    if (order === "request") queue.sort((a, b) => a.request - b.request || Number(a.id) - Number(b.id));
+    for (const job of queue) {
       if (job.nodes > free()) continue;
       if (now + job.request <= shadow) starts.set(job, now);
       else if (job.nodes <= extra) {
@@ -142,5 +185,7 @@ function naiveStarts({ jobs, nodes }: Trace, backfills: boolean): number[] {
       }
     }
   }
-  return jobs.map((job) => starts.get(job) ?? Number.NaN);
+  return jobs.map((job) => startOf(job));
 }
+
+const sumNodes = (sum: number, job: TestJob): number => sum + job.nodes;

@@ -2,16 +2,36 @@
 
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import type { VClusterId } from "@lattice/core";
 import { describe, expect, it } from "vitest";
-import { easy, lattice, type Outcome, readTrace, summarise, type Trace } from "../src/index.ts";
+import {
+  bestUnit,
+  choosePolicy,
+  easy,
+  type Outcomes,
+  readTrace,
+  type SetupOptions,
+  summarise,
+  type Trace,
+} from "../src/index.ts";
+import { equalNodes } from "../src/inventory/inventory.ts";
+import { NO_ASK } from "../src/trace/ask.ts";
+import { inThousandths } from "../src/weights/profile.ts";
 import { seededJobs, traceOfJobs } from "./make.ts";
 
+const PLAIN: SetupOptions = { inventory: null, profiles: null, unit: 1 };
+
+function lattice(given: Trace, options: SetupOptions = PLAIN): { trace: Trace; outcomes: Outcomes } {
+  const { policy, trace } = choosePolicy("lattice", given, options);
+  return { trace, outcomes: policy(trace, () => {}) };
+}
+
 /** Never more nodes in use than there are, and nothing before its submission. */
-function checkMachine(trace: Trace, outcomes: readonly Outcome[]): void {
-  const changes = outcomes.flatMap(({ job, start, end }) => [
-    { at: start, nodes: job.nodes },
-    { at: end, nodes: -job.nodes },
-  ]);
+function checkMachine(trace: Trace, { start, end }: Outcomes): void {
+  const changes = Array.from(start, (from, row) => [
+    { at: from, nodes: trace.size[row] ?? 0 },
+    { at: end[row] ?? 0, nodes: -(trace.size[row] ?? 0) },
+  ]).flat();
   let used = 0;
   let most = 0;
   for (const { nodes } of changes.sort((a, b) => a.at - b.at || a.nodes - b.nodes)) {
@@ -20,38 +40,37 @@ function checkMachine(trace: Trace, outcomes: readonly Outcome[]): void {
   }
   expect(used).toBe(0);
   expect(most).toBeLessThanOrEqual(trace.nodes);
-  for (const { job, start, end } of outcomes) {
-    expect(start).toBeGreaterThanOrEqual(job.submit);
-    expect(end - start).toBeCloseTo(job.run, 6);
+  for (const [row, from] of start.entries()) {
+    expect(from).toBeGreaterThanOrEqual(trace.submit[row] ?? Number.NaN);
+    expect((end[row] ?? 0) - from).toBeCloseTo(trace.run[row] ?? Number.NaN, 6);
   }
 }
 
 describe("through the real scheduler", () => {
   it("starts at once on an idle machine, and waits for nodes on a full one", () => {
-    const trace = traceOfJobs(4, [
-      { submit: 0, run: 100, nodes: 4 },
-      { submit: 10, run: 50, nodes: 2 },
-      { submit: 10, run: 50, nodes: 2 },
-    ]);
-    expect(lattice(trace, () => {}).map(({ start, end }) => [start, end])).toEqual([
-      [0, 100],
-      [100, 150],
-      [100, 150],
+    const { outcomes } = lattice(
+      traceOfJobs(4, [
+        { submit: 0, run: 100, nodes: 4 },
+        { submit: 10, run: 50, nodes: 2 },
+        { submit: 10, run: 50, nodes: 2 },
+      ]),
+    );
+    expect([[...outcomes.start], [...outcomes.end]]).toEqual([
+      [0, 100, 100],
+      [100, 150, 150],
     ]);
   });
 
   it("backfills around the reservation of the head", () => {
-    const trace = traceOfJobs(4, [
-      { submit: 0, run: 1000, nodes: 2 },
-      { submit: 1, run: 50, nodes: 4 },
-      { submit: 2, run: 900, nodes: 2 },
-    ]);
-    const outcomes = lattice(trace, () => {});
-    expect(outcomes.map(({ start, backfilled }) => [start, backfilled])).toEqual([
-      [0, false],
-      [1000, false],
-      [2, true],
-    ]);
+    const { outcomes } = lattice(
+      traceOfJobs(4, [
+        { submit: 0, run: 1000, nodes: 2 },
+        { submit: 1, run: 50, nodes: 4 },
+        { submit: 2, run: 900, nodes: 2 },
+      ]),
+    );
+    expect([...outcomes.start]).toEqual([0, 1000, 2]);
+    expect([...outcomes.backfilled]).toEqual([0, 0, 1]);
   });
 
   it("takes users whose names cannot name a tenant", () => {
@@ -60,31 +79,79 @@ describe("through the real scheduler", () => {
       2,
       users.map((user) => ({ submit: 0, run: 5, nodes: 1, user })),
     );
-    expect(lattice(trace, () => {}).map(({ start }) => start)).toEqual([0, 0, 5, 5, 10, 10]);
+    expect([...lattice(trace).outcomes.start].sort()).toEqual([0, 0, 10, 10, 5, 5]);
   });
 
   it("runs a seeded workload to the end, with the work it must have done", () => {
-    const trace = traceOfJobs(32, seededJobs(11, 400, 32));
-    const outcomes = lattice(trace, () => {});
+    const { trace, outcomes } = lattice(traceOfJobs(32, seededJobs(11, 300, 32)));
     checkMachine(trace, outcomes);
-    const summary = summarise("lattice", trace, outcomes);
-    expect(summary.jobs).toBe(400);
+    const summary = summarise({ name: "x", policy: "lattice", perfect: false, gpus: 0 }, trace, outcomes);
+    expect(summary.jobs).toBe(300);
     expect(summary.backfilled).toBeGreaterThan(20);
     expect(summary.wait.mean).toBeGreaterThan(0);
     expect(summary.utilisation).toBeGreaterThan(0.5);
+  });
+
+  it("drops what its vCluster's nodes can never run", () => {
+    const gpus = { ...NO_ASK, gpuType: "GH200", gpuCount: 1 };
+    const given = {
+      ...traceOfJobs(2, [
+        { submit: 0, run: 5, nodes: 1 },
+        { submit: 0, run: 5, nodes: 1 },
+        { submit: 0, run: 5, nodes: 2 },
+      ]),
+      asks: [null, gpus, gpus],
+    };
+    const [first, second] = equalNodes(2).nodes;
+    if (first === undefined || second === undefined) throw new Error("there are two nodes");
+    const inventory = { nodes: [first, { ...second, gpuType: "GH200", gpuCount: 4 }] };
+    const { trace, outcomes } = lattice(given, { ...PLAIN, inventory });
+    expect(trace.dropped.tooLarge).toBe(1);
+    expect([...outcomes.start]).toEqual([0, 0]);
+  });
+});
+
+describe("against EASY", () => {
+  it("is the same policy when only waiting counts and the head alone has a reservation", () => {
+    const weights = inThousandths(new Map([["wait_time", 1]]), 1);
+    const profile = { vcluster: "x" as VClusterId, scheduler: "hpc_backfill" as const, weights, backfillDepth: 1 };
+    const trace = traceOfJobs(16, seededJobs(21, 250, 16));
+    const { outcomes } = lattice(trace, { ...PLAIN, profiles: { profiles: [profile], warnings: [] } });
+    const classic = easy(trace, () => {});
+    expect([...outcomes.start]).toEqual([...classic.start]);
+    expect([...outcomes.backfilled]).toEqual([...classic.backfilled]);
+  });
+});
+
+describe("processors to nodes", () => {
+  it("takes the largest unit that hardly adds work", () => {
+    const trace = traceOfJobs(64, [
+      { submit: 0, run: 100_000, nodes: 16 },
+      { submit: 0, run: 100_000, nodes: 48 },
+      { submit: 0, run: 10, nodes: 1 },
+    ]);
+    expect(bestUnit(trace)).toBe(16);
+    const { trace: kept, outcomes } = lattice(trace, { ...PLAIN, unit: null });
+    checkMachine(kept, outcomes);
+    // Rounded up, the three ask for five nodes of four: one has to wait.
+    expect([...outcomes.start].filter((start) => start === 0)).toHaveLength(2);
+  });
+
+  it("leaves small jobs their own nodes", () => {
+    expect(bestUnit(traceOfJobs(64, [{ submit: 0, run: 10, nodes: 1 }]))).toBe(1);
   });
 });
 
 describe("a real trace", () => {
   const shared = fileURLToPath(new URL("../../../../shared/traces/kth-sp2.swf.gz", import.meta.url));
   const real = existsSync(shared);
-  const trace = real ? readTrace(shared, { nodes: null, jobs: 600 }) : traceOfJobs(100, seededJobs(3, 600, 100));
+  const trace = real ? readTrace(shared, { nodes: null, jobs: 300 }) : traceOfJobs(100, seededJobs(3, 300, 100));
 
   it(`is replayed by every policy (${real ? "KTH SP2" : "seeded, the shared traces are not here"})`, () => {
-    for (const policy of [easy, lattice]) {
-      const outcomes = policy(trace, () => {});
+    for (const name of ["easy", "easy-sjbf", "lattice"] as const) {
+      const outcomes = choosePolicy(name, trace, PLAIN).policy(trace, () => {});
       checkMachine(trace, outcomes);
-      expect(outcomes.length).toBe(600);
+      expect(outcomes.start.length).toBe(300);
     }
   });
 });

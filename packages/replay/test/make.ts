@@ -1,6 +1,7 @@
 // Traces for the tests: hand-written jobs, SWF lines, and a seeded random workload.
 
-import type { Trace, TraceJob } from "../src/index.ts";
+import { randomFrom } from "../src/random.ts";
+import { idOf, type Trace, userOf } from "../src/trace/trace.ts";
 
 export interface JobFields {
   readonly submit: number;
@@ -8,48 +9,66 @@ export interface JobFields {
   readonly nodes: number;
   readonly request?: number;
   readonly user?: string;
+  readonly priority?: number;
 }
 
-export const traceJob = (id: number, { submit, run, nodes, request, user }: JobFields): TraceJob => ({
-  id: String(id),
-  user: user ?? "ada",
-  submit,
-  run,
-  request: request ?? run,
-  nodes,
-  priority: 5,
-});
+export interface TestJob {
+  readonly id: string;
+  readonly user: string;
+  readonly submit: number;
+  readonly run: number;
+  readonly request: number;
+  readonly nodes: number;
+  readonly priority: number;
+}
 
-export const traceOfJobs = (nodes: number, jobs: readonly JobFields[]): Trace => ({
-  jobs: jobs.map((fields, i) => traceJob(i + 1, fields)),
-  nodes,
-  dropped: { noSize: 0, noRunTime: 0, tooLarge: 0 },
-});
+/** The jobs in the order given, numbered from 1. */
+export function traceOfJobs(nodes: number, jobs: readonly JobFields[]): Trace {
+  const users = [...new Set(jobs.map((job) => job.user ?? "ada"))];
+  return {
+    count: jobs.length,
+    ids: jobs.map((_, i) => String(i + 1)),
+    users,
+    user: Int32Array.from(jobs, (job) => users.indexOf(job.user ?? "ada")),
+    submit: Float64Array.from(jobs, (job) => job.submit),
+    run: Float64Array.from(jobs, (job) => job.run),
+    request: Float64Array.from(jobs, (job) => job.request ?? job.run),
+    size: Int32Array.from(jobs, (job) => job.nodes),
+    priority: Uint8Array.from(jobs, (job) => job.priority ?? 5),
+    asks: null,
+    nodes,
+    machine: [],
+    vclusters: [],
+    dropped: { noSize: 0, noRunTime: 0, tooLarge: 0 },
+    warnings: [],
+  };
+}
+
+/** The rows of a trace as records. */
+export const jobsOf = (trace: Trace): TestJob[] =>
+  Array.from({ length: trace.count }, (_, row) => ({
+    id: idOf(trace, row),
+    user: userOf(trace, row),
+    submit: trace.submit[row] ?? Number.NaN,
+    run: trace.run[row] ?? Number.NaN,
+    request: trace.request[row] ?? Number.NaN,
+    nodes: trace.size[row] ?? Number.NaN,
+    priority: trace.priority[row] ?? Number.NaN,
+  }));
 
 /** One line of Standard Workload Format with the fields that are used. */
 export const swfLine = (id: number, { submit, run, nodes, request, user }: JobFields): string =>
   [id, submit, -1, run, nodes, -1, -1, nodes, request ?? run, -1, 1, user ?? 1, -1, -1, -1, -1, -1, -1].join(" ");
 
-/** Numbers in [0, 1) from a seed, the same everywhere (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
 /** A busy machine: arrivals about as fast as the work can be done. */
 export function seededJobs(seed: number, count: number, nodes: number): JobFields[] {
   const random = randomFrom(seed);
-  const whole = (least: number, most: number): number => least + Math.floor(random() * (most - least + 1));
   let submit = 0;
   return Array.from({ length: count }, () => {
-    submit += whole(0, 120);
-    const run = whole(1, 1200);
-    const size = random() < 0.6 ? whole(1, Math.max(1, nodes >> 3)) : whole(1, nodes);
-    return { submit, run, nodes: size, request: run + whole(0, 2) * whole(1, 900), user: `user${whole(1, 5)}` };
+    submit += random.whole(0, 120);
+    const run = random.whole(1, 1200);
+    const size = random.next() < 0.6 ? random.whole(1, Math.max(1, nodes >> 3)) : random.whole(1, nodes);
+    const request = run + random.whole(0, 2) * random.whole(1, 900);
+    return { submit, run, nodes: size, request, user: `user${random.whole(1, 5)}` };
   });
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
 import { readTrace, TraceError } from "../src/index.ts";
-import { swfLine } from "./make.ts";
+import { jobsOf, swfLine } from "./make.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rm-replay-trace-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -36,16 +36,13 @@ const good = ["; MaxProcs: 16", "; a note", swfLine(1, { submit: 5, run: 10, req
 describe("Standard Workload Format", () => {
   it("reads jobs and the machine's size", () => {
     const trace = readTrace(write("good.swf", good.join("\n")), { nodes: null, jobs: null });
-    expect(trace).toEqual({
-      jobs: [{ id: "1", user: "7", submit: 5, run: 10, request: 20, nodes: 4, priority: 5 }],
-      nodes: 16,
-      dropped: { noSize: 0, noRunTime: 0, tooLarge: 0 },
-    });
+    expect(jobsOf(trace)).toEqual([{ id: "1", user: "7", submit: 5, run: 10, request: 20, nodes: 4, priority: 5 }]);
+    expect(trace).toMatchObject({ nodes: 16, dropped: { noSize: 0, noRunTime: 0, tooLarge: 0 }, warnings: [] });
   });
 
   it("reads gzip, windows line ends and a size given from outside", () => {
     const trace = readTrace(write("good.swf.gz", gzipSync(good.join("\r\n"))), { nodes: 5, jobs: null });
-    expect([trace.nodes, trace.jobs.length]).toEqual([5, 1]);
+    expect([trace.nodes, trace.count]).toEqual([5, 1]);
   });
 
   it.each([
@@ -58,7 +55,7 @@ describe("Standard Workload Format", () => {
     { name: "run time is cut at the requested time", fields: "1 0 -1 90 3 -1 -1 2 30", expected: [2, 30, 30] },
   ])("$name", ({ fields, expected }) => {
     const line = `${fields} -1 1 1 -1 -1 -1 -1 -1 -1`;
-    const { jobs } = readTrace(write("one.swf", line), { nodes: 8, jobs: null });
+    const jobs = jobsOf(readTrace(write("one.swf", line), { nodes: 8, jobs: null }));
     expect(jobs.map((job) => [job.nodes, job.run, job.request])).toEqual([expected]);
   });
 
@@ -73,19 +70,20 @@ describe("Standard Workload Format", () => {
     ];
     const trace = readTrace(write("drop.swf", lines.join("\n")), { nodes: 8, jobs: null });
     expect(trace.dropped).toEqual({ noSize: 2, noRunTime: 2, tooLarge: 1 });
-    expect(trace.jobs.map((job) => job.id)).toEqual(["6"]);
+    expect(jobsOf(trace).map((job) => job.id)).toEqual(["6"]);
   });
 
   it("puts unsorted lines in order of submission, equal ones in order of the file", () => {
     const lines = [30, 10, 20, 10].map((submit, i) => swfLine(i + 1, { submit, run: 1, nodes: 1 }));
-    const { jobs } = readTrace(write("unsorted.swf", lines.join("\n")), { nodes: 8, jobs: null });
-    expect(jobs.map((job) => job.id)).toEqual(["2", "4", "3", "1"]);
+    const trace = readTrace(write("unsorted.swf", lines.join("\n")), { nodes: 8, jobs: null });
+    expect(jobsOf(trace).map((job) => job.id)).toEqual(["2", "4", "3", "1"]);
+    expect(trace.warnings).toEqual(["line 2 is out of order of time: the jobs were sorted by submission"]);
   });
 
   it("reads only the first jobs when asked", () => {
     const lines = [1, 2, 3].map((id) => swfLine(id, { submit: id, run: 1, nodes: 1 }));
     const file = write("three.swf", [...lines, "not a job"].join("\n"));
-    expect(readTrace(file, { nodes: 8, jobs: 2 }).jobs.map((job) => job.id)).toEqual(["1", "2"]);
+    expect(jobsOf(readTrace(file, { nodes: 8, jobs: 2 })).map((job) => job.id)).toEqual(["1", "2"]);
   });
 
   it.each([
@@ -154,10 +152,31 @@ describe("JSON lines", () => {
     const trace = readTrace(write("good.jsonl", text.join("\n")), { nodes: null, jobs: null });
     const march = Date.UTC(2026, 2, 1) / 1000;
     expect(trace.nodes).toBe(64);
-    expect(trace.jobs).toEqual([
+    expect(jobsOf(trace)).toEqual([
       { id: "2", user: "ada", submit: march + 0.5, run: 5400, request: 5400, nodes: 1, priority: 5 },
       { id: "a", user: "physics", submit: march + 1, run: 68 * 3600, request: 72 * 3600, nodes: 4, priority: 4 },
     ]);
+  });
+
+  it("reads the cluster it was captured on, and what jobs ask of it", () => {
+    const text = [
+      JSON.stringify({ type: "vcluster", vcluster: { name: "ml", scheduler: "ml_training", weights: { energy: 2 } } }),
+      JSON.stringify({
+        type: "node",
+        node: { id: "n1", group: "g7", gpu_type: "GH200", gpu_count: 4, vcluster: "ml" },
+      }),
+      JSON.stringify({ type: "node", node: { id: "n2", memory_gb: 512, features: ["nvme"] } }),
+      submit(3, { nodes: 1, walltime: "1h", vcluster: "ml", gpu_type: "GH200", gpu_count: 4, topology: "tight" }),
+      submit(4, { nodes: 1, walltime: "1h" }),
+    ];
+    const trace = readTrace(write("cluster.jsonl", text.join("\n")), { nodes: null, jobs: null });
+    expect(trace.nodes).toBe(2);
+    expect(trace.machine).toMatchObject([
+      { id: "n1", group: "g7", gpuType: "GH200", gpuCount: 4, homeVCluster: "ml" },
+      { id: "n2", group: "g1", memoryBytes: 2 ** 39, features: ["nvme"], homeVCluster: null },
+    ]);
+    expect(trace.vclusters).toMatchObject([{ vcluster: "ml", scheduler: "ml_training", weights: { energy: 1000 } }]);
+    expect(trace.asks).toMatchObject([{ vcluster: "ml", gpuCount: 4, tight: true }, null]);
   });
 
   it.each([
@@ -170,6 +189,16 @@ describe("JSON lines", () => {
     { name: "negative nodes", line: submit(1, { nodes: -1, walltime: "1h" }), text: '"alloc.nodes" must be' },
     { name: "class 11", line: submit(1, { nodes: 1, walltime: "1h", priority: 11 }), text: "from 0 to 10" },
     { name: "an id twice", line: submit(1, { id: 1, nodes: 1, walltime: "1h" }), text: "submitted twice" },
+    { name: "a negative time", line: submit(-5, { nodes: 1, walltime: "1h" }), text: '"ts" is negative: -5' },
+    { name: "a GPU count in words", line: submit(1, { nodes: 1, walltime: 1, gpu_count: "four" }), text: "gpu_count" },
+    { name: "a topology", line: submit(1, { nodes: 1, walltime: 1, topology: "loose" }), text: '"any" or "tight"' },
+    { name: "a nameless node", line: '{"type":"node","node":{}}', text: '"node.id" must name' },
+    { name: "a scheduler", line: '{"type":"vcluster","vcluster":{"name":"a","scheduler":"x"}}', text: "hpc_backfill" },
+    {
+      name: "a weight",
+      line: '{"type":"vcluster","vcluster":{"name":"a","weights":{"priority":-1}}}',
+      text: "weights.priority",
+    },
     { name: "an end of nothing", line: '{"type":"complete","duration":1}', text: '"alloc_id" is missing' },
     { name: "an end without length", line: '{"type":"complete","alloc_id":"1"}', text: '"duration" must be' },
   ])("refuses by line: $name", ({ line, text }) => {

@@ -1,62 +1,92 @@
 // Start an allocation now without delaying any reserved start. It may use a held node only if it is
-// gone, grace included, when the reservation begins. Where that leaves too few nodes, reservations
-// may move to other nodes that are there at the same instant; a reservation's start never moves.
-// Without reservations this is simply: start it if it fits.
+// gone, grace included, when the reservation begins. Where that leaves too few nodes, reservations of
+// this plan may move to other nodes that are there at the same instant; a reservation's start never
+// moves. Without reservations this is simply: start it if it fits.
 
-import { type Draft, type Held, isFree, type Job, wantedOf } from "./draft.ts";
-import { place } from "./place.ts";
+import { type Draft, freeOfMatch, type Held, isFree } from "./draft.ts";
+import { askOf, type Job } from "./job.ts";
+import { choose } from "./place/choose.ts";
 import { nodesAt } from "./reserve.ts";
+import { openNow, takeFree, takeNow } from "./supply.ts";
 
-export interface Start {
-  readonly nodes: readonly number[];
-  /** All reservations, as they stand with this start. */
-  readonly held: readonly Held[];
-}
-
-/** Null when it cannot start now. `atMost` counts the quota's headroom in. */
-export function startNow(draft: Draft, job: Job, atMost: number): Start | null {
-  const free = job.match.nodes.filter((node) => isFree(draft, node));
-  if (free.length < job.least) return null;
+/** Nodes to start on, ascending; null when it cannot start now. `atMost` counts the quota's headroom in. */
+export function startNow(draft: Draft, job: Job, atMost: number): readonly number[] | null {
+  if (freeOfMatch(draft, job) < job.least) return null;
   const endsAt = draft.now + job.occupies;
-  const inTheWay = nodesHeldBefore(draft, endsAt);
-  const open = inTheWay.size === 0 ? free : free.filter((node) => !inTheWay.has(node));
-  const nodes = place(draft.machine, open, wantedOf(job, atMost));
-  if (nodes !== null) return { nodes, held: draft.held };
-  if (inTheWay.size === 0) return null;
-  return startByMoving(draft, job, [...open, ...free.filter((node) => inTheWay.has(node))]);
+  const most = draft.budgets === null ? atMost : draft.budgets.most(job, atMost, draft.now, endsAt);
+  if (most < job.least) return null;
+  const supply = openNow(draft, job);
+  const picks = supply === null ? null : choose(draft.machine, supply, askOf(draft.machine, job, most, draft.tiers));
+  if (picks !== null) return takeNow(draft, job, picks);
+  return draft.held.length === 0 ? null : startByMoving(draft, job, endsAt);
 }
 
-/** Nodes of reservations that begin before `endsAt`. */
-function nodesHeldBefore(draft: Draft, endsAt: number): Set<number> {
-  const held = new Set<number>();
-  for (const reservation of draft.held) {
-    if (reservation.startsAt < endsAt) for (const node of reservation.nodes) held.add(node);
-  }
-  return held;
-}
-
-function startByMoving(draft: Draft, job: Job, free: readonly number[]): Start | null {
-  const nodes = place(draft.machine, free, wantedOf(job, job.least));
+/** Takes held nodes too, if every reservation that loses one finds another at its old start. */
+function startByMoving(draft: Draft, job: Job, endsAt: number): readonly number[] | null {
+  if (draft.movesLeft === 0) return null;
+  const nodes = nodesRegardless(draft, job, endsAt);
   if (nodes === null) return null;
-  const endsAt = draft.now + job.occupies;
-  const before = nodes.map((node) => draft.availableFrom[node] ?? 0);
-  for (const node of nodes) draft.availableFrom[node] = endsAt;
-  const held = movedReservations(draft, new Set(nodes), endsAt);
-  // A trial: put back what it changed, whatever came of it.
-  for (const [at, node] of nodes.entries()) draft.availableFrom[node] = before[at] ?? 0;
-  return held === null ? null : { nodes, held };
+  draft.movesLeft -= 1;
+  const before = nodes.map((node) => draft.availableFrom[node] as number);
+  for (const node of nodes) {
+    draft.holds.noLongerFree(node);
+    draft.availableFrom[node] = endsAt;
+  }
+  const moved = moveReservations(draft, new Set(nodes), endsAt);
+  // A trial: put back what it changed, whatever came of it; `commit` makes it so.
+  for (const [at, node] of nodes.entries()) {
+    draft.availableFrom[node] = before[at] as number;
+    draft.holds.freeAgain(node);
+  }
+  return moved ? nodes : null;
 }
 
-/** Every reservation at its old start, off the taken nodes; null when one finds no other place. */
-function movedReservations(draft: Draft, taken: ReadonlySet<number>, endsAt: number): Held[] | null {
+/** The least it needs, as if this plan had no reservations; those of other vClusters stand. */
+function nodesRegardless(draft: Draft, job: Job, endsAt: number): readonly number[] | null {
+  const own = new Set<unknown>(draft.held);
+  const isOpen = (node: number): boolean =>
+    draft.holds.first(node) >= endsAt || draft.holds.of(node).every((hold) => hold.startsAt >= endsAt || own.has(hold));
+  const { cells } = draft.machine;
+  const required = job.match.required ?? [];
+  if (!required.every((node) => isFree(draft, node) && isOpen(node))) return null;
+  const counts = new Int32Array(cells.count);
+  let total = 0;
+  const isNamed = (node: number): boolean => job.match.excluded.has(node) || required.includes(node);
+  for (const cell of job.match.cells) {
+    const start = cells.start[cell] as number;
+    for (let at = start; at < start + (draft.freeIn[cell] as number); at += 1) {
+      const node = draft.freeNodes[at] as number;
+      if (!isOpen(node) || isNamed(node)) continue;
+      counts[cell] = (counts[cell] as number) + 1;
+      total += 1;
+    }
+  }
+  const picks = choose(draft.machine, { cells: job.match.cells, counts, total }, askOf(draft.machine, job, job.least));
+  return picks === null ? null : takeFree(draft, job, picks, isOpen);
+}
+
+/** Every reservation at its old start, off the taken nodes. True when all found a place; else nothing has changed. */
+function moveReservations(draft: Draft, taken: ReadonlySet<number>, endsAt: number): boolean {
   const held = [...draft.held];
+  const undo: (() => void)[] = [];
   for (const [at, reservation] of draft.held.entries()) {
     const clash = reservation.startsAt < endsAt && reservation.nodes.some((node) => taken.has(node));
     if (!clash) continue;
-    const others = held.filter((_, index) => index !== at);
-    const nodes = nodesAt(draft, { job: reservation.job, startsAt: reservation.startsAt, others });
-    if (nodes === null) return null;
-    held[at] = { ...reservation, nodes };
+    draft.holds.remove(reservation);
+    const nodes = nodesAt(draft, reservation.job, reservation.startsAt);
+    if (nodes === null) {
+      draft.holds.add(reservation);
+      for (const step of undo.reverse()) step();
+      return false;
+    }
+    const moved: Held = { ...reservation, nodes };
+    draft.holds.add(moved);
+    held[at] = moved;
+    undo.push(() => {
+      draft.holds.remove(moved);
+      draft.holds.add(reservation);
+    });
   }
-  return held;
+  draft.held = held;
+  return true;
 }

@@ -1,38 +1,27 @@
 // What a scheduling cycle takes and gives. The input is a compact, immutable snapshot of the
 // view for one vCluster; the output is a plan and everything learnt on the way. Equal inputs give
-// equal outputs, whatever the order of their lists.
+// equal outputs, whatever the order of their lists. What may be absent is a signal: without it the
+// cycle decides as if nothing were known, and invents nothing.
 
 import type {
   AllocationId,
   Attempt,
   Constraints,
   Duration,
-  GroupId,
   Instant,
   LogIndex,
   NodeId,
   Placement,
+  Scores,
   TenantId,
   VClusterId,
   Weights,
 } from "@lattice/core";
+import type { Reuse } from "./machine/floor.ts";
+import type { NodeInput } from "./node-input.ts";
+import type { Signals } from "./signals.ts";
 
-export interface NodeInput {
-  readonly id: NodeId;
-  readonly group: GroupId;
-  readonly conformance: string;
-  readonly cpuCores: number;
-  readonly memoryBytes: number;
-  readonly gpuType: string;
-  readonly gpuCount: number;
-  readonly features: readonly string[];
-  /** Ready and without a claim. */
-  readonly free: boolean;
-  /** Ready or on its way to be free: counts towards what could ever fit. */
-  readonly usable: boolean;
-  /** Why it is not free, for explanations: "busy", "drained", "down", ... ; empty when free. */
-  readonly notFreeBecause: string;
-}
+export type { NodeInput } from "./node-input.ts";
 
 export interface PendingInput {
   readonly id: AllocationId;
@@ -46,6 +35,10 @@ export interface PendingInput {
   readonly preemptionClass: number;
   /** The attempt a placement would begin. */
   readonly nextAttempt: Attempt;
+  /** The most groups it may span; absent: any number. */
+  readonly maxGroups?: number;
+  /** Of storage, while it runs; absent: none. */
+  readonly storageMBps?: number;
 }
 
 /** Nodes that are busy now and when they are expected back. */
@@ -54,6 +47,9 @@ export interface ReleaseInput {
   readonly nodes: readonly NodeId[];
   /** Null: never (unbounded). */
   readonly endsAt: Instant | null;
+  /** Whose quota it gives back. */
+  readonly tenant?: TenantId;
+  readonly storageMBps?: number;
 }
 
 export interface TenantInput {
@@ -64,6 +60,10 @@ export interface TenantInput {
   readonly maxConcurrentAllocations: number | null;
   /** Thousandths of the cluster. */
   readonly fairShareMilli: number;
+  /** Thousandths of its share it may use before it steps back behind the others; absent: no such bound. */
+  readonly burstAllowanceMilli?: number;
+  /** Thousandths of its budget used, the worse of GPU-hours and node-hours; absent: no budget. */
+  readonly budgetUsedMilli?: number;
 }
 
 export interface CycleInput {
@@ -77,7 +77,19 @@ export interface CycleInput {
   readonly pending: readonly PendingInput[];
   readonly releases: readonly ReleaseInput[];
   readonly tenants: readonly TenantInput[];
+  readonly signals?: Signals;
+  /** What the cycle before promised; kept where it still can be. */
+  readonly previous?: readonly Reservation[];
+  /** Of other vClusters on nodes they share with this one: never touched. */
+  readonly foreign?: readonly ForeignReservation[];
+  /** From the cycle before; absent: everything is worked out anew. */
+  readonly reuse?: Reuse;
+  /** `full`: reasons, estimates and scores for everyone pending; `brief` when absent. */
+  readonly report?: Report;
 }
+
+/** How much a cycle tells about those that wait. */
+export type Report = "brief" | "full";
 
 export type PendingReasonCode =
   | "quota_nodes" // waiting for quota headroom (nodes)
@@ -85,6 +97,9 @@ export type PendingReasonCode =
   | "no_matching_nodes" // not enough nodes satisfy the constraints, even when all were free
   | "busy" // enough nodes match, too few are free
   | "reserved" // free nodes are held for an allocation ahead
+  | "power" // starting it would exceed the power budget
+  | "storage" // starting it would exceed the storage bandwidth
+  | "topology" // free nodes are spread over too many groups, or over several conformance groups
   | "priority" // behind others in the queue
   | "not_considered"; // beyond what one cycle looks at
 
@@ -98,6 +113,15 @@ export interface Reservation {
   readonly allocation: AllocationId;
   readonly startsAt: Instant;
   readonly nodes: readonly NodeId[];
+  /** Null: it never ends; absent in promises of older makers. */
+  readonly endsAt?: Instant | null;
+}
+
+export interface ForeignReservation {
+  readonly startsAt: Instant;
+  /** Null: never. */
+  readonly endsAt: Instant | null;
+  readonly nodes: readonly NodeId[];
 }
 
 export interface CycleResult {
@@ -107,8 +131,10 @@ export interface CycleResult {
   readonly placements: readonly Placement[];
   readonly reservations: readonly Reservation[];
   readonly reasons: ReadonlyMap<AllocationId, readonly PendingReason[]>;
-  /** Expected start of those with a reservation. */
+  /** Expected start: of those with a reservation, and in a full report of everyone who can start at all. */
   readonly estimates: ReadonlyMap<AllocationId, Instant>;
+  /** Of those that wait, as they were ordered by; empty in a brief report. */
+  readonly scores: ReadonlyMap<AllocationId, Scores>;
   /** How many pending allocations the cycle looked at. */
   readonly considered: number;
 }

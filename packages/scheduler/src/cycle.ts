@@ -1,18 +1,23 @@
-// One scheduling cycle for one vCluster, as a list of steps over one snapshot: order the queue, find
-// candidates, place, reserve for who cannot start, backfill around the reservations, explain the
-// rest. It decides and commits nothing: `apply` rechecks every placement of the plan.
+// One scheduling cycle for one vCluster, as a list of steps over one snapshot: order the queue, keep what
+// was promised, find candidates, place, reserve for who cannot start, backfill around the
+// reservations, explain and estimate the rest. It decides and commits nothing: `apply` rechecks every
+// placement of the plan.
 
-import type { AllocationId, NodeId, Placement } from "@lattice/core";
+import type { AllocationId, Instant, NodeId, Placement } from "@lattice/core";
 import { startNow } from "./backfill.ts";
-import type { CycleInput, CycleResult, PendingInput, PendingReason } from "./cycle-types.ts";
-import { type Draft, draftOf, type Held, isPossible, type Job, jobOf } from "./draft.ts";
-import { explainer, type Standing } from "./explain.ts";
-import { FULL_MACHINE_QUEUE_LIMIT, REASONS_LIMIT, TRY_LIMIT } from "./limits.ts";
-import { machineOf } from "./machine.ts";
+import type { CycleInput, CycleResult, PendingReason } from "./cycle-types.ts";
+import type { Decided } from "./decided.ts";
+import { commit, type Draft, draftOf, type Held } from "./draft.ts";
+import { explainer } from "./explain.ts";
+import { isPossible, type Job, jobOf } from "./job.ts";
+import { FULL_MACHINE_QUEUE_LIMIT, MOVE_LIMIT, TRY_LIMIT } from "./limits.ts";
+import { machineOf } from "./machine/machine.ts";
 import { orderQueue, type Queue } from "./order.ts";
+import { depthOf, holdForeign, keepPromises } from "./promises.ts";
 import { type Ledger, ledgerOf } from "./quota.ts";
-import { reserve } from "./reserve.ts";
-import { type ScoreBasis, scoreBasis, scores } from "./score/score.ts";
+import { report } from "./report.ts";
+import { hold, letGo, reserve } from "./reserve.ts";
+import { placedScores, type ScoreBasis, scoreBasis } from "./score/score.ts";
 
 export function cycle(input: CycleInput): CycleResult {
   const decided = decide(input);
@@ -24,9 +29,9 @@ export function cycle(input: CycleInput): CycleResult {
       allocation: held.job.input.id,
       startsAt: held.startsAt,
       nodes: nodeIds(decided.draft, held.nodes),
+      endsAt: Number.isFinite(held.endsAt) ? (held.endsAt as Instant) : null,
     })),
-    reasons: firstReasons(decided),
-    estimates: new Map(decided.draft.held.map((held) => [held.job.input.id, held.startsAt])),
+    ...report(input, decided),
     considered: decided.considered,
   };
 }
@@ -36,28 +41,33 @@ export function reasonsFor(input: CycleInput, id: AllocationId): readonly Pendin
   const pending = input.pending.find((job) => job.id === id);
   if (pending === undefined) return [];
   const decided = decide(input);
-  return decided.draft.placed.has(id) ? [] : explainer(decided).reasons(pending);
-}
-
-interface Decided extends Standing {
-  readonly placements: readonly Placement[];
-  readonly considered: number;
-  /** Looked at and not placed, in order. */
-  readonly waiting: readonly PendingInput[];
-  /** Those the walk did not reach. */
-  readonly rest: Queue;
+  if (decided.draft.placed.has(id)) return [];
+  return explainer(decided).reasons(jobOf(decided.draft.machine, pending, input.signals));
 }
 
 function decide(input: CycleInput): Decided {
-  const draft = draftOf(machineOf(input), input.now);
+  const machine = machineOf(input);
+  const draft = draftOf(machine, input, MOVE_LIMIT);
   const ledger = ledgerOf(input);
-  if (draft.freeCount === 0 && input.pending.length > FULL_MACHINE_QUEUE_LIMIT) {
-    const rest = asGiven(input.pending);
-    return { draft, ledger, placements: [], considered: 0, waiting: [], otherwise: "not_considered", rest };
+  const brief = (input.report ?? "brief") === "brief";
+  if (brief && draft.freeCount === 0 && input.pending.length > FULL_MACHINE_QUEUE_LIMIT) {
+    const rest = asGiven(draft, input);
+    return {
+      draft,
+      ledger,
+      placements: [],
+      considered: 0,
+      waiting: [],
+      otherwise: "not_considered",
+      rest,
+      basis: null,
+    };
   }
-  const basis = scoreBasis(input);
+  const basis = scoreBasis(input, machine);
   const queue = orderQueue(input, basis);
-  return { draft, ledger, ...walk(input, { draft, ledger, basis, queue }), rest: queue };
+  holdForeign(draft, input);
+  keepPromises(draft, input, { queue, ledger });
+  return { draft, ledger, ...walk(input, { draft, ledger, basis, queue }), rest: queue, basis };
 }
 
 interface Walk {
@@ -70,69 +80,72 @@ interface Walk {
 /** Down the queue until nothing more can start or be reserved. */
 function walk(input: CycleInput, { draft, ledger, basis, queue }: Walk) {
   const placements: Placement[] = [];
-  const waiting: PendingInput[] = [];
+  const waiting: Job[] = [];
+  const depth = depthOf(input);
+  const promised = new Map<AllocationId, Held>(draft.held.map((held) => [held.job.input.id, held]));
   let considered = 0;
   let tried = 0;
-  while (tried < TRY_LIMIT && !(draft.freeCount === 0 && draft.held.length >= input.backfillDepth)) {
-    const pending = queue.next();
-    if (pending === null) break;
+  while (tried < TRY_LIMIT && !(draft.freeCount === 0 && draft.held.length >= depth)) {
+    const job = queue.next();
+    if (job === null) break;
+    const { input: pending } = job;
     considered += 1;
-    const job = jobOf(draft.machine, pending);
+    const promise = takePromise(draft, promised, pending.id);
     const headroom = ledger.headroom(pending.tenant, job.least);
-    if (headroom === 0 || !isPossible(job)) {
-      waiting.push(pending);
+    if (headroom === 0 || !isPossible(draft.machine, job)) {
+      waiting.push(job);
       continue;
     }
     tried += 1;
-    const start = startNow(draft, job, Math.min(pending.maxNodes, headroom));
-    if (start !== null) {
-      const backfilled = draft.held.length > 0;
-      commit(draft, job, start);
-      ledger.charge(pending.tenant, start.nodes.length);
+    const nodes = startNow(draft, job, Math.min(pending.maxNodes, headroom));
+    if (nodes !== null) {
+      const backfilled = draft.held.length > promised.size;
+      commit(draft, job, nodes);
+      ledger.charge(pending.tenant, nodes.length);
       placements.push({
         allocation: pending.id,
         attempt: pending.nextAttempt,
-        nodes: nodeIds(draft, start.nodes),
-        scores: scores(basis, pending),
+        nodes: nodeIds(draft, nodes),
+        scores: placedScores(basis, job, nodes),
         backfilled,
       });
       continue;
     }
-    waiting.push(pending);
-    if (draft.held.length >= input.backfillDepth && input.backfillDepth > 0) continue;
-    const held = reserve(draft, job);
+    waiting.push(job);
+    if (draft.held.length >= depth && depth > 0) continue;
+    const held = sooner(reserve(draft, job), promise);
     // Depth 0 means no backfill: whoever waits for nodes that will come back is not overtaken.
-    if (held !== null && input.backfillDepth === 0) break;
-    if (held !== null) draft.held = [...draft.held, held];
+    if (held !== null && depth === 0) break;
+    if (held !== null) hold(draft, held);
   }
   const otherwise = tried < TRY_LIMIT ? ("priority" as const) : ("not_considered" as const);
   return { placements, waiting, considered, otherwise };
 }
 
-function commit(draft: Draft, job: Job, start: { nodes: readonly number[]; held: readonly Held[] }): void {
-  for (const node of start.nodes) draft.availableFrom[node] = draft.now + job.occupies;
-  draft.freeCount -= start.nodes.length;
-  draft.held = start.held;
-  draft.placed.add(job.input.id);
+/** Its own promise does not stand in its way. Reservations may have moved, so it is looked up by owner. */
+function takePromise(draft: Draft, promised: Map<AllocationId, Held>, id: AllocationId): Held | null {
+  if (!promised.delete(id)) return null;
+  const held = draft.held.find((one) => one.job.input.id === id) ?? null;
+  if (held !== null) letGo(draft, held);
+  return held;
 }
 
-function firstReasons(decided: Decided): ReadonlyMap<AllocationId, readonly PendingReason[]> {
-  const reasons = new Map<AllocationId, readonly PendingReason[]>();
-  const { reasons: explain } = explainer(decided);
-  for (const pending of decided.waiting) {
-    if (reasons.size >= REASONS_LIMIT) return reasons;
-    reasons.set(pending.id, explain(pending));
-  }
-  for (let next = decided.rest.next(); next !== null && reasons.size < REASONS_LIMIT; next = decided.rest.next()) {
-    reasons.set(next.id, explain(next));
-  }
-  return reasons;
+/** A promise is kept as it was, nodes and all, unless it can be bettered. */
+function sooner(found: Held | null, promise: Held | null): Held | null {
+  if (promise === null || found === null) return promise ?? found;
+  return found.startsAt < promise.startsAt ? found : promise;
 }
 
 const nodeIds = (draft: Draft, nodes: readonly number[]): NodeId[] =>
   nodes.flatMap((node) => draft.machine.nodes[node]?.id ?? []);
 
-function asGiven(pending: readonly PendingInput[]): Queue {
+function asGiven(draft: Draft, { pending, signals }: CycleInput): Queue {
   const each = pending.values();
-  return { next: () => each.next().value ?? null };
+  return {
+    compare: (a, b) => a - b,
+    next: () => {
+      const { value } = each.next();
+      return value === undefined ? null : jobOf(draft.machine, value, signals);
+    },
+  };
 }

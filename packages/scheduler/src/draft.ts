@@ -1,22 +1,14 @@
-// The plan while it is being made: what each node is promised to, from when it can be had, and which
-// reservations stand. The only mutable value of a cycle; steps read it, `cycle.ts` changes it.
+// The plan while it is being made: which nodes of each cell are still free, from when the others can be
+// had, and which reservations stand. The only mutable value of a cycle; steps read it, `cycle.ts` and
+// `commit` below change it.
 
 import type { AllocationId, Instant } from "@lattice/core";
-import { candidates } from "./candidates.ts";
-import type { PendingInput } from "./cycle-types.ts";
-import { WALLTIME_GRACE } from "./limits.ts";
-import type { Machine, Match } from "./machine.ts";
-import type { Wanted } from "./place.ts";
-
-/** A pending allocation with its candidates. */
-export interface Job {
-  readonly input: PendingInput;
-  readonly match: Match;
-  /** The fewest nodes it can start on: its minimum, or its required nodes where they are more. */
-  readonly least: number;
-  /** How long its nodes are gone once it starts, grace included; Infinity when unbounded. */
-  readonly occupies: number;
-}
+import { type Budgets, budgetsOf } from "./budgets.ts";
+import type { CycleInput } from "./cycle-types.ts";
+import { createHolds, type Holds } from "./holds.ts";
+import type { Job } from "./job.ts";
+import type { Machine } from "./machine/machine.ts";
+import { type Tiers, tiersOf } from "./place/tiers.ts";
 
 export interface Held {
   readonly job: Job;
@@ -30,32 +22,99 @@ export interface Draft {
   readonly now: Instant;
   /** As in the machine, moved on by what this plan starts. */
   readonly availableFrom: Float64Array;
+  /** Free nodes of each cell, lowest number last, in the first `freeIn[cell]` places from its start. */
+  readonly freeNodes: Int32Array;
+  readonly freeIn: Int32Array;
+  readonly freeOfKind: Int32Array;
+  /** By cell, for counting. */
+  readonly scratch: Int32Array;
   freeCount: number;
+  /** In the order in which they were made. */
   held: readonly Held[];
+  readonly holds: Holds;
+  readonly budgets: Budgets | null;
+  readonly tiers: Tiers;
+  /** Nodes busy before this plan, by when they come back; made when first needed. */
+  comingBack: Int32Array | null;
+  /** Nodes that this plan has given away. */
+  readonly started: number[];
   readonly placed: Set<AllocationId>;
+  /** Tries to move reservations that are left. */
+  movesLeft: number;
 }
 
-export function draftOf(machine: Machine, now: Instant): Draft {
+export function draftOf(machine: Machine, input: CycleInput, movesLeft: number): Draft {
+  const { cells } = machine;
+  const freeNodes = new Int32Array(cells.nodes.length);
+  const freeIn = new Int32Array(cells.count);
+  const freeOfKind = new Int32Array(machine.kinds.length);
+  for (let cell = 0; cell < cells.count; cell += 1) {
+    const start = cells.start[cell] as number;
+    let free = 0;
+    for (let at = (cells.start[cell + 1] as number) - 1; at >= start; at -= 1) {
+      const node = cells.nodes[at] as number;
+      if (machine.nodes[node]?.free !== true) continue;
+      freeNodes[start + free] = node;
+      free += 1;
+    }
+    freeIn[cell] = free;
+    const kind = cells.kindOf[cell] as number;
+    freeOfKind[kind] = (freeOfKind[kind] as number) + free;
+  }
   const availableFrom = machine.availableFrom.slice();
-  return { machine, now, availableFrom, freeCount: machine.freeCount, held: [], placed: new Set() };
+  return {
+    machine,
+    now: input.now,
+    availableFrom,
+    freeNodes,
+    freeIn,
+    freeOfKind,
+    scratch: new Int32Array(cells.count),
+    freeCount: machine.freeCount,
+    held: [],
+    holds: createHolds(machine, availableFrom, input.now),
+    budgets: budgetsOf(input, machine),
+    tiers: tiersOf(machine, input.pending),
+    comingBack: null,
+    started: [],
+    placed: new Set(),
+    movesLeft,
+  };
 }
 
-export function jobOf(machine: Machine, input: PendingInput): Job {
-  const occupies = input.walltime === null ? Number.POSITIVE_INFINITY : input.walltime + WALLTIME_GRACE;
-  const match = candidates(machine, input.constraints);
-  return { input, match, least: Math.max(input.minNodes, match.required?.length ?? 0), occupies };
+export const isFree = (draft: Draft, node: number): boolean => (draft.availableFrom[node] as number) <= draft.now;
+
+/** Free nodes of the hardware it asks for: the quickest thing to know about a start. */
+export function freeOfMatch(draft: Draft, { match }: Job): number {
+  let free = 0;
+  for (let kind = 0; kind < match.kinds.length; kind += 1) {
+    if (match.kinds[kind] === 1) free += draft.freeOfKind[kind] as number;
+  }
+  return free;
 }
 
-/** What to ask of `place`; `atMost` is cut to the quota's headroom by the caller. */
-export function wantedOf(job: Job, atMost: number): Wanted {
-  const tight = job.input.constraints.topology === "tight";
-  return { atLeast: job.least, atMost, tight, required: job.match.required ?? [] };
+/** Gives the nodes to the job from now on. */
+export function commit(draft: Draft, job: Job, nodes: readonly number[]): void {
+  const { cells } = draft.machine;
+  for (const node of nodes) {
+    const cell = cells.ofNode[node] as number;
+    removeFree(draft, cell, node);
+    draft.holds.noLongerFree(node);
+    draft.availableFrom[node] = draft.now + job.occupies;
+    draft.started.push(node);
+  }
+  draft.freeCount -= nodes.length;
+  draft.budgets?.charge(job, nodes);
+  draft.placed.add(job.input.id);
 }
 
-/** Could it ever start on these nodes, were all of them free? */
-export function isPossible(job: Job): boolean {
-  const { required, nodes } = job.match;
-  return required !== null && nodes.length >= job.least && job.least <= job.input.maxNodes;
+function removeFree({ machine, freeNodes, freeIn, freeOfKind }: Draft, cell: number, node: number): void {
+  const start = machine.cells.start[cell] as number;
+  const end = start + (freeIn[cell] as number);
+  // Mostly the last one, or close to it.
+  const at = freeNodes.lastIndexOf(node, end - 1);
+  freeNodes.copyWithin(at, at + 1, end);
+  freeIn[cell] = (freeIn[cell] as number) - 1;
+  const kind = machine.cells.kindOf[cell] as number;
+  freeOfKind[kind] = (freeOfKind[kind] as number) - 1;
 }
-
-export const isFree = (draft: Draft, node: number): boolean => (draft.availableFrom[node] ?? 0) <= draft.now;

@@ -9,10 +9,13 @@ export const WALLTIME_GRACE = 30_000 as Duration;
 /** A node whose attempt is over, or overdue, is expected back within this. */
 export const EXPECTED_BACK_SOON = 30_000 as Duration;
 
-/** Reasons given unasked; `reasonsFor` answers for any other allocation on demand. */
+/** Reasons given unasked in a brief report; `reasonsFor` answers for any other allocation on demand. */
 export const REASONS_LIMIT = 200;
 
-/** With no free node, a queue longer than this is not even ordered: nothing could start. */
+/** A full report tells this many, in order of the queue; nobody reads the reasons of more. */
+export const REPORT_LIMIT = 10_000;
+
+/** With no free node, a queue longer than this is not even ordered for a brief report: nothing could start. */
 export const FULL_MACHINE_QUEUE_LIMIT = 1_000;
 
 /**
@@ -21,5 +24,26 @@ export const FULL_MACHINE_QUEUE_LIMIT = 1_000;
  */
 export const TRY_LIMIT = 10_000;
 
+/** Tries per cycle to make room by moving reservations to other nodes: each may look at every node. */
+export const MOVE_LIMIT = 32;
+
+/** Instants at which a reservation is tried in full before it is given up as too hard to find. */
+export const START_TRY_LIMIT = 1_000;
+
 /** Waiting this long counts as one unit inside the logarithm of the wait factor. */
 export const REFERENCE_WAIT = 3_600_000 as Duration;
+
+/** Below this share an allocation has no claim to the best places. */
+export const LOW_EFFICIENCY = 0.3;
+
+/** Conformance groups tried one by one, largest first, before a placement may mix. */
+export const ALIKE_LIMIT = 16;
+
+/** Sets of kinds of hardware tried before all of them, for those that any kind would serve. */
+export const TIER_LIMIT = 4;
+
+/** Kinds of request remembered from cycle to cycle. */
+export const MATCH_LIMIT = 10_000;
+
+/** Reservations of one vCluster, whatever its depth: each costs a walk over the expected releases. */
+export const RESERVATION_LIMIT = 512;

@@ -5,36 +5,38 @@
 
 import { compareAllocationIds } from "@lattice/core";
 import type { CycleInput, PendingInput } from "./cycle-types.ts";
+import { type Job, jobOf } from "./job.ts";
 import { type ScoreBasis, totalMilli } from "./score/score.ts";
 
 export interface Queue {
   /** The next in order; null when none is left. */
-  next(): PendingInput | null;
+  next(): Job | null;
+  /** Negative when `a` goes before `b`; both by their place in the input. */
+  compare(a: number, b: number): number;
 }
 
-export function orderQueue({ pending, fifo }: CycleInput, basis: ScoreBasis): Queue {
+export function orderQueue(input: CycleInput, basis: ScoreBasis): Queue {
+  const { pending, fifo, signals } = input;
   const scores = new Float64Array(pending.length);
   const heap = new Uint32Array(pending.length);
-  for (const [at, job] of pending.entries()) {
-    scores[at] = fifo ? 0 : totalMilli(basis, job);
+  const jobs: (Job | undefined)[] = new Array(pending.length);
+  const jobAt = (at: number): Job => (jobs[at] ??= jobOf(basis.machine, pending[at] as PendingInput, signals));
+  for (let at = 0; at < pending.length; at += 1) {
+    scores[at] = fifo ? 0 : totalMilli(basis, jobAt(at));
     heap[at] = at;
   }
   let size = heap.length;
 
-  const goesFirst = (a: number, b: number): boolean => {
-    const difference = (scores[b] ?? 0) - (scores[a] ?? 0);
-    if (difference !== 0) return difference < 0;
-    const one = pending[a];
-    const other = pending[b];
-    return one !== undefined && other !== undefined && compareSubmission(one, other) < 0;
-  };
+  const compare = (a: number, b: number): number =>
+    (scores[b] as number) - (scores[a] as number) ||
+    compareSubmission(pending[a] as PendingInput, pending[b] as PendingInput);
   const siftDown = (start: number): void => {
-    const moving = heap[start] ?? 0;
+    const moving = heap[start] as number;
     let at = start;
     for (let child = 2 * at + 1; child < size; child = 2 * at + 1) {
-      if (child + 1 < size && goesFirst(heap[child + 1] ?? 0, heap[child] ?? 0)) child += 1;
-      const smaller = heap[child] ?? 0;
-      if (!goesFirst(smaller, moving)) break;
+      if (child + 1 < size && compare(heap[child + 1] as number, heap[child] as number) < 0) child += 1;
+      const smaller = heap[child] as number;
+      if (compare(smaller, moving) >= 0) break;
       heap[at] = smaller;
       at = child;
     }
@@ -43,13 +45,14 @@ export function orderQueue({ pending, fifo }: CycleInput, basis: ScoreBasis): Qu
 
   for (let at = (size >> 1) - 1; at >= 0; at -= 1) siftDown(at);
   return {
+    compare,
     next: () => {
       if (size === 0) return null;
-      const first = pending[heap[0] ?? 0] ?? null;
+      const first = heap[0] as number;
       size -= 1;
-      heap[0] = heap[size] ?? 0;
+      heap[0] = heap[size] as number;
       siftDown(0);
-      return first;
+      return jobAt(first);
     },
   };
 }

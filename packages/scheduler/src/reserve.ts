@@ -3,50 +3,45 @@
 // good nodes it holds those that come back last, so that what is free now stays open to backfill.
 
 import type { Instant } from "@lattice/core";
-import { type Draft, type Held, type Job, wantedOf } from "./draft.ts";
-import { place } from "./place.ts";
+import type { Draft, Held } from "./draft.ts";
+import { askOf, type Job } from "./job.ts";
+import { choose } from "./place/choose.ts";
+import { sweep } from "./profile.ts";
+import { openAt, takeAt } from "./supply.ts";
 
 /** Null when no known release brings enough nodes back. */
 export function reserve(draft: Draft, job: Job): Held | null {
-  for (const startsAt of possibleStarts(draft, job)) {
-    const nodes = nodesAt(draft, { job, startsAt, others: draft.held });
-    if (nodes !== null) return { job, startsAt, endsAt: startsAt + job.occupies, nodes };
-  }
-  return null;
-}
-
-export interface Spot {
-  readonly job: Job;
-  readonly startsAt: Instant;
-  /** Reservations that must stay whole. */
-  readonly others: readonly Held[];
+  let found: Held | null = null;
+  const ask = askOf(draft.machine, job, job.least, draft.tiers);
+  sweep(draft, job, (startsAt, supply) => {
+    if (draft.budgets !== null && draft.budgets.most(job, job.least, startsAt, startsAt + job.occupies) < job.least) {
+      return false;
+    }
+    const picks = choose(draft.machine, supply, ask);
+    if (picks === null) return false;
+    const nodes = takeAt(draft, job, startsAt, picks);
+    found = { job, startsAt: startsAt as Instant, endsAt: startsAt + job.occupies, nodes };
+    return true;
+  });
+  return found;
 }
 
 /** The nodes on which the job could begin at that instant, or null. */
-export function nodesAt(draft: Draft, { job, startsAt, others }: Spot): readonly number[] | null {
-  const endsAt = startsAt + job.occupies;
-  const taken = new Set<number>();
-  for (const other of others) {
-    if (other.startsAt < endsAt && startsAt < other.endsAt) for (const node of other.nodes) taken.add(node);
-  }
-  const from = draft.availableFrom;
-  const open = job.match.nodes.filter((node) => (from[node] ?? 0) <= startsAt && !taken.has(node));
-  if (open.length < job.least) return null;
-  open.sort((a, b) => (from[b] ?? 0) - (from[a] ?? 0) || a - b);
-  return place(draft.machine, open, wantedOf(job, job.least));
+export function nodesAt(draft: Draft, job: Job, startsAt: number): readonly number[] | null {
+  const supply = openAt(draft, job, startsAt);
+  if (supply === null || supply.total + (job.match.required?.length ?? 0) < job.least) return null;
+  const picks = choose(draft.machine, supply, askOf(draft.machine, job, job.least));
+  return picks === null ? null : takeAt(draft, job, startsAt, picks);
 }
 
-/** Instants at which something becomes available, ascending, from the first with enough nodes back. */
-function possibleStarts(draft: Draft, job: Job): Instant[] {
-  const from = (node: number): number => draft.availableFrom[node] ?? 0;
-  const times = job.match.nodes
-    .map(from)
-    .filter(Number.isFinite)
-    .sort((a, b) => a - b);
-  const enough = times[job.least - 1];
-  if (enough === undefined) return [];
-  const earliest = Math.max(enough, ...(job.match.required ?? []).map(from));
-  const ends = draft.held.map((held) => held.endsAt);
-  const starts = new Set([earliest, ...times, ...ends].filter((at) => at >= earliest && Number.isFinite(at)));
-  return [...starts].sort((a, b) => a - b) as Instant[];
+export function hold(draft: Draft, held: Held): void {
+  draft.held = [...draft.held, held];
+  draft.holds.add(held);
+  draft.budgets?.reserve(held.job, held.startsAt, held.endsAt);
+}
+
+export function letGo(draft: Draft, held: Held): void {
+  draft.held = draft.held.filter((other) => other !== held);
+  draft.holds.remove(held);
+  draft.budgets?.release(held.job);
 }

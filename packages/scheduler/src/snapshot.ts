@@ -5,10 +5,14 @@ import {
   type Allocation,
   after,
   attempt,
+  budgetUse,
   type Instant,
+  LEDGER_DAYS,
+  lastDays,
   type Node,
   type NodeId,
   type NodeStateKind,
+  type Tenant,
   type VCluster,
   type View,
 } from "@lattice/core";
@@ -18,17 +22,26 @@ import { EXPECTED_BACK_SOON, WALLTIME_GRACE } from "./limits.ts";
 /** Whether a node could be told to start something right now; known to the leader, not to the log. */
 export type Reachable = (node: NodeId) => boolean;
 
+/** What the leader knows beyond the view, and what it wants to be told. */
+export interface Beyond extends Pick<CycleInput, "signals" | "previous" | "foreign" | "report" | "reuse"> {
+  /** A node that has not told its fingerprint for too long counts as one of unknown conformance. */
+  readonly isStale?: (node: NodeId) => boolean;
+}
+
 export function snapshotFor(
   view: View,
   vcluster: VCluster,
   now: Instant,
   reachable: Reachable = () => true,
+  beyond: Beyond = {},
 ): CycleInput {
+  const { isStale, ...rest } = beyond;
   const nodes: NodeInput[] = [];
   const releases: ReleaseInput[] = [];
   for (const node of view.nodes()) {
     if (node.homeVCluster !== null && node.homeVCluster !== vcluster.id) continue;
-    nodes.push(nodeInput(node, reachable));
+    const input = nodeInput(node, reachable);
+    nodes.push(isStale?.(node.id) === true ? { ...input, conformance: "" } : input);
     const leaving = releasing(node, now);
     if (leaving !== null) releases.push(leaving);
   }
@@ -46,7 +59,8 @@ export function snapshotFor(
     nodes,
     pending: Array.from(view.pending(vcluster.id), pendingInput),
     releases,
-    tenants: tenantInputs(view),
+    tenants: tenantInputs(view, now),
+    ...rest,
   };
 }
 
@@ -60,9 +74,10 @@ const USABLE: ReadonlySet<NodeStateKind> = new Set<NodeStateKind>(["ready", "deg
 
 function nodeInput(node: Node, reachable: Reachable): NodeInput {
   const { cpuCores, memoryBytes, gpuType, gpuCount, features } = node.capabilities;
+  const { cxlMemoryBytes, powerWatts, gpuTopology, memoryTopology } = node.capabilities;
   const idle = node.state.kind === "ready" && node.claims.length === 0;
   const free = idle && reachable(node.id);
-  return {
+  const plain: NodeInput = {
     id: node.id,
     group: node.group,
     conformance: node.conformance,
@@ -75,19 +90,30 @@ function nodeInput(node: Node, reachable: Reachable): NodeInput {
     usable: USABLE.has(node.state.kind),
     notFreeBecause: free ? "" : idle ? "unreachable" : node.state.kind === "ready" ? "busy" : node.state.kind,
   };
+  const tells = cxlMemoryBytes ?? powerWatts ?? gpuTopology ?? memoryTopology;
+  if (tells === undefined) return plain;
+  return {
+    ...plain,
+    ...(cxlMemoryBytes === undefined ? null : { cxlMemoryBytes }),
+    ...(powerWatts === undefined ? null : { powerWatts }),
+    ...(gpuTopology === undefined ? null : { gpuTopology }),
+    ...(memoryTopology === undefined ? null : { memoryTopology }),
+  };
 }
 
 /** A node whose claims are all on their way out comes back soon, whatever walltime was asked for. */
 function releasing(node: Node, now: Instant): ReleaseInput | null {
   const first = node.claims[0];
   if (first === undefined || !node.claims.every((claim) => claim.releasing)) return null;
-  return { allocation: first.allocation, nodes: [node.id], endsAt: after(now, EXPECTED_BACK_SOON) };
+  const { allocation, tenant } = first;
+  return { allocation, nodes: [node.id], endsAt: after(now, EXPECTED_BACK_SOON), tenant };
 }
 
 function releaseOf({ id, phase, spec }: Allocation): ReleaseInput | null {
   const release = (nodes: readonly NodeId[], start: Instant): ReleaseInput => {
     const { walltime } = spec.lifecycle;
-    return { allocation: id, nodes, endsAt: walltime === null ? null : after(after(start, walltime), WALLTIME_GRACE) };
+    const endsAt = walltime === null ? null : after(after(start, walltime), WALLTIME_GRACE);
+    return { allocation: id, nodes, endsAt, tenant: spec.tenant };
   };
   switch (phase.kind) {
     case "staging":
@@ -117,7 +143,7 @@ function pendingInput({ id, spec, submittedAt, attempt: last }: Allocation): Pen
 }
 
 /** A tenant without a share of its own gets an equal one. */
-function tenantInputs(view: View): TenantInput[] {
+function tenantInputs(view: View, now: Instant): TenantInput[] {
   const tenants = [...view.tenants()];
   const equalShareMilli = Math.max(1, Math.round(1000 / tenants.length));
   return tenants.map(({ id, quota }) => {
@@ -129,6 +155,15 @@ function tenantInputs(view: View): TenantInput[] {
       maxNodes: quota.maxNodes,
       maxConcurrentAllocations: quota.maxConcurrentAllocations,
       fairShareMilli: quota.fairShareMilli ?? equalShareMilli,
+      ...(quota.burstAllowanceMilli === null ? null : { burstAllowanceMilli: quota.burstAllowanceMilli }),
+      ...budgetOf(view, { id, quota }, now),
     };
   });
+}
+
+/** From committed state alone: the leader before would say the same. */
+function budgetOf(view: View, { id, quota }: Pick<Tenant, "id" | "quota">, now: Instant) {
+  if (quota.gpuHoursBudget === null && quota.nodeHoursBudget === null) return null;
+  const used = budgetUse(quota, view.ledger.spent({ tenant: id }, lastDays(now, LEDGER_DAYS)));
+  return used === null ? null : { budgetUsedMilli: Math.round(used * 1000) };
 }

@@ -25,7 +25,18 @@ describe("cycle", () => {
         allocation: "1",
         attempt: 1,
         nodes: ["a"],
-        scores: { priority: 135, wait_time: 0, fair_share: 200, total: 335 },
+        scores: {
+          priority: 135,
+          wait_time: 0,
+          fair_share: 200,
+          topology: 150,
+          data_readiness: 50,
+          backlog: 25,
+          checkpoint: 0,
+          energy: 0,
+          conformance: 100,
+          total: 660,
+        },
         backfilled: false,
       },
     ]);
@@ -73,6 +84,7 @@ describe("quotas", () => {
     },
   ])("count what this cycle places: $name", ({ quota, placed, code }) => {
     const given = {
+      fifo: true,
       nodes: ["a", "b", "c", "d", "e", "f"].map((id) => node(id)),
       pending: [job(1, { nodes: 2 }), job(2, { nodes: 2 }), job(3, { nodes: 1 })],
       tenants: [tenant("physics", quota)],

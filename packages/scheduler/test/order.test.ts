@@ -9,7 +9,7 @@ const drain = (fields: Parameters<typeof input>[0]): string[] => {
   const given = input({ nodes: [node("n1"), node("n2")], ...fields });
   const queue = orderQueue(given, scoreBasis(given));
   const ids: string[] = [];
-  for (let next = queue.next(); next !== null; next = queue.next()) ids.push(next.id);
+  for (let next = queue.next(); next !== null; next = queue.next()) ids.push(next.input.id);
   return ids;
 };
 

@@ -2,18 +2,10 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fewestGroups } from "../src/groups.ts";
-import { machineOf } from "../src/machine.ts";
-import { place, type Wanted } from "../src/place.ts";
+import { machineOf } from "../src/machine/machine.ts";
+import { fewestGroups } from "../src/place/groups.ts";
 import { input, node, nodesIn } from "./make.ts";
-
-const exactly = (count: number, fields: Partial<Wanted> = {}): Wanted => ({
-  atLeast: count,
-  atMost: count,
-  tight: false,
-  required: [],
-  ...fields,
-});
+import { exactly, place, type Wanted } from "./place-nodes.ts";
 
 describe("fewest groups", () => {
   it.each([
@@ -45,7 +37,12 @@ describe("place", () => {
   it.each([
     { name: "best fit keeps the large group whole", available: all, wanted: exactly(3), expected: "b1 b2 b3" },
     { name: "the group that holds it", available: all, wanted: exactly(4), expected: "a1 a2 a3 a4" },
-    { name: "two groups when one is too small", available: all, wanted: exactly(6), expected: "a1 a2 a3 a4 b1 b2" },
+    {
+      name: "two neighbours with the least to spare when one is too small",
+      available: all,
+      wanted: exactly(6),
+      expected: "b1 b2 b3 c1 c2 c3",
+    },
     { name: "all", available: all, wanted: exactly(10), expected: "a1 a2 a3 a4 b1 b2 b3 c1 c2 c3" },
     { name: "too many", available: all, wanted: exactly(11), expected: null },
     { name: "only what is available", available: numbers("a1", "c1", "c3"), wanted: exactly(2), expected: "c1 c3" },
@@ -166,5 +163,36 @@ describe("against a brute-force twin", () => {
       { numRuns: 600 },
     );
     expect(placed).toBeGreaterThan(200);
+  });
+
+  it("all alike where that is a must: if any value suffices, and in as few groups as that value allows", () => {
+    const layout = fc.array(fc.tuple(fc.integer({ min: 0, max: 2 }), fc.constantFrom("", "x", "y")), {
+      minLength: 2,
+      maxLength: 8,
+    });
+    let placed = 0;
+    fc.assert(
+      fc.property(layout, fc.integer({ min: 2, max: 6 }), fc.integer({ min: 1, max: 3 }), (spots, count, maxGroups) => {
+        const nodes = spots.map(([group, conformance], i) => node(`n${i}`, { in: `g${group}`, conformance }));
+        const machine = machineOf(input({ nodes }));
+        const groupsOf = (value: string): number => {
+          const own = nodes.filter((each) => each.conformance === value).map((each) => Number(each.group.slice(1)));
+          return fewest(own, count, []);
+        };
+        const best = Math.min(groupsOf("x"), groupsOf("y"));
+        const chosen = place(machine, [...nodes.keys()], exactly(count, { alike: true, maxGroups }));
+        if (best > maxGroups) {
+          expect(chosen).toBeNull();
+          return;
+        }
+        placed += 1;
+        const taken = (chosen ?? []).map((index) => nodes[index]);
+        expect(new Set(taken.map((each) => each?.conformance)).size).toBe(1);
+        expect(taken[0]?.conformance).not.toBe("");
+        expect(new Set(taken.map((each) => each?.group)).size).toBe(best);
+      }),
+      { numRuns: 400 },
+    );
+    expect(placed).toBeGreaterThan(30);
   });
 });

@@ -3,9 +3,10 @@
 import { shortfalls } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type CycleInput, cycle, type PendingInput } from "../src/index.ts";
+import { type CycleInput, createReuse, cycle, type PendingInput } from "../src/index.ts";
 import { WALLTIME_GRACE } from "../src/limits.ts";
 import { someInput } from "./arbitrary.ts";
+import { tenant } from "./make.ts";
 
 const byId = (input: CycleInput) => new Map(input.pending.map((job) => [job.id, job]));
 const occupies = (job: PendingInput | undefined): number =>
@@ -89,6 +90,19 @@ describe("every plan", () => {
     expect(placed).toBeGreaterThan(300);
   });
 
+  it("is the same with what the cycle before has left to reuse", () => {
+    const pair = fc.tuple(someInput, someInput);
+    fc.assert(
+      fc.property(pair, ([first, second]) => {
+        const reuse = createReuse();
+        for (const input of [first, first, second, { ...second, fifo: !second.fifo }, first]) {
+          expect(cycle({ ...input, reuse })).toEqual(cycle(input));
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it("keeps reservations whole: no start, release or other reservation overlaps them on a node (E3)", () => {
     let kept = 0;
     fc.assert(
@@ -133,7 +147,13 @@ describe("every plan", () => {
         const head = full.reservations[0];
         if (head === undefined) return;
         const backfilled = new Set(full.placements.filter((each) => each.backfilled).map((each) => each.allocation));
-        const alone = cycle({ ...input, pending: input.pending.filter((job) => !backfilled.has(job.id)) });
+        // Still there, since what waits decides which hardware is left to whom, but unable to start.
+        const barred = "barred" as PendingInput["tenant"];
+        const alone = cycle({
+          ...input,
+          pending: input.pending.map((job) => (backfilled.has(job.id) ? { ...job, tenant: barred } : job)),
+          tenants: [...input.tenants, tenant(barred, { maxConcurrentAllocations: 0 })],
+        });
         if (backfilled.size > 0) compared += 1;
         expect(alone.reservations[0]).toMatchObject({ allocation: head.allocation, startsAt: head.startsAt });
       }),

@@ -51,13 +51,55 @@ describe("over time", () => {
     expect(backfills).toBeGreaterThan(60);
   });
 
+  it("with memory, every reservation is kept, whatever its place and however many there are (E3)", () => {
+    let promises = 0;
+    let backfills = 0;
+    fc.assert(
+      fc.property(scenario, ({ nodes, jobs, runMilli, depth, fifo }) => {
+        // One class for all: only a higher class may push a promise aside.
+        const equal = jobs.map((job) => ({ ...job, preemptionClass: 5 as number }));
+        const base = input({ nodes, fifo, backfillDepth: depth });
+        const run = simulate({ base, jobs: equal, runMilli, remember: true });
+        for (const { allocation, startsAt } of run.reservations.flat()) {
+          expect(run.startedAt.get(allocation) ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(startsAt);
+          promises += 1;
+        }
+        backfills += run.backfills;
+      }),
+      { numRuns: 400 },
+    );
+    expect(promises).toBeGreaterThan(600);
+    expect(backfills).toBeGreaterThan(60);
+  });
+
+  it("with memory, a promise that cannot be bettered stays on its nodes", () => {
+    let stayed = 0;
+    fc.assert(
+      fc.property(scenario, ({ nodes, jobs, runMilli }) => {
+        const equal = jobs.map((job) => ({ ...job, preemptionClass: 5 as number }));
+        const base = input({ nodes, fifo: true, backfillDepth: 2 });
+        const { reservations } = simulate({ base, jobs: equal, runMilli, remember: true });
+        for (const [at, each] of reservations.entries()) {
+          for (const before of reservations[at - 1] ?? []) {
+            const after = each.find(({ allocation }) => allocation === before.allocation);
+            if (after === undefined) continue;
+            expect(after.startsAt).toBeLessThanOrEqual(before.startsAt);
+            if (after.startsAt === before.startsAt && after.nodes.join() === before.nodes.join()) stayed += 1;
+          }
+        }
+      }),
+      { numRuns: 200 },
+    );
+    expect(stayed).toBeGreaterThan(100);
+  });
+
   it("everything feasible starts once submissions stop (E9)", () => {
     let started = 0;
     let cycles = 0;
     fc.assert(
       fc.property(scenario, ({ nodes, jobs, tenants, runMilli, fifo, depth }) => {
         const base = input({ nodes, tenants, fifo, backfillDepth: depth });
-        const run = simulate({ base, jobs, runMilli });
+        const run = simulate({ base, jobs, runMilli, remember: depth % 2 === 1 });
         for (const job of jobs) expect([job.id, run.startedAt.has(job.id)]).toEqual([job.id, feasible(base, job)]);
         started += run.startedAt.size;
         cycles += run.cycles;

@@ -2,19 +2,20 @@
 
 import { describe, expect, it } from "vitest";
 import type { CycleInput } from "../src/cycle-types.ts";
-import { draftOf, type Held, jobOf } from "../src/draft.ts";
+import { draftOf, type Held } from "../src/draft.ts";
+import { jobOf } from "../src/job.ts";
 import { WALLTIME_GRACE } from "../src/limits.ts";
-import { machineOf } from "../src/machine.ts";
-import { reserve } from "../src/reserve.ts";
+import { machineOf } from "../src/machine/machine.ts";
+import { hold, reserve } from "../src/reserve.ts";
 import { busy, input, type JobFields, job, MINUTE, NOW, node, nodeIds, release } from "./make.ts";
 
 /** Reserves one after the other; each as "minutes from now: nodes". */
 function reserveAll(given: CycleInput, jobs: readonly JobFields[]): (string | null)[] {
-  const draft = draftOf(machineOf(given), given.now);
+  const draft = draftOf(machineOf(given), given, 0);
   return jobs.map((fields, i) => {
     const held = reserve(draft, jobOf(draft.machine, job(i + 1, fields)));
     if (held === null) return null;
-    draft.held = [...draft.held, held];
+    hold(draft, held);
     return told(held, draft.machine.nodes);
   });
 }

@@ -1,13 +1,23 @@
 // The factors, their ranges, and the weighted sum.
 
-import type { Duration } from "@lattice/core";
+import { type Duration, WEIGHT_PROFILES } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { CycleInput, PendingInput } from "../src/index.ts";
+import { jobOf } from "../src/job.ts";
+import { machineOf } from "../src/machine/machine.ts";
+import { backlog, backlogOf } from "../src/score/backlog.ts";
+import { checkpoint } from "../src/score/checkpoint.ts";
+import { conformance } from "../src/score/conformance.ts";
+import { dataReadiness } from "../src/score/data-readiness.ts";
+import { energy } from "../src/score/energy.ts";
 import { fairShare } from "../src/score/fair-share.ts";
 import { priority } from "../src/score/priority.ts";
-import { scoreBasis, scores, totalMilli } from "../src/score/score.ts";
+import { placedScores, scoreBasis, scores, totalMilli } from "../src/score/score.ts";
+import { softQuota } from "../src/score/soft-quota.ts";
+import { topology } from "../src/score/topology.ts";
 import { waitTime } from "../src/score/wait-time.ts";
-import { input, job, node, tenant } from "./make.ts";
+import { allocationId, input, job, MINUTE, node, release, tenant } from "./make.ts";
 
 describe("factors", () => {
   it.each([
@@ -37,6 +47,79 @@ describe("factors", () => {
     expect(fairShare(share)).toBeCloseTo(expected, 12);
   });
 
+  it.each([
+    { name: "one node: inside alone", nodes: 1, groupsNeeded: 1, groupsAvailable: 4, inside: 0.6, expected: 0.6 },
+    { name: "several: both", nodes: 8, groupsNeeded: 1, groupsAvailable: 4, inside: 0.6, expected: 0.7 * 0.75 + 0.18 },
+    { name: "all groups", nodes: 8, groupsNeeded: 4, groupsAvailable: 4, inside: 1, expected: 0.3 },
+    { name: "no groups", nodes: 8, groupsNeeded: 1, groupsAvailable: 0, inside: 1, expected: 0.3 },
+  ])("topology: $name", ({ expected, ...given }) => {
+    expect(topology({ ...given, efficiency: 1 })).toBeCloseTo(expected, 12);
+    expect(topology({ ...given, efficiency: 0.5 })).toBeCloseTo(expected / 2, 12);
+  });
+
+  it.each([
+    [undefined, 0.5],
+    [0, 0],
+    [0.8, 0.8],
+    [7, 1],
+    [Number.NaN, 0.5],
+  ])("data readiness of %d is %d", (share, expected) => {
+    expect(dataReadiness(share)).toBe(expected);
+  });
+
+  it.each([
+    [0, 0, 0],
+    [5, 0, 1],
+    [5, 10, 0.5],
+    [50, 10, 1],
+  ])("a backlog of %i queued and %i running is %d", (queued, running, expected) => {
+    expect(backlog({ queued, running })).toBe(expected);
+  });
+
+  it("the backlog counts nodes times time, running work by what is left", () => {
+    const given = input({ pending: [job(1, { nodes: 3, minutes: 20 })], releases: [release(10.5, "a", "b")] });
+    expect(backlogOf(given)).toEqual({ queued: 60 * MINUTE, running: 20 * MINUTE });
+  });
+
+  it.each([
+    [undefined, 0],
+    [0, 1],
+    [0.3, 0.7],
+    [2, 0],
+  ])("energy at a price of %d is %d", (price, expected) => {
+    expect(energy(price)).toBeCloseTo(expected, 12);
+  });
+
+  it.each([
+    [undefined, 0],
+    [0, 1],
+    [1, 0.5],
+    [9, 0.1],
+  ])("a checkpoint of %d minutes counts %d", (minutes, expected) => {
+    expect(checkpoint(minutes)).toBeCloseTo(expected, 12);
+  });
+
+  it.each([
+    { name: "all alike", sizes: [4], asked: 4, expected: 1 },
+    { name: "half", sizes: [2, 2], asked: 4, expected: 0.5 },
+    { name: "clamped", sizes: [6], asked: 4, expected: 1 },
+    { name: "one node", sizes: [], asked: 1, expected: 1 },
+  ])("conformance: $name", ({ sizes, asked, expected }) => {
+    expect(conformance(sizes, asked)).toBe(expected);
+  });
+
+  it.each([
+    { name: "no budget", budgetUsed: undefined, ofShare: 9, burstAllowance: undefined, expected: 1 },
+    { name: "80 % used", budgetUsed: 0.8, ofShare: 0, burstAllowance: undefined, expected: 1 },
+    { name: "90 % used", budgetUsed: 0.9, ofShare: 0, burstAllowance: undefined, expected: 0.75 },
+    { name: "used up", budgetUsed: 1, ofShare: 0, burstAllowance: undefined, expected: 0.5 },
+    { name: "overdrawn", budgetUsed: 1.01, ofShare: 0, burstAllowance: undefined, expected: 0.05 },
+    { name: "within its burst", budgetUsed: 0, ofShare: 1.5, burstAllowance: 1.5, expected: 1 },
+    { name: "beyond its burst", budgetUsed: 0, ofShare: 1.6, burstAllowance: 1.5, expected: 0.05 },
+  ])("soft quota: $name", ({ expected, ...given }) => {
+    expect(softQuota(given)).toBeCloseTo(expected, 12);
+  });
+
   it("waiting longer never scores less, and shares stay within 0 and 1", () => {
     const whole = fc.integer({ min: 0, max: 10_000 });
     fc.assert(
@@ -53,17 +136,62 @@ describe("factors", () => {
 });
 
 describe("score", () => {
+  const scored = (given: CycleInput, pending: PendingInput) => {
+    const machine = machineOf(given);
+    return { basis: scoreBasis(given, machine), job: jobOf(machine, pending, given.signals) };
+  };
+
   it("is a weighted sum in whole thousandths whose terms add up to the total", () => {
     const given = input({ nodes: [node("n1"), node("n2")], tenants: [tenant("physics", { nodesInUse: 0 })] });
-    const waited = job(1, { class: 8, waited: 60 });
-    const breakdown = scores(scoreBasis(given), waited);
-    // hpc_backfill: 150 x 0.8, 200 x ln 2, 200 x 1
-    expect(breakdown).toEqual({ priority: 120, wait_time: 139, fair_share: 200, total: 459 });
-    expect(totalMilli(scoreBasis(given), waited)).toBe(459);
+    const { basis, job: waited } = scored(given, job(1, { class: 8, waited: 60 }));
+    // hpc_backfill: 150 x 0.8, 200 x ln 2, 200 x 1, 150 x 1 (one node), 100 x 0.5 (unknown), no backlog
+    const terms = { priority: 120, wait_time: 139, fair_share: 200, topology: 150, data_readiness: 50 };
+    const none = { backlog: 0, energy: 0, checkpoint: 0 };
+    expect(scores(basis, waited)).toEqual({ ...terms, ...none, total: 659 });
+    expect(totalMilli(basis, waited)).toBe(659);
+    expect(placedScores(basis, waited, [0])).toEqual({ ...terms, ...none, conformance: 100, total: 759 });
   });
 
   it("leaves fair share out for a tenant it knows nothing of", () => {
-    const given = input({ nodes: [node("n1")], tenants: [] });
-    expect(scores(scoreBasis(given), job(1)).fair_share).toBe(0);
+    const { basis, job: unknown } = scored(input({ nodes: [node("n1")], tenants: [] }), job(1));
+    expect(scores(basis, unknown).fair_share).toBe(0);
+  });
+
+  it("uses every signal there is", () => {
+    const given = input({
+      weights: WEIGHT_PROFILES.ml_training,
+      nodes: ["a", "b", "c", "d"].map((id, i) => node(id, { in: `g${i}`, conformance: i < 3 ? "x" : "y" })),
+      pending: [job(1, { nodes: 2 })],
+      signals: {
+        energyPrice: 0.2,
+        dataReady: new Map([[allocationId(1), 0.9]]),
+        checkpointMinutes: new Map([[allocationId(1), 4]]),
+        efficiency: new Map([[allocationId(1), 0.5]]),
+      },
+    });
+    const { basis, job: first } = scored(given, job(1, { nodes: 2 }));
+    expect(placedScores(basis, first, [0, 3])).toEqual({
+      priority: 50,
+      wait_time: 0,
+      fair_share: 100,
+      // 250 x (0.7 x (1 - 2 / 4) + 0.3 x 1) x 0.5
+      topology: 81,
+      data_readiness: 135,
+      // Something is queued and nothing runs.
+      backlog: 50,
+      energy: 40,
+      checkpoint: 20,
+      conformance: 50,
+      total: 526,
+    });
+  });
+
+  it("loses what soft quotas take, to the thousandth", () => {
+    const tenants = [tenant("physics", { budgetUsedMilli: 900 }), tenant("biology", { budgetUsedMilli: 1200 })];
+    const given = input({ nodes: [node("n1")], tenants });
+    const { basis, job: mine } = scored(given, job(1));
+    expect(scores(basis, mine)).toMatchObject({ soft_quota: -119, total: 356 });
+    const theirs = scored(given, job(2, { tenant: "biology" }));
+    expect(totalMilli(theirs.basis, theirs.job)).toBe(24);
   });
 });

@@ -3,7 +3,14 @@
 // what every plan must respect, and records when everything started.
 
 import { type AllocationId, instant, type NodeId } from "@lattice/core";
-import { type CycleInput, type CycleResult, cycle, type PendingInput, type ReleaseInput } from "../src/index.ts";
+import {
+  type CycleInput,
+  type CycleResult,
+  cycle,
+  type PendingInput,
+  type ReleaseInput,
+  type Reservation,
+} from "../src/index.ts";
 import { WALLTIME_GRACE } from "../src/limits.ts";
 
 export interface Scenario {
@@ -12,12 +19,16 @@ export interface Scenario {
   readonly jobs: readonly PendingInput[];
   /** Thousandths of walltime plus grace that each really runs, by position; at most 1000. */
   readonly runMilli: readonly number[];
+  /** Hand each cycle's reservations to the next one. */
+  readonly remember?: boolean;
 }
 
 export interface Run {
   readonly startedAt: ReadonlyMap<AllocationId, number>;
   /** Every promise made: at each cycle, the first reservation. */
-  readonly promises: readonly { readonly allocation: AllocationId; readonly startsAt: number }[];
+  readonly promises: readonly Reservation[];
+  /** At each cycle, all of them. */
+  readonly reservations: readonly (readonly Reservation[])[];
   readonly cycles: number;
   readonly backfills: number;
 }
@@ -34,14 +45,16 @@ export function simulate(
   onCycle: (input: CycleInput, result: CycleResult) => void = () => {},
 ): Run {
   const startedAt = new Map<AllocationId, number>();
-  const promises: { allocation: AllocationId; startsAt: number }[] = [];
+  const promises: Reservation[] = [];
+  const reservations: (readonly Reservation[])[] = [];
   let running: Running[] = [];
   let cycles = 0;
   let backfills = 0;
   let now = Math.min(...scenario.jobs.map((job) => job.submittedAt));
   while (Number.isFinite(now)) {
     running = running.filter((each) => each.endsAt > now);
-    const input = inputAt(scenario, { now, running, startedAt });
+    const previous = scenario.remember === true ? { previous: reservations.at(-1) ?? [] } : {};
+    const input = { ...inputAt(scenario, { now, running, startedAt }), ...previous };
     const result = cycle(input);
     cycles += 1;
     onCycle(input, result);
@@ -57,11 +70,12 @@ export function simulate(
       if (placement.backfilled) backfills += 1;
     }
     const first = result.reservations[0];
-    if (first !== undefined) promises.push({ allocation: first.allocation, startsAt: first.startsAt });
+    if (first !== undefined) promises.push(first);
+    reservations.push(result.reservations);
     const coming = scenario.jobs.map((job) => job.submittedAt as number).concat(running.map((each) => each.endsAt));
     now = Math.min(...coming.filter((at) => at > now));
   }
-  return { startedAt, promises, cycles, backfills };
+  return { startedAt, promises, reservations, cycles, backfills };
 }
 
 interface Moment {

@@ -4,6 +4,7 @@ import {
   type Allocation,
   attempt,
   type Claim,
+  createState,
   type Duration,
   type GroupId,
   instant,
@@ -130,6 +131,8 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
   return {
     index: logIndex(42),
     at: NOW,
+    version: 1,
+    ledger: createState().ledger,
     retention: { maxFinished: 1, maxFinishedAge: 1 as Duration },
     allocation: () => undefined,
     allocations: () => [...pending, ...placed],
@@ -194,7 +197,7 @@ describe("snapshot", () => {
     },
   ])("releases: $name", ({ placed, endsAt }) => {
     const { releases } = snapshotFor(viewOf({ placed: [placed] }), batch, NOW);
-    expect(releases).toEqual([{ allocation: "1", nodes: ["a"], endsAt }]);
+    expect(releases).toEqual([{ allocation: "1", nodes: ["a"], endsAt, tenant: "physics" }]);
   });
 
   it("takes an idle node without a connection as not free, and says why", () => {
@@ -209,7 +212,7 @@ describe("snapshot", () => {
   it("expects nodes that are being released back soon", () => {
     const nodes = [record("a", { claims: [{ releasing: true }] }), record("b", { claims: [{ releasing: false }] })];
     const { releases } = snapshotFor(viewOf({ nodes }), batch, NOW);
-    expect(releases).toEqual([{ allocation: "1", nodes: ["a"], endsAt: NOW + 30_000 }]);
+    expect(releases).toEqual([{ allocation: "1", nodes: ["a"], endsAt: NOW + 30_000, tenant: "physics" }]);
   });
 
   it("takes pending allocations with the attempt a placement would begin", () => {

@@ -4,12 +4,15 @@
 import { type CallOptions, createCaller } from "./call.ts";
 import { clusterStatus, type TenantCalls, tenantCalls, type VClusterCalls, vclusterCalls } from "./calls/admin.ts";
 import { type AllocationCalls, allocationCalls } from "./calls/allocations.ts";
+import { type BackupCalls, backupCalls } from "./calls/backups.ts";
+import { type MemberCalls, memberCalls } from "./calls/members.ts";
 import { type NodeCalls, nodeCalls } from "./calls/nodes.ts";
+import { type UsageCalls, usageCalls } from "./calls/usage.ts";
+import type { ClusterStatus } from "./cluster-types.ts";
 import { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
 import { createFetchTransport } from "./transport/fetch.ts";
 import { createNodeTransport } from "./transport/node.ts";
 import type { Transport } from "./transport/transport.ts";
-import type { ClusterStatus } from "./types.ts";
 
 export interface ClientOptions {
   /** For example "http://127.0.0.1:8080". */
@@ -35,6 +38,9 @@ export interface LatticeClient extends AllocationCalls {
   readonly nodes: NodeCalls;
   readonly tenants: TenantCalls;
   readonly vclusters: VClusterCalls;
+  readonly members: MemberCalls;
+  readonly backups: BackupCalls;
+  readonly usage: UsageCalls;
   clusterStatus(options?: CallOptions): Promise<ClusterStatus>;
   health(options?: CallOptions): Promise<Health>;
   /** Serving and caught up; throws the server's problem when it is not. */
@@ -58,6 +64,9 @@ export function createClient(options: ClientOptions): LatticeClient {
     nodes: nodeCalls(caller),
     tenants: tenantCalls(caller),
     vclusters: vclusterCalls(caller),
+    members: memberCalls(caller),
+    backups: backupCalls(caller),
+    usage: usageCalls(caller),
     clusterStatus: (callOptions) => clusterStatus(caller, callOptions),
     health: (callOptions) => caller.json({ method: "GET", path: "/healthz", repeatable: true }, callOptions),
     ready: (callOptions) => caller.json({ method: "GET", path: "/readyz", repeatable: true }, callOptions),

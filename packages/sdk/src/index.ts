@@ -3,8 +3,12 @@
 export type { CallOptions } from "./call.ts";
 export type { TenantCalls, VClusterCalls } from "./calls/admin.ts";
 export type { AllocationCalls, ChangeOptions } from "./calls/allocations.ts";
+export type { BackupCalls } from "./calls/backups.ts";
+export type { MemberCalls } from "./calls/members.ts";
 export type { NodeCalls, NodeChangeOptions } from "./calls/nodes.ts";
+export type { UsageCalls } from "./calls/usage.ts";
 export { type ClientOptions, createClient, type Health, type LatticeClient, normaliseUrl } from "./client.ts";
+export type * from "./cluster-types.ts";
 export { LatticeError } from "./error.ts";
 export { backoffMs, DEFAULT_RETRY, type RetryPolicy, sleep } from "./retry.ts";
 export { parseEvents, type ServerSentEvent } from "./sse.ts";
@@ -18,4 +22,5 @@ export {
   type TransportFailure,
 } from "./transport/transport.ts";
 export type * from "./types.ts";
+export type * from "./usage-types.ts";
 export { isCursorGone, type WatchOptions } from "./watch.ts";

@@ -326,24 +326,41 @@ export interface VClusterResponse {
   readonly log_index?: string;
 }
 
-export interface ClusterMember {
-  readonly id: string;
-  readonly address?: string;
-  readonly leader?: boolean;
-  readonly healthy?: boolean;
+export interface Backup {
+  /** A path on the server, or s3://bucket/key. */
+  readonly source: string;
+  readonly created_at?: string;
+  readonly log_index?: string;
+  readonly term?: string;
+  readonly state_hash?: string;
+  /** Of the whole file. */
+  readonly sha256?: string;
+  readonly bytes?: number;
+  readonly allocations?: number;
+  readonly nodes?: number;
+  readonly history_records?: number;
+  readonly server_version?: string;
+  readonly format?: number;
 }
 
-export interface ClusterStatus {
-  readonly engine?: string;
-  readonly term?: string;
-  readonly leader?: string;
-  readonly is_leader?: boolean;
-  readonly last_index?: string;
-  readonly applied_index?: string;
-  readonly snapshot_index?: string;
+export interface BackupList {
+  readonly backups?: readonly Backup[];
+}
+
+export interface BackupCheck {
+  readonly name: string;
+  readonly ok?: boolean;
+  readonly detail?: string;
+}
+
+export interface BackupVerification {
+  readonly ok?: boolean;
+  readonly backup?: Backup;
+  readonly checks?: readonly BackupCheck[];
+}
+
+export interface BackupRestored {
+  readonly backup?: Backup;
+  readonly log_index?: string;
   readonly state_hash?: string;
-  readonly members?: readonly ClusterMember[];
-  readonly log_bytes?: number;
-  readonly writable?: boolean;
-  readonly unwritable_reason?: string;
 }

@@ -3,7 +3,9 @@
 
 import { setFlagsFromString } from "node:v8";
 import { Command, Option } from "commander";
-import { ConfigError, type HowToBegin, LOG_LEVELS, loadConfig } from "./config/index.ts";
+import { verifyAnywhere } from "./backup/index.ts";
+import { type Config, ConfigError, type HowToBegin, LOG_LEVELS, loadConfig } from "./config/index.ts";
+import { ManagedError } from "./log/index.ts";
 import { createLogger } from "./observe/index.ts";
 import { startServer } from "./server.ts";
 
@@ -21,6 +23,8 @@ interface Flags {
   readonly logLevel?: string;
   readonly bootstrap?: boolean;
   readonly join?: readonly string[];
+  readonly recoverFrom?: string;
+  readonly verifyBackup?: string;
 }
 
 const program = new Command("lattice-server")
@@ -31,7 +35,15 @@ const program = new Command("lattice-server")
   .option("--rest-listen <address>", "host:port of the REST API")
   .option("--grpc-listen <address>", "host:port of the gRPC API")
   .option("--bootstrap", "begin a new cluster; once, on the very first start of its first member")
-  .option("--join <endpoint...>", "join the cluster of this log member; once, on the first start of a further member")
+  .option(
+    "--join <address...>",
+    "join the cluster of the server at this address; once, on the first start of a further one",
+  )
+  .option(
+    "--recover-from <backup>",
+    "with --bootstrap: begin the new cluster from this backup (a path or s3://bucket/key)",
+  )
+  .option("--verify-backup <backup>", "say whether this backup could be restored, and end")
   .addOption(new Option("--log-level <level>", "how much to log").choices(LOG_LEVELS))
   .showHelpAfterError();
 
@@ -44,11 +56,14 @@ await main(program.parse().opts<Flags>());
 async function main(flags: Flags): Promise<void> {
   const config = readConfig(flags);
   const logger = createLogger({ level: config.log.level, server: config.server.id });
-  const server = await startServer({ config, logger, version: VERSION, begin: howToBegin(flags) }).catch(
-    (error: unknown) => {
-      fail(error instanceof Error ? error.message : String(error));
-    },
-  );
+  if (flags.verifyBackup !== undefined) return verify(flags.verifyBackup, config);
+  if (flags.recoverFrom !== undefined && flags.bootstrap !== true)
+    fail("--recover-from begins a new cluster; give --bootstrap with it");
+  const { recoverFrom } = flags;
+  const begin = howToBegin(flags);
+  const server = await startServer({ config, logger, version: VERSION, begin, recoverFrom }).catch((error: unknown) => {
+    fail(error instanceof Error ? error.message : String(error));
+  });
   if (server === undefined) return;
 
   let stopping = false;
@@ -63,12 +78,21 @@ async function main(flags: Flags): Promise<void> {
   process.on("SIGTERM", () => void stop("SIGTERM", 0));
   process.on("SIGINT", () => void stop("SIGINT", 0));
   void server.failed.then((error) => {
-    logger.fatal({ err: error }, "the log cannot be followed any further");
-    void stop("the log cannot be followed", 1);
+    const reason = error instanceof ManagedError ? error.message : "the log cannot be followed any further";
+    logger.fatal({ err: error }, reason);
+    void stop(reason, 1);
   });
 
   process.stdout.write(`${JSON.stringify({ ready: true, rest: server.rest, grpc: server.grpc })}\n`);
   logger.info({ rest: server.rest, grpc: server.grpc, version: VERSION }, "serving");
+}
+
+async function verify(source: string, config: Config): Promise<void> {
+  const found = await verifyAnywhere(source, config.backup).catch((error: unknown) => {
+    fail(error instanceof Error ? error.message : String(error));
+  });
+  process.stdout.write(`${JSON.stringify(found)}\n`);
+  process.exitCode = found.ok ? 0 : 1;
 }
 
 function howToBegin({ bootstrap, join }: Flags): HowToBegin {

@@ -15,12 +15,16 @@ import { ProblemError } from "@lattice/wire";
 import type { AgentHub } from "./agents/hub.ts";
 import type { LogRelay } from "./agents/logs.ts";
 import type { ControlPlane, HistoryQuery, LogsQuery, Proposed } from "./api/control-plane.ts";
+import type { Membership } from "./api/membership.ts";
+import type { Backups } from "./backup/index.ts";
 import type { Clock } from "./clock.ts";
 import type { History } from "./history/index.ts";
 import type { Leader } from "./leader/lead.ts";
+import { tooNewFor } from "./leader/versions.ts";
 import type { ReplicatedLog } from "./log/replicated-log.ts";
 import { parsePeer } from "./peers/address.ts";
 import type { LeaderLine, Liveness } from "./peers/line.ts";
+import type { Roster } from "./peers/roster.ts";
 import type { Replica } from "./replica/replica.ts";
 
 /** How long a follower waits to see what the leader has committed for it. */
@@ -33,6 +37,9 @@ export interface PlaneParts {
   readonly replica: Replica;
   readonly leader: Leader;
   readonly line: LeaderLine;
+  readonly roster: Roster;
+  readonly membership: Membership;
+  readonly backups: Backups;
   readonly hub: AgentHub;
   readonly logs: LogRelay;
   readonly history: History;
@@ -47,6 +54,8 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     serverId: parts.serverId,
     version: parts.version,
     view: () => replica.view,
+    // Leaders' clocks differ: what the log says has happened is not in the future.
+    now: () => instant(Math.max(parts.clock.now(), replica.view.at)),
     propose: (command) => propose(parts, command),
     waitFor: (index, signal) => replica.waitFor(index, signal),
     waitForHead: async (signal) => replica.waitFor(await log.head(), signal),
@@ -64,7 +73,8 @@ export function createPlane(parts: PlaneParts): ControlPlane {
       appliedIndex: replica.head().index,
       isLeader: leader.sequencer() !== null,
     }),
-    members: () => log.members(),
+    membership: parts.membership,
+    backups: parts.backups,
     stateHash: () => replica.stateHash(),
     stale: () => leader.sequencer() === null && (line.leader() === null || log.status().unwritable !== null),
     ready() {
@@ -79,9 +89,12 @@ export function createPlane(parts: PlaneParts): ControlPlane {
 }
 
 /** Written here when this server leads, by the leader otherwise; in both cases visible here afterwards. */
-async function propose({ leader, line, replica }: PlaneParts, command: Command): Promise<Proposed> {
+async function propose({ leader, line, replica, roster }: PlaneParts, command: Command): Promise<Proposed> {
   const sequencer = leader.sequencer();
   if (sequencer !== null) return sequencer.propose(command);
+  // A leader of the version before would write down what it does not understand.
+  const tooNew = tooNewFor(command, roster.others);
+  if (tooNew !== null) throw tooNew;
   const peer = line.client();
   if (peer === null) {
     throw new ProblemError("not_leader", { detail: "No server leads at the moment, so nothing can be written." });

@@ -5,24 +5,30 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { VClusterId } from "@lattice/core";
-import { duration } from "@lattice/core";
+import { duration, ENTRY_VERSION } from "@lattice/core";
 import type { CycleResult } from "@lattice/scheduler";
 import type { ConnectContext } from "./agents/connect.ts";
 import { createAgentHub } from "./agents/hub.ts";
 import { createLogRelay } from "./agents/logs.ts";
 import { agentService } from "./agents/service.ts";
 import { startApi } from "./api/index.ts";
+import { createBackups, recoverFrom, startBackupSchedule } from "./backup/index.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import { type Config, formatListen, type HowToBegin, logConfigOf } from "./config/index.ts";
+import { type Config, formatListen, type HowToBegin, logConfigOf, serverId } from "./config/index.ts";
 import { archiveTo } from "./history/archive.ts";
+import { startHistoryFill } from "./history/fill.ts";
 import { openHistory } from "./history/index.ts";
 import { startLeading } from "./leader/lead.ts";
 import { openLog } from "./log/index.ts";
 import { createMetrics, type Logger } from "./observe/index.ts";
 import { mirrorState } from "./observe/mirror.ts";
-import { formatPeer, type PeerName } from "./peers/address.ts";
+import { formatPeer, type PeerName, parsePeer } from "./peers/address.ts";
+import { joinByAsking } from "./peers/join.ts";
 import { createLeaderLine } from "./peers/line.ts";
+import { createMembership } from "./peers/membership.ts";
+import { createRoster, historySources } from "./peers/roster.ts";
 import { peerService } from "./peers/service.ts";
+import { untilGone } from "./peers/until-gone.ts";
 import { createPlane } from "./plane.ts";
 import { openReplica } from "./replica/replica.ts";
 import { startSnapshotter } from "./replica/snapshotter.ts";
@@ -40,6 +46,8 @@ export interface ServerOptions {
   readonly logger: Logger;
   readonly version: string;
   readonly clock?: Clock;
+  /** A backup, by path or s3://bucket/key, from which a new cluster begins. */
+  readonly recoverFrom?: string | undefined;
   /** How a log member of our own begins when it has no data yet. */
   readonly begin?: HowToBegin;
 }
@@ -51,19 +59,31 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   mkdirSync(config.server.dataDir, { recursive: true });
 
   const metrics = createMetrics();
-  const log = await openLog(logConfigOf(config, options.begin ?? "resume", onWarning));
-  const history = await openHistory({ dir: join(config.server.dataDir, "history"), onWarning });
-  const replica = await openReplica(log, archiveTo(history, logger));
-
-  const shared = config.quorum.engine === "etcd";
   const self: PeerName = {
     id: config.server.id,
-    address: formatListen(config.api.grpcListen),
+    address: formatListen(config.api.advertiseGrpc),
     token: randomBytes(16).toString("hex"),
+    entryVersion: ENTRY_VERSION,
   };
+  const begin = joinByAsking(options.begin ?? "resume", config);
+  let letGo: (error: Error) => void = () => {};
+  const removed = new Promise<Error>((resolve) => {
+    letGo = resolve;
+  });
+  const logConfig = logConfigOf(config, begin, onWarning, formatPeer(self), letGo);
+  if (options.recoverFrom !== undefined) {
+    await recoverFrom(options.recoverFrom, { config, log: logConfig, logger, nowMs: clock.now() });
+  }
+  const log = await openLog(logConfig.engine === "etcd" ? { ...logConfig, untilGone } : logConfig);
+  const shared = config.quorum.engine === "etcd";
+  const history = await openHistory({ dir: join(config.server.dataDir, "history"), onWarning, alone: !shared });
+  const replica = await openReplica(log, archiveTo(history, logger));
+  history.begin(replica.head().index);
+
   const hub = createAgentHub(clock);
   const logs = createLogRelay(hub, clock);
   const cycles = new Map<VClusterId, CycleResult>();
+  const roster = createRoster({ selfId: config.server.id, present: () => log.present() });
   const leader = startLeading({
     candidate: shared ? formatPeer(self) : config.server.id,
     log,
@@ -78,6 +98,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     heartbeatTimeout: config.nodeAgent.heartbeatTimeout,
     gracePeriod: config.nodeAgent.gracePeriod,
     onCycle: (result) => void cycles.set(result.vcluster, result),
+    readers: roster.others,
   });
   const snapshotter = startSnapshotter({
     log,
@@ -88,8 +109,48 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     mayTake: () => !shared || leader.sequencer() !== null,
   });
   const line = createLeaderLine({ selfId: config.server.id, holder: () => log.status().leader, clock });
+  const fill = startHistoryFill({
+    history,
+    sources: () => historySources(roster, line.leader()?.id ?? null),
+    clock,
+    logger,
+  });
   // With one server, serving before leading would only answer 503; one of several may never lead.
   if (!shared) await Promise.race([leader.led, replica.failed]);
+  const standing = {
+    serverId: config.server.id,
+    version,
+    appliedIndex: () => replica.head().index,
+    historyThrough: () => history.through(),
+    ownMember: async () => (await log.shared?.ownMember()) ?? null,
+  };
+  const membership = createMembership({
+    standing,
+    address: self.address,
+    log,
+    leader,
+    roster,
+    configured: config.quorum.peers.map(({ id, address }) => ({ id: serverId(id), peer: address })),
+    logger,
+    metrics,
+  });
+  const backups = createBackups({
+    config: config.backup,
+    replica,
+    history,
+    members: async () => (await log.members()).map(({ id, name }) => ({ id, address: parsePeer(name)?.address ?? "" })),
+    serverVersion: version,
+    clock,
+    logger,
+  });
+  const schedule = startBackupSchedule({
+    config: config.backup,
+    backups,
+    leads: () => leader.sequencer() !== null,
+    clock,
+    logger,
+    metrics,
+  });
   const plane = createPlane({
     serverId: config.server.id,
     version,
@@ -97,13 +158,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     replica,
     leader,
     line,
+    roster,
+    membership,
+    backups,
     hub,
     logs,
     history,
     clock,
     cycles,
   });
-  mirrorState(metrics, { replica, hub, history });
+  mirrorState(metrics, { replica, hub, history, leads: () => leader.sequencer() !== null });
 
   const context: ConnectContext = {
     view: () => replica.view,
@@ -121,19 +185,22 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     metrics,
     extraGrpcServices: [
       agentService({ context, leader, line, logs }),
-      ...(shared ? [peerService({ leader, replica, hub, logs, token: self.token })] : []),
+      ...(shared ? [peerService({ leader, replica, hub, logs, history, standing, token: self.token })] : []),
     ],
   });
 
   return {
     rest: api.restAddress,
     grpc: api.grpcAddress,
-    failed: replica.failed.catch((error: unknown) => error),
+    failed: Promise.race([replica.failed.catch((error: unknown) => error), removed]),
     async close() {
       // First: another server takes over at once, and calls under way here are passed on to it.
       await leader.close();
+      await schedule.close();
       await api.close();
       line.close();
+      await fill.close();
+      roster.close();
       await snapshotter.now();
       await snapshotter.close();
       await replica.close();

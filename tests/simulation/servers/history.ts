@@ -1,7 +1,7 @@
 // The history of one server, in memory: what was appended is durable a moment later and outlives the
 // process; what was under way when it died is lost, and comes again from the log.
 
-import type { Allocation, AllocationId } from "@lattice/core";
+import { type Allocation, type AllocationId, logIndex } from "@lattice/core";
 import type { History } from "@lattice/server";
 import type { Host } from "../world/host.ts";
 
@@ -10,6 +10,7 @@ export type Shelf = Map<AllocationId, Allocation>;
 export function shelfHistory(shelf: Shelf, host: Host): History {
   let last: Promise<void> = Promise.resolve();
   let waiting = 0;
+  let through = logIndex(0);
   return {
     append(records) {
       waiting += records.length;
@@ -27,6 +28,15 @@ export function shelfHistory(shelf: Shelf, host: Host): History {
     segments: async () => [],
     verify: async () => [],
     flush: () => last,
+    // Who has gaps, and how they are closed, is tried on real servers.
+    begin: () => undefined,
+    applied(index) {
+      through = index;
+    },
+    through: () => through,
+    gap: () => null,
+    fill: async () => undefined,
+    async *range() {},
     close: async () => undefined,
   };
 }

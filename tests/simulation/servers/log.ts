@@ -154,6 +154,7 @@ export function openServerLog({ world, host, random, store, weather, onLoss, onW
       loadSnapshot: () => call(() => inner.loadSnapshot()),
       truncate: (through) => call(() => inner.truncate(through)),
       status: () => inner.status(),
+      present: () => inner.present(),
       members: () => inner.members(),
       close: () => inner.close(),
     },

@@ -122,6 +122,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       heartbeatTimeout: duration(SETTINGS.timeoutMs),
       gracePeriod: duration(SETTINGS.graceMs),
       onCycle: () => undefined,
+      readers: () => [],
     });
     mine.leader = leader;
     const mayTake = () => leader.sequencer() !== null;

@@ -13,6 +13,18 @@ export interface BackoffLimits {
 
 export const RECONNECT: BackoffLimits = { firstMs: 100, ceilingMs: 5_000 };
 
+/** Part of the time between two heartbeats over which the agents of one server spread their return. */
+const SPREAD = 0.2;
+const MAX_SPREAD_MS = 5_000;
+
+/**
+ * How long the first try after the loss of a working stream may wait. The interval between heartbeats
+ * is what a cluster deems short: a node that is away for a fifth of it is not missed, and ten
+ * thousand of them come back at a pace that a server can serve.
+ */
+export const spreadOf = (heartbeatIntervalMs: number): number =>
+  Math.min(MAX_SPREAD_MS, Math.max(1, heartbeatIntervalMs * SPREAD));
+
 /** A refusal of this agent does not heal by itself; asking less often spares both sides. */
 export const REFUSED: BackoffLimits = { firstMs: 2_000, ceilingMs: 60_000 };
 
@@ -24,6 +36,9 @@ const TRANSIENT: ReadonlySet<string> = new Set([
   "storage_full",
   "shutting_down",
 ]);
+
+/** Refusals of the agent's own making. */
+export const isOwn = (code: string): boolean => code.startsWith("server_protocol_");
 
 export const isTransient = (code: string): boolean => TRANSIENT.has(code);
 

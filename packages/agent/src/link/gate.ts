@@ -8,7 +8,7 @@ export interface Gate {
 }
 
 /** Keeps a server busy without making a queue of it. */
-export const GREETING_AT_ONCE = 32;
+export const GREETING_AT_ONCE = 128;
 
 export function gate(room: number = GREETING_AT_ONCE): Gate {
   const waiting: (() => void)[] = [];

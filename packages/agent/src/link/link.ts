@@ -7,7 +7,7 @@ import type { Client } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
 import { type After, systemAfter } from "../after.ts";
-import { backoff, isTransient, RECONNECT, REFUSED } from "./backoff.ts";
+import { backoff, isOwn, isTransient, RECONNECT, REFUSED, spreadOf } from "./backoff.ts";
 import type { Dialer } from "./dial.ts";
 import { openSession, type Session, type SessionEnd } from "./session.ts";
 import type { Wheel } from "./wheel.ts";
@@ -32,6 +32,10 @@ export interface Link {
   /** Lost without a trace when not connected. */
   send(message: pb.AgentMessage["message"]): void;
   connected(): boolean;
+  /** The version of the protocol that was agreed on with the server; null: not connected. */
+  protocol(): number | null;
+  /** How often it has said hello, to whatever server. */
+  hellos(): number;
   close(): void;
 }
 
@@ -44,11 +48,15 @@ export function openLink(options: LinkOptions): Link {
   let session: Session | null = null;
   let live = false;
   let closed = false;
-  let turn = 0;
+  /** Agents know the servers in the same order, and must not all begin with the same one. */
+  let turn = Math.floor(random() * dialer.servers.length);
+  let spreadMs = 0;
   let cancelTry: () => void = () => undefined;
   let leaveWheel: () => void = () => undefined;
   let sequence = 0;
   let failures = 0;
+  let hellos = 0;
+  let protocol = 0;
 
   function connect(): void {
     dialer.greeting.enter((leave) => (closed ? leave() : greet(leave)));
@@ -57,6 +65,7 @@ export function openLink(options: LinkOptions): Link {
   function greet(leave: () => void): void {
     const server = dialer.servers[turn % dialer.servers.length] ?? "";
     const client = dialer.client(server, options.member);
+    hellos += 1;
     session = openSession({ client, after }, options.hello(), {
       welcomed(welcome) {
         leave();
@@ -71,10 +80,12 @@ export function openLink(options: LinkOptions): Link {
   }
 
   function welcomed(welcome: pb.Welcome, server: string): void {
-    log.info({ server, version: welcome.serverVersion }, "connected");
+    log.info({ server, version: welcome.serverVersion, protocol: welcome.protocolVersion }, "connected");
+    protocol = welcome.protocolVersion;
     live = true;
     sequence = 0;
     failures = 0;
+    spreadMs = spreadOf(welcome.heartbeatIntervalMs);
     afterLoss.reset();
     afterRefusal.reset();
     leaveWheel();
@@ -95,11 +106,20 @@ export function openLink(options: LinkOptions): Link {
     live = false;
     session = null;
     if (closed) return;
-    turn += 1;
+    // Any of the others: the agents of a server that died do not all go to the one after it.
+    turn += 1 + Math.floor(random() * (dialer.servers.length - 1));
     const refused = end.kind === "refused" && !isTransient(end.code);
-    const wait = refused ? afterRefusal.next() : afterLoss.next();
+    const wait = refused ? afterRefusal.next() : (firstOfAll() ?? afterLoss.next());
     explain(end, server, Math.round(wait));
     cancelTry = after(wait, connect);
+  }
+
+  /** The first try after a stream that worked: all agents of that server lost theirs at this moment. */
+  function firstOfAll(): number | null {
+    if (spreadMs === 0) return null;
+    const wait = random() * spreadMs;
+    spreadMs = 0;
+    return wait;
   }
 
   function explain(end: SessionEnd, server: string, waitMs: number): void {
@@ -116,6 +136,7 @@ export function openLink(options: LinkOptions): Link {
     }
     const facts = { server, code: end.code, detail: end.detail, wait_ms: waitMs };
     if (isTransient(end.code)) log[first ? "warn" : "info"](facts, "the server cannot serve now; trying again");
+    else if (isOwn(end.code)) log.error(facts, "this agent cannot work with the server");
     else log.error(facts, "the server refuses this agent");
   }
 
@@ -123,6 +144,8 @@ export function openLink(options: LinkOptions): Link {
   return {
     send: (message) => session?.send(message),
     connected: () => live,
+    protocol: () => (live ? protocol : null),
+    hellos: () => hellos,
     close() {
       closed = true;
       cancelTry();

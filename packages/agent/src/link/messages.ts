@@ -1,6 +1,7 @@
 // Between the lifecycle's plain values and the messages on the wire.
 
 import { create } from "@bufbuild/protobuf";
+import { PROTOCOL } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import type { Hardware } from "../discovery/hardware.ts";
 import type { Attempt, Order } from "../lifecycle/attempt.ts";
@@ -70,9 +71,6 @@ function stateOf(attempt: Attempt): pb.AllocationState {
   }
 }
 
-/** The newest version of the protocol that this agent speaks. */
-export const PROTOCOL_VERSION = 1;
-
 export interface NodeFacts {
   readonly nodeId: string;
   readonly group: string;
@@ -92,7 +90,7 @@ export function identityOf({ hardware, version, isolation, hollow, ...facts }: N
   const { features, ...measures } = hardware;
   return {
     ...facts,
-    protocolVersion: PROTOCOL_VERSION,
+    protocolVersion: PROTOCOL.newest,
     agentVersion: version,
     address: hardware.hostname,
     capabilities: create(pb.CapabilitiesSchema, {

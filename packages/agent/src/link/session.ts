@@ -4,6 +4,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Client, ClientDuplexStream, ServiceError } from "@grpc/grpc-js";
 import { status } from "@grpc/grpc-js";
+import { agreeOnProtocol, PROTOCOL } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import type { After } from "../after.ts";
 import { connectCall } from "./service.ts";
@@ -64,6 +65,8 @@ export function openSession({ client, after }: SessionWay, hello: pb.Hello, hand
     if (over) return;
     if (message.case === "refused") return finish({ kind: "refused", ...message.value });
     if (message.case !== "welcome") return handler.order(message);
+    const mismatch = protocolMismatch(message.value.protocolVersion);
+    if (mismatch !== null) return finish(mismatch);
     cancelDeadline();
     welcomed = true;
     handler.welcomed(message.value);
@@ -75,4 +78,13 @@ export function openSession({ client, after }: SessionWay, hello: pb.Hello, hand
 
   send({ case: "hello", value: hello });
   return { send, close: () => finish({ kind: "lost", detail: "closed by the agent", welcomed }) };
+}
+
+/** A server welcomes with one version, the newest that it thinks both speak. Null: this agent speaks it. */
+function protocolMismatch(version: number): SessionEnd | null {
+  const agreement = agreeOnProtocol(PROTOCOL, { oldest: version, newest: version });
+  if (agreement.kind === "agreed") return null;
+  const upgrade = agreement.theirs === "too_old" ? "the servers" : "this agent";
+  const detail = `agent and server share no version of their protocol (${agreement.ranges}): upgrade ${upgrade}`;
+  return { kind: "refused", code: `server_protocol_${agreement.theirs}`, detail };
 }

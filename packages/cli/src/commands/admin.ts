@@ -1,7 +1,9 @@
 // `lattice admin`: what administrators do, one group of commands per resource.
 
 import type { Command } from "commander";
+import { defineBackup } from "./admin/backup.ts";
 import { defineRaft } from "./admin/raft.ts";
+import { defineRestore } from "./admin/restore.ts";
 import { defineTenant } from "./admin/tenant.ts";
 import { defineVCluster } from "./admin/vcluster.ts";
 import { defineDrain } from "./node.ts";
@@ -11,4 +13,6 @@ export function define(command: Command): void {
   defineVCluster(command.command("vcluster").description("vClusters: queues with a scheduler each"));
   defineDrain(command);
   defineRaft(command.command("raft").description("The replicated log"));
+  defineBackup(command.command("backup").description("Write, list and verify backups of the whole cluster"));
+  defineRestore(command.command("restore").description("Put a backup into a new cluster that is empty"));
 }

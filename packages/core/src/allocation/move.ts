@@ -1,11 +1,13 @@
 // The one way in which an allocation changes its phase: the move must be in the table, the
-// record is replaced, and watchers are told.
+// record is replaced, watchers are told, and an attempt that ends is charged.
 
 import { invariant } from "../invariant.ts";
+import { chargeAttempt } from "../ledger/charge.ts";
+import { LEDGER_VERSION } from "../ledger/version.ts";
 import type { Event } from "../outcome.ts";
 import type { Step } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
-import { type AllocationPhase, canMove } from "./phase.ts";
+import { type AllocationPhase, canMove, isPlaced } from "./phase.ts";
 
 type Change = Partial<Pick<Allocation, "attempt" | "requeues" | "pendingSinceIndex" | "scores" | "backfilled">>;
 
@@ -18,6 +20,7 @@ export function moveAllocation(
   const from = record.phase.kind;
   invariant(canMove(from, phase.kind), `allocation ${record.id} cannot move from ${from} to ${phase.kind}`);
   const moved: Allocation = { ...record, ...change, phase };
+  if (!isPlaced(phase) && step.version >= LEDGER_VERSION) chargeAttempt(step.state, record, step.at);
   step.state.putAllocation(moved);
   step.events.push(changed(moved, from));
   return moved;

@@ -50,6 +50,14 @@ export interface Constraints {
   /** Every placement contains all of these. */
   readonly requiredNodes: readonly NodeId[];
   readonly excludedNodes: readonly NodeId[];
+  /** Hard: all nodes have one known fingerprint. Absent means no, here and below. */
+  readonly requireConformance?: boolean;
+  /** Hard: CPU and GPU share one address space. */
+  readonly requireUnifiedMemory?: boolean;
+  /** Soft: cores and GPUs in one memory domain. */
+  readonly preferSameNuma?: boolean;
+  /** Memory behind CXL expanders may count towards `memoryBytes`. */
+  readonly allowCxlMemory?: boolean;
 }
 
 export type RequeuePolicy = "never" | "on_node_failure" | "always";

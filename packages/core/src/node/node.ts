@@ -3,6 +3,7 @@
 // `releasing`, until each node has confirmed that nothing of that attempt is left there.
 
 import type { AllocationId, Attempt, GroupId, Instant, NodeId, TenantId, VClusterId } from "../ids.ts";
+import type { GpuTopology, MemoryTopology } from "./topology.ts";
 
 export type NodeStateKind = "unknown" | "booting" | "ready" | "degraded" | "draining" | "drained" | "down" | "failed";
 
@@ -48,6 +49,12 @@ export interface Capabilities {
   readonly kernel: string;
   readonly isolation: string;
   readonly hollow: boolean;
+  /** Memory behind CXL expanders, beyond `memoryBytes`; absent: none. */
+  readonly cxlMemoryBytes?: number;
+  /** Draw under load; absent: unknown, and not counted against a power budget. */
+  readonly powerWatts?: number;
+  readonly gpuTopology?: GpuTopology;
+  readonly memoryTopology?: MemoryTopology;
 }
 
 export interface Claim {

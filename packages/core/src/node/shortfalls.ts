@@ -5,14 +5,19 @@
 import type { Constraints } from "../allocation/spec.ts";
 import type { NodeId } from "../ids.ts";
 import type { Capabilities } from "./node.ts";
+import { hasUnifiedMemory, usableMemory } from "./topology.ts";
 
-export type Offer = Pick<Capabilities, "cpuCores" | "memoryBytes" | "gpuType" | "gpuCount" | "features">;
+export type Offer = Pick<
+  Capabilities,
+  "cpuCores" | "memoryBytes" | "gpuType" | "gpuCount" | "features" | "cxlMemoryBytes" | "memoryTopology"
+>;
 
 export type Shortfall =
   | { readonly kind: "excluded" }
   | { readonly kind: "gpu_type"; readonly wanted: string; readonly has: string }
   | { readonly kind: "gpu_count"; readonly wanted: number; readonly has: number }
   | { readonly kind: "memory"; readonly wanted: number; readonly has: number }
+  | { readonly kind: "unified_memory" }
   | { readonly kind: "cpu_cores"; readonly wanted: number; readonly has: number }
   | { readonly kind: "feature"; readonly wanted: string };
 
@@ -25,9 +30,11 @@ export function shortfalls(wanted: Constraints, id: NodeId, offer: Offer): reado
   if (wanted.gpuCount > offer.gpuCount) {
     found.push({ kind: "gpu_count", wanted: wanted.gpuCount, has: offer.gpuCount });
   }
-  if (wanted.memoryBytes > offer.memoryBytes) {
-    found.push({ kind: "memory", wanted: wanted.memoryBytes, has: offer.memoryBytes });
+  const memoryBytes = usableMemory(offer, wanted.allowCxlMemory === true);
+  if (wanted.memoryBytes > memoryBytes) {
+    found.push({ kind: "memory", wanted: wanted.memoryBytes, has: memoryBytes });
   }
+  if (wanted.requireUnifiedMemory === true && !hasUnifiedMemory(offer)) found.push({ kind: "unified_memory" });
   if (wanted.cpuCores > offer.cpuCores) {
     found.push({ kind: "cpu_cores", wanted: wanted.cpuCores, has: offer.cpuCores });
   }
@@ -50,6 +57,8 @@ export function describeShortfall(shortfall: Shortfall): string {
       return `has ${shortfall.has} GPUs of ${shortfall.wanted}`;
     case "memory":
       return `has ${shortfall.has} bytes of memory of ${shortfall.wanted}`;
+    case "unified_memory":
+      return "has no memory that CPU and GPU share";
     case "cpu_cores":
       return `has ${shortfall.has} cores of ${shortfall.wanted}`;
     case "feature":

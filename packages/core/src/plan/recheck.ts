@@ -42,6 +42,9 @@ export function recheck(step: Step, plan: PlanCommand, placement: Placement): Re
     if (lacking !== undefined) return no("constraint_unmet", `node "${id}" ${describeShortfall(lacking)}`);
     nodes.push(node);
   }
+  if (record.spec.resources.constraints.requireConformance === true && !isUniform(nodes)) {
+    return no("constraint_unmet", "the placement mixes or does not know the nodes' conformance");
+  }
   const refusal = overQuota(step, record, count);
   return refusal === null ? { kind: "good", record, nodes } : { kind: "refused", refusal };
 }
@@ -63,6 +66,12 @@ function missingRequired(record: Allocation, placement: Placement): string | und
   if (requiredNodes.length === 0) return undefined;
   const placed = new Set(placement.nodes);
   return requiredNodes.find((node) => !placed.has(node));
+}
+
+/** One node is like itself, whatever its fingerprint. */
+function isUniform(nodes: readonly Node[]): boolean {
+  const first = nodes[0]?.conformance ?? "";
+  return nodes.length <= 1 || (first !== "" && nodes.every((node) => node.conformance === first));
 }
 
 /** Releasing claims count: the tenant still holds those nodes. */

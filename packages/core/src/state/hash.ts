@@ -7,7 +7,7 @@ import type { State } from "./state.ts";
 import type { HashText } from "./table.ts";
 
 export function stateHash(state: State, hash: HashText): string {
-  const { index, at, retention, counters, tables } = state;
+  const { index, at, version, retention, counters, tables } = state;
   return hash(
     canonical({
       index,
@@ -20,6 +20,11 @@ export function stateHash(state: State, hash: HashText): string {
       allocations: tables.allocations.digest(hash),
       requests: tables.requests.digest(hash),
       finished: tables.finished.digest(hash),
+      // Left out while nothing newer was used, so that the hash is the one that servers of version 1 have.
+      ...(version === 1 ? {} : { version }),
+      ...(tables.staging.size === 0 ? {} : { staging: tables.staging.digest(hash) }),
+      // Likewise: a snapshot written before there was a ledger is one with an empty ledger.
+      ...(tables.ledger.size === 0 ? {} : { ledger: tables.ledger.digest(hash) }),
     }),
   );
 }

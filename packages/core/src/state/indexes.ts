@@ -7,6 +7,8 @@ import { compareAllocationIds } from "../allocation/order.ts";
 import { isPlaced } from "../allocation/phase.ts";
 import { byCodeUnits } from "../canonical.ts";
 import type { AllocationId, NodeId, TenantId, VClusterId } from "../ids.ts";
+import { type Accounts, createAccounts } from "../ledger/accounts.ts";
+import type { GpusOn } from "../ledger/held.ts";
 import type { Claim, Node } from "../node/node.ts";
 import { createOrdered, type Ordered } from "./ordered.ts";
 import type { TenantUsage } from "./view.ts";
@@ -15,6 +17,7 @@ export interface Indexes {
   readonly placed: Ordered<AllocationId>;
   readonly nodes: Ordered<NodeId>;
   readonly freeNodeCount: number;
+  readonly accounts: Accounts;
   pending(vcluster: VClusterId): Ordered<AllocationId>;
   usage(tenant: TenantId): TenantUsage;
   claimCount(allocation: AllocationId): number;
@@ -27,12 +30,13 @@ type Tally = { nodes: number; running: number };
 
 const NO_CLAIMS: readonly Claim[] = [];
 
-export function createIndexes(): Indexes {
+export function createIndexes(gpusOn: GpusOn): Indexes {
   const pending = new Map<VClusterId, Ordered<AllocationId>>();
   const placed = createOrdered(compareAllocationIds);
   const nodes = createOrdered<NodeId>(byCodeUnits);
   const usage = new Map<TenantId, Tally>();
   const claims = new Map<AllocationId, number>();
+  const accounts = createAccounts(gpusOn);
   let free = 0;
 
   function pendingOf(vcluster: VClusterId): Ordered<AllocationId> {
@@ -75,10 +79,12 @@ export function createIndexes(): Indexes {
     get freeNodeCount() {
       return free;
     },
+    accounts,
     pending: (vcluster) => pending.get(vcluster) ?? NONE,
     usage: (tenant) => ({ nodes: usage.get(tenant)?.nodes ?? 0, running: usage.get(tenant)?.running ?? 0 }),
     claimCount: (allocation) => claims.get(allocation) ?? 0,
     allocationReplaced(before, after) {
+      accounts.allocationReplaced(before, after);
       const was = before?.phase;
       const is = after?.phase;
       if (before !== undefined && was?.kind === "pending" && is?.kind !== "pending") {
@@ -100,6 +106,7 @@ export function createIndexes(): Indexes {
     },
     nodeReplaced(before, after) {
       if (before === undefined) nodes.add(after.id);
+      accounts.nodeReplaced(before, after);
       free += Number(isFree(after)) - Number(before !== undefined && isFree(before));
       const claimed = before?.claims ?? NO_CLAIMS;
       return claimed === after.claims ? [] : claimsReplaced(claimed, after.claims);

@@ -7,6 +7,7 @@ import { isPlaced } from "../allocation/phase.ts";
 import { byCodeUnits } from "../canonical.ts";
 import type { AllocationId, TenantId } from "../ids.ts";
 import { brokenAllocation } from "./invariants-allocation.ts";
+import { brokenLedger } from "./invariants-ledger.ts";
 import { brokenNode } from "./invariants-node.ts";
 import type { View } from "./view.ts";
 
@@ -18,6 +19,7 @@ export function brokenInvariants(view: View): string[] {
     ...brokenPlaced(view),
     ...brokenNodeIndex(view),
     ...brokenUsage(view),
+    ...brokenLedger(view),
     ...brokenDefaults(view),
   ];
 }

@@ -4,11 +4,13 @@
 
 import type { Allocation } from "../allocation/allocation.ts";
 import { compareAllocationIds } from "../allocation/order.ts";
+import type { Staged } from "../cluster/staged.ts";
 import { type AllocationId, instant, logIndex } from "../ids.ts";
+import type { Bucket } from "../ledger/bucket.ts";
 import type { Node } from "../node/node.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
-import { stateHash } from "./hash.ts";
+import { stateHash, warmStateHash } from "./hash.ts";
 import { SNAPSHOT_VERSION, type SnapshotFooter, type SnapshotHeader } from "./snapshot.ts";
 import { type AnsweredRequest, createState, type Finished, type State } from "./state.ts";
 import type { HashText } from "./table.ts";
@@ -22,10 +24,35 @@ export class SnapshotError extends Error {
 
 export interface Restore {
   line(text: string): void;
+  /** Hashes up to `limit` records that have been read, so that finishing is quick. */
+  warm(limit: number): void;
   finish(): State;
 }
 
 export function beginRestore(hash: HashText): Restore {
+  const { state, line, complete } = readSnapshot();
+  return {
+    line,
+    warm: (limit) => void warmStateHash(state, hash, limit),
+    finish() {
+      const { lines, expectedHash } = complete();
+      const actual = guarded(lines, () => stateHash(state, hash));
+      if (actual === expectedHash) return state;
+      throw new SnapshotError(`the snapshot at index ${state.index} does not have its state hash: it is damaged`);
+    },
+  };
+}
+
+export interface SnapshotReader {
+  /** Filled by the lines; to be believed once they are complete. */
+  readonly state: State;
+  line(text: string): void;
+  /** Throws unless the last line was the footer. */
+  complete(): { readonly state: State; readonly lines: number; readonly expectedHash: string };
+}
+
+/** Without a look at the hash, for whoever has none at hand. */
+export function readSnapshot(): SnapshotReader {
   const state = createState();
   let lines = 0;
   let expectedHash: string | null = null;
@@ -47,7 +74,7 @@ export function beginRestore(hash: HashText): Restore {
     const table = text.slice(0, cut);
     const record = JSON.parse(text.slice(cut + 1));
     if (table !== "allocations") {
-      readRecord(state, table, record, lines);
+      loadRecord(state, table, record, lines);
       return;
     }
     restoreAllocation(state, record as Allocation, newest, lines);
@@ -55,15 +82,16 @@ export function beginRestore(hash: HashText): Restore {
   }
 
   return {
+    state,
     line(text) {
       lines += 1;
       guarded(lines, () => read(text));
     },
-    finish() {
-      if (!complete) throw new SnapshotError(`the snapshot ends without a footer after ${lines} lines`);
-      const actual = guarded(lines, () => stateHash(state, hash));
-      if (actual === expectedHash) return state;
-      throw new SnapshotError(`the snapshot at index ${state.index} does not have its state hash: it is damaged`);
+    complete() {
+      if (!complete || expectedHash === null) {
+        throw new SnapshotError(`the snapshot ends without a footer after ${lines} lines`);
+      }
+      return { state, lines, expectedHash };
     },
   };
 }
@@ -75,7 +103,8 @@ function readHeader(state: State, text: string): string {
   }
   if (header.snapshot > SNAPSHOT_VERSION) {
     throw new SnapshotError(
-      `the snapshot has version ${header.snapshot}, but this program reads versions up to ${SNAPSHOT_VERSION}`,
+      `the snapshot has version ${header.snapshot}, but this program reads versions up to ${SNAPSHOT_VERSION}: ` +
+        "upgrade this server before it can go on",
     );
   }
   const { index, at, counters, retention, stateHash: expected } = header;
@@ -84,6 +113,7 @@ function readHeader(state: State, text: string): string {
   }
   state.index = logIndex(index);
   state.at = instant(at);
+  state.version = header.snapshot;
   state.retention = retention;
   Object.assign(state.counters, counters);
   return expected;
@@ -96,7 +126,7 @@ function checkFooter(text: string, lines: number): void {
 }
 
 /** Records go into the tables and indexes as they are; nothing is judged again. */
-function readRecord(state: State, table: string, record: unknown, line: number): void {
+export function loadRecord(state: State, table: string, record: unknown, line: number): void {
   const load = Object.hasOwn(LOADERS, table) ? LOADERS[table] : undefined;
   if (load === undefined) throw new SnapshotError(`line ${line} of the snapshot belongs to an unknown table`);
   load(state, record);
@@ -106,8 +136,11 @@ const LOADERS: Readonly<Record<string, (state: State, record: unknown) => void>>
   vclusters: (state, record) => state.tables.vclusters.set((record as VCluster).id, record as VCluster),
   tenants: (state, record) => state.tables.tenants.set((record as Tenant).id, record as Tenant),
   nodes: (state, record) => restoreNode(state, record as Node),
+  allocations: (state, record) => loadAllocation(state, record as Allocation),
   requests: (state, record) => state.putRequest(record as AnsweredRequest),
   finished: (state, record) => state.tables.finished.set(String((record as Finished).n), record as Finished),
+  staging: (state, record) => state.tables.staging.set(String((record as Staged).n), record as Staged),
+  ledger: (state, record) => state.putBucket(record as Bucket),
 };
 
 function restoreNode(state: State, node: Node): void {
@@ -120,6 +153,10 @@ function restoreAllocation(state: State, record: Allocation, before: AllocationI
   if (before !== null && compareAllocationIds(before, record.id) >= 0) {
     throw new SnapshotError(`line ${line} of the snapshot is out of order`);
   }
+  loadAllocation(state, record);
+}
+
+function loadAllocation(state: State, record: Allocation): void {
   state.tables.allocations.set(record.id, record);
   state.indexes.allocationReplaced(undefined, record);
 }

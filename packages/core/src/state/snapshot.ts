@@ -2,17 +2,28 @@
 // immutable, so taking one is copying references; the text is made while it is being read, and
 // entries may be applied meanwhile.
 
+import { ENTRY_VERSION } from "../version.ts";
 import { stateHash } from "./hash.ts";
 import type { Counters, State, Tables } from "./state.ts";
 import type { HashText } from "./table.ts";
 import type { Retention } from "./view.ts";
 
-export const SNAPSHOT_VERSION = 1;
+/** The newest that this program reads. A snapshot has the version of the newest entry folded into it. */
+export const SNAPSHOT_VERSION = ENTRY_VERSION;
 
 export type TableName = keyof Tables;
 
 /** In the order of restoring: nodes before allocations, so that claims are counted first. */
-export const TABLE_NAMES = ["vclusters", "tenants", "nodes", "allocations", "requests", "finished"] as const;
+export const TABLE_NAMES = [
+  "vclusters",
+  "tenants",
+  "nodes",
+  "allocations",
+  "requests",
+  "finished",
+  "staging",
+  "ledger",
+] as const;
 
 export interface SnapshotHeader {
   readonly snapshot: number;
@@ -30,7 +41,7 @@ export interface SnapshotFooter {
 
 export function snapshotLines(state: State, hash: HashText): Iterable<string> {
   const header: SnapshotHeader = {
-    snapshot: SNAPSHOT_VERSION,
+    snapshot: state.version,
     index: state.index,
     at: state.at,
     counters: { ...state.counters },

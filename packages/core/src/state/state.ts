@@ -4,10 +4,12 @@
 
 import type { Allocation } from "../allocation/allocation.ts";
 import { isFinal } from "../allocation/phase.ts";
+import type { Staged } from "../cluster/staged.ts";
 import type { CommandKind } from "../command.ts";
 import type { AllocationId, Instant, LogIndex, NodeId, TenantId, UserName, VClusterId } from "../ids.ts";
 import { duration, instant, logIndex } from "../ids.ts";
 import { present } from "../invariant.ts";
+import { type Bucket, type BucketKey, bucketKey } from "../ledger/bucket.ts";
 import type { Node } from "../node/node.ts";
 import type { Outcome } from "../outcome.ts";
 import type { Tenant } from "../tenant/tenant.ts";
@@ -44,6 +46,10 @@ export interface Tables {
   readonly requests: Table<string, AnsweredRequest>;
   /** Likewise. */
   readonly finished: Table<string, Finished>;
+  /** A restore under way, by decimal `n`; empty at all other times. */
+  readonly staging: Table<string, Staged>;
+  /** What ended attempts used, by day, tenant and user. */
+  readonly ledger: Table<BucketKey, Bucket>;
 }
 
 export interface Counters {
@@ -55,6 +61,8 @@ export interface Counters {
 export interface State extends View {
   index: LogIndex;
   at: Instant;
+  /** Of the newest kind of entry ever applied: programs that do not understand it must not go on from here. */
+  version: number;
   retention: Retention;
   readonly counters: Counters;
   readonly tables: Tables;
@@ -62,6 +70,8 @@ export interface State extends View {
   putAllocation(record: Allocation): void;
   removeAllocation(id: AllocationId): void;
   putNode(record: Node): void;
+  putBucket(record: Bucket): void;
+  dropBucket(record: Bucket): void;
   request(user: UserName, requestId: string): AnsweredRequest | undefined;
   putRequest(record: AnsweredRequest): void;
   removeRequest(record: AnsweredRequest): void;
@@ -75,7 +85,7 @@ export const DEFAULT_RETENTION: Retention = {
 
 export function createState(): State {
   const tables = createTables();
-  const indexes = createIndexes();
+  const indexes = createIndexes((node) => tables.nodes.get(node)?.capabilities.gpuCount);
   const answered = new Map<string, AnsweredRequest>();
   const counters: Counters = { nextAllocation: 1, nextRequest: 1, nextFinished: 1 };
 
@@ -92,6 +102,7 @@ export function createState(): State {
   return {
     index: logIndex(0),
     at: instant(0),
+    version: 1,
     retention: DEFAULT_RETENTION,
     counters,
     tables,
@@ -119,6 +130,7 @@ export function createState(): State {
     tenant: (id) => tables.tenants.get(id),
     tenants: () => tables.tenants.values(),
     usage: (tenant) => indexes.usage(tenant),
+    ledger: indexes.accounts,
     vcluster: (id) => tables.vclusters.get(id),
     vclusters: () => tables.vclusters.values(),
 
@@ -140,6 +152,15 @@ export function createState(): State {
         if (isFinal(allocationOf(id).phase)) finish(id);
       }
     },
+    putBucket(record) {
+      const key = bucketKey(record);
+      indexes.accounts.bucketReplaced(tables.ledger.get(key), record);
+      tables.ledger.set(key, record);
+    },
+    dropBucket(record) {
+      indexes.accounts.bucketReplaced(record, undefined);
+      tables.ledger.delete(bucketKey(record));
+    },
     request: (user, requestId) => answered.get(requestKey(user, requestId)),
     putRequest(record) {
       tables.requests.set(String(record.n), record);
@@ -159,6 +180,8 @@ const createTables = (): Tables => ({
   allocations: createTable("allocation"),
   requests: createTable("request"),
   finished: createTable("finished"),
+  staging: createTable("staging"),
+  ledger: createTable("ledger"),
 });
 
 /** A user name holds no space, so the key is unambiguous. */

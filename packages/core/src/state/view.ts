@@ -3,6 +3,7 @@
 
 import type { Allocation } from "../allocation/allocation.ts";
 import type { AllocationId, Duration, Instant, LogIndex, NodeId, TenantId, VClusterId } from "../ids.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { Node } from "../node/node.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
@@ -24,6 +25,8 @@ export interface View {
   readonly index: LogIndex;
   /** Time of the last entry applied. */
   readonly at: Instant;
+  /** Of the newest kind of entry applied. */
+  readonly version: number;
   readonly retention: Retention;
 
   allocation(id: AllocationId): Allocation | undefined;
@@ -47,6 +50,8 @@ export interface View {
   tenant(id: TenantId): Tenant | undefined;
   tenants(): Iterable<Tenant>;
   usage(tenant: TenantId): TenantUsage;
+  /** Machine time used over the last 90 days, by tenant and user. */
+  readonly ledger: Ledger;
 
   vcluster(id: VClusterId): VCluster | undefined;
   vclusters(): Iterable<VCluster>;

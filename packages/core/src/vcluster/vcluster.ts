@@ -51,6 +51,9 @@ const profile = (...w: readonly [number, number, number, number, number, number,
   conformance: w[8],
 });
 
+/** General purpose, and a starting point for tuning: like none of the named ones. */
+export const BALANCED_WEIGHTS: Weights = profile(200, 200, 200, 150, 100, 50, 0, 0, 100);
+
 /** The table of the scheduling chapter. */
 export const WEIGHT_PROFILES: Readonly<Record<SchedulerKind, Weights>> = {
   hpc_backfill: profile(150, 200, 200, 150, 100, 50, 0, 50, 100),

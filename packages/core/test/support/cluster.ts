@@ -13,8 +13,8 @@ import {
   type Command,
   createState,
   duration,
-  ENTRY_VERSION,
   type Entry,
+  entryVersion,
   type FailureReason,
   type GroupId,
   instant,
@@ -237,7 +237,7 @@ export function createCluster(...setUp: readonly Command[]): Cluster {
 export const entryFor = (state: State, at: number, commands: readonly Command[]): Entry => ({
   index: logIndex(state.index + 1),
   term: term(1),
-  version: ENTRY_VERSION,
+  version: entryVersion(commands),
   at: instant(at),
   prevHash: "",
   commands,

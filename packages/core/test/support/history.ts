@@ -48,6 +48,7 @@ export function dice(seed: number): Dice {
 }
 
 export const SET_UP: readonly Command[] = [
+  { kind: "ledger.begin" },
   tenant("physics", { maxNodes: 4, maxConcurrentAllocations: 3 }),
   tenant("art", { maxNodes: 3 }, 6),
   vcluster("batch", { isDefault: true }),

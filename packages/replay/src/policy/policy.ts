@@ -1,17 +1,28 @@
 // What every policy is: trace in, one outcome per job out, in the order of the trace's queue. Virtual
 // time only; the same trace gives the same outcomes.
 
-import type { Trace, TraceJob } from "../trace/trace.ts";
+import type { Trace } from "../trace/trace.ts";
 
-export interface Outcome {
-  readonly job: TraceJob;
-  readonly start: number;
-  readonly end: number;
-  /** Started ahead of another that had been waiting longer or ranked higher. */
-  readonly backfilled: boolean;
+export interface Outcomes {
+  /** Of the attempt that ran to its end. */
+  readonly start: Float64Array;
+  readonly end: Float64Array;
+  /** 1: started ahead of another that had been waiting longer or ranked higher. */
+  readonly backfilled: Uint8Array;
+  /** How often a running job was stopped for another. */
+  readonly preemptions: number;
 }
 
-/** Told after every finished instant: how many jobs have started. */
+/** Told now and then: how many jobs have started. */
 export type OnProgress = (started: number) => void;
 
-export type Policy = (trace: Trace, onProgress: OnProgress) => readonly Outcome[];
+export type Policy = (trace: Trace, onProgress: OnProgress) => Outcomes;
+
+export function createOutcomes(count: number) {
+  return {
+    start: new Float64Array(count),
+    end: new Float64Array(count),
+    backfilled: new Uint8Array(count),
+    preemptions: 0,
+  };
+}

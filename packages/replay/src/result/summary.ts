@@ -1,15 +1,28 @@
-// The figures of a replay. Waits and slowdowns are over all jobs that ran; the bound of the slowdown
-// keeps very short jobs from dominating its mean. Utilisation is work done over the whole machine, from
-// the first submission to the last end.
+// The figures of a replay. Waits and slowdowns are over all jobs that ran. Utilisation is work done over
+// the whole machine, from the first submission to the last end.
 
-import type { Outcome } from "../policy/policy.ts";
+import type { Outcomes } from "../policy/policy.ts";
 import { type Dropped, droppedCount, type Trace } from "../trace/trace.ts";
+import { type Shares, sharesOf } from "./shares.ts";
+import { boundedSlowdown } from "./slowdown.ts";
+import { jain, mean, percentile } from "./statistics.ts";
+import { spanOf, type Timeline, timelineOf } from "./timeline.ts";
+import { type UserFigures, userFigures } from "./users.ts";
+import { type WaitBin, waitBins } from "./waits.ts";
 
-/** The usual bound, in seconds. */
-export const SLOWDOWN_BOUND = 10;
+export interface Waits {
+  readonly mean: number;
+  readonly median: number;
+  readonly p95: number;
+  readonly p99: number;
+  readonly max: number;
+}
 
 export interface Summary {
+  /** What the results are called: the output folder, else the policy. */
+  readonly name: string;
   readonly policy: string;
+  readonly perfect: boolean;
   readonly nodes: number;
   readonly jobs: number;
   readonly dropped: number;
@@ -17,47 +30,80 @@ export interface Summary {
   readonly makespanSeconds: number;
   /** Part of the machine that worked, 0 to 1. */
   readonly utilisation: number;
-  readonly wait: { readonly mean: number; readonly median: number; readonly p95: number; readonly p99: number };
+  /** Of the machine as a whole; 0 where it has none. */
+  readonly gpus: number;
+  readonly wait: Waits;
   readonly meanBoundedSlowdown: number;
+  /** Over the users' mean bounded slowdowns. */
+  readonly jainSlowdown: number;
+  readonly jainShare: number;
+  readonly shareDeviation: number;
   readonly backfilled: number;
+  readonly preemptions: number;
+  readonly timeline: Timeline;
+  readonly waits: readonly WaitBin[];
+  /** Those with the most work. */
+  readonly users: readonly (UserFigures & { readonly got: number; readonly due: number })[];
 }
 
-export function summarise(policy: string, trace: Trace, outcomes: readonly Outcome[]): Summary {
-  const waits = Float64Array.from(outcomes, ({ job, start }) => start - job.submit).sort();
-  const { begin, end } = span(outcomes);
-  const work = outcomes.reduce((sum, { job }) => sum + job.nodes * job.run, 0);
-  const makespan = end - begin;
+export interface Run {
+  readonly name: string;
+  readonly policy: string;
+  readonly perfect: boolean;
+  readonly gpus: number;
+}
+
+/** As many users as a table or a chart can show. */
+const TOP_USERS = 20;
+
+export function summarise(run: Run, trace: Trace, outcomes: Outcomes): Summary {
+  const waited = new Float64Array(trace.count);
+  const slowdown = new Float64Array(trace.count);
+  let work = 0;
+  let backfilled = 0;
+  for (let row = 0; row < trace.count; row += 1) {
+    const runs = trace.run[row] as number;
+    const waits = (outcomes.start[row] as number) - (trace.submit[row] as number);
+    waited[row] = waits;
+    slowdown[row] = boundedSlowdown(waits, runs);
+    work += runs * (trace.size[row] as number);
+    backfilled += outcomes.backfilled[row] as number;
+  }
+  waited.sort();
+  const span = spanOf(trace, outcomes);
+  const makespanSeconds = span.end - span.begin;
+  const shares = sharesOf(trace, outcomes, span);
+  const users = userFigures(trace, outcomes);
   return {
-    policy,
+    ...run,
     nodes: trace.nodes,
-    jobs: outcomes.length,
+    jobs: trace.count,
     dropped: droppedCount(trace.dropped),
     droppedBecause: trace.dropped,
-    makespanSeconds: makespan,
-    utilisation: makespan > 0 ? work / (makespan * trace.nodes) : 0,
-    wait: { mean: mean(waits), median: percentile(waits, 50), p95: percentile(waits, 95), p99: percentile(waits, 99) },
-    meanBoundedSlowdown: mean(Float64Array.from(outcomes, boundedSlowdown)),
-    backfilled: outcomes.filter((outcome) => outcome.backfilled).length,
+    makespanSeconds,
+    utilisation: makespanSeconds > 0 ? work / (makespanSeconds * trace.nodes) : 0,
+    wait: waitsOf(waited),
+    meanBoundedSlowdown: mean(slowdown),
+    jainSlowdown: jain(users.map((user) => user.meanBoundedSlowdown)),
+    jainShare: shares.jain,
+    shareDeviation: shares.maxDeviation,
+    backfilled,
+    preemptions: outcomes.preemptions,
+    timeline: timelineOf(trace, outcomes, span),
+    waits: waitBins(waited),
+    users: users.slice(0, TOP_USERS).map((user) => ({ ...user, ...shareOf(trace, shares, user.name) })),
   };
 }
 
-export function boundedSlowdown({ job, start }: Outcome): number {
-  return Math.max(1, (start - job.submit + job.run) / Math.max(job.run, SLOWDOWN_BOUND));
+const waitsOf = (sorted: Float64Array): Waits => ({
+  mean: mean(sorted),
+  median: percentile(sorted, 50),
+  p95: percentile(sorted, 95),
+  p99: percentile(sorted, 99),
+  max: sorted[sorted.length - 1] ?? 0,
+});
+
+function shareOf({ users }: Trace, { got, due }: Shares, name: string): { readonly got: number; readonly due: number } {
+  const user = users.indexOf(name);
+  return { got: got[user] ?? 0, due: due[user] ?? 0 };
 }
-
-function span(outcomes: readonly Outcome[]): { readonly begin: number; readonly end: number } {
-  let begin = outcomes[0]?.job.submit ?? 0;
-  let end = begin;
-  for (const outcome of outcomes) {
-    begin = Math.min(begin, outcome.job.submit);
-    end = Math.max(end, outcome.end);
-  }
-  return { begin, end };
-}
-
-const mean = (values: Float64Array): number =>
-  values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
-
-/** Nearest rank: the least value that so many per cent do not exceed. */
-const percentile = (sorted: Float64Array, percent: number): number =>
-  sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)] ?? 0;

@@ -3,37 +3,79 @@
 //   {"ts": 1, "type": "submit", "alloc": {"id": "7", "nodes": 4, "walltime": "2h", "tenant": "physics", "priority": 5}}
 //   {"ts": 5400, "type": "complete", "alloc_id": "7", "duration": "1.5h"}
 // `ts` is in seconds or a date. Without an id a submission is numbered from 1; without a completion it
-// runs for its whole walltime. A line of another type is passed over, since captures hold more.
+// runs for its whole walltime. Lines of the types node and vcluster describe the cluster. A line of
+// another type is passed over, since captures hold more.
 
+import type { InventoryNode } from "../inventory/inventory.ts";
+import type { Profile } from "../weights/profile.ts";
+import { parseAsk } from "./ask.ts";
+import { parseNode, parseVCluster } from "./machine-lines.ts";
+import type { Bad, JsonObject } from "./record.ts";
+import { createColumns, makeRoom, type Rows } from "./rows.ts";
 import { parseDuration, parseTime } from "./time-text.ts";
-import { DEFAULT_PRIORITY, type ParsedTrace, TraceError, type TraceJob } from "./trace.ts";
+import { DEFAULT_PRIORITY } from "./trace.ts";
+import { TraceError } from "./trace-error.ts";
 
-export function parseJsonLines(text: string, limit: number): ParsedTrace {
-  const submitted = new Map<string, TraceJob>();
-  let nodes: number | null = null;
+export function parseJsonLines(bytes: Uint8Array, limit: number): Rows {
+  const found = createFound();
   let number = 0;
-  for (const line of text.split("\n")) {
+  for (const line of Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8").split("\n")) {
     number += 1;
     if (line.trim() === "") continue;
     const record = parseRecord(line, number);
     const bad = (detail: string): TraceError => new TraceError(number, detail);
     switch (record.type) {
       case "machine":
-        nodes = countOf(record.nodes, "nodes", bad);
+        found.nodes = countOf(record.nodes, "nodes", bad);
+        break;
+      case "node":
+        found.machine.push(parseNode(objectOf(record.node, "node", bad), bad));
+        break;
+      case "vcluster":
+        found.vclusters.push(parseVCluster(objectOf(record.vcluster, "vcluster", bad), bad));
         break;
       case "submit":
-        if (submitted.size < limit) addSubmission(submitted, record, bad);
+        if (found.ids.length < limit) addSubmission(found, record, number, bad);
         break;
       case "complete":
-        complete(submitted, record, bad);
+        complete(found, record, bad);
         break;
     }
   }
-  return { jobs: [...submitted.values()], nodes };
+  const { columns, ids, users, asks, machine, vclusters } = found;
+  return {
+    count: ids.length,
+    ids,
+    users: [...users.keys()],
+    asks: asks.some((ask) => ask !== null) ? asks : null,
+    columns,
+    nodes: found.nodes ?? (machine.length > 0 ? machine.length : null),
+    machine,
+    vclusters,
+  };
 }
 
-type JsonObject = Readonly<Record<string, unknown>>;
-type Bad = (detail: string) => TraceError;
+interface Found {
+  readonly columns: ReturnType<typeof createColumns>;
+  readonly ids: string[];
+  readonly rowOf: Map<string, number>;
+  readonly users: Map<string, number>;
+  readonly asks: ReturnType<typeof parseAsk>[];
+  readonly machine: InventoryNode[];
+  readonly vclusters: Profile[];
+  nodes: number | null;
+}
+
+const createFound = (): Found => ({
+  columns: createColumns(),
+  ids: [],
+  rowOf: new Map(),
+  users: new Map(),
+  asks: [],
+  machine: [],
+  vclusters: [],
+  nodes: null,
+});
 
 function parseRecord(line: string, number: number): JsonObject {
   let value: unknown;
@@ -47,31 +89,48 @@ function parseRecord(line: string, number: number): JsonObject {
   return value;
 }
 
-function addSubmission(submitted: Map<string, TraceJob>, record: JsonObject, bad: Bad): void {
-  const { alloc } = record;
-  if (!isObject(alloc)) throw bad('the field "alloc" is missing');
+function addSubmission({ columns, ids, rowOf, users, asks }: Found, record: JsonObject, line: number, bad: Bad): void {
+  const alloc = objectOf(record.alloc, "alloc", bad);
   const submit = parseTime(record.ts);
-  if (submit === null || submit < 0) throw bad('the field "ts" must be seconds or a date');
+  if (submit === null) throw bad('the field "ts" must be seconds or a date');
+  if (submit < 0) throw bad(`the field "ts" is negative: ${submit}`);
   const walltime = parseDuration(alloc.walltime);
   if (walltime === null || walltime < 0) throw bad('the field "alloc.walltime" must be a duration such as "72h"');
-  const id = alloc.id === undefined ? String(submitted.size + 1) : String(alloc.id);
-  if (submitted.has(id)) throw bad(`allocation ${JSON.stringify(id)} is submitted twice`);
+  const id = alloc.id === undefined ? String(ids.length + 1) : String(alloc.id);
+  if (rowOf.has(id)) throw bad(`allocation ${JSON.stringify(id)} is submitted twice`);
   const priority = alloc.priority === undefined ? DEFAULT_PRIORITY : alloc.priority;
   if (typeof priority !== "number" || !Number.isInteger(priority) || priority < 0 || priority > 10) {
     throw bad('the field "alloc.priority" must be a whole number from 0 to 10');
   }
-  const nodes = countOf(alloc.nodes, "alloc.nodes", bad);
+  const size = countOf(alloc.nodes, "alloc.nodes", bad);
+  const ask = parseAsk(alloc, bad);
   const user = String(alloc.user ?? alloc.tenant ?? "unknown");
-  submitted.set(id, { id, user, submit, run: walltime, request: walltime, nodes, priority });
+  const row = ids.length;
+  makeRoom(columns, row);
+  columns.user[row] = users.get(user) ?? users.set(user, users.size).size - 1;
+  columns.submit[row] = submit;
+  columns.run[row] = walltime;
+  columns.request[row] = walltime;
+  columns.size[row] = size;
+  columns.priority[row] = priority;
+  columns.line[row] = line;
+  ids.push(id);
+  rowOf.set(id, row);
+  asks.push(ask);
 }
 
-function complete(submitted: Map<string, TraceJob>, record: JsonObject, bad: Bad): void {
-  const job = submitted.get(String(record.alloc_id ?? ""));
+function complete({ columns, rowOf }: Found, record: JsonObject, bad: Bad): void {
   if (record.alloc_id === undefined) throw bad('the field "alloc_id" is missing');
   const run = parseDuration(record.duration);
   if (run === null || run < 0) throw bad('the field "duration" must be a duration such as "68h"');
   // A capture may hold the end of what was submitted before it began.
-  if (job !== undefined) submitted.set(job.id, { ...job, run: Math.min(run, job.request) });
+  const row = rowOf.get(String(record.alloc_id));
+  if (row !== undefined) columns.run[row] = Math.min(run, columns.request[row] as number);
+}
+
+function objectOf(value: unknown, field: string, bad: Bad): JsonObject {
+  if (isObject(value)) return value;
+  throw bad(`the field "${field}" is missing`);
 }
 
 function countOf(value: unknown, field: string, bad: Bad): number {

@@ -4,8 +4,10 @@
 import { readFileSync } from "node:fs";
 import { constants, gunzipSync } from "node:zlib";
 import { parseJsonLines } from "./json-lines.ts";
+import { type Rows, traceOf } from "./rows.ts";
 import { parseSwf } from "./swf.ts";
-import { type ParsedTrace, type Trace, TraceError, traceOf } from "./trace.ts";
+import type { Trace } from "./trace.ts";
+import { TraceError } from "./trace-error.ts";
 
 export interface ReadOptions {
   /** Null: as the trace states. */
@@ -16,27 +18,27 @@ export interface ReadOptions {
 
 export function readTrace(file: string, { nodes, jobs }: ReadOptions): Trace {
   const parse = parserOf(file);
-  const parsed = parse(readText(file), jobs ?? Number.POSITIVE_INFINITY);
-  const size = nodes ?? parsed.nodes;
+  const rows = parse(readBytes(file), jobs ?? Number.POSITIVE_INFINITY);
+  const size = nodes ?? rows.nodes;
   if (size === null) throw new TraceError(null, "the trace does not state the machine's size: give it with --nodes");
-  return traceOf(parsed, size);
+  return traceOf(rows, size);
 }
 
 /** The largest trace known has 20 MB; one string holds at most 512 MB. */
 const MAX_TRACE_BYTES = 400_000_000;
 
-function parserOf(file: string): (text: string, limit: number) => ParsedTrace {
+function parserOf(file: string): (bytes: Uint8Array, limit: number) => Rows {
   const plain = file.toLowerCase().replace(/\.gz$/, "");
   if (plain.endsWith(".swf")) return parseSwf;
   if (plain.endsWith(".jsonl") || plain.endsWith(".json")) return parseJsonLines;
   throw new TraceError(null, "the format is not known by its name: use .swf, .swf.gz, .jsonl or .jsonl.gz");
 }
 
-function readText(file: string): string {
+function readBytes(file: string): Uint8Array {
   const bytes = readFileSync(file);
   const plain = file.toLowerCase().endsWith(".gz") ? unzip(bytes) : bytes;
   if (plain.length > MAX_TRACE_BYTES) throw new TraceError(null, `is larger than ${MAX_TRACE_BYTES} bytes`);
-  return plain.toString("utf8");
+  return new Uint8Array(plain.buffer, plain.byteOffset, plain.length);
 }
 
 function unzip(bytes: Buffer): Buffer {

@@ -1,19 +1,10 @@
-// A workload trace as every policy sees it: jobs in the order of the queue, times in seconds on the
-// trace's own clock. Reading drops what cannot be replayed and says how many and why.
+// A workload trace as every policy sees it: columns of numbers, one row per job, in the order of the
+// queue; times in seconds on the trace's own clock. Columns rather than records, because a replay reads
+// one field of many jobs, and a record per job costs more than the whole simulation.
 
-export interface TraceJob {
-  /** As the trace names it. */
-  readonly id: string;
-  readonly user: string;
-  readonly submit: number;
-  /** How long it really runs; never more than `request`. */
-  readonly run: number;
-  /** How long it asked for. */
-  readonly request: number;
-  readonly nodes: number;
-  /** Preemption class, 0 to 10. */
-  readonly priority: number;
-}
+import type { InventoryNode } from "../inventory/inventory.ts";
+import type { Profile } from "../weights/profile.ts";
+import type { JobAsk } from "./ask.ts";
 
 export interface Dropped {
   readonly noSize: number;
@@ -22,46 +13,60 @@ export interface Dropped {
 }
 
 export interface Trace {
-  /** By submission, then by place in the file. */
-  readonly jobs: readonly TraceJob[];
+  readonly count: number;
+  /** As the trace names them. */
+  readonly ids: Float64Array | readonly string[];
+  /** Names of users, in order of appearance. */
+  readonly users: readonly string[];
+  /** The place of each job's user in `users`. */
+  readonly user: Int32Array;
+  readonly submit: Float64Array;
+  /** How long it really runs; never more than `request`. */
+  readonly run: Float64Array;
+  /** How long it asked for. */
+  readonly request: Float64Array;
+  /** Nodes, or processors where the trace counts those. */
+  readonly size: Int32Array;
+  /** Preemption class, 0 to 10. */
+  readonly priority: Uint8Array;
+  /** What a job asks beyond size and time; null where no job of the trace asks anything. */
+  readonly asks: readonly (JobAsk | null)[] | null;
+  /** Size of the machine, in the unit of `size`. */
   readonly nodes: number;
+  /** The nodes it was captured on; empty where the trace does not list them. */
+  readonly machine: readonly InventoryNode[];
+  /** The vClusters it was captured on, the default one first; empty likewise. */
+  readonly vclusters: readonly Profile[];
   readonly dropped: Dropped;
-}
-
-/** What a parser found, before anything is dropped. */
-export interface ParsedTrace {
-  /** In the order of the file. */
-  readonly jobs: readonly TraceJob[];
-  /** The machine's size, where the trace states it. */
-  readonly nodes: number | null;
+  /** What was put right on the way, for people. */
+  readonly warnings: readonly string[];
 }
 
 export const DEFAULT_PRIORITY = 5;
 
-/** Something is wrong with the trace; the line is counted from 1, null when it is the whole file. */
-export class TraceError extends Error {
-  readonly line: number | null;
-  constructor(line: number | null, detail: string) {
-    super(detail);
-    this.name = "TraceError";
-    this.line = line;
-  }
-}
-
-/** The jobs that the machine can run, in queue order, and the count of the others. */
-export function traceOf(parsed: ParsedTrace, nodes: number): Trace {
-  let noSize = 0;
-  let noRunTime = 0;
-  let tooLarge = 0;
-  const jobs = parsed.jobs.filter((job) => {
-    if (!(job.nodes > 0)) noSize += 1;
-    else if (!(job.run > 0)) noRunTime += 1;
-    else if (job.nodes > nodes) tooLarge += 1;
-    else return true;
-    return false;
-  });
-  // Sorting is stable: equal submissions stay in the order of the file.
-  return { jobs: jobs.sort((a, b) => a.submit - b.submit), nodes, dropped: { noSize, noRunTime, tooLarge } };
-}
-
 export const droppedCount = ({ noSize, noRunTime, tooLarge }: Dropped): number => noSize + noRunTime + tooLarge;
+
+export const idOf = (trace: Trace, row: number): string => String(trace.ids[row] ?? "");
+
+export const userOf = (trace: Trace, row: number): string => trace.users[trace.user[row] ?? -1] ?? "";
+
+/** The same jobs, had every user known how long they run. */
+export const withPerfectEstimates = (trace: Trace): Trace => ({ ...trace, request: trace.run });
+
+/** Only these rows, which are in order. */
+export function keepRows(trace: Trace, rows: readonly number[]): Trace {
+  const { ids, asks } = trace;
+  const numbers = (column: Float64Array): Float64Array => Float64Array.from(rows, (row) => column[row] as number);
+  return {
+    ...trace,
+    count: rows.length,
+    ids: ids instanceof Float64Array ? numbers(ids) : rows.map((row) => ids[row] ?? ""),
+    user: Int32Array.from(rows, (row) => trace.user[row] as number),
+    submit: numbers(trace.submit),
+    run: numbers(trace.run),
+    request: numbers(trace.request),
+    size: Int32Array.from(rows, (row) => trace.size[row] as number),
+    priority: Uint8Array.from(rows, (row) => trace.priority[row] as number),
+    asks: asks === null ? null : rows.map((row) => asks[row] ?? null),
+  };
+}

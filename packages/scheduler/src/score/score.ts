@@ -1,11 +1,23 @@
-// The weighted sum over the factors whose inputs the snapshot has: priority, waiting, fair share.
-// A factor without inputs is left out of the sum rather than given an invented value. Terms are
-// rounded to thousandths one by one, so that they add up exactly to the total people are shown.
+// The weighted sum of the nine factors, less what soft quotas take away. The queue is ordered by the first
+// eight; how alike the nodes are is known only once they are chosen, and is added to the score that is
+// kept. Terms are rounded to thousandths one by one, so that they add up exactly to the total people
+// are shown.
 
 import { between, type Factor, type Instant, type Scores, type Weights } from "@lattice/core";
-import type { CycleInput, PendingInput, TenantInput } from "../cycle-types.ts";
+import type { CycleInput, TenantInput } from "../cycle-types.ts";
+import type { Job } from "../job.ts";
+import { type Machine, machineOf } from "../machine/machine.ts";
+import type { Signals } from "../signals.ts";
+import { backlog, backlogOf } from "./backlog.ts";
+import { checkpoint } from "./checkpoint.ts";
+import { conformance } from "./conformance.ts";
+import { dataReadiness } from "./data-readiness.ts";
+import { energy } from "./energy.ts";
 import { fairShare } from "./fair-share.ts";
+import { createGroupNeeds, type GroupNeeds } from "./group-needs.ts";
 import { priority } from "./priority.ts";
+import { softQuota } from "./soft-quota.ts";
+import { topology } from "./topology.ts";
 import { waitTime } from "./wait-time.ts";
 
 /** What scoring needs to know besides the allocation itself. */
@@ -13,48 +25,134 @@ export interface ScoreBasis {
   readonly now: Instant;
   readonly weights: Weights;
   readonly tenants: ReadonlyMap<string, TenantInput>;
-  readonly clusterNodes: number;
+  readonly machine: Machine;
+  readonly signals: Signals;
+  /** Equal for everyone, so worked out once. */
+  readonly backlog: number;
+  readonly groupNeeds: GroupNeeds;
 }
 
-export const SCORED_FACTORS = ["priority", "wait_time", "fair_share"] as const satisfies readonly Factor[];
+/** Those that order the queue. */
+export const ORDERING_FACTORS = [
+  "priority",
+  "wait_time",
+  "fair_share",
+  "topology",
+  "data_readiness",
+  "backlog",
+  "energy",
+  "checkpoint",
+] as const satisfies readonly Factor[];
+
+type OrderingFactor = (typeof ORDERING_FACTORS)[number];
 
 /** Total in thousandths: the sort key. Equal to `scores(...).total`, without making an object. */
-export function totalMilli(basis: ScoreBasis, job: PendingInput): number {
-  return term(basis, job, "priority") + term(basis, job, "wait_time") + term(basis, job, "fair_share");
+export function totalMilli(basis: ScoreBasis, job: Job): number {
+  let sum = 0;
+  for (const factor of ORDERING_FACTORS) sum += term(basis, job, factor);
+  return sum + softQuotaTerm(basis, job, sum);
 }
 
-/** The breakdown that goes into the log with a placement. */
-export function scores(basis: ScoreBasis, job: PendingInput): Scores {
-  const breakdown: Record<string, number> = {};
-  for (const factor of SCORED_FACTORS) breakdown[factor] = term(basis, job, factor);
-  breakdown.total = totalMilli(basis, job);
-  return breakdown;
+/** The breakdown as the queue was ordered by it. */
+export function scores(basis: ScoreBasis, job: Job): Scores {
+  return breakdown(basis, job, null);
 }
 
-export function scoreBasis(input: CycleInput): ScoreBasis {
+/** The breakdown that goes into the log with a placement: with how alike its nodes are. */
+export function placedScores(basis: ScoreBasis, job: Job, nodes: readonly number[]): Scores {
+  return breakdown(basis, job, nodes);
+}
+
+function breakdown(basis: ScoreBasis, job: Job, nodes: readonly number[] | null): Scores {
+  const parts: Record<string, number> = {};
+  let sum = 0;
+  for (const factor of ORDERING_FACTORS) {
+    const milli = term(basis, job, factor);
+    parts[factor] = milli;
+    sum += milli;
+  }
+  const penalty = softQuotaTerm(basis, job, sum);
+  if (penalty !== 0) parts.soft_quota = penalty;
+  let total = sum + penalty;
+  if (nodes !== null) {
+    const milli = Math.round(basis.weights.conformance * alikeness(basis, job, nodes));
+    parts.conformance = milli;
+    total += milli;
+  }
+  parts.total = total;
+  return parts;
+}
+
+export function scoreBasis(input: CycleInput, machine: Machine = machineOf(input)): ScoreBasis {
   return {
     now: input.now,
     weights: input.weights,
     tenants: new Map(input.tenants.map((tenant) => [tenant.id, tenant])),
-    clusterNodes: input.nodes.reduce((count, node) => count + (node.usable ? 1 : 0), 0),
+    machine,
+    signals: input.signals ?? {},
+    backlog: backlog(backlogOf(input)),
+    groupNeeds: createGroupNeeds(machine),
   };
 }
 
-function term(basis: ScoreBasis, job: PendingInput, factor: (typeof SCORED_FACTORS)[number]): number {
-  return Math.round(basis.weights[factor] * value(basis, job, factor));
+/** Negative zero would show in a breakdown. */
+const whole = (milli: number): number => Math.round(milli) + 0;
+
+function term(basis: ScoreBasis, job: Job, factor: OrderingFactor): number {
+  const weight = basis.weights[factor];
+  return weight === 0 ? 0 : whole(weight * value(basis, job, factor));
 }
 
-function value(basis: ScoreBasis, job: PendingInput, factor: (typeof SCORED_FACTORS)[number]): number {
+function value(basis: ScoreBasis, job: Job, factor: OrderingFactor): number {
+  const { signals } = basis;
+  const { input } = job;
   switch (factor) {
     case "priority":
-      return priority(job.preemptionClass);
+      return priority(input.preemptionClass);
     case "wait_time":
-      return waitTime(between(job.submittedAt, basis.now));
-    case "fair_share": {
-      const tenant = basis.tenants.get(job.tenant);
-      if (tenant === undefined) return 0;
-      const { fairShareMilli, nodesInUse } = tenant;
-      return fairShare({ targetMilli: fairShareMilli, nodesInUse, clusterNodes: basis.clusterNodes });
+      return waitTime(between(input.submittedAt, basis.now));
+    case "fair_share":
+      return shareDeficit(basis, job);
+    case "topology": {
+      const efficiency = signals.efficiency?.get(input.id) ?? 1;
+      return topology({ nodes: job.least, ...basis.groupNeeds.of(job), efficiency });
     }
+    case "data_readiness":
+      return dataReadiness(signals.dataReady?.get(input.id));
+    case "backlog":
+      return basis.backlog;
+    case "energy":
+      return energy(signals.energyPrice);
+    case "checkpoint":
+      return checkpoint(signals.checkpointMinutes?.get(input.id));
   }
+}
+
+function shareDeficit({ tenants, machine }: ScoreBasis, { input }: Job): number {
+  const tenant = tenants.get(input.tenant);
+  if (tenant === undefined) return 0;
+  const { fairShareMilli, nodesInUse } = tenant;
+  return fairShare({ targetMilli: fairShareMilli, nodesInUse, clusterNodes: machine.usableCount });
+}
+
+/** What soft quotas take away: never more than the sum. */
+function softQuotaTerm({ tenants, machine }: ScoreBasis, job: Job, sum: number): number {
+  const tenant = tenants.get(job.input.tenant);
+  if (tenant?.budgetUsedMilli === undefined && tenant?.burstAllowanceMilli === undefined) return 0;
+  const share = (tenant.fairShareMilli / 1000) * machine.usableCount;
+  const left = softQuota({
+    budgetUsed: tenant.budgetUsedMilli === undefined ? undefined : tenant.budgetUsedMilli / 1000,
+    ofShare: share <= 0 ? 0 : (tenant.nodesInUse + job.least) / share,
+    burstAllowance: tenant.burstAllowanceMilli === undefined ? undefined : tenant.burstAllowanceMilli / 1000,
+  });
+  return whole(-sum * (1 - left));
+}
+
+function alikeness({ machine }: ScoreBasis, job: Job, nodes: readonly number[]): number {
+  const sizes = new Map<number, number>();
+  for (const node of nodes) {
+    const value = machine.conformanceOf[node] as number;
+    if (value > 0) sizes.set(value, (sizes.get(value) ?? 0) + 1);
+  }
+  return conformance(sizes.size === 0 ? [1] : sizes.values(), Math.min(nodes.length, job.input.maxNodes));
 }

@@ -1,9 +1,9 @@
 // The calls of AdminService: tenants, vClusters and the cluster itself.
 
 import type { Caller, CallOptions } from "../call.ts";
+import type { ClusterStatus } from "../cluster-types.ts";
 import { queryString } from "../query.ts";
 import type {
-  ClusterStatus,
   Paging,
   Tenant,
   TenantCreate,

@@ -6,6 +6,7 @@
 import { create } from "@bufbuild/protobuf";
 import {
   type AllocationId,
+  agreeOnProtocol,
   attempt,
   type Capabilities,
   type Claim,
@@ -14,10 +15,13 @@ import {
   isPlaced,
   type Node,
   type NodeId,
+  PROTOCOL,
+  type ProtocolAgreement,
   parseAllocationId,
   parseGroupId,
   parseNodeId,
   parseVClusterId,
+  protocolRange,
   type Refusal,
   type RegisterNodeCommand,
   type ReportCommand,
@@ -30,8 +34,6 @@ import type { Proposal } from "../leader/sequencer.ts";
 import type { AgentHub, AgentSession, ServerMessageBody } from "./hub.ts";
 import { forgetOrder, orderOf, stopOrder } from "./orders.ts";
 
-/** Versions of the agent protocol this server speaks: the current one and the one before. */
-const PROTOCOL_VERSIONS = { oldest: 1, newest: 1 };
 /** Pause before a report is proposed again after the log refused it. */
 const REPORT_RETRY = duration(500);
 
@@ -63,7 +65,7 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
   };
   const leave = () => {
     if (gone.signal.aborted) return;
-    gone.abort();
+    gone.abort("the stream is gone");
     if (session !== null) context.hub.remove(session);
   };
 
@@ -95,9 +97,8 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
   async function greet(hello: pb.Hello): Promise<void> {
     const command = registration(hello);
     if (typeof command === "string") return refuse("invalid_argument", command);
-    if (hello.protocolVersion < PROTOCOL_VERSIONS.oldest) {
-      return refuse("protocol_too_old", `this server speaks agent protocol ${PROTOCOL_VERSIONS.oldest} and newer`);
-    }
+    const protocol = agreeOnProtocol(PROTOCOL, protocolRange(hello.protocolVersion));
+    if (protocol.kind === "apart") return refuse(`protocol_${protocol.theirs}`, protocolApart(protocol));
     const before = context.view().node(command.node);
     try {
       if (changes(before, command)) {
@@ -110,6 +111,7 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
     if (gone.signal.aborted) return;
     session = {
       node: command.node,
+      protocol: protocol.version,
       send,
       end: (reason) => {
         send({ case: "refused", value: create(pb.RefusedSchema, { code: "closed", detail: reason }) });
@@ -121,7 +123,7 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
     send({
       case: "welcome",
       value: create(pb.WelcomeSchema, {
-        protocolVersion: Math.min(hello.protocolVersion, PROTOCOL_VERSIONS.newest),
+        protocolVersion: protocol.version,
         serverVersion: context.serverVersion,
         heartbeatIntervalMs: context.heartbeatIntervalMs,
       }),
@@ -141,7 +143,8 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
         continue;
       }
       const order = orderOf(view, node, claim);
-      if (order !== null) tell(order);
+      // What it holds it goes on with: ten thousand nodes that come back need not hear it all again.
+      if (order !== null && !(known && order.case === "run")) tell(order);
     }
     for (const status of held) {
       if (claims.some((claim) => matches(claim, status))) continue;
@@ -212,6 +215,9 @@ const lost = (node: NodeId, claim: Claim): ReportCommand => ({
 
 const matches = (claim: Claim, status: pb.AttemptStatus): boolean =>
   claim.allocation === status.allocationId && claim.attempt === status.attempt;
+
+const protocolApart = ({ theirs, ranges }: Extract<ProtocolAgreement, { kind: "apart" }>): string =>
+  `server and agent share no version of their protocol (${ranges}): upgrade the ${theirs === "too_old" ? "agent" : "servers"}`;
 
 /** The command, or what is wrong with the hello. */
 function registration(hello: pb.Hello): RegisterNodeCommand | string {

@@ -10,6 +10,8 @@ export type ServerMessageBody = NonNullable<pb.ServerMessage["message"]>;
 
 export interface AgentSession {
   readonly node: NodeId;
+  /** The version of the protocol that was agreed on; nothing newer may be sent. */
+  readonly protocol: number;
   send(message: ServerMessageBody): void;
   /** Ends the stream with a reason the agent logs. */
   end(reason: string): void;
@@ -25,7 +27,7 @@ export interface AgentHub {
   /** Ends the node's stream: its agent says hello again, and is told what it still holds for nobody. */
   drop(node: NodeId, reason: string): void;
   /** Calls back whenever a node's stream is there. */
-  onConnect(listener: () => void): () => void;
+  onConnect(listener: (node: NodeId) => void): () => void;
   readonly count: number;
   /** Sequence numbers only grow within a stream; a repeated one is not a sign of life. */
   heard(session: AgentSession, sequence: number): boolean;
@@ -44,7 +46,7 @@ interface Presence {
 
 export function createAgentHub(clock: Clock): AgentHub {
   const nodes = new Map<NodeId, Presence>();
-  const listeners = new Set<() => void>();
+  const listeners = new Set<(node: NodeId) => void>();
   let count = 0;
 
   return {
@@ -53,7 +55,7 @@ export function createAgentHub(clock: Clock): AgentHub {
       if (before?.session) before.session.end("superseded by a newer connection of the same node");
       else count += 1;
       nodes.set(session.node, { session, sequence: -1, heardAt: clock.now(), heardSteady: steadyNow(clock) });
-      for (const listener of listeners) listener();
+      for (const listener of listeners) listener(session.node);
     },
     remove(session) {
       const presence = nodes.get(session.node);

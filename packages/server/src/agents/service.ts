@@ -1,8 +1,13 @@
 // The agents' service on this server: served here while this server leads, passed on to the leader
-// otherwise. An agent need not know who leads; it dials any server.
+// otherwise, kept waiting while nobody leads. An agent need not know who leads; it dials any server.
 
 import { create } from "@bufbuild/protobuf";
-import type { ServerDuplexStream, ServerReadableStream, sendUnaryData } from "@grpc/grpc-js";
+import {
+  connectivityState,
+  type ServerDuplexStream,
+  type ServerReadableStream,
+  type sendUnaryData,
+} from "@grpc/grpc-js";
 import { pb, serviceDefinition } from "@lattice/wire";
 import type { GrpcService } from "../api/index.ts";
 import type { Leader } from "../leader/lead.ts";
@@ -10,6 +15,7 @@ import { relayConnect, relaySendLogs } from "../peers/agents.ts";
 import type { LeaderLine } from "../peers/line.ts";
 import { type ConnectCall, type ConnectContext, handleConnect } from "./connect.ts";
 import type { LogRelay } from "./logs.ts";
+import { createWaitingRoom } from "./waiting-room.ts";
 
 export interface AgentServiceParts {
   readonly context: ConnectContext;
@@ -18,16 +24,37 @@ export interface AgentServiceParts {
   readonly logs: LogRelay;
 }
 
+type ConnectStream = ServerDuplexStream<pb.AgentMessage, pb.ServerMessage>;
+
 export function agentService({ context, leader, line, logs }: AgentServiceParts): GrpcService {
   const leads = () => leader.sequencer() !== null;
+  const room = createWaitingRoom({ clock: context.clock, open: () => leads() || leaderAnswers(line) });
+
+  function serve(call: ConnectStream): void {
+    const peer = leads() ? null : line.client();
+    if (leads()) handleConnect(context, call);
+    else if (peer === null) refuseAgent(call);
+    else relayConnect(peer, call);
+  }
+
+  /** Nothing is read from the stream until somebody serves it, so its hello is not lost. */
+  function keepWaiting(call: ConnectStream): void {
+    const leave = room.wait({
+      enter: () => {
+        call.off("cancelled", leave);
+        serve(call);
+      },
+      refuse: () => refuseAgent(call),
+    });
+    call.on("cancelled", leave);
+  }
+
   return {
     definition: serviceDefinition(pb.AgentService),
     implementation: {
-      connect(call: ServerDuplexStream<pb.AgentMessage, pb.ServerMessage>) {
-        if (leads()) return handleConnect(context, call);
-        const peer = line.client();
-        if (peer === null) return refuseAgent(call);
-        relayConnect(peer, call);
+      connect(call: ConnectStream) {
+        if (leads() || leaderAnswers(line)) serve(call);
+        else keepWaiting(call);
       },
       sendLogs(
         call: ServerReadableStream<pb.AgentLogChunk, pb.SendLogsResponse>,
@@ -39,6 +66,12 @@ export function agentService({ context, leader, line, logs }: AgentServiceParts)
       },
     },
   };
+}
+
+/** One that has died leads by name until its lease ends; passing agents on to it would only send them away. */
+function leaderAnswers(line: LeaderLine): boolean {
+  const channel = line.client()?.channel.getChannel();
+  return channel?.getConnectivityState(true) === connectivityState.READY;
 }
 
 /** The agent tries the next server, or this one a little later. */

@@ -14,7 +14,9 @@ import type {
   View,
 } from "@lattice/core";
 import type { PendingReason } from "@lattice/scheduler";
-import type { LogMember, LogStatus } from "../log/replicated-log.ts";
+import type { Backups } from "../backup/backups.ts";
+import type { LogStatus } from "../log/replicated-log.ts";
+import type { Membership } from "./membership.ts";
 
 /** Position of an event: the entry, and its place among that entry's events. */
 export interface Cursor {
@@ -60,6 +62,8 @@ export interface ControlPlane {
   readonly serverId: string;
   readonly version: string;
   view(): View;
+  /** By the server's clock, and never before the last entry applied. */
+  now(): Instant;
   /** Resolves when durable and applied. Rejects with a ProblemError (503) when it cannot be written. */
   propose(command: Command): Promise<Proposed>;
   /** Resolves when the local replica has applied `index`. */
@@ -79,7 +83,8 @@ export interface ControlPlane {
   archived(id: AllocationId): Promise<Allocation | null>;
   archive(query: HistoryQuery): Promise<readonly Allocation[]>;
   logStatus(): LogStatus & { readonly appliedIndex: LogIndex; readonly isLeader: boolean };
-  members(): Promise<readonly LogMember[]>;
+  readonly membership: Membership;
+  readonly backups: Backups;
   stateHash(): string;
   /** Cut off from the leader: what is read here may be old by any amount, and nothing can be written. */
   stale(): boolean;

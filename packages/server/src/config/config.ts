@@ -2,6 +2,7 @@
 // `load.ts` makes one; nothing inside the server supplies a default of its own.
 
 import type { Duration } from "@lattice/core";
+import type { BackupConfig } from "./backup.ts";
 import type { ListenAddress } from "./listen.ts";
 
 export interface Config {
@@ -25,6 +26,8 @@ export interface Config {
   readonly api: {
     readonly grpcListen: ListenAddress;
     readonly restListen: ListenAddress;
+    /** Where the other servers reach the gRPC port of this one. */
+    readonly advertiseGrpc: ListenAddress;
     readonly allowUnauthenticated: boolean;
     readonly autoCreateTenants: boolean;
   };
@@ -33,6 +36,8 @@ export interface Config {
     readonly minCycleMs: number;
     /** For vClusters made without one. */
     readonly backfillDepth: number;
+    /** Rolling window of the budgets, today included. */
+    readonly budgetPeriodDays: number;
   };
   readonly nodeAgent: {
     readonly heartbeatInterval: Duration;
@@ -43,6 +48,7 @@ export interface Config {
     readonly maxFinished: number;
     readonly maxFinishedAge: Duration;
   };
+  readonly backup: BackupConfig;
   readonly compat: {
     readonly setSlurmEnv: boolean;
   };

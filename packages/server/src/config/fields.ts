@@ -21,16 +21,16 @@ export const span = (bounds: { readonly least: Duration; readonly most: Duration
       return z.NEVER;
     });
 
-export const listen = (preset: string) =>
-  z
-    .string()
-    .default(preset)
-    .transform((text, context) => {
-      const value = parseListen(text);
-      if (value !== null) return value;
-      context.addIssue({ code: "custom", message: "is not an address; write host:port, for example 127.0.0.1:8080" });
-      return z.NEVER;
-    });
+const toListen = (text: string, context: z.RefinementCtx) => {
+  const value = parseListen(text);
+  if (value !== null) return value;
+  context.addIssue({ code: "custom", message: "is not an address; write host:port, for example 127.0.0.1:8080" });
+  return z.NEVER;
+};
+
+export const listen = (preset: string) => z.string().default(preset).transform(toListen);
+
+export const listenIfStated = () => z.string().transform(toListen).optional();
 
 export const count = (least: number, most: number) => {
   const error = `must be a whole number from ${least} to ${most}`;

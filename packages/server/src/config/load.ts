@@ -8,6 +8,7 @@ import { resolve } from "node:path";
 import { nearest } from "@lattice/wire";
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
+import { completeBackup } from "./backup.ts";
 import type { Config } from "./config.ts";
 import { completeQuorum } from "./quorum.ts";
 import { fileSchema, type ParsedFile } from "./schema.ts";
@@ -84,16 +85,22 @@ function complete(file: ParsedFile): Config {
     api: {
       grpcListen: file.api.grpc_listen,
       restListen: file.api.rest_listen,
+      advertiseGrpc: file.api.advertise_grpc ?? file.api.grpc_listen,
       allowUnauthenticated: file.api.allow_unauthenticated,
       autoCreateTenants: file.api.auto_create_tenants ?? !file.server.production,
     },
-    scheduling: { minCycleMs: file.scheduling.min_cycle_ms, backfillDepth: file.scheduling.backfill_depth },
+    scheduling: {
+      minCycleMs: file.scheduling.min_cycle_ms,
+      backfillDepth: file.scheduling.backfill_depth,
+      budgetPeriodDays: file.scheduling.budget_period_days,
+    },
     nodeAgent: {
       heartbeatInterval: file.node_agent.heartbeat_interval,
       heartbeatTimeout: file.node_agent.heartbeat_timeout,
       gracePeriod: file.node_agent.grace_period,
     },
     retention: { maxFinished: file.retention.max_finished, maxFinishedAge: file.retention.max_finished_age },
+    backup: completeBackup(file.backup, dataDir, process.env),
     compat: { setSlurmEnv: file.compat.set_slurm_env },
     log: { level: file.log.level },
   };

@@ -5,7 +5,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Begin, LogConfig, MemberPlace } from "../log/index.ts";
 import type { Config } from "./config.ts";
-import { formatListen } from "./listen.ts";
 import { ConfigError } from "./load.ts";
 
 /**
@@ -18,16 +17,28 @@ export type HowToBegin =
   | "bootstrap"
   | "bootstrap_together"
   | { readonly join: readonly string[] }
-  | { readonly joined: readonly MemberPlace[] };
+  | { readonly joined: readonly MemberPlace[] }
+  /** Asked when it is clear that there is no data. */
+  | { readonly ask: () => Promise<Begin> };
+
+/** Of a server that is configured without one. */
+export const serverId = (id: number): string => `server-${id}`;
 
 /** The name of a member of etcd, which all configurations derive alike. */
 export const memberName = (id: number): string => `lattice-${id}`;
 
-export function logConfigOf(config: Config, begin: HowToBegin, onWarning: (text: string) => void): LogConfig {
+/** `announcement`: what this server says of itself to those that share its log. */
+export function logConfigOf(
+  config: Config,
+  begin: HowToBegin,
+  onWarning: (text: string) => void,
+  announcement = "",
+  onRemoved: (error: Error) => void = () => undefined,
+): LogConfig {
   const { engine, dataDir, nodeId, peers, etcd } = config.quorum;
   if (engine === "memory") return { engine };
   if (engine === "embedded") return { engine, dir: dataDir, onWarning };
-  const texts = etcd.tls === null ? null : readTls(etcd.tls);
+  const texts = etcdTlsOf(config);
   const { ca, cert, key } = etcd.tls ?? { ca: "", cert: null, key: null };
   const files = cert === null || key === null ? null : { ca, cert, key };
   return {
@@ -36,9 +47,10 @@ export function logConfigOf(config: Config, begin: HowToBegin, onWarning: (text:
     tls: texts,
     prefix: etcd.prefix,
     name: config.server.id,
-    address: formatListen(config.api.grpcListen),
+    announcement,
     leaseSeconds: etcd.leaseSeconds,
     onWarning,
+    peers: peers.map(({ id, address }) => ({ id: serverId(id), name: address })),
     managed: !etcd.managed
       ? null
       : {
@@ -51,13 +63,18 @@ export function logConfigOf(config: Config, begin: HowToBegin, onWarning: (text:
           tls: texts === null || files === null ? null : { files, texts },
           begin: beginOf(begin, [{ id: nodeId, address: etcd.peerAddress }, ...peers]),
           onWarning,
+          onRemoved,
         },
   };
 }
 
+/** What the files that the configuration names say; null without encryption. */
+export const etcdTlsOf = ({ quorum }: Config) => (quorum.etcd.tls === null ? null : readTls(quorum.etcd.tls));
+
 function beginOf(begin: HowToBegin, all: readonly { readonly id: number; readonly address: string }[]): Begin {
   if (begin === "resume") return { kind: "resume" };
   if (typeof begin === "object") {
+    if ("ask" in begin) return { kind: "ask", ask: begin.ask };
     return "join" in begin ? { kind: "join", endpoints: begin.join } : { kind: "joined", members: begin.joined };
   }
   // This member is the first of the list.

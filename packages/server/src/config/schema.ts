@@ -1,10 +1,11 @@
 // The shape of the configuration file, section by section, with every default and bound. Objects
 // are strict: a key that is not here is refused by name. Rules between sections are at the end.
 
-import { seconds } from "@lattice/core";
+import { LEDGER_DAYS, seconds } from "@lattice/core";
 import { z } from "zod";
+import { backupProblems, backupSection } from "./backup.ts";
 import { LOG_LEVELS } from "./config.ts";
-import { count, listen, section, span } from "./fields.ts";
+import { count, listen, listenIfStated, section, span } from "./fields.ts";
 import { quorumProblems, quorumSection } from "./quorum.ts";
 
 const DAY_S = 86_400;
@@ -22,12 +23,14 @@ export const fileSchema = section({
   api: section({
     grpc_listen: listen("127.0.0.1:50051"),
     rest_listen: listen("127.0.0.1:8080"),
+    advertise_grpc: listenIfStated(),
     allow_unauthenticated: z.boolean().default(false),
     auto_create_tenants: z.boolean().optional(),
   }),
   scheduling: section({
     min_cycle_ms: count(0, 60_000).default(2),
     backfill_depth: count(0, 1_000).default(10),
+    budget_period_days: count(1, LEDGER_DAYS).default(LEDGER_DAYS),
   }),
   node_agent: section({
     heartbeat_interval: span({ least: seconds(0.1), most: seconds(600), preset: "10s" }),
@@ -38,6 +41,7 @@ export const fileSchema = section({
     max_finished: count(0, 1_000_000).default(10_000),
     max_finished_age: span({ least: seconds(1), most: seconds(3_650 * DAY_S), preset: "7d" }),
   }),
+  backup: backupSection,
   compat: section({ set_slurm_env: z.boolean().default(false) }),
   log: section({
     level: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
@@ -45,6 +49,7 @@ export const fileSchema = section({
 }).superRefine((file, context) => {
   const refuse = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
   for (const { path, message } of quorumProblems(file.quorum)) refuse(["quorum", ...path], message);
+  for (const { path, message } of backupProblems(file.backup, process.env)) refuse(["backup", ...path], message);
   if (file.node_agent.heartbeat_timeout <= file.node_agent.heartbeat_interval)
     refuse(["node_agent", "heartbeat_timeout"], "must be longer than node_agent.heartbeat_interval");
   if (file.server.production && file.api.auto_create_tenants === true)

@@ -7,16 +7,20 @@ import type { AgentHub } from "../agents/hub.ts";
 import { orderOf } from "../agents/orders.ts";
 import { type Clock, steadyNow } from "../clock.ts";
 import type { Sequencer } from "../leader/sequencer.ts";
+import type { EntryReader } from "../leader/versions.ts";
 import type { Replica } from "../replica/replica.ts";
 import { decideHealth } from "./health/decide.ts";
+import { decideLedger } from "./ledger/decide.ts";
 import { decideOverdue } from "./orders/decide.ts";
 import { type Beat, keepBeat } from "./periodic.ts";
-import { decideExpired } from "./walltime/decide.ts";
+import { decideExpired, type FirstSeen } from "./walltime/decide.ts";
 
 /** How far past its walltime, grace included, an attempt may be before the server ends it. */
 const WALLTIME_MARGIN = duration(60_000);
 /** How long a node may take to answer an order before it is said again. */
 const ORDER_PATIENCE = duration(15_000);
+/** How long an upgrade may still be taken back once every server has it. */
+const LEDGER_SETTLE = duration(600_000);
 
 export interface ControllerContext {
   readonly replica: Replica;
@@ -28,6 +32,8 @@ export interface ControllerContext {
   readonly leadingSince: Instant;
   readonly heartbeatTimeout: Duration;
   readonly gracePeriod: Duration;
+  /** The other servers that are there, and the newest entries that each can apply. */
+  readonly readers: () => readonly EntryReader[];
 }
 
 export async function runControllers(context: ControllerContext, signal: AbortSignal): Promise<void> {
@@ -52,12 +58,14 @@ export async function runControllers(context: ControllerContext, signal: AbortSi
         if (verdict === "silent") hub.drop(node, "the node was silent for too long");
     },
   };
+  let running: FirstSeen = new Map();
   const walltime: Beat = {
     name: "walltime",
     every: duration(5_000),
     turn: async () => {
-      const expired = decideExpired(replica.view, clock.now(), WALLTIME_MARGIN);
-      await Promise.all(expired.map((command) => sequencer.propose(command)));
+      const verdict = decideExpired(replica.view, { now: steadyNow(clock), seen: running, margin: WALLTIME_MARGIN });
+      running = verdict.seen;
+      await Promise.all(verdict.expired.map((command) => sequencer.propose(command)));
     },
   };
   const orders: Beat = {
@@ -70,5 +78,17 @@ export async function runControllers(context: ControllerContext, signal: AbortSi
       }
     },
   };
-  await Promise.all([health, walltime, orders].map((beat) => keepBeat(beat, clock, logger, signal)));
+  let knownSince: Instant | null = null;
+  const ledger: Beat = {
+    name: "ledger",
+    every: duration(60_000),
+    turn: async () => {
+      const readers = context.readers();
+      const inputs = { now: steadyNow(clock), readers, since: knownSince, settle: LEDGER_SETTLE };
+      const { since, command } = decideLedger(replica.view, inputs);
+      knownSince = since;
+      if (command !== null) await sequencer.propose(command);
+    },
+  };
+  await Promise.all([health, walltime, orders, ledger].map((beat) => keepBeat(beat, clock, logger, signal)));
 }

@@ -1,15 +1,19 @@
 // Carries archived records from the replica into the history. Every replica does this for itself;
 // a replay after a crash repeats records, which the history takes once.
 
-import type { Allocation, Applied, LogIndex } from "@lattice/core";
+import { type Allocation, type Applied, type LogIndex, logIndex } from "@lattice/core";
 import type { Logger } from "pino";
 import type { History } from "./index.ts";
 
 export function archiveTo(history: History, logger: Logger): (applied: Applied) => void {
   return (applied) => {
     const records = archived(applied);
-    if (records.length === 0) return;
-    history.append(records).catch((error: unknown) => logger.error({ err: error }, "history could not be written"));
+    // The first entry tells where the state began: with all that the one before had left.
+    history.begin(logIndex(applied.index - 1));
+    if (records.length > 0) {
+      history.append(records).catch((error: unknown) => logger.error({ err: error }, "history could not be written"));
+    }
+    history.applied(applied.index);
   };
 }
 

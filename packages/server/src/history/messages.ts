@@ -27,6 +27,22 @@ export interface RowQuery {
   readonly limit: number;
 }
 
+/** Records by the entry that archived them. */
+export interface RangeQuery {
+  /** After this entry; or, with `from`, after that record of this entry. */
+  readonly after: number;
+  readonly from: AllocationId | null;
+  /** Up to and including this entry. */
+  readonly through: number;
+  readonly limit: number;
+}
+
+/** A record as the segments hold it. */
+export interface StoredRecord {
+  readonly index: number;
+  readonly json: string;
+}
+
 export interface SegmentInfo {
   readonly name: string;
   readonly path: string;
@@ -45,7 +61,13 @@ export interface Operations {
   append(rows: readonly RecordRow[]): void;
   get(id: string): string | null;
   list(query: RowQuery): readonly string[];
+  /** The next records of a range, as many as fit one message. Throws when one of them is damaged. */
+  range(query: RangeQuery): readonly StoredRecord[];
   count(): number;
+  /** What was kept when it was opened; null: whole, as far as anybody can tell. */
+  kept(): number | null;
+  /** Keeps, durably, up to which entry nothing is missing. */
+  mark(through: number): void;
   segments(): readonly SegmentInfo[];
   /** Reads every closed segment whole; what does not match, in words. */
   verify(): readonly string[];

@@ -3,16 +3,20 @@
 // appends made while one is under way go down together. What has been appended can be read at once,
 // written or not: an id that the server has given never becomes unknown on its way here.
 
-import { type Allocation, type AllocationId, compareAllocationIds, type LogIndex } from "@lattice/core";
-import type { HistoryQuery } from "../api/control-plane.ts";
+import { type Allocation, type AllocationId, compareAllocationIds, type LogIndex, logIndex } from "@lattice/core";
 import { HistoryError } from "./history-error.ts";
-import type { RecordRow, RowQuery, SegmentInfo } from "./messages.ts";
+import { createMarks } from "./marks.ts";
+import type { RangeQuery, RecordRow, RowQuery, SegmentInfo, StoredRecord } from "./messages.ts";
+import { rowOfText } from "./recover.ts";
+import { createWholeness, type HistoryGap } from "./wholeness.ts";
 import { createWorkerLink } from "./worker-link.ts";
 import { createWriteQueue } from "./write-queue.ts";
 
 const SEGMENT_BYTES = 16 * 1024 * 1024;
 /** Records in one answer. */
 const MAX_LIMIT = 10_000;
+/** Records in one page of a range; its bytes are limited as well. */
+const RANGE_LIMIT = 500;
 
 export interface HistoryRecord {
   /** The entry that moved it into history. */
@@ -30,7 +34,7 @@ export interface History {
   waiting(): number;
   get(id: AllocationId): Promise<Allocation | null>;
   /** Newest first. */
-  list(query: HistoryQuery): Promise<readonly Allocation[]>;
+  list(query: RowQuery): Promise<readonly Allocation[]>;
   /** Of those that are durable. */
   count(): Promise<number>;
   /** For snapshots and backups. Closed segments never change. */
@@ -42,6 +46,21 @@ export interface History {
    * awaited before a snapshot: the log it lets go is the only other place these records are in.
    */
   flush(): Promise<void>;
+  /** The state holds all that entries up to this one have left; said once, by whoever has it. */
+  begin(at: LogIndex): void;
+  /** What the entries up to this one archived has been appended. */
+  applied(index: LogIndex): void;
+  /** Everything that entries up to this one archived is durable here. */
+  through(): LogIndex;
+  /** What was archived while this server was away; null: nothing is missing. */
+  gap(): HistoryGap | null;
+  /**
+   * Takes records of another server, as it stored them. `through`: with these the gap is closed up to
+   * that entry; null: they come without a promise. Durable when it resolves.
+   */
+  fill(records: readonly StoredRecord[], through: LogIndex | null): Promise<void>;
+  /** What entries after `after` up to `through` archived, in their order, page by page. */
+  range(after: LogIndex, through: LogIndex): AsyncIterable<readonly StoredRecord[]>;
   close(): Promise<void>;
 }
 
@@ -49,13 +68,21 @@ export interface HistoryOptions {
   readonly dir: string;
   readonly segmentBytes?: number;
   readonly onWarning?: (text: string) => void;
+  /** No other server could have what this one lacks: what is there counts as whole. */
+  readonly alone?: boolean;
 }
 
 export async function openHistory(options: HistoryOptions): Promise<History> {
-  const { dir, segmentBytes = SEGMENT_BYTES, onWarning = () => undefined } = options;
+  const { dir, segmentBytes = SEGMENT_BYTES, onWarning = () => undefined, alone = false } = options;
   const link = createWorkerLink({ dir, segmentBytes }, onWarning);
   await link.ready();
   const queue = createWriteQueue((rows) => link.call("append", rows));
+  const kept = await link.call("kept");
+  const wholeness = createWholeness(alone ? null : kept);
+  const marks = createMarks(kept, wholeness.through, {
+    flush: () => queue.add([]),
+    write: (through) => link.call("mark", through),
+  });
   let closed = false;
 
   const append = (records: readonly HistoryRecord[]): Promise<void> => {
@@ -72,7 +99,7 @@ export async function openHistory(options: HistoryOptions): Promise<History> {
       return json === null ? null : parse(json);
     },
     async list(given) {
-      const query = rowQuery(given);
+      const query = limited(given);
       const unwritten = queue.matching(query).map((row) => row.json);
       const written = await link.call("list", query);
       return newestFirst([...unwritten, ...written].map(parse)).slice(0, query.limit);
@@ -80,10 +107,37 @@ export async function openHistory(options: HistoryOptions): Promise<History> {
     count: () => link.call("count"),
     segments: () => link.call("segments"),
     verify: () => link.call("verify"),
-    flush: () => append([]),
+    async flush() {
+      if (closed) throw new HistoryError("closed", "history is closed");
+      await marks.now();
+    },
+    begin: wholeness.begin,
+    applied(index) {
+      wholeness.applied(index);
+      if (!closed) marks.soon();
+    },
+    through: () => logIndex(queue.size() === 0 ? wholeness.through() : marks.flushed()),
+    gap: wholeness.gap,
+    async fill(records, through) {
+      if (closed) throw new HistoryError("closed", "history is closed");
+      await queue.add(records.map(rowOfText));
+      if (through === null) return;
+      wholeness.filled(through);
+      await marks.now();
+    },
+    async *range(after, through) {
+      let query: RangeQuery = { after, from: null, through, limit: RANGE_LIMIT };
+      for (;;) {
+        const page = await link.call("range", query);
+        const last = page.at(-1);
+        if (last === undefined) return;
+        yield page;
+        query = { ...query, after: last.index, from: parse(last.json).id };
+      }
+    },
     async close() {
       if (closed) return;
-      const last = append([]);
+      const last = marks.now();
       closed = true;
       await last.catch(() =>
         onWarning(`${queue.size()} of the records of history are not written; the log still has them`),
@@ -108,6 +162,6 @@ function rowOf({ index, record }: HistoryRecord): RecordRow {
   return { index, id, user, tenant, vcluster, name, state: phase.kind, json: JSON.stringify(record) };
 }
 
-function rowQuery(query: HistoryQuery): RowQuery {
+function limited(query: RowQuery): RowQuery {
   return { ...query, limit: Math.min(Math.max(query.limit, 0), MAX_LIMIT) };
 }

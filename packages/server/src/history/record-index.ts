@@ -3,12 +3,12 @@
 // transaction as the rows; so it is never ahead of them, and may be deleted at any time.
 
 import type { Database } from "./database.ts";
-import type { RowQuery } from "./messages.ts";
+import type { RangeQuery, RowQuery } from "./messages.ts";
 import type { ClosedSegment } from "./segment-file.ts";
 import type { Written } from "./segment-writer.ts";
 
 /** Rows of an older shape are rebuilt from the segments. */
-const VERSION = 1;
+const VERSION = 2;
 
 const SCHEMA = `
   PRAGMA journal_mode = WAL;
@@ -17,7 +17,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS records (
     number INTEGER NOT NULL, element INTEGER NOT NULL,
     user TEXT NOT NULL, tenant TEXT NOT NULL, vcluster TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL,
-    segment INTEGER NOT NULL, offset INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    segment INTEGER NOT NULL, offset INTEGER NOT NULL, bytes INTEGER NOT NULL, log_index INTEGER NOT NULL,
     PRIMARY KEY (number, element)
   ) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS by_user ON records (user, number, element);
@@ -25,11 +25,17 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS by_vcluster ON records (vcluster, number, element);
   CREATE INDEX IF NOT EXISTS by_name ON records (name, number, element);
   CREATE INDEX IF NOT EXISTS by_state ON records (state, number, element);
+  CREATE INDEX IF NOT EXISTS by_log_index ON records (log_index, number, element);
   CREATE TABLE IF NOT EXISTS closed (
     segment INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, records INTEGER NOT NULL, sha256 TEXT NOT NULL
   );
   PRAGMA user_version = ${VERSION};
 `;
+
+const RANGE = `
+  SELECT segment, offset, bytes FROM records
+  WHERE (log_index, number, element) > (?, ?, ?) AND log_index <= ?
+  ORDER BY log_index, number, element LIMIT ?`;
 
 export interface Place {
   readonly segment: number;
@@ -43,6 +49,8 @@ export interface RecordIndex {
   add(written: readonly Written[], closed?: ClosedSegment): void;
   find(id: string): Place | null;
   list(query: RowQuery): readonly Place[];
+  /** In the order of the entries that archived them. */
+  range(query: RangeQuery): readonly Place[];
   count(): number;
   closed(): readonly ClosedSegment[];
   /** Forgets the records from this place of a segment on. */
@@ -56,7 +64,7 @@ export function openRecordIndex(database: Database): RecordIndex {
   if (version !== 0 && version !== VERSION) throw new Error(`an index of version ${version}`);
   database.exec(SCHEMA);
   const find = database.prepare("SELECT segment, offset, bytes FROM records WHERE number = ? AND element = ?");
-  const insert = database.prepare("INSERT OR IGNORE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const insert = database.prepare("INSERT OR IGNORE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const insertClosed = database.prepare("INSERT OR REPLACE INTO closed VALUES (?, ?, ?, ?)");
 
   const transaction = (work: () => void): void => {
@@ -77,7 +85,7 @@ export function openRecordIndex(database: Database): RecordIndex {
       transaction(() => {
         for (const { row, segment, offset, bytes } of written) {
           const about = [row.user, row.tenant, row.vcluster, row.name, row.state] as const;
-          insert.run(...key(row.id), ...about, segment, offset, bytes);
+          insert.run(...key(row.id), ...about, segment, offset, bytes, row.index);
         }
         if (closed !== undefined) insertClosed.run(closed.number, closed.bytes, closed.records, closed.sha256);
       });
@@ -87,6 +95,11 @@ export function openRecordIndex(database: Database): RecordIndex {
       const rows = database
         .prepare(`SELECT segment, offset, bytes FROM records ${where} ORDER BY number DESC, element DESC LIMIT ?`)
         .all(...values, query.limit);
+      return rows.map(asPlace).filter((place) => place !== null);
+    },
+    range({ after, from, through, limit }) {
+      const [number, element] = from === null ? [-1, -1] : key(from);
+      const rows = database.prepare(RANGE).all(from === null ? after + 1 : after, number, element, through, limit);
       return rows.map(asPlace).filter((place) => place !== null);
     },
     count: () => Number(database.prepare("SELECT count(*) AS n FROM records").get()?.n ?? 0),

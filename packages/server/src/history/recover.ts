@@ -63,7 +63,7 @@ function readIn(
       return { number: number + 1, bytes: 0, records: 0 };
     }
     records += 1;
-    batch.push({ row: rowOf(recordOf(line.head)), segment: number, offset: line.offset, bytes: line.bytes });
+    batch.push({ row: rowOfText(recordOf(line.head)), segment: number, offset: line.offset, bytes: line.bytes });
     if (batch.length < BATCH) continue;
     index.add(batch);
     batch = [];
@@ -79,7 +79,7 @@ function readIn(
 }
 
 /** What the index wants to know, from the text of the record itself. */
-function rowOf({ index, json }: { readonly index: number; readonly json: string }): RecordRow {
+export function rowOfText({ index, json }: { readonly index: number; readonly json: string }): RecordRow {
   const record = JSON.parse(json) as {
     readonly id: AllocationId;
     readonly user: string;

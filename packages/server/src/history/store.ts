@@ -1,16 +1,20 @@
 // History as the history thread sees it: segments, the index over them, and the operations on both.
 // Synchronous throughout, which is why it has a thread of its own.
 
-import { closeSync, mkdirSync, openSync, readSync, rmSync } from "node:fs";
+import { closeSync, openSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, loadSqlite } from "./database.ts";
 import { HistoryError } from "./history-error.ts";
 import { decodeLine, recordOf } from "./line.ts";
-import type { Operations, RecordRow, SegmentInfo, WorkerSetup } from "./messages.ts";
+import { readMark, writeMark } from "./mark.ts";
+import type { Operations, RecordRow, SegmentInfo, StoredRecord, WorkerSetup } from "./messages.ts";
 import { openRecordIndex, type Place, type RecordIndex } from "./record-index.ts";
 import { recoverHistory, strangerTo } from "./recover.ts";
 import { checkClosed, segmentName, segmentPath } from "./segment-file.ts";
 import { openSegmentWriter } from "./segment-writer.ts";
+
+/** Of records in one answer to another server: a small part of what a message may hold. */
+const RANGE_BYTES = 1024 * 1024;
 
 export interface HistoryStore extends Operations {
   /** Numbers of the closed segments, for whoever checks them one by one. */
@@ -21,11 +25,11 @@ export interface HistoryStore extends Operations {
 
 export async function openHistoryStore(setup: WorkerSetup, onWarning: (text: string) => void): Promise<HistoryStore> {
   const { dir, segmentBytes } = setup;
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const kept = readMark(dir, onWarning);
   const index = await openIndex(dir, onWarning);
   const writer = openSegmentWriter(dir, segmentBytes, recoverHistory(dir, index, onWarning));
 
-  const read = (place: Place, fd: number): string => {
+  const read = (place: Place, fd: number): StoredRecord => {
     const line = Buffer.alloc(place.bytes);
     const got = readSync(fd, line, 0, place.bytes, place.offset);
     const head = got === place.bytes ? decodeLine(line) : null;
@@ -33,16 +37,19 @@ export async function openHistoryStore(setup: WorkerSetup, onWarning: (text: str
       const where = `${segmentPath(dir, place.segment)}: the record at offset ${place.offset}`;
       throw new HistoryError("corrupt", `${where} does not match its checksum`);
     }
-    return recordOf(head).json;
+    return recordOf(head);
   };
 
-  const readAll = (places: readonly Place[]): readonly string[] => {
+  const readAll = (
+    places: readonly Place[],
+    each: (read: () => StoredRecord) => readonly StoredRecord[],
+  ): readonly StoredRecord[] => {
     const open = new Map<number, number>();
     try {
       return places.flatMap((place) => {
         const fd = open.get(place.segment) ?? openSync(segmentPath(dir, place.segment), "r");
         open.set(place.segment, fd);
-        return readOrReport(() => read(place, fd), onWarning);
+        return each(() => read(place, fd));
       });
     } finally {
       for (const fd of open.values()) closeSync(fd);
@@ -83,12 +90,15 @@ export async function openHistoryStore(setup: WorkerSetup, onWarning: (text: str
       if (place === null) return null;
       const fd = openSync(segmentPath(dir, place.segment), "r");
       try {
-        return read(place, fd);
+        return read(place, fd).json;
       } finally {
         closeSync(fd);
       }
     },
-    list: (query) => readAll(index.list(query)),
+    list: (query) => readAll(index.list(query), (work) => readOrReport(work, onWarning)).map(({ json }) => json),
+    range: (query) => readAll(firstBytes(index.range(query)), (work) => [work()]),
+    kept: () => kept,
+    mark: (through) => writeMark(dir, through),
     count: () => index.count(),
     segments,
     closedSegments,
@@ -130,8 +140,17 @@ function withoutKnown(rows: readonly RecordRow[], index: RecordIndex): readonly 
   });
 }
 
+/** As many as fit one message; at least one. */
+function firstBytes(places: readonly Place[]): readonly Place[] {
+  let bytes = 0;
+  return places.filter((place, n) => {
+    bytes += place.bytes;
+    return n === 0 || bytes <= RANGE_BYTES;
+  });
+}
+
 /** One damaged record must not hide the rest of a list. */
-function readOrReport(read: () => string, onWarning: (text: string) => void): readonly string[] {
+function readOrReport(read: () => StoredRecord, onWarning: (text: string) => void): readonly StoredRecord[] {
   try {
     return [read()];
   } catch (cause) {

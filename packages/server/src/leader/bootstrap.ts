@@ -4,6 +4,7 @@
 import {
   type Command,
   duration,
+  LEDGER_VERSION,
   type Origin,
   type Retention,
   type SchedulerKind,
@@ -15,7 +16,9 @@ import {
   type View,
   WEIGHT_PROFILES,
 } from "@lattice/core";
+import { knowLedger } from "../controllers/ledger/decide.ts";
 import type { Sequencer } from "./sequencer.ts";
+import type { EntryReader } from "./versions.ts";
 
 const ORIGIN: Origin = { user: "lattice" as UserName, requestId: null, bodyHash: "" };
 
@@ -55,6 +58,8 @@ const FIRST_VCLUSTERS: readonly FirstVCluster[] = [
 export interface BootstrapOptions {
   readonly retention: Retention;
   readonly backfillDepth: number;
+  /** The other servers that are there, and the newest entries that each can apply. */
+  readonly readers: () => readonly EntryReader[];
 }
 
 export async function bootstrap(view: View, sequencer: Sequencer, options: BootstrapOptions): Promise<void> {
@@ -66,6 +71,7 @@ export function missing(view: View, options: BootstrapOptions): Command[] {
   if (!same(view.retention, options.retention)) commands.push({ kind: "retention.set", ...options.retention });
   // Only an empty cluster gets its first tenant and vClusters: what an administrator removed stays removed.
   if ([...view.vclusters()].length > 0) return commands;
+  if (view.version < LEDGER_VERSION && knowLedger(options.readers())) commands.push({ kind: "ledger.begin" });
   commands.push({
     kind: "tenant.create",
     origin: ORIGIN,

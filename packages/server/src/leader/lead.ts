@@ -15,6 +15,7 @@ import type { Metrics } from "../observe/index.ts";
 import type { Replica } from "../replica/replica.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { type Sequencer, startSequencer } from "./sequencer.ts";
+import type { EntryReader } from "./versions.ts";
 
 /** Pause after a failed turn at leading. */
 const RETRY = duration(200);
@@ -34,11 +35,15 @@ export interface LeadOptions {
   readonly heartbeatTimeout: Duration;
   readonly gracePeriod: Duration;
   readonly onCycle: (result: CycleResult) => void;
+  /** The other servers that are there, and the newest entries that each can apply. */
+  readonly readers: () => readonly EntryReader[];
 }
 
 export interface Leader {
   /** Null while another server leads, or none does. */
   sequencer(): Sequencer | null;
+  /** Lets another server lead: this one if it is named, and can. False: this server does not lead. */
+  stepDown(to: string | null): Promise<boolean>;
   /** Resolves when this server leads for the first time. */
   readonly led: Promise<void>;
   close(): Promise<void>;
@@ -48,6 +53,7 @@ export function startLeading(options: LeadOptions): Leader {
   const { log, replica, clock, logger } = options;
   const stop = new AbortController();
   let sequencer: Sequencer | null = null;
+  let turn: { readonly over: AbortController; readonly ended: Promise<void> } | null = null;
   let leads: () => void = () => {};
   const led = new Promise<void>((resolve) => {
     leads = resolve;
@@ -56,6 +62,15 @@ export function startLeading(options: LeadOptions): Leader {
 
   return {
     sequencer: () => sequencer,
+    async stepDown(to) {
+      const current = turn;
+      if (current === null) return false;
+      if (to !== null) await log.shared?.favour(to);
+      // Like a clean stop: what was proposed is answered before anyone else may lead.
+      current.over.abort();
+      await current.ended;
+      return true;
+    },
     led,
     async close() {
       stop.abort();
@@ -67,11 +82,15 @@ export function startLeading(options: LeadOptions): Leader {
     while (!stop.signal.aborted) {
       try {
         const leadership = await log.campaign(options.candidate, stop.signal);
+        const over = new AbortController();
+        const ended = new AbortController();
+        turn = { over, ended: once(ended.signal) };
         try {
-          await reign(leadership);
+          await reign(leadership, over.signal);
         } finally {
+          turn = null;
           // Whatever ended it, catching up included: who keeps what it does not use keeps others from leading.
-          await leadership.resign();
+          await leadership.resign().finally(() => ended.abort());
         }
       } catch (error) {
         if (!stop.signal.aborted) logger.error({ err: error }, "leading failed; campaigning again");
@@ -80,19 +99,26 @@ export function startLeading(options: LeadOptions): Leader {
     }
   }
 
-  async function reign(leadership: Leadership): Promise<void> {
-    const over = AbortSignal.any([leadership.lost, stop.signal]);
+  async function reign(leadership: Leadership, steppedDown: AbortSignal): Promise<void> {
+    const over = AbortSignal.any([leadership.lost, stop.signal, steppedDown]);
     await replica.waitFor(await log.head(), over);
     const active = startSequencer({
       log,
       replica,
       leadership,
       clock,
+      readers: options.readers,
       onBatch: (commands, seconds) => options.metrics.logAppend(seconds, commands),
     });
-    const unsubscribe = replica.onApplied((applied) => perform(options, applied));
+    let judgingSince = steadyNow(clock);
+    const unsubscribe = replica.onApplied((applied) => {
+      perform(options, applied);
+      // Nobody can have heard yet of nodes that came with a backup.
+      if (applied.events.some(({ kind }) => kind === "cluster_restored")) judgingSince = steadyNow(clock);
+    });
     try {
       await bootstrap(replica.view, active, options);
+      judgingSince = steadyNow(clock);
       logger.info({ term: leadership.term, index: replica.head().index }, "leading");
       sequencer = active;
       leads();
@@ -109,10 +135,7 @@ export function startLeading(options: LeadOptions): Leader {
               options.metrics.schedulingCycle(result.vcluster, seconds);
               options.onCycle(result);
             },
-            onPlacements: (accepted, refused) => {
-              options.metrics.schedulingPlacements("accepted", accepted);
-              options.metrics.schedulingPlacements("refused", refused);
-            },
+            onPlan: (vcluster, result) => options.metrics.schedulingPlan(vcluster, result),
           },
           over,
         ),
@@ -123,9 +146,12 @@ export function startLeading(options: LeadOptions): Leader {
             hub: options.hub,
             clock,
             logger,
-            leadingSince: steadyNow(clock),
+            get leadingSince() {
+              return judgingSince;
+            },
             heartbeatTimeout: options.heartbeatTimeout,
             gracePeriod: options.gracePeriod,
+            readers: options.readers,
           },
           over,
         ),
@@ -140,6 +166,9 @@ export function startLeading(options: LeadOptions): Leader {
     }
   }
 }
+
+const once = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 
 /** Effects are performed only here, after the entry is durable; each is safe to repeat. */
 function perform({ hub, replica }: LeadOptions, applied: Applied): void {

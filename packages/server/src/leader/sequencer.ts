@@ -6,9 +6,9 @@
 import {
   type Applied,
   type Command,
-  ENTRY_VERSION,
   type Entry,
   encodeEntry,
+  entryVersion,
   type Instant,
   type LogIndex,
   logIndex,
@@ -19,6 +19,7 @@ import type { Clock } from "../clock.ts";
 import { type Leadership, LogError, type ReplicatedLog } from "../log/replicated-log.ts";
 import { sha256 } from "../replica/hash.ts";
 import type { ChainHead, Replica } from "../replica/replica.ts";
+import { type EntryReader, tooNewFor } from "./versions.ts";
 
 export interface Proposal {
   readonly outcome: Outcome;
@@ -56,9 +57,11 @@ interface Options {
   readonly leadership: Leadership;
   readonly clock: Clock;
   readonly onBatch: (commands: number, seconds: number) => void;
+  /** The other servers that are there, and the newest entries that each can apply. */
+  readonly readers: () => readonly EntryReader[];
 }
 
-export function startSequencer({ log, replica, leadership, clock, onBatch }: Options): Sequencer {
+export function startSequencer({ log, replica, leadership, clock, onBatch, readers }: Options): Sequencer {
   let queue: Waiting[] = [];
   let writing: Promise<void> | null = null;
   let closed = false;
@@ -71,6 +74,8 @@ export function startSequencer({ log, replica, leadership, clock, onBatch }: Opt
     propose(command) {
       if (closed || leadership.lost.aborted) return Promise.reject(notLeader());
       if (queue.length >= MAX_QUEUE) return Promise.reject(overloaded());
+      const tooNew = tooNewFor(command, readers);
+      if (tooNew !== null) return Promise.reject(tooNew);
       return new Promise((resolve, reject) => {
         queue.push({ command, resolve, reject });
         writing ??= write();
@@ -139,7 +144,7 @@ export function startSequencer({ log, replica, leadership, clock, onBatch }: Opt
     return {
       index: logIndex(head.index + 1),
       term: leadership.term,
-      version: ENTRY_VERSION,
+      version: entryVersion(commands),
       at: Math.max(clock.now(), head.at) as Instant,
       prevHash: head.hash,
       commands,

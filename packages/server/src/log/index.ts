@@ -8,7 +8,9 @@ import { openMemoryLog } from "./memory/open.ts";
 import type { ReplicatedLog } from "./replicated-log.ts";
 
 export { type EmbeddedLogOptions, openEmbeddedLog } from "./embedded/open.ts";
+export { refuseEmbeddedLog, seedEmbeddedLog } from "./embedded/seed.ts";
 export type { EtcdCluster, EtcdMember } from "./etcd/cluster.ts";
+export { namedPlaces } from "./etcd/managed/announce.ts";
 export type { MemberPlace } from "./etcd/managed/command-line.ts";
 export { ManagedError, type ManagedErrorCode } from "./etcd/managed/managed-error.ts";
 export {
@@ -19,10 +21,12 @@ export {
 } from "./etcd/managed/member.ts";
 export { type ManagedEtcdLog, openManagedEtcdLog } from "./etcd/managed/open.ts";
 export { type EtcdLog, type EtcdLogOptions, openEtcdLog } from "./etcd/open.ts";
-export { seedEtcdLog } from "./etcd/seed.ts";
+export { answersClients } from "./etcd/probe.ts";
+export { refuseEtcdLog, seedEtcdLog } from "./etcd/seed.ts";
 export { type MemoryFaults, type MemoryLogOptions, openMemoryLog } from "./memory/open.ts";
 export { createMemoryStore, type MemoryStore } from "./memory/store.ts";
 export * from "./replicated-log.ts";
+export type { KnownServer, SharedLog } from "./shared-log.ts";
 
 export type LogConfig =
   | { readonly engine: "memory" }

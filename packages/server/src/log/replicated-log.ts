@@ -7,6 +7,7 @@
 // whose index is not the next one or whose author no longer leads: that is the whole of fencing.
 
 import type { LogIndex, Term } from "@lattice/core";
+import type { SharedLog } from "./shared-log.ts";
 
 export interface StoredEntry {
   readonly index: LogIndex;
@@ -63,9 +64,17 @@ export interface LogStatus {
   readonly unwritable: string | null;
 }
 
+/** A server that shares the log and is there at this moment. */
+export interface LogServer {
+  readonly id: string;
+  /** What it says of itself, opaque to the log. */
+  readonly name: string;
+}
+
 export interface LogMember {
   readonly id: string;
-  readonly address: string;
+  /** What it says of itself, opaque to the log. */
+  readonly name: string;
   readonly leader: boolean;
   readonly healthy: boolean;
 }
@@ -102,6 +111,10 @@ export interface ReplicatedLog {
   truncate(through: LogIndex): Promise<void>;
 
   status(): LogStatus;
+  /** Known without asking; this server among them. Empty where the log is not shared. */
+  present(): readonly LogServer[];
   members(): Promise<readonly LogMember[]>;
+  /** Absent where the log is not shared. */
+  readonly shared?: SharedLog;
   close(): Promise<void>;
 }

@@ -3,13 +3,12 @@
 // mistyped. Gauges that mirror the state are set when somebody scrapes, not kept up to date.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { type SchedulingMetrics, schedulingMetrics } from "./scheduling.ts";
 
-export interface Metrics {
+export interface Metrics extends SchedulingMetrics {
   /** `code` is "ok" or a code of the error catalogue. */
   apiRequest(rpc: string, code: string, seconds: number): void;
   logAppend(seconds: number, commands: number): void;
-  schedulingCycle(vcluster: string, seconds: number): void;
-  schedulingPlacements(result: "accepted" | "refused", count: number): void;
   event(kind: string): void;
   /** One figure per state; states left out vanish. */
   allocations(byState: Readonly<Record<string, number>>): void;
@@ -17,6 +16,15 @@ export interface Metrics {
   agentsConnected(count: number): void;
   /** Finished records that are not in the history yet; it stays near 0 unless the disk refuses. */
   historyWaiting(count: number): void;
+  /** Entries of the log whose archived records may be missing from this server's history; 0: whole. */
+  historyGap(entries: number): void;
+  membershipChange(change: "added" | "removed"): void;
+  /** By whether the server that was asked for took over. */
+  leadershipTransfer(result: "done" | "elsewhere"): void;
+  /** Whether this server leads. */
+  leading(leads: boolean): void;
+  /** A scheduled backup; when it was written, its size and time. */
+  backup(result: "written" | "failed", written: { readonly bytes: number; readonly atMs: number } | null): void;
   /** Called before every scrape. */
   onScrape(collect: () => void): void;
   render(): Promise<string>;
@@ -39,13 +47,22 @@ export function createMetrics(): Metrics {
       m.appendSeconds.observe(seconds);
       m.batchCommands.observe(commands);
     },
-    schedulingCycle: (vcluster, seconds) => m.cycleSeconds.observe({ vcluster }, seconds),
-    schedulingPlacements: (result, count) => m.placements.inc({ result }, count),
+    ...schedulingMetrics(registry),
     event: (kind) => m.events.inc({ kind }),
     allocations: (byState) => setAll(m.allocations, byState),
     nodes: (byState) => setAll(m.nodes, byState),
     agentsConnected: (count) => m.agents.set(count),
     historyWaiting: (count) => m.historyWaiting.set(count),
+    historyGap: (entries) => m.historyGap.set(entries),
+    membershipChange: (change) => m.membershipChanges.inc({ change }),
+    leadershipTransfer: (result) => m.transfers.inc({ result }),
+    leading: (leads) => m.leading.set(leads ? 1 : 0),
+    backup(result, written) {
+      m.backups.inc({ result });
+      if (written === null) return;
+      m.backupBytes.set(written.bytes);
+      m.backupTime.set(written.atMs / 1000);
+    },
     onScrape: (collect) => void collectors.push(collect),
     render() {
       for (const collect of collectors) collect();
@@ -74,14 +91,27 @@ function defineMetrics(registry: Registry) {
     ),
     appendSeconds: histogram("lattice_log_append_seconds", "Time until a batch was durable.", SECONDS, []),
     batchCommands: histogram("lattice_log_batch_commands", "Commands per batch written to the log.", BATCH, []),
-    cycleSeconds: histogram("lattice_scheduling_cycle_seconds", "Time of a scheduling cycle.", SECONDS, ["vcluster"]),
-    placements: counter("lattice_scheduling_placements_total", "Placements proposed, by what became of them.", [
-      "result",
-    ]),
     events: counter("lattice_events_total", "Events that committed entries gave rise to.", ["kind"]),
     allocations: gauge("lattice_allocations", "Allocations in the live state.", ["state"]),
     nodes: gauge("lattice_nodes", "Registered nodes.", ["state"]),
     historyWaiting: gauge("lattice_history_waiting", "Finished records not yet written to the history.", []),
+    historyGap: gauge(
+      "lattice_history_gap_entries",
+      "Entries of the log whose archived records may be missing from this server's history.",
+      [],
+    ),
+    membershipChanges: counter("lattice_membership_changes_total", "Members added and removed through this server.", [
+      "change",
+    ]),
+    transfers: counter(
+      "lattice_leadership_transfers_total",
+      "Leadership handed over through this server, by whether the server asked for took over.",
+      ["result"],
+    ),
+    leading: gauge("lattice_leading", "1 on the server that leads.", []),
+    backups: counter("lattice_backups_total", "Scheduled backups, by what became of them.", ["result"]),
+    backupBytes: gauge("lattice_backup_bytes", "Size of the newest scheduled backup.", []),
+    backupTime: gauge("lattice_backup_written_timestamp_seconds", "When the newest scheduled backup was written.", []),
     agents: gauge("lattice_agents_connected", "Agents with an open stream.", []),
   };
 }

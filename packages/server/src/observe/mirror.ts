@@ -9,17 +9,22 @@ export interface Mirrored {
   readonly replica: Replica;
   readonly hub: AgentHub;
   readonly history: History;
+  readonly leads: () => boolean;
 }
 
-export function mirrorState(metrics: Metrics, { replica, hub, history }: Mirrored): void {
+export function mirrorState(metrics: Metrics, { replica, hub, history, leads }: Mirrored): void {
   replica.feed.onEvents((events) => {
     for (const { event } of events) metrics.event(event.kind);
   });
   metrics.onScrape(() => {
     metrics.allocations(tally(replica.view.allocations(), (allocation) => allocation.phase.kind));
+    metrics.queueDepth(new Map(Array.from(replica.view.vclusters(), ({ id }) => [id, replica.view.pendingCount(id)])));
     metrics.nodes(tally(replica.view.nodes(), (node) => node.state.kind));
+    metrics.leading(leads());
     metrics.agentsConnected(hub.count);
     metrics.historyWaiting(history.waiting());
+    const gap = history.gap();
+    metrics.historyGap(gap === null ? 0 : gap.through - gap.after);
   });
 }
 

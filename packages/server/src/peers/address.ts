@@ -1,20 +1,29 @@
-// How a server names itself in the election: its id, where its gRPC port is reached, and a token that
-// only those who can read the log's store know. Whoever reads the name learns where to send what
-// only the leader can do, and can prove to be a server of this cluster.
+// How a server names itself to those that share its log, and in the election: its id, where its gRPC
+// port is reached, a token that only those who can read the log's store know, and the newest log
+// entries it understands. Whoever reads the name learns where to send what only the leader can do,
+// and can prove to be a server of this cluster.
 
 export interface PeerName {
   readonly id: string;
   readonly address: string;
   readonly token: string;
+  /** Entries of the log up to this version can be applied there. */
+  readonly entryVersion: number;
 }
 
 export const PEER_TOKEN_HEADER = "x-lattice-peer-token";
 
-export const formatPeer = ({ id, address, token }: PeerName): string => `${id} ${address} ${token}`;
+/** Said by servers from before the version was part of the name. */
+const FIRST_ENTRY_VERSION = 1;
+
+export const formatPeer = ({ id, address, token, entryVersion }: PeerName): string =>
+  `${id} ${address} ${token} ${entryVersion}`;
 
 /** Null for a name of another shape: an engine of one server names itself by its id alone. */
 export function parsePeer(text: string): PeerName | null {
-  const [id, address, token, more] = text.split(" ");
-  if (!id || !address || !token || more !== undefined) return null;
-  return { id, address, token };
+  // Newer servers may say more.
+  const [id, address, token, version] = text.split(" ");
+  if (!id || !address || !token) return null;
+  const entryVersion = version === undefined ? FIRST_ENTRY_VERSION : Number(version);
+  return Number.isInteger(entryVersion) ? { id, address, token, entryVersion } : null;
 }

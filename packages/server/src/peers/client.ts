@@ -14,6 +14,7 @@ import {
   serviceDefinition,
 } from "@lattice/wire";
 import type { LogsQuery } from "../api/control-plane.ts";
+import type { HistoryPage } from "../history/fill.ts";
 import { PEER_TOKEN_HEADER, type PeerName } from "./address.ts";
 
 /** Longer than any healthy commit, shorter than a caller's patience. */
@@ -27,6 +28,11 @@ export interface PeerClient {
   propose(command: Command): Promise<{ readonly outcome: Outcome; readonly index: LogIndex }>;
   logs(query: LogsQuery, signal: AbortSignal): AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
   liveness(): Promise<readonly pb.NodeLiveness[]>;
+  standing(timeoutMs: number): Promise<pb.GetStandingResponse>;
+  /** Resolves when that server leads no more; it says so when it did not lead. */
+  stepDown(to: string): Promise<boolean>;
+  /** What entries after `after` up to `through` archived; ended by the signal. */
+  history(after: LogIndex, through: LogIndex, signal: AbortSignal): AsyncIterable<HistoryPage>;
   /** The channel itself, for relaying an agent's streams. */
   readonly channel: Client;
   /** Ended with the line: a stream to a server that no longer leads is of no use to anybody. */
@@ -54,11 +60,23 @@ export function connectPeer({ address, token }: PeerName): PeerClient {
     },
     async propose(command) {
       const request = create(pb.ProposeRequestSchema, { command: JSON.stringify(command) });
-      const answer = (await unary({ channel, proof }, "Propose", request)) as pb.ProposeResponse;
+      const asked = unary({ channel, proof }, "Propose", request).catch(askedOfAnEarlierLife);
+      const answer = (await asked) as pb.ProposeResponse;
       return { outcome: JSON.parse(answer.outcome) as Outcome, index: logIndex(Number(answer.logIndex)) };
     },
     async *logs(query, signal) {
       yield* relayedLogs({ channel, proof }, query, signal);
+    },
+    standing: async (timeoutMs) =>
+      (await unary(
+        { channel, proof },
+        "GetStanding",
+        create(pb.GetStandingRequestSchema),
+        timeoutMs,
+      )) as pb.GetStandingResponse,
+    async stepDown(to) {
+      await unary({ channel, proof }, "StepDown", create(pb.StepDownRequestSchema, { to }));
+      return true;
     },
     async liveness() {
       const answer = (await unary(
@@ -67,6 +85,9 @@ export function connectPeer({ address, token }: PeerName): PeerClient {
         create(pb.GetLivenessRequestSchema),
       )) as pb.GetLivenessResponse;
       return answer.nodes;
+    },
+    async *history(after, through, signal) {
+      yield* historyPages({ channel, proof }, { after, through }, signal);
     },
     close() {
       for (const end of streams) end();
@@ -80,7 +101,7 @@ interface Line {
   readonly proof: Metadata;
 }
 
-type MethodName = "Propose" | "GetLiveness" | "RelayLogs";
+type MethodName = "GetStanding" | "StepDown" | "Propose" | "GetLiveness" | "RelayLogs" | "ReadHistory";
 
 function methodOf(name: MethodName) {
   const method = METHODS[name];
@@ -92,10 +113,11 @@ function unary(
   { channel, proof }: Line,
   name: MethodName,
   request: Parameters<ReturnType<typeof methodOf>["requestSerialize"]>[0],
+  timeoutMs = CALL_DEADLINE_MS,
 ) {
   const { path, requestSerialize, responseDeserialize } = methodOf(name);
   return new Promise<unknown>((resolve, reject) => {
-    const deadline = Date.now() + CALL_DEADLINE_MS;
+    const deadline = Date.now() + timeoutMs;
     channel.makeUnaryRequest(
       path,
       requestSerialize,
@@ -129,7 +151,30 @@ async function* relayedLogs({ channel, proof }: Line, query: LogsQuery, signal: 
       yield { data: chunk.data, offset: Number(chunk.offset) };
     }
   } catch (error) {
-    if (!signal.aborted) throw asProblem(error as ServiceError);
+    if (!signal.aborted) askedOfAnEarlierLife(asProblem(error as ServiceError));
+  } finally {
+    signal.removeEventListener("abort", stop);
+    call.cancel();
+  }
+}
+
+async function* historyPages(
+  { channel, proof }: Line,
+  { after, through }: { readonly after: LogIndex; readonly through: LogIndex },
+  signal: AbortSignal,
+): AsyncIterable<HistoryPage> {
+  const { path, requestSerialize, responseDeserialize } = methodOf("ReadHistory");
+  const request = create(pb.ReadHistoryRequestSchema, { afterIndex: String(after), throughIndex: String(through) });
+  const call = channel.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, proof);
+  const stop = () => call.cancel();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    for await (const { whole, records } of call as AsyncIterable<pb.ReadHistoryResponse>) {
+      yield { whole, records: records.map(({ logIndex: index, json }) => ({ index: Number(index), json })) };
+    }
+  } catch (error) {
+    // A stream that was cut short must not look like one that has ended.
+    throw signal.aborted ? signal.reason : asProblem(error as ServiceError);
   } finally {
     signal.removeEventListener("abort", stop);
     call.cancel();
@@ -144,5 +189,16 @@ function asProblem(error: ServiceError): ProblemError {
   }
   return new ProblemError("not_leader", {
     detail: `The leading server cannot be reached: ${error.details ?? error.message}.`,
+  });
+}
+
+/**
+ * For what clients wait for. They were judged before it came here, so "forbidden" is about the proof alone: the leader
+ * was started again, and its earlier life still stands in the election.
+ */
+function askedOfAnEarlierLife(error: unknown): never {
+  if (!(error instanceof ProblemError) || error.problem.code !== "forbidden") throw error;
+  throw new ProblemError("not_leader", {
+    detail: "The leading server was started again; another is being elected.",
   });
 }

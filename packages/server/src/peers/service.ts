@@ -9,15 +9,20 @@ import type { AgentHub } from "../agents/hub.ts";
 import type { LogRelay } from "../agents/logs.ts";
 import { statusOf } from "../api/grpc/status.ts";
 import type { GrpcService } from "../api/index.ts";
+import type { History } from "../history/index.ts";
 import type { Leader } from "../leader/lead.ts";
 import type { Replica } from "../replica/replica.ts";
 import { PEER_TOKEN_HEADER } from "./address.ts";
+import { type HistoryCall, sendHistory } from "./history.ts";
+import { ownStanding, type StandingParts } from "./standing.ts";
 
 export interface PeerServiceParts {
   readonly leader: Leader;
   readonly replica: Replica;
   readonly hub: AgentHub;
   readonly logs: LogRelay;
+  readonly history: History;
+  readonly standing: StandingParts;
   /** Of this server's name in the election. */
   readonly token: string;
 }
@@ -25,8 +30,11 @@ export interface PeerServiceParts {
 export function peerService(parts: PeerServiceParts): GrpcService {
   const implementation: UntypedServiceImplementation = {
     propose: propose(parts),
+    getStanding: getStanding(parts),
+    stepDown: stepDown(parts),
     getLiveness: liveness(parts),
     relayLogs: relayLogs(parts),
+    readHistory: readHistory(parts),
   };
   return { definition: serviceDefinition(pb.PeerService), implementation };
 }
@@ -40,6 +48,27 @@ const propose =
     sequencer.propose(JSON.parse(call.request.command) as Command).then(
       ({ outcome, index }) =>
         reply(null, create(pb.ProposeResponseSchema, { outcome: JSON.stringify(outcome), logIndex: String(index) })),
+      (error: unknown) => reply(statusOf(problemOf(error))),
+    );
+  };
+
+const getStanding =
+  ({ standing, token }: PeerServiceParts): handleUnaryCall<pb.GetStandingRequest, pb.GetStandingResponse> =>
+  (call, reply) => {
+    if (!proves(call.metadata, token)) return reply(statusOf(stranger().problem));
+    ownStanding(standing).then(
+      (answer) => reply(null, answer),
+      (error: unknown) => reply(statusOf(problemOf(error))),
+    );
+  };
+
+const stepDown =
+  ({ leader, token }: PeerServiceParts): handleUnaryCall<pb.StepDownRequest, pb.StepDownResponse> =>
+  (call, reply) => {
+    if (!proves(call.metadata, token)) return reply(statusOf(stranger().problem));
+    const { to } = call.request;
+    leader.stepDown(to === "" ? null : to).then(
+      (led) => (led ? reply(null, create(pb.StepDownResponseSchema)) : reply(statusOf(notLeading().problem))),
       (error: unknown) => reply(statusOf(problemOf(error))),
     );
   };
@@ -101,9 +130,24 @@ async function pump(
   }
 }
 
+const readHistory =
+  ({ history, token }: PeerServiceParts) =>
+  (call: HistoryCall) => {
+    if (!proves(call.metadata, token)) return refuseStream(call, stranger());
+    const gone = new AbortController();
+    call.on("cancelled", () => gone.abort());
+    call.on("close", () => gone.abort());
+    sendHistory(history, call, gone.signal).then(
+      () => call.end(),
+      (error: unknown) => {
+        if (!gone.signal.aborted) refuseStream(call, error);
+      },
+    );
+  };
+
 type LogsCall = Parameters<handleServerStreamingCall<pb.RelayLogsRequest, pb.RelayLogsResponse>>[0];
 
-function refuseStream(call: LogsCall, error: unknown): void {
+function refuseStream(call: LogsCall | HistoryCall, error: unknown): void {
   const status = statusOf(problemOf(error));
   call.emit("error", Object.assign(new Error(status.details), status));
 }

@@ -43,6 +43,10 @@ export interface Replica {
   /** Called for every entry, in order, right after it was applied. */
   onApplied(listener: (applied: Applied) => void): () => void;
   waitFor(index: LogIndex, signal: AbortSignal): Promise<void>;
+  /** Bytes of all entries applied since this replica was opened, those replayed at start included. */
+  appliedBytes(): number;
+  /** False while the state hash still has much to catch up with: a snapshot would hold everything up. */
+  warm(): boolean;
   /** Header, then the core's own lines; taken at the current index. Throws once the replica has failed. */
   snapshot(): { readonly at: ChainHead; readonly lines: Iterable<string> };
   /** Rejects when the log can no longer be followed: corrupt, or written by a newer version. */
@@ -59,6 +63,7 @@ export async function openReplica(
   const restored = await restore(log);
   const state = restored.state;
   let head = restored.head;
+  let bytes = 0;
   let broken = false;
   const feed = createEventFeed();
   feed.begin(head.index);
@@ -79,6 +84,8 @@ export async function openReplica(
       return () => listeners.delete(listener);
     },
     waitFor: (index, signal) => waiters.until(index, () => head.index, signal),
+    appliedBytes: () => bytes,
+    warm: () => warmer.done(),
     snapshot() {
       // An entry that threw may have left the state half changed: nothing of it may be kept.
       if (broken) throw new Error("the replica has failed; its state is not to be saved");
@@ -115,12 +122,13 @@ export async function openReplica(
     }
     const applied = applyEntry(state, entry);
     head = { index: entry.index, term: entry.term, hash: sha256(stored.bytes), at: entry.at };
+    bytes += stored.bytes.byteLength;
     feed.record(applied);
     for (const listener of listeners) listener(applied);
   }
 }
 
-/** Records hashed in one turn: about a millisecond. */
+/** Records hashed in one turn: about a millisecond. Fewer left over than this are no burden to anybody. */
 const WARM_RECORDS = 64;
 /** Pause between turns. */
 const WARM_PAUSE = duration(10);
@@ -128,14 +136,16 @@ const WARM_PAUSE = duration(10);
 /** Keeps the state hash nearly up to date in small turns; a snapshot would pay for all at once. */
 function createWarmer(clock: Clock, turn: () => boolean) {
   let cancel: (() => void) | null = null;
+  let more = true;
   const run = () => {
     cancel = null;
-    if (turn()) later();
+    more = turn();
+    if (more) later();
   };
   const later = () => {
     cancel ??= clock.after(WARM_PAUSE, run);
   };
-  return { later, close: () => cancel?.() };
+  return { later, done: () => !more, close: () => cancel?.() };
 }
 
 interface Restored {

@@ -1,4 +1,4 @@
-// Takes a snapshot every so many entries, then drops the log before the previous one. Archived
+// Takes a snapshot every so many entries or bytes, then drops the log before the previous one. Archived
 // records must be durable first: once the log is truncated, the history is the only place they are.
 
 import { type LogIndex, logIndex } from "@lattice/core";
@@ -6,6 +6,12 @@ import type { Logger } from "pino";
 import type { History } from "../history/index.ts";
 import type { ReplicatedLog } from "../log/replicated-log.ts";
 import type { Replica } from "./replica.ts";
+
+/**
+ * Entries hold between one command and hundreds: it is bytes that say how long a restart has to read.
+ * So many are applied in about two seconds.
+ */
+const EVERY_BYTES = 32 * 1024 * 1024;
 
 export interface Snapshotter {
   /** Takes one now, unless nothing happened since the last. */
@@ -18,16 +24,22 @@ interface Options {
   readonly replica: Replica;
   readonly history: History;
   readonly everyEntries: number;
+  readonly everyBytes?: number;
   /** Servers that share one log share its snapshots: only one of them takes them. */
   readonly mayTake: () => boolean;
   readonly logger: Logger;
 }
 
-export function startSnapshotter({ log, replica, history, everyEntries, mayTake, logger }: Options): Snapshotter {
+export function startSnapshotter(options: Options): Snapshotter {
+  const { log, replica, history, everyEntries, everyBytes = EVERY_BYTES, mayTake, logger } = options;
   let newest: LogIndex = log.status().snapshot?.index ?? logIndex(0);
+  /** Of the entries that it holds, counted as the replica does. */
+  let newestBytes = 0;
   let running: Promise<void> | null = null;
+  const due = (index: LogIndex): boolean =>
+    index - newest >= everyEntries || (replica.appliedBytes() - newestBytes >= everyBytes && replica.warm());
   const unsubscribe = replica.onApplied((applied) => {
-    if (running === null && applied.index - newest >= everyEntries && mayTake()) void run();
+    if (running === null && due(applied.index) && mayTake()) void run();
   });
 
   return {
@@ -47,10 +59,12 @@ export function startSnapshotter({ log, replica, history, everyEntries, mayTake,
 
   async function take(): Promise<void> {
     const previous = newest;
+    const previousBytes = newestBytes;
     try {
       const { at, lines } = replica.snapshot();
       if (at.index <= newest) return;
       newest = at.index;
+      newestBytes = replica.appliedBytes();
       await history.flush();
       const info = await log.saveSnapshot({ index: at.index, term: at.term }, lines);
       // The entries between the last two snapshots stay, so that watchers and a fallback have them.
@@ -58,6 +72,7 @@ export function startSnapshotter({ log, replica, history, everyEntries, mayTake,
       logger.info({ index: info.index, bytes: info.bytes }, "snapshot taken");
     } catch (error) {
       newest = previous;
+      newestBytes = previousBytes;
       logger.error({ err: error }, "snapshot failed; the log is kept and it is tried again later");
     }
   }

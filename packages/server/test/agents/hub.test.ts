@@ -10,6 +10,7 @@ const session = (node: string) => {
   const sent: string[] = [];
   const self: AgentSession = {
     node: node as NodeId,
+    protocol: 1,
     send: (message) => sent.push(String(message.case)),
     end: (reason) => ended.push(reason),
   };

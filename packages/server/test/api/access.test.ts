@@ -31,7 +31,21 @@ const DRAINS = ["NodeService.DrainNode", "NodeService.UndrainNode"];
 const DISABLES = ["NodeService.DisableNode", "NodeService.EnableNode"];
 const TENANTS = ["AdminService.CreateTenant", "AdminService.UpdateTenant"];
 const VCLUSTERS = ["AdminService.CreateVCluster", "AdminService.UpdateVCluster"];
-const READS_TENANT = ["AdminService.GetTenant", "AdminService.ListTenants"];
+const CLUSTER = [
+  "AdminService.AddMember",
+  "AdminService.RemoveMember",
+  "AdminService.TransferLeader",
+  "AdminService.CreateBackup",
+  "AdminService.ListBackups",
+  "AdminService.VerifyBackup",
+  "AdminService.RestoreBackup",
+];
+const READS_TENANT = [
+  "AdminService.GetTenant",
+  "AdminService.ListTenants",
+  "AdminService.GetTenantUsage",
+  "AdminService.GetUserUsage",
+];
 
 /** Which of the four targets a role reaches: own, colleagues', strangers', nobody's. */
 function expected(role: Role, rpc: string): [boolean, boolean, boolean, boolean] {
@@ -48,7 +62,7 @@ function expected(role: Role, rpc: string): [boolean, boolean, boolean, boolean]
   }
   if (DRAINS.includes(rpc)) return role === "Operator" ? everything : role === "TenantAdmin" ? tenantOnly : nothing;
   if (DISABLES.includes(rpc)) return role === "Operator" ? everything : nothing;
-  if (TENANTS.includes(rpc)) return nothing;
+  if (TENANTS.includes(rpc) || CLUSTER.includes(rpc)) return nothing;
   if (VCLUSTERS.includes(rpc)) return role === "TenantAdmin" ? tenantOnly : nothing;
   return everything; // nodes, vClusters and the cluster's status may be read by all
 }

@@ -231,10 +231,62 @@ describe("administration", () => {
     expect((listed.vclusters as { id: string }[]).map((v) => v.id)).toEqual(["debug", "hpc-batch"]);
   });
 
+  test("usage", async () => {
+    await good("AllocationService.Submit", submission());
+    for (const { plane } of [left, right]) {
+      plane.start("1", ["n1"]);
+      plane.apply();
+      plane.finish("1", 0);
+    }
+    const used = { user: "ada", node_hours: 0.000556, running: { allocations: 0 } };
+    const own = await good("AdminService.GetUserUsage", create(pb.GetUserUsageRequestSchema, { days: 2 }));
+    expect(own).toMatchObject({ ...used, days: 2, by_tenant: [{ tenant: "default" }] });
+    const ofTenant = await good(
+      "AdminService.GetTenantUsage",
+      create(pb.GetTenantUsageRequestSchema, { id: "default" }),
+    );
+    expect(ofTenant).toMatchObject({ tenant: "default", by_user: [used], budgets: [] });
+    expect(
+      await both("AdminService.GetTenantUsage", create(pb.GetTenantUsageRequestSchema, { id: "default", days: 91 })),
+    ).toMatchObject({ problem: { code: "invalid_argument", fields: [{ field: "days" }] } });
+  });
+
   test("cluster status", async () => {
     const status = await good("AdminService.GetClusterStatus", create(pb.GetClusterStatusRequestSchema));
     expect(status).toMatchObject({ engine: "memory", is_leader: true, writable: true, members: [{ id: "server-1" }] });
     expect(status.state_hash).toBe(left.plane.hash());
+  });
+
+  test("members: what is asked for is checked before anything is done", async () => {
+    const add = (id: string, peerAddress: string) =>
+      both("AdminService.AddMember", create(pb.AddMemberRequestSchema, { id, peerAddress }));
+    const refused = (field: string) => ({ problem: { code: "invalid_argument", fields: [{ field }] } });
+    expect(await add("no id", "h:9000")).toMatchObject(refused("id"));
+    expect(await add("server-2", "nowhere")).toMatchObject(refused("peer_address"));
+    expect(await add("server-2", "h:0")).toMatchObject(refused("peer_address"));
+    const alone = { problem: { code: "conflict" } };
+    expect(await add("server-2", "h:9000")).toMatchObject(alone);
+    const remove = create(pb.RemoveMemberRequestSchema, { id: "server-2" });
+    expect(await both("AdminService.RemoveMember", remove)).toMatchObject(alone);
+    const transfer = create(pb.TransferLeaderRequestSchema, { to: "server-2" });
+    expect(await both("AdminService.TransferLeader", transfer)).toMatchObject(alone);
+  });
+
+  test("backups: none yet, none elsewhere, none of that name", async () => {
+    expect(await both("AdminService.ListBackups", create(pb.ListBackupsRequestSchema))).toEqual({
+      json: { backups: [] },
+    });
+    const elsewhere = create(pb.CreateBackupRequestSchema, { destination: "/etc" });
+    const refused = { problem: { code: "invalid_argument", fields: [{ field: "destination" }] } };
+    expect(await both("AdminService.CreateBackup", elsewhere)).toMatchObject(refused);
+    const unknown = { problem: { code: "unknown_backup" } };
+    const source = "backup-20260101T000000Z.tar.gz";
+    expect(await both("AdminService.VerifyBackup", create(pb.VerifyBackupRequestSchema, { source }))).toMatchObject(
+      unknown,
+    );
+    expect(await both("AdminService.RestoreBackup", create(pb.RestoreBackupRequestSchema, { source }))).toMatchObject(
+      unknown,
+    );
   });
 });
 

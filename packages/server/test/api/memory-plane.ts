@@ -2,6 +2,9 @@
 // that refusals, events and hashes are the real ones. Tests steer it through the extra methods.
 
 import { createHash } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
 import {
   type Allocation,
   type AllocationId,
@@ -17,6 +20,7 @@ import {
   logIndex,
   type NodeId,
   seconds,
+  snapshotLines,
   stateHash,
   type TenantId,
   term,
@@ -25,8 +29,13 @@ import {
   type VClusterId,
   WEIGHT_PROFILES,
 } from "@lattice/core";
-import { ProblemError } from "@lattice/wire";
+import { ProblemError, pb } from "@lattice/wire";
+import { pino } from "pino";
 import type { ControlPlane, Cursor, HistoryQuery, LogsQuery, NumberedEvent } from "../../src/api/control-plane.ts";
+import type { Membership } from "../../src/api/membership.ts";
+import { createBackups } from "../../src/backup/index.ts";
+import { systemClock } from "../../src/clock.ts";
+import { loadConfig } from "../../src/config/index.ts";
 
 type Chunks = AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
 
@@ -46,8 +55,19 @@ export interface MemoryPlane extends ControlPlane {
   readonly proposed: Command[];
 }
 
+const noMembers = (): Promise<never> => Promise.reject(new ProblemError("conflict", { detail: "there are none" }));
+const loneMembership: Membership = {
+  list: async () => [
+    create(pb.MemberSchema, { id: "server-1", address: "127.0.0.1:9000", leader: true, healthy: true }),
+  ],
+  add: noMembers,
+  remove: noMembers,
+  transfer: noMembers,
+};
+
 const ORIGIN = { user: "root" as UserName, requestId: null, bodyHash: "" };
 const EPOCH = 1_700_000_000_000;
+const BACKUP_DIR = join(tmpdir(), `lattice-api-test-${process.pid}`, "backups");
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 export function memoryPlane(): MemoryPlane {
@@ -95,6 +115,7 @@ export function memoryPlane(): MemoryPlane {
     archiveRecords,
     readyReason: "",
     view: () => state,
+    now: () => state.at,
     async propose(command) {
       plane.proposed.push(command);
       const { index, outcomes } = apply(command);
@@ -133,7 +154,21 @@ export function memoryPlane(): MemoryPlane {
       appliedIndex: state.index as LogIndex,
       isLeader: true,
     }),
-    members: async () => [{ id: "server-1", address: "127.0.0.1:9000", leader: true, healthy: true }],
+    membership: loneMembership,
+    backups: createBackups({
+      config: { ...loadConfig(null).backup, destination: BACKUP_DIR, defaultDir: BACKUP_DIR },
+      replica: {
+        snapshot: () => {
+          const at = { index: state.index, term: term(1), hash: "", at: state.at };
+          return { at, lines: [JSON.stringify(at), ...snapshotLines(state, sha256)] };
+        },
+      },
+      history: { flush: async () => undefined, segments: async () => [], through: () => state.index },
+      members: async () => [],
+      serverVersion: "0.0.0-test",
+      clock: systemClock,
+      logger: pino({ level: "silent" }),
+    }),
     stateHash: () => stateHash(state, sha256),
     ready: () => ({ ok: plane.readyReason === "", reason: plane.readyReason }),
     apply,

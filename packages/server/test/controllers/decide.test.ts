@@ -40,12 +40,31 @@ const view = (allocation: Allocation, claims: readonly Claim[]): View =>
   }) as unknown as View;
 
 describe("walltime backstop", () => {
+  const margin = duration(100_000);
+  const seenAt = (at: number) => new Map([["7.1", instant(at)]]);
   it.each([
     { now: 159_999, walltime: 60_000, expired: 0 },
     { now: 160_000, walltime: 60_000, expired: 1 },
     { now: 9_000_000, walltime: null, expired: 0 },
   ])("at $now with walltime $walltime: $expired", ({ now, walltime, expired }) => {
-    expect(decideExpired(view(running(0, walltime), []), instant(now), duration(100_000))).toHaveLength(expired);
+    const verdict = decideExpired(view(running(0, walltime), []), { now: instant(now), seen: seenAt(0), margin });
+    expect(verdict.expired).toHaveLength(expired);
+  });
+
+  it("counts from when this leader first saw the attempt, whatever the log says of its start", () => {
+    const seen = view(running(-3_600_000, 60_000), []);
+    const first = decideExpired(seen, { now: instant(5_000), seen: new Map(), margin });
+    expect(first).toEqual({ expired: [], seen: seenAt(5_000) });
+    expect(decideExpired(seen, { now: instant(164_999), seen: first.seen, margin }).expired).toEqual([]);
+    expect(decideExpired(seen, { now: instant(165_000), seen: first.seen, margin }).expired).toHaveLength(1);
+  });
+
+  it("forgets attempts that are over", () => {
+    const empty = { placed: () => [] } as unknown as View;
+    expect(decideExpired(empty, { now: instant(9), seen: seenAt(0), margin })).toEqual({
+      expired: [],
+      seen: new Map(),
+    });
   });
 });
 

@@ -12,6 +12,7 @@ import {
 } from "@lattice/core";
 import { afterEach, describe, expect, it } from "vitest";
 import { startSequencer } from "../../src/leader/sequencer.ts";
+import type { EntryReader } from "../../src/leader/versions.ts";
 import { type MemoryFaults, openMemoryLog } from "../../src/log/memory/open.ts";
 import { LogError, type ReplicatedLog } from "../../src/log/replicated-log.ts";
 import { sha256 } from "../../src/replica/hash.ts";
@@ -32,7 +33,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function setUp(faults: MemoryFaults = {}) {
+async function setUp(faults: MemoryFaults = {}, readers: () => readonly EntryReader[] = () => []) {
   const log = openMemoryLog({ faults });
   const replica = await openReplica(log, () => {});
   const leadership = await log.campaign("s1", new AbortController().signal);
@@ -44,6 +45,7 @@ async function setUp(faults: MemoryFaults = {}) {
     leadership,
     clock,
     onBatch: (commands) => void batches.push(commands),
+    readers,
   });
   closers.push(
     () => log.close(),
@@ -154,7 +156,14 @@ describe("sequencer", () => {
     };
     const replica = await openReplica(log, () => {});
     const leadership = await log.campaign("s1", new AbortController().signal);
-    const sequencer = startSequencer({ log, replica, leadership, clock: createTestClock(), onBatch: () => {} });
+    const sequencer = startSequencer({
+      log,
+      replica,
+      leadership,
+      clock: createTestClock(),
+      onBatch: () => {},
+      readers: () => [],
+    });
     closers.push(
       () => log.close(),
       () => replica.close(),
@@ -189,12 +198,49 @@ describe("sequencer", () => {
   });
 });
 
+describe("servers of two versions on one log", () => {
+  const newer: Command = {
+    kind: "cluster.restore_begin",
+    origin: { user: "root" as UserName, requestId: null, bodyHash: "" },
+    restore: "backup-1",
+  };
+  const versionsOf = async (log: ReplicatedLog, count: number) =>
+    (await entriesOf(log, count)).map(({ bytes }) => decodeEntry(new TextDecoder().decode(bytes)).version);
+
+  it("refuses what an older one could not apply, naming it, and goes on with the rest", async () => {
+    let others: readonly EntryReader[] = [
+      { id: "s2", entryVersion: 2 },
+      { id: "s3", entryVersion: 1 },
+    ];
+    const { sequencer, log } = await setUp({}, () => others);
+    await expect(sequencer.propose(newer)).rejects.toMatchObject({
+      problem: { code: "upgrade_unfinished", status: 409, detail: expect.stringContaining("s3 understands version 1") },
+    });
+    const [first] = await Promise.all([
+      sequencer.propose(tenant("a")),
+      expect(sequencer.propose(newer)).rejects.toThrow(),
+    ]);
+    expect(first.outcome.kind).toBe("accepted");
+    others = [{ id: "s2", entryVersion: 2 }];
+    await sequencer.propose(newer);
+    await sequencer.propose(tenant("b"));
+    expect(await versionsOf(log, 3)).toEqual([1, 2, 1]);
+  });
+});
+
 describe("a batch that is too large for one entry", () => {
   it("is written in parts, and only what is too large by itself is refused", async () => {
     const log = openMemoryLog({ maxEntryBytes: 4_000 });
     const replica = await openReplica(log, () => {});
     const leadership = await log.campaign("s1", new AbortController().signal);
-    const sequencer = startSequencer({ log, replica, leadership, clock: createTestClock(), onBatch: () => {} });
+    const sequencer = startSequencer({
+      log,
+      replica,
+      leadership,
+      clock: createTestClock(),
+      onBatch: () => {},
+      readers: () => [],
+    });
     closers.push(
       () => log.close(),
       () => replica.close(),

@@ -165,3 +165,32 @@ test("a lease ends here before it ends in etcd, when etcd does not answer", asyn
   expect(await client.leaseKeepAlive(kept.id, 5_000)).toBeGreaterThan(0);
   await kept.end();
 });
+
+test("the favoured candidate leads next, and anyone does when it is not there to take it", async () => {
+  const options = { endpoints: cluster.endpoints, prefix: "/lattice/favoured" };
+  const open = (name: string) => openEtcdLog({ ...options, name });
+  const [one, two, three] = await Promise.all([open("one"), open("two"), open("three")]);
+  let leading = await lead(one, "one");
+  // Often enough that chance would show: whoever was first in line is not always the one asked for.
+  for (const [next, other, name] of [
+    [three, two, "three"],
+    [two, one, "two"],
+    [three, one, "three"],
+  ] as const) {
+    const stop = new AbortController();
+    const othersTurn = other.campaign("other", stop.signal).catch(() => null);
+    const turn = lead(next, name);
+    await (one.shared?.favour(name) ?? Promise.reject(new Error("not shared")));
+    await leading.resign();
+    leading = await turn;
+    expect(one.status().term).toBeLessThanOrEqual(leading.term);
+    await expect.poll(() => one.status().leader).toBe(name);
+    stop.abort();
+    expect(await othersTurn).toBeNull();
+  }
+  await one.shared?.favour("nobody");
+  const anyone = lead(two, "two");
+  await leading.resign();
+  expect((await anyone).term).toBe(leading.term + 1);
+  await Promise.all([one.close(), two.close(), three.close()]);
+}, 30_000);

@@ -160,6 +160,37 @@ test("a second member joins a cluster, and joining is refused when its data is g
   await log.close();
 }, 40_000);
 
+test("a member that is removed ends for good, and its data is not taken up again", async () => {
+  const one = await place("stays");
+  const two = await place("goes");
+  const log = await openManagedEtcdLog(
+    { endpoints: [], prefix: "/lattice/r", name: "s1" },
+    optionsOf(one, founding(one)),
+  );
+  started.add(log.member);
+  // Told before it starts, and told twice: it is one member all the same.
+  await log.shared?.add({ id: "s2", peer: two.peer });
+  const members = (await log.shared?.add({ id: "s2", peer: two.peer })) ?? [];
+  expect(members.map(({ name }) => name).sort()).toEqual(["", "stays"]);
+  const places = [one, two].map(({ name, peer }) => ({ name, peer }));
+  const removed: Error[] = [];
+  const options = { ...optionsOf(two, { kind: "ask", ask: async () => ({ kind: "joined", members: places }) }) };
+  const second = await startManagedMember({ ...options, onRemoved: (error) => removed.push(error) });
+  started.add(second);
+  await healthy([second.endpoint]);
+  await expect.poll(() => log.shared?.known()).toEqual(expect.arrayContaining([{ id: "s2", peer: two.peer }]));
+
+  const target = (await log.shared?.members())?.find(({ name }) => name === "goes");
+  if (target === undefined) throw new Error("the second member is not listed");
+  await log.shared?.remove(target);
+  await expect.poll(() => removed.length, { timeout: 20_000 }).toBe(1);
+  expect(removed[0]?.message).toContain(`delete ${two.dir} and start once with --join`);
+  expect(runs(second.pid())).toBe(false);
+  await expect(start(two, { kind: "resume" })).rejects.toMatchObject({ code: "removed" });
+  await expect.poll(() => log.shared?.known().map(({ id }) => id)).toEqual(["s1"]);
+  await log.close();
+}, 60_000);
+
 test("with certificates, whoever shows none is not let in", async () => {
   const pki = await issueCertificates(dir);
   const at = await place("secured");

@@ -130,6 +130,11 @@ function constraintsOf(c: proto.Constraints | undefined, problems: FieldList): C
     topology: c?.topology === Topology.TIGHT ? "tight" : "any",
     requiredNodes: ids(c?.requiredNodes ?? [], "required_nodes"),
     excludedNodes: ids(c?.excludedNodes ?? [], "excluded_nodes"),
+    // Absent means no: records of those that never asked look as they always did.
+    ...(c?.requireConformance ? { requireConformance: true } : null),
+    ...(c?.requireUnifiedMemory ? { requireUnifiedMemory: true } : null),
+    ...(c?.preferSameNuma ? { preferSameNuma: true } : null),
+    ...(c?.allowCxlMemory ? { allowCxlMemory: true } : null),
   };
 }
 

@@ -73,4 +73,8 @@ const constraintsToProto = (c: Constraints): proto.Constraints =>
     topology: c.topology === "tight" ? Topology.TIGHT : Topology.ANY,
     requiredNodes: [...c.requiredNodes],
     excludedNodes: [...c.excludedNodes],
+    requireConformance: c.requireConformance ?? false,
+    requireUnifiedMemory: c.requireUnifiedMemory ?? false,
+    preferSameNuma: c.preferSameNuma ?? false,
+    allowCxlMemory: c.allowCxlMemory ?? false,
   });

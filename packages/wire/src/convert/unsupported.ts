@@ -10,16 +10,11 @@ const PLAIN_CHECKPOINTS: readonly string[] = ["", "none"];
 /** Paths of the fields that ask for something not offered, in the order of the contract. */
 export function unsupportedFields(spec: AllocationSpec): string[] {
   const { environment, lifecycle, data, connectivity } = spec;
-  const constraints = spec.resources?.constraints;
   const asked: readonly (readonly [string, boolean])[] = [
     ["environment.uenv", has(environment?.uenv)],
     ["environment.view", has(environment?.view)],
     ["environment.image", has(environment?.image)],
     ["environment.tools_uenv", has(environment?.toolsUenv)],
-    ["resources.constraints.require_conformance", constraints?.requireConformance === true],
-    ["resources.constraints.require_unified_memory", constraints?.requireUnifiedMemory === true],
-    ["resources.constraints.prefer_same_numa", constraints?.preferSameNuma === true],
-    ["resources.constraints.allow_cxl_memory", constraints?.allowCxlMemory === true],
     ["lifecycle.type", lifecycle?.type === LifecycleType.REACTIVE],
     ["lifecycle.scale_policy", lifecycle?.scalePolicy !== undefined],
     ["data.mounts", (data?.mounts.length ?? 0) > 0],

@@ -78,10 +78,6 @@ describe("specFromProto", () => {
     ["environment.view", { environment: { view: "x" } }],
     ["environment.image", { environment: { image: "x" } }],
     ["environment.tools_uenv", { environment: { toolsUenv: "x" } }],
-    ["resources.constraints.require_conformance", { resources: { constraints: { requireConformance: true } } }],
-    ["resources.constraints.require_unified_memory", { resources: { constraints: { requireUnifiedMemory: true } } }],
-    ["resources.constraints.prefer_same_numa", { resources: { constraints: { preferSameNuma: true } } }],
-    ["resources.constraints.allow_cxl_memory", { resources: { constraints: { allowCxlMemory: true } } }],
     ["lifecycle.type", { lifecycle: { type: pb.LifecycleType.REACTIVE } }],
     ["lifecycle.scale_policy", { lifecycle: { scalePolicy: { min: 1 } } }],
     ["data.mounts", { data: { mounts: [{ source: "s3://x" }] } }],
@@ -97,6 +93,14 @@ describe("specFromProto", () => {
     const problem = await refusal(() => make(init));
     expect(problem.code).toBe("unsupported_feature");
     expect(fieldLines(problem)).toEqual([`allocation.${field}: is not offered by this version`]);
+  });
+
+  test("takes the constraints that look inside a node, and gives them back", () => {
+    const flags = { requireConformance: true, requireUnifiedMemory: true, preferSameNuma: true, allowCxlMemory: true };
+    const spec = make({ resources: { constraints: flags } });
+    expect(spec.resources.constraints).toMatchObject(flags);
+    expect(specToProto(spec).resources?.constraints).toMatchObject(flags);
+    expect(Object.keys(make({}).resources.constraints)).not.toContain("requireConformance");
   });
 
   test("names every feature at once, and lets what asks for nothing pass", async () => {

@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import type { Quota, Tenant } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type Context, createContext } from "../../context.ts";
 import type { Column } from "../../output/table.ts";
 import { ABSENT } from "../../output/text.ts";
@@ -20,9 +20,12 @@ interface TenantFlags {
   readonly description?: string;
   readonly maxNodes?: number;
   readonly maxAllocations?: number;
+  readonly maxConcurrentAllocations?: number;
   readonly fairShare?: number;
   readonly gpuHours?: number;
+  readonly gpuHoursBudget?: number;
   readonly nodeHours?: number;
+  readonly nodeHoursBudget?: number;
   readonly burst?: number;
   readonly maxPreemptionClass?: number;
   readonly unset?: readonly string[];
@@ -78,16 +81,23 @@ function addQuotaFlags(command: Command): Command {
     .option("--gpu-hours <hours>", "budget of GPU hours", parseAmount)
     .option("--node-hours <hours>", "budget of node hours", parseAmount)
     .option("--burst <factor>", "how far over its share it may go when nodes are idle", parseAmount)
-    .option("--max-preemption-class <class>", "highest class its users may ask for", (text) => parseCount(text, 0, 10));
+    .option("--max-preemption-class <class>", "highest class its users may ask for", (text) => parseCount(text, 0, 10))
+    .addOption(alsoNamed("--max-concurrent-allocations <count>", count))
+    .addOption(alsoNamed("--gpu-hours-budget <hours>", parseAmount))
+    .addOption(alsoNamed("--node-hours-budget <hours>", parseAmount));
 }
+
+/** Under the name that the limit has in the API; the help shows the shorter one. */
+const alsoNamed = (flags: string, parse: (text: string) => number): Option =>
+  new Option(flags).argParser(parse).hideHelp();
 
 function settingsOf(flags: TenantFlags) {
   const limits: Record<string, number | undefined> = {
     max_nodes: flags.maxNodes,
-    max_concurrent_allocations: flags.maxAllocations,
+    max_concurrent_allocations: flags.maxAllocations ?? flags.maxConcurrentAllocations,
     fair_share_target: flags.fairShare,
-    gpu_hours_budget: flags.gpuHours,
-    node_hours_budget: flags.nodeHours,
+    gpu_hours_budget: flags.gpuHours ?? flags.gpuHoursBudget,
+    node_hours_budget: flags.nodeHours ?? flags.nodeHoursBudget,
     burst_allowance: flags.burst,
   };
   const quota = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as Quota;

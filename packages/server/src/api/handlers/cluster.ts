@@ -8,7 +8,7 @@ import type { Call } from "../call.ts";
 export async function getClusterStatus(call: Call, _request: pb.GetClusterStatusRequest): Promise<pb.ClusterStatus> {
   authorize(call.principal, "AdminService.GetClusterStatus", NOBODYS);
   const { plane } = call;
-  const members = await plane.members();
+  const members = await plane.membership.list();
   const status = plane.logStatus();
   return create(pb.ClusterStatusSchema, {
     engine: status.engine,
@@ -19,7 +19,7 @@ export async function getClusterStatus(call: Call, _request: pb.GetClusterStatus
     appliedIndex: String(status.appliedIndex),
     snapshotIndex: String(status.snapshot?.index ?? 0),
     stateHash: plane.stateHash(),
-    members: members.map((member) => ({ ...member })),
+    members: [...members],
     logBytes: status.bytes,
     writable: status.unwritable === null,
     unwritableReason: status.unwritable ?? "",

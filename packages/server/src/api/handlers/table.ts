@@ -3,10 +3,13 @@
 
 import type { HandlerTable } from "../rpc.ts";
 import * as allocations from "./allocations.ts";
+import * as backups from "./backups.ts";
 import * as cluster from "./cluster.ts";
 import * as logs from "./logs.ts";
+import * as members from "./members.ts";
 import * as nodes from "./nodes.ts";
 import * as tenants from "./tenants.ts";
+import * as usage from "./usage.ts";
 import * as vclusters from "./vclusters.ts";
 import { watch } from "./watch.ts";
 
@@ -33,5 +36,14 @@ export const handlers: HandlerTable = {
   "AdminService.GetVCluster": vclusters.getVCluster,
   "AdminService.ListVClusters": vclusters.listVClusters,
   "AdminService.UpdateVCluster": vclusters.updateVCluster,
+  "AdminService.GetTenantUsage": usage.getTenantUsage,
+  "AdminService.GetUserUsage": usage.getUserUsage,
   "AdminService.GetClusterStatus": cluster.getClusterStatus,
+  "AdminService.AddMember": members.addMember,
+  "AdminService.RemoveMember": members.removeMember,
+  "AdminService.TransferLeader": members.transferLeader,
+  "AdminService.CreateBackup": backups.createBackup,
+  "AdminService.ListBackups": backups.listBackups,
+  "AdminService.VerifyBackup": backups.verifyBackup,
+  "AdminService.RestoreBackup": backups.restoreBackup,
 };

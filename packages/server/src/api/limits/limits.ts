@@ -10,6 +10,9 @@ export const DEFAULT_PAGE_SIZE = 100;
 /** Bounds the time one list may hold the event loop. */
 export const MAX_PAGE_SIZE = 1_000;
 
+/** Users that one answer about a tenant's usage names; the total counts all. */
+export const MAX_USERS_SHOWN = 1_000;
+
 /** Rounds over the archive for one page when a filter is not known to it. */
 export const MAX_ARCHIVE_ROUNDS = 8;
 

@@ -9,7 +9,10 @@ import type { Logger } from "pino";
 import type { AgentHub } from "../../agents/hub.ts";
 import { type Clock, sleep } from "../../clock.ts";
 import type { Sequencer } from "../../leader/sequencer.ts";
+import type { PlanResult } from "../../observe/scheduling.ts";
 import type { Replica } from "../../replica/replica.ts";
+import { createScheduleMemory } from "./memory.ts";
+import { planResult } from "./plan-result.ts";
 import { wakeupOf } from "./wakeups.ts";
 
 /** A loop busy with cycles still leaves this many times a cycle's cost to everything else. */
@@ -24,13 +27,14 @@ export interface ScheduleContext {
   /** A node without a stream cannot be told to start anything; it is judged elsewhere, and later. */
   readonly hub: Pick<AgentHub, "connected" | "onConnect">;
   readonly onCycle: (result: CycleResult, seconds: number) => void;
-  readonly onPlacements: (accepted: number, refused: number) => void;
+  readonly onPlan: (vcluster: VClusterId, result: PlanResult) => void;
 }
 
 export async function runSchedule(context: ScheduleContext, signal: AbortSignal): Promise<void> {
   const { replica, clock, logger, hub } = context;
   const due = new Set<VClusterId>();
   const ranAt = new Map<VClusterId, Instant>();
+  const memory = createScheduleMemory(() => replica.view);
   let wake: () => void = () => {};
   const mark = (vcluster: VClusterId) => {
     due.add(vcluster);
@@ -46,7 +50,10 @@ export async function runSchedule(context: ScheduleContext, signal: AbortSignal)
       if (wakeup?.kind === "all") markAll();
     }
   });
-  const forget = hub.onConnect(markAll);
+  const forget = hub.onConnect((node) => {
+    // Ten thousand busy nodes that come back together are nothing to plan with.
+    if (replica.view.node(node)?.claims.length === 0) markAll();
+  });
   signal.addEventListener("abort", () => wake(), { once: true });
   markAll();
 
@@ -58,7 +65,8 @@ export async function runSchedule(context: ScheduleContext, signal: AbortSignal)
     for (const vcluster of ordered(due)) {
       due.delete(vcluster.id);
       ranAt.set(vcluster.id, clock.now());
-      if (signal.aborted || nothingToDo(replica.view, vcluster)) continue;
+      const isStuck = nothingToDo(replica.view, vcluster);
+      if (signal.aborted || (isStuck && !memory.isReportDue(vcluster, clock.now()))) continue;
       await runCycle(vcluster).catch((error) => {
         if (signal.aborted) return;
         logger.warn({ err: error, vcluster: vcluster.id }, "plan not committed; trying again");
@@ -73,8 +81,10 @@ export async function runSchedule(context: ScheduleContext, signal: AbortSignal)
 
   async function runCycle(vcluster: VCluster): Promise<void> {
     const began = clock.worked();
-    const result = cycle(snapshotFor(replica.view, vcluster, clock.now(), hub.connected));
-    context.onCycle(result, (clock.worked() - began) / 1000);
+    const now = clock.now();
+    const result = cycle(snapshotFor(replica.view, vcluster, now, hub.connected, memory.beyond(vcluster, now)));
+    const costMs = clock.worked() - began;
+    context.onCycle(memory.took(result, now, costMs), costMs / 1000);
     if (result.placements.length === 0) return;
     const { outcome } = await context.sequencer.propose({
       kind: "plan.commit",
@@ -82,12 +92,12 @@ export async function runSchedule(context: ScheduleContext, signal: AbortSignal)
       basis: result.basis,
       placements: result.placements,
     });
+    context.onPlan(vcluster.id, planResult(result.placements, outcome));
     if (outcome.kind === "rejected") {
       logger.warn({ vcluster: vcluster.id, refusal: outcome.refusal }, "plan refused");
       return;
     }
     const refused = outcome.placements?.filter((placement) => placement.refusal !== null) ?? [];
-    context.onPlacements(result.placements.length - refused.length, refused.length);
     for (const one of refused) logger.debug({ allocation: one.allocation, refusal: one.refusal }, "placement refused");
   }
 

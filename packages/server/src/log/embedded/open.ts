@@ -230,12 +230,11 @@ function serve(store: Store, maxEntryBytes: number, onWarning: (text: string) =>
       leader: election.leader()?.candidate ?? null,
       unwritable: closed ? "the log is closed" : unwritable,
     }),
+    present: () => [],
     async members() {
       refuseClosed();
       const leader = election.leader();
-      return [
-        { id: leader?.candidate ?? "local", address: dir, leader: leader !== null, healthy: unwritable === null },
-      ];
+      return [{ id: leader?.candidate ?? "local", name: dir, leader: leader !== null, healthy: unwritable === null }];
     },
     close() {
       closing ??= shut();

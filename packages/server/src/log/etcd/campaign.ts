@@ -1,15 +1,17 @@
 // Becoming the leader: one key, bound to a lease, that only one candidate can create. The same
 // transaction raises the term, so a term has one leader. The key's create revision is what every append
 // is compared with. A candidate waits until the key is gone; it learns that from the watch, and looks
-// for itself now and then in case the watch is late.
+// for itself now and then in case the watch is late. While another is favoured, which is for seconds,
+// it holds back; the favoured one takes the favour away with its claim.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { type KeyValue, KeyValueSchema, type TxnResponse } from "../../../gen/etcdserverpb/rpc_pb.ts";
-import { absent, get, holds, put } from "./append.ts";
+import { absent, get, holds, put, remove } from "./append.ts";
 import type { EtcdClient } from "./client/client.ts";
 import { EtcdError } from "./client/etcd-error.ts";
 import { type Facts, leaderValue } from "./facts.ts";
+import { hasten, type UntilGone } from "./hasten.ts";
 import type { Keys } from "./keys.ts";
 import { type KeptLease, keepLease } from "./lease.ts";
 import { ringWithin } from "./ring-within.ts";
@@ -26,6 +28,8 @@ export interface CampaignOptions {
   /** Name of the handle that campaigns. */
   readonly server: string;
   readonly leaseSeconds: number;
+  /** Known to whoever knows the candidates by name; without it, a dead leader leads until its lease ends. */
+  readonly untilGone: UntilGone | null;
   readonly signal: AbortSignal;
 }
 
@@ -37,8 +41,10 @@ export interface Won {
 
 /** Rejects with the signal's reason when aborted, and leaves no lease behind. */
 export async function campaign(options: CampaignOptions): Promise<Won> {
-  const { client, signal } = options;
+  const { client, facts, untilGone, signal } = options;
   const held: { lease: KeptLease | null } = { lease: null };
+  const over = new AbortController();
+  if (untilGone !== null) void hasten({ client, facts, untilGone, signal: AbortSignal.any([signal, over.signal]) });
   try {
     for (;;) {
       signal.throwIfAborted();
@@ -46,9 +52,9 @@ export async function campaign(options: CampaignOptions): Promise<Won> {
         const seen = await look(options);
         const ours = wonBefore(seen.leader, held.lease);
         if (ours !== null) return accept(options, ours, seen.answer);
-        if (seen.leader === undefined) {
+        if (seen.leader === undefined && mayClaim(seen, options.server)) {
           if (held.lease?.holds() !== true) held.lease = await keepLease(client, options.leaseSeconds);
-          const won = await claim(options, held.lease, seen.term);
+          const won = await claim(options, held.lease, seen);
           if (won !== null) return won;
         }
       } catch (cause) {
@@ -61,19 +67,26 @@ export async function campaign(options: CampaignOptions): Promise<Won> {
   } catch (cause) {
     void held.lease?.end();
     throw cause;
+  } finally {
+    over.abort();
   }
 }
 
 interface Seen {
   readonly leader: KeyValue | undefined;
   readonly term: KeyValue | undefined;
+  readonly favoured: KeyValue | undefined;
   readonly answer: TxnResponse;
 }
 
 async function look({ client, keys }: CampaignOptions): Promise<Seen> {
-  const answer = await client.txn({ success: [get(keys.leader), get(keys.term), get(keys.head)] }, CLAIM_TIMEOUT_MS);
-  return { leader: valueAt(answer, 0), term: valueAt(answer, 1), answer };
+  const facts = [get(keys.leader), get(keys.term), get(keys.head), get(keys.favoured)];
+  const answer = await client.txn({ success: facts }, CLAIM_TIMEOUT_MS);
+  return { leader: valueAt(answer, 0), term: valueAt(answer, 1), favoured: valueAt(answer, 3), answer };
 }
+
+const mayClaim = ({ favoured }: Seen, server: string): boolean =>
+  favoured === undefined || Buffer.from(favoured.value).toString("utf8") === server;
 
 /** A claim whose answer was lost may have been granted. */
 function wonBefore(leader: KeyValue | undefined, lease: KeptLease | null): Won | null {
@@ -82,7 +95,8 @@ function wonBefore(leader: KeyValue | undefined, lease: KeptLease | null): Won |
   return { term, createRevision: leader.createRevision, lease };
 }
 
-async function claim(options: CampaignOptions, lease: KeptLease, before: KeyValue | undefined): Promise<Won | null> {
+async function claim(options: CampaignOptions, lease: KeptLease, seen: Seen): Promise<Won | null> {
+  const before = seen.term;
   const { client, keys, candidate, server } = options;
   const lastTerm = before === undefined ? 0 : Number(Buffer.from(before.value).toString("utf8"));
   const term = lastTerm + 1;
@@ -91,11 +105,14 @@ async function claim(options: CampaignOptions, lease: KeptLease, before: KeyValu
       compare: [
         absent(keys.leader),
         before === undefined ? absent(keys.term) : holds(keys.term, Buffer.from(before.value)),
+        // Nobody else has been favoured since we looked.
+        seen.favoured === undefined ? absent(keys.favoured) : holds(keys.favoured, Buffer.from(server)),
       ],
       success: [
         put(keys.leader, leaderValue({ candidate, server, term }), lease.id),
         put(keys.term, Buffer.from(String(term))),
         get(keys.head),
+        remove({ key: keys.favoured }),
       ],
     },
     CLAIM_TIMEOUT_MS,

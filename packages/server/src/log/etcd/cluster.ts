@@ -3,34 +3,28 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Member, StatusResponse } from "../../../gen/etcdserverpb/rpc_pb.ts";
+import type { EtcdMember } from "../shared-log.ts";
 import type { EtcdTls } from "./client/channel.ts";
 import { createEtcdClient, type EtcdClient } from "./client/client.ts";
 import { EtcdError } from "./client/etcd-error.ts";
+import { answersPeers, peersKnownBy } from "./probe.ts";
 
+/** Together below two seconds, which is as long as whoever asks for the members waits. */
+const LIST_TIMEOUT_MS = 800;
 const STATUS_TIMEOUT_MS = 1_000;
+/** Before a change one that is merely slow is given more time. */
+const PATIENT_TIMEOUT_MS = 4_000;
 /** etcd changes nothing before its members have been connected for five seconds. */
 const CHANGE_TIMEOUT_MS = 10_000;
 const RETRY_MS = 500;
 
-export interface EtcdMember {
-  /** Hexadecimal, as etcd's own tools write it. */
-  readonly id: string;
-  /** Empty: added, never started. */
-  readonly name: string;
-  readonly peerUrls: readonly string[];
-  readonly clientUrls: readonly string[];
-  /** Whether it answers where it says it does. */
-  readonly healthy: boolean;
-  /** Leads etcd, which is not the same as leading Lattice. */
-  readonly leader: boolean;
-  readonly version: string | null;
-  readonly raftTerm: number | null;
-  readonly raftIndex: number | null;
-  readonly databaseBytes: number | null;
-}
+export type { EtcdMember } from "../shared-log.ts";
 
 export interface EtcdCluster {
-  members(): Promise<readonly EtcdMember[]>;
+  /** While etcd does not answer: those that it named last. */
+  members(patienceMs?: number): Promise<readonly EtcdMember[]>;
+  /** The member at this endpoint; null when it does not answer. */
+  memberAt(endpoint: string): Promise<EtcdMember | null>;
   /** Tells the cluster of a member that will be started at this peer address. */
   add(peerUrl: string): Promise<readonly EtcdMember[]>;
   /** Refused when what is left would not have a majority that answers. */
@@ -49,9 +43,32 @@ export function createCluster(client: EtcdClient, tls: EtcdTls | null): EtcdClus
       own.close();
     }
   };
-  const look = async (member: Member): Promise<EtcdMember> =>
-    describe(member, await at(member, (own) => own.status(STATUS_TIMEOUT_MS)).catch(() => null));
-  const members = async (): Promise<readonly EtcdMember[]> => Promise.all((await client.memberList()).map(look));
+  let named: readonly Member[] = [];
+  const list = async (): Promise<readonly Member[]> => {
+    named = await client.memberList();
+    return named;
+  };
+  /** Members on several hosts may all say that they serve clients on loopback: what answers there is our own. */
+  const statusOf = async (member: Member, patienceMs: number): Promise<StatusResponse | null> => {
+    const status = await at(member, (own) => own.status(patienceMs)).catch(() => null);
+    return status?.header?.memberId === member.id ? status : null;
+  };
+  const look = async (member: Member, patienceMs: number): Promise<EtcdMember> => {
+    const [status, answers] = await Promise.all([
+      statusOf(member, patienceMs),
+      answersPeers(member.peerUrls[0] ?? "", tls, patienceMs),
+    ]);
+    return describe(member, status, answers);
+  };
+  const members = async (patienceMs = STATUS_TIMEOUT_MS): Promise<readonly EtcdMember[]> => {
+    const late = new AbortController();
+    const lastNamed = sleep(LIST_TIMEOUT_MS, null, { signal: late.signal }).catch(() => null);
+    const answered = await Promise.race([list().catch(() => null), lastNamed]);
+    late.abort();
+    return Promise.all((answered ?? named).map((member) => look(member, patienceMs)));
+  };
+  // Known from the beginning, in case there is no majority when somebody asks.
+  void list().catch(() => undefined);
   const find = async (id: string): Promise<Member> => {
     const member = (await client.memberList()).find((one) => hex(one.id) === id);
     if (member === undefined) throw new EtcdError("not_found", `no member of etcd has the id ${id}`);
@@ -60,19 +77,43 @@ export function createCluster(client: EtcdClient, tls: EtcdTls | null): EtcdClus
 
   return {
     members,
+    async memberAt(endpoint) {
+      const own = createEtcdClient({ endpoints: [endpoint], tls });
+      try {
+        const status = await own.status(STATUS_TIMEOUT_MS);
+        const member =
+          named.find(({ id }) => id === status.header?.memberId) ??
+          (await list()).find(({ id }) => id === status.header?.memberId);
+        return member === undefined ? null : describe(member, status, true);
+      } catch {
+        return null;
+      } finally {
+        own.close();
+      }
+    },
     async add(peerUrl) {
-      const known = await members();
+      const known = await members(PATIENT_TIMEOUT_MS);
       if (known.some((member) => member.peerUrls.includes(peerUrl))) return known;
       const refusal = refuseAdd(known);
       if (refusal !== null) throw new EtcdError("refused", refusal);
-      await whenSteady(() => client.memberAdd(peerUrl));
-      return members();
+      // Not looked at again: until it is started the new member may be missing for a majority.
+      await whenSteady(async () => {
+        named = (await client.memberAdd(peerUrl)).members;
+      });
+      return named.map((member) => known.find(({ id }) => id === hex(member.id)) ?? describe(member, null, false));
     },
     async remove(id) {
       const member = await find(id);
-      const refusal = refuseRemove(await members(), id);
+      const before = await members(PATIENT_TIMEOUT_MS);
+      const refusal = refuseRemove(before, id);
       if (refusal !== null) throw new EtcdError("refused", refusal);
-      await whenSteady(() => client.memberRemove(member.id));
+      await whenSteady(async () => {
+        named = await client.memberRemove(member.id);
+      }).catch(async (cause: unknown) => {
+        // A member that is told of its own removal may stop before it says so; the others know.
+        if (!(await isGone(member, before, tls))) throw cause;
+        named = named.filter((one) => one.id !== member.id);
+      });
       return members();
     },
     async moveLeader(id) {
@@ -83,6 +124,15 @@ export function createCluster(client: EtcdClient, tls: EtcdTls | null): EtcdClus
       await at(await find(leader.id), (own) => own.moveLeader(target.id));
     },
   };
+}
+
+async function isGone(member: Member, known: readonly EtcdMember[], tls: EtcdTls | null): Promise<boolean> {
+  const others = known.filter(({ id, healthy }) => healthy && id !== hex(member.id));
+  const lists = await Promise.all(
+    others.map(({ peerUrls }) => peersKnownBy(peerUrls[0] ?? "", tls, STATUS_TIMEOUT_MS)),
+  );
+  const heard = lists.filter((list) => list !== null);
+  return heard.length > 0 && heard.every((list) => !member.peerUrls.some((url) => list.includes(url)));
 }
 
 /** Refused so, nothing has been changed. */
@@ -105,29 +155,34 @@ export function refuseAdd(members: readonly Pick<EtcdMember, "healthy">[]): stri
   const healthy = members.filter((member) => member.healthy).length;
   const needed = majority(members.length + 1);
   if (healthy >= needed || members.length <= 1) return null;
-  return `with one more member ${needed} must answer, and ${healthy} do; repair or remove a member first`;
+  return `with one more member ${needed} of ${members.length + 1} must answer, and ${healthy} do; repair or remove a member first`;
 }
 
 /** Null: it may be removed. */
 export function refuseRemove(members: readonly Pick<EtcdMember, "id" | "healthy">[], id: string): string | null {
   const left = members.filter((member) => member.id !== id);
   if (left.length === 0) return "it is the last member";
+  const answering = members.filter((member) => member.healthy).length;
+  if (answering < majority(members.length)) {
+    return `for any change ${majority(members.length)} of ${members.length} must answer, and ${answering} do; start the missing ones first`;
+  }
   const healthy = left.filter((member) => member.healthy).length;
   const needed = majority(left.length);
-  return healthy >= needed ? null : `without it ${needed} of ${left.length} must answer, and ${healthy} do`;
+  if (healthy >= needed) return null;
+  return `without it ${needed} of ${left.length} must answer, and ${healthy} do; repair or replace a member first`;
 }
 
 const majority = (members: number): number => Math.floor(members / 2) + 1;
 
 const hex = (id: bigint): string => id.toString(16);
 
-function describe(member: Member, status: StatusResponse | null): EtcdMember {
+function describe(member: Member, status: StatusResponse | null, answers: boolean): EtcdMember {
   return {
     id: hex(member.id),
     name: member.name,
     peerUrls: member.peerUrls,
     clientUrls: member.clientUrls,
-    healthy: status !== null && status.leader !== 0n,
+    healthy: status === null ? answers : status.leader !== 0n,
     leader: status !== null && status.leader === member.id,
     version: status?.version ?? null,
     raftTerm: status === null ? null : Number(status.raftTerm),

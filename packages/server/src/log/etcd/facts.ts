@@ -34,6 +34,8 @@ export interface Facts {
   leader(): LeaderFact | null;
   /** Servers that are there, by name, with their addresses. */
   servers(): ReadonlyMap<string, string>;
+  /** Servers that belong to the cluster, by name, and where their members speak. */
+  members(): ReadonlyMap<string, string>;
   /** Newest first. */
   snapshots(): readonly SnapshotDescriptor[];
   /** Ids of snapshots being written by servers that are there. */
@@ -54,6 +56,7 @@ export interface Facts {
 export function createFacts(keys: Keys, onWarning: (text: string) => void): Facts {
   const bell = createBell();
   const servers = new Map<string, string>();
+  const members = new Map<string, string>();
   const snapshots = new Map<string, SnapshotDescriptor>();
   const saving = new Set<string>();
   let firstIndex = 1;
@@ -106,6 +109,9 @@ export function createFacts(keys: Keys, onWarning: (text: string) => void): Fact
       case "leader":
         learnLeader(parseLeader(text(), kv), kv.modRevision);
         return;
+      case "member":
+        members.set(key.name, text());
+        return;
       case "server":
         servers.set(key.name, text());
         return;
@@ -137,6 +143,7 @@ export function createFacts(keys: Keys, onWarning: (text: string) => void): Fact
     term: () => term as Term,
     leader: () => leader,
     servers: () => servers,
+    members: () => members,
     snapshots: () => [...snapshots.values()].sort((a, b) => b.index - a.index || b.takenAtMs - a.takenAtMs),
     saving: () => saving,
     recent(index) {
@@ -145,6 +152,7 @@ export function createFacts(keys: Keys, onWarning: (text: string) => void): Fact
     },
     replace(kvs, revision) {
       servers.clear();
+      members.clear();
       snapshots.clear();
       saving.clear();
       if (!kvs.some((kv) => keys.leader.equals(kv.key))) learnLeader(null, revision);
@@ -159,6 +167,7 @@ export function createFacts(keys: Keys, onWarning: (text: string) => void): Fact
       const key = keys.parse(bytes);
       if (key.kind === "leader") learnLeader(null, revision);
       if (key.kind === "server") servers.delete(key.name);
+      if (key.kind === "member") members.delete(key.name);
       if (key.kind === "saving") saving.delete(key.id);
       if (key.kind === "snapshot") snapshots.delete(key.name);
       bell.ring();

@@ -4,6 +4,8 @@
 //   log/<first index>             the entries of one append, or the list of its parts
 //   meta/first                    index of the first entry kept        meta/head  index of the last
 //   meta/leader                   who leads, bound to its lease        meta/term  the last term given
+//   meta/favoured                 the one that may begin to lead, bound to a lease nobody keeps
+//   meta/member/<name>            a server that belongs to the cluster, and where its member speaks
 //   meta/saving/<id>              a snapshot being written, bound to its author's lease
 //   meta/server/<name>            a server that is there, bound to its lease
 //   meta/snapshot/<index>-<id>    a snapshot that is whole
@@ -25,6 +27,8 @@ export interface Keys {
   /** Below this key are the parts of all appends before `index`. */
   partsBefore(index: number): Range;
   partsOf(index: number, id: string): Range;
+  readonly favoured: Buffer;
+  member(name: string): Buffer;
   server(name: string): Buffer;
   saving(id: string): Buffer;
   snapshot(index: number, id: string): Buffer;
@@ -45,7 +49,7 @@ export interface Range {
 export type ParsedKey =
   | { readonly kind: "log"; readonly index: number }
   | { readonly kind: "head" | "first" | "leader" | "term" | "other" }
-  | { readonly kind: "server"; readonly name: string }
+  | { readonly kind: "member" | "server"; readonly name: string }
   | { readonly kind: "saving"; readonly id: string }
   | { readonly kind: "snapshot"; readonly name: string }
   | { readonly kind: "snapshotData"; readonly id: string };
@@ -68,6 +72,8 @@ export function keysUnder(prefix: string): Keys {
     part: (index, id, n) => key("part", padded(index), id, padded(n)),
     partsBefore: (index) => ({ key: key("part", ""), rangeEnd: key("part", padded(index)) }),
     partsOf: (index, id) => below("part", padded(index), id),
+    favoured: key("meta", "favoured"),
+    member: (name) => key("meta", "member", name),
     server: (name) => key("meta", "server", name),
     saving: (id) => key("meta", "saving", id),
     snapshot: (index, id) => key("meta", "snapshot", `${padded(index)}-${id}`),
@@ -95,7 +101,7 @@ function parse(path: string): ParsedKey {
   if (room === "snapdata") return { kind: "snapshotData", id: name };
   if (room !== "meta") return { kind: "other" };
   if (name === "head" || name === "first" || name === "leader" || name === "term") return { kind: name };
-  if (name === "server") return { kind: "server", name: rest };
+  if (name === "member" || name === "server") return { kind: name, name: rest };
   if (name === "saving") return { kind: "saving", id: rest };
   return name === "snapshot" ? { kind: "snapshot", name: rest } : { kind: "other" };
 }

@@ -7,7 +7,14 @@ import type { LogIndex } from "@lattice/core";
 import { checkAppend } from "../check-append.ts";
 import { follow } from "../follow.ts";
 import { createInTurn } from "../in-turn.ts";
-import { type Leadership, LogError, type LogMember, type ReplicatedLog, type StoredEntry } from "../replicated-log.ts";
+import {
+  type Leadership,
+  LogError,
+  type LogMember,
+  type LogServer,
+  type ReplicatedLog,
+  type StoredEntry,
+} from "../replicated-log.ts";
 import { type AppendResult, appendToEtcd } from "./append.ts";
 import { asLogError } from "./as-log-error.ts";
 import { campaign } from "./campaign.ts";
@@ -16,10 +23,12 @@ import { createEtcdClient, type EtcdClient } from "./client/client.ts";
 import { createCluster, type EtcdCluster } from "./cluster.ts";
 import { asInfo, createFacts, type Facts } from "./facts.ts";
 import { createFetcher } from "./fetch.ts";
+import type { UntilGone } from "./hasten.ts";
 import { type Keys, keysUnder } from "./keys.ts";
 import { listMembers } from "./members.ts";
 import { type Registry, startRegistry } from "./registry.ts";
 import { beginReign, type Reign } from "./reign.ts";
+import { createShared } from "./shared.ts";
 import { createSnapshots } from "./snapshots.ts";
 import { startTail } from "./tail.ts";
 import { truncateInEtcd } from "./truncate.ts";
@@ -47,11 +56,13 @@ export interface EtcdLogOptions {
   readonly prefix: string;
   /** This server among those of the cluster. */
   readonly name: string;
-  /** Where others reach this server; listed with it. */
-  readonly address?: string;
+  /** What this server says of itself to the others; listed with it. */
+  readonly announcement?: string;
   /** Servers that ought to be there: listed as unhealthy when they are not. */
-  readonly peers?: readonly { readonly id: string; readonly address: string }[];
+  readonly peers?: readonly LogServer[];
   readonly leaseSeconds?: number;
+  /** Says when a leader is surely gone; without it, one that died leads until its lease ends. */
+  readonly untilGone?: UntilGone;
   readonly maxEntryBytes?: number;
   readonly keepSnapshots?: number;
   readonly appendTimeoutMs?: number;
@@ -59,6 +70,8 @@ export interface EtcdLogOptions {
   readonly compactGapMs?: number;
   /** The first endpoint is a member that serves this server alone, which may defragment it. */
   readonly ownMember?: boolean;
+  /** Where that member speaks with the others, host:port. */
+  readonly peer?: string | null;
   readonly nowMs?: () => number;
   readonly onWarning?: (text: string) => void;
 }
@@ -91,7 +104,8 @@ export async function openEtcdLog(options: EtcdLogOptions): Promise<EtcdLog> {
   for (;;) {
     let registry: Registry | null = null;
     try {
-      registry = await startRegistry(client, keys, { name: options.name, address: options.address ?? "" });
+      const { name, announcement = "", peer = null } = options;
+      registry = await startRegistry(client, keys, { name, announcement, peer });
       const tail = await startTail({ client, keys, facts, signal: closing.signal, onState });
       const opened = { client, keys, facts, registry, closing, tailEnded: tail.ended, connection: () => problem };
       return await serve(opened, options);
@@ -233,9 +247,18 @@ async function serve(opened: Opened, options: EtcdLogOptions): Promise<EtcdLog> 
     client.close();
   };
 
+  const cluster = createCluster(client, options.tls ?? null);
   return {
     maxEntryBytes,
-    cluster: createCluster(client, options.tls ?? null),
+    cluster,
+    shared: createShared({
+      client,
+      keys,
+      facts,
+      cluster,
+      ownEndpoint: options.ownMember === true ? (options.endpoints[0] ?? null) : null,
+      secured: (options.tls ?? null) !== null,
+    }),
     async campaign(candidate, signal) {
       refuseClosed();
       signal.throwIfAborted();
@@ -248,6 +271,7 @@ async function serve(opened: Opened, options: EtcdLogOptions): Promise<EtcdLog> 
         candidate,
         server: options.name,
         leaseSeconds,
+        untilGone: options.untilGone ?? null,
         signal: stop,
       });
       campaigns.add(campaigning);
@@ -310,6 +334,7 @@ async function serve(opened: Opened, options: EtcdLogOptions): Promise<EtcdLog> 
         unwritable: closed() ? "the log is closed" : (unwritable ?? opened.connection()),
       };
     },
+    present: () => [...facts.servers()].map(([id, name]) => ({ id, name })),
     async members(): Promise<readonly LogMember[]> {
       refuseClosed();
       return listMembers(client, keys, options.peers ?? []);

@@ -21,7 +21,7 @@ export interface Registry {
 export async function startRegistry(
   client: EtcdClient,
   keys: Keys,
-  server: { readonly name: string; readonly address: string },
+  server: { readonly name: string; readonly announcement: string; readonly peer?: string | null },
 ): Promise<Registry> {
   const stop = new AbortController();
   let lease: KeptLease | null = null;
@@ -29,7 +29,16 @@ export async function startRegistry(
   const register = async (): Promise<KeptLease> => {
     const kept = await keepLease(client, SESSION_SECONDS);
     try {
-      await client.txn({ success: [put(keys.server(server.name), Buffer.from(server.address), kept.id)] }, TIMEOUT_MS);
+      await client.txn(
+        {
+          success: [
+            put(keys.server(server.name), Buffer.from(server.announcement), kept.id),
+            // Not bound to the lease: whoever looks for a server that is away finds it here.
+            ...(typeof server.peer === "string" ? [put(keys.member(server.name), Buffer.from(server.peer))] : []),
+          ],
+        },
+        TIMEOUT_MS,
+      );
       return kept;
     } catch (cause) {
       void kept.end();

@@ -1,32 +1,59 @@
 // Puts a snapshot into an etcd that has no log yet, so that a log begins right behind it: how a
 // backup is restored into a new cluster. A log that is there is never touched.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { LogIndex, Term } from "@lattice/core";
 import { LogError, type SnapshotInfo } from "../replicated-log.ts";
 import { absent, put } from "./append.ts";
 import { asLogError } from "./as-log-error.ts";
 import { createEtcdClient } from "./client/client.ts";
 import { createFacts } from "./facts.ts";
-import { keysUnder } from "./keys.ts";
+import { type Keys, keysUnder } from "./keys.ts";
 import type { EtcdLogOptions } from "./open.ts";
 import { startRegistry } from "./registry.ts";
 import { createSnapshots } from "./snapshots.ts";
 
 const TIMEOUT_MS = 10_000;
+const RETRY_MS = 200;
+
+type Place = Pick<EtcdLogOptions, "endpoints" | "tls" | "prefix" | "name">;
+
+/** Throws `wrong_index` when there is a log. Waits for an etcd that has just been started. */
+export async function refuseEtcdLog(options: Place): Promise<void> {
+  const client = createEtcdClient({ endpoints: options.endpoints, tls: options.tls ?? null });
+  const keys = keysUnder(options.prefix);
+  const until = performance.now() + TIMEOUT_MS;
+  try {
+    for (;;) {
+      try {
+        if ((await client.range({ key: keys.head })).kvs.length === 0) return;
+        break;
+      } catch (cause) {
+        if (performance.now() > until) throw asLogError(cause, "looking for a log in etcd");
+        await sleep(RETRY_MS);
+      }
+    }
+  } finally {
+    client.close();
+  }
+  throw notEmpty(keys);
+}
+
+const notEmpty = (keys: Keys): LogError =>
+  new LogError("wrong_index", `there is a log at ${keys.prefix} in etcd already`);
 
 /** Throws `wrong_index` when there is a log already. May be repeated after a failure. */
 export async function seedEtcdLog(
-  options: Pick<EtcdLogOptions, "endpoints" | "tls" | "prefix" | "name">,
+  options: Place,
   at: { readonly index: LogIndex; readonly term: Term },
   lines: Iterable<string>,
 ): Promise<SnapshotInfo> {
   const client = createEtcdClient({ endpoints: options.endpoints, tls: options.tls ?? null });
   const keys = keysUnder(options.prefix);
   const facts = createFacts(keys, () => undefined);
-  const notEmpty = new LogError("wrong_index", `there is a log at ${keys.prefix} in etcd already`);
   try {
-    if ((await client.range({ key: keys.head })).kvs.length > 0) throw notEmpty;
-    const registry = await startRegistry(client, keys, { name: `${options.name}-restore`, address: "" });
+    if ((await client.range({ key: keys.head })).kvs.length > 0) throw notEmpty(keys);
+    const registry = await startRegistry(client, keys, { name: `${options.name}-restore`, announcement: "" });
     try {
       const { lease } = registry;
       const quiet = { nowMs: Date.now, onWarning: () => undefined };
@@ -40,7 +67,7 @@ export async function seedEtcdLog(
           put(keys.term, Buffer.from(String(at.term))),
         ],
       };
-      if (!(await client.txn(request, TIMEOUT_MS)).succeeded) throw notEmpty;
+      if (!(await client.txn(request, TIMEOUT_MS)).succeeded) throw notEmpty(keys);
       return info;
     } finally {
       await registry.close();

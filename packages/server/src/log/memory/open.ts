@@ -135,12 +135,13 @@ export function openMemoryLog(options: MemoryLogOptions = {}): ReplicatedLog {
       leader: store.election.leader()?.candidate ?? null,
       unwritable: closed ? "the log is closed" : unwritable,
     }),
+    present: () => [],
     async members() {
       refuseClosed();
       const leader = store.election.leader()?.owner ?? null;
       return [...store.handles].map(([owner, id]) => ({
         id,
-        address: "memory",
+        name: "memory",
         leader: owner === leader,
         healthy: true,
       }));

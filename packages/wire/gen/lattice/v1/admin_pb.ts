@@ -9,13 +9,15 @@ import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { GetTenantUsageRequestSchema, GetUserUsageRequestSchema, UsageSchema } from "./usage_pb.ts";
+import { file_lattice_v1_usage } from "./usage_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file lattice/v1/admin.proto.
  */
 export const file_lattice_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChZsYXR0aWNlL3YxL2FkbWluLnByb3RvEgpsYXR0aWNlLnYxIscCCgVRdW90YRIWCgltYXhfbm9kZXMYASABKA1IAIgBARInChptYXhfY29uY3VycmVudF9hbGxvY2F0aW9ucxgCIAEoDUgBiAEBEh4KEWZhaXJfc2hhcmVfdGFyZ2V0GAMgASgBSAKIAQESHQoQZ3B1X2hvdXJzX2J1ZGdldBgEIAEoAUgDiAEBEh4KEW5vZGVfaG91cnNfYnVkZ2V0GAUgASgBSASIAQESHAoPYnVyc3RfYWxsb3dhbmNlGAYgASgBSAWIAQFCDAoKX21heF9ub2Rlc0IdChtfbWF4X2NvbmN1cnJlbnRfYWxsb2NhdGlvbnNCFAoSX2ZhaXJfc2hhcmVfdGFyZ2V0QhMKEV9ncHVfaG91cnNfYnVkZ2V0QhQKEl9ub2RlX2hvdXJzX2J1ZGdldEISChBfYnVyc3RfYWxsb3dhbmNlIt8BCgZUZW5hbnQSCgoCaWQYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSIAoFcXVvdGEYAyABKAsyES5sYXR0aWNlLnYxLlF1b3RhEhwKFG1heF9wcmVlbXB0aW9uX2NsYXNzGAQgASgNEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWF1dG9tYXRpYxgGIAEoCBIUCgxub2Rlc19pbl91c2UYByABKA0SGwoTcnVubmluZ19hbGxvY2F0aW9ucxgIIAEoDSKoAQoTQ3JlYXRlVGVuYW50UmVxdWVzdBIKCgJpZBgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIgCgVxdW90YRgDIAEoCzIRLmxhdHRpY2UudjEuUXVvdGESIQoUbWF4X3ByZWVtcHRpb25fY2xhc3MYBCABKA1IAIgBARISCgpyZXF1ZXN0X2lkGAUgASgJQhcKFV9tYXhfcHJlZW1wdGlvbl9jbGFzcyIeChBHZXRUZW5hbnRSZXF1ZXN0EgoKAmlkGAEgASgJIjsKEkxpc3RUZW5hbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCSJmChNMaXN0VGVuYW50c1Jlc3BvbnNlEiMKB3RlbmFudHMYASADKAsyEi5sYXR0aWNlLnYxLlRlbmFudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEQoJbG9nX2luZGV4GAMgASgJIswBChNVcGRhdGVUZW5hbnRSZXF1ZXN0EgoKAmlkGAEgASgJEhgKC2Rlc2NyaXB0aW9uGAIgASgJSACIAQESIAoFcXVvdGEYAyABKAsyES5sYXR0aWNlLnYxLlF1b3RhEiEKFG1heF9wcmVlbXB0aW9uX2NsYXNzGAQgASgNSAGIAQESDQoFdW5zZXQYBSADKAkSEgoKcmVxdWVzdF9pZBgGIAEoCUIOCgxfZGVzY3JpcHRpb25CFwoVX21heF9wcmVlbXB0aW9uX2NsYXNzIkcKDlRlbmFudFJlc3BvbnNlEiIKBnRlbmFudBgBIAEoCzISLmxhdHRpY2UudjEuVGVuYW50EhEKCWxvZ19pbmRleBgCIAEoCSLjAgoHV2VpZ2h0cxIVCghwcmlvcml0eRgBIAEoAUgAiAEBEhYKCXdhaXRfdGltZRgCIAEoAUgBiAEBEhcKCmZhaXJfc2hhcmUYAyABKAFIAogBARIVCgh0b3BvbG9neRgEIAEoAUgDiAEBEhsKDmRhdGFfcmVhZGluZXNzGAUgASgBSASIAQESFAoHYmFja2xvZxgGIAEoAUgFiAEBEhMKBmVuZXJneRgHIAEoAUgGiAEBEhcKCmNoZWNrcG9pbnQYCCABKAFIB4gBARIYCgtjb25mb3JtYW5jZRgJIAEoAUgIiAEBQgsKCV9wcmlvcml0eUIMCgpfd2FpdF90aW1lQg0KC19mYWlyX3NoYXJlQgsKCV90b3BvbG9neUIRCg9fZGF0YV9yZWFkaW5lc3NCCgoIX2JhY2tsb2dCCQoHX2VuZXJneUINCgtfY2hlY2twb2ludEIOCgxfY29uZm9ybWFuY2Ui7QIKCFZDbHVzdGVyEgoKAmlkGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBnRlbmFudBgDIAEoCRIsCglzY2hlZHVsZXIYBCABKA4yGS5sYXR0aWNlLnYxLlNjaGVkdWxlclR5cGUSJAoHd2VpZ2h0cxgFIAEoCzITLmxhdHRpY2UudjEuV2VpZ2h0cxIeChZjeWNsZV9pbnRlcnZhbF9zZWNvbmRzGAYgASgNEhYKDmJhY2tmaWxsX2RlcHRoGAcgASgNEiAKGGRlZmF1bHRfd2FsbHRpbWVfc2Vjb25kcxgIIAEoDRIcChRtYXhfd2FsbHRpbWVfc2Vjb25kcxgJIAEoDRISCgppc19kZWZhdWx0GAogASgIEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3BlbmRpbmcYDCABKA0SDwoHcnVubmluZxgNIAEoDSKgAwoVQ3JlYXRlVkNsdXN0ZXJSZXF1ZXN0EgoKAmlkGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBnRlbmFudBgDIAEoCRIsCglzY2hlZHVsZXIYBCABKA4yGS5sYXR0aWNlLnYxLlNjaGVkdWxlclR5cGUSJAoHd2VpZ2h0cxgFIAEoCzITLmxhdHRpY2UudjEuV2VpZ2h0cxIjChZjeWNsZV9pbnRlcnZhbF9zZWNvbmRzGAYgASgNSACIAQESGwoOYmFja2ZpbGxfZGVwdGgYByABKA1IAYgBARIlChhkZWZhdWx0X3dhbGx0aW1lX3NlY29uZHMYCCABKA1IAogBARIhChRtYXhfd2FsbHRpbWVfc2Vjb25kcxgJIAEoDUgDiAEBEhIKCnJlcXVlc3RfaWQYCiABKAlCGQoXX2N5Y2xlX2ludGVydmFsX3NlY29uZHNCEQoPX2JhY2tmaWxsX2RlcHRoQhsKGV9kZWZhdWx0X3dhbGx0aW1lX3NlY29uZHNCFwoVX21heF93YWxsdGltZV9zZWNvbmRzIiAKEkdldFZDbHVzdGVyUmVxdWVzdBIKCgJpZBgBIAEoCSI9ChRMaXN0VkNsdXN0ZXJzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCSJsChVMaXN0VkNsdXN0ZXJzUmVzcG9uc2USJwoJdmNsdXN0ZXJzGAEgAygLMhQubGF0dGljZS52MS5WQ2x1c3RlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEQoJbG9nX2luZGV4GAMgASgJIvcCChVVcGRhdGVWQ2x1c3RlclJlcXVlc3QSCgoCaWQYASABKAkSGAoLZGVzY3JpcHRpb24YAiABKAlIAIgBARIkCgd3ZWlnaHRzGAMgASgLMhMubGF0dGljZS52MS5XZWlnaHRzEiMKFmN5Y2xlX2ludGVydmFsX3NlY29uZHMYBCABKA1IAYgBARIbCg5iYWNrZmlsbF9kZXB0aBgFIAEoDUgCiAEBEiUKGGRlZmF1bHRfd2FsbHRpbWVfc2Vjb25kcxgGIAEoDUgDiAEBEiEKFG1heF93YWxsdGltZV9zZWNvbmRzGAcgASgNSASIAQESEgoKcmVxdWVzdF9pZBgIIAEoCUIOCgxfZGVzY3JpcHRpb25CGQoXX2N5Y2xlX2ludGVydmFsX3NlY29uZHNCEQoPX2JhY2tmaWxsX2RlcHRoQhsKGV9kZWZhdWx0X3dhbGx0aW1lX3NlY29uZHNCFwoVX21heF93YWxsdGltZV9zZWNvbmRzIk0KEFZDbHVzdGVyUmVzcG9uc2USJgoIdmNsdXN0ZXIYASABKAsyFC5sYXR0aWNlLnYxLlZDbHVzdGVyEhEKCWxvZ19pbmRleBgCIAEoCSIZChdHZXRDbHVzdGVyU3RhdHVzUmVxdWVzdCKMAgoNQ2x1c3RlclN0YXR1cxIOCgZlbmdpbmUYASABKAkSDAoEdGVybRgCIAEoCRIOCgZsZWFkZXIYAyABKAkSEQoJaXNfbGVhZGVyGAQgASgIEhIKCmxhc3RfaW5kZXgYBSABKAkSFQoNYXBwbGllZF9pbmRleBgGIAEoCRIWCg5zbmFwc2hvdF9pbmRleBgHIAEoCRISCgpzdGF0ZV9oYXNoGAggASgJEiMKB21lbWJlcnMYCSADKAsyEi5sYXR0aWNlLnYxLk1lbWJlchIRCglsb2dfYnl0ZXMYCiABKAESEAoId3JpdGFibGUYCyABKAgSGQoRdW53cml0YWJsZV9yZWFzb24YDCABKAkiRgoGTWVtYmVyEgoKAmlkGAEgASgJEg8KB2FkZHJlc3MYAiABKAkSDgoGbGVhZGVyGAMgASgIEg8KB2hlYWx0aHkYBCABKAgq5AEKDVNjaGVkdWxlclR5cGUSHgoaU0NIRURVTEVSX1RZUEVfVU5TUEVDSUZJRUQQABIfChtTQ0hFRFVMRVJfVFlQRV9IUENfQkFDS0ZJTEwQARIeChpTQ0hFRFVMRVJfVFlQRV9NTF9UUkFJTklORxACEiMKH1NDSEVEVUxFUl9UWVBFX1NFUlZJQ0VfQklOX1BBQ0sQAxIjCh9TQ0hFRFVMRVJfVFlQRV9JTlRFUkFDVElWRV9GSUZPEAQSKAokU0NIRURVTEVSX1RZUEVfU0VOU0lUSVZFX1JFU0VSVkFUSU9OEAUy9wcKDEFkbWluU2VydmljZRJnCgxDcmVhdGVUZW5hbnQSHy5sYXR0aWNlLnYxLkNyZWF0ZVRlbmFudFJlcXVlc3QaGi5sYXR0aWNlLnYxLlRlbmFudFJlc3BvbnNlIhqC0+STAhQ6ASoiDy9hcGkvdjEvdGVuYW50cxJbCglHZXRUZW5hbnQSHC5sYXR0aWNlLnYxLkdldFRlbmFudFJlcXVlc3QaEi5sYXR0aWNlLnYxLlRlbmFudCIcgtPkkwIWEhQvYXBpL3YxL3RlbmFudHMve2lkfRJnCgtMaXN0VGVuYW50cxIeLmxhdHRpY2UudjEuTGlzdFRlbmFudHNSZXF1ZXN0Gh8ubGF0dGljZS52MS5MaXN0VGVuYW50c1Jlc3BvbnNlIheC0+STAhESDy9hcGkvdjEvdGVuYW50cxJsCgxVcGRhdGVUZW5hbnQSHy5sYXR0aWNlLnYxLlVwZGF0ZVRlbmFudFJlcXVlc3QaGi5sYXR0aWNlLnYxLlRlbmFudFJlc3BvbnNlIh+C0+STAhk6ASoyFC9hcGkvdjEvdGVuYW50cy97aWR9Em8KDkNyZWF0ZVZDbHVzdGVyEiEubGF0dGljZS52MS5DcmVhdGVWQ2x1c3RlclJlcXVlc3QaHC5sYXR0aWNlLnYxLlZDbHVzdGVyUmVzcG9uc2UiHILT5JMCFjoBKiIRL2FwaS92MS92Y2x1c3RlcnMSYwoLR2V0VkNsdXN0ZXISHi5sYXR0aWNlLnYxLkdldFZDbHVzdGVyUmVxdWVzdBoULmxhdHRpY2UudjEuVkNsdXN0ZXIiHoLT5JMCGBIWL2FwaS92MS92Y2x1c3RlcnMve2lkfRJvCg1MaXN0VkNsdXN0ZXJzEiAubGF0dGljZS52MS5MaXN0VkNsdXN0ZXJzUmVxdWVzdBohLmxhdHRpY2UudjEuTGlzdFZDbHVzdGVyc1Jlc3BvbnNlIhmC0+STAhMSES9hcGkvdjEvdmNsdXN0ZXJzEnQKDlVwZGF0ZVZDbHVzdGVyEiEubGF0dGljZS52MS5VcGRhdGVWQ2x1c3RlclJlcXVlc3QaHC5sYXR0aWNlLnYxLlZDbHVzdGVyUmVzcG9uc2UiIYLT5JMCGzoBKjIWL2FwaS92MS92Y2x1c3RlcnMve2lkfRKMAQoQR2V0Q2x1c3RlclN0YXR1cxIjLmxhdHRpY2UudjEuR2V0Q2x1c3RlclN0YXR1c1JlcXVlc3QaGS5sYXR0aWNlLnYxLkNsdXN0ZXJTdGF0dXMiOILT5JMCMlobEhkvYXBpL3YxL2FkbWluL3JhZnQvc3RhdHVzEhMvYXBpL3YxL3JhZnQvc3RhdHVzYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_timestamp]);
+  fileDesc("ChZsYXR0aWNlL3YxL2FkbWluLnByb3RvEgpsYXR0aWNlLnYxIscCCgVRdW90YRIWCgltYXhfbm9kZXMYASABKA1IAIgBARInChptYXhfY29uY3VycmVudF9hbGxvY2F0aW9ucxgCIAEoDUgBiAEBEh4KEWZhaXJfc2hhcmVfdGFyZ2V0GAMgASgBSAKIAQESHQoQZ3B1X2hvdXJzX2J1ZGdldBgEIAEoAUgDiAEBEh4KEW5vZGVfaG91cnNfYnVkZ2V0GAUgASgBSASIAQESHAoPYnVyc3RfYWxsb3dhbmNlGAYgASgBSAWIAQFCDAoKX21heF9ub2Rlc0IdChtfbWF4X2NvbmN1cnJlbnRfYWxsb2NhdGlvbnNCFAoSX2ZhaXJfc2hhcmVfdGFyZ2V0QhMKEV9ncHVfaG91cnNfYnVkZ2V0QhQKEl9ub2RlX2hvdXJzX2J1ZGdldEISChBfYnVyc3RfYWxsb3dhbmNlIt8BCgZUZW5hbnQSCgoCaWQYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSIAoFcXVvdGEYAyABKAsyES5sYXR0aWNlLnYxLlF1b3RhEhwKFG1heF9wcmVlbXB0aW9uX2NsYXNzGAQgASgNEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWF1dG9tYXRpYxgGIAEoCBIUCgxub2Rlc19pbl91c2UYByABKA0SGwoTcnVubmluZ19hbGxvY2F0aW9ucxgIIAEoDSKoAQoTQ3JlYXRlVGVuYW50UmVxdWVzdBIKCgJpZBgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIgCgVxdW90YRgDIAEoCzIRLmxhdHRpY2UudjEuUXVvdGESIQoUbWF4X3ByZWVtcHRpb25fY2xhc3MYBCABKA1IAIgBARISCgpyZXF1ZXN0X2lkGAUgASgJQhcKFV9tYXhfcHJlZW1wdGlvbl9jbGFzcyIeChBHZXRUZW5hbnRSZXF1ZXN0EgoKAmlkGAEgASgJIjsKEkxpc3RUZW5hbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCSJmChNMaXN0VGVuYW50c1Jlc3BvbnNlEiMKB3RlbmFudHMYASADKAsyEi5sYXR0aWNlLnYxLlRlbmFudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEQoJbG9nX2luZGV4GAMgASgJIswBChNVcGRhdGVUZW5hbnRSZXF1ZXN0EgoKAmlkGAEgASgJEhgKC2Rlc2NyaXB0aW9uGAIgASgJSACIAQESIAoFcXVvdGEYAyABKAsyES5sYXR0aWNlLnYxLlF1b3RhEiEKFG1heF9wcmVlbXB0aW9uX2NsYXNzGAQgASgNSAGIAQESDQoFdW5zZXQYBSADKAkSEgoKcmVxdWVzdF9pZBgGIAEoCUIOCgxfZGVzY3JpcHRpb25CFwoVX21heF9wcmVlbXB0aW9uX2NsYXNzIkcKDlRlbmFudFJlc3BvbnNlEiIKBnRlbmFudBgBIAEoCzISLmxhdHRpY2UudjEuVGVuYW50EhEKCWxvZ19pbmRleBgCIAEoCSLjAgoHV2VpZ2h0cxIVCghwcmlvcml0eRgBIAEoAUgAiAEBEhYKCXdhaXRfdGltZRgCIAEoAUgBiAEBEhcKCmZhaXJfc2hhcmUYAyABKAFIAogBARIVCgh0b3BvbG9neRgEIAEoAUgDiAEBEhsKDmRhdGFfcmVhZGluZXNzGAUgASgBSASIAQESFAoHYmFja2xvZxgGIAEoAUgFiAEBEhMKBmVuZXJneRgHIAEoAUgGiAEBEhcKCmNoZWNrcG9pbnQYCCABKAFIB4gBARIYCgtjb25mb3JtYW5jZRgJIAEoAUgIiAEBQgsKCV9wcmlvcml0eUIMCgpfd2FpdF90aW1lQg0KC19mYWlyX3NoYXJlQgsKCV90b3BvbG9neUIRCg9fZGF0YV9yZWFkaW5lc3NCCgoIX2JhY2tsb2dCCQoHX2VuZXJneUINCgtfY2hlY2twb2ludEIOCgxfY29uZm9ybWFuY2Ui7QIKCFZDbHVzdGVyEgoKAmlkGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBnRlbmFudBgDIAEoCRIsCglzY2hlZHVsZXIYBCABKA4yGS5sYXR0aWNlLnYxLlNjaGVkdWxlclR5cGUSJAoHd2VpZ2h0cxgFIAEoCzITLmxhdHRpY2UudjEuV2VpZ2h0cxIeChZjeWNsZV9pbnRlcnZhbF9zZWNvbmRzGAYgASgNEhYKDmJhY2tmaWxsX2RlcHRoGAcgASgNEiAKGGRlZmF1bHRfd2FsbHRpbWVfc2Vjb25kcxgIIAEoDRIcChRtYXhfd2FsbHRpbWVfc2Vjb25kcxgJIAEoDRISCgppc19kZWZhdWx0GAogASgIEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3BlbmRpbmcYDCABKA0SDwoHcnVubmluZxgNIAEoDSKgAwoVQ3JlYXRlVkNsdXN0ZXJSZXF1ZXN0EgoKAmlkGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBnRlbmFudBgDIAEoCRIsCglzY2hlZHVsZXIYBCABKA4yGS5sYXR0aWNlLnYxLlNjaGVkdWxlclR5cGUSJAoHd2VpZ2h0cxgFIAEoCzITLmxhdHRpY2UudjEuV2VpZ2h0cxIjChZjeWNsZV9pbnRlcnZhbF9zZWNvbmRzGAYgASgNSACIAQESGwoOYmFja2ZpbGxfZGVwdGgYByABKA1IAYgBARIlChhkZWZhdWx0X3dhbGx0aW1lX3NlY29uZHMYCCABKA1IAogBARIhChRtYXhfd2FsbHRpbWVfc2Vjb25kcxgJIAEoDUgDiAEBEhIKCnJlcXVlc3RfaWQYCiABKAlCGQoXX2N5Y2xlX2ludGVydmFsX3NlY29uZHNCEQoPX2JhY2tmaWxsX2RlcHRoQhsKGV9kZWZhdWx0X3dhbGx0aW1lX3NlY29uZHNCFwoVX21heF93YWxsdGltZV9zZWNvbmRzIiAKEkdldFZDbHVzdGVyUmVxdWVzdBIKCgJpZBgBIAEoCSI9ChRMaXN0VkNsdXN0ZXJzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCSJsChVMaXN0VkNsdXN0ZXJzUmVzcG9uc2USJwoJdmNsdXN0ZXJzGAEgAygLMhQubGF0dGljZS52MS5WQ2x1c3RlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEQoJbG9nX2luZGV4GAMgASgJIvcCChVVcGRhdGVWQ2x1c3RlclJlcXVlc3QSCgoCaWQYASABKAkSGAoLZGVzY3JpcHRpb24YAiABKAlIAIgBARIkCgd3ZWlnaHRzGAMgASgLMhMubGF0dGljZS52MS5XZWlnaHRzEiMKFmN5Y2xlX2ludGVydmFsX3NlY29uZHMYBCABKA1IAYgBARIbCg5iYWNrZmlsbF9kZXB0aBgFIAEoDUgCiAEBEiUKGGRlZmF1bHRfd2FsbHRpbWVfc2Vjb25kcxgGIAEoDUgDiAEBEiEKFG1heF93YWxsdGltZV9zZWNvbmRzGAcgASgNSASIAQESEgoKcmVxdWVzdF9pZBgIIAEoCUIOCgxfZGVzY3JpcHRpb25CGQoXX2N5Y2xlX2ludGVydmFsX3NlY29uZHNCEQoPX2JhY2tmaWxsX2RlcHRoQhsKGV9kZWZhdWx0X3dhbGx0aW1lX3NlY29uZHNCFwoVX21heF93YWxsdGltZV9zZWNvbmRzIk0KEFZDbHVzdGVyUmVzcG9uc2USJgoIdmNsdXN0ZXIYASABKAsyFC5sYXR0aWNlLnYxLlZDbHVzdGVyEhEKCWxvZ19pbmRleBgCIAEoCSIZChdHZXRDbHVzdGVyU3RhdHVzUmVxdWVzdCKMAgoNQ2x1c3RlclN0YXR1cxIOCgZlbmdpbmUYASABKAkSDAoEdGVybRgCIAEoCRIOCgZsZWFkZXIYAyABKAkSEQoJaXNfbGVhZGVyGAQgASgIEhIKCmxhc3RfaW5kZXgYBSABKAkSFQoNYXBwbGllZF9pbmRleBgGIAEoCRIWCg5zbmFwc2hvdF9pbmRleBgHIAEoCRISCgpzdGF0ZV9oYXNoGAggASgJEiMKB21lbWJlcnMYCSADKAsyEi5sYXR0aWNlLnYxLk1lbWJlchIRCglsb2dfYnl0ZXMYCiABKAESEAoId3JpdGFibGUYCyABKAgSGQoRdW53cml0YWJsZV9yZWFzb24YDCABKAkizAEKBk1lbWJlchIKCgJpZBgBIAEoCRIPCgdhZGRyZXNzGAIgASgJEg4KBmxlYWRlchgDIAEoCBIPCgdoZWFsdGh5GAQgASgIEhoKDWFwcGxpZWRfaW5kZXgYBSABKAlIAIgBARIQCgNsYWcYBiABKA1IAYgBARIWCg5zZXJ2ZXJfdmVyc2lvbhgHIAEoCRIkCgRldGNkGAggASgLMhYubGF0dGljZS52MS5FdGNkTWVtYmVyQhAKDl9hcHBsaWVkX2luZGV4QgYKBF9sYWcixQEKCkV0Y2RNZW1iZXISCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIUCgxwZWVyX2FkZHJlc3MYAyABKAkSFgoOY2xpZW50X2FkZHJlc3MYBCABKAkSDwoHaGVhbHRoeRgFIAEoCBIOCgZsZWFkZXIYBiABKAgSDwoHdmVyc2lvbhgHIAEoCRIWCg5kYXRhYmFzZV9ieXRlcxgIIAEoARIRCglyYWZ0X3Rlcm0YCSABKAkSEgoKcmFmdF9pbmRleBgKIAEoCSI0ChBBZGRNZW1iZXJSZXF1ZXN0EgoKAmlkGAEgASgJEhQKDHBlZXJfYWRkcmVzcxgCIAEoCSIhChNSZW1vdmVNZW1iZXJSZXF1ZXN0EgoKAmlkGAEgASgJIjkKEk1lbWJlcnNoaXBSZXNwb25zZRIjCgdtZW1iZXJzGAEgAygLMhIubGF0dGljZS52MS5NZW1iZXIiIwoVVHJhbnNmZXJMZWFkZXJSZXF1ZXN0EgoKAnRvGAEgASgJIjYKFlRyYW5zZmVyTGVhZGVyUmVzcG9uc2USDgoGbGVhZGVyGAEgASgJEgwKBHRlcm0YAiABKAkiKgoTQ3JlYXRlQmFja3VwUmVxdWVzdBITCgtkZXN0aW5hdGlvbhgBIAEoCSKBAgoGQmFja3VwEg4KBnNvdXJjZRgBIAEoCRIuCgpjcmVhdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglsb2dfaW5kZXgYAyABKAkSDAoEdGVybRgEIAEoCRISCgpzdGF0ZV9oYXNoGAUgASgJEg4KBnNoYTI1NhgGIAEoCRINCgVieXRlcxgHIAEoARITCgthbGxvY2F0aW9ucxgIIAEoDRINCgVub2RlcxgJIAEoDRIXCg9oaXN0b3J5X3JlY29yZHMYCiABKAESFgoOc2VydmVyX3ZlcnNpb24YCyABKAkSDgoGZm9ybWF0GAwgASgNIikKEkxpc3RCYWNrdXBzUmVxdWVzdBITCgtkZXN0aW5hdGlvbhgBIAEoCSI6ChNMaXN0QmFja3Vwc1Jlc3BvbnNlEiMKB2JhY2t1cHMYASADKAsyEi5sYXR0aWNlLnYxLkJhY2t1cCIlChNWZXJpZnlCYWNrdXBSZXF1ZXN0Eg4KBnNvdXJjZRgBIAEoCSJvChRWZXJpZnlCYWNrdXBSZXNwb25zZRIKCgJvaxgBIAEoCBIiCgZiYWNrdXAYAiABKAsyEi5sYXR0aWNlLnYxLkJhY2t1cBInCgZjaGVja3MYAyADKAsyFy5sYXR0aWNlLnYxLkJhY2t1cENoZWNrIjcKC0JhY2t1cENoZWNrEgwKBG5hbWUYASABKAkSCgoCb2sYAiABKAgSDgoGZGV0YWlsGAMgASgJIjQKFFJlc3RvcmVCYWNrdXBSZXF1ZXN0Eg4KBnNvdXJjZRgBIAEoCRIMCgRwYXRoGAIgASgJImIKFVJlc3RvcmVCYWNrdXBSZXNwb25zZRIiCgZiYWNrdXAYASABKAsyEi5sYXR0aWNlLnYxLkJhY2t1cBIRCglsb2dfaW5kZXgYAiABKAkSEgoKc3RhdGVfaGFzaBgDIAEoCSrkAQoNU2NoZWR1bGVyVHlwZRIeChpTQ0hFRFVMRVJfVFlQRV9VTlNQRUNJRklFRBAAEh8KG1NDSEVEVUxFUl9UWVBFX0hQQ19CQUNLRklMTBABEh4KGlNDSEVEVUxFUl9UWVBFX01MX1RSQUlOSU5HEAISIwofU0NIRURVTEVSX1RZUEVfU0VSVklDRV9CSU5fUEFDSxADEiMKH1NDSEVEVUxFUl9UWVBFX0lOVEVSQUNUSVZFX0ZJRk8QBBIoCiRTQ0hFRFVMRVJfVFlQRV9TRU5TSVRJVkVfUkVTRVJWQVRJT04QBTKJEAoMQWRtaW5TZXJ2aWNlEmcKDENyZWF0ZVRlbmFudBIfLmxhdHRpY2UudjEuQ3JlYXRlVGVuYW50UmVxdWVzdBoaLmxhdHRpY2UudjEuVGVuYW50UmVzcG9uc2UiGoLT5JMCFDoBKiIPL2FwaS92MS90ZW5hbnRzElsKCUdldFRlbmFudBIcLmxhdHRpY2UudjEuR2V0VGVuYW50UmVxdWVzdBoSLmxhdHRpY2UudjEuVGVuYW50IhyC0+STAhYSFC9hcGkvdjEvdGVuYW50cy97aWR9EmcKC0xpc3RUZW5hbnRzEh4ubGF0dGljZS52MS5MaXN0VGVuYW50c1JlcXVlc3QaHy5sYXR0aWNlLnYxLkxpc3RUZW5hbnRzUmVzcG9uc2UiF4LT5JMCERIPL2FwaS92MS90ZW5hbnRzEmwKDFVwZGF0ZVRlbmFudBIfLmxhdHRpY2UudjEuVXBkYXRlVGVuYW50UmVxdWVzdBoaLmxhdHRpY2UudjEuVGVuYW50UmVzcG9uc2UiH4LT5JMCGToBKjIUL2FwaS92MS90ZW5hbnRzL3tpZH0SbwoOQ3JlYXRlVkNsdXN0ZXISIS5sYXR0aWNlLnYxLkNyZWF0ZVZDbHVzdGVyUmVxdWVzdBocLmxhdHRpY2UudjEuVkNsdXN0ZXJSZXNwb25zZSIcgtPkkwIWOgEqIhEvYXBpL3YxL3ZjbHVzdGVycxJjCgtHZXRWQ2x1c3RlchIeLmxhdHRpY2UudjEuR2V0VkNsdXN0ZXJSZXF1ZXN0GhQubGF0dGljZS52MS5WQ2x1c3RlciIegtPkkwIYEhYvYXBpL3YxL3ZjbHVzdGVycy97aWR9Em8KDUxpc3RWQ2x1c3RlcnMSIC5sYXR0aWNlLnYxLkxpc3RWQ2x1c3RlcnNSZXF1ZXN0GiEubGF0dGljZS52MS5MaXN0VkNsdXN0ZXJzUmVzcG9uc2UiGYLT5JMCExIRL2FwaS92MS92Y2x1c3RlcnMSdAoOVXBkYXRlVkNsdXN0ZXISIS5sYXR0aWNlLnYxLlVwZGF0ZVZDbHVzdGVyUmVxdWVzdBocLmxhdHRpY2UudjEuVkNsdXN0ZXJSZXNwb25zZSIhgtPkkwIbOgEqMhYvYXBpL3YxL3ZjbHVzdGVycy97aWR9EmoKDkdldFRlbmFudFVzYWdlEiEubGF0dGljZS52MS5HZXRUZW5hbnRVc2FnZVJlcXVlc3QaES5sYXR0aWNlLnYxLlVzYWdlIiKC0+STAhwSGi9hcGkvdjEvdGVuYW50cy97aWR9L3VzYWdlElkKDEdldFVzZXJVc2FnZRIfLmxhdHRpY2UudjEuR2V0VXNlclVzYWdlUmVxdWVzdBoRLmxhdHRpY2UudjEuVXNhZ2UiFYLT5JMCDxINL2FwaS92MS91c2FnZRKMAQoQR2V0Q2x1c3RlclN0YXR1cxIjLmxhdHRpY2UudjEuR2V0Q2x1c3RlclN0YXR1c1JlcXVlc3QaGS5sYXR0aWNlLnYxLkNsdXN0ZXJTdGF0dXMiOILT5JMCMlobEhkvYXBpL3YxL2FkbWluL3JhZnQvc3RhdHVzEhMvYXBpL3YxL3JhZnQvc3RhdHVzEmoKCUFkZE1lbWJlchIcLmxhdHRpY2UudjEuQWRkTWVtYmVyUmVxdWVzdBoeLmxhdHRpY2UudjEuTWVtYmVyc2hpcFJlc3BvbnNlIh+C0+STAhk6ASoiFC9hcGkvdjEvcmFmdC9tZW1iZXJzEnIKDFJlbW92ZU1lbWJlchIfLmxhdHRpY2UudjEuUmVtb3ZlTWVtYmVyUmVxdWVzdBoeLmxhdHRpY2UudjEuTWVtYmVyc2hpcFJlc3BvbnNlIiGC0+STAhsqGS9hcGkvdjEvcmFmdC9tZW1iZXJzL3tpZH0SgAEKDlRyYW5zZmVyTGVhZGVyEiEubGF0dGljZS52MS5UcmFuc2ZlckxlYWRlclJlcXVlc3QaIi5sYXR0aWNlLnYxLlRyYW5zZmVyTGVhZGVyUmVzcG9uc2UiJ4LT5JMCIToBKiIcL2FwaS92MS9yYWZ0L3RyYW5zZmVyLWxlYWRlchJkCgxDcmVhdGVCYWNrdXASHy5sYXR0aWNlLnYxLkNyZWF0ZUJhY2t1cFJlcXVlc3QaEi5sYXR0aWNlLnYxLkJhY2t1cCIfgtPkkwIZOgEqIhQvYXBpL3YxL2FkbWluL2JhY2t1cBJtCgtMaXN0QmFja3VwcxIeLmxhdHRpY2UudjEuTGlzdEJhY2t1cHNSZXF1ZXN0Gh8ubGF0dGljZS52MS5MaXN0QmFja3Vwc1Jlc3BvbnNlIh2C0+STAhcSFS9hcGkvdjEvYWRtaW4vYmFja3VwcxKYAQoMVmVyaWZ5QmFja3VwEh8ubGF0dGljZS52MS5WZXJpZnlCYWNrdXBSZXF1ZXN0GiAubGF0dGljZS52MS5WZXJpZnlCYWNrdXBSZXNwb25zZSJFgtPkkwI/OgEqWh0SGy9hcGkvdjEvYWRtaW4vYmFja3VwL3ZlcmlmeSIbL2FwaS92MS9hZG1pbi9iYWNrdXAvdmVyaWZ5EnYKDVJlc3RvcmVCYWNrdXASIC5sYXR0aWNlLnYxLlJlc3RvcmVCYWNrdXBSZXF1ZXN0GiEubGF0dGljZS52MS5SZXN0b3JlQmFja3VwUmVzcG9uc2UiIILT5JMCGjoBKiIVL2FwaS92MS9hZG1pbi9yZXN0b3JlYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_timestamp, file_lattice_v1_usage]);
 
 /**
  * @generated from message lattice.v1.Quota
@@ -725,6 +727,8 @@ export type Member = Message<"lattice.v1.Member"> & {
   id: string;
 
   /**
+   * Where the server takes calls from other servers; empty: not known.
+   *
    * @generated from field: string address = 2;
    */
   address: string;
@@ -738,6 +742,32 @@ export type Member = Message<"lattice.v1.Member"> & {
    * @generated from field: bool healthy = 4;
    */
   healthy: boolean;
+
+  /**
+   * How far its copy of the state is, when it answers.
+   *
+   * @generated from field: optional string applied_index = 5;
+   */
+  appliedIndex?: string | undefined;
+
+  /**
+   * Entries behind the end of the log.
+   *
+   * @generated from field: optional uint32 lag = 6;
+   */
+  lag?: number | undefined;
+
+  /**
+   * @generated from field: string server_version = 7;
+   */
+  serverVersion: string;
+
+  /**
+   * Its member of etcd, when it runs one.
+   *
+   * @generated from field: lattice.v1.EtcdMember etcd = 8;
+   */
+  etcd?: EtcdMember | undefined;
 };
 
 /**
@@ -746,6 +776,430 @@ export type Member = Message<"lattice.v1.Member"> & {
  */
 export const MemberSchema: GenMessage<Member> = /*@__PURE__*/
   messageDesc(file_lattice_v1_admin, 18);
+
+/**
+ * @generated from message lattice.v1.EtcdMember
+ */
+export type EtcdMember = Message<"lattice.v1.EtcdMember"> & {
+  /**
+   * Hexadecimal, as etcd's own tools write it.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Empty: added, never started.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string peer_address = 3;
+   */
+  peerAddress: string;
+
+  /**
+   * @generated from field: string client_address = 4;
+   */
+  clientAddress: string;
+
+  /**
+   * @generated from field: bool healthy = 5;
+   */
+  healthy: boolean;
+
+  /**
+   * Leads etcd, which is not the same as leading Lattice.
+   *
+   * @generated from field: bool leader = 6;
+   */
+  leader: boolean;
+
+  /**
+   * @generated from field: string version = 7;
+   */
+  version: string;
+
+  /**
+   * @generated from field: double database_bytes = 8;
+   */
+  databaseBytes: number;
+
+  /**
+   * @generated from field: string raft_term = 9;
+   */
+  raftTerm: string;
+
+  /**
+   * @generated from field: string raft_index = 10;
+   */
+  raftIndex: string;
+};
+
+/**
+ * Describes the message lattice.v1.EtcdMember.
+ * Use `create(EtcdMemberSchema)` to create a new message.
+ */
+export const EtcdMemberSchema: GenMessage<EtcdMember> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_admin, 19);
+
+/**
+ * @generated from message lattice.v1.AddMemberRequest
+ */
+export type AddMemberRequest = Message<"lattice.v1.AddMemberRequest"> & {
+  /**
+   * The server's id, as in its configuration.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Where its member of etcd will speak with the others, host:port.
+   *
+   * @generated from field: string peer_address = 2;
+   */
+  peerAddress: string;
+};
+
+/**
+ * Describes the message lattice.v1.AddMemberRequest.
+ * Use `create(AddMemberRequestSchema)` to create a new message.
+ */
+export const AddMemberRequestSchema: GenMessage<AddMemberRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_admin, 20);
+
+/**
+ * @generated from message lattice.v1.RemoveMemberRequest
+ */
+export type RemoveMemberRequest = Message<"lattice.v1.RemoveMemberRequest"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message lattice.v1.RemoveMemberRequest.
+ * Use `create(RemoveMemberRequestSchema)` to create a new message.
+ */
+export const RemoveMemberRequestSchema: GenMessage<RemoveMemberRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_admin, 21);
+
+/**
+ * @generated from message lattice.v1.MembershipResponse
+ */
+export type MembershipResponse = Message<"lattice.v1.MembershipResponse"> & {
+  /**
+   * @generated from field: repeated lattice.v1.Member members = 1;
+   */
+  members: Member[];
+};
+
+/**
+ * Describes the message lattice.v1.MembershipResponse.
+ * Use `create(MembershipResponseSchema)` to create a new message.
+ */
+export const MembershipResponseSchema: GenMessage<MembershipResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_admin, 22);
+
+/**
+ * @generated from message lattice.v1.TransferLeaderRequest
+ */
+export type TransferLeaderRequest = Message<"lattice.v1.TransferLeaderRequest"> & {
+  /**
+   * Empty: whichever other server is furthest.
+   *
+   * @generated from field: string to = 1;
+   */
+  to: string;
+};
+
+/**
+ * Describes the message lattice.v1.TransferLeaderRequest.
+ * Use `create(TransferLeaderRequestSchema)` to create a new message.
+ */
+export const TransferLeaderRequestSchema: GenMessage<TransferLeaderRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_admin, 23);
+
+/**
+ * @generated from message lattice.v1.TransferLeaderResponse
+ */
+export type TransferLeaderResponse = Message<"lattice.v1.TransferLeaderResponse"> & {
+  /**
+   * @generated from field: string leader = 1;
+   */
+  leader: string;
+
+  /**
+   * @generated from field: string term = 2;
+   */
+  term: string;
+};
+
+/**
+ * Describes the message lattice.v1.TransferLeaderResponse.
+ * Use `create(TransferLeaderResponseSchema)` to create a new message.
+ */
+export const TransferLeaderResponseSchema: GenMessage<TransferLeaderResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_admin, 24);
+
+/**
+ * @generated from message lattice.v1.CreateBackupRequest
+ */
+export type CreateBackupRequest = Message<"lattice.v1.CreateBackupRequest"> & {
+  /**
+   * A folder or s3://bucket/prefix; empty: as configured.
+   *
+   * @generated from field: string destination = 1;
+   */
+  destination: string;
+};
+
+/**
+ * Describes the message lattice.v1.CreateBackupRequest.
+ * Use `create(CreateBackupRequestSchema)` to create a new message.
+ */
+export const CreateBackupRequestSchema: GenMessage<CreateBackupRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_admin, 25);
+
+/**
+ * @generated from message lattice.v1.Backup
+ */
+export type Backup = Message<"lattice.v1.Backup"> & {
+  /**
+   * A path on the server, or s3://bucket/key.
+   *
+   * @generated from field: string source = 1;
+   */
+  source: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp created_at = 2;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * @generated from field: string log_index = 3;
+   */
+  logIndex: string;
+
+  /**
+   * @generated from field: string term = 4;
+   */
+  term: string;
+
+  /**
+   * @generated from field: string state_hash = 5;
+   */
+  stateHash: string;
+
+  /**
+   * Of the whole file.
+   *
+   * @generated from field: string sha256 = 6;
+   */
+  sha256: string;
+
+  /**
+   * @generated from field: double bytes = 7;
+   */
+  bytes: number;
+
+  /**
+   * @generated from field: uint32 allocations = 8;
+   */
+  allocations: number;
+
+  /**
+   * @generated from field: uint32 nodes = 9;
+   */
+  nodes: number;
+
+  /**
+   * @generated from field: double history_records = 10;
+   */
+  historyRecords: number;
+
+  /**
+   * @generated from field: string server_version = 11;
+   */
+  serverVersion: string;
+
+  /**
+   * @generated from field: uint32 format = 12;
+   */
+  format: number;
+};
+
+/**
+ * Describes the message lattice.v1.Backup.
+ * Use `create(BackupSchema)` to create a new message.
+ */
+export const BackupSchema: GenMessage<Backup> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_admin, 26);
+
+/**
+ * @generated from message lattice.v1.ListBackupsRequest
+ */
+export type ListBackupsRequest = Message<"lattice.v1.ListBackupsRequest"> & {
+  /**
+   * @generated from field: string destination = 1;
+   */
+  destination: string;
+};
+
+/**
+ * Describes the message lattice.v1.ListBackupsRequest.
+ * Use `create(ListBackupsRequestSchema)` to create a new message.
+ */
+export const ListBackupsRequestSchema: GenMessage<ListBackupsRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_admin, 27);
+
+/**
+ * @generated from message lattice.v1.ListBackupsResponse
+ */
+export type ListBackupsResponse = Message<"lattice.v1.ListBackupsResponse"> & {
+  /**
+   * @generated from field: repeated lattice.v1.Backup backups = 1;
+   */
+  backups: Backup[];
+};
+
+/**
+ * Describes the message lattice.v1.ListBackupsResponse.
+ * Use `create(ListBackupsResponseSchema)` to create a new message.
+ */
+export const ListBackupsResponseSchema: GenMessage<ListBackupsResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_admin, 28);
+
+/**
+ * @generated from message lattice.v1.VerifyBackupRequest
+ */
+export type VerifyBackupRequest = Message<"lattice.v1.VerifyBackupRequest"> & {
+  /**
+   * A path on the server, s3://bucket/key, or empty for the newest.
+   *
+   * @generated from field: string source = 1;
+   */
+  source: string;
+};
+
+/**
+ * Describes the message lattice.v1.VerifyBackupRequest.
+ * Use `create(VerifyBackupRequestSchema)` to create a new message.
+ */
+export const VerifyBackupRequestSchema: GenMessage<VerifyBackupRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_admin, 29);
+
+/**
+ * @generated from message lattice.v1.VerifyBackupResponse
+ */
+export type VerifyBackupResponse = Message<"lattice.v1.VerifyBackupResponse"> & {
+  /**
+   * @generated from field: bool ok = 1;
+   */
+  ok: boolean;
+
+  /**
+   * @generated from field: lattice.v1.Backup backup = 2;
+   */
+  backup?: Backup | undefined;
+
+  /**
+   * @generated from field: repeated lattice.v1.BackupCheck checks = 3;
+   */
+  checks: BackupCheck[];
+};
+
+/**
+ * Describes the message lattice.v1.VerifyBackupResponse.
+ * Use `create(VerifyBackupResponseSchema)` to create a new message.
+ */
+export const VerifyBackupResponseSchema: GenMessage<VerifyBackupResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_admin, 30);
+
+/**
+ * @generated from message lattice.v1.BackupCheck
+ */
+export type BackupCheck = Message<"lattice.v1.BackupCheck"> & {
+  /**
+   * checksum, metadata, records, state_hash, history.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: bool ok = 2;
+   */
+  ok: boolean;
+
+  /**
+   * @generated from field: string detail = 3;
+   */
+  detail: string;
+};
+
+/**
+ * Describes the message lattice.v1.BackupCheck.
+ * Use `create(BackupCheckSchema)` to create a new message.
+ */
+export const BackupCheckSchema: GenMessage<BackupCheck> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_admin, 31);
+
+/**
+ * @generated from message lattice.v1.RestoreBackupRequest
+ */
+export type RestoreBackupRequest = Message<"lattice.v1.RestoreBackupRequest"> & {
+  /**
+   * @generated from field: string source = 1;
+   */
+  source: string;
+
+  /**
+   * As the book's examples call it.
+   *
+   * @generated from field: string path = 2;
+   */
+  path: string;
+};
+
+/**
+ * Describes the message lattice.v1.RestoreBackupRequest.
+ * Use `create(RestoreBackupRequestSchema)` to create a new message.
+ */
+export const RestoreBackupRequestSchema: GenMessage<RestoreBackupRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_admin, 32);
+
+/**
+ * @generated from message lattice.v1.RestoreBackupResponse
+ */
+export type RestoreBackupResponse = Message<"lattice.v1.RestoreBackupResponse"> & {
+  /**
+   * @generated from field: lattice.v1.Backup backup = 1;
+   */
+  backup?: Backup | undefined;
+
+  /**
+   * @generated from field: string log_index = 2;
+   */
+  logIndex: string;
+
+  /**
+   * @generated from field: string state_hash = 3;
+   */
+  stateHash: string;
+};
+
+/**
+ * Describes the message lattice.v1.RestoreBackupResponse.
+ * Use `create(RestoreBackupResponseSchema)` to create a new message.
+ */
+export const RestoreBackupResponseSchema: GenMessage<RestoreBackupResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_admin, 33);
 
 /**
  * @generated from enum lattice.v1.SchedulerType
@@ -862,6 +1316,26 @@ export const AdminService: GenService<{
     output: typeof VClusterResponseSchema;
   },
   /**
+   * What a tenant has used, running work included, and what is left of its budgets.
+   *
+   * @generated from rpc lattice.v1.AdminService.GetTenantUsage
+   */
+  getTenantUsage: {
+    methodKind: "unary";
+    input: typeof GetTenantUsageRequestSchema;
+    output: typeof UsageSchema;
+  },
+  /**
+   * The same for one user.
+   *
+   * @generated from rpc lattice.v1.AdminService.GetUserUsage
+   */
+  getUserUsage: {
+    methodKind: "unary";
+    input: typeof GetUserUsageRequestSchema;
+    output: typeof UsageSchema;
+  },
+  /**
    * Who leads, how far the log is, how large it is.
    *
    * @generated from rpc lattice.v1.AdminService.GetClusterStatus
@@ -870,6 +1344,76 @@ export const AdminService: GenService<{
     methodKind: "unary";
     input: typeof GetClusterStatusRequestSchema;
     output: typeof ClusterStatusSchema;
+  },
+  /**
+   * Tells the cluster of a server that will be started with --join. Asked again, it answers the same.
+   *
+   * @generated from rpc lattice.v1.AdminService.AddMember
+   */
+  addMember: {
+    methodKind: "unary";
+    input: typeof AddMemberRequestSchema;
+    output: typeof MembershipResponseSchema;
+  },
+  /**
+   * Refused when what is left would not have a majority that answers.
+   *
+   * @generated from rpc lattice.v1.AdminService.RemoveMember
+   */
+  removeMember: {
+    methodKind: "unary";
+    input: typeof RemoveMemberRequestSchema;
+    output: typeof MembershipResponseSchema;
+  },
+  /**
+   * Resolves when the other server leads.
+   *
+   * @generated from rpc lattice.v1.AdminService.TransferLeader
+   */
+  transferLeader: {
+    methodKind: "unary";
+    input: typeof TransferLeaderRequestSchema;
+    output: typeof TransferLeaderResponseSchema;
+  },
+  /**
+   * Writes the whole state and the history into one file, here or in the object store.
+   *
+   * @generated from rpc lattice.v1.AdminService.CreateBackup
+   */
+  createBackup: {
+    methodKind: "unary";
+    input: typeof CreateBackupRequestSchema;
+    output: typeof BackupSchema;
+  },
+  /**
+   * The backups that this server can see, newest first.
+   *
+   * @generated from rpc lattice.v1.AdminService.ListBackups
+   */
+  listBackups: {
+    methodKind: "unary";
+    input: typeof ListBackupsRequestSchema;
+    output: typeof ListBackupsResponseSchema;
+  },
+  /**
+   * Checksums, metadata, every record, and the state hash; of the newest when none is named.
+   *
+   * @generated from rpc lattice.v1.AdminService.VerifyBackup
+   */
+  verifyBackup: {
+    methodKind: "unary";
+    input: typeof VerifyBackupRequestSchema;
+    output: typeof VerifyBackupResponseSchema;
+  },
+  /**
+   * Puts a backup into a cluster that has nothing of its own yet.
+   *
+   * @generated from rpc lattice.v1.AdminService.RestoreBackup
+   */
+  restoreBackup: {
+    methodKind: "unary";
+    input: typeof RestoreBackupRequestSchema;
+    output: typeof RestoreBackupResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_lattice_v1_admin, 0);

@@ -7,6 +7,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { EtcdMember } from "./admin_pb.ts";
+import { file_lattice_v1_admin } from "./admin_pb.ts";
 import type { LogStream } from "./allocations_pb.ts";
 import { file_lattice_v1_allocations } from "./allocations_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -15,7 +17,174 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/peer.proto.
  */
 export const file_lattice_v1_peer: GenFile = /*@__PURE__*/
-  fileDesc("ChVsYXR0aWNlL3YxL3BlZXIucHJvdG8SCmxhdHRpY2UudjEiIQoOUHJvcG9zZVJlcXVlc3QSDwoHY29tbWFuZBgBIAEoCSI1Cg9Qcm9wb3NlUmVzcG9uc2USDwoHb3V0Y29tZRgBIAEoCRIRCglsb2dfaW5kZXgYAiABKAkijQEKEFJlbGF5TG9nc1JlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgwKBG5vZGUYAyABKAkSJQoGc3RyZWFtGAQgASgOMhUubGF0dGljZS52MS5Mb2dTdHJlYW0SDAoEdGFpbBgFIAEoDRIOCgZmb2xsb3cYBiABKAgiMQoRUmVsYXlMb2dzUmVzcG9uc2USDAoEZGF0YRgBIAEoDBIOCgZvZmZzZXQYAiABKAkiFAoSR2V0TGl2ZW5lc3NSZXF1ZXN0Ij4KE0dldExpdmVuZXNzUmVzcG9uc2USJwoFbm9kZXMYASADKAsyGC5sYXR0aWNlLnYxLk5vZGVMaXZlbmVzcyJGCgxOb2RlTGl2ZW5lc3MSDAoEbm9kZRgBIAEoCRIVCg1sYXN0X2hlYXJkX21zGAIgASgBEhEKCWNvbm5lY3RlZBgDIAEoCDLtAQoLUGVlclNlcnZpY2USQgoHUHJvcG9zZRIaLmxhdHRpY2UudjEuUHJvcG9zZVJlcXVlc3QaGy5sYXR0aWNlLnYxLlByb3Bvc2VSZXNwb25zZRJKCglSZWxheUxvZ3MSHC5sYXR0aWNlLnYxLlJlbGF5TG9nc1JlcXVlc3QaHS5sYXR0aWNlLnYxLlJlbGF5TG9nc1Jlc3BvbnNlMAESTgoLR2V0TGl2ZW5lc3MSHi5sYXR0aWNlLnYxLkdldExpdmVuZXNzUmVxdWVzdBofLmxhdHRpY2UudjEuR2V0TGl2ZW5lc3NSZXNwb25zZWIGcHJvdG8z", [file_lattice_v1_allocations]);
+  fileDesc("ChVsYXR0aWNlL3YxL3BlZXIucHJvdG8SCmxhdHRpY2UudjEiFAoSR2V0U3RhbmRpbmdSZXF1ZXN0IqYBChNHZXRTdGFuZGluZ1Jlc3BvbnNlEgoKAmlkGAEgASgJEhYKDnNlcnZlcl92ZXJzaW9uGAIgASgJEhUKDWFwcGxpZWRfaW5kZXgYAyABKAkSFQoNZW50cnlfdmVyc2lvbhgEIAEoDRIXCg9oaXN0b3J5X3Rocm91Z2gYBSABKAkSJAoEZXRjZBgGIAEoCzIWLmxhdHRpY2UudjEuRXRjZE1lbWJlciIdCg9TdGVwRG93blJlcXVlc3QSCgoCdG8YASABKAkiEgoQU3RlcERvd25SZXNwb25zZSJAChJSZWFkSGlzdG9yeVJlcXVlc3QSEwoLYWZ0ZXJfaW5kZXgYASABKAkSFQoNdGhyb3VnaF9pbmRleBgCIAEoCSJQChNSZWFkSGlzdG9yeVJlc3BvbnNlEioKB3JlY29yZHMYASADKAsyGS5sYXR0aWNlLnYxLkhpc3RvcnlSZWNvcmQSDQoFd2hvbGUYAiABKAgiMAoNSGlzdG9yeVJlY29yZBIRCglsb2dfaW5kZXgYASABKAkSDAoEanNvbhgCIAEoCSIhCg5Qcm9wb3NlUmVxdWVzdBIPCgdjb21tYW5kGAEgASgJIjUKD1Byb3Bvc2VSZXNwb25zZRIPCgdvdXRjb21lGAEgASgJEhEKCWxvZ19pbmRleBgCIAEoCSKNAQoQUmVsYXlMb2dzUmVxdWVzdBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbm9kZRgDIAEoCRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCCIxChFSZWxheUxvZ3NSZXNwb25zZRIMCgRkYXRhGAEgASgMEg4KBm9mZnNldBgCIAEoCSIUChJHZXRMaXZlbmVzc1JlcXVlc3QiPgoTR2V0TGl2ZW5lc3NSZXNwb25zZRInCgVub2RlcxgBIAMoCzIYLmxhdHRpY2UudjEuTm9kZUxpdmVuZXNzIkYKDE5vZGVMaXZlbmVzcxIMCgRub2RlGAEgASgJEhUKDWxhc3RfaGVhcmRfbXMYAiABKAESEQoJY29ubmVjdGVkGAMgASgIMtYDCgtQZWVyU2VydmljZRJCCgdQcm9wb3NlEhoubGF0dGljZS52MS5Qcm9wb3NlUmVxdWVzdBobLmxhdHRpY2UudjEuUHJvcG9zZVJlc3BvbnNlEkoKCVJlbGF5TG9ncxIcLmxhdHRpY2UudjEuUmVsYXlMb2dzUmVxdWVzdBodLmxhdHRpY2UudjEuUmVsYXlMb2dzUmVzcG9uc2UwARJOCgtHZXRMaXZlbmVzcxIeLmxhdHRpY2UudjEuR2V0TGl2ZW5lc3NSZXF1ZXN0Gh8ubGF0dGljZS52MS5HZXRMaXZlbmVzc1Jlc3BvbnNlEk4KC0dldFN0YW5kaW5nEh4ubGF0dGljZS52MS5HZXRTdGFuZGluZ1JlcXVlc3QaHy5sYXR0aWNlLnYxLkdldFN0YW5kaW5nUmVzcG9uc2USRQoIU3RlcERvd24SGy5sYXR0aWNlLnYxLlN0ZXBEb3duUmVxdWVzdBocLmxhdHRpY2UudjEuU3RlcERvd25SZXNwb25zZRJQCgtSZWFkSGlzdG9yeRIeLmxhdHRpY2UudjEuUmVhZEhpc3RvcnlSZXF1ZXN0Gh8ubGF0dGljZS52MS5SZWFkSGlzdG9yeVJlc3BvbnNlMAFiBnByb3RvMw", [file_lattice_v1_admin, file_lattice_v1_allocations]);
+
+/**
+ * @generated from message lattice.v1.GetStandingRequest
+ */
+export type GetStandingRequest = Message<"lattice.v1.GetStandingRequest"> & {
+};
+
+/**
+ * Describes the message lattice.v1.GetStandingRequest.
+ * Use `create(GetStandingRequestSchema)` to create a new message.
+ */
+export const GetStandingRequestSchema: GenMessage<GetStandingRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 0);
+
+/**
+ * @generated from message lattice.v1.GetStandingResponse
+ */
+export type GetStandingResponse = Message<"lattice.v1.GetStandingResponse"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string server_version = 2;
+   */
+  serverVersion: string;
+
+  /**
+   * @generated from field: string applied_index = 3;
+   */
+  appliedIndex: string;
+
+  /**
+   * Entries of the log up to this version can be applied here.
+   *
+   * @generated from field: uint32 entry_version = 4;
+   */
+  entryVersion: number;
+
+  /**
+   * The entry up to which its history has no gap.
+   *
+   * @generated from field: string history_through = 5;
+   */
+  historyThrough: string;
+
+  /**
+   * Its own member of etcd, when it runs one and that answers.
+   *
+   * @generated from field: lattice.v1.EtcdMember etcd = 6;
+   */
+  etcd?: EtcdMember | undefined;
+};
+
+/**
+ * Describes the message lattice.v1.GetStandingResponse.
+ * Use `create(GetStandingResponseSchema)` to create a new message.
+ */
+export const GetStandingResponseSchema: GenMessage<GetStandingResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 1);
+
+/**
+ * @generated from message lattice.v1.StepDownRequest
+ */
+export type StepDownRequest = Message<"lattice.v1.StepDownRequest"> & {
+  /**
+   * The server that shall lead; empty: any.
+   *
+   * @generated from field: string to = 1;
+   */
+  to: string;
+};
+
+/**
+ * Describes the message lattice.v1.StepDownRequest.
+ * Use `create(StepDownRequestSchema)` to create a new message.
+ */
+export const StepDownRequestSchema: GenMessage<StepDownRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 2);
+
+/**
+ * @generated from message lattice.v1.StepDownResponse
+ */
+export type StepDownResponse = Message<"lattice.v1.StepDownResponse"> & {
+};
+
+/**
+ * Describes the message lattice.v1.StepDownResponse.
+ * Use `create(StepDownResponseSchema)` to create a new message.
+ */
+export const StepDownResponseSchema: GenMessage<StepDownResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 3);
+
+/**
+ * @generated from message lattice.v1.ReadHistoryRequest
+ */
+export type ReadHistoryRequest = Message<"lattice.v1.ReadHistoryRequest"> & {
+  /**
+   * Records archived by entries after this one ...
+   *
+   * @generated from field: string after_index = 1;
+   */
+  afterIndex: string;
+
+  /**
+   * ... up to and including this one.
+   *
+   * @generated from field: string through_index = 2;
+   */
+  throughIndex: string;
+};
+
+/**
+ * Describes the message lattice.v1.ReadHistoryRequest.
+ * Use `create(ReadHistoryRequestSchema)` to create a new message.
+ */
+export const ReadHistoryRequestSchema: GenMessage<ReadHistoryRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 4);
+
+/**
+ * @generated from message lattice.v1.ReadHistoryResponse
+ */
+export type ReadHistoryResponse = Message<"lattice.v1.ReadHistoryResponse"> & {
+  /**
+   * @generated from field: repeated lattice.v1.HistoryRecord records = 1;
+   */
+  records: HistoryRecord[];
+
+  /**
+   * In the first message: the sender has no gap in the range asked for.
+   *
+   * @generated from field: bool whole = 2;
+   */
+  whole: boolean;
+};
+
+/**
+ * Describes the message lattice.v1.ReadHistoryResponse.
+ * Use `create(ReadHistoryResponseSchema)` to create a new message.
+ */
+export const ReadHistoryResponseSchema: GenMessage<ReadHistoryResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 5);
+
+/**
+ * @generated from message lattice.v1.HistoryRecord
+ */
+export type HistoryRecord = Message<"lattice.v1.HistoryRecord"> & {
+  /**
+   * @generated from field: string log_index = 1;
+   */
+  logIndex: string;
+
+  /**
+   * The record as the history stores it.
+   *
+   * @generated from field: string json = 2;
+   */
+  json: string;
+};
+
+/**
+ * Describes the message lattice.v1.HistoryRecord.
+ * Use `create(HistoryRecordSchema)` to create a new message.
+ */
+export const HistoryRecordSchema: GenMessage<HistoryRecord> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 6);
 
 /**
  * @generated from message lattice.v1.ProposeRequest
@@ -34,7 +203,7 @@ export type ProposeRequest = Message<"lattice.v1.ProposeRequest"> & {
  * Use `create(ProposeRequestSchema)` to create a new message.
  */
 export const ProposeRequestSchema: GenMessage<ProposeRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 0);
+  messageDesc(file_lattice_v1_peer, 7);
 
 /**
  * @generated from message lattice.v1.ProposeResponse
@@ -58,7 +227,7 @@ export type ProposeResponse = Message<"lattice.v1.ProposeResponse"> & {
  * Use `create(ProposeResponseSchema)` to create a new message.
  */
 export const ProposeResponseSchema: GenMessage<ProposeResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 1);
+  messageDesc(file_lattice_v1_peer, 8);
 
 /**
  * @generated from message lattice.v1.RelayLogsRequest
@@ -100,7 +269,7 @@ export type RelayLogsRequest = Message<"lattice.v1.RelayLogsRequest"> & {
  * Use `create(RelayLogsRequestSchema)` to create a new message.
  */
 export const RelayLogsRequestSchema: GenMessage<RelayLogsRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 2);
+  messageDesc(file_lattice_v1_peer, 9);
 
 /**
  * @generated from message lattice.v1.RelayLogsResponse
@@ -122,7 +291,7 @@ export type RelayLogsResponse = Message<"lattice.v1.RelayLogsResponse"> & {
  * Use `create(RelayLogsResponseSchema)` to create a new message.
  */
 export const RelayLogsResponseSchema: GenMessage<RelayLogsResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 3);
+  messageDesc(file_lattice_v1_peer, 10);
 
 /**
  * @generated from message lattice.v1.GetLivenessRequest
@@ -135,7 +304,7 @@ export type GetLivenessRequest = Message<"lattice.v1.GetLivenessRequest"> & {
  * Use `create(GetLivenessRequestSchema)` to create a new message.
  */
 export const GetLivenessRequestSchema: GenMessage<GetLivenessRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 4);
+  messageDesc(file_lattice_v1_peer, 11);
 
 /**
  * @generated from message lattice.v1.GetLivenessResponse
@@ -152,7 +321,7 @@ export type GetLivenessResponse = Message<"lattice.v1.GetLivenessResponse"> & {
  * Use `create(GetLivenessResponseSchema)` to create a new message.
  */
 export const GetLivenessResponseSchema: GenMessage<GetLivenessResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 5);
+  messageDesc(file_lattice_v1_peer, 12);
 
 /**
  * @generated from message lattice.v1.NodeLiveness
@@ -181,7 +350,7 @@ export type NodeLiveness = Message<"lattice.v1.NodeLiveness"> & {
  * Use `create(NodeLivenessSchema)` to create a new message.
  */
 export const NodeLivenessSchema: GenMessage<NodeLiveness> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 6);
+  messageDesc(file_lattice_v1_peer, 13);
 
 /**
  * @generated from service lattice.v1.PeerService
@@ -216,6 +385,37 @@ export const PeerService: GenService<{
     methodKind: "unary";
     input: typeof GetLivenessRequestSchema;
     output: typeof GetLivenessResponseSchema;
+  },
+  /**
+   * How far this server is. Asked of every server.
+   *
+   * @generated from rpc lattice.v1.PeerService.GetStanding
+   */
+  getStanding: {
+    methodKind: "unary";
+    input: typeof GetStandingRequestSchema;
+    output: typeof GetStandingResponseSchema;
+  },
+  /**
+   * Lets another server lead.
+   *
+   * @generated from rpc lattice.v1.PeerService.StepDown
+   */
+  stepDown: {
+    methodKind: "unary";
+    input: typeof StepDownRequestSchema;
+    output: typeof StepDownResponseSchema;
+  },
+  /**
+   * Archived records, in the order of the entries that archived them: for a server that was away
+   * while they left the live state.
+   *
+   * @generated from rpc lattice.v1.PeerService.ReadHistory
+   */
+  readHistory: {
+    methodKind: "server_streaming";
+    input: typeof ReadHistoryRequestSchema;
+    output: typeof ReadHistoryResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_lattice_v1_peer, 0);

@@ -39,6 +39,8 @@ export function runningFlags(line: CommandLine): readonly string[] {
     ...["--listen-peer-urls", peerUrl(line.peerListen ?? listenFor(line.peer), line.tls)],
     ...["--initial-advertise-peer-urls", peer],
     ...["--listen-client-urls", client, "--advertise-client-urls", client],
+    // A member that was cut off and comes back must not force an election on those that were not.
+    "--pre-vote",
     ...["--snapshot-count", SNAPSHOT_COUNT, "--quota-backend-bytes", QUOTA_BYTES],
     ...["--logger", "zap", "--log-outputs", "stderr"],
     ...(line.tls === null ? [] : tlsFlags(line.tls)),

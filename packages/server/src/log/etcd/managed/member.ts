@@ -2,13 +2,15 @@
 // it ends. It outlives this process: a server that is killed or upgraded finds it where it left it.
 // It is stopped only when asked to.
 
-import { mkdir, open, stat } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EtcdTls } from "../client/channel.ts";
 import { createEtcdClient } from "../client/client.ts";
+import { announce } from "./announce.ts";
 import { findEtcd } from "./binary.ts";
-import { beginningFlags, clientUrl, type MemberPlace, type MemberTls, peerUrl, runningFlags } from "./command-line.ts";
+import { beginningFlags, clientUrl, type MemberPlace, type MemberTls, runningFlags } from "./command-line.ts";
+import { lastWords, markRemoved, refuseRemoved, saysRemoved, startAfresh } from "./farewell.ts";
 import { ManagedError } from "./managed-error.ts";
 import { findRunning, isAlive, type KnownProcess, startDetached, stopProcess } from "./process.ts";
 
@@ -18,7 +20,6 @@ const WATCH_MS = 500;
 const BACKOFF_MS = { least: 500, most: 10_000 } as const;
 /** A member that ran this long ended for a new reason: the next start waits the least again. */
 const STEADY_MS = 60_000;
-const LOG_TAIL_BYTES = 2_048;
 
 /** How a member that has no data yet begins. One that has data goes on from there. */
 export type Begin =
@@ -28,7 +29,9 @@ export type Begin =
   /** An existing cluster that answers at these endpoints. */
   | { readonly kind: "join"; readonly endpoints: readonly string[] }
   /** An existing cluster that has been told of this member; all its members, this one among them. */
-  | { readonly kind: "joined"; readonly members: readonly MemberPlace[] };
+  | { readonly kind: "joined"; readonly members: readonly MemberPlace[] }
+  /** Found out by asking, once it is clear that there is no data. */
+  | { readonly kind: "ask"; readonly ask: () => Promise<Begin> };
 
 export interface ManagedMemberOptions extends MemberPlace {
   readonly peerListen: string | null;
@@ -41,6 +44,8 @@ export interface ManagedMemberOptions extends MemberPlace {
   readonly tls: { readonly files: MemberTls; readonly texts: EtcdTls } | null;
   readonly begin: Begin;
   readonly onWarning: (text: string) => void;
+  /** The cluster has let it go: it has ended, and will not be started again. */
+  readonly onRemoved?: (error: ManagedError) => void;
 }
 
 export interface ManagedMember {
@@ -73,8 +78,9 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
     running = null;
   }
   const adopted = running !== null;
-  let current = running ?? (await launch(await firstFlags(options, dataDir)));
-  if (!adopted) await settle(current, endpoint, tls?.texts ?? null, files.logFile);
+  if (!adopted) await refuseRemoved(dir, await holdsData(dataDir));
+  let current = running ?? (await launch(await firstFlags(options, dataDir, files.logFile)));
+  if (!adopted) await settle(current, endpoint, tls?.texts ?? null, { dir, ...files });
 
   const stop = new AbortController();
   const supervising = supervise();
@@ -85,6 +91,10 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
     while (!stop.signal.aborted) {
       await sleep(WATCH_MS, undefined, { signal: stop.signal }).catch(() => undefined);
       if (stop.signal.aborted || (await isAlive(current))) continue;
+      if (await saysRemoved(files.logFile)) {
+        options.onRemoved?.(await markRemoved(dir, files.logFile));
+        return;
+      }
       onWarning(`etcd (pid ${current.pid}) ended; it is started again in ${backoffMs} ms`);
       await sleep(backoffMs, undefined, { signal: stop.signal }).catch(() => undefined);
       if (stop.signal.aborted) return;
@@ -116,76 +126,52 @@ export async function startManagedMember(options: ManagedMemberOptions): Promise
 }
 
 /** A member with data ignores how it began. */
-async function firstFlags(options: ManagedMemberOptions, dataDir: string): Promise<readonly string[]> {
+async function firstFlags(options: ManagedMemberOptions, dataDir: string, logFile: string): Promise<readonly string[]> {
+  if (await holdsData(dataDir)) return [];
+  const flags = await flagsFor(options, options.begin, dataDir);
+  await startAfresh(logFile);
+  return flags;
+}
+
+const holdsData = (dataDir: string): Promise<boolean> =>
+  stat(join(dataDir, "member")).then(
+    () => true,
+    () => false,
+  );
+
+async function flagsFor(options: ManagedMemberOptions, begin: Begin, dataDir: string): Promise<readonly string[]> {
   const tls = options.tls?.files ?? null;
-  if (
-    await stat(join(dataDir, "member")).then(
-      () => true,
-      () => false,
-    )
-  )
-    return [];
-  switch (options.begin.kind) {
+  switch (begin.kind) {
     case "resume":
       throw new ManagedError(
         "no_data",
         `${dataDir} holds no etcd member; start once with --bootstrap for a new cluster, or with --join for an existing one`,
       );
     case "bootstrap":
-      return beginningFlags(options.begin.members, "new", tls);
+      return beginningFlags(begin.members, "new", tls);
     case "joined":
-      return beginningFlags(options.begin.members, "existing", tls);
+      return beginningFlags(begin.members, "existing", tls);
     case "join":
-      return beginningFlags(await announce(options, options.begin.endpoints), "existing", tls);
-  }
-}
-
-/** Tells the cluster of this member, unless it was told before. */
-async function announce(options: ManagedMemberOptions, endpoints: readonly string[]): Promise<readonly MemberPlace[]> {
-  const client = createEtcdClient({ endpoints, tls: options.tls?.texts ?? null });
-  const url = peerUrl(options.peer, options.tls?.files ?? null);
-  try {
-    const before = await client.memberList();
-    const known = before.find((member) => member.peerUrls.includes(url) || member.name === options.name);
-    if (known !== undefined && known.name !== "") {
-      const what = `the cluster knows ${known.name} at ${known.peerUrls.join(", ")}, but there is no data of it here`;
-      throw new ManagedError("already_member", `${what}; remove that member and join again`);
-    }
-    const members = known === undefined ? await addPatiently(client, url) : before;
-    return members.map((member) => ({
-      name: member.name === "" ? options.name : member.name,
-      peer: (member.peerUrls[0] ?? "").replace(/^https?:\/\//, ""),
-    }));
-  } finally {
-    client.close();
-  }
-}
-
-/** etcd takes no new member while the last one has not been in touch for a few seconds. */
-const JOIN_WITHIN_MS = 60_000;
-const JOIN_PAUSE_MS = 500;
-
-async function addPatiently(client: ReturnType<typeof createEtcdClient>, url: string) {
-  const until = performance.now() + JOIN_WITHIN_MS;
-  for (;;) {
-    try {
-      return (await client.memberAdd(url)).members;
-    } catch (cause) {
-      const tooSoon = cause instanceof Error && cause.message.includes("unhealthy cluster");
-      if (!tooSoon || performance.now() > until) throw cause;
-      await sleep(JOIN_PAUSE_MS);
-    }
+      return beginningFlags(await announce(options, begin.endpoints), "existing", tls);
+    case "ask":
+      return flagsFor(options, await begin.ask(), dataDir);
   }
 }
 
 /** Resolves when it answers, or when it has not ended so far; throws with its last words when it has. */
-async function settle(started: KnownProcess, endpoint: string, tls: EtcdTls | null, logFile: string): Promise<void> {
+async function settle(
+  started: KnownProcess,
+  endpoint: string,
+  tls: EtcdTls | null,
+  { dir, logFile }: { readonly dir: string; readonly logFile: string },
+): Promise<void> {
   const client = createEtcdClient({ endpoints: [endpoint], tls });
   const until = performance.now() + SETTLE_MS;
   try {
     while (performance.now() < until) {
       if (!(await isAlive(started))) {
-        throw new ManagedError("did_not_start", `etcd ended at once; its last words:\n${await tailOf(logFile)}`);
+        if (await saysRemoved(logFile)) throw await markRemoved(dir, logFile);
+        throw new ManagedError("did_not_start", `etcd ended at once; its last words:\n${await lastWords(logFile)}`);
       }
       if (
         await client.status(WATCH_MS).then(
@@ -198,17 +184,5 @@ async function settle(started: KnownProcess, endpoint: string, tls: EtcdTls | nu
     }
   } finally {
     client.close();
-  }
-}
-
-async function tailOf(path: string): Promise<string> {
-  const file = await open(path, "r");
-  try {
-    const { size } = await file.stat();
-    const buffer = Buffer.alloc(Math.min(size, LOG_TAIL_BYTES));
-    await file.read(buffer, 0, buffer.length, size - buffer.length);
-    return buffer.toString("utf8").split("\n").slice(-6).join("\n").trim();
-  } finally {
-    await file.close();
   }
 }

@@ -16,7 +16,7 @@ export async function openManagedEtcdLog(
   try {
     // Our own member first; the others, where they are named, when it is down.
     const endpoints = [member.endpoint, ...options.endpoints.filter((endpoint) => endpoint !== member.endpoint)];
-    const log = await openEtcdLog({ ...options, endpoints, ownMember: true });
+    const log = await openEtcdLog({ ...options, endpoints, ownMember: true, peer: managed.peer });
     const close = async (): Promise<void> => {
       await log.close();
       await member.release();

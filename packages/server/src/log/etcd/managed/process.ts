@@ -4,7 +4,7 @@
 
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** The output begins anew in another file when it has grown to this. */
@@ -41,11 +41,20 @@ export async function startDetached({ binary, args, pidFile, logFile }: StartOpt
     });
     child.unref();
     const known = { pid, startedAt: (await startTimeOf(pid)) ?? "", args: (await argumentsOf(pid)) ?? [] };
-    await writeFile(`${pidFile}.tmp`, JSON.stringify(known), { mode: 0o600 });
-    await rename(`${pidFile}.tmp`, pidFile);
+    await writeDown(pidFile, known);
     return known;
   } finally {
     closeSync(output);
+  }
+}
+
+/** On a full disk it stays unwritten: the process runs all the same, and is found by its arguments. */
+async function writeDown(pidFile: string, known: KnownProcess): Promise<void> {
+  try {
+    await writeFile(`${pidFile}.tmp`, JSON.stringify(known), { mode: 0o600 });
+    await rename(`${pidFile}.tmp`, pidFile);
+  } catch {
+    await rm(pidFile, { force: true }).catch(() => undefined);
   }
 }
 

@@ -1,0 +1,62 @@
+// Fills a cluster with submissions over REST, with run times for hollow nodes spread evenly over a
+// range, so that a cluster filled at once does not also empty at once.
+import { Agent, request } from "node:http";
+import type { Portion } from "../scale/state.ts";
+
+interface FillSettings {
+  readonly address: string;
+  readonly connections: number;
+  readonly portion: Portion;
+}
+
+const settings = JSON.parse(process.argv[2] ?? "{}") as FillSettings;
+const [host = "", port = ""] = settings.address.split(":");
+const agent = new Agent({ keepAlive: true, maxSockets: settings.connections });
+/** A cluster on a busy machine may change its leader meanwhile. */
+const RETRY_MS = 200;
+/** A prime: neighbours in the queue run for different times. */
+const SCATTER = 7919;
+const began = performance.now();
+
+let begun = 0;
+let answers = 0;
+let failures = 0;
+const work = async (): Promise<void> => {
+  while (begun < settings.portion.count) {
+    const n = begun;
+    begun += 1;
+    const body = bodyOf(settings.portion, n);
+    while (!(await submit(body))) {
+      failures += 1;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+    answers += 1;
+  }
+};
+await Promise.all(Array.from({ length: settings.connections }, work));
+const seconds = (performance.now() - began) / 1000;
+process.stdout.write(JSON.stringify({ answers, failures, seconds }), () => process.exit(0));
+
+function bodyOf({ widths, count, runtimeMs: [from, to] }: Portion, n: number): Buffer {
+  const runtime = Math.round(from + ((to - from) * ((n * SCATTER) % count)) / count);
+  const body = {
+    entrypoint: "./step",
+    nodes: widths[n % widths.length],
+    walltime: "2h",
+    env: { LATTICE_HOLLOW_RUNTIME_MS: String(runtime) },
+  };
+  return Buffer.from(JSON.stringify(body));
+}
+
+function submit(payload: Buffer): Promise<boolean> {
+  return new Promise((resolve) => {
+    const headers = { "content-type": "application/json", "content-length": payload.length };
+    const sent = request({ host, port, method: "POST", path: "/api/v1/allocations", headers, agent }, (answer) => {
+      answer.resume();
+      answer.once("error", () => resolve(false));
+      answer.once("end", () => resolve(answer.statusCode === 200));
+    });
+    sent.once("error", () => resolve(false));
+    sent.end(payload);
+  });
+}

@@ -1,0 +1,89 @@
+// Runs the built rm-replay on the shared traces as a user would, and reads what it says and writes. Where
+// the traces are not there, a seeded one stands in, and the figures say so.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { cleanEnvironment, programPath, root } from "../tests/harness/program.ts";
+
+const SHARED = join(root, "..", "shared", "traces");
+
+export interface Replayed {
+  readonly jobs: number;
+  /** As the program measured them itself. */
+  readonly readSeconds: number;
+  readonly replaySeconds: number;
+  /** From spawn to exit. */
+  readonly wallSeconds: number;
+}
+
+export interface Judged extends Replayed {
+  readonly summary: Summary;
+}
+
+export interface Summary {
+  readonly jobs: number;
+  readonly mean_bounded_slowdown: number;
+  readonly wait_seconds: { readonly mean: number; readonly p99: number };
+  readonly jain_slowdown: number;
+  readonly utilisation: number;
+}
+
+export interface Folder {
+  /** The trace of that name, or a seeded one. */
+  trace(name: string): { readonly file: string; readonly isReal: boolean };
+  /** Without writing results. Null when it took longer than it may, here and below. */
+  time(file: string, words: readonly string[], timeoutSeconds: number): Replayed | null;
+  judge(file: string, words: readonly string[], timeoutSeconds: number): Judged | null;
+}
+
+/** Everything is written into a folder that is gone afterwards. */
+export function withReplay<T>(work: (folder: Folder) => T): T {
+  const path = mkdtempSync(join(tmpdir(), "lattice-replay-bench-"));
+  try {
+    return work({
+      trace: (name) => {
+        const file = join(SHARED, `${name}.swf.gz`);
+        if (existsSync(file)) return { file, isReal: true };
+        const made = join(path, "seeded.jsonl");
+        run(["generate", "steady-state", "--jobs", "5000", "--seed", "1", "--output", made], SEEDED_TIMEOUT_S);
+        return { file: made, isReal: false };
+      },
+      time: (file, words, timeoutSeconds) => replay(["--trace", file, ...words], timeoutSeconds),
+      judge: (file, words, timeoutSeconds) => {
+        const output = join(path, "results");
+        const replayed = replay(["--trace", file, ...words, "--output", output], timeoutSeconds);
+        if (replayed === null) return null;
+        const summary = JSON.parse(readFileSync(join(output, "summary.json"), "utf8")) as Summary;
+        return { ...replayed, summary };
+      },
+    });
+  } finally {
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+const SEEDED_TIMEOUT_S = 60;
+
+function replay(words: readonly string[], timeoutSeconds: number): Replayed | null {
+  const from = performance.now();
+  const said = run(words, timeoutSeconds);
+  if (said === null) return null;
+  const found = /([\d,]+) jobs read in ([\d.]+) s, replayed in ([\d.]+) s/.exec(said);
+  if (found === null) throw new Error(`rm-replay did not say how long it took: ${said}`);
+  return {
+    jobs: Number(found[1]?.replaceAll(",", "")),
+    readSeconds: Number(found[2]),
+    replaySeconds: Number(found[3]),
+    wallSeconds: (performance.now() - from) / 1000,
+  };
+}
+
+/** What it said on standard error. */
+function run(words: readonly string[], timeoutSeconds: number): string | null {
+  const options = { env: cleanEnvironment({}), timeout: timeoutSeconds * 1000, encoding: "utf8" } as const;
+  const done = spawnSync(programPath("rm-replay"), [...words], options);
+  if (done.error !== undefined && "code" in done.error && done.error.code === "ETIMEDOUT") return null;
+  if (done.status !== 0) throw new Error(`rm-replay ${words.join(" ")} ended with ${done.status}: ${done.stderr}`);
+  return done.stderr;
+}

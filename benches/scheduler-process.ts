@@ -1,0 +1,40 @@
+// Runs the scheduler's own measuring program, bundled as the shipped programs are, in a process of its own.
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { root } from "../tests/harness/program.ts";
+
+/** What it printed; an error when it failed. */
+export async function measureScheduler<T>(what: "cycles" | "gaps", given: unknown): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "lattice-bench-"));
+  const outfile = join(folder, "measure.mjs");
+  try {
+    await build({
+      entryPoints: [join(root, "packages", "scheduler", "test", "measure", "main.ts")],
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      outfile,
+    });
+    return JSON.parse(await run(outfile, [what, JSON.stringify(given)])) as T;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function run(program: string, words: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [program, ...words], { stdio: ["ignore", "pipe", "inherit"] });
+    let text = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    child.once("error", reject);
+    child.once("close", (code) => {
+      if (code === 0) resolve(text);
+      else reject(new Error(`measuring the scheduler ended with ${code}`));
+    });
+  });
+}

@@ -1,0 +1,54 @@
+// Scheduling cycles on clusters of growing size, everything on, the snapshot taken anew each time; and what
+// reasons, estimates and scores for everyone who waits add to that.
+import { type Bench, below, type Figure, plain, quantile, type Say } from "./figure.ts";
+import { measureScheduler } from "./scheduler-process.ts";
+
+interface Goal {
+  readonly nodes: number;
+  readonly pending: number;
+  readonly warmUp: number;
+  readonly rounds: number;
+  readonly targetMs: number;
+}
+
+interface Measured {
+  readonly firstMs: number;
+  readonly snapshotMs: readonly number[];
+  readonly cycleMs: readonly number[];
+  readonly fullMs: readonly number[];
+  readonly memoryBytes: number;
+  readonly told: string;
+}
+
+const GOALS: readonly Goal[] = [
+  { nodes: 1_000, pending: 100, targetMs: 10, warmUp: 60, rounds: 60 },
+  { nodes: 5_000, pending: 500, targetMs: 60, warmUp: 10, rounds: 20 },
+  { nodes: 10_000, pending: 1_000, targetMs: 150, warmUp: 5, rounds: 15 },
+  { nodes: 100_000, pending: 10_000, targetMs: 3_000, warmUp: 1, rounds: 5 },
+];
+
+const MOST_MB = 500;
+
+export const scheduler: Bench = async (say) => {
+  const figures: Figure[] = [];
+  for (const goal of GOALS) figures.push(...(await measure(goal, say)));
+  return figures;
+};
+
+async function measure(goal: Goal, say: Say): Promise<Figure[]> {
+  const { nodes, pending, targetMs } = goal;
+  say(`${nodes} nodes, ${pending} pending`);
+  const { firstMs, snapshotMs, cycleMs, fullMs, memoryBytes, told } = await measureScheduler<Measured>("cycles", goal);
+  say(told);
+  const both = snapshotMs.map((ms, round) => ms + (cycleMs[round] ?? 0));
+  const added = (quantile(fullMs, 0.5) - quantile(cycleMs, 0.5)) / quantile(both, 0.5);
+  const name = `${nodes}x${pending}`;
+  return [
+    plain(`${name}_snapshot_p50`, quantile(snapshotMs, 0.5), "ms"),
+    plain(`${name}_cycle_p50`, quantile(cycleMs, 0.5), "ms"),
+    plain(`${name}_first`, firstMs, "ms"),
+    below(`${name}_snapshot_and_cycle_p50`, quantile(both, 0.5), "ms", targetMs),
+    below(`${name}_full_report_adds`, 100 * added, "%", 50),
+    below(`${name}_memory`, memoryBytes / 2 ** 20, "MB", MOST_MB),
+  ];
+}

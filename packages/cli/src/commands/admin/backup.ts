@@ -1,0 +1,103 @@
+// `lattice admin backup`: writes a backup, lists those there are, and says whether one could be
+// restored. Without a word after it, it writes one. Backups lie with the server, not here.
+
+import type { Backup, BackupVerification } from "@lattice/sdk";
+import { ProblemError } from "@lattice/wire";
+import type { Command } from "commander";
+import { type Context, createContext } from "../../context.ts";
+import type { Printer } from "../../output/printer.ts";
+import type { Column } from "../../output/table.ts";
+import { ABSENT } from "../../output/text.ts";
+import { localTime } from "../../output/time.ts";
+import { showFields } from "./fields.ts";
+
+const DESTINATION = [
+  "--destination <place>",
+  "a folder of the server or s3://bucket/prefix; default: as configured",
+] as const;
+
+interface Flags {
+  readonly destination?: string;
+  readonly source?: string;
+}
+
+export function defineBackup(command: Command): void {
+  const create = command.command("create", { isDefault: true }).description("Write a backup");
+  create.option(...DESTINATION);
+  create.action(async ({ destination }: Flags) => {
+    const { client, print } = await createContext(create);
+    const backup = await client.backups.create(destination);
+    if (print.structured) return print.document(backup);
+    showBackup(print, backup);
+  });
+
+  const list = command.command("list").description("Show the backups there are, newest first");
+  list.option(...DESTINATION);
+  list.action(async ({ destination }: Flags) => showList(await createContext(list), destination));
+
+  const verify = command.command("verify").description("Say whether a backup could be restored");
+  verify.argument("[source]", "a path on the server or s3://bucket/key; default: the newest");
+  verify.option("--source <source>", "the same");
+  verify.action(async (word: string | undefined, flags: Flags) => {
+    const { client, print } = await createContext(verify);
+    const found = await client.backups.verify(word ?? flags.source);
+    if (print.structured) await print.document(found);
+    else showChecks(print, found);
+    if (found.ok !== true) throw failure(found);
+  });
+}
+
+export function showBackup(print: Printer, backup: Backup): void {
+  showFields(print, [
+    ["Backup", backup.source],
+    ["Written", backup.created_at === undefined ? undefined : localTime(backup.created_at)],
+    ["Log index", backup.log_index],
+    ["Term", backup.term],
+    ["State hash", backup.state_hash],
+    ["SHA-256", backup.sha256],
+    ["Size", size(backup.bytes)],
+    ["Allocations", backup.allocations ?? 0],
+    ["Nodes", backup.nodes ?? 0],
+    ["Records of history", backup.history_records ?? 0],
+    ["Server version", backup.server_version],
+  ]);
+}
+
+async function showList({ client, print, settings }: Context, destination: string | undefined): Promise<void> {
+  const { backups = [] } = await client.backups.list(destination);
+  if (print.structured) return print.document({ backups });
+  if (settings.quiet) return print.lines(backups.map(({ source }) => source));
+  print.table(columns, backups);
+}
+
+const columns: readonly Column<Backup>[] = [
+  { header: "WRITTEN", value: ({ created_at }) => (created_at === undefined ? ABSENT : localTime(created_at)) },
+  { header: "INDEX", value: ({ log_index }) => log_index ?? "unreadable", align: "right" },
+  { header: "SIZE", value: ({ bytes }) => size(bytes), align: "right" },
+  { header: "ALLOCATIONS", value: ({ allocations }) => String(allocations ?? 0), align: "right" },
+  { header: "HISTORY", value: ({ history_records }) => String(history_records ?? 0), align: "right" },
+  { header: "SOURCE", value: ({ source }) => source },
+];
+
+const size = (bytes = 0): string =>
+  bytes < 1_048_576 ? `${Math.ceil(bytes / 1024)} kB` : `${Math.ceil(bytes / 1_048_576)} MB`;
+
+function showChecks(print: Printer, { backup, checks = [] }: BackupVerification): void {
+  if (backup !== undefined) print.line(backup.source);
+  print.table(
+    [
+      { header: "CHECK", value: ({ name }) => name },
+      { header: "RESULT", value: ({ ok }) => (ok === true ? "ok" : "failed") },
+      { header: "DETAIL", value: ({ detail }) => detail ?? "" },
+    ],
+    checks,
+  );
+}
+
+function failure({ backup, checks = [] }: BackupVerification): ProblemError {
+  const failed = checks.find((check) => check.ok !== true);
+  return new ProblemError("backup_unusable", {
+    detail: `${backup?.source ?? "The backup"} does not pass the check "${failed?.name}": ${failed?.detail}`,
+    hint: "Take another one: `lattice admin backup list` shows those there are.",
+  });
+}

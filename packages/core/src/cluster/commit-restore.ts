@@ -1,0 +1,103 @@
+// Puts the restored state in the place of the empty one, in one step, and afterwards lets the finished
+// records of the backup into the history of every server. The state hash of the snapshot was checked
+// by the server that proposed it: no hash function is at hand here.
+
+import type { Allocation } from "../allocation/allocation.ts";
+import { isFinal } from "../allocation/phase.ts";
+import type { CommitRestoreCommand, RestoreHistoryCommand } from "../command.ts";
+import { type LogIndex, logIndex } from "../ids.ts";
+import type { Outcome } from "../outcome.ts";
+import { loadRecord, readSnapshot, SnapshotError } from "../state/restore.ts";
+import { TABLE_NAMES } from "../state/snapshot.ts";
+import type { State } from "../state/state.ts";
+import { accepted, refuse, type Step } from "../step.ts";
+import { noSuchRestore } from "./begin-restore.ts";
+import { ownThings } from "./emptiness.ts";
+import { discardStaging, stagedLines, stagedRestore } from "./staging.ts";
+
+/**
+ * Ids that the lost cluster may have given after the backup are not given again: agents and users may
+ * still hold them. More submissions than this between two backups would have to be lost for a clash.
+ */
+export const RESTORED_ID_GAP = 1_000_000;
+
+/** For a state that has just been read from a backup, before a new log begins behind it. */
+export function beginAnew(state: State): void {
+  discardStaging(state);
+  skipLostIds(state);
+}
+
+function skipLostIds(state: State): void {
+  state.counters.nextAllocation += RESTORED_ID_GAP;
+}
+
+export function commitRestore(step: Step, { restore }: CommitRestoreCommand): Outcome {
+  const { state } = step;
+  const staged = stagedRestore(state);
+  if (staged?.restore !== restore || staged.committed) return noSuchRestore(restore);
+  const refusal = replaceIfPossible(step);
+  discardStaging(state);
+  if (refusal !== null) return refusal;
+  state.tables.staging.set("0", { n: 0, restore, committed: true, text: "" });
+  for (const { id } of state.vclusters()) step.events.push({ kind: "vcluster_changed", vcluster: id });
+  step.events.push({ kind: "cluster_restored", reason: restore });
+  return accepted(restore);
+}
+
+function replaceIfPossible(step: Step): Outcome | null {
+  const { state } = step;
+  const own = ownThings(state);
+  if (own !== null) return refuse("cluster_not_empty", `a backup goes into a cluster that is empty, but ${own}`);
+  let fresh: State;
+  try {
+    const reader = readSnapshot();
+    for (const line of stagedLines(state)) reader.line(line);
+    fresh = reader.complete().state;
+  } catch (error) {
+    if (!(error instanceof SnapshotError)) throw error;
+    return refuse("invalid_argument", error.message);
+  }
+  if (fresh.at > step.at) {
+    return refuse("invalid_argument", "the backup is from the future: set the clock of the servers first");
+  }
+  replace(state, fresh, step.index);
+  return null;
+}
+
+/** The retention stays: it comes from the configuration of the servers that run now. */
+function replace(state: State, fresh: State, index: LogIndex): void {
+  const { tables, counters } = state;
+  for (const id of [...tables.vclusters.keys()]) tables.vclusters.delete(id);
+  for (const id of [...tables.tenants.keys()]) tables.tenants.delete(id);
+  for (const request of [...tables.requests.values()]) state.removeRequest(request);
+  for (const bucket of [...tables.ledger.values()]) state.dropBucket(bucket);
+  for (const name of TABLE_NAMES) {
+    if (name === "staging") continue;
+    let line = 0;
+    for (const record of fresh.tables[name].values()) {
+      line += 1;
+      loadRecord(state, name, name === "allocations" ? renumbered(record as Allocation, index) : record, line);
+    }
+  }
+  Object.assign(counters, fresh.counters);
+  skipLostIds(state);
+  state.version = Math.max(state.version, fresh.version);
+}
+
+/** Entries are counted anew here: "pending since entry 90,000" would lie in the future. */
+const renumbered = (record: Allocation, index: LogIndex): Allocation =>
+  record.pendingSinceIndex <= index ? record : { ...record, pendingSinceIndex: logIndex(index) };
+
+export function restoreHistory(step: Step, { restore, records, last }: RestoreHistoryCommand): Outcome {
+  const { state } = step;
+  const staged = stagedRestore(state);
+  if (staged?.restore !== restore || !staged.committed) return noSuchRestore(restore);
+  const odd = records.find((record) => !isFinal(record.phase));
+  if (odd !== undefined) return refuse("invalid_argument", `allocation ${odd.id} has not ended`);
+  for (const record of records) {
+    // What is still in the live state goes to the history when its time comes.
+    if (state.allocation(record.id) === undefined) step.effects.push({ kind: "archive", record });
+  }
+  if (last) discardStaging(state);
+  return accepted(restore);
+}

@@ -1,0 +1,18 @@
+// Whether a cluster has anything of its own that a restore would destroy. What it made for itself when
+// it began (the tenant `default` and the first vClusters, all in one entry) does not count. A node that
+// has registered does: its agent was told already to end what this cluster does not know.
+
+import type { State } from "../state/state.ts";
+
+/** Null: nothing. Otherwise the first thing that was found, in words. */
+export function ownThings(state: State): string | null {
+  if (state.counters.nextAllocation > 1) return "allocations have been submitted to it";
+  if (state.nodeCount > 0) return `${state.nodeCount} nodes have registered with it`;
+  const tenants = [...state.tenants()];
+  const made = tenants.find((tenant) => tenant.id !== "default");
+  if (made !== undefined) return `it has the tenant "${made.id}"`;
+  const vclusters = [...state.vclusters()];
+  const began = tenants[0]?.createdAt ?? vclusters[0]?.createdAt;
+  const later = vclusters.find((vcluster) => vcluster.tenant !== null || vcluster.createdAt !== began);
+  return later === undefined ? null : `it has the vCluster "${later.id}"`;
+}

@@ -1,0 +1,76 @@
+// A second, slower set of books: it writes down every attempt that ran, from the records before and
+// after each entry, and counts the whole list again whenever it is asked.
+
+import {
+  type Allocation,
+  type AllocationId,
+  type Amount,
+  beginOf,
+  type Holder,
+  isPlaced,
+  type State,
+  type Window,
+} from "@lattice/core";
+
+interface Run {
+  readonly tenant: string;
+  readonly user: string;
+  readonly start: number;
+  /** Null: still running. */
+  readonly end: number | null;
+  readonly nodes: number;
+  readonly gpus: number;
+}
+
+export interface Bookkeeper {
+  /** To be called after every entry. */
+  look(): void;
+  days(holder: Holder, window: Window): readonly Amount[];
+  readonly ended: number;
+}
+
+export function createBookkeeper(state: State): Bookkeeper {
+  const ended: Run[] = [];
+  let before = new Map<AllocationId, Allocation>();
+
+  const runOf = (record: Allocation, end: number | null): Run | null => {
+    const { phase } = record;
+    if (!isPlaced(phase) || phase.kind === "staging") return null;
+    const gpus = phase.nodes.reduce((sum, node) => sum + (state.node(node)?.capabilities.gpuCount ?? 1), 0);
+    const { tenant } = record.spec;
+    return { tenant, user: record.user, start: phase.startedAt, end, nodes: phase.nodes.length, gpus };
+  };
+
+  return {
+    look() {
+      for (const [id, record] of before) {
+        const now = state.allocation(id);
+        const goesOn = now !== undefined && isPlaced(now.phase) && now.attempt === record.attempt;
+        const run = goesOn ? null : runOf(record, state.at);
+        if (run !== null) ended.push(run);
+      }
+      before = new Map(Array.from(state.allocations(), (record) => [record.id, record]));
+    },
+    days({ tenant, user }, { from, to, now }) {
+      const running = Array.from(state.allocations()).flatMap((record) => runOf(record, null) ?? []);
+      const runs = [...ended, ...running].filter(
+        (run) => (tenant === undefined || run.tenant === tenant) && (user === undefined || run.user === user),
+      );
+      const days: Amount[] = [];
+      for (let day = from; day <= to; day += 1) {
+        let nodeMs = 0;
+        let gpuMs = 0;
+        for (const run of runs) {
+          const ms = Math.max(0, Math.min(run.end ?? now, beginOf(day + 1)) - Math.max(run.start, beginOf(day)));
+          nodeMs += run.nodes * ms;
+          gpuMs += run.gpus * ms;
+        }
+        days.push({ nodeMs, gpuMs });
+      }
+      return days;
+    },
+    get ended() {
+      return ended.length;
+    },
+  };
+}

@@ -1,0 +1,56 @@
+// One pass behind the head of the queue: start J if it fits now and either ends by the shadow time or
+// needs no more than the extra nodes, which it then uses up. After a pass the shadow stays true until
+// something ends or the head starts: what ends by the shadow time is back by then, and what does not
+// has been taken off the extra nodes. Until then only new submissions can start, so only they are tried.
+
+import { type Machine, start } from "./machine.ts";
+import { findShadow } from "./releases.ts";
+import { moveTail, put } from "./waiting.ts";
+
+export function backfillAll(machine: Machine, now: number): void {
+  const { waiting, head, isStarted, shadow } = machine;
+  const { rows, sizes, requests, length } = waiting;
+  findShadow(machine.releases, machine.trace.size[head] as number, machine.free, shadow);
+  machine.shadowOf = head;
+  let kept = 0;
+  let place = 0;
+  for (; place < length && machine.free > 0; place += 1) {
+    const row = rows[place] as number;
+    if (isStarted[row] === 1) continue;
+    const size = sizes[place] as number;
+    const request = requests[place] as number;
+    if (size <= machine.free && row !== head && tryStart(machine, row, size, now + request, now)) continue;
+    if (kept !== place) put(waiting, kept, row, size, request);
+    kept += 1;
+  }
+  if (kept === place) return;
+  moveTail(waiting, place, kept);
+  waiting.length -= place - kept;
+}
+
+/** Tries the rows from `first` on, all of them submitted at this instant. */
+export function backfillNew(machine: Machine, first: number, now: number): void {
+  const { trace, submitted } = machine;
+  const order = machine.backfill === "shortest first" && submitted - first > 1 ? byRequest(machine, first) : null;
+  for (let i = 0; i < submitted - first; i += 1) {
+    const row = order === null ? first + i : (order[i] as number);
+    const size = trace.size[row] as number;
+    if (size <= machine.free) tryStart(machine, row, size, now + (trace.request[row] as number), now);
+  }
+}
+
+function tryStart(machine: Machine, row: number, size: number, endsBy: number, now: number): boolean {
+  const { shadow } = machine;
+  if (endsBy > shadow.time) {
+    if (size > shadow.extra) return false;
+    shadow.extra -= size;
+  }
+  machine.outcomes.backfilled[row] = 1;
+  start(machine, row, now);
+  return true;
+}
+
+function byRequest({ trace, submitted }: Machine, first: number): readonly number[] {
+  const rows = Array.from({ length: submitted - first }, (_, i) => first + i);
+  return rows.sort((a, b) => (trace.request[a] as number) - (trace.request[b] as number) || a - b);
+}

@@ -1,0 +1,62 @@
+// The replayed cluster: a real state that only `applyEntry` changes. In a replay nothing may be refused:
+// a refusal is a fault of this program, not of the trace.
+
+import {
+  type AllocationId,
+  type Applied,
+  type Attempt,
+  applyEntry,
+  type Command,
+  createState,
+  ENTRY_VERSION,
+  type Instant,
+  instant,
+  logIndex,
+  type NodeId,
+  type State,
+  term,
+} from "@lattice/core";
+import { machineCommands } from "./commands.ts";
+import type { LatticeSetup } from "./setup.ts";
+
+export function createCluster(setup: LatticeSetup): State {
+  const state = createState();
+  commit(state, 0, machineCommands(setup));
+  return state;
+}
+
+/** Appends one entry at that second of the trace. */
+export function commit(state: State, seconds: number, commands: readonly Command[]): Applied {
+  const applied = applyEntry(state, {
+    index: logIndex(state.index + 1),
+    term: term(1),
+    version: ENTRY_VERSION,
+    at: atInstant(seconds),
+    prevHash: "",
+    commands,
+  });
+  for (const outcome of applied.outcomes) {
+    if (outcome.kind === "rejected") throw new Error(`refused: ${outcome.refusal.detail}`);
+    const refused = outcome.placements?.find((placement) => placement.refusal !== null);
+    if (refused?.refusal) throw new Error(`placement of ${refused.allocation} refused: ${refused.refusal.detail}`);
+  }
+  return applied;
+}
+
+export const atInstant = (seconds: number): Instant => instant(Math.round(seconds * 1000));
+
+export interface Attempted {
+  readonly allocation: AllocationId;
+  readonly attempt: Attempt;
+  readonly nodes: readonly NodeId[];
+}
+
+/** What every node of an attempt reports. The last node first: `apply` then finds out sooner that some are missing. */
+export function addReports(into: Command[], attempted: Attempted, state: "running" | "completed"): void {
+  const { allocation, attempt, nodes } = attempted;
+  const exitCode = state === "completed" ? 0 : null;
+  for (let i = nodes.length - 1; i >= 0; i -= 1) {
+    const node = nodes[i] as NodeId;
+    into.push({ kind: "attempt.report", node, allocation, attempt, state, exitCode, reason: null, message: "" });
+  }
+}

@@ -1,0 +1,121 @@
+// The commands that set up a replayed cluster and submit a trace's jobs: nodes as the inventory says, a
+// vCluster per weight profile, a tenant per user of the trace.
+
+import {
+  type Command,
+  type Constraints,
+  duration,
+  type Origin,
+  parseTenantId,
+  seconds,
+  type TenantId,
+  type UserName,
+  type VClusterId,
+} from "@lattice/core";
+import type { InventoryNode } from "../../inventory/inventory.ts";
+import { type JobAsk, NO_ASK } from "../../trace/ask.ts";
+import { idOf, type Trace } from "../../trace/trace.ts";
+import type { Profile } from "../../weights/profile.ts";
+import type { LatticeSetup } from "./setup.ts";
+
+export function machineCommands({ inventory, profiles }: LatticeSetup): Command[] {
+  return [
+    ...profiles.map((profile, i) => createVCluster(profile, i === 0)),
+    ...inventory.nodes.map(register),
+    // Nobody asks a replay for its finished records, and keeping them would only cost memory.
+    { kind: "retention.set", maxFinished: 0, maxFinishedAge: duration(0) },
+  ];
+}
+
+/** A tenant per user, by the user's name where it can name a tenant, else by a number. */
+export const tenantsOf = ({ users }: Trace): readonly TenantId[] =>
+  users.map((user, i) => parseTenantId(`user-${user}`) ?? (`unnamed.${i + 1}` as TenantId));
+
+export interface Submission {
+  readonly row: number;
+  readonly tenant: TenantId;
+  readonly nodes: number;
+  readonly vcluster: VClusterId;
+}
+
+export function submitCommand(trace: Trace, { row, tenant, nodes, vcluster }: Submission): Command {
+  const request = trace.request[row] as number;
+  return {
+    kind: "allocation.submit",
+    origin: originOf(tenant),
+    createTenant: true,
+    spec: {
+      tenant,
+      project: "",
+      vcluster,
+      name: `trace-${idOf(trace, row)}`.slice(0, 64),
+      tags: {},
+      intent: "",
+      task: { kind: "command", words: ["replay"] },
+      environment: { variables: {}, workdir: "" },
+      resources: { minNodes: nodes, maxNodes: nodes, tasksPerNode: 1, constraints: constraintsOf(trace.asks?.[row]) },
+      lifecycle: {
+        kind: "bounded",
+        walltime: duration(Math.max(1, Math.round(request * 1000))),
+        preemptionClass: trace.priority[row] as number,
+        requeuePolicy: "always",
+        maxRequeue: 100,
+      },
+      slurmEnv: false,
+    },
+  };
+}
+
+/** One value for all that ask for nothing, so that the scheduler recognises them as alike at once. */
+const ANYTHING: Constraints = constraintsFrom(NO_ASK);
+
+export const constraintsOf = (ask: JobAsk | null | undefined): Constraints =>
+  ask === null || ask === undefined ? ANYTHING : constraintsFrom(ask);
+
+function constraintsFrom(ask: JobAsk): Constraints {
+  return {
+    gpuType: ask.gpuType,
+    gpuCount: ask.gpuCount,
+    memoryBytes: ask.memoryBytes,
+    cpuCores: 0,
+    features: ask.features,
+    topology: ask.tight ? "tight" : "any",
+    requiredNodes: [],
+    excludedNodes: [],
+  };
+}
+
+const originOf = (user: string): Origin => ({ user: user as UserName, requestId: null, bodyHash: "" });
+
+function createVCluster({ vcluster, scheduler, weights, backfillDepth }: Profile, isDefault: boolean): Command {
+  return {
+    kind: "vcluster.create",
+    origin: originOf("replay"),
+    vcluster,
+    description: "",
+    tenant: null,
+    scheduler,
+    weights,
+    cycleInterval: seconds(5),
+    backfillDepth,
+    defaultWalltime: seconds(3600),
+    maxWalltime: null,
+    isDefault,
+  };
+}
+
+function register(node: InventoryNode): Command {
+  const { cpuCores, memoryBytes, gpuType, gpuCount, features } = node;
+  const unknown = { hostname: node.id, kernel: "", isolation: "", hollow: true };
+  return {
+    kind: "node.register",
+    node: node.id,
+    capabilities: { cpuCores, memoryBytes, gpuType, gpuCount, features, ...unknown },
+    group: node.group,
+    conformance: node.conformance,
+    homeVCluster: node.homeVCluster,
+    address: "",
+    agentVersion: "",
+    bootId: "",
+  };
+}

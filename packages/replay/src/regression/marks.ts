@@ -1,0 +1,100 @@
+// What each regression trace must show, and whether a replay of it did. The figures are the testing
+// chapter's; where it names a figure that a replay cannot see (a cycle's latency), the benches have it.
+
+import type { Outcomes } from "../policy/policy.ts";
+import { percentile } from "../result/statistics.ts";
+import type { Summary } from "../result/summary.ts";
+import type { Trace } from "../trace/trace.ts";
+import { percent, time } from "../words/amounts.ts";
+import type { RegressionName } from "./traces.ts";
+
+export interface Mark {
+  readonly name: string;
+  readonly value: number;
+  readonly mark: string;
+  readonly pass: boolean;
+  readonly shown: string;
+}
+
+export interface Replayed {
+  readonly trace: Trace;
+  readonly outcomes: Outcomes;
+  readonly summary: Summary;
+}
+
+export function marksOf(name: RegressionName, replayed: Replayed): readonly Mark[] {
+  const { summary, trace, outcomes } = replayed;
+  switch (name) {
+    case "steady-state":
+      return [above("utilization while work arrives", busyWhileArriving(replayed), 0.85)];
+    case "burst":
+      return [within("p99 wait", summary.wait.p99, 4 * 3600)];
+    case "unfair":
+      return [below("fair share deviation", summary.shareDeviation, 0.1)];
+    case "sensitive-claim":
+      return [within("longest wait of a sensitive claim", Math.max(0, ...waitsOf(replayed, isSensitive)), 0)];
+    case "preemption-heavy":
+      return [
+        above("preempted work that finished", finishedAfterPreemption(trace, outcomes), 0.95),
+        within("p95 wait of class 8", p95(waitsOf(replayed, isUrgent)), 2 * 3600),
+      ];
+    case "empty-to-full":
+      return [within("ramp-up until 95 % of the nodes work", rampUp(replayed), 120)];
+  }
+}
+
+function above(name: string, value: number, mark: number): Mark {
+  return { name, value, mark: `> ${percent(mark)}`, pass: value > mark, shown: percent(value) };
+}
+
+function below(name: string, value: number, mark: number): Mark {
+  return { name, value, mark: `< ${percent(mark)}`, pass: value < mark, shown: percent(value) };
+}
+
+function within(name: string, value: number, mark: number): Mark {
+  return { name, value, mark: mark === 0 ? "none" : `< ${time(mark)}`, pass: value <= mark, shown: time(value) };
+}
+
+/** The first tenth fills the machine and what follows the last submission empties it: neither is steady. */
+function busyWhileArriving({ trace, summary }: Replayed): number {
+  const { begin, stepSeconds, used } = summary.timeline;
+  const last = trace.submit[trace.count - 1] ?? begin;
+  const steps = Math.floor((last - begin) / stepSeconds);
+  const steady = used.slice(Math.ceil(steps / 10), steps);
+  return steady.reduce((sum, value) => sum + value, 0) / Math.max(1, steady.length);
+}
+
+function waitsOf({ trace, outcomes }: Replayed, of: (trace: Trace, row: number) => boolean): number[] {
+  const waits: number[] = [];
+  for (let row = 0; row < trace.count; row += 1) {
+    if (of(trace, row)) waits.push((outcomes.start[row] as number) - (trace.submit[row] as number));
+  }
+  return waits;
+}
+
+const isSensitive = (trace: Trace, row: number): boolean => trace.asks?.[row]?.vcluster === "sensitive";
+
+const isUrgent = (trace: Trace, row: number): boolean => trace.priority[row] === 8;
+
+const p95 = (waits: readonly number[]): number => percentile(Float64Array.from(waits).sort(), 95);
+
+/** Every job of a finished replay has run to its end; the rest were lost on the way. */
+function finishedAfterPreemption({ count }: Trace, { end, preemptions }: Outcomes): number {
+  if (preemptions === 0 || count === 0) return 1;
+  let finished = 0;
+  for (let row = 0; row < count; row += 1) finished += Number((end[row] as number) > 0);
+  return finished / count;
+}
+
+/** From the first submission until so many nodes work at once; endless when they never do. */
+function rampUp({ trace, outcomes }: Replayed): number {
+  const starts = Array.from({ length: trace.count }, (_, row) => row).sort(
+    (a, b) => (outcomes.start[a] as number) - (outcomes.start[b] as number) || a - b,
+  );
+  let working = 0;
+  for (const row of starts) {
+    working += trace.size[row] as number;
+    if (working >= trace.nodes * 0.95) return (outcomes.start[row] as number) - (trace.submit[0] as number);
+  }
+  return Number.POSITIVE_INFINITY;
+}

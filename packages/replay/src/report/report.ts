@@ -1,0 +1,131 @@
+// The report of one replay, or of several side by side: utilisation over time, the distribution of waits,
+// who got how much, and the figures that profiles are compared by.
+
+import type { Summary } from "../result/summary.ts";
+import { comparisonText, policyName } from "../result/text.ts";
+import { percent, time, whole } from "../words/amounts.ts";
+import { htmlTable, page } from "./page.ts";
+import { bars, chart, escapeXml, type Frame, line } from "./svg.ts";
+
+/** The first is the one reported on; the others stand beside it. */
+export function reportHtml(summaries: readonly Summary[]): string {
+  const [first] = summaries;
+  if (first === undefined) throw new Error("a report needs a result");
+  return page(`RM-Replay: ${first.name}`, [
+    `<p>${escapeXml(`${whole(first.jobs)} jobs on ${whole(first.nodes)} nodes, policy ${policyName(first)}.`)}</p>`,
+    htmlTable(comparisonRows(summaries)),
+    utilisationChart(summaries),
+    waitChart(summaries),
+    shareChart(first),
+    ...(summaries.length > 1 ? comparisonCharts(summaries) : []),
+    userTable(first),
+    `<pre>${escapeXml(comparisonText(summaries))}</pre>`,
+  ]);
+}
+
+function comparisonRows(summaries: readonly Summary[]): readonly (readonly string[])[] {
+  const row = (name: string, of: (summary: Summary) => string): readonly string[] => [name, ...summaries.map(of)];
+  return [
+    row("", (s) => s.name),
+    row("Policy", policyName),
+    row("Jobs", (s) => whole(s.jobs)),
+    row("Utilization", (s) => percent(s.utilisation)),
+    row("Wait p50", (s) => time(s.wait.median)),
+    row("Wait p95", (s) => time(s.wait.p95)),
+    row("Wait p99", (s) => time(s.wait.p99)),
+    row("Mean bounded slowdown", (s) => s.meanBoundedSlowdown.toFixed(3)),
+    row("Jain's index of slowdowns", (s) => s.jainSlowdown.toFixed(3)),
+    row("Jain's index of shares", (s) => s.jainShare.toFixed(3)),
+    row("Largest share deviation", (s) => percent(s.shareDeviation)),
+    row("Backfilled", (s) => whole(s.backfilled)),
+    row("Preemptions", (s) => whole(s.preemptions)),
+  ];
+}
+
+function utilisationChart(summaries: readonly Summary[]): string {
+  const days = (summaries[0]?.makespanSeconds ?? 0) / 86_400;
+  const frame: Frame = {
+    title: "Utilization over time",
+    xLabel: `${days.toFixed(1)} days`,
+    yLabel: "part of the machine",
+    yMax: 1,
+    yText: percent,
+  };
+  const lines = summaries.map((summary, i) => line(frame, summary.timeline.used, i));
+  return chart(frame, lines.join("\n"), names(summaries));
+}
+
+function waitChart(summaries: readonly Summary[]): string {
+  const part = (summary: Summary, bin: number): number => (summary.waits[bin]?.jobs ?? 0) / Math.max(1, summary.jobs);
+  const labels = summaries[0]?.waits.map((bin) => bin.label) ?? [];
+  const groups = labels.map((label, bin) => ({ label, values: summaries.map((summary) => part(summary, bin)) }));
+  const frame: Frame = {
+    title: "Wait distribution",
+    xLabel: "waited up to",
+    yLabel: "part of the jobs",
+    yMax: highest(groups.flatMap((group) => group.values)),
+    yText: percent,
+  };
+  return chart(frame, bars(frame, groups), names(summaries));
+}
+
+/** As many as have room for their names. */
+const SHOWN_USERS = 12;
+
+function shareChart({ users }: Summary): string {
+  const groups = users.slice(0, SHOWN_USERS).map((user) => ({ label: short(user.name), values: [user.got, user.due] }));
+  const frame: Frame = {
+    title: "Share per tenant while work was waiting",
+    xLabel: "tenants with the most work",
+    yLabel: "part of what all got, and were due",
+    yMax: highest(groups.flatMap((group) => group.values)),
+    yText: percent,
+  };
+  return chart(frame, bars(frame, groups), ["got", "due"]);
+}
+
+function comparisonCharts(summaries: readonly Summary[]): readonly string[] {
+  const one = (title: string, of: (summary: Summary) => number, yText: (value: number) => string): string => {
+    const frame: Frame = { title, xLabel: "", yLabel: "", yMax: highest(summaries.map(of)), yText };
+    return chart(
+      frame,
+      bars(
+        frame,
+        summaries.map((s) => ({ label: short(s.name), values: [of(s)] })),
+      ),
+    );
+  };
+  return [
+    one(
+      "Mean bounded slowdown",
+      (s) => s.meanBoundedSlowdown,
+      (value) => value.toFixed(1),
+    ),
+    one("Wait, p99", (s) => s.wait.p99, time),
+    one(
+      "Jain's index of slowdowns",
+      (s) => s.jainSlowdown,
+      (value) => value.toFixed(3),
+    ),
+  ];
+}
+
+function userTable({ users }: Summary): string {
+  const rows = users.map((user) => [
+    user.name,
+    whole(user.jobs),
+    percent(user.workShare),
+    percent(user.got),
+    percent(user.due),
+    time(user.meanWaitSeconds),
+    user.meanBoundedSlowdown.toFixed(2),
+  ]);
+  return htmlTable([["tenant", "jobs", "work", "got", "due", "mean wait", "mean slowdown"], ...rows]);
+}
+
+const names = (summaries: readonly Summary[]): readonly string[] =>
+  summaries.length > 1 ? summaries.map((summary) => short(summary.name)) : [];
+
+const short = (name: string): string => (name.length > 18 ? `${name.slice(0, 17)}…` : name);
+
+const highest = (values: readonly number[]): number => Math.max(1e-9, ...values);

@@ -1,0 +1,53 @@
+// What a job of our own trace may ask for beyond nodes and time. The lattice policy hands it to the real
+// scheduler; the classic policies know nothing of it.
+
+import type { Bad, JsonObject } from "./record.ts";
+
+export interface JobAsk {
+  /** Null: the default one. */
+  readonly vcluster: string | null;
+  readonly gpuType: string;
+  readonly gpuCount: number;
+  readonly memoryBytes: number;
+  readonly features: readonly string[];
+  readonly tight: boolean;
+}
+
+export const NO_ASK: JobAsk = {
+  vcluster: null,
+  gpuType: "",
+  gpuCount: 0,
+  memoryBytes: 0,
+  features: [],
+  tight: false,
+};
+
+/** Null when it asks for nothing special. */
+export function parseAsk(alloc: JsonObject, bad: Bad): JobAsk | null {
+  const { vcluster, gpu_type, gpu_count, memory_gb, features, topology } = alloc;
+  const asked = [vcluster, gpu_type, gpu_count, memory_gb, features, topology].some((value) => value !== undefined);
+  if (!asked) return null;
+  const text = (field: string, value: unknown): string => {
+    if (typeof value === "string") return value;
+    throw bad(`the field "alloc.${field}" must be a text`);
+  };
+  const amount = (field: string, value: unknown): number => {
+    if (typeof value === "number" && Number.isFinite(value) && value >= 0) return value;
+    throw bad(`the field "alloc.${field}" must be a number from 0`);
+  };
+  const list = (value: unknown): readonly string[] => {
+    if (Array.isArray(value) && value.every((entry) => typeof entry === "string")) return value;
+    throw bad('the field "alloc.features" must be a list of texts');
+  };
+  if (topology !== undefined && topology !== "any" && topology !== "tight") {
+    throw bad('the field "alloc.topology" must be "any" or "tight"');
+  }
+  return {
+    vcluster: vcluster === undefined ? null : text("vcluster", vcluster),
+    gpuType: gpu_type === undefined ? "" : text("gpu_type", gpu_type),
+    gpuCount: gpu_count === undefined ? 0 : Math.floor(amount("gpu_count", gpu_count)),
+    memoryBytes: memory_gb === undefined ? 0 : Math.round(amount("memory_gb", memory_gb) * 2 ** 30),
+    features: features === undefined ? [] : list(features),
+    tight: topology === "tight",
+  };
+}

@@ -1,0 +1,8 @@
+// One line of our own trace as it comes out of JSON, and how a reader refuses it.
+
+import type { TraceError } from "./trace-error.ts";
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Makes the refusal of the line that is being read. */
+export type Bad = (detail: string) => TraceError;

@@ -1,0 +1,21 @@
+// The trade-off front: those trials that no other one beats in both costs.
+
+export interface Costed {
+  /** Of the objective, then of what it costs. */
+  readonly costs: readonly [number, number];
+}
+
+/** By the first cost, ascending; of equal trials the earlier one. */
+export function frontOf<T extends Costed>(trials: readonly T[]): T[] {
+  const inOrder = trials
+    .map((trial, i) => ({ trial, i }))
+    .sort((a, b) => a.trial.costs[0] - b.trial.costs[0] || a.trial.costs[1] - b.trial.costs[1] || a.i - b.i);
+  const front: T[] = [];
+  let least = Number.POSITIVE_INFINITY;
+  for (const { trial } of inOrder) {
+    if (trial.costs[1] >= least) continue;
+    least = trial.costs[1];
+    front.push(trial);
+  }
+  return front;
+}

@@ -1,0 +1,50 @@
+// Weight profiles: how each vCluster of a replay weighs the nine factors, and what is taken where nobody
+// says.
+
+import { type Factor, type SchedulerKind, type VClusterId, WEIGHT_PROFILES, type Weights } from "@lattice/core";
+
+export interface Profile {
+  readonly vcluster: VClusterId;
+  readonly scheduler: SchedulerKind;
+  /** In thousandths; they sum to 1000 but for rounding. */
+  readonly weights: Weights;
+  readonly backfillDepth: number;
+}
+
+export interface Profiles {
+  /** At least one; the first is the default vCluster. */
+  readonly profiles: readonly Profile[];
+  readonly warnings: readonly string[];
+}
+
+export const FACTORS = [
+  "priority",
+  "wait_time",
+  "fair_share",
+  "topology",
+  "data_readiness",
+  "backlog",
+  "energy",
+  "checkpoint",
+  "conformance",
+] as const satisfies readonly Factor[];
+
+/** The depth that the tuning guide calls a good balance. */
+export const DEFAULT_DEPTH = 10;
+
+export const DEFAULT_PROFILES: Profiles = {
+  profiles: [
+    {
+      vcluster: "replay" as VClusterId,
+      scheduler: "hpc_backfill",
+      weights: WEIGHT_PROFILES.hpc_backfill,
+      backfillDepth: DEFAULT_DEPTH,
+    },
+  ],
+  warnings: [],
+};
+
+export function inThousandths(weights: ReadonlyMap<Factor, number>, sum: number): Weights {
+  const milli = (factor: Factor): number => Math.round(((weights.get(factor) ?? 0) / sum) * 1000);
+  return Object.fromEntries(FACTORS.map((factor) => [factor, milli(factor)])) as Record<Factor, number>;
+}

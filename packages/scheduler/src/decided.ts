@@ -1,0 +1,18 @@
+// What a cycle has decided, before it is told: the plan, and everything that explaining the rest needs.
+
+import type { Placement } from "@lattice/core";
+import type { Standing } from "./explain.ts";
+import type { Job } from "./job.ts";
+import type { Queue } from "./order.ts";
+import type { ScoreBasis } from "./score/score.ts";
+
+export interface Decided extends Standing {
+  readonly placements: readonly Placement[];
+  readonly considered: number;
+  /** Looked at and not placed, in order. */
+  readonly waiting: readonly Job[];
+  /** Those the walk did not reach. */
+  readonly rest: Queue;
+  /** Null when the queue was not even ordered. */
+  readonly basis: ScoreBasis | null;
+}

@@ -1,0 +1,42 @@
+// The nodes of a snapshot as flat arrays in order of id, with what changes from cycle to cycle: who is free,
+// and when the others come back. The rest, the floor, is taken over from the cycle before where the
+// nodes are still the same.
+
+import { byCodeUnits } from "@lattice/core";
+import type { CycleInput, NodeInput } from "../cycle-types.ts";
+import { availability } from "./availability.ts";
+import { type Floor, floorFor } from "./floor.ts";
+
+export interface Machine extends Floor {
+  readonly nodes: readonly NodeInput[];
+  /** Per group, between 0 and 1; null when nobody measures it. */
+  readonly congestion: Float64Array | null;
+  /** When each node can be had: `now` when free, Infinity when nobody knows. */
+  readonly availableFrom: Float64Array;
+  readonly freeCount: number;
+}
+
+export function machineOf(input: CycleInput): Machine {
+  const nodes = inOrderOfId(input.nodes);
+  const floor = floorFor(nodes, input.reuse);
+  const { congestion } = input.signals ?? {};
+  let freeCount = 0;
+  for (const node of nodes) if (node.free) freeCount += 1;
+  return {
+    ...floor,
+    nodes,
+    congestion:
+      congestion === undefined ? null : Float64Array.from(floor.groups, (group) => congestion.get(group) ?? 0),
+    availableFrom: availability(input, nodes, floor.indexOf),
+    freeCount,
+  };
+}
+
+function inOrderOfId(nodes: readonly NodeInput[]): readonly NodeInput[] {
+  for (let i = 1; i < nodes.length; i += 1) {
+    if ((nodes[i - 1] as NodeInput).id >= (nodes[i] as NodeInput).id) {
+      return [...nodes].sort((a, b) => byCodeUnits(a.id, b.id));
+    }
+  }
+  return nodes;
+}

@@ -1,0 +1,94 @@
+// Reservations that outlive their cycle. What was promised is held again before anyone else is looked at,
+// as far as it still can be: the nodes will be there and the quota leaves room. Only an allocation of
+// a higher class that also goes first in the queue may push a promise aside; it is then made anew
+// when its owner's turn comes. Other vClusters' reservations on shared nodes are held untouched.
+
+import type { Instant } from "@lattice/core";
+import type { CycleInput, PendingInput, Reservation } from "./cycle-types.ts";
+import type { Draft, Held } from "./draft.ts";
+import { isPossible, type Job, jobOf } from "./job.ts";
+import { RESERVATION_LIMIT } from "./limits.ts";
+import type { Queue } from "./order.ts";
+import type { Ledger } from "./quota.ts";
+import { hold } from "./reserve.ts";
+
+/** Holds other vClusters' reservations. */
+export function holdForeign(draft: Draft, input: CycleInput): void {
+  for (const { startsAt, endsAt, nodes } of input.foreign ?? []) {
+    const end = endsAt ?? Number.POSITIVE_INFINITY;
+    if (end <= draft.now) continue;
+    draft.holds.add({ startsAt, endsAt: end, nodes: numbersOf(draft, nodes) });
+  }
+}
+
+/** How many reservations a plan may have. */
+export const depthOf = ({ backfillDepth }: CycleInput): number => Math.min(backfillDepth, RESERVATION_LIMIT);
+
+/** Holds again what the cycle before promised. */
+export function keepPromises(
+  draft: Draft,
+  input: CycleInput,
+  { queue, ledger }: { queue: Queue; ledger: Ledger },
+): void {
+  const previous = input.previous ?? [];
+  if (previous.length === 0 || input.backfillDepth === 0) return;
+  const places = placesOf(input.pending, previous);
+  const challengers = firstOfEachClass(input.pending, places, queue);
+  for (const promise of previous) {
+    const at = places.get(promise.allocation);
+    const pending = at === undefined ? undefined : input.pending[at];
+    if (at === undefined || pending === undefined || draft.held.length >= depthOf(input)) continue;
+    if (challengers.some((one, of) => of > pending.preemptionClass && one >= 0 && queue.compare(one, at) < 0)) continue;
+    const job = jobOf(draft.machine, pending, input.signals);
+    if (ledger.headroom(pending.tenant, job.least) === 0 || !isPossible(draft.machine, job)) continue;
+    const kept = keptAs(draft, job, promise);
+    if (kept !== null) hold(draft, kept);
+  }
+}
+
+function placesOf(pending: readonly PendingInput[], previous: readonly Reservation[]): Map<string, number> {
+  const owners = new Set<string>(previous.map((promise) => promise.allocation));
+  const places = new Map<string, number>();
+  for (let at = 0; at < pending.length; at += 1) {
+    const { id } = pending[at] as PendingInput;
+    if (owners.has(id)) places.set(id, at);
+  }
+  return places;
+}
+
+/** By class, the place of the first in the queue that has no promise; -1 where there is none. */
+function firstOfEachClass(
+  pending: readonly PendingInput[],
+  owners: ReadonlyMap<string, number>,
+  queue: Queue,
+): number[] {
+  const first: number[] = [];
+  for (let at = 0; at < pending.length; at += 1) {
+    const { id, preemptionClass } = pending[at] as PendingInput;
+    if (owners.has(id)) continue;
+    const known = first[preemptionClass];
+    if (known === undefined || queue.compare(at, known) < 0) first[preemptionClass] = at;
+  }
+  return Array.from(first, (at) => at ?? -1);
+}
+
+/** The promise on the same nodes at the same time; null when a node will not be there, or fits no longer. */
+function keptAs(draft: Draft, job: Job, { startsAt, nodes }: Reservation): Held | null {
+  const numbers = numbersOf(draft, nodes);
+  const from = Math.max(startsAt, draft.now);
+  const endsAt = from + job.occupies;
+  const { ofNode, kindOf } = draft.machine.cells;
+  const { required, excluded, kinds } = job.match;
+  if (numbers.length !== nodes.length || numbers.length < job.least || numbers.length > job.input.maxNodes) return null;
+  const fits = numbers.every((node) => {
+    const cell = ofNode[node] as number;
+    if (cell < 0 || kinds[kindOf[cell] as number] !== 1 || excluded.has(node)) return false;
+    return (draft.availableFrom[node] as number) <= from && draft.holds.isOpen(node, from, endsAt);
+  });
+  if (!fits || required === null || !required.every((node) => numbers.includes(node))) return null;
+  if (draft.budgets !== null && draft.budgets.most(job, job.least, from, endsAt) < job.least) return null;
+  return { job, startsAt: from as Instant, endsAt, nodes: numbers };
+}
+
+const numbersOf = ({ machine }: Draft, nodes: Reservation["nodes"]): number[] =>
+  nodes.flatMap((id) => machine.indexOf.get(id) ?? []).sort((a, b) => a - b);

@@ -1,0 +1,46 @@
+// What a cycle tells about those that wait. Brief: reasons for the first of them, and the start of whoever
+// has a reservation. Full: reasons, an expected start and the score for everyone, up to a bound.
+
+import type { AllocationId, Instant, Scores } from "@lattice/core";
+import type { CycleInput, CycleResult, PendingReason } from "./cycle-types.ts";
+import type { Decided } from "./decided.ts";
+import { createEstimator } from "./estimate.ts";
+import { explainer } from "./explain.ts";
+import type { Job } from "./job.ts";
+import { REASONS_LIMIT, REPORT_LIMIT } from "./limits.ts";
+import { scores } from "./score/score.ts";
+
+type Told = Pick<CycleResult, "reasons" | "estimates" | "scores">;
+
+export function report(input: CycleInput, decided: Decided): Told {
+  const full = input.report === "full";
+  const reasons = new Map<AllocationId, readonly PendingReason[]>();
+  const breakdowns = new Map<AllocationId, Scores>();
+  const estimates = new Map<AllocationId, Instant>();
+  for (const held of decided.draft.held) estimates.set(held.job.input.id, held.startsAt);
+  const { reasons: explain } = explainer(decided);
+  const estimator = full ? createEstimator(input, decided.draft) : null;
+  for (const job of inOrder(decided, full ? REPORT_LIMIT : REASONS_LIMIT)) {
+    const { id } = job.input;
+    reasons.set(id, explain(job));
+    if (decided.basis !== null && full) breakdowns.set(id, scores(decided.basis, job));
+    if (estimator === null || estimates.has(id)) continue;
+    const startsAt = estimator.next(job);
+    if (startsAt !== null) estimates.set(id, startsAt);
+  }
+  return { reasons, estimates, scores: breakdowns };
+}
+
+/** Those that were looked at, then the rest of the queue. */
+function* inOrder({ waiting, rest }: Decided, limit: number): Generator<Job> {
+  let left = limit;
+  for (const job of waiting) {
+    if (left === 0) return;
+    left -= 1;
+    yield job;
+  }
+  for (let job = left > 0 ? rest.next() : null; job !== null; job = left > 0 ? rest.next() : null) {
+    left -= 1;
+    yield job;
+  }
+}

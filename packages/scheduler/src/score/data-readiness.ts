@@ -1,0 +1,6 @@
+// f5, the share of its input that is on the hot tier, in [0, 1]; neutral where nothing is known.
+
+const UNKNOWN = 0.5;
+
+export const dataReadiness = (share: number | undefined): number =>
+  share === undefined || Number.isNaN(share) ? UNKNOWN : Math.min(1, Math.max(0, share));

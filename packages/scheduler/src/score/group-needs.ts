@@ -1,0 +1,64 @@
+// How many groups an allocation needs and how many there are, for f4: out of the nodes free when the cycle
+// begins, or out of all that match when too few are free. Worked out once per kind of request; a lookup
+// per allocation.
+
+import type { Constraints } from "@lattice/core";
+import { intraNodeFitness } from "../intra/fitness.ts";
+import type { Job } from "../job.ts";
+import type { Machine } from "../machine/machine.ts";
+import type { Hardware, Match } from "../machine/match.ts";
+import { groupsFor, levelsOf } from "../place/groups.ts";
+
+export interface GroupNeed {
+  readonly groupsNeeded: number;
+  readonly groupsAvailable: number;
+  /** Fitness inside the best matching kind of node, in [0, 1]. */
+  readonly inside: number;
+}
+
+export interface GroupNeeds {
+  of(job: Job): GroupNeed;
+}
+
+export function createGroupNeeds(machine: Machine): GroupNeeds {
+  const freeLevels = new Map<Hardware, Float64Array>();
+  const insides = new Map<Match, number>();
+  const freeIn = freeByCell(machine);
+  return {
+    of({ match, least, input }) {
+      const free = freeLevels.get(match.hardware) ?? levelsOf(freeByGroup(machine, freeIn, match));
+      freeLevels.set(match.hardware, free);
+      const inside = insides.get(match) ?? bestInside(machine, match, input.constraints);
+      insides.set(match, inside);
+      const groupsAvailable = match.levels.length;
+      const groupsNeeded = groupsFor(free, least) ?? groupsFor(match.levels, least) ?? groupsAvailable;
+      return { groupsNeeded, groupsAvailable, inside };
+    },
+  };
+}
+
+function freeByGroup(machine: Machine, freeIn: Int32Array, { cells }: Match): Int32Array {
+  const free = new Int32Array(machine.groups.length);
+  for (const cell of cells) {
+    const group = machine.cells.groupOf[cell] as number;
+    free[group] = (free[group] as number) + (freeIn[cell] as number);
+  }
+  return free;
+}
+
+function bestInside(machine: Machine, match: Match, constraints: Constraints): number {
+  let inside = 0;
+  for (const [kind, node] of machine.kinds.entries()) {
+    if (match.kinds[kind] === 1) inside = Math.max(inside, intraNodeFitness(node, constraints));
+  }
+  return inside;
+}
+
+function freeByCell({ cells, nodes }: Machine): Int32Array {
+  const freeIn = new Int32Array(cells.count);
+  for (let node = 0; node < nodes.length; node += 1) {
+    const cell = cells.ofNode[node] as number;
+    if (cell >= 0 && nodes[node]?.free === true) freeIn[cell] = (freeIn[cell] as number) + 1;
+  }
+  return freeIn;
+}

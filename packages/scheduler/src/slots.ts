@@ -1,0 +1,59 @@
+// Time from now on in slots that grow: half a minute at first, then each a fixed share longer, up to
+// eight years. An instant is as precise as its distance deserves.
+
+export interface Slots {
+  readonly count: number;
+  /** When the slot begins. */
+  at(slot: number): number;
+  /** The slot that holds the instant; the last one for anything beyond. */
+  of(instant: number): number;
+  /** The first slot that begins at the instant or after it; `count` when none does. */
+  firstAfter(instant: number): number;
+  /** The slot after the last that something begun in `start` reaches into. */
+  endOf(start: number, length: number): number;
+  /** What share of that last slot it reaches into, above 0 and at most 1. */
+  lastShare(start: number, length: number): number;
+  /** The last slot has no end: it counts as wide as time. */
+  width(slot: number): number;
+}
+
+const COUNT = 192;
+const FIRST_MS = 30_000;
+const GROWTH = 1.072;
+
+export function createSlots(now: number): Slots {
+  const begins = new Float64Array(COUNT);
+  let next = FIRST_MS;
+  begins[0] = now;
+  for (let slot = 1; slot < COUNT; slot += 1) {
+    begins[slot] = Math.round((begins[slot - 1] as number) + next);
+    next *= GROWTH;
+  }
+  const firstAfter = (instant: number): number => {
+    let low = 0;
+    let high = COUNT;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((begins[middle] as number) < instant) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const width = (slot: number): number =>
+    slot + 1 < COUNT ? (begins[slot + 1] as number) - (begins[slot] as number) : Number.POSITIVE_INFINITY;
+  const endOf = (start: number, length: number): number =>
+    Math.max(start + 1, firstAfter((begins[start] as number) + length));
+  return {
+    count: COUNT,
+    at: (slot) => begins[slot] as number,
+    of: (instant) => Math.max(0, firstAfter(instant + 1) - 1),
+    firstAfter,
+    endOf,
+    lastShare(start, length) {
+      const last = endOf(start, length) - 1;
+      const reached = (begins[start] as number) + length - (begins[last] as number);
+      return last + 1 >= COUNT ? 1 : Math.min(1, Math.max(0.001, reached / width(last)));
+    },
+    width,
+  };
+}

@@ -1,0 +1,46 @@
+// Changing who the members of the cluster are, and who leads.
+
+import { create } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
+import { parseListen } from "../../config/listen.ts";
+import { authorize, NOBODYS } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import { invalid } from "./refuse.ts";
+
+/** As server.id in the configuration. */
+const SERVER_ID = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i;
+/** A member that nobody claims goes by its address. */
+const MAX_MEMBER_NAME = 300;
+
+export async function addMember(call: Call, request: pb.AddMemberRequest): Promise<pb.MembershipResponse> {
+  authorize(call.principal, "AdminService.AddMember", NOBODYS);
+  const { id, peerAddress } = request;
+  if (!SERVER_ID.test(id)) throw invalid("id", "must be letters, digits, dots and dashes, at most 63");
+  const peer = parseListen(peerAddress);
+  if (peer === null || peer.port === 0)
+    throw invalid("peer_address", "is not an address", "Write host:port, for example lattice-04:9000.");
+  return create(pb.MembershipResponseSchema, {
+    members: [...(await call.plane.membership.add({ id, peer: peerAddress }))],
+  });
+}
+
+export async function removeMember(call: Call, request: pb.RemoveMemberRequest): Promise<pb.MembershipResponse> {
+  authorize(call.principal, "AdminService.RemoveMember", NOBODYS);
+  const members = await call.plane.membership.remove(named("id", request.id));
+  return create(pb.MembershipResponseSchema, { members: [...members] });
+}
+
+export async function transferLeader(
+  call: Call,
+  request: pb.TransferLeaderRequest,
+): Promise<pb.TransferLeaderResponse> {
+  authorize(call.principal, "AdminService.TransferLeader", NOBODYS);
+  const { leader, term } = await call.plane.membership.transfer(request.to === "" ? null : named("to", request.to));
+  return create(pb.TransferLeaderResponseSchema, { leader, term: String(term) });
+}
+
+function named(field: string, id: string): string {
+  if (id === "" || id.length > MAX_MEMBER_NAME || !/^[\x21-\x7e]+$/.test(id))
+    throw invalid(field, "is not the id of a member");
+  return id;
+}

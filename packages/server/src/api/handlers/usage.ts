@@ -1,0 +1,169 @@
+// What tenants and users have used, from the ledger. Every figure includes the work that runs now.
+
+import { create } from "@bufbuild/protobuf";
+import {
+  type Amount,
+  type Holder,
+  type Ledger,
+  lastDays,
+  MS_PER_HOUR,
+  NOTHING,
+  OTHER_USERS,
+  parseTenantId,
+  parseUserName,
+  plus,
+  type RunningNow,
+  type Tenant,
+  type TenantId,
+  type UserName,
+  useOf,
+  type Window,
+} from "@lattice/core";
+import { milliToFraction, pb, timestampFromMs } from "@lattice/wire";
+import { authorize, authorizeList, reaches } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import { MAX_USERS_SHOWN } from "../limits/limits.ts";
+import { invalid, unknownTenant } from "./refuse.ts";
+import { formatDay, windowOf } from "./usage-window.ts";
+
+export async function getTenantUsage(call: Call, request: pb.GetTenantUsageRequest): Promise<pb.Usage> {
+  const tenant = find(call, request.id);
+  authorize(call.principal, "AdminService.GetTenantUsage", { tenant: tenant.id, user: null });
+  const user = request.user === "" ? undefined : parseUser(request.user);
+  const window = windowOf(request, call.plane.now(), call.config.scheduling.budgetPeriodDays);
+  return usageOf(call, window, { tenants: [tenant.id], user });
+}
+
+export async function getUserUsage(call: Call, request: pb.GetUserUsageRequest): Promise<pb.Usage> {
+  const { principal } = call;
+  authorizeList(principal, "AdminService.GetUserUsage");
+  const user = request.user === "" ? principal.user : parseUser(request.user);
+  const named = request.tenant === "" ? principal.tenant : find(call, request.tenant).id;
+  if (named !== null) authorize(principal, "AdminService.GetUserUsage", { tenant: named, user });
+  const window = windowOf(request, call.plane.now(), call.config.scheduling.budgetPeriodDays);
+  return usageOf(call, window, { tenants: named === null ? visibleTenants(call, user) : [named], user });
+}
+
+interface Whose {
+  readonly tenants: readonly TenantId[];
+  readonly user: UserName | undefined;
+}
+
+function usageOf(call: Call, window: Window, { tenants, user }: Whose): pb.Usage {
+  const view = call.plane.view();
+  const { ledger } = view;
+  const holders = tenants.map((tenant): Holder => (user === undefined ? { tenant } : { tenant, user }));
+  const spent = holders.map((holder) => ledger.spent(holder, window)).reduce(plus, NOTHING);
+  const only = tenants.length === 1 ? view.tenant(tenants[0] ?? ("" as TenantId)) : undefined;
+  const users = only === undefined ? [] : usersOf(ledger, window, only.id, user);
+  return create(pb.UsageSchema, {
+    tenant: only?.id ?? "",
+    user: user ?? "",
+    since: formatDay(window.from),
+    until: formatDay(window.to),
+    days: window.to - window.from + 1,
+    asOf: timestampFromMs(window.now),
+    ...hoursOf(spent),
+    running: holders.map((holder) => ledger.running(holder)).reduce(together, NONE),
+    budgets: only === undefined ? [] : budgetsOf(call, only, window),
+    share: shareOf(spent, ledger.spent({}, window)),
+    ...sharesOf(only),
+    byDay: daysOf(ledger, window, holders),
+    byUser: users.slice(0, MAX_USERS_SHOWN),
+    users: users.length,
+    byTenant: holders.map((holder) => ({
+      tenant: holder.tenant ?? "",
+      ...hoursOf(ledger.spent(holder, window)),
+      running: ledger.running(holder),
+    })),
+    logIndex: String(view.index),
+  });
+}
+
+/** Budgets are the tenant's as a whole and over their own period, whatever was asked about. */
+function budgetsOf(call: Call, { id, quota }: Tenant, { now }: Window) {
+  const periodDays = call.config.scheduling.budgetPeriodDays;
+  const spent = call.plane.view().ledger.spent({ tenant: id }, lastDays(now, periodDays));
+  const budgets = [
+    { kind: "gpu_hours", hours: quota.gpuHoursBudget, usedMs: spent.gpuMs },
+    { kind: "node_hours", hours: quota.nodeHoursBudget, usedMs: spent.nodeMs },
+  ];
+  return budgets.flatMap(({ kind, hours, usedMs }) => {
+    if (hours === null) return [];
+    const usedHours = rounded(usedMs / MS_PER_HOUR);
+    const percent = Math.round((useOf(hours, usedMs) ?? 0) * 10_000) / 100;
+    return [{ kind, periodDays, hours, usedHours, remainingHours: rounded(Math.max(0, hours - usedHours)), percent }];
+  });
+}
+
+function usersOf(ledger: Ledger, window: Window, tenant: TenantId, only: UserName | undefined) {
+  const users = only === undefined ? ledger.users(tenant) : [only];
+  return users
+    .map((user) => ({ user, spent: ledger.spent({ tenant, user }, window), running: ledger.running({ tenant, user }) }))
+    .filter(({ spent, running }) => spent.nodeMs > 0 || running.allocations > 0)
+    .sort((a, b) => b.spent.nodeMs - a.spent.nodeMs || (a.user < b.user ? -1 : 1))
+    .map(({ user, spent, running }) => ({
+      user: user === OTHER_USERS ? OTHERS_SHOWN : user,
+      ...hoursOf(spent),
+      running,
+    }));
+}
+
+function daysOf(ledger: Ledger, window: Window, holders: readonly Holder[]) {
+  const sums: Amount[] = Array.from({ length: window.to - window.from + 1 }, () => NOTHING);
+  for (const holder of holders) {
+    for (const [n, amount] of ledger.days(holder, window).entries()) sums[n] = plus(sums[n] ?? NOTHING, amount);
+  }
+  return sums.map((amount, n) => ({ day: formatDay(window.from + n), ...hoursOf(amount) }));
+}
+
+/** Those in which the user has anything that the caller may see. */
+function visibleTenants(call: Call, user: UserName): TenantId[] {
+  const { ledger } = call.plane.view();
+  return ledger
+    .tenants()
+    .filter((tenant) => ledger.users(tenant).includes(user))
+    .filter((tenant) => reaches(call.principal, "AdminService.GetUserUsage", { tenant, user }));
+}
+
+/** No user name holds a bracket and a space. */
+const OTHERS_SHOWN = "(others)";
+const NONE: RunningNow = { allocations: 0, nodes: 0, gpus: 0 };
+
+const together = (a: RunningNow, b: RunningNow): RunningNow => ({
+  allocations: a.allocations + b.allocations,
+  nodes: a.nodes + b.nodes,
+  gpus: a.gpus + b.gpus,
+});
+
+function sharesOf(tenant: Tenant | undefined) {
+  const { fairShareMilli = null, burstAllowanceMilli = null } = tenant?.quota ?? {};
+  return {
+    ...(fairShareMilli === null ? {} : { fairShareTarget: milliToFraction(fairShareMilli) }),
+    ...(burstAllowanceMilli === null ? {} : { burstAllowance: milliToFraction(burstAllowanceMilli) }),
+  };
+}
+
+const shareOf = (part: Amount, whole: Amount): number =>
+  whole.nodeMs === 0 ? 0 : Math.round((part.nodeMs / whole.nodeMs) * 1e6) / 1e6;
+
+const hoursOf = ({ nodeMs, gpuMs }: Amount) => ({
+  nodeHours: rounded(nodeMs / MS_PER_HOUR),
+  gpuHours: rounded(gpuMs / MS_PER_HOUR),
+});
+
+/** To a few milliseconds: a job of a second still shows. */
+const rounded = (hours: number): number => Math.round(hours * 1e6) / 1e6;
+
+function find(call: Call, id: string): Tenant {
+  const parsed = parseTenantId(id);
+  const tenant = parsed === null ? undefined : call.plane.view().tenant(parsed);
+  if (tenant === undefined) throw unknownTenant(id);
+  return tenant;
+}
+
+function parseUser(text: string): UserName {
+  const user = parseUserName(text);
+  if (user === null) throw invalid("user", "is not a user name");
+  return user;
+}

@@ -1,0 +1,197 @@
+// Begins a new cluster from a backup, before the log is opened: the backup is verified, its finished
+// records become the history of this server, and last of all the snapshot goes where a log will begin
+// behind it. Until that last step there is no log, and the whole may be repeated; a log that is there
+// already is never touched.
+
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  type Allocation,
+  beginAnew,
+  type LogIndex,
+  logIndex,
+  type State,
+  snapshotLines,
+  type Term,
+} from "@lattice/core";
+import type { Config } from "../config/config.ts";
+import { type HistoryRecord, openHistory } from "../history/index.ts";
+import { writeMark } from "../history/mark.ts";
+import {
+  type LogConfig,
+  LogError,
+  refuseEmbeddedLog,
+  refuseEtcdLog,
+  seedEmbeddedLog,
+  seedEtcdLog,
+  startManagedMember,
+} from "../log/index.ts";
+import type { Logger } from "../observe/index.ts";
+import { sha256 as hashText } from "../replica/hash.ts";
+import type { ChainHead } from "../replica/replica.ts";
+import { BackupError } from "./backup-error.ts";
+import type { BackupMetadata } from "./format.ts";
+import { anyBackup } from "./places.ts";
+import { readBackup } from "./read.ts";
+import { recordsOf } from "./restore.ts";
+import { readRecords, verifyBackup } from "./verify.ts";
+
+/**
+ * Terms that the lost cluster may have seen after the backup: an election takes a second or more, so this
+ * is some hours of nothing but elections. The new cluster counts on from beyond.
+ */
+const TERM_GAP = 10_000;
+/** Finished records in one write. */
+const BATCH = 1_000;
+const MARK = "recovered-from.json";
+
+export interface Recovered {
+  readonly metadata: BackupMetadata;
+  readonly historyRecords: number;
+}
+
+export interface RecoverOptions {
+  readonly config: Config;
+  readonly log: LogConfig;
+  readonly logger: Logger;
+  readonly nowMs: number;
+}
+
+/** `source` is a path or s3://bucket/key. Throws with a sentence for whoever started the server. */
+export async function recoverFrom(source: string, options: RecoverOptions): Promise<Recovered> {
+  const { config, log, logger } = options;
+  if (log.engine === "memory") throw new Error("--recover-from needs a log that is kept; quorum.engine is memory");
+  const { store, name } = anyBackup(source, config.backup);
+  const copy = await store.fetch(name, AbortSignal.any([]));
+  try {
+    const { checks, sha256 } = await verifyBackup(copy.path, copy.sha256);
+    const failed = checks.find((check) => !check.ok);
+    if (failed !== undefined) {
+      throw new BackupError("damaged", `${source} does not pass the check "${failed.name}": ${failed.detail}`);
+    }
+    const target = await openTarget(log);
+    try {
+      await target.refuseLog();
+      const found = await unpack(copy.path, sha256, join(config.server.dataDir, "history"), logger);
+      await target.seed(found.at, found.lines());
+      say(found, source, options);
+      return found;
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await copy.done();
+  }
+}
+
+interface Target {
+  /** Throws when there is a log already. */
+  refuseLog(): Promise<void>;
+  seed(at: { readonly index: LogIndex; readonly term: Term }, lines: Iterable<string>): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+async function openTarget(log: Exclude<LogConfig, { engine: "memory" }>): Promise<Target> {
+  if (log.engine === "embedded") {
+    return {
+      refuseLog: () => refuseEmbeddedLog(log.dir),
+      seed: (at, lines) => seedEmbeddedLog(log, at, lines),
+      close: async () => undefined,
+    };
+  }
+  // A member of our own outlives this: the server finds it running.
+  const member = log.managed === null ? null : await startManagedMember(log.managed);
+  const place = member === null ? log : { ...log, endpoints: [member.endpoint] };
+  return {
+    refuseLog: () => refuseEtcdLog(place),
+    seed: (at, lines) => seedEtcdLog(place, at, lines),
+    close: async () => member?.release(),
+  };
+}
+
+interface Unpacked extends Recovered {
+  readonly at: { readonly index: LogIndex; readonly term: Term };
+  lines(): Iterable<string>;
+}
+
+async function unpack(path: string, sha256: string, historyDir: string, logger: Logger): Promise<Unpacked> {
+  const found: { head: ChainHead | null; state: State | null } = { head: null, state: null };
+  const place = await beginHistory(historyDir, sha256);
+  const metadata = await readBackup(path, {
+    async snapshot(content) {
+      const { head, restore } = await readRecords(content);
+      found.head = head;
+      found.state = restore.finish();
+    },
+    async segment(_name, content, said) {
+      let batch: HistoryRecord[] = [];
+      for await (const { index, json } of recordsOf(content, said)) {
+        batch.push({ index: logIndex(index), record: JSON.parse(json) as Allocation });
+        if (batch.length < BATCH) continue;
+        await place.append(batch);
+        batch = [];
+      }
+      await place.append(batch);
+    },
+  });
+  const { head, state } = found;
+  if (head === null || state === null) throw new BackupError("damaged", "it holds no snapshot");
+  const historyRecords = await place.end(metadata.log_index);
+  if (metadata.history_through < metadata.log_index) {
+    const { history_through, log_index } = metadata;
+    logger.warn({ history_through, log_index }, "the server that wrote the backup lacked a part of the history");
+  }
+  beginAnew(state);
+  const raised = { ...head, term: (head.term + TERM_GAP) as Term };
+  return {
+    metadata,
+    historyRecords,
+    at: { index: raised.index, term: raised.term },
+    *lines() {
+      yield JSON.stringify(raised);
+      yield* snapshotLines(state, hashText);
+    },
+  };
+}
+
+/** Made aside and put in place whole; what an earlier try of the same backup put there is made again. */
+async function beginHistory(dir: string, sha256: string) {
+  const held = existsSync(dir) ? await readdir(dir) : [];
+  const mine = held.includes(MARK) && (await readFile(join(dir, MARK), "utf8")).trim() === JSON.stringify({ sha256 });
+  if (!mine && held.some((name) => name.endsWith(".jsonl"))) {
+    throw new LogError("wrong_index", `there is a history in ${dir} already; move it away first`);
+  }
+  const aside = `${dir}.recovering`;
+  await rm(aside, { recursive: true, force: true });
+  await mkdir(aside, { recursive: true, mode: 0o700 });
+  const history = await openHistory({ dir: aside });
+  let records = 0;
+  return {
+    async append(batch: readonly HistoryRecord[]): Promise<void> {
+      records += batch.length;
+      await history.append(batch);
+    },
+    async end(through: number): Promise<number> {
+      await history.close();
+      // Whole as far as anybody can tell: there is no other server to ask.
+      writeMark(aside, through);
+      await writeFile(join(aside, MARK), `${JSON.stringify({ sha256 })}\n`, { mode: 0o600 });
+      await rm(dir, { recursive: true, force: true });
+      await rename(aside, dir);
+      return records;
+    },
+  };
+}
+
+const HOUR_MS = 3_600_000;
+
+function say({ metadata, historyRecords }: Recovered, source: string, { logger, nowMs }: RecoverOptions): void {
+  const { log_index, created_at, counts } = metadata;
+  const age = Math.max(0, nowMs - Date.parse(created_at));
+  const ago = age < HOUR_MS ? `${Math.round(age / 60_000)} minutes` : `${(age / HOUR_MS).toFixed(1)} hours`;
+  logger.info(
+    { source, log_index, created_at, ...counts, history_records: historyRecords },
+    `a new cluster begins from the backup at entry ${log_index}, ${ago} old; what happened after it is lost`,
+  );
+}

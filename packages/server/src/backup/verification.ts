@@ -1,0 +1,21 @@
+// What a verification answers: every check by name, in order, with what it found.
+
+import type { BackupMetadata } from "./format.ts";
+
+export const CHECKS = ["checksum", "metadata", "records", "state_hash", "history"] as const;
+export type CheckName = (typeof CHECKS)[number];
+
+export interface Check {
+  readonly name: CheckName;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+export interface Verification {
+  readonly ok: boolean;
+  readonly checks: readonly Check[];
+  /** Null when it could not be read. */
+  readonly metadata: BackupMetadata | null;
+  readonly sha256: string;
+  readonly bytes: number;
+}

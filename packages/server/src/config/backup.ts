@@ -1,0 +1,91 @@
+// The backup section: where backups go, how often, how long they stay, and how an object store is
+// spoken to. Credentials come from the file or from the environment that AWS tools use; without them a
+// server that needs them does not start.
+
+import { join, resolve } from "node:path";
+import { type Duration, duration, seconds } from "@lattice/core";
+import { z } from "zod";
+import type { BackupRetention } from "../backup/retention.ts";
+import { parseS3, type S3Options } from "../backup/stores/s3.ts";
+import { section, span } from "./fields.ts";
+
+export interface BackupConfig {
+  /** An absolute path or s3://bucket/prefix. */
+  readonly destination: string;
+  /** Where backups go, and are looked for, when nothing is configured. Absolute. */
+  readonly defaultDir: string;
+  /** Null: only when somebody asks. */
+  readonly interval: Duration | null;
+  readonly retention: BackupRetention;
+  /** Null: there are no credentials. */
+  readonly s3: S3Options | null;
+}
+
+const DAY_S = 86_400;
+const YEARS_S = 3_650 * DAY_S;
+
+export const backupSection = section({
+  destination: z
+    .string()
+    .min(1)
+    .refine((text) => !text.startsWith("s3:") || parseS3(text) !== null, {
+      error: "is not a place in an object store; write s3://bucket/prefix",
+    })
+    .optional(),
+  interval: span({ least: seconds(0), most: seconds(YEARS_S), preset: "1h" }),
+  retention: section({
+    all: span({ least: seconds(0), most: seconds(YEARS_S), preset: "7d" }),
+    daily: span({ least: seconds(0), most: seconds(YEARS_S), preset: "30d" }),
+    weekly: span({ least: seconds(0), most: seconds(YEARS_S), preset: "90d" }),
+  }),
+  s3: section({
+    endpoint: z.url({ protocol: /^https?$/, error: "is not a URL, for example https://s3.example.com" }).optional(),
+    region: z.string().min(1).optional(),
+    access_key_id: z.string().min(1).optional(),
+    secret_access_key: z.string().min(1).optional(),
+  }),
+});
+
+type ParsedBackup = z.output<typeof backupSection>;
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Shorter than this, backups would be taken one after the other. */
+const LEAST_INTERVAL = duration(1_000);
+
+export function backupProblems(
+  backup: ParsedBackup,
+  environment: Environment,
+): readonly { readonly path: string[]; readonly message: string }[] {
+  const problems: { path: string[]; message: string }[] = [];
+  if (backup.interval > 0 && backup.interval < LEAST_INTERVAL) {
+    problems.push({ path: ["interval"], message: "must be at least 1s, or 0s for none" });
+  }
+  if (backup.destination?.startsWith("s3:") === true && s3Options(backup, environment) === null) {
+    const message =
+      "must have access_key_id and secret_access_key, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY be set";
+    problems.push({ path: ["s3"], message });
+  }
+  return problems;
+}
+
+export function completeBackup(backup: ParsedBackup, dataDir: string, environment: Environment): BackupConfig {
+  const { destination, interval, retention } = backup;
+  const defaultDir = join(dataDir, "backups");
+  return {
+    destination:
+      destination === undefined ? defaultDir : destination.startsWith("s3:") ? destination : resolve(destination),
+    defaultDir,
+    interval: destination === undefined || interval === 0 ? null : interval,
+    retention: { allMs: retention.all, dailyMs: retention.daily, weeklyMs: retention.weekly },
+    s3: s3Options(backup, environment),
+  };
+}
+
+function s3Options({ s3 }: ParsedBackup, environment: Environment): S3Options | null {
+  const accessKeyId = s3.access_key_id ?? environment.AWS_ACCESS_KEY_ID ?? "";
+  const secretAccessKey = s3.secret_access_key ?? environment.AWS_SECRET_ACCESS_KEY ?? "";
+  if (accessKeyId === "" || secretAccessKey === "") return null;
+  const region = s3.region ?? environment.AWS_REGION ?? "us-east-1";
+  const endpoint = s3.endpoint ?? environment.AWS_ENDPOINT_URL ?? `https://s3.${region}.amazonaws.com`;
+  return { endpoint, region, accessKeyId, secretAccessKey };
+}

@@ -1,0 +1,88 @@
+// What the loop remembers between cycles. Promises: a vCluster's reservations are handed to its next cycle,
+// and to those of the others that share its nodes, for as long as their owners wait. Reports: everyone
+// who waits is told about at most every few seconds and for a small share of the time; cycles in
+// between only add to the last full report.
+
+import type { AllocationId, Instant, VCluster, VClusterId, View } from "@lattice/core";
+import { type Beyond, type CycleResult, createReuse, type ForeignReservation, type Reuse } from "@lattice/scheduler";
+
+export interface ScheduleMemory {
+  /** What the next cycle should know beyond the view. */
+  beyond(vcluster: VCluster, now: Instant): Beyond;
+  /** Whether a full report is due for a queue that cannot move. */
+  isReportDue(vcluster: VCluster, now: Instant): boolean;
+  /** Takes a cycle's result with its cost; answers it with what is still true of the last full report. */
+  took(result: CycleResult, now: Instant, costMs: number): CycleResult;
+}
+
+/** No sooner than this after the last one. */
+const REPORT_GAP_MS = 2_000;
+/** A full report may take one part in so many of the time. */
+const REPORT_SHARE = 20;
+
+export function createScheduleMemory(view: () => View): ScheduleMemory {
+  const last = new Map<VClusterId, CycleResult>();
+  const dueAt = new Map<VClusterId, number>();
+  const reuses = new Map<VClusterId, Reuse>();
+  const reuseOf = (vcluster: VClusterId): Reuse => {
+    const reuse = reuses.get(vcluster) ?? createReuse();
+    reuses.set(vcluster, reuse);
+    return reuse;
+  };
+  const isDue = (vcluster: VClusterId, now: Instant): boolean => now >= (dueAt.get(vcluster) ?? 0);
+  return {
+    beyond: ({ id }, now) => ({
+      previous: last.get(id)?.reservations ?? [],
+      foreign: foreignReservations(view(), last, id, now),
+      report: isDue(id, now) ? "full" : "brief",
+      reuse: reuseOf(id),
+    }),
+    isReportDue: ({ id }, now) => view().pendingCount(id) > 0 && isDue(id, now),
+    took(result, now, costMs) {
+      const before = last.get(result.vcluster);
+      const told = isDue(result.vcluster, now) || before === undefined ? result : withReport(view(), before, result);
+      if (told === result) dueAt.set(result.vcluster, now + Math.max(REPORT_GAP_MS, REPORT_SHARE * costMs));
+      last.set(result.vcluster, told);
+      return told;
+    },
+  };
+}
+
+/** Of those that still wait, what others have promised them. */
+function foreignReservations(
+  view: View,
+  last: ReadonlyMap<VClusterId, CycleResult>,
+  own: VClusterId,
+  now: Instant,
+): readonly ForeignReservation[] {
+  const foreign: ForeignReservation[] = [];
+  for (const [vcluster, { reservations }] of last) {
+    if (vcluster === own || view.vcluster(vcluster) === undefined) continue;
+    for (const { allocation, startsAt, endsAt = null, nodes } of reservations) {
+      // One whose time has come is for its own cycle to start; it may not be waited for without end.
+      if (startsAt <= now || !isPending(view, allocation)) continue;
+      foreign.push({ startsAt, endsAt, nodes });
+    }
+  }
+  return foreign;
+}
+
+/** The new result, with what the last full report said about those that the new one is silent on. */
+function withReport(view: View, before: CycleResult, result: CycleResult): CycleResult {
+  const placed = new Set(result.placements.map((placement) => placement.allocation));
+  const kept = <T>(old: ReadonlyMap<AllocationId, T>, fresh: ReadonlyMap<AllocationId, T>): Map<AllocationId, T> => {
+    const all = new Map(fresh);
+    for (const [id, value] of old) {
+      if (!all.has(id) && !placed.has(id) && isPending(view, id)) all.set(id, value);
+    }
+    return all;
+  };
+  return {
+    ...result,
+    reasons: kept(before.reasons, result.reasons),
+    estimates: kept(before.estimates, result.estimates),
+    scores: kept(before.scores, result.scores),
+  };
+}
+
+const isPending = (view: View, id: AllocationId): boolean => view.allocation(id)?.phase.kind === "pending";

@@ -1,0 +1,71 @@
+// What the scheduler is watched by, under the names of the telemetry chapter. Plans are counted by
+// placement: one plan may be taken in part.
+
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+
+/** What became of the placements of one plan. */
+export interface PlanResult {
+  readonly accepted: number;
+  /** Of those accepted. */
+  readonly backfilled: number;
+  /** By the code of the refusal. */
+  readonly rejected: ReadonlyMap<string, number>;
+}
+
+export interface SchedulingMetrics {
+  schedulingCycle(vcluster: string, seconds: number): void;
+  schedulingPlan(vcluster: string, result: PlanResult): void;
+  /** Pending allocations; vClusters left out vanish. */
+  queueDepth(byVCluster: ReadonlyMap<string, number>): void;
+}
+
+/** The chapter's alarm is at 30 s. */
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+export function schedulingMetrics(registry: Registry): SchedulingMetrics {
+  const registers = [registry];
+  const cycles = new Histogram({
+    name: "lattice_scheduling_cycle_duration_seconds",
+    help: "Time of a scheduling cycle.",
+    buckets: SECONDS,
+    labelNames: ["vcluster"],
+    registers,
+  });
+  const proposals = new Counter({
+    name: "lattice_scheduling_proposals_total",
+    help: "Placements proposed, by what became of them; a rejected one with the reason.",
+    labelNames: ["vcluster", "result", "reason"],
+    registers,
+  });
+  const placements = new Counter({
+    name: "lattice_scheduling_placements_total",
+    help: "Placements that were committed.",
+    labelNames: ["vcluster"],
+    registers,
+  });
+  const backfilled = new Counter({
+    name: "lattice_scheduling_backfill_jobs_total",
+    help: "Allocations placed ahead of others that wait for more.",
+    labelNames: ["vcluster"],
+    registers,
+  });
+  const depth = new Gauge({
+    name: "lattice_scheduling_queue_depth",
+    help: "Pending allocations.",
+    labelNames: ["vcluster"],
+    registers,
+  });
+  return {
+    schedulingCycle: (vcluster, seconds) => cycles.observe({ vcluster }, seconds),
+    schedulingPlan(vcluster, result) {
+      proposals.inc({ vcluster, result: "accepted", reason: "" }, result.accepted);
+      placements.inc({ vcluster }, result.accepted);
+      backfilled.inc({ vcluster }, result.backfilled);
+      for (const [reason, count] of result.rejected) proposals.inc({ vcluster, result: "rejected", reason }, count);
+    },
+    queueDepth(byVCluster) {
+      depth.reset();
+      for (const [vcluster, count] of byVCluster) depth.set({ vcluster }, count);
+    },
+  };
+}

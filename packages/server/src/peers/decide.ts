@@ -1,0 +1,67 @@
+// What may be done to the members, decided from the list of them. Each refusal says what stands in the
+// way and what to do about it; null means that nothing does.
+
+import { ProblemError, type pb } from "@lattice/wire";
+import type { KnownServer } from "../log/index.ts";
+
+/** Further behind, it would keep everybody waiting while it catches up. */
+const MAX_LAG = 1_000;
+
+/** The same server at the same address may be added again: it changes nothing. */
+export function refuseNewcomer(members: readonly pb.Member[], { id, peer }: KnownServer): ProblemError | null {
+  const same = members.find((member) => member.id === id && member.etcd !== undefined);
+  if (same?.etcd !== undefined && same.etcd.peerAddress !== peer) {
+    return new ProblemError("conflict", {
+      detail: `${id} is a member already, at ${same.etcd.peerAddress}.`,
+      hint: `Remove it first (lattice admin raft remove-member ${id}), or choose another id.`,
+    });
+  }
+  const there = members.find(({ etcd }) => etcd?.peerAddress === peer);
+  if (there?.etcd !== undefined && there.etcd.name !== "" && there.id !== id) {
+    return new ProblemError("conflict", {
+      detail: `The member at ${peer} belongs to ${there.id}.`,
+      hint: "Choose another peer address.",
+    });
+  }
+  return null;
+}
+
+/** By the server's id; else by what etcd calls its member. */
+export const findMember = (members: readonly pb.Member[], id: string): pb.Member | null =>
+  members.find((member) => member.id === id) ??
+  members.find(({ etcd }) => etcd !== undefined && (etcd.name === id || etcd.id === id)) ??
+  null;
+
+export function refuseTransfer(members: readonly pb.Member[], to: string): ProblemError | null {
+  const target = members.find(({ id }) => id === to);
+  if (target === undefined) return new ProblemError("unknown_member", { detail: `There is no member ${to}.` });
+  if (!target.healthy) {
+    return new ProblemError("conflict", {
+      detail: `${to} does not answer, so it cannot lead.`,
+      hint: "Choose a member that `lattice admin raft status` shows as healthy.",
+    });
+  }
+  if ((target.lag ?? 0) <= MAX_LAG) return null;
+  return new ProblemError("conflict", {
+    detail: `${to} is ${target.lag} entries behind; at most ${MAX_LAG} are allowed.`,
+    hint: "Wait until it has caught up, or choose another member.",
+  });
+}
+
+/** The healthy server that is furthest, other than this one; of equals the first by id. */
+export function chooseSuccessor(members: readonly pb.Member[], except: string): string | null {
+  const able = members.filter(({ id, healthy }) => healthy && id !== except);
+  const [best] = able.sort((a, b) => applied(b) - applied(a) || (a.id < b.id ? -1 : 1));
+  return best?.id ?? null;
+}
+
+const applied = ({ appliedIndex }: pb.Member): number => Number(appliedIndex ?? 0);
+
+/** What the engine said no to, or could not do. */
+export function asProblem(cause: unknown, what: string): ProblemError {
+  if (cause instanceof ProblemError) return cause;
+  const { kind, message } = cause as Error & { readonly kind?: string };
+  if (kind === "refused") return new ProblemError("majority_at_risk", { detail: `${what}: ${message}`, cause });
+  if (kind === "not_found") return new ProblemError("unknown_member", { detail: `${what}: ${message}`, cause });
+  return new ProblemError("log_unavailable", { detail: `${what}: ${message}`, cause });
+}

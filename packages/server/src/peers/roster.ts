@@ -1,0 +1,62 @@
+// The other servers of the cluster that are there at this moment, and a line to each. The log's store
+// tells who they are; a server that started again has another token and gets another line.
+
+import type { HistorySource } from "../history/fill.ts";
+import type { LogServer } from "../log/replicated-log.ts";
+import { type PeerName, parsePeer } from "./address.ts";
+import { connectPeer, type PeerClient } from "./client.ts";
+
+export interface Roster {
+  /** In order of id. */
+  others(): readonly PeerName[];
+  /** A line to one of them; null when it is not there. */
+  client(id: string): PeerClient | null;
+  close(): void;
+}
+
+interface Options {
+  readonly selfId: string;
+  /** As the log tells it. */
+  readonly present: () => readonly LogServer[];
+}
+
+export function createRoster({ selfId, present }: Options): Roster {
+  const lines = new Map<string, PeerClient>();
+
+  const others = (): readonly PeerName[] =>
+    present()
+      .flatMap(({ name }) => parsePeer(name) ?? [])
+      .filter(({ id }) => id !== selfId)
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+
+  const drop = (id: string): void => {
+    lines.get(id)?.close();
+    lines.delete(id);
+  };
+
+  return {
+    others,
+    client(id) {
+      const peer = others().find((other) => other.id === id);
+      const line = lines.get(id);
+      if (line !== undefined && line.token === peer?.token) return line;
+      drop(id);
+      if (peer === undefined) return null;
+      const fresh = connectPeer(peer);
+      lines.set(id, fresh);
+      return fresh;
+    },
+    close() {
+      for (const id of [...lines.keys()]) drop(id);
+    },
+  };
+}
+
+/** Whom to ask for archived records: the leader first, for it is the likeliest to have them all. */
+export function historySources(roster: Roster, leader: string | null): readonly HistorySource[] {
+  const others = [...roster.others()].sort((a, b) => Number(b.id === leader) - Number(a.id === leader));
+  return others.flatMap(({ id, token }) => {
+    const line = roster.client(id);
+    return line === null ? [] : [{ id, token, read: line.history }];
+  });
+}

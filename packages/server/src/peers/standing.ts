@@ -1,0 +1,45 @@
+// How far this server is, as it tells the others when they ask.
+
+import { create } from "@bufbuild/protobuf";
+import { ENTRY_VERSION } from "@lattice/core";
+import { pb } from "@lattice/wire";
+import type { EtcdMember } from "../log/index.ts";
+
+export interface StandingParts {
+  readonly serverId: string;
+  readonly version: string;
+  readonly appliedIndex: () => number;
+  /** The entry up to which the history has no gap. */
+  readonly historyThrough: () => number;
+  /** The member of etcd that this server runs. */
+  readonly ownMember: () => Promise<EtcdMember | null>;
+}
+
+export async function ownStanding(parts: StandingParts): Promise<pb.GetStandingResponse> {
+  const etcd = await parts.ownMember().catch(() => null);
+  return create(pb.GetStandingResponseSchema, {
+    id: parts.serverId,
+    serverVersion: parts.version,
+    appliedIndex: String(parts.appliedIndex()),
+    entryVersion: ENTRY_VERSION,
+    historyThrough: String(parts.historyThrough()),
+    ...(etcd === null ? {} : { etcd: etcdToProto(etcd) }),
+  });
+}
+
+/** What is not known is left at its default. */
+export const etcdToProto = (member: EtcdMember): pb.EtcdMember =>
+  create(pb.EtcdMemberSchema, {
+    id: member.id,
+    name: member.name,
+    peerAddress: withoutScheme(member.peerUrls[0] ?? ""),
+    clientAddress: withoutScheme(member.clientUrls[0] ?? ""),
+    healthy: member.healthy,
+    leader: member.leader,
+    version: member.version ?? "",
+    databaseBytes: member.databaseBytes ?? 0,
+    raftTerm: member.raftTerm === null ? "" : String(member.raftTerm),
+    raftIndex: member.raftIndex === null ? "" : String(member.raftIndex),
+  });
+
+const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, "").replace(/\/$/, "");

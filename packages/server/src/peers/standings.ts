@@ -1,0 +1,75 @@
+// Every server of the cluster in one list, from what several sources know: the log's store (who is
+// there, who belongs to the cluster, who leads), the configuration (who ought to be there), the servers
+// themselves (how far they are), and etcd (its own members). Who does not answer is listed as unhealthy,
+// and a member of etcd that nobody claims is listed by its own name.
+
+import { create } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
+import type { EtcdMember, KnownServer, LogServer } from "../log/index.ts";
+import { parsePeer } from "./address.ts";
+import { etcdToProto } from "./standing.ts";
+
+export interface StandingSources {
+  readonly self: { readonly id: string; readonly address: string };
+  /** The id of a server. */
+  readonly leader: string | null;
+  readonly lastIndex: number;
+  readonly present: readonly LogServer[];
+  readonly known: readonly KnownServer[];
+  readonly configured: readonly KnownServer[];
+  /** Those of servers that answered, this one among them. */
+  readonly answers: ReadonlyMap<string, pb.GetStandingResponse>;
+  readonly etcd: readonly EtcdMember[];
+}
+
+export function listStandings(sources: StandingSources): readonly pb.Member[] {
+  const { present, etcd } = sources;
+  const peers = peersOf(sources);
+  const claimed = new Set<EtcdMember>();
+  const ids = new Set([sources.self.id, ...present.map(({ id }) => id), ...peers.keys()]);
+  const members = [...ids].map((id) => {
+    const own = etcd.find((member) => speaks(member, peers.get(id)) || member.id === sources.answers.get(id)?.etcd?.id);
+    if (own !== undefined) claimed.add(own);
+    return describe(sources, id, own);
+  });
+  const unclaimed = etcd.filter((member) => !claimed.has(member)).map((member) => unclaimedMember(member));
+  return [...members, ...unclaimed].sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Where the member of each server speaks. A server whose member is gone belongs to the cluster no more. */
+function peersOf({ known, configured, etcd }: StandingSources): ReadonlyMap<string, string> {
+  const peers = new Map<string, string>();
+  for (const { id, peer } of known) {
+    if (etcd.length === 0 || etcd.some((member) => speaks(member, peer))) peers.set(id, peer);
+  }
+  const addresses = new Set(peers.values());
+  for (const { id, peer } of configured) if (!peers.has(id) && !addresses.has(peer)) peers.set(id, peer);
+  return peers;
+}
+
+function describe(sources: StandingSources, id: string, etcd: EtcdMember | undefined): pb.Member {
+  const answer = sources.answers.get(id);
+  const applied = answer === undefined ? null : Number(answer.appliedIndex);
+  // Its own server sees a member that serves clients on loopback only; others just see that it answers.
+  const member = answer?.etcd ?? (etcd === undefined ? undefined : etcdToProto(etcd));
+  const name = sources.present.find((server) => server.id === id)?.name ?? "";
+  return create(pb.MemberSchema, {
+    id,
+    address: id === sources.self.id ? sources.self.address : (parsePeer(name)?.address ?? ""),
+    leader: id === sources.leader,
+    healthy: answer !== undefined,
+    serverVersion: answer?.serverVersion ?? "",
+    ...(applied === null
+      ? {}
+      : { appliedIndex: String(applied), lag: Math.max(0, Math.round(sources.lastIndex - applied)) }),
+    ...(member === undefined ? {} : { etcd: member }),
+  });
+}
+
+const unclaimedMember = (member: EtcdMember): pb.Member => {
+  const etcd = etcdToProto(member);
+  return create(pb.MemberSchema, { id: etcd.name === "" ? etcd.peerAddress : etcd.name, etcd });
+};
+
+const speaks = (member: EtcdMember, peer: string | undefined): boolean =>
+  peer !== undefined && etcdToProto(member).peerAddress === peer;

@@ -1,0 +1,131 @@
+// A leader that is known to be gone is replaced before its lease ends, and commits nothing afterwards,
+// should it be there after all.
+
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { createBell } from "../../src/log/bell.ts";
+import { EtcdError } from "../../src/log/etcd/client/etcd-error.ts";
+import type { LeaderFact } from "../../src/log/etcd/facts.ts";
+import { hasten } from "../../src/log/etcd/hasten.ts";
+import { type EtcdLogOptions, LogError, openEtcdLog } from "../../src/log/index.ts";
+import { entries } from "./entries.ts";
+import { startEtcd, type TestCluster } from "./etcd-cluster.ts";
+
+/** Far longer than the test may take. */
+const LEASE_SECONDS = 60;
+
+let cluster: TestCluster;
+beforeAll(async () => {
+  cluster = await startEtcd(1);
+}, 60_000);
+afterAll(() => cluster?.stop());
+
+const open = (name: string, prefix: string, more: Partial<EtcdLogOptions> = {}) =>
+  openEtcdLog({ endpoints: cluster.endpoints, prefix, name, leaseSeconds: LEASE_SECONDS, ...more });
+
+test("whoever knows that the leader is gone need not wait for its lease", async () => {
+  let say: (candidate: string) => void = () => {};
+  const asked = new Promise<string>((resolve) => {
+    say = resolve;
+  });
+  let goes: () => void = () => {};
+  const gone = new Promise<void>((resolve) => {
+    goes = resolve;
+  });
+  const first = await open("first", "/hasten/a");
+  const second = await open("second", "/hasten/a", {
+    untilGone: (candidate) => {
+      say(candidate);
+      return gone;
+    },
+  });
+  const never = new AbortController().signal;
+  const old = await first.campaign("first at a", never);
+  await first.append(old, entries(old.term, 1, "one", "two"));
+  const campaigning = second.campaign("second at b", never);
+  expect(await asked).toBe("first at a");
+  goes();
+  const fresh = await campaigning;
+  expect(fresh.term).toBe(old.term + 1);
+  await expect(first.append(old, entries(old.term, 3, "late"))).rejects.toBeInstanceOf(LogError);
+  await second.append(fresh, entries(fresh.term, 3, "three"));
+  expect(second.status().lastIndex).toBe(3);
+  await Promise.all([first.close(), second.close()]);
+}, 30_000);
+
+interface Rig {
+  readonly revoked: bigint[];
+  leads(leader: LeaderFact | null): void;
+  /** How the next tries to revoke end; without one they succeed. */
+  readonly failures: EtcdError[];
+  readonly verdicts: Map<string, () => void>;
+  stop(): Promise<void>;
+}
+
+function rig(): Rig {
+  const bell = createBell();
+  const stop = new AbortController();
+  const revoked: bigint[] = [];
+  const failures: EtcdError[] = [];
+  const verdicts = new Map<string, () => void>();
+  let leader: LeaderFact | null = null;
+  const ended = hasten({
+    facts: { bell, leader: () => leader },
+    client: {
+      async leaseRevoke(id) {
+        revoked.push(id);
+        const failure = failures.shift();
+        if (failure !== undefined) throw failure;
+      },
+    },
+    untilGone: (candidate) => new Promise((resolve) => verdicts.set(candidate, resolve)),
+    signal: stop.signal,
+  });
+  return {
+    revoked,
+    failures,
+    verdicts,
+    leads(next) {
+      leader = next;
+      bell.ring();
+    },
+    async stop() {
+      stop.abort();
+      await ended;
+    },
+  };
+}
+
+const leaderOf = (n: number): LeaderFact => ({
+  candidate: `server-${n}`,
+  server: `server-${n}`,
+  term: n,
+  createRevision: BigInt(n),
+  lease: BigInt(100 + n),
+});
+
+test("a verdict on a leader that has been replaced meanwhile hurts nobody", async () => {
+  const { revoked, verdicts, leads, stop } = rig();
+  leads(leaderOf(1));
+  await vi.waitUntil(() => verdicts.has("server-1"));
+  leads(leaderOf(2));
+  verdicts.get("server-1")?.();
+  await vi.waitUntil(() => verdicts.has("server-2"));
+  verdicts.get("server-2")?.();
+  await vi.waitUntil(() => revoked.length > 0);
+  expect(revoked).toEqual([102n]);
+  leads(null);
+  await stop();
+});
+
+test("etcd is asked again while it cannot answer, and not once the lease is gone", async () => {
+  const { revoked, failures, verdicts, leads, stop } = rig();
+  failures.push(new EtcdError("unavailable", "no leader"), new EtcdError("unavailable", "no leader"));
+  failures.push(new EtcdError("not_found", "gone"));
+  leads(leaderOf(1));
+  await vi.waitUntil(() => verdicts.has("server-1"));
+  verdicts.get("server-1")?.();
+  await vi.waitUntil(() => revoked.length === 3);
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  expect(revoked).toEqual([101n, 101n, 101n]);
+  await stop();
+});

@@ -1,0 +1,66 @@
+// What may be done to the members, from the list of them alone.
+
+import { create } from "@bufbuild/protobuf";
+import { ProblemError, pb } from "@lattice/wire";
+import { describe, expect, test } from "vitest";
+import { EtcdError } from "../../src/log/etcd/client/etcd-error.ts";
+import { asProblem, chooseSuccessor, findMember, refuseNewcomer, refuseTransfer } from "../../src/peers/decide.ts";
+
+const member = (n: number, more: Partial<pb.Member> = {}): pb.Member => {
+  const etcd = { id: `a${n}`, name: `lattice-${n}`, peerAddress: `host-${n}:9000` };
+  const plain = create(pb.MemberSchema, { id: `server-${n}`, healthy: true, appliedIndex: "100", lag: 0, etcd });
+  return Object.assign(plain, more);
+};
+const three = [member(1, { leader: true }), member(2), member(3)];
+const codeOf = (error: ProblemError | null): string | null => error?.problem.code ?? null;
+
+describe("a newcomer", () => {
+  test("is taken at a new address, and again at the same one", () => {
+    expect(refuseNewcomer(three, { id: "server-4", peer: "host-4:9000" })).toBeNull();
+    expect(refuseNewcomer(three, { id: "server-3", peer: "host-3:9000" })).toBeNull();
+  });
+  test("is refused under an id, or at an address, that another has", () => {
+    const moved = refuseNewcomer(three, { id: "server-3", peer: "host-4:9000" });
+    expect(codeOf(moved)).toBe("conflict");
+    expect(moved?.problem).toMatchObject({
+      detail: "server-3 is a member already, at host-3:9000.",
+      hint: expect.stringContaining("remove-member server-3"),
+    });
+    expect(codeOf(refuseNewcomer(three, { id: "server-4", peer: "host-3:9000" }))).toBe("conflict");
+  });
+  test("may take the place of one that was added and never started", () => {
+    const added = member(3, { id: "host-3:9000" });
+    if (added.etcd !== undefined) added.etcd.name = "";
+    expect(refuseNewcomer([member(1), added], { id: "server-3", peer: "host-3:9000" })).toBeNull();
+  });
+});
+
+test("a member is found by its server's id, and by what etcd calls it", () => {
+  for (const id of ["server-2", "lattice-2", "a2"]) expect(findMember(three, id)?.id).toBe("server-2");
+  expect(findMember(three, "server-9")).toBeNull();
+  expect(findMember([create(pb.MemberSchema, { id: "x" })], "")).toBeNull();
+});
+
+describe("a successor", () => {
+  test.each([
+    ["unknown_member", "server-9", three],
+    ["conflict", "server-2", [member(1), member(2, { healthy: false })]],
+    ["conflict", "server-2", [member(1), member(2, { lag: 1_001 })]],
+    [null, "server-2", [member(1), member(2, { lag: 1_000 })]],
+  ])("is refused with %s", (code, to, members) => {
+    expect(codeOf(refuseTransfer(members, to))).toBe(code);
+  });
+  test("is the one that is furthest, and of equals the first", () => {
+    expect(chooseSuccessor(three, "server-1")).toBe("server-2");
+    expect(chooseSuccessor([member(1), member(2), member(3, { appliedIndex: "101" })], "server-1")).toBe("server-3");
+    expect(chooseSuccessor([member(1), member(2, { healthy: false })], "server-1")).toBeNull();
+  });
+});
+
+test("what the engine says becomes a problem with a code", () => {
+  const said = (cause: unknown): string => asProblem(cause, "it failed").problem.code;
+  expect(said(new EtcdError("refused", "no"))).toBe("majority_at_risk");
+  expect(said(new EtcdError("not_found", "no"))).toBe("unknown_member");
+  expect(said(new EtcdError("unavailable", "no"))).toBe("log_unavailable");
+  expect(said(new ProblemError("conflict"))).toBe("conflict");
+});

@@ -1,0 +1,28 @@
+// A leader that was killed and started again still stands in the election under the proof of its earlier life, for as
+// long as its lease lasts. Whoever asks it meanwhile must be told to try again, not that it may not ask.
+
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import type { Command } from "@lattice/core";
+import { expect, test } from "vitest";
+import { connectPeer } from "../../src/peers/client.ts";
+import { type PeerServiceParts, peerService } from "../../src/peers/service.ts";
+
+test("a proof of an earlier life is answered as 'nobody leads', which callers try again", async () => {
+  const { definition, implementation } = peerService({ token: "of this life" } as PeerServiceParts);
+  const server = new Server();
+  server.addService(definition, implementation);
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    );
+  });
+  const peer = { id: "s1", address: `127.0.0.1:${port}`, token: "of an earlier life", entryVersion: 2 };
+  const client = connectPeer(peer);
+  try {
+    const asked = client.propose({ kind: "retention.set" } as Command);
+    await expect(asked).rejects.toMatchObject({ problem: { code: "not_leader" } });
+  } finally {
+    client.close();
+    server.forceShutdown();
+  }
+});

@@ -1,0 +1,47 @@
+// What becomes of a wish to join, from the answer it got.
+
+import { problem } from "@lattice/wire";
+import { expect, test } from "vitest";
+import type { JoinAnswer } from "../../src/peers/ask-to-join.ts";
+import { decideJoin } from "../../src/peers/join.ts";
+
+const own = { name: "lattice-3", peer: "host-3:9000" };
+const decide = (answer: JoinAnswer) => decideJoin(answer, { address: "host-1:50051", id: "server-3", own });
+const first = { name: "lattice-1", peer: "host-1:9000" };
+
+test("taken in: it begins with all members, itself by its own name", () => {
+  const unstarted = { name: "", peer: "host-2:9000" };
+  const namesake = { name: "lattice-3", peer: "host-9:9000" };
+  const members = [first, unstarted, { name: "", peer: own.peer }, namesake];
+  expect(decide({ kind: "members", members })).toEqual({
+    kind: "begin",
+    begin: {
+      kind: "joined",
+      members: [first, { name: "other-1", peer: "host-2:9000" }, own, { name: "other-3", peer: "host-9:9000" }],
+    },
+  });
+});
+
+test("known there, but its data is gone: it says how to begin again", () => {
+  const step = decide({ kind: "members", members: [first, own] });
+  expect(step).toMatchObject({ kind: "give_up", error: { code: "already_member" } });
+  expect(step.kind === "give_up" && step.error.message).toContain("lattice admin raft remove-member server-3");
+});
+
+test.each([
+  ["majority_at_risk", "later"],
+  ["log_unavailable", "later"],
+  ["not_leader", "later"],
+  ["conflict", "give_up"],
+  ["invalid_argument", "give_up"],
+] as const)("refused with %s: %s", (code, kind) => {
+  expect(decide({ kind: "refused", problem: problem(code) }).kind).toBe(kind);
+});
+
+test("no server of ours: it is taken for an endpoint of etcd; nobody there: later", () => {
+  expect(decide({ kind: "stranger" })).toEqual({
+    kind: "begin",
+    begin: { kind: "join", endpoints: ["host-1:50051"] },
+  });
+  expect(decide({ kind: "silent", why: "refused" })).toEqual({ kind: "later", why: "refused" });
+});

@@ -1,0 +1,96 @@
+// The page on backup and recovery is run as it is written: every block opened with `sh run`, in order,
+// with the folders it names moved into one of the test's own. Between taking backups and recovering, the
+// server is killed and its data deleted, as the page says it was.
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { endAllIn } from "../harness/processes.ts";
+import { cleanEnvironment, type Program, programPath, root, startProgram } from "../harness/program.ts";
+import { request } from "../harness/rest.ts";
+
+const PAGE = "docs/operating/backup-and-recovery.md";
+const page = readFileSync(join(root, PAGE), "utf8");
+/** Blocks within lists are indented. */
+const blocks = [...page.matchAll(/^( *)```sh run\n([\s\S]*?)^ *```$/gm)].map((match) =>
+  (match[2] ?? "").replaceAll(new RegExp(`^${match[1]}`, "gm"), ""),
+);
+const dir = mkdtempSync(join(tmpdir(), "lattice-test-"));
+let server: Program;
+let url = "";
+
+const moved = (text: string): string =>
+  text.replaceAll(/\/(var\/lib\/lattice|var\/backups\/lattice|etc\/lattice)/g, (path) => join(dir, path));
+
+beforeAll(async () => {
+  for (const folder of ["var/lib/lattice", "var/backups/lattice", "etc/lattice"]) {
+    mkdirSync(join(dir, folder), { recursive: true });
+  }
+  const [rest, grpc] = await Promise.all([freePort(), freePort()]);
+  url = `http://127.0.0.1:${rest}`;
+  const config = (data: string) =>
+    JSON.stringify({
+      server: { data_dir: join(dir, "var/lib/lattice", data) },
+      api: { rest_listen: `127.0.0.1:${rest}`, grpc_listen: `127.0.0.1:${grpc}` },
+      backup: { destination: join(dir, "var/backups/lattice") },
+    });
+  writeFileSync(join(dir, "etc/lattice/server.yaml"), config("old"));
+  writeFileSync(join(dir, "etc/lattice/new.yaml"), config("new"));
+  const args = ["--config", join(dir, "etc/lattice/server.yaml")];
+  server = startProgram("lattice-server", { args, logFile: join(dir, "server.log") });
+  await server.ready();
+  for (let n = 0; n < 3; n += 1) {
+    await request(url, "POST", "/api/v1/allocations", { body: { entrypoint: "true" } });
+  }
+});
+afterAll(async () => {
+  await endAllIn(dir);
+  rmSync(dir, { recursive: true, force: true });
+});
+
+test("the page does what it says", { timeout: 120_000 }, async () => {
+  expect(blocks.length).toBeGreaterThanOrEqual(5);
+  for (const block of blocks) {
+    if (block.includes("--recover-from")) {
+      await server.kill();
+      rmSync(join(dir, "var/lib/lattice/old"), { recursive: true });
+    }
+    const { code, output } = await run(moved(block));
+    expect(code, `${block}\n---- printed:\n${output}`).toBe(0);
+    for (const [, text = ""] of block.matchAll(/^# => (.*)$/gm)) expect(output, block).toContain(moved(text.trim()));
+  }
+  const { body } = await request<{ readonly allocations?: readonly unknown[] }>(url, "GET", "/api/v1/allocations");
+  expect(body.allocations).toHaveLength(3);
+});
+
+/** Ends with the shell, whatever it left running. */
+function run(block: string): Promise<{ readonly code: number; readonly output: string }> {
+  const path = `${dirname(programPath("lattice"))}:${process.env.PATH ?? ""}`;
+  const env = cleanEnvironment({ LATTICE_API_URL: url, HOME: dir, XDG_CONFIG_HOME: join(dir, ".config"), PATH: path });
+  return new Promise((resolve) => {
+    const shell = spawn("bash", ["-euo", "pipefail", "-c", block], {
+      cwd: dir,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    const keep = (chunk: Buffer): void => {
+      output += chunk.toString();
+    };
+    shell.stdout.on("data", keep);
+    shell.stderr.on("data", keep);
+    shell.once("exit", (code) => setTimeout(() => resolve({ code: code ?? -1, output }), 100));
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const socket = createServer();
+    socket.listen(0, "127.0.0.1", () => {
+      const { port } = socket.address() as { readonly port: number };
+      socket.close(() => resolve(port));
+    });
+  });
+}

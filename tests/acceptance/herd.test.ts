@@ -1,0 +1,79 @@
+// Two thousand nodes lose the same server at once: all of them come back to the others, without a
+// storm of hellos, none is judged, and the cluster goes on running jobs on them.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { type Program, startProgram } from "../harness/program.ts";
+import { Quorum } from "../harness/quorum.ts";
+
+const NODES = 2_000;
+const JOBS = 20;
+/** Of one node after one failover: one that is served, and a few for a machine that is slow. */
+const HELLOS_MOST = 4;
+
+let quorum: Quorum;
+let agent: Program;
+beforeAll(async () => {
+  quorum = await Quorum.start({ servers: 3, nodes: 0 });
+  const servers = [1, 2, 3].flatMap((n) => ["--server", quorum.grpc(n)]);
+  agent = startProgram("lattice-agent", {
+    args: [...servers, "--data-dir", join(quorum.dir, "hollow"), "--hollow", String(NODES)],
+    logFile: join(quorum.dir, "agent-hollow.log"),
+  });
+  await allConnected();
+}, 240_000);
+afterAll(async () => {
+  await agent?.kill();
+  await quorum?.close();
+});
+
+interface Census {
+  readonly connected: number;
+  readonly hellos: number;
+  readonly hellos_most: number;
+}
+
+const census = (): readonly Census[] =>
+  readFileSync(agent.logFile, "utf8")
+    .split("\n")
+    .filter((line) => line.includes('"hollow nodes"'))
+    .map((line) => JSON.parse(line) as Census);
+
+const allConnected = (): Promise<Census> =>
+  eventually({ what: `${NODES} nodes are connected`, withinMs: 150_000, everyMs: 100 }, () => {
+    const now = census().at(-1);
+    return now?.connected === NODES ? now : null;
+  });
+
+async function ready(n: number): Promise<number> {
+  const { body } = await quorum.api<{ readonly total?: number }>(n, "GET", "/nodes?state=ready&page_size=1");
+  return body.total ?? 0;
+}
+
+test("kill -9 of the leader: every node is back, none was judged, and jobs run", async () => {
+  const leader = await quorum.leader();
+  const before = await allConnected();
+  expect(await ready(leader)).toBe(NODES);
+  const said = census().length;
+
+  await quorum.server(leader).kill();
+  await eventually({ what: "nodes notice" }, () =>
+    census()
+      .slice(said)
+      .some((now) => now.connected < NODES)
+      ? true
+      : null,
+  );
+  const after = await allConnected();
+  expect(after.hellos - before.hellos).toBeGreaterThan(NODES / 4);
+  expect(after.hellos_most - before.hellos_most).toBeLessThanOrEqual(HELLOS_MOST);
+
+  const next = await quorum.leader();
+  expect(next).not.toBe(leader);
+  const ids = await Promise.all(
+    Array.from({ length: JOBS }, (_, n) => quorum.submit(next, { entrypoint: "true", nodes: 1 + (n % 8) })),
+  );
+  for (const id of ids) await quorum.reaches(next, id, "completed");
+  expect(await ready(next)).toBe(NODES);
+}, 240_000);

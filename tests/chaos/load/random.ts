@@ -1,0 +1,36 @@
+// Chance from one seed. Each user of it draws from a stream of its own name, so that one that draws more often does
+// not change what another gets.
+import { createHash } from "node:crypto";
+
+export interface Random {
+  /** From 0, below 1. */
+  next(): number;
+  between(least: number, most: number): number;
+  pick<T>(from: readonly T[]): T;
+  shuffled<T>(from: readonly T[]): T[];
+}
+
+export function randomFor(seed: number, name: string): Random {
+  let state = createHash("sha256").update(`${seed} ${name}`).digest().readUInt32LE(0);
+  // mulberry32: small, and good enough to choose moments.
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const between = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
+  return {
+    next,
+    between,
+    pick(from) {
+      const chosen = from[between(0, from.length - 1)];
+      if (chosen === undefined) throw new Error("nothing to pick from");
+      return chosen;
+    },
+    shuffled(from) {
+      const left = [...from];
+      return from.flatMap(() => left.splice(between(0, left.length - 1), 1));
+    },
+  };
+}
