@@ -34,13 +34,17 @@ test("kill -9 of the leader under load: nothing acknowledged is lost, and runnin
   await quorum.reaches(leader, running, "running");
 
   const acknowledged: string[] = [];
+  let unanswered = 0;
   let stop = false;
   const load = (async () => {
     for (let n = 1; !stop; n = other(n)) {
       const body = { entrypoint: `echo $LATTICE_ALLOC_ID.$LATTICE_ATTEMPT >> ${starts}` };
       await quorum.submit(n, body).then(
         (id) => acknowledged.push(id),
-        () => sleep(50),
+        () => {
+          unanswered += 1;
+          return sleep(50);
+        },
       );
     }
   })();
@@ -59,7 +63,10 @@ test("kill -9 of the leader under load: nothing acknowledged is lost, and runnin
   await quorum.reaches(next, running, "completed");
   const begun = readFileSync(starts, "utf8").trim().split("\n");
   expect(new Set(begun).size).toBe(begun.length);
-  expect(new Set(begun.map((line) => line.split(".")[0])).size).toBe(acknowledged.length);
+  const ran = new Set(begun.map((line) => line.split(".")[0] ?? ""));
+  expect(acknowledged.filter((id) => !ran.has(id))).toEqual([]);
+  // A submission whose answer died with the leader may have been written before.
+  expect(ran.size).toBeLessThanOrEqual(acknowledged.length + unanswered);
   expect(acknowledged.length).toBeGreaterThanOrEqual(40);
   await quorum.startServer(leader);
 }, 120_000);

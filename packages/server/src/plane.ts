@@ -30,6 +30,11 @@ import type { Replica } from "./replica/replica.ts";
 /** How long a follower waits to see what the leader has committed for it. */
 const CATCH_UP_MS = 5_000;
 
+/** Entries that a replica which follows the log may be behind at any moment. */
+const IN_FLIGHT = 16;
+/** More than that, and what this server answers is too old to be sent callers. */
+const MOST_BEHIND = 1_000;
+
 export interface PlaneParts {
   readonly serverId: string;
   readonly version: string;
@@ -50,6 +55,8 @@ export interface PlaneParts {
 
 export function createPlane(parts: PlaneParts): ControlPlane {
   const { replica, leader, line, log, history } = parts;
+  /** An entry may hold hundreds of commands: a server that has just started has all of them to read first. */
+  let caughtUp = false;
   return {
     serverId: parts.serverId,
     version: parts.version,
@@ -83,7 +90,9 @@ export function createPlane(parts: PlaneParts): ControlPlane {
       if (unwritable !== null) return { ok: false, reason: `the log cannot be written: ${unwritable}` };
       const behind = logIndex(Math.max(0, lastIndex - replica.head().index));
       // A few entries in flight are normal under load.
-      return behind > 1_000 ? { ok: false, reason: `${behind} entries behind the log` } : { ok: true, reason: "" };
+      caughtUp ||= behind <= IN_FLIGHT;
+      const far = !caughtUp || behind > MOST_BEHIND;
+      return far ? { ok: false, reason: `${behind} entries behind the log` } : { ok: true, reason: "" };
     },
   };
 }

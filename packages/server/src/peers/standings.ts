@@ -23,10 +23,10 @@ export interface StandingSources {
 }
 
 export function listStandings(sources: StandingSources): readonly pb.Member[] {
-  const { present, etcd } = sources;
+  const { etcd } = sources;
   const peers = peersOf(sources);
   const claimed = new Set<EtcdMember>();
-  const ids = new Set([sources.self.id, ...present.map(({ id }) => id), ...peers.keys()]);
+  const ids = new Set([sources.self.id, ...thereOf(sources, peers), ...peers.keys()]);
   const members = [...ids].map((id) => {
     const own = etcd.find((member) => speaks(member, peers.get(id)) || member.id === sources.answers.get(id)?.etcd?.id);
     if (own !== undefined) claimed.add(own);
@@ -45,6 +45,13 @@ function peersOf({ known, configured, etcd }: StandingSources): ReadonlyMap<stri
   const addresses = new Set(peers.values());
   for (const { id, peer } of configured) if (!peers.has(id) && !addresses.has(peer)) peers.set(id, peer);
   return peers;
+}
+
+/** One that was removed is listed by the store until its lease ends; where each has a member, it counts no more. */
+function thereOf({ present, known, etcd, answers }: StandingSources, peers: ReadonlyMap<string, string>): string[] {
+  const ids = present.map(({ id }) => id);
+  const eachHasOne = known.length > 0 && etcd.length > 0;
+  return eachHasOne ? ids.filter((id) => answers.has(id) || peers.has(id)) : ids;
 }
 
 function describe(sources: StandingSources, id: string, etcd: EtcdMember | undefined): pb.Member {

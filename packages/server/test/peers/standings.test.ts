@@ -97,3 +97,14 @@ test("what a server says of its own member counts more than what is seen from ou
   expect(listed[1]).toMatchObject({ id: "server-2", etcd: { raftTerm: "7" } });
   expect(listed).toHaveLength(2);
 });
+
+test("one that was removed is gone at once, although the store lists it until its lease ends", () => {
+  const listed = listStandings(
+    sources({ present: [there(1), there(2)], known: [known(1)], answers: new Map([answer(1)]), etcd: [etcd(1)] }),
+  );
+  expect(listed.map(({ id }) => id)).toEqual(["server-1"]);
+  const external = listStandings(
+    sources({ present: [there(1), there(2)], answers: new Map([answer(1)]), etcd: [etcd(1)] }),
+  );
+  expect(external.map(({ id }) => id)).toEqual(["lattice-1", "server-1", "server-2"]);
+});
