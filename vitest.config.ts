@@ -1,5 +1,5 @@
 // Two projects: `unit` holds every test that needs no running program, `acceptance` the black-box
-// tests over the built programs, one file at a time, since each starts a whole cluster on what may
+// tests over the built programs, two files at a time, since each starts a whole cluster on what may
 // be two cores.
 import { defineConfig } from "vitest/config";
 
@@ -20,7 +20,8 @@ const acceptance = {
   include: ["tests/acceptance/**/*.test.ts"],
   testTimeout: 120_000,
   hookTimeout: 60_000,
-  fileParallelism: false,
+  // Mostly waiting: for timeouts, elections and sleeping jobs. More than two would starve each other.
+  maxWorkers: 2,
 };
 
 export default defineConfig({ test: { projects: [{ test: unit }, { test: acceptance }] } });

@@ -7,6 +7,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { HOST } from "../harness/host.ts";
 import { endAllIn } from "../harness/processes.ts";
 import { cleanEnvironment, type Program, programPath, root, startProgram } from "../harness/program.ts";
 import { request } from "../harness/rest.ts";
@@ -29,11 +30,11 @@ beforeAll(async () => {
     mkdirSync(join(dir, folder), { recursive: true });
   }
   const [rest, grpc] = await Promise.all([freePort(), freePort()]);
-  url = `http://127.0.0.1:${rest}`;
+  url = `http://${HOST}:${rest}`;
   const config = (data: string) =>
     JSON.stringify({
       server: { data_dir: join(dir, "var/lib/lattice", data) },
-      api: { rest_listen: `127.0.0.1:${rest}`, grpc_listen: `127.0.0.1:${grpc}` },
+      api: { rest_listen: `${HOST}:${rest}`, grpc_listen: `${HOST}:${grpc}` },
       backup: { destination: join(dir, "var/backups/lattice") },
     });
   writeFileSync(join(dir, "etc/lattice/server.yaml"), config("old"));
@@ -88,7 +89,7 @@ function run(block: string): Promise<{ readonly code: number; readonly output: s
 function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const socket = createServer();
-    socket.listen(0, "127.0.0.1", () => {
+    socket.listen(0, HOST, () => {
       const { port } = socket.address() as { readonly port: number };
       socket.close(() => resolve(port));
     });

@@ -17,6 +17,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CliResult, runCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
+import { HOST } from "../harness/host.ts";
 import { endAllIn, isAlive } from "../harness/processes.ts";
 import { type Program, startProgram } from "../harness/program.ts";
 import { type AllocationJson, type Answer, type Json, request } from "../harness/rest.ts";
@@ -28,8 +29,8 @@ const home = join(dir, "backups");
 const config = join(dir, "server.yaml");
 
 let server: Program | null = null;
-let rest = "127.0.0.1:0";
-let grpc = "127.0.0.1:0";
+let rest = `${HOST}:0`;
+let grpc = `${HOST}:0`;
 
 beforeAll(() => {
   mkdirSync(home);

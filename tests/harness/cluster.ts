@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CliResult, runCli } from "./cli.ts";
 import { eventually } from "./eventually.ts";
+import { HOST } from "./host.ts";
 import { endAllIn, kill } from "./processes.ts";
 import { type Program, startProgram, tailOf } from "./program.ts";
 import { type AllocationJson, type Answer, type Json, type NodeJson, type RequestOptions, request } from "./rest.ts";
@@ -28,8 +29,8 @@ export class Cluster {
   readonly #options: ClusterOptions;
   #server: Program | null = null;
   readonly #agents = new Map<string, Program>();
-  #rest = "127.0.0.1:0";
-  #grpc = "127.0.0.1:0";
+  #rest = `${HOST}:0`;
+  #grpc = `${HOST}:0`;
 
   constructor(options: ClusterOptions) {
     this.#options = options;

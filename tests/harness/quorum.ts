@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CliResult, runCli } from "./cli.ts";
 import { eventually } from "./eventually.ts";
+import { HOST } from "./host.ts";
 import { endAllIn, kill } from "./processes.ts";
 import { type Program, startProgram } from "./program.ts";
 import { type Answer, type Json, type RequestOptions, request } from "./rest.ts";
@@ -113,21 +114,21 @@ export class Quorum {
   }
 
   url(n: number): string {
-    return `http://127.0.0.1:${this.#places[n - 1]?.rest}`;
+    return `http://${HOST}:${this.#places[n - 1]?.rest}`;
   }
 
   /** Where a server's etcd member takes clients. */
   etcd(n: number): string {
-    return `127.0.0.1:${this.#places[n - 1]?.etcdClient}`;
+    return `${HOST}:${this.#places[n - 1]?.etcdClient}`;
   }
 
   /** Where a server's etcd member speaks with the others. */
   etcdPeer(n: number): string {
-    return `127.0.0.1:${this.#places[n - 1]?.etcdPeer}`;
+    return `${HOST}:${this.#places[n - 1]?.etcdPeer}`;
   }
 
   grpc(n: number): string {
-    return `127.0.0.1:${this.#places[n - 1]?.grpc}`;
+    return `${HOST}:${this.#places[n - 1]?.grpc}`;
   }
 
   /** Of the server's own member of etcd. */
@@ -194,7 +195,7 @@ export class Quorum {
   #startAgent(n: number): void {
     // Each begins with another server, so that some speak to followers.
     const order = this.#places.map((_, k) => this.#places[(n + k) % this.#places.length]);
-    const servers = order.flatMap((place) => ["--server", `127.0.0.1:${place?.grpc}`]);
+    const servers = order.flatMap((place) => ["--server", `${HOST}:${place?.grpc}`]);
     this.#agents.push(
       startProgram("lattice-agent", {
         args: ["--node-id", `node-${n}`, "--data-dir", join(this.dir, `agent-${n}`), ...servers],
@@ -212,12 +213,12 @@ const configOf = (dir: string, n: number, place: Place, { quorum, settings }: Qu
     node_id: n,
     etcd: {
       managed: true,
-      client_listen: `127.0.0.1:${place.etcdClient}`,
-      peer_address: `127.0.0.1:${place.etcdPeer}`,
+      client_listen: `${HOST}:${place.etcdClient}`,
+      peer_address: `${HOST}:${place.etcdPeer}`,
     },
     ...quorum,
   },
-  api: { rest_listen: `127.0.0.1:${place.rest}`, grpc_listen: `127.0.0.1:${place.grpc}` },
+  api: { rest_listen: `${HOST}:${place.rest}`, grpc_listen: `${HOST}:${place.grpc}` },
   ...settings,
 });
 
@@ -228,7 +229,7 @@ async function freePorts(count: number): Promise<number[]> {
       () =>
         new Promise<ReturnType<typeof createServer>>((resolve) => {
           const server = createServer();
-          server.listen(0, "127.0.0.1", () => resolve(server));
+          server.listen(0, HOST, () => resolve(server));
         }),
     ),
   );
