@@ -10,7 +10,7 @@ import { formatListen, isLoopback, parseListen } from "./listen.ts";
 /** Peers of etcd speak on this port unless told otherwise. */
 const PEER_PORT = 9000;
 /** etcd gives no shorter lease; a longer one than this makes every failover an outage. */
-const LEASE_SECONDS = { least: 2, most: 60 } as const;
+const LEASE_SECONDS = { least: 2, usual: 4, most: 60 } as const;
 
 const address = () =>
   z.string().refine((text) => parseListen(text) !== null && parseListen(text)?.port !== 0, {
@@ -39,7 +39,7 @@ export const quorumSection = section({
       .regex(/^\/[A-Za-z0-9._/-]{1,200}$/, "must begin with a slash, of letters, digits, dots, dashes and slashes")
       .default("/lattice/main"),
     binary: z.string().min(1).optional(),
-    lease_seconds: count(LEASE_SECONDS.least, LEASE_SECONDS.most).default(LEASE_SECONDS.least),
+    lease_seconds: count(LEASE_SECONDS.least, LEASE_SECONDS.most).default(LEASE_SECONDS.usual),
     client_listen: address().default("127.0.0.1:2379"),
     peer_address: address().optional(),
     peer_listen: address().optional(),

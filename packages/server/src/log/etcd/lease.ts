@@ -46,20 +46,29 @@ export async function keepLease(client: EtcdClient, seconds: number): Promise<Ke
     timer = setTimeout(() => void (holds() && arm()), Math.max(1, endsAt - performance.now()));
   };
 
+  /** An answer that comes late is as good as one that comes at once: it counts from when it was asked for. */
+  const ask = async (patienceMs: number, slowMs: number): Promise<"renewed" | "failed"> => {
+    const sentAt = performance.now();
+    try {
+      const left = await client.leaseKeepAlive(id, patienceMs, slowMs);
+      if (left <= 0) finish();
+      endsAt = Math.max(endsAt, endOf(sentAt, left));
+      arm();
+      return "renewed";
+    } catch {
+      return "failed";
+    }
+  };
+  /** The next question does not wait for the last answer: on a busy machine both may be slow. */
   const renew = async (): Promise<void> => {
     const everyMs = (ttlSeconds * 1000) / RENEWALS;
-    await sleep(everyMs, undefined, { signal: over.signal });
+    const pause = (ms: number) => sleep(Math.max(0, ms), undefined, { signal: over.signal });
+    await pause(everyMs);
     while (holds()) {
       const sentAt = performance.now();
-      try {
-        const left = await client.leaseKeepAlive(id, everyMs);
-        if (left <= 0) return finish();
-        endsAt = Math.max(endsAt, endOf(sentAt, left));
-        arm();
-        await sleep(Math.max(0, sentAt + everyMs - performance.now()), undefined, { signal: over.signal });
-      } catch {
-        await sleep(RETRY_MS, undefined, { signal: over.signal });
-      }
+      const asking = ask(Math.max(everyMs, endsAt - sentAt), everyMs);
+      const result = await Promise.race([asking, pause(everyMs).then(() => "slow" as const)]);
+      await pause(result === "renewed" ? sentAt + everyMs - performance.now() : RETRY_MS);
     }
   };
 

@@ -39,8 +39,8 @@ export interface EtcdClient {
   compact(revision: bigint, physical?: boolean): Promise<void>;
   watch(): Duplex<typeof WatchRequestSchema, typeof WatchResponseSchema>;
   leaseGrant(ttlSeconds: number): Promise<{ readonly id: bigint; readonly ttlSeconds: number }>;
-  /** Seconds it will live from now; 0 when it is gone. */
-  leaseKeepAlive(id: bigint, timeoutMs: number): Promise<number>;
+  /** Seconds it will live from now; 0 when it is gone. After `slowMs` the next call goes to another member. */
+  leaseKeepAlive(id: bigint, timeoutMs: number, slowMs?: number): Promise<number>;
   leaseRevoke(id: bigint): Promise<void>;
   memberList(): Promise<readonly Member[]>;
   memberAdd(peerUrl: string): Promise<{ readonly added: Member; readonly members: readonly Member[] }>;
@@ -73,7 +73,7 @@ export function createEtcdClient(options: ChannelOptions): EtcdClient {
       if (answer.error !== "") throw new EtcdError("refused", answer.error);
       return { id: answer.id, ttlSeconds: Number(answer.ttl) };
     },
-    async leaseKeepAlive(id, timeoutMs) {
+    async leaseKeepAlive(id, timeoutMs, slowMs = timeoutMs) {
       const { stream, endpoint, blame } = channel.duplex(Lease.method.leaseKeepAlive);
       return new Promise((resolve, reject) => {
         let done = false;
@@ -81,6 +81,7 @@ export function createEtcdClient(options: ChannelOptions): EtcdClient {
           if (done) return false;
           done = true;
           clearTimeout(timer);
+          clearTimeout(slow);
           stream.cancel();
           return true;
         };
@@ -90,6 +91,7 @@ export function createEtcdClient(options: ChannelOptions): EtcdClient {
           reject(new EtcdError("unavailable", `etcd at ${endpoint}: ${text}`));
         };
         const timer = setTimeout(() => fail(`no answer to a keepalive within ${timeoutMs} ms`), timeoutMs);
+        const slow = setTimeout(blame, slowMs);
         stream.on("error", (cause: Error) => fail(cause.message));
         stream.on("end", () => fail("the keepalive stream ended"));
         stream.on("data", (answer: { readonly ttl: bigint }) => {
