@@ -13,6 +13,8 @@ const unit = {
   ],
   testTimeout: 30_000,
   hookTimeout: 30_000,
+  // By default one of two cores would be left idle.
+  maxWorkers: 2,
 };
 
 const acceptance = {

@@ -102,7 +102,8 @@ describe("a command that only the current one understands", () => {
     });
     expect(taken.status, taken.text).toBe(200);
 
-    await expect(quorum.startServer(OLD)).rejects.toThrow();
+    // It may serve for a moment before it meets the entry.
+    await quorum.startServer(OLD).catch(() => undefined);
     expect(await quorum.server(OLD).ended).toBe(1);
     const said = readFileSync(quorum.server(OLD).logFile, "utf8");
     expect(said).toMatch(/has version 2, but this program (understands|reads) versions up to 1: upgrade this server/);

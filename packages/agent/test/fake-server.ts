@@ -75,6 +75,8 @@ export async function fakeServer(port = 0): Promise<FakeServer> {
     };
     stream.on("error", gone);
     stream.on("end", gone);
+    // All that is heard of a client that was killed.
+    stream.on("cancelled", gone);
     stream.on("data", ({ message }: pb.AgentMessage) => {
       if (message.case === "hello") {
         fake.hellos.push(message.value);

@@ -78,6 +78,7 @@ function rig(): Rig {
       },
     },
     untilGone: (candidate) => new Promise((resolve) => verdicts.set(candidate, resolve)),
+    candidate: "server-9",
     signal: stop.signal,
   });
   return {
@@ -127,5 +128,16 @@ test("etcd is asked again while it cannot answer, and not once the lease is gone
   await vi.waitUntil(() => revoked.length === 3);
   await new Promise((resolve) => setTimeout(resolve, 250));
   expect(revoked).toEqual([101n, 101n, 101n]);
+  await stop();
+});
+
+test("a server that leads itself by now is not its own concern", async () => {
+  const { verdicts, leads, stop } = rig();
+  leads(leaderOf(9));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  leads(leaderOf(1));
+  await vi.waitUntil(() => verdicts.has("server-1"));
+  expect([...verdicts.keys()]).toEqual(["server-1"]);
+  verdicts.get("server-1")?.();
   await stop();
 });

@@ -41,10 +41,11 @@ export interface Won {
 
 /** Rejects with the signal's reason when aborted, and leaves no lease behind. */
 export async function campaign(options: CampaignOptions): Promise<Won> {
-  const { client, facts, untilGone, signal } = options;
+  const { client, facts, candidate, untilGone, signal } = options;
   const held: { lease: KeptLease | null } = { lease: null };
   const over = new AbortController();
-  if (untilGone !== null) void hasten({ client, facts, untilGone, signal: AbortSignal.any([signal, over.signal]) });
+  const ended = AbortSignal.any([signal, over.signal]);
+  if (untilGone !== null) void hasten({ client, facts, candidate, untilGone, signal: ended });
   try {
     for (;;) {
       signal.throwIfAborted();

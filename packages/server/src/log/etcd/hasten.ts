@@ -17,15 +17,17 @@ export interface HastenOptions {
   readonly client: Pick<EtcdClient, "leaseRevoke">;
   readonly facts: Pick<Facts, "bell" | "leader">;
   readonly untilGone: UntilGone;
+  /** Under which this server campaigns: its own lease is not for it to end here. */
+  readonly candidate: string;
   readonly signal: AbortSignal;
 }
 
 /** Goes on, from leader to leader, until aborted. Never rejects. */
 export async function hasten(options: HastenOptions): Promise<void> {
-  const { facts, signal } = options;
+  const { facts, candidate, signal } = options;
   while (!signal.aborted) {
     const leader = facts.leader();
-    if (leader !== null) await outlive(options, leader);
+    if (leader !== null && leader.candidate !== candidate) await outlive(options, leader);
     if (!signal.aborted && isSame(facts.leader(), leader)) await facts.bell.wait(signal);
   }
 }
