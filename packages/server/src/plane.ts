@@ -142,7 +142,7 @@ function pendingReasons(parts: PlaneParts, id: AllocationId): readonly PendingRe
 
 function knownReasons({ replica, cycles }: PlaneParts, id: AllocationId): readonly PendingReason[] | undefined {
   const allocation = replica.view.allocation(id);
-  return allocation === undefined ? undefined : cycles.get(allocation.spec.vcluster)?.reasons.get(id);
+  return allocation?.phase.kind === "pending" ? cycles.get(allocation.spec.vcluster)?.reasons.get(id) : undefined;
 }
 
 function estimatedStart({ replica, cycles }: PlaneParts, id: AllocationId): Instant | null {

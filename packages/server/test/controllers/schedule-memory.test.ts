@@ -69,10 +69,10 @@ describe("memory of the scheduling loop", () => {
     expect(createScheduleMemory(() => viewOf()).isReportDue(batch, NOW)).toBe(false);
   });
 
-  it("adds a brief report to the full one before, without those that no longer wait", () => {
+  it("adds a brief report to the full one before, without those that were placed", () => {
     const memory = createScheduleMemory(() => viewOf(1, 2, 3));
     const reason = (text: string) => [{ code: "busy" as const, text }];
-    const reasons = new Map([1, 2, 3, 4].map((n) => [id(n), reason("old")] as const));
+    const reasons = new Map([1, 2, 3].map((n) => [id(n), reason("old")] as const));
     const estimates = new Map([[id(3), instant(NOW + 7)]]);
     memory.took(resultOf(batch, { reasons, estimates }), NOW, 1);
     const placement = { allocation: id(2), attempt: 1, nodes: [], scores: {}, backfilled: false };

@@ -40,7 +40,7 @@ export function createScheduleMemory(view: () => View): ScheduleMemory {
     isReportDue: ({ id }, now) => view().pendingCount(id) > 0 && isDue(id, now),
     took(result, now, costMs) {
       const before = last.get(result.vcluster);
-      const told = isDue(result.vcluster, now) || before === undefined ? result : withReport(view(), before, result);
+      const told = isDue(result.vcluster, now) || before === undefined ? result : withReport(before, result);
       if (told === result) dueAt.set(result.vcluster, now + Math.max(REPORT_GAP_MS, REPORT_SHARE * costMs));
       last.set(result.vcluster, told);
       return told;
@@ -67,22 +67,30 @@ function foreignReservations(
   return foreign;
 }
 
-/** The new result, with what the last full report said about those that the new one is silent on. */
-function withReport(view: View, before: CycleResult, result: CycleResult): CycleResult {
-  const placed = new Set(result.placements.map((placement) => placement.allocation));
-  const kept = <T>(old: ReadonlyMap<AllocationId, T>, fresh: ReadonlyMap<AllocationId, T>): Map<AllocationId, T> => {
-    const all = new Map(fresh);
-    for (const [id, value] of old) {
-      if (!all.has(id) && !placed.has(id) && isPending(view, id)) all.set(id, value);
-    }
-    return all;
-  };
+/**
+ * The new result, with what the last full report said about those that the new one is silent on. Kept in the
+ * maps of that report, which would cost more to copy than a cycle does; who waits no longer is left in
+ * them until the next one, so whoever reads asks first who waits.
+ */
+function withReport(before: CycleResult, result: CycleResult): CycleResult {
+  const placed = result.placements.map((placement) => placement.allocation);
   return {
     ...result,
-    reasons: kept(before.reasons, result.reasons),
-    estimates: kept(before.estimates, result.estimates),
-    scores: kept(before.scores, result.scores),
+    reasons: carry(before.reasons, result.reasons, placed),
+    estimates: carry(before.estimates, result.estimates, placed),
+    scores: carry(before.scores, result.scores, placed),
   };
+}
+
+function carry<T>(
+  old: ReadonlyMap<AllocationId, T>,
+  fresh: ReadonlyMap<AllocationId, T>,
+  placed: readonly AllocationId[],
+): ReadonlyMap<AllocationId, T> {
+  const all = old as Map<AllocationId, T>;
+  for (const id of placed) all.delete(id);
+  for (const [id, value] of fresh) all.set(id, value);
+  return all;
 }
 
 const isPending = (view: View, id: AllocationId): boolean => view.allocation(id)?.phase.kind === "pending";
