@@ -23,6 +23,7 @@ export { type ManagedEtcdLog, openManagedEtcdLog } from "./etcd/managed/open.ts"
 export { type EtcdLog, type EtcdLogOptions, openEtcdLog } from "./etcd/open.ts";
 export { answersClients } from "./etcd/probe.ts";
 export { refuseEtcdLog, seedEtcdLog } from "./etcd/seed.ts";
+export { speaksAt } from "./etcd/shared.ts";
 export { type MemoryFaults, type MemoryLogOptions, openMemoryLog } from "./memory/open.ts";
 export { createMemoryStore, type MemoryStore } from "./memory/store.ts";
 export * from "./replicated-log.ts";

@@ -5,7 +5,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
-import type { EtcdMember, KnownServer, LogServer } from "../log/index.ts";
+import { type EtcdMember, type KnownServer, type LogServer, speaksAt } from "../log/index.ts";
 import { parsePeer } from "./address.ts";
 import { etcdToProto } from "./standing.ts";
 
@@ -78,5 +78,4 @@ const unclaimedMember = (member: EtcdMember): pb.Member => {
   return create(pb.MemberSchema, { id: etcd.name === "" ? etcd.peerAddress : etcd.name, etcd });
 };
 
-const speaks = (member: EtcdMember, peer: string | undefined): boolean =>
-  peer !== undefined && etcdToProto(member).peerAddress === peer;
+const speaks = (member: EtcdMember, peer: string | undefined): boolean => peer !== undefined && speaksAt(member, peer);
