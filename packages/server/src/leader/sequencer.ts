@@ -34,6 +34,8 @@ export interface Sequencer {
 
 /** Commands in one entry: bounds how long one apply may hold the event loop. */
 const MAX_BATCH = 512;
+/** Turns of the event loop that a batch waits at most for more commands; one when nobody else comes. */
+const GATHER_TURNS = 8;
 /** Commands waiting; beyond it callers are told to come back, so that memory stays bounded. */
 const MAX_QUEUE = 20_000;
 /** Share of the engine's entry limit that a batch fills, by a cheap estimate of its size. */
@@ -89,11 +91,20 @@ export function startSequencer({ log, replica, leadership, clock, onBatch, reade
   };
 
   async function write(): Promise<void> {
-    // Commands proposed in this same turn of the event loop belong into the first batch.
-    await Promise.resolve();
-    while (queue.length > 0) await append(take());
+    while (queue.length > 0) {
+      await gather();
+      await append(take());
+    }
     // In the same turn as the last look at the queue: a command that comes later starts a new round.
     writing = null;
+  }
+
+  /** Every write wakes another thread and the disk; while each turn brings more commands, they come along. */
+  async function gather(): Promise<void> {
+    for (let turns = 0, before = 0; turns < GATHER_TURNS && queue.length > before; turns += 1) {
+      before = queue.length;
+      await clock.turn();
+    }
   }
 
   async function append(batch: readonly Waiting[]): Promise<void> {
