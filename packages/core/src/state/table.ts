@@ -82,7 +82,11 @@ export function createTable<K extends string, V>(name: string): Table<K, V> {
 function addHash(sum: Uint32Array, hex: string, sign: 1 | -1): void {
   invariant(hex.length === WORDS * 8, `expected a hash of ${WORDS * 8} hex digits, got ${hex.length}`);
   for (let i = 0; i < WORDS; i += 1) {
-    const word = Number.parseInt(hex.slice(i * 8, i * 8 + 8), 16);
+    let word = 0;
+    for (let at = i * 8; at < i * 8 + 8; at += 1) word = (word << 4) | digit(hex.charCodeAt(at));
     sum[i] = (sum[i] ?? 0) + sign * word;
   }
 }
+
+/** 0 to 9 and a to f, of a hash in small letters. */
+const digit = (code: number): number => (code < 58 ? code - 48 : code - 87);
