@@ -45,7 +45,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   const bootId = discoverBootId();
   const isolation = detectIsolation({ nodeId: options.nodeId, dataDir }, kind);
   log.info({ isolation: isolation.kind, servers: options.servers }, "starting");
-  const dial = dialer({ servers: options.servers });
+  const dial = dialer({ servers: options.servers, token: options.token });
   const beats = wheel(Math.random);
   const node = await startNode({
     identity: identity(options, hardware, { version, bootId, isolation: isolation.kind, hollow: false }),
@@ -81,7 +81,7 @@ async function startHollow(
   { log, version }: AgentSurroundings,
 ): Promise<Agent> {
   const hardware = discoverHardware(options.hardware);
-  const dial = dialer({ servers: options.servers, membersPerChannel: NODES_PER_CHANNEL });
+  const dial = dialer({ servers: options.servers, membersPerChannel: NODES_PER_CHANNEL, token: options.token });
   const beats = wheel(Math.random);
   log.info({ nodes: hollow.count, servers: options.servers }, "starting hollow nodes");
   const nodes = await startHollowNodes({

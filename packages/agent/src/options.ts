@@ -14,6 +14,8 @@ export interface AgentOptions {
   readonly homeVcluster: string;
   readonly servers: readonly string[];
   readonly dataDir: string;
+  /** From LATTICE_AGENT_TOKEN; undefined where servers ask for none. */
+  readonly token: string | undefined;
   readonly logLevel: string;
   readonly killWorkloadsOnExit: boolean;
   readonly hardware: HardwareFlags;
@@ -42,6 +44,7 @@ export function parseOptions(
     homeVcluster: flags.homeVcluster,
     servers: servers.length > 0 ? servers : [DEFAULT_SERVER],
     dataDir: flags.dataDir,
+    token: env.LATTICE_AGENT_TOKEN === "" ? undefined : env.LATTICE_AGENT_TOKEN,
     logLevel: flags.logLevel,
     killWorkloadsOnExit: flags.killWorkloadsOnExit || env.LATTICE_AGENT_KILL_WORKLOADS_ON_EXIT === "1",
     hardware: {

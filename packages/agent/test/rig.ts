@@ -76,6 +76,7 @@ export function agentOptions(server: string, dataDir: string, more: Partial<Agen
     servers: [server],
     dataDir,
     logLevel: "silent",
+    token: undefined,
     killWorkloadsOnExit: true,
     hardware: { features: [] },
     hollow: null,

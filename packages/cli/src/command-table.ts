@@ -13,6 +13,8 @@ export const commandTable: CommandTable = {
   nodes: { summary: "Show nodes", load: () => import("./commands/nodes.ts") },
   node: { summary: "Drain, undrain, disable or enable nodes", load: () => import("./commands/node.ts") },
   usage: { summary: "Show what you or a tenant have used, and budgets", load: () => import("./commands/usage.ts") },
+  login: { summary: "Log in to a cluster", load: () => import("./commands/login.ts") },
+  logout: { summary: "Forget the token for a cluster", load: () => import("./commands/logout.ts") },
   admin: { summary: "Manage tenants, vClusters and the log", load: () => import("./commands/admin.ts") },
   completion: {
     summary: "Print a completion script for bash, zsh or fish",

@@ -5,6 +5,7 @@ import { userInfo } from "node:os";
 import { createClient, type LatticeClient } from "@lattice/sdk";
 import type { Command } from "commander";
 import { globalFlags } from "./global-options.ts";
+import { currentToken } from "./login/current-token.ts";
 import { createPrinter, type Printer } from "./output/printer.ts";
 import { readConfigFile } from "./settings/config-file.ts";
 import { resolveSettings, type Settings } from "./settings/settings.ts";
@@ -27,7 +28,7 @@ export async function createContext(command: Command): Promise<Context> {
   const client = createClient({
     url: settings.url,
     user: settings.user,
-    token: process.env.LATTICE_TOKEN,
+    token: await currentToken(process.env, settings.url),
   });
   const print = createPrinter(settings);
   print.debug(`server ${settings.url}, user ${settings.user}`);

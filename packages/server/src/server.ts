@@ -8,9 +8,11 @@ import type { VClusterId } from "@lattice/core";
 import { duration, ENTRY_VERSION } from "@lattice/core";
 import type { CycleResult } from "@lattice/scheduler";
 import type { ConnectContext } from "./agents/connect.ts";
+import { createAgentGuard } from "./agents/guard.ts";
 import { createAgentHub } from "./agents/hub.ts";
 import { createLogRelay } from "./agents/logs.ts";
 import { agentService } from "./agents/service.ts";
+import { createAuthenticator } from "./api/auth/authenticator.ts";
 import { startApi } from "./api/index.ts";
 import { createBackups, recoverFrom, startBackupSchedule } from "./backup/index.ts";
 import { type Clock, systemClock } from "./clock.ts";
@@ -169,6 +171,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   mirrorState(metrics, { replica, hub, history, leads: () => leader.sequencer() !== null });
 
+  const authenticator = createAuthenticator(config.api.auth);
+  const guard = createAgentGuard(config.api.auth.kind === "none" ? null : authenticator);
   const context: ConnectContext = {
     view: () => replica.view,
     propose: (command) => plane.propose(command),
@@ -177,14 +181,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     logger,
     serverVersion: version,
     heartbeatIntervalMs: config.nodeAgent.heartbeatInterval,
+    stranger: guard.stranger,
   };
   const api = await startApi({
     plane,
     config,
     logger,
     metrics,
+    authenticator,
     extraGrpcServices: [
-      agentService({ context, leader, line, logs }),
+      guard.guarded(agentService({ context, leader, line, logs })),
       ...(shared ? [peerService({ leader, replica, hub, logs, history, standing, token: self.token })] : []),
     ],
   });

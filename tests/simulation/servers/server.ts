@@ -135,6 +135,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       logger,
       serverVersion: "simulated",
       heartbeatIntervalMs: SETTINGS.heartbeatMs,
+      stranger: () => null,
     };
     network.listen(name, {
       host,

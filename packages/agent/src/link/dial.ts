@@ -1,7 +1,7 @@
 // Channels to servers. A real node has one to each server it knows; hollow nodes share a few. The
 // calls on them are made elsewhere. Keepalive finds a server that vanished without a word.
 
-import { Client, credentials } from "@grpc/grpc-js";
+import { Client, credentials, InterceptingCall, type Interceptor } from "@grpc/grpc-js";
 import { type Gate, gate } from "./gate.ts";
 
 export interface Dialer {
@@ -17,6 +17,8 @@ export interface DialOptions {
   /** host:port; an http:// prefix is accepted. */
   readonly servers: readonly string[];
   readonly membersPerChannel?: number;
+  /** Shown to servers with every call; absent where they ask for none. */
+  readonly token?: string | undefined;
 }
 
 /** A paused server keeps its connections: a node must notice well before it counts as silent itself. */
@@ -27,7 +29,7 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const CHANNEL_BACKOFF_FIRST_MS = 50;
 const CHANNEL_BACKOFF_CEILING_MS = 1_000;
 
-export function dialer({ servers, membersPerChannel = 1 }: DialOptions): Dialer {
+export function dialer({ servers, membersPerChannel = 1, token }: DialOptions): Dialer {
   const clients = new Map<string, Client>();
   return {
     servers: servers.map(parseServer),
@@ -48,6 +50,7 @@ export function dialer({ servers, membersPerChannel = 1 }: DialOptions): Dialer 
         "grpc.enable_retries": 0,
         "grpc.service_config_disable_resolution": 1,
         "grpc.enable_http_proxy": 0,
+        ...(token === undefined ? {} : { interceptors: [bearing(token)] }),
       });
       clients.set(name, made);
       return made;
@@ -58,6 +61,16 @@ export function dialer({ servers, membersPerChannel = 1 }: DialOptions): Dialer 
     },
   };
 }
+
+const bearing =
+  (token: string): Interceptor =>
+  (options, next) =>
+    new InterceptingCall(next(options), {
+      start(metadata, listener, go) {
+        metadata.set("authorization", `Bearer ${token}`);
+        go(metadata, listener);
+      },
+    });
 
 export function parseServer(text: string): string {
   const address = text.replace(/^http:\/\//, "").replace(/\/+$/, "");

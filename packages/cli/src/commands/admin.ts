@@ -5,6 +5,7 @@ import { defineBackup } from "./admin/backup.ts";
 import { defineRaft } from "./admin/raft.ts";
 import { defineRestore } from "./admin/restore.ts";
 import { defineTenant } from "./admin/tenant.ts";
+import { defineToken } from "./admin/token.ts";
 import { defineVCluster } from "./admin/vcluster.ts";
 import { defineDrain } from "./node.ts";
 
@@ -14,5 +15,6 @@ export function define(command: Command): void {
   defineDrain(command);
   defineRaft(command.command("raft").description("The replicated log"));
   defineBackup(command.command("backup").description("Write, list and verify backups of the whole cluster"));
+  defineToken(command.command("token").description("Tokens made with the shared secret"));
   defineRestore(command.command("restore").description("Put a backup into a new cluster that is empty"));
 }

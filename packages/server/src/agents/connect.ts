@@ -45,6 +45,8 @@ export interface ConnectContext {
   readonly logger: Logger;
   readonly serverVersion: string;
   readonly heartbeatIntervalMs: number;
+  /** Null: whoever opened this stream may speak for the node; else why not. */
+  readonly stranger: (call: object, node: string) => string | null;
 }
 
 /** What is needed of the server's end of the stream. */
@@ -97,6 +99,8 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
   async function greet(hello: pb.Hello): Promise<void> {
     const command = registration(hello);
     if (typeof command === "string") return refuse("invalid_argument", command);
+    const stranger = context.stranger(call, command.node);
+    if (stranger !== null) return refuse("unauthenticated", stranger);
     const protocol = agreeOnProtocol(PROTOCOL, protocolRange(hello.protocolVersion));
     if (protocol.kind === "apart") return refuse(`protocol_${protocol.theirs}`, protocolApart(protocol));
     const before = context.view().node(command.node);

@@ -4,7 +4,8 @@
 import type { Config } from "../config/config.ts";
 import { formatListen } from "../config/listen.ts";
 import type { Logger, Metrics } from "../observe/index.ts";
-import { checkExposure } from "./auth/authenticate.ts";
+import type { Authenticator } from "./auth/authenticator.ts";
+import { checkExposure } from "./auth/stated.ts";
 import type { ControlPlane } from "./control-plane.ts";
 import type { GrpcService } from "./grpc/handlers.ts";
 import { startGrpc } from "./grpc/server.ts";
@@ -19,6 +20,7 @@ export interface ApiOptions {
   readonly config: Config;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly authenticator: Authenticator;
   /** Served on the gRPC port beside the contract's services. */
   readonly extraGrpcServices?: readonly GrpcService[];
 }
@@ -36,7 +38,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   checkExposure(config.api);
   const closing = new AbortController();
   const door: Door = { ...options, closing: closing.signal };
-  logger.warn("authentication is not configured: every caller is an administrator");
+  if (config.api.auth.kind === "none")
+    logger.warn("authentication is not configured: every caller is an administrator");
   const rest = await startRest(door, config.api.restListen);
   const grpc = await startGrpc(door, config.api.grpcListen, options.extraGrpcServices ?? []).catch(async (error) => {
     await rest.close(0);

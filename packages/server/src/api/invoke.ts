@@ -7,7 +7,9 @@ import { logIndex } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Config } from "../config/config.ts";
 import type { Logger, Metrics } from "../observe/index.ts";
-import { authenticate, type Headers } from "./auth/authenticate.ts";
+import type { Authenticator } from "./auth/authenticator.ts";
+import type { Headers, Principal } from "./auth/principal.ts";
+import { type TokenWatch, watchToken } from "./auth/watch-token.ts";
 import type { Call } from "./call.ts";
 import type { ControlPlane } from "./control-plane.ts";
 import { handlers } from "./handlers/table.ts";
@@ -19,6 +21,7 @@ export interface Door {
   readonly config: Config;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly authenticator: Authenticator;
   /** Aborts when the server begins to stop. */
   readonly closing: AbortSignal;
 }
@@ -40,17 +43,21 @@ export const STALE_HEADER = "x-lattice-stale";
 export async function invokeUnary(door: Door, rpc: RpcName, request: Message, arrival: Arrival): Promise<Message> {
   const started = performance.now();
   let code = "ok";
+  let user = "";
   try {
-    const call = open(door, arrival, door.closing);
+    if (door.closing.aborted) throw stopping();
+    const found = door.authenticator.authenticate(arrival.headers);
+    const principal = found instanceof Promise ? await found : found;
+    user = principal.user;
     const wait = freshness(door, arrival);
     if (wait !== null) await wait;
-    return await unary(rpc)(call, request);
+    return await unary(rpc)(callOf(door, arrival, principal, door.closing), request);
   } catch (error) {
     const refusal = asProblem(door, rpc, error);
     code = refusal.problem.code;
     throw refusal;
   } finally {
-    door.metrics.apiRequest(rpc, code, (performance.now() - started) / 1_000);
+    finished(door, { rpc, code, user, started });
   }
 }
 
@@ -63,16 +70,23 @@ export async function* invokeStream(
 ): AsyncGenerator<Message> {
   const started = performance.now();
   let code = "ok";
+  let user = "";
+  let watch: TokenWatch | null = null;
   const stop = new AbortController();
   const end = () => stop.abort();
   arrival.signal.addEventListener("abort", end, { once: true });
   door.closing.addEventListener("abort", end, { once: true });
   if (arrival.signal.aborted || door.closing.aborted) stop.abort();
   try {
-    const call = open(door, arrival, stop.signal);
+    if (door.closing.aborted) throw stopping();
+    const principal = await door.authenticator.authenticate(arrival.headers);
+    user = principal.user;
+    watch = watchToken(door, arrival.headers, end);
     const wait = freshness(door, arrival);
     if (wait !== null) await wait;
-    yield* streaming(rpc)(call, request);
+    yield* streaming(rpc)(callOf(door, arrival, principal, stop.signal), request);
+    const lapsed = watch.lapsed();
+    if (lapsed !== null) throw lapsed;
     if (door.closing.aborted && !arrival.signal.aborted) throw stopping();
   } catch (error) {
     if (arrival.signal.aborted) return;
@@ -81,9 +95,10 @@ export async function* invokeStream(
     throw refusal;
   } finally {
     stop.abort();
+    watch?.close();
     arrival.signal.removeEventListener("abort", end);
     door.closing.removeEventListener("abort", end);
-    door.metrics.apiRequest(rpc, code, (performance.now() - started) / 1_000);
+    finished(door, { rpc, code, user, started });
   }
 }
 
@@ -97,10 +112,27 @@ export function indexOf(door: Door, answer: Message): string {
 const unary = (rpc: RpcName) => handlers[rpc] as unknown as UnaryHandler<Message, Message>;
 const streaming = (rpc: RpcName) => handlers[rpc] as unknown as StreamHandler<Message, Message>;
 
-function open(door: Door, arrival: Arrival, signal: AbortSignal): Call {
-  if (door.closing.aborted) throw stopping();
-  const principal = authenticate(arrival.headers);
-  return { plane: door.plane, principal, signal, config: door.config, warnings: arrival.warnings };
+const callOf = ({ plane, config }: Door, { warnings }: Arrival, principal: Principal, signal: AbortSignal): Call => ({
+  plane,
+  principal,
+  signal,
+  config,
+  warnings,
+});
+
+interface Finished {
+  readonly rpc: RpcName;
+  readonly code: string;
+  /** Empty: nobody was recognised. */
+  readonly user: string;
+  readonly started: number;
+}
+
+/** Counts the call, and writes it into the access log where callers have identities. */
+function finished({ metrics, logger, config }: Door, { rpc, code, user, started }: Finished): void {
+  const seconds = (performance.now() - started) / 1_000;
+  metrics.apiRequest(rpc, code, seconds);
+  if (config.api.auth.kind !== "none") logger.info({ rpc, code, user, ms: Math.round(seconds * 1_000) }, "api call");
 }
 
 /** Null, the usual case: nothing to wait for. */

@@ -2,6 +2,7 @@
 // `load.ts` makes one; nothing inside the server supplies a default of its own.
 
 import type { Duration } from "@lattice/core";
+import type { AuthConfig } from "./auth.ts";
 import type { BackupConfig } from "./backup.ts";
 import type { ListenAddress } from "./listen.ts";
 
@@ -30,6 +31,7 @@ export interface Config {
     readonly advertiseGrpc: ListenAddress;
     readonly allowUnauthenticated: boolean;
     readonly autoCreateTenants: boolean;
+    readonly auth: AuthConfig;
   };
   readonly scheduling: {
     /** Least time between two cycles of one vCluster. */

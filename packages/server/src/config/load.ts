@@ -8,6 +8,7 @@ import { resolve } from "node:path";
 import { nearest } from "@lattice/wire";
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
+import { completeAuth } from "./auth.ts";
 import { completeBackup } from "./backup.ts";
 import type { Config } from "./config.ts";
 import { completeQuorum } from "./quorum.ts";
@@ -88,6 +89,7 @@ function complete(file: ParsedFile): Config {
       advertiseGrpc: file.api.advertise_grpc ?? file.api.grpc_listen,
       allowUnauthenticated: file.api.allow_unauthenticated,
       autoCreateTenants: file.api.auto_create_tenants ?? !file.server.production,
+      auth: completeAuth(file.api, process.env),
     },
     scheduling: {
       minCycleMs: file.scheduling.min_cycle_ms,

@@ -3,6 +3,7 @@
 
 import { LEDGER_DAYS, seconds } from "@lattice/core";
 import { z } from "zod";
+import { authFields, authProblems } from "./auth.ts";
 import { backupProblems, backupSection } from "./backup.ts";
 import { LOG_LEVELS } from "./config.ts";
 import { count, listen, listenIfStated, section, span } from "./fields.ts";
@@ -26,6 +27,7 @@ export const fileSchema = section({
     advertise_grpc: listenIfStated(),
     allow_unauthenticated: z.boolean().default(false),
     auto_create_tenants: z.boolean().optional(),
+    ...authFields,
   }),
   scheduling: section({
     min_cycle_ms: count(0, 60_000).default(2),
@@ -49,6 +51,7 @@ export const fileSchema = section({
 }).superRefine((file, context) => {
   const refuse = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
   for (const { path, message } of quorumProblems(file.quorum)) refuse(["quorum", ...path], message);
+  for (const { path, message } of authProblems(file.api, process.env)) refuse(["api", ...path], message);
   for (const { path, message } of backupProblems(file.backup, process.env)) refuse(["backup", ...path], message);
   if (file.node_agent.heartbeat_timeout <= file.node_agent.heartbeat_interval)
     refuse(["node_agent", "heartbeat_timeout"], "must be longer than node_agent.heartbeat_interval");

@@ -3,13 +3,14 @@
 // the stream ends, and the agent dials again.
 
 import { create } from "@bufbuild/protobuf";
-import type {
-  Client,
-  ClientDuplexStream,
-  ClientWritableStream,
-  ServerDuplexStream,
-  ServerReadableStream,
-  sendUnaryData,
+import {
+  type Client,
+  type ClientDuplexStream,
+  type ClientWritableStream,
+  Metadata,
+  type ServerDuplexStream,
+  type ServerReadableStream,
+  type sendUnaryData,
 } from "@grpc/grpc-js";
 import { pb, serviceDefinition } from "@lattice/wire";
 import type { PeerClient } from "./client.ts";
@@ -22,6 +23,7 @@ export function relayConnect(peer: PeerClient, call: ServerDuplexStream<pb.Agent
     path,
     requestSerialize,
     responseDeserialize,
+    identityOf(call),
   ) as unknown as ClientDuplexStream<pb.AgentMessage, pb.ServerMessage>;
   let over = false;
   const end = () => {
@@ -61,6 +63,7 @@ export function relaySendLogs(
     path,
     requestSerialize,
     responseDeserialize,
+    identityOf(call),
     finish,
   ) as unknown as ClientWritableStream<pb.AgentLogChunk>;
   onward.on("error", finish);
@@ -70,6 +73,13 @@ export function relaySendLogs(
   call.on("end", () => onward.end());
   call.on("cancelled", () => onward.cancel());
   call.on("error", () => onward.cancel());
+}
+
+/** The leader looks at the agent's token itself. */
+function identityOf(call: { readonly metadata: Metadata }): Metadata {
+  const identity = new Metadata();
+  for (const value of call.metadata.get("authorization")) identity.set("authorization", value);
+  return identity;
 }
 
 /** A slow leader slows the agent down, and nothing gathers here. */

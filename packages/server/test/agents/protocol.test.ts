@@ -28,6 +28,7 @@ async function greet(protocolVersion: number) {
     logger: pino({ level: "silent" }),
     serverVersion: "test",
     heartbeatIntervalMs: 1_000,
+    stranger: () => null,
   };
   const said: pb.ServerMessage["message"][] = [];
   let ended = false;

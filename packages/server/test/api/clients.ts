@@ -16,6 +16,7 @@ import {
   serviceDefinition,
   toJson,
 } from "@lattice/wire";
+import { createAuthenticator } from "../../src/api/auth/authenticator.ts";
 import { type RunningApi, startApi } from "../../src/api/index.ts";
 import { SERVICES } from "../../src/api/rpc.ts";
 import { type ConfigOverrides, loadConfig } from "../../src/config/index.ts";
@@ -38,7 +39,8 @@ export async function startTestApi(overrides: ConfigOverrides = {}): Promise<Run
     ...overrides,
     api: { rest_listen: "127.0.0.1:0", grpc_listen: "127.0.0.1:0", ...overrides.api },
   });
-  const api = await startApi({ plane, config, logger: createLogger({ level: "silent" }), metrics });
+  const authenticator = createAuthenticator(config.api.auth);
+  const api = await startApi({ plane, config, logger: createLogger({ level: "silent" }), metrics, authenticator });
   const grpc = new Client(api.grpcAddress, credentials.createInsecure(), {
     "grpc.max_send_message_length": -1,
     "grpc.max_receive_message_length": -1,

@@ -1,6 +1,7 @@
 // What is served beside the RPCs, and how the listeners start and stop.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAuthenticator } from "../../src/api/auth/authenticator.ts";
 import { startApi } from "../../src/api/index.ts";
 import { isOwnName } from "../../src/api/rest/origin.ts";
 import { loadConfig } from "../../src/config/index.ts";
@@ -75,6 +76,7 @@ describe("starting and stopping", () => {
     config: loadConfig(null, { api: { rest_listen: "127.0.0.1:0", grpc_listen: "127.0.0.1:0", ...api } }),
     logger: createLogger({ level: "silent" }),
     metrics: createMetrics(),
+    authenticator: createAuthenticator({ kind: "none" }),
   });
 
   test("an unauthenticated API does not leave this machine unless told to", async () => {

@@ -82,6 +82,14 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     "Remove the fields named, or use a version that offers them.",
   ),
   unauthenticated: entry(401, GRPC.unauthenticated, EXIT.access, "Not logged in", "Send a valid token."),
+  identity_unavailable: entry(
+    503,
+    GRPC.unavailable,
+    EXIT.unavailable,
+    "Tokens cannot be checked at present",
+    "Try again shortly; the server needs its identity provider.",
+    true,
+  ),
   forbidden: entry(
     403,
     GRPC.permissionDenied,

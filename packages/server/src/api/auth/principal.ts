@@ -1,4 +1,4 @@
-// Who a call comes from. Made by `authenticate`, trusted by everything behind it.
+// Who a call comes from. Made by the authenticator, trusted by everything behind it.
 
 import type { TenantId, UserName } from "@lattice/core";
 
@@ -12,3 +12,6 @@ export interface Principal {
   readonly roles: readonly Role[];
   readonly scopes: readonly string[];
 }
+
+/** Header values by lower-case name; undefined when absent. */
+export type Headers = (name: string) => string | undefined;

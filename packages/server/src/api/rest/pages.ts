@@ -3,6 +3,7 @@
 
 import { openapi } from "@lattice/wire";
 import type { FastifyInstance } from "fastify";
+import type { AuthConfig } from "../../config/auth.ts";
 import type { Door } from "../invoke.ts";
 import { docsPage } from "./docs-page.ts";
 import type { PlainRoute } from "./not-found.ts";
@@ -45,11 +46,7 @@ function pagesOf(door: Door): readonly Page[] {
   const ready = () => readinessOf(door);
   const description200 = () => ({ type: "application/json; charset=utf-8", body: described() });
   const docs = () => ({ type: HTML, body: docsPage(openapi()) });
-  const discovery = () =>
-    json({
-      authentication: "none",
-      detail: "Authentication is not configured: the server believes the user that a client states.",
-    });
+  const discovery = () => json(discoveryOf(door.config.api.auth));
   return [
     get("/healthz", health),
     { ...get("/healthz", health), method: "HEAD" },
@@ -63,6 +60,16 @@ function pagesOf(door: Door): readonly Page[] {
     get("/api/v1/auth/discovery", discovery),
     get("/v1/auth/discovery", discovery),
   ];
+}
+
+/** What a client needs to log in. */
+function discoveryOf(auth: AuthConfig): Readonly<Record<string, string>> {
+  if (auth.kind === "oidc")
+    return { authentication: "oidc", idp_url: auth.issuer, issuer: auth.issuer, client_id: auth.clientId };
+  if (auth.kind === "hmac")
+    return { authentication: "hmac", detail: "Tokens are made with a shared secret: `lattice admin token create`." };
+  const detail = "Authentication is not configured: the server believes the user that a client states.";
+  return { authentication: "none", detail };
 }
 
 /** The process is alive and answers; whether it can do its work is `readyz`. */

@@ -1,4 +1,4 @@
-// The one hook that says who calls. In mode `none` the caller is believed: the user it states, as
+// A cluster without authentication: the caller is believed, as the user it states and as
 // SystemAdmin. That is acceptable only where the port is, so `checkExposure` refuses to start a
 // server that would listen beyond this machine without having been told to.
 
@@ -6,17 +6,14 @@ import { parseTenantId, parseUserName, type UserName } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Config } from "../../config/config.ts";
 import { formatListen, isLoopback } from "../../config/listen.ts";
-import type { Principal } from "./principal.ts";
+import type { Headers, Principal } from "./principal.ts";
 
 export const USER_HEADER = "x-lattice-user";
 export const TENANT_HEADER = "x-lattice-tenant";
 
 const ANONYMOUS = "anonymous" as UserName;
 
-/** Header values by lower-case name; undefined when absent. */
-export type Headers = (name: string) => string | undefined;
-
-export function authenticate(headers: Headers): Principal {
+export function statedPrincipal(headers: Headers): Principal {
   const stated = decoded(headers(USER_HEADER));
   const user = stated === undefined || stated === "" ? ANONYMOUS : parseUserName(stated);
   if (user === null) throw bad(USER_HEADER, "is not a user name", "Use up to 128 characters without spaces, / and :.");
@@ -43,11 +40,12 @@ function bad(field: string, detail: string, hint: string): ProblemError {
 
 /** Throws when an unauthenticated API would be reachable from elsewhere without having been asked for. */
 export function checkExposure(api: Config["api"]): void {
-  if (api.allowUnauthenticated) return;
+  if (api.auth.kind !== "none" || api.allowUnauthenticated) return;
   const exposed = [api.grpcListen, api.restListen].filter((address) => !isLoopback(address.host)).map(formatListen);
   if (exposed.length === 0) return;
   throw new Error(
     `Authentication is not configured, and ${exposed.join(" and ")} can be reached from other machines: everybody ` +
-      "there would be an administrator. Listen on 127.0.0.1, or set api.allow_unauthenticated: true.",
+      "there would be an administrator. Listen on 127.0.0.1, set api.oidc_issuer, or set " +
+      "api.allow_unauthenticated: true.",
   );
 }

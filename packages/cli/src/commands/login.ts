@@ -1,0 +1,92 @@
+// `lattice login`: gets a token from the identity provider that the server names, and keeps it. By a
+// browser here, by a code entered elsewhere (--device), or by a token read from standard input (--manual).
+
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { ProblemError } from "@lattice/wire";
+import type { Command } from "commander";
+import { createContext } from "../context.ts";
+import { type CachedToken, writeToken } from "../login/token-cache.ts";
+
+interface LoginFlags {
+  readonly device?: boolean;
+  readonly manual?: boolean;
+}
+
+interface Discovery {
+  readonly authentication?: string;
+  readonly issuer?: string;
+  readonly client_id?: string;
+  readonly detail?: string;
+}
+
+export function define(command: Command): void {
+  command
+    .option("--device", "log in with a code on another device")
+    .option("--manual", "read a token from standard input")
+    .action(async (flags: LoginFlags) => {
+      const { settings, print } = await createContext(command);
+      const found = await discover(settings.url);
+      if (found.authentication === "none") {
+        print.note(`${settings.url} asks nobody to log in.`);
+        return;
+      }
+      const token = await obtain(found, flags, (line) => print.note(line));
+      writeToken(process.env, settings.url, token);
+      print.note(`Logged in to ${settings.url}; the token is good until ${new Date(token.expiresAtMs).toISOString()}.`);
+    });
+}
+
+async function discover(url: string): Promise<Discovery> {
+  try {
+    const answer = await fetch(`${url}/api/v1/auth/discovery`, { signal: AbortSignal.timeout(10_000) });
+    return (await answer.json()) as Discovery;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ProblemError("connection_failed", { detail: `${url} does not say how to log in: ${why}` });
+  }
+}
+
+async function obtain(found: Discovery, flags: LoginFlags, show: (line: string) => void): Promise<CachedToken> {
+  const { issuer, client_id: clientId } = found;
+  if (flags.manual === true || issuer === undefined || clientId === undefined) {
+    if (flags.manual !== true) {
+      throw new ProblemError("invalid_argument", {
+        detail: found.detail ?? "the server names no identity provider",
+        hint: "Pipe a token into `lattice login --manual`, or set LATTICE_TOKEN.",
+      });
+    }
+    return fromInput(issuer ?? "", clientId ?? "");
+  }
+  const provider = await import("../login/provider.ts");
+  if (flags.device === true) return provider.byDevice({ issuer, clientId }, show);
+  return provider.byBrowser({ issuer, clientId }, (address) => {
+    show(`Opening your browser. If it does not open, go to\n  ${address}`);
+    const opener = process.platform === "darwin" ? "open" : "xdg-open";
+    spawn(opener, [address], { stdio: "ignore", detached: true })
+      .on("error", () => {})
+      .unref();
+  });
+}
+
+async function fromInput(issuer: string, clientId: string): Promise<CachedToken> {
+  const accessToken = (await text(process.stdin)).trim();
+  const payload = accessToken.split(".")[1];
+  const exp = payload === undefined ? undefined : expiryOf(payload);
+  if (exp === undefined) {
+    throw new ProblemError("invalid_argument", {
+      detail: "what came on standard input is not a token",
+      hint: "Pipe the token itself: three parts with dots between them.",
+    });
+  }
+  return { accessToken, refreshToken: null, expiresAtMs: exp * 1_000, issuer, clientId };
+}
+
+function expiryOf(payload: string): number | undefined {
+  try {
+    const { exp } = JSON.parse(Buffer.from(payload, "base64url").toString()) as { exp?: unknown };
+    return typeof exp === "number" ? exp : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,124 @@
+// Talking to the identity provider that the server names: by a browser on this machine (PKCE), by a
+// code that is entered on another device, and renewing what was given.
+
+import { createServer } from "node:http";
+import { ProblemError } from "@lattice/wire";
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  discovery,
+  initiateDeviceAuthorization,
+  None,
+  pollDeviceAuthorizationGrant,
+  randomPKCECodeVerifier,
+  randomState,
+  refreshTokenGrant,
+  type TokenEndpointResponse,
+} from "openid-client";
+import { type CachedToken, writeToken } from "./token-cache.ts";
+
+export interface ProviderName {
+  readonly issuer: string;
+  readonly clientId: string;
+}
+
+/** What providers are told to send browsers back to. */
+export const CALLBACK_PORT = 8400;
+const CALLBACK_WAIT_MS = 300_000;
+const SCOPE = "openid offline_access";
+/** When the provider does not say. */
+const DEFAULT_LIFETIME_S = 300;
+
+export async function byDevice(name: ProviderName, show: (text: string) => void): Promise<CachedToken> {
+  const provider = await find(name);
+  const started = await initiateDeviceAuthorization(provider, { scope: SCOPE }).catch(failed);
+  show(`Open ${started.verification_uri} and enter the code ${started.user_code}`);
+  const granted = await pollDeviceAuthorizationGrant(provider, started).catch(failed);
+  return kept(name, granted, null);
+}
+
+/** `open` shows the address to the user, in a browser where there is one. */
+export async function byBrowser(name: ProviderName, open: (address: string) => void): Promise<CachedToken> {
+  const provider = await find(name);
+  const verifier = randomPKCECodeVerifier();
+  const state = randomState();
+  const redirect = `http://localhost:${CALLBACK_PORT}/callback`;
+  const address = buildAuthorizationUrl(provider, {
+    redirect_uri: redirect,
+    scope: SCOPE,
+    code_challenge: await calculatePKCECodeChallenge(verifier),
+    code_challenge_method: "S256",
+    state,
+  });
+  const back = waitForCallback(redirect);
+  open(address.href);
+  const granted = await authorizationCodeGrant(provider, await back, {
+    pkceCodeVerifier: verifier,
+    expectedState: state,
+  }).catch(failed);
+  return kept(name, granted, null);
+}
+
+/** Null when the provider will not; the old token may still do. */
+export async function renew(env: NodeJS.ProcessEnv, url: string, old: CachedToken): Promise<CachedToken | null> {
+  try {
+    const provider = await find(old);
+    const granted = await refreshTokenGrant(provider, old.refreshToken ?? "");
+    const token = kept(old, granted, old.refreshToken);
+    writeToken(env, url, token);
+    return token;
+  } catch {
+    return null;
+  }
+}
+
+function find({ issuer, clientId }: ProviderName): Promise<Configuration> {
+  const execute = issuer.startsWith("http://") ? [allowInsecureRequests] : [];
+  return discovery(new URL(issuer), clientId, undefined, None(), { execute }).catch(failed);
+}
+
+function kept(name: ProviderName, granted: TokenEndpointResponse, before: string | null): CachedToken {
+  return {
+    accessToken: granted.access_token,
+    refreshToken: granted.refresh_token ?? before,
+    expiresAtMs: Date.now() + (granted.expires_in ?? DEFAULT_LIFETIME_S) * 1_000,
+    issuer: name.issuer,
+    clientId: name.clientId,
+  };
+}
+
+function waitForCallback(redirect: string): Promise<URL> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((request, answer) => {
+      const url = new URL(request.url ?? "/", redirect);
+      if (url.pathname !== "/callback") return void answer.writeHead(404).end();
+      answer.writeHead(200, { "content-type": "text/plain", connection: "close" });
+      answer.end("You are logged in to Lattice. You can close this page.\n");
+      finish(() => resolve(url));
+    });
+    const timer = setTimeout(() => finish(() => reject(refusal("the browser did not come back"))), CALLBACK_WAIT_MS);
+    const finish = (settle: () => void) => {
+      clearTimeout(timer);
+      server.close();
+      settle();
+    };
+    server.once("error", (error) =>
+      finish(() => reject(refusal(`port ${CALLBACK_PORT} is not free: ${error.message}`))),
+    );
+    server.listen(CALLBACK_PORT, "localhost");
+  });
+}
+
+const failed = (error: unknown): never => {
+  const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
+  throw refusal(`${error instanceof Error ? error.message : String(error)}${cause}`);
+};
+
+const refusal = (detail: string): ProblemError =>
+  new ProblemError("unauthenticated", {
+    detail: `the identity provider did not log you in: ${detail}`,
+    hint: "Try `lattice login --device`, or `lattice login --manual` with a token you have.",
+  });

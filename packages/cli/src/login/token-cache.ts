@@ -1,0 +1,69 @@
+// Tokens, one per server, in a file that only its owner may read. A file that others can read is
+// refused rather than used: what is in it may already be known to somebody.
+
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { ProblemError } from "@lattice/wire";
+
+export interface CachedToken {
+  readonly accessToken: string;
+  /** Null: the provider gave none. */
+  readonly refreshToken: string | null;
+  /** Milliseconds since 1970. */
+  readonly expiresAtMs: number;
+  readonly issuer: string;
+  readonly clientId: string;
+}
+
+type Cache = Readonly<Record<string, CachedToken>>;
+
+const OTHERS = 0o077;
+
+export function readToken(env: NodeJS.ProcessEnv, url: string): CachedToken | null {
+  return readCache(env)[url] ?? null;
+}
+
+export function writeToken(env: NodeJS.ProcessEnv, url: string, token: CachedToken): void {
+  writeCache(env, { ...readCache(env), [url]: token });
+}
+
+/** True when there was one. */
+export function dropToken(env: NodeJS.ProcessEnv, url: string): boolean {
+  const { [url]: dropped, ...others } = readCache(env);
+  if (dropped === undefined) return false;
+  const path = cachePath(env);
+  if (Object.keys(others).length > 0) writeCache(env, others);
+  else if (path !== null) rmSync(path, { force: true });
+  return true;
+}
+
+function readCache(env: NodeJS.ProcessEnv): Cache {
+  const path = cachePath(env);
+  if (path === null || !existsSync(path)) return {};
+  if ((statSync(path).mode & OTHERS) !== 0) {
+    throw new ProblemError("unauthenticated", {
+      detail: `${path} can be read by others, so the tokens in it are not used`,
+      hint: `Run \`chmod 600 ${path}\`, or remove it and log in again.`,
+    });
+  }
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as Cache;
+  } catch {
+    throw new ProblemError("unauthenticated", { detail: `${path} is damaged`, hint: "Remove it and log in again." });
+  }
+}
+
+function writeCache(env: NodeJS.ProcessEnv, cache: Cache): void {
+  const path = cachePath(env);
+  if (path === null) throw new ProblemError("invalid_argument", { detail: "HOME is not set", hint: "Set HOME." });
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, JSON.stringify(cache), { mode: 0o600 });
+  chmodSync(temporary, 0o600);
+  renameSync(temporary, path);
+}
+
+function cachePath(env: NodeJS.ProcessEnv): string | null {
+  const base = env.XDG_CONFIG_HOME ?? (env.HOME === undefined ? null : join(env.HOME, ".config"));
+  return base === null ? null : join(base, "lattice", "tokens.json");
+}

@@ -1,0 +1,74 @@
+// The one hook that says who calls. A token that was verified is remembered by its hash until it
+// expires, because verifying one costs more than the rest of a small call.
+
+import { createHash } from "node:crypto";
+import { ProblemError } from "@lattice/wire";
+import type { AuthConfig } from "../../config/auth.ts";
+import { type Claims, principalOf } from "./claims.ts";
+import type { Headers, Principal } from "./principal.ts";
+import { statedPrincipal } from "./stated.ts";
+import { createVerifier } from "./verify.ts";
+
+export interface Authenticator {
+  /** At once when the token is known. Throws or rejects with a ProblemError. */
+  authenticate(headers: Headers): Principal | Promise<Principal>;
+  /** Looks at the token anew, for streams that have been open for long. */
+  again(headers: Headers): Promise<Principal>;
+}
+
+interface Remembered {
+  readonly principal: Principal;
+  readonly untilMs: number;
+}
+
+/** Beyond it the oldest are verified anew when they come again. */
+const MAX_REMEMBERED = 10_000;
+/** No token is believed longer than this without a look at the provider's keys. */
+const MAX_REMEMBERED_MS = 300_000;
+/** Larger ones are not tokens. */
+const MAX_TOKEN_LENGTH = 16_384;
+
+export function createAuthenticator(auth: AuthConfig, now: () => number = Date.now): Authenticator {
+  if (auth.kind === "none")
+    return { authenticate: statedPrincipal, again: async (headers) => statedPrincipal(headers) };
+  const verifier = createVerifier(auth);
+  const remembered = new Map<string, Remembered>();
+
+  async function verify(token: string, key: string): Promise<Principal> {
+    const claims = await verifier.verify(token);
+    const result = principalOf(claims, auth as Exclude<AuthConfig, { readonly kind: "none" }>);
+    if (result.kind === "unusable")
+      throw new ProblemError("unauthenticated", { detail: `The token ${result.detail}.` });
+    if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value ?? "");
+    remembered.set(key, { principal: result.principal, untilMs: Math.min(expiry(claims), now() + MAX_REMEMBERED_MS) });
+    return result.principal;
+  }
+
+  return {
+    authenticate(headers) {
+      const token = bearer(headers);
+      const key = hashOf(token);
+      const known = remembered.get(key);
+      if (known !== undefined && now() < known.untilMs) return known.principal;
+      remembered.delete(key);
+      return verify(token, key);
+    },
+    async again(headers) {
+      const token = bearer(headers);
+      return verify(token, hashOf(token));
+    },
+  };
+}
+
+const expiry = (claims: Claims): number => (typeof claims.exp === "number" ? claims.exp * 1_000 : 0);
+const hashOf = (token: string): string => createHash("sha256").update(token).digest("base64");
+
+function bearer(headers: Headers): string {
+  const header = headers("authorization");
+  if (header === undefined || header === "")
+    throw new ProblemError("unauthenticated", { detail: "This cluster wants a token, and the call has none." });
+  const token = /^bearer +([\w.~+/=-]+)$/i.exec(header)?.[1];
+  if (token === undefined || token.length > MAX_TOKEN_LENGTH)
+    throw new ProblemError("unauthenticated", { detail: "The authorization header is not a bearer token." });
+  return token;
+}

@@ -1,0 +1,80 @@
+// Is this token what it claims to be? By the keys of the identity provider, which are fetched when a
+// token names one that is not known yet, or by a shared secret where there is no provider. Each way
+// takes its own algorithms only, so that a public key can never pass for a secret.
+
+import { ProblemError } from "@lattice/wire";
+import { createRemoteJWKSet, errors, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from "jose";
+import type { AuthConfig } from "../../config/auth.ts";
+import type { Claims } from "./claims.ts";
+
+export interface Verifier {
+  /** Rejects with a ProblemError: `unauthenticated`, or `identity_unavailable` when the provider does not answer. */
+  verify(token: string): Promise<Claims>;
+}
+
+const FETCH_TIMEOUT_MS = 5_000;
+/** Least time between two fetches of the provider's keys, whatever keys tokens name. */
+const KEYS_COOLDOWN_MS = 10_000;
+const KEYS_MAX_AGE_MS = 600_000;
+
+export function createVerifier(auth: Exclude<AuthConfig, { readonly kind: "none" }>): Verifier {
+  const options: JWTVerifyOptions = {
+    clockTolerance: auth.leewaySeconds,
+    requiredClaims: ["exp"],
+    ...(auth.clientId === null ? {} : { audience: auth.clientId }),
+  };
+  if (auth.kind === "hmac") {
+    const secret = new TextEncoder().encode(auth.secret);
+    return { verify: (token) => checked(() => jwtVerify(token, secret, { ...options, algorithms: ["HS256"] })) };
+  }
+  const keys = lazily(() => fetchKeys(auth.issuer));
+  const known = { ...options, issuer: auth.issuer, algorithms: ["RS256", "ES256"] };
+  return { verify: (token) => checked(async () => jwtVerify(token, await keys(), known)) };
+}
+
+/** Made once; a failure is not kept. */
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = null;
+      throw error;
+    });
+    return made;
+  };
+}
+
+async function fetchKeys(issuer: string): Promise<JWTVerifyGetKey> {
+  const document = `${issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`;
+  // A redirect could lead to somebody else's keys.
+  const answer = await fetch(document, { redirect: "error", signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) }).catch(
+    (cause: unknown) => {
+      throw unavailable(`${document} does not answer`, cause);
+    },
+  );
+  if (!answer.ok) throw unavailable(`${document} answers with ${answer.status}`, null);
+  const found = (await answer.json()) as { issuer?: unknown; jwks_uri?: unknown };
+  if (found.issuer !== issuer) throw unavailable(`${document} speaks for the issuer ${String(found.issuer)}`, null);
+  if (typeof found.jwks_uri !== "string") throw unavailable(`${document} names no jwks_uri`, null);
+  return createRemoteJWKSet(new URL(found.jwks_uri), {
+    timeoutDuration: FETCH_TIMEOUT_MS,
+    cooldownDuration: KEYS_COOLDOWN_MS,
+    cacheMaxAge: KEYS_MAX_AGE_MS,
+  });
+}
+
+async function checked(run: () => Promise<{ readonly payload: Claims }>): Promise<Claims> {
+  try {
+    return (await run()).payload;
+  } catch (error) {
+    if (error instanceof ProblemError) throw error;
+    if (error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError))
+      throw unavailable("the identity provider's keys cannot be fetched", error);
+    throw new ProblemError("unauthenticated", { detail: `The token is not valid: ${error.message}.` });
+  }
+}
+
+const unavailable = (detail: string, cause: unknown): ProblemError =>
+  new ProblemError("identity_unavailable", {
+    detail: `Tokens cannot be checked: ${detail}${cause instanceof Error ? ` (${cause.message})` : ""}.`,
+  });

@@ -1,0 +1,34 @@
+// A stream may outlive the token it was opened with. While one is open the token is looked at again
+// from time to time; when it has expired, or its keys are gone, the stream ends.
+
+import { ProblemError, problemOf } from "@lattice/wire";
+import type { Authenticator } from "./authenticator.ts";
+import type { Headers } from "./principal.ts";
+
+export interface TokenWatch {
+  /** Why the stream was ended from here; null while it was not. */
+  lapsed(): ProblemError | null;
+  close(): void;
+}
+
+interface Parts {
+  readonly authenticator: Authenticator;
+  readonly config: { readonly api: { readonly auth: { readonly kind: string } } };
+}
+
+export const REVALIDATE_MS = 300_000;
+
+export function watchToken({ authenticator, config }: Parts, headers: Headers, end: () => void): TokenWatch {
+  if (config.api.auth.kind === "none") return { lapsed: () => null, close: () => {} };
+  let lapsed: ProblemError | null = null;
+  const timer = setInterval(() => {
+    authenticator.again(headers).catch((error: unknown) => {
+      // A provider that does not answer says nothing about the token.
+      if (problemOf(error).code === "identity_unavailable") return;
+      lapsed = error instanceof ProblemError ? error : new ProblemError("unauthenticated", { detail: String(error) });
+      end();
+    });
+  }, REVALIDATE_MS);
+  timer.unref();
+  return { lapsed: () => lapsed, close: () => clearInterval(timer) };
+}

@@ -1,0 +1,75 @@
+// How callers prove who they are: by tokens of an identity provider, by tokens made with a shared
+// secret, or not at all. A provider comes before a secret when both are there.
+
+import { z } from "zod";
+import { type Environment, readSecret } from "./secret.ts";
+
+interface TokenRules {
+  /** The audience tokens must be meant for; null: any, which only a shared secret allows. */
+  readonly clientId: string | null;
+  readonly tenantClaim: string;
+  readonly defaultTenant: string | null;
+  /** How far the provider's clock may be off. */
+  readonly leewaySeconds: number;
+}
+
+export type AuthConfig =
+  | { readonly kind: "none" }
+  | (TokenRules & { readonly kind: "hmac"; readonly secret: string })
+  | (TokenRules & { readonly kind: "oidc"; readonly issuer: string; readonly clientId: string });
+
+/** Keys of the api section. */
+export const authFields = {
+  oidc_issuer: z.url({ protocol: /^https?$/, error: "is not a URL, for example https://id.example.com" }).optional(),
+  oidc_client_id: z.string().min(1).optional(),
+  /** A reference; the variable LATTICE_OIDC_HMAC_SECRET is looked at when there is none. */
+  oidc_hmac_secret: z.string().min(1).optional(),
+  oidc_tenant_claim: z.string().min(1).default("tenant"),
+  oidc_default_tenant: z.string().min(1).optional(),
+  oidc_leeway_seconds: z.number().int().min(0).max(300).default(30),
+};
+
+interface AuthFile {
+  readonly oidc_issuer?: string | undefined;
+  readonly oidc_client_id?: string | undefined;
+  readonly oidc_hmac_secret?: string | undefined;
+  readonly oidc_tenant_claim: string;
+  readonly oidc_default_tenant?: string | undefined;
+  readonly oidc_leeway_seconds: number;
+}
+
+const HMAC_VARIABLE = "LATTICE_OIDC_HMAC_SECRET";
+/** As long as the hash, or the secret is what gives way first. */
+const LEAST_SECRET_LENGTH = 32;
+
+type Problem = { readonly path: string[]; readonly message: string };
+
+export function authProblems(api: AuthFile, environment: Environment): readonly Problem[] {
+  if (api.oidc_issuer !== undefined && api.oidc_client_id === undefined)
+    return [{ path: ["oidc_client_id"], message: "must be given with oidc_issuer: tokens must be meant for us" }];
+  if (api.oidc_issuer !== undefined) return [];
+  const secret = hmacSecret(api, environment);
+  if (secret === null) return [];
+  if (secret.kind === "missing") return [{ path: ["oidc_hmac_secret"], message: secret.problem }];
+  if (secret.value.length >= LEAST_SECRET_LENGTH) return [];
+  return [{ path: ["oidc_hmac_secret"], message: `must have at least ${LEAST_SECRET_LENGTH} characters` }];
+}
+
+export function completeAuth(api: AuthFile, environment: Environment): AuthConfig {
+  const rules = {
+    tenantClaim: api.oidc_tenant_claim,
+    defaultTenant: api.oidc_default_tenant ?? null,
+    leewaySeconds: api.oidc_leeway_seconds,
+  };
+  const clientId = api.oidc_client_id ?? null;
+  if (api.oidc_issuer !== undefined && clientId !== null)
+    return { kind: "oidc", issuer: api.oidc_issuer, clientId, ...rules };
+  const secret = hmacSecret(api, environment);
+  return secret?.kind === "found" ? { kind: "hmac", secret: secret.value, clientId, ...rules } : { kind: "none" };
+}
+
+function hmacSecret(api: AuthFile, environment: Environment) {
+  if (api.oidc_hmac_secret !== undefined) return readSecret(api.oidc_hmac_secret, environment);
+  const value = environment[HMAC_VARIABLE];
+  return value === undefined || value === "" ? null : ({ kind: "found", value } as const);
+}

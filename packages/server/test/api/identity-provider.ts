@@ -1,0 +1,76 @@
+// A real OpenID provider in this process, with clients that may have tokens of their own for the
+// cluster's API: signed with its key, for the audience that the server expects.
+
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import Provider from "oidc-provider";
+
+export interface IdentityProvider {
+  readonly issuer: string;
+  /** An access token by client credentials, with these scopes. */
+  token(scope: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** What the server is configured with as oidc_client_id. */
+export const AUDIENCE = "urn:lattice:test";
+
+const SCOPES = "admin tenant:admin operator sensitive:claim readonly agent agent:any";
+const CLIENT = { id: "robot", secret: "the-robot-has-a-secret" };
+
+export async function startIdentityProvider(claims: Readonly<Record<string, unknown>>): Promise<IdentityProvider> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: CLIENT.id,
+        client_secret: CLIENT.secret,
+        grant_types: ["client_credentials"],
+        redirect_uris: [],
+        response_types: [],
+      },
+    ],
+    scopes: SCOPES.split(" "),
+    extraTokenClaims: () => ({ ...claims }),
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => AUDIENCE,
+        useGrantedResource: () => true,
+        getResourceServerInfo: () => ({
+          scope: SCOPES,
+          audience: AUDIENCE,
+          accessTokenFormat: "jwt",
+          accessTokenTTL: 600,
+          jwt: { sign: { alg: "RS256" } },
+        }),
+      },
+    },
+  });
+  server.on("request", provider.callback());
+  return {
+    issuer,
+    async token(scope) {
+      const answer = await fetch(`${issuer}/token`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/x-www-form-urlencoded",
+          authorization: `Basic ${Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString("base64")}`,
+        },
+        body: new URLSearchParams({ grant_type: "client_credentials", scope, resource: AUDIENCE }),
+      });
+      const body = (await answer.json()) as { access_token?: string };
+      if (body.access_token === undefined) throw new Error(`no token: ${JSON.stringify(body)}`);
+      return body.access_token;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}

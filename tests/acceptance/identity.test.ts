@@ -1,0 +1,125 @@
+// A cluster that wants to know who calls: tokens from the shared secret for people and for agents, the
+// real programs, and what happens to those that have none.
+
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Cluster } from "../harness/cluster.ts";
+import { eventually } from "../harness/eventually.ts";
+import { kill } from "../harness/processes.ts";
+import { type Program, startProgram, tailOf } from "../harness/program.ts";
+
+const SECRET = "this secret is long enough for the hash it keys";
+
+describe("a cluster with tokens", () => {
+  const secrets = mkdtempSync(join(tmpdir(), "lattice-test-secret-"));
+  const secretFile = join(secrets, "secret");
+  const cluster = new Cluster({ nodes: 0, config: `api: { oidc_hmac_secret: "file://${secretFile}" }\n` });
+  const agents: Program[] = [];
+
+  beforeAll(async () => {
+    writeFileSync(secretFile, `${SECRET}\n`, { mode: 0o600 });
+    await cluster.startServer();
+  });
+  afterAll(async () => {
+    for (const agent of agents) if (agent.isRunning()) kill(agent.pid, "SIGKILL");
+    await cluster.close();
+    rmSync(secrets, { recursive: true, force: true });
+  });
+
+  async function token(...flags: string[]): Promise<string> {
+    const { code, stdout, stderr } = await cluster.cli([
+      "admin",
+      "token",
+      "create",
+      "--secret-file",
+      secretFile,
+      ...flags,
+    ]);
+    expect(code, stderr).toBe(0);
+    return stdout.trim();
+  }
+
+  function startAgent(node: string, agentToken: string | null): Program {
+    const agent = startProgram("lattice-agent", {
+      args: ["--node-id", node, "--server", cluster.grpcAddress, "--data-dir", join(cluster.dir, `agent-${node}`)],
+      logFile: join(cluster.dir, `agent-${node}.log`),
+      ...(agentToken === null ? {} : { env: { LATTICE_AGENT_TOKEN: agentToken } }),
+    });
+    agents.push(agent);
+    return agent;
+  }
+
+  test("a job from submission to its output, with a token for the user and one for the node", async () => {
+    const admin = await token("--user", "root", "--scope", "admin");
+    const ada = await token("--user", "ada", "--tenant", "default");
+    startAgent("n1", await token("--user", "n1", "--scope", "agent"));
+    const env = { LATTICE_TOKEN: ada };
+    await eventually({ what: "the node is ready" }, async () => {
+      const { stdout } = await cluster.cli(["nodes", "-o", "json"], { env: { LATTICE_TOKEN: admin } });
+      return stdout.includes('"ready"') ? true : null;
+    });
+    const submitted = await cluster.cli(["submit", "--wait", "-q", "--", "/bin/echo", "it is me"], { env });
+    expect(submitted.code, submitted.stderr).toBe(0);
+    const id = submitted.stdout.trim().split("\n")[0] ?? "";
+    const logs = await cluster.cli(["logs", id], { env });
+    expect(logs.stdout).toContain("it is me");
+    const status = await cluster.cli(["status", id, "-o", "json"], { env });
+    expect(status.stdout).toContain('"ada"');
+  });
+
+  test("without a token the CLI says what to do, with exit status 4", async () => {
+    const { code, stderr } = await cluster.cli(["status"]);
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/wants a token/);
+  });
+
+  test("nobody sees the output of another user's work, or cancels it", async () => {
+    const ada = { LATTICE_TOKEN: await token("--user", "ada", "--tenant", "default") };
+    const bob = { LATTICE_TOKEN: await token("--user", "bob", "--tenant", "default") };
+    const eve = { LATTICE_TOKEN: await token("--user", "eve", "--tenant", "elsewhere") };
+    const { stdout } = await cluster.cli(["submit", "-q", "--", "/bin/sleep", "300"], { env: ada });
+    const id = stdout.trim();
+    for (const env of [bob, eve]) {
+      expect((await cluster.cli(["cancel", id], { env })).code).toBe(4);
+      expect((await cluster.cli(["logs", id], { env })).code).toBe(4);
+    }
+    expect((await cluster.cli(["status", id], { env: eve })).code).toBe(4);
+    const list = await cluster.cli(["status", "--all", "-o", "json"], { env: eve });
+    expect(list.stdout).not.toContain('"ada"');
+    expect((await cluster.cli(["cancel", id], { env: ada })).code).toBe(0);
+  });
+
+  test("an agent without a token, with a user's token, or with another node's is sent away", async () => {
+    startAgent("n2", null);
+    startAgent("n3", await token("--user", "n3"));
+    startAgent("n4", await token("--user", "n1", "--scope", "agent"));
+    for (const node of ["n2", "n3", "n4"]) {
+      await eventually({ what: `${node} is told why` }, async () =>
+        /unauthenticated|forbidden|token/i.test(tailOf(join(cluster.dir, `agent-${node}.log`), 50)) ? true : null,
+      );
+    }
+    const admin = { LATTICE_TOKEN: await token("--user", "root", "--scope", "admin") };
+    const { stdout } = await cluster.cli(["nodes", "-o", "json"], { env: admin });
+    expect(stdout).toContain('"n1"');
+    for (const node of ["n2", "n3", "n4"]) expect(stdout).not.toContain(`"${node}"`);
+  });
+
+  test("login keeps a token in a file of one's own, and logout forgets it", async () => {
+    const ada = await token("--user", "ada", "--tenant", "default");
+    const loggedIn = await cluster.cli(["login", "--manual"], { input: `${ada}\n` });
+    expect(loggedIn.code, loggedIn.stderr).toBe(0);
+    const kept = join(cluster.cliEnvironment().XDG_CONFIG_HOME ?? "", "lattice", "tokens.json");
+    expect(statSync(kept).mode & 0o777).toBe(0o600);
+    expect((await cluster.cli(["status"])).code).toBe(0);
+    chmodSync(kept, 0o644);
+    const exposed = await cluster.cli(["status"]);
+    expect([exposed.code, exposed.stderr]).toEqual([4, expect.stringContaining("chmod 600")]);
+    chmodSync(kept, 0o600);
+    expect((await cluster.cli(["logout"])).code).toBe(0);
+    expect((await cluster.cli(["status"])).code).toBe(4);
+    const garbage = await cluster.cli(["login", "--manual"], { input: "not a token\n" });
+    expect(garbage.code).toBe(2);
+  });
+});
