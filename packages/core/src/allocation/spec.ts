@@ -69,4 +69,6 @@ export interface Lifecycle {
   readonly preemptionClass: number;
   readonly requeuePolicy: RequeuePolicy;
   readonly maxRequeue: number;
+  /** It is never stopped for others. Absent means no. */
+  readonly noPreempt?: boolean;
 }
