@@ -46,9 +46,10 @@ export function versionNeeded(command: Command): number {
   if (command.kind === "vcluster.create" && hasSharing(command)) return 2;
   if (command.kind === "vcluster.update" && hasSharing(command.change)) return 2;
   if (command.kind !== "allocation.submit") return version;
-  const { requireConformance, requireUnifiedMemory, allowCxlMemory } = command.spec.resources.constraints;
+  const { requireConformance, requireUnifiedMemory, allowCxlMemory, maxGroups } = command.spec.resources.constraints;
   // Servers of version 1 do not know these and would take placements that others refuse.
-  const newer = requireConformance === true || requireUnifiedMemory === true || allowCxlMemory === true;
+  const newer =
+    requireConformance === true || requireUnifiedMemory === true || allowCxlMemory === true || maxGroups !== undefined;
   return newer || command.spec.lifecycle.noPreempt === true ? 2 : version;
 }
 

@@ -152,6 +152,7 @@ function pendingInput(record: Allocation, lenders: Lenders | null): PendingInput
     preemptionClass,
     nextAttempt: attempt(last + 1),
     ...(borrowsFrom === null ? null : { borrowsFrom }),
+    ...(constraints.maxGroups === undefined ? null : { maxGroups: constraints.maxGroups }),
   };
 }
 

@@ -45,6 +45,10 @@ export function recheck(step: Step, plan: PlanCommand, placement: Placement): Re
   if (record.spec.resources.constraints.requireConformance === true && !isUniform(nodes)) {
     return no("constraint_unmet", "the placement mixes or does not know the nodes' conformance");
   }
+  const { maxGroups } = record.spec.resources.constraints;
+  if (maxGroups !== undefined && new Set(nodes.map((node) => node.group)).size > maxGroups) {
+    return no("constraint_unmet", `the placement spans more than ${maxGroups} groups`);
+  }
   const refusal = overQuota(step, record, count);
   return refusal === null ? { kind: "good", record, nodes } : { kind: "refused", refusal };
 }
