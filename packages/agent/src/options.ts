@@ -52,6 +52,8 @@ export function parseOptions(
       memoryGb: flags.memoryGb,
       gpuCount: flags.gpuCount,
       gpuType: flags.gpuType,
+      cxlMemoryGb: flags.cxlMemoryGb,
+      powerWatts: flags.powerWatts,
       features: flags.feature,
     },
     hollow:
@@ -81,6 +83,8 @@ interface Flags {
   memoryGb?: number;
   gpuCount?: number;
   gpuType?: string;
+  cxlMemoryGb?: number;
+  powerWatts?: number;
   feature: string[];
   hollow?: number;
   hollowPrefix: string;
@@ -107,6 +111,8 @@ function commandLine(version: string): Command {
     .option("--memory-gb <n>", "instead of what is discovered", positive)
     .option("--gpu-count <n>", "number of GPUs", whole(0, 1_000))
     .option("--gpu-type <name>", "type of the GPUs")
+    .option("--cxl-memory-gb <n>", "memory behind CXL expanders, beyond --memory-gb", positive)
+    .option("--power-watts <n>", "draw under load, for the power budget", whole(0, 1_000_000))
     .option(
       "--feature <name>",
       "a feature that jobs can ask for (repeatable)",

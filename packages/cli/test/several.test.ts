@@ -150,7 +150,7 @@ describe("submit", () => {
     expect(rig.out).toContain("--walltime");
     for (const flag of ["uenv", "view", "image", "task-group", "depends-on", "data-mount", "expose", "network-domain"])
       expect(rig.out).not.toContain(`--${flag}`);
-    for (const flag of ["reactive", "min-nodes", "scale-metric", "checkpoint", "no-preempt", "sensitive"])
+    for (const flag of ["reactive", "min-nodes", "scale-metric", "checkpoint", "sensitive"])
       expect(rig.out).not.toContain(`--${flag}`);
   });
 

@@ -20,6 +20,7 @@ import { judgeNode } from "./node/health.ts";
 import { registerNode } from "./node/register.ts";
 import type { Applied, Outcome } from "./outcome.ts";
 import { commitPlan } from "./plan/commit.ts";
+import { preemptFor } from "./preemption/preempt.ts";
 import { answerOnce, forgetOldRequests } from "./state/requests.ts";
 import { archiveFinished, setRetention } from "./state/retention.ts";
 import type { State } from "./state/state.ts";
@@ -62,6 +63,8 @@ function carryOut(step: Step, command: Command): Outcome {
       return updateAllocation(step, command);
     case "allocation.requeue":
       return requeueAllocation(step, command);
+    case "allocation.preempt":
+      return preemptFor(step, command);
     case "plan.commit":
       return commitPlan(step, command);
     case "attempt.report":

@@ -19,6 +19,7 @@ import type {
 } from "./ids.ts";
 import type { Capabilities } from "./node/node.ts";
 import type { Quota } from "./tenant/tenant.ts";
+import type { Lending, Preemptible } from "./vcluster/policy.ts";
 import type { SchedulerKind, Weights } from "./vcluster/vcluster.ts";
 
 /** Who asks, and the key that makes asking twice harmless. */
@@ -99,6 +100,18 @@ export interface RequeueCommand {
   readonly cause: "node_failure" | "launch_failed" | "drained" | "policy";
 }
 
+/** Stops running work for an allocation that waits, and keeps the nodes for it. All victims or none. */
+export interface PreemptCommand {
+  readonly kind: "allocation.preempt";
+  /** The one they are stopped for. */
+  readonly allocation: AllocationId;
+  /** The last entry the scheduler had seen. */
+  readonly basis: LogIndex;
+  readonly victims: readonly { readonly allocation: AllocationId; readonly attempt: Attempt }[];
+  /** Where it is to start: nodes of the victims, and free ones. */
+  readonly nodes: readonly NodeId[];
+}
+
 export interface RegisterNodeCommand {
   readonly kind: "node.register";
   readonly node: NodeId;
@@ -171,6 +184,10 @@ export interface CreateVClusterCommand {
   readonly defaultWalltime: Duration;
   readonly maxWalltime: Duration | null;
   readonly isDefault: boolean;
+  readonly preempts?: boolean;
+  readonly preemptible?: Preemptible;
+  readonly borrows?: boolean;
+  readonly lending?: Lending | null;
 }
 export interface UpdateVClusterCommand {
   readonly kind: "vcluster.update";
@@ -183,6 +200,10 @@ export interface UpdateVClusterCommand {
     readonly backfillDepth?: number;
     readonly defaultWalltime?: Duration;
     readonly maxWalltime?: Duration | null;
+    readonly preempts?: boolean;
+    readonly preemptible?: Preemptible;
+    readonly borrows?: boolean;
+    readonly lending?: Lending | null;
   };
 }
 /** How long finished records and request ids stay in the live state. */
@@ -231,6 +252,7 @@ export type Command =
   | ReportCommand
   | ExpireCommand
   | RequeueCommand
+  | PreemptCommand
   | RegisterNodeCommand
   | NodeHealthCommand
   | DrainNodeCommand

@@ -20,6 +20,8 @@ export * from "./node/node.ts";
 export { describeShortfall, fits, type Offer, type Shortfall, shortfalls } from "./node/shortfalls.ts";
 export * from "./node/topology.ts";
 export * from "./outcome.ts";
+export * from "./preemption/shield.ts";
+export * from "./sharing/borrow.ts";
 export { stateHash, warmStateHash } from "./state/hash.ts";
 export { isFree } from "./state/indexes.ts";
 export { brokenInvariants } from "./state/invariants.ts";
@@ -30,6 +32,7 @@ export { createState, DEFAULT_RETENTION, type State } from "./state/state.ts";
 export type { HashText } from "./state/table.ts";
 export * from "./state/view.ts";
 export * from "./tenant/tenant.ts";
+export * from "./vcluster/policy.ts";
 export * from "./vcluster/vcluster.ts";
 export { COMMAND_VERSIONS, ENTRY_VERSION, entryVersion, VersionTooNewError, versionNeeded } from "./version.ts";
 export {

@@ -1,6 +1,16 @@
 // What `apply` answers. A refusal is data, the same on every replica; a bug is an exception.
 
-import type { AllocationId, Attempt, Instant, LogIndex, NodeId, TenantId, UserName, VClusterId } from "./ids.ts";
+import type {
+  AllocationId,
+  Attempt,
+  Duration,
+  Instant,
+  LogIndex,
+  NodeId,
+  TenantId,
+  UserName,
+  VClusterId,
+} from "./ids.ts";
 
 export interface FieldProblem {
   readonly field: string;
@@ -88,6 +98,8 @@ export type Effect =
       readonly allocation: AllocationId;
       readonly attempt: Attempt;
       readonly reason: string;
+      /** Between SIGTERM and SIGKILL; absent: the usual. */
+      readonly grace?: Duration;
     }
   | { readonly kind: "forget"; readonly node: NodeId; readonly allocation: AllocationId; readonly attempt: Attempt }
   | { readonly kind: "archive"; readonly record: import("./allocation/allocation.ts").Allocation };

@@ -18,6 +18,7 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
   "allocation.cancel": FIRST,
   "allocation.update": FIRST,
   "allocation.requeue": FIRST,
+  "allocation.preempt": 2,
   "plan.commit": FIRST,
   "attempt.report": FIRST,
   "attempt.expire": FIRST,
@@ -42,12 +43,20 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
 /** The least version of a server that applies this command as this program does. */
 export function versionNeeded(command: Command): number {
   const version = COMMAND_VERSIONS[command.kind];
+  if (command.kind === "vcluster.create" && hasSharing(command)) return 2;
+  if (command.kind === "vcluster.update" && hasSharing(command.change)) return 2;
   if (command.kind !== "allocation.submit") return version;
-  const { requireConformance, requireUnifiedMemory, allowCxlMemory } = command.spec.resources.constraints;
+  const { requireConformance, requireUnifiedMemory, allowCxlMemory, maxGroups } = command.spec.resources.constraints;
   // Servers of version 1 do not know these and would take placements that others refuse.
-  const newer = requireConformance === true || requireUnifiedMemory === true || allowCxlMemory === true;
-  return newer ? 2 : version;
+  const newer =
+    requireConformance === true || requireUnifiedMemory === true || allowCxlMemory === true || maxGroups !== undefined;
+  return newer || command.spec.lifecycle.noPreempt === true ? 2 : version;
 }
+
+const SHARING = ["preempts", "preemptible", "borrows", "lending"] as const;
+
+const hasSharing = (policy: Partial<Record<(typeof SHARING)[number], unknown>>): boolean =>
+  SHARING.some((setting) => policy[setting] !== undefined);
 
 /** Of an entry with these commands. */
 export function entryVersion(commands: readonly Command[]): number {

@@ -44,6 +44,8 @@ describe("random histories", () => {
     expect(work.failed).toBeGreaterThan(500);
     expect(work.cancelled).toBeGreaterThan(500);
     expect(work.requeued).toBeGreaterThan(500);
+    expect(work.preempted).toBeGreaterThan(300);
+    expect(work.borrowed).toBeGreaterThan(50);
     expect(work.archived).toBeGreaterThan(300);
     expect(work.repeated).toBeGreaterThan(1_000);
     expect(work.nodeMoves).toBeGreaterThan(5_000);

@@ -2,16 +2,18 @@
 // predicate that `apply` uses too, asked once per kind of hardware. Free or busy plays no part here;
 // an unusable node (drained, down) is no candidate. Allocations that ask for the same share one answer.
 
-import { type Constraints, fits, type NodeId } from "@lattice/core";
+import { type Constraints, fits, type NodeId, type VClusterId } from "@lattice/core";
 import type { Machine } from "./machine/machine.ts";
 import { type Hardware, hardwareOf, type Match, matchOf } from "./machine/match.ts";
 
-export function candidates(machine: Machine, constraints: Constraints): Match {
-  const key = keys.get(constraints) ?? constraintKey(constraints);
-  keys.set(constraints, key);
+/** `from`: vClusters whose nodes it may borrow. */
+export function candidates(machine: Machine, constraints: Constraints, from: readonly VClusterId[] = NOBODY): Match {
+  const plain = keys.get(constraints) ?? constraintKey(constraints);
+  keys.set(constraints, plain);
+  const key = from.length === 0 ? plain : `${from.join(" ")}|${plain}`;
   const known = machine.matches.get(key);
   if (known !== undefined) return known;
-  const match = findCandidates(machine, constraints);
+  const match = findCandidates(machine, constraints, from);
   machine.matches.set(key, match);
   return match;
 }
@@ -19,9 +21,13 @@ export function candidates(machine: Machine, constraints: Constraints): Match {
 /** Records outlive cycles, and so do their keys. */
 const keys = new WeakMap<Constraints, string>();
 
-function findCandidates(machine: Machine, constraints: Constraints): Match {
+const NOBODY: readonly VClusterId[] = [];
+
+function findCandidates(machine: Machine, constraints: Constraints, from: readonly VClusterId[]): Match {
   const byHardware = { ...constraints, excludedNodes: [] };
-  const kinds = Uint8Array.from(machine.kinds, (kind) => (fits(byHardware, kind.id, kind) ? 1 : 0));
+  const kinds = Uint8Array.from(machine.kinds, (kind) =>
+    (kind.lender === undefined || from.includes(kind.lender)) && fits(byHardware, kind.id, kind) ? 1 : 0,
+  );
   const hardware = sharedHardware(machine, kinds);
   const excluded = named(machine, kinds, constraints.excludedNodes);
   const required = requiredAmong(machine, kinds, constraints.requiredNodes, excluded);

@@ -19,9 +19,11 @@ import type {
 } from "@lattice/core";
 import type { Reuse } from "./machine/floor.ts";
 import type { NodeInput } from "./node-input.ts";
+import type { AwaitingInput, Preemption, VictimInput } from "./preempt/preempt-types.ts";
 import type { Signals } from "./signals.ts";
 
 export type { NodeInput } from "./node-input.ts";
+export type * from "./preempt/preempt-types.ts";
 
 export interface PendingInput {
   readonly id: AllocationId;
@@ -39,6 +41,8 @@ export interface PendingInput {
   readonly maxGroups?: number;
   /** Of storage, while it runs; absent: none. */
   readonly storageMBps?: number;
+  /** vClusters on whose nodes it may run, in order; absent: none but its own. */
+  readonly borrowsFrom?: readonly VClusterId[];
 }
 
 /** Nodes that are busy now and when they are expected back. */
@@ -64,6 +68,8 @@ export interface TenantInput {
   readonly burstAllowanceMilli?: number;
   /** Thousandths of its budget used, the worse of GPU-hours and node-hours; absent: no budget. */
   readonly budgetUsedMilli?: number;
+  /** Its part of what all used lately; absent: what it holds now counts. */
+  readonly usedShare?: number;
 }
 
 export interface CycleInput {
@@ -86,6 +92,12 @@ export interface CycleInput {
   readonly reuse?: Reuse;
   /** `full`: reasons, estimates and scores for everyone pending; `brief` when absent. */
   readonly report?: Report;
+  /** Running work that may be stopped for a higher class; absent: none. */
+  readonly victims?: readonly VictimInput[];
+  /** Nodes freed for those that wait, of every vCluster. */
+  readonly awaiting?: readonly AwaitingInput[];
+  /** Those that wait are sensitive claims, which go before everything. */
+  readonly sensitive?: boolean;
 }
 
 /** How much a cycle tells about those that wait. */
@@ -130,6 +142,8 @@ export interface CycleResult {
   /** In the order in which they were decided. */
   readonly placements: readonly Placement[];
   readonly reservations: readonly Reservation[];
+  /** Running work to be stopped, and for whom; in the order in which it was decided. */
+  readonly preemptions: readonly Preemption[];
   readonly reasons: ReadonlyMap<AllocationId, readonly PendingReason[]>;
   /** Expected start: of those with a reservation, and in a full report of everyone who can start at all. */
   readonly estimates: ReadonlyMap<AllocationId, Instant>;

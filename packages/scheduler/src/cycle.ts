@@ -13,6 +13,8 @@ import { isPossible, type Job, jobOf } from "./job.ts";
 import { FULL_MACHINE_QUEUE_LIMIT, MOVE_LIMIT, TRY_LIMIT } from "./limits.ts";
 import { machineOf } from "./machine/machine.ts";
 import { orderQueue, type Queue } from "./order.ts";
+import { settleAwaiting } from "./preempt/awaiting.ts";
+import { makeRoom } from "./preempt/preempt.ts";
 import { depthOf, holdForeign, keepPromises } from "./promises.ts";
 import { type Ledger, ledgerOf } from "./quota.ts";
 import { report } from "./report.ts";
@@ -25,6 +27,7 @@ export function cycle(input: CycleInput): CycleResult {
     vcluster: input.vcluster,
     basis: input.basis,
     placements: decided.placements,
+    preemptions: decided.preemptions,
     reservations: decided.draft.held.map((held) => ({
       allocation: held.job.input.id,
       startsAt: held.startsAt,
@@ -56,6 +59,7 @@ function decide(input: CycleInput): Decided {
       draft,
       ledger,
       placements: [],
+      preemptions: [],
       considered: 0,
       waiting: [],
       otherwise: "not_considered",
@@ -66,20 +70,38 @@ function decide(input: CycleInput): Decided {
   const basis = scoreBasis(input, machine);
   const queue = orderQueue(input, basis);
   holdForeign(draft, input);
+  const placements: Placement[] = [];
+  const start = (job: Job, nodes: readonly number[], backfilled = false): void => {
+    placements.push(place({ draft, ledger, basis }, job, nodes, backfilled));
+  };
+  const awaited = settleAwaiting(draft, input, ledger, start);
   keepPromises(draft, input, { queue, ledger });
-  return { draft, ledger, ...walk(input, { draft, ledger, basis, queue }), rest: queue, basis };
+  const walked = walk(input, { draft, ledger, queue, start, awaited });
+  const preemptions = makeRoom(input, { draft, ledger, queue, awaited });
+  return { draft, ledger, placements, preemptions, ...walked, rest: queue, basis };
+}
+
+type Ground = Pick<Walk, "draft" | "ledger"> & { readonly basis: ScoreBasis };
+
+function place({ draft, ledger, basis }: Ground, job: Job, nodes: readonly number[], backfilled: boolean): Placement {
+  const { id, tenant, nextAttempt } = job.input;
+  commit(draft, job, nodes);
+  ledger.charge(tenant, nodes.length);
+  const scores = placedScores(basis, job, nodes);
+  return { allocation: id, attempt: nextAttempt, nodes: nodeIds(draft, nodes), scores, backfilled };
 }
 
 interface Walk {
   readonly draft: Draft;
   readonly ledger: Ledger;
-  readonly basis: ScoreBasis;
   readonly queue: Queue;
+  readonly start: (job: Job, nodes: readonly number[], backfilled: boolean) => void;
+  /** They have been settled before. */
+  readonly awaited: ReadonlySet<AllocationId>;
 }
 
 /** Down the queue until nothing more can start or be reserved. */
-function walk(input: CycleInput, { draft, ledger, basis, queue }: Walk) {
-  const placements: Placement[] = [];
+function walk(input: CycleInput, { draft, ledger, queue, start, awaited }: Walk) {
   const waiting: Job[] = [];
   const depth = depthOf(input);
   const promised = new Map<AllocationId, Held>(draft.held.map((held) => [held.job.input.id, held]));
@@ -90,6 +112,11 @@ function walk(input: CycleInput, { draft, ledger, basis, queue }: Walk) {
     if (job === null) break;
     const { input: pending } = job;
     considered += 1;
+    if (draft.placed.has(pending.id)) continue;
+    if (awaited.has(pending.id)) {
+      waiting.push(job);
+      continue;
+    }
     const promise = takePromise(draft, promised, pending.id);
     const headroom = ledger.headroom(pending.tenant, job.least);
     if (headroom === 0 || !isPossible(draft.machine, job)) {
@@ -99,16 +126,7 @@ function walk(input: CycleInput, { draft, ledger, basis, queue }: Walk) {
     tried += 1;
     const nodes = startNow(draft, job, Math.min(pending.maxNodes, headroom));
     if (nodes !== null) {
-      const backfilled = draft.held.length > promised.size;
-      commit(draft, job, nodes);
-      ledger.charge(pending.tenant, nodes.length);
-      placements.push({
-        allocation: pending.id,
-        attempt: pending.nextAttempt,
-        nodes: nodeIds(draft, nodes),
-        scores: placedScores(basis, job, nodes),
-        backfilled,
-      });
+      start(job, nodes, draft.held.length > promised.size);
       continue;
     }
     waiting.push(job);
@@ -119,7 +137,7 @@ function walk(input: CycleInput, { draft, ledger, basis, queue }: Walk) {
     if (held !== null) hold(draft, held);
   }
   const otherwise = tried < TRY_LIMIT ? ("priority" as const) : ("not_considered" as const);
-  return { placements, waiting, considered, otherwise };
+  return { waiting, considered, otherwise };
 }
 
 /** Its own promise does not stand in its way. Reservations may have moved, so it is looked up by owner. */

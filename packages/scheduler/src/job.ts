@@ -25,7 +25,7 @@ export interface Job {
 
 export function jobOf(machine: Machine, input: PendingInput, signals: CycleInput["signals"] = undefined): Job {
   const occupies = input.walltime === null ? Number.POSITIVE_INFINITY : input.walltime + WALLTIME_GRACE;
-  const match = candidates(machine, input.constraints);
+  const match = candidates(machine, input.constraints, input.borrowsFrom);
   const least = Math.max(input.minNodes, match.required?.length ?? 0);
   const efficiency = signals?.efficiency?.get(input.id) ?? 1;
   return {

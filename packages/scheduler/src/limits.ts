@@ -47,3 +47,18 @@ export const MATCH_LIMIT = 10_000;
 
 /** Reservations of one vCluster, whatever its depth: each costs a walk over the expected releases. */
 export const RESERVATION_LIMIT = 512;
+
+/** Allocations for which a cycle tries to make room, the highest classes first. */
+export const PREEMPT_TRY_LIMIT = 16;
+
+/** Sets of victims that a cycle tries: each may look at every node. */
+export const PREEMPT_TRIAL_LIMIT = 96;
+
+/** So near to its end an allocation is let finish. */
+export const NEAR_COMPLETION = 300_000 as Duration;
+
+/** Nodes freed for somebody are kept for it no longer than this: whatever keeps it from starting is not they. */
+export const AWAIT_LIMIT = 300_000 as Duration;
+
+/** Taken from the score of a placement that is on borrowed nodes only: thousandths. */
+export const BORROWED_PENALTY = 100;

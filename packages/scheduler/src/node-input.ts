@@ -1,6 +1,6 @@
 // One node as a cycle sees it: what it is, and whether it can be had now.
 
-import type { GpuTopology, GroupId, MemoryTopology, NodeId } from "@lattice/core";
+import type { GpuTopology, GroupId, MemoryTopology, NodeId, VClusterId } from "@lattice/core";
 
 export interface NodeInput {
   readonly id: NodeId;
@@ -17,6 +17,8 @@ export interface NodeInput {
   readonly usable: boolean;
   /** Why it is not free, for explanations: "busy", "drained", "down", ... ; empty when free. */
   readonly notFreeBecause: string;
+  /** Another vCluster's, which lends it; absent: its own, or everybody's. */
+  readonly lender?: VClusterId;
   readonly cxlMemoryBytes?: number;
   readonly powerWatts?: number;
   readonly gpuTopology?: GpuTopology;

@@ -18,6 +18,7 @@ export function report(input: CycleInput, decided: Decided): Told {
   const breakdowns = new Map<AllocationId, Scores>();
   const estimates = new Map<AllocationId, Instant>();
   for (const held of decided.draft.held) estimates.set(held.job.input.id, held.startsAt);
+  for (const { allocation, startsAt } of decided.preemptions) estimates.set(allocation, startsAt);
   const { reasons: explain } = explainer(decided);
   const estimator = full ? createEstimator(input, decided.draft) : null;
   for (const job of inOrder(decided, full ? REPORT_LIMIT : REASONS_LIMIT)) {
@@ -32,7 +33,7 @@ export function report(input: CycleInput, decided: Decided): Told {
 }
 
 /** Those that were looked at, then the rest of the queue. */
-function* inOrder({ waiting, rest }: Decided, limit: number): Generator<Job> {
+function* inOrder({ draft, waiting, rest }: Decided, limit: number): Generator<Job> {
   let left = limit;
   for (const job of waiting) {
     if (left === 0) return;
@@ -40,6 +41,7 @@ function* inOrder({ waiting, rest }: Decided, limit: number): Generator<Job> {
     yield job;
   }
   for (let job = left > 0 ? rest.next() : null; job !== null; job = left > 0 ? rest.next() : null) {
+    if (draft.placed.has(job.input.id)) continue;
     left -= 1;
     yield job;
   }

@@ -12,12 +12,16 @@ import {
   type Node,
   type NodeId,
   type NodeStateKind,
+  policyOf,
   type Tenant,
   type VCluster,
   type View,
+  type Window,
 } from "@lattice/core";
 import type { CycleInput, NodeInput, PendingInput, ReleaseInput, TenantInput } from "./cycle-types.ts";
+import { type Lenders, lendersTo } from "./lend/borrow.ts";
 import { EXPECTED_BACK_SOON, WALLTIME_GRACE } from "./limits.ts";
+import { mayMakeRoom, preemptionInputs } from "./preempt/victims.ts";
 
 /** Whether a node could be told to start something right now; known to the leader, not to the log. */
 export type Reachable = (node: NodeId) => boolean;
@@ -26,6 +30,8 @@ export type Reachable = (node: NodeId) => boolean;
 export interface Beyond extends Pick<CycleInput, "signals" | "previous" | "foreign" | "report" | "reuse"> {
   /** A node that has not told its fingerprint for too long counts as one of unknown conformance. */
   readonly isStale?: (node: NodeId) => boolean;
+  /** Days over which use counts towards budgets and shares; absent: all that the ledger keeps. */
+  readonly budgetDays?: number;
 }
 
 export function snapshotFor(
@@ -35,12 +41,15 @@ export function snapshotFor(
   reachable: Reachable = () => true,
   beyond: Beyond = {},
 ): CycleInput {
-  const { isStale, ...rest } = beyond;
+  const { isStale, budgetDays = LEDGER_DAYS, ...rest } = beyond;
   const nodes: NodeInput[] = [];
   const releases: ReleaseInput[] = [];
+  const lenders = lendersTo(view, vcluster);
   for (const node of view.nodes()) {
-    if (node.homeVCluster !== null && node.homeVCluster !== vcluster.id) continue;
-    const input = nodeInput(node, reachable);
+    const borrowed = node.homeVCluster !== null && node.homeVCluster !== vcluster.id;
+    if (borrowed && lenders?.offers(node) !== true) continue;
+    const own = nodeInput(node, reachable);
+    const input = borrowed && node.homeVCluster !== null ? { ...own, lender: node.homeVCluster } : own;
     nodes.push(isStale?.(node.id) === true ? { ...input, conformance: "" } : input);
     const leaving = releasing(node, now);
     if (leaving !== null) releases.push(leaving);
@@ -54,19 +63,20 @@ export function snapshotFor(
     now,
     basis: view.index,
     weights: vcluster.weights,
-    fifo: vcluster.scheduler === "interactive_fifo",
+    fifo: policyOf(vcluster).order === "submission",
     backfillDepth: vcluster.backfillDepth,
     nodes,
-    pending: Array.from(view.pending(vcluster.id), pendingInput),
+    pending: Array.from(view.pending(vcluster.id), (record) => pendingInput(record, lenders)),
     releases,
-    tenants: tenantInputs(view, now),
+    tenants: tenantInputs(view, vcluster, now, budgetDays),
+    ...preemptionInputs(view, vcluster, now),
     ...rest,
   };
 }
 
 /** True when a cycle could start nothing, so that not even a snapshot is worth taking. */
 export function nothingToDo(view: View, vcluster: VCluster): boolean {
-  return view.freeNodeCount === 0 || view.pendingCount(vcluster.id) === 0;
+  return view.pendingCount(vcluster.id) === 0 || (view.freeNodeCount === 0 && !mayMakeRoom(view, vcluster));
 }
 
 /** States from which a node serves, or soon will, without anyone's help. */
@@ -126,7 +136,9 @@ function releaseOf({ id, phase, spec }: Allocation): ReleaseInput | null {
   }
 }
 
-function pendingInput({ id, spec, submittedAt, attempt: last }: Allocation): PendingInput {
+function pendingInput(record: Allocation, lenders: Lenders | null): PendingInput {
+  const { id, spec, submittedAt, attempt: last } = record;
+  const borrowsFrom = lenders?.openTo(record) ?? null;
   const { minNodes, maxNodes, constraints } = spec.resources;
   const { walltime, preemptionClass } = spec.lifecycle;
   return {
@@ -139,11 +151,17 @@ function pendingInput({ id, spec, submittedAt, attempt: last }: Allocation): Pen
     walltime,
     preemptionClass,
     nextAttempt: attempt(last + 1),
+    ...(borrowsFrom === null ? null : { borrowsFrom }),
+    ...(constraints.maxGroups === undefined ? null : { maxGroups: constraints.maxGroups }),
   };
 }
 
 /** A tenant without a share of its own gets an equal one. */
-function tenantInputs(view: View, now: Instant): TenantInput[] {
+function tenantInputs(view: View, { id: own }: VCluster, now: Instant, days: number): TenantInput[] {
+  const waiting = new Set<string>();
+  for (const { spec } of view.pending(own)) waiting.add(spec.tenant);
+  const window = lastDays(now, days);
+  const all = view.ledger.spent({}, window).nodeMs;
   const tenants = [...view.tenants()];
   const equalShareMilli = Math.max(1, Math.round(1000 / tenants.length));
   return tenants.map(({ id, quota }) => {
@@ -156,14 +174,16 @@ function tenantInputs(view: View, now: Instant): TenantInput[] {
       maxConcurrentAllocations: quota.maxConcurrentAllocations,
       fairShareMilli: quota.fairShareMilli ?? equalShareMilli,
       ...(quota.burstAllowanceMilli === null ? null : { burstAllowanceMilli: quota.burstAllowanceMilli }),
-      ...budgetOf(view, { id, quota }, now),
+      // Only who waits is ordered by its share.
+      ...(waiting.has(id) && all > 0 ? { usedShare: view.ledger.spent({ tenant: id }, window).nodeMs / all } : null),
+      ...budgetOf(view, { id, quota }, window),
     };
   });
 }
 
 /** From committed state alone: the leader before would say the same. */
-function budgetOf(view: View, { id, quota }: Pick<Tenant, "id" | "quota">, now: Instant) {
+function budgetOf(view: View, { id, quota }: Pick<Tenant, "id" | "quota">, window: Window) {
   if (quota.gpuHoursBudget === null && quota.nodeHoursBudget === null) return null;
-  const used = budgetUse(quota, view.ledger.spent({ tenant: id }, lastDays(now, LEDGER_DAYS)));
+  const used = budgetUse(quota, view.ledger.spent({ tenant: id }, window));
   return used === null ? null : { budgetUsedMilli: Math.round(used * 1000) };
 }

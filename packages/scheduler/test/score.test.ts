@@ -37,12 +37,11 @@ describe("factors", () => {
   });
 
   it.each([
-    { name: "nothing used", targetMilli: 250, nodesInUse: 0, clusterNodes: 8, expected: 1 },
-    { name: "half its share", targetMilli: 250, nodesInUse: 1, clusterNodes: 8, expected: 0.5 },
-    { name: "at its share", targetMilli: 250, nodesInUse: 2, clusterNodes: 8, expected: 0 },
-    { name: "above its share", targetMilli: 250, nodesInUse: 8, clusterNodes: 8, expected: 0 },
-    { name: "no share", targetMilli: 0, nodesInUse: 0, clusterNodes: 8, expected: 0 },
-    { name: "no nodes", targetMilli: 250, nodesInUse: 0, clusterNodes: 0, expected: 0 },
+    { name: "nothing used", targetMilli: 250, used: 0, expected: 1 },
+    { name: "half its share", targetMilli: 250, used: 0.125, expected: 0.5 },
+    { name: "at its share", targetMilli: 250, used: 0.25, expected: 0 },
+    { name: "above its share", targetMilli: 250, used: 1, expected: 0 },
+    { name: "no share", targetMilli: 0, used: 0, expected: 0 },
   ])("fair share: $name", ({ expected, ...share }) => {
     expect(fairShare(share)).toBeCloseTo(expected, 12);
   });
@@ -126,7 +125,7 @@ describe("factors", () => {
       fc.property(whole, whole, whole, (a, b, c) => {
         const [short, long] = a <= b ? [a, b] : [b, a];
         expect(waitTime((long * 1000) as Duration)).toBeGreaterThanOrEqual(waitTime((short * 1000) as Duration));
-        const share = fairShare({ targetMilli: a, nodesInUse: b, clusterNodes: c });
+        const share = fairShare({ targetMilli: a, used: b / (c + 1) });
         expect(share).toBeGreaterThanOrEqual(0);
         expect(share).toBeLessThanOrEqual(1);
       }),

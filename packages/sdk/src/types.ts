@@ -93,6 +93,8 @@ export interface Allocation {
   readonly nodes?: readonly string[];
   readonly attempt?: number;
   readonly requeues?: number;
+  /** How often it was stopped for others; not counted in requeues. */
+  readonly preemptions?: number;
   readonly exit_code?: number;
   readonly reason?: string;
   readonly message?: string;
@@ -300,6 +302,21 @@ export interface VClusterSettings {
   readonly backfill_depth?: number;
   readonly default_walltime_seconds?: number;
   readonly max_walltime_seconds?: number;
+  /** Whether its waiting work may have work of lower classes stopped. */
+  readonly preempts?: boolean;
+  /** Whether its running work may be stopped: all of it, what sits on borrowed nodes, or none. */
+  readonly preemptible?: "always" | "borrowed" | "never";
+  readonly borrows?: boolean;
+  /** On what terms it lends its idle nodes; absent: it lends nothing. */
+  readonly lending?: Lending;
+}
+
+export interface Lending {
+  readonly enabled?: boolean;
+  readonly keep_nodes?: number;
+  readonly max_class?: number;
+  readonly max_duration_seconds?: number;
+  readonly return_grace_seconds?: number;
 }
 
 export interface VClusterCreate extends VClusterSettings {

@@ -96,6 +96,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     metrics,
     retention: config.retention,
     backfillDepth: config.scheduling.backfillDepth,
+    budgetDays: config.scheduling.budgetPeriodDays,
     minCycleGap: duration(config.scheduling.minCycleMs),
     heartbeatTimeout: config.nodeAgent.heartbeatTimeout,
     gracePeriod: config.nodeAgent.gracePeriod,

@@ -8,6 +8,7 @@ export * from "./convert/allocation.ts";
 export * from "./convert/amounts.ts";
 export * from "./convert/event.ts";
 export * from "./convert/node.ts";
+export { sharingFromProto } from "./convert/sharing.ts";
 export * from "./convert/spec-from-proto.ts";
 export * from "./convert/spec-to-proto.ts";
 export * from "./convert/states.ts";

@@ -9,6 +9,7 @@ export const noMetrics: Metrics = {
   logAppend: ignore,
   schedulingCycle: ignore,
   schedulingPlan: ignore,
+  schedulingPreemption: ignore,
   queueDepth: ignore,
   event: ignore,
   allocations: ignore,

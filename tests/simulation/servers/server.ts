@@ -118,6 +118,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       metrics: noMetrics,
       retention: SETTINGS.retention,
       backfillDepth: 10,
+      budgetDays: 90,
       minCycleGap: duration(100),
       heartbeatTimeout: duration(SETTINGS.timeoutMs),
       gracePeriod: duration(SETTINGS.graceMs),

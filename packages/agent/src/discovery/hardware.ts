@@ -11,6 +11,8 @@ export interface Hardware {
   readonly memoryGb: number;
   readonly gpuType: string;
   readonly gpuCount: number;
+  readonly cxlMemoryGb?: number;
+  readonly powerWatts?: number;
   readonly features: readonly string[];
   readonly hostname: string;
   readonly kernel: string;
@@ -21,6 +23,8 @@ export interface HardwareFlags {
   readonly memoryGb?: number | undefined;
   readonly gpuType?: string | undefined;
   readonly gpuCount?: number | undefined;
+  readonly cxlMemoryGb?: number | undefined;
+  readonly powerWatts?: number | undefined;
   readonly features: readonly string[];
 }
 
@@ -32,6 +36,8 @@ export function discoverHardware(flags: HardwareFlags): Hardware {
     memoryGb: flags.memoryGb ?? totalmem() / BYTES_PER_GB,
     gpuType: flags.gpuType ?? "",
     gpuCount: flags.gpuCount ?? 0,
+    cxlMemoryGb: flags.cxlMemoryGb ?? 0,
+    powerWatts: flags.powerWatts ?? 0,
     features: [...new Set(flags.features)].sort((a, b) => (a < b ? -1 : 1)),
     hostname: hostname(),
     kernel: release(),

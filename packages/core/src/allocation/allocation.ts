@@ -17,6 +17,8 @@ export interface Allocation {
   /** Number of the newest attempt; 0 before the first placement. */
   readonly attempt: Attempt;
   readonly requeues: number;
+  /** How often it was stopped for others, which its requeues do not count; absent: never. */
+  readonly preemptions?: number;
   /** Index of the entry that last made it pending: a plan based on less is stale (E8, O7). */
   readonly pendingSinceIndex: LogIndex;
   /** Of the newest placement. */

@@ -18,6 +18,10 @@ export function checkConstraints(problems: Problems, { constraints, maxNodes }: 
   const memory = isCount(memoryBytes, 0, Number.MAX_SAFE_INTEGER);
   problems.unless(memory, `${PATH}.memory_gb`, "must not be negative or beyond any machine");
 
+  const { maxGroups = 1 } = constraints;
+  const span = `must be a whole number from 1 to ${limit.MAX_NODES}`;
+  problems.unless(isCount(maxGroups, 1, limit.MAX_NODES), `${PATH}.max_groups`, span);
+
   problems.unless(features.length <= limit.MAX_FEATURES, `${PATH}.features`, `at most ${limit.MAX_FEATURES}`);
   const named = features.every((feature) => feature !== "" && isText(feature, limit.MAX_FEATURE_LENGTH));
   problems.unless(named, `${PATH}.features`, `a feature has 1 to ${limit.MAX_FEATURE_LENGTH} characters`);

@@ -2,7 +2,7 @@
 // otherwise. A requeue is one move to pending; failed is final, so that nobody who waits for the end
 // is told twice.
 
-import type { NodeId } from "../ids.ts";
+import type { Duration, NodeId } from "../ids.ts";
 import type { Step } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
 import { letGo } from "./let-go.ts";
@@ -16,6 +16,8 @@ export interface Failure {
   readonly message: string;
   /** The node that is down, when that is why. */
   readonly gone: NodeId | null;
+  /** Between SIGTERM and SIGKILL; absent: the usual. */
+  readonly grace?: Duration;
 }
 
 export type FailureVerdict = "requeue" | "limit" | "fail";
@@ -32,20 +34,30 @@ export function judgeFailure(lifecycle: Lifecycle, requeues: number, reason: Fai
   return requeues < lifecycle.maxRequeue ? "requeue" : "limit";
 }
 
-export function requeue(
-  step: Step,
-  record: Allocation,
-  phase: PlacedPhase,
-  how: { readonly cause: PendingCause; readonly gone: NodeId | null },
-): void {
-  letGo(step, record, phase, { gone: how.gone, reason: "requeued" });
-  const pending = { kind: "pending", since: step.at, cause: how.cause } as const;
-  moveAllocation(step, record, pending, { requeues: record.requeues + 1, pendingSinceIndex: step.index });
+export function requeue(step: Step, record: Allocation, phase: PlacedPhase, how: Requeue): void {
+  const { cause, gone, message, grace } = how;
+  const preempted = cause === "preempted";
+  letGo(step, record, phase, {
+    gone,
+    reason: preempted ? cause : "requeued",
+    ...(grace === undefined ? {} : { grace }),
+  });
+  const pending = { kind: "pending", since: step.at, cause, ...(message === undefined ? {} : { message }) } as const;
+  // Being in somebody's way is no fault of its own.
+  const counted = preempted ? { preemptions: (record.preemptions ?? 0) + 1 } : { requeues: record.requeues + 1 };
+  moveAllocation(step, record, pending, { ...counted, pendingSinceIndex: step.index });
+}
+
+interface Requeue {
+  readonly cause: PendingCause;
+  readonly gone: NodeId | null;
+  readonly message?: string;
+  readonly grace?: Duration;
 }
 
 export function fail(step: Step, record: Allocation, phase: PlacedPhase, failure: Failure): void {
-  const { reason, exitCode, message, gone } = failure;
-  letGo(step, record, phase, { gone, reason });
+  const { reason, exitCode, message, gone, grace } = failure;
+  letGo(step, record, phase, { gone, reason, ...(grace === undefined ? {} : { grace }) });
   const startedAt = phase.kind === "staging" ? null : phase.startedAt;
   const { nodes } = phase;
   moveAllocation(step, record, { kind: "failed", reason, nodes, startedAt, endedAt: step.at, exitCode, message });
@@ -64,7 +76,7 @@ function mayRequeue(lifecycle: Lifecycle, reason: FailureReason): boolean {
     case "on_node_failure":
       return reason === "lost" || reason === "launch_failed" || reason === "node_failure";
     case "always":
-      return reason !== "stopped" && reason !== "walltime_exceeded";
+      return reason !== "stopped" && reason !== "walltime_exceeded" && reason !== "preempted";
   }
 }
 

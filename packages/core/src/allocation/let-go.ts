@@ -2,7 +2,7 @@
 // a node that is gone is released without asking; any other keeps its claim, marked releasing,
 // until it has confirmed that nothing of the attempt is left there.
 
-import type { NodeId } from "../ids.ts";
+import type { Duration, NodeId } from "../ids.ts";
 import { markReleasing, releaseClaim } from "../node/claims.ts";
 import type { Step } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
@@ -13,6 +13,8 @@ export interface Parting {
   readonly gone: NodeId | null;
   /** Told to the nodes that are to stop. */
   readonly reason: string;
+  /** Between SIGTERM and SIGKILL; absent: the usual. */
+  readonly grace?: Duration;
 }
 
 export function letGo(step: Step, record: Allocation, phase: PlacedPhase, parting: Parting): void {
@@ -20,7 +22,7 @@ export function letGo(step: Step, record: Allocation, phase: PlacedPhase, partin
   phase.nodes.forEach((node, i) => {
     if (node === parting.gone) releaseClaim(step, node, ref);
     else if (hasEnded(phase.progress[i])) forgetAttempt(step, node, ref);
-    else markReleasing(step, node, ref, parting.reason);
+    else markReleasing(step, node, ref, parting);
   });
 }
 

@@ -9,7 +9,9 @@ import type { Step } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
 import { type AllocationPhase, canMove, isPlaced } from "./phase.ts";
 
-type Change = Partial<Pick<Allocation, "attempt" | "requeues" | "pendingSinceIndex" | "scores" | "backfilled">>;
+type Change = Partial<
+  Pick<Allocation, "attempt" | "requeues" | "preemptions" | "pendingSinceIndex" | "scores" | "backfilled">
+>;
 
 export function moveAllocation(
   step: Step,
@@ -39,7 +41,7 @@ export function changed(record: Allocation, from: string): Event {
     from,
     to: phase.kind,
     reason: reasonOf(phase),
-    message: "message" in phase ? phase.message : "",
+    message: "message" in phase ? (phase.message ?? "") : "",
   };
 }
 

@@ -14,7 +14,7 @@ export type PhaseKind =
   | "cancelled";
 
 /** Why a pending allocation is pending again, or "submitted" for the first wait. */
-export type PendingCause = "submitted" | "node_failure" | "launch_failed" | "drained" | "policy";
+export type PendingCause = "submitted" | "node_failure" | "launch_failed" | "drained" | "policy" | "preempted";
 
 export type FailureReason =
   | "exit_code"
@@ -24,12 +24,22 @@ export type FailureReason =
   | "launch_failed"
   | "lost"
   | "stopped"
-  | "requeue_limit";
+  | "requeue_limit"
+  | "preempted";
 
 export interface PendingPhase {
   readonly kind: "pending";
   readonly since: Instant;
   readonly cause: PendingCause;
+  /** More about the cause; absent: nothing. */
+  readonly message?: string;
+  /** Others were stopped for it: these nodes are for it. */
+  readonly awaits?: Awaited;
+}
+
+export interface Awaited {
+  readonly nodes: readonly NodeId[];
+  readonly since: Instant;
 }
 
 /** What one node has reported about the current attempt. */

@@ -58,6 +58,8 @@ export interface Constraints {
   readonly preferSameNuma?: boolean;
   /** Memory behind CXL expanders may count towards `memoryBytes`. */
   readonly allowCxlMemory?: boolean;
+  /** Hard: the most topology groups it may span; absent: any number. */
+  readonly maxGroups?: number;
 }
 
 export type RequeuePolicy = "never" | "on_node_failure" | "always";
@@ -69,4 +71,6 @@ export interface Lifecycle {
   readonly preemptionClass: number;
   readonly requeuePolicy: RequeuePolicy;
   readonly maxRequeue: number;
+  /** It is never stopped for others. Absent means no. */
+  readonly noPreempt?: boolean;
 }

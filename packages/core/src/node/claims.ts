@@ -2,7 +2,7 @@
 // gone when the node has confirmed it. The last claim to leave a draining node drains it.
 
 import type { AttemptRef } from "../allocation/phase.ts";
-import type { NodeId } from "../ids.ts";
+import type { Duration, NodeId } from "../ids.ts";
 import { present } from "../invariant.ts";
 import type { Step } from "../step.ts";
 import { moveNode } from "./move.ts";
@@ -13,12 +13,18 @@ export function takeClaim(step: Step, node: Node, claim: Claim): void {
 }
 
 /** Orders the node to end the attempt; ordered once, since a claim is marked once. */
-export function markReleasing(step: Step, id: NodeId, ref: AttemptRef, reason: string): void {
+export function markReleasing(
+  step: Step,
+  id: NodeId,
+  ref: AttemptRef,
+  { reason, grace }: { readonly reason: string; readonly grace?: Duration },
+): void {
   const { node, claim } = holding(step, id, ref);
   if (claim.releasing) return;
-  const claims = node.claims.map((c) => (c === claim ? { ...c, releasing: true } : c));
+  const given = grace === undefined ? {} : { grace };
+  const claims = node.claims.map((c) => (c === claim ? { ...c, releasing: true, ...given } : c));
   step.state.putNode({ ...node, claims });
-  step.effects.push({ kind: "stop", node: id, ...ref, reason });
+  step.effects.push({ kind: "stop", node: id, ...ref, reason, ...given });
 }
 
 export function releaseClaim(step: Step, id: NodeId, ref: AttemptRef): void {

@@ -2,7 +2,7 @@
 // them. A claim outlives its allocation's phase: a cancelled allocation keeps its claims, marked
 // `releasing`, until each node has confirmed that nothing of that attempt is left there.
 
-import type { AllocationId, Attempt, GroupId, Instant, NodeId, TenantId, VClusterId } from "../ids.ts";
+import type { AllocationId, Attempt, Duration, GroupId, Instant, NodeId, TenantId, VClusterId } from "../ids.ts";
 import type { GpuTopology, MemoryTopology } from "./topology.ts";
 
 export type NodeStateKind = "unknown" | "booting" | "ready" | "degraded" | "draining" | "drained" | "down" | "failed";
@@ -67,6 +67,8 @@ export interface Claim {
   /** The attempt is over or to be ended; the node has yet to confirm that nothing is left. */
   readonly releasing: boolean;
   readonly since: Instant;
+  /** Between SIGTERM and SIGKILL while releasing; absent: the usual. */
+  readonly grace?: Duration;
 }
 
 export interface Node {

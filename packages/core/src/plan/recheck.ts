@@ -8,6 +8,7 @@ import { present } from "../invariant.ts";
 import type { Node } from "../node/node.ts";
 import { describeShortfall, shortfalls } from "../node/shortfalls.ts";
 import type { Refusal, RefusalCode } from "../outcome.ts";
+import { borrowBar, lendingRoom } from "../sharing/borrow.ts";
 import { isFree } from "../state/indexes.ts";
 import { quote, type Step } from "../step.ts";
 
@@ -35,9 +36,8 @@ export function recheck(step: Step, plan: PlanCommand, placement: Placement): Re
     const node = step.state.node(id);
     if (node === undefined) return no("node_unavailable", `there is no node ${quote(id)}`);
     if (!isFree(node)) return no("node_unavailable", `node "${id}" is ${whyNotFree(node)}`);
-    if (node.homeVCluster !== null && node.homeVCluster !== plan.vcluster) {
-      return no("node_unavailable", `node "${id}" serves vCluster "${node.homeVCluster}" only`);
-    }
+    const bar = notOurs(step, record, node, nodes);
+    if (bar !== null) return no("node_unavailable", bar);
     const lacking = shortfalls(record.spec.resources.constraints, id, node.capabilities)[0];
     if (lacking !== undefined) return no("constraint_unmet", `node "${id}" ${describeShortfall(lacking)}`);
     nodes.push(node);
@@ -45,8 +45,22 @@ export function recheck(step: Step, plan: PlanCommand, placement: Placement): Re
   if (record.spec.resources.constraints.requireConformance === true && !isUniform(nodes)) {
     return no("constraint_unmet", "the placement mixes or does not know the nodes' conformance");
   }
+  const { maxGroups } = record.spec.resources.constraints;
+  if (maxGroups !== undefined && new Set(nodes.map((node) => node.group)).size > maxGroups) {
+    return no("constraint_unmet", `the placement spans more than ${maxGroups} groups`);
+  }
   const refusal = overQuota(step, record, count);
   return refusal === null ? { kind: "good", record, nodes } : { kind: "refused", refusal };
+}
+
+/** Why a node of another vCluster may not be borrowed; null when it may, or is nobody's. */
+function notOurs(step: Step, { spec }: Allocation, { id, homeVCluster }: Node, taken: readonly Node[]): string | null {
+  if (homeVCluster === null || homeVCluster === spec.vcluster) return null;
+  const bar = borrowBar(step.state, spec, homeVCluster);
+  if (bar !== null) return `node "${id}" serves vCluster "${homeVCluster}" only: ${bar}`;
+  const more = taken.filter((other) => other.homeVCluster === homeVCluster).length;
+  if (more < lendingRoom(step.state, homeVCluster)) return null;
+  return `node "${id}" is one of those that vCluster "${homeVCluster}" keeps for itself`;
 }
 
 /** In words, or null when the plan knew this allocation as it is. */

@@ -11,6 +11,7 @@ import { type Accounts, createAccounts } from "../ledger/accounts.ts";
 import type { GpusOn } from "../ledger/held.ts";
 import type { Claim, Node } from "../node/node.ts";
 import { createOrdered, type Ordered } from "./ordered.ts";
+import { createSharingIndex, type SharingIndex } from "./sharing-index.ts";
 import type { TenantUsage } from "./view.ts";
 
 export interface Indexes {
@@ -18,6 +19,7 @@ export interface Indexes {
   readonly nodes: Ordered<NodeId>;
   readonly freeNodeCount: number;
   readonly accounts: Accounts;
+  readonly sharing: SharingIndex;
   pending(vcluster: VClusterId): Ordered<AllocationId>;
   usage(tenant: TenantId): TenantUsage;
   claimCount(allocation: AllocationId): number;
@@ -37,6 +39,7 @@ export function createIndexes(gpusOn: GpusOn): Indexes {
   const usage = new Map<TenantId, Tally>();
   const claims = new Map<AllocationId, number>();
   const accounts = createAccounts(gpusOn);
+  const sharing = createSharingIndex();
   let free = 0;
 
   function pendingOf(vcluster: VClusterId): Ordered<AllocationId> {
@@ -80,11 +83,13 @@ export function createIndexes(gpusOn: GpusOn): Indexes {
       return free;
     },
     accounts,
+    sharing,
     pending: (vcluster) => pending.get(vcluster) ?? NONE,
     usage: (tenant) => ({ nodes: usage.get(tenant)?.nodes ?? 0, running: usage.get(tenant)?.running ?? 0 }),
     claimCount: (allocation) => claims.get(allocation) ?? 0,
     allocationReplaced(before, after) {
       accounts.allocationReplaced(before, after);
+      sharing.allocationReplaced(before, after);
       const was = before?.phase;
       const is = after?.phase;
       if (before !== undefined && was?.kind === "pending" && is?.kind !== "pending") {
@@ -107,6 +112,7 @@ export function createIndexes(gpusOn: GpusOn): Indexes {
     nodeReplaced(before, after) {
       if (before === undefined) nodes.add(after.id);
       accounts.nodeReplaced(before, after);
+      sharing.nodeReplaced(before, after);
       free += Number(isFree(after)) - Number(before !== undefined && isFree(before));
       const claimed = before?.claims ?? NO_CLAIMS;
       return claimed === after.claims ? [] : claimsReplaced(claimed, after.claims);

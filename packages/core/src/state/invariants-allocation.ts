@@ -6,26 +6,28 @@ import { isFinal, isPlaced, type NodeProgress, type PlacedPhase } from "../alloc
 import type { View } from "./view.ts";
 
 export function brokenAllocation(view: View, record: Allocation): string[] {
-  const { id, spec, phase, attempt, requeues } = record;
+  const { id, spec, phase, attempt, requeues, preemptions = 0 } = record;
+  /** Every attempt but the current one ended in a requeue or was stopped for others. */
+  const before = requeues + preemptions;
   const broken: string[] = [];
   if (view.tenant(spec.tenant) === undefined) broken.push(`allocation ${id} has no tenant`);
   if (view.vcluster(spec.vcluster) === undefined) broken.push(`allocation ${id} has no vCluster`);
   if (requeues > spec.lifecycle.maxRequeue) broken.push(`allocation ${id} was requeued ${requeues} times`);
   if (record.pendingSinceIndex > view.index) broken.push(`allocation ${id} is pending since the future`);
   if (record.submittedAt > view.at) broken.push(`allocation ${id} was submitted in the future`);
-  if (phase.kind === "pending" && attempt !== requeues) broken.push(`allocation ${id} waits with attempt ${attempt}`);
-  if (isFinal(phase) && attempt - requeues !== 0 && attempt - requeues !== 1) {
+  if (phase.kind === "pending" && attempt !== before) broken.push(`allocation ${id} waits with attempt ${attempt}`);
+  if (isFinal(phase) && attempt - before !== 0 && attempt - before !== 1) {
     broken.push(`allocation ${id} ended with attempt ${attempt} after ${requeues} requeues`);
   }
   return isPlaced(phase) ? [...broken, ...brokenPlacement(view, record, phase)] : broken;
 }
 
 function brokenPlacement(view: View, record: Allocation, phase: PlacedPhase): string[] {
-  const { id, attempt, requeues } = record;
+  const { id, attempt, requeues, preemptions = 0 } = record;
   const { minNodes, maxNodes } = record.spec.resources;
   const { nodes, progress } = phase;
   const broken: string[] = [];
-  if (attempt !== requeues + 1) broken.push(`allocation ${id} is placed as attempt ${attempt}`);
+  if (attempt !== requeues + preemptions + 1) broken.push(`allocation ${id} is placed as attempt ${attempt}`);
   if (nodes.length < minNodes || nodes.length > maxNodes) broken.push(`allocation ${id} has ${nodes.length} nodes`);
   if (new Set(nodes).size !== nodes.length) broken.push(`allocation ${id} has a node twice`);
   if (progress.length !== nodes.length) broken.push(`allocation ${id} has progress of ${progress.length} nodes`);

@@ -9,6 +9,7 @@ import type { AllocationId, TenantId } from "../ids.ts";
 import { brokenAllocation } from "./invariants-allocation.ts";
 import { brokenLedger } from "./invariants-ledger.ts";
 import { brokenNode } from "./invariants-node.ts";
+import { brokenSharing } from "./invariants-sharing.ts";
 import type { View } from "./view.ts";
 
 export function brokenInvariants(view: View): string[] {
@@ -19,6 +20,7 @@ export function brokenInvariants(view: View): string[] {
     ...brokenPlaced(view),
     ...brokenNodeIndex(view),
     ...brokenUsage(view),
+    ...brokenSharing(view),
     ...brokenLedger(view),
     ...brokenDefaults(view),
   ];

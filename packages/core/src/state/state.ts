@@ -115,9 +115,14 @@ export function createState(): State {
     },
     pending: (vcluster) => lookUp(indexes.pending(vcluster), allocationOf),
     pendingCount: (vcluster) => indexes.pending(vcluster).size,
+    highestPendingClass: (vcluster) => indexes.sharing.highestPendingClass(vcluster),
+    awaiting: () => lookUp(indexes.sharing.awaiting, allocationOf),
     placed: () => lookUp(indexes.placed, allocationOf),
     get placedCount() {
       return indexes.placed.size;
+    },
+    get lowestPlacedClass() {
+      return indexes.sharing.lowestPlacedClass;
     },
     node: (id) => tables.nodes.get(id),
     nodes: () => lookUp(indexes.nodes, nodeOf),
@@ -127,6 +132,7 @@ export function createState(): State {
     get freeNodeCount() {
       return indexes.freeNodeCount;
     },
+    homeNodes: (vcluster) => indexes.sharing.homeNodes(vcluster),
     tenant: (id) => tables.tenants.get(id),
     tenants: () => tables.tenants.values(),
     usage: (tenant) => indexes.usage(tenant),

@@ -36,9 +36,15 @@ export interface View {
   /** In order of submission. */
   pending(vcluster: VClusterId): Iterable<Allocation>;
   pendingCount(vcluster: VClusterId): number;
+  /** The highest class that waits there; -1 when nobody does. */
+  highestPendingClass(vcluster: VClusterId): number;
+  /** Those for which others were stopped and that have not started yet, in order of id. */
+  awaiting(): Iterable<Allocation>;
   /** Staging, running or checkpointing, in order of id. */
   placed(): Iterable<Allocation>;
   readonly placedCount: number;
+  /** Of everything placed, anywhere; infinite when nothing is. */
+  readonly lowestPlacedClass: number;
 
   node(id: NodeId): Node | undefined;
   /** In order of id. */
@@ -46,6 +52,8 @@ export interface View {
   readonly nodeCount: number;
   /** Ready nodes without any claim; kept up to date, so that asking is free. */
   readonly freeNodeCount: number;
+  /** Nodes whose home it is, and those of them that others hold. */
+  homeNodes(vcluster: VClusterId): { readonly home: number; readonly lent: number };
 
   tenant(id: TenantId): Tenant | undefined;
   tenants(): Iterable<Tenant>;

@@ -1,8 +1,10 @@
 // What a vCluster's policy may be.
 
-import { checkWalltime } from "../allocation/check.ts";
+import { checkPreemptionClass, checkWalltime } from "../allocation/check.ts";
 import { isCount, type Problems } from "../allocation/check-values.ts";
-import type { Factor, VCluster } from "./vcluster.ts";
+import { MAX_NODES } from "../allocation/limits.ts";
+import type { Lending, Preemptible } from "./policy.ts";
+import type { Factor, SchedulerKind, VCluster } from "./vcluster.ts";
 
 export const MAX_VCLUSTER_DESCRIPTION_LENGTH = 1024;
 /** Only ratios matter, so a weight of a thousand is plenty. */
@@ -24,7 +26,12 @@ const FACTORS: Readonly<Record<Factor, true>> = {
   conformance: true,
 };
 
-type Policy = Omit<VCluster, "id" | "createdAt" | "tenant" | "isDefault" | "scheduler">;
+type Policy = Omit<VCluster, "id" | "createdAt" | "tenant" | "isDefault">;
+
+/** An hour: who gives a node back for longer has not lent it. */
+export const MAX_RETURN_GRACE_MS = 3600 * 1000;
+
+const PREEMPTIBLE: readonly Preemptible[] = ["always", "borrowed", "never"];
 
 export function checkVCluster(problems: Problems, vcluster: Policy): void {
   const { description, weights, cycleInterval, backfillDepth, defaultWalltime, maxWalltime } = vcluster;
@@ -37,8 +44,28 @@ export function checkVCluster(problems: Problems, vcluster: Policy): void {
   problems.unless(interval, "cycle_interval_seconds", "must be more than zero and at most an hour");
   const depth = isCount(backfillDepth, 0, MAX_BACKFILL_DEPTH);
   problems.unless(depth, "backfill_depth", `must be a whole number from 0 to ${MAX_BACKFILL_DEPTH}`);
+  checkSharing(problems, vcluster);
   checkWalltime(problems, "default_walltime_seconds", defaultWalltime);
   if (maxWalltime === null) return;
   checkWalltime(problems, "max_walltime_seconds", maxWalltime);
   problems.unless(defaultWalltime <= maxWalltime, "default_walltime_seconds", "must not be above max_walltime_seconds");
+}
+
+function checkSharing(problems: Problems, { preemptible, lending, borrows, scheduler }: Policy): void {
+  const known = preemptible === undefined || PREEMPTIBLE.includes(preemptible);
+  problems.unless(known, "preemptible", `must be one of ${PREEMPTIBLE.join(", ")}`);
+  const sensitive: SchedulerKind = "sensitive_reservation";
+  const shares = borrows === true || (lending ?? null) !== null || (preemptible ?? "never") !== "never";
+  const field = borrows === true ? "borrows" : (lending ?? null) !== null ? "lending" : "preemptible";
+  problems.unless(scheduler !== sensitive || !shares, field, "is not for sensitive work");
+  if (lending !== undefined && lending !== null) checkLending(problems, lending);
+}
+
+function checkLending(problems: Problems, { keepNodes, maxClass, maxDuration, returnGrace }: Lending): void {
+  const range = `must be a whole number from 0 to ${MAX_NODES}`;
+  problems.unless(isCount(keepNodes, 0, MAX_NODES), "lending.keep_nodes", range);
+  checkPreemptionClass(problems, "lending.max_class", maxClass);
+  if (maxDuration !== null) checkWalltime(problems, "lending.max_duration_seconds", maxDuration);
+  const grace = isCount(returnGrace, 1000, MAX_RETURN_GRACE_MS);
+  problems.unless(grace, "lending.return_grace_seconds", "must be from a second to an hour");
 }

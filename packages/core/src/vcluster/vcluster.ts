@@ -2,6 +2,7 @@
 // state holds no floats.
 
 import type { Duration, Instant, TenantId, VClusterId } from "../ids.ts";
+import type { Lending, Preemptible } from "./policy.ts";
 
 export type SchedulerKind =
   | "hpc_backfill"
@@ -37,6 +38,13 @@ export interface VCluster {
   readonly maxWalltime: Duration | null;
   readonly isDefault: boolean;
   readonly createdAt: Instant;
+  /** Whether its waiting work may stop others. Absent, here and below: as its scheduler's row says. */
+  readonly preempts?: boolean;
+  readonly preemptible?: Preemptible;
+  /** Whether it uses idle nodes of vClusters that lend theirs. */
+  readonly borrows?: boolean;
+  /** Null or absent: it lends nothing. */
+  readonly lending?: Lending | null;
 }
 
 const profile = (...w: readonly [number, number, number, number, number, number, number, number, number]): Weights => ({

@@ -52,7 +52,11 @@ export const SET_UP: readonly Command[] = [
   tenant("physics", { maxNodes: 4, maxConcurrentAllocations: 3 }),
   tenant("art", { maxNodes: 3 }, 6),
   vcluster("batch", { isDefault: true }),
-  vcluster("phys", { tenant: tenantId("physics"), maxWalltime: duration(3_600_000) }),
+  vcluster("phys", {
+    tenant: tenantId("physics"),
+    maxWalltime: duration(3_600_000),
+    lending: { keepNodes: 0, maxClass: 4, maxDuration: duration(90_000), returnGrace: duration(5_000) },
+  }),
   ...["n1", "n2", "n3", "n4"].map((name) => register(name)),
   register("n5", { homeVCluster: vclusterId("phys") }),
 ];
@@ -71,6 +75,7 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [44, makeReport],
   [5, (roll, state) => cancel(someId(roll, state))],
   [3, makeRequeue],
+  [6, makePreempt],
   [2, makeExpire],
   [8, (roll) => health(nodeName(roll), pick(roll, ["heard", "late", "silent", "hardware"]) ?? "heard")],
   [14, makeRepair],
@@ -117,6 +122,7 @@ function makeSubmit(roll: Dice): Command {
         preemptionClass: roll(9),
         requeuePolicy: pick(roll, ["never", "on_node_failure", "always"] as const) ?? "never",
         maxRequeue: roll(3),
+        ...(roll(8) === 0 ? { noPreempt: true } : {}),
       },
     },
     origin(roll(3) === 0 ? `r${roll(6)}` : null, `h${roll(4) === 0 ? 1 : 0}`),
@@ -135,7 +141,10 @@ function makePlan(roll: Dice, state: State): Command {
     if (record === undefined) break;
     const { minNodes, maxNodes, constraints } = record.spec.resources;
     const count = roll(2) === 0 ? minNodes : maxNodes;
-    const usable = free.filter((node) => node.homeVCluster === null || node.homeVCluster === vc).map((node) => node.id);
+    const lends = roll(3) === 0;
+    const usable = free
+      .filter((node) => lends || node.homeVCluster === null || node.homeVCluster === vc)
+      .map((node) => node.id);
     // Two placements of one plan may well want the same node.
     const chosen = [...new Set([...constraints.requiredNodes, ...usable.slice(i * count), ...usable])].slice(0, count);
     if (roll(12) === 0) chosen.push(nodeId(nodeName(roll)));
@@ -186,6 +195,27 @@ function makeRequeue(roll: Dice, state: State): Command {
   const expectedRequeues = roll(4) === 0 ? roll(4) : (record?.requeues ?? 0);
   const cause = pick(roll, ["node_failure", "launch_failed", "drained", "policy"] as const) ?? "policy";
   return { kind: "allocation.requeue", allocation: record?.id ?? someId(roll, state), expectedRequeues, cause };
+}
+
+/** Mostly a decision that could stand; sometimes of an equal class, an old attempt, or for who does not wait. */
+function makePreempt(roll: Dice, state: State): Command {
+  const waiting = ["batch", "phys"].flatMap((name) => Array.from(state.pending(vclusterId(name))));
+  const winner = roll(8) === 0 ? pick(roll, Array.from(state.allocations())) : pick(roll, waiting);
+  const classOf = (record: Allocation): number => record.spec.lifecycle.preemptionClass;
+  const own = winner === undefined ? 11 : classOf(winner);
+  const below = Array.from(state.placed()).filter((record) => roll(8) === 0 || classOf(record) < own);
+  const victims = below.slice(0, 1 + roll(roll(8) === 0 ? 5 : 2));
+  const nodes = victims.flatMap(({ phase }) => (isPlaced(phase) ? phase.nodes : []));
+  return {
+    kind: "allocation.preempt",
+    allocation: winner?.id ?? someId(roll, state),
+    basis: logIndex(Math.max(0, roll(8) === 0 ? state.index - 3 + roll(6) : state.index)),
+    victims: victims.map(({ id: name, attempt: tries }) => ({
+      allocation: name,
+      attempt: roll(12) === 0 ? attempt(roll(3)) : tries,
+    })),
+    nodes: roll(12) === 0 ? [nodeId(nodeName(roll))] : nodes,
+  };
 }
 
 function makeExpire(roll: Dice, state: State): Command {

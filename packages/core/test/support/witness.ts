@@ -33,6 +33,8 @@ export interface Work {
   failed: number;
   cancelled: number;
   requeued: number;
+  preempted: number;
+  borrowed: number;
   archived: number;
   repeated: number;
   nodeMoves: number;
@@ -51,6 +53,8 @@ export const noWork = (): Work => ({
   failed: 0,
   cancelled: 0,
   requeued: 0,
+  preempted: 0,
+  borrowed: 0,
   archived: 0,
   repeated: 0,
   nodeMoves: 0,
@@ -129,6 +133,8 @@ export function createWitness(state: State, work: Work): Witness {
       const more = record.requeues - past.requeues;
       check(more === 0 || more === 1, `${record.id} was requeued ${more} times at once`);
       if (record.requeues > past.requeues) work.requeued += 1;
+      const stopped = (record.preemptions ?? 0) - (past.preemptions ?? 0);
+      check(stopped === 0 || (stopped === 1 && more === 0), `${record.id} was stopped ${stopped} times at once`);
       checkProgress(record, past);
       check(record.submittedAt === past.submittedAt, `${record.id} was submitted again`);
     }
@@ -161,11 +167,27 @@ export function createWitness(state: State, work: Work): Witness {
       check(command.basis >= past.pendingSinceIndex, `${allocation} was placed by an old plan`);
       check(command.basis < applied.index, `${allocation} was placed by a plan from the future`);
       check(command.placements[i]?.attempt === past.attempt + 1, `${allocation} was placed as another attempt`);
+      checkBorrowed(command.placements[i]?.nodes ?? [], past);
       const { maxNodes, maxConcurrentAllocations } = state.tenant(past.spec.tenant)?.quota ?? UNLIMITED;
       const usage = state.usage(past.spec.tenant);
       check(usage.nodes <= (maxNodes ?? usage.nodes), `${past.spec.tenant} has too many nodes`);
       check(usage.running <= (maxConcurrentAllocations ?? usage.running), `${past.spec.tenant} runs too much`);
     });
+  }
+
+  /** What is lent is lent on the owner's terms. */
+  function checkBorrowed(placed: readonly NodeId[], { spec }: Allocation): void {
+    for (const node of placed) {
+      const home = state.node(node)?.homeVCluster ?? null;
+      if (home === null || home === spec.vcluster) continue;
+      const lending = state.vcluster(home)?.lending ?? null;
+      const { preemptionClass, walltime, noPreempt } = spec.lifecycle;
+      check(lending !== null, `${node} was taken from ${home}, which lends nothing`);
+      check(preemptionClass <= lending.maxClass && noPreempt !== true, `${node} was lent to work that stays`);
+      const longest = lending.maxDuration ?? Number.POSITIVE_INFINITY;
+      check((walltime ?? Number.POSITIVE_INFINITY) <= longest, `${node} was lent for too long`);
+      work.borrowed += 1;
+    }
   }
 
   /** O4: only an assigned node is believed, only forwards and once. D8: completed means that every node has said so. */
@@ -217,6 +239,29 @@ export function createWitness(state: State, work: Work): Witness {
     check(seen === command.expectedRequeues, `${command.allocation} was requeued by somebody who saw ${seen}`);
   }
 
+  /** E1: only a lower class is stopped; all named or none; who waits keeps waiting, with its nodes noted. */
+  function checkPreempt(command: Extract<Command, { kind: "allocation.preempt" }>, applied: Applied): void {
+    if (applied.outcomes[0]?.kind !== "accepted") return;
+    const winner = known.get(command.allocation);
+    const own = winner?.spec.lifecycle.preemptionClass ?? -1;
+    check(winner?.phase.kind === "pending", `others were stopped for ${command.allocation}, which does not wait`);
+    check(command.victims.length <= 3, "more than three were stopped");
+    for (const named of command.victims) {
+      const before = known.get(named.allocation);
+      const after = state.allocation(named.allocation);
+      check(before !== undefined && isPlaced(before.phase), `${named.allocation} was stopped but did not run`);
+      check(before.attempt === named.attempt, `another attempt of ${named.allocation} was stopped`);
+      check(before.spec.lifecycle.preemptionClass < own, `${named.allocation} was stopped for a class not above it`);
+      check(before.spec.lifecycle.noPreempt !== true, `${named.allocation} had asked not to be stopped`);
+      const ended = after === undefined || after.phase.kind === "failed";
+      check(ended || after.phase.kind === "pending", `${named.allocation} was stopped and is ${after?.phase.kind}`);
+      check(ended || after.requeues === before.requeues, `the stop of ${named.allocation} was counted`);
+      work.preempted += 1;
+    }
+    const phase = state.allocation(command.allocation)?.phase;
+    check(phase?.kind === "pending" && phase.awaits !== undefined, `${command.allocation} has no nodes to wait for`);
+  }
+
   return {
     before(command) {
       records = all();
@@ -240,6 +285,7 @@ export function createWitness(state: State, work: Work): Witness {
       if (command.kind === "plan.commit") checkPlan(command, applied);
       if (command.kind === "attempt.report") checkReport(command, applied);
       if (command.kind === "allocation.requeue") checkRequeue(command, applied);
+      if (command.kind === "allocation.preempt") checkPreempt(command, applied);
       const [outcome] = applied.outcomes;
       const idle = outcome?.kind === "rejected" || outcome?.repeated === true;
       if (!idle) return;

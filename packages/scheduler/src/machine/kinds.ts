@@ -37,6 +37,7 @@ export function numberKinds(nodes: readonly NodeInput[]): Kinds {
 /** Of one kind of hardware. */
 export function alike(a: NodeInput, b: NodeInput): boolean {
   return (
+    a.lender === b.lender &&
     a.cpuCores === b.cpuCores &&
     a.memoryBytes === b.memoryBytes &&
     a.gpuCount === b.gpuCount &&
@@ -55,7 +56,16 @@ const sameList = (a: readonly string[], b: readonly string[]): boolean =>
 const kindKey = (node: NodeInput): string => {
   const { cpuCores, memoryBytes, gpuType, gpuCount, features, cxlMemoryBytes = 0, powerWatts = 0 } = node;
   const { gpuTopology = null, memoryTopology = null } = node;
-  const plain = [cpuCores, memoryBytes, gpuType, gpuCount, cxlMemoryBytes, powerWatts, ...features].join("\u0000");
+  const plain = [
+    node.lender ?? "",
+    cpuCores,
+    memoryBytes,
+    gpuType,
+    gpuCount,
+    cxlMemoryBytes,
+    powerWatts,
+    ...features,
+  ].join("\u0000");
   if (gpuTopology === null && memoryTopology === null) return plain;
   return `${plain}\u0000${JSON.stringify([gpuTopology, memoryTopology])}`;
 };

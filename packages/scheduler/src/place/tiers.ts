@@ -45,8 +45,13 @@ function pressureOf(machine: Machine, pending: CycleInput["pending"]): Float64Ar
       if (kinds[kind] === 1) pressure[kind] = (pressure[kind] as number) + each;
     }
   }
+  // Borrowed nodes are the last choice, whatever is asked for.
+  for (const [kind, { lender }] of machine.kinds.entries()) if (lender !== undefined) pressure[kind] = BORROWED;
   return pressure;
 }
+
+/** More than any queue asks for. */
+const BORROWED = Number.MAX_SAFE_INTEGER;
 
 function cumulated({ cells }: Machine, hardware: Hardware, pressure: Float64Array): readonly Int32Array[] {
   const level = (kind: number): number => pressure[kind] as number;

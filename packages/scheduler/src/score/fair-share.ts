@@ -4,12 +4,12 @@
 export interface Share {
   /** Thousandths of the cluster. */
   readonly targetMilli: number;
-  readonly nodesInUse: number;
-  readonly clusterNodes: number;
+  /** Its part of what all use, between 0 and 1. */
+  readonly used: number;
 }
 
-export function fairShare({ targetMilli, nodesInUse, clusterNodes }: Share): number {
-  if (targetMilli <= 0 || clusterNodes <= 0) return 0;
+export function fairShare({ targetMilli, used }: Share): number {
+  if (targetMilli <= 0) return 0;
   const target = targetMilli / 1000;
-  return Math.min(1, Math.max(0, (target - nodesInUse / clusterNodes) / target));
+  return Math.min(1, Math.max(0, (target - used) / target));
 }

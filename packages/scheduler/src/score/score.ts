@@ -6,6 +6,7 @@
 import { between, type Factor, type Instant, type Scores, type Weights } from "@lattice/core";
 import type { CycleInput, TenantInput } from "../cycle-types.ts";
 import type { Job } from "../job.ts";
+import { BORROWED_PENALTY } from "../limits.ts";
 import { type Machine, machineOf } from "../machine/machine.ts";
 import type { Signals } from "../signals.ts";
 import { backlog, backlogOf } from "./backlog.ts";
@@ -78,6 +79,9 @@ function breakdown(basis: ScoreBasis, job: Job, nodes: readonly number[] | null)
     const milli = Math.round(basis.weights.conformance * alikeness(basis, job, nodes));
     parts.conformance = milli;
     total += milli;
+    const borrowed = borrowedTerm(basis, nodes);
+    if (borrowed !== 0) parts.borrowed = borrowed;
+    total += borrowed;
   }
   parts.total = total;
   return parts;
@@ -131,8 +135,12 @@ function value(basis: ScoreBasis, job: Job, factor: OrderingFactor): number {
 function shareDeficit({ tenants, machine }: ScoreBasis, { input }: Job): number {
   const tenant = tenants.get(input.tenant);
   if (tenant === undefined) return 0;
-  const { fairShareMilli, nodesInUse } = tenant;
-  return fairShare({ targetMilli: fairShareMilli, nodesInUse, clusterNodes: machine.usableCount });
+  const { fairShareMilli, nodesInUse, usedShare } = tenant;
+  const { usableCount } = machine;
+  return fairShare({
+    targetMilli: fairShareMilli,
+    used: usedShare ?? (usableCount === 0 ? 1 : nodesInUse / usableCount),
+  });
 }
 
 /** What soft quotas take away: never more than the sum. */
@@ -146,6 +154,12 @@ function softQuotaTerm({ tenants, machine }: ScoreBasis, job: Job, sum: number):
     burstAllowance: tenant.burstAllowanceMilli === undefined ? undefined : tenant.burstAllowanceMilli / 1000,
   });
   return whole(-sum * (1 - left));
+}
+
+/** The owner may want them back. */
+function borrowedTerm({ machine }: ScoreBasis, nodes: readonly number[]): number {
+  const borrowed = nodes.filter((node) => machine.nodes[node]?.lender !== undefined).length;
+  return borrowed === 0 ? 0 : whole((-BORROWED_PENALTY * borrowed) / nodes.length);
 }
 
 function alikeness({ machine }: ScoreBasis, job: Job, nodes: readonly number[]): number {

@@ -155,7 +155,11 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
       const id = status.allocationId as AllocationId;
       const number = attempt(status.attempt);
       const over = status.state === pb.AllocationState.COMPLETED || status.state === pb.AllocationState.FAILED;
-      tell(over ? forgetOrder(id, number) : stopOrder(id, number, "this attempt no longer belongs to this node"));
+      tell(
+        over
+          ? forgetOrder(id, number)
+          : stopOrder({ allocation: id, attempt: number }, "this attempt no longer belongs to this node"),
+      );
     }
   }
 
@@ -185,7 +189,7 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
     context.logger.info({ node: command.node, report: command, refusal }, "report not taken");
     const ended = command.state === "completed" || command.state === "failed";
     if (ended) send(forgetOrder(command.allocation, command.attempt));
-    else send(stopOrder(command.allocation, command.attempt, "this attempt no longer belongs to this node"));
+    else send(stopOrder(command, "this attempt no longer belongs to this node"));
   }
 }
 

@@ -2,7 +2,17 @@
 // it again after a reconnect or a change of leader gives the same order.
 
 import { create } from "@bufbuild/protobuf";
-import type { Allocation, AllocationId, Attempt, Claim, NodeId, PlacedPhase, Task, View } from "@lattice/core";
+import type {
+  Allocation,
+  AllocationId,
+  Attempt,
+  Claim,
+  Duration,
+  NodeId,
+  PlacedPhase,
+  Task,
+  View,
+} from "@lattice/core";
 import { isPlaced } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import type { ServerMessageBody } from "./hub.ts";
@@ -36,9 +46,21 @@ export function runOrder(allocation: Allocation, node: NodeId): ServerMessageBod
   };
 }
 
-export const stopOrder = (allocation: AllocationId, attempt: Attempt, reason: string): ServerMessageBody => ({
+/** What is to be stopped, with its own time to end where it was given one. */
+export interface Stopping {
+  readonly allocation: AllocationId;
+  readonly attempt: Attempt;
+  readonly grace?: Duration;
+}
+
+export const stopOrder = ({ allocation, attempt, grace }: Stopping, reason: string): ServerMessageBody => ({
   case: "stop",
-  value: create(pb.StopOrderSchema, { allocationId: allocation, attempt, graceSeconds: GRACE_SECONDS, reason }),
+  value: create(pb.StopOrderSchema, {
+    allocationId: allocation,
+    attempt,
+    graceSeconds: grace === undefined ? GRACE_SECONDS : Math.ceil(grace / 1000),
+    reason,
+  }),
 });
 
 export const forgetOrder = (allocation: AllocationId, attempt: Attempt): ServerMessageBody => ({
@@ -48,10 +70,10 @@ export const forgetOrder = (allocation: AllocationId, attempt: Attempt): ServerM
 
 /** The order that a claim stands for, whatever happened before; null when the node has done its part. */
 export function orderOf(view: View, node: NodeId, claim: Claim): ServerMessageBody | null {
-  if (claim.releasing) return stopOrder(claim.allocation, claim.attempt, "the attempt is over");
+  if (claim.releasing) return stopOrder(claim, "the attempt is over");
   const allocation = view.allocation(claim.allocation);
   if (allocation === undefined || allocation.attempt !== claim.attempt) {
-    return stopOrder(claim.allocation, claim.attempt, "the attempt is over");
+    return stopOrder(claim, "the attempt is over");
   }
   // It waits for the other nodes. An agent that lost its memory would run it a second time.
   if (isPlaced(allocation.phase) && hasEndedOn(allocation.phase, node)) return null;

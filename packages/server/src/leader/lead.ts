@@ -31,6 +31,7 @@ export interface LeadOptions {
   readonly metrics: Metrics;
   readonly retention: Retention;
   readonly backfillDepth: number;
+  readonly budgetDays: number;
   readonly minCycleGap: Duration;
   readonly heartbeatTimeout: Duration;
   readonly gracePeriod: Duration;
@@ -136,6 +137,8 @@ export function startLeading(options: LeadOptions): Leader {
               options.onCycle(result);
             },
             onPlan: (vcluster, result) => options.metrics.schedulingPlan(vcluster, result),
+            onPreempted: (vcluster, reason) => options.metrics.schedulingPreemption(vcluster, reason),
+            budgetDays: options.budgetDays,
           },
           over,
         ),
@@ -176,7 +179,7 @@ function perform({ hub, replica }: LeadOptions, applied: Applied): void {
 }
 
 function send(hub: AgentHub, replica: Replica, effect: Effect): void {
-  if (effect.kind === "stop") hub.send(effect.node, stopOrder(effect.allocation, effect.attempt, effect.reason));
+  if (effect.kind === "stop") hub.send(effect.node, stopOrder(effect, effect.reason));
   if (effect.kind === "forget") hub.send(effect.node, forgetOrder(effect.allocation, effect.attempt));
   if (effect.kind !== "run") return;
   const allocation = replica.view.allocation(effect.allocation);

@@ -15,6 +15,8 @@ export interface PlanResult {
 export interface SchedulingMetrics {
   schedulingCycle(vcluster: string, seconds: number): void;
   schedulingPlan(vcluster: string, result: PlanResult): void;
+  /** One allocation was stopped for another. */
+  schedulingPreemption(vcluster: string, reason: string): void;
   /** Pending allocations; vClusters left out vanish. */
   queueDepth(byVCluster: ReadonlyMap<string, number>): void;
 }
@@ -49,6 +51,12 @@ export function schedulingMetrics(registry: Registry): SchedulingMetrics {
     labelNames: ["vcluster"],
     registers,
   });
+  const preemptions = new Counter({
+    name: "lattice_scheduling_preemptions_total",
+    help: "Allocations stopped for others, by their vCluster and why.",
+    labelNames: ["vcluster", "reason"],
+    registers,
+  });
   const depth = new Gauge({
     name: "lattice_scheduling_queue_depth",
     help: "Pending allocations.",
@@ -63,6 +71,7 @@ export function schedulingMetrics(registry: Registry): SchedulingMetrics {
       backfilled.inc({ vcluster }, result.backfilled);
       for (const [reason, count] of result.rejected) proposals.inc({ vcluster, result: "rejected", reason }, count);
     },
+    schedulingPreemption: (vcluster, reason) => preemptions.inc({ vcluster, reason }),
     queueDepth(byVCluster) {
       depth.reset();
       for (const [vcluster, count] of byVCluster) depth.set({ vcluster }, count);

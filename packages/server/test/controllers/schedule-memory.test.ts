@@ -31,6 +31,7 @@ const resultOf = (vcluster: VCluster, fields: Partial<CycleResult> = {}): CycleR
   basis: logIndex(1),
   placements: [],
   reservations: [],
+  preemptions: [],
   reasons: new Map(),
   estimates: new Map(),
   scores: new Map(),

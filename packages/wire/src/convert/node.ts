@@ -8,6 +8,7 @@ import { FieldList } from "../errors/field-list.ts";
 import { timestampFromMs } from "../json/timestamp.ts";
 import { bytesToGb, gbToBytes, isUsableGb } from "./amounts.ts";
 import { nodeStateToProto } from "./states.ts";
+import { insideFromProto, insideToProto } from "./topology.ts";
 
 /** What only the leader knows: heartbeats are not in the log. */
 export interface NodeLiveness {
@@ -40,6 +41,7 @@ export function nodeToProto(node: Node, liveness: NodeLiveness): proto.Node {
     agentVersion: node.agentVersion,
     connected: liveness.connected,
     address: node.address,
+    currentVcluster: node.claims[0]?.vcluster ?? "",
   });
   if (liveness.lastHeardAt !== null) message.lastHeartbeat = timestampFromMs(liveness.lastHeardAt);
   return message;
@@ -58,12 +60,14 @@ export const capabilitiesToProto = (c: Capabilities): proto.Capabilities =>
     kernel: c.kernel,
     isolation: c.isolation,
     hollow: c.hollow,
+    ...insideToProto(c),
   });
 
 /** Throws a ProblemError that names the field. */
 export function capabilitiesFromProto(c: proto.Capabilities): Capabilities {
   const problems = new FieldList();
   if (!isUsableGb(c.memoryGb)) problems.add("capabilities.memory_gb", "must be a number of GiB, 0 or more");
+  const inside = insideFromProto(c, problems);
   problems.throwIfAny();
   return {
     cpuCores: c.cpuCores,
@@ -75,5 +79,6 @@ export function capabilitiesFromProto(c: proto.Capabilities): Capabilities {
     kernel: c.kernel,
     isolation: c.isolation,
     hollow: c.hollow,
+    ...inside,
   };
 }

@@ -135,6 +135,7 @@ function constraintsOf(c: proto.Constraints | undefined, problems: FieldList): C
     ...(c?.requireUnifiedMemory ? { requireUnifiedMemory: true } : null),
     ...(c?.preferSameNuma ? { preferSameNuma: true } : null),
     ...(c?.allowCxlMemory ? { allowCxlMemory: true } : null),
+    ...(c?.maxGroups ? { maxGroups: c.maxGroups } : null),
   };
 }
 
@@ -155,6 +156,7 @@ function lifecycleOf(l: proto.Lifecycle | undefined, fallback: Duration, problem
     preemptionClass: l?.preemptionClass ?? DEFAULT_PREEMPTION_CLASS,
     requeuePolicy: policy ?? (kind === "unbounded" ? "always" : "on_node_failure"),
     maxRequeue: l?.maxRequeue ?? DEFAULT_MAX_REQUEUE,
+    ...(l?.noPreempt ? { noPreempt: true } : null),
   };
 }
 

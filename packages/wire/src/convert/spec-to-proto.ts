@@ -42,6 +42,7 @@ export function specToProto(spec: AllocationSpec): proto.AllocationSpec {
       preemptionClass: lifecycle.preemptionClass,
       requeuePolicy: POLICIES[lifecycle.requeuePolicy],
       maxRequeue: lifecycle.maxRequeue,
+      noPreempt: lifecycle.noPreempt ?? false,
     }),
   });
 }
@@ -77,4 +78,5 @@ const constraintsToProto = (c: Constraints): proto.Constraints =>
     requireUnifiedMemory: c.requireUnifiedMemory ?? false,
     preferSameNuma: c.preferSameNuma ?? false,
     allowCxlMemory: c.allowCxlMemory ?? false,
+    maxGroups: c.maxGroups ?? 0,
   });

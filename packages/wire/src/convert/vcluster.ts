@@ -7,6 +7,7 @@ import { VClusterSchema, WeightsSchema } from "../../gen/lattice/v1/admin_pb.ts"
 import { FieldList } from "../errors/field-list.ts";
 import { timestampFromMs } from "../json/timestamp.ts";
 import { fractionToMilli, milliToFraction } from "./amounts.ts";
+import { sharingToProto } from "./sharing.ts";
 import { schedulerToProto } from "./states.ts";
 
 /** Only ratios matter, so nobody needs more. */
@@ -49,6 +50,7 @@ export const vclusterToProto = (
     createdAt: timestampFromMs(vcluster.createdAt),
     pending: counts.pending,
     running: counts.running,
+    ...sharingToProto(vcluster),
   });
 
 export function weightsToProto(weights: Weights): proto.Weights {

@@ -7,9 +7,10 @@ import { type Draft, isFieldName } from "./draft.ts";
 
 const TEXT = ["gpu_type", "topology"] as const;
 const AMOUNTS = ["gpu_count", "memory_gb", "cpu_cores"] as const;
+const MOST = ["max_groups"] as const;
 const LISTS = ["features", "required_nodes", "excluded_nodes"] as const;
 const FLAGS = ["require_conformance", "require_unified_memory", "prefer_same_numa", "allow_cxl_memory"] as const;
-export const CONSTRAINT_NAMES: readonly string[] = [...TEXT, ...AMOUNTS, ...LISTS, ...FLAGS];
+export const CONSTRAINT_NAMES: readonly string[] = [...TEXT, ...AMOUNTS, ...MOST, ...LISTS, ...FLAGS];
 
 const PATH = "resources.constraints";
 const TERM = /^([A-Za-z][A-Za-z0-9_-]*)\s*(>=|<=|==|=|:|>|<)\s*(.*)$/;
@@ -56,6 +57,7 @@ function putTerm(draft: Draft, term: string, from: string): void {
   const [, name = "", operator = "", value = ""] = match;
   const equal = operator === "=" || operator === ":" || operator === "==";
   if (isOneOf(AMOUNTS, name)) putAmount(draft, { name, value, from, usable: equal || operator === ">=" });
+  else if (isOneOf(MOST, name)) putMost(draft, { name, value, from, usable: equal || operator === "<=" });
   else if (!equal) draft.problems.add(from, `"${name}" takes "=", not "${operator}"`);
   else if (isOneOf(FLAGS, name)) draft.put(`${PATH}.${name}`, value !== "false" && value !== "0", from);
   else if (isOneOf(LISTS, name)) draft.append(`${PATH}.${name}`, words(value.replace(/[|+;]/g, " ")), from);
@@ -75,6 +77,14 @@ function putAmount(draft: Draft, given: { name: string; value: string; from: str
   if (!usable) draft.problems.add(from, `"${name}" can only be a least amount`, `Write "${name}>=N".`);
   else if (match === null) draft.problems.add(from, `"${name}" needs a number, 0 or more`);
   else draft.put(`${PATH}.${name}`, Number(match[1]), from);
+}
+
+/** The other way round: a bound from above. */
+function putMost(draft: Draft, given: { name: string; value: string; from: string; usable: boolean }): void {
+  const { name, value, from, usable } = given;
+  if (!usable) draft.problems.add(from, `"${name}" can only be a greatest amount`, `Write "${name}<=N".`);
+  else if (!/^\d+$/.test(unquoted(value))) draft.problems.add(from, `"${name}" needs a whole number, 1 or more`);
+  else draft.put(`${PATH}.${name}`, Number(unquoted(value)), from);
 }
 
 const words = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== "");

@@ -143,6 +143,7 @@ export const FIELDS: ReadonlyMap<string, PutField> = new Map<string, PutField>([
   ["requeue", putRequeue],
   ["requeue_policy", at("lifecycle.requeue_policy")],
   ["max_requeue", at("lifecycle.max_requeue")],
+  ["no_preempt", at("lifecycle.no_preempt")],
   ["env", at("environment.variables")],
   ["variables", at("environment.variables")],
   ["workdir", at("environment.workdir")],
@@ -163,5 +164,4 @@ export const UNOFFERED_FIELDS: readonly string[] = [
   "template",
   "range",
   "concurrency",
-  "no_preempt",
 ];

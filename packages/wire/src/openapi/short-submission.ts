@@ -58,6 +58,7 @@ export const SHORT_SUBMISSION: JsonObject = {
     requeue: either(flag, refTo("RequeuePolicy")),
     requeue_policy: refTo("RequeuePolicy"),
     max_requeue: { type: "integer", minimum: 0, maximum: 100 },
+    no_preempt: says(flag, "It is never stopped for others."),
     env: pairs,
     variables: pairs,
     workdir: text,

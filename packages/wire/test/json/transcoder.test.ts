@@ -29,6 +29,8 @@ describe("toJson", () => {
         kernel: "",
         isolation: "",
         hollow: false,
+        cxl_memory_gb: 0,
+        power_watts: 0,
       },
       group: "",
       conformance: "",
@@ -37,6 +39,7 @@ describe("toJson", () => {
       agent_version: "",
       connected: false,
       address: "",
+      current_vcluster: "",
     });
   });
 
@@ -48,7 +51,10 @@ describe("toJson", () => {
       log_index: "",
     });
     expect(toJson(pb.QuotaSchema, create(pb.QuotaSchema, { maxNodes: 0 }))).toEqual({ max_nodes: 0 });
-    expect(toJson(pb.LifecycleSchema, create(pb.LifecycleSchema))).toEqual({ walltime_seconds: 0 });
+    expect(toJson(pb.LifecycleSchema, create(pb.LifecycleSchema))).toEqual({
+      walltime_seconds: 0,
+      no_preempt: false,
+    });
   });
 
   test("a scheduler, bytes, and a value that this version does not know", () => {

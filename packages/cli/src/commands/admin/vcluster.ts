@@ -12,6 +12,7 @@ import { parseAmount } from "../../parse/amount.ts";
 import { parseCount } from "../../parse/count.ts";
 import { requireName } from "../../parse/name.ts";
 import { showFields } from "./fields.ts";
+import { addSharingFlags, type SharingFlags, sharingFields, sharingOf } from "./vcluster-sharing.ts";
 
 const SCHEDULERS: readonly SchedulerType[] = [
   "hpc_backfill",
@@ -35,7 +36,7 @@ const WEIGHTS = {
 
 type WeightFlags = { readonly [Flag in keyof typeof WEIGHTS]?: number };
 
-interface VClusterFlags extends WeightFlags {
+interface VClusterFlags extends WeightFlags, SharingFlags {
   readonly name?: string;
   readonly description?: string;
   readonly scheduler?: SchedulerType;
@@ -105,6 +106,7 @@ function addSettingFlags(command: Command): Command {
       parseWalltime(text, "--default-walltime"),
     )
     .option("--max-walltime <time>", "the longest allowed", (text) => parseWalltime(text, "--max-walltime"));
+  addSharingFlags(command);
   for (const factor of Object.values(WEIGHTS)) {
     command.option(`--${dashed(factor)} <weight>`, `weight of ${factor.replaceAll("_", " ")}`, parseAmount);
   }
@@ -122,6 +124,7 @@ function settingsOf(flags: VClusterFlags): VClusterSettings {
     ...(flags.backfillDepth === undefined ? {} : { backfill_depth: flags.backfillDepth }),
     ...(flags.defaultWalltime === undefined ? {} : { default_walltime_seconds: flags.defaultWalltime }),
     ...(flags.maxWalltime === undefined ? {} : { max_walltime_seconds: flags.maxWalltime }),
+    ...sharingOf(flags),
     ...(weights.length === 0 ? {} : { weights: Object.fromEntries(weights) }),
   };
 }
@@ -177,6 +180,7 @@ async function showVCluster({ print }: Context, vcluster: VCluster): Promise<voi
     ["Backfill depth", vcluster.backfill_depth],
     ["Default walltime", duration(vcluster.default_walltime_seconds)],
     ["Longest walltime", duration(vcluster.max_walltime_seconds)],
+    ...sharingFields(vcluster),
     [
       "Weights",
       Object.entries(vcluster.weights ?? {})

@@ -45,6 +45,7 @@ export function detailLines(allocation: Allocation, now: number): readonly (read
     ["Requeue policy", spec.lifecycle?.requeue_policy],
     ["Attempt", text(allocation.attempt)],
     ["Requeues", allocation.requeues === 0 ? undefined : text(allocation.requeues)],
+    ["Preemptions", (allocation.preemptions ?? 0) === 0 ? undefined : text(allocation.preemptions)],
     ["Backfilled", allocation.backfilled === true ? "yes" : undefined],
     ["Tags", tags.join(", ")],
     ["Submitted", localTime(allocation.submitted_at)],

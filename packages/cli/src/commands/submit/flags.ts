@@ -61,6 +61,7 @@ export function addSubmitFlags(command: Command): Command {
     new Option("--no-requeue", "never start again"),
     new Option("--max-requeue <count>", "how often it may start again"),
     new Option("--service", "run without a time limit"),
+    new Option("--no-preempt", "never stop it for others"),
   ];
   // Refused by the server by name; whoever has them in a script learns so, and nobody is led to them.
   const notOffered = [
@@ -78,7 +79,6 @@ export function addSubmitFlags(command: Command): Command {
     new Option("--scale-metric <name>", "with --reactive: the metric"),
     new Option("--scale-target <value>", "with --reactive: its target"),
     new Option("--checkpoint <strategy>", "how it can be checkpointed"),
-    new Option("--no-preempt", "never preempt it"),
     new Option("--sensitive", "on nodes of its own, audited"),
   ];
   for (const option of options) command.addOption(option);

@@ -14,7 +14,7 @@ import {
   type View,
   WEIGHT_PROFILES,
 } from "@lattice/core";
-import { pb, schedulerFromProto, vclusterToProto, weightsFromProto } from "@lattice/wire";
+import { pb, schedulerFromProto, sharingFromProto, vclusterToProto, weightsFromProto } from "@lattice/wire";
 import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_DESCRIPTION_LENGTH } from "../limits/limits.ts";
@@ -58,6 +58,7 @@ export async function createVCluster(call: Call, request: pb.CreateVClusterReque
         : seconds(request.defaultWalltimeSeconds),
     maxWalltime,
     isDefault: false,
+    ...sharingFromProto(request, null),
   });
   return answer(call, vcluster, String(index));
 }
@@ -93,6 +94,7 @@ export async function updateVCluster(call: Call, request: pb.UpdateVClusterReque
       ? {}
       : { defaultWalltime: seconds(request.defaultWalltimeSeconds) }),
     ...(request.maxWalltimeSeconds === undefined ? {} : { maxWalltime: limitOf(request.maxWalltimeSeconds) }),
+    ...sharingFromProto(request, vcluster.lending ?? null),
   };
   if (Object.keys(change).length === 0) throw invalid("body", "changes nothing", "Name what is to change.");
   const origin = originOf(call, pb.UpdateVClusterRequestSchema, request);

@@ -11,6 +11,7 @@ import { type Clock, sleep } from "../../clock.ts";
 import type { Sequencer } from "../../leader/sequencer.ts";
 import type { PlanResult } from "../../observe/scheduling.ts";
 import type { Replica } from "../../replica/replica.ts";
+import { carryOutPreemptions } from "../preempt/act.ts";
 import { createScheduleMemory } from "./memory.ts";
 import { planResult } from "./plan-result.ts";
 import { wakeupOf } from "./wakeups.ts";
@@ -28,6 +29,9 @@ export interface ScheduleContext {
   readonly hub: Pick<AgentHub, "connected" | "onConnect">;
   readonly onCycle: (result: CycleResult, seconds: number) => void;
   readonly onPlan: (vcluster: VClusterId, result: PlanResult) => void;
+  readonly onPreempted: (vcluster: string, reason: string) => void;
+  /** Days over which use counts towards budgets and shares. */
+  readonly budgetDays: number;
 }
 
 export async function runSchedule(context: ScheduleContext, signal: AbortSignal): Promise<void> {
@@ -82,10 +86,15 @@ export async function runSchedule(context: ScheduleContext, signal: AbortSignal)
   async function runCycle(vcluster: VCluster): Promise<void> {
     const began = clock.worked();
     const now = clock.now();
-    const result = cycle(snapshotFor(replica.view, vcluster, now, hub.connected, memory.beyond(vcluster, now)));
+    const beyond = { ...memory.beyond(vcluster, now), budgetDays: context.budgetDays };
+    const result = cycle(snapshotFor(replica.view, vcluster, now, hub.connected, beyond));
     const costMs = clock.worked() - began;
     context.onCycle(memory.took(result, now, costMs), costMs / 1000);
-    if (result.placements.length === 0) return;
+    if (result.placements.length > 0) await commitPlan(vcluster, result);
+    await carryOutPreemptions(context, result);
+  }
+
+  async function commitPlan(vcluster: VCluster, result: CycleResult): Promise<void> {
     const { outcome } = await context.sequencer.propose({
       kind: "plan.commit",
       vcluster: vcluster.id,

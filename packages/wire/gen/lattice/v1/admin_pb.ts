@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/admin.proto.
  */
 export const file_lattice_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChZsYXR0aWNlL3YxL2FkbWluLnByb3RvEgpsYXR0aWNlLnYxIscCCgVRdW90YRIWCgltYXhfbm9kZXMYASABKA1IAIgBARInChptYXhfY29uY3VycmVudF9hbGxvY2F0aW9ucxgCIAEoDUgBiAEBEh4KEWZhaXJfc2hhcmVfdGFyZ2V0GAMgASgBSAKIAQESHQoQZ3B1X2hvdXJzX2J1ZGdldBgEIAEoAUgDiAEBEh4KEW5vZGVfaG91cnNfYnVkZ2V0GAUgASgBSASIAQESHAoPYnVyc3RfYWxsb3dhbmNlGAYgASgBSAWIAQFCDAoKX21heF9ub2Rlc0IdChtfbWF4X2NvbmN1cnJlbnRfYWxsb2NhdGlvbnNCFAoSX2ZhaXJfc2hhcmVfdGFyZ2V0QhMKEV9ncHVfaG91cnNfYnVkZ2V0QhQKEl9ub2RlX2hvdXJzX2J1ZGdldEISChBfYnVyc3RfYWxsb3dhbmNlIt8BCgZUZW5hbnQSCgoCaWQYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSIAoFcXVvdGEYAyABKAsyES5sYXR0aWNlLnYxLlF1b3RhEhwKFG1heF9wcmVlbXB0aW9uX2NsYXNzGAQgASgNEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWF1dG9tYXRpYxgGIAEoCBIUCgxub2Rlc19pbl91c2UYByABKA0SGwoTcnVubmluZ19hbGxvY2F0aW9ucxgIIAEoDSKoAQoTQ3JlYXRlVGVuYW50UmVxdWVzdBIKCgJpZBgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIgCgVxdW90YRgDIAEoCzIRLmxhdHRpY2UudjEuUXVvdGESIQoUbWF4X3ByZWVtcHRpb25fY2xhc3MYBCABKA1IAIgBARISCgpyZXF1ZXN0X2lkGAUgASgJQhcKFV9tYXhfcHJlZW1wdGlvbl9jbGFzcyIeChBHZXRUZW5hbnRSZXF1ZXN0EgoKAmlkGAEgASgJIjsKEkxpc3RUZW5hbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCSJmChNMaXN0VGVuYW50c1Jlc3BvbnNlEiMKB3RlbmFudHMYASADKAsyEi5sYXR0aWNlLnYxLlRlbmFudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEQoJbG9nX2luZGV4GAMgASgJIswBChNVcGRhdGVUZW5hbnRSZXF1ZXN0EgoKAmlkGAEgASgJEhgKC2Rlc2NyaXB0aW9uGAIgASgJSACIAQESIAoFcXVvdGEYAyABKAsyES5sYXR0aWNlLnYxLlF1b3RhEiEKFG1heF9wcmVlbXB0aW9uX2NsYXNzGAQgASgNSAGIAQESDQoFdW5zZXQYBSADKAkSEgoKcmVxdWVzdF9pZBgGIAEoCUIOCgxfZGVzY3JpcHRpb25CFwoVX21heF9wcmVlbXB0aW9uX2NsYXNzIkcKDlRlbmFudFJlc3BvbnNlEiIKBnRlbmFudBgBIAEoCzISLmxhdHRpY2UudjEuVGVuYW50EhEKCWxvZ19pbmRleBgCIAEoCSLjAgoHV2VpZ2h0cxIVCghwcmlvcml0eRgBIAEoAUgAiAEBEhYKCXdhaXRfdGltZRgCIAEoAUgBiAEBEhcKCmZhaXJfc2hhcmUYAyABKAFIAogBARIVCgh0b3BvbG9neRgEIAEoAUgDiAEBEhsKDmRhdGFfcmVhZGluZXNzGAUgASgBSASIAQESFAoHYmFja2xvZxgGIAEoAUgFiAEBEhMKBmVuZXJneRgHIAEoAUgGiAEBEhcKCmNoZWNrcG9pbnQYCCABKAFIB4gBARIYCgtjb25mb3JtYW5jZRgJIAEoAUgIiAEBQgsKCV9wcmlvcml0eUIMCgpfd2FpdF90aW1lQg0KC19mYWlyX3NoYXJlQgsKCV90b3BvbG9neUIRCg9fZGF0YV9yZWFkaW5lc3NCCgoIX2JhY2tsb2dCCQoHX2VuZXJneUINCgtfY2hlY2twb2ludEIOCgxfY29uZm9ybWFuY2Ui7QIKCFZDbHVzdGVyEgoKAmlkGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBnRlbmFudBgDIAEoCRIsCglzY2hlZHVsZXIYBCABKA4yGS5sYXR0aWNlLnYxLlNjaGVkdWxlclR5cGUSJAoHd2VpZ2h0cxgFIAEoCzITLmxhdHRpY2UudjEuV2VpZ2h0cxIeChZjeWNsZV9pbnRlcnZhbF9zZWNvbmRzGAYgASgNEhYKDmJhY2tmaWxsX2RlcHRoGAcgASgNEiAKGGRlZmF1bHRfd2FsbHRpbWVfc2Vjb25kcxgIIAEoDRIcChRtYXhfd2FsbHRpbWVfc2Vjb25kcxgJIAEoDRISCgppc19kZWZhdWx0GAogASgIEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3BlbmRpbmcYDCABKA0SDwoHcnVubmluZxgNIAEoDSKgAwoVQ3JlYXRlVkNsdXN0ZXJSZXF1ZXN0EgoKAmlkGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBnRlbmFudBgDIAEoCRIsCglzY2hlZHVsZXIYBCABKA4yGS5sYXR0aWNlLnYxLlNjaGVkdWxlclR5cGUSJAoHd2VpZ2h0cxgFIAEoCzITLmxhdHRpY2UudjEuV2VpZ2h0cxIjChZjeWNsZV9pbnRlcnZhbF9zZWNvbmRzGAYgASgNSACIAQESGwoOYmFja2ZpbGxfZGVwdGgYByABKA1IAYgBARIlChhkZWZhdWx0X3dhbGx0aW1lX3NlY29uZHMYCCABKA1IAogBARIhChRtYXhfd2FsbHRpbWVfc2Vjb25kcxgJIAEoDUgDiAEBEhIKCnJlcXVlc3RfaWQYCiABKAlCGQoXX2N5Y2xlX2ludGVydmFsX3NlY29uZHNCEQoPX2JhY2tmaWxsX2RlcHRoQhsKGV9kZWZhdWx0X3dhbGx0aW1lX3NlY29uZHNCFwoVX21heF93YWxsdGltZV9zZWNvbmRzIiAKEkdldFZDbHVzdGVyUmVxdWVzdBIKCgJpZBgBIAEoCSI9ChRMaXN0VkNsdXN0ZXJzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCSJsChVMaXN0VkNsdXN0ZXJzUmVzcG9uc2USJwoJdmNsdXN0ZXJzGAEgAygLMhQubGF0dGljZS52MS5WQ2x1c3RlchIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEQoJbG9nX2luZGV4GAMgASgJIvcCChVVcGRhdGVWQ2x1c3RlclJlcXVlc3QSCgoCaWQYASABKAkSGAoLZGVzY3JpcHRpb24YAiABKAlIAIgBARIkCgd3ZWlnaHRzGAMgASgLMhMubGF0dGljZS52MS5XZWlnaHRzEiMKFmN5Y2xlX2ludGVydmFsX3NlY29uZHMYBCABKA1IAYgBARIbCg5iYWNrZmlsbF9kZXB0aBgFIAEoDUgCiAEBEiUKGGRlZmF1bHRfd2FsbHRpbWVfc2Vjb25kcxgGIAEoDUgDiAEBEiEKFG1heF93YWxsdGltZV9zZWNvbmRzGAcgASgNSASIAQESEgoKcmVxdWVzdF9pZBgIIAEoCUIOCgxfZGVzY3JpcHRpb25CGQoXX2N5Y2xlX2ludGVydmFsX3NlY29uZHNCEQoPX2JhY2tmaWxsX2RlcHRoQhsKGV9kZWZhdWx0X3dhbGx0aW1lX3NlY29uZHNCFwoVX21heF93YWxsdGltZV9zZWNvbmRzIk0KEFZDbHVzdGVyUmVzcG9uc2USJgoIdmNsdXN0ZXIYASABKAsyFC5sYXR0aWNlLnYxLlZDbHVzdGVyEhEKCWxvZ19pbmRleBgCIAEoCSIZChdHZXRDbHVzdGVyU3RhdHVzUmVxdWVzdCKMAgoNQ2x1c3RlclN0YXR1cxIOCgZlbmdpbmUYASABKAkSDAoEdGVybRgCIAEoCRIOCgZsZWFkZXIYAyABKAkSEQoJaXNfbGVhZGVyGAQgASgIEhIKCmxhc3RfaW5kZXgYBSABKAkSFQoNYXBwbGllZF9pbmRleBgGIAEoCRIWCg5zbmFwc2hvdF9pbmRleBgHIAEoCRISCgpzdGF0ZV9oYXNoGAggASgJEiMKB21lbWJlcnMYCSADKAsyEi5sYXR0aWNlLnYxLk1lbWJlchIRCglsb2dfYnl0ZXMYCiABKAESEAoId3JpdGFibGUYCyABKAgSGQoRdW53cml0YWJsZV9yZWFzb24YDCABKAkizAEKBk1lbWJlchIKCgJpZBgBIAEoCRIPCgdhZGRyZXNzGAIgASgJEg4KBmxlYWRlchgDIAEoCBIPCgdoZWFsdGh5GAQgASgIEhoKDWFwcGxpZWRfaW5kZXgYBSABKAlIAIgBARIQCgNsYWcYBiABKA1IAYgBARIWCg5zZXJ2ZXJfdmVyc2lvbhgHIAEoCRIkCgRldGNkGAggASgLMhYubGF0dGljZS52MS5FdGNkTWVtYmVyQhAKDl9hcHBsaWVkX2luZGV4QgYKBF9sYWcixQEKCkV0Y2RNZW1iZXISCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIUCgxwZWVyX2FkZHJlc3MYAyABKAkSFgoOY2xpZW50X2FkZHJlc3MYBCABKAkSDwoHaGVhbHRoeRgFIAEoCBIOCgZsZWFkZXIYBiABKAgSDwoHdmVyc2lvbhgHIAEoCRIWCg5kYXRhYmFzZV9ieXRlcxgIIAEoARIRCglyYWZ0X3Rlcm0YCSABKAkSEgoKcmFmdF9pbmRleBgKIAEoCSI0ChBBZGRNZW1iZXJSZXF1ZXN0EgoKAmlkGAEgASgJEhQKDHBlZXJfYWRkcmVzcxgCIAEoCSIhChNSZW1vdmVNZW1iZXJSZXF1ZXN0EgoKAmlkGAEgASgJIjkKEk1lbWJlcnNoaXBSZXNwb25zZRIjCgdtZW1iZXJzGAEgAygLMhIubGF0dGljZS52MS5NZW1iZXIiIwoVVHJhbnNmZXJMZWFkZXJSZXF1ZXN0EgoKAnRvGAEgASgJIjYKFlRyYW5zZmVyTGVhZGVyUmVzcG9uc2USDgoGbGVhZGVyGAEgASgJEgwKBHRlcm0YAiABKAkiKgoTQ3JlYXRlQmFja3VwUmVxdWVzdBITCgtkZXN0aW5hdGlvbhgBIAEoCSKBAgoGQmFja3VwEg4KBnNvdXJjZRgBIAEoCRIuCgpjcmVhdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglsb2dfaW5kZXgYAyABKAkSDAoEdGVybRgEIAEoCRISCgpzdGF0ZV9oYXNoGAUgASgJEg4KBnNoYTI1NhgGIAEoCRINCgVieXRlcxgHIAEoARITCgthbGxvY2F0aW9ucxgIIAEoDRINCgVub2RlcxgJIAEoDRIXCg9oaXN0b3J5X3JlY29yZHMYCiABKAESFgoOc2VydmVyX3ZlcnNpb24YCyABKAkSDgoGZm9ybWF0GAwgASgNIikKEkxpc3RCYWNrdXBzUmVxdWVzdBITCgtkZXN0aW5hdGlvbhgBIAEoCSI6ChNMaXN0QmFja3Vwc1Jlc3BvbnNlEiMKB2JhY2t1cHMYASADKAsyEi5sYXR0aWNlLnYxLkJhY2t1cCIlChNWZXJpZnlCYWNrdXBSZXF1ZXN0Eg4KBnNvdXJjZRgBIAEoCSJvChRWZXJpZnlCYWNrdXBSZXNwb25zZRIKCgJvaxgBIAEoCBIiCgZiYWNrdXAYAiABKAsyEi5sYXR0aWNlLnYxLkJhY2t1cBInCgZjaGVja3MYAyADKAsyFy5sYXR0aWNlLnYxLkJhY2t1cENoZWNrIjcKC0JhY2t1cENoZWNrEgwKBG5hbWUYASABKAkSCgoCb2sYAiABKAgSDgoGZGV0YWlsGAMgASgJIjQKFFJlc3RvcmVCYWNrdXBSZXF1ZXN0Eg4KBnNvdXJjZRgBIAEoCRIMCgRwYXRoGAIgASgJImIKFVJlc3RvcmVCYWNrdXBSZXNwb25zZRIiCgZiYWNrdXAYASABKAsyEi5sYXR0aWNlLnYxLkJhY2t1cBIRCglsb2dfaW5kZXgYAiABKAkSEgoKc3RhdGVfaGFzaBgDIAEoCSrkAQoNU2NoZWR1bGVyVHlwZRIeChpTQ0hFRFVMRVJfVFlQRV9VTlNQRUNJRklFRBAAEh8KG1NDSEVEVUxFUl9UWVBFX0hQQ19CQUNLRklMTBABEh4KGlNDSEVEVUxFUl9UWVBFX01MX1RSQUlOSU5HEAISIwofU0NIRURVTEVSX1RZUEVfU0VSVklDRV9CSU5fUEFDSxADEiMKH1NDSEVEVUxFUl9UWVBFX0lOVEVSQUNUSVZFX0ZJRk8QBBIoCiRTQ0hFRFVMRVJfVFlQRV9TRU5TSVRJVkVfUkVTRVJWQVRJT04QBTKJEAoMQWRtaW5TZXJ2aWNlEmcKDENyZWF0ZVRlbmFudBIfLmxhdHRpY2UudjEuQ3JlYXRlVGVuYW50UmVxdWVzdBoaLmxhdHRpY2UudjEuVGVuYW50UmVzcG9uc2UiGoLT5JMCFDoBKiIPL2FwaS92MS90ZW5hbnRzElsKCUdldFRlbmFudBIcLmxhdHRpY2UudjEuR2V0VGVuYW50UmVxdWVzdBoSLmxhdHRpY2UudjEuVGVuYW50IhyC0+STAhYSFC9hcGkvdjEvdGVuYW50cy97aWR9EmcKC0xpc3RUZW5hbnRzEh4ubGF0dGljZS52MS5MaXN0VGVuYW50c1JlcXVlc3QaHy5sYXR0aWNlLnYxLkxpc3RUZW5hbnRzUmVzcG9uc2UiF4LT5JMCERIPL2FwaS92MS90ZW5hbnRzEmwKDFVwZGF0ZVRlbmFudBIfLmxhdHRpY2UudjEuVXBkYXRlVGVuYW50UmVxdWVzdBoaLmxhdHRpY2UudjEuVGVuYW50UmVzcG9uc2UiH4LT5JMCGToBKjIUL2FwaS92MS90ZW5hbnRzL3tpZH0SbwoOQ3JlYXRlVkNsdXN0ZXISIS5sYXR0aWNlLnYxLkNyZWF0ZVZDbHVzdGVyUmVxdWVzdBocLmxhdHRpY2UudjEuVkNsdXN0ZXJSZXNwb25zZSIcgtPkkwIWOgEqIhEvYXBpL3YxL3ZjbHVzdGVycxJjCgtHZXRWQ2x1c3RlchIeLmxhdHRpY2UudjEuR2V0VkNsdXN0ZXJSZXF1ZXN0GhQubGF0dGljZS52MS5WQ2x1c3RlciIegtPkkwIYEhYvYXBpL3YxL3ZjbHVzdGVycy97aWR9Em8KDUxpc3RWQ2x1c3RlcnMSIC5sYXR0aWNlLnYxLkxpc3RWQ2x1c3RlcnNSZXF1ZXN0GiEubGF0dGljZS52MS5MaXN0VkNsdXN0ZXJzUmVzcG9uc2UiGYLT5JMCExIRL2FwaS92MS92Y2x1c3RlcnMSdAoOVXBkYXRlVkNsdXN0ZXISIS5sYXR0aWNlLnYxLlVwZGF0ZVZDbHVzdGVyUmVxdWVzdBocLmxhdHRpY2UudjEuVkNsdXN0ZXJSZXNwb25zZSIhgtPkkwIbOgEqMhYvYXBpL3YxL3ZjbHVzdGVycy97aWR9EmoKDkdldFRlbmFudFVzYWdlEiEubGF0dGljZS52MS5HZXRUZW5hbnRVc2FnZVJlcXVlc3QaES5sYXR0aWNlLnYxLlVzYWdlIiKC0+STAhwSGi9hcGkvdjEvdGVuYW50cy97aWR9L3VzYWdlElkKDEdldFVzZXJVc2FnZRIfLmxhdHRpY2UudjEuR2V0VXNlclVzYWdlUmVxdWVzdBoRLmxhdHRpY2UudjEuVXNhZ2UiFYLT5JMCDxINL2FwaS92MS91c2FnZRKMAQoQR2V0Q2x1c3RlclN0YXR1cxIjLmxhdHRpY2UudjEuR2V0Q2x1c3RlclN0YXR1c1JlcXVlc3QaGS5sYXR0aWNlLnYxLkNsdXN0ZXJTdGF0dXMiOILT5JMCMlobEhkvYXBpL3YxL2FkbWluL3JhZnQvc3RhdHVzEhMvYXBpL3YxL3JhZnQvc3RhdHVzEmoKCUFkZE1lbWJlchIcLmxhdHRpY2UudjEuQWRkTWVtYmVyUmVxdWVzdBoeLmxhdHRpY2UudjEuTWVtYmVyc2hpcFJlc3BvbnNlIh+C0+STAhk6ASoiFC9hcGkvdjEvcmFmdC9tZW1iZXJzEnIKDFJlbW92ZU1lbWJlchIfLmxhdHRpY2UudjEuUmVtb3ZlTWVtYmVyUmVxdWVzdBoeLmxhdHRpY2UudjEuTWVtYmVyc2hpcFJlc3BvbnNlIiGC0+STAhsqGS9hcGkvdjEvcmFmdC9tZW1iZXJzL3tpZH0SgAEKDlRyYW5zZmVyTGVhZGVyEiEubGF0dGljZS52MS5UcmFuc2ZlckxlYWRlclJlcXVlc3QaIi5sYXR0aWNlLnYxLlRyYW5zZmVyTGVhZGVyUmVzcG9uc2UiJ4LT5JMCIToBKiIcL2FwaS92MS9yYWZ0L3RyYW5zZmVyLWxlYWRlchJkCgxDcmVhdGVCYWNrdXASHy5sYXR0aWNlLnYxLkNyZWF0ZUJhY2t1cFJlcXVlc3QaEi5sYXR0aWNlLnYxLkJhY2t1cCIfgtPkkwIZOgEqIhQvYXBpL3YxL2FkbWluL2JhY2t1cBJtCgtMaXN0QmFja3VwcxIeLmxhdHRpY2UudjEuTGlzdEJhY2t1cHNSZXF1ZXN0Gh8ubGF0dGljZS52MS5MaXN0QmFja3Vwc1Jlc3BvbnNlIh2C0+STAhcSFS9hcGkvdjEvYWRtaW4vYmFja3VwcxKYAQoMVmVyaWZ5QmFja3VwEh8ubGF0dGljZS52MS5WZXJpZnlCYWNrdXBSZXF1ZXN0GiAubGF0dGljZS52MS5WZXJpZnlCYWNrdXBSZXNwb25zZSJFgtPkkwI/OgEqWh0SGy9hcGkvdjEvYWRtaW4vYmFja3VwL3ZlcmlmeSIbL2FwaS92MS9hZG1pbi9iYWNrdXAvdmVyaWZ5EnYKDVJlc3RvcmVCYWNrdXASIC5sYXR0aWNlLnYxLlJlc3RvcmVCYWNrdXBSZXF1ZXN0GiEubGF0dGljZS52MS5SZXN0b3JlQmFja3VwUmVzcG9uc2UiIILT5JMCGjoBKiIVL2FwaS92MS9hZG1pbi9yZXN0b3JlYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_timestamp, file_lattice_v1_usage]);
+  fileDesc("ChZsYXR0aWNlL3YxL2FkbWluLnByb3RvEgpsYXR0aWNlLnYxIscCCgVRdW90YRIWCgltYXhfbm9kZXMYASABKA1IAIgBARInChptYXhfY29uY3VycmVudF9hbGxvY2F0aW9ucxgCIAEoDUgBiAEBEh4KEWZhaXJfc2hhcmVfdGFyZ2V0GAMgASgBSAKIAQESHQoQZ3B1X2hvdXJzX2J1ZGdldBgEIAEoAUgDiAEBEh4KEW5vZGVfaG91cnNfYnVkZ2V0GAUgASgBSASIAQESHAoPYnVyc3RfYWxsb3dhbmNlGAYgASgBSAWIAQFCDAoKX21heF9ub2Rlc0IdChtfbWF4X2NvbmN1cnJlbnRfYWxsb2NhdGlvbnNCFAoSX2ZhaXJfc2hhcmVfdGFyZ2V0QhMKEV9ncHVfaG91cnNfYnVkZ2V0QhQKEl9ub2RlX2hvdXJzX2J1ZGdldEISChBfYnVyc3RfYWxsb3dhbmNlIt8BCgZUZW5hbnQSCgoCaWQYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSIAoFcXVvdGEYAyABKAsyES5sYXR0aWNlLnYxLlF1b3RhEhwKFG1heF9wcmVlbXB0aW9uX2NsYXNzGAQgASgNEi4KCmNyZWF0ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWF1dG9tYXRpYxgGIAEoCBIUCgxub2Rlc19pbl91c2UYByABKA0SGwoTcnVubmluZ19hbGxvY2F0aW9ucxgIIAEoDSKoAQoTQ3JlYXRlVGVuYW50UmVxdWVzdBIKCgJpZBgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIgCgVxdW90YRgDIAEoCzIRLmxhdHRpY2UudjEuUXVvdGESIQoUbWF4X3ByZWVtcHRpb25fY2xhc3MYBCABKA1IAIgBARISCgpyZXF1ZXN0X2lkGAUgASgJQhcKFV9tYXhfcHJlZW1wdGlvbl9jbGFzcyIeChBHZXRUZW5hbnRSZXF1ZXN0EgoKAmlkGAEgASgJIjsKEkxpc3RUZW5hbnRzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCSJmChNMaXN0VGVuYW50c1Jlc3BvbnNlEiMKB3RlbmFudHMYASADKAsyEi5sYXR0aWNlLnYxLlRlbmFudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEQoJbG9nX2luZGV4GAMgASgJIswBChNVcGRhdGVUZW5hbnRSZXF1ZXN0EgoKAmlkGAEgASgJEhgKC2Rlc2NyaXB0aW9uGAIgASgJSACIAQESIAoFcXVvdGEYAyABKAsyES5sYXR0aWNlLnYxLlF1b3RhEiEKFG1heF9wcmVlbXB0aW9uX2NsYXNzGAQgASgNSAGIAQESDQoFdW5zZXQYBSADKAkSEgoKcmVxdWVzdF9pZBgGIAEoCUIOCgxfZGVzY3JpcHRpb25CFwoVX21heF9wcmVlbXB0aW9uX2NsYXNzIkcKDlRlbmFudFJlc3BvbnNlEiIKBnRlbmFudBgBIAEoCzISLmxhdHRpY2UudjEuVGVuYW50EhEKCWxvZ19pbmRleBgCIAEoCSLjAgoHV2VpZ2h0cxIVCghwcmlvcml0eRgBIAEoAUgAiAEBEhYKCXdhaXRfdGltZRgCIAEoAUgBiAEBEhcKCmZhaXJfc2hhcmUYAyABKAFIAogBARIVCgh0b3BvbG9neRgEIAEoAUgDiAEBEhsKDmRhdGFfcmVhZGluZXNzGAUgASgBSASIAQESFAoHYmFja2xvZxgGIAEoAUgFiAEBEhMKBmVuZXJneRgHIAEoAUgGiAEBEhcKCmNoZWNrcG9pbnQYCCABKAFIB4gBARIYCgtjb25mb3JtYW5jZRgJIAEoAUgIiAEBQgsKCV9wcmlvcml0eUIMCgpfd2FpdF90aW1lQg0KC19mYWlyX3NoYXJlQgsKCV90b3BvbG9neUIRCg9fZGF0YV9yZWFkaW5lc3NCCgoIX2JhY2tsb2dCCQoHX2VuZXJneUINCgtfY2hlY2twb2ludEIOCgxfY29uZm9ybWFuY2Ui5AMKCFZDbHVzdGVyEgoKAmlkGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBnRlbmFudBgDIAEoCRIsCglzY2hlZHVsZXIYBCABKA4yGS5sYXR0aWNlLnYxLlNjaGVkdWxlclR5cGUSJAoHd2VpZ2h0cxgFIAEoCzITLmxhdHRpY2UudjEuV2VpZ2h0cxIeChZjeWNsZV9pbnRlcnZhbF9zZWNvbmRzGAYgASgNEhYKDmJhY2tmaWxsX2RlcHRoGAcgASgNEiAKGGRlZmF1bHRfd2FsbHRpbWVfc2Vjb25kcxgIIAEoDRIcChRtYXhfd2FsbHRpbWVfc2Vjb25kcxgJIAEoDRISCgppc19kZWZhdWx0GAogASgIEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3BlbmRpbmcYDCABKA0SDwoHcnVubmluZxgNIAEoDRIQCghwcmVlbXB0cxgeIAEoCBIsCgtwcmVlbXB0aWJsZRgfIAEoDjIXLmxhdHRpY2UudjEuUHJlZW1wdGlibGUSDwoHYm9ycm93cxggIAEoCBIkCgdsZW5kaW5nGCEgASgLMhMubGF0dGljZS52MS5MZW5kaW5nIvEBCgdMZW5kaW5nEhQKB2VuYWJsZWQYASABKAhIAIgBARIXCgprZWVwX25vZGVzGAIgASgNSAGIAQESFgoJbWF4X2NsYXNzGAMgASgNSAKIAQESIQoUbWF4X2R1cmF0aW9uX3NlY29uZHMYBCABKA1IA4gBARIhChRyZXR1cm5fZ3JhY2Vfc2Vjb25kcxgFIAEoDUgEiAEBQgoKCF9lbmFibGVkQg0KC19rZWVwX25vZGVzQgwKCl9tYXhfY2xhc3NCFwoVX21heF9kdXJhdGlvbl9zZWNvbmRzQhcKFV9yZXR1cm5fZ3JhY2Vfc2Vjb25kcyK6BAoVQ3JlYXRlVkNsdXN0ZXJSZXF1ZXN0EgoKAmlkGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEg4KBnRlbmFudBgDIAEoCRIsCglzY2hlZHVsZXIYBCABKA4yGS5sYXR0aWNlLnYxLlNjaGVkdWxlclR5cGUSJAoHd2VpZ2h0cxgFIAEoCzITLmxhdHRpY2UudjEuV2VpZ2h0cxIjChZjeWNsZV9pbnRlcnZhbF9zZWNvbmRzGAYgASgNSACIAQESGwoOYmFja2ZpbGxfZGVwdGgYByABKA1IAYgBARIlChhkZWZhdWx0X3dhbGx0aW1lX3NlY29uZHMYCCABKA1IAogBARIhChRtYXhfd2FsbHRpbWVfc2Vjb25kcxgJIAEoDUgDiAEBEhIKCnJlcXVlc3RfaWQYCiABKAkSFQoIcHJlZW1wdHMYHiABKAhIBIgBARIsCgtwcmVlbXB0aWJsZRgfIAEoDjIXLmxhdHRpY2UudjEuUHJlZW1wdGlibGUSFAoHYm9ycm93cxggIAEoCEgFiAEBEiQKB2xlbmRpbmcYISABKAsyEy5sYXR0aWNlLnYxLkxlbmRpbmdCGQoXX2N5Y2xlX2ludGVydmFsX3NlY29uZHNCEQoPX2JhY2tmaWxsX2RlcHRoQhsKGV9kZWZhdWx0X3dhbGx0aW1lX3NlY29uZHNCFwoVX21heF93YWxsdGltZV9zZWNvbmRzQgsKCV9wcmVlbXB0c0IKCghfYm9ycm93cyIgChJHZXRWQ2x1c3RlclJlcXVlc3QSCgoCaWQYASABKAkiPQoUTGlzdFZDbHVzdGVyc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkibAoVTGlzdFZDbHVzdGVyc1Jlc3BvbnNlEicKCXZjbHVzdGVycxgBIAMoCzIULmxhdHRpY2UudjEuVkNsdXN0ZXISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhEKCWxvZ19pbmRleBgDIAEoCSKRBAoVVXBkYXRlVkNsdXN0ZXJSZXF1ZXN0EgoKAmlkGAEgASgJEhgKC2Rlc2NyaXB0aW9uGAIgASgJSACIAQESJAoHd2VpZ2h0cxgDIAEoCzITLmxhdHRpY2UudjEuV2VpZ2h0cxIjChZjeWNsZV9pbnRlcnZhbF9zZWNvbmRzGAQgASgNSAGIAQESGwoOYmFja2ZpbGxfZGVwdGgYBSABKA1IAogBARIlChhkZWZhdWx0X3dhbGx0aW1lX3NlY29uZHMYBiABKA1IA4gBARIhChRtYXhfd2FsbHRpbWVfc2Vjb25kcxgHIAEoDUgEiAEBEhIKCnJlcXVlc3RfaWQYCCABKAkSFQoIcHJlZW1wdHMYHiABKAhIBYgBARIsCgtwcmVlbXB0aWJsZRgfIAEoDjIXLmxhdHRpY2UudjEuUHJlZW1wdGlibGUSFAoHYm9ycm93cxggIAEoCEgGiAEBEiQKB2xlbmRpbmcYISABKAsyEy5sYXR0aWNlLnYxLkxlbmRpbmdCDgoMX2Rlc2NyaXB0aW9uQhkKF19jeWNsZV9pbnRlcnZhbF9zZWNvbmRzQhEKD19iYWNrZmlsbF9kZXB0aEIbChlfZGVmYXVsdF93YWxsdGltZV9zZWNvbmRzQhcKFV9tYXhfd2FsbHRpbWVfc2Vjb25kc0ILCglfcHJlZW1wdHNCCgoIX2JvcnJvd3MiTQoQVkNsdXN0ZXJSZXNwb25zZRImCgh2Y2x1c3RlchgBIAEoCzIULmxhdHRpY2UudjEuVkNsdXN0ZXISEQoJbG9nX2luZGV4GAIgASgJIhkKF0dldENsdXN0ZXJTdGF0dXNSZXF1ZXN0IowCCg1DbHVzdGVyU3RhdHVzEg4KBmVuZ2luZRgBIAEoCRIMCgR0ZXJtGAIgASgJEg4KBmxlYWRlchgDIAEoCRIRCglpc19sZWFkZXIYBCABKAgSEgoKbGFzdF9pbmRleBgFIAEoCRIVCg1hcHBsaWVkX2luZGV4GAYgASgJEhYKDnNuYXBzaG90X2luZGV4GAcgASgJEhIKCnN0YXRlX2hhc2gYCCABKAkSIwoHbWVtYmVycxgJIAMoCzISLmxhdHRpY2UudjEuTWVtYmVyEhEKCWxvZ19ieXRlcxgKIAEoARIQCgh3cml0YWJsZRgLIAEoCBIZChF1bndyaXRhYmxlX3JlYXNvbhgMIAEoCSLMAQoGTWVtYmVyEgoKAmlkGAEgASgJEg8KB2FkZHJlc3MYAiABKAkSDgoGbGVhZGVyGAMgASgIEg8KB2hlYWx0aHkYBCABKAgSGgoNYXBwbGllZF9pbmRleBgFIAEoCUgAiAEBEhAKA2xhZxgGIAEoDUgBiAEBEhYKDnNlcnZlcl92ZXJzaW9uGAcgASgJEiQKBGV0Y2QYCCABKAsyFi5sYXR0aWNlLnYxLkV0Y2RNZW1iZXJCEAoOX2FwcGxpZWRfaW5kZXhCBgoEX2xhZyLFAQoKRXRjZE1lbWJlchIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhQKDHBlZXJfYWRkcmVzcxgDIAEoCRIWCg5jbGllbnRfYWRkcmVzcxgEIAEoCRIPCgdoZWFsdGh5GAUgASgIEg4KBmxlYWRlchgGIAEoCBIPCgd2ZXJzaW9uGAcgASgJEhYKDmRhdGFiYXNlX2J5dGVzGAggASgBEhEKCXJhZnRfdGVybRgJIAEoCRISCgpyYWZ0X2luZGV4GAogASgJIjQKEEFkZE1lbWJlclJlcXVlc3QSCgoCaWQYASABKAkSFAoMcGVlcl9hZGRyZXNzGAIgASgJIiEKE1JlbW92ZU1lbWJlclJlcXVlc3QSCgoCaWQYASABKAkiOQoSTWVtYmVyc2hpcFJlc3BvbnNlEiMKB21lbWJlcnMYASADKAsyEi5sYXR0aWNlLnYxLk1lbWJlciIjChVUcmFuc2ZlckxlYWRlclJlcXVlc3QSCgoCdG8YASABKAkiNgoWVHJhbnNmZXJMZWFkZXJSZXNwb25zZRIOCgZsZWFkZXIYASABKAkSDAoEdGVybRgCIAEoCSIqChNDcmVhdGVCYWNrdXBSZXF1ZXN0EhMKC2Rlc3RpbmF0aW9uGAEgASgJIoECCgZCYWNrdXASDgoGc291cmNlGAEgASgJEi4KCmNyZWF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWxvZ19pbmRleBgDIAEoCRIMCgR0ZXJtGAQgASgJEhIKCnN0YXRlX2hhc2gYBSABKAkSDgoGc2hhMjU2GAYgASgJEg0KBWJ5dGVzGAcgASgBEhMKC2FsbG9jYXRpb25zGAggASgNEg0KBW5vZGVzGAkgASgNEhcKD2hpc3RvcnlfcmVjb3JkcxgKIAEoARIWCg5zZXJ2ZXJfdmVyc2lvbhgLIAEoCRIOCgZmb3JtYXQYDCABKA0iKQoSTGlzdEJhY2t1cHNSZXF1ZXN0EhMKC2Rlc3RpbmF0aW9uGAEgASgJIjoKE0xpc3RCYWNrdXBzUmVzcG9uc2USIwoHYmFja3VwcxgBIAMoCzISLmxhdHRpY2UudjEuQmFja3VwIiUKE1ZlcmlmeUJhY2t1cFJlcXVlc3QSDgoGc291cmNlGAEgASgJIm8KFFZlcmlmeUJhY2t1cFJlc3BvbnNlEgoKAm9rGAEgASgIEiIKBmJhY2t1cBgCIAEoCzISLmxhdHRpY2UudjEuQmFja3VwEicKBmNoZWNrcxgDIAMoCzIXLmxhdHRpY2UudjEuQmFja3VwQ2hlY2siNwoLQmFja3VwQ2hlY2sSDAoEbmFtZRgBIAEoCRIKCgJvaxgCIAEoCBIOCgZkZXRhaWwYAyABKAkiNAoUUmVzdG9yZUJhY2t1cFJlcXVlc3QSDgoGc291cmNlGAEgASgJEgwKBHBhdGgYAiABKAkiYgoVUmVzdG9yZUJhY2t1cFJlc3BvbnNlEiIKBmJhY2t1cBgBIAEoCzISLmxhdHRpY2UudjEuQmFja3VwEhEKCWxvZ19pbmRleBgCIAEoCRISCgpzdGF0ZV9oYXNoGAMgASgJKuQBCg1TY2hlZHVsZXJUeXBlEh4KGlNDSEVEVUxFUl9UWVBFX1VOU1BFQ0lGSUVEEAASHwobU0NIRURVTEVSX1RZUEVfSFBDX0JBQ0tGSUxMEAESHgoaU0NIRURVTEVSX1RZUEVfTUxfVFJBSU5JTkcQAhIjCh9TQ0hFRFVMRVJfVFlQRV9TRVJWSUNFX0JJTl9QQUNLEAMSIwofU0NIRURVTEVSX1RZUEVfSU5URVJBQ1RJVkVfRklGTxAEEigKJFNDSEVEVUxFUl9UWVBFX1NFTlNJVElWRV9SRVNFUlZBVElPThAFKnMKC1ByZWVtcHRpYmxlEhsKF1BSRUVNUFRJQkxFX1VOU1BFQ0lGSUVEEAASFgoSUFJFRU1QVElCTEVfQUxXQVlTEAESGAoUUFJFRU1QVElCTEVfQk9SUk9XRUQQAhIVChFQUkVFTVBUSUJMRV9ORVZFUhADMokQCgxBZG1pblNlcnZpY2USZwoMQ3JlYXRlVGVuYW50Eh8ubGF0dGljZS52MS5DcmVhdGVUZW5hbnRSZXF1ZXN0GhoubGF0dGljZS52MS5UZW5hbnRSZXNwb25zZSIagtPkkwIUOgEqIg8vYXBpL3YxL3RlbmFudHMSWwoJR2V0VGVuYW50EhwubGF0dGljZS52MS5HZXRUZW5hbnRSZXF1ZXN0GhIubGF0dGljZS52MS5UZW5hbnQiHILT5JMCFhIUL2FwaS92MS90ZW5hbnRzL3tpZH0SZwoLTGlzdFRlbmFudHMSHi5sYXR0aWNlLnYxLkxpc3RUZW5hbnRzUmVxdWVzdBofLmxhdHRpY2UudjEuTGlzdFRlbmFudHNSZXNwb25zZSIXgtPkkwIREg8vYXBpL3YxL3RlbmFudHMSbAoMVXBkYXRlVGVuYW50Eh8ubGF0dGljZS52MS5VcGRhdGVUZW5hbnRSZXF1ZXN0GhoubGF0dGljZS52MS5UZW5hbnRSZXNwb25zZSIfgtPkkwIZOgEqMhQvYXBpL3YxL3RlbmFudHMve2lkfRJvCg5DcmVhdGVWQ2x1c3RlchIhLmxhdHRpY2UudjEuQ3JlYXRlVkNsdXN0ZXJSZXF1ZXN0GhwubGF0dGljZS52MS5WQ2x1c3RlclJlc3BvbnNlIhyC0+STAhY6ASoiES9hcGkvdjEvdmNsdXN0ZXJzEmMKC0dldFZDbHVzdGVyEh4ubGF0dGljZS52MS5HZXRWQ2x1c3RlclJlcXVlc3QaFC5sYXR0aWNlLnYxLlZDbHVzdGVyIh6C0+STAhgSFi9hcGkvdjEvdmNsdXN0ZXJzL3tpZH0SbwoNTGlzdFZDbHVzdGVycxIgLmxhdHRpY2UudjEuTGlzdFZDbHVzdGVyc1JlcXVlc3QaIS5sYXR0aWNlLnYxLkxpc3RWQ2x1c3RlcnNSZXNwb25zZSIZgtPkkwITEhEvYXBpL3YxL3ZjbHVzdGVycxJ0Cg5VcGRhdGVWQ2x1c3RlchIhLmxhdHRpY2UudjEuVXBkYXRlVkNsdXN0ZXJSZXF1ZXN0GhwubGF0dGljZS52MS5WQ2x1c3RlclJlc3BvbnNlIiGC0+STAhs6ASoyFi9hcGkvdjEvdmNsdXN0ZXJzL3tpZH0SagoOR2V0VGVuYW50VXNhZ2USIS5sYXR0aWNlLnYxLkdldFRlbmFudFVzYWdlUmVxdWVzdBoRLmxhdHRpY2UudjEuVXNhZ2UiIoLT5JMCHBIaL2FwaS92MS90ZW5hbnRzL3tpZH0vdXNhZ2USWQoMR2V0VXNlclVzYWdlEh8ubGF0dGljZS52MS5HZXRVc2VyVXNhZ2VSZXF1ZXN0GhEubGF0dGljZS52MS5Vc2FnZSIVgtPkkwIPEg0vYXBpL3YxL3VzYWdlEowBChBHZXRDbHVzdGVyU3RhdHVzEiMubGF0dGljZS52MS5HZXRDbHVzdGVyU3RhdHVzUmVxdWVzdBoZLmxhdHRpY2UudjEuQ2x1c3RlclN0YXR1cyI4gtPkkwIyWhsSGS9hcGkvdjEvYWRtaW4vcmFmdC9zdGF0dXMSEy9hcGkvdjEvcmFmdC9zdGF0dXMSagoJQWRkTWVtYmVyEhwubGF0dGljZS52MS5BZGRNZW1iZXJSZXF1ZXN0Gh4ubGF0dGljZS52MS5NZW1iZXJzaGlwUmVzcG9uc2UiH4LT5JMCGToBKiIUL2FwaS92MS9yYWZ0L21lbWJlcnMScgoMUmVtb3ZlTWVtYmVyEh8ubGF0dGljZS52MS5SZW1vdmVNZW1iZXJSZXF1ZXN0Gh4ubGF0dGljZS52MS5NZW1iZXJzaGlwUmVzcG9uc2UiIYLT5JMCGyoZL2FwaS92MS9yYWZ0L21lbWJlcnMve2lkfRKAAQoOVHJhbnNmZXJMZWFkZXISIS5sYXR0aWNlLnYxLlRyYW5zZmVyTGVhZGVyUmVxdWVzdBoiLmxhdHRpY2UudjEuVHJhbnNmZXJMZWFkZXJSZXNwb25zZSIngtPkkwIhOgEqIhwvYXBpL3YxL3JhZnQvdHJhbnNmZXItbGVhZGVyEmQKDENyZWF0ZUJhY2t1cBIfLmxhdHRpY2UudjEuQ3JlYXRlQmFja3VwUmVxdWVzdBoSLmxhdHRpY2UudjEuQmFja3VwIh+C0+STAhk6ASoiFC9hcGkvdjEvYWRtaW4vYmFja3VwEm0KC0xpc3RCYWNrdXBzEh4ubGF0dGljZS52MS5MaXN0QmFja3Vwc1JlcXVlc3QaHy5sYXR0aWNlLnYxLkxpc3RCYWNrdXBzUmVzcG9uc2UiHYLT5JMCFxIVL2FwaS92MS9hZG1pbi9iYWNrdXBzEpgBCgxWZXJpZnlCYWNrdXASHy5sYXR0aWNlLnYxLlZlcmlmeUJhY2t1cFJlcXVlc3QaIC5sYXR0aWNlLnYxLlZlcmlmeUJhY2t1cFJlc3BvbnNlIkWC0+STAj86ASpaHRIbL2FwaS92MS9hZG1pbi9iYWNrdXAvdmVyaWZ5IhsvYXBpL3YxL2FkbWluL2JhY2t1cC92ZXJpZnkSdgoNUmVzdG9yZUJhY2t1cBIgLmxhdHRpY2UudjEuUmVzdG9yZUJhY2t1cFJlcXVlc3QaIS5sYXR0aWNlLnYxLlJlc3RvcmVCYWNrdXBSZXNwb25zZSIggtPkkwIaOgEqIhUvYXBpL3YxL2FkbWluL3Jlc3RvcmViBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp, file_lattice_v1_usage]);
 
 /**
  * @generated from message lattice.v1.Quota
@@ -419,6 +419,34 @@ export type VCluster = Message<"lattice.v1.VCluster"> & {
    * @generated from field: uint32 running = 13;
    */
   running: number;
+
+  /**
+   * Whether its waiting work may have work of lower classes stopped.
+   *
+   * @generated from field: bool preempts = 30;
+   */
+  preempts: boolean;
+
+  /**
+   * Whether its running work may be stopped.
+   *
+   * @generated from field: lattice.v1.Preemptible preemptible = 31;
+   */
+  preemptible: Preemptible;
+
+  /**
+   * Whether it uses idle nodes of vClusters that lend theirs.
+   *
+   * @generated from field: bool borrows = 32;
+   */
+  borrows: boolean;
+
+  /**
+   * Absent: it lends nothing.
+   *
+   * @generated from field: lattice.v1.Lending lending = 33;
+   */
+  lending?: Lending | undefined;
 };
 
 /**
@@ -427,6 +455,55 @@ export type VCluster = Message<"lattice.v1.VCluster"> & {
  */
 export const VClusterSchema: GenMessage<VCluster> = /*@__PURE__*/
   messageDesc(file_lattice_v1_admin, 9);
+
+/**
+ * On what terms idle home nodes are lent to other vClusters.
+ *
+ * @generated from message lattice.v1.Lending
+ */
+export type Lending = Message<"lattice.v1.Lending"> & {
+  /**
+   * False: it lends nothing. Absent in a request: true.
+   *
+   * @generated from field: optional bool enabled = 1;
+   */
+  enabled?: boolean | undefined;
+
+  /**
+   * So many home nodes are never lent.
+   *
+   * @generated from field: optional uint32 keep_nodes = 2;
+   */
+  keepNodes?: number | undefined;
+
+  /**
+   * Work above this class does not borrow; 4 unless said otherwise.
+   *
+   * @generated from field: optional uint32 max_class = 3;
+   */
+  maxClass?: number | undefined;
+
+  /**
+   * The longest walltime that may borrow; 0: any.
+   *
+   * @generated from field: optional uint32 max_duration_seconds = 4;
+   */
+  maxDurationSeconds?: number | undefined;
+
+  /**
+   * Between SIGTERM and SIGKILL when a node is taken back; 30 unless said otherwise.
+   *
+   * @generated from field: optional uint32 return_grace_seconds = 5;
+   */
+  returnGraceSeconds?: number | undefined;
+};
+
+/**
+ * Describes the message lattice.v1.Lending.
+ * Use `create(LendingSchema)` to create a new message.
+ */
+export const LendingSchema: GenMessage<Lending> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_admin, 10);
 
 /**
  * @generated from message lattice.v1.CreateVClusterRequest
@@ -481,6 +558,26 @@ export type CreateVClusterRequest = Message<"lattice.v1.CreateVClusterRequest"> 
    * @generated from field: string request_id = 10;
    */
   requestId: string;
+
+  /**
+   * @generated from field: optional bool preempts = 30;
+   */
+  preempts?: boolean | undefined;
+
+  /**
+   * @generated from field: lattice.v1.Preemptible preemptible = 31;
+   */
+  preemptible: Preemptible;
+
+  /**
+   * @generated from field: optional bool borrows = 32;
+   */
+  borrows?: boolean | undefined;
+
+  /**
+   * @generated from field: lattice.v1.Lending lending = 33;
+   */
+  lending?: Lending | undefined;
 };
 
 /**
@@ -488,7 +585,7 @@ export type CreateVClusterRequest = Message<"lattice.v1.CreateVClusterRequest"> 
  * Use `create(CreateVClusterRequestSchema)` to create a new message.
  */
 export const CreateVClusterRequestSchema: GenMessage<CreateVClusterRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 10);
+  messageDesc(file_lattice_v1_admin, 11);
 
 /**
  * @generated from message lattice.v1.GetVClusterRequest
@@ -505,7 +602,7 @@ export type GetVClusterRequest = Message<"lattice.v1.GetVClusterRequest"> & {
  * Use `create(GetVClusterRequestSchema)` to create a new message.
  */
 export const GetVClusterRequestSchema: GenMessage<GetVClusterRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 11);
+  messageDesc(file_lattice_v1_admin, 12);
 
 /**
  * @generated from message lattice.v1.ListVClustersRequest
@@ -527,7 +624,7 @@ export type ListVClustersRequest = Message<"lattice.v1.ListVClustersRequest"> & 
  * Use `create(ListVClustersRequestSchema)` to create a new message.
  */
 export const ListVClustersRequestSchema: GenMessage<ListVClustersRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 12);
+  messageDesc(file_lattice_v1_admin, 13);
 
 /**
  * @generated from message lattice.v1.ListVClustersResponse
@@ -554,7 +651,7 @@ export type ListVClustersResponse = Message<"lattice.v1.ListVClustersResponse"> 
  * Use `create(ListVClustersResponseSchema)` to create a new message.
  */
 export const ListVClustersResponseSchema: GenMessage<ListVClustersResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 13);
+  messageDesc(file_lattice_v1_admin, 14);
 
 /**
  * @generated from message lattice.v1.UpdateVClusterRequest
@@ -599,6 +696,28 @@ export type UpdateVClusterRequest = Message<"lattice.v1.UpdateVClusterRequest"> 
    * @generated from field: string request_id = 8;
    */
   requestId: string;
+
+  /**
+   * @generated from field: optional bool preempts = 30;
+   */
+  preempts?: boolean | undefined;
+
+  /**
+   * @generated from field: lattice.v1.Preemptible preemptible = 31;
+   */
+  preemptible: Preemptible;
+
+  /**
+   * @generated from field: optional bool borrows = 32;
+   */
+  borrows?: boolean | undefined;
+
+  /**
+   * Only what is named changes.
+   *
+   * @generated from field: lattice.v1.Lending lending = 33;
+   */
+  lending?: Lending | undefined;
 };
 
 /**
@@ -606,7 +725,7 @@ export type UpdateVClusterRequest = Message<"lattice.v1.UpdateVClusterRequest"> 
  * Use `create(UpdateVClusterRequestSchema)` to create a new message.
  */
 export const UpdateVClusterRequestSchema: GenMessage<UpdateVClusterRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 14);
+  messageDesc(file_lattice_v1_admin, 15);
 
 /**
  * @generated from message lattice.v1.VClusterResponse
@@ -628,7 +747,7 @@ export type VClusterResponse = Message<"lattice.v1.VClusterResponse"> & {
  * Use `create(VClusterResponseSchema)` to create a new message.
  */
 export const VClusterResponseSchema: GenMessage<VClusterResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 15);
+  messageDesc(file_lattice_v1_admin, 16);
 
 /**
  * @generated from message lattice.v1.GetClusterStatusRequest
@@ -641,7 +760,7 @@ export type GetClusterStatusRequest = Message<"lattice.v1.GetClusterStatusReques
  * Use `create(GetClusterStatusRequestSchema)` to create a new message.
  */
 export const GetClusterStatusRequestSchema: GenMessage<GetClusterStatusRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 16);
+  messageDesc(file_lattice_v1_admin, 17);
 
 /**
  * @generated from message lattice.v1.ClusterStatus
@@ -715,7 +834,7 @@ export type ClusterStatus = Message<"lattice.v1.ClusterStatus"> & {
  * Use `create(ClusterStatusSchema)` to create a new message.
  */
 export const ClusterStatusSchema: GenMessage<ClusterStatus> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 17);
+  messageDesc(file_lattice_v1_admin, 18);
 
 /**
  * @generated from message lattice.v1.Member
@@ -775,7 +894,7 @@ export type Member = Message<"lattice.v1.Member"> & {
  * Use `create(MemberSchema)` to create a new message.
  */
 export const MemberSchema: GenMessage<Member> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 18);
+  messageDesc(file_lattice_v1_admin, 19);
 
 /**
  * @generated from message lattice.v1.EtcdMember
@@ -843,7 +962,7 @@ export type EtcdMember = Message<"lattice.v1.EtcdMember"> & {
  * Use `create(EtcdMemberSchema)` to create a new message.
  */
 export const EtcdMemberSchema: GenMessage<EtcdMember> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 19);
+  messageDesc(file_lattice_v1_admin, 20);
 
 /**
  * @generated from message lattice.v1.AddMemberRequest
@@ -869,7 +988,7 @@ export type AddMemberRequest = Message<"lattice.v1.AddMemberRequest"> & {
  * Use `create(AddMemberRequestSchema)` to create a new message.
  */
 export const AddMemberRequestSchema: GenMessage<AddMemberRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 20);
+  messageDesc(file_lattice_v1_admin, 21);
 
 /**
  * @generated from message lattice.v1.RemoveMemberRequest
@@ -886,7 +1005,7 @@ export type RemoveMemberRequest = Message<"lattice.v1.RemoveMemberRequest"> & {
  * Use `create(RemoveMemberRequestSchema)` to create a new message.
  */
 export const RemoveMemberRequestSchema: GenMessage<RemoveMemberRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 21);
+  messageDesc(file_lattice_v1_admin, 22);
 
 /**
  * @generated from message lattice.v1.MembershipResponse
@@ -903,7 +1022,7 @@ export type MembershipResponse = Message<"lattice.v1.MembershipResponse"> & {
  * Use `create(MembershipResponseSchema)` to create a new message.
  */
 export const MembershipResponseSchema: GenMessage<MembershipResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 22);
+  messageDesc(file_lattice_v1_admin, 23);
 
 /**
  * @generated from message lattice.v1.TransferLeaderRequest
@@ -922,7 +1041,7 @@ export type TransferLeaderRequest = Message<"lattice.v1.TransferLeaderRequest"> 
  * Use `create(TransferLeaderRequestSchema)` to create a new message.
  */
 export const TransferLeaderRequestSchema: GenMessage<TransferLeaderRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 23);
+  messageDesc(file_lattice_v1_admin, 24);
 
 /**
  * @generated from message lattice.v1.TransferLeaderResponse
@@ -944,7 +1063,7 @@ export type TransferLeaderResponse = Message<"lattice.v1.TransferLeaderResponse"
  * Use `create(TransferLeaderResponseSchema)` to create a new message.
  */
 export const TransferLeaderResponseSchema: GenMessage<TransferLeaderResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 24);
+  messageDesc(file_lattice_v1_admin, 25);
 
 /**
  * @generated from message lattice.v1.CreateBackupRequest
@@ -963,7 +1082,7 @@ export type CreateBackupRequest = Message<"lattice.v1.CreateBackupRequest"> & {
  * Use `create(CreateBackupRequestSchema)` to create a new message.
  */
 export const CreateBackupRequestSchema: GenMessage<CreateBackupRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 25);
+  messageDesc(file_lattice_v1_admin, 26);
 
 /**
  * @generated from message lattice.v1.Backup
@@ -1039,7 +1158,7 @@ export type Backup = Message<"lattice.v1.Backup"> & {
  * Use `create(BackupSchema)` to create a new message.
  */
 export const BackupSchema: GenMessage<Backup> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 26);
+  messageDesc(file_lattice_v1_admin, 27);
 
 /**
  * @generated from message lattice.v1.ListBackupsRequest
@@ -1056,7 +1175,7 @@ export type ListBackupsRequest = Message<"lattice.v1.ListBackupsRequest"> & {
  * Use `create(ListBackupsRequestSchema)` to create a new message.
  */
 export const ListBackupsRequestSchema: GenMessage<ListBackupsRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 27);
+  messageDesc(file_lattice_v1_admin, 28);
 
 /**
  * @generated from message lattice.v1.ListBackupsResponse
@@ -1073,7 +1192,7 @@ export type ListBackupsResponse = Message<"lattice.v1.ListBackupsResponse"> & {
  * Use `create(ListBackupsResponseSchema)` to create a new message.
  */
 export const ListBackupsResponseSchema: GenMessage<ListBackupsResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 28);
+  messageDesc(file_lattice_v1_admin, 29);
 
 /**
  * @generated from message lattice.v1.VerifyBackupRequest
@@ -1092,7 +1211,7 @@ export type VerifyBackupRequest = Message<"lattice.v1.VerifyBackupRequest"> & {
  * Use `create(VerifyBackupRequestSchema)` to create a new message.
  */
 export const VerifyBackupRequestSchema: GenMessage<VerifyBackupRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 29);
+  messageDesc(file_lattice_v1_admin, 30);
 
 /**
  * @generated from message lattice.v1.VerifyBackupResponse
@@ -1119,7 +1238,7 @@ export type VerifyBackupResponse = Message<"lattice.v1.VerifyBackupResponse"> & 
  * Use `create(VerifyBackupResponseSchema)` to create a new message.
  */
 export const VerifyBackupResponseSchema: GenMessage<VerifyBackupResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 30);
+  messageDesc(file_lattice_v1_admin, 31);
 
 /**
  * @generated from message lattice.v1.BackupCheck
@@ -1148,7 +1267,7 @@ export type BackupCheck = Message<"lattice.v1.BackupCheck"> & {
  * Use `create(BackupCheckSchema)` to create a new message.
  */
 export const BackupCheckSchema: GenMessage<BackupCheck> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 31);
+  messageDesc(file_lattice_v1_admin, 32);
 
 /**
  * @generated from message lattice.v1.RestoreBackupRequest
@@ -1172,7 +1291,7 @@ export type RestoreBackupRequest = Message<"lattice.v1.RestoreBackupRequest"> & 
  * Use `create(RestoreBackupRequestSchema)` to create a new message.
  */
 export const RestoreBackupRequestSchema: GenMessage<RestoreBackupRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 32);
+  messageDesc(file_lattice_v1_admin, 33);
 
 /**
  * @generated from message lattice.v1.RestoreBackupResponse
@@ -1199,7 +1318,7 @@ export type RestoreBackupResponse = Message<"lattice.v1.RestoreBackupResponse"> 
  * Use `create(RestoreBackupResponseSchema)` to create a new message.
  */
 export const RestoreBackupResponseSchema: GenMessage<RestoreBackupResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_admin, 33);
+  messageDesc(file_lattice_v1_admin, 34);
 
 /**
  * @generated from enum lattice.v1.SchedulerType
@@ -1246,6 +1365,44 @@ export type SchedulerType = (typeof SchedulerType)[keyof typeof SchedulerType] |
  */
 export const SchedulerTypeSchema: GenEnum<SchedulerType> = /*@__PURE__*/
   enumDesc(file_lattice_v1_admin, 0);
+
+/**
+ * @generated from enum lattice.v1.Preemptible
+ */
+export const Preemptible = {
+  /**
+   * @generated from enum value: PREEMPTIBLE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: PREEMPTIBLE_ALWAYS = 1;
+   */
+  ALWAYS: 1,
+
+  /**
+   * Only on nodes of another vCluster.
+   *
+   * @generated from enum value: PREEMPTIBLE_BORROWED = 2;
+   */
+  BORROWED: 2,
+
+  /**
+   * @generated from enum value: PREEMPTIBLE_NEVER = 3;
+   */
+  NEVER: 3,
+} as const;
+
+/**
+ * @generated from enum lattice.v1.Preemptible
+ */
+export type Preemptible = (typeof Preemptible)[keyof typeof Preemptible] | UnknownEnum;
+
+/**
+ * Describes the enum lattice.v1.Preemptible.
+ */
+export const PreemptibleSchema: GenEnum<Preemptible> = /*@__PURE__*/
+  enumDesc(file_lattice_v1_admin, 1);
 
 /**
  * @generated from service lattice.v1.AdminService

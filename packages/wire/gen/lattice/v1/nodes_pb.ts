@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/nodes.proto.
  */
 export const file_lattice_v1_nodes: GenFile = /*@__PURE__*/
-  fileDesc("ChZsYXR0aWNlL3YxL25vZGVzLnByb3RvEgpsYXR0aWNlLnYxIv8CCgROb2RlEgoKAmlkGAEgASgJEiQKBXN0YXRlGAIgASgOMhUubGF0dGljZS52MS5Ob2RlU3RhdGUSDQoFY2F1c2UYAyABKAkSDgoGcmVhc29uGAQgASgJEikKBXNpbmNlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgxjYXBhYmlsaXRpZXMYBiABKAsyGC5sYXR0aWNlLnYxLkNhcGFiaWxpdGllcxINCgVncm91cBgHIAEoCRITCgtjb25mb3JtYW5jZRgIIAEoCRIVCg1ob21lX3ZjbHVzdGVyGAkgASgJEiEKBmNsYWltcxgKIAMoCzIRLmxhdHRpY2UudjEuQ2xhaW0SFQoNYWdlbnRfdmVyc2lvbhgLIAEoCRIyCg5sYXN0X2hlYXJ0YmVhdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJY29ubmVjdGVkGA0gASgIEg8KB2FkZHJlc3MYDiABKAkisAEKDENhcGFiaWxpdGllcxIRCgljcHVfY29yZXMYASABKA0SEQoJbWVtb3J5X2diGAIgASgBEhAKCGdwdV90eXBlGAMgASgJEhEKCWdwdV9jb3VudBgEIAEoDRIQCghmZWF0dXJlcxgFIAMoCRIQCghob3N0bmFtZRgGIAEoCRIOCgZrZXJuZWwYByABKAkSEQoJaXNvbGF0aW9uGAggASgJEg4KBmhvbGxvdxgJIAEoCCJ3CgVDbGFpbRIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDgoGdGVuYW50GAMgASgJEhAKCHZjbHVzdGVyGAQgASgJEhEKCXJlbGVhc2luZxgFIAEoCBIRCglleGNsdXNpdmUYBiABKAgikAEKEExpc3ROb2Rlc1JlcXVlc3QSJAoFc3RhdGUYASADKA4yFS5sYXR0aWNlLnYxLk5vZGVTdGF0ZRIQCgh2Y2x1c3RlchgCIAEoCRIOCgZ0ZW5hbnQYAyABKAkSDQoFZ3JvdXAYBCABKAkSEQoJcGFnZV9zaXplGAUgASgNEhIKCnBhZ2VfdG9rZW4YBiABKAkibwoRTGlzdE5vZGVzUmVzcG9uc2USHwoFbm9kZXMYASADKAsyEC5sYXR0aWNlLnYxLk5vZGUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEg0KBXRvdGFsGAMgASgNEhEKCWxvZ19pbmRleBgEIAEoCSIcCg5HZXROb2RlUmVxdWVzdBIKCgJpZBgBIAEoCSJCChBEcmFpbk5vZGVSZXF1ZXN0EgoKAmlkGAEgASgJEg4KBnJlYXNvbhgCIAEoCRISCgpyZXF1ZXN0X2lkGAMgASgJIkQKEkRpc2FibGVOb2RlUmVxdWVzdBIKCgJpZBgBIAEoCRIOCgZyZWFzb24YAiABKAkSEgoKcmVxdWVzdF9pZBgDIAEoCSIzChFOb2RlQWN0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJIkEKDE5vZGVSZXNwb25zZRIeCgRub2RlGAEgASgLMhAubGF0dGljZS52MS5Ob2RlEhEKCWxvZ19pbmRleBgCIAEoCSrjAQoJTm9kZVN0YXRlEhoKFk5PREVfU1RBVEVfVU5TUEVDSUZJRUQQABIWChJOT0RFX1NUQVRFX1VOS05PV04QARIWChJOT0RFX1NUQVRFX0JPT1RJTkcQAhIUChBOT0RFX1NUQVRFX1JFQURZEAMSFwoTTk9ERV9TVEFURV9ERUdSQURFRBAEEhcKE05PREVfU1RBVEVfRFJBSU5JTkcQBRIWChJOT0RFX1NUQVRFX0RSQUlORUQQBhITCg9OT0RFX1NUQVRFX0RPV04QBxIVChFOT0RFX1NUQVRFX0ZBSUxFRBAIMvkECgtOb2RlU2VydmljZRJfCglMaXN0Tm9kZXMSHC5sYXR0aWNlLnYxLkxpc3ROb2Rlc1JlcXVlc3QaHS5sYXR0aWNlLnYxLkxpc3ROb2Rlc1Jlc3BvbnNlIhWC0+STAg8SDS9hcGkvdjEvbm9kZXMSUwoHR2V0Tm9kZRIaLmxhdHRpY2UudjEuR2V0Tm9kZVJlcXVlc3QaEC5sYXR0aWNlLnYxLk5vZGUiGoLT5JMCFBISL2FwaS92MS9ub2Rlcy97aWR9EmgKCURyYWluTm9kZRIcLmxhdHRpY2UudjEuRHJhaW5Ob2RlUmVxdWVzdBoYLmxhdHRpY2UudjEuTm9kZVJlc3BvbnNlIiOC0+STAh06ASoiGC9hcGkvdjEvbm9kZXMve2lkfS9kcmFpbhJtCgtVbmRyYWluTm9kZRIdLmxhdHRpY2UudjEuTm9kZUFjdGlvblJlcXVlc3QaGC5sYXR0aWNlLnYxLk5vZGVSZXNwb25zZSIlgtPkkwIfOgEqIhovYXBpL3YxL25vZGVzL3tpZH0vdW5kcmFpbhJuCgtEaXNhYmxlTm9kZRIeLmxhdHRpY2UudjEuRGlzYWJsZU5vZGVSZXF1ZXN0GhgubGF0dGljZS52MS5Ob2RlUmVzcG9uc2UiJYLT5JMCHzoBKiIaL2FwaS92MS9ub2Rlcy97aWR9L2Rpc2FibGUSawoKRW5hYmxlTm9kZRIdLmxhdHRpY2UudjEuTm9kZUFjdGlvblJlcXVlc3QaGC5sYXR0aWNlLnYxLk5vZGVSZXNwb25zZSIkgtPkkwIeOgEqIhkvYXBpL3YxL25vZGVzL3tpZH0vZW5hYmxlYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_timestamp]);
+  fileDesc("ChZsYXR0aWNlL3YxL25vZGVzLnByb3RvEgpsYXR0aWNlLnYxIpkDCgROb2RlEgoKAmlkGAEgASgJEiQKBXN0YXRlGAIgASgOMhUubGF0dGljZS52MS5Ob2RlU3RhdGUSDQoFY2F1c2UYAyABKAkSDgoGcmVhc29uGAQgASgJEikKBXNpbmNlGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgxjYXBhYmlsaXRpZXMYBiABKAsyGC5sYXR0aWNlLnYxLkNhcGFiaWxpdGllcxINCgVncm91cBgHIAEoCRITCgtjb25mb3JtYW5jZRgIIAEoCRIVCg1ob21lX3ZjbHVzdGVyGAkgASgJEiEKBmNsYWltcxgKIAMoCzIRLmxhdHRpY2UudjEuQ2xhaW0SFQoNYWdlbnRfdmVyc2lvbhgLIAEoCRIyCg5sYXN0X2hlYXJ0YmVhdBgMIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJY29ubmVjdGVkGA0gASgIEg8KB2FkZHJlc3MYDiABKAkSGAoQY3VycmVudF92Y2x1c3RlchgeIAEoCSLAAgoMQ2FwYWJpbGl0aWVzEhEKCWNwdV9jb3JlcxgBIAEoDRIRCgltZW1vcnlfZ2IYAiABKAESEAoIZ3B1X3R5cGUYAyABKAkSEQoJZ3B1X2NvdW50GAQgASgNEhAKCGZlYXR1cmVzGAUgAygJEhAKCGhvc3RuYW1lGAYgASgJEg4KBmtlcm5lbBgHIAEoCRIRCglpc29sYXRpb24YCCABKAkSDgoGaG9sbG93GAkgASgIEhUKDWN4bF9tZW1vcnlfZ2IYHiABKAESEwoLcG93ZXJfd2F0dHMYHyABKA0SLQoMZ3B1X3RvcG9sb2d5GCAgASgLMhcubGF0dGljZS52MS5HcHVUb3BvbG9neRIzCg9tZW1vcnlfdG9wb2xvZ3kYISABKAsyGi5sYXR0aWNlLnYxLk1lbW9yeVRvcG9sb2d5IsoBCgtHcHVUb3BvbG9neRIjCgRncHVzGAEgAygLMhUubGF0dGljZS52MS5HcHVEZXZpY2USIgoFbGlua3MYAiADKAsyEy5sYXR0aWNlLnYxLkdwdUxpbmsSPgoMbmljX2FmZmluaXR5GAMgAygLMigubGF0dGljZS52MS5HcHVUb3BvbG9neS5OaWNBZmZpbml0eUVudHJ5GjIKEE5pY0FmZmluaXR5RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJhCglHcHVEZXZpY2USDQoFaW5kZXgYASABKA0SDgoGdmVuZG9yGAIgASgJEg0KBW1vZGVsGAMgASgJEhEKCW1lbW9yeV9nYhgEIAEoARITCgtwYXJ0aXRpb25lZBgFIAEoCCJFCgdHcHVMaW5rEgkKAWEYASABKA0SCQoBYhgCIAEoDRIMCgRraW5kGAMgASgJEhYKDmJhbmR3aWR0aF9tYnBzGAQgASgNInIKDk1lbW9yeVRvcG9sb2d5EikKB2RvbWFpbnMYASADKAsyGC5sYXR0aWNlLnYxLk1lbW9yeURvbWFpbhI1Cg1pbnRlcmNvbm5lY3RzGAIgAygLMh4ubGF0dGljZS52MS5NZW1vcnlJbnRlcmNvbm5lY3QifwoMTWVtb3J5RG9tYWluEgoKAmlkGAEgASgNEgwKBGtpbmQYAiABKAkSEwoLY2FwYWNpdHlfZ2IYAyABKAESFgoJbnVtYV9ub2RlGAQgASgNSACIAQESDAoEY3B1cxgFIAMoDRIMCgRncHVzGAYgAygNQgwKCl9udW1hX25vZGUiUAoSTWVtb3J5SW50ZXJjb25uZWN0EgkKAWEYASABKA0SCQoBYhgCIAEoDRIMCgRraW5kGAMgASgJEhYKDmJhbmR3aWR0aF9tYnBzGAQgASgNIncKBUNsYWltEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIOCgZ0ZW5hbnQYAyABKAkSEAoIdmNsdXN0ZXIYBCABKAkSEQoJcmVsZWFzaW5nGAUgASgIEhEKCWV4Y2x1c2l2ZRgGIAEoCCKQAQoQTGlzdE5vZGVzUmVxdWVzdBIkCgVzdGF0ZRgBIAMoDjIVLmxhdHRpY2UudjEuTm9kZVN0YXRlEhAKCHZjbHVzdGVyGAIgASgJEg4KBnRlbmFudBgDIAEoCRINCgVncm91cBgEIAEoCRIRCglwYWdlX3NpemUYBSABKA0SEgoKcGFnZV90b2tlbhgGIAEoCSJvChFMaXN0Tm9kZXNSZXNwb25zZRIfCgVub2RlcxgBIAMoCzIQLmxhdHRpY2UudjEuTm9kZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSDQoFdG90YWwYAyABKA0SEQoJbG9nX2luZGV4GAQgASgJIhwKDkdldE5vZGVSZXF1ZXN0EgoKAmlkGAEgASgJIkIKEERyYWluTm9kZVJlcXVlc3QSCgoCaWQYASABKAkSDgoGcmVhc29uGAIgASgJEhIKCnJlcXVlc3RfaWQYAyABKAkiRAoSRGlzYWJsZU5vZGVSZXF1ZXN0EgoKAmlkGAEgASgJEg4KBnJlYXNvbhgCIAEoCRISCgpyZXF1ZXN0X2lkGAMgASgJIjMKEU5vZGVBY3Rpb25SZXF1ZXN0EgoKAmlkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkiQQoMTm9kZVJlc3BvbnNlEh4KBG5vZGUYASABKAsyEC5sYXR0aWNlLnYxLk5vZGUSEQoJbG9nX2luZGV4GAIgASgJKuMBCglOb2RlU3RhdGUSGgoWTk9ERV9TVEFURV9VTlNQRUNJRklFRBAAEhYKEk5PREVfU1RBVEVfVU5LTk9XThABEhYKEk5PREVfU1RBVEVfQk9PVElORxACEhQKEE5PREVfU1RBVEVfUkVBRFkQAxIXChNOT0RFX1NUQVRFX0RFR1JBREVEEAQSFwoTTk9ERV9TVEFURV9EUkFJTklORxAFEhYKEk5PREVfU1RBVEVfRFJBSU5FRBAGEhMKD05PREVfU1RBVEVfRE9XThAHEhUKEU5PREVfU1RBVEVfRkFJTEVEEAgy+QQKC05vZGVTZXJ2aWNlEl8KCUxpc3ROb2RlcxIcLmxhdHRpY2UudjEuTGlzdE5vZGVzUmVxdWVzdBodLmxhdHRpY2UudjEuTGlzdE5vZGVzUmVzcG9uc2UiFYLT5JMCDxINL2FwaS92MS9ub2RlcxJTCgdHZXROb2RlEhoubGF0dGljZS52MS5HZXROb2RlUmVxdWVzdBoQLmxhdHRpY2UudjEuTm9kZSIagtPkkwIUEhIvYXBpL3YxL25vZGVzL3tpZH0SaAoJRHJhaW5Ob2RlEhwubGF0dGljZS52MS5EcmFpbk5vZGVSZXF1ZXN0GhgubGF0dGljZS52MS5Ob2RlUmVzcG9uc2UiI4LT5JMCHToBKiIYL2FwaS92MS9ub2Rlcy97aWR9L2RyYWluEm0KC1VuZHJhaW5Ob2RlEh0ubGF0dGljZS52MS5Ob2RlQWN0aW9uUmVxdWVzdBoYLmxhdHRpY2UudjEuTm9kZVJlc3BvbnNlIiWC0+STAh86ASoiGi9hcGkvdjEvbm9kZXMve2lkfS91bmRyYWluEm4KC0Rpc2FibGVOb2RlEh4ubGF0dGljZS52MS5EaXNhYmxlTm9kZVJlcXVlc3QaGC5sYXR0aWNlLnYxLk5vZGVSZXNwb25zZSIlgtPkkwIfOgEqIhovYXBpL3YxL25vZGVzL3tpZH0vZGlzYWJsZRJrCgpFbmFibGVOb2RlEh0ubGF0dGljZS52MS5Ob2RlQWN0aW9uUmVxdWVzdBoYLmxhdHRpY2UudjEuTm9kZVJlc3BvbnNlIiSC0+STAh46ASoiGS9hcGkvdjEvbm9kZXMve2lkfS9lbmFibGViBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message lattice.v1.Node
@@ -92,6 +92,13 @@ export type Node = Message<"lattice.v1.Node"> & {
    * @generated from field: string address = 14;
    */
   address: string;
+
+  /**
+   * Whose work is on it; empty when it is idle.
+   *
+   * @generated from field: string current_vcluster = 30;
+   */
+  currentVcluster: string;
 };
 
 /**
@@ -151,6 +158,30 @@ export type Capabilities = Message<"lattice.v1.Capabilities"> & {
    * @generated from field: bool hollow = 9;
    */
   hollow: boolean;
+
+  /**
+   * Behind CXL expanders, beyond memory_gb.
+   *
+   * @generated from field: double cxl_memory_gb = 30;
+   */
+  cxlMemoryGb: number;
+
+  /**
+   * Draw under load; 0: unknown.
+   *
+   * @generated from field: uint32 power_watts = 31;
+   */
+  powerWatts: number;
+
+  /**
+   * @generated from field: lattice.v1.GpuTopology gpu_topology = 32;
+   */
+  gpuTopology?: GpuTopology | undefined;
+
+  /**
+   * @generated from field: lattice.v1.MemoryTopology memory_topology = 33;
+   */
+  memoryTopology?: MemoryTopology | undefined;
 };
 
 /**
@@ -159,6 +190,214 @@ export type Capabilities = Message<"lattice.v1.Capabilities"> & {
  */
 export const CapabilitiesSchema: GenMessage<Capabilities> = /*@__PURE__*/
   messageDesc(file_lattice_v1_nodes, 1);
+
+/**
+ * How the GPUs of a node are linked.
+ *
+ * @generated from message lattice.v1.GpuTopology
+ */
+export type GpuTopology = Message<"lattice.v1.GpuTopology"> & {
+  /**
+   * @generated from field: repeated lattice.v1.GpuDevice gpus = 1;
+   */
+  gpus: GpuDevice[];
+
+  /**
+   * @generated from field: repeated lattice.v1.GpuLink links = 2;
+   */
+  links: GpuLink[];
+
+  /**
+   * GPU index to the name of the nearest NIC.
+   *
+   * @generated from field: map<string, string> nic_affinity = 3;
+   */
+  nicAffinity: { [key: string]: string };
+};
+
+/**
+ * Describes the message lattice.v1.GpuTopology.
+ * Use `create(GpuTopologySchema)` to create a new message.
+ */
+export const GpuTopologySchema: GenMessage<GpuTopology> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_nodes, 2);
+
+/**
+ * @generated from message lattice.v1.GpuDevice
+ */
+export type GpuDevice = Message<"lattice.v1.GpuDevice"> & {
+  /**
+   * @generated from field: uint32 index = 1;
+   */
+  index: number;
+
+  /**
+   * nvidia or amd.
+   *
+   * @generated from field: string vendor = 2;
+   */
+  vendor: string;
+
+  /**
+   * @generated from field: string model = 3;
+   */
+  model: string;
+
+  /**
+   * @generated from field: double memory_gb = 4;
+   */
+  memoryGb: number;
+
+  /**
+   * A slice of a partitioned GPU.
+   *
+   * @generated from field: bool partitioned = 5;
+   */
+  partitioned: boolean;
+};
+
+/**
+ * Describes the message lattice.v1.GpuDevice.
+ * Use `create(GpuDeviceSchema)` to create a new message.
+ */
+export const GpuDeviceSchema: GenMessage<GpuDevice> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_nodes, 3);
+
+/**
+ * @generated from message lattice.v1.GpuLink
+ */
+export type GpuLink = Message<"lattice.v1.GpuLink"> & {
+  /**
+   * @generated from field: uint32 a = 1;
+   */
+  a: number;
+
+  /**
+   * @generated from field: uint32 b = 2;
+   */
+  b: number;
+
+  /**
+   * nvlink, nvswitch, infinity_fabric, xgmi or pcie.
+   *
+   * @generated from field: string kind = 3;
+   */
+  kind: string;
+
+  /**
+   * @generated from field: uint32 bandwidth_mbps = 4;
+   */
+  bandwidthMbps: number;
+};
+
+/**
+ * Describes the message lattice.v1.GpuLink.
+ * Use `create(GpuLinkSchema)` to create a new message.
+ */
+export const GpuLinkSchema: GenMessage<GpuLink> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_nodes, 4);
+
+/**
+ * Which memory of a node is near which cores and GPUs.
+ *
+ * @generated from message lattice.v1.MemoryTopology
+ */
+export type MemoryTopology = Message<"lattice.v1.MemoryTopology"> & {
+  /**
+   * @generated from field: repeated lattice.v1.MemoryDomain domains = 1;
+   */
+  domains: MemoryDomain[];
+
+  /**
+   * @generated from field: repeated lattice.v1.MemoryInterconnect interconnects = 2;
+   */
+  interconnects: MemoryInterconnect[];
+};
+
+/**
+ * Describes the message lattice.v1.MemoryTopology.
+ * Use `create(MemoryTopologySchema)` to create a new message.
+ */
+export const MemoryTopologySchema: GenMessage<MemoryTopology> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_nodes, 5);
+
+/**
+ * @generated from message lattice.v1.MemoryDomain
+ */
+export type MemoryDomain = Message<"lattice.v1.MemoryDomain"> & {
+  /**
+   * @generated from field: uint32 id = 1;
+   */
+  id: number;
+
+  /**
+   * dram, hbm, cxl or unified.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * @generated from field: double capacity_gb = 3;
+   */
+  capacityGb: number;
+
+  /**
+   * @generated from field: optional uint32 numa_node = 4;
+   */
+  numaNode?: number | undefined;
+
+  /**
+   * @generated from field: repeated uint32 cpus = 5;
+   */
+  cpus: number[];
+
+  /**
+   * @generated from field: repeated uint32 gpus = 6;
+   */
+  gpus: number[];
+};
+
+/**
+ * Describes the message lattice.v1.MemoryDomain.
+ * Use `create(MemoryDomainSchema)` to create a new message.
+ */
+export const MemoryDomainSchema: GenMessage<MemoryDomain> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_nodes, 6);
+
+/**
+ * @generated from message lattice.v1.MemoryInterconnect
+ */
+export type MemoryInterconnect = Message<"lattice.v1.MemoryInterconnect"> & {
+  /**
+   * @generated from field: uint32 a = 1;
+   */
+  a: number;
+
+  /**
+   * @generated from field: uint32 b = 2;
+   */
+  b: number;
+
+  /**
+   * numa_link, cxl_switch or coherent_fabric.
+   *
+   * @generated from field: string kind = 3;
+   */
+  kind: string;
+
+  /**
+   * @generated from field: uint32 bandwidth_mbps = 4;
+   */
+  bandwidthMbps: number;
+};
+
+/**
+ * Describes the message lattice.v1.MemoryInterconnect.
+ * Use `create(MemoryInterconnectSchema)` to create a new message.
+ */
+export const MemoryInterconnectSchema: GenMessage<MemoryInterconnect> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_nodes, 7);
 
 /**
  * @generated from message lattice.v1.Claim
@@ -200,7 +439,7 @@ export type Claim = Message<"lattice.v1.Claim"> & {
  * Use `create(ClaimSchema)` to create a new message.
  */
 export const ClaimSchema: GenMessage<Claim> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_nodes, 2);
+  messageDesc(file_lattice_v1_nodes, 8);
 
 /**
  * @generated from message lattice.v1.ListNodesRequest
@@ -242,7 +481,7 @@ export type ListNodesRequest = Message<"lattice.v1.ListNodesRequest"> & {
  * Use `create(ListNodesRequestSchema)` to create a new message.
  */
 export const ListNodesRequestSchema: GenMessage<ListNodesRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_nodes, 3);
+  messageDesc(file_lattice_v1_nodes, 9);
 
 /**
  * @generated from message lattice.v1.ListNodesResponse
@@ -274,7 +513,7 @@ export type ListNodesResponse = Message<"lattice.v1.ListNodesResponse"> & {
  * Use `create(ListNodesResponseSchema)` to create a new message.
  */
 export const ListNodesResponseSchema: GenMessage<ListNodesResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_nodes, 4);
+  messageDesc(file_lattice_v1_nodes, 10);
 
 /**
  * @generated from message lattice.v1.GetNodeRequest
@@ -291,7 +530,7 @@ export type GetNodeRequest = Message<"lattice.v1.GetNodeRequest"> & {
  * Use `create(GetNodeRequestSchema)` to create a new message.
  */
 export const GetNodeRequestSchema: GenMessage<GetNodeRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_nodes, 5);
+  messageDesc(file_lattice_v1_nodes, 11);
 
 /**
  * @generated from message lattice.v1.DrainNodeRequest
@@ -318,7 +557,7 @@ export type DrainNodeRequest = Message<"lattice.v1.DrainNodeRequest"> & {
  * Use `create(DrainNodeRequestSchema)` to create a new message.
  */
 export const DrainNodeRequestSchema: GenMessage<DrainNodeRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_nodes, 6);
+  messageDesc(file_lattice_v1_nodes, 12);
 
 /**
  * @generated from message lattice.v1.DisableNodeRequest
@@ -345,7 +584,7 @@ export type DisableNodeRequest = Message<"lattice.v1.DisableNodeRequest"> & {
  * Use `create(DisableNodeRequestSchema)` to create a new message.
  */
 export const DisableNodeRequestSchema: GenMessage<DisableNodeRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_nodes, 7);
+  messageDesc(file_lattice_v1_nodes, 13);
 
 /**
  * @generated from message lattice.v1.NodeActionRequest
@@ -367,7 +606,7 @@ export type NodeActionRequest = Message<"lattice.v1.NodeActionRequest"> & {
  * Use `create(NodeActionRequestSchema)` to create a new message.
  */
 export const NodeActionRequestSchema: GenMessage<NodeActionRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_nodes, 8);
+  messageDesc(file_lattice_v1_nodes, 14);
 
 /**
  * @generated from message lattice.v1.NodeResponse
@@ -389,7 +628,7 @@ export type NodeResponse = Message<"lattice.v1.NodeResponse"> & {
  * Use `create(NodeResponseSchema)` to create a new message.
  */
 export const NodeResponseSchema: GenMessage<NodeResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_nodes, 9);
+  messageDesc(file_lattice_v1_nodes, 15);
 
 /**
  * @generated from enum lattice.v1.NodeState

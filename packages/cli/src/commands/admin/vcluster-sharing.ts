@@ -1,0 +1,86 @@
+// The flags by which a vCluster shares nodes with others: whether it has others stopped and may be
+// stopped, whether it borrows, and on what terms it lends.
+
+import type { Lending, VCluster, VClusterSettings } from "@lattice/sdk";
+import { parseWalltime } from "@lattice/wire";
+import { type Command, InvalidArgumentError } from "commander";
+import { hoursMinutesSeconds } from "../../output/time.ts";
+import { parseCount } from "../../parse/count.ts";
+
+type Preemptible = NonNullable<VClusterSettings["preemptible"]>;
+
+const PREEMPTIBLE: readonly Preemptible[] = ["always", "borrowed", "never"];
+const MAX_NODES = 1_000_000;
+
+export interface SharingFlags {
+  readonly preempts?: boolean;
+  readonly preemptible?: Preemptible;
+  readonly borrows?: boolean;
+  readonly lends?: boolean;
+  readonly keepNodes?: number;
+  readonly lendMaxClass?: number;
+  readonly lendMaxTime?: number;
+  readonly lendReturnGrace?: number;
+}
+
+export function addSharingFlags(command: Command): void {
+  command
+    .option("--preempts", "its waiting work may have work of lower classes stopped")
+    .option("--no-preempts", "it may not")
+    .option("--preemptible <which>", `which running work may be stopped: ${PREEMPTIBLE.join(", ")}`, parsePreemptible)
+    .option("--borrows", "use idle nodes of vClusters that lend theirs")
+    .option("--no-borrows", "use none")
+    .option("--lends", "lend idle home nodes to other vClusters")
+    .option("--no-lends", "lend none")
+    .option("--keep-nodes <count>", "home nodes that are never lent", (text) => parseCount(text, 0, MAX_NODES))
+    .option("--lend-max-class <class>", "the highest class that may borrow", (text) => parseCount(text, 0, 10))
+    .option("--lend-max-time <time>", "the longest walltime that may borrow", (text) =>
+      parseWalltime(text, "--lend-max-time"),
+    )
+    .option("--lend-return-grace <seconds>", "time to end when a node is taken back", (text) =>
+      parseCount(text, 1, 3600),
+    );
+}
+
+/** Only what was asked for. */
+export function sharingOf(
+  flags: SharingFlags,
+): Pick<VClusterSettings, "preempts" | "preemptible" | "borrows" | "lending"> {
+  const lending = lendingOf(flags);
+  return {
+    ...(flags.preempts === undefined ? {} : { preempts: flags.preempts }),
+    ...(flags.preemptible === undefined ? {} : { preemptible: flags.preemptible }),
+    ...(flags.borrows === undefined ? {} : { borrows: flags.borrows }),
+    ...(lending === null ? {} : { lending }),
+  };
+}
+
+function lendingOf({ lends, keepNodes, lendMaxClass, lendMaxTime, lendReturnGrace }: SharingFlags): Lending | null {
+  const lending: Lending = {
+    ...(lends === undefined ? {} : { enabled: lends }),
+    ...(keepNodes === undefined ? {} : { keep_nodes: keepNodes }),
+    ...(lendMaxClass === undefined ? {} : { max_class: lendMaxClass }),
+    ...(lendMaxTime === undefined ? {} : { max_duration_seconds: lendMaxTime }),
+    ...(lendReturnGrace === undefined ? {} : { return_grace_seconds: lendReturnGrace }),
+  };
+  return Object.keys(lending).length === 0 ? null : lending;
+}
+
+export const sharingFields = ({ preempts, preemptible, borrows, lending }: VCluster) =>
+  [
+    ["Stops others", preempts === true ? "lower classes" : "never"],
+    ["May be stopped", preemptible],
+    ["Borrows nodes", borrows === true ? "yes" : "no"],
+    ["Lends nodes", lending === undefined ? "no" : lendingText(lending)],
+  ] as const;
+
+function lendingText({ keep_nodes = 0, max_class = 0, max_duration_seconds = 0, return_grace_seconds = 0 }: Lending) {
+  const longest = max_duration_seconds === 0 ? "" : `, up to ${hoursMinutesSeconds(max_duration_seconds)}`;
+  return `class ${max_class} and below${longest}; keeps ${keep_nodes}, back within ${return_grace_seconds} s`;
+}
+
+function parsePreemptible(text: string): Preemptible {
+  const found = PREEMPTIBLE.find((one) => one === text.toLowerCase());
+  if (found === undefined) throw new InvalidArgumentError(`Must be one of ${PREEMPTIBLE.join(", ")}.`);
+  return found;
+}

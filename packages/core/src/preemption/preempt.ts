@@ -1,0 +1,109 @@
+// Running work is stopped for an allocation that waits: all named victims in one move, or none. Each goes
+// back to the queue with its old submission time, uncounted among its requeues, or fails where its
+// policy is never to be requeued. The nodes are remembered with the one they were freed for, so that
+// a new leader knows as well. Everything is checked again: the decision may be old.
+
+import type { Allocation } from "../allocation/allocation.ts";
+import { fail, requeue } from "../allocation/failure.ts";
+import { isPlaced, type PendingPhase, type PlacedPhase } from "../allocation/phase.ts";
+import type { PreemptCommand } from "../command.ts";
+import { invariant } from "../invariant.ts";
+import type { Outcome, Refusal, RefusalCode } from "../outcome.ts";
+import { accepted, quote, rejected, type Step } from "../step.ts";
+import { policyOf } from "../vcluster/policy.ts";
+import { claimingClass, MAX_VICTIMS, type PreemptionReason, reasonFor, shieldOf } from "./shield.ts";
+
+export function preemptFor(step: Step, command: PreemptCommand): Outcome {
+  const { state } = step;
+  const winner = state.allocation(command.allocation);
+  if (winner === undefined) return no("unknown_allocation", `there is no allocation ${quote(command.allocation)}`);
+  const refusal = againstWinner(step, command, winner) ?? againstNodes(step, command);
+  if (refusal !== null) return rejected(refusal);
+  const victims: Victim[] = [];
+  for (const named of command.victims) {
+    const victim = victimOf(step, winner, named, command.nodes);
+    if ("code" in victim) return rejected(victim);
+    victims.push(victim);
+  }
+
+  for (const victim of victims) stop(step, winner, victim);
+  const awaits = { nodes: command.nodes, since: step.at };
+  state.putAllocation({ ...winner, phase: { ...pendingOf(winner), awaits } });
+  return accepted(winner.id);
+}
+
+interface Victim {
+  readonly record: Allocation;
+  readonly phase: PlacedPhase;
+  readonly reason: PreemptionReason;
+}
+
+function pendingOf({ id, phase }: Allocation): PendingPhase {
+  invariant(phase.kind === "pending", `${id} does not wait`);
+  return phase;
+}
+
+function againstWinner(step: Step, { basis, victims }: PreemptCommand, winner: Allocation): Refusal | null {
+  const { id, phase, pendingSinceIndex, spec } = winner;
+  if (basis >= step.index) return say("stale_plan", `it is based on entry ${basis}, which it cannot have seen`);
+  if (phase.kind !== "pending") return say("stale_plan", `allocation ${id} is ${phase.kind}`);
+  if (basis < pendingSinceIndex)
+    return say("stale_plan", `allocation ${id} is pending since entry ${pendingSinceIndex}`);
+  const vcluster = step.state.vcluster(spec.vcluster);
+  const may = vcluster !== undefined && policyOf(vcluster).preempts;
+  if (!may) return say("illegal_transition", `vCluster "${spec.vcluster}" stops nobody`);
+  const distinct = new Set(victims.map((victim) => victim.allocation)).size === victims.length;
+  if (distinct && victims.length >= 1 && victims.length <= MAX_VICTIMS) return null;
+  return say("illegal_transition", `between 1 and ${MAX_VICTIMS} allocations are stopped for another`);
+}
+
+function againstNodes(step: Step, { nodes }: PreemptCommand): Refusal | null {
+  if (new Set(nodes).size !== nodes.length) return say("illegal_transition", "a node is named twice");
+  const unknown = nodes.find((id) => step.state.node(id) === undefined);
+  return unknown === undefined ? null : say("node_unavailable", `there is no node ${quote(unknown)}`);
+}
+
+function victimOf(
+  step: Step,
+  winner: Allocation,
+  named: PreemptCommand["victims"][number],
+  nodes: PreemptCommand["nodes"],
+): Victim | Refusal {
+  const record = step.state.allocation(named.allocation);
+  if (record === undefined) return say("unknown_allocation", `there is no allocation ${quote(named.allocation)}`);
+  const { id, phase, attempt, spec } = record;
+  if (attempt !== named.attempt) return say("stale_plan", `allocation ${id} is at attempt ${attempt}`);
+  if (!isPlaced(phase)) return say("stale_plan", `allocation ${id} is ${phase.kind} and holds no nodes`);
+  if (phase.kind === "checkpointing") return say("stale_plan", `allocation ${id} is being checkpointed`);
+  const shield = shieldOf(step.state, record);
+  if (shield !== null) return say("illegal_transition", shield);
+  const own = claimingClass(step.state, winner);
+  if (spec.lifecycle.preemptionClass >= own) {
+    const classes = `class ${spec.lifecycle.preemptionClass} is not below class ${own}`;
+    return say("illegal_transition", `allocation ${id} is not stopped for ${winner.id}: ${classes}`);
+  }
+  if (!phase.nodes.some((node) => nodes.includes(node))) {
+    return say("stale_plan", `allocation ${id} holds none of the nodes that are needed`);
+  }
+  return { record, phase, reason: reasonFor(step.state, winner, record) };
+}
+
+function stop(step: Step, winner: Allocation, { record, phase, reason }: Victim): void {
+  const message = `stopped for allocation ${winner.id} of class ${claimingClass(step.state, winner)} (${reason})`;
+  const grace = reason === "reclaim" ? returnGrace(step, winner) : {};
+  if (record.spec.lifecycle.requeuePolicy === "never") {
+    fail(step, record, phase, { reason: "preempted", exitCode: null, message, gone: null, ...grace });
+    return;
+  }
+  requeue(step, record, phase, { cause: "preempted", gone: null, message, ...grace });
+}
+
+/** As the lender has set it. */
+function returnGrace(step: Step, { spec }: Allocation) {
+  const vcluster = step.state.vcluster(spec.vcluster);
+  const lending = vcluster === undefined ? null : policyOf(vcluster).lending;
+  return lending === null ? {} : { grace: lending.returnGrace };
+}
+
+const say = (code: RefusalCode, detail: string): Refusal => ({ code, detail });
+const no = (code: RefusalCode, detail: string): Outcome => rejected(say(code, detail));

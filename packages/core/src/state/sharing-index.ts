@@ -1,0 +1,71 @@
+// What preemption and lending ask for all the time, counted at every replacement: which classes wait and
+// which run, who waits for nodes that were freed for it, and how many nodes of a vCluster others hold.
+// Nothing here is hashed or stored; a restored state builds it again from its records.
+
+import type { Allocation } from "../allocation/allocation.ts";
+import { MAX_PREEMPTION_CLASS } from "../allocation/limits.ts";
+import { compareAllocationIds } from "../allocation/order.ts";
+import { isPlaced } from "../allocation/phase.ts";
+import type { AllocationId, VClusterId } from "../ids.ts";
+import type { Node } from "../node/node.ts";
+import { createOrdered, type Ordered } from "./ordered.ts";
+
+export interface SharingIndex {
+  readonly awaiting: Ordered<AllocationId>;
+  /** Infinite when nothing is placed. */
+  readonly lowestPlacedClass: number;
+  /** -1 when nobody waits. */
+  highestPendingClass(vcluster: VClusterId): number;
+  homeNodes(vcluster: VClusterId): { readonly home: number; readonly lent: number };
+  allocationReplaced(before: Allocation | undefined, after: Allocation | undefined): void;
+  nodeReplaced(before: Node | undefined, after: Node): void;
+}
+
+const CLASSES = MAX_PREEMPTION_CLASS + 1;
+
+export function createSharingIndex(): SharingIndex {
+  const pending = new Map<VClusterId, Int32Array>();
+  const placed = new Int32Array(CLASSES);
+  const awaiting = createOrdered(compareAllocationIds);
+  const homes = new Map<VClusterId, { home: number; lent: number }>();
+
+  function count(record: Allocation, by: 1 | -1): void {
+    const { phase, spec } = record;
+    const of = spec.lifecycle.preemptionClass;
+    if (isPlaced(phase)) placed[of] = (placed[of] as number) + by;
+    if (phase.kind !== "pending") return;
+    const counts = pending.get(spec.vcluster) ?? new Int32Array(CLASSES);
+    counts[of] = (counts[of] as number) + by;
+    pending.set(spec.vcluster, counts);
+  }
+
+  function countHome({ homeVCluster, claims }: Node, by: 1 | -1): void {
+    if (homeVCluster === null) return;
+    const known = homes.get(homeVCluster) ?? { home: 0, lent: 0 };
+    known.home += by;
+    if (claims.some((claim) => claim.vcluster !== homeVCluster)) known.lent += by;
+    homes.set(homeVCluster, known);
+  }
+
+  return {
+    awaiting,
+    get lowestPlacedClass() {
+      const lowest = placed.findIndex((n) => n > 0);
+      return lowest < 0 ? Number.POSITIVE_INFINITY : lowest;
+    },
+    highestPendingClass: (vcluster) => pending.get(vcluster)?.findLastIndex((n) => n > 0) ?? -1,
+    homeNodes: (vcluster) => ({ home: 0, lent: 0, ...homes.get(vcluster) }),
+    allocationReplaced(before, after) {
+      if (before !== undefined) count(before, -1);
+      if (after !== undefined) count(after, 1);
+      if (before !== undefined && isAwaiting(before)) awaiting.delete(before.id);
+      if (after !== undefined && isAwaiting(after)) awaiting.add(after.id);
+    },
+    nodeReplaced(before, after) {
+      if (before !== undefined) countHome(before, -1);
+      countHome(after, 1);
+    },
+  };
+}
+
+const isAwaiting = ({ phase }: Allocation): boolean => phase.kind === "pending" && phase.awaits !== undefined;

@@ -1,0 +1,70 @@
+// The policies of the five schedulers, one row each, and what a vCluster's own settings change in its row.
+// A row says how its queue is ordered, whether its waiting work may stop others, whether its running
+// work may be stopped, and whether it takes part in lending at all.
+
+import { type Duration, duration } from "../ids.ts";
+import type { SchedulerKind, VCluster } from "./vcluster.ts";
+
+/** Whose running work may be stopped: all of it, what sits on borrowed nodes, or none. */
+export type Preemptible = "always" | "borrowed" | "never";
+
+/** On what terms idle home nodes are lent to other vClusters. */
+export interface Lending {
+  /** So many home nodes are never lent, whether idle or not. */
+  readonly keepNodes: number;
+  /** Work above this class does not borrow: below the owner's own class it can be reclaimed. */
+  readonly maxClass: number;
+  /** The longest walltime that may borrow; null: any, unbounded work too. */
+  readonly maxDuration: Duration | null;
+  /** Between SIGTERM and SIGKILL when the owner takes a node back. */
+  readonly returnGrace: Duration;
+}
+
+export interface Policy {
+  readonly order: "score" | "submission";
+  readonly preempts: boolean;
+  readonly preemptible: Preemptible;
+  readonly borrows: boolean;
+  /** Null: lends nothing. */
+  readonly lending: Lending | null;
+  /** Its claims go before everything, its nodes are never lent and its work is never stopped. */
+  readonly sensitive: boolean;
+}
+
+export const DEFAULT_LENDING: Lending = {
+  keepNodes: 0,
+  maxClass: 4,
+  maxDuration: null,
+  returnGrace: duration(30_000),
+};
+
+type Row = Omit<Policy, "lending">;
+
+const row = (preemptible: Preemptible, change: Partial<Row> = {}): Row => ({
+  order: "score",
+  preempts: true,
+  preemptible,
+  borrows: true,
+  sensitive: false,
+  ...change,
+});
+
+export const POLICIES: Readonly<Record<SchedulerKind, Row>> = {
+  hpc_backfill: row("always"),
+  ml_training: row("always"),
+  service_bin_pack: row("borrowed"),
+  interactive_fifo: row("always", { order: "submission" }),
+  sensitive_reservation: row("never", { borrows: false, sensitive: true }),
+};
+
+export function policyOf({ scheduler, preempts, preemptible, borrows, lending }: VCluster): Policy {
+  const own = POLICIES[scheduler];
+  if (own.sensitive) return { ...own, lending: null };
+  return {
+    ...own,
+    preempts: preempts ?? own.preempts,
+    preemptible: preemptible ?? own.preemptible,
+    borrows: borrows ?? own.borrows,
+    lending: lending ?? null,
+  };
+}

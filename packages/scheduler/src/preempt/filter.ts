@@ -1,0 +1,52 @@
+// Whom an allocation may have stopped: only lower classes; nobody within five minutes of its end; from
+// class 7 on nobody who takes no checkpoints, since all of its work would be lost. Rules that do not
+// depend on who asks have been applied by whoever made the input.
+
+import { compareAllocationIds, NEVER_STOPPED_CLASS } from "@lattice/core";
+import type { CycleInput } from "../cycle-types.ts";
+import { NEAR_COMPLETION } from "../limits.ts";
+import { preemptionCost } from "./cost.ts";
+import type { VictimInput } from "./preempt-types.ts";
+
+export interface Candidate {
+  readonly victim: VictimInput;
+  readonly cost: number;
+  /** Its tenant uses more than its share while others wait. */
+  readonly overShare: boolean;
+}
+
+/** For anybody: in the order in which they would go, whoever asks. */
+export function stoppable(input: CycleInput): readonly Candidate[] {
+  const over = tenantsOverShare(input);
+  return (input.victims ?? [])
+    .filter((victim) => isWorthwhile(victim, input))
+    .map((victim) => ({ victim, cost: preemptionCost(victim, input), overShare: over.has(victim.tenant) }))
+    .sort(inOrder);
+}
+
+const isWorthwhile = (
+  { allocation, preemptionClass, startedAt, walltime }: VictimInput,
+  input: CycleInput,
+): boolean => {
+  const { now, signals } = input;
+  const left = startedAt === null || walltime === null ? Number.POSITIVE_INFINITY : startedAt + walltime - now;
+  if (left <= NEAR_COMPLETION) return false;
+  return preemptionClass < NEVER_STOPPED_CLASS || signals?.checkpointMinutes?.has(allocation) === true;
+};
+
+/** Burst use is the first to go: those that are above their share and were allowed to be. */
+function tenantsOverShare({ tenants, nodes }: CycleInput): ReadonlySet<string> {
+  const over = new Set<string>();
+  for (const { id, nodesInUse, fairShareMilli, burstAllowanceMilli } of tenants) {
+    if (burstAllowanceMilli !== undefined && nodesInUse * 1000 > fairShareMilli * nodes.length) over.add(id);
+  }
+  return over;
+}
+
+/** Lower classes first, then burst use, then the cheaper, then the larger, then the younger; the order is total. */
+const inOrder = (a: Candidate, b: Candidate): number =>
+  a.victim.preemptionClass - b.victim.preemptionClass ||
+  Number(b.overShare) - Number(a.overShare) ||
+  a.cost - b.cost ||
+  b.victim.nodes.length - a.victim.nodes.length ||
+  compareAllocationIds(b.victim.allocation, a.victim.allocation);

@@ -1,0 +1,161 @@
+// Step 6: make room. Who still waits and is of a higher class than something that runs may have up to three
+// allocations stopped, as the last resort: not where it would start as soon by itself, and not where
+// stopping costs more than the job is worth. The highest classes are looked at first. Reservations of
+// lower classes give way; nodes freed for one are held, so that no other counts on them.
+
+import { after, HIGHEST_CLASS, MAX_VICTIMS, type PreemptionReason } from "@lattice/core";
+import type { CycleInput, PendingInput } from "../cycle-types.ts";
+import type { Draft, Held } from "../draft.ts";
+import { isPossible, type Job, jobOf } from "../job.ts";
+import { EXPECTED_BACK_SOON, PREEMPT_TRIAL_LIMIT, PREEMPT_TRY_LIMIT } from "../limits.ts";
+import type { Queue } from "../order.ts";
+import type { Ledger } from "../quota.ts";
+import { hold, letGo, reserve } from "../reserve.ts";
+import { preemptionValue } from "./cost.ts";
+import { type Candidate, stoppable } from "./filter.ts";
+import type { Preemption, Victim } from "./preempt-types.ts";
+import { type Trial, trialOf } from "./trial.ts";
+import { type Gain, victimSet } from "./victim-set.ts";
+
+export interface Room {
+  readonly draft: Draft;
+  readonly ledger: Ledger;
+  readonly queue: Queue;
+  /** Those for whom others are being stopped already. */
+  readonly awaited: ReadonlySet<string>;
+}
+
+export function makeRoom(input: CycleInput, room: Room): readonly Preemption[] {
+  if (input.victims === undefined || input.victims.length === 0) return [];
+  let candidates = stoppable(input);
+  const decided: Preemption[] = [];
+  const budget = { trials: PREEMPT_TRIAL_LIMIT };
+  for (const pending of claimants(input, room, candidates)) {
+    const found = makeRoomFor(input, room, {
+      job: jobOf(room.draft.machine, pending, input.signals),
+      candidates,
+      budget,
+    });
+    if (found === null) continue;
+    decided.push(found);
+    const gone = new Set<string>(found.victims.map((victim) => victim.allocation));
+    candidates = candidates.filter(({ victim }) => !gone.has(victim.allocation));
+  }
+  return decided;
+}
+
+const classIn = (input: CycleInput, { preemptionClass }: PendingInput): number =>
+  input.sensitive === true ? HIGHEST_CLASS : preemptionClass;
+
+/** The highest classes first, then as the queue has them; few, since each costs a look at the machine. */
+function claimants(
+  input: CycleInput,
+  { draft, awaited, queue }: Room,
+  candidates: readonly Candidate[],
+): PendingInput[] {
+  const lowest = Math.min(...candidates.map(({ victim }) => victim.preemptionClass));
+  const places: number[] = [];
+  for (let at = 0; at < input.pending.length; at += 1) {
+    const pending = input.pending[at] as PendingInput;
+    if (classIn(input, pending) <= lowest || draft.placed.has(pending.id) || awaited.has(pending.id)) continue;
+    places.push(at);
+  }
+  const classAt = (at: number): number => classIn(input, input.pending[at] as PendingInput);
+  return places
+    .sort((a, b) => classAt(b) - classAt(a) || queue.compare(a, b))
+    .slice(0, PREEMPT_TRY_LIMIT)
+    .map((at) => input.pending[at] as PendingInput);
+}
+
+interface Claim {
+  readonly job: Job;
+  readonly candidates: readonly Candidate[];
+  readonly budget: { trials: number };
+}
+
+function makeRoomFor(
+  input: CycleInput,
+  { draft, ledger }: Room,
+  { job, candidates, budget }: Claim,
+): Preemption | null {
+  const soon = draft.now + EXPECTED_BACK_SOON;
+  const own = classIn(input, job.input);
+  if (ledger.headroom(job.input.tenant, job.least) === 0 || !isPossible(draft.machine, job)) return null;
+  if (draft.budgets !== null && draft.budgets.most(job, job.least, draft.now, draft.now + job.occupies) < job.least) {
+    return null;
+  }
+  const waits = draft.held.find((held) => held.job.input.id === job.input.id) ?? null;
+  const byItself = (waits ?? reserve(draft, job))?.startsAt ?? Number.POSITIVE_INFINITY;
+  if (byItself <= soon) return null;
+  const aside = putAside(draft, own, waits);
+  const trial = trialOf(draft, job);
+  const found = search(input, { job, candidates, budget }, trial, own);
+  const nodes = found === null ? null : trial.nodes(found.map(({ victim }) => victim));
+  if (found === null || nodes === null) {
+    for (const held of aside) hold(draft, held);
+    return null;
+  }
+  draft.holds.add({ startsAt: draft.now, endsAt: draft.now + job.occupies, nodes });
+  takeUp(
+    draft,
+    aside.filter((held) => held !== waits),
+  );
+  return {
+    allocation: job.input.id,
+    victims: found.map((gain) => victimOf(input, gain)),
+    nodes: nodes.flatMap((node) => draft.machine.nodes[node]?.id ?? []),
+    startsAt: after(draft.now, EXPECTED_BACK_SOON),
+  };
+}
+
+function search(
+  input: CycleInput,
+  { job, candidates, budget }: Claim,
+  trial: Trial,
+  own: number,
+): readonly Gain[] | null {
+  const gains = candidates
+    .filter(({ victim }) => victim.preemptionClass < own)
+    .map((candidate): Gain => ({ ...candidate, gained: trial.gain(candidate.victim) }))
+    .filter(({ gained }) => gained > 0);
+  // What fits as it is waits for its turn, not for anybody's end.
+  if (gains.length === 0 || trial.nodes([]) !== null) return null;
+  const found = victimSet({
+    gains,
+    missing: Math.max(1, job.least - trial.free()),
+    most: MAX_VICTIMS,
+    fits: (victims) => {
+      budget.trials -= 1;
+      return budget.trials >= 0 && trial.nodes(victims.map(({ victim }) => victim)) !== null;
+    },
+  });
+  return found === null || !isWorth(input, job, found, own) ? null : found;
+}
+
+/** Owners and sensitive claims take what is theirs; others must be worth more than they cost. */
+function isWorth(input: CycleInput, job: Job, found: readonly Gain[], own: number): boolean {
+  if (input.sensitive === true || found.every(({ victim }) => victim.borrows)) return true;
+  const highest = Math.max(...found.map(({ victim }) => victim.preemptionClass));
+  const cost = found.reduce((sum, gain) => sum + gain.cost, 0);
+  return cost < preemptionValue(job.input, own - highest);
+}
+
+function victimOf(input: CycleInput, { victim }: Gain): Victim {
+  const reason: PreemptionReason = input.sensitive === true ? "sensitive" : victim.borrows ? "reclaim" : "priority";
+  return { allocation: victim.allocation, attempt: victim.attempt, reason };
+}
+
+/** Its own reservation, and those of lower classes, do not stand in its way. */
+function putAside(draft: Draft, own: number, waits: Held | null): readonly Held[] {
+  const aside = draft.held.filter((held) => held === waits || held.job.input.preemptionClass < own);
+  for (const held of aside) letGo(draft, held);
+  return aside;
+}
+
+/** Whatever can stay as it was. */
+function takeUp(draft: Draft, aside: readonly Held[]): void {
+  for (const held of aside) {
+    const open = held.nodes.every((node) => draft.holds.isOpen(node, held.startsAt, held.endsAt));
+    if (open) hold(draft, held);
+  }
+}

@@ -1,0 +1,55 @@
+// Which of the candidates to stop so that it fits: the fewest classes upwards, then one alone if one is
+// enough, the cheapest first; else a few, cheapest first, or where that does not do the largest first.
+// What was taken and not needed is handed back, the dearest first, so that no set holds one too many.
+
+import type { Candidate } from "./filter.ts";
+
+/** A candidate and how many nodes it would give to this allocation. */
+export interface Gain extends Candidate {
+  readonly gained: number;
+}
+
+export interface Search {
+  /** In the order in which they would go. */
+  readonly gains: readonly Gain[];
+  /** Nodes that are missing; a set that gives fewer is not tried. */
+  readonly missing: number;
+  readonly most: number;
+  /** Tries the set on the snapshot and puts it back. */
+  readonly fits: (victims: readonly Gain[]) => boolean;
+}
+
+/** Null: no set of so many does. */
+export function victimSet(search: Search): readonly Gain[] | null {
+  const classes = new Set(search.gains.map(({ victim }) => victim.preemptionClass));
+  for (const highest of [...classes].sort((a, b) => a - b)) {
+    const gains = search.gains.filter(({ victim }) => victim.preemptionClass <= highest);
+    const found = alone(search, gains) ?? together(search, gains) ?? together(search, largestFirst(gains));
+    if (found !== null) return handBack(search, found);
+  }
+  return null;
+}
+
+function alone({ missing, fits }: Search, gains: readonly Gain[]): readonly Gain[] | null {
+  const one = gains.find((gain) => gain.gained >= missing && fits([gain]));
+  return one === undefined ? null : [one];
+}
+
+function together({ missing, most, fits }: Search, gains: readonly Gain[]): readonly Gain[] | null {
+  const taken = gains.slice(0, most);
+  const gained = taken.reduce((sum, gain) => sum + gain.gained, 0);
+  return taken.length > 0 && gained >= missing && fits(taken) ? taken : null;
+}
+
+/** Fewer and larger before many and small; a stable sort keeps the cheaper of equals first. */
+const largestFirst = (gains: readonly Gain[]): readonly Gain[] => [...gains].sort((a, b) => b.gained - a.gained);
+
+function handBack({ gains, fits }: Search, taken: readonly Gain[]): readonly Gain[] {
+  const dearestFirst = [...taken].sort((a, b) => gains.indexOf(b) - gains.indexOf(a));
+  let kept = taken;
+  for (const gain of dearestFirst) {
+    const fewer = kept.filter((other) => other !== gain);
+    if (fewer.length > 0 && fits(fewer)) kept = fewer;
+  }
+  return kept;
+}

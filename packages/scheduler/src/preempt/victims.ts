@@ -1,0 +1,76 @@
+// What the view tells of preemption, for one vCluster's cycle: running work that no rule shields, and nodes
+// that were freed for somebody. Nothing is looked at where nobody waiting is above anybody running.
+
+import {
+  type Allocation,
+  type Instant,
+  isBorrower,
+  isPlaced,
+  type NodeId,
+  policyOf,
+  shieldOf,
+  type VCluster,
+  type View,
+} from "@lattice/core";
+import type { CycleInput } from "../cycle-types.ts";
+import { AWAIT_LIMIT } from "../limits.ts";
+import type { AwaitingInput, VictimInput } from "./preempt-types.ts";
+
+/** Whether waiting work of the vCluster is above anything that runs. */
+export function mayMakeRoom(view: View, vcluster: VCluster): boolean {
+  const { preempts, sensitive } = policyOf(vcluster);
+  if (!preempts || view.placedCount === 0) return false;
+  return sensitive || view.highestPendingClass(vcluster.id) > view.lowestPlacedClass;
+}
+
+export function preemptionInputs(
+  view: View,
+  vcluster: VCluster,
+  now: Instant,
+): Pick<CycleInput, "victims" | "awaiting" | "sensitive"> {
+  const awaiting = Array.from(view.awaiting()).flatMap((record) => awaitingInput(view, vcluster, record, now));
+  return {
+    ...(policyOf(vcluster).sensitive ? { sensitive: true } : null),
+    ...(awaiting.length === 0 ? null : { awaiting }),
+    ...(mayMakeRoom(view, vcluster) ? { victims: victimInputs(view, vcluster) } : null),
+  };
+}
+
+function victimInputs(view: View, vcluster: VCluster): readonly VictimInput[] {
+  const victims: VictimInput[] = [];
+  const highest = policyOf(vcluster).sensitive ? Number.POSITIVE_INFINITY : view.highestPendingClass(vcluster.id);
+  for (const record of view.placed()) {
+    const { id, attempt, spec, phase } = record;
+    const { preemptionClass, walltime, requeuePolicy } = spec.lifecycle;
+    if (preemptionClass >= highest || !isPlaced(phase) || phase.kind === "checkpointing") continue;
+    if (shieldOf(view, record) !== null) continue;
+    victims.push({
+      allocation: id,
+      attempt,
+      tenant: spec.tenant,
+      preemptionClass,
+      nodes: phase.nodes,
+      startedAt: phase.kind === "running" ? phase.startedAt : null,
+      walltime,
+      requeues: requeuePolicy !== "never",
+      gpusPerNode: Math.max(1, gpusOf(view, phase.nodes[0])),
+      borrows: isBorrower(view, record, vcluster.id),
+    });
+  }
+  return victims;
+}
+
+const gpusOf = (view: View, node: NodeId | undefined): number =>
+  (node === undefined ? undefined : view.node(node)?.capabilities.gpuCount) ?? 0;
+
+/** None when it cannot come true any more: a node is gone or somebody else's, or it has taken too long. */
+function awaitingInput(view: View, vcluster: VCluster, record: Allocation, now: Instant): AwaitingInput[] {
+  const { id, phase, spec } = record;
+  if (phase.kind !== "pending" || phase.awaits === undefined || now > phase.awaits.since + AWAIT_LIMIT) return [];
+  const { nodes } = phase.awaits;
+  const comes = nodes.every((name) => {
+    const node = view.node(name);
+    return node?.state.kind === "ready" && node.claims.every((claim) => claim.releasing);
+  });
+  return comes ? [{ allocation: id, own: spec.vcluster === vcluster.id, nodes }] : [];
+}

@@ -1,0 +1,179 @@
+// Whom a waiting allocation has stopped: one rule at a time.
+
+import { instant } from "@lattice/core";
+import { describe, expect, it } from "vitest";
+import { type CycleResult, cycle } from "../../src/index.ts";
+import { allocationId, job, NOW, node, nodeIds, nodesIn, tenant } from "../make.ts";
+import { awaiting, full, running } from "./make.ts";
+
+const four = nodesIn("g0", "a", "b", "c", "d");
+const urgent = job(1, { class: 8, nodes: 2, minutes: 60 });
+const stopped = ({ preemptions }: CycleResult): string[] =>
+  preemptions.flatMap(({ victims }) => victims.map(({ allocation }) => String(allocation)));
+
+describe("making room", () => {
+  it("stops a lower class, says for whom, why and where, and expects it to start soon", () => {
+    const result = cycle(full(four, [running(11, ["a", "b", "c", "d"])], { pending: [urgent] }));
+    expect(result.placements).toEqual([]);
+    expect(result.preemptions).toEqual([
+      {
+        allocation: allocationId(1),
+        victims: [{ allocation: allocationId(11), attempt: 1, reason: "priority" }],
+        nodes: nodeIds("a", "b"),
+        startsAt: instant(NOW + 30_000),
+      },
+    ]);
+    expect(result.estimates.get(allocationId(1))).toBe(NOW + 30_000);
+  });
+
+  it.each([
+    ["an equal class", running(11, ["a", "b", "c", "d"], { class: 8 })],
+    ["a higher class", running(11, ["a", "b", "c", "d"], { class: 9 })],
+    ["who ends within five minutes", running(11, ["a", "b", "c", "d"], { began: 56, minutes: 60 })],
+  ])("leaves alone %s", (_, victim) => {
+    expect(stopped(cycle(full(four, [victim], { pending: [urgent] })))).toEqual([]);
+  });
+
+  it("leaves class 7 and above alone, but for those that take checkpoints", () => {
+    const claim = job(1, { class: 10, nodes: 2 });
+    const given = full(four, [running(11, ["a", "b", "c", "d"], { class: 7 })], { pending: [claim] });
+    expect(stopped(cycle(given))).toEqual([]);
+    const checkpointMinutes = new Map([[allocationId(11), 2]]);
+    expect(stopped(cycle({ ...given, signals: { checkpointMinutes } }))).toEqual(["11"]);
+  });
+
+  it("does nothing where it could start, or would start as soon by itself", () => {
+    const half = [running(11, ["a", "b"])];
+    expect(cycle(full(four, half, { pending: [urgent] })).placements).toHaveLength(1);
+    const ending = [running(11, ["a", "b", "c", "d"]), running(12, ["a"])];
+    const releases = [{ allocation: allocationId(11), nodes: nodeIds("a", "b", "c", "d"), endsAt: instant(NOW - 1) }];
+    expect(stopped(cycle({ ...full(four, ending, { pending: [urgent] }), releases }))).toEqual([]);
+  });
+
+  it("stops nobody for who waits for quota, or could never fit", () => {
+    const victims = [running(11, ["a", "b", "c", "d"])];
+    const poor = [tenant("physics", { maxNodes: 1 }), tenant("biology")];
+    expect(stopped(cycle(full(four, victims, { pending: [urgent], tenants: poor })))).toEqual([]);
+    expect(stopped(cycle(full(four, victims, { pending: [job(1, { class: 8, nodes: 5 })] })))).toEqual([]);
+  });
+
+  it("takes the lowest class, then the cheapest, then the larger", () => {
+    const one = job(1, { class: 8 });
+    const classes = [
+      running(11, ["a"], { class: 3 }),
+      running(12, ["b"], { class: 1 }),
+      running(13, ["c", "d"], { class: 2 }),
+    ];
+    expect(stopped(cycle(full(four, classes, { pending: [one] })))).toEqual(["12"]);
+    const costs = [
+      running(11, ["a"], { began: 90 }),
+      running(12, ["b"], { began: 5 }),
+      running(13, ["c"], { began: 30 }),
+    ];
+    expect(stopped(cycle(full(four.slice(0, 3), costs, { pending: [one] })))).toEqual(["12"]);
+    const lost = [running(11, ["a"], { requeues: false, began: 1 }), running(12, ["b"], { began: 60 })];
+    expect(stopped(cycle(full(four.slice(0, 2), lost, { pending: [one] })))).toEqual(["12"]);
+  });
+
+  it("prefers one large to several small, and never takes more than three", () => {
+    const small = [running(11, ["a"]), running(12, ["b"]), running(13, ["c", "d"], { began: 60 })];
+    expect(stopped(cycle(full(four, small, { pending: [urgent] })))).toEqual(["13"]);
+    const each = ["a", "b", "c", "d"].map((name, i) => running(11 + i, [name]));
+    expect(stopped(cycle(full(four, each, { pending: [job(1, { class: 8, nodes: 4 })] })))).toEqual([]);
+    expect(stopped(cycle(full(four, each, { pending: [job(1, { class: 8, nodes: 3 })] })))).toHaveLength(3);
+  });
+
+  it("uses what is free and stops only for the rest", () => {
+    const victims = [running(11, ["a"]), running(12, ["b"]), running(13, ["c"])];
+    const result = cycle(full(four, victims, { pending: [urgent] }));
+    expect(stopped(result)).toHaveLength(1);
+    expect(result.preemptions[0]?.nodes).toContain("d");
+  });
+
+  it("frees what the request can use: hardware, names and groups", () => {
+    const gpus = [node("a"), node("b", { gpuCount: 4, gpuType: "GH200" })];
+    const both = [running(11, ["a"]), running(12, ["b"], { class: 3 })];
+    const gpu = job(1, { class: 8, constraints: { gpuCount: 4 } });
+    expect(stopped(cycle(full(gpus, both, { pending: [gpu] })))).toEqual(["12"]);
+    const named = job(1, { class: 8, constraints: { requiredNodes: nodeIds("b") } });
+    expect(stopped(cycle(full(gpus, both, { pending: [named] })))).toEqual(["12"]);
+    const groups = [...nodesIn("g0", "a", "b"), ...nodesIn("g1", "c", "d")];
+    const spread = [running(11, ["a", "c"]), running(12, ["b"], { class: 3 }), running(13, ["d"], { class: 3 })];
+    const tight = job(1, { class: 8, nodes: 2, constraints: { topology: "tight" } });
+    const result = cycle(full(groups, spread, { pending: [tight] }));
+    expect(stopped(result).sort()).toEqual(["11", "13"]);
+    expect(result.preemptions[0]?.nodes).toEqual(nodeIds("c", "d"));
+  });
+
+  it("does not stop days of work for a minute of one class more", () => {
+    const old = [running(11, ["a", "b", "c", "d"], { class: 4, began: 6000, minutes: 20_000 })];
+    expect(stopped(cycle(full(four, old, { pending: [job(1, { class: 5, minutes: 1 })] })))).toEqual([]);
+    expect(stopped(cycle(full(four, old, { pending: [job(1, { class: 10, minutes: 60 })] })))).toEqual(["11"]);
+  });
+
+  it("burst use goes before other use of its class", () => {
+    const victims = [running(11, ["a"], { tenant: "biology" }), running(12, ["b"], { tenant: "physics", began: 50 })];
+    const tenants = [
+      tenant("physics", { nodesInUse: 1, fairShareMilli: 100, burstAllowanceMilli: 5000 }),
+      tenant("biology"),
+    ];
+    const one = job(1, { class: 8, tenant: "biology" });
+    expect(stopped(cycle(full(four.slice(0, 2), victims, { pending: [one], tenants })))).toEqual(["12"]);
+  });
+
+  it("a reservation of a lower class gives way, one of an equal class does not", () => {
+    const hour = (of: number) => job(2, { class: of, nodes: 4, minutes: 600, waited: 6000 });
+    const victims = [running(11, ["a", "b", "c", "d"], { minutes: 70 })];
+    const long = job(1, { class: 8, nodes: 4, minutes: 6000 });
+    expect(stopped(cycle(full(four, victims, { pending: [long, hour(5)] })))).toEqual(["11"]);
+    expect(stopped(cycle(full(four, victims, { pending: [long, hour(8)] }))).length).toBeLessThanOrEqual(1);
+  });
+
+  it("two that wait share no victim and no node", () => {
+    const victims = [running(11, ["a", "b"]), running(12, ["c", "d"])];
+    const result = cycle(full(four, victims, { pending: [urgent, { ...urgent, id: allocationId(2) }] }));
+    expect(stopped(result).sort()).toEqual(["11", "12"]);
+    expect(new Set(result.preemptions.flatMap(({ nodes }) => nodes)).size).toBe(4);
+  });
+
+  it("names the reason: the owner's own nodes, and sensitive claims of whatever class", () => {
+    const reasons = (result: CycleResult) =>
+      result.preemptions.flatMap(({ victims }) => victims.map(({ reason }) => reason));
+    const lent = [running(11, ["a", "b", "c", "d"], { borrows: true })];
+    expect(reasons(cycle(full(four, lent, { pending: [job(1, { class: 5 })] })))).toEqual(["reclaim"]);
+    const claim = full(four, [running(11, ["a", "b", "c", "d"], { class: 6 })], { pending: [job(1, { class: 1 })] });
+    expect(reasons(cycle({ ...claim, sensitive: true }))).toEqual(["sensitive"]);
+  });
+});
+
+describe("nodes freed for somebody", () => {
+  const other = job(2, { class: 9, nodes: 1, waited: 600 });
+
+  it("are kept from everybody else, and nobody is stopped for it again", () => {
+    const victims = [running(12, ["c", "d"])];
+    const given = full(four, victims, { pending: [urgent, other], awaiting: [awaiting(1, ["a", "b"])] });
+    const stopping = {
+      ...given,
+      nodes: given.nodes.map((each) => (each.id === "b" ? { ...each, free: false } : each)),
+    };
+    const result = cycle(stopping);
+    expect(result.placements).toEqual([]);
+    expect(result.preemptions.map(({ allocation }) => allocation)).toEqual(["2"]);
+    expect(result.preemptions[0]?.nodes).not.toContain("a");
+  });
+
+  it("are its own as soon as they are free, whoever is ahead, at any depth", () => {
+    for (const backfillDepth of [0, 1, 4]) {
+      const whole = job(3, { class: 9, nodes: 4, waited: 6000 });
+      const given = full(four, [running(12, ["c", "d"])], { pending: [urgent, whole, other], backfillDepth });
+      const { placements } = cycle({ ...given, victims: [], awaiting: [awaiting(1, ["a", "b"])] });
+      expect(placements[0]).toMatchObject({ allocation: "1", nodes: ["a", "b"] });
+    }
+  });
+
+  it("are kept from other vClusters too", () => {
+    const given = full(four.slice(0, 2), [], { pending: [other], awaiting: [awaiting(1, ["a", "b"], false)] });
+    expect(cycle(given).placements).toEqual([]);
+    expect(cycle({ ...given, awaiting: [awaiting(1, ["a"], false)] }).placements[0]?.nodes).toEqual(["b"]);
+  });
+});

@@ -1,0 +1,33 @@
+// Carries out what a cycle decided about running work: proposes the commands, counts what was stopped. The
+// stop orders follow from the committed entries, and are said again by whoever leads until the nodes have
+// answered; so nothing more is owed when this server dies in between.
+
+import type { CycleResult } from "@lattice/scheduler";
+import type { Logger } from "pino";
+import type { Sequencer } from "../../leader/sequencer.ts";
+import type { Replica } from "../../replica/replica.ts";
+import { decidePreemptions } from "./decide.ts";
+
+export interface PreemptContext {
+  readonly replica: Pick<Replica, "view">;
+  readonly sequencer: Sequencer;
+  readonly logger: Logger;
+  /** Once per allocation that was stopped, by its own vCluster. */
+  readonly onPreempted: (vcluster: string, reason: string) => void;
+}
+
+export async function carryOutPreemptions(context: PreemptContext, result: CycleResult): Promise<void> {
+  const { replica, sequencer, logger, onPreempted } = context;
+  for (const [n, command] of decidePreemptions(result).entries()) {
+    const { outcome } = await sequencer.propose(command);
+    const { allocation } = command;
+    if (outcome.kind === "rejected") {
+      logger.debug({ allocation, refusal: outcome.refusal }, "nobody stopped for it");
+      continue;
+    }
+    for (const { allocation: victim, reason } of result.preemptions[n]?.victims ?? []) {
+      logger.info({ allocation, victim, reason }, "stopping one allocation for another");
+      onPreempted(replica.view.allocation(victim)?.spec.vcluster ?? "", reason);
+    }
+  }
+}

@@ -1,0 +1,15 @@
+// What a cycle's decision to stop running work means for the log: one command per allocation that is made
+// room for, with all of its victims, so that a crash leaves all of them stopped or none. Pure.
+
+import type { PreemptCommand } from "@lattice/core";
+import type { CycleResult } from "@lattice/scheduler";
+
+export function decidePreemptions({ basis, preemptions }: CycleResult): PreemptCommand[] {
+  return preemptions.map(({ allocation, victims, nodes }) => ({
+    kind: "allocation.preempt",
+    allocation,
+    basis,
+    victims: victims.map((victim) => ({ allocation: victim.allocation, attempt: victim.attempt })),
+    nodes,
+  }));
+}

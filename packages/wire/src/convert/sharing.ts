@@ -1,0 +1,60 @@
+// How a vCluster shares nodes with others, to the contract and back: whether it stops others and may be
+// stopped, whether it borrows, and on what terms it lends.
+
+import { create } from "@bufbuild/protobuf";
+import { DEFAULT_LENDING, type Lending, type Preemptible, policyOf, seconds, type VCluster } from "@lattice/core";
+import type * as proto from "../../gen/lattice/v1/admin_pb.ts";
+import { LendingSchema, PreemptibleSchema, Preemptible as Wire } from "../../gen/lattice/v1/admin_pb.ts";
+import { enumName } from "../json/enum-names.ts";
+
+const PREEMPTIBLE = {
+  always: Wire.ALWAYS,
+  borrowed: Wire.BORROWED,
+  never: Wire.NEVER,
+} as const satisfies Record<Preemptible, Wire>;
+
+/** As it is in force: what the record leaves open is filled in from its scheduler's policy. */
+export function sharingToProto(vcluster: VCluster) {
+  const { preempts, preemptible, borrows, lending } = policyOf(vcluster);
+  return {
+    preempts,
+    preemptible: PREEMPTIBLE[preemptible],
+    borrows,
+    ...(lending === null ? null : { lending: lendingToProto(lending) }),
+  };
+}
+
+const lendingToProto = ({ keepNodes, maxClass, maxDuration, returnGrace }: Lending): proto.Lending =>
+  create(LendingSchema, {
+    enabled: true,
+    keepNodes,
+    maxClass,
+    maxDurationSeconds: Math.ceil((maxDuration ?? 0) / 1000),
+    returnGraceSeconds: Math.ceil(returnGrace / 1000),
+  });
+
+type Asked = Pick<proto.CreateVClusterRequest, "preempts" | "preemptible" | "borrows" | "lending">;
+type Sharing = Pick<VCluster, "preempts" | "preemptible" | "borrows" | "lending">;
+
+/** Only what is named; terms that are not are those it has, or the usual ones. */
+export function sharingFromProto({ preempts, preemptible, borrows, lending }: Asked, known: Lending | null): Sharing {
+  const word = preemptible === Wire.UNSPECIFIED ? undefined : enumName(PreemptibleSchema, preemptible);
+  return {
+    ...(preempts === undefined ? null : { preempts }),
+    ...(word === undefined ? null : { preemptible: word as Preemptible }),
+    ...(borrows === undefined ? null : { borrows }),
+    ...(lending === undefined ? null : { lending: lendingFromProto(lending, known ?? DEFAULT_LENDING) }),
+  };
+}
+
+function lendingFromProto(asked: proto.Lending, known: Lending): Lending | null {
+  if (asked.enabled === false) return null;
+  const { keepNodes, maxClass, maxDurationSeconds, returnGraceSeconds } = asked;
+  const longest = maxDurationSeconds === 0 ? null : seconds(maxDurationSeconds ?? 0);
+  return {
+    keepNodes: keepNodes ?? known.keepNodes,
+    maxClass: maxClass ?? known.maxClass,
+    maxDuration: maxDurationSeconds === undefined ? known.maxDuration : longest,
+    returnGrace: returnGraceSeconds === undefined ? known.returnGrace : seconds(returnGraceSeconds),
+  };
+}
