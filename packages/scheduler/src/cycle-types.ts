@@ -86,6 +86,8 @@ export interface CycleInput {
   readonly reuse?: Reuse;
   /** `full`: reasons, estimates and scores for everyone pending; `brief` when absent. */
   readonly report?: Report;
+  /** Called around what is to be timed; the scheduler has no clock. Absent: nothing is timed. */
+  readonly timed?: <T>(what: "cost_function", run: () => T) => T;
 }
 
 /** How much a cycle tells about those that wait. */
@@ -118,6 +120,9 @@ export interface Reservation {
 }
 
 export interface ForeignReservation {
+  /** Whose; for explanations. */
+  readonly allocation?: AllocationId;
+  readonly vcluster?: VClusterId;
   readonly startsAt: Instant;
   /** Null: never. */
   readonly endsAt: Instant | null;

@@ -8,6 +8,7 @@ import { startNow } from "./backfill.ts";
 import type { CycleInput, CycleResult, PendingReason } from "./cycle-types.ts";
 import type { Decided } from "./decided.ts";
 import { commit, type Draft, draftOf, type Held } from "./draft.ts";
+import { type Study, studyOf } from "./explain/study.ts";
 import { explainer } from "./explain.ts";
 import { isPossible, type Job, jobOf } from "./job.ts";
 import { FULL_MACHINE_QUEUE_LIMIT, MOVE_LIMIT, TRY_LIMIT } from "./limits.ts";
@@ -20,8 +21,19 @@ import { hold, letGo, reserve } from "./reserve.ts";
 import { placedScores, type ScoreBasis, scoreBasis } from "./score/score.ts";
 
 export function cycle(input: CycleInput): CycleResult {
+  return conclude(input).result;
+}
+
+export interface Concluded {
+  readonly result: CycleResult;
+  /** For questions about it; null when the queue was not even ordered. */
+  readonly study: Study | null;
+}
+
+/** A cycle, kept for explanations and trials. */
+export function conclude(input: CycleInput): Concluded {
   const decided = decide(input);
-  return {
+  const result: CycleResult = {
     vcluster: input.vcluster,
     basis: input.basis,
     placements: decided.placements,
@@ -34,6 +46,7 @@ export function cycle(input: CycleInput): CycleResult {
     ...report(input, decided),
     considered: decided.considered,
   };
+  return { result, study: studyOf(input, decided, result) };
 }
 
 /** Why this allocation is pending, for those beyond what `cycle` explains; empty when it would start now. */
@@ -63,8 +76,9 @@ function decide(input: CycleInput): Decided {
       basis: null,
     };
   }
+  const { timed = (_what, run) => run() } = input;
   const basis = scoreBasis(input, machine);
-  const queue = orderQueue(input, basis);
+  const queue = timed("cost_function", () => orderQueue(input, basis));
   holdForeign(draft, input);
   keepPromises(draft, input, { queue, ledger });
   return { draft, ledger, ...walk(input, { draft, ledger, basis, queue }), rest: queue, basis };

@@ -23,7 +23,7 @@ import { EXPECTED_BACK_SOON, WALLTIME_GRACE } from "./limits.ts";
 export type Reachable = (node: NodeId) => boolean;
 
 /** What the leader knows beyond the view, and what it wants to be told. */
-export interface Beyond extends Pick<CycleInput, "signals" | "previous" | "foreign" | "report" | "reuse"> {
+export interface Beyond extends Pick<CycleInput, "signals" | "previous" | "foreign" | "report" | "reuse" | "timed"> {
   /** A node that has not told its fingerprint for too long counts as one of unknown conformance. */
   readonly isStale?: (node: NodeId) => boolean;
 }
@@ -126,7 +126,8 @@ function releaseOf({ id, phase, spec }: Allocation): ReleaseInput | null {
   }
 }
 
-function pendingInput({ id, spec, submittedAt, attempt: last }: Allocation): PendingInput {
+/** One that waits, as a cycle sees it. */
+export function pendingInput({ id, spec, submittedAt, attempt: last }: Allocation): PendingInput {
   const { minNodes, maxNodes, constraints } = spec.resources;
   const { walltime, preemptionClass } = spec.lifecycle;
   return {

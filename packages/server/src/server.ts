@@ -4,9 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { VClusterId } from "@lattice/core";
 import { duration, ENTRY_VERSION } from "@lattice/core";
-import type { CycleResult } from "@lattice/scheduler";
 import type { ConnectContext } from "./agents/connect.ts";
 import { createAgentHub } from "./agents/hub.ts";
 import { createLogRelay } from "./agents/logs.ts";
@@ -18,6 +16,7 @@ import { type Config, formatListen, type HowToBegin, logConfigOf, serverId } fro
 import { archiveTo } from "./history/archive.ts";
 import { startHistoryFill } from "./history/fill.ts";
 import { openHistory } from "./history/index.ts";
+import { createInsight } from "./insight/index.ts";
 import { startLeading } from "./leader/lead.ts";
 import { openLog } from "./log/index.ts";
 import { createMetrics, type Logger } from "./observe/index.ts";
@@ -82,7 +81,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const hub = createAgentHub(clock);
   const logs = createLogRelay(hub, clock);
-  const cycles = new Map<VClusterId, CycleResult>();
+  const insight = createInsight({
+    view: () => replica.view,
+    clock,
+    reachable: hub.connected,
+    observeError: metrics.estimateError,
+    createTenants: config.api.autoCreateTenants,
+  });
+  replica.feed.onEvents(insight.saw);
   const roster = createRoster({ selfId: config.server.id, present: () => log.present() });
   const leader = startLeading({
     candidate: shared ? formatPeer(self) : config.server.id,
@@ -97,7 +103,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     minCycleGap: duration(config.scheduling.minCycleMs),
     heartbeatTimeout: config.nodeAgent.heartbeatTimeout,
     gracePeriod: config.nodeAgent.gracePeriod,
-    onCycle: (result) => void cycles.set(result.vcluster, result),
+    insight,
     readers: roster.others,
   });
   const snapshotter = startSnapshotter({
@@ -165,7 +171,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     logs,
     history,
     clock,
-    cycles,
+    insight,
   });
   mirrorState(metrics, { replica, hub, history, leads: () => leader.sequencer() !== null });
 
@@ -185,7 +191,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     metrics,
     extraGrpcServices: [
       agentService({ context, leader, line, logs }),
-      ...(shared ? [peerService({ leader, replica, hub, logs, history, standing, token: self.token })] : []),
+      ...(shared ? [peerService({ leader, replica, hub, logs, history, standing, insight, token: self.token })] : []),
     ],
   });
 

@@ -8,6 +8,7 @@ export const noMetrics: Metrics = {
   apiRequest: ignore,
   logAppend: ignore,
   schedulingCycle: ignore,
+  estimateError: () => undefined,
   schedulingPlan: ignore,
   queueDepth: ignore,
   event: ignore,

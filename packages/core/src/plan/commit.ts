@@ -3,6 +3,7 @@
 // run orders follow from the committed claims: nothing starts before.
 
 import { moveAllocation } from "../allocation/move.ts";
+import { withRefusal } from "../allocation/past.ts";
 import type { NodeProgress } from "../allocation/phase.ts";
 import type { Placement, PlanCommand } from "../command.ts";
 import type { Attempt } from "../ids.ts";
@@ -45,6 +46,9 @@ function place(step: Step, placement: Placement, { record, nodes }: Extract<Rech
 }
 
 function tellRefused(step: Step, plan: PlanCommand, placement: Placement, refusal: Refusal): void {
+  const record = step.state.allocation(placement.allocation);
+  // Whoever waits no longer was not refused anything.
+  if (record?.phase.kind === "pending") step.state.putAllocation(withRefusal(record, refusal, step));
   step.events.push({
     kind: "placement_refused",
     allocation: placement.allocation,

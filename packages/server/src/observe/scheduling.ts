@@ -13,7 +13,10 @@ export interface PlanResult {
 }
 
 export interface SchedulingMetrics {
-  schedulingCycle(vcluster: string, seconds: number): void;
+  /** `scoringSeconds` of it went into the cost function; 0: it was not needed. */
+  schedulingCycle(vcluster: string, seconds: number, scoringSeconds: number): void;
+  /** How far an estimated start was off, of the first estimate and of the last. */
+  estimateError(vcluster: string, which: "first" | "last", seconds: number): void;
   schedulingPlan(vcluster: string, result: PlanResult): void;
   /** Pending allocations; vClusters left out vanish. */
   queueDepth(byVCluster: ReadonlyMap<string, number>): void;
@@ -22,6 +25,9 @@ export interface SchedulingMetrics {
 /** The chapter's alarm is at 30 s. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
+/** From a cycle to days. */
+const WAITS = [1, 5, 15, 60, 300, 900, 1_800, 3_600, 7_200, 21_600, 86_400, 259_200];
+
 export function schedulingMetrics(registry: Registry): SchedulingMetrics {
   const registers = [registry];
   const cycles = new Histogram({
@@ -29,6 +35,20 @@ export function schedulingMetrics(registry: Registry): SchedulingMetrics {
     help: "Time of a scheduling cycle.",
     buckets: SECONDS,
     labelNames: ["vcluster"],
+    registers,
+  });
+  const scoring = new Histogram({
+    name: "lattice_scheduling_cost_function_duration_seconds",
+    help: "Time to evaluate the cost function for everyone in the queue, once per cycle.",
+    buckets: SECONDS,
+    labelNames: ["vcluster"],
+    registers,
+  });
+  const errors = new Histogram({
+    name: "lattice_eta_error_seconds",
+    help: "Difference between an estimated start and the true one, of the first estimate given and of the last.",
+    buckets: WAITS,
+    labelNames: ["vcluster", "estimate"],
     registers,
   });
   const proposals = new Counter({
@@ -56,7 +76,11 @@ export function schedulingMetrics(registry: Registry): SchedulingMetrics {
     registers,
   });
   return {
-    schedulingCycle: (vcluster, seconds) => cycles.observe({ vcluster }, seconds),
+    schedulingCycle(vcluster, seconds, scoringSeconds) {
+      cycles.observe({ vcluster }, seconds);
+      if (scoringSeconds > 0) scoring.observe({ vcluster }, scoringSeconds);
+    },
+    estimateError: (vcluster, estimate, seconds) => errors.observe({ vcluster, estimate }, seconds),
     schedulingPlan(vcluster, result) {
       proposals.inc({ vcluster, result: "accepted", reason: "" }, result.accepted);
       placements.inc({ vcluster }, result.accepted);
