@@ -11,6 +11,7 @@ import { createLogRelay } from "./agents/logs.ts";
 import { agentService } from "./agents/service.ts";
 import { startApi } from "./api/index.ts";
 import { createBackups, recoverFrom, startBackupSchedule } from "./backup/index.ts";
+import { startCapture } from "./capture/capture.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { type Config, formatListen, type HowToBegin, logConfigOf, serverId } from "./config/index.ts";
 import { archiveTo } from "./history/archive.ts";
@@ -85,6 +86,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     view: () => replica.view,
     clock,
     reachable: hub.connected,
+    introduced: hub.introduced,
+    fingerprintWindow: config.scheduler.fingerprintWindow,
     observeError: metrics.estimateError,
     createTenants: config.api.autoCreateTenants,
   });
@@ -106,6 +109,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     insight,
     readers: roster.others,
   });
+  const capture =
+    config.scheduler.traceCapture === null
+      ? null
+      : startCapture({
+          path: config.scheduler.traceCapture,
+          replica,
+          leads: () => leader.sequencer() !== null,
+          logger,
+          count: metrics.traceLines,
+        });
   const snapshotter = startSnapshotter({
     log,
     replica,
@@ -210,6 +223,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await snapshotter.now();
       await snapshotter.close();
       await replica.close();
+      await capture?.close();
       await history.close();
       await log.close();
     },

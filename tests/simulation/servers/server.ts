@@ -121,7 +121,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       minCycleGap: duration(100),
       heartbeatTimeout: duration(SETTINGS.timeoutMs),
       gracePeriod: duration(SETTINGS.graceMs),
-      insight: { took: () => undefined, signals: () => undefined, forget: () => undefined },
+      insight: { took: () => undefined, measured: () => ({}), forget: () => undefined },
       readers: () => [],
     });
     mine.leader = leader;

@@ -4,7 +4,7 @@
 import type { Constraints, Duration } from "@lattice/core";
 import type { PendingInput } from "../cycle-types.ts";
 import { WALLTIME_GRACE } from "../limits.ts";
-import { durationText } from "./words.ts";
+import { durationText, nodesText } from "./words.ts";
 
 export interface Variant {
   readonly kind: "nodes" | "walltime" | "constraint";
@@ -21,7 +21,7 @@ export function withNodes(pending: PendingInput, nodes: number): Variant {
   const change: Record<string, string> = { nodes: range };
   return {
     kind: "nodes",
-    text: nodes === 1 ? "asking for 1 node" : `asking for ${nodes} nodes instead of ${pending.minNodes}`,
+    text: `${nodesText(nodes)} instead of ${pending.minNodes}`,
     change,
     pending: { ...pending, minNodes: nodes },
   };

@@ -5,6 +5,7 @@
 import {
   type AllocationId,
   type AllocationSpec,
+  type Duration,
   type Instant,
   instant,
   judgeSubmission,
@@ -46,14 +47,21 @@ export interface Insight {
   forget(): void;
   /** What the leader knows beyond the view, for a look outside its own cycles. */
   beyond(vcluster: VClusterId, now: Instant): Beyond;
-  signals(now: Instant): Beyond["signals"];
+  /** What is measured rather than replicated: signals, and fingerprints that are too old. */
+  measured(now: Instant): Measured;
   answer<K extends QuestionKind>(question: Question<K>): AnswerTo<K>;
 }
+
+export type Measured = Pick<Beyond, "signals" | "isStale">;
 
 export interface InsightParts {
   readonly view: () => View;
   readonly clock: Clock;
   readonly reachable: (node: NodeId) => boolean;
+  /** When a node last told its fingerprint; null: not known. */
+  readonly introduced: (node: NodeId) => Instant | null;
+  /** Null: a fingerprint is never too old. */
+  readonly fingerprintWindow: Duration | null;
   readonly observeError: ObserveError;
   /** Whether a first submission makes its tenant. */
   readonly createTenants: boolean;
@@ -98,7 +106,7 @@ export function createInsight(parts: InsightParts): Insight {
       kept.clear();
     },
     beyond,
-    signals: store.forCycle,
+    measured,
     answer: <K extends QuestionKind>(question: Question<K>) => answer(question as Question) as AnswerTo<K>,
   };
 
@@ -118,11 +126,23 @@ export function createInsight(parts: InsightParts): Insight {
   }
 
   function beyond(vcluster: VClusterId, at: Instant): Beyond {
-    const signals = store.forCycle(at);
     return {
       previous: cycles.get(vcluster)?.reservations ?? [],
       foreign: foreignReservations(parts.view(), cycles, vcluster, at),
+      ...measured(at),
+    };
+  }
+
+  function measured(at: Instant): Measured {
+    const signals = store.forCycle(at);
+    const { fingerprintWindow, introduced } = parts;
+    const isStale = (node: NodeId): boolean => {
+      const told = introduced(node);
+      return fingerprintWindow !== null && told !== null && at - told > fingerprintWindow;
+    };
+    return {
       ...(signals === undefined ? {} : { signals }),
+      ...(fingerprintWindow === null ? {} : { isStale }),
     };
   }
 

@@ -34,7 +34,7 @@ export interface LeadOptions {
   readonly minCycleGap: Duration;
   readonly heartbeatTimeout: Duration;
   readonly gracePeriod: Duration;
-  readonly insight: Pick<Insight, "took" | "signals" | "forget">;
+  readonly insight: Pick<Insight, "took" | "measured" | "forget">;
   /** The other servers that are there, and the newest entries that each can apply. */
   readonly readers: () => readonly EntryReader[];
 }
@@ -135,7 +135,7 @@ export function startLeading(options: LeadOptions): Leader {
               options.metrics.schedulingCycle(result.vcluster, seconds, scoringSeconds);
               options.insight.took(result, study);
             },
-            signals: options.insight.signals,
+            measured: options.insight.measured,
             onPlan: (vcluster, result) => options.metrics.schedulingPlan(vcluster, result),
           },
           over,

@@ -18,6 +18,8 @@ export interface SchedulingMetrics {
   /** How far an estimated start was off, of the first estimate and of the last. */
   estimateError(vcluster: string, which: "first" | "last", seconds: number): void;
   schedulingPlan(vcluster: string, result: PlanResult): void;
+  /** Lines of the captured trace. */
+  traceLines(result: "written" | "dropped", lines: number): void;
   /** Pending allocations; vClusters left out vanish. */
   queueDepth(byVCluster: ReadonlyMap<string, number>): void;
 }
@@ -69,6 +71,12 @@ export function schedulingMetrics(registry: Registry): SchedulingMetrics {
     labelNames: ["vcluster"],
     registers,
   });
+  const traced = new Counter({
+    name: "lattice_trace_lines_total",
+    help: "Lines of the captured trace, by whether they could be written.",
+    labelNames: ["result"],
+    registers,
+  });
   const depth = new Gauge({
     name: "lattice_scheduling_queue_depth",
     help: "Pending allocations.",
@@ -87,6 +95,7 @@ export function schedulingMetrics(registry: Registry): SchedulingMetrics {
       backfilled.inc({ vcluster }, result.backfilled);
       for (const [reason, count] of result.rejected) proposals.inc({ vcluster, result: "rejected", reason }, count);
     },
+    traceLines: (result, lines) => traced.inc({ result }, lines),
     queueDepth(byVCluster) {
       depth.reset();
       for (const [vcluster, count] of byVCluster) depth.set({ vcluster }, count);

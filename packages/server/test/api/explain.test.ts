@@ -218,9 +218,6 @@ describe("signals", () => {
     await ask("PUT", "admin/signals", { signals: { power: { limit: 1200, used: 400 } } });
     const told = await why(await submit({ nodes: 2, constraints: { features: ["metered"] } }));
     expect(told.causes[0]).toMatchObject({ code: "power" });
-    expect(told.sooner).toMatchObject([
-      { kind: "nodes", starts_now: true },
-      { kind: "constraint", starts_now: true },
-    ]);
+    expect(told.sooner).toMatchObject([{ kind: "nodes", change: { nodes: "1-2" }, starts_now: true }]);
   });
 });

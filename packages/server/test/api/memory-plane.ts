@@ -113,6 +113,8 @@ export function memoryPlane(): MemoryPlane {
     view: () => state,
     clock: { ...systemClock, now: () => state.at },
     reachable: () => true,
+    introduced: () => null,
+    fingerprintWindow: null,
     observeError: () => undefined,
     createTenants: true,
   });

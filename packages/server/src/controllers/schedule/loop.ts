@@ -4,10 +4,11 @@
 // in proportion to what the last one cost.
 
 import { type Duration, duration, type Instant, type VCluster, type VClusterId } from "@lattice/core";
-import { type Beyond, type CycleResult, conclude, nothingToDo, type Study, snapshotFor } from "@lattice/scheduler";
+import { type CycleResult, conclude, nothingToDo, type Study, snapshotFor } from "@lattice/scheduler";
 import type { Logger } from "pino";
 import type { AgentHub } from "../../agents/hub.ts";
 import { type Clock, sleep } from "../../clock.ts";
+import type { Measured } from "../../insight/index.ts";
 import type { Sequencer } from "../../leader/sequencer.ts";
 import type { PlanResult } from "../../observe/scheduling.ts";
 import type { Replica } from "../../replica/replica.ts";
@@ -27,8 +28,8 @@ export interface ScheduleContext {
   /** A node without a stream cannot be told to start anything; it is judged elsewhere, and later. */
   readonly hub: Pick<AgentHub, "connected" | "onConnect">;
   readonly onCycle: (result: CycleResult, seconds: number, kept: CycleDetails) => void;
-  /** What somebody measures; undefined: nothing is known. */
-  readonly signals: (now: Instant) => Beyond["signals"];
+  /** What is measured rather than replicated. */
+  readonly measured: (now: Instant) => Measured;
   readonly onPlan: (vcluster: VClusterId, result: PlanResult) => void;
 }
 
@@ -91,12 +92,11 @@ export async function runSchedule(context: ScheduleContext, signal: AbortSignal)
   async function runCycle(vcluster: VCluster): Promise<void> {
     const began = clock.worked();
     const now = clock.now();
-    const signals = context.signals(now);
     let scoringMs = 0;
     const { result, study } = conclude(
       snapshotFor(replica.view, vcluster, now, hub.connected, {
         ...memory.beyond(vcluster, now),
-        ...(signals === undefined ? null : { signals }),
+        ...context.measured(now),
         timed(_what, run) {
           const start = clock.worked();
           const made = run();
