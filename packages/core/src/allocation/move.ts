@@ -7,7 +7,7 @@ import { LEDGER_VERSION } from "../ledger/version.ts";
 import type { Event } from "../outcome.ts";
 import type { Step } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
-import { pastAfterMove } from "./past.ts";
+import { pastAfterMove } from "./keep-past.ts";
 import { type AllocationPhase, canMove, isPlaced } from "./phase.ts";
 
 type Change = Partial<Pick<Allocation, "attempt" | "requeues" | "pendingSinceIndex" | "scores" | "backfilled">>;

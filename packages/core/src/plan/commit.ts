@@ -2,8 +2,8 @@
 // plan may be accepted in part; what was refused stays pending and the next cycle tries again. The
 // run orders follow from the committed claims: nothing starts before.
 
+import { withRefusal } from "../allocation/keep-past.ts";
 import { moveAllocation } from "../allocation/move.ts";
-import { withRefusal } from "../allocation/past.ts";
 import type { NodeProgress } from "../allocation/phase.ts";
 import type { Placement, PlanCommand } from "../command.ts";
 import type { Attempt } from "../ids.ts";

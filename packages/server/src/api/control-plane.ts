@@ -15,7 +15,7 @@ import type {
 } from "@lattice/core";
 import type { PendingReason } from "@lattice/scheduler";
 import type { Backups } from "../backup/backups.ts";
-import type { AnswerTo, Question, QuestionKind } from "../insight/index.ts";
+import type { AnswerTo, Question, QuestionKind } from "../insight/question.ts";
 import type { LogStatus } from "../log/replicated-log.ts";
 import type { Membership } from "./membership.ts";
 
