@@ -7,6 +7,7 @@ export const commandTable: CommandTable = {
   up: { summary: "Start a whole cluster on this machine", load: () => import("./commands/up.ts") },
   submit: { summary: "Submit a script or a command", load: () => import("./commands/submit.ts") },
   status: { summary: "Show allocations", load: () => import("./commands/status.ts") },
+  why: { summary: "Explain why an allocation waits or runs where it does", load: () => import("./commands/why.ts") },
   logs: { summary: "Show the output of an allocation", load: () => import("./commands/logs.ts") },
   watch: { summary: "Follow the state changes of an allocation", load: () => import("./commands/watch.ts") },
   cancel: { summary: "Cancel allocations", load: () => import("./commands/cancel.ts") },

@@ -19,7 +19,7 @@ import type {
 } from "./ids.ts";
 import type { Capabilities } from "./node/node.ts";
 import type { Quota } from "./tenant/tenant.ts";
-import type { Lending, Preemptible } from "./vcluster/policy.ts";
+import type { Lending, Preemptible } from "./vcluster/lending.ts";
 import type { SchedulerKind, Weights } from "./vcluster/vcluster.ts";
 
 /** Who asks, and the key that makes asking twice harmless. */

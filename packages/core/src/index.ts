@@ -4,8 +4,17 @@ export { checkSpec } from "./allocation/check.ts";
 export { type FailureVerdict, judgeFailure } from "./allocation/failure.ts";
 export * from "./allocation/limits.ts";
 export { compareAllocationIds } from "./allocation/order.ts";
+export {
+  MAX_PAST_ATTEMPTS,
+  MAX_PAST_NODES,
+  MAX_PAST_REFUSALS,
+  type Past,
+  type PastAttempt,
+  type PastRefusal,
+} from "./allocation/past.ts";
 export * from "./allocation/phase.ts";
 export * from "./allocation/spec.ts";
+export { judgeSubmission } from "./allocation/submit.ts";
 export { applyEntry } from "./apply.ts";
 export { byCodeUnits, canonical } from "./canonical.ts";
 export { beginAnew, RESTORED_ID_GAP } from "./cluster/commit-restore.ts";
@@ -32,6 +41,7 @@ export { createState, DEFAULT_RETENTION, type State } from "./state/state.ts";
 export type { HashText } from "./state/table.ts";
 export * from "./state/view.ts";
 export * from "./tenant/tenant.ts";
+export * from "./vcluster/lending.ts";
 export * from "./vcluster/policy.ts";
 export * from "./vcluster/vcluster.ts";
 export { COMMAND_VERSIONS, ENTRY_VERSION, entryVersion, VersionTooNewError, versionNeeded } from "./version.ts";

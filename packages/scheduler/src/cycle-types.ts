@@ -98,6 +98,8 @@ export interface CycleInput {
   readonly awaiting?: readonly AwaitingInput[];
   /** Those that wait are sensitive claims, which go before everything. */
   readonly sensitive?: boolean;
+  /** Called around what is to be timed; the scheduler has no clock. Absent: nothing is timed. */
+  readonly timed?: <T>(what: "cost_function", run: () => T) => T;
 }
 
 /** How much a cycle tells about those that wait. */
@@ -130,6 +132,9 @@ export interface Reservation {
 }
 
 export interface ForeignReservation {
+  /** Whose; for explanations. */
+  readonly allocation?: AllocationId;
+  readonly vcluster?: VClusterId;
   readonly startsAt: Instant;
   /** Null: never. */
   readonly endsAt: Instant | null;

@@ -8,6 +8,7 @@ import { startNow } from "./backfill.ts";
 import type { CycleInput, CycleResult, PendingReason } from "./cycle-types.ts";
 import type { Decided } from "./decided.ts";
 import { commit, type Draft, draftOf, type Held } from "./draft.ts";
+import { type Study, studyOf } from "./explain/study.ts";
 import { explainer } from "./explain.ts";
 import { isPossible, type Job, jobOf } from "./job.ts";
 import { FULL_MACHINE_QUEUE_LIMIT, MOVE_LIMIT, TRY_LIMIT } from "./limits.ts";
@@ -22,8 +23,19 @@ import { hold, letGo, reserve } from "./reserve.ts";
 import { placedScores, type ScoreBasis, scoreBasis } from "./score/score.ts";
 
 export function cycle(input: CycleInput): CycleResult {
+  return conclude(input).result;
+}
+
+export interface Concluded {
+  readonly result: CycleResult;
+  /** For questions about it; null when the queue was not even ordered. */
+  readonly study: Study | null;
+}
+
+/** A cycle, kept for explanations and trials. */
+export function conclude(input: CycleInput): Concluded {
   const decided = decide(input);
-  return {
+  const result: CycleResult = {
     vcluster: input.vcluster,
     basis: input.basis,
     placements: decided.placements,
@@ -37,6 +49,7 @@ export function cycle(input: CycleInput): CycleResult {
     ...report(input, decided),
     considered: decided.considered,
   };
+  return { result, study: studyOf(input, decided, result) };
 }
 
 /** Why this allocation is pending, for those beyond what `cycle` explains; empty when it would start now. */
@@ -67,8 +80,9 @@ function decide(input: CycleInput): Decided {
       basis: null,
     };
   }
+  const { timed = (_what, run) => run() } = input;
   const basis = scoreBasis(input, machine);
-  const queue = orderQueue(input, basis);
+  const queue = timed("cost_function", () => orderQueue(input, basis));
   holdForeign(draft, input);
   const placements: Placement[] = [];
   const start = (job: Job, nodes: readonly number[], backfilled = false): void => {

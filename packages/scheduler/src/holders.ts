@@ -4,6 +4,7 @@
 
 import type { Draft, Held } from "./draft.ts";
 import { isFree } from "./draft.ts";
+import { durationText } from "./explain/words.ts";
 import type { Hold } from "./holds.ts";
 import type { Job } from "./job.ts";
 import type { Match } from "./machine/match.ts";
@@ -67,19 +68,9 @@ function textOf(draft: Draft, job: Job, before: readonly Held[], foreign: readon
   };
   const holders = before
     .filter(keeps)
-    .map(({ job: { input }, startsAt }) => `${input.id} (starts in ${inWords(startsAt - draft.now)})`);
+    .map(({ job: { input }, startsAt }) => `${input.id} (starts in ${durationText(startsAt - draft.now)})`);
   if (foreign.some((hold) => hold.startsAt < draft.now + job.occupies && keeps(hold))) holders.push("other vClusters");
   if (holders.length === 0) return null;
   const more = holders.length > NAMED ? ` and ${holders.length - NAMED} more` : "";
   return `${kept.size} of them held for ${holders.slice(0, NAMED).join(", ")}${more}`;
-}
-
-/** "45 s", "12 min", "3 h 20 min". */
-function inWords(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.ceil(seconds / 60);
-  if (minutes < 60) return `${minutes} min`;
-  const rest = minutes % 60;
-  return rest === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${rest} min`;
 }

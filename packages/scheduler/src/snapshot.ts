@@ -27,7 +27,7 @@ import { mayMakeRoom, preemptionInputs } from "./preempt/victims.ts";
 export type Reachable = (node: NodeId) => boolean;
 
 /** What the leader knows beyond the view, and what it wants to be told. */
-export interface Beyond extends Pick<CycleInput, "signals" | "previous" | "foreign" | "report" | "reuse"> {
+export interface Beyond extends Pick<CycleInput, "signals" | "previous" | "foreign" | "report" | "reuse" | "timed"> {
   /** A node that has not told its fingerprint for too long counts as one of unknown conformance. */
   readonly isStale?: (node: NodeId) => boolean;
   /** Days over which use counts towards budgets and shares; absent: all that the ledger keeps. */
@@ -136,7 +136,8 @@ function releaseOf({ id, phase, spec }: Allocation): ReleaseInput | null {
   }
 }
 
-function pendingInput(record: Allocation, lenders: Lenders | null): PendingInput {
+/** One that waits, as a cycle sees it. */
+export function pendingInput(record: Allocation, lenders: Lenders | null): PendingInput {
   const { id, spec, submittedAt, attempt: last } = record;
   const borrowsFrom = lenders?.openTo(record) ?? null;
   const { minNodes, maxNodes, constraints } = spec.resources;

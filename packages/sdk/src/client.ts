@@ -2,7 +2,15 @@
 // connections and the log index of its last change, and may be shared by many callers.
 
 import { type CallOptions, createCaller } from "./call.ts";
-import { clusterStatus, type TenantCalls, tenantCalls, type VClusterCalls, vclusterCalls } from "./calls/admin.ts";
+import {
+  clusterStatus,
+  type SignalCalls,
+  signalCalls,
+  type TenantCalls,
+  tenantCalls,
+  type VClusterCalls,
+  vclusterCalls,
+} from "./calls/admin.ts";
 import { type AllocationCalls, allocationCalls } from "./calls/allocations.ts";
 import { type BackupCalls, backupCalls } from "./calls/backups.ts";
 import { type MemberCalls, memberCalls } from "./calls/members.ts";
@@ -41,6 +49,7 @@ export interface LatticeClient extends AllocationCalls {
   readonly members: MemberCalls;
   readonly backups: BackupCalls;
   readonly usage: UsageCalls;
+  readonly signals: SignalCalls;
   clusterStatus(options?: CallOptions): Promise<ClusterStatus>;
   health(options?: CallOptions): Promise<Health>;
   /** Serving and caught up; throws the server's problem when it is not. */
@@ -67,6 +76,7 @@ export function createClient(options: ClientOptions): LatticeClient {
     members: memberCalls(caller),
     backups: backupCalls(caller),
     usage: usageCalls(caller),
+    signals: signalCalls(caller),
     clusterStatus: (callOptions) => clusterStatus(caller, callOptions),
     health: (callOptions) => caller.json({ method: "GET", path: "/healthz", repeatable: true }, callOptions),
     ready: (callOptions) => caller.json({ method: "GET", path: "/readyz", repeatable: true }, callOptions),

@@ -1,7 +1,7 @@
 // The public surface of the client library.
 
 export type { CallOptions } from "./call.ts";
-export type { TenantCalls, VClusterCalls } from "./calls/admin.ts";
+export type { SignalCalls, TenantCalls, VClusterCalls } from "./calls/admin.ts";
 export type { AllocationCalls, ChangeOptions } from "./calls/allocations.ts";
 export type { BackupCalls } from "./calls/backups.ts";
 export type { MemberCalls } from "./calls/members.ts";
@@ -10,6 +10,7 @@ export type { UsageCalls } from "./calls/usage.ts";
 export { type ClientOptions, createClient, type Health, type LatticeClient, normaliseUrl } from "./client.ts";
 export type * from "./cluster-types.ts";
 export { LatticeError } from "./error.ts";
+export type * from "./explain-types.ts";
 export { backoffMs, DEFAULT_RETRY, type RetryPolicy, sleep } from "./retry.ts";
 export { parseEvents, type ServerSentEvent } from "./sse.ts";
 export { createFetchTransport } from "./transport/fetch.ts";

@@ -1,16 +1,8 @@
 // The control plane as the API sees it: the local replica for reads, the leader's sequencer for
 // writes, the hub for what only agents know, the history for what has left the live state.
 
-import {
-  type AllocationId,
-  type Command,
-  type Instant,
-  instant,
-  logIndex,
-  type NodeId,
-  type VClusterId,
-} from "@lattice/core";
-import { type CycleResult, type PendingReason, reasonsFor, snapshotFor } from "@lattice/scheduler";
+import { type AllocationId, type Command, type Instant, instant, logIndex, type NodeId } from "@lattice/core";
+import { type PendingReason, reasonsFor, snapshotFor } from "@lattice/scheduler";
 import { ProblemError } from "@lattice/wire";
 import type { AgentHub } from "./agents/hub.ts";
 import type { LogRelay } from "./agents/logs.ts";
@@ -19,6 +11,7 @@ import type { Membership } from "./api/membership.ts";
 import type { Backups } from "./backup/index.ts";
 import type { Clock } from "./clock.ts";
 import type { History } from "./history/index.ts";
+import type { AnswerTo, Insight, Question, QuestionKind } from "./insight/index.ts";
 import type { Leader } from "./leader/lead.ts";
 import { tooNewFor } from "./leader/versions.ts";
 import type { ReplicatedLog } from "./log/replicated-log.ts";
@@ -49,8 +42,7 @@ export interface PlaneParts {
   readonly logs: LogRelay;
   readonly history: History;
   readonly clock: Clock;
-  /** The newest cycle of each vCluster. */
-  readonly cycles: ReadonlyMap<VClusterId, CycleResult>;
+  readonly insight: Insight;
 }
 
 export function createPlane(parts: PlaneParts): ControlPlane {
@@ -70,6 +62,7 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     pendingReasons: (id) => pendingReasons(parts, id),
     knownReasons: (id) => knownReasons(parts, id) ?? [],
     estimatedStart: (id) => estimatedStart(parts, id),
+    consult: (question) => consult(parts, question),
     liveness: (node) => liveness(parts, node),
     logs: (query, signal) => logsOf(parts, query, signal),
     archived: (id) => history.get(id),
@@ -114,6 +107,17 @@ async function propose({ leader, line, replica, roster }: PlaneParts, command: C
   return proposed;
 }
 
+/** The leader's scheduler alone knows its reservations and signals. */
+async function consult<K extends QuestionKind>(
+  { leader, line, insight }: PlaneParts,
+  question: Question<K>,
+): Promise<AnswerTo<K>> {
+  if (leader.sequencer() !== null) return insight.answer(question);
+  const peer = line.client();
+  if (peer !== null) return peer.consult(question);
+  throw new ProblemError("not_leader", { detail: "No server leads at the moment, so the scheduler cannot be asked." });
+}
+
 function liveness({ leader, hub, line }: PlaneParts, node: NodeId): Liveness {
   if (leader.sequencer() === null && line.leader() !== null) return line.liveness(node);
   return { lastHeardAt: hub.lastHeard(node), connected: hub.connected(node) };
@@ -130,22 +134,27 @@ function leaderId({ log }: PlaneParts): string | null {
 }
 
 function pendingReasons(parts: PlaneParts, id: AllocationId): readonly PendingReason[] {
-  const { replica, clock } = parts;
+  const { replica, clock, insight } = parts;
   const reachable = (node: NodeId) => liveness(parts, node).connected;
   const allocation = replica.view.allocation(id);
   if (allocation?.phase.kind !== "pending") return [];
   const known = knownReasons(parts, id);
   if (known !== undefined) return known;
   const vcluster = replica.view.vcluster(allocation.spec.vcluster);
-  return vcluster === undefined ? [] : reasonsFor(snapshotFor(replica.view, vcluster, clock.now(), reachable), id);
+  if (vcluster === undefined) return [];
+  const now = clock.now();
+  return reasonsFor(snapshotFor(replica.view, vcluster, now, reachable, insight.beyond(vcluster.id, now)), id);
 }
 
-function knownReasons({ replica, cycles }: PlaneParts, id: AllocationId): readonly PendingReason[] | undefined {
+function knownReasons(
+  { replica, insight: { cycles } }: PlaneParts,
+  id: AllocationId,
+): readonly PendingReason[] | undefined {
   const allocation = replica.view.allocation(id);
   return allocation?.phase.kind === "pending" ? cycles.get(allocation.spec.vcluster)?.reasons.get(id) : undefined;
 }
 
-function estimatedStart({ replica, cycles }: PlaneParts, id: AllocationId): Instant | null {
+function estimatedStart({ replica, insight: { cycles } }: PlaneParts, id: AllocationId): Instant | null {
   const allocation = replica.view.allocation(id);
   if (allocation?.phase.kind !== "pending") return null;
   const estimate = cycles.get(allocation.spec.vcluster)?.estimates.get(id);

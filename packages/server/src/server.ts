@@ -4,9 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { VClusterId } from "@lattice/core";
 import { duration, ENTRY_VERSION } from "@lattice/core";
-import type { CycleResult } from "@lattice/scheduler";
 import type { ConnectContext } from "./agents/connect.ts";
 import { createAgentGuard } from "./agents/guard.ts";
 import { createAgentHub } from "./agents/hub.ts";
@@ -15,11 +13,13 @@ import { agentService } from "./agents/service.ts";
 import { createAuthenticator } from "./api/auth/authenticator.ts";
 import { startApi } from "./api/index.ts";
 import { createBackups, recoverFrom, startBackupSchedule } from "./backup/index.ts";
+import { startCapture } from "./capture/capture.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { type Config, formatListen, type HowToBegin, logConfigOf, serverId } from "./config/index.ts";
 import { archiveTo } from "./history/archive.ts";
 import { startHistoryFill } from "./history/fill.ts";
 import { openHistory } from "./history/index.ts";
+import { createInsight } from "./insight/index.ts";
 import { startLeading } from "./leader/lead.ts";
 import { openLog } from "./log/index.ts";
 import { createMetrics, type Logger } from "./observe/index.ts";
@@ -84,7 +84,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const hub = createAgentHub(clock);
   const logs = createLogRelay(hub, clock);
-  const cycles = new Map<VClusterId, CycleResult>();
+  const insight = createInsight({
+    view: () => replica.view,
+    clock,
+    reachable: hub.connected,
+    introduced: hub.introduced,
+    fingerprintWindow: config.scheduler.fingerprintWindow,
+    observeError: metrics.estimateError,
+    createTenants: config.api.autoCreateTenants,
+  });
+  replica.feed.onEvents(insight.saw);
   const roster = createRoster({ selfId: config.server.id, present: () => log.present() });
   const leader = startLeading({
     candidate: shared ? formatPeer(self) : config.server.id,
@@ -100,9 +109,19 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     minCycleGap: duration(config.scheduling.minCycleMs),
     heartbeatTimeout: config.nodeAgent.heartbeatTimeout,
     gracePeriod: config.nodeAgent.gracePeriod,
-    onCycle: (result) => void cycles.set(result.vcluster, result),
+    insight,
     readers: roster.others,
   });
+  const capture =
+    config.scheduler.traceCapture === null
+      ? null
+      : startCapture({
+          path: config.scheduler.traceCapture,
+          replica,
+          leads: () => leader.sequencer() !== null,
+          logger,
+          count: metrics.traceLines,
+        });
   const snapshotter = startSnapshotter({
     log,
     replica,
@@ -168,7 +187,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     logs,
     history,
     clock,
-    cycles,
+    insight,
   });
   mirrorState(metrics, { replica, hub, history, leads: () => leader.sequencer() !== null });
 
@@ -192,7 +211,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     authenticator,
     extraGrpcServices: [
       guard.guarded(agentService({ context, leader, line, logs })),
-      ...(shared ? [peerService({ leader, replica, hub, logs, history, standing, token: self.token })] : []),
+      ...(shared ? [peerService({ leader, replica, hub, logs, history, standing, insight, token: self.token })] : []),
     ],
   });
 
@@ -211,6 +230,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await snapshotter.now();
       await snapshotter.close();
       await replica.close();
+      await capture?.close();
       await history.close();
       await log.close();
     },

@@ -8,6 +8,8 @@ export const noMetrics: Metrics = {
   apiRequest: ignore,
   logAppend: ignore,
   schedulingCycle: ignore,
+  estimateError: ignore,
+  traceLines: ignore,
   schedulingPlan: ignore,
   schedulingPreemption: ignore,
   queueDepth: ignore,

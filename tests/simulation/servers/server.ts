@@ -122,7 +122,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       minCycleGap: duration(100),
       heartbeatTimeout: duration(SETTINGS.timeoutMs),
       gracePeriod: duration(SETTINGS.graceMs),
-      onCycle: () => undefined,
+      insight: { took: () => undefined, measured: () => ({}), forget: () => undefined },
       readers: () => [],
     });
     mine.leader = leader;

@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { defineBackup } from "./admin/backup.ts";
 import { defineRaft } from "./admin/raft.ts";
 import { defineRestore } from "./admin/restore.ts";
+import { defineSignals } from "./admin/signals.ts";
 import { defineTenant } from "./admin/tenant.ts";
 import { defineToken } from "./admin/token.ts";
 import { defineVCluster } from "./admin/vcluster.ts";
@@ -16,5 +17,6 @@ export function define(command: Command): void {
   defineRaft(command.command("raft").description("The replicated log"));
   defineBackup(command.command("backup").description("Write, list and verify backups of the whole cluster"));
   defineToken(command.command("token").description("Tokens made with the shared secret"));
+  defineSignals(command.command("signals").description("What the scheduler is told of prices, power and congestion"));
   defineRestore(command.command("restore").description("Put a backup into a new cluster that is empty"));
 }

@@ -1,6 +1,6 @@
 // `lattice status`: the user's own allocations, newest first, or the details of those named.
 
-import type { Allocation, AllocationFilter, AllocationState } from "@lattice/sdk";
+import type { Allocation, AllocationFilter, AllocationState, Timeline } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import { type Command, InvalidArgumentError } from "commander";
 import { type Context, createContext } from "../context.ts";
@@ -9,6 +9,7 @@ import { ALLOCATION_STATES, parseStates } from "../parse/states.ts";
 import { forEachId } from "./for-each-id.ts";
 import { showDetail } from "./status/detail.ts";
 import { statusColumns } from "./status/table.ts";
+import { showTimeline } from "./status/timeline.ts";
 
 interface StatusFlags {
   readonly state?: readonly AllocationState[];
@@ -50,15 +51,23 @@ async function showNamed({ client, print, settings }: Context, ids: readonly str
   const { done: found, finish } = await forEachId(ids, (id) => client.get(id));
   const [first] = found;
   const only = ids.length === 1 ? first : undefined;
-  if (print.structured) await print.document(only ?? { allocations: found });
+  // Asked for by name: the decisions of one allocation, not of a list.
+  const timeline = settings.verbose && only !== undefined ? await client.timeline(only.id) : undefined;
+  if (print.structured)
+    await print.document(only === undefined ? { allocations: found } : { ...only, ...timelineOf(timeline) });
   else if (settings.quiet) {
     print.lines(found.map(({ id, state }) => (only === undefined ? `${id} ${state}` : state)));
-  } else if (only !== undefined) showDetail(print, only, Date.now());
-  else if (found.length > 0) {
+  } else if (only !== undefined) {
+    showDetail(print, only, Date.now());
+    if (timeline !== undefined) showTimeline(print, timeline);
+  } else if (found.length > 0) {
     print.table(statusColumns(print.paint, settings.output === "wide", Date.now()), found);
   }
   finish();
 }
+
+const timelineOf = (timeline: Timeline | undefined) =>
+  timeline === undefined ? {} : { timeline: timeline.entries ?? [] };
 
 async function showList({ client, print, settings }: Context, flags: StatusFlags): Promise<void> {
   const user = flags.all === true ? undefined : (flags.user ?? settings.user);

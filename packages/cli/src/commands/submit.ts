@@ -11,6 +11,7 @@ import { type Context, createContext } from "../context.ts";
 import type { Settings } from "../settings/settings.ts";
 import { untilFinal } from "../wait/until-final.ts";
 import { reasonOf } from "./status/table.ts";
+import { showPlan } from "./submit/dry-run.ts";
 import { inFlagNames } from "./submit/flag-names.ts";
 import { addSubmitFlags, flagsToShortForm, type ShortForm, type SubmitFlags } from "./submit/flags.ts";
 import { fromDocument, fromScript, fromWords, type Source } from "./submit/source.ts";
@@ -22,6 +23,7 @@ interface OwnFlags extends SubmitFlags {
   readonly file?: string;
   readonly requestId?: string;
   readonly wait?: boolean;
+  readonly dryRun?: boolean;
 }
 
 export function define(command: Command): void {
@@ -30,21 +32,26 @@ export function define(command: Command): void {
     .argument("[words...]", "a script and its arguments, or, after --, a command")
     .option("--file <file>", "submit a YAML or JSON document (- reads standard input)")
     .option("--request-id <id>", "makes repeating this submission safe for 24 hours")
+    .option("--dry-run", "say where and when it would start, and submit nothing")
     .option("--wait", "wait for the end; the exit status is that of the job")
     .passThroughOptions()
     .action(async (words: readonly string[], flags: OwnFlags) => {
       const context = await createContext(command);
       const own = flagsToShortForm(flags, (flag) => command.getOptionValueSource(flag) === "cli");
       const body = await submission(context, words, { flags, own, dashed: isAfterDashes(words) });
+      if (flags.dryRun === true) return showPlan(context, await asked(context, flags, () => context.client.plan(body)));
       const answer = await send(context, body, flags);
       await show(context, answer);
       if (flags.wait === true) process.exitCode = await waitForEnd(context, answer.id);
     });
 }
 
-async function send({ client, print }: Context, body: ShortForm, flags: OwnFlags): Promise<SubmitResponse> {
+const send = (context: Context, body: ShortForm, flags: OwnFlags): Promise<SubmitResponse> =>
+  asked(context, flags, () => context.client.submit(body, { requestId: flags.requestId ?? randomUUID() }));
+
+async function asked<T>({ print }: Context, flags: OwnFlags, call: () => Promise<T>): Promise<T> {
   try {
-    return await client.submit(body, { requestId: flags.requestId ?? randomUUID() });
+    return await call();
   } catch (error) {
     // A document is corrected in its own words, and a program reads the server's.
     if (!(error instanceof ProblemError) || flags.file !== undefined || print.structured) throw error;

@@ -2,6 +2,7 @@
 // replaces the record in its table.
 
 import type { AllocationId, Attempt, Instant, LogIndex, UserName } from "../ids.ts";
+import type { Past } from "./past.ts";
 import type { AllocationPhase } from "./phase.ts";
 import type { AllocationSpec } from "./spec.ts";
 
@@ -24,4 +25,6 @@ export interface Allocation {
   /** Of the newest placement. */
   readonly scores: Scores;
   readonly backfilled: boolean;
+  /** Absent: nothing to tell. */
+  readonly past?: Past;
 }

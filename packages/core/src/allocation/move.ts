@@ -7,6 +7,7 @@ import { LEDGER_VERSION } from "../ledger/version.ts";
 import type { Event } from "../outcome.ts";
 import type { Step } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
+import { pastAfterMove } from "./keep-past.ts";
 import { type AllocationPhase, canMove, isPlaced } from "./phase.ts";
 
 type Change = Partial<
@@ -21,7 +22,7 @@ export function moveAllocation(
 ): Allocation {
   const from = record.phase.kind;
   invariant(canMove(from, phase.kind), `allocation ${record.id} cannot move from ${from} to ${phase.kind}`);
-  const moved: Allocation = { ...record, ...change, phase };
+  const moved: Allocation = { ...record, ...change, ...pastAfterMove(record, phase, step), phase };
   if (!isPlaced(phase) && step.version >= LEDGER_VERSION) chargeAttempt(step.state, record, step.at);
   step.state.putAllocation(moved);
   step.events.push(changed(moved, from));

@@ -2,10 +2,12 @@
 // A request that does not fit its quota now is accepted and waits; one that can never fit is not.
 
 import type { SubmitCommand } from "../command.ts";
-import type { AllocationId, Attempt, TenantId } from "../ids.ts";
+import type { AllocationId, Attempt, Instant, TenantId } from "../ids.ts";
 import { parseTenantId } from "../ids.ts";
+import { invariant } from "../invariant.ts";
 import type { Outcome, Refusal } from "../outcome.ts";
-import { accepted, quote, refuse, refuseFields, rejected, type Step } from "../step.ts";
+import type { View } from "../state/view.ts";
+import { accepted, quote, refuse, refuseFields, type Step } from "../step.ts";
 import { type Tenant, UNLIMITED } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
 import type { Allocation } from "./allocation.ts";
@@ -16,29 +18,47 @@ import type { AllocationSpec } from "./spec.ts";
 
 export function submitAllocation(step: Step, command: SubmitCommand): Outcome {
   const { state } = step;
-  const { spec } = command;
-  const problems = checkSpec(spec);
-  if (problems.length > 0) return refuseFields(problems);
-  const vcluster = state.vcluster(spec.vcluster);
-  if (vcluster === undefined) return unknownVCluster(step, spec);
-  const known = state.tenant(spec.tenant);
-  if (known === undefined && !command.createTenant) {
-    return refuse("unknown_tenant", `there is no tenant ${quote(spec.tenant)}`);
-  }
-  if (known === undefined && parseTenantId(spec.tenant) === null) {
-    return refuseFields([{ field: "allocation.tenant", detail: "is not a name for a tenant" }]);
-  }
-  const tenant = known ?? automaticTenant(step, spec.tenant);
-  const refusal = againstVCluster(spec, vcluster) ?? againstClass(spec, tenant) ?? againstQuota(spec, tenant);
-  if (refusal !== null) return rejected(refusal);
+  const judged = judgeSubmission(state, command, step.at);
+  if (judged.kind === "rejected") return judged;
 
-  if (known === undefined) addTenant(step, tenant);
+  if (state.tenant(judged.tenant.id) === undefined) addTenant(step, judged.tenant);
   const record = newAllocation(step, command);
   state.counters.nextAllocation += 1;
   state.putAllocation(record);
   step.events.push(changed(record, ""));
   return accepted(record.id);
 }
+
+export type Judged =
+  | { readonly kind: "good"; readonly tenant: Tenant; readonly vcluster: VCluster }
+  | Extract<Outcome, { readonly kind: "rejected" }>;
+
+/** Whether a submission would be taken, without taking it: a trial run asks the same. */
+export function judgeSubmission(
+  view: Pick<View, "vcluster" | "vclusters" | "tenant">,
+  { spec, createTenant }: Pick<SubmitCommand, "spec" | "createTenant">,
+  at: Instant,
+): Judged {
+  const problems = checkSpec(spec);
+  if (problems.length > 0) return refusedBy(refuseFields(problems));
+  const vcluster = view.vcluster(spec.vcluster);
+  if (vcluster === undefined) return refusedBy(unknownVCluster(view, spec));
+  const known = view.tenant(spec.tenant);
+  if (known === undefined && !createTenant) {
+    return refusedBy(refuse("unknown_tenant", `there is no tenant ${quote(spec.tenant)}`));
+  }
+  if (known === undefined && parseTenantId(spec.tenant) === null) {
+    return refusedBy(refuseFields([{ field: "allocation.tenant", detail: "is not a name for a tenant" }]));
+  }
+  const tenant = known ?? automaticTenant(spec.tenant, at);
+  const refusal = againstVCluster(spec, vcluster) ?? againstClass(spec, tenant) ?? againstQuota(spec, tenant);
+  return refusal === null ? { kind: "good", tenant, vcluster } : { kind: "rejected", refusal };
+}
+
+const refusedBy = (outcome: Outcome): Judged => {
+  invariant(outcome.kind === "rejected", "a refusal was accepted");
+  return outcome;
+};
 
 function newAllocation(step: Step, { spec, origin }: SubmitCommand): Allocation {
   return {
@@ -55,8 +75,8 @@ function newAllocation(step: Step, { spec, origin }: SubmitCommand): Allocation 
   };
 }
 
-function unknownVCluster(step: Step, spec: AllocationSpec): Outcome {
-  const names = Array.from(step.state.vclusters(), (vcluster) => vcluster.id);
+function unknownVCluster(view: Pick<View, "vclusters">, spec: AllocationSpec): Outcome {
+  const names = Array.from(view.vclusters(), (vcluster) => vcluster.id);
   const available = names.length === 0 ? "there are none yet" : `available: ${names.join(", ")}`;
   return refuse("unknown_vcluster", `there is no vCluster ${quote(spec.vcluster)} (${available})`);
 }
@@ -101,12 +121,12 @@ function againstQuota(spec: AllocationSpec, tenant: Tenant): Refusal | null {
   return null;
 }
 
-const automaticTenant = (step: Step, id: TenantId): Tenant => ({
+const automaticTenant = (id: TenantId, createdAt: Instant): Tenant => ({
   id,
   description: "",
   quota: UNLIMITED,
   maxPreemptionClass: MAX_PREEMPTION_CLASS,
-  createdAt: step.at,
+  createdAt,
   automatic: true,
 });
 

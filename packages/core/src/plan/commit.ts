@@ -2,6 +2,7 @@
 // plan may be accepted in part; what was refused stays pending and the next cycle tries again. The
 // run orders follow from the committed claims: nothing starts before.
 
+import { withRefusal } from "../allocation/keep-past.ts";
 import { moveAllocation } from "../allocation/move.ts";
 import type { NodeProgress } from "../allocation/phase.ts";
 import type { Placement, PlanCommand } from "../command.ts";
@@ -45,6 +46,9 @@ function place(step: Step, placement: Placement, { record, nodes }: Extract<Rech
 }
 
 function tellRefused(step: Step, plan: PlanCommand, placement: Placement, refusal: Refusal): void {
+  const record = step.state.allocation(placement.allocation);
+  // Whoever waits no longer was not refused anything.
+  if (record?.phase.kind === "pending") step.state.putAllocation(withRefusal(record, refusal, step));
   step.events.push({
     kind: "placement_refused",
     allocation: placement.allocation,

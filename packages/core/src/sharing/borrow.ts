@@ -6,7 +6,8 @@ import type { AllocationSpec } from "../allocation/spec.ts";
 import type { VClusterId } from "../ids.ts";
 import { NEVER_STOPPED_CLASS } from "../preemption/shield.ts";
 import type { View } from "../state/view.ts";
-import { type Lending, policyOf } from "../vcluster/policy.ts";
+import type { Lending } from "../vcluster/lending.ts";
+import { policyOf } from "../vcluster/policy.ts";
 
 /** In words, with the lender's name; null: it may. */
 export function borrowBar(view: View, spec: AllocationSpec, lender: VClusterId): string | null {

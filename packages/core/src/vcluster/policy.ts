@@ -2,23 +2,8 @@
 // A row says how its queue is ordered, whether its waiting work may stop others, whether its running
 // work may be stopped, and whether it takes part in lending at all.
 
-import { type Duration, duration } from "../ids.ts";
+import { DEFAULT_LENDING, type Lending, type Preemptible } from "./lending.ts";
 import type { SchedulerKind, VCluster } from "./vcluster.ts";
-
-/** Whose running work may be stopped: all of it, what sits on borrowed nodes, or none. */
-export type Preemptible = "always" | "borrowed" | "never";
-
-/** On what terms idle home nodes are lent to other vClusters. */
-export interface Lending {
-  /** So many home nodes are never lent, whether idle or not. */
-  readonly keepNodes: number;
-  /** Work above this class does not borrow: below the owner's own class it can be reclaimed. */
-  readonly maxClass: number;
-  /** The longest walltime that may borrow; null: any, unbounded work too. */
-  readonly maxDuration: Duration | null;
-  /** Between SIGTERM and SIGKILL when the owner takes a node back. */
-  readonly returnGrace: Duration;
-}
 
 export interface Policy {
   readonly order: "score" | "submission";
@@ -30,13 +15,6 @@ export interface Policy {
   /** Its claims go before everything, its nodes are never lent and its work is never stopped. */
   readonly sensitive: boolean;
 }
-
-export const DEFAULT_LENDING: Lending = {
-  keepNodes: 0,
-  maxClass: 4,
-  maxDuration: null,
-  returnGrace: duration(30_000),
-};
 
 type Row = Omit<Policy, "lending">;
 

@@ -2,7 +2,7 @@
 // state holds no floats.
 
 import type { Duration, Instant, TenantId, VClusterId } from "../ids.ts";
-import type { Lending, Preemptible } from "./policy.ts";
+import type { Lending, Preemptible } from "./lending.ts";
 
 export type SchedulerKind =
   | "hpc_backfill"

@@ -3,7 +3,8 @@
 //   {"ts": 1, "type": "submit", "alloc": {"id": "7", "nodes": 4, "walltime": "2h", "tenant": "physics", "priority": 5}}
 //   {"ts": 5400, "type": "complete", "alloc_id": "7", "duration": "1.5h"}
 // `ts` is in seconds or a date. Without an id a submission is numbered from 1; without a completion it
-// runs for its whole walltime. Lines of the types node and vcluster describe the cluster. A line of
+// runs for its whole walltime. Lines of the types node and vcluster describe the cluster; the last about
+// each stands. A capture that was begun anew repeats what still waits: the first line about it stands. A line of
 // another type is passed over, since captures hold more.
 
 import type { InventoryNode } from "../inventory/inventory.ts";
@@ -29,10 +30,14 @@ export function parseJsonLines(bytes: Uint8Array, limit: number): Rows {
         found.nodes = countOf(record.nodes, "nodes", bad);
         break;
       case "node":
-        found.machine.push(parseNode(objectOf(record.node, "node", bad), bad));
+        put(found.machine, parseNode(objectOf(record.node, "node", bad), bad), ({ id }) => id);
         break;
       case "vcluster":
-        found.vclusters.push(parseVCluster(objectOf(record.vcluster, "vcluster", bad), bad));
+        put(
+          found.vclusters,
+          parseVCluster(objectOf(record.vcluster, "vcluster", bad), bad),
+          ({ vcluster }) => vcluster,
+        );
         break;
       case "submit":
         if (found.ids.length < limit) addSubmission(found, record, number, bad);
@@ -42,7 +47,8 @@ export function parseJsonLines(bytes: Uint8Array, limit: number): Rows {
         break;
     }
   }
-  const { columns, ids, users, asks, machine, vclusters } = found;
+  const { columns, ids, users, asks } = found;
+  const [machine, vclusters] = [[...found.machine.values()], [...found.vclusters.values()]];
   return {
     count: ids.length,
     ids,
@@ -61,8 +67,8 @@ interface Found {
   readonly rowOf: Map<string, number>;
   readonly users: Map<string, number>;
   readonly asks: ReturnType<typeof parseAsk>[];
-  readonly machine: InventoryNode[];
-  readonly vclusters: Profile[];
+  readonly machine: Map<string, InventoryNode>;
+  readonly vclusters: Map<string, Profile>;
   nodes: number | null;
 }
 
@@ -72,10 +78,13 @@ const createFound = (): Found => ({
   rowOf: new Map(),
   users: new Map(),
   asks: [],
-  machine: [],
-  vclusters: [],
+  machine: new Map(),
+  vclusters: new Map(),
   nodes: null,
 });
+
+const put = <T>(into: Map<string, T>, value: T, nameOf: (value: T) => string): void =>
+  void into.set(nameOf(value), value);
 
 function parseRecord(line: string, number: number): JsonObject {
   let value: unknown;
@@ -97,7 +106,9 @@ function addSubmission({ columns, ids, rowOf, users, asks }: Found, record: Json
   const walltime = parseDuration(alloc.walltime);
   if (walltime === null || walltime < 0) throw bad('the field "alloc.walltime" must be a duration such as "72h"');
   const id = alloc.id === undefined ? String(ids.length + 1) : String(alloc.id);
-  if (rowOf.has(id)) throw bad(`allocation ${JSON.stringify(id)} is submitted twice`);
+  const known = rowOf.get(id);
+  if (known !== undefined && columns.submit[known] === submit) return;
+  if (known !== undefined) throw bad(`allocation ${JSON.stringify(id)} is submitted twice`);
   const priority = alloc.priority === undefined ? DEFAULT_PRIORITY : alloc.priority;
   if (typeof priority !== "number" || !Number.isInteger(priority) || priority < 0 || priority > 10) {
     throw bad('the field "alloc.priority" must be a whole number from 0 to 10');

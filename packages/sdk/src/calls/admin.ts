@@ -2,6 +2,7 @@
 
 import type { Caller, CallOptions } from "../call.ts";
 import type { ClusterStatus } from "../cluster-types.ts";
+import type { Signals } from "../explain-types.ts";
 import { queryString } from "../query.ts";
 import type {
   Paging,
@@ -31,6 +32,29 @@ export interface VClusterCalls {
   list(paging?: Paging, options?: CallOptions): Promise<VClusterPage>;
   update(id: string, changes: VClusterSettings, options?: ChangeOptions): Promise<VClusterResponse>;
 }
+
+export interface SignalCalls {
+  get(options?: CallOptions): Promise<Signals>;
+  /** Replaces all that was set before, for an hour unless stated. */
+  set(signals: Signals, options?: CallOptions & { readonly validSeconds?: number | undefined }): Promise<Signals>;
+}
+
+export const signalCalls = (caller: Caller): SignalCalls => ({
+  get: (options) => caller.json({ method: "GET", path: "/api/v1/admin/signals", repeatable: true }, options),
+  set: (signals, options = {}) =>
+    caller.json(
+      {
+        method: "PUT",
+        path: "/api/v1/admin/signals",
+        body: {
+          signals,
+          ...(options.validSeconds === undefined ? {} : { valid_seconds: options.validSeconds }),
+        },
+        repeatable: true,
+      },
+      options,
+    ),
+});
 
 export const tenantCalls = (caller: Caller): TenantCalls => resourceCalls(caller, "/api/v1/tenants") as TenantCalls;
 

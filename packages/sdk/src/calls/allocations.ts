@@ -1,6 +1,7 @@
 // The calls of AllocationService.
 
 import type { Caller, CallOptions } from "../call.ts";
+import type { Explanation, PlanAnswer, Timeline } from "../explain-types.ts";
 import { eachItem } from "../pages.ts";
 import { queryString } from "../query.ts";
 import type {
@@ -34,6 +35,12 @@ export interface AllocationCalls {
   ): AsyncGenerator<Allocation>;
   cancel(id: string, options?: ChangeOptions & { readonly reason?: string | undefined }): Promise<CancelResponse>;
   update(id: string, changes: AllocationUpdate, options?: ChangeOptions): Promise<UpdateAllocationResponse>;
+  /** Why it waits, or why it started where and when it did. */
+  explain(id: string, options?: CallOptions): Promise<Explanation>;
+  /** What submitting this would do now; nothing is submitted. */
+  plan(submission: Submission, options?: CallOptions): Promise<PlanAnswer>;
+  /** What has been decided about it so far. */
+  timeline(id: string, options?: CallOptions): Promise<Timeline>;
   watch(filter?: WatchFilter, options?: WatchOptions): AsyncGenerator<WatchEvent>;
   /** What has been written so far, as raw bytes. */
   logs(id: string, filter?: LogsFilter, options?: CallOptions): AsyncGenerator<Uint8Array>;
@@ -87,6 +94,10 @@ export function allocationCalls(caller: Caller): AllocationCalls {
         },
         options,
       ),
+    explain: (id, options) => caller.json({ method: "GET", path: at(id, "/explain"), repeatable: true }, options),
+    plan: (submission, options) =>
+      caller.json({ method: "POST", path: "/api/v1/allocations:plan", body: submission, repeatable: true }, options),
+    timeline: (id, options) => caller.json({ method: "GET", path: at(id, "/timeline"), repeatable: true }, options),
     watch: (filter = {}, options) => watchEvents(caller, filter, options),
     logs: (id, filter = {}, options = {}) => rawBytes(caller, at(id, `/logs${queryString(filter)}`), options),
     streamLogs: (id, filter = {}, options = {}) =>

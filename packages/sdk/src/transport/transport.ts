@@ -3,7 +3,7 @@
 // (browsers). Failures below HTTP are a `TransportError`, so that retrying is decided in one place.
 
 export interface HttpRequest {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;

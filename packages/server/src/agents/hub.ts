@@ -32,6 +32,8 @@ export interface AgentHub {
   /** Sequence numbers only grow within a stream; a repeated one is not a sign of life. */
   heard(session: AgentSession, sequence: number): boolean;
   lastHeard(node: NodeId): Instant | null;
+  /** When the node's agent last introduced itself, its fingerprint included; null: not since this server leads. */
+  introduced(node: NodeId): Instant | null;
   /** The same on the steady clock: silence must not be measured by a clock that can jump. */
   lastHeardSteady(node: NodeId): Instant | null;
   close(): void;
@@ -42,6 +44,7 @@ interface Presence {
   sequence: number;
   heardAt: Instant;
   heardSteady: Instant;
+  readonly introducedAt: Instant;
 }
 
 export function createAgentHub(clock: Clock): AgentHub {
@@ -54,7 +57,14 @@ export function createAgentHub(clock: Clock): AgentHub {
       const before = nodes.get(session.node);
       if (before?.session) before.session.end("superseded by a newer connection of the same node");
       else count += 1;
-      nodes.set(session.node, { session, sequence: -1, heardAt: clock.now(), heardSteady: steadyNow(clock) });
+      const now = clock.now();
+      nodes.set(session.node, {
+        session,
+        sequence: -1,
+        heardAt: now,
+        heardSteady: steadyNow(clock),
+        introducedAt: now,
+      });
       for (const listener of listeners) listener(session.node);
     },
     remove(session) {
@@ -87,6 +97,7 @@ export function createAgentHub(clock: Clock): AgentHub {
       return true;
     },
     lastHeard: (node) => nodes.get(node)?.heardAt ?? null,
+    introduced: (node) => nodes.get(node)?.introducedAt ?? null,
     lastHeardSteady: (node) => nodes.get(node)?.heardSteady ?? null,
     close() {
       for (const presence of nodes.values()) presence.session?.end("the server is stopping");

@@ -15,6 +15,7 @@ import type {
 } from "@lattice/core";
 import type { PendingReason } from "@lattice/scheduler";
 import type { Backups } from "../backup/backups.ts";
+import type { AnswerTo, Question, QuestionKind } from "../insight/question.ts";
 import type { LogStatus } from "../log/replicated-log.ts";
 import type { Membership } from "./membership.ts";
 
@@ -76,6 +77,8 @@ export interface ControlPlane {
   /** What the newest cycle said, without looking again; may be empty. For lists. */
   knownReasons(id: AllocationId): readonly PendingReason[];
   estimatedStart(id: AllocationId): Instant | null;
+  /** Asks the leader's scheduler. Rejects with the problem that it answers, or when nobody leads. */
+  consult<K extends QuestionKind>(question: Question<K>): Promise<AnswerTo<K>>;
   liveness(node: NodeId): { readonly lastHeardAt: Instant | null; readonly connected: boolean };
   /** Throws ProblemError `node_unreachable` when the node's agent is not connected. */
   logs(query: LogsQuery, signal: AbortSignal): AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;

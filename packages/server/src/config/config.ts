@@ -41,6 +41,12 @@ export interface Config {
     /** Rolling window of the budgets, today included. */
     readonly budgetPeriodDays: number;
   };
+  readonly scheduler: {
+    /** Absolute; the file to which the leader appends a trace for rm-replay. Null: none is captured. */
+    readonly traceCapture: string | null;
+    /** A node that has not told its fingerprint for longer counts as one of unknown conformance; null: never. */
+    readonly fingerprintWindow: Duration | null;
+  };
   readonly nodeAgent: {
     readonly heartbeatInterval: Duration;
     readonly heartbeatTimeout: Duration;

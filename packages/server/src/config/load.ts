@@ -5,6 +5,7 @@
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { seconds } from "@lattice/core";
 import { nearest } from "@lattice/wire";
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
@@ -95,6 +96,13 @@ function complete(file: ParsedFile): Config {
       minCycleMs: file.scheduling.min_cycle_ms,
       backfillDepth: file.scheduling.backfill_depth,
       budgetPeriodDays: file.scheduling.budget_period_days,
+    },
+    scheduler: {
+      traceCapture: file.scheduler.trace_capture === undefined ? null : resolve(file.scheduler.trace_capture),
+      fingerprintWindow:
+        file.scheduler.fingerprint_window_days === undefined
+          ? null
+          : seconds(file.scheduler.fingerprint_window_days * 86_400),
     },
     nodeAgent: {
       heartbeatInterval: file.node_agent.heartbeat_interval,

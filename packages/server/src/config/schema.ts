@@ -34,6 +34,10 @@ export const fileSchema = section({
     backfill_depth: count(0, 1_000).default(10),
     budget_period_days: count(1, LEDGER_DAYS).default(LEDGER_DAYS),
   }),
+  scheduler: section({
+    trace_capture: z.string().min(1).optional(),
+    fingerprint_window_days: count(1, 3_650).optional(),
+  }),
   node_agent: section({
     heartbeat_interval: span({ least: seconds(0.1), most: seconds(600), preset: "10s" }),
     heartbeat_timeout: span({ least: seconds(0.2), most: seconds(3_600), preset: "30s" }),

@@ -3,13 +3,13 @@
 // on this loop. A clean stop resigns, so that another server takes over at once.
 
 import { type Applied, type Duration, duration, type Effect, type Retention } from "@lattice/core";
-import type { CycleResult } from "@lattice/scheduler";
 import type { Logger } from "pino";
 import type { AgentHub } from "../agents/hub.ts";
 import { forgetOrder, runOrder, stopOrder } from "../agents/orders.ts";
 import { type Clock, sleep, steadyNow } from "../clock.ts";
 import { runControllers } from "../controllers/act.ts";
 import { runSchedule } from "../controllers/schedule/loop.ts";
+import type { Insight } from "../insight/index.ts";
 import type { Leadership, ReplicatedLog } from "../log/replicated-log.ts";
 import type { Metrics } from "../observe/index.ts";
 import type { Replica } from "../replica/replica.ts";
@@ -35,7 +35,7 @@ export interface LeadOptions {
   readonly minCycleGap: Duration;
   readonly heartbeatTimeout: Duration;
   readonly gracePeriod: Duration;
-  readonly onCycle: (result: CycleResult) => void;
+  readonly insight: Pick<Insight, "took" | "measured" | "forget">;
   /** The other servers that are there, and the newest entries that each can apply. */
   readonly readers: () => readonly EntryReader[];
 }
@@ -132,10 +132,11 @@ export function startLeading(options: LeadOptions): Leader {
             logger,
             minGap: options.minCycleGap,
             hub: options.hub,
-            onCycle: (result, seconds) => {
-              options.metrics.schedulingCycle(result.vcluster, seconds);
-              options.onCycle(result);
+            onCycle: (result, seconds, { study, scoringSeconds }) => {
+              options.metrics.schedulingCycle(result.vcluster, seconds, scoringSeconds);
+              options.insight.took(result, study);
             },
+            measured: options.insight.measured,
             onPlan: (vcluster, result) => options.metrics.schedulingPlan(vcluster, result),
             onPreempted: (vcluster, reason) => options.metrics.schedulingPreemption(vcluster, reason),
             budgetDays: options.budgetDays,
@@ -163,6 +164,7 @@ export function startLeading(options: LeadOptions): Leader {
       sequencer = null;
       // Agents find the new leader by dialling again; what they were heard of here counts no more.
       options.hub.close();
+      options.insight.forget();
       unsubscribe();
       await active.close();
       logger.info({ term: leadership.term }, "no longer leading");

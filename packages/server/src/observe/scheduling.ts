@@ -13,16 +13,24 @@ export interface PlanResult {
 }
 
 export interface SchedulingMetrics {
-  schedulingCycle(vcluster: string, seconds: number): void;
+  /** `scoringSeconds` of it went into the cost function; 0: it was not needed. */
+  schedulingCycle(vcluster: string, seconds: number, scoringSeconds: number): void;
+  /** How far an estimated start was off, of the first estimate and of the last. */
+  estimateError(vcluster: string, which: "first" | "last", seconds: number): void;
   schedulingPlan(vcluster: string, result: PlanResult): void;
   /** One allocation was stopped for another. */
   schedulingPreemption(vcluster: string, reason: string): void;
+  /** Lines of the captured trace. */
+  traceLines(result: "written" | "dropped", lines: number): void;
   /** Pending allocations; vClusters left out vanish. */
   queueDepth(byVCluster: ReadonlyMap<string, number>): void;
 }
 
 /** The chapter's alarm is at 30 s. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** From a cycle to days. */
+const WAITS = [1, 5, 15, 60, 300, 900, 1_800, 3_600, 7_200, 21_600, 86_400, 259_200];
 
 export function schedulingMetrics(registry: Registry): SchedulingMetrics {
   const registers = [registry];
@@ -31,6 +39,20 @@ export function schedulingMetrics(registry: Registry): SchedulingMetrics {
     help: "Time of a scheduling cycle.",
     buckets: SECONDS,
     labelNames: ["vcluster"],
+    registers,
+  });
+  const scoring = new Histogram({
+    name: "lattice_scheduling_cost_function_duration_seconds",
+    help: "Time to evaluate the cost function for everyone in the queue, once per cycle.",
+    buckets: SECONDS,
+    labelNames: ["vcluster"],
+    registers,
+  });
+  const errors = new Histogram({
+    name: "lattice_eta_error_seconds",
+    help: "Difference between an estimated start and the true one, of the first estimate given and of the last.",
+    buckets: WAITS,
+    labelNames: ["vcluster", "estimate"],
     registers,
   });
   const proposals = new Counter({
@@ -57,6 +79,12 @@ export function schedulingMetrics(registry: Registry): SchedulingMetrics {
     labelNames: ["vcluster", "reason"],
     registers,
   });
+  const traced = new Counter({
+    name: "lattice_trace_lines_total",
+    help: "Lines of the captured trace, by whether they could be written.",
+    labelNames: ["result"],
+    registers,
+  });
   const depth = new Gauge({
     name: "lattice_scheduling_queue_depth",
     help: "Pending allocations.",
@@ -64,7 +92,11 @@ export function schedulingMetrics(registry: Registry): SchedulingMetrics {
     registers,
   });
   return {
-    schedulingCycle: (vcluster, seconds) => cycles.observe({ vcluster }, seconds),
+    schedulingCycle(vcluster, seconds, scoringSeconds) {
+      cycles.observe({ vcluster }, seconds);
+      if (scoringSeconds > 0) scoring.observe({ vcluster }, scoringSeconds);
+    },
+    estimateError: (vcluster, estimate, seconds) => errors.observe({ vcluster, estimate }, seconds),
     schedulingPlan(vcluster, result) {
       proposals.inc({ vcluster, result: "accepted", reason: "" }, result.accepted);
       placements.inc({ vcluster }, result.accepted);
@@ -72,6 +104,7 @@ export function schedulingMetrics(registry: Registry): SchedulingMetrics {
       for (const [reason, count] of result.rejected) proposals.inc({ vcluster, result: "rejected", reason }, count);
     },
     schedulingPreemption: (vcluster, reason) => preemptions.inc({ vcluster, reason }),
+    traceLines: (result, lines) => traced.inc({ result }, lines),
     queueDepth(byVCluster) {
       depth.reset();
       for (const [vcluster, count] of byVCluster) depth.set({ vcluster }, count);

@@ -15,6 +15,7 @@ import {
 } from "@lattice/wire";
 import type { LogsQuery } from "../api/control-plane.ts";
 import type { HistoryPage } from "../history/fill.ts";
+import type { AnswerTo, Question, QuestionKind } from "../insight/index.ts";
 import { PEER_TOKEN_HEADER, type PeerName } from "./address.ts";
 
 /** Longer than any healthy commit, shorter than a caller's patience. */
@@ -33,6 +34,8 @@ export interface PeerClient {
   stepDown(to: string): Promise<boolean>;
   /** What entries after `after` up to `through` archived; ended by the signal. */
   history(after: LogIndex, through: LogIndex, signal: AbortSignal): AsyncIterable<HistoryPage>;
+  /** What only the leader's scheduler can tell. */
+  consult<K extends QuestionKind>(question: Question<K>): Promise<AnswerTo<K>>;
   /** The channel itself, for relaying an agent's streams. */
   readonly channel: Client;
   /** Ended with the line: a stream to a server that no longer leads is of no use to anybody. */
@@ -63,6 +66,11 @@ export function connectPeer({ address, token }: PeerName): PeerClient {
       const asked = unary({ channel, proof }, "Propose", request).catch(askedOfAnEarlierLife);
       const answer = (await asked) as pb.ProposeResponse;
       return { outcome: JSON.parse(answer.outcome) as Outcome, index: logIndex(Number(answer.logIndex)) };
+    },
+    async consult<K extends QuestionKind>(question: Question<K>) {
+      const request = create(pb.ConsultRequestSchema, { question: JSON.stringify(question) });
+      const asked = unary({ channel, proof }, "Consult", request).catch(askedOfAnEarlierLife);
+      return JSON.parse(((await asked) as pb.ConsultResponse).answer) as AnswerTo<K>;
     },
     async *logs(query, signal) {
       yield* relayedLogs({ channel, proof }, query, signal);
@@ -101,7 +109,7 @@ interface Line {
   readonly proof: Metadata;
 }
 
-type MethodName = "GetStanding" | "StepDown" | "Propose" | "GetLiveness" | "RelayLogs" | "ReadHistory";
+type MethodName = "GetStanding" | "StepDown" | "Propose" | "GetLiveness" | "RelayLogs" | "ReadHistory" | "Consult";
 
 function methodOf(name: MethodName) {
   const method = METHODS[name];

@@ -10,6 +10,7 @@ import type { LogRelay } from "../agents/logs.ts";
 import { statusOf } from "../api/grpc/status.ts";
 import type { GrpcService } from "../api/index.ts";
 import type { History } from "../history/index.ts";
+import type { Insight, Question } from "../insight/index.ts";
 import type { Leader } from "../leader/lead.ts";
 import type { Replica } from "../replica/replica.ts";
 import { PEER_TOKEN_HEADER } from "./address.ts";
@@ -23,6 +24,7 @@ export interface PeerServiceParts {
   readonly logs: LogRelay;
   readonly history: History;
   readonly standing: StandingParts;
+  readonly insight: Insight;
   /** Of this server's name in the election. */
   readonly token: string;
 }
@@ -35,6 +37,7 @@ export function peerService(parts: PeerServiceParts): GrpcService {
     getLiveness: liveness(parts),
     relayLogs: relayLogs(parts),
     readHistory: readHistory(parts),
+    consult: consult(parts),
   };
   return { definition: serviceDefinition(pb.PeerService), implementation };
 }
@@ -50,6 +53,19 @@ const propose =
         reply(null, create(pb.ProposeResponseSchema, { outcome: JSON.stringify(outcome), logIndex: String(index) })),
       (error: unknown) => reply(statusOf(problemOf(error))),
     );
+  };
+
+const consult =
+  ({ leader, insight, token }: PeerServiceParts): handleUnaryCall<pb.ConsultRequest, pb.ConsultResponse> =>
+  (call, reply) => {
+    if (!proves(call.metadata, token)) return reply(statusOf(stranger().problem));
+    if (leader.sequencer() === null) return reply(statusOf(notLeading().problem));
+    try {
+      const answer = insight.answer(JSON.parse(call.request.question) as Question);
+      reply(null, create(pb.ConsultResponseSchema, { answer: JSON.stringify(answer) }));
+    } catch (error) {
+      reply(statusOf(problemOf(error)));
+    }
   };
 
 const getStanding =

@@ -24,8 +24,19 @@ const COLLEAGUES = target("physics", "bob");
 const STRANGERS = target("biology", "eve");
 const NOBODYS = target(null, null);
 
-const SEES = ["AllocationService.Get", "AllocationService.List", "AllocationService.Watch"];
-const CHANGES = ["AllocationService.Submit", "AllocationService.Cancel", "AllocationService.Update"];
+const SEES = [
+  "AllocationService.Get",
+  "AllocationService.List",
+  "AllocationService.Watch",
+  "AllocationService.Explain",
+  "AllocationService.GetTimeline",
+];
+const CHANGES = [
+  "AllocationService.Submit",
+  "AllocationService.Cancel",
+  "AllocationService.Update",
+  "AllocationService.Plan",
+];
 const LOGS = ["AllocationService.GetLogs", "AllocationService.StreamLogs"];
 const DRAINS = ["NodeService.DrainNode", "NodeService.UndrainNode"];
 const DISABLES = ["NodeService.DisableNode", "NodeService.EnableNode"];
@@ -39,6 +50,7 @@ const CLUSTER = [
   "AdminService.ListBackups",
   "AdminService.VerifyBackup",
   "AdminService.RestoreBackup",
+  "AdminService.SetSignals",
 ];
 const READS_TENANT = [
   "AdminService.GetTenant",

@@ -121,6 +121,27 @@ describe("allocations", () => {
   });
 });
 
+describe("explanations", () => {
+  test("explain, plan and timeline", async () => {
+    await good("AllocationService.Submit", submission({ resources: { nodes: { min: 5, max: 5 } } }));
+    const why = await good("AllocationService.Explain", create(pb.ExplainRequestSchema, { id: "1" }));
+    expect(why).toMatchObject({ id: "1", state: "pending", nodes: { total: 3, needed: 5, matching: 3, free: 3 } });
+    const planned = await good("AllocationService.Plan", submission({ resources: { nodes: { min: 2, max: 2 } } }));
+    expect(planned).toMatchObject({ starts_now: true, nodes: ["n1", "n2"], vcluster: "hpc-batch" });
+    const timeline = await good("AllocationService.GetTimeline", create(pb.TimelineRequestSchema, { id: "1" }));
+    expect(timeline).toMatchObject({ entries: [{ kind: "submitted" }] });
+  });
+
+  test("signals are kept until they are replaced", async () => {
+    const set = create(pb.SetSignalsRequestSchema, { signals: { energyPrice: 0.7, congestion: { g0: 0.5 } } });
+    expect(await good("AdminService.SetSignals", set)).toMatchObject({ energy_price: 0.7 });
+    expect(await good("AdminService.GetSignals", create(pb.GetSignalsRequestSchema))).toMatchObject({
+      energy_price: 0.7,
+      congestion: { g0: 0.5 },
+    });
+  });
+});
+
 describe("nodes", () => {
   const id = { id: "n1" };
   test("list, get, drain, undrain, disable, enable", async () => {

@@ -178,6 +178,7 @@ export function restOf(rpc: string, message: Message): RestRequest {
     path = path.replace(`:${name}`, encodeURIComponent(String(json[name])));
     delete json[name];
   }
+  path = path.replace("::", ":");
   if (route.body === "*")
     return {
       method: route.httpMethod,

@@ -36,6 +36,7 @@ import type { Membership } from "../../src/api/membership.ts";
 import { createBackups } from "../../src/backup/index.ts";
 import { systemClock } from "../../src/clock.ts";
 import { loadConfig } from "../../src/config/index.ts";
+import { createInsight } from "../../src/insight/index.ts";
 
 type Chunks = AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
 
@@ -108,6 +109,15 @@ export function memoryPlane(): MemoryPlane {
     }
   }
 
+  const insight = createInsight({
+    view: () => state,
+    clock: { ...systemClock, now: () => state.at },
+    reachable: () => true,
+    introduced: () => null,
+    fingerprintWindow: null,
+    observeError: () => undefined,
+    createTenants: true,
+  });
   const plane: MemoryPlane = {
     serverId: "server-1",
     version: "0.0.0-test",
@@ -138,6 +148,7 @@ export function memoryPlane(): MemoryPlane {
     knownReasons: () => [],
     pendingReasons: () => [{ code: "busy", text: "1 of 1 matching nodes is busy" }],
     estimatedStart: () => instant(EPOCH + 3_600_000),
+    consult: async (question) => insight.answer(question),
     liveness: () => ({ lastHeardAt: instant(EPOCH), connected: true }),
     logs: (query, signal) => plane.output(query, signal),
     archived: async (id) => archiveRecords.find((record) => record.id === id) ?? null,

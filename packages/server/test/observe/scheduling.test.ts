@@ -35,7 +35,8 @@ test("a plan is counted placement by placement", () => {
 
 test("the chapter's names and labels are there", async () => {
   const metrics = createMetrics();
-  metrics.schedulingCycle("batch", 0.02);
+  metrics.schedulingCycle("batch", 0.02, 0.004);
+  metrics.estimateError("batch", "first", 70);
   metrics.schedulingPlan("batch", { accepted: 3, backfilled: 1, rejected: new Map([["stale_plan", 2]]) });
   metrics.queueDepth(
     new Map([
@@ -47,6 +48,8 @@ test("the chapter's names and labels are there", async () => {
   const lines = (await metrics.render()).split("\n");
   for (const line of [
     'lattice_scheduling_cycle_duration_seconds_count{vcluster="batch"} 1',
+    'lattice_scheduling_cost_function_duration_seconds_count{vcluster="batch"} 1',
+    'lattice_eta_error_seconds_count{vcluster="batch",estimate="first"} 1',
     'lattice_scheduling_proposals_total{vcluster="batch",result="accepted",reason=""} 3',
     'lattice_scheduling_proposals_total{vcluster="batch",result="rejected",reason="stale_plan"} 2',
     'lattice_scheduling_placements_total{vcluster="batch"} 3',

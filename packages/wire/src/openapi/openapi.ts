@@ -63,7 +63,7 @@ function pathsOf(shown: readonly Route[]): OpenApiDocument["paths"] {
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
   const seen = new Map<string, number>();
   for (const route of shown) {
-    const path = route.path.replace(/:([a-z0-9_]+)/g, "{$1}");
+    const path = route.path.replace(/(?<!:):([a-z0-9_]+)/g, "{$1}").replaceAll("::", ":");
     const name = `${route.service}_${route.method}`;
     const times = (seen.get(name) ?? 0) + 1;
     seen.set(name, times);

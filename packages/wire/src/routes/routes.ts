@@ -55,7 +55,8 @@ function binding(rpc: DescMethod, { pattern, body }: HttpRule): Route | null {
     method: rpc.name,
     rpc,
     httpMethod: pattern.case.toUpperCase() as HttpMethod,
-    path: pattern.value.replace(/\{([a-z0-9_]+)\}/g, ":$1"),
+    // A colon of its own, as in `allocations:plan`, is written twice for Fastify.
+    path: pattern.value.replaceAll(":", "::").replace(/\{([a-z0-9_]+)\}/g, ":$1"),
     params,
     body: body === "*" ? "*" : "",
     kind: rpc.methodKind === "unary" ? "unary" : "server_stream",

@@ -43,6 +43,9 @@ export const RULES = {
   "AllocationService.Watch": seeWork,
   "AllocationService.GetLogs": readOutput,
   "AllocationService.StreamLogs": readOutput,
+  "AllocationService.Explain": seeWork,
+  "AllocationService.Plan": changeWork,
+  "AllocationService.GetTimeline": seeWork,
   "NodeService.ListNodes": seeCluster,
   "NodeService.GetNode": seeCluster,
   "NodeService.DrainNode": changeNodes,
@@ -68,4 +71,6 @@ export const RULES = {
   "AdminService.ListBackups": administer,
   "AdminService.VerifyBackup": administer,
   "AdminService.RestoreBackup": administer,
+  "AdminService.SetSignals": administer,
+  "AdminService.GetSignals": seeCluster,
 } as const satisfies Record<RpcName, Row>;

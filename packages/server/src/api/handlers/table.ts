@@ -5,10 +5,14 @@ import type { HandlerTable } from "../rpc.ts";
 import * as allocations from "./allocations.ts";
 import * as backups from "./backups.ts";
 import * as cluster from "./cluster.ts";
+import { explain } from "./explain.ts";
 import * as logs from "./logs.ts";
 import * as members from "./members.ts";
 import * as nodes from "./nodes.ts";
+import { plan } from "./plan.ts";
+import * as signals from "./signals.ts";
 import * as tenants from "./tenants.ts";
+import { getTimeline } from "./timeline.ts";
 import * as usage from "./usage.ts";
 import * as vclusters from "./vclusters.ts";
 import { watch } from "./watch.ts";
@@ -22,6 +26,9 @@ export const handlers: HandlerTable = {
   "AllocationService.Watch": watch,
   "AllocationService.GetLogs": logs.getLogs,
   "AllocationService.StreamLogs": logs.streamLogs,
+  "AllocationService.Explain": explain,
+  "AllocationService.Plan": plan,
+  "AllocationService.GetTimeline": getTimeline,
   "NodeService.ListNodes": nodes.listNodes,
   "NodeService.GetNode": nodes.getNode,
   "NodeService.DrainNode": nodes.drainNode,
@@ -46,4 +53,6 @@ export const handlers: HandlerTable = {
   "AdminService.ListBackups": backups.listBackups,
   "AdminService.VerifyBackup": backups.verifyBackup,
   "AdminService.RestoreBackup": backups.restoreBackup,
+  "AdminService.SetSignals": signals.setSignals,
+  "AdminService.GetSignals": signals.getSignals,
 };

@@ -4,10 +4,11 @@
 // in proportion to what the last one cost.
 
 import { type Duration, duration, type Instant, type VCluster, type VClusterId } from "@lattice/core";
-import { type CycleResult, cycle, nothingToDo, snapshotFor } from "@lattice/scheduler";
+import { type CycleResult, conclude, nothingToDo, type Study, snapshotFor } from "@lattice/scheduler";
 import type { Logger } from "pino";
 import type { AgentHub } from "../../agents/hub.ts";
 import { type Clock, sleep } from "../../clock.ts";
+import type { Measured } from "../../insight/index.ts";
 import type { Sequencer } from "../../leader/sequencer.ts";
 import type { PlanResult } from "../../observe/scheduling.ts";
 import type { Replica } from "../../replica/replica.ts";
@@ -27,11 +28,20 @@ export interface ScheduleContext {
   readonly minGap: Duration;
   /** A node without a stream cannot be told to start anything; it is judged elsewhere, and later. */
   readonly hub: Pick<AgentHub, "connected" | "onConnect">;
-  readonly onCycle: (result: CycleResult, seconds: number) => void;
+  readonly onCycle: (result: CycleResult, seconds: number, kept: CycleDetails) => void;
+  /** What is measured rather than replicated. */
+  readonly measured: (now: Instant) => Measured;
   readonly onPlan: (vcluster: VClusterId, result: PlanResult) => void;
   readonly onPreempted: (vcluster: string, reason: string) => void;
   /** Days over which use counts towards budgets and shares. */
   readonly budgetDays: number;
+}
+
+export interface CycleDetails {
+  /** For questions about it. */
+  readonly study: Study | null;
+  /** Spent on the cost function; 0: it was not needed. */
+  readonly scoringSeconds: number;
 }
 
 export async function runSchedule(context: ScheduleContext, signal: AbortSignal): Promise<void> {
@@ -86,10 +96,22 @@ export async function runSchedule(context: ScheduleContext, signal: AbortSignal)
   async function runCycle(vcluster: VCluster): Promise<void> {
     const began = clock.worked();
     const now = clock.now();
-    const beyond = { ...memory.beyond(vcluster, now), budgetDays: context.budgetDays };
-    const result = cycle(snapshotFor(replica.view, vcluster, now, hub.connected, beyond));
+    let scoringMs = 0;
+    const { result, study } = conclude(
+      snapshotFor(replica.view, vcluster, now, hub.connected, {
+        ...memory.beyond(vcluster, now),
+        ...context.measured(now),
+        budgetDays: context.budgetDays,
+        timed(_what, run) {
+          const start = clock.worked();
+          const made = run();
+          scoringMs += clock.worked() - start;
+          return made;
+        },
+      }),
+    );
     const costMs = clock.worked() - began;
-    context.onCycle(memory.took(result, now, costMs), costMs / 1000);
+    context.onCycle(memory.took(result, now, costMs), costMs / 1000, { study, scoringSeconds: scoringMs / 1000 });
     if (result.placements.length > 0) await commitPlan(vcluster, result);
     await carryOutPreemptions(context, result);
   }

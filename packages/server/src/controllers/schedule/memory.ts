@@ -49,7 +49,7 @@ export function createScheduleMemory(view: () => View): ScheduleMemory {
 }
 
 /** Of those that still wait, what others have promised them. */
-function foreignReservations(
+export function foreignReservations(
   view: View,
   last: ReadonlyMap<VClusterId, CycleResult>,
   own: VClusterId,
@@ -61,7 +61,7 @@ function foreignReservations(
     for (const { allocation, startsAt, endsAt = null, nodes } of reservations) {
       // One whose time has come is for its own cycle to start; it may not be waited for without end.
       if (startsAt <= now || !isPending(view, allocation)) continue;
-      foreign.push({ startsAt, endsAt, nodes });
+      foreign.push({ allocation, vcluster, startsAt, endsAt, nodes });
     }
   }
   return foreign;

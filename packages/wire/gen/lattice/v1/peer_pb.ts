@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/peer.proto.
  */
 export const file_lattice_v1_peer: GenFile = /*@__PURE__*/
-  fileDesc("ChVsYXR0aWNlL3YxL3BlZXIucHJvdG8SCmxhdHRpY2UudjEiFAoSR2V0U3RhbmRpbmdSZXF1ZXN0IqYBChNHZXRTdGFuZGluZ1Jlc3BvbnNlEgoKAmlkGAEgASgJEhYKDnNlcnZlcl92ZXJzaW9uGAIgASgJEhUKDWFwcGxpZWRfaW5kZXgYAyABKAkSFQoNZW50cnlfdmVyc2lvbhgEIAEoDRIXCg9oaXN0b3J5X3Rocm91Z2gYBSABKAkSJAoEZXRjZBgGIAEoCzIWLmxhdHRpY2UudjEuRXRjZE1lbWJlciIdCg9TdGVwRG93blJlcXVlc3QSCgoCdG8YASABKAkiEgoQU3RlcERvd25SZXNwb25zZSJAChJSZWFkSGlzdG9yeVJlcXVlc3QSEwoLYWZ0ZXJfaW5kZXgYASABKAkSFQoNdGhyb3VnaF9pbmRleBgCIAEoCSJQChNSZWFkSGlzdG9yeVJlc3BvbnNlEioKB3JlY29yZHMYASADKAsyGS5sYXR0aWNlLnYxLkhpc3RvcnlSZWNvcmQSDQoFd2hvbGUYAiABKAgiMAoNSGlzdG9yeVJlY29yZBIRCglsb2dfaW5kZXgYASABKAkSDAoEanNvbhgCIAEoCSIhCg5Qcm9wb3NlUmVxdWVzdBIPCgdjb21tYW5kGAEgASgJIjUKD1Byb3Bvc2VSZXNwb25zZRIPCgdvdXRjb21lGAEgASgJEhEKCWxvZ19pbmRleBgCIAEoCSKNAQoQUmVsYXlMb2dzUmVxdWVzdBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbm9kZRgDIAEoCRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCCIxChFSZWxheUxvZ3NSZXNwb25zZRIMCgRkYXRhGAEgASgMEg4KBm9mZnNldBgCIAEoCSIUChJHZXRMaXZlbmVzc1JlcXVlc3QiPgoTR2V0TGl2ZW5lc3NSZXNwb25zZRInCgVub2RlcxgBIAMoCzIYLmxhdHRpY2UudjEuTm9kZUxpdmVuZXNzIkYKDE5vZGVMaXZlbmVzcxIMCgRub2RlGAEgASgJEhUKDWxhc3RfaGVhcmRfbXMYAiABKAESEQoJY29ubmVjdGVkGAMgASgIMtYDCgtQZWVyU2VydmljZRJCCgdQcm9wb3NlEhoubGF0dGljZS52MS5Qcm9wb3NlUmVxdWVzdBobLmxhdHRpY2UudjEuUHJvcG9zZVJlc3BvbnNlEkoKCVJlbGF5TG9ncxIcLmxhdHRpY2UudjEuUmVsYXlMb2dzUmVxdWVzdBodLmxhdHRpY2UudjEuUmVsYXlMb2dzUmVzcG9uc2UwARJOCgtHZXRMaXZlbmVzcxIeLmxhdHRpY2UudjEuR2V0TGl2ZW5lc3NSZXF1ZXN0Gh8ubGF0dGljZS52MS5HZXRMaXZlbmVzc1Jlc3BvbnNlEk4KC0dldFN0YW5kaW5nEh4ubGF0dGljZS52MS5HZXRTdGFuZGluZ1JlcXVlc3QaHy5sYXR0aWNlLnYxLkdldFN0YW5kaW5nUmVzcG9uc2USRQoIU3RlcERvd24SGy5sYXR0aWNlLnYxLlN0ZXBEb3duUmVxdWVzdBocLmxhdHRpY2UudjEuU3RlcERvd25SZXNwb25zZRJQCgtSZWFkSGlzdG9yeRIeLmxhdHRpY2UudjEuUmVhZEhpc3RvcnlSZXF1ZXN0Gh8ubGF0dGljZS52MS5SZWFkSGlzdG9yeVJlc3BvbnNlMAFiBnByb3RvMw", [file_lattice_v1_admin, file_lattice_v1_allocations]);
+  fileDesc("ChVsYXR0aWNlL3YxL3BlZXIucHJvdG8SCmxhdHRpY2UudjEiFAoSR2V0U3RhbmRpbmdSZXF1ZXN0IqYBChNHZXRTdGFuZGluZ1Jlc3BvbnNlEgoKAmlkGAEgASgJEhYKDnNlcnZlcl92ZXJzaW9uGAIgASgJEhUKDWFwcGxpZWRfaW5kZXgYAyABKAkSFQoNZW50cnlfdmVyc2lvbhgEIAEoDRIXCg9oaXN0b3J5X3Rocm91Z2gYBSABKAkSJAoEZXRjZBgGIAEoCzIWLmxhdHRpY2UudjEuRXRjZE1lbWJlciIdCg9TdGVwRG93blJlcXVlc3QSCgoCdG8YASABKAkiEgoQU3RlcERvd25SZXNwb25zZSJAChJSZWFkSGlzdG9yeVJlcXVlc3QSEwoLYWZ0ZXJfaW5kZXgYASABKAkSFQoNdGhyb3VnaF9pbmRleBgCIAEoCSJQChNSZWFkSGlzdG9yeVJlc3BvbnNlEioKB3JlY29yZHMYASADKAsyGS5sYXR0aWNlLnYxLkhpc3RvcnlSZWNvcmQSDQoFd2hvbGUYAiABKAgiMAoNSGlzdG9yeVJlY29yZBIRCglsb2dfaW5kZXgYASABKAkSDAoEanNvbhgCIAEoCSIhCg5Qcm9wb3NlUmVxdWVzdBIPCgdjb21tYW5kGAEgASgJIjUKD1Byb3Bvc2VSZXNwb25zZRIPCgdvdXRjb21lGAEgASgJEhEKCWxvZ19pbmRleBgCIAEoCSKNAQoQUmVsYXlMb2dzUmVxdWVzdBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbm9kZRgDIAEoCRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCCIxChFSZWxheUxvZ3NSZXNwb25zZRIMCgRkYXRhGAEgASgMEg4KBm9mZnNldBgCIAEoCSIiCg5Db25zdWx0UmVxdWVzdBIQCghxdWVzdGlvbhgBIAEoCSIhCg9Db25zdWx0UmVzcG9uc2USDgoGYW5zd2VyGAEgASgJIhQKEkdldExpdmVuZXNzUmVxdWVzdCI+ChNHZXRMaXZlbmVzc1Jlc3BvbnNlEicKBW5vZGVzGAEgAygLMhgubGF0dGljZS52MS5Ob2RlTGl2ZW5lc3MiRgoMTm9kZUxpdmVuZXNzEgwKBG5vZGUYASABKAkSFQoNbGFzdF9oZWFyZF9tcxgCIAEoARIRCgljb25uZWN0ZWQYAyABKAgymgQKC1BlZXJTZXJ2aWNlEkIKB1Byb3Bvc2USGi5sYXR0aWNlLnYxLlByb3Bvc2VSZXF1ZXN0GhsubGF0dGljZS52MS5Qcm9wb3NlUmVzcG9uc2USSgoJUmVsYXlMb2dzEhwubGF0dGljZS52MS5SZWxheUxvZ3NSZXF1ZXN0Gh0ubGF0dGljZS52MS5SZWxheUxvZ3NSZXNwb25zZTABEk4KC0dldExpdmVuZXNzEh4ubGF0dGljZS52MS5HZXRMaXZlbmVzc1JlcXVlc3QaHy5sYXR0aWNlLnYxLkdldExpdmVuZXNzUmVzcG9uc2USTgoLR2V0U3RhbmRpbmcSHi5sYXR0aWNlLnYxLkdldFN0YW5kaW5nUmVxdWVzdBofLmxhdHRpY2UudjEuR2V0U3RhbmRpbmdSZXNwb25zZRJFCghTdGVwRG93bhIbLmxhdHRpY2UudjEuU3RlcERvd25SZXF1ZXN0GhwubGF0dGljZS52MS5TdGVwRG93blJlc3BvbnNlElAKC1JlYWRIaXN0b3J5Eh4ubGF0dGljZS52MS5SZWFkSGlzdG9yeVJlcXVlc3QaHy5sYXR0aWNlLnYxLlJlYWRIaXN0b3J5UmVzcG9uc2UwARJCCgdDb25zdWx0EhoubGF0dGljZS52MS5Db25zdWx0UmVxdWVzdBobLmxhdHRpY2UudjEuQ29uc3VsdFJlc3BvbnNlYgZwcm90bzM", [file_lattice_v1_admin, file_lattice_v1_allocations]);
 
 /**
  * @generated from message lattice.v1.GetStandingRequest
@@ -294,6 +294,40 @@ export const RelayLogsResponseSchema: GenMessage<RelayLogsResponse> = /*@__PURE_
   messageDesc(file_lattice_v1_peer, 10);
 
 /**
+ * @generated from message lattice.v1.ConsultRequest
+ */
+export type ConsultRequest = Message<"lattice.v1.ConsultRequest"> & {
+  /**
+   * @generated from field: string question = 1;
+   */
+  question: string;
+};
+
+/**
+ * Describes the message lattice.v1.ConsultRequest.
+ * Use `create(ConsultRequestSchema)` to create a new message.
+ */
+export const ConsultRequestSchema: GenMessage<ConsultRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 11);
+
+/**
+ * @generated from message lattice.v1.ConsultResponse
+ */
+export type ConsultResponse = Message<"lattice.v1.ConsultResponse"> & {
+  /**
+   * @generated from field: string answer = 1;
+   */
+  answer: string;
+};
+
+/**
+ * Describes the message lattice.v1.ConsultResponse.
+ * Use `create(ConsultResponseSchema)` to create a new message.
+ */
+export const ConsultResponseSchema: GenMessage<ConsultResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 12);
+
+/**
  * @generated from message lattice.v1.GetLivenessRequest
  */
 export type GetLivenessRequest = Message<"lattice.v1.GetLivenessRequest"> & {
@@ -304,7 +338,7 @@ export type GetLivenessRequest = Message<"lattice.v1.GetLivenessRequest"> & {
  * Use `create(GetLivenessRequestSchema)` to create a new message.
  */
 export const GetLivenessRequestSchema: GenMessage<GetLivenessRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 11);
+  messageDesc(file_lattice_v1_peer, 13);
 
 /**
  * @generated from message lattice.v1.GetLivenessResponse
@@ -321,7 +355,7 @@ export type GetLivenessResponse = Message<"lattice.v1.GetLivenessResponse"> & {
  * Use `create(GetLivenessResponseSchema)` to create a new message.
  */
 export const GetLivenessResponseSchema: GenMessage<GetLivenessResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 12);
+  messageDesc(file_lattice_v1_peer, 14);
 
 /**
  * @generated from message lattice.v1.NodeLiveness
@@ -350,7 +384,7 @@ export type NodeLiveness = Message<"lattice.v1.NodeLiveness"> & {
  * Use `create(NodeLivenessSchema)` to create a new message.
  */
 export const NodeLivenessSchema: GenMessage<NodeLiveness> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 13);
+  messageDesc(file_lattice_v1_peer, 15);
 
 /**
  * @generated from service lattice.v1.PeerService
@@ -416,6 +450,16 @@ export const PeerService: GenService<{
     methodKind: "server_streaming";
     input: typeof ReadHistoryRequestSchema;
     output: typeof ReadHistoryResponseSchema;
+  },
+  /**
+   * What only the leader's scheduler can tell: explanations, trial runs, signals. Question and answer are JSON.
+   *
+   * @generated from rpc lattice.v1.PeerService.Consult
+   */
+  consult: {
+    methodKind: "unary";
+    input: typeof ConsultRequestSchema;
+    output: typeof ConsultResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_lattice_v1_peer, 0);

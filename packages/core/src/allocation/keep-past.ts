@@ -1,0 +1,48 @@
+// Adds to an allocation's past: the attempt that a move gives up, and the placement that was refused.
+
+import type { Instant } from "../ids.ts";
+import type { Refusal } from "../outcome.ts";
+import type { Allocation } from "./allocation.ts";
+import { MAX_PAST_ATTEMPTS, MAX_PAST_NODES, MAX_PAST_REFUSALS, type PastAttempt } from "./past.ts";
+import { type AllocationPhase, isFinal, isPlaced } from "./phase.ts";
+
+/** Servers before know no such field, and would differ in their state hash. */
+const PAST_VERSION = 2;
+
+interface Stamp {
+  readonly at: Instant;
+  readonly version: number;
+}
+
+/** What a move to `phase` adds to the past: the attempt that ends with it, unless the end itself is kept. */
+export function pastAfterMove(
+  record: Allocation,
+  phase: AllocationPhase,
+  { at, version }: Stamp,
+): Pick<Allocation, "past"> {
+  const from = record.phase;
+  if (version < PAST_VERSION || !isPlaced(from) || isPlaced(phase) || isFinal(phase)) return {};
+  const ended: PastAttempt = {
+    attempt: record.attempt,
+    nodeCount: from.nodes.length,
+    nodes: from.nodes.slice(0, MAX_PAST_NODES),
+    placedAt: from.placedAt,
+    startedAt: from.kind === "staging" ? null : from.startedAt,
+    endedAt: at,
+    to: phase.kind,
+    cause: phase.kind === "pending" ? phase.cause : "",
+    scoreMilli: record.scores.total ?? 0,
+    backfilled: record.backfilled,
+  };
+  const { attempts = [], refusals = [] } = record.past ?? {};
+  return { past: { attempts: newest([...attempts, ended], MAX_PAST_ATTEMPTS), refusals } };
+}
+
+/** The record with a placement that was refused; the same record where servers of a version before are about. */
+export function withRefusal(record: Allocation, { code, detail }: Refusal, { at, version }: Stamp): Allocation {
+  if (version < PAST_VERSION) return record;
+  const { attempts = [], refusals = [] } = record.past ?? {};
+  return { ...record, past: { attempts, refusals: newest([...refusals, { at, code, detail }], MAX_PAST_REFUSALS) } };
+}
+
+const newest = <T>(items: readonly T[], most: number): readonly T[] => items.slice(-most);

@@ -1,0 +1,41 @@
+// What an allocation has been through before its present phase: attempts that were given up, and placements
+// that were refused. Both are kept in the record itself, so that its decision timeline is the same on every
+// server, outlives restarts, and goes into the history with it. The newest are kept, up to a bound; a plain
+// allocation that runs once carries nothing.
+
+import type { Attempt, Instant, NodeId } from "../ids.ts";
+
+/** More requeues than nearly every policy allows. */
+export const MAX_PAST_ATTEMPTS = 32;
+/** Of each: a plan that collides again and again says the same. */
+export const MAX_PAST_REFUSALS = 8;
+/** Named per attempt; the others are counted. */
+export const MAX_PAST_NODES = 16;
+
+export interface PastAttempt {
+  readonly attempt: Attempt;
+  readonly nodeCount: number;
+  /** The first few. */
+  readonly nodes: readonly NodeId[];
+  readonly placedAt: Instant;
+  /** Null: it never ran. */
+  readonly startedAt: Instant | null;
+  readonly endedAt: Instant;
+  /** The phase it went to, and why: "pending" and "node_failure", for example. */
+  readonly to: "pending" | "suspended";
+  readonly cause: string;
+  readonly scoreMilli: number;
+  readonly backfilled: boolean;
+}
+
+export interface PastRefusal {
+  readonly at: Instant;
+  /** Of the refusal. */
+  readonly code: string;
+  readonly detail: string;
+}
+
+export interface Past {
+  readonly attempts: readonly PastAttempt[];
+  readonly refusals: readonly PastRefusal[];
+}

@@ -1,0 +1,26 @@
+// On what terms a vCluster lends its idle nodes, and whose running work may be stopped: settings of the record,
+// of which the policies make their rows.
+
+import { type Duration, duration } from "../ids.ts";
+
+/** Whose running work may be stopped: all of it, what sits on borrowed nodes, or none. */
+export type Preemptible = "always" | "borrowed" | "never";
+
+/** On what terms idle home nodes are lent to other vClusters. */
+export interface Lending {
+  /** So many home nodes are never lent, whether idle or not. */
+  readonly keepNodes: number;
+  /** Work above this class does not borrow: below the owner's own class it can be reclaimed. */
+  readonly maxClass: number;
+  /** The longest walltime that may borrow; null: any, unbounded work too. */
+  readonly maxDuration: Duration | null;
+  /** Between SIGTERM and SIGKILL when the owner takes a node back. */
+  readonly returnGrace: Duration;
+}
+
+export const DEFAULT_LENDING: Lending = {
+  keepNodes: 0,
+  maxClass: 4,
+  maxDuration: null,
+  returnGrace: duration(30_000),
+};

@@ -1,0 +1,165 @@
+// How the nodes stand from the view of one allocation: how many fail each constraint, how many could take it,
+// who has those that are taken, and for whom free ones are held. Counted after the plan, so that whatever the
+// plan starts counts as taken.
+
+import {
+  type AllocationId,
+  type Instant,
+  type Shortfall,
+  shortfalls,
+  type TenantId,
+  type VClusterId,
+} from "@lattice/core";
+import type { NodeInput } from "../cycle-types.ts";
+import { isFree } from "../draft.ts";
+import type { Job } from "../job.ts";
+import type { Machine } from "../machine/machine.ts";
+import type { Study } from "./study.ts";
+
+export interface NodeFigures {
+  readonly total: number;
+  readonly needed: number;
+  readonly matching: number;
+  readonly free: number;
+  readonly failing: readonly { readonly what: string; readonly nodes: number }[];
+  /** Most nodes first. */
+  readonly busy: readonly BusyWith[];
+  /** Matching nodes with those that are not listed. */
+  readonly busyWithOthers: number;
+  readonly held: readonly HeldFor[];
+}
+
+export interface BusyWith {
+  readonly allocation: AllocationId;
+  readonly tenant: TenantId | null;
+  readonly nodes: number;
+  /** Null: nobody knows. */
+  readonly until: Instant | null;
+}
+
+export interface HeldFor {
+  readonly allocation: AllocationId | null;
+  /** Null: this one. */
+  readonly vcluster: VClusterId | null;
+  readonly nodes: number;
+  readonly startsAt: Instant;
+}
+
+/** Listed one by one; the others are counted. */
+export const BUSY_LIMIT = 10;
+export const HELD_LIMIT = 10;
+
+export function nodeFigures(study: Study, job: Job): NodeFigures {
+  const { draft } = study.decided;
+  const { machine } = draft;
+  const { cells } = machine;
+  const isMatching = (node: number): boolean => {
+    const cell = cells.ofNode[node] as number;
+    return cell >= 0 && job.match.kinds[cells.kindOf[cell] as number] === 1 && !job.match.excluded.has(node);
+  };
+  let matching = 0;
+  let free = 0;
+  for (let node = 0; node < machine.nodes.length; node += 1) {
+    if (!isMatching(node)) continue;
+    matching += 1;
+    if (isFree(draft, node)) free += 1;
+  }
+  const busy = busyWith(study, isMatching);
+  const listed = busy.slice(0, BUSY_LIMIT);
+  const named = listed.reduce((sum, { nodes }) => sum + nodes, 0);
+  return {
+    total: machine.nodes.length,
+    needed: job.least,
+    matching,
+    free,
+    failing: failing(machine, job),
+    busy: listed,
+    busyWithOthers: Math.max(0, matching - free - named),
+    held: heldFor(study, job, (node) => isFree(draft, node) && isMatching(node)),
+  };
+}
+
+function busyWith({ input, decided, result }: Study, isMatching: (node: number) => boolean): BusyWith[] {
+  const { indexOf } = decided.draft.machine;
+  const of = new Map<AllocationId, BusyWith>();
+  const add = (one: BusyWith): void => {
+    const known = of.get(one.allocation);
+    of.set(one.allocation, known === undefined ? one : { ...known, nodes: known.nodes + one.nodes });
+  };
+  const count = (ids: readonly string[]): number => {
+    let nodes = 0;
+    for (const id of ids) {
+      const node = indexOf.get(id as NodeInput["id"]);
+      if (node !== undefined && isMatching(node)) nodes += 1;
+    }
+    return nodes;
+  };
+  for (const { allocation, nodes: ids, endsAt, tenant = null } of input.releases) {
+    const nodes = count(ids);
+    if (nodes > 0) add({ allocation, tenant, nodes, until: endsAt });
+  }
+  if (result.placements.length > 0) {
+    const asked = new Map(input.pending.map((pending) => [pending.id, pending]));
+    for (const { allocation, nodes: ids } of result.placements) {
+      const nodes = count(ids);
+      const pending = asked.get(allocation);
+      const { walltime = null, tenant = null } = pending ?? {};
+      if (nodes > 0) {
+        add({ allocation, tenant, nodes, until: walltime === null ? null : ((input.now + walltime) as Instant) });
+      }
+    }
+  }
+  return [...of.values()].sort((a, b) => b.nodes - a.nodes || (a.allocation < b.allocation ? -1 : 1));
+}
+
+function heldFor({ input, decided }: Study, job: Job, isWanted: (node: number) => boolean): HeldFor[] {
+  const { draft } = decided;
+  const endsAt = draft.now + job.occupies;
+  const held: HeldFor[] = [];
+  for (const one of draft.held) {
+    if (one.job.input.id === job.input.id || one.startsAt >= endsAt) continue;
+    const nodes = one.nodes.filter(isWanted).length;
+    if (nodes > 0) held.push({ allocation: one.job.input.id, vcluster: null, nodes, startsAt: one.startsAt });
+  }
+  for (const { allocation = null, vcluster = null, startsAt, nodes: ids } of input.foreign ?? []) {
+    if (startsAt >= endsAt) continue;
+    const nodes = ids.flatMap((id) => draft.machine.indexOf.get(id) ?? []).filter(isWanted).length;
+    if (nodes > 0) held.push({ allocation, vcluster, nodes, startsAt });
+  }
+  return held.sort((a, b) => a.startsAt - b.startsAt || b.nodes - a.nodes).slice(0, HELD_LIMIT);
+}
+
+/** By kind of hardware, by state of nodes, and by name. */
+function failing(machine: Machine, { input: { constraints } }: Job): NodeFigures["failing"] {
+  const counts = new Map<string, number>();
+  const count = (what: string, by: number): void => void counts.set(what, (counts.get(what) ?? 0) + by);
+  const ofKind = new Int32Array(machine.kinds.length);
+  for (let node = 0; node < machine.nodes.length; node += 1) {
+    const kind = machine.kindOf[node] as number;
+    ofKind[kind] = (ofKind[kind] as number) + 1;
+    const { usable, notFreeBecause } = machine.nodes[node] as NodeInput;
+    if (!usable) count(notFreeBecause, 1);
+  }
+  const byHardware = { ...constraints, excludedNodes: [] };
+  for (const [kind, node] of machine.kinds.entries()) {
+    for (const { kind: what } of shortfalls(byHardware, node.id, node)) count(NAMES[what], ofKind[kind] as number);
+  }
+  const excluded = constraints.excludedNodes.filter((id) => machine.indexOf.has(id)).length;
+  if (excluded > 0) count(NAMES.excluded, excluded);
+  const unknown = constraints.requiredNodes.filter((id) => !machine.indexOf.has(id)).length;
+  if (unknown > 0) count("required_nodes", unknown);
+  return [...counts]
+    .map(([what, nodes]) => ({ what, nodes }))
+    .sort((a, b) => b.nodes - a.nodes || (a.what < b.what ? -1 : 1));
+}
+
+/** As the fields of a submission are called. */
+const NAMES = {
+  excluded: "excluded_nodes",
+  gpu_type: "gpu_type",
+  gpu_count: "gpu_count",
+  memory: "memory_gb",
+  unified_memory: "require_unified_memory",
+  cpu_cores: "cpu_cores",
+  feature: "features",
+} as const satisfies Record<Shortfall["kind"], string>;

@@ -1,0 +1,129 @@
+// What would start an allocation sooner, each change tried before it is told. Variants are sifted by trials on the
+// plan, and those that help are tried again by a whole cycle where the caller has the time for that. A
+// generator: it pauses after every trial, so that whoever asks can stop when time is up.
+
+import type { AllocationId, Instant, VClusterId } from "@lattice/core";
+import type { CycleInput, CycleResult, PendingInput } from "../cycle-types.ts";
+import { findIn, type Study } from "./study.ts";
+import { type Trial, tryByCycle, tryOnPlan } from "./trial.ts";
+import { type Variant, walltimesBefore, withNodes, withoutConstraints, withWalltime } from "./variants.ts";
+import { durationText } from "./words.ts";
+
+export interface Suggestion {
+  readonly kind: Variant["kind"] | "vcluster";
+  readonly text: string;
+  readonly change: Readonly<Record<string, string>>;
+  readonly startsAt: Instant;
+  readonly startsNow: boolean;
+  /** A whole cycle with the change, or its turn in the present plan. */
+  readonly tried: "cycle" | "plan";
+}
+
+export interface SoonerOptions {
+  /** When it starts as it is; null: never, as far as anyone can see. */
+  readonly expected: Instant | null;
+  /** Studies of other vClusters that would take it. */
+  readonly others: readonly Study[];
+  /** Tries again by whole cycles; absent: the trial on the plan stands. */
+  readonly cycle?: (input: CycleInput) => CycleResult;
+}
+
+/** Told in the end, soonest first. */
+export const SUGGESTION_LIMIT = 5;
+
+/** A start that is earlier by less is no reason to change anything: a minute, or a tenth of the wait. */
+const LEAST_GAIN_MS = 60_000;
+const LEAST_GAIN_SHARE = 0.1;
+
+/** Yields after every trial: a change that helps, or null. */
+export function* sooner(study: Study, id: AllocationId, options: SoonerOptions): Generator<Suggestion | null> {
+  const found = findIn(study, id);
+  if (found === null) return;
+  const { input: pending } = found.job;
+  const isBetter = betterThan(study, id, options);
+  for (const variants of [
+    nodeVariants(study, pending),
+    walltimeVariants(study, pending),
+    constraintVariants(pending),
+  ]) {
+    yield* firstThatHelps(study, variants, isBetter, options);
+  }
+  for (const other of options.others) {
+    const { vcluster } = other.input;
+    const trial = tryOnPlan(other, pending);
+    const helps = trial !== null && isBetter(trial);
+    yield helps ? suggestion(inVCluster(vcluster), trial, "plan", study.input.now) : null;
+  }
+}
+
+/** In order; of a kind that is tried from the mildest change on, the first that helps is enough. */
+interface Variants {
+  readonly each: Iterable<Variant>;
+  readonly one: boolean;
+}
+
+function* firstThatHelps(
+  study: Study,
+  { each, one }: Variants,
+  isBetter: (trial: Trial) => boolean,
+  { cycle }: SoonerOptions,
+): Generator<Suggestion | null> {
+  for (const variant of each) {
+    const onPlan = tryOnPlan(study, variant.pending);
+    if (onPlan === null || !isBetter(onPlan)) {
+      yield null;
+      continue;
+    }
+    const trial = cycle === undefined ? onPlan : tryByCycle(cycle, study.input, variant.pending);
+    const helps = trial !== null && isBetter(trial);
+    yield helps ? suggestion(variant, trial, cycle === undefined ? "plan" : "cycle", study.input.now) : null;
+    if (helps && one) return;
+  }
+}
+
+/** From nearly all nodes down to one, in steps that halve. */
+function nodeVariants({ decided }: Study, pending: PendingInput): Variants {
+  const least = Math.max(1, pending.constraints.requiredNodes.length);
+  const counts = new Set<number>();
+  const free = decided.draft.freeCount;
+  if (free > 0 && free < pending.minNodes) counts.add(free);
+  for (const share of [0.9, 0.75, 0.5, 0.25, 0.125]) counts.add(Math.floor(pending.minNodes * share));
+  counts.add(1);
+  const inOrder = [...counts].filter((count) => count >= least && count < pending.minNodes).sort((a, b) => b - a);
+  return { each: inOrder.map((count) => withNodes(pending, count)), one: true };
+}
+
+/** Gone before each reservation begins. */
+function walltimeVariants({ input, decided }: Study, pending: PendingInput): Variants {
+  const starts = [...decided.draft.held, ...(input.foreign ?? [])].map(({ startsAt }) => startsAt as number);
+  const each = walltimesBefore(input.now, starts, pending.walltime).map((ms) => withWalltime(pending, ms));
+  return { each, one: true };
+}
+
+const constraintVariants = (pending: PendingInput): Variants => ({ each: withoutConstraints(pending), one: false });
+
+/** A start that is only expected is compared with one that is only expected, never with a certain one. */
+function betterThan({ input, result }: Study, id: AllocationId, { expected }: SoonerOptions) {
+  const reserved = result.reservations.some(({ allocation }) => allocation === id);
+  const gain = expected === null ? 0 : Math.max(LEAST_GAIN_MS, LEAST_GAIN_SHARE * (expected - input.now));
+  return ({ startsAt, now, certain }: Trial): boolean => {
+    if (now || expected === null) return true;
+    return (reserved || !certain) && startsAt <= expected - gain;
+  };
+}
+
+const inVCluster = (vcluster: VClusterId) => ({
+  kind: "vcluster" as const,
+  text: `the vCluster ${vcluster}`,
+  change: { vcluster },
+});
+
+function suggestion(
+  { kind, text, change }: Pick<Suggestion, "kind" | "text" | "change">,
+  { startsAt, now: startsNow }: Trial,
+  tried: Suggestion["tried"],
+  now: Instant,
+): Suggestion {
+  const when = startsNow ? "it would start now" : `it would start in ${durationText(startsAt - now)}`;
+  return { kind, text: `With ${text} ${when}.`, change, startsAt, startsNow, tried };
+}

@@ -1,0 +1,36 @@
+// A cycle kept for questions: its input, what it decided, and the plan as it stands. Explanations and trials
+// read it; a trial puts back whatever it changes. It is worth as much as the moment it was taken at, so whoever
+// keeps one replaces it with the next cycle.
+
+import type { AllocationId } from "@lattice/core";
+import type { CycleInput, CycleResult, PendingInput } from "../cycle-types.ts";
+import type { Decided } from "../decided.ts";
+import { type Job, jobOf } from "../job.ts";
+import type { ScoreBasis } from "../score/score.ts";
+
+export interface Study {
+  readonly input: CycleInput;
+  readonly decided: Decided & { readonly basis: ScoreBasis };
+  readonly result: CycleResult;
+}
+
+/** Null when the cycle did not even order its queue: there is nothing to tell from it. */
+export function studyOf(input: CycleInput, decided: Decided, result: CycleResult): Study | null {
+  const { basis } = decided;
+  return basis === null ? null : { input, decided: { ...decided, basis }, result };
+}
+
+export interface Found {
+  /** Its place in the input. */
+  readonly at: number;
+  readonly job: Job;
+}
+
+export function findIn({ input, decided }: Study, id: AllocationId): Found | null {
+  const at = input.pending.findIndex((pending) => pending.id === id);
+  const pending = input.pending[at];
+  return pending === undefined ? null : { at, job: jobIn(decided, pending, input) };
+}
+
+export const jobIn = ({ draft }: Decided, pending: PendingInput, { signals }: CycleInput): Job =>
+  jobOf(draft.machine, pending, signals);

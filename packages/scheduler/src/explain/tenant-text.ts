@@ -1,0 +1,50 @@
+// The state of a tenant in sentences: what it holds of its hard limits, how it stands to its fair share, and
+// what its budgets and burst allowance do to its place in the queue. The figures are those the cycle used.
+
+import type { TenantInput } from "../cycle-types.ts";
+import type { Job } from "../job.ts";
+import type { Study } from "./study.ts";
+
+export function tenantText({ input, decided }: Study, { input: { tenant }, least }: Job): readonly string[] {
+  const facts = input.tenants.find(({ id }) => id === tenant);
+  if (facts === undefined) return [];
+  const cluster = decided.draft.machine.usableCount;
+  return [...limits(facts), ...fairShare(facts, cluster), ...burst(facts, cluster, least), ...budget(facts)];
+}
+
+const plural = (count: number, one: string): string => `${count} ${count === 1 ? one : `${one}s`}`;
+const percent = (part: number): string => `${Math.round(part * 1000) / 10} %`;
+
+function limits({ id, nodesInUse, running, maxNodes, maxConcurrentAllocations }: TenantInput): string[] {
+  const sentences: string[] = [];
+  if (maxNodes !== null)
+    sentences.push(`Tenant ${id} holds ${nodesInUse} of the ${plural(maxNodes, "node")} it may hold.`);
+  if (maxConcurrentAllocations !== null) {
+    sentences.push(`Tenant ${id} runs ${running} of the ${plural(maxConcurrentAllocations, "allocation")} it may run.`);
+  }
+  return sentences;
+}
+
+function fairShare({ id, nodesInUse, fairShareMilli }: TenantInput, cluster: number): string[] {
+  if (cluster === 0 || fairShareMilli <= 0) return [];
+  const target = fairShareMilli / 1000;
+  const used = nodesInUse / cluster;
+  const stands = `Tenant ${id} uses ${percent(used)} of the cluster now, its fair share is ${percent(target)}`;
+  if (used >= target) return [`${stands}: it is above its share, so its work gets no lead from fair share.`];
+  return [`${stands}: it is below its share, which moves its work forward in the queue.`];
+}
+
+function burst(tenant: TenantInput, cluster: number, least: number): string[] {
+  const { nodesInUse, fairShareMilli, burstAllowanceMilli } = tenant;
+  const share = (fairShareMilli / 1000) * cluster;
+  if (burstAllowanceMilli === undefined || share <= 0) return [];
+  if ((nodesInUse + least) / share <= burstAllowanceMilli / 1000) return [];
+  const allowance = percent(burstAllowanceMilli / 1000);
+  return [`With this it would be beyond its burst allowance, ${allowance} of its share, and steps back behind others.`];
+}
+
+function budget({ budgetUsedMilli }: TenantInput): string[] {
+  if (budgetUsedMilli === undefined) return [];
+  const used = `${percent(budgetUsedMilli / 1000)} of its budget is used`;
+  return [budgetUsedMilli > 800 ? `${used}, which lowers its score.` : `${used}.`];
+}

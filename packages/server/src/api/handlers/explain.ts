@@ -1,0 +1,126 @@
+// Why an allocation waits, from the leader's scheduler; why one that has started is where it is, from its record.
+
+import { create } from "@bufbuild/protobuf";
+import { type Allocation, isFinal, isPlaced } from "@lattice/core";
+import { durationText } from "@lattice/scheduler";
+import { pb, timestampFromMs } from "@lattice/wire";
+import type { Explained } from "../../insight/index.ts";
+import { authorize } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import { find, ownerOf } from "./allocations.ts";
+import { suggestionToProto } from "./suggestion.ts";
+import { shownTo } from "./visible.ts";
+
+export async function explain(call: Call, request: pb.ExplainRequest): Promise<pb.Explanation> {
+  const record = await find(call, request.id);
+  authorize(call.principal, "AllocationService.Explain", ownerOf(record));
+  const waiting = record.phase.kind === "pending" ? await call.plane.consult({ kind: "explain", id: record.id }) : null;
+  // It may have started while the leader was asked.
+  if (waiting === null) return ofRecord(call, call.plane.view().allocation(record.id) ?? record);
+  return create(pb.ExplanationSchema, {
+    ...headOf(call, record),
+    summary: waitingSummary(waiting),
+    asOf: timestampFromMs(waiting.explanation.at),
+    causes: waiting.explanation.causes.map(({ code, text }) => ({ code, text })),
+    nodes: nodesOf(call, waiting),
+    queue: queueOf(call, waiting),
+    tenantState: [...waiting.explanation.tenant],
+    sooner: waiting.sooner.map(suggestionToProto),
+    ...(waiting.expected === null ? {} : { estimatedStart: timestampFromMs(waiting.expected) }),
+    ...(waiting.errorMs === null ? {} : { estimateErrorSeconds: waiting.errorMs / 1000 }),
+  });
+}
+
+const headOf = (call: Call, { id, phase, spec, user }: Allocation) => ({
+  id,
+  state: phase.kind,
+  vcluster: spec.vcluster,
+  tenant: spec.tenant,
+  user,
+  logIndex: String(call.plane.view().index),
+});
+
+function waitingSummary({ explanation, expected }: Explained): string {
+  const { at, startsNow, causes } = explanation;
+  if (startsNow) return "It is about to start.";
+  const [first] = causes;
+  const why = first === undefined ? "It waits." : first.text;
+  if (expected === null) return `${why} When it can start is not known.`;
+  return `${why} Expected to start in ${durationText(expected - at)}.`;
+}
+
+function nodesOf(call: Call, { explanation: { nodes } }: Explained) {
+  return {
+    total: nodes.total,
+    needed: nodes.needed,
+    matching: nodes.matching,
+    free: nodes.free,
+    failing: nodes.failing.map(({ what, nodes: count }) => ({ what, nodes: count })),
+    busy: nodes.busy.map(({ allocation, nodes: count, until }) => ({
+      ...shownTo(call, allocation),
+      nodes: count,
+      ...(until === null ? {} : { until: timestampFromMs(until) }),
+    })),
+    busyWithOthers: nodes.busyWithOthers,
+    held: nodes.held.map(({ allocation, vcluster, nodes: count, startsAt }) => ({
+      allocationId: shownTo(call, allocation).allocationId,
+      vcluster: vcluster ?? "",
+      nodes: count,
+      startsAt: timestampFromMs(startsAt),
+    })),
+  };
+}
+
+function queueOf(call: Call, { explanation: { queue } }: Explained) {
+  return {
+    position: queue.position,
+    length: queue.length,
+    scores: queue.scores,
+    ahead: queue.ahead.map(({ position, allocation, nodes, scores }) => ({
+      position,
+      ...shownTo(call, allocation),
+      nodes,
+      scores,
+    })),
+    ...(queue.reservation === null
+      ? {}
+      : { reservedStart: timestampFromMs(queue.reservation.startsAt), reservedNodes: [...queue.reservation.nodes] }),
+  };
+}
+
+/** Placed, suspended or ended. */
+function ofRecord(call: Call, record: Allocation): pb.Explanation {
+  const { phase } = record;
+  const nodes = "nodes" in phase ? phase.nodes : [];
+  const startedAt = "startedAt" in phase ? phase.startedAt : null;
+  const placedAt = isPlaced(phase) ? phase.placedAt : null;
+  const from = startedAt ?? placedAt;
+  const answer = create(pb.ExplanationSchema, { ...headOf(call, record), summary: recordSummary(record, from) });
+  if (from === null) return answer;
+  answer.placed = create(pb.PlacedFactsSchema, {
+    nodes: [...nodes],
+    ...(placedAt === null ? {} : { placedAt: timestampFromMs(placedAt) }),
+    ...(startedAt === null ? {} : { startedAt: timestampFromMs(startedAt) }),
+    waitedSeconds: Math.max(0, from - record.submittedAt) / 1000,
+    backfilled: record.backfilled,
+    scores: record.scores,
+    attempt: record.attempt,
+  });
+  return answer;
+}
+
+function recordSummary(record: Allocation, from: number | null): string {
+  const { phase, backfilled, scores, submittedAt } = record;
+  if (phase.kind === "pending") return "It waits; the scheduler has not looked at it yet.";
+  if (phase.kind === "suspended") return "It is suspended, and is queued again when it can go on.";
+  const ended = isFinal(phase) && phase.message !== "" ? `: ${phase.message}` : "";
+  if (from === null) return `It was ${phase.kind} before it started${ended}.`;
+  const count = "nodes" in phase ? phase.nodes.length : 0;
+  const where = count === 1 ? "1 node" : `${count} nodes`;
+  const waited = durationText(from - submittedAt);
+  const how = backfilled
+    ? "by backfill: its nodes were free, and it delays nobody who waits for more"
+    : "as it was the first in the queue whose nodes were free";
+  const score = scores.total === undefined ? "" : `, with a score of ${(scores.total / 1000).toFixed(3)}`;
+  return `It started on ${where} ${waited} after its submission, ${how}${score}.`;
+}

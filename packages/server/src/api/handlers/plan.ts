@@ -1,0 +1,43 @@
+// What a submission would do. It is read and judged as a submission is, so that it fails as that would; then the
+// leader's scheduler is asked instead of the log.
+
+import { create } from "@bufbuild/protobuf";
+import { pb, timestampFromMs } from "@lattice/wire";
+import { authorize } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import { completeSpec } from "./allocations.ts";
+import { originOf } from "./commit.ts";
+import { suggestionToProto } from "./suggestion.ts";
+import { shownTo } from "./visible.ts";
+
+export async function plan(call: Call, request: pb.SubmitRequest): Promise<pb.PlanResponse> {
+  const spec = completeSpec(call, request.allocation ?? create(pb.AllocationSpecSchema));
+  authorize(call.principal, "AllocationService.Plan", { tenant: spec.tenant, user: call.principal.user });
+  // Refuses a request id that a submission would refuse.
+  originOf(call, pb.SubmitRequestSchema, request);
+  const newTenant = call.plane.view().tenant(spec.tenant) === undefined;
+  const planned = await call.plane.consult({ kind: "plan", spec, user: call.principal.user });
+  return create(pb.PlanResponseSchema, {
+    startsNow: planned.startsNow,
+    ...(planned.expected === null ? {} : { estimatedStart: timestampFromMs(planned.expected) }),
+    nodes: [...planned.nodes],
+    backfilled: planned.backfilled,
+    scores: planned.scores,
+    causes: planned.causes.map(({ code, text }) => ({ code, text })),
+    wouldPreempt: planned.wouldPreempt.map((id) => {
+      const record = call.plane.view().allocation(id);
+      const nodes = record !== undefined && "nodes" in record.phase ? record.phase.nodes.length : 0;
+      const preemptionClass = record?.spec.lifecycle.preemptionClass ?? 0;
+      return { ...shownTo(call, id), nodes, preemptionClass };
+    }),
+    sooner: planned.sooner.map(suggestionToProto),
+    warnings: newTenant
+      ? [...call.warnings, `tenant "${spec.tenant}" does not exist and would be created`]
+      : [...call.warnings],
+    tenant: spec.tenant,
+    vcluster: spec.vcluster,
+    position: planned.position,
+    queueLength: planned.length,
+    logIndex: String(call.plane.view().index),
+  });
+}

@@ -1,0 +1,224 @@
+// What the leader's scheduler can tell beyond its plans: why an allocation waits, what a submission would do, when
+// reservations were made, how good estimates have been. Keeps the newest cycle of each vCluster for that. Answers
+// are worked out when they are asked for, within a budget of time, and change nothing.
+
+import {
+  type AllocationId,
+  type AllocationSpec,
+  type Duration,
+  type Instant,
+  instant,
+  judgeSubmission,
+  type NodeId,
+  type VCluster,
+  type VClusterId,
+  type View,
+} from "@lattice/core";
+import {
+  type Beyond,
+  type CycleInput,
+  type CycleResult,
+  conclude,
+  cycle,
+  explain,
+  type Study,
+  SUGGESTION_LIMIT,
+  type Suggestion,
+  snapshotFor,
+  sooner,
+} from "@lattice/scheduler";
+import { ProblemError, problemFromRefusal } from "@lattice/wire";
+import type { NumberedEvent } from "../api/control-plane.ts";
+import type { Clock } from "../clock.ts";
+import { foreignReservations } from "../controllers/schedule/memory.ts";
+import { createEstimateRecord, type ObserveError } from "./estimate-record.ts";
+import { planFor } from "./plan.ts";
+import type { AnswerTo, Explained, Planned, Question, QuestionKind } from "./question.ts";
+import { createReservationLog } from "./reservation-log.ts";
+import { createSignalStore } from "./signals.ts";
+
+export interface Insight {
+  /** The newest cycle of each vCluster, as told. */
+  readonly cycles: ReadonlyMap<VClusterId, CycleResult>;
+  /** After every cycle of this server. */
+  took(told: CycleResult, study: Study | null): void;
+  saw(events: readonly NumberedEvent[]): void;
+  /** Another server leads: what this one has planned is no longer true. */
+  forget(): void;
+  /** What the leader knows beyond the view, for a look outside its own cycles. */
+  beyond(vcluster: VClusterId, now: Instant): Beyond;
+  /** What is measured rather than replicated: signals, and fingerprints that are too old. */
+  measured(now: Instant): Measured;
+  answer<K extends QuestionKind>(question: Question<K>): AnswerTo<K>;
+}
+
+export type Measured = Pick<Beyond, "signals" | "isStale">;
+
+export interface InsightParts {
+  readonly view: () => View;
+  readonly clock: Clock;
+  readonly reachable: (node: NodeId) => boolean;
+  /** When a node last told its fingerprint; null: not known. */
+  readonly introduced: (node: NodeId) => Instant | null;
+  /** Null: a fingerprint is never too old. */
+  readonly fingerprintWindow: Duration | null;
+  readonly observeError: ObserveError;
+  /** Whether a first submission makes its tenant. */
+  readonly createTenants: boolean;
+}
+
+/** A queue that nothing happens to is looked at at least this often; what is older is looked at anew. */
+const STUDY_AGE_MS = 35_000;
+/** For trials, per question: with the rest of an explanation it stays within what a person calls at once. */
+const TRIAL_BUDGET_MS = 20;
+/** Made in any case: what a small cluster is told must not depend on how busy the machine is. */
+const LEAST_TRIALS = 12;
+/** Nodes, and ten for each that waits: a cycle over more is not run again for a trial; that on its plan stands. */
+const CYCLE_TRIAL_SIZE = 3_000;
+
+interface Wanted {
+  readonly id: AllocationId;
+  readonly expected: Instant | null;
+  readonly spec: AllocationSpec | null;
+}
+
+export function createInsight(parts: InsightParts): Insight {
+  const { clock } = parts;
+  const cycles = new Map<VClusterId, CycleResult>();
+  const kept = new Map<VClusterId, Study>();
+  const estimates = createEstimateRecord(parts.observeError);
+  const reservations = createReservationLog();
+  const store = createSignalStore();
+  const specOf = (id: AllocationId): AllocationSpec | null => parts.view().allocation(id)?.spec ?? null;
+  const now = (): Instant => instant(Math.max(clock.now(), parts.view().at));
+
+  return {
+    cycles,
+    took(told, study) {
+      cycles.set(told.vcluster, told);
+      if (study !== null) kept.set(told.vcluster, study);
+      reservations.took(told, clock.now());
+      estimates.took(study?.result ?? told, parts.view());
+    },
+    saw: estimates.saw,
+    forget() {
+      cycles.clear();
+      kept.clear();
+    },
+    beyond,
+    measured,
+    answer: <K extends QuestionKind>(question: Question<K>) => answer(question as Question) as AnswerTo<K>,
+  };
+
+  function answer(question: Question): AnswerTo<QuestionKind> {
+    switch (question.kind) {
+      case "explain":
+        return explained(question.id);
+      case "plan":
+        return planned(question);
+      case "reservations":
+        return reservations.of(question.id);
+      case "signals":
+        return store.get(now());
+      case "set_signals":
+        return store.set(question.signals, instant(now() + question.validMs));
+    }
+  }
+
+  function beyond(vcluster: VClusterId, at: Instant): Beyond {
+    return {
+      previous: cycles.get(vcluster)?.reservations ?? [],
+      foreign: foreignReservations(parts.view(), cycles, vcluster, at),
+      ...measured(at),
+    };
+  }
+
+  function measured(at: Instant): Measured {
+    const signals = store.forCycle(at);
+    const { fingerprintWindow, introduced } = parts;
+    const isStale = (node: NodeId): boolean => {
+      const told = introduced(node);
+      return fingerprintWindow !== null && told !== null && at - told > fingerprintWindow;
+    };
+    return {
+      ...(signals === undefined ? {} : { signals }),
+      ...(fingerprintWindow === null ? {} : { isStale }),
+    };
+  }
+
+  function look(vcluster: VCluster, at: Instant): CycleInput {
+    return snapshotFor(parts.view(), vcluster, at, parts.reachable, beyond(vcluster.id, at));
+  }
+
+  function explained(id: AllocationId): Explained | null {
+    const record = parts.view().allocation(id);
+    if (record?.phase.kind !== "pending") return null;
+    const vcluster = parts.view().vcluster(record.spec.vcluster);
+    if (vcluster === undefined) return null;
+    const at = now();
+    const known = kept.get(vcluster.id);
+    const isFresh = known !== undefined && at - known.input.now < STUDY_AGE_MS;
+    const told = isFresh ? explain(known, id) : null;
+    if (isFresh && told !== null) return whole(known, told);
+    const { study, result } = conclude({ ...look(vcluster, at), report: "full" });
+    if (study === null) return null;
+    kept.set(vcluster.id, study);
+    if (!cycles.has(vcluster.id)) cycles.set(vcluster.id, result);
+    const explanation = explain(study, id);
+    return explanation === null ? null : whole(study, explanation);
+  }
+
+  function whole(study: Study, explanation: Explained["explanation"]): Explained {
+    const { allocation: id, vcluster, startsNow, queue } = explanation;
+    const expected = startsNow
+      ? explanation.at
+      : (queue.reservation?.startsAt ?? study.result.estimates.get(id) ?? cycles.get(vcluster)?.estimates.get(id));
+    return {
+      explanation,
+      expected: expected ?? null,
+      errorMs: estimates.typicalErrorMs(vcluster),
+      sooner: startsNow ? [] : suggestions(study, { id, expected: expected ?? null, spec: specOf(id) }),
+    };
+  }
+
+  function suggestions(study: Study, { id, expected, spec }: Wanted) {
+    const deadline = clock.worked() + TRIAL_BUDGET_MS;
+    const found: Suggestion[] = [];
+    const trials = sooner(study, id, {
+      expected,
+      others: spec === null ? [] : othersFor(study, spec),
+      ...(study.input.nodes.length + 10 * study.input.pending.length <= CYCLE_TRIAL_SIZE ? { cycle } : {}),
+    });
+    let tried = 0;
+    for (const one of trials) {
+      tried += 1;
+      if (one !== null) found.push(one);
+      if (tried >= LEAST_TRIALS && clock.worked() >= deadline) break;
+    }
+    return found.sort((a, b) => a.startsAt - b.startsAt).slice(0, SUGGESTION_LIMIT);
+  }
+
+  /** Of other vClusters that would take it as it is. */
+  function othersFor({ input }: Study, spec: AllocationSpec): Study[] {
+    return [...kept.values()].flatMap((study) => {
+      const { vcluster } = study.input;
+      if (vcluster === input.vcluster || input.now - study.input.now > STUDY_AGE_MS) return [];
+      const judged = judgeSubmission(parts.view(), { spec: { ...spec, vcluster }, createTenant: false }, input.now);
+      return judged.kind === "good" ? [study] : [];
+    });
+  }
+
+  function planned({ spec, user }: Question<"plan">): Planned {
+    const at = now();
+    const judged = judgeSubmission(parts.view(), { spec, createTenant: parts.createTenants }, at);
+    if (judged.kind === "rejected") throw ProblemError.of(problemFromRefusal(judged.refusal));
+    return planFor(
+      { spec, user },
+      {
+        now: at,
+        snapshot: look(judged.vcluster, at),
+        sooner: (study, wanted) => suggestions(study, { ...wanted, spec }),
+      },
+    );
+  }
+}

@@ -1,0 +1,70 @@
+// What may be asked of the leader's scheduler, and what it answers: plain values, since a follower passes them on
+// as JSON. A closed list; each question has one answer.
+
+import type { AllocationId, AllocationSpec, Instant, NodeId, Scores, UserName } from "@lattice/core";
+import type { Explanation, PendingReason, Suggestion } from "@lattice/scheduler";
+
+export interface Questions {
+  /** Null: it does not wait. */
+  readonly explain: { readonly ask: { readonly id: AllocationId }; readonly answer: Explained | null };
+  readonly plan: {
+    readonly ask: { readonly spec: AllocationSpec; readonly user: UserName };
+    readonly answer: Planned;
+  };
+  readonly reservations: { readonly ask: { readonly id: AllocationId }; readonly answer: readonly ReservationMoment[] };
+  readonly signals: { readonly ask: object; readonly answer: SignalsRecord | null };
+  readonly set_signals: {
+    readonly ask: { readonly signals: SignalValues; readonly validMs: number };
+    readonly answer: SignalsRecord;
+  };
+}
+
+export type QuestionKind = keyof Questions;
+export type Question<K extends QuestionKind = QuestionKind> = K extends QuestionKind
+  ? Questions[K]["ask"] & { readonly kind: K }
+  : never;
+export type AnswerTo<K extends QuestionKind> = Questions[K]["answer"];
+
+export interface Explained {
+  readonly explanation: Explanation;
+  readonly expected: Instant | null;
+  /** Half of the estimates of late were off by no more; null: none to tell from. */
+  readonly errorMs: number | null;
+  readonly sooner: readonly Suggestion[];
+}
+
+export interface Planned {
+  readonly now: Instant;
+  readonly startsNow: boolean;
+  readonly expected: Instant | null;
+  readonly nodes: readonly NodeId[];
+  readonly backfilled: boolean;
+  readonly scores: Scores;
+  readonly causes: readonly PendingReason[];
+  readonly wouldPreempt: readonly AllocationId[];
+  readonly sooner: readonly Suggestion[];
+  readonly position: number;
+  readonly length: number;
+}
+
+export interface ReservationMoment {
+  readonly at: Instant;
+  readonly kind: "reserved" | "reservation_moved";
+  readonly startsAt: Instant;
+  readonly nodes: readonly NodeId[];
+}
+
+export interface SignalValues {
+  readonly energyPrice?: number;
+  readonly power?: { readonly limit: number; readonly used: number };
+  readonly storage?: { readonly limit: number; readonly used: number };
+  readonly congestion: Readonly<Record<string, number>>;
+  readonly efficiency: Readonly<Record<string, number>>;
+  readonly dataReady: Readonly<Record<string, number>>;
+  readonly checkpointMinutes: Readonly<Record<string, number>>;
+}
+
+export interface SignalsRecord {
+  readonly values: SignalValues;
+  readonly validUntil: Instant;
+}

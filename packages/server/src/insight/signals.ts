@@ -1,0 +1,54 @@
+// What somebody measures and the scheduler takes into account: in the memory of the leader alone, and only for as
+// long as its sender said it would be true. A new leader knows nothing until it is told; without signals the
+// scheduler decides as if nothing were known.
+
+import type { AllocationId, GroupId, Instant } from "@lattice/core";
+import type { Signals } from "@lattice/scheduler";
+import type { SignalsRecord, SignalValues } from "./question.ts";
+
+export interface SignalStore {
+  set(values: SignalValues, validUntil: Instant): SignalsRecord;
+  /** Null: nothing is known any more. */
+  get(now: Instant): SignalsRecord | null;
+  /** As a cycle takes them; undefined when nothing is known. */
+  forCycle(now: Instant): Signals | undefined;
+}
+
+export function createSignalStore(): SignalStore {
+  let record: SignalsRecord | null = null;
+  let made: Signals | undefined;
+  const known = (now: Instant): SignalsRecord | null => {
+    if (record !== null && record.validUntil <= now) {
+      record = null;
+      made = undefined;
+    }
+    return record;
+  };
+  return {
+    set(values, validUntil) {
+      record = { values, validUntil };
+      made = asMaps(values);
+      return record;
+    },
+    get: known,
+    forCycle: (now) => (known(now) === null ? undefined : made),
+  };
+}
+
+function asMaps({ energyPrice, power, storage, ...maps }: SignalValues): Signals {
+  const map = <K extends string>(values: Readonly<Record<string, number>>): ReadonlyMap<K, number> | undefined =>
+    Object.keys(values).length === 0 ? undefined : new Map(Object.entries(values) as [K, number][]);
+  const congestion = map<GroupId>(maps.congestion);
+  const efficiency = map<AllocationId>(maps.efficiency);
+  const dataReady = map<AllocationId>(maps.dataReady);
+  const checkpointMinutes = map<AllocationId>(maps.checkpointMinutes);
+  return {
+    ...(energyPrice === undefined ? {} : { energyPrice }),
+    ...(power === undefined ? {} : { power }),
+    ...(storage === undefined ? {} : { storage }),
+    ...(congestion === undefined ? {} : { congestion }),
+    ...(efficiency === undefined ? {} : { efficiency }),
+    ...(dataReady === undefined ? {} : { dataReady }),
+    ...(checkpointMinutes === undefined ? {} : { checkpointMinutes }),
+  };
+}

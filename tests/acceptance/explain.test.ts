@@ -1,0 +1,112 @@
+// Explanations end to end: real jobs on real agents, what `lattice why`, `submit --dry-run` and `status --verbose` say
+// about them, before and after a restart; and a live cluster captured and replayed by rm-replay.
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { root } from "../harness/program.ts";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const TRACE = join(process.env.TMPDIR ?? "/tmp", `lattice-trace-${process.pid}.jsonl`);
+const cluster = useCluster({ nodes: 2, config: `scheduler:\n  trace_capture: ${TRACE}\n` });
+const run = promisify(execFile);
+
+interface Told {
+  readonly state: string;
+  readonly summary: string;
+  readonly causes?: readonly { readonly code: string }[];
+  readonly nodes?: { readonly busy?: readonly { readonly allocation_id?: string; readonly nodes: number }[] };
+  readonly sooner?: readonly { readonly kind: string; readonly starts_now?: boolean }[];
+  readonly placed?: { readonly nodes: readonly string[]; readonly scores: Readonly<Record<string, number>> };
+  readonly estimated_start?: string;
+}
+
+test("why: from waiting to the end, and through a restart", async () => {
+  const first = await cluster.submit({ entrypoint: "sleep 300", walltime: "10m" });
+  await cluster.reaches(first, ["running"]);
+  const second = await cluster.submit({ entrypoint: "true", nodes: 2, walltime: "5m", name: "wide" });
+  const told = await eventually({ what: "the allocation is explained with an estimate" }, async () => {
+    const { body } = await cluster.api<Told>("GET", `/allocations/${second}/explain`);
+    return body.estimated_start === undefined ? null : body;
+  });
+  expect(told.causes?.map(({ code }) => code)).toContain("busy");
+  expect(told.nodes?.busy).toMatchObject([{ allocation_id: first, nodes: 1 }]);
+  expect(told.sooner).toMatchObject([{ kind: "nodes", starts_now: true }]);
+
+  const text = await cluster.cli(["why", second]);
+  expect(text.stderr).toBe("");
+  expect(text.stdout).toMatch(/is Pending\. Needs 2 nodes; 2 match, 1 of them free now\. Expected to start in/);
+  expect(text.stdout).toMatch(/1 busy with 1 \(.+\), until/);
+  expect(text.stdout).toMatch(/With 1 node instead of 2 it would start now/);
+  expect(JSON.parse((await cluster.cli(["why", second, "-o", "json"])).stdout)).toMatchObject({ id: second });
+  expect((await cluster.cli(["why", second, "-o", "yaml"])).stdout).toMatch(/^id: /m);
+  expect((await cluster.cli(["why", "999"])).code).not.toBe(0);
+
+  const verbose = await cluster.cli(["status", second, "--verbose"]);
+  expect(verbose.stdout).toMatch(/Timeline\n.*Submitted by/);
+  expect(verbose.stdout).toMatch(/Reserved 2 nodes, to start in/);
+
+  await cluster.api("POST", `/allocations/${first}/cancel`, { body: {} });
+  await cluster.ends(second);
+  const metrics = await fetch(`${cluster.apiUrl}/metrics`).then((answer) => answer.text());
+  expect(metrics).toMatch(/lattice_eta_error_seconds_count\{vcluster="[^"]+",estimate="first"\} 1/);
+  expect(metrics).toMatch(/lattice_scheduling_cost_function_duration_seconds_count\{vcluster="[^"]+"\} [1-9]/);
+  const ended = (await cluster.api<Told>("GET", `/allocations/${second}/explain`)).body;
+  expect(ended).toMatchObject({ state: "completed", placed: { nodes: ["node-1", "node-2"] } });
+  expect(ended.placed?.scores.total).toBeGreaterThan(0);
+
+  await cluster.server.stop();
+  await cluster.startServer();
+  expect((await cluster.api<Told>("GET", `/allocations/${second}/explain`)).body.placed).toEqual(ended.placed);
+  const { entries } = (await cluster.api<{ entries: { kind: string }[] }>("GET", `/allocations/${second}/timeline`))
+    .body;
+  expect(entries.map(({ kind }) => kind)).toEqual(["submitted", "started", "completed"]);
+});
+
+test("a dry run says where and when, submits nothing, and fails as the submission would", async () => {
+  await cluster.nodesReady();
+  const before = (await cluster.allocations()).length;
+  const now = await cluster.cli(["submit", "--dry-run", "--nodes=2", "--", "true"]);
+  expect(now.stdout).toMatch(/^Would start now on node-1, node-2\nNothing was submitted\.\n$/);
+  const json = await cluster.cli(["submit", "--dry-run", "--nodes=9", "-o", "json", "--", "true"]);
+  expect(JSON.parse(json.stdout)).toMatchObject({ causes: [{ code: "no_matching_nodes" }] });
+  const bad = await cluster.cli(["submit", "--dry-run", "--walltime=soon", "--", "true"]);
+  const real = await cluster.cli(["submit", "--walltime=soon", "--", "true"]);
+  expect(bad.code).toBe(real.code);
+  expect(bad.stderr).toBe(real.stderr);
+  expect((await cluster.allocations()).length).toBe(before);
+});
+
+test("signals reach the scheduler from a file", async () => {
+  const set = await cluster.cli(["admin", "signals", "--file", "-", "--valid", "60"], {
+    input: "energy_price: 0.25\n",
+  });
+  expect(set.stderr).toBe("");
+  expect(set.stdout).toMatch(/Energy price: +0\.25/);
+  expect((await cluster.cli(["admin", "signals"])).stdout).toMatch(/Valid until:/);
+  const bad = await cluster.cli(["admin", "signals", "--file", "-"], { input: "energy_price: 7\n" });
+  expect(bad.stderr).toMatch(/energy_price/);
+});
+
+test("a captured trace replays", async () => {
+  const ids = [];
+  for (let n = 0; n < 3; n += 1) ids.push(await cluster.submit({ entrypoint: "sleep 0.2", walltime: "1m", nodes: 2 }));
+  for (const id of ids) await cluster.ends(id);
+  await eventually({ what: "the trace has every end" }, async () => {
+    const ends = readFileSync(TRACE, "utf8")
+      .split("\n")
+      .filter((line) => line.includes('"complete"'));
+    return ends.length >= 5 ? true : null;
+  });
+  const program = join(root, "packages", "replay", "bin", "rm-replay.js");
+  const out = cluster.file("replayed");
+  const { stdout } = await run(process.execPath, [program, "--trace", TRACE, "--output", out, "--policy", "lattice"]);
+  expect(stdout).toMatch(/allocations|jobs/i);
+  const rows = readFileSync(join(out, "allocations.csv"), "utf8").trim().split("\n");
+  // The one that was cancelled ran as well.
+  expect(rows).toHaveLength(1 + 5);
+  const summary = JSON.parse(readFileSync(join(out, "summary.json"), "utf8"));
+  expect(JSON.stringify(summary)).toContain("2");
+});
