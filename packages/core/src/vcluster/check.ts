@@ -3,7 +3,7 @@
 import { checkPreemptionClass, checkWalltime } from "../allocation/check.ts";
 import { isCount, type Problems } from "../allocation/check-values.ts";
 import { MAX_NODES } from "../allocation/limits.ts";
-import type { Lending, Preemptible } from "./policy.ts";
+import type { Lending, Preemptible } from "./lending.ts";
 import type { Factor, SchedulerKind, VCluster } from "./vcluster.ts";
 
 export const MAX_VCLUSTER_DESCRIPTION_LENGTH = 1024;

@@ -2,7 +2,7 @@
 // A row says how its queue is ordered, whether its waiting work may stop others, whether its running
 // work may be stopped, and whether it takes part in lending at all.
 
-import { DEFAULT_LENDING, type Lending, type Preemptible } from "./lending.ts";
+import type { Lending, Preemptible } from "./lending.ts";
 import type { SchedulerKind, VCluster } from "./vcluster.ts";
 
 export interface Policy {
