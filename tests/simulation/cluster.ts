@@ -10,6 +10,7 @@ import { createNode, type SimulatedNode } from "./nodes/node.ts";
 import type { LogWeather } from "./servers/log.ts";
 import { createServer, SETTINGS, type SimulatedServer } from "./servers/server.ts";
 import { createClient } from "./users/client.ts";
+import { LENDER } from "./users/requests.ts";
 import { createUsers, type Users } from "./users/users.ts";
 import type { World } from "./world/world.ts";
 
@@ -89,7 +90,9 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
       onStart: truth.started,
       onEnd: truth.ended,
     });
-    return createNode({ world, network, machine, group: `g${Math.floor(n / size.nodesPerGroup)}`, servers: names });
+    const group = `g${Math.floor(n / size.nodesPerGroup)}`;
+    const home = n % size.nodesPerGroup === size.nodesPerGroup - 1 ? LENDER : "";
+    return createNode({ world, network, machine, group, home, servers: names });
   });
   const client = createClient(world, servers);
   const users = createUsers({ world, client, truth, nodes: nodes.map((node) => node.name) });

@@ -8,6 +8,7 @@ import {
   type Applied,
   allocationMoves,
   brokenInvariants,
+  type Event,
   type PhaseKind,
 } from "@lattice/core";
 import type { Replica } from "@lattice/server";
@@ -29,6 +30,7 @@ export interface Counts {
   refused: number;
   placements: number;
   requeues: number;
+  preemptions: number;
   completed: number;
   failed: number;
   cancelled: number;
@@ -61,6 +63,7 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
     refused: 0,
     placements: 0,
     requeues: 0,
+    preemptions: 0,
     completed: 0,
     failed: 0,
     cancelled: 0,
@@ -92,6 +95,7 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
     for (const event of applied.events) {
       if (event.kind === "allocation_changed" && event.allocation !== undefined)
         follow(replica, event.allocation, event.from ?? "", event.to ?? "");
+      if (event.reason === "preempted" && event.allocation !== undefined) stopped(replica, event);
       // A node that is described anew stays where it is.
       if (event.kind !== "node_changed" || event.from === event.to) continue;
       if (event.to === "degraded") judged(term, limits.timeoutMs, event.node ?? "");
@@ -123,6 +127,16 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
     if (from === "") newcomer(replica.view.allocation(id), id);
     if (to === "pending" && from !== "" && from !== to) counts.requeues += 1;
     if (to === "completed" || to === "failed" || to === "cancelled") counts[to] += 1;
+  }
+
+  /** E1: only for a higher class, and never the highest. */
+  function stopped({ view }: Replica, { allocation, message = "" }: Event): void {
+    counts.preemptions += 1;
+    const winner = view.allocation((/for allocation (\d+)/.exec(message)?.[1] ?? "") as AllocationId);
+    const victim = allocation === undefined ? undefined : view.allocation(allocation);
+    const [own, other] = [winner, victim].map((record) => record?.spec.lifecycle.preemptionClass ?? -1);
+    if (other === undefined || own === undefined || other >= own || other >= 7)
+      world.violated("E1", `allocation ${allocation} of class ${other} was stopped for class ${own}`);
   }
 
   /** One request makes one allocation, however often it is sent. */

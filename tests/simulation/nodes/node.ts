@@ -29,10 +29,12 @@ export interface NodeParts {
   readonly network: Network;
   readonly machine: Machine;
   readonly group: string;
+  /** Empty: serves all vClusters. */
+  readonly home: string;
   readonly servers: readonly string[];
 }
 
-export function createNode({ world, network, machine, group, servers }: NodeParts): SimulatedNode {
+export function createNode({ world, network, machine, group, home, servers }: NodeParts): SimulatedNode {
   const { name } = machine;
   const random = world.random(`agent ${name}`);
   let host: Host | null = null;
@@ -46,7 +48,7 @@ export function createNode({ world, network, machine, group, servers }: NodePart
     host = mine;
     upSinceMs = world.now();
     void startNode({
-      identity: identityFor(machine, group),
+      identity: identityFor(machine, group, home),
       dialer: dialerFor(mine),
       member: 0,
       wheel: beats(mine, random),
@@ -92,7 +94,7 @@ export function createNode({ world, network, machine, group, servers }: NodePart
   };
 }
 
-function identityFor(machine: Machine, group: string): Identity {
+function identityFor(machine: Machine, group: string, home: string): Identity {
   const hardware = {
     cpuCores: 64,
     memoryGb: 256,
@@ -105,7 +107,7 @@ function identityFor(machine: Machine, group: string): Identity {
   return identityOf({
     nodeId: machine.name,
     group,
-    homeVcluster: "",
+    homeVcluster: home,
     conformance: "c1",
     hardware,
     version: "simulated",

@@ -5,6 +5,7 @@ import {
   type AllocationId,
   type AllocationSpec,
   type Command,
+  DEFAULT_LENDING,
   duration,
   type NodeId,
   type Origin,
@@ -39,18 +40,21 @@ export function submission(
 }
 
 function specOf(random: Random, name: string): AllocationSpec {
-  const nodes = random.pick([1, 1, 1, 2, 2, 3, 4]);
+  // Now and then something large and lowly that others have to push aside.
+  const hog = random.chance(0.08);
+  const nodes = hog ? random.pick([8, 12, 20]) : random.pick([1, 1, 1, 2, 2, 3, 4]);
   const elastic = nodes > 1 && random.chance(0.2);
   const unbounded = random.chance(0.03);
-  const walltime = random.pick([15, 30, 60, 120, 600, 600]) * 1_000;
+  const walltime = hog ? 3_600_000 : random.pick([15, 30, 60, 120, 600, 600]) * 1_000;
   return {
-    tenant: random.pick(TENANTS).id as TenantId,
+    // Whose quota is never below what it asks for.
+    tenant: (hog ? TENANTS[0] : random.pick(TENANTS)).id as TenantId,
     project: "",
     vcluster: random.pick(VCLUSTERS) as VClusterId,
     name,
     tags: {},
     intent: "",
-    task: { kind: "entrypoint", line: programLine(programFor(random, unbounded)) },
+    task: { kind: "entrypoint", line: programLine(programFor(random, unbounded || hog)) },
     environment: { variables: {}, workdir: "" },
     resources: {
       minNodes: elastic ? 1 : nodes,
@@ -70,7 +74,7 @@ function specOf(random: Random, name: string): AllocationSpec {
     lifecycle: {
       kind: unbounded ? "unbounded" : "bounded",
       walltime: unbounded ? null : duration(walltime),
-      preemptionClass: random.between(0, 10),
+      preemptionClass: hog ? random.between(0, 3) : random.between(0, 10),
       requeuePolicy: random.pick(["never", "on_node_failure", "on_node_failure", "always"]),
       maxRequeue: random.between(0, 5),
     },
@@ -111,6 +115,16 @@ export function tenantCommands(): readonly Command[] {
     maxPreemptionClass: 10,
   }));
 }
+
+/** The vCluster that has nodes of its own lends them. */
+export const LENDER = "ml-training";
+
+export const lendingCommand = (): Command => ({
+  kind: "vcluster.update",
+  origin: originOf("lending"),
+  vcluster: LENDER as VClusterId,
+  change: { lending: { ...DEFAULT_LENDING, keepNodes: 1, returnGrace: duration(5_000) } },
+});
 
 export const quotaChange = (tenant: string, maxNodes: number | null, requestId: string): Command => ({
   kind: "tenant.update",

@@ -7,6 +7,7 @@ import type { World } from "../world/world.ts";
 import type { Client } from "./client.ts";
 import {
   cancellation,
+  lendingCommand,
   newWalltime,
   nodeCommand,
   quotaChange,
@@ -103,7 +104,7 @@ export function createUsers({ world, client, truth, nodes }: UsersParts): Users 
     counts,
     begin() {
       working = true;
-      for (const command of tenantCommands()) void client.ask(command);
+      for (const command of [...tenantCommands(), lendingCommand()]) void client.ask(command);
       every(EVERY_MS.submit, submit);
       every(EVERY_MS.cancel, cancel);
       every(EVERY_MS.update, update);
