@@ -68,8 +68,8 @@ export interface TenantInput {
   readonly burstAllowanceMilli?: number;
   /** Thousandths of its budget used, the worse of GPU-hours and node-hours; absent: no budget. */
   readonly budgetUsedMilli?: number;
-  /** Its part of what all used lately; absent: what it holds now counts. */
-  readonly usedShare?: number;
+  /** Its part of what all used lately, in thousandths; absent: what it holds now counts. */
+  readonly usedShareMilli?: number;
 }
 
 export interface CycleInput {

@@ -176,11 +176,15 @@ function tenantInputs(view: View, { id: own }: VCluster, now: Instant, days: num
       fairShareMilli: quota.fairShareMilli ?? equalShareMilli,
       ...(quota.burstAllowanceMilli === null ? null : { burstAllowanceMilli: quota.burstAllowanceMilli }),
       // Only who waits is ordered by its share.
-      ...(waiting.has(id) && all > 0 ? { usedShare: view.ledger.spent({ tenant: id }, window).nodeMs / all } : null),
+      ...(waiting.has(id) && all > 0
+        ? { usedShareMilli: shareOf(view.ledger.spent({ tenant: id }, window), all) }
+        : null),
       ...budgetOf(view, { id, quota }, window),
     };
   });
 }
+
+const shareOf = ({ nodeMs }: { readonly nodeMs: number }, all: number): number => Math.round((1000 * nodeMs) / all);
 
 /** From committed state alone: the leader before would say the same. */
 function budgetOf(view: View, { id, quota }: Pick<Tenant, "id" | "quota">, window: Window) {

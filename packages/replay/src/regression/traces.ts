@@ -80,7 +80,7 @@ function unfair(random: Random, count: number): MadeTrace {
     run: lasting(random, 1800),
   }));
   const weights = { priority: 0.15, wait_time: 0.05, fair_share: 0.6, topology: 0.1, conformance: 0.1 };
-  const fair = { name: "hpc", scheduler: "hpc_backfill", weights, backfill_depth: 0 };
+  const fair = { name: "hpc", scheduler: "hpc_backfill", weights };
   return { nodes: madeNodes(NODES), vclusters: [fair], jobs };
 }
 

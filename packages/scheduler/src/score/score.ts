@@ -135,11 +135,11 @@ function value(basis: ScoreBasis, job: Job, factor: OrderingFactor): number {
 function shareDeficit({ tenants, machine }: ScoreBasis, { input }: Job): number {
   const tenant = tenants.get(input.tenant);
   if (tenant === undefined) return 0;
-  const { fairShareMilli, nodesInUse, usedShare } = tenant;
+  const { fairShareMilli, nodesInUse, usedShareMilli } = tenant;
   const { usableCount } = machine;
   return fairShare({
     targetMilli: fairShareMilli,
-    used: usedShare ?? (usableCount === 0 ? 1 : nodesInUse / usableCount),
+    used: usedShareMilli === undefined ? nodesInUse / Math.max(1, usableCount) : usedShareMilli / 1000,
   });
 }
 

@@ -52,11 +52,13 @@ export interface Attempted {
 }
 
 /** What every node of an attempt reports. The last node first: `apply` then finds out sooner that some are missing. */
-export function addReports(into: Command[], attempted: Attempted, state: "running" | "completed"): void {
+export function addReports(into: Command[], attempted: Attempted, told: "running" | "completed" | "stopped"): void {
   const { allocation, attempt, nodes } = attempted;
-  const exitCode = state === "completed" ? 0 : null;
+  const exitCode = told === "completed" ? 0 : null;
+  const state = told === "stopped" ? "failed" : told;
+  const reason = told === "stopped" ? told : null;
   for (let i = nodes.length - 1; i >= 0; i -= 1) {
     const node = nodes[i] as NodeId;
-    into.push({ kind: "attempt.report", node, allocation, attempt, state, exitCode, reason: null, message: "" });
+    into.push({ kind: "attempt.report", node, allocation, attempt, state, exitCode, reason, message: "" });
   }
 }

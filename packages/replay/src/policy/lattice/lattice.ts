@@ -6,13 +6,21 @@
 import {
   type AllocationId,
   type Applied,
+  type AttemptRef,
   type Command,
   type Placement,
   present,
   type State,
   type VCluster,
 } from "@lattice/core";
-import { cycle, type ForeignReservation, nothingToDo, type Reservation, snapshotFor } from "@lattice/scheduler";
+import {
+  cycle,
+  type ForeignReservation,
+  nothingToDo,
+  type Reservation,
+  snapshotFor,
+  type Victim,
+} from "@lattice/scheduler";
 import type { Trace } from "../../trace/trace.ts";
 import { createOutcomes, type OnProgress, type Outcomes, type Policy } from "../policy.ts";
 import { addReports, atInstant, commit, createCluster } from "./cluster.ts";
@@ -68,22 +76,46 @@ function replay(trace: Trace, setup: LatticeSetup, onProgress: OnProgress): Outc
     if (now === Number.POSITIVE_INFINITY) throw new Error(`${trace.count - started} jobs never started`);
     const first = submitted;
     while (submitted < trace.count && nextSubmit() <= now) submitted += 1;
-    news(run, now, { ended: ends.takeUntil(now), first, submitted, submit });
-    for (const placement of plans(run, now)) {
-      const row = present(run.rowOf.get(placement.allocation), `placed unknown ${placement.allocation}`);
-      const end = now + (trace.run[row] as number);
-      run.rowOf.delete(placement.allocation);
-      run.sizes.remove(needOf(row));
-      run.running.set(row, placement);
-      ends.add(end, row);
-      outcomes.start[row] = now;
-      outcomes.end[row] = end;
-      outcomes.backfilled[row] = Number(placement.backfilled);
-      started += 1;
-    }
+    // An end that was due is none where the job was stopped meanwhile.
+    const due = new Set(ends.takeUntil(now));
+    const ended = [...due].filter((row) => run.running.has(row) && (outcomes.end[row] as number) <= now);
+    news(run, now, { ended, first, submitted, submit });
+    plans(run, now, {
+      begun(placement) {
+        const row = present(run.rowOf.get(placement.allocation), `placed unknown ${placement.allocation}`);
+        const end = now + (trace.run[row] as number);
+        run.rowOf.delete(placement.allocation);
+        run.sizes.remove(needOf(row));
+        run.running.set(row, placement);
+        ends.add(end, row);
+        outcomes.start[row] = now;
+        outcomes.end[row] = end;
+        outcomes.backfilled[row] = Number(placement.backfilled);
+        started += 1;
+      },
+      stopped(allocation) {
+        const row = rowRunning(run, allocation);
+        run.running.delete(row);
+        run.rowOf.set(allocation, row);
+        run.sizes.add(needOf(row));
+        outcomes.preemptions += 1;
+        started -= 1;
+      },
+    });
     onProgress(started);
   }
   return outcomes;
+}
+
+function rowRunning({ running }: Replay, allocation: AllocationId): number {
+  for (const [row, placement] of running) if (placement.allocation === allocation) return row;
+  throw new Error(`${allocation} was stopped but did not run`);
+}
+
+/** What a plan means for the jobs: told in the order in which it happens. */
+interface Happenings {
+  begun(placement: Placement): void;
+  stopped(allocation: AllocationId): void;
 }
 
 interface News {
@@ -129,26 +161,45 @@ function submitter(trace: Trace, { profiles }: LatticeSetup, needOf: Replay["nee
     });
 }
 
-/** One cycle per vCluster; what it starts runs at once on every node. */
-function plans(run: Replay, now: number): readonly Placement[] {
-  const { state, vclusters, promised } = run;
-  const started: Placement[] = [];
-  if (run.isOneClass && state.freeNodeCount < run.sizes.least()) return started;
+/** Rounds of stopping and starting at one instant: each stops lower classes only, so few are ever needed. */
+const MOST_ROUNDS = 64;
+
+function plans(run: Replay, now: number, tell: Happenings): void {
+  const { state, vclusters } = run;
+  if (run.isOneClass && state.freeNodeCount < run.sizes.least()) return;
   for (const vcluster of vclusters) {
-    if (nothingToDo(state, vcluster)) continue;
-    const previous = promised.get(vcluster.id) ?? [];
-    const foreign = foreignTo(vcluster.id, run, now);
-    const decided = cycle(snapshotFor(state, vcluster, atInstant(now), undefined, { previous, foreign }));
-    promised.set(vcluster.id, decided.reservations);
-    if (decided.placements.length === 0) continue;
-    const { basis, placements } = decided;
+    // Nodes are free as soon as their work is told to stop, so whom it was for starts at once.
+    for (let round = 0; round < MOST_ROUNDS && planOne(run, now, vcluster, tell); round += 1);
+  }
+}
+
+/** One cycle; what it starts runs at once on every node. True when others were stopped, and it should be asked again. */
+function planOne(run: Replay, now: number, vcluster: VCluster, tell: Happenings): boolean {
+  const { state, promised } = run;
+  if (nothingToDo(state, vcluster)) return false;
+  const previous = promised.get(vcluster.id) ?? [];
+  const foreign = foreignTo(vcluster.id, run, now);
+  const decided = cycle(snapshotFor(state, vcluster, atInstant(now), undefined, { previous, foreign }));
+  promised.set(vcluster.id, decided.reservations);
+  const { basis, placements, preemptions } = decided;
+  if (placements.length > 0) {
     const commands: Command[] = [{ kind: "plan.commit", vcluster: vcluster.id, basis, placements }];
     for (const placement of placements) addReports(commands, placement, "running");
     commit(state, now, commands);
-    for (const placement of placements) started.push(placement);
+    for (const placement of placements) tell.begun(placement);
   }
-  return started;
+  for (const { allocation, victims, nodes } of preemptions) {
+    const commands: Command[] = [{ kind: "allocation.preempt", allocation, basis, victims: victims.map(refOf), nodes }];
+    for (const victim of victims) {
+      addReports(commands, present(run.running.get(rowRunning(run, victim.allocation)), "it runs"), "stopped");
+    }
+    commit(state, now, commands);
+    for (const victim of victims) tell.stopped(victim.allocation);
+  }
+  return preemptions.length > 0;
 }
+
+const refOf = ({ allocation, attempt }: Victim): AttemptRef => ({ allocation, attempt });
 
 /** What others have promised to those that still wait, on nodes they share with this one. */
 function foreignTo(own: string, { promised, rowOf }: Replay, now: number): readonly ForeignReservation[] {
