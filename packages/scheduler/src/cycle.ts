@@ -175,6 +175,7 @@ function asGiven(draft: Draft, { pending, signals }: CycleInput): Queue {
   const each = pending.values();
   return {
     compare: (a, b) => a - b,
+    lead: () => 0,
     next: () => {
       const { value } = each.next();
       return value === undefined ? null : jobOf(draft.machine, value, signals);

@@ -62,3 +62,6 @@ export const AWAIT_LIMIT = 300_000 as Duration;
 
 /** Taken from the score of a placement that is on borrowed nodes only: thousandths. */
 export const BORROWED_PENALTY = 100;
+
+/** By so much, in thousandths, another must score more before a promise gives way to it: promises are to be kept. */
+export const PROMISE_MARGIN = 100;

@@ -13,6 +13,8 @@ export interface Queue {
   next(): Job | null;
   /** Negative when `a` goes before `b`; both by their place in the input. */
   compare(a: number, b: number): number;
+  /** By how many thousandths the first scores more; both by their place in the input. */
+  lead(a: number, b: number): number;
 }
 
 export function orderQueue(input: CycleInput, basis: ScoreBasis): Queue {
@@ -46,6 +48,7 @@ export function orderQueue(input: CycleInput, basis: ScoreBasis): Queue {
   for (let at = (size >> 1) - 1; at >= 0; at -= 1) siftDown(at);
   return {
     compare,
+    lead: (a, b) => (scores[a] as number) - (scores[b] as number),
     next: () => {
       if (size === 0) return null;
       const first = heap[0] as number;

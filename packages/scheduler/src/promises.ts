@@ -1,13 +1,13 @@
 // Reservations that outlive their cycle. What was promised is held again before anyone else is looked at,
-// as far as it still can be: the nodes will be there and the quota leaves room. Only an allocation of
-// a higher class that also goes first in the queue may push a promise aside; it is then made anew
-// when its owner's turn comes. Other vClusters' reservations on shared nodes are held untouched.
+// as far as it still can be: the nodes will be there and the quota leaves room. A promise gives way to an
+// allocation of a higher class that goes first in the queue, and until its time has come to one that
+// scores clearly more; it is then made anew when its owner's turn comes. Other vClusters' reservations on shared nodes are held untouched.
 
 import type { Instant } from "@lattice/core";
 import type { CycleInput, PendingInput, Reservation } from "./cycle-types.ts";
 import type { Draft, Held } from "./draft.ts";
 import { isPossible, type Job, jobOf } from "./job.ts";
-import { RESERVATION_LIMIT } from "./limits.ts";
+import { PROMISE_MARGIN, RESERVATION_LIMIT } from "./limits.ts";
 import type { Queue } from "./order.ts";
 import type { Ledger } from "./quota.ts";
 import { hold } from "./reserve.ts";
@@ -38,7 +38,10 @@ export function keepPromises(
     const at = places.get(promise.allocation);
     const pending = at === undefined ? undefined : input.pending[at];
     if (at === undefined || pending === undefined || draft.held.length >= depthOf(input)) continue;
-    if (challengers.some((one, of) => of > pending.preemptionClass && one >= 0 && queue.compare(one, at) < 0)) continue;
+    const isDue = promise.startsAt <= draft.now;
+    const pushed = (one: number, of: number): boolean =>
+      of > pending.preemptionClass ? queue.compare(one, at) < 0 : !isDue && queue.lead(one, at) > PROMISE_MARGIN;
+    if (challengers.some((one, of) => one >= 0 && pushed(one, of))) continue;
     const job = jobOf(draft.machine, pending, input.signals);
     if (ledger.headroom(pending.tenant, job.least) === 0 || !isPossible(draft.machine, job)) continue;
     const kept = keptAs(draft, job, promise);

@@ -1,7 +1,7 @@
 // What must hold over time, with cycles at every submission and completion until nothing is left:
 // promises are kept (E3), and everything that can start does (E9).
 
-import { instant } from "@lattice/core";
+import { instant, WEIGHT_PROFILES } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type CycleInput, cycle, type PendingInput } from "../src/index.ts";
@@ -30,6 +30,11 @@ const scenario = fc.record({
 const feasible = (base: CycleInput, job: PendingInput): boolean =>
   cycle({ ...base, pending: [job], now: instant(job.submittedAt) }).placements.length === 1;
 
+/** The usual ones, made so small that no lead reaches the margin. */
+const LIGHT = Object.fromEntries(
+  Object.entries(WEIGHT_PROFILES.hpc_backfill).map(([factor, weight]) => [factor, Math.floor(weight / 20)]),
+) as typeof WEIGHT_PROFILES.hpc_backfill;
+
 describe("over time", () => {
   it("an allocation with the first reservation starts no later than promised, early ends or not (E3)", () => {
     let promises = 0;
@@ -56,9 +61,9 @@ describe("over time", () => {
     let backfills = 0;
     fc.assert(
       fc.property(scenario, ({ nodes, jobs, runMilli, depth, fifo }) => {
-        // One class for all: only a higher class may push a promise aside.
+        // One class for all, and weights by which nobody gets clearly ahead: only that may push a promise aside.
         const equal = jobs.map((job) => ({ ...job, preemptionClass: 5 as number }));
-        const base = input({ nodes, fifo, backfillDepth: depth });
+        const base = input({ nodes, fifo, backfillDepth: depth, weights: LIGHT });
         const run = simulate({ base, jobs: equal, runMilli, remember: true });
         for (const { allocation, startsAt } of run.reservations.flat()) {
           expect(run.startedAt.get(allocation) ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(startsAt);

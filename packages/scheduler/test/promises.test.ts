@@ -46,11 +46,14 @@ describe("promises of the cycle before", () => {
     expect(told({ ...half, pending: [job(1, { nodes: 3 })], previous }).held).toEqual(["1@60: a c d"]);
   });
 
-  it("stand before a newcomer with a better score", () => {
-    const pending = [job(1, { nodes: 4 }), job(2, { nodes: 2, minutes: 600, waited: 600 })];
+  it("stand before a newcomer with a somewhat better score, and give way to a far better one", () => {
+    const pending = [job(1, { nodes: 4 }), job(2, { nodes: 2, minutes: 600, waited: 20 })];
     expect(told({ ...half, pending }).placed).toEqual(["2: a b"]);
     const kept = told({ ...half, pending, previous: [promise(1, 60, "a", "b", "c", "d")] });
     expect(kept).toEqual({ placed: [], held: ["1@60: a b c d"] });
+    const far = [job(1, { nodes: 4 }), job(2, { nodes: 2, minutes: 600, waited: 600 })];
+    const pushed = told({ ...half, pending: far, previous: [promise(1, 60, "a", "b", "c", "d")] });
+    expect(pushed.placed).toEqual(["2: a b"]);
   });
 
   it("give way to a higher class that goes first", () => {
@@ -81,7 +84,7 @@ describe("promises of the cycle before", () => {
 
   it("count towards the depth", () => {
     const previous = [promise(1, 60, "a", "b", "c", "d")];
-    const pending = [job(1, { nodes: 4 }), job(2, { nodes: 3, waited: 600, minutes: 600 })];
+    const pending = [job(1, { nodes: 4 }), job(2, { nodes: 3, waited: 20, minutes: 600 })];
     expect(told({ ...half, pending, previous }).held).toEqual(["1@60: a b c d"]);
   });
 });

@@ -35,7 +35,13 @@ export function marksOf(name: RegressionName, replayed: Replayed): readonly Mark
       return [within("longest wait of a sensitive claim", Math.max(0, ...waitsOf(replayed, isSensitive)), 0)];
     case "preemption-heavy":
       return [
-        { name: "times work was stopped", value: outcomes.preemptions, mark: "some", pass: outcomes.preemptions > 0, shown: String(outcomes.preemptions) },
+        {
+          name: "times work was stopped",
+          value: outcomes.preemptions,
+          mark: "some",
+          pass: outcomes.preemptions > 0,
+          shown: String(outcomes.preemptions),
+        },
         above("preempted work that finished", finishedAfterPreemption(trace, outcomes), 0.95),
         within("p95 wait of class 8", p95(waitsOf(replayed, isUrgent)), 300),
       ];

@@ -69,8 +69,7 @@ function burst(random: Random, count: number): MadeTrace {
 
 /**
  * One tenant asks for ten times what each of the others does. The profile is that of a site that wants
- * fairness above all: with the usual weights a long wait outweighs any share, and a reservation is a
- * promise that binds even when others have become due since, so there are none.
+ * fairness above all: with the usual weights a long wait outweighs any share.
  */
 function unfair(random: Random, count: number): MadeTrace {
   const [greedy, ...others] = TENANTS;
