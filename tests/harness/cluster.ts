@@ -19,6 +19,8 @@ export interface ClusterOptions {
   readonly serverDataDir?: string;
   /** Topology groups, given to the nodes in turn. */
   readonly groups?: readonly string[];
+  /** Home vClusters, by node; the others serve all. */
+  readonly homes?: Readonly<Record<string, string>>;
 }
 
 const LOG_LINES_SHOWN = 40;
@@ -96,6 +98,8 @@ export class Cluster {
     const groups = this.#options.groups ?? [];
     const group = groups.length === 0 ? [] : ["--group", groups[this.nodeIds.indexOf(node) % groups.length] ?? ""];
     const dataDir = join(this.dir, `agent-${node}`);
+    const home = this.#options.homes?.[node];
+    if (home !== undefined) group.push("--home-vcluster", home);
     const agent = startProgram("lattice-agent", {
       args: ["--node-id", node, "--server", this.#grpc, "--data-dir", dataDir, ...group],
       logFile: join(this.dir, `agent-${node}.log`),
