@@ -22,6 +22,7 @@ import type { Wheel } from "./link/wheel.ts";
 import { logStreams } from "./logs/log-streams.ts";
 import { isRecord, owed } from "./owed.ts";
 import type { Runtime, RuntimeListener } from "./runtime/runtime.ts";
+import { type Terminals, terminals } from "./terminal/terminals.ts";
 import { attemptTimers } from "./timers.ts";
 
 export interface NodeOptions {
@@ -74,8 +75,16 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   let link: Link | null = null;
 
   const runtime = await options.runtime({
-    exited: (key, exit, atMs) => on(key, { kind: "exited", exit, atMs }),
+    exited: (key, exit, atMs) => {
+      screens.end(key, "the allocation has ended");
+      on(key, { kind: "exited", exit, atMs });
+    },
     dropped: (key) => attempts.delete(key),
+  });
+  const screens: Terminals = terminals({
+    nodeId: options.identity.nodeId,
+    firstProcess: async (key) => (attempts.get(key)?.kind === "running" ? runtime.firstProcess(key) : null),
+    walltimeLeftMs: (key) => walltimeLeft(attempts.get(key)),
   });
   await recoverAll();
   const opened = openLink({
@@ -123,7 +132,10 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         const { graceSeconds, reason } = message.value;
         // 0 is "not said": then what the run order said holds.
         const graceMs = graceSeconds > 0 ? graceSeconds * 1000 : null;
-        withKey(message.value, (key) => on(key, { kind: "stop", graceMs, reason }));
+        withKey(message.value, (key) => {
+          screens.notice(key, stopText(reason, message.value.allocationId));
+          on(key, { kind: "stop", graceMs, reason });
+        });
         break;
       }
       case "forget":
@@ -139,6 +151,9 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       }
       case "openLogs":
         void openLogs(message.value, client);
+        break;
+      case "openTerminal":
+        withKey(message.value, () => screens.open(client, message.value));
         break;
       case "closeLogs":
         streams.close(message.value.streamId);
@@ -239,6 +254,11 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     if (link?.connected() === true) link.send({ case: "report", value: reportMessage(pending) });
   }
 
+  function walltimeLeft(attempt: Attempt | undefined): number | null {
+    if (attempt?.kind !== "running" || attempt.limits.walltimeMs === null) return null;
+    return attempt.startedAtMs + attempt.limits.walltimeMs - now();
+  }
+
   function resend(to: Link): void {
     for (const pending of reports.pending()) to.send({ case: "report", value: reportMessage(pending) });
   }
@@ -275,6 +295,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       closed = true;
       unwritten.close();
       streams.closeAll();
+      await within(after, CLOSE_WAIT_MS, screens.closeAll());
       timers.close();
       opened.close();
       await runtime.close();
@@ -290,4 +311,10 @@ async function within(after: After, limitMs: number, task: Promise<unknown>): Pr
     cancel = after(limitMs, resolve);
   });
   await Promise.race([task, late]).finally(cancel);
+}
+
+/** What a person at a terminal reads when the attempt is told to stop. */
+function stopText(reason: string, allocationId: string): string {
+  if (!/preempt/i.test(reason)) return `The allocation is being stopped${reason === "" ? "" : `: ${reason}`}.`;
+  return `Allocation preempted. Session suspended. Use 'lattice attach ${allocationId}' to reconnect after rescheduling.`;
 }

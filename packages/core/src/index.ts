@@ -20,6 +20,7 @@ export * from "./node/node.ts";
 export { describeShortfall, fits, type Offer, type Shortfall, shortfalls } from "./node/shortfalls.ts";
 export * from "./node/topology.ts";
 export * from "./outcome.ts";
+export { MAX_SESSIONS, OWN_SESSION, parseSessionId, type Session, sessionId, sessionsOf } from "./session/session.ts";
 export { stateHash, warmStateHash } from "./state/hash.ts";
 export { isFree } from "./state/indexes.ts";
 export { brokenInvariants } from "./state/invariants.ts";

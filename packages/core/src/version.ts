@@ -33,6 +33,8 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
   "vcluster.update": FIRST,
   "retention.set": FIRST,
   "ledger.begin": LEDGER_VERSION,
+  "session.open": 2,
+  "session.close": 2,
   "cluster.restore_begin": 2,
   "cluster.restore_text": 2,
   "cluster.restore_commit": 2,
@@ -46,7 +48,7 @@ export function versionNeeded(command: Command): number {
   const { requireConformance, requireUnifiedMemory, allowCxlMemory } = command.spec.resources.constraints;
   // Servers of version 1 do not know these and would take placements that others refuse.
   const newer = requireConformance === true || requireUnifiedMemory === true || allowCxlMemory === true;
-  return newer ? 2 : version;
+  return newer || command.spec.session === true ? 2 : version;
 }
 
 /** Of an entry with these commands. */

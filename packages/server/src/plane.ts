@@ -26,6 +26,8 @@ import { parsePeer } from "./peers/address.ts";
 import type { LeaderLine, Liveness } from "./peers/line.ts";
 import type { Roster } from "./peers/roster.ts";
 import type { Replica } from "./replica/replica.ts";
+import type { TerminalRelay } from "./terminals/relay.ts";
+import { relayedTerminal } from "./terminals/relayed.ts";
 
 /** How long a follower waits to see what the leader has committed for it. */
 const CATCH_UP_MS = 5_000;
@@ -47,6 +49,7 @@ export interface PlaneParts {
   readonly backups: Backups;
   readonly hub: AgentHub;
   readonly logs: LogRelay;
+  readonly terminals: TerminalRelay;
   readonly history: History;
   readonly clock: Clock;
   /** The newest cycle of each vCluster. */
@@ -72,6 +75,7 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     estimatedStart: (id) => estimatedStart(parts, id),
     liveness: (node) => liveness(parts, node),
     logs: (query, signal) => logsOf(parts, query, signal),
+    terminal: (query, input, signal) => terminalOf(parts, query, input, signal),
     archived: (id) => history.get(id),
     archive: (query: HistoryQuery) => history.list(query),
     logStatus: () => ({
@@ -122,6 +126,14 @@ function liveness({ leader, hub, line }: PlaneParts, node: NodeId): Liveness {
 function logsOf({ leader, line, logs }: PlaneParts, query: LogsQuery, signal: AbortSignal) {
   const peer = leader.sequencer() === null ? line.client() : null;
   return peer === null ? logs.open(query, signal) : peer.logs(query, signal);
+}
+
+function terminalOf(
+  { leader, line, terminals }: PlaneParts,
+  ...[query, input, signal]: Parameters<ControlPlane["terminal"]>
+): ReturnType<ControlPlane["terminal"]> {
+  const peer = leader.sequencer() === null ? line.client() : null;
+  return peer === null ? terminals.open(query, input, signal) : relayedTerminal(peer, query, input, signal);
 }
 
 function leaderId({ log }: PlaneParts): string | null {

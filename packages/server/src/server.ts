@@ -32,6 +32,7 @@ import { untilGone } from "./peers/until-gone.ts";
 import { createPlane } from "./plane.ts";
 import { openReplica } from "./replica/replica.ts";
 import { startSnapshotter } from "./replica/snapshotter.ts";
+import { createTerminalRelay } from "./terminals/relay.ts";
 
 export interface RunningServer {
   readonly rest: string;
@@ -82,6 +83,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const hub = createAgentHub(clock);
   const logs = createLogRelay(hub, clock);
+  const terminals = createTerminalRelay(hub, clock, {
+    perUser: config.rateLimits.attachMaxConcurrent,
+    idleWarningSeconds: config.sessions.idleTimeout / 1000,
+  });
   const cycles = new Map<VClusterId, CycleResult>();
   const roster = createRoster({ selfId: config.server.id, present: () => log.present() });
   const leader = startLeading({
@@ -163,11 +168,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     backups,
     hub,
     logs,
+    terminals,
     history,
     clock,
     cycles,
   });
-  mirrorState(metrics, { replica, hub, history, leads: () => leader.sequencer() !== null });
+  mirrorState(metrics, { terminals, replica, hub, history, leads: () => leader.sequencer() !== null });
 
   const context: ConnectContext = {
     view: () => replica.view,
@@ -184,8 +190,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     logger,
     metrics,
     extraGrpcServices: [
-      agentService({ context, leader, line, logs }),
-      ...(shared ? [peerService({ leader, replica, hub, logs, history, standing, token: self.token })] : []),
+      agentService({ context, leader, line, logs, terminals }),
+      ...(shared ? [peerService({ leader, replica, hub, logs, terminals, history, standing, token: self.token })] : []),
     ],
   });
 

@@ -2,6 +2,7 @@
 // replaces the record in its table.
 
 import type { AllocationId, Attempt, Instant, LogIndex, UserName } from "../ids.ts";
+import type { Session } from "../session/session.ts";
 import type { AllocationPhase } from "./phase.ts";
 import type { AllocationSpec } from "./spec.ts";
 
@@ -22,4 +23,6 @@ export interface Allocation {
   /** Of the newest placement. */
   readonly scores: Scores;
   readonly backfilled: boolean;
+  /** Who has a terminal in it. Absent: nobody. */
+  readonly sessions?: readonly Session[];
 }

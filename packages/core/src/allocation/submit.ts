@@ -5,6 +5,7 @@ import type { SubmitCommand } from "../command.ts";
 import type { AllocationId, Attempt, TenantId } from "../ids.ts";
 import { parseTenantId } from "../ids.ts";
 import type { Outcome, Refusal } from "../outcome.ts";
+import { OWN_SESSION } from "../session/session.ts";
 import { accepted, quote, refuse, refuseFields, rejected, type Step } from "../step.ts";
 import { type Tenant, UNLIMITED } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
@@ -52,6 +53,7 @@ function newAllocation(step: Step, { spec, origin }: SubmitCommand): Allocation 
     pendingSinceIndex: step.index,
     scores: {},
     backfilled: false,
+    ...(spec.session === true ? { sessions: [{ n: OWN_SESSION, user: origin.user, openedAt: step.at }] } : null),
   };
 }
 

@@ -48,6 +48,14 @@ export interface Config {
     readonly maxFinished: number;
     readonly maxFinishedAge: Duration;
   };
+  readonly sessions: {
+    /** A terminal is told when nothing was typed for so long; 0: never. */
+    readonly idleTimeout: Duration;
+  };
+  readonly rateLimits: {
+    /** Terminals that one user may have open. */
+    readonly attachMaxConcurrent: number;
+  };
   readonly backup: BackupConfig;
   readonly compat: {
     readonly setSlurmEnv: boolean;

@@ -100,6 +100,8 @@ function complete(file: ParsedFile): Config {
       gracePeriod: file.node_agent.grace_period,
     },
     retention: { maxFinished: file.retention.max_finished, maxFinishedAge: file.retention.max_finished_age },
+    sessions: { idleTimeout: file.sessions.idle_timeout },
+    rateLimits: { attachMaxConcurrent: file.rate_limits.attach_max_concurrent },
     backup: completeBackup(file.backup, dataDir, process.env),
     compat: { setSlurmEnv: file.compat.set_slurm_env },
     log: { level: file.log.level },

@@ -41,6 +41,12 @@ export const fileSchema = section({
     max_finished: count(0, 1_000_000).default(10_000),
     max_finished_age: span({ least: seconds(1), most: seconds(3_650 * DAY_S), preset: "7d" }),
   }),
+  sessions: section({
+    idle_timeout: span({ least: seconds(0), most: seconds(DAY_S), preset: "30m" }),
+  }),
+  rate_limits: section({
+    attach_max_concurrent: count(1, 10_000).default(5),
+  }),
   backup: backupSection,
   compat: section({ set_slurm_env: z.boolean().default(false) }),
   log: section({

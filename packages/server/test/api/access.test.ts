@@ -24,8 +24,21 @@ const COLLEAGUES = target("physics", "bob");
 const STRANGERS = target("biology", "eve");
 const NOBODYS = target(null, null);
 
-const SEES = ["AllocationService.Get", "AllocationService.List", "AllocationService.Watch"];
-const CHANGES = ["AllocationService.Submit", "AllocationService.Cancel", "AllocationService.Update"];
+const SEES = [
+  "AllocationService.Get",
+  "AllocationService.List",
+  "AllocationService.Watch",
+  "SessionService.GetSession",
+  "SessionService.ListSessions",
+];
+const CHANGES = [
+  "AllocationService.Submit",
+  "AllocationService.Cancel",
+  "AllocationService.Update",
+  "SessionService.Attach",
+  "SessionService.CreateSession",
+  "SessionService.DeleteSession",
+];
 const LOGS = ["AllocationService.GetLogs", "AllocationService.StreamLogs"];
 const DRAINS = ["NodeService.DrainNode", "NodeService.UndrainNode"];
 const DISABLES = ["NodeService.DisableNode", "NodeService.EnableNode"];

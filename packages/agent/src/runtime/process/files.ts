@@ -81,6 +81,12 @@ export async function readPid(dir: string): Promise<number | null> {
   return Number.isNaN(pid) ? 0 : pid;
 }
 
+/** Of an attempt in namespaces of its own: the first process inside, as the node numbers it. */
+export async function readInitPid(dir: string): Promise<number | null> {
+  const pid = Number.parseInt((await readText(join(dir, "init.pid"))) ?? "", 10);
+  return pid > 0 ? pid : null;
+}
+
 async function changedAt(path: string): Promise<number> {
   return stat(path).then(
     (found) => Math.round(found.mtimeMs),

@@ -126,7 +126,8 @@ export async function update(call: Call, request: pb.UpdateAllocationRequest): P
   return create(pb.UpdateAllocationResponseSchema, { allocation: shown(call, now, true), logIndex: String(index) });
 }
 
-function completeSpec(call: Call, written: pb.AllocationSpec): AllocationSpec {
+/** Also of a session. */
+export function completeSpec(call: Call, written: pb.AllocationSpec): AllocationSpec {
   const view = call.plane.view();
   const stated = specFromProto(written, {
     tenant: call.principal.tenant ?? DEFAULT_TENANT,

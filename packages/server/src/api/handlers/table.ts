@@ -8,7 +8,9 @@ import * as cluster from "./cluster.ts";
 import * as logs from "./logs.ts";
 import * as members from "./members.ts";
 import * as nodes from "./nodes.ts";
+import * as sessions from "./sessions.ts";
 import * as tenants from "./tenants.ts";
+import * as terminals from "./terminals.ts";
 import * as usage from "./usage.ts";
 import * as vclusters from "./vclusters.ts";
 import { watch } from "./watch.ts";
@@ -22,6 +24,11 @@ export const handlers: HandlerTable = {
   "AllocationService.Watch": watch,
   "AllocationService.GetLogs": logs.getLogs,
   "AllocationService.StreamLogs": logs.streamLogs,
+  "SessionService.Attach": terminals.attach,
+  "SessionService.CreateSession": sessions.createSession,
+  "SessionService.GetSession": sessions.getSession,
+  "SessionService.ListSessions": sessions.listSessions,
+  "SessionService.DeleteSession": sessions.deleteSession,
   "NodeService.ListNodes": nodes.listNodes,
   "NodeService.GetNode": nodes.getNode,
   "NodeService.DrainNode": nodes.drainNode,

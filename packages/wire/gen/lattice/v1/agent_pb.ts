@@ -10,13 +10,15 @@ import type { AllocationState, LogStream } from "./allocations_pb.ts";
 import { file_lattice_v1_allocations } from "./allocations_pb.ts";
 import type { Capabilities } from "./nodes_pb.ts";
 import { file_lattice_v1_nodes } from "./nodes_pb.ts";
+import type { AttachRequest, AttachResponse, TerminalSize } from "./terminal_pb.ts";
+import { file_lattice_v1_terminal } from "./terminal_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file lattice/v1/agent.proto.
  */
 export const file_lattice_v1_agent: GenFile = /*@__PURE__*/
-  fileDesc("ChZsYXR0aWNlL3YxL2FnZW50LnByb3RvEgpsYXR0aWNlLnYxIo8BCgxBZ2VudE1lc3NhZ2USIgoFaGVsbG8YASABKAsyES5sYXR0aWNlLnYxLkhlbGxvSAASKgoJaGVhcnRiZWF0GAIgASgLMhUubGF0dGljZS52MS5IZWFydGJlYXRIABIkCgZyZXBvcnQYAyABKAsyEi5sYXR0aWNlLnYxLlJlcG9ydEgAQgkKB21lc3NhZ2UigwIKBUhlbGxvEg8KB25vZGVfaWQYASABKAkSGAoQcHJvdG9jb2xfdmVyc2lvbhgCIAEoDRIVCg1hZ2VudF92ZXJzaW9uGAMgASgJEg8KB2Jvb3RfaWQYBCABKAkSLgoMY2FwYWJpbGl0aWVzGAUgASgLMhgubGF0dGljZS52MS5DYXBhYmlsaXRpZXMSDQoFZ3JvdXAYBiABKAkSEwoLY29uZm9ybWFuY2UYByABKAkSDwoHYWRkcmVzcxgIIAEoCRIrCghhdHRlbXB0cxgJIAMoCzIZLmxhdHRpY2UudjEuQXR0ZW1wdFN0YXR1cxIVCg1ob21lX3ZjbHVzdGVyGAogASgJImMKDUF0dGVtcHRTdGF0dXMSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEioKBXN0YXRlGAMgASgOMhsubGF0dGljZS52MS5BbGxvY2F0aW9uU3RhdGUiWgoJSGVhcnRiZWF0EhAKCHNlcXVlbmNlGAEgASgNEg8KB3J1bm5pbmcYAiABKA0SDQoFbG9hZDEYAyABKAESGwoTbWVtb3J5X2F2YWlsYWJsZV9nYhgEIAEoASLCAQoGUmVwb3J0EhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIqCgVzdGF0ZRgDIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlEhYKCWV4aXRfY29kZRgEIAEoBUgAiAEBEg4KBnJlYXNvbhgFIAEoCRIPCgdtZXNzYWdlGAYgASgJEg0KBWF0X21zGAcgASgBEg4KBm51bWJlchgIIAEoDUIMCgpfZXhpdF9jb2RlIt8CCg1TZXJ2ZXJNZXNzYWdlEiYKB3dlbGNvbWUYASABKAsyEy5sYXR0aWNlLnYxLldlbGNvbWVIABIjCgNydW4YAiABKAsyFC5sYXR0aWNlLnYxLlJ1bk9yZGVySAASJQoEc3RvcBgDIAEoCzIVLmxhdHRpY2UudjEuU3RvcE9yZGVySAASJAoDYWNrGAQgASgLMhUubGF0dGljZS52MS5SZXBvcnRBY2tIABIpCgZmb3JnZXQYBSABKAsyFy5sYXR0aWNlLnYxLkZvcmdldE9yZGVySAASKQoJb3Blbl9sb2dzGAYgASgLMhQubGF0dGljZS52MS5PcGVuTG9nc0gAEisKCmNsb3NlX2xvZ3MYByABKAsyFS5sYXR0aWNlLnYxLkNsb3NlTG9nc0gAEiYKB3JlZnVzZWQYCCABKAsyEy5sYXR0aWNlLnYxLlJlZnVzZWRIAEIJCgdtZXNzYWdlIloKB1dlbGNvbWUSGAoQcHJvdG9jb2xfdmVyc2lvbhgBIAEoDRIWCg5zZXJ2ZXJfdmVyc2lvbhgCIAEoCRIdChVoZWFydGJlYXRfaW50ZXJ2YWxfbXMYAyABKA0iJwoHUmVmdXNlZBIMCgRjb2RlGAEgASgJEg4KBmRldGFpbBgCIAEoCSKfAwoIUnVuT3JkZXISFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgwKBG5hbWUYAyABKAkSDgoGdGVuYW50GAQgASgJEgwKBHVzZXIYBSABKAkSEAoIdmNsdXN0ZXIYBiABKAkSEgoKZW50cnlwb2ludBgHIAEoCRIPCgdjb21tYW5kGAggAygJEg4KBnNjcmlwdBgJIAEoCRI2Cgl2YXJpYWJsZXMYCiADKAsyIy5sYXR0aWNlLnYxLlJ1bk9yZGVyLlZhcmlhYmxlc0VudHJ5Eg8KB3dvcmtkaXIYCyABKAkSGAoQd2FsbHRpbWVfc2Vjb25kcxgMIAEoDRIVCg1ncmFjZV9zZWNvbmRzGA0gASgNEg0KBW5vZGVzGA4gAygJEhIKCm5vZGVfaW5kZXgYDyABKA0SFgoOdGFza3NfcGVyX25vZGUYECABKA0SEQoJc2x1cm1fZW52GBEgASgIGjAKDlZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiWgoJU3RvcE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIVCg1ncmFjZV9zZWNvbmRzGAMgASgNEg4KBnJlYXNvbhgEIAEoCSIbCglSZXBvcnRBY2sSDgoGbnVtYmVyGAEgASgNIjUKC0ZvcmdldE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDSKKAQoIT3BlbkxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCCIeCglDbG9zZUxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJIk8KDUFnZW50TG9nQ2h1bmsSEQoJc3RyZWFtX2lkGAEgASgJEgwKBGRhdGEYAiABKAwSDgoGb2Zmc2V0GAMgASgJEg0KBWVycm9yGAQgASgJIhIKEFNlbmRMb2dzUmVzcG9uc2UymQEKDEFnZW50U2VydmljZRJCCgdDb25uZWN0EhgubGF0dGljZS52MS5BZ2VudE1lc3NhZ2UaGS5sYXR0aWNlLnYxLlNlcnZlck1lc3NhZ2UoATABEkUKCFNlbmRMb2dzEhkubGF0dGljZS52MS5BZ2VudExvZ0NodW5rGhwubGF0dGljZS52MS5TZW5kTG9nc1Jlc3BvbnNlKAFiBnByb3RvMw", [file_lattice_v1_allocations, file_lattice_v1_nodes]);
+  fileDesc("ChZsYXR0aWNlL3YxL2FnZW50LnByb3RvEgpsYXR0aWNlLnYxIo8BCgxBZ2VudE1lc3NhZ2USIgoFaGVsbG8YASABKAsyES5sYXR0aWNlLnYxLkhlbGxvSAASKgoJaGVhcnRiZWF0GAIgASgLMhUubGF0dGljZS52MS5IZWFydGJlYXRIABIkCgZyZXBvcnQYAyABKAsyEi5sYXR0aWNlLnYxLlJlcG9ydEgAQgkKB21lc3NhZ2UigwIKBUhlbGxvEg8KB25vZGVfaWQYASABKAkSGAoQcHJvdG9jb2xfdmVyc2lvbhgCIAEoDRIVCg1hZ2VudF92ZXJzaW9uGAMgASgJEg8KB2Jvb3RfaWQYBCABKAkSLgoMY2FwYWJpbGl0aWVzGAUgASgLMhgubGF0dGljZS52MS5DYXBhYmlsaXRpZXMSDQoFZ3JvdXAYBiABKAkSEwoLY29uZm9ybWFuY2UYByABKAkSDwoHYWRkcmVzcxgIIAEoCRIrCghhdHRlbXB0cxgJIAMoCzIZLmxhdHRpY2UudjEuQXR0ZW1wdFN0YXR1cxIVCg1ob21lX3ZjbHVzdGVyGAogASgJImMKDUF0dGVtcHRTdGF0dXMSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEioKBXN0YXRlGAMgASgOMhsubGF0dGljZS52MS5BbGxvY2F0aW9uU3RhdGUiWgoJSGVhcnRiZWF0EhAKCHNlcXVlbmNlGAEgASgNEg8KB3J1bm5pbmcYAiABKA0SDQoFbG9hZDEYAyABKAESGwoTbWVtb3J5X2F2YWlsYWJsZV9nYhgEIAEoASLCAQoGUmVwb3J0EhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIqCgVzdGF0ZRgDIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlEhYKCWV4aXRfY29kZRgEIAEoBUgAiAEBEg4KBnJlYXNvbhgFIAEoCRIPCgdtZXNzYWdlGAYgASgJEg0KBWF0X21zGAcgASgBEg4KBm51bWJlchgIIAEoDUIMCgpfZXhpdF9jb2RlIpIDCg1TZXJ2ZXJNZXNzYWdlEiYKB3dlbGNvbWUYASABKAsyEy5sYXR0aWNlLnYxLldlbGNvbWVIABIjCgNydW4YAiABKAsyFC5sYXR0aWNlLnYxLlJ1bk9yZGVySAASJQoEc3RvcBgDIAEoCzIVLmxhdHRpY2UudjEuU3RvcE9yZGVySAASJAoDYWNrGAQgASgLMhUubGF0dGljZS52MS5SZXBvcnRBY2tIABIpCgZmb3JnZXQYBSABKAsyFy5sYXR0aWNlLnYxLkZvcmdldE9yZGVySAASKQoJb3Blbl9sb2dzGAYgASgLMhQubGF0dGljZS52MS5PcGVuTG9nc0gAEisKCmNsb3NlX2xvZ3MYByABKAsyFS5sYXR0aWNlLnYxLkNsb3NlTG9nc0gAEiYKB3JlZnVzZWQYCCABKAsyEy5sYXR0aWNlLnYxLlJlZnVzZWRIABIxCg1vcGVuX3Rlcm1pbmFsGDwgASgLMhgubGF0dGljZS52MS5PcGVuVGVybWluYWxIAEIJCgdtZXNzYWdlIloKB1dlbGNvbWUSGAoQcHJvdG9jb2xfdmVyc2lvbhgBIAEoDRIWCg5zZXJ2ZXJfdmVyc2lvbhgCIAEoCRIdChVoZWFydGJlYXRfaW50ZXJ2YWxfbXMYAyABKA0iJwoHUmVmdXNlZBIMCgRjb2RlGAEgASgJEg4KBmRldGFpbBgCIAEoCSKfAwoIUnVuT3JkZXISFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgwKBG5hbWUYAyABKAkSDgoGdGVuYW50GAQgASgJEgwKBHVzZXIYBSABKAkSEAoIdmNsdXN0ZXIYBiABKAkSEgoKZW50cnlwb2ludBgHIAEoCRIPCgdjb21tYW5kGAggAygJEg4KBnNjcmlwdBgJIAEoCRI2Cgl2YXJpYWJsZXMYCiADKAsyIy5sYXR0aWNlLnYxLlJ1bk9yZGVyLlZhcmlhYmxlc0VudHJ5Eg8KB3dvcmtkaXIYCyABKAkSGAoQd2FsbHRpbWVfc2Vjb25kcxgMIAEoDRIVCg1ncmFjZV9zZWNvbmRzGA0gASgNEg0KBW5vZGVzGA4gAygJEhIKCm5vZGVfaW5kZXgYDyABKA0SFgoOdGFza3NfcGVyX25vZGUYECABKA0SEQoJc2x1cm1fZW52GBEgASgIGjAKDlZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiWgoJU3RvcE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIVCg1ncmFjZV9zZWNvbmRzGAMgASgNEg4KBnJlYXNvbhgEIAEoCSIbCglSZXBvcnRBY2sSDgoGbnVtYmVyGAEgASgNIjUKC0ZvcmdldE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDSKKAQoIT3BlbkxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCCIeCglDbG9zZUxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJIk8KDUFnZW50TG9nQ2h1bmsSEQoJc3RyZWFtX2lkGAEgASgJEgwKBGRhdGEYAiABKAwSDgoGb2Zmc2V0GAMgASgJEg0KBWVycm9yGAQgASgJIhIKEFNlbmRMb2dzUmVzcG9uc2UirgEKDE9wZW5UZXJtaW5hbBIRCglzdHJlYW1faWQYASABKAkSFQoNYWxsb2NhdGlvbl9pZBgCIAEoCRIPCgdhdHRlbXB0GAMgASgNEg8KB2NvbW1hbmQYBCABKAkSJgoEc2l6ZRgFIAEoCzIYLmxhdHRpY2UudjEuVGVybWluYWxTaXplEgwKBHRlcm0YBiABKAkSHAoUaWRsZV93YXJuaW5nX3NlY29uZHMYByABKA0iZAoUU2VydmVUZXJtaW5hbFJlcXVlc3QSEQoJc3RyZWFtX2lkGAEgASgJEioKBm91dHB1dBgCIAEoCzIaLmxhdHRpY2UudjEuQXR0YWNoUmVzcG9uc2USDQoFZXJyb3IYAyABKAkiQQoVU2VydmVUZXJtaW5hbFJlc3BvbnNlEigKBWlucHV0GAEgASgLMhkubGF0dGljZS52MS5BdHRhY2hSZXF1ZXN0MvMBCgxBZ2VudFNlcnZpY2USQgoHQ29ubmVjdBIYLmxhdHRpY2UudjEuQWdlbnRNZXNzYWdlGhkubGF0dGljZS52MS5TZXJ2ZXJNZXNzYWdlKAEwARJFCghTZW5kTG9ncxIZLmxhdHRpY2UudjEuQWdlbnRMb2dDaHVuaxocLmxhdHRpY2UudjEuU2VuZExvZ3NSZXNwb25zZSgBElgKDVNlcnZlVGVybWluYWwSIC5sYXR0aWNlLnYxLlNlcnZlVGVybWluYWxSZXF1ZXN0GiEubGF0dGljZS52MS5TZXJ2ZVRlcm1pbmFsUmVzcG9uc2UoATABYgZwcm90bzM", [file_lattice_v1_allocations, file_lattice_v1_nodes, file_lattice_v1_terminal]);
 
 /**
  * @generated from message lattice.v1.AgentMessage
@@ -295,6 +297,12 @@ export type ServerMessage = Message<"lattice.v1.ServerMessage"> & {
      */
     value: Refused;
     case: "refused";
+  } | {
+    /**
+     * @generated from field: lattice.v1.OpenTerminal open_terminal = 60;
+     */
+    value: OpenTerminal;
+    case: "openTerminal";
   } | { case: undefined; value?: undefined };
 };
 
@@ -639,6 +647,101 @@ export const SendLogsResponseSchema: GenMessage<SendLogsResponse> = /*@__PURE__*
   messageDesc(file_lattice_v1_agent, 15);
 
 /**
+ * @generated from message lattice.v1.OpenTerminal
+ */
+export type OpenTerminal = Message<"lattice.v1.OpenTerminal"> & {
+  /**
+   * @generated from field: string stream_id = 1;
+   */
+  streamId: string;
+
+  /**
+   * @generated from field: string allocation_id = 2;
+   */
+  allocationId: string;
+
+  /**
+   * @generated from field: uint32 attempt = 3;
+   */
+  attempt: number;
+
+  /**
+   * @generated from field: string command = 4;
+   */
+  command: string;
+
+  /**
+   * @generated from field: lattice.v1.TerminalSize size = 5;
+   */
+  size?: TerminalSize | undefined;
+
+  /**
+   * @generated from field: string term = 6;
+   */
+  term: string;
+
+  /**
+   * Nothing typed for this long: the terminal is told so. 0: never.
+   *
+   * @generated from field: uint32 idle_warning_seconds = 7;
+   */
+  idleWarningSeconds: number;
+};
+
+/**
+ * Describes the message lattice.v1.OpenTerminal.
+ * Use `create(OpenTerminalSchema)` to create a new message.
+ */
+export const OpenTerminalSchema: GenMessage<OpenTerminal> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_agent, 16);
+
+/**
+ * @generated from message lattice.v1.ServeTerminalRequest
+ */
+export type ServeTerminalRequest = Message<"lattice.v1.ServeTerminalRequest"> & {
+  /**
+   * @generated from field: string stream_id = 1;
+   */
+  streamId: string;
+
+  /**
+   * @generated from field: lattice.v1.AttachResponse output = 2;
+   */
+  output?: AttachResponse | undefined;
+
+  /**
+   * Set on the only message when the terminal could not be opened.
+   *
+   * @generated from field: string error = 3;
+   */
+  error: string;
+};
+
+/**
+ * Describes the message lattice.v1.ServeTerminalRequest.
+ * Use `create(ServeTerminalRequestSchema)` to create a new message.
+ */
+export const ServeTerminalRequestSchema: GenMessage<ServeTerminalRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_agent, 17);
+
+/**
+ * @generated from message lattice.v1.ServeTerminalResponse
+ */
+export type ServeTerminalResponse = Message<"lattice.v1.ServeTerminalResponse"> & {
+  /**
+   * @generated from field: lattice.v1.AttachRequest input = 1;
+   */
+  input?: AttachRequest | undefined;
+};
+
+/**
+ * Describes the message lattice.v1.ServeTerminalResponse.
+ * Use `create(ServeTerminalResponseSchema)` to create a new message.
+ */
+export const ServeTerminalResponseSchema: GenMessage<ServeTerminalResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_agent, 18);
+
+/**
  * @generated from service lattice.v1.AgentService
  */
 export const AgentService: GenService<{
@@ -661,6 +764,16 @@ export const AgentService: GenService<{
     methodKind: "client_streaming";
     input: typeof AgentLogChunkSchema;
     output: typeof SendLogsResponseSchema;
+  },
+  /**
+   * Opened by the agent in answer to an OpenTerminal order; carries that terminal both ways.
+   *
+   * @generated from rpc lattice.v1.AgentService.ServeTerminal
+   */
+  serveTerminal: {
+    methodKind: "bidi_streaming";
+    input: typeof ServeTerminalRequestSchema;
+    output: typeof ServeTerminalResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_lattice_v1_agent, 0);

@@ -11,13 +11,15 @@ import type { EtcdMember } from "./admin_pb.ts";
 import { file_lattice_v1_admin } from "./admin_pb.ts";
 import type { LogStream } from "./allocations_pb.ts";
 import { file_lattice_v1_allocations } from "./allocations_pb.ts";
+import type { AttachRequest, AttachResponse, TerminalSize } from "./terminal_pb.ts";
+import { file_lattice_v1_terminal } from "./terminal_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file lattice/v1/peer.proto.
  */
 export const file_lattice_v1_peer: GenFile = /*@__PURE__*/
-  fileDesc("ChVsYXR0aWNlL3YxL3BlZXIucHJvdG8SCmxhdHRpY2UudjEiFAoSR2V0U3RhbmRpbmdSZXF1ZXN0IqYBChNHZXRTdGFuZGluZ1Jlc3BvbnNlEgoKAmlkGAEgASgJEhYKDnNlcnZlcl92ZXJzaW9uGAIgASgJEhUKDWFwcGxpZWRfaW5kZXgYAyABKAkSFQoNZW50cnlfdmVyc2lvbhgEIAEoDRIXCg9oaXN0b3J5X3Rocm91Z2gYBSABKAkSJAoEZXRjZBgGIAEoCzIWLmxhdHRpY2UudjEuRXRjZE1lbWJlciIdCg9TdGVwRG93blJlcXVlc3QSCgoCdG8YASABKAkiEgoQU3RlcERvd25SZXNwb25zZSJAChJSZWFkSGlzdG9yeVJlcXVlc3QSEwoLYWZ0ZXJfaW5kZXgYASABKAkSFQoNdGhyb3VnaF9pbmRleBgCIAEoCSJQChNSZWFkSGlzdG9yeVJlc3BvbnNlEioKB3JlY29yZHMYASADKAsyGS5sYXR0aWNlLnYxLkhpc3RvcnlSZWNvcmQSDQoFd2hvbGUYAiABKAgiMAoNSGlzdG9yeVJlY29yZBIRCglsb2dfaW5kZXgYASABKAkSDAoEanNvbhgCIAEoCSIhCg5Qcm9wb3NlUmVxdWVzdBIPCgdjb21tYW5kGAEgASgJIjUKD1Byb3Bvc2VSZXNwb25zZRIPCgdvdXRjb21lGAEgASgJEhEKCWxvZ19pbmRleBgCIAEoCSKNAQoQUmVsYXlMb2dzUmVxdWVzdBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbm9kZRgDIAEoCRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCCIxChFSZWxheUxvZ3NSZXNwb25zZRIMCgRkYXRhGAEgASgMEg4KBm9mZnNldBgCIAEoCSIUChJHZXRMaXZlbmVzc1JlcXVlc3QiPgoTR2V0TGl2ZW5lc3NSZXNwb25zZRInCgVub2RlcxgBIAMoCzIYLmxhdHRpY2UudjEuTm9kZUxpdmVuZXNzIkYKDE5vZGVMaXZlbmVzcxIMCgRub2RlGAEgASgJEhUKDWxhc3RfaGVhcmRfbXMYAiABKAESEQoJY29ubmVjdGVkGAMgASgIMtYDCgtQZWVyU2VydmljZRJCCgdQcm9wb3NlEhoubGF0dGljZS52MS5Qcm9wb3NlUmVxdWVzdBobLmxhdHRpY2UudjEuUHJvcG9zZVJlc3BvbnNlEkoKCVJlbGF5TG9ncxIcLmxhdHRpY2UudjEuUmVsYXlMb2dzUmVxdWVzdBodLmxhdHRpY2UudjEuUmVsYXlMb2dzUmVzcG9uc2UwARJOCgtHZXRMaXZlbmVzcxIeLmxhdHRpY2UudjEuR2V0TGl2ZW5lc3NSZXF1ZXN0Gh8ubGF0dGljZS52MS5HZXRMaXZlbmVzc1Jlc3BvbnNlEk4KC0dldFN0YW5kaW5nEh4ubGF0dGljZS52MS5HZXRTdGFuZGluZ1JlcXVlc3QaHy5sYXR0aWNlLnYxLkdldFN0YW5kaW5nUmVzcG9uc2USRQoIU3RlcERvd24SGy5sYXR0aWNlLnYxLlN0ZXBEb3duUmVxdWVzdBocLmxhdHRpY2UudjEuU3RlcERvd25SZXNwb25zZRJQCgtSZWFkSGlzdG9yeRIeLmxhdHRpY2UudjEuUmVhZEhpc3RvcnlSZXF1ZXN0Gh8ubGF0dGljZS52MS5SZWFkSGlzdG9yeVJlc3BvbnNlMAFiBnByb3RvMw", [file_lattice_v1_admin, file_lattice_v1_allocations]);
+  fileDesc("ChVsYXR0aWNlL3YxL3BlZXIucHJvdG8SCmxhdHRpY2UudjEiFAoSR2V0U3RhbmRpbmdSZXF1ZXN0IqYBChNHZXRTdGFuZGluZ1Jlc3BvbnNlEgoKAmlkGAEgASgJEhYKDnNlcnZlcl92ZXJzaW9uGAIgASgJEhUKDWFwcGxpZWRfaW5kZXgYAyABKAkSFQoNZW50cnlfdmVyc2lvbhgEIAEoDRIXCg9oaXN0b3J5X3Rocm91Z2gYBSABKAkSJAoEZXRjZBgGIAEoCzIWLmxhdHRpY2UudjEuRXRjZE1lbWJlciIdCg9TdGVwRG93blJlcXVlc3QSCgoCdG8YASABKAkiEgoQU3RlcERvd25SZXNwb25zZSJAChJSZWFkSGlzdG9yeVJlcXVlc3QSEwoLYWZ0ZXJfaW5kZXgYASABKAkSFQoNdGhyb3VnaF9pbmRleBgCIAEoCSJQChNSZWFkSGlzdG9yeVJlc3BvbnNlEioKB3JlY29yZHMYASADKAsyGS5sYXR0aWNlLnYxLkhpc3RvcnlSZWNvcmQSDQoFd2hvbGUYAiABKAgiMAoNSGlzdG9yeVJlY29yZBIRCglsb2dfaW5kZXgYASABKAkSDAoEanNvbhgCIAEoCSIhCg5Qcm9wb3NlUmVxdWVzdBIPCgdjb21tYW5kGAEgASgJIjUKD1Byb3Bvc2VSZXNwb25zZRIPCgdvdXRjb21lGAEgASgJEhEKCWxvZ19pbmRleBgCIAEoCSKNAQoQUmVsYXlMb2dzUmVxdWVzdBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbm9kZRgDIAEoCRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCCIxChFSZWxheUxvZ3NSZXNwb25zZRIMCgRkYXRhGAEgASgMEg4KBm9mZnNldBgCIAEoCSIUChJHZXRMaXZlbmVzc1JlcXVlc3QiPgoTR2V0TGl2ZW5lc3NSZXNwb25zZRInCgVub2RlcxgBIAMoCzIYLmxhdHRpY2UudjEuTm9kZUxpdmVuZXNzIkYKDE5vZGVMaXZlbmVzcxIMCgRub2RlGAEgASgJEhUKDWxhc3RfaGVhcmRfbXMYAiABKAESEQoJY29ubmVjdGVkGAMgASgIImsKElJlbGF5QXR0YWNoUmVxdWVzdBIrCgVzdGFydBgBIAEoCzIcLmxhdHRpY2UudjEuUmVsYXlBdHRhY2hTdGFydBIoCgVpbnB1dBgCIAEoCzIZLmxhdHRpY2UudjEuQXR0YWNoUmVxdWVzdCKdAQoQUmVsYXlBdHRhY2hTdGFydBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbm9kZRgDIAEoCRIMCgR1c2VyGAQgASgJEg8KB2NvbW1hbmQYBSABKAkSJgoEc2l6ZRgGIAEoCzIYLmxhdHRpY2UudjEuVGVybWluYWxTaXplEgwKBHRlcm0YByABKAkiQQoTUmVsYXlBdHRhY2hSZXNwb25zZRIqCgZvdXRwdXQYASABKAsyGi5sYXR0aWNlLnYxLkF0dGFjaFJlc3BvbnNlMqoECgtQZWVyU2VydmljZRJCCgdQcm9wb3NlEhoubGF0dGljZS52MS5Qcm9wb3NlUmVxdWVzdBobLmxhdHRpY2UudjEuUHJvcG9zZVJlc3BvbnNlEkoKCVJlbGF5TG9ncxIcLmxhdHRpY2UudjEuUmVsYXlMb2dzUmVxdWVzdBodLmxhdHRpY2UudjEuUmVsYXlMb2dzUmVzcG9uc2UwARJSCgtSZWxheUF0dGFjaBIeLmxhdHRpY2UudjEuUmVsYXlBdHRhY2hSZXF1ZXN0Gh8ubGF0dGljZS52MS5SZWxheUF0dGFjaFJlc3BvbnNlKAEwARJOCgtHZXRMaXZlbmVzcxIeLmxhdHRpY2UudjEuR2V0TGl2ZW5lc3NSZXF1ZXN0Gh8ubGF0dGljZS52MS5HZXRMaXZlbmVzc1Jlc3BvbnNlEk4KC0dldFN0YW5kaW5nEh4ubGF0dGljZS52MS5HZXRTdGFuZGluZ1JlcXVlc3QaHy5sYXR0aWNlLnYxLkdldFN0YW5kaW5nUmVzcG9uc2USRQoIU3RlcERvd24SGy5sYXR0aWNlLnYxLlN0ZXBEb3duUmVxdWVzdBocLmxhdHRpY2UudjEuU3RlcERvd25SZXNwb25zZRJQCgtSZWFkSGlzdG9yeRIeLmxhdHRpY2UudjEuUmVhZEhpc3RvcnlSZXF1ZXN0Gh8ubGF0dGljZS52MS5SZWFkSGlzdG9yeVJlc3BvbnNlMAFiBnByb3RvMw", [file_lattice_v1_admin, file_lattice_v1_allocations, file_lattice_v1_terminal]);
 
 /**
  * @generated from message lattice.v1.GetStandingRequest
@@ -353,6 +355,94 @@ export const NodeLivenessSchema: GenMessage<NodeLiveness> = /*@__PURE__*/
   messageDesc(file_lattice_v1_peer, 13);
 
 /**
+ * @generated from message lattice.v1.RelayAttachRequest
+ */
+export type RelayAttachRequest = Message<"lattice.v1.RelayAttachRequest"> & {
+  /**
+   * In the first message.
+   *
+   * @generated from field: lattice.v1.RelayAttachStart start = 1;
+   */
+  start?: RelayAttachStart | undefined;
+
+  /**
+   * @generated from field: lattice.v1.AttachRequest input = 2;
+   */
+  input?: AttachRequest | undefined;
+};
+
+/**
+ * Describes the message lattice.v1.RelayAttachRequest.
+ * Use `create(RelayAttachRequestSchema)` to create a new message.
+ */
+export const RelayAttachRequestSchema: GenMessage<RelayAttachRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 14);
+
+/**
+ * @generated from message lattice.v1.RelayAttachStart
+ */
+export type RelayAttachStart = Message<"lattice.v1.RelayAttachStart"> & {
+  /**
+   * @generated from field: string allocation_id = 1;
+   */
+  allocationId: string;
+
+  /**
+   * @generated from field: uint32 attempt = 2;
+   */
+  attempt: number;
+
+  /**
+   * @generated from field: string node = 3;
+   */
+  node: string;
+
+  /**
+   * @generated from field: string user = 4;
+   */
+  user: string;
+
+  /**
+   * @generated from field: string command = 5;
+   */
+  command: string;
+
+  /**
+   * @generated from field: lattice.v1.TerminalSize size = 6;
+   */
+  size?: TerminalSize | undefined;
+
+  /**
+   * @generated from field: string term = 7;
+   */
+  term: string;
+};
+
+/**
+ * Describes the message lattice.v1.RelayAttachStart.
+ * Use `create(RelayAttachStartSchema)` to create a new message.
+ */
+export const RelayAttachStartSchema: GenMessage<RelayAttachStart> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 15);
+
+/**
+ * @generated from message lattice.v1.RelayAttachResponse
+ */
+export type RelayAttachResponse = Message<"lattice.v1.RelayAttachResponse"> & {
+  /**
+   * @generated from field: lattice.v1.AttachResponse output = 1;
+   */
+  output?: AttachResponse | undefined;
+};
+
+/**
+ * Describes the message lattice.v1.RelayAttachResponse.
+ * Use `create(RelayAttachResponseSchema)` to create a new message.
+ */
+export const RelayAttachResponseSchema: GenMessage<RelayAttachResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 16);
+
+/**
  * @generated from service lattice.v1.PeerService
  */
 export const PeerService: GenService<{
@@ -375,6 +465,16 @@ export const PeerService: GenService<{
     methodKind: "server_streaming";
     input: typeof RelayLogsRequestSchema;
     output: typeof RelayLogsResponseSchema;
+  },
+  /**
+   * A terminal, from the agent that is connected to the leader.
+   *
+   * @generated from rpc lattice.v1.PeerService.RelayAttach
+   */
+  relayAttach: {
+    methodKind: "bidi_streaming";
+    input: typeof RelayAttachRequestSchema;
+    output: typeof RelayAttachResponseSchema;
   },
   /**
    * When each node was last heard.
