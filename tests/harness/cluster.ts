@@ -19,6 +19,9 @@ export interface ClusterOptions {
   readonly serverDataDir?: string;
   /** Topology groups, given to the nodes in turn. */
   readonly groups?: readonly string[];
+  /** Further flags of every agent. */
+  readonly agentArgs?: readonly string[];
+  readonly agentEnv?: Readonly<Record<string, string>>;
 }
 
 const LOG_LINES_SHOWN = 40;
@@ -97,7 +100,8 @@ export class Cluster {
     const group = groups.length === 0 ? [] : ["--group", groups[this.nodeIds.indexOf(node) % groups.length] ?? ""];
     const dataDir = join(this.dir, `agent-${node}`);
     const agent = startProgram("lattice-agent", {
-      args: ["--node-id", node, "--server", this.#grpc, "--data-dir", dataDir, ...group],
+      args: ["--node-id", node, "--server", this.#grpc, "--data-dir", dataDir, ...group, ...(this.#options.agentArgs ?? [])],
+      ...(this.#options.agentEnv === undefined ? {} : { env: this.#options.agentEnv }),
       logFile: join(this.dir, `agent-${node}.log`),
     });
     this.#agents.set(node, agent);

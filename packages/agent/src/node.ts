@@ -20,6 +20,8 @@ import { attemptStatus, type Identity, orderOf, reportMessage } from "./link/mes
 import { type ReportBody, reportBuffer } from "./link/reports.ts";
 import type { Wheel } from "./link/wheel.ts";
 import { logStreams } from "./logs/log-streams.ts";
+import { keepMarks } from "./logs/marks.ts";
+import type { Shipper } from "./logs/ship/shipper.ts";
 import { isRecord, owed } from "./owed.ts";
 import type { Runtime, RuntimeListener } from "./runtime/runtime.ts";
 import { type Terminals, terminals } from "./terminal/terminals.ts";
@@ -38,6 +40,10 @@ export interface NodeOptions {
   readonly log: Logger;
   readonly vitals: () => { load1: number; memoryAvailableGb: number };
   readonly runtime: (listener: RuntimeListener) => Promise<Runtime>;
+  /** Notes when output was written, so that it can be asked for by time. */
+  readonly keepTimes?: boolean;
+  /** Sends output to a store; absent: it stays on the node. */
+  readonly shipper?: Shipper;
 }
 
 export interface Node {
@@ -77,6 +83,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   const runtime = await options.runtime({
     exited: (key, exit, atMs) => {
       screens.end(key, "the allocation has ended");
+      marks?.ended(key);
       on(key, { kind: "exited", exit, atMs });
     },
     dropped: (key) => attempts.delete(key),
@@ -86,11 +93,20 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     firstProcess: async (key) => (attempts.get(key)?.kind === "running" ? runtime.firstProcess(key) : null),
     walltimeLeftMs: (key) => walltimeLeft(attempts.get(key)),
   });
+  const { shipper } = options;
+  const logFile = (key: string, stream: "stdout" | "stderr") => runtime.logFile(key, stream);
+  const marks = options.keepTimes === true ? keepMarks({ live: () => live.keys(), logFile, now }) : null;
+  await shipper?.recover({ logFile, live: (key) => live.has(key) });
   await recoverAll();
   const opened = openLink({
     ...options,
     hello: () => create(pb.HelloSchema, { ...options.identity, attempts: held() }),
-    heartbeat: () => ({ running: live.size, ...options.vitals() }),
+    heartbeat: () => ({
+      running: live.size,
+      logBytesWaiting: shipper?.waitingBytes() ?? 0,
+      logBytesDropped: shipper?.droppedBytes() ?? 0,
+      ...options.vitals(),
+    }),
     welcomed: () => resend(opened),
     order: (message, client) => onOrder(message, client),
   });
@@ -102,6 +118,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     for (const [key, facts] of byArrival(found)) {
       lastArrivalMs = Math.max(lastArrivalMs, facts.order?.arrivedAtMs ?? 0);
       const first = recover(facts, now());
+      if (facts.order !== null) shipper?.add(key, facts.order);
       if (first.attempt === null) work.add(key, () => runtime.discard(key));
       if (facts.alive && (first.attempt?.kind === "running" || first.attempt?.kind === "stopping")) runtime.adopt(key);
       log.info({ attempt: key, state: first.attempt?.kind ?? "discarded" }, "found an attempt of an earlier life");
@@ -210,6 +227,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   async function perform(key: string, effect: Effect): Promise<void> {
     switch (effect.kind) {
       case "start": {
+        shipper?.add(key, effect.order);
         const result = await runtime.start(key, effect.order).catch((error: Error) => ({
           kind: "not_launched" as const,
           message: `cannot start: ${error.message}`,
@@ -274,8 +292,17 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     const known = parseAllocationId(order.allocationId) !== null;
     const stream = order.stream === pb.LogStream.STDERR ? "stderr" : "stdout";
     const path = known ? await runtime.logFile(key, stream) : null;
-    const { streamId, tail, follow } = order;
-    streams.open(client, { streamId, tail, follow, path, live: () => live.has(key) });
+    const { streamId, tail, follow, sinceMs, untilMs } = order;
+    streams.open(client, {
+      streamId,
+      tail,
+      follow,
+      path,
+      offset: Number(order.offset),
+      time: { sinceMs, untilMs },
+      start: (await shipper?.startOf(key, stream)) ?? 0,
+      live: () => live.has(key),
+    });
   }
 
   return {
@@ -295,7 +322,8 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       closed = true;
       unwritten.close();
       streams.closeAll();
-      await within(after, CLOSE_WAIT_MS, screens.closeAll());
+      marks?.close();
+      await within(after, CLOSE_WAIT_MS, Promise.all([screens.closeAll(), shipper?.close()]));
       timers.close();
       opened.close();
       await runtime.close();

@@ -78,6 +78,7 @@ export function agentOptions(server: string, dataDir: string, more: Partial<Agen
     logLevel: "silent",
     killWorkloadsOnExit: true,
     hardware: { features: [] },
+    logs: null,
     hollow: null,
     ...more,
   };

@@ -22,6 +22,8 @@ import type { History } from "./history/index.ts";
 import type { Leader } from "./leader/lead.ts";
 import { tooNewFor } from "./leader/versions.ts";
 import type { ReplicatedLog } from "./log/replicated-log.ts";
+import type { LogArchive, LogPiece } from "./logs/archive.ts";
+import { type LiveLogs, readLogs } from "./logs/read.ts";
 import { parsePeer } from "./peers/address.ts";
 import type { LeaderLine, Liveness } from "./peers/line.ts";
 import type { Roster } from "./peers/roster.ts";
@@ -50,6 +52,8 @@ export interface PlaneParts {
   readonly hub: AgentHub;
   readonly logs: LogRelay;
   readonly terminals: TerminalRelay;
+  /** Null: output is on the nodes alone. */
+  readonly archive: LogArchive | null;
   readonly history: History;
   readonly clock: Clock;
   /** The newest cycle of each vCluster. */
@@ -123,9 +127,15 @@ function liveness({ leader, hub, line }: PlaneParts, node: NodeId): Liveness {
   return { lastHeardAt: hub.lastHeard(node), connected: hub.connected(node) };
 }
 
-function logsOf({ leader, line, logs }: PlaneParts, query: LogsQuery, signal: AbortSignal) {
-  const peer = leader.sequencer() === null ? line.client() : null;
-  return peer === null ? logs.open(query, signal) : peer.logs(query, signal);
+async function* logsOf(parts: PlaneParts, query: LogsQuery, signal: AbortSignal): AsyncGenerator<LogPiece> {
+  const { archive, replica, history } = parts;
+  const live: LiveLogs = (asked, gone) => {
+    const peer = parts.leader.sequencer() === null ? parts.line.client() : null;
+    return peer === null ? parts.logs.open(asked, gone) : peer.logs(asked, gone);
+  };
+  const record = replica.view.allocation(query.allocation) ?? (await history.get(query.allocation));
+  const stored = archive === null || record === null ? null : await archive.find(query, record.spec);
+  yield* readLogs(query, stored, live, signal);
 }
 
 function terminalOf(

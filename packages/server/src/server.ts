@@ -20,6 +20,8 @@ import { startHistoryFill } from "./history/fill.ts";
 import { openHistory } from "./history/index.ts";
 import { startLeading } from "./leader/lead.ts";
 import { openLog } from "./log/index.ts";
+import { createLogArchive } from "./logs/archive.ts";
+import { openLogObjects } from "./logs/store.ts";
 import { createMetrics, type Logger } from "./observe/index.ts";
 import { mirrorState } from "./observe/mirror.ts";
 import { formatPeer, type PeerName, parsePeer } from "./peers/address.ts";
@@ -169,6 +171,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     hub,
     logs,
     terminals,
+    archive: config.logs.store === null ? null : createLogArchive(openLogObjects(config.logs.store, config.logs.s3)),
     history,
     clock,
     cycles,

@@ -47,6 +47,11 @@ export interface LogsQuery {
   readonly tail: number;
   /** Go on until the attempt has ended and its output is read. */
   readonly follow: boolean;
+  /** Where to begin. */
+  readonly offset: number;
+  /** Milliseconds since 1970; 0: no bound. */
+  readonly sinceMs: number;
+  readonly untilMs: number;
 }
 
 export interface TerminalQuery {

@@ -4,6 +4,7 @@
 import type { Duration } from "@lattice/core";
 import type { BackupConfig } from "./backup.ts";
 import type { ListenAddress } from "./listen.ts";
+import type { LogsConfig } from "./logs.ts";
 
 export interface Config {
   readonly server: {
@@ -48,6 +49,7 @@ export interface Config {
     readonly maxFinished: number;
     readonly maxFinishedAge: Duration;
   };
+  readonly logs: LogsConfig;
   readonly sessions: {
     /** A terminal is told when nothing was typed for so long; 0: never. */
     readonly idleTimeout: Duration;

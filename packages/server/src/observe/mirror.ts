@@ -23,6 +23,7 @@ export function mirrorState(metrics: Metrics, { replica, hub, terminals, history
     metrics.nodes(tally(replica.view.nodes(), (node) => node.state.kind));
     metrics.leading(leads());
     metrics.agentsConnected(hub.count);
+    metrics.output(hub.output());
     metrics.terminalsOpen(terminals.count);
     metrics.historyWaiting(history.waiting());
     const gap = history.gap();

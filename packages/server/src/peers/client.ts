@@ -145,6 +145,9 @@ async function* relayedLogs({ channel, proof }: Line, query: LogsQuery, signal: 
     stream: logStreamToProto(query.stream),
     tail: query.tail,
     follow: query.follow,
+    offset: String(query.offset),
+    sinceMs: query.sinceMs,
+    untilMs: query.untilMs,
   });
   const call = channel.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, proof);
   const stop = () => call.cancel();

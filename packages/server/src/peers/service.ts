@@ -108,6 +108,9 @@ const relayLogs =
         stream: logStreamFromProto(call.request.stream),
         tail: call.request.tail,
         follow: call.request.follow,
+        offset: Number(call.request.offset),
+        sinceMs: call.request.sinceMs,
+        untilMs: call.request.untilMs,
       },
       gone.signal,
     );
