@@ -17,6 +17,9 @@ import { ensureInstalled } from "./ensure-installed.mjs";
 const SYSTEM_PACKAGES = [
   { name: "util-linux", command: "setsid", reason: "a job that leaves its process group must still be ended" },
   { name: "util-linux", command: "nsenter", reason: "the full-disk test runs a server inside a small file system" },
+  { name: "bsdutils", command: "script", reason: "terminals are made by it" },
+  { name: "zstd", command: "zstd", reason: "stored output is compressed by it where Node cannot" },
+  { name: "tmux", command: "tmux", reason: "a person at a terminal is played with it" },
   { name: "mount", command: "mount", reason: "the full-disk test mounts that small file system" },
   { name: "etcd-server", command: "etcd", reason: "the shared log is tested against real etcd members" },
   { name: "openssl", command: "openssl", reason: "etcd members that ask for certificates need some" },

@@ -21,6 +21,9 @@ export interface ClusterOptions {
   readonly groups?: readonly string[];
   /** Home vClusters, by node; the others serve all. */
   readonly homes?: Readonly<Record<string, string>>;
+  /** Further flags of every agent. */
+  readonly agentArgs?: readonly string[];
+  readonly agentEnv?: Readonly<Record<string, string>>;
 }
 
 const LOG_LINES_SHOWN = 40;
@@ -101,7 +104,17 @@ export class Cluster {
     const home = this.#options.homes?.[node];
     if (home !== undefined) group.push("--home-vcluster", home);
     const agent = startProgram("lattice-agent", {
-      args: ["--node-id", node, "--server", this.#grpc, "--data-dir", dataDir, ...group],
+      args: [
+        "--node-id",
+        node,
+        "--server",
+        this.#grpc,
+        "--data-dir",
+        dataDir,
+        ...group,
+        ...(this.#options.agentArgs ?? []),
+      ],
+      ...(this.#options.agentEnv === undefined ? {} : { env: this.#options.agentEnv }),
       logFile: join(this.dir, `agent-${node}.log`),
     });
     this.#agents.set(node, agent);

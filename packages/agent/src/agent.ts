@@ -11,6 +11,9 @@ import { dialer } from "./link/dial.ts";
 import { hundredths, identityOf } from "./link/messages.ts";
 import { wheel } from "./link/wheel.ts";
 import { lockDataDir } from "./lock.ts";
+import { missingCompressor } from "./logs/ship/compress.ts";
+import { logShipper, type Shipper } from "./logs/ship/shipper.ts";
+import { openLogStore } from "./logs/store/store.ts";
 import { type Node, startNode } from "./node.ts";
 import type { AgentOptions } from "./options.ts";
 import { detectIsolation } from "./runtime/isolation/detect.ts";
@@ -56,6 +59,8 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     now: Date.now,
     log,
     vitals,
+    keepTimes: true,
+    ...(options.logs === null ? {} : { shipper: shipperOf(options.logs, { node: options.nodeId, dataDir, log }) }),
     runtime: (listener) => processRuntime({ nodeId: options.nodeId, bootId, dataDir, isolation, log, listener }),
   });
   return {
@@ -69,6 +74,16 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
       await unlock();
     },
   };
+}
+
+/** Throws when the store cannot be used at all, so that nobody relies on it in vain. */
+function shipperOf(
+  logs: NonNullable<AgentOptions["logs"]>,
+  of: { readonly node: string; readonly dataDir: string; readonly log: Logger },
+): Shipper {
+  const missing = missingCompressor();
+  if (missing !== null) throw new Error(missing);
+  return logShipper({ ...of, store: openLogStore(logs.store, process.env), limits: logs.limits, now: Date.now });
 }
 
 /** Workloads that are to end with the agent get this long to end by themselves. */

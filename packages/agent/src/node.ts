@@ -20,8 +20,11 @@ import { attemptStatus, type Identity, orderOf, reportMessage } from "./link/mes
 import { type ReportBody, reportBuffer } from "./link/reports.ts";
 import type { Wheel } from "./link/wheel.ts";
 import { logStreams } from "./logs/log-streams.ts";
+import { keepMarks } from "./logs/marks.ts";
+import type { Shipper } from "./logs/ship/shipper.ts";
 import { isRecord, owed } from "./owed.ts";
 import type { Runtime, RuntimeListener } from "./runtime/runtime.ts";
+import { type Terminals, terminals } from "./terminal/terminals.ts";
 import { attemptTimers } from "./timers.ts";
 
 export interface NodeOptions {
@@ -37,6 +40,10 @@ export interface NodeOptions {
   readonly log: Logger;
   readonly vitals: () => { load1: number; memoryAvailableGb: number };
   readonly runtime: (listener: RuntimeListener) => Promise<Runtime>;
+  /** Notes when output was written, so that it can be asked for by time. */
+  readonly keepTimes?: boolean;
+  /** Sends output to a store; absent: it stays on the node. */
+  readonly shipper?: Shipper;
 }
 
 export interface Node {
@@ -74,14 +81,32 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   let link: Link | null = null;
 
   const runtime = await options.runtime({
-    exited: (key, exit, atMs) => on(key, { kind: "exited", exit, atMs }),
+    exited: (key, exit, atMs) => {
+      screens.end(key, "the allocation has ended");
+      marks?.ended(key);
+      on(key, { kind: "exited", exit, atMs });
+    },
     dropped: (key) => attempts.delete(key),
   });
+  const screens: Terminals = terminals({
+    nodeId: options.identity.nodeId,
+    firstProcess: async (key) => (attempts.get(key)?.kind === "running" ? runtime.firstProcess(key) : null),
+    walltimeLeftMs: (key) => walltimeLeft(attempts.get(key)),
+  });
+  const { shipper } = options;
+  const logFile = (key: string, stream: "stdout" | "stderr") => runtime.logFile(key, stream);
+  const marks = options.keepTimes === true ? keepMarks({ live: () => live.keys(), logFile, now }) : null;
+  await shipper?.recover({ logFile, live: (key) => live.has(key) });
   await recoverAll();
   const opened = openLink({
     ...options,
     hello: () => create(pb.HelloSchema, { ...options.identity, attempts: held() }),
-    heartbeat: () => ({ running: live.size, ...options.vitals() }),
+    heartbeat: () => ({
+      running: live.size,
+      logBytesWaiting: shipper?.waitingBytes() ?? 0,
+      logBytesDropped: shipper?.droppedBytes() ?? 0,
+      ...options.vitals(),
+    }),
     welcomed: () => resend(opened),
     order: (message, client) => onOrder(message, client),
   });
@@ -93,6 +118,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     for (const [key, facts] of byArrival(found)) {
       lastArrivalMs = Math.max(lastArrivalMs, facts.order?.arrivedAtMs ?? 0);
       const first = recover(facts, now());
+      if (facts.order !== null) shipper?.add(key, facts.order);
       if (first.attempt === null) work.add(key, () => runtime.discard(key));
       if (facts.alive && (first.attempt?.kind === "running" || first.attempt?.kind === "stopping")) runtime.adopt(key);
       log.info({ attempt: key, state: first.attempt?.kind ?? "discarded" }, "found an attempt of an earlier life");
@@ -123,7 +149,10 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         const { graceSeconds, reason } = message.value;
         // 0 is "not said": then what the run order said holds.
         const graceMs = graceSeconds > 0 ? graceSeconds * 1000 : null;
-        withKey(message.value, (key) => on(key, { kind: "stop", graceMs, reason }));
+        withKey(message.value, (key) => {
+          screens.notice(key, stopText(reason, message.value.allocationId));
+          on(key, { kind: "stop", graceMs, reason });
+        });
         break;
       }
       case "forget":
@@ -139,6 +168,9 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       }
       case "openLogs":
         void openLogs(message.value, client);
+        break;
+      case "openTerminal":
+        withKey(message.value, () => screens.open(client, message.value));
         break;
       case "closeLogs":
         streams.close(message.value.streamId);
@@ -195,6 +227,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   async function perform(key: string, effect: Effect): Promise<void> {
     switch (effect.kind) {
       case "start": {
+        shipper?.add(key, effect.order);
         const result = await runtime.start(key, effect.order).catch((error: Error) => ({
           kind: "not_launched" as const,
           message: `cannot start: ${error.message}`,
@@ -239,6 +272,11 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     if (link?.connected() === true) link.send({ case: "report", value: reportMessage(pending) });
   }
 
+  function walltimeLeft(attempt: Attempt | undefined): number | null {
+    if (attempt?.kind !== "running" || attempt.limits.walltimeMs === null) return null;
+    return attempt.startedAtMs + attempt.limits.walltimeMs - now();
+  }
+
   function resend(to: Link): void {
     for (const pending of reports.pending()) to.send({ case: "report", value: reportMessage(pending) });
   }
@@ -254,8 +292,17 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     const known = parseAllocationId(order.allocationId) !== null;
     const stream = order.stream === pb.LogStream.STDERR ? "stderr" : "stdout";
     const path = known ? await runtime.logFile(key, stream) : null;
-    const { streamId, tail, follow } = order;
-    streams.open(client, { streamId, tail, follow, path, live: () => live.has(key) });
+    const { streamId, tail, follow, sinceMs, untilMs } = order;
+    streams.open(client, {
+      streamId,
+      tail,
+      follow,
+      path,
+      offset: Number(order.offset),
+      time: { sinceMs, untilMs },
+      start: (await shipper?.startOf(key, stream)) ?? 0,
+      live: () => live.has(key),
+    });
   }
 
   return {
@@ -275,6 +322,8 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       closed = true;
       unwritten.close();
       streams.closeAll();
+      marks?.close();
+      await within(after, CLOSE_WAIT_MS, Promise.all([screens.closeAll(), shipper?.close()]));
       timers.close();
       opened.close();
       await runtime.close();
@@ -290,4 +339,10 @@ async function within(after: After, limitMs: number, task: Promise<unknown>): Pr
     cancel = after(limitMs, resolve);
   });
   await Promise.race([task, late]).finally(cancel);
+}
+
+/** What a person at a terminal reads when the attempt is told to stop. */
+function stopText(reason: string, allocationId: string): string {
+  if (!/preempt/i.test(reason)) return `The allocation is being stopped${reason === "" ? "" : `: ${reason}`}.`;
+  return `Allocation preempted. Session suspended. Use 'lattice attach ${allocationId}' to reconnect after rescheduling.`;
 }

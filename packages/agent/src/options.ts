@@ -6,6 +6,7 @@ import { parseGroupId, parseNodeId, parseVClusterId } from "@lattice/core";
 import { Command, InvalidArgumentError } from "commander";
 import type { HardwareFlags } from "./discovery/hardware.ts";
 import { parseServer } from "./link/dial.ts";
+import { SHIP_LIMITS, type ShipLimits } from "./logs/ship/plan.ts";
 
 export interface AgentOptions {
   readonly nodeId: string;
@@ -19,6 +20,8 @@ export interface AgentOptions {
   readonly logLevel: string;
   readonly killWorkloadsOnExit: boolean;
   readonly hardware: HardwareFlags;
+  /** Null: output stays on the node. */
+  readonly logs: { readonly store: string; readonly limits: ShipLimits } | null;
   readonly hollow: {
     readonly count: number;
     readonly prefix: string;
@@ -56,6 +59,7 @@ export function parseOptions(
       powerWatts: flags.powerWatts,
       features: flags.feature,
     },
+    logs: flags.logStore === undefined ? null : { store: flags.logStore, limits: limitsOf(flags) },
     hollow:
       flags.hollow === undefined
         ? null
@@ -86,6 +90,10 @@ interface Flags {
   cxlMemoryGb?: number;
   powerWatts?: number;
   feature: string[];
+  logStore?: string;
+  logRing: number;
+  logBuffer: number;
+  logFlush: number;
   hollow?: number;
   hollowPrefix: string;
   hollowRuntime: number;
@@ -119,6 +127,10 @@ function commandLine(version: string): Command {
       (text, list: string[]) => [...list, text],
       [],
     )
+    .option("--log-store <place>", "keep output there: a folder or s3://bucket/prefix")
+    .option("--log-ring <mb>", "newest output of each log that stays on the node", whole(1, 1_000_000), 64)
+    .option("--log-buffer <mb>", "output of each log that may wait for the store", whole(1, 1_000_000), 256)
+    .option("--log-flush <seconds>", "longest wait before output goes to the store", positive, 10)
     .option("--kill-workloads-on-exit", "end all workloads when the agent is stopped", false)
     .option("--hollow <n>", "simulate n nodes that run nothing", whole(1, MAX_HOLLOW))
     .option("--hollow-prefix <text>", "simulated nodes are named by this and a number", "hollow-")
@@ -126,6 +138,16 @@ function commandLine(version: string): Command {
     .option("--hollow-group-size <n>", "simulated nodes in each topology group", whole(1, MAX_HOLLOW), 100)
     .option("--log-level <level>", LOG_LEVELS.join(", "), level, "info");
 }
+
+const BYTES_PER_MB = 1024 ** 2;
+
+const limitsOf = ({ logRing, logBuffer, logFlush }: Flags): ShipLimits => ({
+  ...SHIP_LIMITS,
+  ringBytes: logRing * BYTES_PER_MB,
+  bufferBytes: Math.max(logRing, logBuffer) * BYTES_PER_MB,
+  chunkBytes: Math.min(SHIP_LIMITS.chunkBytes, logRing * BYTES_PER_MB),
+  flushMs: logFlush * 1000,
+});
 
 function servers(text: string, list: string[]): string[] {
   try {

@@ -79,6 +79,7 @@ export function agentOptions(server: string, dataDir: string, more: Partial<Agen
     token: undefined,
     killWorkloadsOnExit: true,
     hardware: { features: [] },
+    logs: null,
     hollow: null,
     ...more,
   };

@@ -21,6 +21,8 @@ import { registerNode } from "./node/register.ts";
 import type { Applied, Outcome } from "./outcome.ts";
 import { commitPlan } from "./plan/commit.ts";
 import { preemptFor } from "./preemption/preempt.ts";
+import { closeSession } from "./session/close.ts";
+import { openSession } from "./session/open.ts";
 import { answerOnce, forgetOldRequests } from "./state/requests.ts";
 import { archiveFinished, setRetention } from "./state/retention.ts";
 import type { State } from "./state/state.ts";
@@ -95,6 +97,10 @@ function carryOut(step: Step, command: Command): Outcome {
       return setRetention(step, command);
     case "ledger.begin":
       return beginLedger(step);
+    case "session.open":
+      return openSession(step, command);
+    case "session.close":
+      return closeSession(step, command);
     case "cluster.restore_begin":
       return beginClusterRestore(step, command);
     case "cluster.restore_text":

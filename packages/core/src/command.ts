@@ -218,6 +218,22 @@ export interface BeginLedgerCommand {
   readonly kind: "ledger.begin";
 }
 
+/** A terminal is wanted in a running allocation. */
+export interface OpenSessionCommand {
+  readonly kind: "session.open";
+  readonly origin: Origin;
+  readonly allocation: AllocationId;
+}
+/** The allocation that was made for the session ends with it. */
+export interface CloseSessionCommand {
+  readonly kind: "session.close";
+  readonly origin: Origin;
+  readonly allocation: AllocationId;
+  readonly n: number;
+  /** Of the shell. */
+  readonly exitCode: number | null;
+}
+
 /** A backup goes into this cluster, which must be empty. `restore` names the backup. */
 export interface BeginRestoreCommand {
   readonly kind: "cluster.restore_begin";
@@ -265,6 +281,8 @@ export type Command =
   | UpdateVClusterCommand
   | SetRetentionCommand
   | BeginLedgerCommand
+  | OpenSessionCommand
+  | CloseSessionCommand
   | BeginRestoreCommand
   | RestoreTextCommand
   | CommitRestoreCommand

@@ -30,6 +30,7 @@ export { describeShortfall, fits, type Offer, type Shortfall, shortfalls } from 
 export * from "./node/topology.ts";
 export * from "./outcome.ts";
 export * from "./preemption/shield.ts";
+export { MAX_SESSIONS, OWN_SESSION, parseSessionId, type Session, sessionId, sessionsOf } from "./session/session.ts";
 export * from "./sharing/borrow.ts";
 export { stateHash, warmStateHash } from "./state/hash.ts";
 export { isFree } from "./state/indexes.ts";

@@ -26,6 +26,7 @@ export type RefusalCode =
   | "unknown_vcluster"
   | "already_exists"
   | "illegal_transition"
+  | "not_owner"
   | "quota_exceeded"
   | "tenant_mismatch"
   | "stale_plan"

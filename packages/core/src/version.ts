@@ -34,6 +34,8 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
   "vcluster.update": FIRST,
   "retention.set": FIRST,
   "ledger.begin": LEDGER_VERSION,
+  "session.open": 2,
+  "session.close": 2,
   "cluster.restore_begin": 2,
   "cluster.restore_text": 2,
   "cluster.restore_commit": 2,
@@ -50,7 +52,7 @@ export function versionNeeded(command: Command): number {
   // Servers of version 1 do not know these and would take placements that others refuse.
   const newer =
     requireConformance === true || requireUnifiedMemory === true || allowCxlMemory === true || maxGroups !== undefined;
-  return newer || command.spec.lifecycle.noPreempt === true ? 2 : version;
+  return newer || command.spec.lifecycle.noPreempt === true || command.spec.session === true ? 2 : version;
 }
 
 const SHARING = ["preempts", "preemptible", "borrows", "lending"] as const;

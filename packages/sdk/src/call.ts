@@ -2,6 +2,7 @@
 // It also remembers the newest log index that a change was answered with and sends it along, so
 // that a client reads its own writes through any server.
 
+import type { WebSocketConnection } from "@lattice/wire";
 import { errorFromAnswer, errorFromTransport } from "./error.ts";
 import { RetryableAnswer, type RetryPolicy, withRetries } from "./retry.ts";
 import {
@@ -31,6 +32,8 @@ export interface Caller {
   json<T>(call: Call, options?: CallOptions): Promise<T>;
   /** The answer with its body unread. `idleTimeoutMs` 0: may be silent for ever. */
   open(call: Call, options: CallOptions & { readonly idleTimeoutMs: number }): Promise<HttpResponse>;
+  /** At this path and query. */
+  webSocket(path: string, options: CallOptions): Promise<WebSocketConnection>;
 }
 
 export interface CallerSettings {
@@ -71,6 +74,16 @@ export function createCaller(settings: CallerSettings): Caller {
     open: async (call, options) => {
       const response = await attempt(call, options, () => once(call, options));
       return { ...response, body: readAsProblems(response.body, settings.baseUrl) };
+    },
+    webSocket: async (path, options) => {
+      const { openWebSocket } = await import("./transport/websocket.ts");
+      const request = {
+        url: settings.baseUrl + path,
+        headers: { ...settings.headers, ...(leastIndex > 0n ? { "x-lattice-min-index": String(leastIndex) } : {}) },
+        signal: options.signal,
+        timeoutMs: options.timeoutMs ?? settings.timeoutMs,
+      };
+      return attempt({ method: "GET", path, repeatable: false }, options, () => openWebSocket(request));
     },
     json: <T>(call: Call, options: CallOptions = {}) =>
       attempt(call, options, async () => {

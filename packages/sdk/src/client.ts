@@ -1,4 +1,4 @@
-// The client: every call of the three services over REST. It holds no state besides open
+// The client: every call of the services over REST, and terminals over WebSocket. It holds no state besides open
 // connections and the log index of its last change, and may be shared by many callers.
 
 import { type CallOptions, createCaller } from "./call.ts";
@@ -15,9 +15,11 @@ import { type AllocationCalls, allocationCalls } from "./calls/allocations.ts";
 import { type BackupCalls, backupCalls } from "./calls/backups.ts";
 import { type MemberCalls, memberCalls } from "./calls/members.ts";
 import { type NodeCalls, nodeCalls } from "./calls/nodes.ts";
+import { attachTo, type SessionCalls, sessionCalls } from "./calls/sessions.ts";
 import { type UsageCalls, usageCalls } from "./calls/usage.ts";
 import type { ClusterStatus } from "./cluster-types.ts";
 import { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
+import type { AttachOptions, Terminal } from "./terminal.ts";
 import { createFetchTransport } from "./transport/fetch.ts";
 import { createNodeTransport } from "./transport/node.ts";
 import type { Transport } from "./transport/transport.ts";
@@ -50,6 +52,9 @@ export interface LatticeClient extends AllocationCalls {
   readonly backups: BackupCalls;
   readonly usage: UsageCalls;
   readonly signals: SignalCalls;
+  readonly sessions: SessionCalls;
+  /** Opens a terminal in a running allocation. */
+  attach(id: string, options?: AttachOptions): Promise<Terminal>;
   clusterStatus(options?: CallOptions): Promise<ClusterStatus>;
   health(options?: CallOptions): Promise<Health>;
   /** Serving and caught up; throws the server's problem when it is not. */
@@ -77,6 +82,8 @@ export function createClient(options: ClientOptions): LatticeClient {
     backups: backupCalls(caller),
     usage: usageCalls(caller),
     signals: signalCalls(caller),
+    sessions: sessionCalls(caller),
+    attach: (id, attachOptions) => attachTo(caller, id, attachOptions),
     clusterStatus: (callOptions) => clusterStatus(caller, callOptions),
     health: (callOptions) => caller.json({ method: "GET", path: "/healthz", repeatable: true }, callOptions),
     ready: (callOptions) => caller.json({ method: "GET", path: "/readyz", repeatable: true }, callOptions),

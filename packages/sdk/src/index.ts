@@ -6,6 +6,7 @@ export type { AllocationCalls, ChangeOptions } from "./calls/allocations.ts";
 export type { BackupCalls } from "./calls/backups.ts";
 export type { MemberCalls } from "./calls/members.ts";
 export type { NodeCalls, NodeChangeOptions } from "./calls/nodes.ts";
+export type { CreatedSession, Session, SessionCalls, SessionPage } from "./calls/sessions.ts";
 export type { UsageCalls } from "./calls/usage.ts";
 export { type ClientOptions, createClient, type Health, type LatticeClient, normaliseUrl } from "./client.ts";
 export type * from "./cluster-types.ts";
@@ -13,6 +14,7 @@ export { LatticeError } from "./error.ts";
 export type * from "./explain-types.ts";
 export { backoffMs, DEFAULT_RETRY, type RetryPolicy, sleep } from "./retry.ts";
 export { parseEvents, type ServerSentEvent } from "./sse.ts";
+export type { AttachOptions, Terminal, TerminalEnd, TerminalSignalName, TerminalSize } from "./terminal.ts";
 export { createFetchTransport } from "./transport/fetch.ts";
 export { createNodeTransport } from "./transport/node.ts";
 export {

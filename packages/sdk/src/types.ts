@@ -181,6 +181,13 @@ export interface LogsFilter {
   readonly node?: string;
   /** Last lines only. */
   readonly tail?: number;
+  /** RFC 3339; output written from then on. */
+  readonly since?: string;
+  readonly until?: string;
+  /** In bytes, in each log. */
+  readonly offset?: string;
+  /** Bytes in all. */
+  readonly limit?: number;
   readonly attempt?: number;
 }
 

@@ -15,10 +15,14 @@ import type { AnswerTo, Insight, Question, QuestionKind } from "./insight/index.
 import type { Leader } from "./leader/lead.ts";
 import { tooNewFor } from "./leader/versions.ts";
 import type { ReplicatedLog } from "./log/replicated-log.ts";
+import type { LogArchive, LogPiece } from "./logs/archive.ts";
+import { type LiveLogs, readLogs } from "./logs/read.ts";
 import { parsePeer } from "./peers/address.ts";
 import type { LeaderLine, Liveness } from "./peers/line.ts";
 import type { Roster } from "./peers/roster.ts";
 import type { Replica } from "./replica/replica.ts";
+import type { TerminalRelay } from "./terminals/relay.ts";
+import { relayedTerminal } from "./terminals/relayed.ts";
 
 /** How long a follower waits to see what the leader has committed for it. */
 const CATCH_UP_MS = 5_000;
@@ -40,6 +44,9 @@ export interface PlaneParts {
   readonly backups: Backups;
   readonly hub: AgentHub;
   readonly logs: LogRelay;
+  readonly terminals: TerminalRelay;
+  /** Null: output is on the nodes alone. */
+  readonly archive: LogArchive | null;
   readonly history: History;
   readonly clock: Clock;
   readonly insight: Insight;
@@ -65,6 +72,7 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     consult: (question) => consult(parts, question),
     liveness: (node) => liveness(parts, node),
     logs: (query, signal) => logsOf(parts, query, signal),
+    terminal: (query, input, signal) => terminalOf(parts, query, input, signal),
     archived: (id) => history.get(id),
     archive: (query: HistoryQuery) => history.list(query),
     logStatus: () => ({
@@ -123,9 +131,23 @@ function liveness({ leader, hub, line }: PlaneParts, node: NodeId): Liveness {
   return { lastHeardAt: hub.lastHeard(node), connected: hub.connected(node) };
 }
 
-function logsOf({ leader, line, logs }: PlaneParts, query: LogsQuery, signal: AbortSignal) {
+async function* logsOf(parts: PlaneParts, query: LogsQuery, signal: AbortSignal): AsyncGenerator<LogPiece> {
+  const { archive, replica, history } = parts;
+  const live: LiveLogs = (asked, gone) => {
+    const peer = parts.leader.sequencer() === null ? parts.line.client() : null;
+    return peer === null ? parts.logs.open(asked, gone) : peer.logs(asked, gone);
+  };
+  const record = replica.view.allocation(query.allocation) ?? (await history.get(query.allocation));
+  const stored = archive === null || record === null ? null : await archive.find(query, record.spec);
+  yield* readLogs(query, stored, live, signal);
+}
+
+function terminalOf(
+  { leader, line, terminals }: PlaneParts,
+  ...[query, input, signal]: Parameters<ControlPlane["terminal"]>
+): ReturnType<ControlPlane["terminal"]> {
   const peer = leader.sequencer() === null ? line.client() : null;
-  return peer === null ? logs.open(query, signal) : peer.logs(query, signal);
+  return peer === null ? terminals.open(query, input, signal) : relayedTerminal(peer, query, input, signal);
 }
 
 function leaderId({ log }: PlaneParts): string | null {

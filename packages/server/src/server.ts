@@ -22,6 +22,8 @@ import { openHistory } from "./history/index.ts";
 import { createInsight } from "./insight/index.ts";
 import { startLeading } from "./leader/lead.ts";
 import { openLog } from "./log/index.ts";
+import { createLogArchive } from "./logs/archive.ts";
+import { openLogObjects } from "./logs/store.ts";
 import { createMetrics, type Logger } from "./observe/index.ts";
 import { mirrorState } from "./observe/mirror.ts";
 import { formatPeer, type PeerName, parsePeer } from "./peers/address.ts";
@@ -34,6 +36,7 @@ import { untilGone } from "./peers/until-gone.ts";
 import { createPlane } from "./plane.ts";
 import { openReplica } from "./replica/replica.ts";
 import { startSnapshotter } from "./replica/snapshotter.ts";
+import { createTerminalRelay } from "./terminals/relay.ts";
 
 export interface RunningServer {
   readonly rest: string;
@@ -94,6 +97,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     createTenants: config.api.autoCreateTenants,
   });
   replica.feed.onEvents(insight.saw);
+  const terminals = createTerminalRelay(hub, clock, {
+    perUser: config.rateLimits.attachMaxConcurrent,
+    idleWarningSeconds: config.sessions.idleTimeout / 1000,
+  });
   const roster = createRoster({ selfId: config.server.id, present: () => log.present() });
   const leader = startLeading({
     candidate: shared ? formatPeer(self) : config.server.id,
@@ -185,11 +192,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     backups,
     hub,
     logs,
+    terminals,
+    archive: config.logs.store === null ? null : createLogArchive(openLogObjects(config.logs.store, config.logs.s3)),
     history,
     clock,
     insight,
   });
-  mirrorState(metrics, { replica, hub, history, leads: () => leader.sequencer() !== null });
+  mirrorState(metrics, { terminals, replica, hub, history, leads: () => leader.sequencer() !== null });
 
   const authenticator = createAuthenticator(config.api.auth);
   const guard = createAgentGuard(config.api.auth.kind === "none" ? null : authenticator);
@@ -210,8 +219,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     metrics,
     authenticator,
     extraGrpcServices: [
-      guard.guarded(agentService({ context, leader, line, logs })),
-      ...(shared ? [peerService({ leader, replica, hub, logs, history, standing, insight, token: self.token })] : []),
+      guard.guarded(agentService({ context, leader, line, logs, terminals })),
+      ...(shared
+        ? [peerService({ leader, replica, hub, logs, terminals, history, standing, insight, token: self.token })]
+        : []),
     ],
   });
 

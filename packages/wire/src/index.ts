@@ -41,3 +41,5 @@ export { type Query, RESERVED_QUERY } from "./routes/query.ts";
 export * from "./routes/request.ts";
 export * from "./routes/routes.ts";
 export { nearest } from "./text/nearest.ts";
+export * from "./websocket/connection.ts";
+export * from "./websocket/frames.ts";

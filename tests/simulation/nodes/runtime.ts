@@ -132,6 +132,7 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
       machine.attempts.delete(key);
     },
     logFile: async () => null,
+    firstProcess: async () => null,
     close: async () => undefined,
   };
 }

@@ -22,6 +22,8 @@ export const noMetrics: Metrics = {
   leading: ignore,
   historyWaiting: ignore,
   historyGap: ignore,
+  terminalsOpen: ignore,
+  output: ignore,
   backup: ignore,
   onScrape: ignore,
   render: async () => "",

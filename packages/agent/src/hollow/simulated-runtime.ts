@@ -48,6 +48,7 @@ export function simulatedRuntime(defaultRuntimeMs: number, listener: RuntimeList
     },
     discard: async () => undefined,
     logFile: async () => null,
+    firstProcess: async () => null,
     async close() {
       for (const timer of running.values()) clearTimeout(timer);
       running.clear();

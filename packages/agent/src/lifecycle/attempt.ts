@@ -8,6 +8,7 @@ export interface Order {
   readonly attempt: number;
   readonly name: string;
   readonly tenant: string;
+  readonly project: string;
   readonly user: string;
   readonly vcluster: string;
   readonly entrypoint: string;

@@ -2,7 +2,7 @@
 // jitter, beats while connected. Everything said here can be lost with the stream; what must not
 // be lost is in the report buffer, whose owner sends it again after each welcome.
 
-import { create } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Client } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
@@ -22,7 +22,7 @@ export interface LinkOptions {
   readonly after?: After;
   readonly log: Logger;
   hello(): pb.Hello;
-  heartbeat(): { running: number; load1: number; memoryAvailableGb: number };
+  heartbeat(): Omit<MessageInitShape<typeof pb.HeartbeatSchema>, "$typeName" | "sequence">;
   welcomed(): void;
   /** An order other than the greeting; `client` is the channel it came by. */
   order(message: pb.ServerMessage["message"], client: Client): void;

@@ -14,6 +14,7 @@ export function orderOf(order: pb.RunOrder, arrivedAtMs: number): Order {
     attempt: order.attempt,
     name: order.name,
     tenant: order.tenant,
+    project: order.project,
     user: order.user,
     vcluster: order.vcluster,
     entrypoint: order.entrypoint,

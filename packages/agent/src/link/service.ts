@@ -1,4 +1,4 @@
-// The agent's side of the contract: the two calls of AgentService as grpc-js wants them, with the
+// The agent's side of the contract: the calls of AgentService as grpc-js wants them, with the
 // types of their messages.
 
 import { pb, serviceDefinition } from "@lattice/wire";
@@ -11,6 +11,7 @@ interface Call<Request, Response> {
 
 export const connectCall = callNamed<pb.AgentMessage, pb.ServerMessage>("Connect");
 export const sendLogsCall = callNamed<pb.AgentLogChunk, pb.SendLogsResponse>("SendLogs");
+export const serveTerminalCall = callNamed<pb.ServeTerminalRequest, pb.ServeTerminalResponse>("ServeTerminal");
 
 function callNamed<Request extends object, Response>(name: string): Call<Request, Response> {
   const method = serviceDefinition(pb.AgentService)[name];

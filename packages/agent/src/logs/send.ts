@@ -7,6 +7,8 @@ import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Client, ClientWritableStream } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
 import { sendLogsCall } from "../link/service.ts";
+import { growth } from "./growth.ts";
+import { offsetsFor, type TimeRange } from "./marks.ts";
 import { tailOffset } from "./tail.ts";
 
 export interface LogRequest {
@@ -14,6 +16,11 @@ export interface LogRequest {
   /** 0: from the start. */
   readonly tail: number;
   readonly follow: boolean;
+  /** Where to begin. */
+  readonly offset: number;
+  readonly time: TimeRange;
+  /** Below this the log holds nothing any more. */
+  readonly start: number;
   /** Null: the attempt is unknown here. */
   readonly path: string | null;
   /** Whether more may still be written to it. */
@@ -21,7 +28,7 @@ export interface LogRequest {
 }
 
 export const CHUNK_BYTES = 64 * 1024;
-/** How late a follower sees a new line at worst. */
+/** How late a follower sees a new line at worst; as a rule it is told at once. */
 const LOOK_EVERY_MS = 100;
 
 /** Resolves when the log is sent, the server has hung up, or `signal` fires. Never rejects. */
@@ -70,13 +77,18 @@ async function copy(outlet: Outlet, request: LogRequest, stop: AbortSignal): Pro
   if (file === null) return;
   try {
     const size = (await file.stat()).size;
-    let offset = request.tail > 0 ? await tailOffset(file, size, request.tail) : 0;
+    const range = await offsetsFor(path, request.time);
+    const tail = request.tail > 0 ? await tailOffset(file, size, request.tail) : 0;
+    let offset = Math.max(request.start, request.offset, range.start, tail);
+    const end = range.end ?? Number.POSITIVE_INFINITY;
     while (!stop.aborted) {
       // Asked before reading: what was written while it lived is in the file by then.
-      const mayGrow = request.follow && request.live();
-      offset = await drain(outlet, file, { streamId, offset }, stop);
-      if (!mayGrow) return;
-      await pause(LOOK_EVERY_MS, stop);
+      const mayGrow = request.follow && request.live() && offset < end;
+      const grown = mayGrow ? growth(path, stop) : null;
+      offset = await drain(outlet, file, { streamId, offset, end }, stop);
+      if (grown === null) return;
+      await grown.next(LOOK_EVERY_MS);
+      grown.close();
     }
   } finally {
     await file.close();
@@ -87,13 +99,14 @@ async function copy(outlet: Outlet, request: LogRequest, stop: AbortSignal): Pro
 async function drain(
   outlet: Outlet,
   file: FileHandle,
-  from: { readonly streamId: string; readonly offset: number },
+  from: { readonly streamId: string; readonly offset: number; readonly end: number },
   stop: AbortSignal,
 ): Promise<number> {
   let { offset } = from;
-  while (!stop.aborted) {
-    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-    const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, offset);
+  while (!stop.aborted && offset < from.end) {
+    const length = Math.min(CHUNK_BYTES, from.end - offset);
+    const buffer = Buffer.allocUnsafe(length);
+    const { bytesRead } = await file.read(buffer, 0, length, offset);
     if (bytesRead === 0) break;
     offset += bytesRead;
     await outlet({ streamId: from.streamId, data: buffer.subarray(0, bytesRead), offset: String(offset) });

@@ -33,6 +33,8 @@ export interface Runtime {
   discard(key: string): Promise<void>;
   /** Null: no such log here. */
   logFile(key: string, stream: "stdout" | "stderr"): Promise<string | null>;
+  /** Where a terminal enters a running attempt, and the file by which it joins its group; null: nowhere. */
+  firstProcess(key: string): Promise<{ readonly pid: number; readonly joinBy: string } | null>;
   /** Lets go of everything without touching a workload. */
   close(): Promise<void>;
 }

@@ -9,6 +9,7 @@ const order: Order = {
   allocationId: "7",
   attempt: 1,
   name: "",
+  project: "",
   tenant: "t",
   user: "u",
   vcluster: "v",

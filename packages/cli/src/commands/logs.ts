@@ -8,6 +8,7 @@ import { type Context, createContext } from "../context.ts";
 import { clean } from "../output/text.ts";
 import { writeBytes } from "../output/write-bytes.ts";
 import { parseCount } from "../parse/count.ts";
+import { parseMoment } from "../parse/moment.ts";
 import { endText, pendingText } from "./status/sentence.ts";
 
 interface LogsFlags {
@@ -17,6 +18,10 @@ interface LogsFlags {
   readonly node?: string;
   readonly tail?: number;
   readonly attempt?: number;
+  readonly since?: string;
+  readonly until?: string;
+  readonly offset?: number;
+  readonly limit?: number;
 }
 
 type Stream = "stdout" | "stderr";
@@ -30,6 +35,14 @@ export function define(command: Command): void {
     .option("--node <name>", "only of this node")
     .option("--tail <lines>", "only the last lines", (text) => parseCount(text, 1, 10_000_000))
     .option("--attempt <number>", "of this attempt; the newest otherwise", (text) => parseCount(text, 1, 1_000_000))
+    .option(
+      "--since <time>",
+      "what was written from then on: 2026-03-01T10:00:00Z, or 10m for ten minutes ago",
+      parseMoment,
+    )
+    .option("--until <time>", "what was written before", parseMoment)
+    .option("--offset <bytes>", "from this position of each log on", (text) => parseCount(text, 0, MAX_OFFSET))
+    .option("--limit <bytes>", "at most so many bytes of each stream", (text) => parseCount(text, 1, MAX_LIMIT))
     .action(async (id: string, flags: LogsFlags) => showLogs(await createContext(command), id, flags));
 }
 
@@ -69,7 +82,21 @@ const streamsOf = ({ stdout, stderr }: LogsFlags): readonly Stream[] => {
   return stdout === true ? ["stdout"] : ["stderr"];
 };
 
-const filterOf = ({ node, tail, attempt }: LogsFlags, stream: Stream): LogsFilter => ({
+const MAX_OFFSET = 10 ** 15 - 1;
+const MAX_LIMIT = 2 ** 32 - 1;
+
+const filterOf = (flags: LogsFlags, stream: Stream): LogsFilter => {
+  const { since, until, offset, limit } = flags;
+  return {
+    ...whereOf(flags, stream),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+    ...(offset === undefined ? {} : { offset: String(offset) }),
+    ...(limit === undefined ? {} : { limit }),
+  };
+};
+
+const whereOf = ({ node, tail, attempt }: LogsFlags, stream: Stream): LogsFilter => ({
   stream,
   ...(node === undefined ? {} : { node }),
   ...(tail === undefined ? {} : { tail }),

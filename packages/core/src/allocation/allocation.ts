@@ -2,6 +2,7 @@
 // replaces the record in its table.
 
 import type { AllocationId, Attempt, Instant, LogIndex, UserName } from "../ids.ts";
+import type { Session } from "../session/session.ts";
 import type { Past } from "./past.ts";
 import type { AllocationPhase } from "./phase.ts";
 import type { AllocationSpec } from "./spec.ts";
@@ -27,4 +28,6 @@ export interface Allocation {
   readonly backfilled: boolean;
   /** Absent: nothing to tell. */
   readonly past?: Past;
+  /** Who has a terminal in it. Absent: nobody. */
+  readonly sessions?: readonly Session[];
 }

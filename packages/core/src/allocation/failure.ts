@@ -60,6 +60,11 @@ export function fail(step: Step, record: Allocation, phase: PlacedPhase, failure
   letGo(step, record, phase, { gone, reason, ...(grace === undefined ? {} : { grace }) });
   const startedAt = phase.kind === "staging" ? null : phase.startedAt;
   const { nodes } = phase;
+  // A session that has had its time is over; nothing went wrong.
+  if (record.spec.session === true && reason === "walltime_exceeded") {
+    moveAllocation(step, record, { kind: "completed", nodes, startedAt, endedAt: step.at, exitCode, message });
+    return;
+  }
   moveAllocation(step, record, { kind: "failed", reason, nodes, startedAt, endedAt: step.at, exitCode, message });
 }
 

@@ -17,6 +17,8 @@ export interface AllocationSpec {
   readonly lifecycle: Lifecycle;
   /** Set SLURM_* variables beside LATTICE_*. */
   readonly slurmEnv: boolean;
+  /** Made for a terminal, and ended with it. Absent means no. */
+  readonly session?: boolean;
 }
 
 /** What each node runs. */

@@ -6,6 +6,7 @@ import type { AllocationId, Attempt, Instant, TenantId } from "../ids.ts";
 import { parseTenantId } from "../ids.ts";
 import { invariant } from "../invariant.ts";
 import type { Outcome, Refusal } from "../outcome.ts";
+import { OWN_SESSION } from "../session/session.ts";
 import type { View } from "../state/view.ts";
 import { accepted, quote, refuse, refuseFields, type Step } from "../step.ts";
 import { type Tenant, UNLIMITED } from "../tenant/tenant.ts";
@@ -72,6 +73,7 @@ function newAllocation(step: Step, { spec, origin }: SubmitCommand): Allocation 
     pendingSinceIndex: step.index,
     scores: {},
     backfilled: false,
+    ...(spec.session === true ? { sessions: [{ n: OWN_SESSION, user: origin.user, openedAt: step.at }] } : null),
   };
 }
 

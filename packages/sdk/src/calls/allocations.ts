@@ -2,6 +2,7 @@
 
 import type { Caller, CallOptions } from "../call.ts";
 import type { Explanation, PlanAnswer, Timeline } from "../explain-types.ts";
+import { followLogs } from "../follow-logs.ts";
 import { eachItem } from "../pages.ts";
 import { queryString } from "../query.ts";
 import type {
@@ -44,7 +45,7 @@ export interface AllocationCalls {
   watch(filter?: WatchFilter, options?: WatchOptions): AsyncGenerator<WatchEvent>;
   /** What has been written so far, as raw bytes. */
   logs(id: string, filter?: LogsFilter, options?: CallOptions): AsyncGenerator<Uint8Array>;
-  /** What is written until the allocation ends, as raw bytes. */
+  /** What is written until the allocation ends, as raw bytes; a server that goes away is waited for. */
   streamLogs(id: string, filter?: LogsFilter, options?: CallOptions): AsyncGenerator<Uint8Array>;
 }
 
@@ -100,8 +101,7 @@ export function allocationCalls(caller: Caller): AllocationCalls {
     timeline: (id, options) => caller.json({ method: "GET", path: at(id, "/timeline"), repeatable: true }, options),
     watch: (filter = {}, options) => watchEvents(caller, filter, options),
     logs: (id, filter = {}, options = {}) => rawBytes(caller, at(id, `/logs${queryString(filter)}`), options),
-    streamLogs: (id, filter = {}, options = {}) =>
-      rawBytes(caller, at(id, `/logs/stream${queryString(filter)}`), options),
+    streamLogs: (id, filter = {}, options = {}) => followLogs(caller, at(id, "/logs/stream"), filter, options),
   };
 }
 

@@ -80,7 +80,11 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
       return;
     }
     if (session === null) return;
-    if (body.case === "heartbeat") context.hub.heard(session, body.value.sequence);
+    if (body.case === "heartbeat") {
+      context.hub.heard(session, body.value.sequence);
+      const { logBytesWaiting: waiting, logBytesDropped: dropped } = body.value;
+      if (waiting > 0 || dropped > 0) context.hub.told(session, { waiting, dropped });
+    }
     if (body.case === "report") void report(session, body.value);
   });
   call.on("end", () => {

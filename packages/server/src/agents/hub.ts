@@ -31,6 +31,10 @@ export interface AgentHub {
   readonly count: number;
   /** Sequence numbers only grow within a stream; a repeated one is not a sign of life. */
   heard(session: AgentSession, sequence: number): boolean;
+  /** What a node says of its output on the way to the store. */
+  told(session: AgentSession, output: OutputFigures): void;
+  /** Of all nodes that have told. */
+  output(): OutputFigures;
   lastHeard(node: NodeId): Instant | null;
   /** When the node's agent last introduced itself, its fingerprint included; null: not since this server leads. */
   introduced(node: NodeId): Instant | null;
@@ -39,7 +43,14 @@ export interface AgentHub {
   close(): void;
 }
 
+/** Bytes of output that wait for the store, and that were dropped because it was away for too long. */
+export interface OutputFigures {
+  readonly waiting: number;
+  readonly dropped: number;
+}
+
 interface Presence {
+  output?: OutputFigures;
   session: AgentSession | null;
   sequence: number;
   heardAt: Instant;
@@ -95,6 +106,19 @@ export function createAgentHub(clock: Clock): AgentHub {
       presence.heardAt = clock.now();
       presence.heardSteady = steadyNow(clock);
       return true;
+    },
+    told(session, output) {
+      const presence = nodes.get(session.node);
+      if (presence?.session === session) presence.output = output;
+    },
+    output() {
+      let waiting = 0;
+      let dropped = 0;
+      for (const { output } of nodes.values()) {
+        waiting += output?.waiting ?? 0;
+        dropped += output?.dropped ?? 0;
+      }
+      return { waiting, dropped };
     },
     lastHeard: (node) => nodes.get(node)?.heardAt ?? null,
     introduced: (node) => nodes.get(node)?.introducedAt ?? null,

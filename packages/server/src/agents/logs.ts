@@ -81,6 +81,9 @@ export function createLogRelay(hub: AgentHub, clock: Clock): LogRelay {
           stream: logStreamToProto(query.stream),
           tail: query.tail,
           follow: query.follow,
+          offset: String(query.offset),
+          sinceMs: query.sinceMs,
+          untilMs: query.untilMs,
         }),
       });
       if (!asked) {

@@ -31,6 +31,7 @@ export function runOrder(allocation: Allocation, node: NodeId): ServerMessageBod
       attempt: allocation.attempt,
       name: spec.name,
       tenant: spec.tenant,
+      project: spec.project,
       user: allocation.user,
       vcluster: spec.vcluster,
       ...taskFields(spec.task),

@@ -11,8 +11,9 @@ import {
 import { pb, serviceDefinition } from "@lattice/wire";
 import type { GrpcService } from "../api/index.ts";
 import type { Leader } from "../leader/lead.ts";
-import { relayConnect, relaySendLogs } from "../peers/agents.ts";
+import { relayConnect, relaySendLogs, relayServeTerminal } from "../peers/agents.ts";
 import type { LeaderLine } from "../peers/line.ts";
+import type { ServeTerminalCall, TerminalRelay } from "../terminals/relay.ts";
 import { type ConnectCall, type ConnectContext, handleConnect } from "./connect.ts";
 import type { LogRelay } from "./logs.ts";
 import { createWaitingRoom } from "./waiting-room.ts";
@@ -22,11 +23,12 @@ export interface AgentServiceParts {
   readonly leader: Leader;
   readonly line: LeaderLine;
   readonly logs: LogRelay;
+  readonly terminals: TerminalRelay;
 }
 
 type ConnectStream = ServerDuplexStream<pb.AgentMessage, pb.ServerMessage>;
 
-export function agentService({ context, leader, line, logs }: AgentServiceParts): GrpcService {
+export function agentService({ context, leader, line, logs, terminals }: AgentServiceParts): GrpcService {
   const leads = () => leader.sequencer() !== null;
   const room = createWaitingRoom({ clock: context.clock, open: () => leads() || leaderAnswers(line) });
 
@@ -63,6 +65,11 @@ export function agentService({ context, leader, line, logs }: AgentServiceParts)
         const peer = leads() ? null : line.client();
         if (peer === null) return logs.receive(call, reply);
         relaySendLogs(peer.channel, call, reply);
+      },
+      serveTerminal(call: ServeTerminalCall) {
+        const peer = leads() ? null : line.client();
+        if (peer === null) terminals.receive(call);
+        else relayServeTerminal(peer, call);
       },
     },
   };

@@ -11,9 +11,11 @@ import type {
   LogIndex,
   NodeId,
   Outcome,
+  UserName,
   View,
 } from "@lattice/core";
 import type { PendingReason } from "@lattice/scheduler";
+import type { pb } from "@lattice/wire";
 import type { Backups } from "../backup/backups.ts";
 import type { AnswerTo, Question, QuestionKind } from "../insight/question.ts";
 import type { LogStatus } from "../log/replicated-log.ts";
@@ -46,6 +48,22 @@ export interface LogsQuery {
   readonly tail: number;
   /** Go on until the attempt has ended and its output is read. */
   readonly follow: boolean;
+  /** Where to begin. */
+  readonly offset: number;
+  /** Milliseconds since 1970; 0: no bound. */
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+export interface TerminalQuery {
+  readonly allocation: AllocationId;
+  readonly attempt: Attempt;
+  readonly node: NodeId;
+  readonly user: UserName;
+  /** "": the user's shell. */
+  readonly command: string;
+  readonly size: { readonly rows: number; readonly cols: number };
+  readonly term: string;
 }
 
 export interface HistoryQuery {
@@ -82,6 +100,12 @@ export interface ControlPlane {
   liveness(node: NodeId): { readonly lastHeardAt: Instant | null; readonly connected: boolean };
   /** Throws ProblemError `node_unreachable` when the node's agent is not connected. */
   logs(query: LogsQuery, signal: AbortSignal): AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
+  /** Throws ProblemError when it cannot be opened; ends with the command, the input or the signal. */
+  terminal(
+    query: TerminalQuery,
+    input: AsyncIterable<pb.AttachRequest>,
+    signal: AbortSignal,
+  ): AsyncIterable<pb.AttachResponse>;
   /** Finished allocations that have left the live state. */
   archived(id: AllocationId): Promise<Allocation | null>;
   archive(query: HistoryQuery): Promise<readonly Allocation[]>;

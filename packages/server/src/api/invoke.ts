@@ -65,7 +65,8 @@ export async function invokeUnary(door: Door, rpc: RpcName, request: Message, ar
 export async function* invokeStream(
   door: Door,
   rpc: RpcName,
-  request: Message,
+  /** Messages without end for what goes both ways. */
+  request: Message | AsyncIterable<Message>,
   arrival: Arrival & { readonly signal: AbortSignal },
 ): AsyncGenerator<Message> {
   const started = performance.now();
@@ -110,7 +111,8 @@ export function indexOf(door: Door, answer: Message): string {
 
 // The doors pair each RPC with its own message type; the table's type says the same per entry.
 const unary = (rpc: RpcName) => handlers[rpc] as unknown as UnaryHandler<Message, Message>;
-const streaming = (rpc: RpcName) => handlers[rpc] as unknown as StreamHandler<Message, Message>;
+const streaming = (rpc: RpcName) =>
+  handlers[rpc] as unknown as StreamHandler<Message | AsyncIterable<Message>, Message>;
 
 const callOf = ({ plane, config }: Door, { warnings }: Arrival, principal: Principal, signal: AbortSignal): Call => ({
   plane,

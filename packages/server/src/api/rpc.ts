@@ -6,13 +6,15 @@ import { pb } from "@lattice/wire";
 import type { Call } from "./call.ts";
 
 /** The services that people and programs call. Agents have their own. */
-export const SERVICES = [pb.AllocationService, pb.NodeService, pb.AdminService] as const;
+export const SERVICES = [pb.AllocationService, pb.SessionService, pb.NodeService, pb.AdminService] as const;
 
 type Service = (typeof SERVICES)[number];
 type Methods<S extends Service> = S["method"];
 
 export type UnaryHandler<I, O> = (call: Call, request: I) => Promise<O>;
 export type StreamHandler<I, O> = (call: Call, request: I) => AsyncIterable<O>;
+/** Both ways at once. */
+export type BidiHandler<I, O> = (call: Call, requests: AsyncIterable<I>) => AsyncIterable<O>;
 
 type HandlerOf<M> = M extends {
   methodKind: "unary";
@@ -26,13 +28,20 @@ type HandlerOf<M> = M extends {
         output: infer O extends DescMessage;
       }
     ? StreamHandler<MessageShape<I>, MessageShape<O>>
-    : never;
+    : M extends {
+          methodKind: "bidi_streaming";
+          input: infer I extends DescMessage;
+          output: infer O extends DescMessage;
+        }
+      ? BidiHandler<MessageShape<I>, MessageShape<O>>
+      : never;
 
 type TableOf<Name extends string, S extends Service> = {
   readonly [K in keyof Methods<S> & string as `${Name}.${Capitalize<K>}`]: HandlerOf<Methods<S>[K]>;
 };
 
 export type HandlerTable = TableOf<"AllocationService", typeof pb.AllocationService> &
+  TableOf<"SessionService", typeof pb.SessionService> &
   TableOf<"NodeService", typeof pb.NodeService> &
   TableOf<"AdminService", typeof pb.AdminService>;
 

@@ -38,13 +38,18 @@ export const backupSection = section({
     daily: span({ least: seconds(0), most: seconds(YEARS_S), preset: "30d" }),
     weekly: span({ least: seconds(0), most: seconds(YEARS_S), preset: "90d" }),
   }),
-  s3: section({
+  s3: s3Section(),
+});
+
+/** How an object store is spoken to. */
+export function s3Section() {
+  return section({
     endpoint: z.url({ protocol: /^https?$/, error: "is not a URL, for example https://s3.example.com" }).optional(),
     region: z.string().min(1).optional(),
     access_key_id: z.string().min(1).optional(),
     secret_access_key: z.string().min(1).optional(),
-  }),
-});
+  });
+}
 
 type ParsedBackup = z.output<typeof backupSection>;
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -81,7 +86,7 @@ export function completeBackup(backup: ParsedBackup, dataDir: string, environmen
   };
 }
 
-function s3Options({ s3 }: ParsedBackup, environment: Environment): S3Options | null {
+export function s3Options({ s3 }: Pick<ParsedBackup, "s3">, environment: Environment): S3Options | null {
   const accessKeyId = s3.access_key_id ?? environment.AWS_ACCESS_KEY_ID ?? "";
   const secretAccessKey = s3.secret_access_key ?? environment.AWS_SECRET_ACCESS_KEY ?? "";
   if (accessKeyId === "" || secretAccessKey === "") return null;

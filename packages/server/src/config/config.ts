@@ -5,6 +5,7 @@ import type { Duration } from "@lattice/core";
 import type { AuthConfig } from "./auth.ts";
 import type { BackupConfig } from "./backup.ts";
 import type { ListenAddress } from "./listen.ts";
+import type { LogsConfig } from "./logs.ts";
 
 export interface Config {
   readonly server: {
@@ -55,6 +56,15 @@ export interface Config {
   readonly retention: {
     readonly maxFinished: number;
     readonly maxFinishedAge: Duration;
+  };
+  readonly logs: LogsConfig;
+  readonly sessions: {
+    /** A terminal is told when nothing was typed for so long; 0: never. */
+    readonly idleTimeout: Duration;
+  };
+  readonly rateLimits: {
+    /** Terminals that one user may have open. */
+    readonly attachMaxConcurrent: number;
   };
   readonly backup: BackupConfig;
   readonly compat: {

@@ -12,6 +12,7 @@ import { z } from "zod";
 import { completeAuth } from "./auth.ts";
 import { completeBackup } from "./backup.ts";
 import type { Config } from "./config.ts";
+import { completeLogs } from "./logs.ts";
 import { completeQuorum } from "./quorum.ts";
 import { fileSchema, type ParsedFile } from "./schema.ts";
 
@@ -110,6 +111,9 @@ function complete(file: ParsedFile): Config {
       gracePeriod: file.node_agent.grace_period,
     },
     retention: { maxFinished: file.retention.max_finished, maxFinishedAge: file.retention.max_finished_age },
+    logs: completeLogs(file.logs, process.env),
+    sessions: { idleTimeout: file.sessions.idle_timeout },
+    rateLimits: { attachMaxConcurrent: file.rate_limits.attach_max_concurrent },
     backup: completeBackup(file.backup, dataDir, process.env),
     compat: { setSlurmEnv: file.compat.set_slurm_env },
     log: { level: file.log.level },

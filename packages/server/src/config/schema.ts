@@ -7,6 +7,7 @@ import { authFields, authProblems } from "./auth.ts";
 import { backupProblems, backupSection } from "./backup.ts";
 import { LOG_LEVELS } from "./config.ts";
 import { count, listen, listenIfStated, section, span } from "./fields.ts";
+import { logsProblems, logsSection } from "./logs.ts";
 import { quorumProblems, quorumSection } from "./quorum.ts";
 
 const DAY_S = 86_400;
@@ -47,6 +48,13 @@ export const fileSchema = section({
     max_finished: count(0, 1_000_000).default(10_000),
     max_finished_age: span({ least: seconds(1), most: seconds(3_650 * DAY_S), preset: "7d" }),
   }),
+  logs: logsSection,
+  sessions: section({
+    idle_timeout: span({ least: seconds(0), most: seconds(DAY_S), preset: "30m" }),
+  }),
+  rate_limits: section({
+    attach_max_concurrent: count(1, 10_000).default(5),
+  }),
   backup: backupSection,
   compat: section({ set_slurm_env: z.boolean().default(false) }),
   log: section({
@@ -57,6 +65,7 @@ export const fileSchema = section({
   for (const { path, message } of quorumProblems(file.quorum)) refuse(["quorum", ...path], message);
   for (const { path, message } of authProblems(file.api, process.env)) refuse(["api", ...path], message);
   for (const { path, message } of backupProblems(file.backup, process.env)) refuse(["backup", ...path], message);
+  for (const { path, message } of logsProblems(file.logs, process.env)) refuse(["logs", ...path], message);
   if (file.node_agent.heartbeat_timeout <= file.node_agent.heartbeat_interval)
     refuse(["node_agent", "heartbeat_timeout"], "must be longer than node_agent.heartbeat_interval");
   if (file.server.production && file.api.auto_create_tenants === true)

@@ -14,6 +14,9 @@ export interface Metrics extends SchedulingMetrics {
   allocations(byState: Readonly<Record<string, number>>): void;
   nodes(byState: Readonly<Record<string, number>>): void;
   agentsConnected(count: number): void;
+  terminalsOpen(count: number): void;
+  /** Of all agents that are connected here. */
+  output(bytes: { readonly waiting: number; readonly dropped: number }): void;
   /** Finished records that are not in the history yet; it stays near 0 unless the disk refuses. */
   historyWaiting(count: number): void;
   /** Entries of the log whose archived records may be missing from this server's history; 0: whole. */
@@ -52,6 +55,11 @@ export function createMetrics(): Metrics {
     allocations: (byState) => setAll(m.allocations, byState),
     nodes: (byState) => setAll(m.nodes, byState),
     agentsConnected: (count) => m.agents.set(count),
+    terminalsOpen: (count) => m.terminals.set(count),
+    output({ waiting, dropped }) {
+      m.outputWaiting.set(waiting);
+      m.outputDropped.set(dropped);
+    },
     historyWaiting: (count) => m.historyWaiting.set(count),
     historyGap: (entries) => m.historyGap.set(entries),
     membershipChange: (change) => m.membershipChanges.inc({ change }),
@@ -112,6 +120,13 @@ function defineMetrics(registry: Registry) {
     backups: counter("lattice_backups_total", "Scheduled backups, by what became of them.", ["result"]),
     backupBytes: gauge("lattice_backup_bytes", "Size of the newest scheduled backup.", []),
     backupTime: gauge("lattice_backup_written_timestamp_seconds", "When the newest scheduled backup was written.", []),
+    outputWaiting: gauge("lattice_log_bytes_waiting", "Output on nodes that waits for the log store.", []),
+    outputDropped: gauge(
+      "lattice_log_bytes_dropped",
+      "Output that agents dropped since they began, because the log store was away for too long.",
+      [],
+    ),
+    terminals: gauge("lattice_terminals_open", "Terminals that pass through this server to nodes.", []),
     agents: gauge("lattice_agents_connected", "Agents with an open stream.", []),
   };
 }

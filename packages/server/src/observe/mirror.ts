@@ -8,11 +8,12 @@ import type { Metrics } from "./metrics.ts";
 export interface Mirrored {
   readonly replica: Replica;
   readonly hub: AgentHub;
+  readonly terminals: { readonly count: number };
   readonly history: History;
   readonly leads: () => boolean;
 }
 
-export function mirrorState(metrics: Metrics, { replica, hub, history, leads }: Mirrored): void {
+export function mirrorState(metrics: Metrics, { replica, hub, terminals, history, leads }: Mirrored): void {
   replica.feed.onEvents((events) => {
     for (const { event } of events) metrics.event(event.kind);
   });
@@ -22,6 +23,8 @@ export function mirrorState(metrics: Metrics, { replica, hub, history, leads }: 
     metrics.nodes(tally(replica.view.nodes(), (node) => node.state.kind));
     metrics.leading(leads());
     metrics.agentsConnected(hub.count);
+    metrics.output(hub.output());
+    metrics.terminalsOpen(terminals.count);
     metrics.historyWaiting(history.waiting());
     const gap = history.gap();
     metrics.historyGap(gap === null ? 0 : gap.through - gap.after);

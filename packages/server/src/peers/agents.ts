@@ -2,7 +2,7 @@
 // that orders and reports take one way whatever server the agent found. When the leader changes
 // the stream ends, and the agent dials again.
 
-import { create } from "@bufbuild/protobuf";
+import { create, type Message } from "@bufbuild/protobuf";
 import {
   type Client,
   type ClientDuplexStream,
@@ -17,14 +17,26 @@ import type { PeerClient } from "./client.ts";
 
 const METHODS = serviceDefinition(pb.AgentService);
 
-export function relayConnect(peer: PeerClient, call: ServerDuplexStream<pb.AgentMessage, pb.ServerMessage>): void {
-  const { path, requestSerialize, responseDeserialize } = methodOf("Connect");
+export const relayConnect = (peer: PeerClient, call: ServerDuplexStream<pb.AgentMessage, pb.ServerMessage>): void =>
+  relayBothWays(peer, "Connect", call);
+
+export const relayServeTerminal = (
+  peer: PeerClient,
+  call: ServerDuplexStream<pb.ServeTerminalRequest, pb.ServeTerminalResponse>,
+): void => relayBothWays(peer, "ServeTerminal", call);
+
+function relayBothWays<Up extends Message, Down extends Message>(
+  peer: PeerClient,
+  name: "Connect" | "ServeTerminal",
+  call: ServerDuplexStream<Up, Down>,
+): void {
+  const { path, requestSerialize, responseDeserialize } = methodOf(name);
   const onward = peer.channel.makeBidiStreamRequest(
     path,
     requestSerialize,
     responseDeserialize,
     identityOf(call),
-  ) as unknown as ClientDuplexStream<pb.AgentMessage, pb.ServerMessage>;
+  ) as unknown as ClientDuplexStream<Up, Down>;
   let over = false;
   const end = () => {
     if (over) return;
@@ -34,14 +46,14 @@ export function relayConnect(peer: PeerClient, call: ServerDuplexStream<pb.Agent
     call.end();
   };
   const forget = peer.track(end);
-  call.on("data", (message: pb.AgentMessage) => {
+  call.on("data", (message: Up) => {
     if (!onward.write(message)) pause(call, onward);
   });
   call.on("end", () => onward.end());
   call.on("cancelled", end);
   call.on("error", end);
-  onward.on("data", (message: pb.ServerMessage) => {
-    if (!over) call.write(message);
+  onward.on("data", (message: Down) => {
+    if (!over && !call.write(message)) pause(onward, call);
   });
   onward.on("end", end);
   onward.on("error", end);
@@ -91,7 +103,7 @@ function pause(
   (sink as NodeJS.EventEmitter).once("drain", () => source.resume());
 }
 
-function methodOf(name: "Connect" | "SendLogs") {
+function methodOf(name: "Connect" | "SendLogs" | "ServeTerminal") {
   const method = METHODS[name];
   if (method === undefined) throw new Error(`the contract with agents has no ${name}`);
   return method;

@@ -36,7 +36,9 @@ export interface PeerClient {
   history(after: LogIndex, through: LogIndex, signal: AbortSignal): AsyncIterable<HistoryPage>;
   /** What only the leader's scheduler can tell. */
   consult<K extends QuestionKind>(question: Question<K>): Promise<AnswerTo<K>>;
-  /** The channel itself, for relaying an agent's streams. */
+  /** Shows the leader that a server of the cluster asks. */
+  readonly proof: Metadata;
+  /** The channel itself, for relaying streams. */
   readonly channel: Client;
   /** Ended with the line: a stream to a server that no longer leads is of no use to anybody. */
   track(end: () => void): () => void;
@@ -56,6 +58,7 @@ export function connectPeer({ address, token }: PeerName): PeerClient {
   const streams = new Set<() => void>();
   return {
     token,
+    proof,
     channel,
     track(end) {
       streams.add(end);
@@ -150,6 +153,9 @@ async function* relayedLogs({ channel, proof }: Line, query: LogsQuery, signal: 
     stream: logStreamToProto(query.stream),
     tail: query.tail,
     follow: query.follow,
+    offset: String(query.offset),
+    sinceMs: query.sinceMs,
+    untilMs: query.untilMs,
   });
   const call = channel.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, proof);
   const stop = () => call.cancel();
@@ -190,7 +196,7 @@ async function* historyPages(
 }
 
 /** The leader's own refusal when it sent one; else it could not be reached, and trying again may help. */
-function asProblem(error: ServiceError): ProblemError {
+export function asProblem(error: ServiceError): ProblemError {
   const details = error.metadata?.get(GRPC_DETAILS_TRAILER)[0];
   if (details instanceof Uint8Array) {
     return ProblemError.of(problemFromGrpc({ code: error.code, message: error.details, detailsBin: details }));
@@ -204,7 +210,7 @@ function asProblem(error: ServiceError): ProblemError {
  * For what clients wait for. They were judged before it came here, so "forbidden" is about the proof alone: the leader
  * was started again, and its earlier life still stands in the election.
  */
-function askedOfAnEarlierLife(error: unknown): never {
+export function askedOfAnEarlierLife(error: unknown): never {
   if (!(error instanceof ProblemError) || error.problem.code !== "forbidden") throw error;
   throw new ProblemError("not_leader", {
     detail: "The leading server was started again; another is being elected.",

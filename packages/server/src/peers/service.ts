@@ -13,6 +13,8 @@ import type { History } from "../history/index.ts";
 import type { Insight, Question } from "../insight/index.ts";
 import type { Leader } from "../leader/lead.ts";
 import type { Replica } from "../replica/replica.ts";
+import type { TerminalRelay } from "../terminals/relay.ts";
+import { answerRelayedTerminal, type RelayAttachCall } from "../terminals/relayed.ts";
 import { PEER_TOKEN_HEADER } from "./address.ts";
 import { type HistoryCall, sendHistory } from "./history.ts";
 import { ownStanding, type StandingParts } from "./standing.ts";
@@ -22,6 +24,7 @@ export interface PeerServiceParts {
   readonly replica: Replica;
   readonly hub: AgentHub;
   readonly logs: LogRelay;
+  readonly terminals: TerminalRelay;
   readonly history: History;
   readonly standing: StandingParts;
   readonly insight: Insight;
@@ -38,6 +41,7 @@ export function peerService(parts: PeerServiceParts): GrpcService {
     relayLogs: relayLogs(parts),
     readHistory: readHistory(parts),
     consult: consult(parts),
+    relayAttach: relayAttach(parts),
   };
   return { definition: serviceDefinition(pb.PeerService), implementation };
 }
@@ -120,6 +124,9 @@ const relayLogs =
         stream: logStreamFromProto(call.request.stream),
         tail: call.request.tail,
         follow: call.request.follow,
+        offset: Number(call.request.offset),
+        sinceMs: call.request.sinceMs,
+        untilMs: call.request.untilMs,
       },
       gone.signal,
     );
@@ -161,9 +168,21 @@ const readHistory =
     );
   };
 
+const relayAttach =
+  ({ terminals, token }: PeerServiceParts) =>
+  (call: RelayAttachCall) => {
+    if (!proves(call.metadata, token)) return refuseStream(call, stranger());
+    answerRelayedTerminal(terminals, call).then(
+      () => call.end(),
+      (error: unknown) => {
+        if (!call.cancelled) refuseStream(call, error);
+      },
+    );
+  };
+
 type LogsCall = Parameters<handleServerStreamingCall<pb.RelayLogsRequest, pb.RelayLogsResponse>>[0];
 
-function refuseStream(call: LogsCall | HistoryCall, error: unknown): void {
+function refuseStream(call: LogsCall | HistoryCall | RelayAttachCall, error: unknown): void {
   const status = statusOf(problemOf(error));
   call.emit("error", Object.assign(new Error(status.details), status));
 }

@@ -30,12 +30,17 @@ const SEES = [
   "AllocationService.Watch",
   "AllocationService.Explain",
   "AllocationService.GetTimeline",
+  "SessionService.GetSession",
+  "SessionService.ListSessions",
 ];
 const CHANGES = [
   "AllocationService.Submit",
   "AllocationService.Cancel",
   "AllocationService.Update",
   "AllocationService.Plan",
+  "SessionService.Attach",
+  "SessionService.CreateSession",
+  "SessionService.DeleteSession",
 ];
 const LOGS = ["AllocationService.GetLogs", "AllocationService.StreamLogs"];
 const DRAINS = ["NodeService.DrainNode", "NodeService.UndrainNode"];

@@ -50,6 +50,7 @@ export interface MemoryPlane extends ControlPlane {
   /** Forgets events up to and including this entry. */
   forgetEvents(through: number): void;
   output: (query: LogsQuery, signal: AbortSignal) => Chunks;
+  screen: ControlPlane["terminal"];
   readonly archiveRecords: Allocation[];
   readyReason: string;
   /** Commands that reached the log. */
@@ -151,6 +152,10 @@ export function memoryPlane(): MemoryPlane {
     consult: async (question) => insight.answer(question),
     liveness: () => ({ lastHeardAt: instant(EPOCH), connected: true }),
     logs: (query, signal) => plane.output(query, signal),
+    terminal: (query, input, signal) => plane.screen(query, input, signal),
+    async *screen() {
+      yield* [];
+    },
     archived: async (id) => archiveRecords.find((record) => record.id === id) ?? null,
     archive: async (query) => archived(archiveRecords, query),
     logStatus: () => ({

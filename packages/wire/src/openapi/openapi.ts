@@ -1,12 +1,13 @@
 // The OpenAPI 3.1 description of the REST API, derived from the same descriptors as the routes: it
 // cannot describe a route that does not exist, nor miss one.
 
-import type { DescField, DescMethod } from "@bufbuild/protobuf";
+import type { DescMethod } from "@bufbuild/protobuf";
 import { LogChunkSchema, SubmitRequestSchema } from "../../gen/lattice/v1/allocations_pb.ts";
 import { ProblemSchema } from "../../gen/lattice/v1/problem_pb.ts";
 import { ERRORS } from "../errors/catalogue.ts";
 import { PROBLEM_MEDIA_TYPE } from "../errors/problem-json.ts";
 import type { Json, JsonObject } from "../json/value.ts";
+import { isFlat } from "../routes/query.ts";
 import { type Route, routes } from "../routes/routes.ts";
 import { fieldSchema, refTo, schemasOf } from "./schemas.ts";
 import { SHORT_SUBMISSION } from "./short-submission.ts";
@@ -102,8 +103,7 @@ const pathParameters = ({ params }: Route): JsonObject[] =>
   params.map((name) => ({ name, in: "path", required: true, schema: { type: "string" } }));
 
 function queryParameters({ rpc, body, params, httpMethod, kind }: Route): JsonObject[] {
-  const flat = (field: DescField) => field.fieldKind !== "map" && field.message === undefined;
-  const fields = body === "*" ? [] : rpc.input.fields.filter((field) => flat(field) && !params.includes(field.name));
+  const fields = body === "*" ? [] : rpc.input.fields.filter((field) => isFlat(field) && !params.includes(field.name));
   const own = fields.map((field) => ({ name: field.name, in: "query", schema: fieldSchema(field) }));
   if (kind === "server_stream") return [...own, formatParameter(rpc)];
   return httpMethod === "GET" ? [...own, ...READ_PARAMETERS] : own;

@@ -27,7 +27,12 @@ export function queryToJson(fields: readonly DescField[], query: Query): Record<
   return out;
 }
 
-const isFlat = (field: DescField): boolean => field.fieldKind !== "map" && field.message === undefined;
+/** A point in time is written as one text. */
+export const isFlat = (field: DescField): boolean =>
+  field.fieldKind !== "map" && (field.message === undefined || isTimestamp(field));
+
+const isTimestamp = (field: DescField): boolean =>
+  field.fieldKind === "message" && field.message.typeName === "google.protobuf.Timestamp";
 
 function paramOf(field: DescField, given: string | readonly string[], problems: FieldList): Json {
   const texts = typeof given === "string" ? [given] : given;
@@ -45,7 +50,13 @@ function paramOf(field: DescField, given: string | readonly string[], problems: 
 
 /** What cannot be read stays text, and `fromJson` says what is wrong with it. */
 function scalarOf(field: DescField, text: string): Json {
-  if (field.enum !== undefined || field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES) return text;
+  if (
+    isTimestamp(field) ||
+    field.enum !== undefined ||
+    field.scalar === ScalarType.STRING ||
+    field.scalar === ScalarType.BYTES
+  )
+    return text;
   if (field.scalar === ScalarType.BOOL) return own(BOOLS, text.toLowerCase()) ?? text;
   return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }

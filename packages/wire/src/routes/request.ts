@@ -1,8 +1,9 @@
 // One HTTP request as the message of its RPC: path parameters, query and body together. A submission
 // passes through `normalise` on the way, so that every door takes the same short forms.
 
-import type { Message } from "@bufbuild/protobuf";
+import { create, type Message } from "@bufbuild/protobuf";
 import { SubmitRequestSchema } from "../../gen/lattice/v1/allocations_pb.ts";
+import { CreateSessionRequestSchema } from "../../gen/lattice/v1/terminal_pb.ts";
 import { fieldError } from "../errors/field-list.ts";
 import { fromJson } from "../json/from-json.ts";
 import { isObject, type Json, kindOf } from "../json/value.ts";
@@ -26,6 +27,7 @@ export function requestFromHttp(route: Route, input: HttpInput, warnings: string
     warnings.push(...found);
     return request;
   }
+  if (schema.typeName === CreateSessionRequestSchema.typeName) return sessionRequest(input, warnings);
   const fields: Record<string, Json> = route.body === "*" ? bodyOf(input) : queryOf(route, input);
   for (const name of route.params) {
     const value = input.params[name] ?? "";
@@ -36,6 +38,20 @@ export function requestFromHttp(route: Route, input: HttpInput, warnings: string
     fields[name] = value;
   }
   return fromJson(schema, fields);
+}
+
+/** `{ allocation_id }`, or a submission in any of its forms, which may stand under `session` as well. */
+function sessionRequest(input: HttpInput, warnings: string[]): Message {
+  const { session, allocation_id: allocationId, ...rest } = bodyOf(input);
+  if (allocationId !== undefined && allocationId !== null) {
+    return fromJson(CreateSessionRequestSchema, { ...rest, allocation_id: allocationId });
+  }
+  const { request, warnings: found } = submissionFromJson(isObject(session) ? { ...rest, ...session } : rest);
+  warnings.push(...found);
+  return create(CreateSessionRequestSchema, {
+    ...(request.allocation === undefined ? {} : { allocation: request.allocation }),
+    requestId: request.requestId,
+  });
 }
 
 /** With a body, all fields are in the body: a query parameter would be a second place for them. */

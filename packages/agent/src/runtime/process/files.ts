@@ -37,7 +37,7 @@ interface StoredOrder {
 }
 
 /** An older agent wrote orders that did not say these; all of them were exclusive. */
-const UNSAID = { exclusive: true, arrivedAtMs: 0 };
+const UNSAID = { exclusive: true, arrivedAtMs: 0, project: "" };
 
 const completed = (stored: StoredOrder | null): Order | null =>
   stored === null ? null : { ...UNSAID, ...stored.order };
@@ -79,6 +79,12 @@ export async function readPid(dir: string): Promise<number | null> {
   if (text === null) return null;
   const pid = Number.parseInt(text, 10);
   return Number.isNaN(pid) ? 0 : pid;
+}
+
+/** Of an attempt in namespaces of its own: the first process inside, as the node numbers it. */
+export async function readInitPid(dir: string): Promise<number | null> {
+  const pid = Number.parseInt((await readText(join(dir, "init.pid"))) ?? "", 10);
+  return pid > 0 ? pid : null;
 }
 
 async function changedAt(path: string): Promise<number> {

@@ -10,7 +10,7 @@ import type { Facts } from "../../lifecycle/recover.ts";
 import type { AttemptPlace, Isolation } from "../isolation/isolation.ts";
 import type { Runtime, RuntimeListener, StartResult } from "../runtime.ts";
 import { environment } from "./environment.ts";
-import { readAttempt, readPid, rewriteOrder, writeEnd, writeOrder, writeStop } from "./files.ts";
+import { readAttempt, readInitPid, readPid, rewriteOrder, writeEnd, writeOrder, writeStop } from "./files.ts";
 import { findWrapperOf, isWrapper, watchAdopted } from "./reattach.ts";
 import { RETENTION, type RetentionLimits, retention } from "./retention.ts";
 import { childEnd, launch } from "./start.ts";
@@ -150,6 +150,12 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
         if (await exists(dir)) return join(dir, stream);
       }
       return null;
+    },
+
+    async firstProcess(key) {
+      const leader = processes.get(key)?.leader;
+      if (leader === undefined || leader === null) return null;
+      return { pid: (await readInitPid(dirOf(key))) ?? leader, joinBy: await isolation.prepare(placeOf(key)) };
     },
 
     async close() {

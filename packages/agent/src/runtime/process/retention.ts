@@ -13,6 +13,9 @@ export interface RetentionLimits {
 /** Enough for a day of ordinary jobs on one node. */
 export const RETENTION: RetentionLimits = { attempts: 2_000, bytes: 4 * 1024 ** 3 };
 
+/** What `stat` counts in. */
+const STAT_BLOCK_BYTES = 512;
+
 export interface Retention {
   /** Takes up what an earlier life of this agent left. */
   load(): Promise<void>;
@@ -73,7 +76,8 @@ async function logBytes(dir: string): Promise<number> {
   const sizes = await Promise.all(
     ["stdout", "stderr"].map((name) =>
       stat(join(dir, name)).then(
-        (found) => found.size,
+        // What was freed at the front of a log takes no room.
+        (found) => Math.min(found.size, found.blocks * STAT_BLOCK_BYTES),
         () => 0,
       ),
     ),

@@ -27,6 +27,8 @@ const row = (...reach: readonly [Reach, Reach, Reach, Reach, Reach, Reach]): Row
 const seeWork = row("all", "tenant", "all", "tenant", "all", "tenant");
 const changeWork = row("all", "tenant", "own", "own", "none", "own");
 const readOutput = row("all", "tenant", "own", "own", "none", "own");
+/** A terminal is the owner's alone; the handler asks for that besides. */
+const openTerminal = row("all", "tenant", "own", "own", "none", "own");
 const seeCluster = row("all", "all", "all", "all", "all", "all");
 const changeNodes = row("all", "tenant", "all", "none", "none", "none");
 const disableNodes = row("all", "none", "all", "none", "none", "none");
@@ -46,6 +48,11 @@ export const RULES = {
   "AllocationService.Explain": seeWork,
   "AllocationService.Plan": changeWork,
   "AllocationService.GetTimeline": seeWork,
+  "SessionService.Attach": openTerminal,
+  "SessionService.CreateSession": changeWork,
+  "SessionService.GetSession": seeWork,
+  "SessionService.ListSessions": seeWork,
+  "SessionService.DeleteSession": changeWork,
   "NodeService.ListNodes": seeCluster,
   "NodeService.GetNode": seeCluster,
   "NodeService.DrainNode": changeNodes,

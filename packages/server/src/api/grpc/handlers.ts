@@ -1,11 +1,13 @@
 // The contract's services as grpc-js wants them: each method reads its metadata, goes through
 // `invoke`, and answers with a message or with a status that carries the problem.
 
-import type { DescService, Message } from "@bufbuild/protobuf";
+import type { DescMethod, DescService, Message } from "@bufbuild/protobuf";
 import {
+  type handleBidiStreamingCall,
   type handleServerStreamingCall,
   type handleUnaryCall,
   Metadata,
+  type ServerDuplexStream,
   type ServerWritableStream,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
@@ -41,9 +43,14 @@ export function serviceOf(door: Door, service: DescService): GrpcService {
   const implementation: UntypedServiceImplementation = {};
   for (const method of service.methods) {
     const rpc = `${service.name}.${method.name}` as RpcName;
-    implementation[method.name] = method.methodKind === "unary" ? unary(door, rpc) : streaming(door, rpc);
+    implementation[method.name] = implementationOf(door, rpc, method.methodKind);
   }
   return { definition: withLateRefusal(serviceDefinition(service)), implementation };
+}
+
+function implementationOf(door: Door, rpc: RpcName, kind: DescMethod["methodKind"]) {
+  if (kind === "unary") return unary(door, rpc);
+  return kind === "bidi_streaming" ? bothWays(door, rpc) : streaming(door, rpc);
 }
 
 /** grpc-js answers a decoder that throws with INTERNAL; a malformed message is the caller's fault. */
@@ -97,12 +104,27 @@ const streaming =
     void pump(call, source, gone.signal);
   };
 
+const bothWays =
+  (door: Door, rpc: RpcName): handleBidiStreamingCall<Decoded, Message> =>
+  (call) => {
+    const gone = new AbortController();
+    call.on("cancelled", () => gone.abort());
+    call.on("close", () => gone.abort());
+    const source = invokeStream(door, rpc, requestsOf(call), { ...arrivalOf(call.metadata), signal: gone.signal });
+    void pump(call, source, gone.signal);
+  };
+
+async function* requestsOf(call: AsyncIterable<Decoded>): AsyncGenerator<Message> {
+  for await (const request of call) {
+    if (request instanceof ProblemError) throw request;
+    yield request;
+  }
+}
+
+type Outlet = ServerWritableStream<Decoded, Message> | ServerDuplexStream<Decoded, Message>;
+
 /** At the client's pace: the source is not asked for more until the last message was taken. */
-async function pump(
-  call: ServerWritableStream<Decoded, Message>,
-  source: AsyncGenerator<Message>,
-  gone: AbortSignal,
-): Promise<void> {
+async function pump(call: Outlet, source: AsyncGenerator<Message>, gone: AbortSignal): Promise<void> {
   try {
     for await (const message of source) {
       if (gone.aborted) return;
@@ -120,7 +142,7 @@ const asError = (error: unknown): Error => {
   return Object.assign(new Error(status.details), status);
 };
 
-function drained(call: ServerWritableStream<Decoded, Message>, gone: AbortSignal): Promise<void> {
+function drained(call: Outlet, gone: AbortSignal): Promise<void> {
   if (gone.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const done = () => {

@@ -126,7 +126,7 @@ export async function update(call: Call, request: pb.UpdateAllocationRequest): P
   return create(pb.UpdateAllocationResponseSchema, { allocation: shown(call, now, true), logIndex: String(index) });
 }
 
-/** With what the caller left out; throws when it is not acceptable by itself. */
+/** With what the caller left out, also of a session; throws when it is not acceptable by itself. */
 export function completeSpec(call: Call, written: pb.AllocationSpec): AllocationSpec {
   const view = call.plane.view();
   const stated = specFromProto(written, {

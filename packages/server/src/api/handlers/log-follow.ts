@@ -7,6 +7,7 @@
 import { type AllocationId, type Attempt, isPlaced, type NodeId } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Call } from "../call.ts";
+import type { LogsQuery } from "../control-plane.ts";
 import { LOG_RETRY_MS } from "../limits/limits.ts";
 import { pause } from "../streams/pause.ts";
 
@@ -19,13 +20,13 @@ export interface LogSource {
 
 export async function* followLog(
   call: Call,
-  source: LogSource & { readonly tail: number },
+  source: LogSource & Pick<LogsQuery, "tail" | "offset" | "sinceMs" | "untilMs">,
 ): AsyncGenerator<{ readonly data: Uint8Array; readonly offset: number }> {
   let tail = source.tail;
-  let passed = 0;
+  let passed = source.offset;
   while (!call.signal.aborted) {
     try {
-      for await (const chunk of call.plane.logs({ ...source, tail, follow: true }, call.signal)) {
+      for await (const chunk of call.plane.logs({ ...source, tail, offset: passed, follow: true }, call.signal)) {
         const data = unseen(chunk, passed);
         if (data.length === 0) continue;
         passed = chunk.offset;

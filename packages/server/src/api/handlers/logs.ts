@@ -4,9 +4,10 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type Allocation, type Attempt, attempt, isFinal, type NodeId, parseNodeId } from "@lattice/core";
-import { logStreamToProto, pb } from "@lattice/wire";
+import { logStreamToProto, pb, timestampToMs } from "@lattice/wire";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
+import type { LogsQuery } from "../control-plane.ts";
 import { merge } from "../streams/merge.ts";
 import { find, ownerOf } from "./allocations.ts";
 import { followLog, type LogSource } from "./log-follow.ts";
@@ -17,25 +18,48 @@ export async function* getLogs(call: Call, request: pb.LogsRequest): AsyncGenera
   const record = await find(call, request.id);
   authorize(call.principal, "AllocationService.GetLogs", ownerOf(record));
   const wanted = attemptOf(record, request.attempt);
+  const range = rangeOf(request);
   if (wanted === null) return;
+  let left = request.limit === 0 ? Number.POSITIVE_INFINITY : request.limit;
   for (const source of sourcesOf(record, wanted, request)) {
-    for await (const chunk of call.plane.logs({ ...source, tail: request.tail, follow: false }, call.signal))
-      yield chunkOf(source, chunk);
+    const query = { ...source, ...range, tail: request.tail, follow: false };
+    for await (const chunk of call.plane.logs(query, call.signal)) {
+      const { data, offset } = chunk;
+      yield chunkOf(source, data.length <= left ? chunk : cut(data, offset, left));
+      left -= data.length;
+      if (left <= 0) return;
+    }
   }
 }
+
+/** The first bytes of a chunk. */
+const cut = (data: Uint8Array, offset: number, length: number): Chunk => ({
+  data: data.subarray(0, length),
+  offset: offset - data.length + length,
+});
 
 export async function* streamLogs(call: Call, request: pb.LogsRequest): AsyncGenerator<pb.LogChunk> {
   let record = await find(call, request.id);
   authorize(call.principal, "AllocationService.StreamLogs", ownerOf(record));
   if (request.attempt > record.attempt) throw noSuchAttempt(record);
-  let followed = attempt(0);
+  const range = rangeOf(request);
+  const seen = resumeOf(request);
+  const tail = seen.positions.size > 0 ? 0 : request.tail;
+  // What is taken up again goes on in the attempt that was seen last.
+  let followed = attempt(Math.max(0, seen.attempt - 1));
+  let first = true;
   while (!call.signal.aborted) {
     const next = request.attempt > 0 ? attempt(request.attempt) : record.attempt;
     if (next > followed && ("nodes" in record.phase || request.node !== "" || request.attempt > 0)) {
-      const tail = followed === 0 ? request.tail : 0;
       const sources = sourcesOf(record, next, request);
-      yield* merge(sources.map((source) => labelled(source, followLog(call, { ...source, tail }))));
+      yield* merge(
+        sources.map((source) => {
+          const offset = seen.positions.get(positionKey(source)) ?? range.offset;
+          return labelled(source, followLog(call, { ...source, ...range, offset, tail: first ? tail : 0 }));
+        }),
+      );
       followed = next;
+      first = false;
       // A named attempt or node is followed for its own sake, not into the next attempt.
       if (request.attempt > 0 || request.node !== "") return;
     }
@@ -46,6 +70,35 @@ export async function* streamLogs(call: Call, request: pb.LogsRequest): AsyncGen
     record = await find(call, request.id);
   }
 }
+
+function rangeOf(request: pb.LogsRequest): Pick<LogsQuery, "offset" | "sinceMs" | "untilMs"> {
+  if (request.offset !== "" && !/^[0-9]{1,15}$/.test(request.offset))
+    throw invalid("offset", "is not a position in a log", "Pass the offset of a chunk, in bytes.");
+  const sinceMs = request.since === undefined ? 0 : timestampToMs(request.since);
+  const untilMs = request.until === undefined ? 0 : timestampToMs(request.until);
+  if (untilMs > 0 && untilMs < sinceMs) throw invalid("until", "is before since");
+  return { offset: Number(request.offset), sinceMs, untilMs };
+}
+
+interface Seen {
+  readonly attempt: number;
+  readonly positions: ReadonlyMap<string, number>;
+}
+
+/** Of a stream that is taken up again: the newest attempt it has shown, and how far each log was. */
+function resumeOf(request: pb.LogsRequest): Seen {
+  const positions = new Map<string, number>();
+  let newest = 0;
+  for (const [i, text] of request.resume.entries()) {
+    const match = /^([0-9]{1,6}):([^:]{1,63}):(stdout|stderr):([0-9]{1,15})$/.exec(text);
+    if (match === null) throw invalid(`resume[${i}]`, "is not attempt:node:stream:offset");
+    newest = Math.max(newest, Number(match[1]));
+    positions.set(`${match[1]}:${match[2]}:${match[3]}`, Number(match[4]));
+  }
+  return { attempt: newest, positions };
+}
+
+const positionKey = ({ attempt: number, node, stream }: LogSource): string => `${number}:${node}:${stream}`;
 
 /** Null: it was never placed, so there is nothing yet. */
 function attemptOf(record: Allocation, asked: number): Attempt | null {
@@ -109,4 +162,5 @@ const chunkOf = (source: LogSource, { data, offset }: Chunk): pb.LogChunk =>
     stream: logStreamToProto(source.stream),
     data,
     offset: String(offset),
+    attempt: source.attempt,
   });

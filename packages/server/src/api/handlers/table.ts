@@ -10,8 +10,10 @@ import * as logs from "./logs.ts";
 import * as members from "./members.ts";
 import * as nodes from "./nodes.ts";
 import { plan } from "./plan.ts";
+import * as sessions from "./sessions.ts";
 import * as signals from "./signals.ts";
 import * as tenants from "./tenants.ts";
+import * as terminals from "./terminals.ts";
 import { getTimeline } from "./timeline.ts";
 import * as usage from "./usage.ts";
 import * as vclusters from "./vclusters.ts";
@@ -29,6 +31,11 @@ export const handlers: HandlerTable = {
   "AllocationService.Explain": explain,
   "AllocationService.Plan": plan,
   "AllocationService.GetTimeline": getTimeline,
+  "SessionService.Attach": terminals.attach,
+  "SessionService.CreateSession": sessions.createSession,
+  "SessionService.GetSession": sessions.getSession,
+  "SessionService.ListSessions": sessions.listSessions,
+  "SessionService.DeleteSession": sessions.deleteSession,
   "NodeService.ListNodes": nodes.listNodes,
   "NodeService.GetNode": nodes.getNode,
   "NodeService.DrainNode": nodes.drainNode,

@@ -22,6 +22,17 @@ export const MAX_PARAM_LENGTH = 1_024;
 export const MAX_REASON_LENGTH = 1_024;
 export const MAX_DESCRIPTION_LENGTH = 1_024;
 
+/** Of a command line for a terminal. */
+export const MAX_COMMAND_LENGTH = 128 * 1024 - 1;
+export const MAX_TERM_LENGTH = 64;
+/** Rows or columns; the kernel's own limit is 65,535. */
+export const MAX_TERMINAL_SIDE = 4_096;
+/** A paste into a terminal comes in pieces; no one of them needs to be larger. */
+export const MAX_TERMINAL_FRAME_BYTES = 1024 * 1024;
+/** Between two signs of life from a person's end of a terminal that is asked for them. */
+export const TERMINAL_PING_MS = 30_000;
+export const TERMINAL_SILENCE_MS = 90_000;
+
 /** How long a read waits for the index it must see. */
 export const READ_WAIT_MS = 10_000;
 

@@ -2,6 +2,7 @@
 // reach a loopback port, so without authentication a page from elsewhere is turned away: by its
 // Origin, and, where a name was made to point here (DNS rebinding), by its Host.
 
+import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { ProblemError } from "@lattice/wire";
@@ -14,12 +15,19 @@ export function addOriginCheck(app: FastifyInstance, { config }: Door): void {
   // Nearly every request names the same host.
   let known = "";
   app.addHook("onRequest", (request, _reply, done) => {
-    const { origin, host = "" } = request.headers;
-    if (origin !== undefined && !sameHost(origin, host)) return done(foreign(`pages of ${origin}`));
-    if (local && host !== known && !isOwnName(host)) return done(foreign(`requests for the host ${host}`));
+    const { host = "" } = request.headers;
+    const refusal = host === known && request.headers.origin === undefined ? null : foreignOf(request.headers, local);
+    if (refusal !== null) return done(refusal);
     known = host;
     done();
   });
+}
+
+/** Null: the request comes from here. Also asked for WebSockets, which no hook sees. */
+export function foreignOf(headers: IncomingHttpHeaders, local: boolean): ProblemError | null {
+  const { origin, host = "" } = headers;
+  if (origin !== undefined && !sameHost(origin, host)) return foreign(`pages of ${origin}`);
+  return local && !isOwnName(host) ? foreign(`requests for the host ${host}`) : null;
 }
 
 function sameHost(origin: string, host: string): boolean {

@@ -17,6 +17,7 @@ import { addOriginCheck } from "./origin.ts";
 import { addPages } from "./pages.ts";
 import { answerUnreadable, problemOfError, sendProblem } from "./problems.ts";
 import { addRoutes } from "./routes.ts";
+import { serveTerminals } from "./terminals.ts";
 
 export interface Listener {
   readonly port: number;
@@ -28,11 +29,13 @@ export async function startRest(door: Door, address: ListenAddress): Promise<Lis
   const app = createApp(door);
   await app.listen({ host: address.host, port: address.port });
   app.server.headersTimeout = HEADERS_TIMEOUT_MS;
+  const terminals = serveTerminals(app.server, door);
   const bound = app.server.address();
   return {
     port: typeof bound === "object" && bound !== null ? bound.port : address.port,
     async close(deadlineMs) {
       const timer = setTimeout(() => app.server.closeAllConnections(), deadlineMs);
+      terminals.close();
       try {
         await app.close();
       } finally {

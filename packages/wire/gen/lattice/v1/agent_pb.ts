@@ -10,13 +10,15 @@ import type { AllocationState, LogStream } from "./allocations_pb.ts";
 import { file_lattice_v1_allocations } from "./allocations_pb.ts";
 import type { Capabilities } from "./nodes_pb.ts";
 import { file_lattice_v1_nodes } from "./nodes_pb.ts";
+import type { AttachRequest, AttachResponse, TerminalSize } from "./terminal_pb.ts";
+import { file_lattice_v1_terminal } from "./terminal_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file lattice/v1/agent.proto.
  */
 export const file_lattice_v1_agent: GenFile = /*@__PURE__*/
-  fileDesc("ChZsYXR0aWNlL3YxL2FnZW50LnByb3RvEgpsYXR0aWNlLnYxIo8BCgxBZ2VudE1lc3NhZ2USIgoFaGVsbG8YASABKAsyES5sYXR0aWNlLnYxLkhlbGxvSAASKgoJaGVhcnRiZWF0GAIgASgLMhUubGF0dGljZS52MS5IZWFydGJlYXRIABIkCgZyZXBvcnQYAyABKAsyEi5sYXR0aWNlLnYxLlJlcG9ydEgAQgkKB21lc3NhZ2UigwIKBUhlbGxvEg8KB25vZGVfaWQYASABKAkSGAoQcHJvdG9jb2xfdmVyc2lvbhgCIAEoDRIVCg1hZ2VudF92ZXJzaW9uGAMgASgJEg8KB2Jvb3RfaWQYBCABKAkSLgoMY2FwYWJpbGl0aWVzGAUgASgLMhgubGF0dGljZS52MS5DYXBhYmlsaXRpZXMSDQoFZ3JvdXAYBiABKAkSEwoLY29uZm9ybWFuY2UYByABKAkSDwoHYWRkcmVzcxgIIAEoCRIrCghhdHRlbXB0cxgJIAMoCzIZLmxhdHRpY2UudjEuQXR0ZW1wdFN0YXR1cxIVCg1ob21lX3ZjbHVzdGVyGAogASgJImMKDUF0dGVtcHRTdGF0dXMSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEioKBXN0YXRlGAMgASgOMhsubGF0dGljZS52MS5BbGxvY2F0aW9uU3RhdGUiWgoJSGVhcnRiZWF0EhAKCHNlcXVlbmNlGAEgASgNEg8KB3J1bm5pbmcYAiABKA0SDQoFbG9hZDEYAyABKAESGwoTbWVtb3J5X2F2YWlsYWJsZV9nYhgEIAEoASLCAQoGUmVwb3J0EhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIqCgVzdGF0ZRgDIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlEhYKCWV4aXRfY29kZRgEIAEoBUgAiAEBEg4KBnJlYXNvbhgFIAEoCRIPCgdtZXNzYWdlGAYgASgJEg0KBWF0X21zGAcgASgBEg4KBm51bWJlchgIIAEoDUIMCgpfZXhpdF9jb2RlIt8CCg1TZXJ2ZXJNZXNzYWdlEiYKB3dlbGNvbWUYASABKAsyEy5sYXR0aWNlLnYxLldlbGNvbWVIABIjCgNydW4YAiABKAsyFC5sYXR0aWNlLnYxLlJ1bk9yZGVySAASJQoEc3RvcBgDIAEoCzIVLmxhdHRpY2UudjEuU3RvcE9yZGVySAASJAoDYWNrGAQgASgLMhUubGF0dGljZS52MS5SZXBvcnRBY2tIABIpCgZmb3JnZXQYBSABKAsyFy5sYXR0aWNlLnYxLkZvcmdldE9yZGVySAASKQoJb3Blbl9sb2dzGAYgASgLMhQubGF0dGljZS52MS5PcGVuTG9nc0gAEisKCmNsb3NlX2xvZ3MYByABKAsyFS5sYXR0aWNlLnYxLkNsb3NlTG9nc0gAEiYKB3JlZnVzZWQYCCABKAsyEy5sYXR0aWNlLnYxLlJlZnVzZWRIAEIJCgdtZXNzYWdlIloKB1dlbGNvbWUSGAoQcHJvdG9jb2xfdmVyc2lvbhgBIAEoDRIWCg5zZXJ2ZXJfdmVyc2lvbhgCIAEoCRIdChVoZWFydGJlYXRfaW50ZXJ2YWxfbXMYAyABKA0iJwoHUmVmdXNlZBIMCgRjb2RlGAEgASgJEg4KBmRldGFpbBgCIAEoCSKfAwoIUnVuT3JkZXISFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgwKBG5hbWUYAyABKAkSDgoGdGVuYW50GAQgASgJEgwKBHVzZXIYBSABKAkSEAoIdmNsdXN0ZXIYBiABKAkSEgoKZW50cnlwb2ludBgHIAEoCRIPCgdjb21tYW5kGAggAygJEg4KBnNjcmlwdBgJIAEoCRI2Cgl2YXJpYWJsZXMYCiADKAsyIy5sYXR0aWNlLnYxLlJ1bk9yZGVyLlZhcmlhYmxlc0VudHJ5Eg8KB3dvcmtkaXIYCyABKAkSGAoQd2FsbHRpbWVfc2Vjb25kcxgMIAEoDRIVCg1ncmFjZV9zZWNvbmRzGA0gASgNEg0KBW5vZGVzGA4gAygJEhIKCm5vZGVfaW5kZXgYDyABKA0SFgoOdGFza3NfcGVyX25vZGUYECABKA0SEQoJc2x1cm1fZW52GBEgASgIGjAKDlZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiWgoJU3RvcE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIVCg1ncmFjZV9zZWNvbmRzGAMgASgNEg4KBnJlYXNvbhgEIAEoCSIbCglSZXBvcnRBY2sSDgoGbnVtYmVyGAEgASgNIjUKC0ZvcmdldE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDSKKAQoIT3BlbkxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCCIeCglDbG9zZUxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJIk8KDUFnZW50TG9nQ2h1bmsSEQoJc3RyZWFtX2lkGAEgASgJEgwKBGRhdGEYAiABKAwSDgoGb2Zmc2V0GAMgASgJEg0KBWVycm9yGAQgASgJIhIKEFNlbmRMb2dzUmVzcG9uc2UymQEKDEFnZW50U2VydmljZRJCCgdDb25uZWN0EhgubGF0dGljZS52MS5BZ2VudE1lc3NhZ2UaGS5sYXR0aWNlLnYxLlNlcnZlck1lc3NhZ2UoATABEkUKCFNlbmRMb2dzEhkubGF0dGljZS52MS5BZ2VudExvZ0NodW5rGhwubGF0dGljZS52MS5TZW5kTG9nc1Jlc3BvbnNlKAFiBnByb3RvMw", [file_lattice_v1_allocations, file_lattice_v1_nodes]);
+  fileDesc("ChZsYXR0aWNlL3YxL2FnZW50LnByb3RvEgpsYXR0aWNlLnYxIo8BCgxBZ2VudE1lc3NhZ2USIgoFaGVsbG8YASABKAsyES5sYXR0aWNlLnYxLkhlbGxvSAASKgoJaGVhcnRiZWF0GAIgASgLMhUubGF0dGljZS52MS5IZWFydGJlYXRIABIkCgZyZXBvcnQYAyABKAsyEi5sYXR0aWNlLnYxLlJlcG9ydEgAQgkKB21lc3NhZ2UigwIKBUhlbGxvEg8KB25vZGVfaWQYASABKAkSGAoQcHJvdG9jb2xfdmVyc2lvbhgCIAEoDRIVCg1hZ2VudF92ZXJzaW9uGAMgASgJEg8KB2Jvb3RfaWQYBCABKAkSLgoMY2FwYWJpbGl0aWVzGAUgASgLMhgubGF0dGljZS52MS5DYXBhYmlsaXRpZXMSDQoFZ3JvdXAYBiABKAkSEwoLY29uZm9ybWFuY2UYByABKAkSDwoHYWRkcmVzcxgIIAEoCRIrCghhdHRlbXB0cxgJIAMoCzIZLmxhdHRpY2UudjEuQXR0ZW1wdFN0YXR1cxIVCg1ob21lX3ZjbHVzdGVyGAogASgJImMKDUF0dGVtcHRTdGF0dXMSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEioKBXN0YXRlGAMgASgOMhsubGF0dGljZS52MS5BbGxvY2F0aW9uU3RhdGUikAEKCUhlYXJ0YmVhdBIQCghzZXF1ZW5jZRgBIAEoDRIPCgdydW5uaW5nGAIgASgNEg0KBWxvYWQxGAMgASgBEhsKE21lbW9yeV9hdmFpbGFibGVfZ2IYBCABKAESGQoRbG9nX2J5dGVzX3dhaXRpbmcYPCABKAESGQoRbG9nX2J5dGVzX2Ryb3BwZWQYPSABKAEiwgEKBlJlcG9ydBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKgoFc3RhdGUYAyABKA4yGy5sYXR0aWNlLnYxLkFsbG9jYXRpb25TdGF0ZRIWCglleGl0X2NvZGUYBCABKAVIAIgBARIOCgZyZWFzb24YBSABKAkSDwoHbWVzc2FnZRgGIAEoCRINCgVhdF9tcxgHIAEoARIOCgZudW1iZXIYCCABKA1CDAoKX2V4aXRfY29kZSKSAwoNU2VydmVyTWVzc2FnZRImCgd3ZWxjb21lGAEgASgLMhMubGF0dGljZS52MS5XZWxjb21lSAASIwoDcnVuGAIgASgLMhQubGF0dGljZS52MS5SdW5PcmRlckgAEiUKBHN0b3AYAyABKAsyFS5sYXR0aWNlLnYxLlN0b3BPcmRlckgAEiQKA2FjaxgEIAEoCzIVLmxhdHRpY2UudjEuUmVwb3J0QWNrSAASKQoGZm9yZ2V0GAUgASgLMhcubGF0dGljZS52MS5Gb3JnZXRPcmRlckgAEikKCW9wZW5fbG9ncxgGIAEoCzIULmxhdHRpY2UudjEuT3BlbkxvZ3NIABIrCgpjbG9zZV9sb2dzGAcgASgLMhUubGF0dGljZS52MS5DbG9zZUxvZ3NIABImCgdyZWZ1c2VkGAggASgLMhMubGF0dGljZS52MS5SZWZ1c2VkSAASMQoNb3Blbl90ZXJtaW5hbBg8IAEoCzIYLmxhdHRpY2UudjEuT3BlblRlcm1pbmFsSABCCQoHbWVzc2FnZSJaCgdXZWxjb21lEhgKEHByb3RvY29sX3ZlcnNpb24YASABKA0SFgoOc2VydmVyX3ZlcnNpb24YAiABKAkSHQoVaGVhcnRiZWF0X2ludGVydmFsX21zGAMgASgNIicKB1JlZnVzZWQSDAoEY29kZRgBIAEoCRIOCgZkZXRhaWwYAiABKAkisAMKCFJ1bk9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIMCgRuYW1lGAMgASgJEg4KBnRlbmFudBgEIAEoCRIMCgR1c2VyGAUgASgJEhAKCHZjbHVzdGVyGAYgASgJEhIKCmVudHJ5cG9pbnQYByABKAkSDwoHY29tbWFuZBgIIAMoCRIOCgZzY3JpcHQYCSABKAkSNgoJdmFyaWFibGVzGAogAygLMiMubGF0dGljZS52MS5SdW5PcmRlci5WYXJpYWJsZXNFbnRyeRIPCgd3b3JrZGlyGAsgASgJEhgKEHdhbGx0aW1lX3NlY29uZHMYDCABKA0SFQoNZ3JhY2Vfc2Vjb25kcxgNIAEoDRINCgVub2RlcxgOIAMoCRISCgpub2RlX2luZGV4GA8gASgNEhYKDnRhc2tzX3Blcl9ub2RlGBAgASgNEhEKCXNsdXJtX2VudhgRIAEoCBIPCgdwcm9qZWN0GDwgASgJGjAKDlZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiWgoJU3RvcE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIVCg1ncmFjZV9zZWNvbmRzGAMgASgNEg4KBnJlYXNvbhgEIAEoCSIbCglSZXBvcnRBY2sSDgoGbnVtYmVyGAEgASgNIjUKC0ZvcmdldE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDSK+AQoIT3BlbkxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCBIOCgZvZmZzZXQYPCABKAkSEAoIc2luY2VfbXMYPSABKAESEAoIdW50aWxfbXMYPiABKAEiHgoJQ2xvc2VMb2dzEhEKCXN0cmVhbV9pZBgBIAEoCSJPCg1BZ2VudExvZ0NodW5rEhEKCXN0cmVhbV9pZBgBIAEoCRIMCgRkYXRhGAIgASgMEg4KBm9mZnNldBgDIAEoCRINCgVlcnJvchgEIAEoCSISChBTZW5kTG9nc1Jlc3BvbnNlIq4BCgxPcGVuVGVybWluYWwSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIPCgdjb21tYW5kGAQgASgJEiYKBHNpemUYBSABKAsyGC5sYXR0aWNlLnYxLlRlcm1pbmFsU2l6ZRIMCgR0ZXJtGAYgASgJEhwKFGlkbGVfd2FybmluZ19zZWNvbmRzGAcgASgNImQKFFNlcnZlVGVybWluYWxSZXF1ZXN0EhEKCXN0cmVhbV9pZBgBIAEoCRIqCgZvdXRwdXQYAiABKAsyGi5sYXR0aWNlLnYxLkF0dGFjaFJlc3BvbnNlEg0KBWVycm9yGAMgASgJIkEKFVNlcnZlVGVybWluYWxSZXNwb25zZRIoCgVpbnB1dBgBIAEoCzIZLmxhdHRpY2UudjEuQXR0YWNoUmVxdWVzdDLzAQoMQWdlbnRTZXJ2aWNlEkIKB0Nvbm5lY3QSGC5sYXR0aWNlLnYxLkFnZW50TWVzc2FnZRoZLmxhdHRpY2UudjEuU2VydmVyTWVzc2FnZSgBMAESRQoIU2VuZExvZ3MSGS5sYXR0aWNlLnYxLkFnZW50TG9nQ2h1bmsaHC5sYXR0aWNlLnYxLlNlbmRMb2dzUmVzcG9uc2UoARJYCg1TZXJ2ZVRlcm1pbmFsEiAubGF0dGljZS52MS5TZXJ2ZVRlcm1pbmFsUmVxdWVzdBohLmxhdHRpY2UudjEuU2VydmVUZXJtaW5hbFJlc3BvbnNlKAEwAWIGcHJvdG8z", [file_lattice_v1_allocations, file_lattice_v1_nodes, file_lattice_v1_terminal]);
 
 /**
  * @generated from message lattice.v1.AgentMessage
@@ -171,6 +173,19 @@ export type Heartbeat = Message<"lattice.v1.Heartbeat"> & {
    * @generated from field: double memory_available_gb = 4;
    */
   memoryAvailableGb: number;
+
+  /**
+   * Output that waits for its store, and output that had to be dropped because the store was away for
+   * too long, since the agent began.
+   *
+   * @generated from field: double log_bytes_waiting = 60;
+   */
+  logBytesWaiting: number;
+
+  /**
+   * @generated from field: double log_bytes_dropped = 61;
+   */
+  logBytesDropped: number;
 };
 
 /**
@@ -295,6 +310,12 @@ export type ServerMessage = Message<"lattice.v1.ServerMessage"> & {
      */
     value: Refused;
     case: "refused";
+  } | {
+    /**
+     * @generated from field: lattice.v1.OpenTerminal open_terminal = 60;
+     */
+    value: OpenTerminal;
+    case: "openTerminal";
   } | { case: undefined; value?: undefined };
 };
 
@@ -448,6 +469,11 @@ export type RunOrder = Message<"lattice.v1.RunOrder"> & {
    * @generated from field: bool slurm_env = 17;
    */
   slurmEnv: boolean;
+
+  /**
+   * @generated from field: string project = 60;
+   */
+  project: string;
 };
 
 /**
@@ -563,6 +589,25 @@ export type OpenLogs = Message<"lattice.v1.OpenLogs"> & {
    * @generated from field: bool follow = 6;
    */
   follow: boolean;
+
+  /**
+   * Where to begin, as a decimal string; the start when empty.
+   *
+   * @generated from field: string offset = 60;
+   */
+  offset: string;
+
+  /**
+   * Milliseconds since 1970; 0: no bound.
+   *
+   * @generated from field: double since_ms = 61;
+   */
+  sinceMs: number;
+
+  /**
+   * @generated from field: double until_ms = 62;
+   */
+  untilMs: number;
 };
 
 /**
@@ -639,6 +684,101 @@ export const SendLogsResponseSchema: GenMessage<SendLogsResponse> = /*@__PURE__*
   messageDesc(file_lattice_v1_agent, 15);
 
 /**
+ * @generated from message lattice.v1.OpenTerminal
+ */
+export type OpenTerminal = Message<"lattice.v1.OpenTerminal"> & {
+  /**
+   * @generated from field: string stream_id = 1;
+   */
+  streamId: string;
+
+  /**
+   * @generated from field: string allocation_id = 2;
+   */
+  allocationId: string;
+
+  /**
+   * @generated from field: uint32 attempt = 3;
+   */
+  attempt: number;
+
+  /**
+   * @generated from field: string command = 4;
+   */
+  command: string;
+
+  /**
+   * @generated from field: lattice.v1.TerminalSize size = 5;
+   */
+  size?: TerminalSize | undefined;
+
+  /**
+   * @generated from field: string term = 6;
+   */
+  term: string;
+
+  /**
+   * Nothing typed for this long: the terminal is told so. 0: never.
+   *
+   * @generated from field: uint32 idle_warning_seconds = 7;
+   */
+  idleWarningSeconds: number;
+};
+
+/**
+ * Describes the message lattice.v1.OpenTerminal.
+ * Use `create(OpenTerminalSchema)` to create a new message.
+ */
+export const OpenTerminalSchema: GenMessage<OpenTerminal> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_agent, 16);
+
+/**
+ * @generated from message lattice.v1.ServeTerminalRequest
+ */
+export type ServeTerminalRequest = Message<"lattice.v1.ServeTerminalRequest"> & {
+  /**
+   * @generated from field: string stream_id = 1;
+   */
+  streamId: string;
+
+  /**
+   * @generated from field: lattice.v1.AttachResponse output = 2;
+   */
+  output?: AttachResponse | undefined;
+
+  /**
+   * Set on the only message when the terminal could not be opened.
+   *
+   * @generated from field: string error = 3;
+   */
+  error: string;
+};
+
+/**
+ * Describes the message lattice.v1.ServeTerminalRequest.
+ * Use `create(ServeTerminalRequestSchema)` to create a new message.
+ */
+export const ServeTerminalRequestSchema: GenMessage<ServeTerminalRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_agent, 17);
+
+/**
+ * @generated from message lattice.v1.ServeTerminalResponse
+ */
+export type ServeTerminalResponse = Message<"lattice.v1.ServeTerminalResponse"> & {
+  /**
+   * @generated from field: lattice.v1.AttachRequest input = 1;
+   */
+  input?: AttachRequest | undefined;
+};
+
+/**
+ * Describes the message lattice.v1.ServeTerminalResponse.
+ * Use `create(ServeTerminalResponseSchema)` to create a new message.
+ */
+export const ServeTerminalResponseSchema: GenMessage<ServeTerminalResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_agent, 18);
+
+/**
  * @generated from service lattice.v1.AgentService
  */
 export const AgentService: GenService<{
@@ -661,6 +801,16 @@ export const AgentService: GenService<{
     methodKind: "client_streaming";
     input: typeof AgentLogChunkSchema;
     output: typeof SendLogsResponseSchema;
+  },
+  /**
+   * Opened by the agent in answer to an OpenTerminal order; carries that terminal both ways.
+   *
+   * @generated from rpc lattice.v1.AgentService.ServeTerminal
+   */
+  serveTerminal: {
+    methodKind: "bidi_streaming";
+    input: typeof ServeTerminalRequestSchema;
+    output: typeof ServeTerminalResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_lattice_v1_agent, 0);

@@ -11,13 +11,15 @@ import type { EtcdMember } from "./admin_pb.ts";
 import { file_lattice_v1_admin } from "./admin_pb.ts";
 import type { LogStream } from "./allocations_pb.ts";
 import { file_lattice_v1_allocations } from "./allocations_pb.ts";
+import type { AttachRequest, AttachResponse, TerminalSize } from "./terminal_pb.ts";
+import { file_lattice_v1_terminal } from "./terminal_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file lattice/v1/peer.proto.
  */
 export const file_lattice_v1_peer: GenFile = /*@__PURE__*/
-  fileDesc("ChVsYXR0aWNlL3YxL3BlZXIucHJvdG8SCmxhdHRpY2UudjEiFAoSR2V0U3RhbmRpbmdSZXF1ZXN0IqYBChNHZXRTdGFuZGluZ1Jlc3BvbnNlEgoKAmlkGAEgASgJEhYKDnNlcnZlcl92ZXJzaW9uGAIgASgJEhUKDWFwcGxpZWRfaW5kZXgYAyABKAkSFQoNZW50cnlfdmVyc2lvbhgEIAEoDRIXCg9oaXN0b3J5X3Rocm91Z2gYBSABKAkSJAoEZXRjZBgGIAEoCzIWLmxhdHRpY2UudjEuRXRjZE1lbWJlciIdCg9TdGVwRG93blJlcXVlc3QSCgoCdG8YASABKAkiEgoQU3RlcERvd25SZXNwb25zZSJAChJSZWFkSGlzdG9yeVJlcXVlc3QSEwoLYWZ0ZXJfaW5kZXgYASABKAkSFQoNdGhyb3VnaF9pbmRleBgCIAEoCSJQChNSZWFkSGlzdG9yeVJlc3BvbnNlEioKB3JlY29yZHMYASADKAsyGS5sYXR0aWNlLnYxLkhpc3RvcnlSZWNvcmQSDQoFd2hvbGUYAiABKAgiMAoNSGlzdG9yeVJlY29yZBIRCglsb2dfaW5kZXgYASABKAkSDAoEanNvbhgCIAEoCSIhCg5Qcm9wb3NlUmVxdWVzdBIPCgdjb21tYW5kGAEgASgJIjUKD1Byb3Bvc2VSZXNwb25zZRIPCgdvdXRjb21lGAEgASgJEhEKCWxvZ19pbmRleBgCIAEoCSKNAQoQUmVsYXlMb2dzUmVxdWVzdBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbm9kZRgDIAEoCRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCCIxChFSZWxheUxvZ3NSZXNwb25zZRIMCgRkYXRhGAEgASgMEg4KBm9mZnNldBgCIAEoCSIiCg5Db25zdWx0UmVxdWVzdBIQCghxdWVzdGlvbhgBIAEoCSIhCg9Db25zdWx0UmVzcG9uc2USDgoGYW5zd2VyGAEgASgJIhQKEkdldExpdmVuZXNzUmVxdWVzdCI+ChNHZXRMaXZlbmVzc1Jlc3BvbnNlEicKBW5vZGVzGAEgAygLMhgubGF0dGljZS52MS5Ob2RlTGl2ZW5lc3MiRgoMTm9kZUxpdmVuZXNzEgwKBG5vZGUYASABKAkSFQoNbGFzdF9oZWFyZF9tcxgCIAEoARIRCgljb25uZWN0ZWQYAyABKAgymgQKC1BlZXJTZXJ2aWNlEkIKB1Byb3Bvc2USGi5sYXR0aWNlLnYxLlByb3Bvc2VSZXF1ZXN0GhsubGF0dGljZS52MS5Qcm9wb3NlUmVzcG9uc2USSgoJUmVsYXlMb2dzEhwubGF0dGljZS52MS5SZWxheUxvZ3NSZXF1ZXN0Gh0ubGF0dGljZS52MS5SZWxheUxvZ3NSZXNwb25zZTABEk4KC0dldExpdmVuZXNzEh4ubGF0dGljZS52MS5HZXRMaXZlbmVzc1JlcXVlc3QaHy5sYXR0aWNlLnYxLkdldExpdmVuZXNzUmVzcG9uc2USTgoLR2V0U3RhbmRpbmcSHi5sYXR0aWNlLnYxLkdldFN0YW5kaW5nUmVxdWVzdBofLmxhdHRpY2UudjEuR2V0U3RhbmRpbmdSZXNwb25zZRJFCghTdGVwRG93bhIbLmxhdHRpY2UudjEuU3RlcERvd25SZXF1ZXN0GhwubGF0dGljZS52MS5TdGVwRG93blJlc3BvbnNlElAKC1JlYWRIaXN0b3J5Eh4ubGF0dGljZS52MS5SZWFkSGlzdG9yeVJlcXVlc3QaHy5sYXR0aWNlLnYxLlJlYWRIaXN0b3J5UmVzcG9uc2UwARJCCgdDb25zdWx0EhoubGF0dGljZS52MS5Db25zdWx0UmVxdWVzdBobLmxhdHRpY2UudjEuQ29uc3VsdFJlc3BvbnNlYgZwcm90bzM", [file_lattice_v1_admin, file_lattice_v1_allocations]);
+  fileDesc("ChVsYXR0aWNlL3YxL3BlZXIucHJvdG8SCmxhdHRpY2UudjEiFAoSR2V0U3RhbmRpbmdSZXF1ZXN0IqYBChNHZXRTdGFuZGluZ1Jlc3BvbnNlEgoKAmlkGAEgASgJEhYKDnNlcnZlcl92ZXJzaW9uGAIgASgJEhUKDWFwcGxpZWRfaW5kZXgYAyABKAkSFQoNZW50cnlfdmVyc2lvbhgEIAEoDRIXCg9oaXN0b3J5X3Rocm91Z2gYBSABKAkSJAoEZXRjZBgGIAEoCzIWLmxhdHRpY2UudjEuRXRjZE1lbWJlciIdCg9TdGVwRG93blJlcXVlc3QSCgoCdG8YASABKAkiEgoQU3RlcERvd25SZXNwb25zZSJAChJSZWFkSGlzdG9yeVJlcXVlc3QSEwoLYWZ0ZXJfaW5kZXgYASABKAkSFQoNdGhyb3VnaF9pbmRleBgCIAEoCSJQChNSZWFkSGlzdG9yeVJlc3BvbnNlEioKB3JlY29yZHMYASADKAsyGS5sYXR0aWNlLnYxLkhpc3RvcnlSZWNvcmQSDQoFd2hvbGUYAiABKAgiMAoNSGlzdG9yeVJlY29yZBIRCglsb2dfaW5kZXgYASABKAkSDAoEanNvbhgCIAEoCSIhCg5Qcm9wb3NlUmVxdWVzdBIPCgdjb21tYW5kGAEgASgJIjUKD1Byb3Bvc2VSZXNwb25zZRIPCgdvdXRjb21lGAEgASgJEhEKCWxvZ19pbmRleBgCIAEoCSLBAQoQUmVsYXlMb2dzUmVxdWVzdBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbm9kZRgDIAEoCRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCBIOCgZvZmZzZXQYPCABKAkSEAoIc2luY2VfbXMYPSABKAESEAoIdW50aWxfbXMYPiABKAEiMQoRUmVsYXlMb2dzUmVzcG9uc2USDAoEZGF0YRgBIAEoDBIOCgZvZmZzZXQYAiABKAkiIgoOQ29uc3VsdFJlcXVlc3QSEAoIcXVlc3Rpb24YASABKAkiIQoPQ29uc3VsdFJlc3BvbnNlEg4KBmFuc3dlchgBIAEoCSIUChJHZXRMaXZlbmVzc1JlcXVlc3QiPgoTR2V0TGl2ZW5lc3NSZXNwb25zZRInCgVub2RlcxgBIAMoCzIYLmxhdHRpY2UudjEuTm9kZUxpdmVuZXNzIkYKDE5vZGVMaXZlbmVzcxIMCgRub2RlGAEgASgJEhUKDWxhc3RfaGVhcmRfbXMYAiABKAESEQoJY29ubmVjdGVkGAMgASgIImsKElJlbGF5QXR0YWNoUmVxdWVzdBIrCgVzdGFydBgBIAEoCzIcLmxhdHRpY2UudjEuUmVsYXlBdHRhY2hTdGFydBIoCgVpbnB1dBgCIAEoCzIZLmxhdHRpY2UudjEuQXR0YWNoUmVxdWVzdCKdAQoQUmVsYXlBdHRhY2hTdGFydBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbm9kZRgDIAEoCRIMCgR1c2VyGAQgASgJEg8KB2NvbW1hbmQYBSABKAkSJgoEc2l6ZRgGIAEoCzIYLmxhdHRpY2UudjEuVGVybWluYWxTaXplEgwKBHRlcm0YByABKAkiQQoTUmVsYXlBdHRhY2hSZXNwb25zZRIqCgZvdXRwdXQYASABKAsyGi5sYXR0aWNlLnYxLkF0dGFjaFJlc3BvbnNlMu4ECgtQZWVyU2VydmljZRJCCgdQcm9wb3NlEhoubGF0dGljZS52MS5Qcm9wb3NlUmVxdWVzdBobLmxhdHRpY2UudjEuUHJvcG9zZVJlc3BvbnNlEkoKCVJlbGF5TG9ncxIcLmxhdHRpY2UudjEuUmVsYXlMb2dzUmVxdWVzdBodLmxhdHRpY2UudjEuUmVsYXlMb2dzUmVzcG9uc2UwARJSCgtSZWxheUF0dGFjaBIeLmxhdHRpY2UudjEuUmVsYXlBdHRhY2hSZXF1ZXN0Gh8ubGF0dGljZS52MS5SZWxheUF0dGFjaFJlc3BvbnNlKAEwARJOCgtHZXRMaXZlbmVzcxIeLmxhdHRpY2UudjEuR2V0TGl2ZW5lc3NSZXF1ZXN0Gh8ubGF0dGljZS52MS5HZXRMaXZlbmVzc1Jlc3BvbnNlEk4KC0dldFN0YW5kaW5nEh4ubGF0dGljZS52MS5HZXRTdGFuZGluZ1JlcXVlc3QaHy5sYXR0aWNlLnYxLkdldFN0YW5kaW5nUmVzcG9uc2USRQoIU3RlcERvd24SGy5sYXR0aWNlLnYxLlN0ZXBEb3duUmVxdWVzdBocLmxhdHRpY2UudjEuU3RlcERvd25SZXNwb25zZRJQCgtSZWFkSGlzdG9yeRIeLmxhdHRpY2UudjEuUmVhZEhpc3RvcnlSZXF1ZXN0Gh8ubGF0dGljZS52MS5SZWFkSGlzdG9yeVJlc3BvbnNlMAESQgoHQ29uc3VsdBIaLmxhdHRpY2UudjEuQ29uc3VsdFJlcXVlc3QaGy5sYXR0aWNlLnYxLkNvbnN1bHRSZXNwb25zZWIGcHJvdG8z", [file_lattice_v1_admin, file_lattice_v1_allocations, file_lattice_v1_terminal]);
 
 /**
  * @generated from message lattice.v1.GetStandingRequest
@@ -262,6 +264,21 @@ export type RelayLogsRequest = Message<"lattice.v1.RelayLogsRequest"> & {
    * @generated from field: bool follow = 6;
    */
   follow: boolean;
+
+  /**
+   * @generated from field: string offset = 60;
+   */
+  offset: string;
+
+  /**
+   * @generated from field: double since_ms = 61;
+   */
+  sinceMs: number;
+
+  /**
+   * @generated from field: double until_ms = 62;
+   */
+  untilMs: number;
 };
 
 /**
@@ -387,6 +404,94 @@ export const NodeLivenessSchema: GenMessage<NodeLiveness> = /*@__PURE__*/
   messageDesc(file_lattice_v1_peer, 15);
 
 /**
+ * @generated from message lattice.v1.RelayAttachRequest
+ */
+export type RelayAttachRequest = Message<"lattice.v1.RelayAttachRequest"> & {
+  /**
+   * In the first message.
+   *
+   * @generated from field: lattice.v1.RelayAttachStart start = 1;
+   */
+  start?: RelayAttachStart | undefined;
+
+  /**
+   * @generated from field: lattice.v1.AttachRequest input = 2;
+   */
+  input?: AttachRequest | undefined;
+};
+
+/**
+ * Describes the message lattice.v1.RelayAttachRequest.
+ * Use `create(RelayAttachRequestSchema)` to create a new message.
+ */
+export const RelayAttachRequestSchema: GenMessage<RelayAttachRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 16);
+
+/**
+ * @generated from message lattice.v1.RelayAttachStart
+ */
+export type RelayAttachStart = Message<"lattice.v1.RelayAttachStart"> & {
+  /**
+   * @generated from field: string allocation_id = 1;
+   */
+  allocationId: string;
+
+  /**
+   * @generated from field: uint32 attempt = 2;
+   */
+  attempt: number;
+
+  /**
+   * @generated from field: string node = 3;
+   */
+  node: string;
+
+  /**
+   * @generated from field: string user = 4;
+   */
+  user: string;
+
+  /**
+   * @generated from field: string command = 5;
+   */
+  command: string;
+
+  /**
+   * @generated from field: lattice.v1.TerminalSize size = 6;
+   */
+  size?: TerminalSize | undefined;
+
+  /**
+   * @generated from field: string term = 7;
+   */
+  term: string;
+};
+
+/**
+ * Describes the message lattice.v1.RelayAttachStart.
+ * Use `create(RelayAttachStartSchema)` to create a new message.
+ */
+export const RelayAttachStartSchema: GenMessage<RelayAttachStart> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 17);
+
+/**
+ * @generated from message lattice.v1.RelayAttachResponse
+ */
+export type RelayAttachResponse = Message<"lattice.v1.RelayAttachResponse"> & {
+  /**
+   * @generated from field: lattice.v1.AttachResponse output = 1;
+   */
+  output?: AttachResponse | undefined;
+};
+
+/**
+ * Describes the message lattice.v1.RelayAttachResponse.
+ * Use `create(RelayAttachResponseSchema)` to create a new message.
+ */
+export const RelayAttachResponseSchema: GenMessage<RelayAttachResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 18);
+
+/**
  * @generated from service lattice.v1.PeerService
  */
 export const PeerService: GenService<{
@@ -409,6 +514,16 @@ export const PeerService: GenService<{
     methodKind: "server_streaming";
     input: typeof RelayLogsRequestSchema;
     output: typeof RelayLogsResponseSchema;
+  },
+  /**
+   * A terminal, from the agent that is connected to the leader.
+   *
+   * @generated from rpc lattice.v1.PeerService.RelayAttach
+   */
+  relayAttach: {
+    methodKind: "bidi_streaming";
+    input: typeof RelayAttachRequestSchema;
+    output: typeof RelayAttachResponseSchema;
   },
   /**
    * When each node was last heard.

@@ -1,0 +1,71 @@
+// What to do next with one log whose output goes to a store: send a chunk, free what is both sent and
+// old, drop what is too much when the store is away. Pure; sizes and times come in.
+
+export interface StreamState {
+  /** Below this the file holds nothing any more. */
+  readonly start: number;
+  /** Sent up to here, or dropped. */
+  readonly shipped: number;
+  /** Number of the next chunk. */
+  readonly chunk: number;
+  readonly flushedAtMs: number;
+  readonly dropped: number;
+}
+
+export interface ShipLimits {
+  /** Of the newest output that stays on the node, for live tails. */
+  readonly ringBytes: number;
+  /** Of output that waits for the store, beyond which the oldest is dropped. */
+  readonly bufferBytes: number;
+  readonly chunkBytes: number;
+  readonly flushMs: number;
+}
+
+export const SHIP_LIMITS: ShipLimits = {
+  ringBytes: 64 * 1024 ** 2,
+  bufferBytes: 256 * 1024 ** 2,
+  chunkBytes: 4 * 1024 ** 2,
+  flushMs: 10_000,
+};
+
+export interface Seen {
+  readonly size: number;
+  /** More may be written. */
+  readonly live: boolean;
+  readonly nowMs: number;
+}
+
+/** The next chunk to send; null: nothing yet. The pause between small chunks grows with their number. */
+export function nextChunk(
+  state: StreamState,
+  { size, live, nowMs }: Seen,
+  limits: ShipLimits,
+): { readonly start: number; readonly end: number } | null {
+  const { shipped, flushedAtMs, chunk } = state;
+  const waiting = size - shipped;
+  if (waiting <= 0) return null;
+  if (waiting >= limits.chunkBytes) return { start: shipped, end: shipped + limits.chunkBytes };
+  const pause = limits.flushMs * (1 + chunk / CHUNKS_PER_PAUSE);
+  return !live || nowMs - flushedAtMs >= pause ? { start: shipped, end: size } : null;
+}
+
+const CHUNKS_PER_PAUSE = 200;
+
+/** After a look: where the file may begin, and how much unsent output that drops. */
+export function trimmed(state: StreamState, size: number, limits: ShipLimits): StreamState {
+  const unsentFrom = Math.max(state.shipped, size - limits.bufferBytes);
+  const dropped = unsentFrom - state.shipped;
+  const keepFrom = Math.min(unsentFrom, Math.max(0, size - limits.ringBytes));
+  const start = Math.max(state.start, dropped > 0 ? unsentFrom : keepFrom);
+  if (dropped === 0 && start === state.start) return state;
+  return { ...state, start, shipped: unsentFrom, dropped: state.dropped + dropped };
+}
+
+/** Files are freed by whole blocks. */
+export const BLOCK_BYTES = 4096;
+
+export const freeable = (from: number, to: number): { readonly offset: number; readonly length: number } | null => {
+  const offset = Math.floor(from / BLOCK_BYTES) * BLOCK_BYTES;
+  const end = Math.floor(to / BLOCK_BYTES) * BLOCK_BYTES;
+  return end > offset ? { offset, length: end - offset } : null;
+};

@@ -1,0 +1,23 @@
+// Output kept in a folder. An object becomes visible by a rename, so that a reader never meets half.
+
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { LogStore } from "./store.ts";
+
+export function directoryStore(dir: string): LogStore {
+  return {
+    place: dir,
+    async put(key, bytes) {
+      const path = join(dir, key);
+      await mkdir(dirname(path), { recursive: true });
+      const beside = `${path}.${process.pid}.part`;
+      await writeFile(beside, bytes);
+      await rename(beside, path);
+    },
+    get: (key) =>
+      readFile(join(dir, key)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "ENOENT") return null;
+        throw error;
+      }),
+  };
+}

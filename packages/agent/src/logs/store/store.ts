@@ -1,0 +1,31 @@
+// Where the output of allocations is kept for good: a folder, shared or not, or a place in an object
+// store. Objects are written whole and replaced whole; nothing is ever listed from here.
+
+import { resolve } from "node:path";
+import { directoryStore } from "./directory.ts";
+import { parseS3, s3Store } from "./s3.ts";
+
+export interface LogStore {
+  readonly place: string;
+  put(key: string, bytes: Uint8Array, type: string): Promise<void>;
+  /** Null: it is not there. */
+  get(key: string): Promise<Buffer | null>;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Throws when the place or what is needed to speak to it is not complete. */
+export function openLogStore(place: string, environment: Environment): LogStore {
+  const s3 = parseS3(place);
+  if (s3 === null) {
+    if (place.startsWith("s3:")) throw new Error(`"${place}" is not a place in an object store: s3://bucket/prefix`);
+    return directoryStore(resolve(place));
+  }
+  const accessKeyId = environment.AWS_ACCESS_KEY_ID ?? "";
+  const secretAccessKey = environment.AWS_SECRET_ACCESS_KEY ?? "";
+  if (accessKeyId === "" || secretAccessKey === "")
+    throw new Error(`${place} needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the agent's environment`);
+  const region = environment.AWS_REGION ?? "us-east-1";
+  const endpoint = environment.AWS_ENDPOINT_URL ?? `https://s3.${region}.amazonaws.com`;
+  return s3Store(s3, { endpoint, region, accessKeyId, secretAccessKey });
+}

@@ -1,0 +1,46 @@
+// Tells a terminal into which nothing was typed for long that its walltime goes on. Once for each
+// silence; nothing is ended for it, since a long computation may be what is waited for.
+
+export interface IdleWatch {
+  typed(): void;
+  close(): void;
+}
+
+/** Typing only marks the time; the timer looks at it this often at most. */
+const LOOKS_PER_SILENCE = 10;
+
+export function idleWatch(
+  idleMs: number,
+  walltimeLeftMs: () => number | null,
+  notice: (text: string) => void,
+): IdleWatch {
+  if (idleMs <= 0) return { typed: () => undefined, close: () => undefined };
+  let lastMs = performance.now();
+  let told = false;
+  const look = (): void => {
+    const silentMs = performance.now() - lastMs;
+    if (silentMs < idleMs || told) return;
+    told = true;
+    const left = walltimeLeftMs();
+    const walltime = left === null ? "There is no walltime." : `Walltime remaining: ${spanText(left)}.`;
+    notice(`Warning: session idle for ${spanText(silentMs)}. ${walltime}`);
+  };
+  const timer = setInterval(look, Math.max(10, idleMs / LOOKS_PER_SILENCE));
+  timer.unref();
+  return {
+    typed() {
+      lastMs = performance.now();
+      told = false;
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+/** "3h 12m", "30 minutes", "12 s": as a person would say it. */
+export function spanText(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} minutes`;
+  return `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
+}

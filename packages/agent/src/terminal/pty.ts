@@ -1,0 +1,153 @@
+// A pseudo-terminal with a program on it, made by `script` of util-linux, which every Debian and
+// Red Hat system has: no native module, and the holder of the terminal is a process of its own. The
+// program tells its number and its terminal over a fourth descriptor before it becomes the command, so
+// that its size can be changed and its foreground be signalled from here.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import type { Readable, Writable } from "node:stream";
+
+export interface TerminalSize {
+  readonly rows: number;
+  readonly cols: number;
+}
+
+export interface PtyOptions {
+  /** Words; run as they are. */
+  readonly command: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** A file that takes the program into its control group, or "". */
+  readonly joinBy: string;
+  readonly cwd: string;
+  readonly size: TerminalSize;
+}
+
+export interface Pty {
+  /** What the terminal shows; paused when nobody reads. */
+  readonly output: Readable;
+  /** Resolves when the terminal has taken it. */
+  write(data: Uint8Array): Promise<void>;
+  resize(size: TerminalSize): Promise<void>;
+  /** To whatever is in the foreground. */
+  signal(name: NodeJS.Signals): Promise<void>;
+  /** SIGHUP for the session, then the terminal goes; what ignores it lives on without one. */
+  hangup(): Promise<void>;
+  /** The exit code; 128 and the signal's number; -1: the terminal was taken away. Never rejects. */
+  readonly exited: Promise<number>;
+}
+
+/** Rejects when there is no `script` on this machine or the command's setting cannot be entered. */
+export async function openPty(options: PtyOptions): Promise<Pty> {
+  const child = spawn("script", ["-q", "-e", "-c", commandLine(options), "/dev/null"], {
+    cwd: options.cwd,
+    // `script` runs its command by this shell; the command itself gets its own back.
+    env: { ...options.environment, SHELL: "/bin/sh" },
+    stdio: ["pipe", "pipe", "ignore", "pipe"],
+    detached: true,
+  });
+  const exited = endOf(child);
+  const [stdin, output] = [child.stdin as Writable, child.stdout as Readable];
+  // Written to after its end: the exit says what there is to say.
+  stdin.on("error", () => undefined);
+  const { pid, tty } = await greeting(child, child.stdio[3] as Readable);
+  let gone = false;
+  void exited.then(() => {
+    gone = true;
+  });
+  return {
+    output,
+    exited,
+    write: (data) =>
+      new Promise((resolve) => {
+        if (gone || stdin.write(data)) return resolve();
+        stdin.once("drain", resolve);
+        void exited.then(() => resolve());
+      }),
+    async resize({ rows, cols }) {
+      if (!gone) await finished(spawn("stty", ["-F", tty, "rows", String(rows), "cols", String(cols)], QUIET));
+    },
+    async signal(name) {
+      if (gone) return;
+      const group = await foregroundOf(pid);
+      send(group === null ? pid : -group, name);
+    },
+    async hangup() {
+      if (gone) return;
+      const group = await foregroundOf(pid);
+      for (const target of new Set([-pid, group === null ? -pid : -group])) send(target, "SIGHUP");
+      // A stopped process hears a hangup only when it goes on.
+      send(-pid, "SIGCONT");
+      stdin.end();
+      if (child.pid !== undefined) send(child.pid, "SIGTERM");
+    },
+  };
+}
+
+const QUIET = { stdio: "ignore" } as const;
+
+/** Its number and terminal first, since both are still ours; then size, group and the command itself. */
+const PREPARE = `echo "$$ $(tty)" >&3
+exec 3>&-
+stty sane rows "$1" cols "$2"
+if [ -n "$3" ] && ! echo 0 >"$3"; then echo "cannot join the control group of the allocation" >&2; exit 126; fi
+export SHELL="$4"
+[ -n "$SHELL" ] || unset SHELL
+shift 4
+exec "$@"`;
+
+function commandLine({ command, joinBy, size, environment }: PtyOptions): string {
+  const words = [PREPARE, "sh", String(size.rows), String(size.cols), joinBy, environment.SHELL ?? "", ...command];
+  return `exec /bin/sh -c ${words.map(quoted).join(" ")}`;
+}
+
+export const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
+
+function greeting(child: ChildProcess, from: Readable): Promise<{ readonly pid: number; readonly tty: string }> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    child.once("error", (error: NodeJS.ErrnoException) =>
+      reject(error.code === "ENOENT" ? new Error("this node has no `script` program to make terminals with") : error),
+    );
+    // One line; the end of the stream would come with the end of `script`, which holds it too.
+    from.on("data", (data: Buffer) => {
+      text += data.toString();
+      if (!text.includes("\n")) return;
+      from.destroy();
+      const [pid, tty] = text.trim().split(" ");
+      if (Number(pid) > 0 && tty?.startsWith("/dev/") === true) resolve({ pid: Number(pid), tty });
+      else reject(new Error("the terminal could not be opened"));
+    });
+    from.on("error", reject);
+    child.once("close", () => reject(new Error("the terminal could not be opened")));
+  });
+}
+
+function endOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve) => {
+    child.once("error", () => resolve(-1));
+    // After "close" all of its output has been read.
+    child.once("close", (code) => resolve(code ?? -1));
+  });
+}
+
+function finished(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once("error", () => resolve());
+    child.once("close", () => resolve());
+  });
+}
+
+/** From /proc/PID/stat, after the name in brackets: state ppid pgrp session tty_nr tpgid. */
+async function foregroundOf(pid: number): Promise<number | null> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  const group = Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[5]);
+  return group > 0 ? group : null;
+}
+
+function send(target: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(target, signal);
+  } catch {
+    // Gone meanwhile.
+  }
+}

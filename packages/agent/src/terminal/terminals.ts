@@ -1,0 +1,83 @@
+// The terminals that are open on this node, by the attempt they are in: opened by order, bounded in
+// number, told when their attempt is to stop, and gone with it or with the agent.
+
+import type { Client } from "@grpc/grpc-js";
+import type { pb } from "@lattice/wire";
+import { attemptKey } from "../lifecycle/attempt.ts";
+import { enter } from "./enter.ts";
+import { openPty, type Pty } from "./pty.ts";
+import { serveTerminal, type Terminal } from "./serve.ts";
+
+/** Each is three processes or more. */
+export const MAX_TERMINALS = 128;
+
+export interface TerminalHost {
+  readonly nodeId: string;
+  /** The first process of a running attempt and how to join its group; null: it does not run here. */
+  firstProcess(key: string): Promise<{ readonly pid: number; readonly joinBy: string } | null>;
+  /** Null: no limit. */
+  walltimeLeftMs(key: string): number | null;
+}
+
+export interface Terminals {
+  open(client: Client, order: pb.OpenTerminal): void;
+  /** Tells all terminals of an attempt. */
+  notice(key: string, text: string): void;
+  /** Takes all terminals of an attempt away. */
+  end(key: string, reason: string): void;
+  readonly count: number;
+  closeAll(): Promise<void>;
+}
+
+export function terminals(host: TerminalHost): Terminals {
+  const open = new Map<string, { readonly key: string; readonly terminal: Terminal }>();
+
+  const of = (key: string): Terminal[] =>
+    [...open.values()].filter((entry) => entry.key === key).map((entry) => entry.terminal);
+
+  return {
+    open(client, order) {
+      if (open.has(order.streamId)) return;
+      const full = open.size >= MAX_TERMINALS;
+      const key = attemptKey(order.allocationId, order.attempt);
+      const terminal = serveTerminal(client, {
+        streamId: order.streamId,
+        started: { id: order.allocationId, attempt: order.attempt, node: host.nodeId },
+        idleMs: order.idleWarningSeconds * 1000,
+        walltimeLeftMs: () => host.walltimeLeftMs(key),
+        open: () => (full ? Promise.reject(new Error(TOO_MANY)) : openIn(host, key, order)),
+      });
+      open.set(order.streamId, { key, terminal });
+      void terminal.over.finally(() => open.delete(order.streamId));
+    },
+    notice(key, text) {
+      for (const terminal of of(key)) terminal.notice(text);
+    },
+    end(key, reason) {
+      for (const terminal of of(key)) terminal.end(reason);
+    },
+    get count() {
+      return open.size;
+    },
+    async closeAll() {
+      const all = [...open.values()].map((entry) => entry.terminal);
+      for (const terminal of all) terminal.end("the agent of the node stops");
+      await Promise.all(all.map((terminal) => terminal.over));
+    },
+  };
+}
+
+const TOO_MANY = `this node has ${MAX_TERMINALS} terminals open, and takes no more`;
+const DEFAULT_SIZE = { rows: 24, cols: 80 };
+
+async function openIn(host: TerminalHost, key: string, order: pb.OpenTerminal): Promise<Pty> {
+  const first = await host.firstProcess(key);
+  const entered = first === null ? null : await enter({ pid: first.pid, line: order.command, term: order.term });
+  if (first === null || entered === null) throw new Error("the allocation does not run on this node now");
+  const { rows, cols } = order.size ?? DEFAULT_SIZE;
+  return openPty({
+    ...entered,
+    joinBy: first.joinBy,
+    size: rows > 0 && cols > 0 ? { rows, cols } : DEFAULT_SIZE,
+  });
+}

@@ -1,0 +1,39 @@
+// `lattice attach ID`: a terminal in a running allocation, on its first node or a named one, with the
+// user's shell or a command. The exit status is that of the shell or command.
+
+import type { Command } from "commander";
+import { createContext } from "../context.ts";
+import { clean } from "../output/text.ts";
+import { currentSize, runTerminal } from "../terminal/run-terminal.ts";
+
+interface AttachFlags {
+  readonly node?: string;
+  readonly command?: string;
+}
+
+/** It did not end by itself. */
+export const CUT_OFF = 255;
+
+export function define(command: Command): void {
+  command
+    .usage("<id> [flags] [-- command [args]]")
+    .argument("<id>", "allocation")
+    .argument("[words...]", "after --: a command instead of the shell")
+    .option("--node <name>", "on this node of the allocation; its first otherwise")
+    .option("--command <line>", "a command line instead of the shell")
+    .action(async (id: string, words: readonly string[], flags: AttachFlags) => {
+      const { client, print } = await createContext(command);
+      const line = flags.command ?? (words.length === 0 ? undefined : words.map(quoted).join(" "));
+      const terminal = await client.attach(id, {
+        node: flags.node,
+        command: line,
+        size: currentSize(),
+        term: process.env.TERM,
+      });
+      const { code, reason } = await runTerminal(terminal);
+      if (reason !== "") print.note(clean(`${reason} (allocation ${id})`));
+      process.exitCode = code < 0 ? CUT_OFF : code;
+    });
+}
+
+const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

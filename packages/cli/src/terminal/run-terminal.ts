@@ -1,0 +1,56 @@
+// Joins the person's terminal to one on a node: raw bytes both ways, the size passed on as it changes,
+// and whatever was set on the person's terminal put back at the end, however it comes.
+
+import type { Terminal, TerminalEnd } from "@lattice/sdk";
+
+/** Ctrl-D: what a terminal takes for the end of a file. */
+const END_OF_INPUT = new Uint8Array([4]);
+
+export function currentSize(): { readonly rows: number; readonly cols: number } | undefined {
+  const { rows, columns } = process.stdout;
+  return process.stdout.isTTY === true && rows > 0 && columns > 0 ? { rows, cols: columns } : undefined;
+}
+
+/** Resolves when the command on the node has ended and all it showed is written. */
+export async function runTerminal(terminal: Terminal): Promise<TerminalEnd> {
+  const restore = goRaw();
+  const input = (bytes: Buffer) => {
+    process.stdin.pause();
+    void terminal.write(bytes).then(() => process.stdin.resume());
+  };
+  // A terminal has no end of input of its own; a pipe that ends is said the way a person would.
+  const endOfInput = () => void terminal.write(END_OF_INPUT);
+  const resized = () => {
+    const size = currentSize();
+    if (size !== undefined) void terminal.resize(size);
+  };
+  const hangUp = () => terminal.close();
+  process.stdin.on("data", input);
+  process.stdin.on("end", endOfInput);
+  process.stdout.on("resize", resized);
+  for (const name of HANG_UP) process.on(name, hangUp);
+  try {
+    for await (const bytes of terminal.output) {
+      if (!process.stdout.write(bytes)) await new Promise<void>((resolve) => process.stdout.once("drain", resolve));
+    }
+    return await terminal.ended;
+  } finally {
+    process.stdin.off("data", input);
+    process.stdin.off("end", endOfInput);
+    process.stdout.off("resize", resized);
+    for (const name of HANG_UP) process.off(name, hangUp);
+    restore();
+    process.stdin.pause();
+    process.stdin.unref();
+    terminal.close();
+  }
+}
+
+const HANG_UP = ["SIGHUP", "SIGTERM"] as const;
+
+/** In raw mode every key goes to the node, Ctrl-C included. Answers how to undo it. */
+function goRaw(): () => void {
+  if (process.stdin.isTTY !== true) return () => undefined;
+  process.stdin.setRawMode(true);
+  return () => void process.stdin.setRawMode(false);
+}

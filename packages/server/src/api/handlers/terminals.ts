@@ -1,0 +1,82 @@
+// A terminal in a running allocation. Everything that can be refused is refused before anything is
+// opened: what is not running, a node that is none of its own, and everybody but its owner.
+
+import { type Allocation, isPlaced, type NodeId } from "@lattice/core";
+import { ProblemError, type pb } from "@lattice/wire";
+import { authorize } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import type { TerminalQuery } from "../control-plane.ts";
+import { MAX_COMMAND_LENGTH, MAX_TERM_LENGTH, MAX_TERMINAL_SIDE } from "../limits/limits.ts";
+import { find, ownerOf } from "./allocations.ts";
+import { checkText, invalid } from "./refuse.ts";
+
+export async function* attach(
+  call: Call,
+  requests: AsyncIterable<pb.AttachRequest>,
+): AsyncGenerator<pb.AttachResponse> {
+  const inputs = requests[Symbol.asyncIterator]();
+  const first = await inputs.next();
+  const start = first.done === true ? undefined : first.value.message;
+  if (start?.case !== "start") throw invalid("start", "must be the first message of a terminal");
+  const query = await queryOf(call, start.value);
+  yield* call.plane.terminal(query, rest(inputs), call.signal);
+}
+
+async function queryOf(call: Call, start: pb.AttachStart): Promise<TerminalQuery> {
+  const record = await find(call, start.id);
+  authorize(call.principal, "SessionService.Attach", ownerOf(record));
+  if (record.user !== call.principal.user) {
+    const detail = `Allocation ${record.id} belongs to ${record.user}; only the owner may attach to it.`;
+    throw new ProblemError("not_owner", { detail });
+  }
+  if (start.command.length > MAX_COMMAND_LENGTH)
+    throw invalid("command", `is ${start.command.length} characters long; at most ${MAX_COMMAND_LENGTH}`);
+  if (start.command.includes("\0")) throw invalid("command", "contains a NUL character");
+  checkText("term", start.term, MAX_TERM_LENGTH);
+  const size = start.size ?? { rows: 0, cols: 0 };
+  checkSize(size);
+  return {
+    allocation: record.id,
+    attempt: record.attempt,
+    node: nodeOf(record, start.node),
+    user: call.principal.user,
+    command: start.command,
+    size: { rows: size.rows, cols: size.cols },
+    term: start.term,
+  };
+}
+
+function checkSize({ rows, cols }: { readonly rows: number; readonly cols: number }): void {
+  if (rows > MAX_TERMINAL_SIDE) throw invalid("size.rows", `is ${rows}; at most ${MAX_TERMINAL_SIDE}`);
+  if (cols > MAX_TERMINAL_SIDE) throw invalid("size.cols", `is ${cols}; at most ${MAX_TERMINAL_SIDE}`);
+}
+
+function nodeOf(record: Allocation, named: string): NodeId {
+  const { id, phase } = record;
+  if (phase.kind === "checkpointing") {
+    const detail = `Allocation ${id} is being checkpointed; attach is unavailable until it is rescheduled.`;
+    throw new ProblemError("not_running", { detail });
+  }
+  if (!isPlaced(phase) || phase.kind !== "running") {
+    throw new ProblemError("not_running", {
+      detail: `Allocation ${id} is ${phase.kind}, so there is nothing to attach to.`,
+    });
+  }
+  const [first] = phase.nodes;
+  const node = named === "" ? first : phase.nodes.find((candidate) => candidate === named);
+  if (node !== undefined) return node;
+  throw invalid("node", `is not a node of allocation ${id}`, `Its nodes are ${phase.nodes.slice(0, 10).join(", ")}.`);
+}
+
+/** What is typed; a size or a second start that makes no sense ends the terminal with its reason. */
+async function* rest(inputs: AsyncIterator<pb.AttachRequest>): AsyncGenerator<pb.AttachRequest> {
+  for (let next = await inputs.next(); next.done !== true; next = await inputs.next()) {
+    const { message } = next.value;
+    if (message.case === undefined || message.case === "start" || message.case === "keepalive") continue;
+    if (message.case === "resize" && !isSize(message.value)) continue;
+    yield next.value;
+  }
+}
+
+const isSize = ({ rows, cols }: pb.TerminalSize): boolean =>
+  rows > 0 && cols > 0 && rows <= MAX_TERMINAL_SIDE && cols <= MAX_TERMINAL_SIDE;

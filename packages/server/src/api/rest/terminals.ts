@@ -1,0 +1,223 @@
+// Terminals over HTTP: a WebSocket for browsers and for the command line. What is asked for comes
+// with the request's query, and is refused with a status before the connection is upgraded. From
+// then on binary frames are the bytes of the terminal, and text frames the other messages of the
+// contract as JSON.
+
+import { createHash } from "node:crypto";
+import type { IncomingMessage, Server } from "node:http";
+import type { Duplex } from "node:stream";
+import { create, type Message } from "@bufbuild/protobuf";
+import {
+  CLOSE,
+  fromJson,
+  openConnection,
+  PROBLEM_MEDIA_TYPE,
+  type Problem,
+  ProblemError,
+  parseJsonText,
+  pb,
+  problemOf,
+  problemToJson,
+  toJson,
+  type WebSocketConnection,
+} from "@lattice/wire";
+import { isLoopback } from "../../config/listen.ts";
+import { USER_HEADER } from "../auth/stated.ts";
+import { type Door, invokeStream } from "../invoke.ts";
+import { MAX_TERMINAL_FRAME_BYTES, TERMINAL_PING_MS, TERMINAL_SILENCE_MS } from "../limits/limits.ts";
+import { foreignOf } from "./origin.ts";
+
+const ALLOCATION = /^(?:\/api)?\/v1\/allocations\/([^/]{1,200})\/attach$/;
+const SESSION = /^(?:\/api)?\/v1\/sessions\/([^/]{1,200})\/terminal$/;
+
+export function serveTerminals(server: Server, door: Door): { close(): void } {
+  const open = new Set<Duplex>();
+  server.on("upgrade", (request, socket, head) => {
+    open.add(socket);
+    socket.on("error", () => socket.destroy());
+    socket.once("close", () => open.delete(socket));
+    serve(door, request, socket, head).catch((error: unknown) => refuse(socket, problemOf(error)));
+  });
+  return {
+    close() {
+      for (const socket of open) socket.end();
+    },
+  };
+}
+
+async function serve(door: Door, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  const foreign = foreignOf(request.headers, isLoopback(door.config.api.restListen.host));
+  if (foreign !== null) throw foreign;
+  const url = new URL(request.url ?? "/", "http://localhost");
+  const start = startOf(url);
+  const key = keyOf(request);
+  const gone = new AbortController();
+  socket.once("close", () => gone.abort());
+  const inbox = createInbox(create(pb.AttachRequestSchema, { message: { case: "start", value: start } }));
+  const arrival = {
+    headers: (name: string) => headerOf(request, name) ?? statedInQuery(url, name),
+    minIndex: headerOf(request, "x-lattice-min-index"),
+    consistent: false,
+    warnings: [],
+    signal: gone.signal,
+  };
+  const source = invokeStream(door, "SessionService.Attach", inbox.requests, arrival);
+  // Until the terminal is open a refusal is an HTTP status.
+  const first = await source.next();
+  if (first.done === true || gone.signal.aborted) throw new ProblemError("shutting_down");
+  socket.write(
+    `HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: ${key}\r\n\r\n`,
+  );
+  if (head.length > 0) socket.unshift(head);
+  const connection = openConnection(socket, {
+    side: "server",
+    maxMessageBytes: MAX_TERMINAL_FRAME_BYTES,
+    mask: () => new Uint8Array(0),
+  });
+  const stopPings = watchOver(connection, socket);
+  void listen(connection, inbox).finally(() => inbox.end());
+  void connection.closed.then(() => gone.abort());
+  try {
+    await show(connection, first.value);
+    for await (const message of source) await show(connection, message);
+    connection.close(CLOSE.normal, "");
+  } catch (error) {
+    const what = problemOf(error);
+    await connection.sendText(JSON.stringify({ problem: problemToJson(what) }));
+    connection.close(what.status === 503 ? CLOSE.goingAway : CLOSE.internal, what.detail);
+  } finally {
+    stopPings();
+  }
+}
+
+/** A browser cannot give headers to a WebSocket. Addresses are not logged. */
+function statedInQuery(url: URL, header: string): string | undefined {
+  if (header === USER_HEADER) return queryOf(url, "user");
+  const token = header === "authorization" ? queryOf(url, "access_token") : undefined;
+  return token === undefined ? undefined : `Bearer ${token}`;
+}
+
+function startOf(url: URL): pb.AttachStart {
+  const allocation = ALLOCATION.exec(url.pathname)?.[1];
+  const session = SESSION.exec(url.pathname)?.[1];
+  const id = decodeURIComponent(allocation ?? session ?? "");
+  if (id === "")
+    throw new ProblemError("not_found", { detail: `There is no WebSocket at ${url.pathname.slice(0, 200)}.` });
+  const text = (name: string) => queryOf(url, name) ?? "";
+  return create(pb.AttachStartSchema, {
+    // A session is named by its allocation and a number.
+    id: session === undefined ? id : id.slice(0, id.includes(".") ? id.lastIndexOf(".") : undefined),
+    node: text("node"),
+    command: text("command"),
+    size: { rows: side(url, "rows"), cols: side(url, "cols") },
+    term: text("term"),
+  });
+}
+
+function side(url: URL, name: string): number {
+  const text = queryOf(url, name) ?? "0";
+  if (/^[0-9]{1,9}$/.test(text)) return Number(text);
+  throw new ProblemError("invalid_argument", {
+    detail: `${name}: is not a whole number`,
+    fields: [{ field: name, detail: "is not a whole number" }],
+  });
+}
+
+const queryOf = (url: URL, name: string): string | undefined => url.searchParams.get(name) ?? undefined;
+
+function headerOf(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === "string" ? value : value?.[0];
+}
+
+/** The proof that this end speaks the protocol (RFC 6455, section 4.2.2). */
+function keyOf(request: IncomingMessage): string {
+  const key = headerOf(request, "sec-websocket-key") ?? "";
+  const version = headerOf(request, "sec-websocket-version");
+  if (request.headers.upgrade?.toLowerCase() !== "websocket" || version !== "13" || key === "")
+    throw new ProblemError("invalid_argument", { detail: "The upgrade is not to WebSocket, version 13." });
+  return createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
+}
+
+function show(connection: WebSocketConnection, message: Message): Promise<void> {
+  const { message: body } = message as pb.AttachResponse;
+  if (body.case === "stdout") return connection.sendBinary(body.value);
+  return connection.sendText(JSON.stringify(toJson(pb.AttachResponseSchema, message as pb.AttachResponse)));
+}
+
+async function listen(connection: WebSocketConnection, inbox: Inbox): Promise<void> {
+  for await (const message of connection.messages) {
+    if (message.kind === "binary") {
+      await inbox.put(create(pb.AttachRequestSchema, { message: { case: "stdin", value: message.bytes } }));
+      continue;
+    }
+    try {
+      await inbox.put(fromJson(pb.AttachRequestSchema, parseJsonText(message.text)));
+    } catch (error) {
+      const what = problemOf(error);
+      await connection.sendText(JSON.stringify({ problem: problemToJson(what) }));
+      connection.close(CLOSE.unsupported, what.detail);
+      return;
+    }
+  }
+}
+
+/** Asks for signs of life; a person whose machine has gone without a word is let go. */
+function watchOver(connection: WebSocketConnection, socket: Duplex): () => void {
+  const timer = setInterval(() => {
+    if (performance.now() - connection.heardAt() > TERMINAL_SILENCE_MS) socket.destroy();
+    else connection.ping();
+  }, TERMINAL_PING_MS);
+  return () => clearInterval(timer);
+}
+
+interface Inbox {
+  readonly requests: AsyncIterable<Message>;
+  /** Resolves when it was taken. */
+  put(message: pb.AttachRequest): Promise<void>;
+  end(): void;
+}
+
+/** Hands one message at a time to whoever carries it on. */
+function createInbox(first: pb.AttachRequest): Inbox {
+  let ended = false;
+  const waiting: { readonly message: pb.AttachRequest; readonly taken: () => void }[] = [];
+  let wake: () => void = () => undefined;
+  async function* requests(): AsyncGenerator<Message> {
+    yield first;
+    for (;;) {
+      const next = waiting.shift();
+      if (next !== undefined) {
+        yield next.message;
+        next.taken();
+      } else if (ended) return;
+      else
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+    }
+  }
+  return {
+    requests: requests(),
+    put: (message) =>
+      new Promise((resolve) => {
+        if (ended) return resolve();
+        waiting.push({ message, taken: resolve });
+        wake();
+      }),
+    end() {
+      ended = true;
+      for (const { taken } of waiting) taken();
+      wake();
+    },
+  };
+}
+
+function refuse(socket: Duplex, what: Problem): void {
+  if (!socket.writable) return void socket.destroy();
+  const body = JSON.stringify(problemToJson(what));
+  socket.end(
+    `HTTP/1.1 ${what.status} Refused\r\nconnection: close\r\ncontent-type: ${PROBLEM_MEDIA_TYPE}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,130 @@
+// Output that agents have sent to the store, read by ranges: the metadata of a node says which chunks
+// hold what, and only those are fetched. A chunk that is missing or broken ends the reading with a
+// problem; it is never passed over in silence.
+
+import { ProblemError } from "@lattice/wire";
+import type { LogsQuery } from "../api/control-plane.ts";
+import type { LogObjects } from "./store.ts";
+import { unpacked } from "./unpack.ts";
+
+export interface ArchiveOwner {
+  readonly tenant: string;
+  readonly project: string;
+}
+
+export interface ArchivedLog {
+  /** The log is stored up to here. */
+  readonly end: number;
+  /** The attempt is over and all of it is stored. */
+  readonly complete: boolean;
+  /** From `query.offset` on, within its times, to the end of what is stored. */
+  read(query: LogsQuery): AsyncGenerator<LogPiece>;
+  /** The last lines. */
+  tail(lines: number): AsyncGenerator<LogPiece>;
+}
+
+export interface LogPiece {
+  readonly data: Uint8Array;
+  /** Position after it. */
+  readonly offset: number;
+}
+
+export interface LogArchive {
+  /** Null: nothing of it is stored. */
+  find(query: LogsQuery, owner: ArchiveOwner): Promise<ArchivedLog | null>;
+}
+
+interface Chunk {
+  readonly stream: string;
+  readonly attempt: number;
+  readonly chunk: number;
+  readonly start: number;
+  readonly end: number;
+  readonly from_ms: number;
+  readonly to_ms: number;
+}
+
+interface NodeMetadata {
+  readonly chunks: readonly Chunk[];
+  readonly complete: readonly { readonly attempt: number; readonly stdout: number; readonly stderr: number }[];
+}
+
+export function createLogArchive(objects: LogObjects): LogArchive {
+  return {
+    async find(query, { tenant, project }) {
+      const { allocation, attempt, node, stream } = query;
+      const name = project === "" ? "default" : encodeURIComponent(project);
+      const base = `${tenant}/${name}/${allocation}/logs`;
+      const bytes = await objects.get(`${base}/metadata/${node}.json`).catch((cause: unknown) => {
+        throw unavailable("the log store does not answer", cause);
+      });
+      if (bytes === null) return null;
+      const metadata = JSON.parse(bytes.toString()) as NodeMetadata;
+      const chunks = metadata.chunks
+        .filter((chunk) => chunk.stream === stream && chunk.attempt === attempt)
+        .sort((a, b) => a.start - b.start);
+      const over = metadata.complete.find((done) => done.attempt === attempt);
+      const fetch = (chunk: Chunk): Promise<Buffer> =>
+        fetched(objects, `${base}/${stream}/${node}/chunk_${String(chunk.chunk).padStart(3, "0")}.log.zst`);
+      return {
+        end: chunks.at(-1)?.end ?? 0,
+        complete: over !== undefined,
+        read: (asked) => readRange(chunks, asked, fetch),
+        tail: (lines) => readTail(chunks, lines, fetch),
+      };
+    },
+  };
+}
+
+async function fetched(objects: LogObjects, key: string): Promise<Buffer> {
+  const packed = await objects.get(key).catch((cause: unknown) => {
+    throw unavailable("the log store does not answer", cause);
+  });
+  if (packed === null) throw unavailable(`the stored chunk ${key} is missing`);
+  return unpacked(packed).catch((cause: unknown) => {
+    throw unavailable(`the stored chunk ${key} is broken`, cause);
+  });
+}
+
+const unavailable = (detail: string, cause?: unknown): ProblemError =>
+  new ProblemError("logs_unavailable", { detail, ...(cause === undefined ? {} : { cause }) });
+
+async function* readRange(
+  chunks: readonly Chunk[],
+  { offset, sinceMs, untilMs }: LogsQuery,
+  fetch: (chunk: Chunk) => Promise<Buffer>,
+): AsyncGenerator<LogPiece> {
+  for (const chunk of chunks) {
+    if (chunk.end <= offset) continue;
+    if (sinceMs > 0 && chunk.to_ms < sinceMs) continue;
+    if (untilMs > 0 && chunk.from_ms > untilMs) return;
+    const data = await fetch(chunk);
+    yield { data: data.subarray(Math.max(0, offset - chunk.start)), offset: chunk.end };
+  }
+}
+
+async function* readTail(
+  chunks: readonly Chunk[],
+  lines: number,
+  fetch: (chunk: Chunk) => Promise<Buffer>,
+): AsyncGenerator<LogPiece> {
+  const held: { readonly data: Buffer; readonly chunk: Chunk }[] = [];
+  // The newline that ends the log ends its last line; it does not begin another.
+  let wanted = lines + 1;
+  for (const chunk of [...chunks].reverse()) {
+    const data = await fetch(chunk);
+    let at = data.length;
+    if (held.length === 0 && data[at - 1] !== NEWLINE) wanted -= 1;
+    while (wanted > 0 && at > 0) {
+      at = data.lastIndexOf(NEWLINE, at - 1);
+      if (at < 0) break;
+      wanted -= 1;
+      if (wanted === 0) break;
+    }
+    held.unshift({ data: wanted === 0 ? data.subarray(at + 1) : data, chunk });
+    if (wanted === 0) break;
+  }
+  for (const { data, chunk } of held) yield { data, offset: chunk.end };
+}
+
+const NEWLINE = 10;

@@ -1,0 +1,70 @@
+// A person at a terminal: the built `lattice` program inside tmux, with keys typed and the screen
+// read. The server of tmux is the test's own and ends with it.
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import type { Cluster } from "./cluster.ts";
+import { eventually } from "./eventually.ts";
+import { cleanEnvironment, programPath } from "./program.ts";
+
+export interface Screen {
+  /** As a person would; "\n" is Enter. */
+  type(text: string): void;
+  /** Keys by the names that tmux has for them, such as "C-c". */
+  keys(...names: string[]): void;
+  text(): string;
+  /** Waits until the screen matches. */
+  shows(pattern: RegExp): Promise<RegExpMatchArray>;
+  resize(size: { readonly cols: number; readonly rows: number }): void;
+  /** Closes the window, as when a laptop is shut. */
+  kill(): void;
+}
+
+export interface Tmux {
+  /** Runs `lattice LINE` by a shell in a window of this size. */
+  open(line: string, size: { readonly cols: number; readonly rows: number }): Screen;
+}
+
+export function useTmux(cluster: Cluster): Tmux {
+  const socket = () => join(cluster.dir, "tmux");
+  let count = 0;
+  const tmux = (...args: string[]): string => {
+    const env = cleanEnvironment({ ...cluster.cliEnvironment(), TERM: "xterm-256color", LANG: "C.UTF-8" });
+    const done = spawnSync("tmux", ["-S", socket(), "-f", "/dev/null", ...args], { encoding: "utf8", env });
+    if (done.status !== 0) throw new Error(`tmux ${args[0]}: ${done.stderr}${done.error?.message ?? ""}`);
+    return done.stdout;
+  };
+  afterAll(() => {
+    if (count > 0) spawnSync("tmux", ["-S", socket(), "kill-server"]);
+  });
+  return {
+    open(line, { cols, rows }) {
+      count += 1;
+      const name = `w${count}`;
+      // The window stays when the program has ended, so that its last words can be read.
+      const command = `${process.execPath} ${programPath("lattice")} ${line}; sleep 600`;
+      tmux("new-session", "-d", "-s", name, "-x", String(cols), "-y", String(rows), command);
+      // Without the status line the window is as large as was asked for.
+      tmux("set-option", "-t", name, "status", "off");
+      const text = () => tmux("capture-pane", "-p", "-J", "-t", name);
+      return {
+        type: (typed) => void tmux("send-keys", "-t", name, "-l", typed.replaceAll("\n", "\r")),
+        keys: (...names) => void tmux("send-keys", "-t", name, ...names),
+        text,
+        resize: (size) => void tmux("resize-window", "-t", name, "-x", String(size.cols), "-y", String(size.rows)),
+        kill: () => void spawnSync("tmux", ["-S", socket(), "kill-session", "-t", name]),
+        async shows(pattern) {
+          let seen = "";
+          try {
+            return await eventually({ what: `the screen shows ${pattern}`, withinMs: 20_000 }, () => {
+              seen = text().trimEnd();
+              return `${seen} `.match(pattern) ?? seen.match(pattern);
+            });
+          } catch (error) {
+            throw new Error(`${String(error)}; the screen:\n${seen}`);
+          }
+        },
+      };
+    },
+  };
+}
