@@ -19,6 +19,8 @@ export interface ClusterOptions {
   readonly serverDataDir?: string;
   /** Topology groups, given to the nodes in turn. */
   readonly groups?: readonly string[];
+  /** More words for the command line of every agent. */
+  readonly agentArgs?: readonly string[];
 }
 
 const LOG_LINES_SHOWN = 40;
@@ -97,7 +99,16 @@ export class Cluster {
     const group = groups.length === 0 ? [] : ["--group", groups[this.nodeIds.indexOf(node) % groups.length] ?? ""];
     const dataDir = join(this.dir, `agent-${node}`);
     const agent = startProgram("lattice-agent", {
-      args: ["--node-id", node, "--server", this.#grpc, "--data-dir", dataDir, ...group],
+      args: [
+        "--node-id",
+        node,
+        "--server",
+        this.#grpc,
+        "--data-dir",
+        dataDir,
+        ...group,
+        ...(this.#options.agentArgs ?? []),
+      ],
       logFile: join(this.dir, `agent-${node}.log`),
     });
     this.#agents.set(node, agent);

@@ -13,6 +13,7 @@ import {
 } from "./calls/admin.ts";
 import { type AllocationCalls, allocationCalls } from "./calls/allocations.ts";
 import { type BackupCalls, backupCalls } from "./calls/backups.ts";
+import { type ImageCalls, imageCalls } from "./calls/images.ts";
 import { type MemberCalls, memberCalls } from "./calls/members.ts";
 import { type NodeCalls, nodeCalls } from "./calls/nodes.ts";
 import { type UsageCalls, usageCalls } from "./calls/usage.ts";
@@ -50,6 +51,7 @@ export interface LatticeClient extends AllocationCalls {
   readonly backups: BackupCalls;
   readonly usage: UsageCalls;
   readonly signals: SignalCalls;
+  readonly images: ImageCalls;
   clusterStatus(options?: CallOptions): Promise<ClusterStatus>;
   health(options?: CallOptions): Promise<Health>;
   /** Serving and caught up; throws the server's problem when it is not. */
@@ -77,6 +79,7 @@ export function createClient(options: ClientOptions): LatticeClient {
     backups: backupCalls(caller),
     usage: usageCalls(caller),
     signals: signalCalls(caller),
+    images: imageCalls(caller),
     clusterStatus: (callOptions) => clusterStatus(caller, callOptions),
     health: (callOptions) => caller.json({ method: "GET", path: "/healthz", repeatable: true }, callOptions),
     ready: (callOptions) => caller.json({ method: "GET", path: "/readyz", repeatable: true }, callOptions),

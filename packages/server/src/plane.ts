@@ -5,6 +5,7 @@ import { type AllocationId, type Command, type Instant, instant, logIndex, type 
 import { type PendingReason, reasonsFor, snapshotFor } from "@lattice/scheduler";
 import { ProblemError } from "@lattice/wire";
 import type { AgentHub } from "./agents/hub.ts";
+import type { ImageAsk, ImageRelay } from "./agents/images.ts";
 import type { LogRelay } from "./agents/logs.ts";
 import type { ControlPlane, HistoryQuery, LogsQuery, Proposed } from "./api/control-plane.ts";
 import type { Membership } from "./api/membership.ts";
@@ -40,6 +41,7 @@ export interface PlaneParts {
   readonly backups: Backups;
   readonly hub: AgentHub;
   readonly logs: LogRelay;
+  readonly images: ImageRelay;
   readonly history: History;
   readonly clock: Clock;
   readonly insight: Insight;
@@ -65,6 +67,7 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     consult: (question) => consult(parts, question),
     liveness: (node) => liveness(parts, node),
     logs: (query, signal) => logsOf(parts, query, signal),
+    askImages: (node, ask, signal) => askImages(parts, node, ask, signal),
     archived: (id) => history.get(id),
     archive: (query: HistoryQuery) => history.list(query),
     logStatus: () => ({
@@ -126,6 +129,11 @@ function liveness({ leader, hub, line }: PlaneParts, node: NodeId): Liveness {
 function logsOf({ leader, line, logs }: PlaneParts, query: LogsQuery, signal: AbortSignal) {
   const peer = leader.sequencer() === null ? line.client() : null;
   return peer === null ? logs.open(query, signal) : peer.logs(query, signal);
+}
+
+function askImages({ leader, line, images }: PlaneParts, node: NodeId, ask: ImageAsk, signal: AbortSignal) {
+  const peer = leader.sequencer() === null ? line.client() : null;
+  return peer === null ? images.ask(node, ask, signal) : peer.askImages(node, ask);
 }
 
 function leaderId({ log }: PlaneParts): string | null {

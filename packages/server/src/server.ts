@@ -8,6 +8,7 @@ import { duration, ENTRY_VERSION } from "@lattice/core";
 import type { ConnectContext } from "./agents/connect.ts";
 import { createAgentGuard } from "./agents/guard.ts";
 import { createAgentHub } from "./agents/hub.ts";
+import { createImageRelay } from "./agents/images.ts";
 import { createLogRelay } from "./agents/logs.ts";
 import { agentService } from "./agents/service.ts";
 import { createAuthenticator } from "./api/auth/authenticator.ts";
@@ -94,6 +95,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     createTenants: config.api.autoCreateTenants,
   });
   replica.feed.onEvents(insight.saw);
+  const images = createImageRelay(hub, clock);
   const roster = createRoster({ selfId: config.server.id, present: () => log.present() });
   const leader = startLeading({
     candidate: shared ? formatPeer(self) : config.server.id,
@@ -185,6 +187,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     backups,
     hub,
     logs,
+    images,
     history,
     clock,
     insight,
@@ -202,6 +205,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     serverVersion: version,
     heartbeatIntervalMs: config.nodeAgent.heartbeatInterval,
     stranger: guard.stranger,
+    imagesAnswered: images.answered,
   };
   const api = await startApi({
     plane,
@@ -211,7 +215,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     authenticator,
     extraGrpcServices: [
       guard.guarded(agentService({ context, leader, line, logs })),
-      ...(shared ? [peerService({ leader, replica, hub, logs, history, standing, insight, token: self.token })] : []),
+      ...(shared
+        ? [peerService({ leader, replica, hub, logs, images, history, standing, insight, token: self.token })]
+        : []),
     ],
   });
 

@@ -1,7 +1,7 @@
 // The allocation record: the universal unit of work. Records are immutable values; a change
 // replaces the record in its table.
 
-import type { AllocationId, Attempt, Instant, LogIndex, UserName } from "../ids.ts";
+import type { AllocationId, Attempt, Instant, LogIndex, NodeId, UserName } from "../ids.ts";
 import type { Past } from "./past.ts";
 import type { AllocationPhase } from "./phase.ts";
 import type { AllocationSpec } from "./spec.ts";
@@ -27,4 +27,6 @@ export interface Allocation {
   readonly backfilled: boolean;
   /** Absent: nothing to tell. */
   readonly past?: Past;
+  /** Nodes that could not be made ready for it; it is not placed there again. Absent: none. */
+  readonly setAside?: readonly NodeId[];
 }

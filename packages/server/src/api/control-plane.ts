@@ -14,6 +14,8 @@ import type {
   View,
 } from "@lattice/core";
 import type { PendingReason } from "@lattice/scheduler";
+import type { pb } from "@lattice/wire";
+import type { ImageAsk } from "../agents/images.ts";
 import type { Backups } from "../backup/backups.ts";
 import type { AnswerTo, Question, QuestionKind } from "../insight/question.ts";
 import type { LogStatus } from "../log/replicated-log.ts";
@@ -82,6 +84,8 @@ export interface ControlPlane {
   liveness(node: NodeId): { readonly lastHeardAt: Instant | null; readonly connected: boolean };
   /** Throws ProblemError `node_unreachable` when the node's agent is not connected. */
   logs(query: LogsQuery, signal: AbortSignal): AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
+  /** Asks a node's agent about images. Throws ProblemError `node_unreachable` likewise. */
+  askImages(node: NodeId, ask: ImageAsk, signal: AbortSignal): Promise<pb.ImageAnswer>;
   /** Finished allocations that have left the live state. */
   archived(id: AllocationId): Promise<Allocation | null>;
   archive(query: HistoryQuery): Promise<readonly Allocation[]>;

@@ -6,8 +6,10 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { AllocationState, LogStream } from "./allocations_pb.ts";
+import type { AllocationState, LogStream, Mount } from "./allocations_pb.ts";
 import { file_lattice_v1_allocations } from "./allocations_pb.ts";
+import type { ImageAnswer, ImageRequest } from "./images_pb.ts";
+import { file_lattice_v1_images } from "./images_pb.ts";
 import type { Capabilities } from "./nodes_pb.ts";
 import { file_lattice_v1_nodes } from "./nodes_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -16,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/agent.proto.
  */
 export const file_lattice_v1_agent: GenFile = /*@__PURE__*/
-  fileDesc("ChZsYXR0aWNlL3YxL2FnZW50LnByb3RvEgpsYXR0aWNlLnYxIo8BCgxBZ2VudE1lc3NhZ2USIgoFaGVsbG8YASABKAsyES5sYXR0aWNlLnYxLkhlbGxvSAASKgoJaGVhcnRiZWF0GAIgASgLMhUubGF0dGljZS52MS5IZWFydGJlYXRIABIkCgZyZXBvcnQYAyABKAsyEi5sYXR0aWNlLnYxLlJlcG9ydEgAQgkKB21lc3NhZ2UigwIKBUhlbGxvEg8KB25vZGVfaWQYASABKAkSGAoQcHJvdG9jb2xfdmVyc2lvbhgCIAEoDRIVCg1hZ2VudF92ZXJzaW9uGAMgASgJEg8KB2Jvb3RfaWQYBCABKAkSLgoMY2FwYWJpbGl0aWVzGAUgASgLMhgubGF0dGljZS52MS5DYXBhYmlsaXRpZXMSDQoFZ3JvdXAYBiABKAkSEwoLY29uZm9ybWFuY2UYByABKAkSDwoHYWRkcmVzcxgIIAEoCRIrCghhdHRlbXB0cxgJIAMoCzIZLmxhdHRpY2UudjEuQXR0ZW1wdFN0YXR1cxIVCg1ob21lX3ZjbHVzdGVyGAogASgJImMKDUF0dGVtcHRTdGF0dXMSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEioKBXN0YXRlGAMgASgOMhsubGF0dGljZS52MS5BbGxvY2F0aW9uU3RhdGUiWgoJSGVhcnRiZWF0EhAKCHNlcXVlbmNlGAEgASgNEg8KB3J1bm5pbmcYAiABKA0SDQoFbG9hZDEYAyABKAESGwoTbWVtb3J5X2F2YWlsYWJsZV9nYhgEIAEoASLCAQoGUmVwb3J0EhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIqCgVzdGF0ZRgDIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlEhYKCWV4aXRfY29kZRgEIAEoBUgAiAEBEg4KBnJlYXNvbhgFIAEoCRIPCgdtZXNzYWdlGAYgASgJEg0KBWF0X21zGAcgASgBEg4KBm51bWJlchgIIAEoDUIMCgpfZXhpdF9jb2RlIt8CCg1TZXJ2ZXJNZXNzYWdlEiYKB3dlbGNvbWUYASABKAsyEy5sYXR0aWNlLnYxLldlbGNvbWVIABIjCgNydW4YAiABKAsyFC5sYXR0aWNlLnYxLlJ1bk9yZGVySAASJQoEc3RvcBgDIAEoCzIVLmxhdHRpY2UudjEuU3RvcE9yZGVySAASJAoDYWNrGAQgASgLMhUubGF0dGljZS52MS5SZXBvcnRBY2tIABIpCgZmb3JnZXQYBSABKAsyFy5sYXR0aWNlLnYxLkZvcmdldE9yZGVySAASKQoJb3Blbl9sb2dzGAYgASgLMhQubGF0dGljZS52MS5PcGVuTG9nc0gAEisKCmNsb3NlX2xvZ3MYByABKAsyFS5sYXR0aWNlLnYxLkNsb3NlTG9nc0gAEiYKB3JlZnVzZWQYCCABKAsyEy5sYXR0aWNlLnYxLlJlZnVzZWRIAEIJCgdtZXNzYWdlIloKB1dlbGNvbWUSGAoQcHJvdG9jb2xfdmVyc2lvbhgBIAEoDRIWCg5zZXJ2ZXJfdmVyc2lvbhgCIAEoCRIdChVoZWFydGJlYXRfaW50ZXJ2YWxfbXMYAyABKA0iJwoHUmVmdXNlZBIMCgRjb2RlGAEgASgJEg4KBmRldGFpbBgCIAEoCSKfAwoIUnVuT3JkZXISFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgwKBG5hbWUYAyABKAkSDgoGdGVuYW50GAQgASgJEgwKBHVzZXIYBSABKAkSEAoIdmNsdXN0ZXIYBiABKAkSEgoKZW50cnlwb2ludBgHIAEoCRIPCgdjb21tYW5kGAggAygJEg4KBnNjcmlwdBgJIAEoCRI2Cgl2YXJpYWJsZXMYCiADKAsyIy5sYXR0aWNlLnYxLlJ1bk9yZGVyLlZhcmlhYmxlc0VudHJ5Eg8KB3dvcmtkaXIYCyABKAkSGAoQd2FsbHRpbWVfc2Vjb25kcxgMIAEoDRIVCg1ncmFjZV9zZWNvbmRzGA0gASgNEg0KBW5vZGVzGA4gAygJEhIKCm5vZGVfaW5kZXgYDyABKA0SFgoOdGFza3NfcGVyX25vZGUYECABKA0SEQoJc2x1cm1fZW52GBEgASgIGjAKDlZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiWgoJU3RvcE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIVCg1ncmFjZV9zZWNvbmRzGAMgASgNEg4KBnJlYXNvbhgEIAEoCSIbCglSZXBvcnRBY2sSDgoGbnVtYmVyGAEgASgNIjUKC0ZvcmdldE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDSKKAQoIT3BlbkxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCCIeCglDbG9zZUxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJIk8KDUFnZW50TG9nQ2h1bmsSEQoJc3RyZWFtX2lkGAEgASgJEgwKBGRhdGEYAiABKAwSDgoGb2Zmc2V0GAMgASgJEg0KBWVycm9yGAQgASgJIhIKEFNlbmRMb2dzUmVzcG9uc2UymQEKDEFnZW50U2VydmljZRJCCgdDb25uZWN0EhgubGF0dGljZS52MS5BZ2VudE1lc3NhZ2UaGS5sYXR0aWNlLnYxLlNlcnZlck1lc3NhZ2UoATABEkUKCFNlbmRMb2dzEhkubGF0dGljZS52MS5BZ2VudExvZ0NodW5rGhwubGF0dGljZS52MS5TZW5kTG9nc1Jlc3BvbnNlKAFiBnByb3RvMw", [file_lattice_v1_allocations, file_lattice_v1_nodes]);
+  fileDesc("ChZsYXR0aWNlL3YxL2FnZW50LnByb3RvEgpsYXR0aWNlLnYxIsABCgxBZ2VudE1lc3NhZ2USIgoFaGVsbG8YASABKAsyES5sYXR0aWNlLnYxLkhlbGxvSAASKgoJaGVhcnRiZWF0GAIgASgLMhUubGF0dGljZS52MS5IZWFydGJlYXRIABIkCgZyZXBvcnQYAyABKAsyEi5sYXR0aWNlLnYxLlJlcG9ydEgAEi8KDGltYWdlX2Fuc3dlchgUIAEoCzIXLmxhdHRpY2UudjEuSW1hZ2VBbnN3ZXJIAEIJCgdtZXNzYWdlIoMCCgVIZWxsbxIPCgdub2RlX2lkGAEgASgJEhgKEHByb3RvY29sX3ZlcnNpb24YAiABKA0SFQoNYWdlbnRfdmVyc2lvbhgDIAEoCRIPCgdib290X2lkGAQgASgJEi4KDGNhcGFiaWxpdGllcxgFIAEoCzIYLmxhdHRpY2UudjEuQ2FwYWJpbGl0aWVzEg0KBWdyb3VwGAYgASgJEhMKC2NvbmZvcm1hbmNlGAcgASgJEg8KB2FkZHJlc3MYCCABKAkSKwoIYXR0ZW1wdHMYCSADKAsyGS5sYXR0aWNlLnYxLkF0dGVtcHRTdGF0dXMSFQoNaG9tZV92Y2x1c3RlchgKIAEoCSJjCg1BdHRlbXB0U3RhdHVzEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIqCgVzdGF0ZRgDIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlIloKCUhlYXJ0YmVhdBIQCghzZXF1ZW5jZRgBIAEoDRIPCgdydW5uaW5nGAIgASgNEg0KBWxvYWQxGAMgASgBEhsKE21lbW9yeV9hdmFpbGFibGVfZ2IYBCABKAEiwgEKBlJlcG9ydBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKgoFc3RhdGUYAyABKA4yGy5sYXR0aWNlLnYxLkFsbG9jYXRpb25TdGF0ZRIWCglleGl0X2NvZGUYBCABKAVIAIgBARIOCgZyZWFzb24YBSABKAkSDwoHbWVzc2FnZRgGIAEoCRINCgVhdF9tcxgHIAEoARIOCgZudW1iZXIYCCABKA1CDAoKX2V4aXRfY29kZSKSAwoNU2VydmVyTWVzc2FnZRImCgd3ZWxjb21lGAEgASgLMhMubGF0dGljZS52MS5XZWxjb21lSAASIwoDcnVuGAIgASgLMhQubGF0dGljZS52MS5SdW5PcmRlckgAEiUKBHN0b3AYAyABKAsyFS5sYXR0aWNlLnYxLlN0b3BPcmRlckgAEiQKA2FjaxgEIAEoCzIVLmxhdHRpY2UudjEuUmVwb3J0QWNrSAASKQoGZm9yZ2V0GAUgASgLMhcubGF0dGljZS52MS5Gb3JnZXRPcmRlckgAEikKCW9wZW5fbG9ncxgGIAEoCzIULmxhdHRpY2UudjEuT3BlbkxvZ3NIABIrCgpjbG9zZV9sb2dzGAcgASgLMhUubGF0dGljZS52MS5DbG9zZUxvZ3NIABImCgdyZWZ1c2VkGAggASgLMhMubGF0dGljZS52MS5SZWZ1c2VkSAASMQoNaW1hZ2VfcmVxdWVzdBgUIAEoCzIYLmxhdHRpY2UudjEuSW1hZ2VSZXF1ZXN0SABCCQoHbWVzc2FnZSJaCgdXZWxjb21lEhgKEHByb3RvY29sX3ZlcnNpb24YASABKA0SFgoOc2VydmVyX3ZlcnNpb24YAiABKAkSHQoVaGVhcnRiZWF0X2ludGVydmFsX21zGAMgASgNIicKB1JlZnVzZWQSDAoEY29kZRgBIAEoCRIOCgZkZXRhaWwYAiABKAkiwgQKCFJ1bk9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIMCgRuYW1lGAMgASgJEg4KBnRlbmFudBgEIAEoCRIMCgR1c2VyGAUgASgJEhAKCHZjbHVzdGVyGAYgASgJEhIKCmVudHJ5cG9pbnQYByABKAkSDwoHY29tbWFuZBgIIAMoCRIOCgZzY3JpcHQYCSABKAkSNgoJdmFyaWFibGVzGAogAygLMiMubGF0dGljZS52MS5SdW5PcmRlci5WYXJpYWJsZXNFbnRyeRIPCgd3b3JrZGlyGAsgASgJEhgKEHdhbGx0aW1lX3NlY29uZHMYDCABKA0SFQoNZ3JhY2Vfc2Vjb25kcxgNIAEoDRINCgVub2RlcxgOIAMoCRISCgpub2RlX2luZGV4GA8gASgNEhYKDnRhc2tzX3Blcl9ub2RlGBAgASgNEhEKCXNsdXJtX2VudhgRIAEoCBIvCgtlbnZpcm9ubWVudBgUIAEoCzIaLmxhdHRpY2UudjEuUnVuRW52aXJvbm1lbnQSIQoGbW91bnRzGBUgAygLMhEubGF0dGljZS52MS5Nb3VudBIlCgZsaW1pdHMYFiABKAsyFS5sYXR0aWNlLnYxLlJ1bkxpbWl0cxIVCg1tZW1vcnlfcG9saWN5GBcgASgJEg8KB3Byb2plY3QYGCABKAkaMAoOVmFyaWFibGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ5Cg5SdW5FbnZpcm9ubWVudBIMCgR1ZW52GAEgASgJEgwKBHZpZXcYAiABKAkSEgoKdG9vbHNfdWVudhgDIAEoCRINCgVpbWFnZRgEIAEoCRIRCglyZWFkX29ubHkYBSABKAgSFQoNc2lnbl9yZXF1aXJlZBgGIAEoCCJECglSdW5MaW1pdHMSEQoJY3B1X2NvcmVzGAEgASgNEhEKCW1lbW9yeV9nYhgCIAEoARIRCglncHVfY291bnQYAyABKA0iWgoJU3RvcE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIVCg1ncmFjZV9zZWNvbmRzGAMgASgNEg4KBnJlYXNvbhgEIAEoCSIbCglSZXBvcnRBY2sSDgoGbnVtYmVyGAEgASgNIjUKC0ZvcmdldE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDSKKAQoIT3BlbkxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCCIeCglDbG9zZUxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJIk8KDUFnZW50TG9nQ2h1bmsSEQoJc3RyZWFtX2lkGAEgASgJEgwKBGRhdGEYAiABKAwSDgoGb2Zmc2V0GAMgASgJEg0KBWVycm9yGAQgASgJIhIKEFNlbmRMb2dzUmVzcG9uc2UymQEKDEFnZW50U2VydmljZRJCCgdDb25uZWN0EhgubGF0dGljZS52MS5BZ2VudE1lc3NhZ2UaGS5sYXR0aWNlLnYxLlNlcnZlck1lc3NhZ2UoATABEkUKCFNlbmRMb2dzEhkubGF0dGljZS52MS5BZ2VudExvZ0NodW5rGhwubGF0dGljZS52MS5TZW5kTG9nc1Jlc3BvbnNlKAFiBnByb3RvMw", [file_lattice_v1_allocations, file_lattice_v1_images, file_lattice_v1_nodes]);
 
 /**
  * @generated from message lattice.v1.AgentMessage
@@ -43,6 +45,12 @@ export type AgentMessage = Message<"lattice.v1.AgentMessage"> & {
      */
     value: Report;
     case: "report";
+  } | {
+    /**
+     * @generated from field: lattice.v1.ImageAnswer image_answer = 20;
+     */
+    value: ImageAnswer;
+    case: "imageAnswer";
   } | { case: undefined; value?: undefined };
 };
 
@@ -207,7 +215,7 @@ export type Report = Message<"lattice.v1.Report"> & {
   exitCode?: number | undefined;
 
   /**
-   * For failed: exit_code, signal, walltime_exceeded, stopped, launch_failed, lost.
+   * For failed: exit_code, signal, walltime_exceeded, stopped, launch_failed, prologue_failed, oom, lost.
    *
    * @generated from field: string reason = 5;
    */
@@ -295,6 +303,12 @@ export type ServerMessage = Message<"lattice.v1.ServerMessage"> & {
      */
     value: Refused;
     case: "refused";
+  } | {
+    /**
+     * @generated from field: lattice.v1.ImageRequest image_request = 20;
+     */
+    value: ImageRequest;
+    case: "imageRequest";
   } | { case: undefined; value?: undefined };
 };
 
@@ -448,6 +462,35 @@ export type RunOrder = Message<"lattice.v1.RunOrder"> & {
    * @generated from field: bool slurm_env = 17;
    */
   slurmEnv: boolean;
+
+  /**
+   * What the processes see instead of the node's own software. Absent: the node as it is.
+   *
+   * @generated from field: lattice.v1.RunEnvironment environment = 20;
+   */
+  environment?: RunEnvironment | undefined;
+
+  /**
+   * @generated from field: repeated lattice.v1.Mount mounts = 21;
+   */
+  mounts: Mount[];
+
+  /**
+   * Absent: the node is the attempt's alone and nothing is limited.
+   *
+   * @generated from field: lattice.v1.RunLimits limits = 22;
+   */
+  limits?: RunLimits | undefined;
+
+  /**
+   * @generated from field: string memory_policy = 23;
+   */
+  memoryPolicy: string;
+
+  /**
+   * @generated from field: string project = 24;
+   */
+  project: string;
 };
 
 /**
@@ -456,6 +499,77 @@ export type RunOrder = Message<"lattice.v1.RunOrder"> & {
  */
 export const RunOrderSchema: GenMessage<RunOrder> = /*@__PURE__*/
   messageDesc(file_lattice_v1_agent, 8);
+
+/**
+ * @generated from message lattice.v1.RunEnvironment
+ */
+export type RunEnvironment = Message<"lattice.v1.RunEnvironment"> & {
+  /**
+   * @generated from field: string uenv = 1;
+   */
+  uenv: string;
+
+  /**
+   * @generated from field: string view = 2;
+   */
+  view: string;
+
+  /**
+   * @generated from field: string tools_uenv = 3;
+   */
+  toolsUenv: string;
+
+  /**
+   * @generated from field: string image = 4;
+   */
+  image: string;
+
+  /**
+   * @generated from field: bool read_only = 5;
+   */
+  readOnly: boolean;
+
+  /**
+   * @generated from field: bool sign_required = 6;
+   */
+  signRequired: boolean;
+};
+
+/**
+ * Describes the message lattice.v1.RunEnvironment.
+ * Use `create(RunEnvironmentSchema)` to create a new message.
+ */
+export const RunEnvironmentSchema: GenMessage<RunEnvironment> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_agent, 9);
+
+/**
+ * The part of a shared node that the attempt may use; 0: not limited.
+ *
+ * @generated from message lattice.v1.RunLimits
+ */
+export type RunLimits = Message<"lattice.v1.RunLimits"> & {
+  /**
+   * @generated from field: uint32 cpu_cores = 1;
+   */
+  cpuCores: number;
+
+  /**
+   * @generated from field: double memory_gb = 2;
+   */
+  memoryGb: number;
+
+  /**
+   * @generated from field: uint32 gpu_count = 3;
+   */
+  gpuCount: number;
+};
+
+/**
+ * Describes the message lattice.v1.RunLimits.
+ * Use `create(RunLimitsSchema)` to create a new message.
+ */
+export const RunLimitsSchema: GenMessage<RunLimits> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_agent, 10);
 
 /**
  * @generated from message lattice.v1.StopOrder
@@ -487,7 +601,7 @@ export type StopOrder = Message<"lattice.v1.StopOrder"> & {
  * Use `create(StopOrderSchema)` to create a new message.
  */
 export const StopOrderSchema: GenMessage<StopOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 9);
+  messageDesc(file_lattice_v1_agent, 11);
 
 /**
  * @generated from message lattice.v1.ReportAck
@@ -504,7 +618,7 @@ export type ReportAck = Message<"lattice.v1.ReportAck"> & {
  * Use `create(ReportAckSchema)` to create a new message.
  */
 export const ReportAckSchema: GenMessage<ReportAck> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 10);
+  messageDesc(file_lattice_v1_agent, 12);
 
 /**
  * The end of this attempt is committed and its claim released; its record may go.
@@ -528,7 +642,7 @@ export type ForgetOrder = Message<"lattice.v1.ForgetOrder"> & {
  * Use `create(ForgetOrderSchema)` to create a new message.
  */
 export const ForgetOrderSchema: GenMessage<ForgetOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 11);
+  messageDesc(file_lattice_v1_agent, 13);
 
 /**
  * @generated from message lattice.v1.OpenLogs
@@ -570,7 +684,7 @@ export type OpenLogs = Message<"lattice.v1.OpenLogs"> & {
  * Use `create(OpenLogsSchema)` to create a new message.
  */
 export const OpenLogsSchema: GenMessage<OpenLogs> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 12);
+  messageDesc(file_lattice_v1_agent, 14);
 
 /**
  * @generated from message lattice.v1.CloseLogs
@@ -587,7 +701,7 @@ export type CloseLogs = Message<"lattice.v1.CloseLogs"> & {
  * Use `create(CloseLogsSchema)` to create a new message.
  */
 export const CloseLogsSchema: GenMessage<CloseLogs> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 13);
+  messageDesc(file_lattice_v1_agent, 15);
 
 /**
  * @generated from message lattice.v1.AgentLogChunk
@@ -623,7 +737,7 @@ export type AgentLogChunk = Message<"lattice.v1.AgentLogChunk"> & {
  * Use `create(AgentLogChunkSchema)` to create a new message.
  */
 export const AgentLogChunkSchema: GenMessage<AgentLogChunk> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 14);
+  messageDesc(file_lattice_v1_agent, 16);
 
 /**
  * @generated from message lattice.v1.SendLogsResponse
@@ -636,7 +750,7 @@ export type SendLogsResponse = Message<"lattice.v1.SendLogsResponse"> & {
  * Use `create(SendLogsResponseSchema)` to create a new message.
  */
 export const SendLogsResponseSchema: GenMessage<SendLogsResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 15);
+  messageDesc(file_lattice_v1_agent, 17);
 
 /**
  * @generated from service lattice.v1.AgentService
