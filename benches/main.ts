@@ -1,4 +1,5 @@
 // Runs the benches named, or all of them, one after the other, and prints what they measured.
+import { agentStart } from "./agent-start.ts";
 import { cliStart } from "./cli-start.ts";
 import { failoverScale } from "./failover-scale.ts";
 import type { Bench } from "./figure.ts";
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, Bench>> = {
   "submit-rest": submitRest,
   "submit-grpc": submitGrpc,
   "start-latency": startLatency,
+  "agent-start": agentStart,
   throughput,
   heartbeats,
   "history-memory": historyMemory,

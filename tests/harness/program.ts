@@ -69,11 +69,12 @@ export function startProgram(name: string, options: ProgramOptions): Program {
 }
 
 /** The environment without anything that could steer the programs, plus what the test gives. */
+/** Tests submit as people whom the machine does not know; agents run their work as themselves. */
 export function cleanEnvironment(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([key]) => !/^(LATTICE_|SLURM_|VITEST|NODE_OPTIONS|NODE_EXTRA_CA_CERTS|FORCE_COLOR)/.test(key),
   );
-  return { ...Object.fromEntries(kept), NO_COLOR: "1", ...extra };
+  return { ...Object.fromEntries(kept), NO_COLOR: "1", LATTICE_AGENT_USER_MAPPING: "none", ...extra };
 }
 
 export function tailOf(file: string, lines: number): string {

@@ -1,7 +1,7 @@
 // Puts an agent together from its options: a real node with its data folder, or hollow ones. Also
 // what tests and local clusters use to have an agent inside their own process.
 
-import { mkdir, realpath } from "node:fs/promises";
+import { chmod, mkdir, realpath } from "node:fs/promises";
 import { freemem, loadavg } from "node:os";
 import type { Logger } from "pino";
 import { conformance, discoverBootId, discoverHardware, type Hardware } from "./discovery/hardware.ts";
@@ -16,9 +16,10 @@ import { logShipper, type Shipper } from "./logs/ship/shipper.ts";
 import { openLogStore } from "./logs/store/store.ts";
 import { type Node, startNode } from "./node.ts";
 import type { AgentOptions } from "./options.ts";
-import { detectIsolation } from "./runtime/isolation/detect.ts";
+import { detectIsolation, detectLimits } from "./runtime/isolation/detect.ts";
 import type { Isolation } from "./runtime/isolation/isolation.ts";
 import { processRuntime } from "./runtime/process/process-runtime.ts";
+import { openSoftware } from "./software.ts";
 
 export interface Agent {
   /** How many of its nodes are connected now. */
@@ -41,17 +42,28 @@ export function startAgent(options: AgentOptions, around: AgentSurroundings): Pr
 }
 
 async function startReal(options: AgentOptions, { log, version, isolation: kind }: AgentSurroundings): Promise<Agent> {
-  await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
+  await mkdir(options.dataDir, { recursive: true, mode: 0o711 });
   const dataDir = await realpath(options.dataDir);
+  // Passed through by the users of jobs on the way to what belongs to them; never listed.
+  await chmod(dataDir, 0o711).catch(() => undefined);
   const unlock = await lockDataDir(dataDir);
   const hardware = discoverHardware(options.hardware);
   const bootId = discoverBootId();
   const isolation = detectIsolation({ nodeId: options.nodeId, dataDir }, kind);
-  log.info({ isolation: isolation.kind, servers: options.servers }, "starting");
+  const limits = await detectLimits({ nodeId: options.nodeId, dataDir }, isolation);
+  const software = await openSoftware(options.software, { dataDir, bootId, limits, log });
+  log.info({ isolation: isolation.kind, runtimes: software.runtimes, servers: options.servers }, "starting");
   const dial = dialer({ servers: options.servers, token: options.token });
   const beats = wheel(Math.random);
   const node = await startNode({
-    identity: identity(options, hardware, { version, bootId, isolation: isolation.kind, hollow: false }),
+    identity: identity(options, hardware, {
+      version,
+      bootId,
+      isolation: isolation.kind,
+      hollow: false,
+      runtimes: software.runtimes,
+    }),
+    images: software.images,
     dialer: dial,
     member: 0,
     wheel: beats,
@@ -61,7 +73,10 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     vitals,
     keepTimes: true,
     ...(options.logs === null ? {} : { shipper: shipperOf(options.logs, { node: options.nodeId, dataDir, log }) }),
-    runtime: (listener) => processRuntime({ nodeId: options.nodeId, bootId, dataDir, isolation, log, listener }),
+    runtime: (listener) => {
+      const { prologue } = software;
+      return processRuntime({ nodeId: options.nodeId, bootId, dataDir, isolation, limits, prologue, log, listener });
+    },
   });
   return {
     connected: () => Number(node.connected()),
@@ -106,6 +121,7 @@ async function startHollow(
       bootId: discoverBootId(),
       isolation: "process_group",
       hollow: true,
+      runtimes: [],
     }),
     dialer: dial,
     wheel: beats,
@@ -129,7 +145,7 @@ async function startHollow(
 function identity(
   options: AgentOptions,
   hardware: Hardware,
-  facts: { version: string; bootId: string; isolation: string; hollow: boolean },
+  facts: { version: string; bootId: string; isolation: string; hollow: boolean; runtimes: readonly string[] },
 ) {
   return identityOf({
     nodeId: options.nodeId,

@@ -10,6 +10,8 @@ import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
 import { type After, systemAfter } from "./after.ts";
 import { chains } from "./chains.ts";
+import { answerImages } from "./images/answer.ts";
+import type { Images } from "./images/images.ts";
 import { type Attempt, attemptKey, type Effect, type Event, isLive, type LiveAttempt } from "./lifecycle/attempt.ts";
 import { byArrival, recover } from "./lifecycle/recover.ts";
 import { type Step, step } from "./lifecycle/step.ts";
@@ -44,6 +46,8 @@ export interface NodeOptions {
   readonly keepTimes?: boolean;
   /** Sends output to a store; absent: it stays on the node. */
   readonly shipper?: Shipper;
+  /** Absent: it keeps none. */
+  readonly images?: Images;
 }
 
 export interface Node {
@@ -175,6 +179,11 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       case "closeLogs":
         streams.close(message.value.streamId);
         break;
+      case "imageRequest":
+        void answerImages(options.images ?? null, message.value).then((value) =>
+          link?.send({ case: "imageAnswer", value }),
+        );
+        break;
       default:
         log.warn({ message: message.case ?? "none" }, "a message this agent does not know");
     }
@@ -190,7 +199,10 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   }
 
   function on(key: string, event: Event): void {
-    if (!closed) take(key, step(attempts.get(key) ?? null, event, now()));
+    if (closed) return;
+    // Its effects wait for the start to end, and the start may be waiting for an image.
+    if (event.kind === "stop" || event.kind === "forget") runtime.interrupt(key);
+    take(key, step(attempts.get(key) ?? null, event, now()));
   }
 
   function take(key: string, { attempt, effects }: Step): void {

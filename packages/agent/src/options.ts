@@ -5,8 +5,10 @@ import { hostname } from "node:os";
 import { parseGroupId, parseNodeId, parseVClusterId } from "@lattice/core";
 import { Command, InvalidArgumentError } from "commander";
 import type { HardwareFlags } from "./discovery/hardware.ts";
+import { FULL_PAUSES_MS } from "./images/images.ts";
 import { parseServer } from "./link/dial.ts";
 import { SHIP_LIMITS, type ShipLimits } from "./logs/ship/plan.ts";
+import { parseUserMapping, type UserMapping } from "./runtime/user/user.ts";
 
 export interface AgentOptions {
   readonly nodeId: string;
@@ -22,6 +24,7 @@ export interface AgentOptions {
   readonly hardware: HardwareFlags;
   /** Null: output stays on the node. */
   readonly logs: { readonly store: string; readonly limits: ShipLimits } | null;
+  readonly software: SoftwareOptions;
   readonly hollow: {
     readonly count: number;
     readonly prefix: string;
@@ -29,6 +32,45 @@ export interface AgentOptions {
     readonly nodesPerGroup: number;
   } | null;
 }
+
+/** Whom workloads run as, and where their software and folders come from. */
+export interface SoftwareOptions {
+  readonly userMapping: UserMapping;
+  readonly umask: string;
+  /** A folder, http(s):// or oci://; empty: none. */
+  readonly registry: string;
+  readonly insecureRegistries: readonly string[];
+  /** PEM files. */
+  readonly trustedKeys: readonly string[];
+  readonly requireSigned: boolean;
+  /** Empty: below the data folder. */
+  readonly cacheDir: string;
+  /** Null: four fifths of what its file system has. */
+  readonly cacheSizeBytes: number | null;
+  readonly cacheMinFreeBytes: number | null;
+  readonly cacheFullPausesMs: readonly number[];
+  /** Empty: below the data folder. */
+  readonly scratchDir: string;
+  /** Empty: allocations get no output folder. */
+  readonly outputDir: string;
+  readonly unifiedMemory: boolean;
+}
+
+export const DEFAULT_SOFTWARE: SoftwareOptions = {
+  userMapping: { kind: "none" },
+  umask: "0022",
+  registry: "",
+  insecureRegistries: [],
+  trustedKeys: [],
+  requireSigned: false,
+  cacheDir: "",
+  cacheSizeBytes: null,
+  cacheMinFreeBytes: null,
+  cacheFullPausesMs: FULL_PAUSES_MS,
+  scratchDir: "",
+  outputDir: "",
+  unifiedMemory: false,
+};
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 /** Beyond this one process runs out of descriptors and memory before it is of use. */
@@ -39,7 +81,7 @@ export function parseOptions(
   env: Readonly<Record<string, string | undefined>>,
   version: string,
 ): AgentOptions {
-  const flags = commandLine(version).parse(argv, { from: "user" }).opts<Flags>();
+  const flags = commandLine(version, env.LATTICE_AGENT_USER_MAPPING).parse(argv, { from: "user" }).opts<Flags>();
   const servers = [...flags.server, ...flags.quorumEndpoint];
   return {
     nodeId: flags.nodeId,
@@ -60,6 +102,21 @@ export function parseOptions(
       features: flags.feature,
     },
     logs: flags.logStore === undefined ? null : { store: flags.logStore, limits: limitsOf(flags) },
+    software: {
+      userMapping: flags.userMapping,
+      umask: flags.umask,
+      registry: flags.registry,
+      insecureRegistries: flags.insecureRegistry,
+      trustedKeys: flags.trustedKey,
+      requireSigned: flags.requireSigned,
+      cacheDir: flags.cacheDir,
+      cacheSizeBytes: flags.cacheSize ?? null,
+      cacheMinFreeBytes: flags.cacheMinFree ?? null,
+      cacheFullPausesMs: FULL_PAUSES_MS,
+      scratchDir: flags.scratchDir,
+      outputDir: flags.outputDir,
+      unifiedMemory: flags.unifiedMemory,
+    },
     hollow:
       flags.hollow === undefined
         ? null
@@ -94,13 +151,52 @@ interface Flags {
   logRing: number;
   logBuffer: number;
   logFlush: number;
+  userMapping: UserMapping;
+  umask: string;
+  registry: string;
+  insecureRegistry: string[];
+  trustedKey: string[];
+  requireSigned: boolean;
+  cacheDir: string;
+  cacheSize?: number;
+  cacheMinFree?: number;
+  scratchDir: string;
+  outputDir: string;
+  unifiedMemory: boolean;
   hollow?: number;
   hollowPrefix: string;
   hollowRuntime: number;
   hollowGroupSize: number;
 }
 
-function commandLine(version: string): Command {
+function commandLine(version: string, userMapping: string | undefined): Command {
+  return withSoftware(basicCommandLine(version), userMapping === undefined ? defaultMapping() : mapping(userMapping));
+}
+
+function withSoftware(command: Command, userMapping: UserMapping): Command {
+  return command
+    .option("--user-mapping <how>", "run as the submitting user: none, passwd or file:/PATH", mapping, userMapping)
+    .option("--umask <mode>", "of workloads", umask, "0022")
+    .option("--registry <where>", "of uenv images: a folder, http(s)://... or oci://...", "")
+    .option("--insecure-registry <host:port>", "a container registry without TLS (repeatable)", listed, [])
+    .option("--trusted-key <file>", "public key (PEM) of those who sign images (repeatable)", listed, [])
+    .option("--require-signed", "run signed images only", false)
+    .option("--cache-dir <path>", "where images are kept (default: below the data directory)", "")
+    .option("--cache-size <size>", "most that images may take, such as 200GB", bytes)
+    .option("--cache-min-free <size>", "always left free on the cache's file system", bytes)
+    .option(
+      "--scratch-dir <path>",
+      "where allocations have their scratch folders (default: below the data directory)",
+      "",
+    )
+    .option("--output-dir <path>", "where allocations get folders for output and checkpoints", "")
+    .option("--unified-memory", "CPUs and GPUs share their memory: memory policies have no effect", false);
+}
+
+/** Root must not be what everybody runs as by default. */
+const defaultMapping = (): UserMapping => ({ kind: process.getuid?.() === 0 ? "passwd" : "none" });
+
+function basicCommandLine(version: string): Command {
   return new Command("lattice-agent")
     .description("Runs allocations on this node, by order of the Lattice servers.")
     .version(version)
@@ -148,6 +244,30 @@ const limitsOf = ({ logRing, logBuffer, logFlush }: Flags): ShipLimits => ({
   chunkBytes: Math.min(SHIP_LIMITS.chunkBytes, logRing * BYTES_PER_MB),
   flushMs: logFlush * 1000,
 });
+const listed = (text: string, list: string[]): string[] => [...list, text];
+
+function mapping(text: string): UserMapping {
+  const parsed = parseUserMapping(text);
+  if (parsed === null) throw new InvalidArgumentError("must be none, passwd or file:/PATH.");
+  if (parsed.kind !== "none" && process.getuid?.() !== 0) {
+    throw new InvalidArgumentError("only an agent that runs as root can run workloads as other users.");
+  }
+  return parsed;
+}
+
+function umask(text: string): string {
+  if (!/^0?[0-7]{3}$/.test(text)) throw new InvalidArgumentError("must be three octal digits, such as 022.");
+  return text.padStart(4, "0");
+}
+
+const UNITS: Readonly<Record<string, number>> = { "": 1, K: 1e3, M: 1e6, G: 1e9, T: 1e12 };
+
+function bytes(text: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*([KMGT]?)B?$/i.exec(text);
+  const unit = UNITS[match?.[2]?.toUpperCase() ?? ""];
+  if (match === null || unit === undefined) throw new InvalidArgumentError("must be a size, such as 500MB or 2TB.");
+  return Math.floor(Number(match[1]) * unit);
+}
 
 function servers(text: string, list: string[]): string[] {
   try {

@@ -18,6 +18,8 @@ export const commandTable: CommandTable = {
   usage: { summary: "Show what you or a tenant have used, and budgets", load: () => import("./commands/usage.ts") },
   login: { summary: "Log in to a cluster", load: () => import("./commands/login.ts") },
   logout: { summary: "Forget the token for a cluster", load: () => import("./commands/logout.ts") },
+  uenv: { summary: "List, inspect, pull and test software images", load: () => import("./commands/uenv.ts") },
+  cache: { summary: "Fill, show and empty the image caches of nodes", load: () => import("./commands/cache.ts") },
   admin: { summary: "Manage tenants, vClusters and the log", load: () => import("./commands/admin.ts") },
   completion: {
     summary: "Print a completion script for bash, zsh or fish",

@@ -1,6 +1,7 @@
 // The public surface of the pure core.
 export * from "./allocation/allocation.ts";
 export { checkSpec } from "./allocation/check.ts";
+export { firstOverlap, parseUenvs, targetProblem, type WantedUenv } from "./allocation/check-software.ts";
 export { type FailureVerdict, judgeFailure } from "./allocation/failure.ts";
 export * from "./allocation/limits.ts";
 export { compareAllocationIds } from "./allocation/order.ts";
@@ -13,6 +14,8 @@ export {
   type PastRefusal,
 } from "./allocation/past.ts";
 export * from "./allocation/phase.ts";
+export { placementConstraints } from "./allocation/placement-constraints.ts";
+export { MAX_PROLOGUE_RETRIES } from "./allocation/prologue.ts";
 export * from "./allocation/spec.ts";
 export { judgeSubmission } from "./allocation/submit.ts";
 export { applyEntry } from "./apply.ts";

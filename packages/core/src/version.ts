@@ -3,6 +3,7 @@
 // servers of this version and the one before share a log for as long as nothing new is used. What
 // was written by a newer program is refused, never guessed at.
 
+import type { AllocationSpec } from "./allocation/spec.ts";
 import type { Command, CommandKind } from "./command.ts";
 import { LEDGER_VERSION } from "./ledger/version.ts";
 
@@ -47,12 +48,22 @@ export function versionNeeded(command: Command): number {
   const version = COMMAND_VERSIONS[command.kind];
   if (command.kind === "vcluster.create" && hasSharing(command)) return 2;
   if (command.kind === "vcluster.update" && hasSharing(command.change)) return 2;
+  // Servers of version 1 would not try such an attempt again elsewhere.
+  if (command.kind === "attempt.report") return command.reason === "prologue_failed" ? 2 : version;
   if (command.kind !== "allocation.submit") return version;
   const { requireConformance, requireUnifiedMemory, allowCxlMemory, maxGroups } = command.spec.resources.constraints;
   // Servers of version 1 do not know these and would take placements that others refuse.
   const newer =
     requireConformance === true || requireUnifiedMemory === true || allowCxlMemory === true || maxGroups !== undefined;
-  return newer || command.spec.lifecycle.noPreempt === true || command.spec.session === true ? 2 : version;
+  const { lifecycle, session } = command.spec;
+  return newer || lifecycle.noPreempt === true || session === true || asksForSoftware(command.spec) ? 2 : version;
+}
+
+/** Servers of version 1 would run it on the bare node. */
+function asksForSoftware({ environment, mounts = [], resources }: AllocationSpec): boolean {
+  const { uenv, toolsUenv, image } = environment;
+  if (uenv !== undefined || toolsUenv !== undefined || image !== undefined) return true;
+  return mounts.length > 0 || resources.constraints.memoryPolicy !== undefined;
 }
 
 const SHARING = ["preempts", "preemptible", "borrows", "lending"] as const;

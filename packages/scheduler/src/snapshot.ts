@@ -12,6 +12,7 @@ import {
   type Node,
   type NodeId,
   type NodeStateKind,
+  placementConstraints,
   policyOf,
   type Tenant,
   type VCluster,
@@ -140,7 +141,8 @@ function releaseOf({ id, phase, spec }: Allocation): ReleaseInput | null {
 export function pendingInput(record: Allocation, lenders: Lenders | null): PendingInput {
   const { id, spec, submittedAt, attempt: last } = record;
   const borrowsFrom = lenders?.openTo(record) ?? null;
-  const { minNodes, maxNodes, constraints } = spec.resources;
+  const { minNodes, maxNodes } = spec.resources;
+  const constraints = placementConstraints(record);
   const { walltime, preemptionClass } = spec.lifecycle;
   return {
     id,

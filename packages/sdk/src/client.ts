@@ -13,6 +13,7 @@ import {
 } from "./calls/admin.ts";
 import { type AllocationCalls, allocationCalls } from "./calls/allocations.ts";
 import { type BackupCalls, backupCalls } from "./calls/backups.ts";
+import { type ImageCalls, imageCalls } from "./calls/images.ts";
 import { type MemberCalls, memberCalls } from "./calls/members.ts";
 import { type NodeCalls, nodeCalls } from "./calls/nodes.ts";
 import { attachTo, type SessionCalls, sessionCalls } from "./calls/sessions.ts";
@@ -55,6 +56,7 @@ export interface LatticeClient extends AllocationCalls {
   readonly sessions: SessionCalls;
   /** Opens a terminal in a running allocation. */
   attach(id: string, options?: AttachOptions): Promise<Terminal>;
+  readonly images: ImageCalls;
   clusterStatus(options?: CallOptions): Promise<ClusterStatus>;
   health(options?: CallOptions): Promise<Health>;
   /** Serving and caught up; throws the server's problem when it is not. */
@@ -84,6 +86,7 @@ export function createClient(options: ClientOptions): LatticeClient {
     signals: signalCalls(caller),
     sessions: sessionCalls(caller),
     attach: (id, attachOptions) => attachTo(caller, id, attachOptions),
+    images: imageCalls(caller),
     clusterStatus: (callOptions) => clusterStatus(caller, callOptions),
     health: (callOptions) => caller.json({ method: "GET", path: "/healthz", repeatable: true }, callOptions),
     ready: (callOptions) => caller.json({ method: "GET", path: "/readyz", repeatable: true }, callOptions),

@@ -4,6 +4,7 @@ export type { CallOptions } from "./call.ts";
 export type { SignalCalls, TenantCalls, VClusterCalls } from "./calls/admin.ts";
 export type { AllocationCalls, ChangeOptions } from "./calls/allocations.ts";
 export type { BackupCalls } from "./calls/backups.ts";
+export type { ImageCalls } from "./calls/images.ts";
 export type { MemberCalls } from "./calls/members.ts";
 export type { NodeCalls, NodeChangeOptions } from "./calls/nodes.ts";
 export type { CreatedSession, Session, SessionCalls, SessionPage } from "./calls/sessions.ts";
@@ -12,6 +13,7 @@ export { type ClientOptions, createClient, type Health, type LatticeClient, norm
 export type * from "./cluster-types.ts";
 export { LatticeError } from "./error.ts";
 export type * from "./explain-types.ts";
+export type * from "./image-types.ts";
 export { backoffMs, DEFAULT_RETRY, type RetryPolicy, sleep } from "./retry.ts";
 export { parseEvents, type ServerSentEvent } from "./sse.ts";
 export type { AttachOptions, Terminal, TerminalEnd, TerminalSignalName, TerminalSize } from "./terminal.ts";

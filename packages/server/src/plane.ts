@@ -5,6 +5,7 @@ import { type AllocationId, type Command, type Instant, instant, logIndex, type 
 import { type PendingReason, reasonsFor, snapshotFor } from "@lattice/scheduler";
 import { ProblemError } from "@lattice/wire";
 import type { AgentHub } from "./agents/hub.ts";
+import type { ImageAsk, ImageRelay } from "./agents/images.ts";
 import type { LogRelay } from "./agents/logs.ts";
 import type { ControlPlane, HistoryQuery, LogsQuery, Proposed } from "./api/control-plane.ts";
 import type { Membership } from "./api/membership.ts";
@@ -47,6 +48,7 @@ export interface PlaneParts {
   readonly terminals: TerminalRelay;
   /** Null: output is on the nodes alone. */
   readonly archive: LogArchive | null;
+  readonly images: ImageRelay;
   readonly history: History;
   readonly clock: Clock;
   readonly insight: Insight;
@@ -73,6 +75,7 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     liveness: (node) => liveness(parts, node),
     logs: (query, signal) => logsOf(parts, query, signal),
     terminal: (query, input, signal) => terminalOf(parts, query, input, signal),
+    askImages: (node, ask, signal) => askImages(parts, node, ask, signal),
     archived: (id) => history.get(id),
     archive: (query: HistoryQuery) => history.list(query),
     logStatus: () => ({
@@ -148,6 +151,11 @@ function terminalOf(
 ): ReturnType<ControlPlane["terminal"]> {
   const peer = leader.sequencer() === null ? line.client() : null;
   return peer === null ? terminals.open(query, input, signal) : relayedTerminal(peer, query, input, signal);
+}
+
+function askImages({ leader, line, images }: PlaneParts, node: NodeId, ask: ImageAsk, signal: AbortSignal) {
+  const peer = leader.sequencer() === null ? line.client() : null;
+  return peer === null ? images.ask(node, ask, signal) : peer.askImages(node, ask);
 }
 
 function leaderId({ log }: PlaneParts): string | null {

@@ -8,6 +8,7 @@ import { duration, ENTRY_VERSION } from "@lattice/core";
 import type { ConnectContext } from "./agents/connect.ts";
 import { createAgentGuard } from "./agents/guard.ts";
 import { createAgentHub } from "./agents/hub.ts";
+import { createImageRelay } from "./agents/images.ts";
 import { createLogRelay } from "./agents/logs.ts";
 import { agentService } from "./agents/service.ts";
 import { createAuthenticator } from "./api/auth/authenticator.ts";
@@ -101,6 +102,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     perUser: config.rateLimits.attachMaxConcurrent,
     idleWarningSeconds: config.sessions.idleTimeout / 1000,
   });
+  const images = createImageRelay(hub, clock);
   const roster = createRoster({ selfId: config.server.id, present: () => log.present() });
   const leader = startLeading({
     candidate: shared ? formatPeer(self) : config.server.id,
@@ -194,6 +196,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     logs,
     terminals,
     archive: config.logs.store === null ? null : createLogArchive(openLogObjects(config.logs.store, config.logs.s3)),
+    images,
     history,
     clock,
     insight,
@@ -211,6 +214,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     serverVersion: version,
     heartbeatIntervalMs: config.nodeAgent.heartbeatInterval,
     stranger: guard.stranger,
+    imagesAnswered: images.answered,
   };
   const api = await startApi({
     plane,
@@ -221,7 +225,20 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     extraGrpcServices: [
       guard.guarded(agentService({ context, leader, line, logs, terminals })),
       ...(shared
-        ? [peerService({ leader, replica, hub, logs, terminals, history, standing, insight, token: self.token })]
+        ? [
+            peerService({
+              leader,
+              replica,
+              hub,
+              logs,
+              terminals,
+              images,
+              history,
+              standing,
+              insight,
+              token: self.token,
+            }),
+          ]
         : []),
     ],
   });

@@ -91,6 +91,7 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
       const pid = machine.spawn(key, order, (end) => host.after(random.between(0, 5), () => childEnded(key, pid, end)));
       return { kind: "started", atMs: machine.clock() };
     },
+    interrupt: () => undefined,
     async terminate(key) {
       await disk();
       machine.terminate(key);

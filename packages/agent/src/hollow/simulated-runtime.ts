@@ -35,6 +35,7 @@ export function simulatedRuntime(defaultRuntimeMs: number, listener: RuntimeList
       running.set(key, setTimeout(done, runtimeOf(order, defaultRuntimeMs)));
       return { kind: "started", atMs: Date.now() };
     },
+    interrupt: () => undefined,
     terminate: async (key) => end(key),
     kill: async (key) => end(key),
     clear: async () => undefined,

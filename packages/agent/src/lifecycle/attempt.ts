@@ -28,9 +28,46 @@ export interface Order {
   readonly exclusive: boolean;
   /** When this agent got it, never the same for two: who waits for the node begins in this order. */
   readonly arrivedAtMs: number;
+  /** Instead of the node's own software. Absent, here and below: nothing asked for. */
+  readonly software?: Software;
+  readonly mounts?: readonly Mount[];
+  /** Its part of a shared node. */
+  readonly share?: Share;
+  readonly memoryPolicy?: string;
 }
 
-export type FailureReason = "exit_code" | "signal" | "walltime_exceeded" | "stopped" | "launch_failed" | "lost";
+/** Empty: not asked for. */
+export interface Software {
+  readonly uenv: string;
+  readonly view: string;
+  readonly toolsUenv: string;
+  readonly image: string;
+  readonly readOnly: boolean;
+  readonly signRequired: boolean;
+}
+
+export interface Mount {
+  readonly source: string;
+  readonly target: string;
+  readonly access: string;
+}
+
+/** 0: not limited. */
+export interface Share {
+  readonly cpuCores: number;
+  readonly memoryBytes: number;
+  readonly gpuCount: number;
+}
+
+export type FailureReason =
+  | "exit_code"
+  | "signal"
+  | "walltime_exceeded"
+  | "stopped"
+  | "launch_failed"
+  | "prologue_failed"
+  | "oom"
+  | "lost";
 
 export type End =
   | { readonly kind: "completed"; readonly exitCode: 0; readonly message: string; readonly atMs: number }
@@ -42,14 +79,14 @@ export type End =
       readonly atMs: number;
     };
 
-/** How the attempt's first process went away. */
+/** How the attempt's first process went away. `oom`, in words: the kernel killed some of it for want of memory. */
 export type Exit =
   /** `recorded`: the wrapper left the code on disk, so the end can be derived again after a crash. */
-  | { readonly kind: "code"; readonly code: number; readonly recorded: boolean }
+  | { readonly kind: "code"; readonly code: number; readonly recorded: boolean; readonly oom?: string }
   /** The wrapper itself was killed, before it could record anything. */
-  | { readonly kind: "signal"; readonly number: number }
-  /** The command was never started. */
-  | { readonly kind: "not_launched"; readonly message: string }
+  | { readonly kind: "signal"; readonly number: number; readonly oom?: string }
+  /** The command was never started. `stage`: making the node ready for it failed there. */
+  | { readonly kind: "not_launched"; readonly message: string; readonly stage?: string }
   /** Gone, and nobody saw how. */
   | { readonly kind: "unseen"; readonly message: string };
 

@@ -195,7 +195,8 @@ function timer(attempt: Attempt | null, name: TimerName, nowMs: number): Step {
 function cleared(attempt: Attempt | null): Step {
   if (attempt?.kind !== "clearing") return nothing(attempt);
   const end = verdict(attempt.exit, attempt.stop, attempt.atMs);
-  const recorded = attempt.exit.kind === "code" && attempt.exit.recorded;
+  // What the kernel said of its memory is gone with its group, and must be kept.
+  const recorded = attempt.exit.kind === "code" && attempt.exit.recorded && attempt.exit.oom === undefined;
   const remember: Effect[] = recorded ? [] : [{ kind: "remember_end", end }];
   if (attempt.forgotten) {
     return { attempt: { kind: "archived", end }, effects: [...remember, { kind: "archive" }] };

@@ -7,12 +7,19 @@ import type { End, Exit, Stop } from "./attempt.ts";
 export function verdict(exit: Exit, stop: Stop | null, atMs: number): End {
   const exitCode = exitCodeOf(exit);
   if (stop !== null) return { kind: "failed", reason: stop.cause, exitCode, message: stop.message, atMs };
+  if ("oom" in exit && exit.oom !== undefined && exitCode !== 0) {
+    return { kind: "failed", reason: "oom", exitCode, message: exit.oom, atMs };
+  }
   switch (exit.kind) {
     case "code":
       return ofCode(exit.code, atMs);
     case "signal":
       return { kind: "failed", reason: "signal", exitCode, message: `killed by ${signalName(exit.number)}`, atMs };
     case "not_launched":
+      if (exit.stage !== undefined) {
+        const message = `prologue failed (${exit.stage}): ${exit.message}`;
+        return { kind: "failed", reason: "prologue_failed", exitCode, message, atMs };
+      }
       return { kind: "failed", reason: "launch_failed", exitCode, message: exit.message, atMs };
     case "unseen":
       return { kind: "failed", reason: "lost", exitCode, message: exit.message, atMs };

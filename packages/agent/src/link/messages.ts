@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { PROTOCOL } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import type { Hardware } from "../discovery/hardware.ts";
-import type { Attempt, Order } from "../lifecycle/attempt.ts";
+import type { Attempt, Order, Share, Software } from "../lifecycle/attempt.ts";
 import type { PendingReport } from "./reports.ts";
 
 /** `arrivedAtMs` grows from order to order. */
@@ -28,11 +28,36 @@ export function orderOf(order: pb.RunOrder, arrivedAtMs: number): Order {
     nodeIndex: order.nodeIndex,
     tasksPerNode: order.tasksPerNode,
     slurmEnv: order.slurmEnv,
-    // Claims are for whole nodes; the contract has no word for a shared one yet.
-    exclusive: true,
+    // A part of a node is stated with its limits.
+    exclusive: order.limits === undefined,
     arrivedAtMs,
+    ...askedFor(order),
   };
 }
+
+/** Absent where nothing was asked for. */
+function askedFor({ environment, mounts, limits, memoryPolicy }: pb.RunOrder): Partial<Order> {
+  return {
+    ...(environment === undefined ? null : { software: softwareOf(environment) }),
+    ...(mounts.length === 0
+      ? null
+      : { mounts: mounts.map(({ source, target, access }) => ({ source, target, access })) }),
+    ...(limits === undefined ? null : { share: shareOf(limits) }),
+    ...(memoryPolicy === "" ? null : { memoryPolicy }),
+  };
+}
+
+const softwareOf = ({ uenv, view, toolsUenv, image, readOnly, signRequired }: pb.RunEnvironment): Software => ({
+  ...{ uenv, view, toolsUenv, image, readOnly, signRequired },
+});
+
+const BYTES_PER_GB = 1024 ** 3;
+
+const shareOf = ({ cpuCores, memoryGb, gpuCount }: pb.RunLimits): Share => ({
+  cpuCores,
+  memoryBytes: Math.floor(memoryGb * BYTES_PER_GB),
+  gpuCount,
+});
 
 export function reportMessage({ number, allocationId, attempt, body }: PendingReport): pb.Report {
   const name = { number, allocationId, attempt };
@@ -82,12 +107,14 @@ export interface NodeFacts {
   readonly bootId: string;
   readonly isolation: string;
   readonly hollow: boolean;
+  /** What it can run attempts in, and limit them by. */
+  readonly runtimes?: readonly string[];
 }
 
 /** What a node says of itself in every Hello. */
 export type Identity = Omit<pb.Hello, "$typeName" | "$unknown" | "attempts">;
 
-export function identityOf({ hardware, version, isolation, hollow, ...facts }: NodeFacts): Identity {
+export function identityOf({ hardware, version, isolation, hollow, runtimes = [], ...facts }: NodeFacts): Identity {
   const { features, ...measures } = hardware;
   return {
     ...facts,
@@ -100,6 +127,7 @@ export function identityOf({ hardware, version, isolation, hollow, ...facts }: N
       features: [...features],
       isolation,
       hollow,
+      runtimes: [...runtimes],
     }),
   };
 }

@@ -6,7 +6,8 @@ import type { Facts } from "../lifecycle/recover.ts";
 
 export type StartResult =
   | { readonly kind: "started"; readonly atMs: number }
-  | { readonly kind: "not_launched"; readonly message: string };
+  /** `stage`: making the node ready for it failed there. */
+  | { readonly kind: "not_launched"; readonly message: string; readonly stage?: string };
 
 export interface Runtime {
   /** "cgroup2", "cgroup1" or "process_group". */
@@ -18,6 +19,8 @@ export interface Runtime {
   /** Goes on with an attempt whose process is alive: its exit will be told. */
   adopt(key: string): void;
   start(key: string, order: Order): Promise<StartResult>;
+  /** A start that is under way need not go on: it answers soon that nothing was launched, or that it was. */
+  interrupt(key: string): void;
   /** SIGTERM, once for each process of the attempt. */
   terminate(key: string): Promise<void>;
   /** SIGKILL for everything of the attempt. */

@@ -185,9 +185,13 @@ test("kill -9 of the program: the workload goes on, and its exit is reported by 
   });
   const dataDir = join(r.dataDir, "data");
   const begin = () =>
-    spawn(process.execPath, [program, "--node-id", "n9", "--server", r.server.address, "--data-dir", dataDir], {
-      stdio: ["ignore", "ignore", process.env.AGENT_TEST_LOG === undefined ? "ignore" : "inherit"],
-    });
+    spawn(
+      process.execPath,
+      [program, "--user-mapping", "none", "--node-id", "n9", "--server", r.server.address, "--data-dir", dataDir],
+      {
+        stdio: ["ignore", "ignore", process.env.AGENT_TEST_LOG === undefined ? "ignore" : "inherit"],
+      },
+    );
   const first = begin();
   await found(() => r.server.connected() === 1);
   r.server.run({

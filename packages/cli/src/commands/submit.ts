@@ -87,7 +87,8 @@ export function buildSubmission(source: Source, own: ShortForm, settings: Target
   const workdir = typeof own.workdir === "string" ? { workdir: resolve(cwd, own.workdir) } : {};
   const defaults = {
     name: source.defaultName,
-    workdir: cwd,
+    // A container has folders of its own.
+    ...(own.image === undefined && source.form.image === undefined ? { workdir: cwd } : {}),
     ...(settings.uenv === undefined ? {} : { uenv: settings.uenv }),
   };
   const over = { ...withTarget(own, settings), ...workdir };

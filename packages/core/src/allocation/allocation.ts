@@ -1,7 +1,7 @@
 // The allocation record: the universal unit of work. Records are immutable values; a change
 // replaces the record in its table.
 
-import type { AllocationId, Attempt, Instant, LogIndex, UserName } from "../ids.ts";
+import type { AllocationId, Attempt, Instant, LogIndex, NodeId, UserName } from "../ids.ts";
 import type { Session } from "../session/session.ts";
 import type { Past } from "./past.ts";
 import type { AllocationPhase } from "./phase.ts";
@@ -30,4 +30,6 @@ export interface Allocation {
   readonly past?: Past;
   /** Who has a terminal in it. Absent: nobody. */
   readonly sessions?: readonly Session[];
+  /** Nodes that could not be made ready for it; it is not placed there again. Absent: none. */
+  readonly setAside?: readonly NodeId[];
 }

@@ -26,6 +26,9 @@ export function checkConstraints(problems: Problems, { constraints, maxNodes }: 
   const named = features.every((feature) => feature !== "" && isText(feature, limit.MAX_FEATURE_LENGTH));
   problems.unless(named, `${PATH}.features`, `a feature has 1 to ${limit.MAX_FEATURE_LENGTH} characters`);
 
+  const { memoryPolicy } = constraints;
+  const policy = memoryPolicy === undefined || ["local", "interleave", "preferred", "bind"].includes(memoryPolicy);
+  problems.unless(policy, `${PATH}.memory_policy`, "must be local, interleave, preferred or bind");
   checkNodeList(problems, `${PATH}.required_nodes`, requiredNodes);
   checkNodeList(problems, `${PATH}.excluded_nodes`, excludedNodes);
   const required = new Set(requiredNodes);

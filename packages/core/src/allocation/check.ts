@@ -4,6 +4,7 @@
 
 import type { FieldProblem } from "../outcome.ts";
 import { checkConstraints } from "./check-constraints.ts";
+import { checkMounts, checkSoftware } from "./check-software.ts";
 import { isCount, isText, type Problems, problemList } from "./check-values.ts";
 import * as limit from "./limits.ts";
 import type { AllocationSpec, Environment, Lifecycle, Resources, Task } from "./spec.ts";
@@ -16,6 +17,8 @@ export function checkSpec(spec: AllocationSpec): FieldProblem[] {
   checkEnvironment(problems, spec.environment);
   checkResources(problems, spec.resources);
   checkConstraints(problems, spec.resources);
+  checkSoftware(problems, spec.environment);
+  checkMounts(problems, spec.mounts ?? []);
   checkLifecycle(problems, spec.lifecycle);
   return problems.list;
 }

@@ -37,5 +37,32 @@ export const MAX_NAMED_NODES = 10_000;
 /** For counts per node: GPUs, cores. */
 export const MAX_PER_NODE = 1_000_000;
 
+/** A registry's name, a path and a digest fit well within this. */
+export const MAX_IMAGE_LENGTH = 512;
+export const MAX_UENVS = 8;
+export const MAX_VIEWS = 16;
+export const MAX_MOUNTS = 64;
+export const MAX_SOURCE_LENGTH = MAX_PATH_LENGTH;
+/** Where a submission may have something mounted: never over what the node itself needs. */
+export const MOUNT_ROOTS: readonly string[] = [
+  "/data",
+  "/datasets",
+  "/home",
+  "/input",
+  "/mnt",
+  "/models",
+  "/opt",
+  "/output",
+  "/project",
+  "/projects",
+  "/scratch",
+  "/store",
+  "/user-environment",
+  "/user-tools",
+  "/users",
+  "/work",
+  "/workspace",
+];
+
 /** A refusal names at most this many faults; more help nobody. */
 export const MAX_PROBLEMS = 32;

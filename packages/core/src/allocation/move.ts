@@ -11,7 +11,7 @@ import { pastAfterMove } from "./keep-past.ts";
 import { type AllocationPhase, canMove, isPlaced } from "./phase.ts";
 
 type Change = Partial<
-  Pick<Allocation, "attempt" | "requeues" | "preemptions" | "pendingSinceIndex" | "scores" | "backfilled">
+  Pick<Allocation, "attempt" | "requeues" | "preemptions" | "pendingSinceIndex" | "scores" | "backfilled" | "setAside">
 >;
 
 export function moveAllocation(

@@ -14,7 +14,14 @@ export type PhaseKind =
   | "cancelled";
 
 /** Why a pending allocation is pending again, or "submitted" for the first wait. */
-export type PendingCause = "submitted" | "node_failure" | "launch_failed" | "drained" | "policy" | "preempted";
+export type PendingCause =
+  | "submitted"
+  | "node_failure"
+  | "launch_failed"
+  | "prologue_failed"
+  | "drained"
+  | "policy"
+  | "preempted";
 
 export type FailureReason =
   | "exit_code"
@@ -22,6 +29,8 @@ export type FailureReason =
   | "walltime_exceeded"
   | "node_failure"
   | "launch_failed"
+  | "prologue_failed"
+  | "oom"
   | "lost"
   | "stopped"
   | "requeue_limit"

@@ -11,6 +11,7 @@ import { attemptFailed } from "./failure.ts";
 import { forgetAttempt, letGo } from "./let-go.ts";
 import { moveAllocation } from "./move.ts";
 import { isPlaced, type NodeProgress, type PlacedPhase } from "./phase.ts";
+import { prologueFailed } from "./prologue.ts";
 
 const RANK: Readonly<Record<NodeProgress["state"], number>> = {
   ordered: 0,
@@ -54,7 +55,8 @@ function confirmEnd(step: Step, { node, allocation, attempt, state }: ReportComm
 function aggregate(step: Step, record: Allocation, told: PlacedPhase, report: ReportCommand): void {
   if (report.state === "failed") {
     const { exitCode, message } = report;
-    attemptFailed(step, record, told, { reason: report.reason ?? "exit_code", exitCode, message, gone: null });
+    if (report.reason === "prologue_failed") prologueFailed(step, record, told, report);
+    else attemptFailed(step, record, told, { reason: report.reason ?? "exit_code", exitCode, message, gone: null });
     return;
   }
   const started = storeProgress(step, record, told);

@@ -19,6 +19,8 @@ export interface AllocationSpec {
   readonly slurmEnv: boolean;
   /** Made for a terminal, and ended with it. Absent means no. */
   readonly session?: boolean;
+  /** Data made visible inside the allocation. Absent: none. */
+  readonly mounts?: readonly Mount[];
 }
 
 /** What each node runs. */
@@ -31,7 +33,28 @@ export interface Environment {
   readonly variables: Readonly<Record<string, string>>;
   /** Empty: the attempt's own directory. */
   readonly workdir: string;
+  /** Images to mount, "name/version:tag" or "name/version:tag:/mount", with commas between. Absent: none, here and below. */
+  readonly uenv?: string;
+  /** Views of the images, with commas between; their patches are applied in this order. */
+  readonly view?: string;
+  /** Mounted beside `uenv`, for tools that must not mix with it. */
+  readonly toolsUenv?: string;
+  /** A container image; not together with `uenv`. */
+  readonly image?: string;
+  /** Nobody writes to the container's root file system. */
+  readonly readOnly?: boolean;
+  /** Every image must carry a signature that the node trusts. */
+  readonly signRequired?: boolean;
 }
+
+export interface Mount {
+  readonly source: string;
+  readonly target: string;
+  readonly access: "read-only" | "read-write";
+  readonly tierHint: string;
+}
+
+export type MemoryPolicy = "local" | "interleave" | "preferred" | "bind";
 
 export interface Resources {
   /** An exact count has minNodes equal to maxNodes. */
@@ -62,6 +85,8 @@ export interface Constraints {
   readonly allowCxlMemory?: boolean;
   /** Hard: the most topology groups it may span; absent: any number. */
   readonly maxGroups?: number;
+  /** How memory is spread over the domains of a node. Absent: the node's own way. */
+  readonly memoryPolicy?: MemoryPolicy;
 }
 
 export type RequeuePolicy = "never" | "on_node_failure" | "always";

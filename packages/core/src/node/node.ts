@@ -49,6 +49,8 @@ export interface Capabilities {
   readonly kernel: string;
   readonly isolation: string;
   readonly hollow: boolean;
+  /** What it can run attempts in and limit them by; absent: not told. */
+  readonly runtimes?: readonly string[];
   /** Memory behind CXL expanders, beyond `memoryBytes`; absent: none. */
   readonly cxlMemoryBytes?: number;
   /** Draw under load; absent: unknown, and not counted against a power budget. */

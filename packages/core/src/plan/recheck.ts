@@ -3,6 +3,7 @@
 // changed here.
 
 import type { Allocation } from "../allocation/allocation.ts";
+import { placementConstraints } from "../allocation/placement-constraints.ts";
 import type { Placement, PlanCommand } from "../command.ts";
 import { present } from "../invariant.ts";
 import type { Node } from "../node/node.ts";
@@ -38,7 +39,7 @@ export function recheck(step: Step, plan: PlanCommand, placement: Placement): Re
     if (!isFree(node)) return no("node_unavailable", `node "${id}" is ${whyNotFree(node)}`);
     const bar = notOurs(step, record, node, nodes);
     if (bar !== null) return no("node_unavailable", bar);
-    const lacking = shortfalls(record.spec.resources.constraints, id, node.capabilities)[0];
+    const lacking = shortfalls(placementConstraints(record), id, node.capabilities)[0];
     if (lacking !== undefined) return no("constraint_unmet", `node "${id}" ${describeShortfall(lacking)}`);
     nodes.push(node);
   }

@@ -6,9 +6,9 @@ import { isFinal, isPlaced, type NodeProgress, type PlacedPhase } from "../alloc
 import type { View } from "./view.ts";
 
 export function brokenAllocation(view: View, record: Allocation): string[] {
-  const { id, spec, phase, attempt, requeues, preemptions = 0 } = record;
-  /** Every attempt but the current one ended in a requeue or was stopped for others. */
-  const before = requeues + preemptions;
+  const { id, spec, phase, attempt, requeues } = record;
+  /** Every attempt but the current one ended in a requeue, was stopped for others, or did not begin on a node. */
+  const before = timesBefore(record);
   const broken: string[] = [];
   if (view.tenant(spec.tenant) === undefined) broken.push(`allocation ${id} has no tenant`);
   if (view.vcluster(spec.vcluster) === undefined) broken.push(`allocation ${id} has no vCluster`);
@@ -22,12 +22,16 @@ export function brokenAllocation(view: View, record: Allocation): string[] {
   return isPlaced(phase) ? [...broken, ...brokenPlacement(view, record, phase)] : broken;
 }
 
+/** A node set aside stands for one more try that is not a requeue. */
+const timesBefore = ({ requeues, preemptions = 0, setAside = [] }: Allocation): number =>
+  requeues + preemptions + setAside.length;
+
 function brokenPlacement(view: View, record: Allocation, phase: PlacedPhase): string[] {
-  const { id, attempt, requeues, preemptions = 0 } = record;
+  const { id, attempt } = record;
   const { minNodes, maxNodes } = record.spec.resources;
   const { nodes, progress } = phase;
   const broken: string[] = [];
-  if (attempt !== requeues + preemptions + 1) broken.push(`allocation ${id} is placed as attempt ${attempt}`);
+  if (attempt !== timesBefore(record) + 1) broken.push(`allocation ${id} is placed as attempt ${attempt}`);
   if (nodes.length < minNodes || nodes.length > maxNodes) broken.push(`allocation ${id} has ${nodes.length} nodes`);
   if (new Set(nodes).size !== nodes.length) broken.push(`allocation ${id} has a node twice`);
   if (progress.length !== nodes.length) broken.push(`allocation ${id} has progress of ${progress.length} nodes`);

@@ -47,6 +47,8 @@ export interface ConnectContext {
   readonly heartbeatIntervalMs: number;
   /** Null: whoever opened this stream may speak for the node; else why not. */
   readonly stranger: (call: object, node: string) => string | null;
+  /** Whoever asked the agent about images. */
+  readonly imagesAnswered?: (node: NodeId, answer: pb.ImageAnswer) => void;
 }
 
 /** What is needed of the server's end of the stream. */
@@ -86,6 +88,7 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
       if (waiting > 0 || dropped > 0) context.hub.told(session, { waiting, dropped });
     }
     if (body.case === "report") void report(session, body.value);
+    if (body.case === "imageAnswer") context.imagesAnswered?.(session.node, body.value);
   });
   call.on("end", () => {
     leave();
@@ -281,6 +284,8 @@ const REASONS: ReadonlySet<string> = new Set<FailureReason>([
   "signal",
   "walltime_exceeded",
   "launch_failed",
+  "prologue_failed",
+  "oom",
   "lost",
   "stopped",
 ]);

@@ -5,8 +5,10 @@ import { create } from "@bufbuild/protobuf";
 import type {
   Allocation,
   AllocationId,
+  AllocationSpec,
   Attempt,
   Claim,
+  Constraints,
   Duration,
   NodeId,
   PlacedPhase,
@@ -20,7 +22,8 @@ import type { ServerMessageBody } from "./hub.ts";
 /** Between SIGTERM and SIGKILL. */
 export const GRACE_SECONDS = 30;
 
-export function runOrder(allocation: Allocation, node: NodeId): ServerMessageBody | null {
+/** `shared`: the node is not the attempt's alone, so that it is held to what it asked for. */
+export function runOrder(allocation: Allocation, node: NodeId, shared: boolean): ServerMessageBody | null {
   if (!isPlaced(allocation.phase)) return null;
   const phase: PlacedPhase = allocation.phase;
   const { spec } = allocation;
@@ -43,6 +46,9 @@ export function runOrder(allocation: Allocation, node: NodeId): ServerMessageBod
       nodeIndex: phase.nodes.indexOf(node),
       tasksPerNode: spec.resources.tasksPerNode,
       slurmEnv: spec.slurmEnv,
+      memoryPolicy: spec.resources.constraints.memoryPolicy ?? "",
+      ...softwareFields(spec),
+      ...(shared ? { limits: limitsOf(spec.resources.constraints) } : null),
     }),
   };
 }
@@ -78,12 +84,34 @@ export function orderOf(view: View, node: NodeId, claim: Claim): ServerMessageBo
   }
   // It waits for the other nodes. An agent that lost its memory would run it a second time.
   if (isPlaced(allocation.phase) && hasEndedOn(allocation.phase, node)) return null;
-  return runOrder(allocation, node);
+  return runOrder(allocation, node, !claim.exclusive);
 }
 
 function hasEndedOn(phase: PlacedPhase, node: NodeId): boolean {
   const state = phase.progress[phase.nodes.indexOf(node)]?.state;
   return state === "completed" || state === "failed";
+}
+
+const BYTES_PER_GB = 1024 ** 3;
+
+const limitsOf = ({ cpuCores, memoryBytes, gpuCount }: Constraints): pb.RunLimits =>
+  create(pb.RunLimitsSchema, { cpuCores, memoryGb: memoryBytes / BYTES_PER_GB, gpuCount });
+
+/** Absent where nothing was asked for, so that an agent of the version before is told nothing new. */
+function softwareFields({ environment, mounts = [] }: AllocationSpec): {
+  environment?: pb.RunEnvironment;
+  mounts?: pb.Mount[];
+} {
+  const { uenv = "", view = "", toolsUenv = "", image = "", readOnly = false, signRequired = false } = environment;
+  const asked = uenv !== "" || toolsUenv !== "" || image !== "";
+  return {
+    ...(asked
+      ? {
+          environment: create(pb.RunEnvironmentSchema, { uenv, view, toolsUenv, image, readOnly, signRequired }),
+        }
+      : null),
+    ...(mounts.length === 0 ? null : { mounts: mounts.map((mount) => create(pb.MountSchema, mount)) }),
+  };
 }
 
 function taskFields(task: Task): { entrypoint?: string; command?: string[]; script?: string } {

@@ -16,6 +16,7 @@ import type {
 } from "@lattice/core";
 import type { PendingReason } from "@lattice/scheduler";
 import type { pb } from "@lattice/wire";
+import type { ImageAsk } from "../agents/images.ts";
 import type { Backups } from "../backup/backups.ts";
 import type { AnswerTo, Question, QuestionKind } from "../insight/question.ts";
 import type { LogStatus } from "../log/replicated-log.ts";
@@ -106,6 +107,8 @@ export interface ControlPlane {
     input: AsyncIterable<pb.AttachRequest>,
     signal: AbortSignal,
   ): AsyncIterable<pb.AttachResponse>;
+  /** Asks a node's agent about images. Throws ProblemError `node_unreachable` likewise. */
+  askImages(node: NodeId, ask: ImageAsk, signal: AbortSignal): Promise<pb.ImageAnswer>;
   /** Finished allocations that have left the live state. */
   archived(id: AllocationId): Promise<Allocation | null>;
   archive(query: HistoryQuery): Promise<readonly Allocation[]>;

@@ -6,7 +6,13 @@ import { pb } from "@lattice/wire";
 import type { Call } from "./call.ts";
 
 /** The services that people and programs call. Agents have their own. */
-export const SERVICES = [pb.AllocationService, pb.SessionService, pb.NodeService, pb.AdminService] as const;
+export const SERVICES = [
+  pb.AllocationService,
+  pb.SessionService,
+  pb.NodeService,
+  pb.AdminService,
+  pb.ImageService,
+] as const;
 
 type Service = (typeof SERVICES)[number];
 type Methods<S extends Service> = S["method"];
@@ -43,6 +49,7 @@ type TableOf<Name extends string, S extends Service> = {
 export type HandlerTable = TableOf<"AllocationService", typeof pb.AllocationService> &
   TableOf<"SessionService", typeof pb.SessionService> &
   TableOf<"NodeService", typeof pb.NodeService> &
-  TableOf<"AdminService", typeof pb.AdminService>;
+  TableOf<"AdminService", typeof pb.AdminService> &
+  TableOf<"ImageService", typeof pb.ImageService>;
 
 export type RpcName = keyof HandlerTable;

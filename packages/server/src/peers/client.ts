@@ -4,7 +4,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
-import { type Command, type LogIndex, logIndex, type Outcome } from "@lattice/core";
+import { type Command, type LogIndex, logIndex, type NodeId, type Outcome } from "@lattice/core";
 import {
   GRPC_DETAILS_TRAILER,
   logStreamToProto,
@@ -13,6 +13,7 @@ import {
   problemFromGrpc,
   serviceDefinition,
 } from "@lattice/wire";
+import { type ImageAsk, imageDeadline } from "../agents/images.ts";
 import type { LogsQuery } from "../api/control-plane.ts";
 import type { HistoryPage } from "../history/fill.ts";
 import type { AnswerTo, Question, QuestionKind } from "../insight/index.ts";
@@ -38,6 +39,7 @@ export interface PeerClient {
   consult<K extends QuestionKind>(question: Question<K>): Promise<AnswerTo<K>>;
   /** Shows the leader that a server of the cluster asks. */
   readonly proof: Metadata;
+  askImages(node: NodeId, ask: ImageAsk): Promise<pb.ImageAnswer>;
   /** The channel itself, for relaying streams. */
   readonly channel: Client;
   /** Ended with the line: a stream to a server that no longer leads is of no use to anybody. */
@@ -97,6 +99,11 @@ export function connectPeer({ address, token }: PeerName): PeerClient {
       )) as pb.GetLivenessResponse;
       return answer.nodes;
     },
+    async askImages(node, ask) {
+      const request = create(pb.AskImagesRequestSchema, { node, request: create(pb.ImageRequestSchema, { ask }) });
+      const asked = unary({ channel, proof }, "AskImages", request, imageDeadline(ask)).catch(askedOfAnEarlierLife);
+      return ((await asked) as pb.AskImagesResponse).answer ?? create(pb.ImageAnswerSchema);
+    },
     async *history(after, through, signal) {
       yield* historyPages({ channel, proof }, { after, through }, signal);
     },
@@ -112,7 +119,15 @@ interface Line {
   readonly proof: Metadata;
 }
 
-type MethodName = "GetStanding" | "StepDown" | "Propose" | "GetLiveness" | "RelayLogs" | "ReadHistory" | "Consult";
+type MethodName =
+  | "GetStanding"
+  | "StepDown"
+  | "Propose"
+  | "GetLiveness"
+  | "RelayLogs"
+  | "ReadHistory"
+  | "Consult"
+  | "AskImages";
 
 function methodOf(name: MethodName) {
   const method = METHODS[name];

@@ -6,6 +6,7 @@ import type { handleServerStreamingCall, handleUnaryCall, Metadata, UntypedServi
 import { attempt, type Command, type NodeId, parseAllocationId } from "@lattice/core";
 import { logStreamFromProto, ProblemError, pb, problemOf, serviceDefinition } from "@lattice/wire";
 import type { AgentHub } from "../agents/hub.ts";
+import type { ImageRelay } from "../agents/images.ts";
 import type { LogRelay } from "../agents/logs.ts";
 import { statusOf } from "../api/grpc/status.ts";
 import type { GrpcService } from "../api/index.ts";
@@ -25,6 +26,7 @@ export interface PeerServiceParts {
   readonly hub: AgentHub;
   readonly logs: LogRelay;
   readonly terminals: TerminalRelay;
+  readonly images: ImageRelay;
   readonly history: History;
   readonly standing: StandingParts;
   readonly insight: Insight;
@@ -42,6 +44,7 @@ export function peerService(parts: PeerServiceParts): GrpcService {
     readHistory: readHistory(parts),
     consult: consult(parts),
     relayAttach: relayAttach(parts),
+    askImages: askImages(parts),
   };
   return { definition: serviceDefinition(pb.PeerService), implementation };
 }
@@ -70,6 +73,20 @@ const consult =
     } catch (error) {
       reply(statusOf(problemOf(error)));
     }
+  };
+
+const askImages =
+  ({ leader, images, token }: PeerServiceParts): handleUnaryCall<pb.AskImagesRequest, pb.AskImagesResponse> =>
+  (call, reply) => {
+    if (!proves(call.metadata, token)) return reply(statusOf(stranger().problem));
+    if (leader.sequencer() === null) return reply(statusOf(notLeading().problem));
+    const gone = new AbortController();
+    call.on("cancelled", () => gone.abort());
+    const { node, request } = call.request;
+    images.ask(node as NodeId, request?.ask ?? { case: undefined }, gone.signal).then(
+      (answer) => reply(null, create(pb.AskImagesResponseSchema, { answer })),
+      (error: unknown) => reply(statusOf(problemOf(error))),
+    );
   };
 
 const getStanding =

@@ -14,7 +14,7 @@ function record(state: NodeProgress["state"]): Allocation {
   const spec = {
     task: { kind: "entrypoint", line: "true" },
     environment: { variables: {}, workdir: "" },
-    resources: { tasksPerNode: 1 },
+    resources: { tasksPerNode: 1, constraints: { cpuCores: 4, memoryBytes: 2 * 1024 ** 3, gpuCount: 1 } },
     lifecycle: { walltime: 60_000 },
   };
   return { id: "7", attempt: 1, spec, phase: { kind: "staging", nodes, progress } } as unknown as Allocation;
@@ -29,6 +29,15 @@ describe("the order of a claim", () => {
   it("is to run while the node has not ended its part", () => {
     expect(order("ordered")?.case).toBe("run");
     expect(order("running")?.case).toBe("run");
+  });
+
+  it("says nothing of software and limits that were not asked for, and limits a share of a node", () => {
+    const whole = order("ordered", { exclusive: true });
+    expect(whole?.case === "run" && [whole.value.environment, whole.value.limits, whole.value.mounts]).toEqual([
+      ...[undefined, undefined, []],
+    ]);
+    const shared = order("ordered", { exclusive: false });
+    expect(shared?.case === "run" && shared.value.limits).toMatchObject({ cpuCores: 4, memoryGb: 2, gpuCount: 1 });
   });
 
   it("is nothing once the node has ended its part and the others have not", () => {

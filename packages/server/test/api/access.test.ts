@@ -44,7 +44,12 @@ const CHANGES = [
 ];
 const LOGS = ["AllocationService.GetLogs", "AllocationService.StreamLogs"];
 const DRAINS = ["NodeService.DrainNode", "NodeService.UndrainNode"];
-const DISABLES = ["NodeService.DisableNode", "NodeService.EnableNode"];
+const DISABLES = [
+  "NodeService.DisableNode",
+  "NodeService.EnableNode",
+  "ImageService.WarmCache",
+  "ImageService.EvictImage",
+];
 const TENANTS = ["AdminService.CreateTenant", "AdminService.UpdateTenant"];
 const VCLUSTERS = ["AdminService.CreateVCluster", "AdminService.UpdateVCluster"];
 const CLUSTER = [

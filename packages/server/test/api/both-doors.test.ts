@@ -49,6 +49,34 @@ const submission = (fields: SpecInit = {}, requestId = "") =>
     requestId,
   });
 
+describe("images", () => {
+  test("the registry is looked at, and caches are filled, shown and emptied", async () => {
+    const listed = await good("ImageService.ListImages", create(pb.ListImagesRequestSchema, { filter: "gnu" }));
+    expect(listed).toMatchObject({ node: "n1", images: [{ name: "prgenv-gnu/24.11:v1" }] });
+    const image = "prgenv-gnu/24.11:v1";
+    expect(await good("ImageService.InspectImage", create(pb.InspectImageRequestSchema, { image }))).toMatchObject({
+      name: image,
+    });
+    const warmed = await good("ImageService.WarmCache", create(pb.WarmCacheRequestSchema, { image, nodes: ["n2"] }));
+    expect(warmed).toMatchObject({ nodes: [{ node: "n2", error: "" }] });
+    const shown = await good("ImageService.GetCache", create(pb.GetCacheRequestSchema));
+    expect(shown.nodes).toHaveLength(3);
+    const evicted = await good("ImageService.EvictImage", create(pb.EvictImageRequestSchema, { image, nodes: ["n1"] }));
+    expect(evicted).toMatchObject({ nodes: [{ node: "n1", error: "the image is in use" }] });
+  });
+
+  test("no image, an unknown node and an empty group are refused", async () => {
+    const problems = [
+      await both("ImageService.WarmCache", create(pb.WarmCacheRequestSchema)),
+      await both("ImageService.GetCache", create(pb.GetCacheRequestSchema, { nodes: ["n9"] })),
+      await both("ImageService.GetCache", create(pb.GetCacheRequestSchema, { group: "nowhere" })),
+    ];
+    expect(problems).toMatchObject(
+      ["invalid_argument", "unknown_node", "node_unreachable"].map((code) => ({ problem: { code } })),
+    );
+  });
+});
+
 describe("allocations", () => {
   test("submit, get, update, cancel", async () => {
     const submitted = await good("AllocationService.Submit", submission());

@@ -156,6 +156,11 @@ export function memoryPlane(): MemoryPlane {
     async *screen() {
       yield* [];
     },
+    askImages: async (_node, ask) =>
+      create(pb.ImageAnswerSchema, {
+        images: [{ name: "prgenv-gnu/24.11:v1", digest: `sha256:${"0".repeat(64)}`, sizeBytes: 1024 }],
+        ...(ask.case === "evict" ? { error: "the image is in use" } : null),
+      }),
     archived: async (id) => archiveRecords.find((record) => record.id === id) ?? null,
     archive: async (query) => archived(archiveRecords, query),
     logStatus: () => ({

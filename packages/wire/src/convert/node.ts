@@ -61,6 +61,7 @@ export const capabilitiesToProto = (c: Capabilities): proto.Capabilities =>
     isolation: c.isolation,
     hollow: c.hollow,
     ...insideToProto(c),
+    runtimes: [...(c.runtimes ?? [])],
   });
 
 /** Throws a ProblemError that names the field. */
@@ -80,5 +81,6 @@ export function capabilitiesFromProto(c: proto.Capabilities): Capabilities {
     isolation: c.isolation,
     hollow: c.hollow,
     ...inside,
+    ...(c.runtimes.length === 0 ? null : { runtimes: [...c.runtimes] }),
   };
 }

@@ -6,7 +6,10 @@ import {
   type AllocationSpec,
   type Constraints,
   type Duration,
+  type Environment,
   type Lifecycle,
+  type MemoryPolicy,
+  type Mount,
   type NodeId,
   parseNodeId,
   parseTenantId,
@@ -53,6 +56,7 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
   });
   const task = taskOf(spec, problems);
   const resources = resourcesOf(spec.resources, problems);
+  const mounts = mountsOf(spec.data, problems);
   const lifecycle = lifecycleOf(spec.lifecycle, walltimeFor(vcluster, defaults), problems);
   problems.throwIfAny();
   return {
@@ -63,11 +67,44 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
     tags: spec.tags,
     intent: spec.intent,
     task,
-    environment: { variables: spec.environment?.variables ?? {}, workdir: spec.environment?.workdir ?? "" },
+    environment: environmentOf(spec.environment),
     resources,
     lifecycle,
     slurmEnv: spec.slurmEnv,
+    ...(mounts.length === 0 ? null : { mounts }),
   };
+}
+
+/** What was not asked for is absent: records of those that never asked look as they always did. */
+function environmentOf(e: proto.Environment | undefined): Environment {
+  return {
+    variables: e?.variables ?? {},
+    workdir: e?.workdir ?? "",
+    ...(e?.uenv ? { uenv: e.uenv } : null),
+    ...(e?.view ? { view: e.view } : null),
+    ...(e?.toolsUenv ? { toolsUenv: e.toolsUenv } : null),
+    ...(e?.image ? { image: e.image } : null),
+    ...(e?.readOnly ? { readOnly: true } : null),
+    ...(e?.signRequired ? { signRequired: true } : null),
+  };
+}
+
+const ACCESS: ReadonlyMap<string, Mount["access"]> = new Map([
+  ["", "read-only"],
+  ["ro", "read-only"],
+  ["read-only", "read-only"],
+  ["read_only", "read-only"],
+  ["rw", "read-write"],
+  ["read-write", "read-write"],
+  ["read_write", "read-write"],
+]);
+
+function mountsOf(data: proto.Data | undefined, problems: FieldList): Mount[] {
+  return (data?.mounts ?? []).map(({ source, target, access, tierHint }, i) => {
+    const known = ACCESS.get(access.toLowerCase());
+    if (known === undefined) problems.add(`allocation.data.mounts[${i}].access`, "must be read-only or read-write");
+    return { source, target, access: known ?? "read-only", tierHint: tierHint.toLowerCase() };
+  });
 }
 
 interface IdField<Id> {
@@ -136,6 +173,8 @@ function constraintsOf(c: proto.Constraints | undefined, problems: FieldList): C
     ...(c?.preferSameNuma ? { preferSameNuma: true } : null),
     ...(c?.allowCxlMemory ? { allowCxlMemory: true } : null),
     ...(c?.maxGroups ? { maxGroups: c.maxGroups } : null),
+    // Checked with the rest of the specification.
+    ...(c?.memoryPolicy ? { memoryPolicy: c.memoryPolicy.toLowerCase() as MemoryPolicy } : null),
   };
 }
 

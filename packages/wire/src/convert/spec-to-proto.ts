@@ -1,14 +1,16 @@
 // The core's spec in the full form of the contract, with every default visible.
 
 import { create } from "@bufbuild/protobuf";
-import type { AllocationSpec, Constraints, Task } from "@lattice/core";
+import type { AllocationSpec, Constraints, Mount, Task } from "@lattice/core";
 import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
 import {
   AllocationSpecSchema,
   ConstraintsSchema,
+  DataSchema,
   EnvironmentSchema,
   LifecycleSchema,
   LifecycleType,
+  MountSchema,
   NodeCountSchema,
   RequeuePolicy,
   ResourcesSchema,
@@ -30,7 +32,14 @@ export function specToProto(spec: AllocationSpec): proto.AllocationSpec {
     environment: create(EnvironmentSchema, {
       variables: spec.environment.variables,
       workdir: spec.environment.workdir,
+      uenv: spec.environment.uenv ?? "",
+      view: spec.environment.view ?? "",
+      toolsUenv: spec.environment.toolsUenv ?? "",
+      image: spec.environment.image ?? "",
+      readOnly: spec.environment.readOnly ?? false,
+      signRequired: spec.environment.signRequired ?? false,
     }),
+    ...(spec.mounts === undefined ? null : { data: mountsToProto(spec.mounts) }),
     resources: create(ResourcesSchema, {
       nodes: create(NodeCountSchema, { min: resources.minNodes, max: resources.maxNodes }),
       tasksPerNode: resources.tasksPerNode,
@@ -46,6 +55,9 @@ export function specToProto(spec: AllocationSpec): proto.AllocationSpec {
     }),
   });
 }
+
+const mountsToProto = (mounts: readonly Mount[]): proto.Data =>
+  create(DataSchema, { mounts: mounts.map((mount) => create(MountSchema, mount)) });
 
 const POLICIES = {
   never: RequeuePolicy.NEVER,
@@ -79,4 +91,5 @@ const constraintsToProto = (c: Constraints): proto.Constraints =>
     preferSameNuma: c.preferSameNuma ?? false,
     allowCxlMemory: c.allowCxlMemory ?? false,
     maxGroups: c.maxGroups ?? 0,
+    memoryPolicy: c.memoryPolicy ?? "",
   });

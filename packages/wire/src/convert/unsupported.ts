@@ -9,15 +9,10 @@ const PLAIN_CHECKPOINTS: readonly string[] = ["", "none"];
 
 /** Paths of the fields that ask for something not offered, in the order of the contract. */
 export function unsupportedFields(spec: AllocationSpec): string[] {
-  const { environment, lifecycle, data, connectivity } = spec;
+  const { lifecycle, data, connectivity } = spec;
   const asked: readonly (readonly [string, boolean])[] = [
-    ["environment.uenv", has(environment?.uenv)],
-    ["environment.view", has(environment?.view)],
-    ["environment.image", has(environment?.image)],
-    ["environment.tools_uenv", has(environment?.toolsUenv)],
     ["lifecycle.type", lifecycle?.type === LifecycleType.REACTIVE],
     ["lifecycle.scale_policy", lifecycle?.scalePolicy !== undefined],
-    ["data.mounts", (data?.mounts.length ?? 0) > 0],
     ["data.defaults", data?.defaults === true],
     ["connectivity.network_domain", has(connectivity?.networkDomain)],
     ["connectivity.expose", (connectivity?.expose.length ?? 0) > 0],

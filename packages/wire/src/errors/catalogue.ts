@@ -365,6 +365,14 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     "Try again when the node is back; `lattice nodes ID` shows its state.",
     true,
   ),
+  image_unavailable: entry(
+    404,
+    GRPC.notFound,
+    EXIT.unknown,
+    "The image cannot be had",
+    "`lattice uenv list` shows the images of the registry.",
+    false,
+  ),
   connection_failed: entry(
     503,
     GRPC.unavailable,

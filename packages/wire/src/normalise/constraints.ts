@@ -5,7 +5,7 @@ import { isObject, type Json, kindOf } from "../json/value.ts";
 import { nearest } from "../text/nearest.ts";
 import { type Draft, isFieldName } from "./draft.ts";
 
-const TEXT = ["gpu_type", "topology"] as const;
+const TEXT = ["gpu_type", "topology", "memory_policy"] as const;
 const AMOUNTS = ["gpu_count", "memory_gb", "cpu_cores"] as const;
 const MOST = ["max_groups"] as const;
 const LISTS = ["features", "required_nodes", "excluded_nodes"] as const;

@@ -74,13 +74,8 @@ describe("specFromProto", () => {
   });
 
   test.each<[string, MessageInitShape<typeof pb.AllocationSpecSchema>]>([
-    ["environment.uenv", { environment: { uenv: "x" } }],
-    ["environment.view", { environment: { view: "x" } }],
-    ["environment.image", { environment: { image: "x" } }],
-    ["environment.tools_uenv", { environment: { toolsUenv: "x" } }],
     ["lifecycle.type", { lifecycle: { type: pb.LifecycleType.REACTIVE } }],
     ["lifecycle.scale_policy", { lifecycle: { scalePolicy: { min: 1 } } }],
-    ["data.mounts", { data: { mounts: [{ source: "s3://x" }] } }],
     ["data.defaults", { data: { defaults: true } }],
     ["connectivity.network_domain", { connectivity: { networkDomain: "x" } }],
     ["connectivity.expose", { connectivity: { expose: [{ port: 80 }] } }],
@@ -103,8 +98,29 @@ describe("specFromProto", () => {
     expect(Object.keys(make({}).resources.constraints)).not.toContain("requireConformance");
   });
 
+  test("takes software and mounts, gives them back, and leaves out what was not asked for", () => {
+    const environment = { uenv: "a/1:v1", view: "default", toolsUenv: "t/1:v1", signRequired: true };
+    const mount = { source: "/data/x", target: "/data/input", tierHint: "hot" };
+    const spec = make({ environment, data: { mounts: [mount] }, resources: { constraints: { memoryPolicy: "BIND" } } });
+    expect(spec.environment).toEqual({ variables: {}, workdir: "", ...environment });
+    expect(spec.mounts).toEqual([{ ...mount, access: "read-only" }]);
+    expect(spec.resources.constraints.memoryPolicy).toBe("bind");
+    const back = specToProto(spec);
+    expect(back.environment).toMatchObject(environment);
+    expect(back.data?.mounts).toMatchObject([{ ...mount, access: "read-only" }]);
+    expect(Object.keys(make({}).environment)).toEqual(["variables", "workdir"]);
+    expect(make({})).not.toHaveProperty("mounts");
+  });
+
+  test("refuses an access that is none", async () => {
+    const problem = await refusal(() =>
+      make({ data: { mounts: [{ source: "/a", target: "/data", access: "most" }] } }),
+    );
+    expect(fieldLines(problem)).toEqual(["allocation.data.mounts[0].access: must be read-only or read-write"]);
+  });
+
   test("names every feature at once, and lets what asks for nothing pass", async () => {
-    const problem = await refusal(() => make({ sensitive: true, environment: { uenv: "x" } }));
+    const problem = await refusal(() => make({ sensitive: true, data: { defaults: true } }));
     expect(problem.fields).toHaveLength(2);
     expect(() => make({ checkpoint: { strategy: "none" }, telemetry: {}, data: {}, connectivity: {} })).not.toThrow();
     expect(make({ intent: "train" }).intent).toBe("train");

@@ -31,6 +31,7 @@ describe("toJson", () => {
         hollow: false,
         cxl_memory_gb: 0,
         power_watts: 0,
+        runtimes: [],
       },
       group: "",
       conformance: "",

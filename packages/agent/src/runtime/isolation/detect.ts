@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { cgroup1 } from "./cgroup1.ts";
 import { cgroup2 } from "./cgroup2.ts";
 import type { Isolation } from "./isolation.ts";
+import { enableControllers, type LimitGroups, limitGroups } from "./limit-groups.ts";
 import { processGroup } from "./process-group.ts";
 
 export interface AgentPlace {
@@ -31,6 +32,17 @@ export function detectIsolation(place: AgentPlace, only?: Isolation["kind"]): Is
     if (works(prefix, [])) return cgroup1(prefix);
   }
   return processGroup();
+}
+
+/** Where limits can be set and kills for want of memory be counted. */
+export async function detectLimits(place: AgentPlace, isolation: Isolation): Promise<LimitGroups> {
+  const info = readOr("/proc/self/mountinfo");
+  const name = groupPrefix(place);
+  const { v2 } = controlGroupMounts(info);
+  const prefix = v2 === null ? null : join(v2, "lattice", name);
+  const byV2 = prefix !== null && isolation.kind === "cgroup2" && (await enableControllers(prefix));
+  if (isolation.kind === "process_group") return limitGroups({ v2: null, v1: new Map() }, name);
+  return limitGroups({ v2: byV2 ? prefix : null, v1: byV2 ? new Map() : hierarchies(info) }, name);
 }
 
 const PROBE = "probe";
@@ -61,6 +73,19 @@ export interface Mounts {
   readonly v2: string | null;
   /** The freezer hierarchy, else that of pids, else a named one. */
   readonly v1: string | null;
+}
+
+/** Mount points of v1 by controller. */
+function hierarchies(mountinfo: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const line of mountinfo.split("\n")) {
+    const [left, right] = line.split(" - ");
+    const mountpoint = left?.split(" ")[4];
+    const [type, , options] = right?.split(" ") ?? [];
+    if (type !== "cgroup" || mountpoint === undefined) continue;
+    for (const option of options?.split(",") ?? []) if (!["rw", "ro"].includes(option)) found.set(option, mountpoint);
+  }
+  return found;
 }
 
 /** From /proc/self/mountinfo: `... mountpoint options [optional] - type source superoptions`. */

@@ -50,7 +50,8 @@ export async function writeOrder(dir: string, order: Order, bootId: string): Pro
 
 /** For an order that waits, or that changed while it is carried out: never half of either. */
 export async function rewriteOrder(dir: string, order: Order, bootId: string): Promise<void> {
-  await mkdir(dir, { recursive: true });
+  // Not to be listed, but to be passed through: the job's user reaches what belongs to it.
+  await mkdir(dir, { recursive: true, mode: 0o711 });
   const stored: StoredOrder = { bootId, order };
   await writeWhole(join(dir, "order.json"), stored);
 }
@@ -70,8 +71,15 @@ export async function readExit(dir: string): Promise<Exit | null> {
   if (text === null || !text.endsWith("\n")) return null;
   const line = text.slice(0, -1);
   if (line.startsWith("launch ")) return { kind: "not_launched", message: line.slice("launch ".length) };
+  if (line.startsWith("prologue ")) return prologueFailure(line.slice("prologue ".length));
   const code = Number.parseInt(line, 10);
   return Number.isNaN(code) ? null : { kind: "code", code, recorded: true };
+}
+
+/** The stage, and what it said. */
+function prologueFailure(text: string): Exit {
+  const [stage = ""] = text.split(" ");
+  return { kind: "not_launched", stage, message: text.slice(stage.length).trim() };
 }
 
 export async function readPid(dir: string): Promise<number | null> {
@@ -95,7 +103,7 @@ async function changedAt(path: string): Promise<number> {
 }
 
 async function writeWhole(path: string, value: object): Promise<void> {
-  await writeFile(`${path}.tmp`, JSON.stringify(value));
+  await writeFile(`${path}.tmp`, JSON.stringify(value), { mode: 0o600 });
   await rename(`${path}.tmp`, path);
 }
 

@@ -6,8 +6,13 @@ import { createHash } from "node:crypto";
 import { access, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import type { Exit, Order } from "../../lifecycle/attempt.ts";
 import type { Facts } from "../../lifecycle/recover.ts";
+import { runEpilogue, sweepLeftovers } from "../../prologue/epilogue.ts";
+import { type Prepared, type PrologueParts, readHeld, runPrologue } from "../../prologue/prologue.ts";
+import { PrologueError } from "../../prologue/prologue-error.ts";
 import type { AttemptPlace, Isolation } from "../isolation/isolation.ts";
+import type { LimitGroups } from "../isolation/limit-groups.ts";
 import type { Runtime, RuntimeListener, StartResult } from "../runtime.ts";
 import { environment } from "./environment.ts";
 import { readAttempt, readInitPid, readPid, rewriteOrder, writeEnd, writeOrder, writeStop } from "./files.ts";
@@ -22,10 +27,14 @@ export interface ProcessRuntimeOptions {
   readonly bootId: string;
   readonly dataDir: string;
   readonly isolation: Isolation;
+  readonly limits: LimitGroups;
+  readonly prologue: PrologueParts;
   readonly log: Logger;
   readonly listener: RuntimeListener;
   readonly retention?: RetentionLimits;
 }
+
+type NotLaunched = Extract<StartResult, { readonly kind: "not_launched" }>;
 
 interface Process {
   leader: number | null;
@@ -33,16 +42,19 @@ interface Process {
 }
 
 export async function processRuntime(options: ProcessRuntimeOptions): Promise<Runtime> {
-  const { isolation, listener, log, nodeId, bootId } = options;
+  const { isolation, limits, prologue, listener, log, nodeId, bootId } = options;
   const attemptsDir = join(options.dataDir, "attempts");
   const endedDir = join(options.dataDir, "ended");
-  await mkdir(attemptsDir, { recursive: true });
-  await mkdir(endedDir, { recursive: true });
+  await mkdir(attemptsDir, { recursive: true, mode: 0o711 });
+  await mkdir(endedDir, { recursive: true, mode: 0o700 });
+  await mkdir(prologue.scratchRoot, { recursive: true, mode: 0o711 });
   const wrapper = await writeWrapper(options.dataDir);
   const processes = new Map<string, Process>();
   const closing = new AbortController();
+  /** Attempts that the node is being made ready for. */
+  const preparing = new Map<string, AbortController>();
   const kept = retention(endedDir, options.retention ?? RETENTION, (key) => listener.dropped(key));
-  const watch = watchAdopted((key, exit) => listener.exited(key, exit, Date.now()));
+  const watch = watchAdopted((key, exit) => void tellExit(key, exit));
 
   const dirOf = (key: string): string => join(attemptsDir, key);
   const placeOf = (key: string): AttemptPlace => ({
@@ -59,15 +71,56 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     // After the look at the process, so that an exit written in between is seen.
     const files = await readAttempt(dir);
     const rebooted = files.order !== null && files.bootId !== bootId;
+    const exit = files.exit === null ? null : await withMemory(key, files.exit);
+    prologue.images.cache.pin(key, (await readHeld(dir)).images);
     // The number of a wrapper that is gone may be another's by now: its session is not ours to end.
     processes.set(key, { leader: alive && !rebooted ? leader : null, signalled: new Set() });
-    return { ...files, claimed: claimed !== null, alive, rebooted };
+    return { ...files, exit, claimed: claimed !== null, alive, rebooted };
+  }
+
+  /** Asked before its groups go: only they know whether the kernel killed it for want of memory. */
+  async function withMemory(key: string, exit: Exit): Promise<Exit> {
+    if (exit.kind !== "code" && exit.kind !== "signal") return exit;
+    const kills = exit.kind === "code" && exit.code === 0 ? 0 : await limits.oomKills(key);
+    if (kills === 0) return exit;
+    return { ...exit, oom: `out of memory: the kernel ended ${kills} of its processes` };
+  }
+
+  async function tellExit(key: string, exit: Exit): Promise<void> {
+    listener.exited(key, await withMemory(key, exit), Date.now());
+  }
+
+  async function joinFiles(key: string, order: Order): Promise<string> {
+    const limited = limits.prepare(key, order.share ?? null).catch((error: Error) => {
+      // A share that cannot be kept must not be exceeded; without one only the count of kills is lost.
+      if (order.share !== undefined) throw error;
+      return [];
+    });
+    return [await isolation.prepare(placeOf(key)), ...(await limited)].filter((file) => file !== "").join("\n");
+  }
+
+  /** How the attempt is to be started, or why it cannot be. */
+  async function makeReady(key: string, order: Order): Promise<Prepared | NotLaunched> {
+    const dir = dirOf(key);
+    const abort = new AbortController();
+    preparing.set(key, abort);
+    const signal = AbortSignal.any([abort.signal, closing.signal]);
+    try {
+      const base = environment(order, { nodeId, attemptDir: dir, base: process.env });
+      return await runPrologue(prologue, { key, dir, order, environment: base }, signal);
+    } catch (error) {
+      const { message } = error as Error;
+      if (signal.aborted) return { kind: "not_launched", message: "it was stopped before it began" };
+      return { kind: "not_launched", message, ...(error instanceof PrologueError ? { stage: error.stage } : null) };
+    } finally {
+      preparing.delete(key);
+    }
   }
 
   async function onChildEnd(key: string, pid: number, code: number | null, signal: NodeJS.Signals | null) {
     const end = await childEnd(dirOf(key), { pid, code, signal });
     if (closing.signal.aborted) return;
-    if (end.kind === "exited") return listener.exited(key, end.exit, Date.now());
+    if (end.kind === "exited") return tellExit(key, end.exit);
     const owner = end.pid === 0 ? await findWrapperOf(dirOf(key)) : end.pid;
     if (owner === null) {
       // Claimed without a number and by nobody alive: the disk took the name of the file, no more.
@@ -94,7 +147,11 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
         log.warn({ attempt: key }, "removing the control group of an attempt nobody knows");
         await clear(isolation, { key, dir: dirOf(key), leader: null }, { signal: closing.signal, log });
       }
+      for (const key of await limits.keys()) if (!known.has(key)) await limits.remove(key);
+      await sweepLeftovers(prologue, known, log);
     },
+
+    interrupt: (key) => preparing.get(key)?.abort(),
 
     adopt(key) {
       const leader = processes.get(key)?.leader;
@@ -105,9 +162,10 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
       const dir = dirOf(key);
       // Acknowledged in an earlier life of this agent: it must not run a second time.
       if (kept.has(key)) return { kind: "not_launched", message: "this attempt has ended on this node before" };
-      const [joinBy] = await Promise.all([isolation.prepare(placeOf(key)), writeOrder(dir, order, bootId)]);
-      const env = environment(order, { nodeId, attemptDir: dir, base: process.env });
-      const result = await launch({ dir, wrapper, joinBy, order, environment: env });
+      const [joinBy] = await Promise.all([joinFiles(key, order), writeOrder(dir, order, bootId)]);
+      const ready = await makeReady(key, order);
+      if ("kind" in ready) return ready;
+      const result = await launch({ dir, wrapper, joinBy, order, umask: prologue.umask, ...ready });
       if (result.kind === "not_launched") return result;
       const { child, pid } = result;
       processes.set(key, { leader: pid, signalled: new Set() });
@@ -125,6 +183,9 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
 
     async clear(key) {
       await clear(isolation, placeOf(key), { signal: closing.signal, log });
+      if (closing.signal.aborted) return;
+      await limits.remove(key);
+      await runEpilogue(prologue, key, dirOf(key), log);
     },
 
     // Without the script: that may be running, and is written by the start.

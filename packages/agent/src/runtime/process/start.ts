@@ -12,10 +12,14 @@ import { NOT_CLAIMED } from "./wrapper.ts";
 export interface Launch {
   readonly dir: string;
   readonly wrapper: string;
-  /** File by which the wrapper joins its control group, or "". */
+  /** Files by which the wrapper joins its control groups, one to a line. */
   readonly joinBy: string;
   readonly order: Order;
   readonly environment: Record<string, string>;
+  /** Put before the command. */
+  readonly before: readonly string[];
+  readonly workdir: string;
+  readonly umask: string;
 }
 
 export type LaunchResult =
@@ -26,8 +30,8 @@ export function launch(what: Launch): Promise<LaunchResult> {
   return new Promise((resolve) => {
     const fail = (error: Error): void => resolve({ kind: "not_launched", message: `cannot start: ${error.message}` });
     try {
-      const workdir = what.order.workdir === "" ? what.dir : what.order.workdir;
-      const args = [what.wrapper, what.dir, what.joinBy, workdir, ...commandOf(what.order, what.dir)];
+      const { wrapper, dir, joinBy, workdir, umask, before } = what;
+      const args = [wrapper, dir, joinBy, workdir, umask, ...before, ...commandOf(what.order, dir)];
       const child = spawn("/bin/sh", args, {
         cwd: what.dir,
         detached: true,

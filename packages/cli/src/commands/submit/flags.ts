@@ -24,6 +24,10 @@ export interface SubmitFlags {
   readonly uenv?: string;
   readonly view?: string;
   readonly image?: string;
+  readonly toolsUenv?: string;
+  readonly readOnly?: boolean;
+  readonly signRequired?: boolean;
+  readonly memoryPolicy?: string;
   readonly taskGroup?: string;
   readonly dependsOn?: readonly string[];
   readonly dataMount?: readonly string[];
@@ -62,15 +66,21 @@ export function addSubmitFlags(command: Command): Command {
     new Option("--max-requeue <count>", "how often it may start again"),
     new Option("--service", "run without a time limit"),
     new Option("--no-preempt", "never stop it for others"),
+    new Option("--uenv <images>", "software images to mount: name/version:tag[:/mount], with commas between"),
+    new Option("--view <names>", "views of the images, applied in this order"),
+    new Option("--tools-uenv <image>", "tools to mount beside them"),
+    new Option("--image <image>", "container image, instead of a uenv"),
+    new Option("--read-only", "nobody writes to the root file system of the container"),
+    new Option("--sign-required", "only signed images"),
+    new Option("--data-mount <mount>", "SOURCE:TARGET[:ro|rw], source a path, nfs:// or s3:// (repeatable)").argParser(
+      gather,
+    ),
+    new Option("--memory-policy <policy>", "local, interleave, preferred or bind"),
   ];
   // Refused by the server by name; whoever has them in a script learns so, and nobody is led to them.
   const notOffered = [
-    new Option("--uenv <image>", "software environment"),
-    new Option("--view <name>", "view of the software environment"),
-    new Option("--image <image>", "container image"),
     new Option("--task-group <range>", "many of the same: 0-99%20"),
     new Option("--depends-on <edges>", "start after others: 12345:success (repeatable)").argParser(gather),
-    new Option("--data-mount <mount>", "stage data: s3://bucket/data:/data (repeatable)").argParser(gather),
     new Option("--expose <port>", "port of a service (repeatable)").argParser(gather),
     new Option("--network-domain <name>", "network shared with other allocations"),
     new Option("--reactive", "scale by a metric"),
@@ -109,6 +119,10 @@ export function flagsToShortForm(flags: SubmitFlags, source: (flag: string) => b
     uenv: flags.uenv,
     view: flags.view,
     image: flags.image,
+    tools_uenv: flags.toolsUenv,
+    read_only: flags.readOnly,
+    sign_required: flags.signRequired,
+    memory_policy: flags.memoryPolicy,
     task_group: flags.taskGroup,
     depends_on: flags.dependsOn,
     mounts: flags.dataMount?.map(parseMount),
@@ -127,10 +141,12 @@ export function flagsToShortForm(flags: SubmitFlags, source: (flag: string) => b
 const numeric = (text: string | undefined): number | string | undefined =>
   text !== undefined && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 
-/** The target is after the last colon, because sources have colons of their own. */
-function parseMount(text: string): { readonly source: string; readonly target: string } {
-  const at = text.lastIndexOf(":");
-  return at <= 0 ? { source: text, target: "" } : { source: text.slice(0, at), target: text.slice(at + 1) };
+/** The target is after the last colon but for the access, because sources have colons of their own. */
+function parseMount(text: string): { readonly source: string; readonly target: string; readonly access?: string } {
+  const [, rest = text, access] = /^(.*):(ro|rw)$/.exec(text) ?? [];
+  const at = rest.lastIndexOf(":");
+  const parts = at <= 0 ? { source: rest, target: "" } : { source: rest.slice(0, at), target: rest.slice(at + 1) };
+  return access === undefined ? parts : { ...parts, access };
 }
 
 /** `8080` or `metrics:9090`. */

@@ -108,6 +108,8 @@ async function bringUp(options: ClusterOptions, layout: Layout, parts: Parts): P
       start(name, parts.agentProgram, () => [
         ...["--node-id", name, "--server", addresses.grpc, "--data-dir", layout.nodeDir(name)],
         ...["--group", groupOf(position)],
+        // A cluster on one's own machine runs everything as oneself.
+        ...["--user-mapping", "none"],
         ...(layout.temporary ? ["--kill-workloads-on-exit"] : []),
       ]);
     });

@@ -80,4 +80,9 @@ export const RULES = {
   "AdminService.RestoreBackup": administer,
   "AdminService.SetSignals": administer,
   "AdminService.GetSignals": seeCluster,
+  "ImageService.ListImages": seeCluster,
+  "ImageService.InspectImage": seeCluster,
+  "ImageService.WarmCache": disableNodes,
+  "ImageService.GetCache": seeCluster,
+  "ImageService.EvictImage": disableNodes,
 } as const satisfies Record<RpcName, Row>;

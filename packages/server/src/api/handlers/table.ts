@@ -6,6 +6,7 @@ import * as allocations from "./allocations.ts";
 import * as backups from "./backups.ts";
 import * as cluster from "./cluster.ts";
 import { explain } from "./explain.ts";
+import * as images from "./images.ts";
 import * as logs from "./logs.ts";
 import * as members from "./members.ts";
 import * as nodes from "./nodes.ts";
@@ -62,4 +63,9 @@ export const handlers: HandlerTable = {
   "AdminService.RestoreBackup": backups.restoreBackup,
   "AdminService.SetSignals": signals.setSignals,
   "AdminService.GetSignals": signals.getSignals,
+  "ImageService.ListImages": images.listImages,
+  "ImageService.InspectImage": images.inspectImage,
+  "ImageService.WarmCache": images.warmCache,
+  "ImageService.GetCache": images.getCache,
+  "ImageService.EvictImage": images.evictImage,
 };

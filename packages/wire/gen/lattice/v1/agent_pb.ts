@@ -6,8 +6,10 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
-import type { AllocationState, LogStream } from "./allocations_pb.ts";
+import type { AllocationState, LogStream, Mount } from "./allocations_pb.ts";
 import { file_lattice_v1_allocations } from "./allocations_pb.ts";
+import type { ImageAnswer, ImageRequest } from "./images_pb.ts";
+import { file_lattice_v1_images } from "./images_pb.ts";
 import type { Capabilities } from "./nodes_pb.ts";
 import { file_lattice_v1_nodes } from "./nodes_pb.ts";
 import type { AttachRequest, AttachResponse, TerminalSize } from "./terminal_pb.ts";
@@ -18,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/agent.proto.
  */
 export const file_lattice_v1_agent: GenFile = /*@__PURE__*/
-  fileDesc("ChZsYXR0aWNlL3YxL2FnZW50LnByb3RvEgpsYXR0aWNlLnYxIo8BCgxBZ2VudE1lc3NhZ2USIgoFaGVsbG8YASABKAsyES5sYXR0aWNlLnYxLkhlbGxvSAASKgoJaGVhcnRiZWF0GAIgASgLMhUubGF0dGljZS52MS5IZWFydGJlYXRIABIkCgZyZXBvcnQYAyABKAsyEi5sYXR0aWNlLnYxLlJlcG9ydEgAQgkKB21lc3NhZ2UigwIKBUhlbGxvEg8KB25vZGVfaWQYASABKAkSGAoQcHJvdG9jb2xfdmVyc2lvbhgCIAEoDRIVCg1hZ2VudF92ZXJzaW9uGAMgASgJEg8KB2Jvb3RfaWQYBCABKAkSLgoMY2FwYWJpbGl0aWVzGAUgASgLMhgubGF0dGljZS52MS5DYXBhYmlsaXRpZXMSDQoFZ3JvdXAYBiABKAkSEwoLY29uZm9ybWFuY2UYByABKAkSDwoHYWRkcmVzcxgIIAEoCRIrCghhdHRlbXB0cxgJIAMoCzIZLmxhdHRpY2UudjEuQXR0ZW1wdFN0YXR1cxIVCg1ob21lX3ZjbHVzdGVyGAogASgJImMKDUF0dGVtcHRTdGF0dXMSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEioKBXN0YXRlGAMgASgOMhsubGF0dGljZS52MS5BbGxvY2F0aW9uU3RhdGUikAEKCUhlYXJ0YmVhdBIQCghzZXF1ZW5jZRgBIAEoDRIPCgdydW5uaW5nGAIgASgNEg0KBWxvYWQxGAMgASgBEhsKE21lbW9yeV9hdmFpbGFibGVfZ2IYBCABKAESGQoRbG9nX2J5dGVzX3dhaXRpbmcYPCABKAESGQoRbG9nX2J5dGVzX2Ryb3BwZWQYPSABKAEiwgEKBlJlcG9ydBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKgoFc3RhdGUYAyABKA4yGy5sYXR0aWNlLnYxLkFsbG9jYXRpb25TdGF0ZRIWCglleGl0X2NvZGUYBCABKAVIAIgBARIOCgZyZWFzb24YBSABKAkSDwoHbWVzc2FnZRgGIAEoCRINCgVhdF9tcxgHIAEoARIOCgZudW1iZXIYCCABKA1CDAoKX2V4aXRfY29kZSKSAwoNU2VydmVyTWVzc2FnZRImCgd3ZWxjb21lGAEgASgLMhMubGF0dGljZS52MS5XZWxjb21lSAASIwoDcnVuGAIgASgLMhQubGF0dGljZS52MS5SdW5PcmRlckgAEiUKBHN0b3AYAyABKAsyFS5sYXR0aWNlLnYxLlN0b3BPcmRlckgAEiQKA2FjaxgEIAEoCzIVLmxhdHRpY2UudjEuUmVwb3J0QWNrSAASKQoGZm9yZ2V0GAUgASgLMhcubGF0dGljZS52MS5Gb3JnZXRPcmRlckgAEikKCW9wZW5fbG9ncxgGIAEoCzIULmxhdHRpY2UudjEuT3BlbkxvZ3NIABIrCgpjbG9zZV9sb2dzGAcgASgLMhUubGF0dGljZS52MS5DbG9zZUxvZ3NIABImCgdyZWZ1c2VkGAggASgLMhMubGF0dGljZS52MS5SZWZ1c2VkSAASMQoNb3Blbl90ZXJtaW5hbBg8IAEoCzIYLmxhdHRpY2UudjEuT3BlblRlcm1pbmFsSABCCQoHbWVzc2FnZSJaCgdXZWxjb21lEhgKEHByb3RvY29sX3ZlcnNpb24YASABKA0SFgoOc2VydmVyX3ZlcnNpb24YAiABKAkSHQoVaGVhcnRiZWF0X2ludGVydmFsX21zGAMgASgNIicKB1JlZnVzZWQSDAoEY29kZRgBIAEoCRIOCgZkZXRhaWwYAiABKAkisAMKCFJ1bk9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIMCgRuYW1lGAMgASgJEg4KBnRlbmFudBgEIAEoCRIMCgR1c2VyGAUgASgJEhAKCHZjbHVzdGVyGAYgASgJEhIKCmVudHJ5cG9pbnQYByABKAkSDwoHY29tbWFuZBgIIAMoCRIOCgZzY3JpcHQYCSABKAkSNgoJdmFyaWFibGVzGAogAygLMiMubGF0dGljZS52MS5SdW5PcmRlci5WYXJpYWJsZXNFbnRyeRIPCgd3b3JrZGlyGAsgASgJEhgKEHdhbGx0aW1lX3NlY29uZHMYDCABKA0SFQoNZ3JhY2Vfc2Vjb25kcxgNIAEoDRINCgVub2RlcxgOIAMoCRISCgpub2RlX2luZGV4GA8gASgNEhYKDnRhc2tzX3Blcl9ub2RlGBAgASgNEhEKCXNsdXJtX2VudhgRIAEoCBIPCgdwcm9qZWN0GDwgASgJGjAKDlZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiWgoJU3RvcE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIVCg1ncmFjZV9zZWNvbmRzGAMgASgNEg4KBnJlYXNvbhgEIAEoCSIbCglSZXBvcnRBY2sSDgoGbnVtYmVyGAEgASgNIjUKC0ZvcmdldE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDSK+AQoIT3BlbkxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCBIOCgZvZmZzZXQYPCABKAkSEAoIc2luY2VfbXMYPSABKAESEAoIdW50aWxfbXMYPiABKAEiHgoJQ2xvc2VMb2dzEhEKCXN0cmVhbV9pZBgBIAEoCSJPCg1BZ2VudExvZ0NodW5rEhEKCXN0cmVhbV9pZBgBIAEoCRIMCgRkYXRhGAIgASgMEg4KBm9mZnNldBgDIAEoCRINCgVlcnJvchgEIAEoCSISChBTZW5kTG9nc1Jlc3BvbnNlIq4BCgxPcGVuVGVybWluYWwSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIPCgdjb21tYW5kGAQgASgJEiYKBHNpemUYBSABKAsyGC5sYXR0aWNlLnYxLlRlcm1pbmFsU2l6ZRIMCgR0ZXJtGAYgASgJEhwKFGlkbGVfd2FybmluZ19zZWNvbmRzGAcgASgNImQKFFNlcnZlVGVybWluYWxSZXF1ZXN0EhEKCXN0cmVhbV9pZBgBIAEoCRIqCgZvdXRwdXQYAiABKAsyGi5sYXR0aWNlLnYxLkF0dGFjaFJlc3BvbnNlEg0KBWVycm9yGAMgASgJIkEKFVNlcnZlVGVybWluYWxSZXNwb25zZRIoCgVpbnB1dBgBIAEoCzIZLmxhdHRpY2UudjEuQXR0YWNoUmVxdWVzdDLzAQoMQWdlbnRTZXJ2aWNlEkIKB0Nvbm5lY3QSGC5sYXR0aWNlLnYxLkFnZW50TWVzc2FnZRoZLmxhdHRpY2UudjEuU2VydmVyTWVzc2FnZSgBMAESRQoIU2VuZExvZ3MSGS5sYXR0aWNlLnYxLkFnZW50TG9nQ2h1bmsaHC5sYXR0aWNlLnYxLlNlbmRMb2dzUmVzcG9uc2UoARJYCg1TZXJ2ZVRlcm1pbmFsEiAubGF0dGljZS52MS5TZXJ2ZVRlcm1pbmFsUmVxdWVzdBohLmxhdHRpY2UudjEuU2VydmVUZXJtaW5hbFJlc3BvbnNlKAEwAWIGcHJvdG8z", [file_lattice_v1_allocations, file_lattice_v1_nodes, file_lattice_v1_terminal]);
+  fileDesc("ChZsYXR0aWNlL3YxL2FnZW50LnByb3RvEgpsYXR0aWNlLnYxIsABCgxBZ2VudE1lc3NhZ2USIgoFaGVsbG8YASABKAsyES5sYXR0aWNlLnYxLkhlbGxvSAASKgoJaGVhcnRiZWF0GAIgASgLMhUubGF0dGljZS52MS5IZWFydGJlYXRIABIkCgZyZXBvcnQYAyABKAsyEi5sYXR0aWNlLnYxLlJlcG9ydEgAEi8KDGltYWdlX2Fuc3dlchgUIAEoCzIXLmxhdHRpY2UudjEuSW1hZ2VBbnN3ZXJIAEIJCgdtZXNzYWdlIoMCCgVIZWxsbxIPCgdub2RlX2lkGAEgASgJEhgKEHByb3RvY29sX3ZlcnNpb24YAiABKA0SFQoNYWdlbnRfdmVyc2lvbhgDIAEoCRIPCgdib290X2lkGAQgASgJEi4KDGNhcGFiaWxpdGllcxgFIAEoCzIYLmxhdHRpY2UudjEuQ2FwYWJpbGl0aWVzEg0KBWdyb3VwGAYgASgJEhMKC2NvbmZvcm1hbmNlGAcgASgJEg8KB2FkZHJlc3MYCCABKAkSKwoIYXR0ZW1wdHMYCSADKAsyGS5sYXR0aWNlLnYxLkF0dGVtcHRTdGF0dXMSFQoNaG9tZV92Y2x1c3RlchgKIAEoCSJjCg1BdHRlbXB0U3RhdHVzEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIqCgVzdGF0ZRgDIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlIpABCglIZWFydGJlYXQSEAoIc2VxdWVuY2UYASABKA0SDwoHcnVubmluZxgCIAEoDRINCgVsb2FkMRgDIAEoARIbChNtZW1vcnlfYXZhaWxhYmxlX2diGAQgASgBEhkKEWxvZ19ieXRlc193YWl0aW5nGDwgASgBEhkKEWxvZ19ieXRlc19kcm9wcGVkGD0gASgBIsIBCgZSZXBvcnQSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEioKBXN0YXRlGAMgASgOMhsubGF0dGljZS52MS5BbGxvY2F0aW9uU3RhdGUSFgoJZXhpdF9jb2RlGAQgASgFSACIAQESDgoGcmVhc29uGAUgASgJEg8KB21lc3NhZ2UYBiABKAkSDQoFYXRfbXMYByABKAESDgoGbnVtYmVyGAggASgNQgwKCl9leGl0X2NvZGUixQMKDVNlcnZlck1lc3NhZ2USJgoHd2VsY29tZRgBIAEoCzITLmxhdHRpY2UudjEuV2VsY29tZUgAEiMKA3J1bhgCIAEoCzIULmxhdHRpY2UudjEuUnVuT3JkZXJIABIlCgRzdG9wGAMgASgLMhUubGF0dGljZS52MS5TdG9wT3JkZXJIABIkCgNhY2sYBCABKAsyFS5sYXR0aWNlLnYxLlJlcG9ydEFja0gAEikKBmZvcmdldBgFIAEoCzIXLmxhdHRpY2UudjEuRm9yZ2V0T3JkZXJIABIpCglvcGVuX2xvZ3MYBiABKAsyFC5sYXR0aWNlLnYxLk9wZW5Mb2dzSAASKwoKY2xvc2VfbG9ncxgHIAEoCzIVLmxhdHRpY2UudjEuQ2xvc2VMb2dzSAASJgoHcmVmdXNlZBgIIAEoCzITLmxhdHRpY2UudjEuUmVmdXNlZEgAEjEKDW9wZW5fdGVybWluYWwYPCABKAsyGC5sYXR0aWNlLnYxLk9wZW5UZXJtaW5hbEgAEjEKDWltYWdlX3JlcXVlc3QYFCABKAsyGC5sYXR0aWNlLnYxLkltYWdlUmVxdWVzdEgAQgkKB21lc3NhZ2UiWgoHV2VsY29tZRIYChBwcm90b2NvbF92ZXJzaW9uGAEgASgNEhYKDnNlcnZlcl92ZXJzaW9uGAIgASgJEh0KFWhlYXJ0YmVhdF9pbnRlcnZhbF9tcxgDIAEoDSInCgdSZWZ1c2VkEgwKBGNvZGUYASABKAkSDgoGZGV0YWlsGAIgASgJIsIECghSdW5PcmRlchIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbmFtZRgDIAEoCRIOCgZ0ZW5hbnQYBCABKAkSDAoEdXNlchgFIAEoCRIQCgh2Y2x1c3RlchgGIAEoCRISCgplbnRyeXBvaW50GAcgASgJEg8KB2NvbW1hbmQYCCADKAkSDgoGc2NyaXB0GAkgASgJEjYKCXZhcmlhYmxlcxgKIAMoCzIjLmxhdHRpY2UudjEuUnVuT3JkZXIuVmFyaWFibGVzRW50cnkSDwoHd29ya2RpchgLIAEoCRIYChB3YWxsdGltZV9zZWNvbmRzGAwgASgNEhUKDWdyYWNlX3NlY29uZHMYDSABKA0SDQoFbm9kZXMYDiADKAkSEgoKbm9kZV9pbmRleBgPIAEoDRIWCg50YXNrc19wZXJfbm9kZRgQIAEoDRIRCglzbHVybV9lbnYYESABKAgSDwoHcHJvamVjdBg8IAEoCRIvCgtlbnZpcm9ubWVudBgUIAEoCzIaLmxhdHRpY2UudjEuUnVuRW52aXJvbm1lbnQSIQoGbW91bnRzGBUgAygLMhEubGF0dGljZS52MS5Nb3VudBIlCgZsaW1pdHMYFiABKAsyFS5sYXR0aWNlLnYxLlJ1bkxpbWl0cxIVCg1tZW1vcnlfcG9saWN5GBcgASgJGjAKDlZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEieQoOUnVuRW52aXJvbm1lbnQSDAoEdWVudhgBIAEoCRIMCgR2aWV3GAIgASgJEhIKCnRvb2xzX3VlbnYYAyABKAkSDQoFaW1hZ2UYBCABKAkSEQoJcmVhZF9vbmx5GAUgASgIEhUKDXNpZ25fcmVxdWlyZWQYBiABKAgiRAoJUnVuTGltaXRzEhEKCWNwdV9jb3JlcxgBIAEoDRIRCgltZW1vcnlfZ2IYAiABKAESEQoJZ3B1X2NvdW50GAMgASgNIloKCVN0b3BPcmRlchIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SFQoNZ3JhY2Vfc2Vjb25kcxgDIAEoDRIOCgZyZWFzb24YBCABKAkiGwoJUmVwb3J0QWNrEg4KBm51bWJlchgBIAEoDSI1CgtGb3JnZXRPcmRlchIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0ivgEKCE9wZW5Mb2dzEhEKCXN0cmVhbV9pZBgBIAEoCRIVCg1hbGxvY2F0aW9uX2lkGAIgASgJEg8KB2F0dGVtcHQYAyABKA0SJQoGc3RyZWFtGAQgASgOMhUubGF0dGljZS52MS5Mb2dTdHJlYW0SDAoEdGFpbBgFIAEoDRIOCgZmb2xsb3cYBiABKAgSDgoGb2Zmc2V0GDwgASgJEhAKCHNpbmNlX21zGD0gASgBEhAKCHVudGlsX21zGD4gASgBIh4KCUNsb3NlTG9ncxIRCglzdHJlYW1faWQYASABKAkiTwoNQWdlbnRMb2dDaHVuaxIRCglzdHJlYW1faWQYASABKAkSDAoEZGF0YRgCIAEoDBIOCgZvZmZzZXQYAyABKAkSDQoFZXJyb3IYBCABKAkiEgoQU2VuZExvZ3NSZXNwb25zZSKuAQoMT3BlblRlcm1pbmFsEhEKCXN0cmVhbV9pZBgBIAEoCRIVCg1hbGxvY2F0aW9uX2lkGAIgASgJEg8KB2F0dGVtcHQYAyABKA0SDwoHY29tbWFuZBgEIAEoCRImCgRzaXplGAUgASgLMhgubGF0dGljZS52MS5UZXJtaW5hbFNpemUSDAoEdGVybRgGIAEoCRIcChRpZGxlX3dhcm5pbmdfc2Vjb25kcxgHIAEoDSJkChRTZXJ2ZVRlcm1pbmFsUmVxdWVzdBIRCglzdHJlYW1faWQYASABKAkSKgoGb3V0cHV0GAIgASgLMhoubGF0dGljZS52MS5BdHRhY2hSZXNwb25zZRINCgVlcnJvchgDIAEoCSJBChVTZXJ2ZVRlcm1pbmFsUmVzcG9uc2USKAoFaW5wdXQYASABKAsyGS5sYXR0aWNlLnYxLkF0dGFjaFJlcXVlc3Qy8wEKDEFnZW50U2VydmljZRJCCgdDb25uZWN0EhgubGF0dGljZS52MS5BZ2VudE1lc3NhZ2UaGS5sYXR0aWNlLnYxLlNlcnZlck1lc3NhZ2UoATABEkUKCFNlbmRMb2dzEhkubGF0dGljZS52MS5BZ2VudExvZ0NodW5rGhwubGF0dGljZS52MS5TZW5kTG9nc1Jlc3BvbnNlKAESWAoNU2VydmVUZXJtaW5hbBIgLmxhdHRpY2UudjEuU2VydmVUZXJtaW5hbFJlcXVlc3QaIS5sYXR0aWNlLnYxLlNlcnZlVGVybWluYWxSZXNwb25zZSgBMAFiBnByb3RvMw", [file_lattice_v1_allocations, file_lattice_v1_images, file_lattice_v1_nodes, file_lattice_v1_terminal]);
 
 /**
  * @generated from message lattice.v1.AgentMessage
@@ -45,6 +47,12 @@ export type AgentMessage = Message<"lattice.v1.AgentMessage"> & {
      */
     value: Report;
     case: "report";
+  } | {
+    /**
+     * @generated from field: lattice.v1.ImageAnswer image_answer = 20;
+     */
+    value: ImageAnswer;
+    case: "imageAnswer";
   } | { case: undefined; value?: undefined };
 };
 
@@ -222,7 +230,7 @@ export type Report = Message<"lattice.v1.Report"> & {
   exitCode?: number | undefined;
 
   /**
-   * For failed: exit_code, signal, walltime_exceeded, stopped, launch_failed, lost.
+   * For failed: exit_code, signal, walltime_exceeded, stopped, launch_failed, prologue_failed, oom, lost.
    *
    * @generated from field: string reason = 5;
    */
@@ -316,6 +324,12 @@ export type ServerMessage = Message<"lattice.v1.ServerMessage"> & {
      */
     value: OpenTerminal;
     case: "openTerminal";
+  } | {
+    /**
+     * @generated from field: lattice.v1.ImageRequest image_request = 20;
+     */
+    value: ImageRequest;
+    case: "imageRequest";
   } | { case: undefined; value?: undefined };
 };
 
@@ -474,6 +488,30 @@ export type RunOrder = Message<"lattice.v1.RunOrder"> & {
    * @generated from field: string project = 60;
    */
   project: string;
+
+  /**
+   * What the processes see instead of the node's own software. Absent: the node as it is.
+   *
+   * @generated from field: lattice.v1.RunEnvironment environment = 20;
+   */
+  environment?: RunEnvironment | undefined;
+
+  /**
+   * @generated from field: repeated lattice.v1.Mount mounts = 21;
+   */
+  mounts: Mount[];
+
+  /**
+   * Absent: the node is the attempt's alone and nothing is limited.
+   *
+   * @generated from field: lattice.v1.RunLimits limits = 22;
+   */
+  limits?: RunLimits | undefined;
+
+  /**
+   * @generated from field: string memory_policy = 23;
+   */
+  memoryPolicy: string;
 };
 
 /**
@@ -482,6 +520,77 @@ export type RunOrder = Message<"lattice.v1.RunOrder"> & {
  */
 export const RunOrderSchema: GenMessage<RunOrder> = /*@__PURE__*/
   messageDesc(file_lattice_v1_agent, 8);
+
+/**
+ * @generated from message lattice.v1.RunEnvironment
+ */
+export type RunEnvironment = Message<"lattice.v1.RunEnvironment"> & {
+  /**
+   * @generated from field: string uenv = 1;
+   */
+  uenv: string;
+
+  /**
+   * @generated from field: string view = 2;
+   */
+  view: string;
+
+  /**
+   * @generated from field: string tools_uenv = 3;
+   */
+  toolsUenv: string;
+
+  /**
+   * @generated from field: string image = 4;
+   */
+  image: string;
+
+  /**
+   * @generated from field: bool read_only = 5;
+   */
+  readOnly: boolean;
+
+  /**
+   * @generated from field: bool sign_required = 6;
+   */
+  signRequired: boolean;
+};
+
+/**
+ * Describes the message lattice.v1.RunEnvironment.
+ * Use `create(RunEnvironmentSchema)` to create a new message.
+ */
+export const RunEnvironmentSchema: GenMessage<RunEnvironment> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_agent, 9);
+
+/**
+ * The part of a shared node that the attempt may use; 0: not limited.
+ *
+ * @generated from message lattice.v1.RunLimits
+ */
+export type RunLimits = Message<"lattice.v1.RunLimits"> & {
+  /**
+   * @generated from field: uint32 cpu_cores = 1;
+   */
+  cpuCores: number;
+
+  /**
+   * @generated from field: double memory_gb = 2;
+   */
+  memoryGb: number;
+
+  /**
+   * @generated from field: uint32 gpu_count = 3;
+   */
+  gpuCount: number;
+};
+
+/**
+ * Describes the message lattice.v1.RunLimits.
+ * Use `create(RunLimitsSchema)` to create a new message.
+ */
+export const RunLimitsSchema: GenMessage<RunLimits> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_agent, 10);
 
 /**
  * @generated from message lattice.v1.StopOrder
@@ -513,7 +622,7 @@ export type StopOrder = Message<"lattice.v1.StopOrder"> & {
  * Use `create(StopOrderSchema)` to create a new message.
  */
 export const StopOrderSchema: GenMessage<StopOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 9);
+  messageDesc(file_lattice_v1_agent, 11);
 
 /**
  * @generated from message lattice.v1.ReportAck
@@ -530,7 +639,7 @@ export type ReportAck = Message<"lattice.v1.ReportAck"> & {
  * Use `create(ReportAckSchema)` to create a new message.
  */
 export const ReportAckSchema: GenMessage<ReportAck> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 10);
+  messageDesc(file_lattice_v1_agent, 12);
 
 /**
  * The end of this attempt is committed and its claim released; its record may go.
@@ -554,7 +663,7 @@ export type ForgetOrder = Message<"lattice.v1.ForgetOrder"> & {
  * Use `create(ForgetOrderSchema)` to create a new message.
  */
 export const ForgetOrderSchema: GenMessage<ForgetOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 11);
+  messageDesc(file_lattice_v1_agent, 13);
 
 /**
  * @generated from message lattice.v1.OpenLogs
@@ -615,7 +724,7 @@ export type OpenLogs = Message<"lattice.v1.OpenLogs"> & {
  * Use `create(OpenLogsSchema)` to create a new message.
  */
 export const OpenLogsSchema: GenMessage<OpenLogs> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 12);
+  messageDesc(file_lattice_v1_agent, 14);
 
 /**
  * @generated from message lattice.v1.CloseLogs
@@ -632,7 +741,7 @@ export type CloseLogs = Message<"lattice.v1.CloseLogs"> & {
  * Use `create(CloseLogsSchema)` to create a new message.
  */
 export const CloseLogsSchema: GenMessage<CloseLogs> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 13);
+  messageDesc(file_lattice_v1_agent, 15);
 
 /**
  * @generated from message lattice.v1.AgentLogChunk
@@ -668,7 +777,7 @@ export type AgentLogChunk = Message<"lattice.v1.AgentLogChunk"> & {
  * Use `create(AgentLogChunkSchema)` to create a new message.
  */
 export const AgentLogChunkSchema: GenMessage<AgentLogChunk> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 14);
+  messageDesc(file_lattice_v1_agent, 16);
 
 /**
  * @generated from message lattice.v1.SendLogsResponse
@@ -681,7 +790,7 @@ export type SendLogsResponse = Message<"lattice.v1.SendLogsResponse"> & {
  * Use `create(SendLogsResponseSchema)` to create a new message.
  */
 export const SendLogsResponseSchema: GenMessage<SendLogsResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 15);
+  messageDesc(file_lattice_v1_agent, 17);
 
 /**
  * @generated from message lattice.v1.OpenTerminal
@@ -730,7 +839,7 @@ export type OpenTerminal = Message<"lattice.v1.OpenTerminal"> & {
  * Use `create(OpenTerminalSchema)` to create a new message.
  */
 export const OpenTerminalSchema: GenMessage<OpenTerminal> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 16);
+  messageDesc(file_lattice_v1_agent, 18);
 
 /**
  * @generated from message lattice.v1.ServeTerminalRequest
@@ -759,7 +868,7 @@ export type ServeTerminalRequest = Message<"lattice.v1.ServeTerminalRequest"> & 
  * Use `create(ServeTerminalRequestSchema)` to create a new message.
  */
 export const ServeTerminalRequestSchema: GenMessage<ServeTerminalRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 17);
+  messageDesc(file_lattice_v1_agent, 19);
 
 /**
  * @generated from message lattice.v1.ServeTerminalResponse
@@ -776,7 +885,7 @@ export type ServeTerminalResponse = Message<"lattice.v1.ServeTerminalResponse"> 
  * Use `create(ServeTerminalResponseSchema)` to create a new message.
  */
 export const ServeTerminalResponseSchema: GenMessage<ServeTerminalResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 18);
+  messageDesc(file_lattice_v1_agent, 20);
 
 /**
  * @generated from service lattice.v1.AgentService

@@ -13,13 +13,54 @@ import type { LogStream } from "./allocations_pb.ts";
 import { file_lattice_v1_allocations } from "./allocations_pb.ts";
 import type { AttachRequest, AttachResponse, TerminalSize } from "./terminal_pb.ts";
 import { file_lattice_v1_terminal } from "./terminal_pb.ts";
+import type { ImageAnswer, ImageRequest } from "./images_pb.ts";
+import { file_lattice_v1_images } from "./images_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file lattice/v1/peer.proto.
  */
 export const file_lattice_v1_peer: GenFile = /*@__PURE__*/
-  fileDesc("ChVsYXR0aWNlL3YxL3BlZXIucHJvdG8SCmxhdHRpY2UudjEiFAoSR2V0U3RhbmRpbmdSZXF1ZXN0IqYBChNHZXRTdGFuZGluZ1Jlc3BvbnNlEgoKAmlkGAEgASgJEhYKDnNlcnZlcl92ZXJzaW9uGAIgASgJEhUKDWFwcGxpZWRfaW5kZXgYAyABKAkSFQoNZW50cnlfdmVyc2lvbhgEIAEoDRIXCg9oaXN0b3J5X3Rocm91Z2gYBSABKAkSJAoEZXRjZBgGIAEoCzIWLmxhdHRpY2UudjEuRXRjZE1lbWJlciIdCg9TdGVwRG93blJlcXVlc3QSCgoCdG8YASABKAkiEgoQU3RlcERvd25SZXNwb25zZSJAChJSZWFkSGlzdG9yeVJlcXVlc3QSEwoLYWZ0ZXJfaW5kZXgYASABKAkSFQoNdGhyb3VnaF9pbmRleBgCIAEoCSJQChNSZWFkSGlzdG9yeVJlc3BvbnNlEioKB3JlY29yZHMYASADKAsyGS5sYXR0aWNlLnYxLkhpc3RvcnlSZWNvcmQSDQoFd2hvbGUYAiABKAgiMAoNSGlzdG9yeVJlY29yZBIRCglsb2dfaW5kZXgYASABKAkSDAoEanNvbhgCIAEoCSIhCg5Qcm9wb3NlUmVxdWVzdBIPCgdjb21tYW5kGAEgASgJIjUKD1Byb3Bvc2VSZXNwb25zZRIPCgdvdXRjb21lGAEgASgJEhEKCWxvZ19pbmRleBgCIAEoCSLBAQoQUmVsYXlMb2dzUmVxdWVzdBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbm9kZRgDIAEoCRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCBIOCgZvZmZzZXQYPCABKAkSEAoIc2luY2VfbXMYPSABKAESEAoIdW50aWxfbXMYPiABKAEiMQoRUmVsYXlMb2dzUmVzcG9uc2USDAoEZGF0YRgBIAEoDBIOCgZvZmZzZXQYAiABKAkiIgoOQ29uc3VsdFJlcXVlc3QSEAoIcXVlc3Rpb24YASABKAkiIQoPQ29uc3VsdFJlc3BvbnNlEg4KBmFuc3dlchgBIAEoCSIUChJHZXRMaXZlbmVzc1JlcXVlc3QiPgoTR2V0TGl2ZW5lc3NSZXNwb25zZRInCgVub2RlcxgBIAMoCzIYLmxhdHRpY2UudjEuTm9kZUxpdmVuZXNzIkYKDE5vZGVMaXZlbmVzcxIMCgRub2RlGAEgASgJEhUKDWxhc3RfaGVhcmRfbXMYAiABKAESEQoJY29ubmVjdGVkGAMgASgIImsKElJlbGF5QXR0YWNoUmVxdWVzdBIrCgVzdGFydBgBIAEoCzIcLmxhdHRpY2UudjEuUmVsYXlBdHRhY2hTdGFydBIoCgVpbnB1dBgCIAEoCzIZLmxhdHRpY2UudjEuQXR0YWNoUmVxdWVzdCKdAQoQUmVsYXlBdHRhY2hTdGFydBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbm9kZRgDIAEoCRIMCgR1c2VyGAQgASgJEg8KB2NvbW1hbmQYBSABKAkSJgoEc2l6ZRgGIAEoCzIYLmxhdHRpY2UudjEuVGVybWluYWxTaXplEgwKBHRlcm0YByABKAkiQQoTUmVsYXlBdHRhY2hSZXNwb25zZRIqCgZvdXRwdXQYASABKAsyGi5sYXR0aWNlLnYxLkF0dGFjaFJlc3BvbnNlMu4ECgtQZWVyU2VydmljZRJCCgdQcm9wb3NlEhoubGF0dGljZS52MS5Qcm9wb3NlUmVxdWVzdBobLmxhdHRpY2UudjEuUHJvcG9zZVJlc3BvbnNlEkoKCVJlbGF5TG9ncxIcLmxhdHRpY2UudjEuUmVsYXlMb2dzUmVxdWVzdBodLmxhdHRpY2UudjEuUmVsYXlMb2dzUmVzcG9uc2UwARJSCgtSZWxheUF0dGFjaBIeLmxhdHRpY2UudjEuUmVsYXlBdHRhY2hSZXF1ZXN0Gh8ubGF0dGljZS52MS5SZWxheUF0dGFjaFJlc3BvbnNlKAEwARJOCgtHZXRMaXZlbmVzcxIeLmxhdHRpY2UudjEuR2V0TGl2ZW5lc3NSZXF1ZXN0Gh8ubGF0dGljZS52MS5HZXRMaXZlbmVzc1Jlc3BvbnNlEk4KC0dldFN0YW5kaW5nEh4ubGF0dGljZS52MS5HZXRTdGFuZGluZ1JlcXVlc3QaHy5sYXR0aWNlLnYxLkdldFN0YW5kaW5nUmVzcG9uc2USRQoIU3RlcERvd24SGy5sYXR0aWNlLnYxLlN0ZXBEb3duUmVxdWVzdBocLmxhdHRpY2UudjEuU3RlcERvd25SZXNwb25zZRJQCgtSZWFkSGlzdG9yeRIeLmxhdHRpY2UudjEuUmVhZEhpc3RvcnlSZXF1ZXN0Gh8ubGF0dGljZS52MS5SZWFkSGlzdG9yeVJlc3BvbnNlMAESQgoHQ29uc3VsdBIaLmxhdHRpY2UudjEuQ29uc3VsdFJlcXVlc3QaGy5sYXR0aWNlLnYxLkNvbnN1bHRSZXNwb25zZWIGcHJvdG8z", [file_lattice_v1_admin, file_lattice_v1_allocations, file_lattice_v1_terminal]);
+  fileDesc("ChVsYXR0aWNlL3YxL3BlZXIucHJvdG8SCmxhdHRpY2UudjEiSwoQQXNrSW1hZ2VzUmVxdWVzdBIMCgRub2RlGAEgASgJEikKB3JlcXVlc3QYAiABKAsyGC5sYXR0aWNlLnYxLkltYWdlUmVxdWVzdCI8ChFBc2tJbWFnZXNSZXNwb25zZRInCgZhbnN3ZXIYASABKAsyFy5sYXR0aWNlLnYxLkltYWdlQW5zd2VyIhQKEkdldFN0YW5kaW5nUmVxdWVzdCKmAQoTR2V0U3RhbmRpbmdSZXNwb25zZRIKCgJpZBgBIAEoCRIWCg5zZXJ2ZXJfdmVyc2lvbhgCIAEoCRIVCg1hcHBsaWVkX2luZGV4GAMgASgJEhUKDWVudHJ5X3ZlcnNpb24YBCABKA0SFwoPaGlzdG9yeV90aHJvdWdoGAUgASgJEiQKBGV0Y2QYBiABKAsyFi5sYXR0aWNlLnYxLkV0Y2RNZW1iZXIiHQoPU3RlcERvd25SZXF1ZXN0EgoKAnRvGAEgASgJIhIKEFN0ZXBEb3duUmVzcG9uc2UiQAoSUmVhZEhpc3RvcnlSZXF1ZXN0EhMKC2FmdGVyX2luZGV4GAEgASgJEhUKDXRocm91Z2hfaW5kZXgYAiABKAkiUAoTUmVhZEhpc3RvcnlSZXNwb25zZRIqCgdyZWNvcmRzGAEgAygLMhkubGF0dGljZS52MS5IaXN0b3J5UmVjb3JkEg0KBXdob2xlGAIgASgIIjAKDUhpc3RvcnlSZWNvcmQSEQoJbG9nX2luZGV4GAEgASgJEgwKBGpzb24YAiABKAkiIQoOUHJvcG9zZVJlcXVlc3QSDwoHY29tbWFuZBgBIAEoCSI1Cg9Qcm9wb3NlUmVzcG9uc2USDwoHb3V0Y29tZRgBIAEoCRIRCglsb2dfaW5kZXgYAiABKAkiwQEKEFJlbGF5TG9nc1JlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgwKBG5vZGUYAyABKAkSJQoGc3RyZWFtGAQgASgOMhUubGF0dGljZS52MS5Mb2dTdHJlYW0SDAoEdGFpbBgFIAEoDRIOCgZmb2xsb3cYBiABKAgSDgoGb2Zmc2V0GDwgASgJEhAKCHNpbmNlX21zGD0gASgBEhAKCHVudGlsX21zGD4gASgBIjEKEVJlbGF5TG9nc1Jlc3BvbnNlEgwKBGRhdGEYASABKAwSDgoGb2Zmc2V0GAIgASgJIiIKDkNvbnN1bHRSZXF1ZXN0EhAKCHF1ZXN0aW9uGAEgASgJIiEKD0NvbnN1bHRSZXNwb25zZRIOCgZhbnN3ZXIYASABKAkiFAoSR2V0TGl2ZW5lc3NSZXF1ZXN0Ij4KE0dldExpdmVuZXNzUmVzcG9uc2USJwoFbm9kZXMYASADKAsyGC5sYXR0aWNlLnYxLk5vZGVMaXZlbmVzcyJGCgxOb2RlTGl2ZW5lc3MSDAoEbm9kZRgBIAEoCRIVCg1sYXN0X2hlYXJkX21zGAIgASgBEhEKCWNvbm5lY3RlZBgDIAEoCCJrChJSZWxheUF0dGFjaFJlcXVlc3QSKwoFc3RhcnQYASABKAsyHC5sYXR0aWNlLnYxLlJlbGF5QXR0YWNoU3RhcnQSKAoFaW5wdXQYAiABKAsyGS5sYXR0aWNlLnYxLkF0dGFjaFJlcXVlc3QinQEKEFJlbGF5QXR0YWNoU3RhcnQSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgwKBG5vZGUYAyABKAkSDAoEdXNlchgEIAEoCRIPCgdjb21tYW5kGAUgASgJEiYKBHNpemUYBiABKAsyGC5sYXR0aWNlLnYxLlRlcm1pbmFsU2l6ZRIMCgR0ZXJtGAcgASgJIkEKE1JlbGF5QXR0YWNoUmVzcG9uc2USKgoGb3V0cHV0GAEgASgLMhoubGF0dGljZS52MS5BdHRhY2hSZXNwb25zZTK4BQoLUGVlclNlcnZpY2USQgoHUHJvcG9zZRIaLmxhdHRpY2UudjEuUHJvcG9zZVJlcXVlc3QaGy5sYXR0aWNlLnYxLlByb3Bvc2VSZXNwb25zZRJKCglSZWxheUxvZ3MSHC5sYXR0aWNlLnYxLlJlbGF5TG9nc1JlcXVlc3QaHS5sYXR0aWNlLnYxLlJlbGF5TG9nc1Jlc3BvbnNlMAESUgoLUmVsYXlBdHRhY2gSHi5sYXR0aWNlLnYxLlJlbGF5QXR0YWNoUmVxdWVzdBofLmxhdHRpY2UudjEuUmVsYXlBdHRhY2hSZXNwb25zZSgBMAESTgoLR2V0TGl2ZW5lc3MSHi5sYXR0aWNlLnYxLkdldExpdmVuZXNzUmVxdWVzdBofLmxhdHRpY2UudjEuR2V0TGl2ZW5lc3NSZXNwb25zZRJOCgtHZXRTdGFuZGluZxIeLmxhdHRpY2UudjEuR2V0U3RhbmRpbmdSZXF1ZXN0Gh8ubGF0dGljZS52MS5HZXRTdGFuZGluZ1Jlc3BvbnNlEkUKCFN0ZXBEb3duEhsubGF0dGljZS52MS5TdGVwRG93blJlcXVlc3QaHC5sYXR0aWNlLnYxLlN0ZXBEb3duUmVzcG9uc2USUAoLUmVhZEhpc3RvcnkSHi5sYXR0aWNlLnYxLlJlYWRIaXN0b3J5UmVxdWVzdBofLmxhdHRpY2UudjEuUmVhZEhpc3RvcnlSZXNwb25zZTABEkIKB0NvbnN1bHQSGi5sYXR0aWNlLnYxLkNvbnN1bHRSZXF1ZXN0GhsubGF0dGljZS52MS5Db25zdWx0UmVzcG9uc2USSAoJQXNrSW1hZ2VzEhwubGF0dGljZS52MS5Bc2tJbWFnZXNSZXF1ZXN0Gh0ubGF0dGljZS52MS5Bc2tJbWFnZXNSZXNwb25zZWIGcHJvdG8z", [file_lattice_v1_admin, file_lattice_v1_allocations, file_lattice_v1_terminal, file_lattice_v1_images]);
+
+/**
+ * @generated from message lattice.v1.AskImagesRequest
+ */
+export type AskImagesRequest = Message<"lattice.v1.AskImagesRequest"> & {
+  /**
+   * @generated from field: string node = 1;
+   */
+  node: string;
+
+  /**
+   * @generated from field: lattice.v1.ImageRequest request = 2;
+   */
+  request?: ImageRequest | undefined;
+};
+
+/**
+ * Describes the message lattice.v1.AskImagesRequest.
+ * Use `create(AskImagesRequestSchema)` to create a new message.
+ */
+export const AskImagesRequestSchema: GenMessage<AskImagesRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 0);
+
+/**
+ * @generated from message lattice.v1.AskImagesResponse
+ */
+export type AskImagesResponse = Message<"lattice.v1.AskImagesResponse"> & {
+  /**
+   * @generated from field: lattice.v1.ImageAnswer answer = 1;
+   */
+  answer?: ImageAnswer | undefined;
+};
+
+/**
+ * Describes the message lattice.v1.AskImagesResponse.
+ * Use `create(AskImagesResponseSchema)` to create a new message.
+ */
+export const AskImagesResponseSchema: GenMessage<AskImagesResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 1);
 
 /**
  * @generated from message lattice.v1.GetStandingRequest
@@ -32,7 +73,7 @@ export type GetStandingRequest = Message<"lattice.v1.GetStandingRequest"> & {
  * Use `create(GetStandingRequestSchema)` to create a new message.
  */
 export const GetStandingRequestSchema: GenMessage<GetStandingRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 0);
+  messageDesc(file_lattice_v1_peer, 2);
 
 /**
  * @generated from message lattice.v1.GetStandingResponse
@@ -80,7 +121,7 @@ export type GetStandingResponse = Message<"lattice.v1.GetStandingResponse"> & {
  * Use `create(GetStandingResponseSchema)` to create a new message.
  */
 export const GetStandingResponseSchema: GenMessage<GetStandingResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 1);
+  messageDesc(file_lattice_v1_peer, 3);
 
 /**
  * @generated from message lattice.v1.StepDownRequest
@@ -99,7 +140,7 @@ export type StepDownRequest = Message<"lattice.v1.StepDownRequest"> & {
  * Use `create(StepDownRequestSchema)` to create a new message.
  */
 export const StepDownRequestSchema: GenMessage<StepDownRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 2);
+  messageDesc(file_lattice_v1_peer, 4);
 
 /**
  * @generated from message lattice.v1.StepDownResponse
@@ -112,7 +153,7 @@ export type StepDownResponse = Message<"lattice.v1.StepDownResponse"> & {
  * Use `create(StepDownResponseSchema)` to create a new message.
  */
 export const StepDownResponseSchema: GenMessage<StepDownResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 3);
+  messageDesc(file_lattice_v1_peer, 5);
 
 /**
  * @generated from message lattice.v1.ReadHistoryRequest
@@ -138,7 +179,7 @@ export type ReadHistoryRequest = Message<"lattice.v1.ReadHistoryRequest"> & {
  * Use `create(ReadHistoryRequestSchema)` to create a new message.
  */
 export const ReadHistoryRequestSchema: GenMessage<ReadHistoryRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 4);
+  messageDesc(file_lattice_v1_peer, 6);
 
 /**
  * @generated from message lattice.v1.ReadHistoryResponse
@@ -162,7 +203,7 @@ export type ReadHistoryResponse = Message<"lattice.v1.ReadHistoryResponse"> & {
  * Use `create(ReadHistoryResponseSchema)` to create a new message.
  */
 export const ReadHistoryResponseSchema: GenMessage<ReadHistoryResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 5);
+  messageDesc(file_lattice_v1_peer, 7);
 
 /**
  * @generated from message lattice.v1.HistoryRecord
@@ -186,7 +227,7 @@ export type HistoryRecord = Message<"lattice.v1.HistoryRecord"> & {
  * Use `create(HistoryRecordSchema)` to create a new message.
  */
 export const HistoryRecordSchema: GenMessage<HistoryRecord> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 6);
+  messageDesc(file_lattice_v1_peer, 8);
 
 /**
  * @generated from message lattice.v1.ProposeRequest
@@ -205,7 +246,7 @@ export type ProposeRequest = Message<"lattice.v1.ProposeRequest"> & {
  * Use `create(ProposeRequestSchema)` to create a new message.
  */
 export const ProposeRequestSchema: GenMessage<ProposeRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 7);
+  messageDesc(file_lattice_v1_peer, 9);
 
 /**
  * @generated from message lattice.v1.ProposeResponse
@@ -229,7 +270,7 @@ export type ProposeResponse = Message<"lattice.v1.ProposeResponse"> & {
  * Use `create(ProposeResponseSchema)` to create a new message.
  */
 export const ProposeResponseSchema: GenMessage<ProposeResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 8);
+  messageDesc(file_lattice_v1_peer, 10);
 
 /**
  * @generated from message lattice.v1.RelayLogsRequest
@@ -286,7 +327,7 @@ export type RelayLogsRequest = Message<"lattice.v1.RelayLogsRequest"> & {
  * Use `create(RelayLogsRequestSchema)` to create a new message.
  */
 export const RelayLogsRequestSchema: GenMessage<RelayLogsRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 9);
+  messageDesc(file_lattice_v1_peer, 11);
 
 /**
  * @generated from message lattice.v1.RelayLogsResponse
@@ -308,7 +349,7 @@ export type RelayLogsResponse = Message<"lattice.v1.RelayLogsResponse"> & {
  * Use `create(RelayLogsResponseSchema)` to create a new message.
  */
 export const RelayLogsResponseSchema: GenMessage<RelayLogsResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 10);
+  messageDesc(file_lattice_v1_peer, 12);
 
 /**
  * @generated from message lattice.v1.ConsultRequest
@@ -325,7 +366,7 @@ export type ConsultRequest = Message<"lattice.v1.ConsultRequest"> & {
  * Use `create(ConsultRequestSchema)` to create a new message.
  */
 export const ConsultRequestSchema: GenMessage<ConsultRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 11);
+  messageDesc(file_lattice_v1_peer, 13);
 
 /**
  * @generated from message lattice.v1.ConsultResponse
@@ -342,7 +383,7 @@ export type ConsultResponse = Message<"lattice.v1.ConsultResponse"> & {
  * Use `create(ConsultResponseSchema)` to create a new message.
  */
 export const ConsultResponseSchema: GenMessage<ConsultResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 12);
+  messageDesc(file_lattice_v1_peer, 14);
 
 /**
  * @generated from message lattice.v1.GetLivenessRequest
@@ -355,7 +396,7 @@ export type GetLivenessRequest = Message<"lattice.v1.GetLivenessRequest"> & {
  * Use `create(GetLivenessRequestSchema)` to create a new message.
  */
 export const GetLivenessRequestSchema: GenMessage<GetLivenessRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 13);
+  messageDesc(file_lattice_v1_peer, 15);
 
 /**
  * @generated from message lattice.v1.GetLivenessResponse
@@ -372,7 +413,7 @@ export type GetLivenessResponse = Message<"lattice.v1.GetLivenessResponse"> & {
  * Use `create(GetLivenessResponseSchema)` to create a new message.
  */
 export const GetLivenessResponseSchema: GenMessage<GetLivenessResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 14);
+  messageDesc(file_lattice_v1_peer, 16);
 
 /**
  * @generated from message lattice.v1.NodeLiveness
@@ -401,7 +442,7 @@ export type NodeLiveness = Message<"lattice.v1.NodeLiveness"> & {
  * Use `create(NodeLivenessSchema)` to create a new message.
  */
 export const NodeLivenessSchema: GenMessage<NodeLiveness> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 15);
+  messageDesc(file_lattice_v1_peer, 17);
 
 /**
  * @generated from message lattice.v1.RelayAttachRequest
@@ -425,7 +466,7 @@ export type RelayAttachRequest = Message<"lattice.v1.RelayAttachRequest"> & {
  * Use `create(RelayAttachRequestSchema)` to create a new message.
  */
 export const RelayAttachRequestSchema: GenMessage<RelayAttachRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 16);
+  messageDesc(file_lattice_v1_peer, 18);
 
 /**
  * @generated from message lattice.v1.RelayAttachStart
@@ -472,7 +513,7 @@ export type RelayAttachStart = Message<"lattice.v1.RelayAttachStart"> & {
  * Use `create(RelayAttachStartSchema)` to create a new message.
  */
 export const RelayAttachStartSchema: GenMessage<RelayAttachStart> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 17);
+  messageDesc(file_lattice_v1_peer, 19);
 
 /**
  * @generated from message lattice.v1.RelayAttachResponse
@@ -489,7 +530,7 @@ export type RelayAttachResponse = Message<"lattice.v1.RelayAttachResponse"> & {
  * Use `create(RelayAttachResponseSchema)` to create a new message.
  */
 export const RelayAttachResponseSchema: GenMessage<RelayAttachResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 18);
+  messageDesc(file_lattice_v1_peer, 20);
 
 /**
  * @generated from service lattice.v1.PeerService
@@ -575,6 +616,16 @@ export const PeerService: GenService<{
     methodKind: "unary";
     input: typeof ConsultRequestSchema;
     output: typeof ConsultResponseSchema;
+  },
+  /**
+   * A question about images, to an agent that is connected to the leader.
+   *
+   * @generated from rpc lattice.v1.PeerService.AskImages
+   */
+  askImages: {
+    methodKind: "unary";
+    input: typeof AskImagesRequestSchema;
+    output: typeof AskImagesResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_lattice_v1_peer, 0);

@@ -1,0 +1,85 @@
+// Answers what servers ask about images and the cache. A question that fails is answered with why; only
+// silence would keep somebody waiting.
+
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { pb } from "@lattice/wire";
+import type { CacheStatus } from "./cache.ts";
+import type { Images } from "./images.ts";
+import type { ImageInfo } from "./registry.ts";
+
+/** As long as a server waits for the longest of its questions. */
+const ANSWER_WITHIN_MS = 300_000;
+/** More are cut; a filter finds the rest. */
+const MAX_LISTED = 1_000;
+
+export async function answerImages(images: Images | null, request: pb.ImageRequest): Promise<pb.ImageAnswer> {
+  const { requestId, ask } = request;
+  try {
+    if (images === null) throw new Error("this node keeps no images");
+    return create(pb.ImageAnswerSchema, { requestId, ...(await answer(images, ask)) });
+  } catch (error) {
+    return create(pb.ImageAnswerSchema, { requestId, error: (error as Error).message });
+  }
+}
+
+type Answer = { readonly images?: pb.Image[]; readonly cache?: pb.NodeCache };
+
+async function answer(images: Images, ask: pb.ImageRequest["ask"]): Promise<Answer> {
+  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+  switch (ask.case) {
+    case "list": {
+      const all = await images.list(signal);
+      const found = all.filter(({ name }) => name.includes(ask.value.filter));
+      return { images: found.slice(0, MAX_LISTED).map(imageMessage) };
+    }
+    case "inspect": {
+      const found = await images.find(ask.value.image, signal);
+      return { images: found === null ? [] : [imageMessage(found)] };
+    }
+    case "warm":
+      return { cache: await warm(images, ask.value, signal) };
+    case "evict":
+      await images.cache.evict(ask.value.image);
+      return { cache: cacheMessage(images.cache.status()) };
+    case "status":
+      return { cache: cacheMessage(images.cache.status()) };
+    default:
+      throw new Error("a question that this agent does not know");
+  }
+}
+
+async function warm(
+  images: Images,
+  { image, sticky }: pb.WarmCacheRequest,
+  signal: AbortSignal,
+): Promise<pb.NodeCache> {
+  const holder = `warm ${image}`;
+  try {
+    const { digest } = await images.acquire(image, { holder, signRequired: false }, signal);
+    if (sticky) await images.cache.stick(digest, true);
+  } finally {
+    images.cache.release(holder);
+  }
+  return cacheMessage(images.cache.status());
+}
+
+const imageMessage = ({ name, digest, sizeBytes, mount, views, description, signature }: ImageInfo): pb.Image =>
+  create(pb.ImageSchema, {
+    ...{ name, digest, sizeBytes, mount, description },
+    signed: signature !== null,
+    views: views.map((view) => create(pb.ImageViewSchema, { name: view })),
+  });
+
+const cacheMessage = ({ sizeBytes, usedBytes, images }: CacheStatus): pb.NodeCache =>
+  create(pb.NodeCacheSchema, {
+    ...{ sizeBytes, usedBytes },
+    images: images.map(({ names, digest, kind, sizeBytes: size, lastUsedMs, sticky, pins }) =>
+      create(pb.CachedImageSchema, {
+        ...{ digest, kind, sticky, pins },
+        name: names.at(-1) ?? "",
+        sizeBytes: size,
+        lastUsed: timestampFromMs(Math.round(lastUsedMs)),
+      }),
+    ),
+  });

@@ -1,0 +1,57 @@
+// What has to go so that something new fits: least recently used first, the largest first among those
+// used at the same time; never what is in use or sticky. It stops at the low mark, not at the first
+// byte that fits, so that the next image does not begin the same again. Decides only.
+
+export interface CacheEntry {
+  readonly digest: string;
+  readonly sizeBytes: number;
+  readonly lastUsedMs: number;
+  readonly sticky: boolean;
+  readonly pins: number;
+}
+
+export interface CacheMarks {
+  readonly sizeBytes: number;
+  /** Parts of a thousand of the size. */
+  readonly highMilli: number;
+  readonly lowMilli: number;
+}
+
+/** The book's marks: eviction begins above 90 % and stops below 70 %. */
+export const HIGH_MILLI = 900;
+export const LOW_MILLI = 700;
+
+export type Room =
+  | { readonly kind: "fits"; readonly evict: readonly string[] }
+  /** It would not fit an empty cache. */
+  | { readonly kind: "too_large" }
+  /** Everything that is in the way is in use or sticky. */
+  | { readonly kind: "full" };
+
+/** `freeBytes`: what the file system itself has left for the cache. */
+export function makeRoom(
+  entries: readonly CacheEntry[],
+  neededBytes: number,
+  marks: CacheMarks,
+  freeBytes: number,
+): Room {
+  if (neededBytes > marks.sizeBytes) return { kind: "too_large" };
+  const used = entries.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const high = (marks.sizeBytes * marks.highMilli) / 1000;
+  if (used + neededBytes <= high && neededBytes <= freeBytes) return { kind: "fits", evict: [] };
+  const low = (marks.sizeBytes * marks.lowMilli) / 1000;
+  const evict: string[] = [];
+  let left = used;
+  let free = freeBytes;
+  for (const entry of entries.filter(({ pins, sticky }) => pins === 0 && !sticky).toSorted(byAge)) {
+    if (left + neededBytes <= low && neededBytes <= free) break;
+    evict.push(entry.digest);
+    left -= entry.sizeBytes;
+    free += entry.sizeBytes;
+  }
+  const fits = left + neededBytes <= marks.sizeBytes && neededBytes <= free;
+  return fits ? { kind: "fits", evict } : { kind: "full" };
+}
+
+const byAge = (a: CacheEntry, b: CacheEntry): number =>
+  a.lastUsedMs - b.lastUsedMs || b.sizeBytes - a.sizeBytes || (a.digest < b.digest ? -1 : 1);

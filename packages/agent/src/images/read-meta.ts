@@ -1,0 +1,29 @@
+// Reads `meta/env.json` out of an image by mounting it for a moment, in a mount namespace that goes
+// with the process: no tool but those of the system is needed, and nothing can be left behind. An
+// image that cannot be mounted is found out here, before it enters the cache.
+
+import { execFile } from "node:child_process";
+import { type ImageMeta, NO_META, parseMeta } from "./views.ts";
+
+const TIMEOUT_MS = 20_000;
+const MAX_META_BYTES = 8 * 1024 * 1024;
+const NO_FILE = 44;
+
+/** `at`: any folder; it is mounted over, for nobody else to see. */
+export function readMeta(image: string, at: string): Promise<ImageMeta> {
+  const script = [
+    '/bin/mount -t squashfs -o ro,loop,nosuid,nodev "$1" "$2" || exit 1',
+    `[ -f "$2/meta/env.json" ] || exit ${NO_FILE}`,
+    'exec /bin/cat "$2/meta/env.json"',
+  ].join("\n");
+  const args = ["-m", "--propagation", "private", "--", "/bin/sh", "-c", script, "sh", image, at];
+  const options = { timeout: TIMEOUT_MS, maxBuffer: MAX_META_BYTES, env: {} };
+  return new Promise((resolve, reject) => {
+    execFile("/usr/bin/unshare", args, options, (error, stdout, stderr) => {
+      if (error === null) return resolve(Promise.resolve(stdout).then(parseMeta));
+      if (error.code === NO_FILE) return resolve(NO_META);
+      const said = stderr.trim().split("\n")[0] ?? "";
+      reject(new Error(`the image cannot be mounted: ${said === "" ? error.message : said}`));
+    });
+  });
+}

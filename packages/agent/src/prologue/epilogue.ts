@@ -1,0 +1,37 @@
+// Gives back what an attempt had of the node, once none of its processes is left: its container, its
+// scratch folder, its pins in the image cache. Mounts went with its processes. Each is tried whatever
+// became of the others, and repeating it does no harm.
+
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { listContainers, removeContainer } from "../runtime/container/podman.ts";
+import { nameOf, type PrologueParts, readHeld } from "./prologue.ts";
+
+export async function runEpilogue(parts: PrologueParts, key: string, dir: string, log: Logger): Promise<void> {
+  const { container } = await readHeld(dir);
+  const { containers } = parts;
+  if (container !== null && typeof containers !== "string")
+    await tell(log, key, removeContainer(containers, container));
+  await tell(log, key, rm(join(parts.scratchRoot, key), { recursive: true, force: true }));
+  parts.images.cache.release(key);
+}
+
+/** What was left by an earlier life of this agent and belongs to no attempt that is known. */
+export async function sweepLeftovers(parts: PrologueParts, known: ReadonlySet<string>, log: Logger): Promise<void> {
+  for (const key of await readdir(parts.scratchRoot).catch(() => [])) {
+    if (known.has(key)) continue;
+    log.warn({ attempt: key }, "removing the scratch folder of an attempt nobody knows");
+    await tell(log, key, rm(join(parts.scratchRoot, key), { recursive: true, force: true }));
+  }
+  const { containers } = parts;
+  if (typeof containers === "string") return;
+  const names = new Set([...known].map(nameOf));
+  for (const name of await listContainers(containers).catch(() => [])) {
+    if (!names.has(name)) await tell(log, name, removeContainer(containers, name));
+  }
+}
+
+async function tell(log: Logger, key: string, work: Promise<void>): Promise<void> {
+  await work.catch((error: Error) => log.error({ attempt: key, error: error.message }, "something was left behind"));
+}

@@ -1,0 +1,155 @@
+// Containers by podman: how an image comes to the node, and the words that run one. A container shares the
+// node's network, processes and memory, as parallel programs need it; what it does not get is root, capabilities,
+// new privileges, or another root file system than its own. Podman's store belongs to this agent alone.
+
+import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { PrologueError } from "../../prologue/prologue-error.ts";
+import type { ContainerEngine } from "./detect.ts";
+
+export interface ContainerStore {
+  readonly engine: ContainerEngine;
+  /** Where podman keeps images and the state of containers. */
+  readonly folder: string;
+  /** Registries that speak plain HTTP. */
+  readonly insecure: readonly string[];
+}
+
+export interface PulledImage {
+  readonly id: string;
+  readonly digest: string;
+  readonly sizeBytes: number;
+}
+
+export interface ContainerPlan {
+  readonly name: string;
+  readonly image: string;
+  readonly uid: number;
+  readonly gid: number;
+  readonly groups: readonly number[];
+  /** Empty: the image's own. */
+  readonly workdir: string;
+  readonly readOnly: boolean;
+  readonly environmentFile: string;
+  /** Variables that a file of lines cannot hold. */
+  readonly variables: readonly string[];
+  readonly binds: readonly { readonly at: string; readonly readOnly: boolean }[];
+  readonly pidFile: string;
+  readonly groupParent: string;
+  readonly umask: string;
+}
+
+const PULL_TIMEOUT_MS = 600_000;
+const CALL_TIMEOUT_MS = 60_000;
+/** Where runc may still set it without the right to raise limits. */
+const MOST_PROCESSES = 32_768;
+const MOST_FILES = 65_536;
+export const LABEL = "lattice.agent";
+
+const base = ({ engine, folder }: ContainerStore): readonly string[] => [
+  ...["--root", join(folder, "store"), "--runroot", join(folder, "run")],
+  ...["--cgroup-manager", "cgroupfs", "--runtime", engine.runtime],
+];
+
+/** Asks the registry, unless a digest says that nothing can have changed; what is here serves while it is away. */
+export async function pullImage(store: ContainerStore, asked: string, signal: AbortSignal): Promise<PulledImage> {
+  const name = withoutTag(asked);
+  const byDigest = name.includes("@");
+  const here = await inspect(store, name, signal);
+  if (here !== null && byDigest) return here;
+  const tls = store.insecure.some((host) => name.startsWith(`${host}/`)) ? ["--tls-verify=false"] : [];
+  const pulled = await call(store, ["pull", "-q", ...tls, name], PULL_TIMEOUT_MS, signal);
+  if (pulled.code !== 0 && here === null)
+    throw new PrologueError("image", `cannot pull ${asked}: ${said(pulled.stderr)}`);
+  const image = await inspect(store, name, signal);
+  if (image === null) throw new PrologueError("image", `${asked} was pulled, but is not in podman's store`);
+  return image;
+}
+
+/** podman takes a tag or a digest, not both; the digest says more. */
+function withoutTag(name: string): string {
+  const [head = "", digest] = name.split("@");
+  if (digest === undefined) return name;
+  const colon = head.lastIndexOf(":");
+  return `${colon > head.lastIndexOf("/") ? head.slice(0, colon) : head}@${digest}`;
+}
+
+async function inspect(store: ContainerStore, name: string, signal: AbortSignal): Promise<PulledImage | null> {
+  const format = "{{.Id}} {{.Digest}} {{.Size}}";
+  const { code, stdout } = await call(store, ["image", "inspect", "--format", format, name], CALL_TIMEOUT_MS, signal);
+  const [id, digest, size] = stdout.trim().split(" ");
+  if (code !== 0 || id === undefined || digest === undefined) return null;
+  return { id, digest, sizeBytes: Number(size) };
+}
+
+export function runWords(store: ContainerStore, plan: ContainerPlan): readonly string[] {
+  const { engine } = store;
+  const { files, processes } = ownLimits();
+  const groups = engine.groups === "disabled" ? ["--cgroups=disabled"] : ["--cgroup-parent", plan.groupParent];
+  return [
+    engine.podman,
+    ...base(store),
+    ...["run", "--rm", "--name", plan.name, "--label", `${LABEL}=${plan.groupParent}`, "--pidfile", plan.pidFile],
+    ...["--network=host", "--pid=host", "--ipc=host", "--uts=host", ...groups],
+    ...["--user", `${plan.uid}:${plan.gid}`, ...plan.groups.flatMap((group) => ["--group-add", String(group)])],
+    ...["--cap-drop=all", "--security-opt=no-new-privileges", "--log-driver=none", "--umask", plan.umask],
+    ...["--ulimit", `nofile=${files}:${files}`, "--ulimit", `nproc=${processes}:${processes}`],
+    ...(plan.readOnly ? ["--read-only"] : []),
+    ...(plan.workdir === "" ? [] : ["--workdir", plan.workdir]),
+    ...plan.binds.flatMap(({ at, readOnly }) => ["--volume", `${at}:${at}:${readOnly ? "ro" : "rw"},nosuid,nodev`]),
+    ...gpuDevices(),
+    ...["--env-file", plan.environmentFile, ...plan.variables.flatMap((variable) => ["--env", variable])],
+    ...["--pull=never", "--entrypoint", "", plan.image],
+  ];
+}
+
+/** What the agent itself may have: an engine cannot raise it, and says so only when it is too late. */
+function ownLimits(): { readonly files: number; readonly processes: number } {
+  const text = readFileSync("/proc/self/limits", "utf8");
+  const hard = (name: string, most: number): number => {
+    const value = Number(new RegExp(`^${name} +\\S+ +(\\d+)`, "m").exec(text)?.[1] ?? most);
+    return Math.min(value, most);
+  };
+  return { files: hard("Max open files", MOST_FILES), processes: hard("Max processes", MOST_PROCESSES) };
+}
+
+function gpuDevices(): readonly string[] {
+  const names = readdirSync("/dev").filter((name) => /^nvidia(\d+|ctl|-uvm|-uvm-tools)$/.test(name));
+  return names.flatMap((name) => ["--device", `/dev/${name}`]);
+}
+
+/** What a container left behind, because podman itself was killed. */
+export async function removeContainer(store: ContainerStore, name: string): Promise<void> {
+  await call(store, ["rm", "-f", "-t", "0", "--ignore", name], CALL_TIMEOUT_MS, AbortSignal.timeout(CALL_TIMEOUT_MS));
+}
+
+export async function removeImage(store: ContainerStore, id: string): Promise<void> {
+  await call(store, ["rmi", "-f", id], CALL_TIMEOUT_MS, AbortSignal.timeout(CALL_TIMEOUT_MS));
+}
+
+/** Names of all containers in this agent's store. */
+export async function listContainers(store: ContainerStore): Promise<readonly string[]> {
+  const words = ["ps", "-a", "--format", "{{.Names}}"];
+  const { stdout } = await call(store, words, CALL_TIMEOUT_MS, AbortSignal.timeout(CALL_TIMEOUT_MS));
+  return stdout.split("\n").filter((name) => name.startsWith("lattice-"));
+}
+
+interface Called {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function call(store: ContainerStore, words: readonly string[], timeout: number, signal: AbortSignal): Promise<Called> {
+  const env = { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: "/root" };
+  return new Promise((resolve, reject) => {
+    execFile(store.engine.podman, [...base(store), ...words], { timeout, signal, env }, (error, stdout, stderr) => {
+      if (signal.aborted) return reject(signal.reason);
+      resolve({ code: error === null ? 0 : Number(error.code ?? 1) || 1, stdout, stderr });
+    });
+  });
+}
+
+/** The last line is the one that says why. */
+const said = (text: string): string => text.trim().split("\n").at(-1)?.slice(0, 400) ?? "";

@@ -1,0 +1,108 @@
+// Limits of memory, CPU and devices for one attempt, in whatever control groups the machine has: the
+// controllers of cgroup v2 where they are enabled, the hierarchies of v1 otherwise. Every attempt is put
+// into a memory group, limited or not, since only that tells whether the kernel killed it for memory.
+
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { Share } from "../../lifecycle/attempt.ts";
+import { keysOf, makeGroup, removeBelow } from "./group-folder.ts";
+
+export interface LimitGroups {
+  /** For the node's capabilities: "memory", "cpu", "devices". */
+  readonly controllers: readonly string[];
+  /** Answers the files by which the wrapper joins. */
+  prepare(key: string, share: Share | null): Promise<readonly string[]>;
+  /** How often the kernel killed a process of it for want of memory. */
+  oomKills(key: string): Promise<number>;
+  remove(key: string): Promise<void>;
+  keys(): Promise<readonly string[]>;
+  /** The path of its groups below each hierarchy, for an engine that makes groups of its own. */
+  parentOf(key: string): string;
+}
+
+export interface Hierarchies {
+  /** The folder of this agent's groups in v2, when its groups have the memory controller. */
+  readonly v2: string | null;
+  /** Mount points of v1 by controller. */
+  readonly v1: ReadonlyMap<string, string>;
+}
+
+const CPU_PERIOD_US = 100_000;
+/** Character devices of NVIDIA's driver. */
+const GPU_DEVICES = ["c 195:* rwm"];
+const WANTED = ["memory", "cpu", "devices"] as const;
+
+/** `name`: what the folders of this agent's groups begin with. */
+export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups {
+  const own = WANTED.filter((controller) => v1.has(controller));
+  const folder = (controller: string, key: string): string =>
+    join(v1.get(controller) ?? "", "lattice", `${name}${key}`);
+  const all = [...new Set(v1.values())];
+
+  async function limitV1(key: string, share: Share | null): Promise<readonly string[]> {
+    const used = share === null ? own.filter((controller) => controller === "memory") : own;
+    const joins: string[] = [];
+    for (const controller of used) {
+      const group = folder(controller, key);
+      await makeGroup(group);
+      if (share !== null) await writeLimit(controller, group, share);
+      joins.push(join(group, "cgroup.procs"));
+    }
+    return joins;
+  }
+
+  return {
+    controllers: v2 === null ? own : ["memory", "cpu"],
+    async prepare(key, share) {
+      if (v2 === null) return limitV1(key, share);
+      const group = `${v2}${key}`;
+      await mkdir(group, { recursive: true });
+      if (share !== null && share.memoryBytes > 0) await put(group, "memory.max", share.memoryBytes);
+      if (share !== null && share.cpuCores > 0) {
+        await put(group, "cpu.max", `${share.cpuCores * CPU_PERIOD_US} ${CPU_PERIOD_US}`);
+      }
+      // The wrapper joins this group anyway: it is the one that holds its processes together.
+      return [];
+    },
+    async oomKills(key) {
+      const file = v2 === null ? join(folder("memory", key), "memory.oom_control") : `${v2}${key}/memory.events`;
+      const text = await readFile(file, "utf8").catch(() => "");
+      return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
+    },
+    async remove(key) {
+      for (const mount of all) await removeBelow(join(mount, "lattice", `${name}${key}`));
+    },
+    async keys() {
+      const found = new Set<string>();
+      for (const mount of all) for (const key of await keysOf(join(mount, "lattice", name))) found.add(key);
+      return [...found];
+    },
+    parentOf: (key) => `/lattice/${name}${key}`,
+  };
+}
+
+async function writeLimit(controller: string, group: string, share: Share): Promise<void> {
+  if (controller === "memory" && share.memoryBytes > 0) await put(group, "memory.limit_in_bytes", share.memoryBytes);
+  if (controller === "cpu" && share.cpuCores > 0) {
+    await put(group, "cpu.cfs_period_us", CPU_PERIOD_US);
+    await put(group, "cpu.cfs_quota_us", share.cpuCores * CPU_PERIOD_US);
+  }
+  if (controller === "devices" && share.gpuCount === 0) {
+    for (const device of GPU_DEVICES) await put(group, "devices.deny", device);
+  }
+}
+
+async function put(group: string, file: string, value: number | string): Promise<void> {
+  await writeFile(join(group, file), String(value), { flag: "r+" });
+}
+
+/** Lets the groups below `prefix` have controllers; false when they cannot. */
+export async function enableControllers(prefix: string): Promise<boolean> {
+  const parent = dirname(prefix);
+  await mkdir(parent, { recursive: true });
+  for (const dir of [dirname(parent), parent]) {
+    await writeFile(join(dir, "cgroup.subtree_control"), "+memory +cpu", { flag: "r+" }).catch(() => undefined);
+  }
+  const enabled = await readFile(join(parent, "cgroup.subtree_control"), "utf8").catch(() => "");
+  return basename(parent) === "lattice" && enabled.split(/\s+/).includes("memory");
+}

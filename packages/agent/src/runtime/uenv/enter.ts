@@ -1,0 +1,96 @@
+// The script that makes an attempt's own view of the file system and then becomes its command. It runs in
+// a mount namespace that ends with the last process in it: whatever dies, nothing stays mounted. It is
+// written with literal words only, since a variable of its own could shadow one of the job's.
+//
+// `init.pid` is written when everything is mounted: whoever reads it may enter the namespaces of that
+// process. A stage that fails leaves its words in `unlaunched`, where the wrapper finds them.
+
+import { join } from "node:path";
+import { quoted, quotedAll } from "../shell-text.ts";
+
+export interface ImageMount {
+  readonly image: string;
+  readonly at: string;
+}
+
+export type DataMount =
+  | { readonly kind: "bind"; readonly source: string; readonly at: string; readonly readOnly: boolean }
+  | { readonly kind: "nfs"; readonly source: string; readonly at: string; readonly readOnly: boolean }
+  | { readonly kind: "fuse"; readonly words: readonly string[]; readonly at: string };
+
+export interface EnterPlan {
+  readonly dir: string;
+  readonly images: readonly ImageMount[];
+  readonly data: readonly DataMount[];
+  /** Empty: where the wrapper stands. */
+  readonly workdir: string;
+  /** Put before the command: change of user, memory policy, late variables. */
+  readonly before: readonly string[];
+  /** The command is an engine that makes the container: it writes `init.pid` itself, or has failed. */
+  readonly byEngine: boolean;
+}
+
+export function enterScript(plan: EnterPlan): string {
+  const errors = quoted(join(plan.dir, "prologue.err"));
+  const unlaunched = quoted(join(plan.dir, "unlaunched"));
+  return [
+    "failed() {",
+    `  { printf 'prologue %s ' "$1"; /usr/bin/tr '\\n' ' ' <${errors}; echo; } >${unlaunched}`,
+    "  exit 1",
+    "}",
+    `exec 3>&2 2>${errors}`,
+    ...plan.images.map(({ image, at }) => mountImage(image, at)),
+    ...plan.data.map(mountData),
+    ...(plan.workdir === "" ? [] : [`cd ${quoted(plan.workdir)} || failed workdir`]),
+    "exec 2>&3 3>&-",
+    ...(plan.byEngine ? runEngine(plan, unlaunched) : becomeCommand(plan)),
+    "",
+  ].join("\n");
+}
+
+const becomeCommand = ({ dir, before }: EnterPlan): readonly string[] => [
+  `echo $$ >${quoted(join(dir, "init.pid"))}`,
+  before.length === 0 ? 'exec "$@"' : `exec ${quotedAll(before)} "$@"`,
+];
+
+/** podman says 125 for itself; a container that has begun may say the same for other reasons. */
+const runEngine = ({ dir, before }: EnterPlan, unlaunched: string): readonly string[] => [
+  "trap : TERM INT HUP USR1 USR2",
+  `${quotedAll(before)} "$@"`,
+  "set -- $?",
+  `if [ "$1" -eq 125 ] && [ ! -s ${quoted(join(dir, "init.pid"))} ]; then`,
+  `  { printf 'prologue container '; /usr/bin/tail -n 1 ${quoted(join(dir, "stderr"))}; } >${unlaunched}`,
+  "fi",
+  'exit "$1"',
+];
+
+function mountImage(image: string, at: string): string {
+  const options = "ro,loop,nosuid,nodev";
+  return `${makeFolder(at)}/bin/mount -t squashfs -o ${options} ${quoted(image)} ${quoted(at)} || failed uenv`;
+}
+
+function mountData(mount: DataMount): string {
+  const at = quoted(mount.at);
+  if (mount.kind === "fuse") return `${makeFolder(mount.at)}${quotedAll(mount.words)} || failed mounts`;
+  const source = quoted(mount.source);
+  const access = mount.readOnly ? "ro" : "rw";
+  if (mount.kind === "nfs") {
+    return `${makeFolder(mount.at)}/bin/mount -t nfs -o ${access},nosuid,nodev ${source} ${at} || failed mounts`;
+  }
+  const remount = `/bin/mount -o remount,bind,${access},nosuid,nodev ${at}`;
+  return `${makeFolder(mount.at)}/bin/mount --bind ${source} ${at} && ${remount} || failed mounts`;
+}
+
+/** Made on the node where it is missing, and kept: an empty folder, to mount over. */
+const makeFolder = (at: string): string => `[ -d ${quoted(at)} ] || /bin/mkdir -p ${quoted(at)} || failed mounts\n`;
+
+/** The words that run such a script in a namespace of its own. */
+export const enterWords = (script: string): readonly string[] => [
+  "/usr/bin/unshare",
+  "-m",
+  "--propagation",
+  "private",
+  "--",
+  "/bin/sh",
+  script,
+];

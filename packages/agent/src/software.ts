@@ -1,0 +1,102 @@
+// Puts together what a node offers beyond its own software: registry, cache and trust for images, an engine
+// for containers, users and folders. Says in the node's capabilities what of it there is.
+
+import { mkdir, statfs } from "node:fs/promises";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { type ImageCache, openCache } from "./images/cache.ts";
+import { HIGH_MILLI, LOW_MILLI } from "./images/evict.ts";
+import { createImages, type Images } from "./images/images.ts";
+import { openRegistry } from "./images/open-registry.ts";
+import { loadTrust } from "./images/signature.ts";
+import type { SoftwareOptions } from "./options.ts";
+import type { PrologueParts } from "./prologue/prologue.ts";
+import { detectEngine } from "./runtime/container/detect.ts";
+import { type ContainerStore, removeImage } from "./runtime/container/podman.ts";
+import type { LimitGroups } from "./runtime/isolation/limit-groups.ts";
+import { discoverMemoryPlace, isExecutable } from "./runtime/memory-policy.ts";
+import { rememberUsers } from "./runtime/user/users.ts";
+
+export interface NodeSoftware {
+  readonly images: Images;
+  readonly prologue: PrologueParts;
+  /** For the node's capabilities. */
+  readonly runtimes: readonly string[];
+}
+
+export interface SoftwarePlace {
+  readonly dataDir: string;
+  readonly bootId: string;
+  readonly limits: LimitGroups;
+  readonly log: Logger;
+}
+
+export async function openSoftware(options: SoftwareOptions, place: SoftwarePlace): Promise<NodeSoftware> {
+  const { dataDir, limits, log } = place;
+  const isRoot = process.getuid?.() === 0;
+  const engine = isRoot ? detectEngine(process.env.PATH ?? "") : "the agent does not run as root";
+  const cacheDir = options.cacheDir === "" ? join(dataDir, "cache") : options.cacheDir;
+  const containers: ContainerStore | string =
+    typeof engine === "string"
+      ? engine
+      : { engine, folder: join(cacheDir, "oci"), insecure: options.insecureRegistries };
+  const cache = await cacheOf(options, { ...place, cacheDir }, containers);
+  const images = createImages({
+    registry: options.registry === "" ? null : openRegistry(options.registry),
+    cache,
+    trust: loadTrust(options.trustedKeys, options.requireSigned),
+    fullPausesMs: options.cacheFullPausesMs,
+    log,
+  });
+  const memory = discoverMemoryPlace(options.unifiedMemory);
+  const runtimes = [
+    "bare",
+    ...(isRoot && isExecutable("/usr/bin/unshare") ? ["uenv"] : []),
+    ...(typeof containers === "string" ? [] : ["podman"]),
+    ...(memory.numactl ? ["numactl"] : []),
+    ...(options.userMapping.kind === "none" ? [] : ["users"]),
+    ...limits.controllers.map((controller) => `limit:${controller}`),
+  ];
+  const prologue: PrologueParts = {
+    images,
+    containers,
+    users: rememberUsers(Date.now),
+    mapping: options.userMapping,
+    memory,
+    scratchRoot: options.scratchDir === "" ? join(dataDir, "scratch") : options.scratchDir,
+    outputRoot: options.outputDir,
+    umask: options.umask,
+    isRoot,
+    groupParent: limits.parentOf,
+  };
+  return { images, prologue, runtimes };
+}
+
+/** A cache of its own file system is used almost whole; the book keeps 50 GB free, a small disk a tenth. */
+const CACHE_PART = 0.8;
+const MIN_FREE_BYTES = 50e9;
+const MIN_FREE_PART = 0.1;
+
+async function cacheOf(
+  options: SoftwareOptions,
+  { cacheDir, bootId, log }: SoftwarePlace & { readonly cacheDir: string },
+  containers: ContainerStore | string,
+): Promise<ImageCache> {
+  await mkdir(cacheDir, { recursive: true, mode: 0o711 });
+  const { blocks, bsize } = await statfs(cacheDir);
+  const whole = blocks * bsize;
+  return openCache({
+    folder: cacheDir,
+    bootId,
+    marks: {
+      sizeBytes: options.cacheSizeBytes ?? Math.floor(whole * CACHE_PART),
+      highMilli: HIGH_MILLI,
+      lowMilli: LOW_MILLI,
+    },
+    minFreeBytes: options.cacheMinFreeBytes ?? Math.floor(Math.min(MIN_FREE_BYTES, whole * MIN_FREE_PART)),
+    log,
+    removeContainer: async (id) => {
+      if (typeof containers !== "string") await removeImage(containers, id);
+    },
+  });
+}

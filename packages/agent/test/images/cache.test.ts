@@ -1,0 +1,203 @@
+// The cache by itself: what is kept and what goes, what a restart believes, and what several ask for at once.
+
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import pino from "pino";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { CacheFullError, type CacheOptions, type ImageCache, openCache } from "../../src/images/cache.ts";
+import { type CacheEntry, makeRoom } from "../../src/images/evict.ts";
+import { openRegistry } from "../../src/images/open-registry.ts";
+import type { Registry, RegistryImage } from "../../src/images/registry.ts";
+import { found } from "../fake-server.ts";
+import { type ImageRig, imageRig } from "./image-rig.ts";
+
+const MARKS = { sizeBytes: 1000, highMilli: 900, lowMilli: 700 };
+const entry = (digest: string, sizeBytes: number, more: Partial<CacheEntry> = {}): CacheEntry => ({
+  digest,
+  sizeBytes,
+  lastUsedMs: 0,
+  sticky: false,
+  pins: 0,
+  ...more,
+});
+
+describe("making room", () => {
+  test.each<[string, CacheEntry[], number, number, unknown]>([
+    ["below the high mark nothing goes", [entry("a", 500)], 400, 1e9, { kind: "fits", evict: [] }],
+    [
+      "above it the oldest go, down to the low mark",
+      [entry("new", 400, { lastUsedMs: 9 }), entry("old", 300, { lastUsedMs: 1 }), entry("older", 200)],
+      200,
+      1e9,
+      { kind: "fits", evict: ["older", "old"] },
+    ],
+    [
+      "of the same age the largest goes first",
+      [entry("a", 300), entry("b", 600)],
+      50,
+      1e9,
+      { kind: "fits", evict: ["b"] },
+    ],
+    [
+      "what is in use or sticky stays",
+      [entry("a", 600, { pins: 1 }), entry("b", 300, { sticky: true })],
+      200,
+      1e9,
+      { kind: "full" },
+    ],
+    ["larger than the cache", [], 1001, 1e9, { kind: "too_large" }],
+    ["the disk is fuller than the cache", [entry("a", 100)], 300, 250, { kind: "fits", evict: ["a"] }],
+    ["the disk is full for other reasons", [], 300, 250, { kind: "full" }],
+  ])("%s", (_what, entries, needed, free, expected) => {
+    expect(makeRoom(entries, needed, MARKS, free)).toEqual(expected);
+  });
+
+  test("never takes what is in use, and what it says fits does fit", () => {
+    const some = fc.array(
+      fc.record({
+        digest: fc.uuid(),
+        sizeBytes: fc.nat(500),
+        lastUsedMs: fc.nat(5),
+        sticky: fc.boolean(),
+        pins: fc.nat(1),
+      }),
+      { maxLength: 8 },
+    );
+    fc.assert(
+      fc.property(some, fc.nat(1200), fc.nat(2000), (entries, needed, free) => {
+        const room = makeRoom(entries, needed, MARKS, free);
+        if (room.kind !== "fits") return true;
+        const gone = entries.filter(({ digest }) => room.evict.includes(digest));
+        const freed = gone.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+        const used = entries.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+        const kept = gone.every(({ pins, sticky }) => pins === 0 && !sticky);
+        return kept && used - freed + needed <= MARKS.sizeBytes && needed <= free + freed;
+      }),
+    );
+  });
+});
+
+describe("the cache", () => {
+  let images: ImageRig;
+  let folder: string;
+  let registry: Registry;
+  const never = new AbortController().signal;
+  const open = (more: Partial<CacheOptions> = {}): Promise<ImageCache> =>
+    openCache({
+      folder,
+      bootId: "boot-1",
+      marks: { sizeBytes: 20_000, highMilli: 900, lowMilli: 700 },
+      minFreeBytes: 0,
+      log: pino({ level: "silent" }),
+      removeContainer: async () => undefined,
+      ...more,
+    });
+  const image = async (name: string): Promise<RegistryImage> => {
+    const one = await registry.find(name, never);
+    if (one === null) throw new Error(`no ${name}`);
+    return one;
+  };
+  const files = (): string[] => readdirSync(join(folder, "uenv"));
+
+  beforeEach(() => {
+    images = imageRig();
+    folder = mkdtempSync(join(tmpdir(), "lattice-cache-"));
+    registry = openRegistry(images.folder);
+    for (const name of ["a/1:v1", "b/1:v1", "c/1:v1", "d/1:v1"]) images.add(name, { "bin/x": name.repeat(700) });
+  });
+  afterEach(() => {
+    images.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("what is pinned stays, the rest goes by age, and a full cache says so", async () => {
+    const cache = await open({ marks: { sizeBytes: 13_000, highMilli: 900, lowMilli: 700 } });
+    await cache.acquire(await image("a/1:v1"), "job-1", never);
+    await cache.acquire(await image("b/1:v1"), "job-2", never);
+    cache.release("job-2");
+    await cache.acquire(await image("c/1:v1"), "job-3", never);
+    expect(
+      files()
+        .map((name) => name[0])
+        .sort(),
+    ).toEqual(["a", "c"]);
+    await cache.acquire(await image("b/1:v1"), "job-4", never).catch(() => undefined);
+    await expect(cache.acquire(await image("d/1:v1"), "job-5", never)).rejects.toThrow(CacheFullError);
+    cache.release("job-1");
+    cache.release("job-4");
+    await cache.acquire(await image("d/1:v1"), "job-5", never);
+    expect(files().some((name) => name.startsWith("d"))).toBe(true);
+    await expect(cache.evict("d/1:v1")).rejects.toThrow("in use by 1 attempt");
+  });
+
+  test("a restart believes its index; one without an index believes names, and only after a look", async () => {
+    const first = await open();
+    const { path, digest } = await first.acquire(await image("a/1:v1"), "job", never);
+    await first.stick(digest, true);
+    const second = await open();
+    expect(second.status().images).toMatchObject([{ digest, sticky: true, verified: true, names: ["a/1:v1"] }]);
+    unlinkSync(join(folder, "metadata.json"));
+    const third = await open();
+    expect(third.status().images).toMatchObject([{ digest, verified: false }]);
+    expect(await third.acquire(await image("a/1:v1"), "job", never)).toMatchObject({ path });
+    expect(third.status().images).toMatchObject([{ verified: true }]);
+    const rebooted = await open({ bootId: "boot-2" });
+    expect(rebooted.status().images).toMatchObject([{ verified: false }]);
+  });
+
+  test("an image that changed on disk is not used, but brought again", async () => {
+    const first = await open();
+    const { path } = await first.acquire(await image("a/1:v1"), "job", never);
+    const good = readFileSync(path);
+    writeFileSync(path, Buffer.alloc(good.length, 1));
+    utimesSync(path, 1, 1);
+    const second = await open();
+    const again = await second.acquire(await image("a/1:v1"), "job", never);
+    expect(readFileSync(again.path)).toEqual(good);
+    expect(statSync(again.path).mtimeMs).toBeGreaterThan(1000);
+  });
+
+  test("what was under way when the agent died is gone", async () => {
+    await open();
+    writeFileSync(join(folder, "incoming", "7"), "half");
+    await open();
+    expect(readdirSync(join(folder, "incoming"))).toEqual([]);
+  });
+
+  test("several that want one image bring it once; one that leaves does not take it from the others", async () => {
+    const cache = await open();
+    const one = await image("a/1:v1");
+    let reads = 0;
+    let go = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const slow: RegistryImage = {
+      ...one,
+      async read(signal) {
+        reads += 1;
+        await gate;
+        return one.read(signal);
+      },
+    };
+    const leaving = new AbortController();
+    const [first, second] = [cache.acquire(slow, "job-1", leaving.signal), cache.acquire(slow, "job-2", never)];
+    await found(() => reads === 1);
+    leaving.abort(new Error("cancelled"));
+    await expect(first).rejects.toThrow("cancelled");
+    go();
+    expect((await second).name).toBe("a/1:v1");
+    expect(reads).toBe(1);
+  });
+});

@@ -1,0 +1,119 @@
+// Attempts in real containers: podman, a registry beside it, and an image of a megabyte.
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pb } from "@lattice/wire";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DEFAULT_SOFTWARE } from "../../src/options.ts";
+import { found } from "../fake-server.ts";
+import { alive, type Rig, rig } from "../rig.ts";
+import { type ContainerRig, containerRig } from "./container-rig.ts";
+
+describe("attempts in containers", () => {
+  let containers: ContainerRig;
+  let r: Rig;
+  let data: string;
+  let next = 500;
+  const id = (): string => String(next++);
+
+  beforeAll(async () => {
+    containers = await containerRig();
+    data = mkdtempSync(join(tmpdir(), "lattice-data-"));
+    writeFileSync(join(data, "file"), "precious\n");
+    execFileSync("chmod", ["755", data]);
+    const software = { ...DEFAULT_SOFTWARE, insecureRegistries: [containers.registry], cacheMinFreeBytes: 0 };
+    r = await rig({ options: { software } });
+  });
+  afterAll(async () => {
+    await r.close();
+    await containers.close();
+    rmSync(data, { recursive: true, force: true });
+  });
+
+  test("the image is pulled, and its files are what the command sees; nobody is root in it", async () => {
+    const a = id();
+    r.server.run({
+      allocationId: a,
+      entrypoint: "ls /; id -u; echo $X; grep -E 'Seccomp:|NoNewPrivs|CapEff' /proc/self/status; exit 3",
+      environment: { image: containers.image },
+      variables: { X: "two\nlines", LD_PRELOAD: "/evil.so" },
+    });
+    const report = await r.server.end(a);
+    expect(report, r.file(a, "stderr")).toMatchObject({ reason: "exit_code", exitCode: 3 });
+    const out = r.file(a, "stdout");
+    expect(out).not.toContain("boot\n");
+    expect(out).toContain("\n65534\ntwo lines\n");
+    expect(out).toMatch(/CapEff:\s+0000000000000000/);
+    expect(out).toMatch(/NoNewPrivs:\s+1/);
+    expect(out).toMatch(/Seccomp:\s+2/);
+  });
+
+  test("by digest, with a root file system that nobody writes to, data, scratch and a script", async () => {
+    const a = id();
+    r.server.run({
+      allocationId: a,
+      script:
+        "#!/bin/sh\ncat /data/in/file; touch /data/in/x; touch /new; touch $LATTICE_SCRATCH/ok && echo scratch; pwd\n",
+      workdir: "/data/in",
+      environment: { image: `${containers.image}@${containers.digest}`, readOnly: true },
+      mounts: [{ source: data, target: "/data/in" }],
+    });
+    const report = await r.server.end(a);
+    expect(report, r.file(a, "stderr")).toMatchObject({ state: pb.AllocationState.COMPLETED });
+    expect(r.file(a, "stdout")).toBe("precious\nscratch\n/data/in\n");
+    expect(r.file(a, "stderr").match(/Read-only file system/g)).toHaveLength(2);
+    expect(readdirSync(data)).toEqual(["file"]);
+  });
+
+  test("a command that is not there is 127; a wrong digest and a missing image end the prologue", async () => {
+    const [a, b, c] = [id(), id(), id()];
+    r.server.run({ allocationId: a, command: ["/no/such"], environment: { image: containers.image } });
+    expect(await r.server.end(a)).toMatchObject({ reason: "exit_code", exitCode: 127 });
+    const wrong = `${containers.registry}/hpc/tiny@sha256:${"0".repeat(64)}`;
+    r.server.run({ allocationId: b, entrypoint: "true", environment: { image: wrong } });
+    expect(await r.server.end(b)).toMatchObject({ reason: "prologue_failed" });
+    r.server.run({ allocationId: c, entrypoint: "true", environment: { image: `${containers.registry}/no/such:1` } });
+    expect((await r.server.end(c)).message).toMatch(/\(image\): cannot pull .*no\/such:1/);
+  });
+
+  test("stopping ends everything in it, with time to end by itself, and leaves no container", async () => {
+    const a = id();
+    r.server.run({
+      allocationId: a,
+      entrypoint: "trap 'echo bye; exit 0' TERM; echo up; while true; do sleep 0.1; done",
+      environment: { image: containers.image },
+    });
+    await found(() => r.file(a, "stdout").includes("up"));
+    const pid = Number(await found(() => r.file(a, "init.pid").trim()));
+    expect(readFileSync(join("/proc", String(pid), "root", "bin", "busybox")).length).toBeGreaterThan(100_000);
+    r.server.stop({ allocationId: a, graceSeconds: 10 });
+    expect(await r.server.end(a)).toMatchObject({ reason: "stopped" });
+    expect(r.file(a, "stdout")).toContain("bye");
+    expect(alive(pid)).toBe(false);
+    expect(names(r.dataDir)).toEqual([]);
+  });
+
+  test("what ignores the signal is killed, its container removed", async () => {
+    const a = id();
+    r.server.run({
+      allocationId: a,
+      entrypoint: "trap '' TERM; echo up; while true; do sleep 0.1; done",
+      environment: { image: containers.image },
+    });
+    await found(() => r.file(a, "stdout").includes("up"));
+    const pid = Number(r.file(a, "init.pid"));
+    r.server.stop({ allocationId: a, graceSeconds: 1 });
+    expect(await r.server.end(a)).toMatchObject({ reason: "stopped" });
+    expect(alive(pid)).toBe(false);
+    expect(names(r.dataDir)).toEqual([]);
+    expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(`${r.dataDir}/cache/oci/store/overlay/`);
+  });
+});
+
+function names(dataDir: string): string[] {
+  const store = ["--root", join(dataDir, "cache/oci/store"), "--runroot", join(dataDir, "cache/oci/run")];
+  const listed = execFileSync("podman", [...store, "ps", "-a", "--format", "{{.Names}}"], { encoding: "utf8" });
+  return listed.split("\n").filter((name) => name !== "");
+}

@@ -1,0 +1,82 @@
+// A share of a node: memory and CPU that are really limited, and a kill for want of memory that is told
+// as such, also by an agent that was away.
+
+import { pb } from "@lattice/wire";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { memoryPolicyWords } from "../../src/runtime/memory-policy.ts";
+import { found } from "../fake-server.ts";
+import { type Rig, rig } from "../rig.ts";
+
+/** Takes so many megabytes and holds them. */
+const eat = (megabytes: number): string =>
+  `node -e 'const a=[];for(let i=0;i<${megabytes};i++)a.push(Buffer.alloc(1<<20,1));setTimeout(()=>{},100)'`;
+
+describe("shares of a node", () => {
+  let r: Rig;
+  let next = 800;
+  const id = (): string => String(next++);
+  beforeAll(async () => {
+    r = await rig();
+  });
+  afterAll(() => r.close());
+
+  const capabilities = (): readonly string[] => r.server.hellos[0]?.capabilities?.runtimes ?? [];
+
+  test("the node says what it can run in and limit", () => {
+    expect(capabilities()).toContain("bare");
+    expect(capabilities()).toContain("limit:memory");
+  });
+
+  test("more memory than the share is ended by the kernel, and told as that", async () => {
+    const a = id();
+    r.server.run({ allocationId: a, entrypoint: eat(400), limits: { memoryGb: 0.15, cpuCores: 1 } });
+    const report = await r.server.end(a);
+    expect(report).toMatchObject({ state: pb.AllocationState.FAILED, reason: "oom", exitCode: 137 });
+    expect(report.message).toBe("out of memory: the kernel ended 1 of its processes");
+  });
+
+  test("the same within the share completes, beside another one", async () => {
+    const [a, b] = [id(), id()];
+    r.server.run({ allocationId: a, entrypoint: "sleep 1", limits: { memoryGb: 1 } });
+    r.server.run({ allocationId: b, entrypoint: eat(50), limits: { memoryGb: 1, cpuCores: 2 } });
+    await r.server.running(b);
+    expect(await r.server.end(b)).toMatchObject({ state: pb.AllocationState.COMPLETED });
+    expect(await r.server.end(a)).toMatchObject({ state: pb.AllocationState.COMPLETED });
+  });
+
+  test("a job that kills itself is not out of memory", async () => {
+    const a = id();
+    r.server.run({ allocationId: a, entrypoint: "kill -KILL $$" });
+    expect(await r.server.end(a)).toMatchObject({ reason: "signal", exitCode: 137 });
+  });
+
+  test("an end by memory while the agent was away is told as that", async () => {
+    const other = await rig({ options: { killWorkloadsOnExit: false } });
+    other.server.run({ allocationId: "900", entrypoint: `sleep 0.5; ${eat(400)}`, limits: { memoryGb: 0.15 } });
+    await other.server.running("900");
+    await other.agent.close();
+    await found(() => other.file("900", "exit"));
+    await other.start();
+    expect(await other.server.end("900")).toMatchObject({ reason: "oom" });
+    await other.close();
+  });
+});
+
+describe("memory policies", () => {
+  const place = { domains: [0, 1], unified: false, numactl: true };
+  test.each([
+    ["local", ["/usr/bin/numactl", "--localalloc", "--"]],
+    ["interleave", ["/usr/bin/numactl", "--interleave=all", "--"]],
+    ["preferred", ["/usr/bin/numactl", "--preferred=0", "--"]],
+    ["bind", ["/usr/bin/numactl", "--membind=0,1", "--"]],
+    ["", []],
+  ])("%j", (policy, words) => expect(memoryPolicyWords(policy, place)).toEqual(words));
+  test("nothing is chosen where there is nothing to choose", () => {
+    expect(memoryPolicyWords("bind", { ...place, unified: true })).toEqual([]);
+    expect(memoryPolicyWords("bind", { ...place, domains: [0] })).toEqual([]);
+  });
+  test("a node without numactl says so", () => {
+    expect(() => memoryPolicyWords("bind", { ...place, numactl: false })).toThrow("needs numactl");
+    expect(() => memoryPolicyWords("most", place)).toThrow("not known");
+  });
+});

@@ -1,0 +1,84 @@
+// `lattice cache`: what nodes keep of images, putting one there before it is needed, and taking one away.
+
+import type { CacheAnswer, CachedImage, WhichNodes } from "@lattice/sdk";
+import { ProblemError } from "@lattice/wire";
+import { type Command, Option } from "commander";
+import { type Context, createContext } from "../context.ts";
+import { ABSENT } from "../output/text.ts";
+import { localTime } from "../output/time.ts";
+import { bytesText } from "./uenv/table.ts";
+
+interface Flags {
+  readonly image?: string;
+  readonly node?: string;
+  readonly nodes?: string;
+  readonly group?: string;
+  readonly sticky?: boolean;
+}
+
+export function define(command: Command): void {
+  const warm = withNodes(command.command("warm").description("Put an image into the caches of nodes"));
+  warm.requiredOption("--image <image>", "for example prgenv-gnu/24.11:v1");
+  warm.option("--sticky", "never evict it to make room");
+  warm.action(async ({ image = "", sticky = false, ...which }: Flags) => {
+    const context = await createContext(warm);
+    await show(context, await context.client.images.warm(image, { ...nodesOf(which), ...(sticky ? { sticky } : {}) }));
+  });
+
+  const status = withNodes(command.command("status").description("Show what nodes keep"));
+  status.action(async (which: Flags) => {
+    const context = await createContext(status);
+    await show(context, await context.client.images.cache(nodesOf(which)));
+  });
+
+  const evict = withNodes(command.command("evict").description("Take an image out of the caches of nodes"));
+  evict.requiredOption("--image <image>", "name or digest");
+  evict.action(async ({ image = "", ...which }: Flags) => {
+    const context = await createContext(evict);
+    await show(context, await context.client.images.evict(image, nodesOf(which)));
+  });
+}
+
+export const withNodes = (command: Command): Command =>
+  command
+    .addOption(new Option("--nodes <ids>", "these nodes, with commas between (default: all that are connected)"))
+    .addOption(new Option("--node <id>", "this node").hideHelp())
+    .addOption(new Option("--group <name>", "the nodes of this group"));
+
+export function nodesOf({ node, nodes, group }: Pick<Flags, "node" | "nodes" | "group">): WhichNodes {
+  const named = [...(nodes ?? "").split(","), node ?? ""].map((id) => id.trim()).filter((id) => id !== "");
+  return { ...(named.length === 0 ? {} : { nodes: named }), ...(group === undefined ? {} : { group }) };
+}
+
+interface Row extends CachedImage {
+  readonly node: string;
+}
+
+/** A node that did not do it is said, and makes the command fail. */
+export async function show({ print, settings }: Context, answer: CacheAnswer): Promise<void> {
+  const nodes = answer.nodes ?? [];
+  if (print.structured) await print.document(answer);
+  else if (!settings.quiet) {
+    const rows: Row[] = nodes.flatMap(({ node, images = [] }) => images.map((image) => ({ node, ...image })));
+    print.table<Row>(
+      [
+        { header: "NODE", value: ({ node }) => node, flexible: true },
+        { header: "IMAGE", value: ({ name }) => name || ABSENT, flexible: true },
+        { header: "DIGEST", value: ({ digest }) => digest?.replace("sha256:", "").slice(0, 12) || ABSENT },
+        { header: "KIND", value: ({ kind }) => kind || ABSENT },
+        { header: "SIZE", value: ({ size_bytes }) => bytesText(size_bytes ?? 0), align: "right" },
+        { header: "USED", value: ({ last_used }) => localTime(last_used) || ABSENT },
+        { header: "IN USE", value: ({ pins }) => String(pins ?? 0), align: "right" },
+        { header: "STICKY", value: ({ sticky }) => (sticky === true ? "yes" : "no") },
+      ],
+      rows,
+    );
+    for (const { node, size_bytes: size = 0, used_bytes: used = 0, error = "" } of nodes) {
+      if (error === "") print.note(`${node}: ${bytesText(used)} of ${bytesText(size)} used`);
+    }
+  }
+  const failed = nodes.filter(({ error = "" }) => error !== "");
+  if (failed.length === 0) return;
+  const detail = failed.map(({ node, error }) => `${node}: ${error}`).join("; ");
+  throw new ProblemError("image_unavailable", { detail });
+}

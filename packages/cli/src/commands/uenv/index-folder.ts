@@ -1,0 +1,93 @@
+// Makes the index of a registry that is a folder: every `NAME_VERSION_TAG.squashfs` in it, with its digest,
+// its size, what the image says of itself, and a signature when a key is given. Images that were not changed
+// are not read again.
+
+import { execFile } from "node:child_process";
+import { createHash, createPrivateKey, type KeyObject, sign } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ProblemError } from "@lattice/wire";
+
+interface Entry {
+  readonly name: string;
+  readonly digest: string;
+  readonly size: number;
+  readonly file: string;
+  readonly mount: string;
+  readonly views: readonly string[];
+  readonly description: string;
+  readonly signature: string;
+  readonly changed: number;
+}
+
+const SUFFIX = ".squashfs";
+
+export async function indexFolder(folder: string, keyFile: string | undefined): Promise<readonly Entry[]> {
+  const key = keyFile === undefined ? null : createPrivateKey(await readFile(keyFile));
+  const files = (await readdir(folder)).filter((file) => file.endsWith(SUFFIX)).sort((a, b) => (a < b ? -1 : 1));
+  const before = await readBefore(join(folder, "index.json"));
+  const entries: Entry[] = [];
+  for (const file of files) entries.push(await entryOf(folder, file, key, before.get(file)));
+  const path = join(folder, "index.json");
+  await writeFile(`${path}.tmp`, `${JSON.stringify({ images: entries }, null, 1)}\n`);
+  await rename(`${path}.tmp`, path);
+  return entries;
+}
+
+async function entryOf(folder: string, file: string, key: KeyObject | null, before?: Entry): Promise<Entry> {
+  const path = join(folder, file);
+  const { size, mtimeMs: changed } = await stat(path);
+  const same = before !== undefined && before.size === size && before.changed === changed;
+  const digest = same ? before.digest : await digestOf(path);
+  const signature =
+    key === null ? (same ? before.signature : "") : sign(null, Buffer.from(digest), key).toString("base64");
+  const meta = same ? before : await metaOf(path);
+  const { mount, views, description } = meta;
+  return { name: nameOf(file), digest, size, file, mount, views, description, signature, changed };
+}
+
+/** prgenv-gnu_24.11_v1.squashfs is prgenv-gnu/24.11:v1 */
+function nameOf(file: string): string {
+  const [name, version, tag, ...rest] = file.slice(0, -SUFFIX.length).split("_");
+  if (!name || !version || !tag || rest.length > 0) {
+    throw new ProblemError("invalid_argument", {
+      detail: `${file} is not named NAME_VERSION_TAG${SUFFIX}`,
+      hint: "For example prgenv-gnu_24.11_v1.squashfs for prgenv-gnu/24.11:v1.",
+    });
+  }
+  return `${name}/${version}:${tag}`;
+}
+
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array);
+  return `sha256:${hash.digest("hex")}`;
+}
+
+type Meta = Pick<Entry, "mount" | "views" | "description">;
+const NO_META: Meta = { mount: "", views: [], description: "" };
+
+/** Where unsquashfs is not installed, nodes find out when they have the image. */
+async function metaOf(path: string): Promise<Meta> {
+  const text = await new Promise<string>((resolve) => {
+    execFile("unsquashfs", ["-cat", path, "meta/env.json"], { maxBuffer: 8 << 20 }, (error, stdout) =>
+      resolve(error === null ? stdout : ""),
+    );
+  });
+  try {
+    const { mount = "", views = {}, description = "" } = JSON.parse(text) as Partial<Record<string, never>>;
+    return { mount, views: Object.keys(views), description };
+  } catch {
+    return NO_META;
+  }
+}
+
+async function readBefore(path: string): Promise<Map<string, Entry>> {
+  try {
+    const { images } = JSON.parse(await readFile(path, "utf8")) as { images: Entry[] };
+    return new Map(images.map((entry) => [entry.file, entry]));
+  } catch {
+    return new Map();
+  }
+}

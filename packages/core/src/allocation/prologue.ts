@@ -1,0 +1,55 @@
+// A node could not be made ready for an attempt: its image, its mounts or its user were not to be had
+// there. That says nothing about the work, so it is tried elsewhere, whatever its requeue policy and
+// without counting as a requeue; the node is set aside for this allocation alone. It ends when that
+// has happened often enough, or when too few nodes are left that it could run on.
+
+import type { NodeId } from "../ids.ts";
+import { fits } from "../node/shortfalls.ts";
+import type { Step } from "../step.ts";
+import type { Allocation } from "./allocation.ts";
+import { fail } from "./failure.ts";
+import { letGo } from "./let-go.ts";
+import { moveAllocation } from "./move.ts";
+import type { PlacedPhase } from "./phase.ts";
+import { placementConstraints } from "./placement-constraints.ts";
+
+/** Tries after the first. */
+export const MAX_PROLOGUE_RETRIES = 3;
+
+export function prologueFailed(
+  step: Step,
+  record: Allocation,
+  phase: PlacedPhase,
+  { node, message }: { readonly node: NodeId; readonly message: string },
+): void {
+  const before = record.setAside ?? [];
+  const setAside = before.includes(node) ? before : [...before, node];
+  const over = whyOver(step, { ...record, setAside }, phase, before.length);
+  if (over !== null) {
+    const told = `node ${node}: ${message}${over === "" ? "" : ` (${over})`}`;
+    fail(step, record, phase, { reason: "prologue_failed", exitCode: null, message: told, gone: null });
+    return;
+  }
+  letGo(step, record, phase, { gone: null, reason: "prologue_failed" });
+  const pending = { kind: "pending", since: step.at, cause: "prologue_failed" } as const;
+  moveAllocation(step, record, pending, { setAside, pendingSinceIndex: step.index });
+}
+
+/** Null: it is tried again. */
+function whyOver(step: Step, record: Allocation, phase: PlacedPhase, retries: number): string | null {
+  if (retries >= MAX_PROLOGUE_RETRIES) return `tried on ${retries + 1} nodes`;
+  const { requeuePolicy } = record.spec.lifecycle;
+  // On another node the work itself may have begun, and must not begin twice.
+  const begun = phase.progress.some(({ state }) => state === "running" || state === "completed");
+  if (begun && requeuePolicy === "never") return "it had begun on other nodes";
+  const { minNodes, constraints } = record.spec.resources;
+  if (constraints.requiredNodes.some((id) => record.setAside?.includes(id))) return "the node is required";
+  const wanted = placementConstraints(record);
+  let left = 0;
+  for (const other of step.state.nodes()) {
+    const serves = other.homeVCluster === null || other.homeVCluster === record.spec.vcluster;
+    if (serves && fits(wanted, other.id, other.capabilities)) left += 1;
+    if (left >= minNodes) return null;
+  }
+  return "no other node could run it";
+}

@@ -1,0 +1,79 @@
+// A node that could not be made ready: tried elsewhere, set aside for that allocation, and no longer than
+// it makes sense.
+
+import { beginRestore, MAX_PROLOGUE_RETRIES, placementConstraints, snapshotLines } from "@lattice/core";
+import { describe, expect, it } from "vitest";
+import { createCluster, id, moves, nodeId, register, sha256, submit } from "./support/cluster.ts";
+
+const FIVE = ["n1", "n2", "n3", "n4", "n5"];
+const five = (...more: Parameters<typeof submit>) =>
+  createCluster(...FIVE.map((name) => register(name)), submit(...more));
+
+describe("a prologue that failed", () => {
+  it("queues the allocation again without counting, whatever its policy, and sets the node aside", () => {
+    const c = five({ lifecycle: { requeuePolicy: "never", maxRequeue: 0 } });
+    c.place(1, "n1");
+    expect(moves(c.report(1, "n1", "failed", "prologue_failed"))).toEqual(["1: staging > pending"]);
+    const record = c.state.allocation(id(1));
+    expect(record).toMatchObject({ requeues: 0, setAside: ["n1"], phase: { cause: "prologue_failed" } });
+    expect(record && placementConstraints(record).excludedNodes).toEqual(["n1"]);
+    expect(record?.spec.resources.constraints.excludedNodes).toEqual([]);
+    expect(c.claims("n1")).toEqual([]);
+  });
+
+  it("is not placed on that node again, while others are", () => {
+    const c = five();
+    c.place(1, "n1");
+    c.report(1, "n1", "failed", "prologue_failed");
+    c.place(1, "n1");
+    expect(c.phase(1)).toBe("pending");
+    c.apply(submit());
+    c.place(2, "n1");
+    expect(c.phase(2)).toBe("staging");
+    c.place(1, "n2");
+    expect(c.phase(1)).toBe("staging");
+  });
+
+  it("ends after so many tries, with the last words and the reason", () => {
+    const c = five();
+    for (const node of FIVE.slice(0, MAX_PROLOGUE_RETRIES)) {
+      c.place(1, node);
+      c.report(1, node, "failed", "prologue_failed");
+      expect(c.phase(1)).toBe("pending");
+    }
+    c.place(1, "n4");
+    c.report(1, "n4", "failed", "prologue_failed");
+    const { phase } = c.state.allocation(id(1)) ?? {};
+    expect(phase).toMatchObject({ kind: "failed", reason: "prologue_failed" });
+    expect(phase?.kind === "failed" && phase.message).toMatch(/^node n4: .*\(tried on 4 nodes\)$/);
+  });
+
+  it("ends at once where no other node could run it, or where the node is required", () => {
+    const alone = createCluster(register("n1"), submit());
+    alone.place(1, "n1");
+    alone.report(1, "n1", "failed", "prologue_failed");
+    expect(alone.phase(1)).toBe("failed");
+    const bound = five({ resources: { requiredNodes: [nodeId("n2")] } });
+    bound.place(1, "n2");
+    bound.report(1, "n2", "failed", "prologue_failed");
+    expect(bound.phase(1)).toBe("failed");
+  });
+
+  it("does not begin twice what may have begun elsewhere and must not be repeated", () => {
+    const c = five({ nodes: 2, lifecycle: { requeuePolicy: "never" } });
+    c.place(1, "n1", "n2");
+    c.report(1, "n1", "running");
+    c.report(1, "n2", "failed", "prologue_failed");
+    expect(c.phase(1)).toBe("failed");
+    expect(c.claims("n1")).toEqual(["1/1 releasing"]);
+  });
+
+  it("is in snapshots and in the state hash", () => {
+    const c = five();
+    c.place(1, "n1");
+    c.report(1, "n1", "failed", "prologue_failed");
+    const restore = beginRestore(sha256);
+    for (const line of snapshotLines(c.state, sha256)) restore.line(line);
+    expect(restore.finish().allocation(id(1))?.setAside).toEqual(["n1"]);
+  });
+});

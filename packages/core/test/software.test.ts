@@ -1,0 +1,97 @@
+// What a submission may say about images, mounts and memory, and what it may not.
+
+import { checkSpec, type Environment, firstOverlap, type Mount, parseUenvs, versionNeeded } from "@lattice/core";
+import { describe, expect, it } from "vitest";
+import { spec, submit } from "./support/cluster.ts";
+
+const faults = (environment: Partial<Environment>, mounts: readonly Mount[] = []): string[] => {
+  const base = spec();
+  const changed = { ...base, environment: { ...base.environment, ...environment }, mounts };
+  return checkSpec(changed).map(({ field, detail }) => `${field.replace("allocation.", "")}: ${detail}`);
+};
+const mount = (target: string, source = "/data"): Mount => ({ source, target, access: "read-only", tierHint: "" });
+
+describe("images", () => {
+  it.each([
+    { uenv: "prgenv-gnu/24.11:v1" },
+    { uenv: "prgenv-gnu/24.11:v1,netcdf/1:v2:/opt/netcdf", view: "default,netcdf:modules" },
+    { uenv: `a/1:v1@sha256:${"a".repeat(64)}`, toolsUenv: "profiling/2024.1" },
+    { image: "registry.example.com:5000/hpc/app:1.2" },
+    { image: `hpc/app@sha256:${"0".repeat(64)}`, readOnly: true },
+  ])("takes %j", (environment) => expect(faults(environment)).toEqual([]));
+
+  it.each<[Partial<Environment>, RegExp]>([
+    [{ uenv: "../etc" }, /^environment.uenv: must be name/],
+    [{ uenv: "a b" }, /^environment.uenv: must be name/],
+    [{ uenv: "a:/etc" }, /^environment.uenv: must lie under/],
+    [{ uenv: "a:/opt/x,b:/opt/x/y" }, /^environment.uenv: has mount points that overlap/],
+    [{ uenv: Array.from({ length: 9 }, (_, i) => `i${i}`).join() }, /^environment.uenv: at most 8/],
+    [{ uenv: "a", image: "b" }, /^environment.image: does not go together/],
+    [{ view: "default" }, /^environment.view: needs a uenv/],
+    [{ uenv: "a", view: "a b" }, /^environment.view: names views/],
+    [{ image: "--privileged" }, /^environment.image: is not the name/],
+    [{ image: "a;rm" }, /^environment.image: is not the name/],
+    [{ toolsUenv: "a,b" }, /^environment.tools_uenv: must be name/],
+  ])("refuses %j", (environment, words) => expect(faults(environment)[0]).toMatch(words));
+});
+
+describe("mounts", () => {
+  it("takes paths, and the protocols of the book", () => {
+    const sources = ["/home/ada", "file:///data/x", "nfs://home/{user}", "s3://training-data/imagenet"];
+    expect(
+      faults(
+        {},
+        sources.map((source, i) => mount(`/data/${i}`, source)),
+      ),
+    ).toEqual([]);
+  });
+  it.each([
+    ["/data/../etc", "must not contain . or .."],
+    ["/data/./x", "must not contain . or .."],
+    ["data", "must be an absolute path"],
+    ["", "must be an absolute path"],
+    ["/data/", "must not end in / or contain //"],
+    ["/etc", "must lie under one of"],
+    ["/", "must not end in / or contain //"],
+    ["/dataset", "must lie under one of"],
+    ["/data/a,b", "must not contain commas"],
+  ])("refuses the target %j", (target, words) => {
+    const [first] = faults({}, [mount(target)]);
+    expect(first).toContain(`data.mounts[0].target: ${words}`);
+  });
+  it.each(["relative", "ftp://x/y", "/a/../b", ""])("refuses the source %j", (source) => {
+    expect(faults({}, [mount("/data/x", source)])[0]).toMatch(/^data.mounts\[0\].source/);
+  });
+  it("refuses mounts that overlap, and too many", () => {
+    expect(faults({}, [mount("/data/a"), mount("/data/a/b")])).toEqual([
+      "data.mounts[1].target: overlaps with that of another mount",
+    ]);
+    expect(
+      faults(
+        {},
+        Array.from({ length: 65 }, (_, i) => mount(`/data/${i}`)),
+      )[0],
+    ).toContain("more than 64");
+    expect(firstOverlap(["/a/b", "/a/bc"])).toBeNull();
+  });
+});
+
+it("ten thousand variables are refused with the limit", () => {
+  const variables = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`V${i}`, "x"]));
+  expect(faults({ variables })).toEqual(["environment.variables: must not have more than 1024"]);
+});
+
+it("names are split from mount points", () => {
+  expect(parseUenvs("a/1:v1:/opt/a,b")).toEqual([
+    { name: "a/1:v1", mount: "/opt/a" },
+    { name: "b", mount: "" },
+  ]);
+});
+
+it("only submissions that ask for software need servers of this version", () => {
+  const command = submit();
+  expect(versionNeeded(command)).toBe(1);
+  if (command.kind !== "allocation.submit") throw new Error("not a submission");
+  const asking = { ...command, spec: { ...command.spec, mounts: [mount("/data")] } };
+  expect(versionNeeded(asking)).toBe(2);
+});

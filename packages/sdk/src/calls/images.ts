@@ -1,0 +1,36 @@
+// The calls of ImageService: what the registry has, and what nodes keep of it.
+
+import type { Caller, CallOptions } from "../call.ts";
+import type { CacheAnswer, Image, ImageList, WhichNodes } from "../image-types.ts";
+import { queryString } from "../query.ts";
+
+export interface ImageCalls {
+  list(which?: { readonly filter?: string; readonly node?: string }, options?: CallOptions): Promise<ImageList>;
+  inspect(image: string, which?: { readonly node?: string }, options?: CallOptions): Promise<Image>;
+  /** Answers when each node has the image, or cannot have it. */
+  warm(image: string, where?: WhichNodes & { readonly sticky?: boolean }, options?: CallOptions): Promise<CacheAnswer>;
+  cache(where?: WhichNodes, options?: CallOptions): Promise<CacheAnswer>;
+  evict(image: string, where?: WhichNodes, options?: CallOptions): Promise<CacheAnswer>;
+}
+
+/** An image of many gigabytes may have to come first. */
+const WARM_TIMEOUT_MS = 310_000;
+
+export const imageCalls = (caller: Caller): ImageCalls => ({
+  list: (which = {}, options) =>
+    caller.json({ method: "GET", path: `/api/v1/images${queryString(which)}`, repeatable: true }, options),
+  inspect: (image, which = {}, options) =>
+    caller.json(
+      { method: "GET", path: `/api/v1/images/inspect${queryString({ image, ...which })}`, repeatable: true },
+      options,
+    ),
+  warm: (image, where = {}, options) =>
+    caller.json(
+      { method: "POST", path: "/api/v1/cache/warm", body: { image, ...where }, repeatable: true },
+      { timeoutMs: WARM_TIMEOUT_MS, ...options },
+    ),
+  cache: (where = {}, options) =>
+    caller.json({ method: "GET", path: `/api/v1/cache${queryString(where)}`, repeatable: true }, options),
+  evict: (image, where = {}, options) =>
+    caller.json({ method: "POST", path: "/api/v1/cache/evict", body: { image, ...where }, repeatable: true }, options),
+});
