@@ -22,10 +22,9 @@ import {
   cycle,
   explain,
   type Study,
-  SUGGESTION_LIMIT,
-  type Suggestion,
   snapshotFor,
-  sooner,
+  suggestions,
+  TRIAL_BUDGET_MS,
 } from "@lattice/scheduler";
 import { ProblemError, problemFromRefusal } from "@lattice/wire";
 import type { NumberedEvent } from "../api/control-plane.ts";
@@ -69,13 +68,6 @@ export interface InsightParts {
 
 /** A queue that nothing happens to is looked at at least this often; what is older is looked at anew. */
 const STUDY_AGE_MS = 35_000;
-/** For trials, per question: with the rest of an explanation it stays within what a person calls at once. */
-const TRIAL_BUDGET_MS = 20;
-/** Made in any case: what a small cluster is told must not depend on how busy the machine is. */
-const LEAST_TRIALS = 12;
-/** Nodes, and ten for each that waits: a cycle over more is not run again for a trial; that on its plan stands. */
-const CYCLE_TRIAL_SIZE = 3_000;
-
 interface Wanted {
   readonly id: AllocationId;
   readonly expected: Instant | null;
@@ -177,25 +169,18 @@ export function createInsight(parts: InsightParts): Insight {
       explanation,
       expected: expected ?? null,
       errorMs: estimates.typicalErrorMs(vcluster),
-      sooner: startsNow ? [] : suggestions(study, { id, expected: expected ?? null, spec: specOf(id) }),
+      sooner: startsNow ? [] : soonerFor(study, { id, expected: expected ?? null, spec: specOf(id) }),
     };
   }
 
-  function suggestions(study: Study, { id, expected, spec }: Wanted) {
+  function soonerFor(study: Study, { id, expected, spec }: Wanted) {
     const deadline = clock.worked() + TRIAL_BUDGET_MS;
-    const found: Suggestion[] = [];
-    const trials = sooner(study, id, {
+    return suggestions(study, id, {
       expected,
       others: spec === null ? [] : othersFor(study, spec),
-      ...(study.input.nodes.length + 10 * study.input.pending.length <= CYCLE_TRIAL_SIZE ? { cycle } : {}),
+      cycle,
+      mayGoOn: () => clock.worked() < deadline,
     });
-    let tried = 0;
-    for (const one of trials) {
-      tried += 1;
-      if (one !== null) found.push(one);
-      if (tried >= LEAST_TRIALS && clock.worked() >= deadline) break;
-    }
-    return found.sort((a, b) => a.startsAt - b.startsAt).slice(0, SUGGESTION_LIMIT);
   }
 
   /** Of other vClusters that would take it as it is. */
@@ -217,7 +202,7 @@ export function createInsight(parts: InsightParts): Insight {
       {
         now: at,
         snapshot: look(judged.vcluster, at),
-        sooner: (study, wanted) => suggestions(study, { ...wanted, spec }),
+        sooner: (study, wanted) => soonerFor(study, { ...wanted, spec }),
       },
     );
   }
