@@ -75,7 +75,7 @@ export function* sooner(study: Study, id: AllocationId, options: SoonerOptions):
     walltimeVariants(study, pending),
     constraintVariants(pending),
   ]) {
-    yield* firstThatHelps(study, variants, aim, options);
+    yield* thatHelp(study, variants, aim, options);
   }
   for (const other of options.others) {
     const { vcluster, backfillDepth } = other.input;
@@ -90,18 +90,19 @@ function isFirst({ input, decided }: Study, { at }: Found): boolean {
   return input.pending.every(({ id }, other) => other === at || placed.has(id) || decided.rest.compare(other, at) > 0);
 }
 
-/** In order; of a kind that is tried from the mildest change on, the first that helps is enough. */
+/** In order; of a kind that is tried from the mildest change on, each must help more than the one before. */
 interface Variants {
   readonly each: Iterable<Variant>;
   readonly one: boolean;
 }
 
-function* firstThatHelps(
+function* thatHelp(
   study: Study,
   { each, one }: Variants,
   { before, isBetter }: Aim,
   { cycle }: SoonerOptions,
 ): Generator<Suggestion | null> {
+  let soonest = Number.POSITIVE_INFINITY;
   for (const variant of each) {
     const onPlan = tryOnPlan(study, variant.pending, before);
     if (onPlan === null) {
@@ -109,9 +110,11 @@ function* firstThatHelps(
       continue;
     }
     const trial = cycle === undefined ? onPlan : tryByCycle(cycle, study.input, variant.pending);
-    const helps = trial !== null && isBetter(trial);
+    const helps = trial !== null && isBetter(trial) && trial.startsAt < soonest;
     yield helps ? suggestion(variant, trial, cycle === undefined ? "plan" : "cycle", study.input.now) : null;
-    if (helps && one) return;
+    if (!helps || !one) continue;
+    if (trial.now) return;
+    soonest = trial.startsAt;
   }
 }
 
