@@ -9,6 +9,7 @@ export type { Study } from "./explain/study.ts";
 export { durationText } from "./explain/words.ts";
 export { chooseGpus, type GpuChoice, linkFitness } from "./intra/gpus.ts";
 export { colocate, memoryLocality, type Spot } from "./intra/memory.ts";
+export { type Lenders, lendersTo } from "./lend/borrow.ts";
 export { EXPECTED_BACK_SOON, REASONS_LIMIT, REPORT_LIMIT, WALLTIME_GRACE } from "./limits.ts";
 export { createReuse, type Reuse } from "./machine/floor.ts";
 export { mayMakeRoom } from "./preempt/victims.ts";

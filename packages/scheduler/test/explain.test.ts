@@ -157,9 +157,10 @@ describe("sooner", () => {
         for (const { id } of given.pending) {
           if (study.decided.draft.placed.has(id)) continue;
           const onPlan = suggestionsFor(study, id).filter(({ startsNow }) => startsNow);
-          const whole = suggestionsFor(study, id, true).map(({ change }) => JSON.stringify(change));
+          // The cycle may find that a milder change of the same kind is enough.
+          const whole = suggestionsFor(study, id, true).filter(({ startsNow }) => startsNow);
           promised += onPlan.length;
-          kept += onPlan.filter(({ change }) => whole.includes(JSON.stringify(change))).length;
+          kept += onPlan.filter(({ kind }) => whole.some((other) => other.kind === kind)).length;
         }
       }),
       { numRuns: 150, seed: 7 },

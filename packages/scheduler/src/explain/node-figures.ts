@@ -137,7 +137,7 @@ function heldFor({ input, decided }: Study, job: Job, isWanted: (node: number) =
 }
 
 /** By kind of hardware, by state of nodes, and by name. */
-function failing(machine: Machine, { input: { constraints } }: Job): NodeFigures["failing"] {
+function failing(machine: Machine, { input: { constraints, borrowsFrom = [] } }: Job): NodeFigures["failing"] {
   const counts = new Map<string, number>();
   const count = (what: string, by: number): void => void counts.set(what, (counts.get(what) ?? 0) + by);
   const ofKind = new Int32Array(machine.kinds.length);
@@ -149,6 +149,7 @@ function failing(machine: Machine, { input: { constraints } }: Job): NodeFigures
   }
   const byHardware = { ...constraints, excludedNodes: [] };
   for (const [kind, node] of machine.kinds.entries()) {
+    if (node.lender !== undefined && !borrowsFrom.includes(node.lender)) count("not_lent", ofKind[kind] as number);
     for (const { kind: what } of shortfalls(byHardware, node.id, node)) count(NAMES[what], ofKind[kind] as number);
   }
   const excluded = constraints.excludedNodes.filter((id) => machine.indexOf.has(id)).length;

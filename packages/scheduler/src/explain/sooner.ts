@@ -4,7 +4,8 @@
 
 import type { AllocationId, Instant, VClusterId } from "@lattice/core";
 import type { CycleInput, CycleResult, PendingInput } from "../cycle-types.ts";
-import { type Found, findIn, type Study } from "./study.ts";
+import { totalMilli } from "../score/score.ts";
+import { type Found, findIn, jobIn, type Study } from "./study.ts";
 import { type Trial, tryByCycle, tryOnPlan } from "./trial.ts";
 import { type Variant, walltimesBefore, withNodes, withoutConstraints, withWalltime } from "./variants.ts";
 import { durationText } from "./words.ts";
@@ -75,12 +76,14 @@ export function* sooner(study: Study, id: AllocationId, options: SoonerOptions):
     walltimeVariants(study, pending),
     constraintVariants(pending),
   ]) {
-    yield* thatHelp(study, variants, aim, options);
+    yield* thatHelp(study, pending, variants, aim, options);
   }
   for (const other of options.others) {
     const { vcluster, backfillDepth } = other.input;
     if (backfillDepth === 0 && other.decided.waiting.length > 0) continue;
-    const trial = tryOnPlan(other, pending, aim.before);
+    // Who lends to this vCluster need not lend to the other.
+    const { borrowsFrom: _, ...plain } = pending;
+    const trial = tryOnPlan(other, plain, aim.before);
     yield trial === null ? null : suggestion(inVCluster(vcluster), trial, "plan", study.input.now);
   }
 }
@@ -98,14 +101,17 @@ interface Variants {
 
 function* thatHelp(
   study: Study,
+  original: PendingInput,
   { each, one }: Variants,
   { before, isBetter }: Aim,
   { cycle }: SoonerOptions,
 ): Generator<Suggestion | null> {
+  const total = totalOf(study, original);
   let soonest = Number.POSITIVE_INFINITY;
   for (const variant of each) {
     const onPlan = tryOnPlan(study, variant.pending, before);
-    if (onPlan === null) {
+    // One that falls back in the queue may be overtaken by those that its original held off: only a cycle can tell.
+    if (onPlan === null || (cycle === undefined && totalOf(study, variant.pending) < total)) {
       yield null;
       continue;
     }
@@ -117,6 +123,9 @@ function* thatHelp(
     soonest = trial.startsAt;
   }
 }
+
+const totalOf = ({ input, decided }: Study, pending: PendingInput): number =>
+  input.fifo ? 0 : totalMilli(decided.basis, jobIn(decided, pending, input));
 
 /** From nearly all nodes down to one, in steps that halve. */
 function nodeVariants({ decided }: Study, pending: PendingInput): Variants {

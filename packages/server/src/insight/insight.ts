@@ -21,6 +21,7 @@ import {
   conclude,
   cycle,
   explain,
+  lendersTo,
   type Study,
   snapshotFor,
   suggestions,
@@ -62,6 +63,8 @@ export interface InsightParts {
   /** Null: a fingerprint is never too old. */
   readonly fingerprintWindow: Duration | null;
   readonly observeError: ObserveError;
+  /** Over which use counts towards budgets and shares. */
+  readonly budgetDays: number;
   /** Whether a first submission makes its tenant. */
   readonly createTenants: boolean;
 }
@@ -121,6 +124,7 @@ export function createInsight(parts: InsightParts): Insight {
     return {
       previous: cycles.get(vcluster)?.reservations ?? [],
       foreign: foreignReservations(parts.view(), cycles, vcluster, at),
+      budgetDays: parts.budgetDays,
       ...measured(at),
     };
   }
@@ -202,6 +206,7 @@ export function createInsight(parts: InsightParts): Insight {
       {
         now: at,
         snapshot: look(judged.vcluster, at),
+        lenders: lendersTo(parts.view(), judged.vcluster),
         sooner: (study, wanted) => soonerFor(study, { ...wanted, spec }),
       },
     );

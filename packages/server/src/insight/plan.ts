@@ -7,6 +7,7 @@ import {
   conclude,
   type Explanation,
   explain,
+  type Lenders,
   pendingInput,
   type Study,
   type Suggestion,
@@ -19,6 +20,8 @@ const PLANNED = "9007199254740991" as AllocationId;
 export interface PlanParts {
   readonly now: Instant;
   readonly snapshot: CycleInput;
+  /** On whose nodes it might run as well. */
+  readonly lenders: Lenders | null;
   readonly sooner: (
     study: Study,
     wanted: { readonly id: AllocationId; readonly expected: Instant | null },
@@ -27,9 +30,9 @@ export interface PlanParts {
 
 export function planFor(
   { spec, user }: { readonly spec: AllocationSpec; readonly user: UserName },
-  { now, snapshot, sooner }: PlanParts,
+  { now, snapshot, lenders, sooner }: PlanParts,
 ): Planned {
-  const input = withOneMore(snapshot, { spec, user, now });
+  const input = withOneMore(snapshot, { spec, user, now, lenders });
   const { result, study } = conclude({ ...input, report: "full" });
   const placement = result.placements.find(({ allocation }) => allocation === PLANNED);
   const reservation = result.reservations.find(({ allocation }) => allocation === PLANNED);
@@ -56,9 +59,10 @@ interface Asked {
   readonly spec: AllocationSpec;
   readonly user: UserName;
   readonly now: Instant;
+  readonly lenders: Lenders | null;
 }
 
-function withOneMore(input: CycleInput, { spec, user, now }: Asked): CycleInput {
+function withOneMore(input: CycleInput, { spec, user, now, lenders }: Asked): CycleInput {
   const record: Allocation = {
     id: PLANNED,
     user,
@@ -71,8 +75,7 @@ function withOneMore(input: CycleInput, { spec, user, now }: Asked): CycleInput 
     scores: {},
     backfilled: false,
   };
-  // Planned on what the vCluster has of its own: whether others lend is known once it is submitted.
-  const pending = pendingInput(record, null);
+  const pending = pendingInput(record, lenders);
   const known = input.tenants.some(({ id }) => id === spec.tenant);
   const newcomer = {
     id: spec.tenant,

@@ -84,6 +84,7 @@ const parts = {
   reachable: () => true,
   introduced: (node: NodeId) => (node === "old" ? instant(0) : instant(9_000)),
   observeError: () => undefined,
+  budgetDays: 90,
   createTenants: true,
 };
 
