@@ -21,7 +21,6 @@ import {
   conclude,
   cycle,
   explain,
-  lendersTo,
   type Study,
   snapshotFor,
   suggestions,
@@ -32,10 +31,11 @@ import type { NumberedEvent } from "../api/control-plane.ts";
 import type { Clock } from "../clock.ts";
 import { foreignReservations } from "../controllers/schedule/memory.ts";
 import { createEstimateRecord, type ObserveError } from "./estimate-record.ts";
-import { planFor } from "./plan.ts";
+import { planFor, plannedRecord } from "./plan.ts";
 import type { AnswerTo, Explained, Planned, Question, QuestionKind } from "./question.ts";
 import { createReservationLog } from "./reservation-log.ts";
 import { createSignalStore } from "./signals.ts";
+import { viewWith } from "./view-with.ts";
 
 export interface Insight {
   /** The newest cycle of each vCluster, as told. */
@@ -142,8 +142,8 @@ export function createInsight(parts: InsightParts): Insight {
     };
   }
 
-  function look(vcluster: VCluster, at: Instant): CycleInput {
-    return snapshotFor(parts.view(), vcluster, at, parts.reachable, beyond(vcluster.id, at));
+  function look(vcluster: VCluster, at: Instant, view = parts.view()): CycleInput {
+    return snapshotFor(view, vcluster, at, parts.reachable, beyond(vcluster.id, at));
   }
 
   function explained(id: AllocationId): Explained | null {
@@ -201,14 +201,11 @@ export function createInsight(parts: InsightParts): Insight {
     const at = now();
     const judged = judgeSubmission(parts.view(), { spec, createTenant: parts.createTenants }, at);
     if (judged.kind === "rejected") throw ProblemError.of(problemFromRefusal(judged.refusal));
-    return planFor(
-      { spec, user },
-      {
-        now: at,
-        snapshot: look(judged.vcluster, at),
-        lenders: lendersTo(parts.view(), judged.vcluster),
-        sooner: (study, wanted) => soonerFor(study, { ...wanted, spec }),
-      },
-    );
+    const view = viewWith(parts.view(), plannedRecord(spec, user, at), judged.tenant);
+    return planFor({
+      now: at,
+      snapshot: look(judged.vcluster, at, view),
+      sooner: (study, wanted) => soonerFor(study, { ...wanted, spec }),
+    });
   }
 }
