@@ -78,6 +78,15 @@ describe("explain", () => {
     ]);
   });
 
+  test("tells fair share by the use of late, where that is known", () => {
+    const tenants = [tenant("physics", { fairShareMilli: 250, usedShareMilli: 100 })];
+    const wants = job(1, { nodes: 9 });
+    const told = explain(studyOf(input({ nodes: machine, pending: [wants], releases, tenants })), wants.id);
+    expect(told?.tenant[0]).toMatch(
+      /^Tenant physics had 10 % of what all have used lately, its fair share is 25 %: it is below/,
+    );
+  });
+
   test("foreign reservations are named by their vCluster", () => {
     const foreign = [
       {
