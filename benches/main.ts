@@ -16,6 +16,7 @@ import { schedulerGap } from "./scheduler-gap.ts";
 import { startLatency } from "./start-latency.ts";
 import { submitGrpc, submitRest } from "./submit.ts";
 import { throughput } from "./throughput.ts";
+import { why } from "./why.ts";
 
 const benches: Readonly<Record<string, Bench>> = {
   "submit-rest": submitRest,
@@ -34,6 +35,7 @@ const benches: Readonly<Record<string, Bench>> = {
   replay,
   scheduler,
   "scheduler-gap": schedulerGap,
+  why,
   "replay-quality": replayQuality,
 };
 

@@ -7,7 +7,7 @@ import { build } from "esbuild";
 import { root } from "../tests/harness/program.ts";
 
 /** What it printed; an error when it failed. */
-export async function measureScheduler<T>(what: "cycles" | "gaps", given: unknown): Promise<T> {
+export async function measureScheduler<T>(what: "cycles" | "gaps" | "why", given: unknown): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "lattice-bench-"));
   const outfile = join(folder, "measure.mjs");
   try {

@@ -158,6 +158,19 @@ describe("JSON lines", () => {
     ]);
   });
 
+  it("a capture that was begun anew repeats itself: the first submission stands, the last word about a node", () => {
+    const node = (id: string, cores: number) => JSON.stringify({ type: "node", node: { id, cpu_cores: cores } });
+    const twice = submit(3, { id: "a", nodes: 1, walltime: "1h" });
+    const text = [node("n1", 1), node("n2", 1), twice, node("n1", 8), twice].join("\n");
+    const trace = readTrace(write("anew.jsonl", text), { nodes: null, jobs: null });
+    expect(trace.nodes).toBe(2);
+    expect(trace.machine.map(({ id, cpuCores }) => [id, cpuCores])).toEqual([
+      ["n1", 8],
+      ["n2", 1],
+    ]);
+    expect(jobsOf(trace)).toHaveLength(1);
+  });
+
   it("reads the cluster it was captured on, and what jobs ask of it", () => {
     const text = [
       JSON.stringify({ type: "vcluster", vcluster: { name: "ml", scheduler: "ml_training", weights: { energy: 2 } } }),

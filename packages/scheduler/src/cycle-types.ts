@@ -114,6 +114,7 @@ export type PendingReasonCode =
   | "power" // starting it would exceed the power budget
   | "storage" // starting it would exceed the storage bandwidth
   | "topology" // free nodes are spread over too many groups, or over several conformance groups
+  | "preempting" // room is being made for it
   | "priority" // behind others in the queue
   | "not_considered"; // beyond what one cycle looks at
 

@@ -3,7 +3,7 @@ export { type Concluded, conclude, cycle, reasonsFor } from "./cycle.ts";
 export type * from "./cycle-types.ts";
 export { type Explanation, explain } from "./explain/explanation.ts";
 export type { BusyWith, HeldFor, NodeFigures } from "./explain/node-figures.ts";
-export { type SoonerOptions, SUGGESTION_LIMIT, type Suggestion, sooner } from "./explain/sooner.ts";
+export { type SoonerOptions, type Suggestion, sooner, suggestions, TRIAL_BUDGET_MS } from "./explain/sooner.ts";
 export type { Ahead, QueueStanding } from "./explain/standing.ts";
 export type { Study } from "./explain/study.ts";
 export { durationText } from "./explain/words.ts";
@@ -13,4 +13,4 @@ export { EXPECTED_BACK_SOON, REASONS_LIMIT, REPORT_LIMIT, WALLTIME_GRACE } from 
 export { createReuse, type Reuse } from "./machine/floor.ts";
 export { mayMakeRoom } from "./preempt/victims.ts";
 export type * from "./signals.ts";
-export { type Beyond, nothingToDo, pendingInput, type Reachable, snapshotFor } from "./snapshot.ts";
+export { type Beyond, nothingToDo, type Reachable, snapshotFor } from "./snapshot.ts";

@@ -9,11 +9,12 @@ import { choose } from "./place/choose.ts";
 import { sweep } from "./profile.ts";
 import { openAt, takeAt } from "./supply.ts";
 
-/** Null when no known release brings enough nodes back. */
-export function reserve(draft: Draft, job: Job): Held | null {
+/** Null when no known release brings enough nodes back, or none before the instant that is of any use. */
+export function reserve(draft: Draft, job: Job, before = Number.POSITIVE_INFINITY): Held | null {
   let found: Held | null = null;
   const ask = askOf(draft.machine, job, job.least, draft.tiers);
   sweep(draft, job, (startsAt, supply) => {
+    if (startsAt >= before) return true;
     if (draft.budgets !== null && draft.budgets.most(job, job.least, startsAt, startsAt + job.occupies) < job.least) {
       return false;
     }

@@ -137,8 +137,7 @@ function releaseOf({ id, phase, spec }: Allocation): ReleaseInput | null {
   }
 }
 
-/** One that waits, as a cycle sees it. */
-export function pendingInput(record: Allocation, lenders: Lenders | null): PendingInput {
+function pendingInput(record: Allocation, lenders: Lenders | null): PendingInput {
   const { id, spec, submittedAt, attempt: last } = record;
   const borrowsFrom = lenders?.openTo(record) ?? null;
   const { minNodes, maxNodes } = spec.resources;

@@ -95,6 +95,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     introduced: hub.introduced,
     fingerprintWindow: config.scheduler.fingerprintWindow,
     observeError: metrics.estimateError,
+    budgetDays: config.scheduling.budgetPeriodDays,
     createTenants: config.api.autoCreateTenants,
   });
   replica.feed.onEvents(insight.saw);

@@ -2,7 +2,7 @@
 // stands. All from one kept cycle, so that the figures agree with each other and with what the cycle did.
 
 import type { AllocationId, Instant, LogIndex, VClusterId } from "@lattice/core";
-import type { PendingReason } from "../cycle-types.ts";
+import type { CycleResult, PendingReason } from "../cycle-types.ts";
 import { explainer } from "../explain.ts";
 import type { Job } from "../job.ts";
 import { type NodeFigures, nodeFigures } from "./node-figures.ts";
@@ -47,7 +47,7 @@ export function explain(study: Study, id: AllocationId): Explanation | null {
 
 /** What the cycle gives as reasons, and what else stands in the way although it is not the first thing to change. */
 function causes(
-  { decided }: Study,
+  { decided, result }: Study,
   job: Job,
   { nodes, queue }: { readonly nodes: NodeFigures; readonly queue: QueueStanding },
 ): readonly PendingReason[] {
@@ -64,7 +64,16 @@ function causes(
       ahead === 1 ? "1 allocation is ahead of it in the queue." : `${ahead} allocations are ahead of it in the queue.`;
     more.push({ code: "priority", text });
   }
-  return [...told, ...more];
+  return [...preempting(result, job), ...told, ...more];
+}
+
+/** Others are asked to stop for it. */
+function preempting({ preemptions }: CycleResult, { input: { id } }: Job): PendingReason[] {
+  const found = preemptions.find(({ allocation }) => allocation === id);
+  if (found === undefined) return [];
+  const { victims, nodes } = found;
+  const who = victims.length === 1 ? "1 allocation is" : `${victims.length} allocations are`;
+  return [{ code: "preempting", text: `${who} stopped to make room for it on ${nodesText(nodes.length)}.` }];
 }
 
 /** Without ids: who may see whom is not known here. */

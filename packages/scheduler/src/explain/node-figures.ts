@@ -5,6 +5,7 @@
 import {
   type AllocationId,
   type Instant,
+  type NodeId,
   type Shortfall,
   shortfalls,
   type TenantId,
@@ -79,38 +80,44 @@ export function nodeFigures(study: Study, job: Job): NodeFigures {
   };
 }
 
-function busyWith({ input, decided, result }: Study, isMatching: (node: number) => boolean): BusyWith[] {
-  const { indexOf } = decided.draft.machine;
+function busyWith(study: Study, isMatching: (node: number) => boolean): BusyWith[] {
   const of = new Map<AllocationId, BusyWith>();
-  const add = (one: BusyWith): void => {
-    const known = of.get(one.allocation);
-    of.set(one.allocation, known === undefined ? one : { ...known, nodes: known.nodes + one.nodes });
-  };
-  const count = (ids: readonly string[]): number => {
+  for (const { numbers, ...taken } of takenIn(study)) {
     let nodes = 0;
-    for (const id of ids) {
-      const node = indexOf.get(id as NodeInput["id"]);
-      if (node !== undefined && isMatching(node)) nodes += 1;
-    }
-    return nodes;
-  };
-  for (const { allocation, nodes: ids, endsAt, tenant = null } of input.releases) {
-    const nodes = count(ids);
-    if (nodes > 0) add({ allocation, tenant, nodes, until: endsAt });
-  }
-  if (result.placements.length > 0) {
-    const asked = new Map(input.pending.map((pending) => [pending.id, pending]));
-    for (const { allocation, nodes: ids } of result.placements) {
-      const nodes = count(ids);
-      const pending = asked.get(allocation);
-      const { walltime = null, tenant = null } = pending ?? {};
-      if (nodes > 0) {
-        add({ allocation, tenant, nodes, until: walltime === null ? null : ((input.now + walltime) as Instant) });
-      }
-    }
+    for (const node of numbers) if (isMatching(node)) nodes += 1;
+    if (nodes === 0) continue;
+    const known = of.get(taken.allocation);
+    of.set(taken.allocation, { ...taken, nodes: nodes + (known?.nodes ?? 0) });
   }
   return [...of.values()].sort((a, b) => b.nodes - a.nodes || (a.allocation < b.allocation ? -1 : 1));
 }
+
+type Taken = Omit<BusyWith, "nodes"> & { readonly numbers: readonly number[] };
+
+/** Who has which nodes, by number: worked out once for all who ask about one cycle. */
+function takenIn(study: Study): readonly Taken[] {
+  const known = taken.get(study);
+  if (known !== undefined) return known;
+  const { input, result, decided } = study;
+  const { indexOf } = decided.draft.machine;
+  const numbersOf = (ids: readonly NodeId[]): number[] => ids.flatMap((id) => indexOf.get(id) ?? []);
+  const made: Taken[] = input.releases.map(({ allocation, nodes, endsAt, tenant = null }) => ({
+    allocation,
+    tenant,
+    until: endsAt,
+    numbers: numbersOf(nodes),
+  }));
+  const asked = new Map(result.placements.length === 0 ? [] : input.pending.map((pending) => [pending.id, pending]));
+  for (const { allocation, nodes } of result.placements) {
+    const { walltime = null, tenant = null } = asked.get(allocation) ?? {};
+    const until = walltime === null ? null : ((input.now + walltime) as Instant);
+    made.push({ allocation, tenant, until, numbers: numbersOf(nodes) });
+  }
+  taken.set(study, made);
+  return made;
+}
+
+const taken = new WeakMap<Study, readonly Taken[]>();
 
 function heldFor({ input, decided }: Study, job: Job, isWanted: (node: number) => boolean): HeldFor[] {
   const { draft } = decided;
@@ -130,7 +137,7 @@ function heldFor({ input, decided }: Study, job: Job, isWanted: (node: number) =
 }
 
 /** By kind of hardware, by state of nodes, and by name. */
-function failing(machine: Machine, { input: { constraints } }: Job): NodeFigures["failing"] {
+function failing(machine: Machine, { input: { constraints, borrowsFrom = [] } }: Job): NodeFigures["failing"] {
   const counts = new Map<string, number>();
   const count = (what: string, by: number): void => void counts.set(what, (counts.get(what) ?? 0) + by);
   const ofKind = new Int32Array(machine.kinds.length);
@@ -142,6 +149,7 @@ function failing(machine: Machine, { input: { constraints } }: Job): NodeFigures
   }
   const byHardware = { ...constraints, excludedNodes: [] };
   for (const [kind, node] of machine.kinds.entries()) {
+    if (node.lender !== undefined && !borrowsFrom.includes(node.lender)) count("not_lent", ofKind[kind] as number);
     for (const { kind: what } of shortfalls(byHardware, node.id, node)) count(NAMES[what], ofKind[kind] as number);
   }
   const excluded = constraints.excludedNodes.filter((id) => machine.indexOf.has(id)).length;

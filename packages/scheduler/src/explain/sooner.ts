@@ -4,7 +4,8 @@
 
 import type { AllocationId, Instant, VClusterId } from "@lattice/core";
 import type { CycleInput, CycleResult, PendingInput } from "../cycle-types.ts";
-import { findIn, type Study } from "./study.ts";
+import { totalMilli } from "../score/score.ts";
+import { type Found, findIn, jobIn, type Study } from "./study.ts";
 import { type Trial, tryByCycle, tryOnPlan } from "./trial.ts";
 import { type Variant, walltimesBefore, withNodes, withoutConstraints, withWalltime } from "./variants.ts";
 import { durationText } from "./words.ts";
@@ -35,51 +36,96 @@ export const SUGGESTION_LIMIT = 5;
 const LEAST_GAIN_MS = 60_000;
 const LEAST_GAIN_SHARE = 0.1;
 
+/** For the trials of one question: with the rest of an explanation it stays within what a person calls at once. */
+export const TRIAL_BUDGET_MS = 20;
+
+/** Made in any case: what a small cluster is told must not depend on how busy the machine is. */
+const LEAST_TRIALS = 12;
+/** Nodes, and ten for each that waits: a cycle over more is not run again for a trial; that on its plan stands. */
+const CYCLE_TRIAL_SIZE = 3_000;
+
+/** As many trials as time allows; the best of what helps, soonest first. */
+export function suggestions(
+  study: Study,
+  id: AllocationId,
+  options: SoonerOptions & { readonly mayGoOn: () => boolean },
+): Suggestion[] {
+  const found: Suggestion[] = [];
+  const { nodes, pending } = study.input;
+  const isSmall = nodes.length + 10 * pending.length <= CYCLE_TRIAL_SIZE;
+  const { cycle, ...rest } = options;
+  let tried = 0;
+  for (const one of sooner(study, id, isSmall && cycle !== undefined ? { ...rest, cycle } : rest)) {
+    tried += 1;
+    if (one !== null) found.push(one);
+    if (tried >= LEAST_TRIALS && !options.mayGoOn()) break;
+  }
+  return found.sort((a, b) => a.startsAt - b.startsAt).slice(0, SUGGESTION_LIMIT);
+}
+
 /** Yields after every trial: a change that helps, or null. */
 export function* sooner(study: Study, id: AllocationId, options: SoonerOptions): Generator<Suggestion | null> {
   const found = findIn(study, id);
   if (found === null) return;
   const { input: pending } = found.job;
-  const isBetter = betterThan(study, id, options);
+  // Without backfill nobody overtakes whoever waits ahead, and the plan alone does not show that.
+  if (options.cycle === undefined && study.input.backfillDepth === 0 && !isFirst(study, found)) return;
+  const aim = aimOf(study, id, options);
   for (const variants of [
     nodeVariants(study, pending),
     walltimeVariants(study, pending),
     constraintVariants(pending),
   ]) {
-    yield* firstThatHelps(study, variants, isBetter, options);
+    yield* thatHelp(study, pending, variants, aim, options);
   }
   for (const other of options.others) {
-    const { vcluster } = other.input;
-    const trial = tryOnPlan(other, pending);
-    const helps = trial !== null && isBetter(trial);
-    yield helps ? suggestion(inVCluster(vcluster), trial, "plan", study.input.now) : null;
+    const { vcluster, backfillDepth } = other.input;
+    if (backfillDepth === 0 && other.decided.waiting.length > 0) continue;
+    // Who lends to this vCluster need not lend to the other.
+    const { borrowsFrom: _, ...plain } = pending;
+    const trial = tryOnPlan(other, plain, aim.before);
+    yield trial === null ? null : suggestion(inVCluster(vcluster), trial, "plan", study.input.now);
   }
 }
 
-/** In order; of a kind that is tried from the mildest change on, the first that helps is enough. */
+function isFirst({ input, decided }: Study, { at }: Found): boolean {
+  const { placed } = decided.draft;
+  return input.pending.every(({ id }, other) => other === at || placed.has(id) || decided.rest.compare(other, at) > 0);
+}
+
+/** In order; of a kind that is tried from the mildest change on, each must help more than the one before. */
 interface Variants {
   readonly each: Iterable<Variant>;
   readonly one: boolean;
 }
 
-function* firstThatHelps(
+function* thatHelp(
   study: Study,
+  original: PendingInput,
   { each, one }: Variants,
-  isBetter: (trial: Trial) => boolean,
+  { before, isBetter }: Aim,
   { cycle }: SoonerOptions,
 ): Generator<Suggestion | null> {
+  const total = totalOf(study, original);
+  let soonest = Number.POSITIVE_INFINITY;
   for (const variant of each) {
-    const onPlan = tryOnPlan(study, variant.pending);
-    if (onPlan === null || !isBetter(onPlan)) {
+    const onPlan = tryOnPlan(study, variant.pending, before);
+    // One that falls back in the queue may be overtaken by those that its original held off: only a cycle can tell.
+    if (onPlan === null || (cycle === undefined && totalOf(study, variant.pending) < total)) {
       yield null;
       continue;
     }
     const trial = cycle === undefined ? onPlan : tryByCycle(cycle, study.input, variant.pending);
-    const helps = trial !== null && isBetter(trial);
+    const helps = trial !== null && isBetter(trial) && trial.startsAt < soonest;
     yield helps ? suggestion(variant, trial, cycle === undefined ? "plan" : "cycle", study.input.now) : null;
-    if (helps && one) return;
+    if (!helps || !one) continue;
+    if (trial.now) return;
+    soonest = trial.startsAt;
   }
 }
+
+const totalOf = ({ input, decided }: Study, pending: PendingInput): number =>
+  input.fifo ? 0 : totalMilli(decided.basis, jobIn(decided, pending, input));
 
 /** From nearly all nodes down to one, in steps that halve. */
 function nodeVariants({ decided }: Study, pending: PendingInput): Variants {
@@ -102,13 +148,21 @@ function walltimeVariants({ input, decided }: Study, pending: PendingInput): Var
 
 const constraintVariants = (pending: PendingInput): Variants => ({ each: withoutConstraints(pending), one: false });
 
+interface Aim {
+  /** A start on the plan is of use before this; now or earlier: only a start now is. */
+  readonly before: number;
+  /** For whole cycles. */
+  readonly isBetter: (trial: Trial) => boolean;
+}
+
 /** A start that is only expected is compared with one that is only expected, never with a certain one. */
-function betterThan({ input, result }: Study, id: AllocationId, { expected }: SoonerOptions) {
+function aimOf({ input, result }: Study, id: AllocationId, { expected }: SoonerOptions): Aim {
+  if (expected === null) return { before: Number.POSITIVE_INFINITY, isBetter: () => true };
   const reserved = result.reservations.some(({ allocation }) => allocation === id);
-  const gain = expected === null ? 0 : Math.max(LEAST_GAIN_MS, LEAST_GAIN_SHARE * (expected - input.now));
-  return ({ startsAt, now, certain }: Trial): boolean => {
-    if (now || expected === null) return true;
-    return (reserved || !certain) && startsAt <= expected - gain;
+  const latest = expected - Math.max(LEAST_GAIN_MS, LEAST_GAIN_SHARE * (expected - input.now));
+  return {
+    before: reserved ? latest : input.now,
+    isBetter: ({ startsAt, now, certain }) => now || ((reserved || !certain) && startsAt <= latest),
   };
 }
 

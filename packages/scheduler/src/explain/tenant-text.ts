@@ -25,11 +25,13 @@ function limits({ id, nodesInUse, running, maxNodes, maxConcurrentAllocations }:
   return sentences;
 }
 
-function fairShare({ id, nodesInUse, fairShareMilli }: TenantInput, cluster: number): string[] {
+function fairShare({ id, nodesInUse, fairShareMilli, usedShareMilli }: TenantInput, cluster: number): string[] {
   if (cluster === 0 || fairShareMilli <= 0) return [];
   const target = fairShareMilli / 1000;
-  const used = nodesInUse / cluster;
-  const stands = `Tenant ${id} uses ${percent(used)} of the cluster now, its fair share is ${percent(target)}`;
+  const used = usedShareMilli === undefined ? nodesInUse / cluster : usedShareMilli / 1000;
+  const uses = usedShareMilli === undefined ? "uses" : "had";
+  const of = usedShareMilli === undefined ? "of the cluster now" : "of what all have used lately";
+  const stands = `Tenant ${id} ${uses} ${percent(used)} ${of}, its fair share is ${percent(target)}`;
   if (used >= target) return [`${stands}: it is above its share, so its work gets no lead from fair share.`];
   return [`${stands}: it is below its share, which moves its work forward in the queue.`];
 }

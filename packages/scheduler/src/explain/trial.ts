@@ -17,8 +17,8 @@ export interface Trial {
   readonly certain: boolean;
 }
 
-/** Null: it would not start at all, as far as anyone can see. */
-export function tryOnPlan({ input, decided }: Study, changed: PendingInput): Trial | null {
+/** Null: it would not start before that instant, as far as anyone can see. */
+export function tryOnPlan({ input, decided }: Study, changed: PendingInput, before: number): Trial | null {
   const { draft, ledger } = decided;
   const job = jobOf(draft.machine, changed, input.signals);
   const headroom = ledger.headroom(changed.tenant, job.least);
@@ -27,7 +27,7 @@ export function tryOnPlan({ input, decided }: Study, changed: PendingInput): Tri
     if (startNow(draft, job, Math.min(changed.maxNodes, headroom)) !== null) {
       return { startsAt: draft.now, now: true, certain: true };
     }
-    const held = reserve(draft, job);
+    const held = before <= draft.now ? null : reserve(draft, job, before);
     return held === null ? null : { startsAt: held.startsAt, now: false, certain: true };
   });
 }

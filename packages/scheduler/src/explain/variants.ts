@@ -68,6 +68,11 @@ export function withoutConstraints(pending: PendingInput): Variant[] {
   if (constraints.requireUnifiedMemory === true) {
     drop("require_unified_memory", "nodes without unified memory as well", { requireUnifiedMemory: false });
   }
+  if (pending.maxGroups !== undefined) {
+    const { maxGroups, ...wider } = pending;
+    const text = `more than ${maxGroups === 1 ? "one group" : `${maxGroups} groups`}`;
+    variants.push({ kind: "constraint", text, change: { "constraints.max_groups": "" }, pending: wider });
+  }
   return variants.slice(0, CONSTRAINT_LIMIT);
 }
 

@@ -22,20 +22,20 @@ import {
   cycle,
   explain,
   type Study,
-  SUGGESTION_LIMIT,
-  type Suggestion,
   snapshotFor,
-  sooner,
+  suggestions,
+  TRIAL_BUDGET_MS,
 } from "@lattice/scheduler";
 import { ProblemError, problemFromRefusal } from "@lattice/wire";
 import type { NumberedEvent } from "../api/control-plane.ts";
 import type { Clock } from "../clock.ts";
 import { foreignReservations } from "../controllers/schedule/memory.ts";
 import { createEstimateRecord, type ObserveError } from "./estimate-record.ts";
-import { planFor } from "./plan.ts";
+import { planFor, plannedRecord } from "./plan.ts";
 import type { AnswerTo, Explained, Planned, Question, QuestionKind } from "./question.ts";
 import { createReservationLog } from "./reservation-log.ts";
 import { createSignalStore } from "./signals.ts";
+import { viewWith } from "./view-with.ts";
 
 export interface Insight {
   /** The newest cycle of each vCluster, as told. */
@@ -63,19 +63,14 @@ export interface InsightParts {
   /** Null: a fingerprint is never too old. */
   readonly fingerprintWindow: Duration | null;
   readonly observeError: ObserveError;
+  /** Over which use counts towards budgets and shares. */
+  readonly budgetDays: number;
   /** Whether a first submission makes its tenant. */
   readonly createTenants: boolean;
 }
 
 /** A queue that nothing happens to is looked at at least this often; what is older is looked at anew. */
 const STUDY_AGE_MS = 35_000;
-/** For trials, per question: with the rest of an explanation it stays within what a person calls at once. */
-const TRIAL_BUDGET_MS = 20;
-/** Made in any case: what a small cluster is told must not depend on how busy the machine is. */
-const LEAST_TRIALS = 12;
-/** Nodes, and ten for each that waits: a cycle over more is not run again for a trial; that on its plan stands. */
-const CYCLE_TRIAL_SIZE = 3_000;
-
 interface Wanted {
   readonly id: AllocationId;
   readonly expected: Instant | null;
@@ -129,6 +124,7 @@ export function createInsight(parts: InsightParts): Insight {
     return {
       previous: cycles.get(vcluster)?.reservations ?? [],
       foreign: foreignReservations(parts.view(), cycles, vcluster, at),
+      budgetDays: parts.budgetDays,
       ...measured(at),
     };
   }
@@ -146,8 +142,8 @@ export function createInsight(parts: InsightParts): Insight {
     };
   }
 
-  function look(vcluster: VCluster, at: Instant): CycleInput {
-    return snapshotFor(parts.view(), vcluster, at, parts.reachable, beyond(vcluster.id, at));
+  function look(vcluster: VCluster, at: Instant, view = parts.view()): CycleInput {
+    return snapshotFor(view, vcluster, at, parts.reachable, beyond(vcluster.id, at));
   }
 
   function explained(id: AllocationId): Explained | null {
@@ -177,25 +173,18 @@ export function createInsight(parts: InsightParts): Insight {
       explanation,
       expected: expected ?? null,
       errorMs: estimates.typicalErrorMs(vcluster),
-      sooner: startsNow ? [] : suggestions(study, { id, expected: expected ?? null, spec: specOf(id) }),
+      sooner: startsNow ? [] : soonerFor(study, { id, expected: expected ?? null, spec: specOf(id) }),
     };
   }
 
-  function suggestions(study: Study, { id, expected, spec }: Wanted) {
+  function soonerFor(study: Study, { id, expected, spec }: Wanted) {
     const deadline = clock.worked() + TRIAL_BUDGET_MS;
-    const found: Suggestion[] = [];
-    const trials = sooner(study, id, {
+    return suggestions(study, id, {
       expected,
       others: spec === null ? [] : othersFor(study, spec),
-      ...(study.input.nodes.length + 10 * study.input.pending.length <= CYCLE_TRIAL_SIZE ? { cycle } : {}),
+      cycle,
+      mayGoOn: () => clock.worked() < deadline,
     });
-    let tried = 0;
-    for (const one of trials) {
-      tried += 1;
-      if (one !== null) found.push(one);
-      if (tried >= LEAST_TRIALS && clock.worked() >= deadline) break;
-    }
-    return found.sort((a, b) => a.startsAt - b.startsAt).slice(0, SUGGESTION_LIMIT);
   }
 
   /** Of other vClusters that would take it as it is. */
@@ -212,13 +201,11 @@ export function createInsight(parts: InsightParts): Insight {
     const at = now();
     const judged = judgeSubmission(parts.view(), { spec, createTenant: parts.createTenants }, at);
     if (judged.kind === "rejected") throw ProblemError.of(problemFromRefusal(judged.refusal));
-    return planFor(
-      { spec, user },
-      {
-        now: at,
-        snapshot: look(judged.vcluster, at),
-        sooner: (study, wanted) => suggestions(study, { ...wanted, spec }),
-      },
-    );
+    const view = viewWith(parts.view(), plannedRecord(spec, user, at), judged.tenant);
+    return planFor({
+      now: at,
+      snapshot: look(judged.vcluster, at, view),
+      sooner: (study, wanted) => soonerFor(study, { ...wanted, spec }),
+    });
   }
 }

@@ -2,15 +2,7 @@
 // been submitted. Nothing is proposed and nothing is kept.
 
 import type { Allocation, AllocationId, AllocationSpec, Attempt, Instant, LogIndex, UserName } from "@lattice/core";
-import {
-  type CycleInput,
-  conclude,
-  type Explanation,
-  explain,
-  pendingInput,
-  type Study,
-  type Suggestion,
-} from "@lattice/scheduler";
+import { type CycleInput, conclude, type Explanation, explain, type Study, type Suggestion } from "@lattice/scheduler";
 import type { Planned } from "./question.ts";
 
 /** Beyond every id that there will be, so that it comes last among equals. */
@@ -18,6 +10,7 @@ const PLANNED = "9007199254740991" as AllocationId;
 
 export interface PlanParts {
   readonly now: Instant;
+  /** With the planned one in the queue. */
   readonly snapshot: CycleInput;
   readonly sooner: (
     study: Study,
@@ -25,12 +18,8 @@ export interface PlanParts {
   ) => readonly Suggestion[];
 }
 
-export function planFor(
-  { spec, user }: { readonly spec: AllocationSpec; readonly user: UserName },
-  { now, snapshot, sooner }: PlanParts,
-): Planned {
-  const input = withOneMore(snapshot, { spec, user, now });
-  const { result, study } = conclude({ ...input, report: "full" });
+export function planFor({ now, snapshot, sooner }: PlanParts): Planned {
+  const { result, study } = conclude({ ...snapshot, report: "full" });
   const placement = result.placements.find(({ allocation }) => allocation === PLANNED);
   const reservation = result.reservations.find(({ allocation }) => allocation === PLANNED);
   const preemption = result.preemptions.find(({ allocation }) => allocation === PLANNED);
@@ -52,39 +41,16 @@ export function planFor(
   };
 }
 
-interface Asked {
-  readonly spec: AllocationSpec;
-  readonly user: UserName;
-  readonly now: Instant;
-}
-
-function withOneMore(input: CycleInput, { spec, user, now }: Asked): CycleInput {
-  const record: Allocation = {
-    id: PLANNED,
-    user,
-    spec,
-    submittedAt: now,
-    phase: { kind: "pending", since: now, cause: "submitted" },
-    attempt: 0 as Attempt,
-    requeues: 0,
-    pendingSinceIndex: 0 as LogIndex,
-    scores: {},
-    backfilled: false,
-  };
-  // Planned on what the vCluster has of its own: whether others lend is known once it is submitted.
-  const pending = pendingInput(record, null);
-  const known = input.tenants.some(({ id }) => id === spec.tenant);
-  const newcomer = {
-    id: spec.tenant,
-    nodesInUse: 0,
-    running: 0,
-    maxNodes: null,
-    maxConcurrentAllocations: null,
-    fairShareMilli: Math.max(1, Math.round(1000 / (input.tenants.length + 1))),
-  };
-  return {
-    ...input,
-    pending: [...input.pending, pending],
-    tenants: known ? input.tenants : [...input.tenants, newcomer],
-  };
-}
+/** As it would be if it had just been submitted. */
+export const plannedRecord = (spec: AllocationSpec, user: UserName, now: Instant): Allocation => ({
+  id: PLANNED,
+  user,
+  spec,
+  submittedAt: now,
+  phase: { kind: "pending", since: now, cause: "submitted" },
+  attempt: 0 as Attempt,
+  requeues: 0,
+  pendingSinceIndex: 0 as LogIndex,
+  scores: {},
+  backfilled: false,
+});

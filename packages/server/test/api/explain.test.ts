@@ -1,8 +1,14 @@
 // Explanations, trial runs, timelines and signals as a user meets them over REST: the real scheduler on the state
 // of a memory plane.
 
+import { create } from "@bufbuild/protobuf";
 import type { Command, NodeId, TenantId, UserName } from "@lattice/core";
+import { pb } from "@lattice/wire";
 import { beforeEach, describe, expect, test } from "vitest";
+import type { Role } from "../../src/api/auth/principal.ts";
+import type { Call } from "../../src/api/call.ts";
+import { explain } from "../../src/api/handlers/explain.ts";
+import { loadConfig } from "../../src/config/index.ts";
 import { type Answer, callRest, type Running, startTestApi } from "./clients.ts";
 
 let api: Running;
@@ -83,6 +89,28 @@ describe("why", () => {
     expect(planned).toMatchObject({ starts_now: true, backfilled: true });
   });
 
+  test("somebody else's work is counted, but not named to those who may not see it", async () => {
+    api.plane.start(await submit({ nodes: 3, tenant: "other" }), ["n1", "n2", "n3"]);
+    await submit({ nodes: 4, tenant: "unseen", preemption_class: 10 });
+    const id = await submit({ nodes: 2, preemption_class: 0 });
+    const principal = (role: Role) => ({ user: "ada", tenant: "default", roles: [role], scopes: [] });
+    const as = (role: Role): Promise<pb.Explanation> => {
+      const call = { plane: api.plane, principal: principal(role), config: loadConfig(null), warnings: [] };
+      const signal = AbortSignal.timeout(60_000);
+      return explain({ ...call, signal } as unknown as Call, create(pb.ExplainRequestSchema, { id }));
+    };
+    const [user, operator] = [await as("User"), await as("Operator")];
+    expect(user.nodes?.busy).toMatchObject([{ allocationId: "", tenant: "", user: "", nodes: 3 }]);
+    expect(operator.nodes?.busy).toMatchObject([{ allocationId: "1", tenant: "other", user: "ada", nodes: 3 }]);
+    expect(user.queue?.ahead).toMatchObject([{ allocationId: "", tenant: "" }]);
+    expect(JSON.stringify(user.causes)).not.toContain("tenant other");
+    const stranger = { ...principal("User"), tenant: "third" };
+    const call = { plane: api.plane, principal: stranger, config: loadConfig(null), warnings: [] } as unknown as Call;
+    await expect(explain(call, create(pb.ExplainRequestSchema, { id }))).rejects.toMatchObject({
+      problem: { code: "forbidden" },
+    });
+  });
+
   test("shows quotas in sentences", async () => {
     api.plane.apply(withQuota("team", 2));
     api.plane.start(await submit({ nodes: 2, tenant: "team" }), ["n1", "n2"]);
@@ -138,6 +166,18 @@ describe("a trial run", () => {
     expect(Date.parse(later.estimated_start)).toBeGreaterThan(api.plane.now());
     expect(api.plane.hash()).toBe(busy);
     expect(api.plane.proposed.filter(({ kind }) => kind === "allocation.submit")).toHaveLength(1);
+  });
+
+  test("names whose work it would preempt", async () => {
+    const low = await submit({ nodes: 4, walltime: "4h", preemption_class: 0, tenant: "other" });
+    api.plane.start(low, ["n1", "n2", "n3", "n4"]);
+    const before = api.plane.hash();
+    const body = { entrypoint: "true", nodes: 4, preemption_class: 9 };
+    const planned = await ask("POST", "allocations:plan", body);
+    expect(planned.would_preempt).toMatchObject([{ allocation_id: low, tenant: "other", nodes: 4 }]);
+    expect(planned.nodes).toHaveLength(4);
+    expect(planned.causes[0].code).toBe("preempting");
+    expect(api.plane.hash()).toBe(before);
   });
 
   test("fails as the submission would", async () => {

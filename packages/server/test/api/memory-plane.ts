@@ -117,6 +117,7 @@ export function memoryPlane(): MemoryPlane {
     introduced: () => null,
     fingerprintWindow: null,
     observeError: () => undefined,
+    budgetDays: 90,
     createTenants: true,
   });
   const plane: MemoryPlane = {

@@ -1,0 +1,88 @@
+// What a record keeps of attempts given up and placements refused, within its bounds; and judging a submission
+// without making it.
+
+import { attempt, type Command, judgeSubmission, MAX_PAST_ATTEMPTS, MAX_PAST_REFUSALS } from "@lattice/core";
+import { describe, expect, it } from "vitest";
+import { createCluster, id, nodeId, plan, register, spec, submit } from "./support/cluster.ts";
+
+/** Entries of the second version are in use. */
+const BEGIN: Command = { kind: "ledger.begin" };
+
+describe("the past of an allocation", () => {
+  it("has every attempt that was given up, with where and by which score", () => {
+    const c = createCluster(BEGIN, register("n1"), submit({ lifecycle: { requeuePolicy: "always" } }));
+    expect(c.state.allocation(id(1))?.past).toBeUndefined();
+    c.place(1, "n1");
+    c.report(1, "n1", "running");
+    c.advance(5);
+    c.report(1, "n1", "failed", "exit_code");
+    const record = c.state.allocation(id(1));
+    expect(record?.phase.kind).toBe("pending");
+    expect(record?.past?.attempts).toEqual([
+      {
+        attempt: attempt(1),
+        nodeCount: 1,
+        nodes: [nodeId("n1")],
+        placedAt: 1_000_000,
+        startedAt: 1_000_000,
+        endedAt: 1_000_005,
+        to: "pending",
+        cause: "policy",
+        scoreMilli: 500,
+        backfilled: false,
+      },
+    ]);
+    // The attempt it ends with is in the record itself.
+    c.place(1, "n1");
+    c.report(1, "n1", "completed");
+    expect(c.state.allocation(id(1))?.past?.attempts).toHaveLength(1);
+  });
+
+  it("keeps the newest, up to its bounds", () => {
+    const c = createCluster(BEGIN, register("n1"), submit({ lifecycle: { requeuePolicy: "always", maxRequeue: 100 } }));
+    for (let n = 0; n < MAX_PAST_REFUSALS + 3; n += 1) c.apply(plan(c.state, 1, ["nowhere"]));
+    for (let n = 0; n < MAX_PAST_ATTEMPTS + 3; n += 1) {
+      c.place(1, "n1");
+      c.report(1, "n1", "failed", "exit_code");
+    }
+    const past = c.state.allocation(id(1))?.past;
+    expect(past?.refusals).toHaveLength(MAX_PAST_REFUSALS);
+    expect(past?.refusals[0]?.code).toBe("node_unavailable");
+    expect(past?.attempts).toHaveLength(MAX_PAST_ATTEMPTS);
+    expect(past?.attempts.at(-1)?.attempt).toBe(MAX_PAST_ATTEMPTS + 3);
+  });
+
+  it("is not there as long as servers of the version before are about", () => {
+    const c = createCluster(register("n1"), submit({ lifecycle: { requeuePolicy: "always" } }));
+    c.apply(plan(c.state, 1, ["nowhere"]));
+    c.place(1, "n1");
+    c.report(1, "n1", "failed", "exit_code");
+    expect(c.state.version).toBe(1);
+    expect(c.state.allocation(id(1))?.past).toBeUndefined();
+  });
+});
+
+describe("judging a submission", () => {
+  it("says what submitting says, and changes nothing", () => {
+    const c = createCluster();
+    const cases = [
+      spec(),
+      spec({ vcluster: "nowhere" }),
+      spec({ nodes: 0 }),
+      spec({ tenant: "not a name" }),
+      spec({ lifecycle: { preemptionClass: 11 } }),
+    ];
+    for (const each of cases) {
+      const judged = judgeSubmission(c.state, { spec: each, createTenant: true }, c.state.at);
+      const before = c.state.allocationCount;
+      const outcome = c.apply({ ...submit(), spec: each } as never).outcomes[0];
+      if (judged.kind === "good") expect(outcome?.kind).toBe("accepted");
+      else {
+        expect(outcome).toEqual(judged);
+        expect(c.state.allocationCount).toBe(before);
+      }
+    }
+    const strict = judgeSubmission(c.state, { spec: spec({ tenant: "new" }), createTenant: false }, c.state.at);
+    expect(strict).toMatchObject({ kind: "rejected", refusal: { code: "unknown_tenant" } });
+  });
+});

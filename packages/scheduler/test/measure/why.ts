@@ -1,0 +1,56 @@
+// What `lattice why` costs the leader: an explanation with its trials, asked of allocations all over the queue, from a
+// cycle that is kept as the leader keeps it. Every few questions a new cycle is kept, whose first question has nothing
+// warm to lean on.
+
+import {
+  conclude,
+  createReuse,
+  cycle,
+  explain,
+  type Study,
+  snapshotFor,
+  suggestions,
+  TRIAL_BUDGET_MS,
+} from "../../src/index.ts";
+import { clusterOf, NOW, type Shape } from "./cluster.ts";
+
+export interface WhyWanted extends Shape {
+  readonly warmUp: number;
+  readonly questions: number;
+}
+
+export interface WhyMeasured {
+  readonly whyMs: readonly number[];
+  readonly told: string;
+}
+
+/** Questions per kept cycle. */
+const PER_CYCLE = 20;
+
+export function measureWhy({ nodes, pending, warmUp, questions }: WhyWanted): WhyMeasured {
+  const { state, vcluster } = clusterOf({ nodes, pending });
+  const reuse = createReuse();
+  const whyMs: number[] = [];
+  let study: Study | null = null;
+  let [causes, helpful] = [0, 0];
+  for (let n = -warmUp; n < questions; n += 1) {
+    if (study === null || n % PER_CYCLE === 0) {
+      study = conclude(snapshotFor(state, vcluster, NOW, () => true, { report: "full", reuse })).study;
+    }
+    if (study === null) throw new Error("the queue was not ordered");
+    const { id } = study.input.pending[(Math.abs(n) * 7919) % study.input.pending.length] ?? { id: null };
+    if (id === null) throw new Error("nobody waits");
+    const began = performance.now();
+    const deadline = began + TRIAL_BUDGET_MS;
+    const told = explain(study, id);
+    const expected = study.result.estimates.get(id) ?? null;
+    const mayGoOn = () => performance.now() < deadline;
+    const found = told?.startsNow === true ? [] : suggestions(study, id, { expected, others: [], cycle, mayGoOn });
+    const ms = performance.now() - began;
+    if (n < 0) continue;
+    whyMs.push(ms);
+    causes += told?.causes.length ?? 0;
+    helpful += found.length;
+  }
+  return { whyMs, told: `${questions} questions, ${causes} causes, ${helpful} suggestions` };
+}

@@ -1,0 +1,113 @@
+// The captured trace: what is written while leading, a crash in the middle of a line, and a file that cannot be written.
+
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterEach, expect, test } from "vitest";
+import { startCapture } from "../../src/capture/capture.ts";
+import type { Replica } from "../../src/replica/replica.ts";
+import { type MemoryPlane, memoryPlane } from "../api/memory-plane.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "lattice-capture-"));
+const path = join(dir, "trace.jsonl");
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Entries of the plane as the replica's feed tells them. */
+function feedOf(plane: MemoryPlane) {
+  const listeners = new Set<(events: never) => void>();
+  const { apply } = plane;
+  const told: typeof apply = (...commands) => {
+    const applied = apply(...commands);
+    const events = applied.events.map((event, n) => ({ cursor: { index: applied.index, n }, at: applied.at, event }));
+    for (const listener of listeners) listener(events as never);
+    return applied;
+  };
+  const replica = {
+    view: plane.view(),
+    feed: {
+      onEvents: (listener: (events: never) => void) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+  } as unknown as Replica;
+  return { replica, apply: told };
+}
+
+test("tells the cluster, submissions and ends; begins anew after a crash; fails where it cannot write", async () => {
+  const plane = memoryPlane();
+  plane.addNode("n1");
+  const { replica, apply } = feedOf(plane);
+  const counts: string[] = [];
+  const options = {
+    path,
+    replica,
+    logger: pino({ level: "silent" }),
+    count: (result: string, lines: number) => void counts.push(`${result} ${lines}`),
+  };
+  let leading = false;
+  const first = startCapture({ ...options, leads: () => leading });
+  const submit = {
+    kind: "allocation.submit" as const,
+    origin: { user: "ada" as never, requestId: null, bodyHash: "" },
+    createTenant: true,
+    spec: {
+      tenant: "team" as never,
+      project: "",
+      vcluster: "hpc-batch" as never,
+      name: "",
+      tags: {},
+      intent: "",
+      task: { kind: "entrypoint" as const, line: "true" },
+      environment: { variables: {}, workdir: "" },
+      resources: {
+        minNodes: 1,
+        maxNodes: 1,
+        tasksPerNode: 1,
+        constraints: {
+          gpuType: "",
+          gpuCount: 0,
+          memoryBytes: 2 ** 30,
+          cpuCores: 0,
+          features: [],
+          topology: "any" as const,
+          requiredNodes: [],
+          excludedNodes: [],
+        },
+      },
+      lifecycle: {
+        kind: "bounded" as const,
+        walltime: 60_000 as never,
+        preemptionClass: 5,
+        requeuePolicy: "never" as const,
+        maxRequeue: 0,
+      },
+      slurmEnv: false,
+    },
+  };
+  apply(submit);
+  expect(counts).toEqual([]);
+  leading = true;
+  apply(submit);
+  apply({ kind: "allocation.cancel", origin: submit.origin, id: "1" as never, reason: "" });
+  await first.close();
+  const written = readFileSync(path, "utf8");
+  const types = written
+    .trim()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { type: string }).type);
+  expect(types).toEqual(["vcluster", "node", "submit", "submit", "submit", "complete"]);
+
+  appendFileSync(path, '{"ts":"2026-01-01T00:00:00Z","type":"sub');
+  const second = startCapture({ ...options, leads: () => true });
+  apply(submit);
+  await second.close();
+  const lines = readFileSync(path, "utf8").trim().split("\n");
+  expect(lines.slice(0, types.length).join("\n")).toBe(written.trim());
+  for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
+
+  expect(() => startCapture({ ...options, path: join(dir, "nowhere", "t.jsonl"), leads: () => true })).toThrow(
+    /ENOENT/,
+  );
+});

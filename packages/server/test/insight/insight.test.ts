@@ -1,0 +1,138 @@
+// What the leader remembers for questions: estimates against the truth, reservations as they move, signals while they
+// last; and a follower that passes a question on over a real connection.
+
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { type AllocationId, createState, instant, type NodeId, type VClusterId, type View } from "@lattice/core";
+import { ProblemError } from "@lattice/wire";
+import { afterEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../src/clock.ts";
+import { createEstimateRecord } from "../../src/insight/estimate-record.ts";
+import { createInsight } from "../../src/insight/index.ts";
+import { createReservationLog, MOMENTS_PER_ALLOCATION } from "../../src/insight/reservation-log.ts";
+import { createSignalStore } from "../../src/insight/signals.ts";
+import { connectPeer } from "../../src/peers/client.ts";
+import { type PeerServiceParts, peerService } from "../../src/peers/service.ts";
+
+const id = (n: number): AllocationId => String(n) as AllocationId;
+const batch = "batch" as VClusterId;
+const allPending = { allocation: () => ({ phase: { kind: "pending" } }) } as unknown as View;
+
+const moved = (n: number, at: number, to = "staging") => ({
+  cursor: { index: 1 as never, n: 0 },
+  at: instant(at),
+  event: { kind: "allocation_changed" as const, allocation: id(n), vcluster: batch, from: "pending", to },
+});
+
+describe("estimates against the truth", () => {
+  test("the first and the last are held against the placement; an end without one is not counted", () => {
+    const seen: string[] = [];
+    const record = createEstimateRecord((vcluster, which, seconds) => seen.push(`${vcluster} ${which} ${seconds}`));
+    record.took(
+      {
+        estimates: new Map([
+          [id(1), instant(10_000)],
+          [id(2), instant(20_000)],
+        ]),
+      },
+      allPending,
+    );
+    record.took({ estimates: new Map([[id(1), instant(12_000)]]) }, allPending);
+    record.saw([moved(1, 13_000), moved(2, 15_000, "cancelled"), moved(3, 15_000)]);
+    expect(seen).toEqual(["batch first 3", "batch last 1"]);
+    expect(record.typicalErrorMs(batch)).toBe(3_000);
+    expect(record.typicalErrorMs("other" as VClusterId)).toBeNull();
+    record.saw([moved(1, 99_000)]);
+    expect(seen).toHaveLength(2);
+  });
+});
+
+describe("reservations", () => {
+  test("are told when made and when moved, within a bound that keeps the first", () => {
+    const log = createReservationLog();
+    const reserved = (startsAt: number, node: string) => ({
+      reservations: [{ allocation: id(1), startsAt: instant(startsAt), nodes: [node as NodeId] }],
+    });
+    log.took(reserved(50_000, "n1"), instant(1));
+    log.took(reserved(50_100, "n1"), instant(2));
+    log.took(reserved(50_000, "n2"), instant(3));
+    expect(log.of(id(1)).map(({ at, kind }) => [at, kind])).toEqual([
+      [1, "reserved"],
+      [3, "reservation_moved"],
+    ]);
+    for (let n = 0; n < 40; n += 1) log.took(reserved(60_000 + n * 5_000, "n1"), instant(10 + n));
+    expect(log.of(id(1))).toHaveLength(MOMENTS_PER_ALLOCATION);
+    expect(log.of(id(1))[0]?.kind).toBe("reserved");
+    expect(log.of(id(2))).toEqual([]);
+  });
+});
+
+const NONE = { congestion: {}, efficiency: {}, dataReady: {}, checkpointMinutes: {} };
+
+test("signals last as long as they were said to", () => {
+  const store = createSignalStore();
+  expect(store.forCycle(instant(0))).toBeUndefined();
+  store.set({ ...NONE, energyPrice: 0.5, congestion: { g1: 0.25 } }, instant(100));
+  expect(store.forCycle(instant(99))).toEqual({ energyPrice: 0.5, congestion: new Map([["g1", 0.25]]) });
+  expect(store.get(instant(99))?.validUntil).toBe(100);
+  expect(store.forCycle(instant(100))).toBeUndefined();
+  expect(store.get(instant(50))).toBeNull();
+});
+
+const parts = {
+  view: () => createState(),
+  clock: systemClock,
+  reachable: () => true,
+  introduced: (node: NodeId) => (node === "old" ? instant(0) : instant(9_000)),
+  observeError: () => undefined,
+  budgetDays: 90,
+  createTenants: true,
+};
+
+test("a fingerprint that was told too long ago is stale", () => {
+  const { isStale } = createInsight({ ...parts, fingerprintWindow: 5_000 as never }).measured(instant(10_000));
+  expect([isStale?.("old" as NodeId), isStale?.("new" as NodeId)]).toEqual([true, false]);
+  expect(createInsight({ ...parts, fingerprintWindow: null }).measured(instant(10_000)).isStale).toBeUndefined();
+});
+
+describe("between servers", () => {
+  const closers: (() => unknown)[] = [];
+  afterEach(() => {
+    for (const close of closers.splice(0)) close();
+  });
+
+  async function lineTo(leads: boolean) {
+    const insight = createInsight({ ...parts, fingerprintWindow: null });
+    const leader = { sequencer: () => (leads ? {} : null) };
+    const { definition, implementation } = peerService({ insight, leader, token: "t" } as unknown as PeerServiceParts);
+    const server = new Server();
+    server.addService(definition, implementation);
+    const port = await new Promise<number>((resolve, reject) => {
+      server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) =>
+        error === null ? resolve(bound) : reject(error),
+      );
+    });
+    closers.push(() => server.forceShutdown());
+    return (token: string) => {
+      const client = connectPeer({ id: "s1", address: `127.0.0.1:${port}`, token, entryVersion: 2 });
+      closers.push(() => client.close());
+      return client;
+    };
+  }
+
+  test("a question is passed on, and its answer or refusal comes back", async () => {
+    const client = (await lineTo(true))("t");
+    expect(await client.consult({ kind: "explain", id: id(1) })).toBeNull();
+    const signals = { ...NONE, energyPrice: 0.5 };
+    await client.consult({ kind: "set_signals", signals, validMs: 60_000 });
+    expect(await client.consult({ kind: "signals" })).toMatchObject({ values: { energyPrice: 0.5 } });
+    const spec = { vcluster: "nowhere" } as never;
+    await expect(client.consult({ kind: "plan", spec, user: "ada" as never })).rejects.toBeInstanceOf(ProblemError);
+  });
+
+  test("a server that does not lead says so, and a stranger is not answered", async () => {
+    const client = (await lineTo(false))("t");
+    await expect(client.consult({ kind: "signals" })).rejects.toMatchObject({ problem: { code: "not_leader" } });
+    const stranger = (await lineTo(true))("other");
+    await expect(stranger.consult({ kind: "signals" })).rejects.toMatchObject({ problem: { code: "not_leader" } });
+  });
+});
