@@ -3,7 +3,7 @@
 
 import type { AllocationId, Instant, LogIndex, VClusterId } from "@lattice/core";
 import type { CycleResult, PendingReason } from "../cycle-types.ts";
-import { explainer } from "../explain.ts";
+import { type Explainer, explainer } from "../explain.ts";
 import type { Job } from "../job.ts";
 import { type NodeFigures, nodeFigures } from "./node-figures.ts";
 import { type QueueStanding, queueStanding } from "./standing.ts";
@@ -51,7 +51,7 @@ function causes(
   job: Job,
   { nodes, queue }: { readonly nodes: NodeFigures; readonly queue: QueueStanding },
 ): readonly PendingReason[] {
-  const told = explainer(decided)
+  const told = explainerOf(decided)
     .reasons(job)
     .map((reason) => (reason.code === "reserved" ? reserved(nodes) : reason));
   const codes = new Set(told.map(({ code }) => code));
@@ -75,6 +75,17 @@ function preempting({ preemptions }: CycleResult, { input: { id } }: Job): Pendi
   const who = victims.length === 1 ? "1 allocation is" : `${victims.length} allocations are`;
   return [{ code: "preempting", text: `${who} stopped to make room for it on ${nodesText(nodes.length)}.` }];
 }
+
+/** Made once for all who ask about one cycle; trials leave its draft as it was. */
+function explainerOf(decided: Study["decided"]): Explainer {
+  const known = explainers.get(decided);
+  if (known !== undefined) return known;
+  const made = explainer(decided);
+  explainers.set(decided, made);
+  return made;
+}
+
+const explainers = new WeakMap<Study["decided"], Explainer>();
 
 /** Without ids: who may see whom is not known here. */
 function reserved({ needed, free, held }: NodeFigures): PendingReason {

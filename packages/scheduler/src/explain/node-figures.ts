@@ -54,18 +54,17 @@ export function nodeFigures(study: Study, job: Job): NodeFigures {
   const { draft } = study.decided;
   const { machine } = draft;
   const { cells } = machine;
-  const isMatching = (node: number): boolean => {
-    const cell = cells.ofNode[node] as number;
-    return cell >= 0 && job.match.kinds[cells.kindOf[cell] as number] === 1 && !job.match.excluded.has(node);
-  };
+  const matches = new Uint8Array(machine.nodes.length);
   let matching = 0;
   let free = 0;
-  for (let node = 0; node < machine.nodes.length; node += 1) {
-    if (!isMatching(node)) continue;
+  for (let node = 0; node < matches.length; node += 1) {
+    const cell = cells.ofNode[node] as number;
+    if (cell < 0 || job.match.kinds[cells.kindOf[cell] as number] !== 1 || job.match.excluded.has(node)) continue;
+    matches[node] = 1;
     matching += 1;
     if (isFree(draft, node)) free += 1;
   }
-  const busy = busyWith(study, isMatching);
+  const busy = busyWith(study, matches);
   const listed = busy.slice(0, BUSY_LIMIT);
   const named = listed.reduce((sum, { nodes }) => sum + nodes, 0);
   return {
@@ -76,23 +75,21 @@ export function nodeFigures(study: Study, job: Job): NodeFigures {
     failing: failing(machine, job),
     busy: listed,
     busyWithOthers: Math.max(0, matching - free - named),
-    held: heldFor(study, job, (node) => isFree(draft, node) && isMatching(node)),
+    held: heldFor(study, job, (node) => matches[node] === 1 && isFree(draft, node)),
   };
 }
 
-function busyWith(study: Study, isMatching: (node: number) => boolean): BusyWith[] {
-  const of = new Map<AllocationId, BusyWith>();
-  for (const { numbers, ...taken } of takenIn(study)) {
+function busyWith(study: Study, matches: Uint8Array): BusyWith[] {
+  const busy: BusyWith[] = [];
+  for (const { numbers, allocation, tenant, until } of takenIn(study)) {
     let nodes = 0;
-    for (const node of numbers) if (isMatching(node)) nodes += 1;
-    if (nodes === 0) continue;
-    const known = of.get(taken.allocation);
-    of.set(taken.allocation, { ...taken, nodes: nodes + (known?.nodes ?? 0) });
+    for (let at = 0; at < numbers.length; at += 1) nodes += matches[numbers[at] as number] as number;
+    if (nodes > 0) busy.push({ allocation, tenant, nodes, until });
   }
-  return [...of.values()].sort((a, b) => b.nodes - a.nodes || (a.allocation < b.allocation ? -1 : 1));
+  return busy.sort((a, b) => b.nodes - a.nodes || (a.allocation < b.allocation ? -1 : 1));
 }
 
-type Taken = Omit<BusyWith, "nodes"> & { readonly numbers: readonly number[] };
+type Taken = Omit<BusyWith, "nodes"> & { readonly numbers: number[] };
 
 /** Who has which nodes, by number: worked out once for all who ask about one cycle. */
 function takenIn(study: Study): readonly Taken[] {
@@ -100,21 +97,27 @@ function takenIn(study: Study): readonly Taken[] {
   if (known !== undefined) return known;
   const { input, result, decided } = study;
   const { indexOf } = decided.draft.machine;
-  const numbersOf = (ids: readonly NodeId[]): number[] => ids.flatMap((id) => indexOf.get(id) ?? []);
-  const made: Taken[] = input.releases.map(({ allocation, nodes, endsAt, tenant = null }) => ({
-    allocation,
-    tenant,
-    until: endsAt,
-    numbers: numbersOf(nodes),
-  }));
+  const made = new Map<AllocationId, Taken>();
+  const add = ({ numbers, ...who }: Taken, ids: readonly NodeId[]): void => {
+    const one = made.get(who.allocation) ?? { ...who, numbers };
+    made.set(who.allocation, one);
+    for (const id of ids) {
+      const number = indexOf.get(id);
+      if (number !== undefined) one.numbers.push(number);
+    }
+  };
+  for (const { allocation, nodes, endsAt, tenant = null } of input.releases) {
+    add({ allocation, tenant, until: endsAt, numbers: [] }, nodes);
+  }
   const asked = new Map(result.placements.length === 0 ? [] : input.pending.map((pending) => [pending.id, pending]));
   for (const { allocation, nodes } of result.placements) {
     const { walltime = null, tenant = null } = asked.get(allocation) ?? {};
     const until = walltime === null ? null : ((input.now + walltime) as Instant);
-    made.push({ allocation, tenant, until, numbers: numbersOf(nodes) });
+    add({ allocation, tenant, until, numbers: [] }, nodes);
   }
-  taken.set(study, made);
-  return made;
+  const all = [...made.values()];
+  taken.set(study, all);
+  return all;
 }
 
 const taken = new WeakMap<Study, readonly Taken[]>();
@@ -138,15 +141,9 @@ function heldFor({ input, decided }: Study, job: Job, isWanted: (node: number) =
 
 /** By kind of hardware, by state of nodes, and by name. */
 function failing(machine: Machine, { input: { constraints, borrowsFrom = [] } }: Job): NodeFigures["failing"] {
-  const counts = new Map<string, number>();
+  const { ofKind, unusable } = tallyOf(machine);
+  const counts = new Map(unusable);
   const count = (what: string, by: number): void => void counts.set(what, (counts.get(what) ?? 0) + by);
-  const ofKind = new Int32Array(machine.kinds.length);
-  for (let node = 0; node < machine.nodes.length; node += 1) {
-    const kind = machine.kindOf[node] as number;
-    ofKind[kind] = (ofKind[kind] as number) + 1;
-    const { usable, notFreeBecause } = machine.nodes[node] as NodeInput;
-    if (!usable) count(notFreeBecause, 1);
-  }
   const byHardware = { ...constraints, excludedNodes: [] };
   for (const [kind, node] of machine.kinds.entries()) {
     if (node.lender !== undefined && !borrowsFrom.includes(node.lender)) count("not_lent", ofKind[kind] as number);
@@ -160,6 +157,30 @@ function failing(machine: Machine, { input: { constraints, borrowsFrom = [] } }:
     .map(([what, nodes]) => ({ what, nodes }))
     .sort((a, b) => b.nodes - a.nodes || (a.what < b.what ? -1 : 1));
 }
+
+interface Tally {
+  readonly ofKind: Int32Array;
+  /** By state. */
+  readonly unusable: ReadonlyMap<string, number>;
+}
+
+/** The same for all who ask about one machine. */
+function tallyOf(machine: Machine): Tally {
+  const known = tallies.get(machine);
+  if (known !== undefined) return known;
+  const ofKind = new Int32Array(machine.kinds.length);
+  const unusable = new Map<string, number>();
+  for (let node = 0; node < machine.nodes.length; node += 1) {
+    const kind = machine.kindOf[node] as number;
+    ofKind[kind] = (ofKind[kind] as number) + 1;
+    const { usable, notFreeBecause } = machine.nodes[node] as NodeInput;
+    if (!usable) unusable.set(notFreeBecause, (unusable.get(notFreeBecause) ?? 0) + 1);
+  }
+  tallies.set(machine, { ofKind, unusable });
+  return { ofKind, unusable };
+}
+
+const tallies = new WeakMap<Machine, Tally>();
 
 /** As the fields of a submission are called. */
 const NAMES = {

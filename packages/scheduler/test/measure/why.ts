@@ -21,6 +21,8 @@ export interface WhyWanted extends Shape {
 
 export interface WhyMeasured {
   readonly whyMs: readonly number[];
+  /** Of the processor: what it would take on a machine with nothing else to do. */
+  readonly workMs: readonly number[];
   readonly told: string;
 }
 
@@ -30,7 +32,7 @@ const PER_CYCLE = 20;
 export function measureWhy({ nodes, pending, warmUp, questions }: WhyWanted): WhyMeasured {
   const { state, vcluster } = clusterOf({ nodes, pending });
   const reuse = createReuse();
-  const whyMs: number[] = [];
+  const [whyMs, workMs]: [number[], number[]] = [[], []];
   let study: Study | null = null;
   let [causes, helpful] = [0, 0];
   for (let n = -warmUp; n < questions; n += 1) {
@@ -40,6 +42,7 @@ export function measureWhy({ nodes, pending, warmUp, questions }: WhyWanted): Wh
     if (study === null) throw new Error("the queue was not ordered");
     const { id } = study.input.pending[(Math.abs(n) * 7919) % study.input.pending.length] ?? { id: null };
     if (id === null) throw new Error("nobody waits");
+    const used = process.cpuUsage();
     const began = performance.now();
     const deadline = began + TRIAL_BUDGET_MS;
     const told = explain(study, id);
@@ -47,10 +50,12 @@ export function measureWhy({ nodes, pending, warmUp, questions }: WhyWanted): Wh
     const mayGoOn = () => performance.now() < deadline;
     const found = told?.startsNow === true ? [] : suggestions(study, id, { expected, others: [], cycle, mayGoOn });
     const ms = performance.now() - began;
+    const { user, system } = process.cpuUsage(used);
     if (n < 0) continue;
     whyMs.push(ms);
+    workMs.push((user + system) / 1000);
     causes += told?.causes.length ?? 0;
     helpful += found.length;
   }
-  return { whyMs, told: `${questions} questions, ${causes} causes, ${helpful} suggestions` };
+  return { whyMs, workMs, told: `${questions} questions, ${causes} causes, ${helpful} suggestions` };
 }
