@@ -222,6 +222,8 @@ export interface Node {
   readonly group?: string;
   readonly conformance?: string;
   readonly home_vcluster?: string;
+  /** Whose work is on it; empty when it is idle. */
+  readonly current_vcluster?: string;
   readonly claims?: readonly Claim[];
   readonly agent_version?: string;
   readonly last_heartbeat?: string;

@@ -16,6 +16,7 @@ export function showNode(print: Printer, node: Node): void {
     ["Reason", node.reason],
     ["Group", node.group],
     ["Home vCluster", node.home_vcluster],
+    ["Current vCluster", node.current_vcluster],
     ["Conformance", node.conformance],
     ["Allocations", allocationsText(node)],
     ["CPU cores", String(capabilities.cpu_cores ?? 0)],
