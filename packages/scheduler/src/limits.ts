@@ -49,10 +49,13 @@ export const MATCH_LIMIT = 10_000;
 export const RESERVATION_LIMIT = 512;
 
 /** Allocations for which a cycle tries to make room, the highest classes first. */
-export const PREEMPT_TRY_LIMIT = 16;
+export const PREEMPT_TRY_LIMIT = 64;
+
+/** Allocations for which a cycle has others stopped; the next cycle goes on. */
+export const PREEMPTION_LIMIT = 4;
 
 /** Sets of victims that a cycle tries: each may look at every node. */
-export const PREEMPT_TRIAL_LIMIT = 96;
+export const PREEMPT_TRIAL_LIMIT = 64;
 
 /** So near to its end an allocation is let finish. */
 export const NEAR_COMPLETION = 300_000 as Duration;

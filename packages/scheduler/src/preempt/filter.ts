@@ -5,22 +5,30 @@
 import { compareAllocationIds, NEVER_STOPPED_CLASS } from "@lattice/core";
 import type { CycleInput } from "../cycle-types.ts";
 import { NEAR_COMPLETION } from "../limits.ts";
+import type { Machine } from "../machine/machine.ts";
 import { preemptionCost } from "./cost.ts";
 import type { VictimInput } from "./preempt-types.ts";
 
 export interface Candidate {
   readonly victim: VictimInput;
+  /** Its nodes by number; those that the cycle does not see are left out. */
+  readonly nodes: readonly number[];
   readonly cost: number;
   /** Its tenant uses more than its share while others wait. */
   readonly overShare: boolean;
 }
 
 /** For anybody: in the order in which they would go, whoever asks. */
-export function stoppable(input: CycleInput): readonly Candidate[] {
+export function stoppable(input: CycleInput, { indexOf }: Pick<Machine, "indexOf">): readonly Candidate[] {
   const over = tenantsOverShare(input);
   return (input.victims ?? [])
     .filter((victim) => isWorthwhile(victim, input))
-    .map((victim) => ({ victim, cost: preemptionCost(victim, input), overShare: over.has(victim.tenant) }))
+    .map((victim) => ({
+      victim,
+      nodes: victim.nodes.flatMap((id) => indexOf.get(id) ?? []),
+      cost: preemptionCost(victim, input),
+      overShare: over.has(victim.tenant),
+    }))
     .sort(inOrder);
 }
 

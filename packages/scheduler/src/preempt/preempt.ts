@@ -5,9 +5,10 @@
 
 import { after, HIGHEST_CLASS, MAX_VICTIMS, type PreemptionReason } from "@lattice/core";
 import type { CycleInput, PendingInput } from "../cycle-types.ts";
-import type { Draft, Held } from "../draft.ts";
+import { type Draft, freeOfMatch, type Held } from "../draft.ts";
 import { isPossible, type Job, jobOf } from "../job.ts";
-import { EXPECTED_BACK_SOON, PREEMPT_TRIAL_LIMIT, PREEMPT_TRY_LIMIT } from "../limits.ts";
+import { EXPECTED_BACK_SOON, PREEMPT_TRIAL_LIMIT, PREEMPT_TRY_LIMIT, PREEMPTION_LIMIT } from "../limits.ts";
+import type { Match } from "../machine/match.ts";
 import type { Queue } from "../order.ts";
 import type { Ledger } from "../quota.ts";
 import { hold, letGo, reserve } from "../reserve.ts";
@@ -27,19 +28,22 @@ export interface Room {
 
 export function makeRoom(input: CycleInput, room: Room): readonly Preemption[] {
   if (input.victims === undefined || input.victims.length === 0) return [];
-  let candidates = stoppable(input);
+  const candidates = stoppable(input, room.draft.machine);
   const decided: Preemption[] = [];
+  const gone = new Set<string>();
+  const gains = gainsOver(candidates);
   const budget = { trials: PREEMPT_TRIAL_LIMIT };
   for (const pending of claimants(input, room, candidates)) {
+    if (decided.length === PREEMPTION_LIMIT) break;
     const found = makeRoomFor(input, room, {
       job: jobOf(room.draft.machine, pending, input.signals),
-      candidates,
+      gains,
+      gone,
       budget,
     });
     if (found === null) continue;
     decided.push(found);
-    const gone = new Set<string>(found.victims.map((victim) => victim.allocation));
-    candidates = candidates.filter(({ victim }) => !gone.has(victim.allocation));
+    for (const victim of found.victims) gone.add(victim.allocation);
   }
   return decided;
 }
@@ -69,15 +73,29 @@ function claimants(
 
 interface Claim {
   readonly job: Job;
-  readonly candidates: readonly Candidate[];
+  readonly gains: Gains;
+  /** Those that are stopped for another already. */
+  readonly gone: ReadonlySet<string>;
   readonly budget: { trials: number };
 }
 
-function makeRoomFor(
-  input: CycleInput,
-  { draft, ledger }: Room,
-  { job, candidates, budget }: Claim,
-): Preemption | null {
+/** What each candidate would give; requests that the same nodes can take share the answer. */
+type Gains = (job: Job, trial: Trial) => readonly Gain[];
+
+function gainsOver(candidates: readonly Candidate[]): Gains {
+  const known = new Map<Match, readonly Gain[]>();
+  return (job, trial) => {
+    const made = known.get(job.match);
+    if (made !== undefined) return made;
+    const gains = candidates.map((candidate): Gain => ({ ...candidate, gained: trial.gain(candidate) }));
+    const useful = gains.filter(({ gained }) => gained > 0);
+    known.set(job.match, useful);
+    return useful;
+  };
+}
+
+function makeRoomFor(input: CycleInput, { draft, ledger }: Room, claim: Claim): Preemption | null {
+  const { job } = claim;
   const soon = draft.now + EXPECTED_BACK_SOON;
   const own = classIn(input, job.input);
   if (ledger.headroom(job.input.tenant, job.least) === 0 || !isPossible(draft.machine, job)) return null;
@@ -85,12 +103,14 @@ function makeRoomFor(
     return null;
   }
   const waits = draft.held.find((held) => held.job.input.id === job.input.id) ?? null;
-  const byItself = (waits ?? reserve(draft, job))?.startsAt ?? Number.POSITIVE_INFINITY;
-  if (byItself <= soon) return null;
-  const aside = putAside(draft, own, waits);
+  if (waits !== null && waits.startsAt <= soon) return null;
   const trial = trialOf(draft, job);
-  const found = search(input, { job, candidates, budget }, trial, own);
-  const nodes = found === null ? null : trial.nodes(found.map(({ victim }) => victim));
+  if (freeOfMatch(draft, job) + mostFreed(claim, trial, own) < job.least) return null;
+  const aside = putAside(draft, own, waits);
+  const found = search(input, claim, trial, own);
+  // What it would get by itself is looked up last: it costs more than the rest.
+  const bySelf = found === null || waits !== null ? null : reserve(draft, job);
+  const nodes = found === null || (bySelf !== null && bySelf.startsAt <= soon) ? null : trial.nodes(found);
   if (found === null || nodes === null) {
     for (const held of aside) hold(draft, held);
     return null;
@@ -108,28 +128,43 @@ function makeRoomFor(
   };
 }
 
+/** What stopping the largest would give at most: the quickest thing to know. */
+function mostFreed({ job, gains, gone }: Claim, trial: Trial, own: number): number {
+  const largest: number[] = [];
+  for (const { gained, victim } of gains(job, trial)) {
+    if (victim.preemptionClass >= own || gone.has(victim.allocation)) continue;
+    if (largest.length < MAX_VICTIMS) largest.push(gained);
+    else if (gained > (largest[0] as number)) largest[0] = gained;
+    else continue;
+    largest.sort((a, b) => a - b);
+  }
+  return largest.reduce((sum, gained) => sum + gained, 0);
+}
+
 function search(
   input: CycleInput,
-  { job, candidates, budget }: Claim,
+  { job, gains: gainsOf, gone, budget }: Claim,
   trial: Trial,
   own: number,
 ): readonly Gain[] | null {
-  const gains = candidates
-    .filter(({ victim }) => victim.preemptionClass < own)
-    .map((candidate): Gain => ({ ...candidate, gained: trial.gain(candidate.victim) }))
-    .filter(({ gained }) => gained > 0);
+  const gains = gainsOf(job, trial).filter(
+    ({ victim }) => victim.preemptionClass < own && !gone.has(victim.allocation),
+  );
   // What fits as it is waits for its turn, not for anybody's end.
-  if (gains.length === 0 || trial.nodes([]) !== null) return null;
+  if (gains.length === 0) return null;
+  const free = trial.free();
+  if (free >= job.least && trial.fits([])) return null;
   const found = victimSet({
     gains,
-    missing: Math.max(1, job.least - trial.free()),
+    missing: Math.max(1, job.least - free),
     most: MAX_VICTIMS,
     fits: (victims) => {
       budget.trials -= 1;
-      return budget.trials >= 0 && trial.nodes(victims.map(({ victim }) => victim)) !== null;
+      return budget.trials >= 0 && trial.fits(victims);
     },
   });
-  return found === null || !isWorth(input, job, found, own) ? null : found;
+  // A search that was cut off may hold more than is needed.
+  return found === null || budget.trials < 0 || !isWorth(input, job, found, own) ? null : found;
 }
 
 /** Owners and sensitive claims take what is theirs; others must be worth more than they cost. */

@@ -2,31 +2,34 @@
 // whatever came of it.
 
 import type { Draft } from "../draft.ts";
-import type { Job } from "../job.ts";
+import { askOf, type Job } from "../job.ts";
+import { choose } from "../place/choose.ts";
 import { nodesAt } from "../reserve.ts";
-import { canBeHad } from "../supply.ts";
-import type { VictimInput } from "./preempt-types.ts";
+import { canBeHad, openAt } from "../supply.ts";
+import type { Candidate } from "./filter.ts";
+
+type Freed = Pick<Candidate, "nodes">;
 
 export interface Trial {
+  fits(victims: readonly Freed[]): boolean;
   /** The nodes it would begin on, ascending; null when it could not. */
-  nodes(victims: readonly VictimInput[]): readonly number[] | null;
+  nodes(victims: readonly Freed[]): readonly number[] | null;
   /** Nodes that it could begin on as things are. */
   free(): number;
   /** Nodes of the victim that the job could use. */
-  gain(victim: VictimInput): number;
+  gain(victim: Freed): number;
 }
 
 export function trialOf(draft: Draft, job: Job): Trial {
   const { machine } = draft;
-  const numbersOf = ({ nodes }: VictimInput): number[] => nodes.flatMap((id) => machine.indexOf.get(id) ?? []);
+  const ask = askOf(machine, job, job.least);
   return {
-    nodes(victims) {
-      const freed = victims.flatMap(numbersOf).map((node) => ({ node, from: draft.availableFrom[node] as number }));
-      for (const { node } of freed) draft.availableFrom[node] = draft.now;
-      const found = nodesAt(draft, job, draft.now);
-      for (const { node, from } of freed.reverse()) draft.availableFrom[node] = from;
-      return found;
-    },
+    fits: (victims) =>
+      without(draft, victims, () => {
+        const supply = openAt(draft, job, draft.now);
+        return supply !== null && supply.total >= ask.atLeast && choose(machine, supply, ask) !== null;
+      }),
+    nodes: (victims) => without(draft, victims, () => nodesAt(draft, job, draft.now)),
     free() {
       const { cells } = machine;
       let free = 0;
@@ -38,8 +41,18 @@ export function trialOf(draft: Draft, job: Job): Trial {
       }
       return free;
     },
-    gain: (victim) => numbersOf(victim).filter((node) => isUseful(draft, job, node)).length,
+    gain: ({ nodes }) => nodes.reduce((sum, node) => sum + Number(isUseful(draft, job, node)), 0),
   };
+}
+
+/** As if they were gone already. */
+function without<T>(draft: Draft, victims: readonly Freed[], act: () => T): T {
+  const { availableFrom, now } = draft;
+  const freed = victims.flatMap(({ nodes }) => nodes).map((node) => ({ node, from: availableFrom[node] as number }));
+  for (const { node } of freed) availableFrom[node] = now;
+  const done = act();
+  for (const { node, from } of freed.reverse()) availableFrom[node] = from;
+  return done;
 }
 
 function isUseful({ machine: { cells } }: Draft, { match }: Job, node: number): boolean {

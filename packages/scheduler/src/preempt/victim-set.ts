@@ -22,10 +22,17 @@ export interface Search {
 /** Null: no set of so many does. */
 export function victimSet(search: Search): readonly Gain[] | null {
   const classes = new Set(search.gains.map(({ victim }) => victim.preemptionClass));
+  const tried = new Set<string>();
   for (const highest of [...classes].sort((a, b) => a - b)) {
+    // Those of lower classes have been tried one by one before.
+    const found = alone(
+      search,
+      search.gains.filter(({ victim }) => victim.preemptionClass === highest),
+    );
+    if (found !== null) return found;
     const gains = search.gains.filter(({ victim }) => victim.preemptionClass <= highest);
-    const found = alone(search, gains) ?? together(search, gains) ?? together(search, largestFirst(gains));
-    if (found !== null) return handBack(search, found);
+    const several = together(search, gains, tried) ?? together(search, largestFirst(gains), tried);
+    if (several !== null) return handBack(search, several);
   }
   return null;
 }
@@ -35,10 +42,14 @@ function alone({ missing, fits }: Search, gains: readonly Gain[]): readonly Gain
   return one === undefined ? null : [one];
 }
 
-function together({ missing, most, fits }: Search, gains: readonly Gain[]): readonly Gain[] | null {
+function together({ missing, most, fits }: Search, gains: readonly Gain[], tried: Set<string>): readonly Gain[] | null {
   const taken = gains.slice(0, most);
   const gained = taken.reduce((sum, gain) => sum + gain.gained, 0);
-  return taken.length > 0 && gained >= missing && fits(taken) ? taken : null;
+  if (taken.length < 2 || gained < missing) return null;
+  const names = taken.map(({ victim }) => victim.allocation).join(" ");
+  if (tried.has(names)) return null;
+  tried.add(names);
+  return fits(taken) ? taken : null;
 }
 
 /** Fewer and larger before many and small; a stable sort keeps the cheaper of equals first. */
