@@ -28,6 +28,19 @@ export async function readHeld(dir: string): Promise<HeldThings> {
   }
 }
 
+/** Whom it runs as, for those who enter it later. */
+export async function noteUser(dir: string, uid: number): Promise<void> {
+  await writeFile(join(dir, "uid"), String(uid));
+}
+
+/** False while a process of it is still root's, on its way to becoming the user's. */
+export async function isUsersOwn(dir: string, pid: number): Promise<boolean> {
+  const uid = await readFile(join(dir, "uid"), "utf8").catch(() => null);
+  if (uid === null) return true;
+  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+  return new RegExp(`^Uid:\\s+${uid}\\s+${uid}\\s+${uid}\\s`, "m").test(status);
+}
+
 /** The name of an attempt's container. */
 export const nameOf = (key: string): string => `lattice-${key}`;
 

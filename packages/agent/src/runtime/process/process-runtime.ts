@@ -9,7 +9,7 @@ import type { Logger } from "pino";
 import type { Exit, Order } from "../../lifecycle/attempt.ts";
 import type { Facts } from "../../lifecycle/recover.ts";
 import { runEpilogue, sweepLeftovers } from "../../prologue/epilogue.ts";
-import { readGpus, readHeld } from "../../prologue/held.ts";
+import { isUsersOwn, readGpus, readHeld } from "../../prologue/held.ts";
 import type { Prepared, PrologueParts } from "../../prologue/parts.ts";
 import { runPrologue } from "../../prologue/prologue.ts";
 import { PrologueError } from "../../prologue/prologue-error.ts";
@@ -219,7 +219,9 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     async firstProcess(key) {
       const leader = processes.get(key)?.leader;
       if (leader === undefined || leader === null) return null;
-      return { pid: (await readInitPid(dirOf(key))) ?? leader, joinBy: await isolation.prepare(placeOf(key)) };
+      const pid = (await readInitPid(dirOf(key))) ?? leader;
+      if (!(await isUsersOwn(dirOf(key), pid))) return null;
+      return { pid, joinBy: await isolation.prepare(placeOf(key)) };
     },
 
     async close() {
