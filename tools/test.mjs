@@ -22,6 +22,12 @@ const SYSTEM_PACKAGES = [
   { name: "tmux", command: "tmux", reason: "a person at a terminal is played with it" },
   { name: "mount", command: "mount", reason: "the full-disk test mounts that small file system" },
   { name: "etcd-server", command: "etcd", reason: "the shared log is tested against real etcd members" },
+  { name: "squashfs-tools", command: "mksquashfs", reason: "software images are made and mounted for real" },
+  { name: "podman", command: "podman", reason: "containers are run for real" },
+  { name: "runc", command: "runc", reason: "podman runs them by it" },
+  { name: "docker-registry", command: "docker-registry", reason: "images are pulled from a registry of its own" },
+  { name: "busybox-static", command: "busybox", reason: "the container image of the tests is made of it" },
+  { name: "numactl", command: "numactl", reason: "memory policies are set by it" },
   { name: "openssl", command: "openssl", reason: "etcd members that ask for certificates need some" },
 ];
 

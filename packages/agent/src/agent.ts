@@ -51,7 +51,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   const bootId = discoverBootId();
   const isolation = detectIsolation({ nodeId: options.nodeId, dataDir }, kind);
   const limits = await detectLimits({ nodeId: options.nodeId, dataDir }, isolation);
-  const software = await openSoftware(options.software, { dataDir, bootId, limits, log });
+  const software = await openSoftware(options.software, { dataDir, bootId, limits, gpuCount: hardware.gpuCount, log });
   log.info({ isolation: isolation.kind, runtimes: software.runtimes, servers: options.servers }, "starting");
   const dial = dialer({ servers: options.servers, token: options.token });
   const beats = wheel(Math.random);

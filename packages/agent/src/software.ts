@@ -10,9 +10,10 @@ import { createImages, type Images } from "./images/images.ts";
 import { openRegistry } from "./images/open-registry.ts";
 import { loadTrust } from "./images/signature.ts";
 import type { SoftwareOptions } from "./options.ts";
-import type { PrologueParts } from "./prologue/prologue.ts";
-import { detectEngine } from "./runtime/container/detect.ts";
+import type { PrologueParts } from "./prologue/parts.ts";
+import { detectEngine, programFolders } from "./runtime/container/detect.ts";
 import { type ContainerStore, removeImage } from "./runtime/container/podman.ts";
+import { gpuSlots } from "./runtime/isolation/gpu-slots.ts";
 import type { LimitGroups } from "./runtime/isolation/limit-groups.ts";
 import { discoverMemoryPlace, isExecutable } from "./runtime/memory-policy.ts";
 import { rememberUsers } from "./runtime/user/users.ts";
@@ -28,13 +29,14 @@ export interface SoftwarePlace {
   readonly dataDir: string;
   readonly bootId: string;
   readonly limits: LimitGroups;
+  readonly gpuCount: number;
   readonly log: Logger;
 }
 
 export async function openSoftware(options: SoftwareOptions, place: SoftwarePlace): Promise<NodeSoftware> {
   const { dataDir, limits, log } = place;
   const isRoot = process.getuid?.() === 0;
-  const engine = isRoot ? detectEngine(process.env.PATH ?? "") : "the agent does not run as root";
+  const engine = isRoot ? detectEngine(programFolders(process.env.PATH ?? "")) : "the agent does not run as root";
   const cacheDir = options.cacheDir === "" ? join(dataDir, "cache") : options.cacheDir;
   const containers: ContainerStore | string =
     typeof engine === "string"
@@ -68,6 +70,9 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     umask: options.umask,
     isRoot,
     groupParent: limits.parentOf,
+    gpus: gpuSlots(place.gpuCount),
+    gpuCount: place.gpuCount,
+    onlyGpus: limits.onlyGpus,
   };
   return { images, prologue, runtimes };
 }

@@ -6,7 +6,8 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { listContainers, removeContainer } from "../runtime/container/podman.ts";
-import { nameOf, type PrologueParts, readHeld } from "./prologue.ts";
+import { nameOf, readHeld } from "./held.ts";
+import type { PrologueParts } from "./parts.ts";
 
 export async function runEpilogue(parts: PrologueParts, key: string, dir: string, log: Logger): Promise<void> {
   const { container } = await readHeld(dir);
@@ -15,6 +16,7 @@ export async function runEpilogue(parts: PrologueParts, key: string, dir: string
     await tell(log, key, removeContainer(containers, container));
   await tell(log, key, rm(join(parts.scratchRoot, key), { recursive: true, force: true }));
   parts.images.cache.release(key);
+  parts.gpus.release(key);
 }
 
 /** What was left by an earlier life of this agent and belongs to no attempt that is known. */

@@ -1,7 +1,8 @@
 // Data mounts of an order as what is to be done on this node: placeholders filled in, the kind of source
 // told apart, and everything that can be known beforehand checked before anything is mounted.
 
-import { stat } from "node:fs/promises";
+import { lstat, stat } from "node:fs/promises";
+import { firstOverlap } from "@lattice/core";
 import type { Mount, Order } from "../lifecycle/attempt.ts";
 import { isExecutable } from "../runtime/memory-policy.ts";
 import type { DataMount } from "../runtime/uenv/enter.ts";
@@ -66,4 +67,27 @@ function filledIn(mount: Mount, order: Order): Mount {
     throw new PrologueError("mounts", `the mount at ${mount.target} would contain ..`);
   }
   return filled;
+}
+
+/** Mounts that would hide each other, or lead elsewhere. */
+export async function checkTargets(mounts: readonly { readonly at: string }[]): Promise<void> {
+  refuseOverlap(mounts);
+  for (const { at } of mounts) await refuseLinks(at);
+}
+
+function refuseOverlap(mounts: readonly { readonly at: string }[]): void {
+  const overlap = firstOverlap(mounts.map(({ at }) => at));
+  if (overlap !== null) throw new PrologueError("mounts", `the mount at ${mounts[overlap]?.at} overlaps with another`);
+}
+
+/** A link on the way would lead out of where the target was allowed. */
+async function refuseLinks(at: string): Promise<void> {
+  let path = "";
+  for (const part of at.slice(1).split("/")) {
+    path = `${path}/${part}`;
+    const found = await lstat(path).catch(() => null);
+    if (found === null) return;
+    if (!found.isDirectory())
+      throw new PrologueError("mounts", `${path} on the way to the mount at ${at} is not a folder`);
+  }
 }

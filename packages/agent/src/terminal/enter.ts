@@ -31,8 +31,10 @@ export async function enter({ pid, line, term }: Wanted): Promise<Entered | null
   const inside = spaces.includes("mnt");
   const flags = [...spaces.map((name) => FLAGS[name]), ...(inside ? ["--root", "--wd"] : []), ...owner(status, spaces)];
   const shell = ["/bin/sh", "-c", line === "" ? OWN_SHELL : line];
+  // What may not gain rights inside may not do so by a terminal either.
+  const confined = /^NoNewPrivs:\s+1/m.test(status) ? ["setpriv", "--no-new-privs", "--"] : [];
   return {
-    command: flags.length === 0 ? shell : ["nsenter", `--target=${pid}`, ...flags, "--", ...shell],
+    command: flags.length === 0 ? shell : [...confined, "nsenter", `--target=${pid}`, ...flags, "--", ...shell],
     environment: { ...parseEnviron(environ), TERM: term === "" ? DEFAULT_TERM : term },
     cwd: inside ? "/" : cwd,
   };

@@ -6,7 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Software } from "../../src/lifecycle/attempt.ts";
 import { DEFAULT_SOFTWARE } from "../../src/options.ts";
+import { prepareContainer } from "../../src/prologue/container.ts";
+import type { PrologueParts, Target } from "../../src/prologue/parts.ts";
+import { detectEngine } from "../../src/runtime/container/detect.ts";
 import { found } from "../fake-server.ts";
 import { alive, type Rig, rig } from "../rig.ts";
 import { type ContainerRig, containerRig } from "./container-rig.ts";
@@ -95,6 +99,27 @@ describe("attempts in containers", () => {
     expect(names(r.dataDir)).toEqual([]);
   });
 
+  test("it outlives its agent, is watched by the next one, and what nobody knows any more is removed", async () => {
+    const software = { ...DEFAULT_SOFTWARE, insecureRegistries: [containers.registry], cacheMinFreeBytes: 0 };
+    const other = await rig({ options: { software, killWorkloadsOnExit: false } });
+    const entrypoint = "echo up; while true; do sleep 0.1; done";
+    for (const allocationId of ["601", "602"]) {
+      other.server.run({ allocationId, entrypoint, environment: { image: containers.image }, limits: { memoryGb: 1 } });
+      await found(() => other.file(allocationId, "stdout").includes("up"));
+    }
+    const pid = Number(other.file("602", "init.pid"));
+    await other.agent.close();
+    rmSync(join(other.dataDir, "attempts", "602.1"), { recursive: true });
+    await other.start();
+    await found(() => !alive(pid));
+    await found(() => names(other.dataDir).join() === "lattice-601.1");
+    expect(readdirSync(join(other.dataDir, "scratch"))).toEqual(["601.1"]);
+    other.server.stop({ allocationId: "601", graceSeconds: 1 });
+    expect(await other.server.end("601")).toMatchObject({ reason: "stopped" });
+    expect(names(other.dataDir)).toEqual([]);
+    await other.close();
+  });
+
   test("what ignores the signal is killed, its container removed", async () => {
     const a = id();
     r.server.run({
@@ -110,6 +135,26 @@ describe("attempts in containers", () => {
     expect(names(r.dataDir)).toEqual([]);
     expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(`${r.dataDir}/cache/oci/store/overlay/`);
   });
+});
+
+test("a node without an engine says which program is missing", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "lattice-programs-"));
+  expect(detectEngine([folder])).toBe("podman is not installed on this node");
+  writeFileSync(join(folder, "podman"), "", { mode: 0o755 });
+  expect(detectEngine([folder])).toBe("podman is installed, but neither crun nor runc is");
+  writeFileSync(join(folder, "runc"), "", { mode: 0o755 });
+  expect(detectEngine([folder])).toMatchObject({ runtime: join(folder, "runc"), groups: "parent" });
+  rmSync(folder, { recursive: true });
+  const parts = { containers: "podman is not installed on this node" } as PrologueParts;
+  const software = { image: "x", signRequired: false } as Software;
+  const target = { key: "1.1", dir: folder, order: {} } as Target;
+  const prepared = prepareContainer(
+    parts,
+    target,
+    { software, runAs: null, data: [], environment: {}, policy: [] },
+    new AbortController().signal,
+  );
+  await expect(prepared).rejects.toMatchObject({ stage: "container", message: "podman is not installed on this node" });
 });
 
 function names(dataDir: string): string[] {

@@ -44,6 +44,20 @@ describe("shares of a node", () => {
     expect(await r.server.end(a)).toMatchObject({ state: pb.AllocationState.COMPLETED });
   });
 
+  test("shares have GPUs of their own, and one too many is refused", async () => {
+    const other = await rig({ options: { hardware: { features: [], gpuCount: 3, gpuType: "test" } } });
+    const entrypoint = "echo [$CUDA_VISIBLE_DEVICES]; sleep 0.5";
+    other.server.run({ allocationId: "901", entrypoint, limits: { gpuCount: 2 } });
+    other.server.run({ allocationId: "902", entrypoint, limits: { gpuCount: 1 } });
+    other.server.run({ allocationId: "903", entrypoint, limits: { gpuCount: 0 } });
+    await other.server.running("903");
+    other.server.run({ allocationId: "904", entrypoint, limits: { gpuCount: 1 } });
+    expect((await other.server.end("904")).message).toContain("(devices): 1 GPUs are asked for and 0 of 3 are free");
+    for (const id of ["901", "902", "903"]) await other.server.end(id);
+    expect(["901", "902", "903"].map((id) => other.file(id, "stdout"))).toEqual(["[0,1]\n", "[2]\n", "[]\n"]);
+    await other.close();
+  });
+
   test("a job that kills itself is not out of memory", async () => {
     const a = id();
     r.server.run({ allocationId: a, entrypoint: "kill -KILL $$" });

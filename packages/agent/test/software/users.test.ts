@@ -1,13 +1,15 @@
 // Workloads as the submitting user: whose they are, where they stand, what they can reach; and a user
 // whom the node does not know.
 
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEFAULT_SOFTWARE } from "../../src/options.ts";
+import { isUsersOwn, noteUser } from "../../src/prologue/held.ts";
 import { asUser, parseUserMapping, resolveUser } from "../../src/runtime/user/user.ts";
+import { found } from "../fake-server.ts";
 import { type ImageRig, imageRig } from "../images/image-rig.ts";
 import { type Rig, rig } from "../rig.ts";
 
@@ -82,6 +84,23 @@ describe("workloads as the submitting user", () => {
     expect((await r.server.end(c)).message).toContain("link on the way to the mount");
     rmSync("/mnt/lattice-test", { recursive: true });
     rmSync(hidden, { recursive: true });
+  });
+
+  test("whoever enters the attempt finds the user's process, never root's", async () => {
+    const dir = mkdtempSync(join(tmpdir(), "lattice-uid-"));
+    expect(await isUsersOwn(dir, process.pid)).toBe(true);
+    await noteUser(dir, 1);
+    expect(await isUsersOwn(dir, process.pid)).toBe(false);
+    const a = id();
+    r.server.run({ allocationId: a, user: "daemon", entrypoint: "sleep 30" });
+    await r.server.running(a);
+    const pid = Number(await found(() => r.file(a, "init.pid").trim()));
+    await found(() => readFileSync(`/proc/${pid}/status`, "utf8").includes("Uid:\t1\t1\t1"));
+    expect(await isUsersOwn(dir, pid)).toBe(true);
+    expect(r.file(a, "uid")).toBe("1");
+    r.server.stop({ allocationId: a, graceSeconds: 1 });
+    await r.server.end(a);
+    rmSync(dir, { recursive: true });
   });
 
   test("stopping reaches processes of another user", async () => {

@@ -78,7 +78,7 @@ export function targetProblem(target: string): string | null {
   const parts = target.slice(1).split("/");
   if (parts.includes("..") || parts.includes(".")) return "must not contain . or ..";
   if (parts.includes("")) return "must not end in / or contain //";
-  if (/[\n,]/.test(target)) return "must not contain commas or line ends";
+  if (/[\n,:]/.test(target)) return "must not contain commas, colons or line ends";
   if (limit.MOUNT_ROOTS.some((root) => target === root || target.startsWith(`${root}/`))) return null;
   return `must lie under one of ${limit.MOUNT_ROOTS.join(", ")}`;
 }

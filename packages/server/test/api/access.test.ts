@@ -44,12 +44,7 @@ const CHANGES = [
 ];
 const LOGS = ["AllocationService.GetLogs", "AllocationService.StreamLogs"];
 const DRAINS = ["NodeService.DrainNode", "NodeService.UndrainNode"];
-const DISABLES = [
-  "NodeService.DisableNode",
-  "NodeService.EnableNode",
-  "ImageService.WarmCache",
-  "ImageService.EvictImage",
-];
+const DISABLES = ["NodeService.DisableNode", "NodeService.EnableNode", "ImageService.EvictImage"];
 const TENANTS = ["AdminService.CreateTenant", "AdminService.UpdateTenant"];
 const VCLUSTERS = ["AdminService.CreateVCluster", "AdminService.UpdateVCluster"];
 const CLUSTER = [
@@ -84,6 +79,7 @@ function expected(role: Role, rpc: string): [boolean, boolean, boolean, boolean]
   }
   if (DRAINS.includes(rpc)) return role === "Operator" ? everything : role === "TenantAdmin" ? tenantOnly : nothing;
   if (DISABLES.includes(rpc)) return role === "Operator" ? everything : nothing;
+  if (rpc === "ImageService.WarmCache") return role === "ReadOnly" ? nothing : everything;
   if (TENANTS.includes(rpc) || CLUSTER.includes(rpc)) return nothing;
   if (VCLUSTERS.includes(rpc)) return role === "TenantAdmin" ? tenantOnly : nothing;
   return everything; // nodes, vClusters and the cluster's status may be read by all

@@ -12,13 +12,13 @@ export interface ContainerEngine {
   readonly groups: "disabled" | "parent";
 }
 
-/** In words why there is none, or the engine. */
-export function detectEngine(path: string): ContainerEngine | string {
-  const podman = onPath("podman", path);
+/** In words why there is none, or the engine. `folders`: where programs are looked for. */
+export function detectEngine(folders: readonly string[]): ContainerEngine | string {
+  const podman = programIn(folders, "podman");
   if (podman === null) return "podman is not installed on this node";
   const unified = isUnified();
-  const crun = onPath("crun", path);
-  const runc = onPath("runc", path);
+  const crun = programIn(folders, "crun");
+  const runc = programIn(folders, "runc");
   if (crun !== null && unified) return { podman, runtime: crun, groups: "disabled" };
   if (runc !== null) return { podman, runtime: runc, groups: "parent" };
   if (crun !== null) return { podman, runtime: crun, groups: "disabled" };
@@ -34,8 +34,13 @@ function isUnified(): boolean {
   }
 }
 
-function onPath(name: string, path: string): string | null {
-  const folders = [...path.split(delimiter), "/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/bin"];
-  const found = folders.find((folder) => folder !== "" && isExecutable(join(folder, name)));
+/** An agent started by a service manager has a short path of its own. */
+export const programFolders = (path: string): readonly string[] => [
+  ...path.split(delimiter).filter((folder) => folder !== ""),
+  ...["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"],
+];
+
+function programIn(folders: readonly string[], name: string): string | null {
+  const found = folders.find((folder) => isExecutable(join(folder, name)));
   return found === undefined ? null : join(found, name);
 }

@@ -12,6 +12,8 @@ export interface LimitGroups {
   readonly controllers: readonly string[];
   /** Answers the files by which the wrapper joins. */
   prepare(key: string, share: Share | null): Promise<readonly string[]>;
+  /** Keeps the other GPUs of so many from the attempt, where devices can be kept from anybody. */
+  onlyGpus(key: string, gpus: readonly number[], total: number): Promise<void>;
   /** How often the kernel killed a process of it for want of memory. */
   oomKills(key: string): Promise<number>;
   remove(key: string): Promise<void>;
@@ -28,8 +30,8 @@ export interface Hierarchies {
 }
 
 const CPU_PERIOD_US = 100_000;
-/** Character devices of NVIDIA's driver. */
-const GPU_DEVICES = ["c 195:* rwm"];
+/** The major number of NVIDIA's GPUs; the minor one is the GPU. */
+const GPU_MAJOR = 195;
 const WANTED = ["memory", "cpu", "devices"] as const;
 
 /** `name`: what the folders of this agent's groups begin with. */
@@ -64,6 +66,12 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
       // The wrapper joins this group anyway: it is the one that holds its processes together.
       return [];
     },
+    async onlyGpus(key, gpus, total) {
+      if (!own.includes("devices") || v2 !== null) return;
+      for (let gpu = 0; gpu < total; gpu += 1) {
+        if (!gpus.includes(gpu)) await put(folder("devices", key), "devices.deny", `c ${GPU_MAJOR}:${gpu} rwm`);
+      }
+    },
     async oomKills(key) {
       const file = v2 === null ? join(folder("memory", key), "memory.oom_control") : `${v2}${key}/memory.events`;
       const text = await readFile(file, "utf8").catch(() => "");
@@ -86,9 +94,6 @@ async function writeLimit(controller: string, group: string, share: Share): Prom
   if (controller === "cpu" && share.cpuCores > 0) {
     await put(group, "cpu.cfs_period_us", CPU_PERIOD_US);
     await put(group, "cpu.cfs_quota_us", share.cpuCores * CPU_PERIOD_US);
-  }
-  if (controller === "devices" && share.gpuCount === 0) {
-    for (const device of GPU_DEVICES) await put(group, "devices.deny", device);
   }
 }
 

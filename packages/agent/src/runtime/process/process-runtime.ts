@@ -9,7 +9,9 @@ import type { Logger } from "pino";
 import type { Exit, Order } from "../../lifecycle/attempt.ts";
 import type { Facts } from "../../lifecycle/recover.ts";
 import { runEpilogue, sweepLeftovers } from "../../prologue/epilogue.ts";
-import { type Prepared, type PrologueParts, readHeld, runPrologue } from "../../prologue/prologue.ts";
+import { isUsersOwn, readGpus, readHeld } from "../../prologue/held.ts";
+import type { Prepared, PrologueParts } from "../../prologue/parts.ts";
+import { runPrologue } from "../../prologue/prologue.ts";
 import { PrologueError } from "../../prologue/prologue-error.ts";
 import type { AttemptPlace, Isolation } from "../isolation/isolation.ts";
 import type { LimitGroups } from "../isolation/limit-groups.ts";
@@ -73,6 +75,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     const rebooted = files.order !== null && files.bootId !== bootId;
     const exit = files.exit === null ? null : await withMemory(key, files.exit);
     prologue.images.cache.pin(key, (await readHeld(dir)).images);
+    prologue.gpus.keep(key, await readGpus(dir));
     // The number of a wrapper that is gone may be another's by now: its session is not ours to end.
     processes.set(key, { leader: alive && !rebooted ? leader : null, signalled: new Set() });
     return { ...files, exit, claimed: claimed !== null, alive, rebooted };
@@ -216,7 +219,9 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     async firstProcess(key) {
       const leader = processes.get(key)?.leader;
       if (leader === undefined || leader === null) return null;
-      return { pid: (await readInitPid(dirOf(key))) ?? leader, joinBy: await isolation.prepare(placeOf(key)) };
+      const pid = (await readInitPid(dirOf(key))) ?? leader;
+      if (!(await isUsersOwn(dirOf(key), pid))) return null;
+      return { pid, joinBy: await isolation.prepare(placeOf(key)) };
     },
 
     async close() {

@@ -30,6 +30,7 @@ export async function inspectImage(call: Call, request: pb.InspectImageRequest):
 
 export async function warmCache(call: Call, request: pb.WarmCacheRequest): Promise<pb.CacheResponse> {
   authorize(call.principal, "ImageService.WarmCache", NOBODYS);
+  if (request.sticky) authorize(call.principal, "ImageService.EvictImage", NOBODYS);
   checkImage(request.image);
   return askEach(call, request, { case: "warm", value: request });
 }

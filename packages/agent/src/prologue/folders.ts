@@ -1,0 +1,48 @@
+// The folders of an attempt: scratch, which goes with it, and output and checkpoints, which stay. They belong
+// to whom it runs as.
+
+import { chmod, chown, mkdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { RunAs } from "../runtime/user/user.ts";
+import type { PrologueParts, Target } from "./parts.ts";
+import { PrologueError } from "./prologue-error.ts";
+
+/** Answers the variables that name them. */
+export async function makeFolders(
+  { scratchRoot, outputRoot }: PrologueParts,
+  { key, order }: Target,
+  runAs: RunAs | null,
+): Promise<Record<string, string>> {
+  const scratch = join(scratchRoot, key);
+  try {
+    await mkdir(scratch, { recursive: true, mode: 0o700 });
+    if (runAs !== null) await chown(scratch, runAs.uid, runAs.gid);
+    if (outputRoot === "") return { LATTICE_SCRATCH: scratch };
+    const output = join(outputRoot, order.tenant, folderName(order.project), order.allocationId);
+    const checkpoints = join(output, "checkpoints");
+    await mkdir(checkpoints, { recursive: true });
+    if (runAs !== null) for (const path of [output, checkpoints]) await chown(path, runAs.uid, runAs.gid);
+    return { LATTICE_SCRATCH: scratch, LATTICE_OUTPUT_DIR: output, LATTICE_CHECKPOINT_DIR: checkpoints };
+  } catch (error) {
+    throw new PrologueError("scratch", (error as Error).message);
+  }
+}
+
+/** Projects are free text, and must not lead anywhere. */
+const folderName = (project: string): string => project.replace(/[^\w-]/g, "_") || "default";
+
+export async function giveScript(path: string, { uid, gid }: RunAs): Promise<void> {
+  await chmod(path, 0o500);
+  await chown(path, uid, gid);
+}
+
+/** The attempt's own folder belongs to root; a user stands at home, or in the scratch folder. */
+export async function defaultWorkdir(
+  runAs: RunAs | null,
+  dir: string,
+  folders: Record<string, string>,
+): Promise<string> {
+  if (runAs === null) return dir;
+  const home = await stat(runAs.home).catch(() => null);
+  return home?.isDirectory() === true ? runAs.home : (folders.LATTICE_SCRATCH ?? "/");
+}

@@ -1,0 +1,61 @@
+// What an attempt holds of the node, on disk beside it: for an agent that is started again while it runs,
+// and for the epilogue.
+
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gpuVariables } from "../runtime/isolation/gpu-slots.ts";
+import type { PrologueParts, Target } from "./parts.ts";
+
+export interface HeldThings {
+  readonly images: readonly string[];
+  readonly container: string | null;
+}
+
+export async function noteHeld(
+  { images }: PrologueParts,
+  { key, dir }: Target,
+  container: string | null,
+): Promise<void> {
+  const held: HeldThings = { images: images.cache.held(key), container };
+  await writeFile(join(dir, "held.json"), JSON.stringify(held));
+}
+
+export async function readHeld(dir: string): Promise<HeldThings> {
+  try {
+    return JSON.parse(await readFile(join(dir, "held.json"), "utf8")) as HeldThings;
+  } catch {
+    return { images: [], container: null };
+  }
+}
+
+/** Whom it runs as, for those who enter it later. */
+export async function noteUser(dir: string, uid: number): Promise<void> {
+  await writeFile(join(dir, "uid"), String(uid));
+}
+
+/** False while a process of it is still root's, on its way to becoming the user's. */
+export async function isUsersOwn(dir: string, pid: number): Promise<boolean> {
+  const uid = await readFile(join(dir, "uid"), "utf8").catch(() => null);
+  if (uid === null) return true;
+  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+  return new RegExp(`^Uid:\\s+${uid}\\s+${uid}\\s+${uid}\\s`, "m").test(status);
+}
+
+/** The name of an attempt's container. */
+export const nameOf = (key: string): string => `lattice-${key}`;
+
+/** Only a share of a node has GPUs of its own. */
+export async function takeGpus(parts: PrologueParts, { key, dir, order }: Target): Promise<Record<string, string>> {
+  if (order.share === undefined || parts.gpuCount === 0) return {};
+  const gpus = parts.gpus.take(key, order.share.gpuCount);
+  await writeFile(join(dir, "gpus.json"), JSON.stringify(gpus));
+  await parts.onlyGpus(key, gpus, parts.gpuCount);
+  return gpuVariables(gpus);
+}
+
+export async function readGpus(dir: string): Promise<readonly number[]> {
+  return readFile(join(dir, "gpus.json"), "utf8").then(
+    (text) => JSON.parse(text) as number[],
+    () => [],
+  );
+}

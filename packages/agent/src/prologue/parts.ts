@@ -1,0 +1,44 @@
+// What a prologue works with: the node's means, the attempt it is for, and what comes out.
+
+import type { Images } from "../images/images.ts";
+import type { Order } from "../lifecycle/attempt.ts";
+import type { ContainerStore } from "../runtime/container/podman.ts";
+import type { GpuSlots } from "../runtime/isolation/gpu-slots.ts";
+import type { LimitGroups } from "../runtime/isolation/limit-groups.ts";
+import type { MemoryPlace } from "../runtime/memory-policy.ts";
+import type { UserMapping } from "../runtime/user/user.ts";
+import type { Users } from "../runtime/user/users.ts";
+
+export interface PrologueParts {
+  readonly images: Images;
+  /** In words why there is none, or podman's store. */
+  readonly containers: ContainerStore | string;
+  readonly users: Users;
+  readonly mapping: UserMapping;
+  readonly memory: MemoryPlace;
+  readonly scratchRoot: string;
+  /** Empty: allocations get no output folder. */
+  readonly outputRoot: string;
+  readonly umask: string;
+  readonly isRoot: boolean;
+  readonly gpus: GpuSlots;
+  readonly gpuCount: number;
+  readonly onlyGpus: LimitGroups["onlyGpus"];
+  /** Path of the attempt's control groups below every hierarchy. */
+  readonly groupParent: (key: string) => string;
+}
+
+export interface Target {
+  readonly key: string;
+  readonly dir: string;
+  readonly order: Order;
+  readonly environment: Record<string, string>;
+}
+
+export interface Prepared {
+  /** Put before the command. */
+  readonly before: readonly string[];
+  readonly environment: Record<string, string>;
+  /** Where the wrapper goes before the command. */
+  readonly workdir: string;
+}
