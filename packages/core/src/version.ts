@@ -36,6 +36,9 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
   "ledger.begin": LEDGER_VERSION,
   "session.open": 2,
   "session.close": 2,
+  "group.submit": 2,
+  "dag.submit": 2,
+  "dag.cancel": 2,
   "cluster.restore_begin": 2,
   "cluster.restore_text": 2,
   "cluster.restore_commit": 2,
@@ -47,7 +50,9 @@ export function versionNeeded(command: Command): number {
   const version = COMMAND_VERSIONS[command.kind];
   if (command.kind === "vcluster.create" && hasSharing(command)) return 2;
   if (command.kind === "vcluster.update" && hasSharing(command.change)) return 2;
+  if (command.kind === "allocation.cancel" && command.elements !== undefined) return 2;
   if (command.kind !== "allocation.submit") return version;
+  if (command.spec.dependsOn !== undefined) return 2;
   const { requireConformance, requireUnifiedMemory, allowCxlMemory, maxGroups } = command.spec.resources.constraints;
   // Servers of version 1 do not know these and would take placements that others refuse.
   const newer =

@@ -4,6 +4,7 @@
 
 import type { FieldProblem } from "../outcome.ts";
 import { checkConstraints } from "./check-constraints.ts";
+import { checkDependencies } from "./check-dependencies.ts";
 import { isCount, isText, type Problems, problemList } from "./check-values.ts";
 import * as limit from "./limits.ts";
 import type { AllocationSpec, Environment, Lifecycle, Resources, Task } from "./spec.ts";
@@ -17,6 +18,7 @@ export function checkSpec(spec: AllocationSpec): FieldProblem[] {
   checkResources(problems, spec.resources);
   checkConstraints(problems, spec.resources);
   checkLifecycle(problems, spec.lifecycle);
+  checkDependencies(problems, spec.dependsOn ?? []);
   return problems.list;
 }
 

@@ -3,6 +3,7 @@
 // `allocation.update` command, which replaces it.
 
 import type { Duration, NodeId, TenantId, VClusterId } from "../ids.ts";
+import type { Dependency } from "./dependency.ts";
 
 export interface AllocationSpec {
   readonly tenant: TenantId;
@@ -19,6 +20,8 @@ export interface AllocationSpec {
   readonly slurmEnv: boolean;
   /** Made for a terminal, and ended with it. Absent means no. */
   readonly session?: boolean;
+  /** What must have ended, and how, before this may be queued. Absent: nothing. */
+  readonly dependsOn?: readonly Dependency[];
 }
 
 /** What each node runs. */
