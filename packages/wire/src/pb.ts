@@ -4,6 +4,8 @@ export * from "../gen/lattice/v1/admin_pb.ts";
 export * from "../gen/lattice/v1/agent_pb.ts";
 export * from "../gen/lattice/v1/allocations_pb.ts";
 export * from "../gen/lattice/v1/explain_pb.ts";
+export * from "../gen/lattice/v1/dags_pb.ts";
+export * from "../gen/lattice/v1/groups_pb.ts";
 export * from "../gen/lattice/v1/nodes_pb.ts";
 export * from "../gen/lattice/v1/peer_pb.ts";
 export * from "../gen/lattice/v1/problem_pb.ts";

@@ -12,15 +12,15 @@ import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
-import type { ExplainRequestSchema, ExplanationSchema, PlanResponseSchema, TimelineRequestSchema, TimelineSchema } from "./explain_pb.ts";
-import { file_lattice_v1_explain } from "./explain_pb.ts";
+import type { TaskGroup, TaskGroupStatus } from "./groups_pb.ts";
+import { file_lattice_v1_groups } from "./groups_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file lattice/v1/allocations.proto.
  */
 export const file_lattice_v1_allocations: GenFile = /*@__PURE__*/
-  fileDesc("ChxsYXR0aWNlL3YxL2FsbG9jYXRpb25zLnByb3RvEgpsYXR0aWNlLnYxIqQFCg5BbGxvY2F0aW9uU3BlYxIOCgZ0ZW5hbnQYASABKAkSDwoHcHJvamVjdBgCIAEoCRIQCgh2Y2x1c3RlchgDIAEoCRIMCgRuYW1lGAQgASgJEjIKBHRhZ3MYBSADKAsyJC5sYXR0aWNlLnYxLkFsbG9jYXRpb25TcGVjLlRhZ3NFbnRyeRIOCgZpbnRlbnQYBiABKAkSLAoLZW52aXJvbm1lbnQYByABKAsyFy5sYXR0aWNlLnYxLkVudmlyb25tZW50EhIKCmVudHJ5cG9pbnQYCCABKAkSDwoHY29tbWFuZBgJIAMoCRIOCgZzY3JpcHQYCiABKAkSKAoJcmVzb3VyY2VzGAsgASgLMhUubGF0dGljZS52MS5SZXNvdXJjZXMSKAoJbGlmZWN5Y2xlGAwgASgLMhUubGF0dGljZS52MS5MaWZlY3ljbGUSHgoEZGF0YRgNIAEoCzIQLmxhdHRpY2UudjEuRGF0YRIuCgxjb25uZWN0aXZpdHkYDiABKAsyGC5sYXR0aWNlLnYxLkNvbm5lY3Rpdml0eRIqCgpkZXBlbmRzX29uGA8gAygLMhYubGF0dGljZS52MS5EZXBlbmRlbmN5EioKCmNoZWNrcG9pbnQYECABKAsyFi5sYXR0aWNlLnYxLkNoZWNrcG9pbnQSKAoJdGVsZW1ldHJ5GBEgASgLMhUubGF0dGljZS52MS5UZWxlbWV0cnkSMQoObGl2ZW5lc3NfcHJvYmUYEiABKAsyGS5sYXR0aWNlLnYxLkxpdmVuZXNzUHJvYmUSEQoJc2Vuc2l0aXZlGBMgASgIEhEKCXNsdXJtX2VudhgUIAEoCBorCglUYWdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLKAQoLRW52aXJvbm1lbnQSDAoEdWVudhgBIAEoCRIMCgR2aWV3GAIgASgJEg0KBWltYWdlGAMgASgJEhIKCnRvb2xzX3VlbnYYBCABKAkSOQoJdmFyaWFibGVzGAUgAygLMiYubGF0dGljZS52MS5FbnZpcm9ubWVudC5WYXJpYWJsZXNFbnRyeRIPCgd3b3JrZGlyGAYgASgJGjAKDlZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEidwoJUmVzb3VyY2VzEiQKBW5vZGVzGAEgASgLMhUubGF0dGljZS52MS5Ob2RlQ291bnQSLAoLY29uc3RyYWludHMYAiABKAsyFy5sYXR0aWNlLnYxLkNvbnN0cmFpbnRzEhYKDnRhc2tzX3Blcl9ub2RlGAMgASgNIiUKCU5vZGVDb3VudBILCgNtaW4YASABKA0SCwoDbWF4GAIgASgNIscCCgtDb25zdHJhaW50cxIQCghncHVfdHlwZRgBIAEoCRIRCglncHVfY291bnQYAiABKA0SEQoJbWVtb3J5X2diGAMgASgBEhAKCGZlYXR1cmVzGAQgAygJEiYKCHRvcG9sb2d5GAUgASgOMhQubGF0dGljZS52MS5Ub3BvbG9neRIWCg5yZXF1aXJlZF9ub2RlcxgGIAMoCRIWCg5leGNsdWRlZF9ub2RlcxgHIAMoCRIRCgljcHVfY29yZXMYCCABKA0SGwoTcmVxdWlyZV9jb25mb3JtYW5jZRgJIAEoCBIeChZyZXF1aXJlX3VuaWZpZWRfbWVtb3J5GAogASgIEhgKEHByZWZlcl9zYW1lX251bWEYCyABKAgSGAoQYWxsb3dfY3hsX21lbW9yeRgMIAEoCBISCgptYXhfZ3JvdXBzGB4gASgNIqICCglMaWZlY3ljbGUSJwoEdHlwZRgBIAEoDjIZLmxhdHRpY2UudjEuTGlmZWN5Y2xlVHlwZRIYChB3YWxsdGltZV9zZWNvbmRzGAIgASgNEh0KEHByZWVtcHRpb25fY2xhc3MYAyABKA1IAIgBARIxCg5yZXF1ZXVlX3BvbGljeRgEIAEoDjIZLmxhdHRpY2UudjEuUmVxdWV1ZVBvbGljeRIYCgttYXhfcmVxdWV1ZRgFIAEoDUgBiAEBEi0KDHNjYWxlX3BvbGljeRgGIAEoCzIXLmxhdHRpY2UudjEuU2NhbGVQb2xpY3kSEgoKbm9fcHJlZW1wdBgeIAEoCEITChFfcHJlZW1wdGlvbl9jbGFzc0IOCgxfbWF4X3JlcXVldWUiRwoLU2NhbGVQb2xpY3kSCwoDbWluGAEgASgNEgsKA21heBgCIAEoDRIOCgZtZXRyaWMYAyABKAkSDgoGdGFyZ2V0GAQgASgJIjsKBERhdGESIQoGbW91bnRzGAEgAygLMhEubGF0dGljZS52MS5Nb3VudBIQCghkZWZhdWx0cxgCIAEoCCJKCgVNb3VudBIOCgZzb3VyY2UYASABKAkSDgoGdGFyZ2V0GAIgASgJEg4KBmFjY2VzcxgDIAEoCRIRCgl0aWVyX2hpbnQYBCABKAkiTwoMQ29ubmVjdGl2aXR5EhYKDm5ldHdvcmtfZG9tYWluGAEgASgJEicKBmV4cG9zZRgCIAMoCzIXLmxhdHRpY2UudjEuRXhwb3NlZFBvcnQiKQoLRXhwb3NlZFBvcnQSDAoEbmFtZRgBIAEoCRIMCgRwb3J0GAIgASgNIiwKCkRlcGVuZGVuY3kSCwoDcmVmGAEgASgJEhEKCWNvbmRpdGlvbhgCIAEoCSIeCgpDaGVja3BvaW50EhAKCHN0cmF0ZWd5GAEgASgJIhkKCVRlbGVtZXRyeRIMCgRtb2RlGAEgASgJIqEBCg1MaXZlbmVzc1Byb2JlEhIKCnByb2JlX3R5cGUYASABKAkSDAoEcG9ydBgCIAEoDRIMCgRwYXRoGAMgASgJEhMKC3BlcmlvZF9zZWNzGAQgASgNEhoKEmluaXRpYWxfZGVsYXlfc2VjcxgFIAEoDRIZChFmYWlsdXJlX3RocmVzaG9sZBgGIAEoDRIUCgx0aW1lb3V0X3NlY3MYByABKA0ingUKCkFsbG9jYXRpb24SCgoCaWQYASABKAkSKgoFc3RhdGUYAiABKA4yGy5sYXR0aWNlLnYxLkFsbG9jYXRpb25TdGF0ZRIoCgRzcGVjGAMgASgLMhoubGF0dGljZS52MS5BbGxvY2F0aW9uU3BlYxIMCgR1c2VyGAQgASgJEjAKDHN1Ym1pdHRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBW5vZGVzGAggAygJEg8KB2F0dGVtcHQYCSABKA0SEAoIcmVxdWV1ZXMYCiABKA0SFgoJZXhpdF9jb2RlGAsgASgFSACIAQESDgoGcmVhc29uGAwgASgJEg8KB21lc3NhZ2UYDSABKAkSFwoPcGVuZGluZ19yZWFzb25zGA4gAygJEjMKD2VzdGltYXRlZF9zdGFydBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoIcHJvZ3Jlc3MYECADKAsyGC5sYXR0aWNlLnYxLk5vZGVQcm9ncmVzcxISCgpiYWNrZmlsbGVkGBEgASgIEjIKBnNjb3JlcxgSIAMoCzIiLmxhdHRpY2UudjEuQWxsb2NhdGlvbi5TY29yZXNFbnRyeRIRCglsb2dfaW5kZXgYEyABKAkSEwoLcHJlZW1wdGlvbnMYHiABKA0aLQoLU2NvcmVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4AUIMCgpfZXhpdF9jb2RlIn8KDE5vZGVQcm9ncmVzcxIMCgRub2RlGAEgASgJEioKBXN0YXRlGAIgASgOMhsubGF0dGljZS52MS5BbGxvY2F0aW9uU3RhdGUSFgoJZXhpdF9jb2RlGAMgASgFSACIAQESDwoHbWVzc2FnZRgEIAEoCUIMCgpfZXhpdF9jb2RlIlMKDVN1Ym1pdFJlcXVlc3QSLgoKYWxsb2NhdGlvbhgBIAEoCzIaLmxhdHRpY2UudjEuQWxsb2NhdGlvblNwZWMSEgoKcmVxdWVzdF9pZBgCIAEoCSJtCg5TdWJtaXRSZXNwb25zZRIKCgJpZBgBIAEoCRIqCgVzdGF0ZRgCIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlEhAKCHdhcm5pbmdzGAMgAygJEhEKCWxvZ19pbmRleBgEIAEoCSIiChRHZXRBbGxvY2F0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSK3AQoWTGlzdEFsbG9jYXRpb25zUmVxdWVzdBIqCgVzdGF0ZRgBIAMoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlEgwKBHVzZXIYAiABKAkSDgoGdGVuYW50GAMgASgJEhAKCHZjbHVzdGVyGAQgASgJEgwKBG5vZGUYBSABKAkSDAoEbmFtZRgGIAEoCRIRCglwYWdlX3NpemUYByABKA0SEgoKcGFnZV90b2tlbhgIIAEoCSKBAQoXTGlzdEFsbG9jYXRpb25zUmVzcG9uc2USKwoLYWxsb2NhdGlvbnMYASADKAsyFi5sYXR0aWNlLnYxLkFsbG9jYXRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEg0KBXRvdGFsGAMgASgNEhEKCWxvZ19pbmRleBgEIAEoCSI/Cg1DYW5jZWxSZXF1ZXN0EgoKAmlkGAEgASgJEg4KBnJlYXNvbhgCIAEoCRISCgpyZXF1ZXN0X2lkGAMgASgJIlsKDkNhbmNlbFJlc3BvbnNlEgoKAmlkGAEgASgJEioKBXN0YXRlGAIgASgOMhsubGF0dGljZS52MS5BbGxvY2F0aW9uU3RhdGUSEQoJbG9nX2luZGV4GAMgASgJIqcCChdVcGRhdGVBbGxvY2F0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCRIdChB3YWxsdGltZV9zZWNvbmRzGAIgASgNSACIAQESHQoQcHJlZW1wdGlvbl9jbGFzcxgDIAEoDUgBiAEBEhEKBG5hbWUYBCABKAlIAogBARI7CgR0YWdzGAUgAygLMi0ubGF0dGljZS52MS5VcGRhdGVBbGxvY2F0aW9uUmVxdWVzdC5UYWdzRW50cnkSEgoKcmVxdWVzdF9pZBgGIAEoCRorCglUYWdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUITChFfd2FsbHRpbWVfc2Vjb25kc0ITChFfcHJlZW1wdGlvbl9jbGFzc0IHCgVfbmFtZSJZChhVcGRhdGVBbGxvY2F0aW9uUmVzcG9uc2USKgoKYWxsb2NhdGlvbhgBIAEoCzIWLmxhdHRpY2UudjEuQWxsb2NhdGlvbhIRCglsb2dfaW5kZXgYAiABKAkicAoMV2F0Y2hSZXF1ZXN0Eg4KBmN1cnNvchgBIAEoCRIVCg1hbGxvY2F0aW9uX2lkGAIgASgJEgwKBG5vZGUYAyABKAkSDgoGdGVuYW50GAQgASgJEgwKBHVzZXIYBSABKAkSDQoFa2luZHMYBiADKAki7gEKBUV2ZW50Eg4KBmN1cnNvchgBIAEoCRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEa2luZBgDIAEoCRIVCg1hbGxvY2F0aW9uX2lkGAQgASgJEg8KB2F0dGVtcHQYBSABKA0SDAoEbm9kZRgGIAEoCRIOCgZ0ZW5hbnQYByABKAkSEAoIdmNsdXN0ZXIYCCABKAkSDAoEdXNlchgJIAEoCRIMCgRmcm9tGAogASgJEgoKAnRvGAsgASgJEg4KBnJlYXNvbhgMIAEoCRIPCgdtZXNzYWdlGA0gASgJIvIBCgtMb2dzUmVxdWVzdBIKCgJpZBgBIAEoCRIlCgZzdHJlYW0YAiABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgRub2RlGAMgASgJEgwKBHRhaWwYBCABKA0SDwoHYXR0ZW1wdBgFIAEoDRIpCgVzaW5jZRg8IAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYPSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBm9mZnNldBg+IAEoCRINCgVsaW1pdBg/IAEoDRIOCgZyZXN1bWUYQCADKAkibgoITG9nQ2h1bmsSDAoEbm9kZRgBIAEoCRIlCgZzdHJlYW0YAiABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgRkYXRhGAMgASgMEg4KBm9mZnNldBgEIAEoCRIPCgdhdHRlbXB0GDwgASgNKq4CCg9BbGxvY2F0aW9uU3RhdGUSIAocQUxMT0NBVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEhwKGEFMTE9DQVRJT05fU1RBVEVfUEVORElORxABEhwKGEFMTE9DQVRJT05fU1RBVEVfU1RBR0lORxACEhwKGEFMTE9DQVRJT05fU1RBVEVfUlVOTklORxADEiIKHkFMTE9DQVRJT05fU1RBVEVfQ0hFQ0tQT0lOVElORxAEEh4KGkFMTE9DQVRJT05fU1RBVEVfU1VTUEVOREVEEAUSHgoaQUxMT0NBVElPTl9TVEFURV9DT01QTEVURUQQBhIbChdBTExPQ0FUSU9OX1NUQVRFX0ZBSUxFRBAHEh4KGkFMTE9DQVRJT05fU1RBVEVfQ0FOQ0VMTEVEEAgqhgEKDUxpZmVjeWNsZVR5cGUSHgoaTElGRUNZQ0xFX1RZUEVfVU5TUEVDSUZJRUQQABIaChZMSUZFQ1lDTEVfVFlQRV9CT1VOREVEEAESHAoYTElGRUNZQ0xFX1RZUEVfVU5CT1VOREVEEAISGwoXTElGRUNZQ0xFX1RZUEVfUkVBQ1RJVkUQAyqIAQoNUmVxdWV1ZVBvbGljeRIeChpSRVFVRVVFX1BPTElDWV9VTlNQRUNJRklFRBAAEhgKFFJFUVVFVUVfUE9MSUNZX05FVkVSEAESIgoeUkVRVUVVRV9QT0xJQ1lfT05fTk9ERV9GQUlMVVJFEAISGQoVUkVRVUVVRV9QT0xJQ1lfQUxXQVlTEAMqSgoIVG9wb2xvZ3kSGAoUVE9QT0xPR1lfVU5TUEVDSUZJRUQQABIQCgxUT1BPTE9HWV9BTlkQARISCg5UT1BPTE9HWV9USUdIVBACKlUKCUxvZ1N0cmVhbRIaChZMT0dfU1RSRUFNX1VOU1BFQ0lGSUVEEAASFQoRTE9HX1NUUkVBTV9TVERPVVQQARIVChFMT0dfU1RSRUFNX1NUREVSUhACMs8JChFBbGxvY2F0aW9uU2VydmljZRJfCgZTdWJtaXQSGS5sYXR0aWNlLnYxLlN1Ym1pdFJlcXVlc3QaGi5sYXR0aWNlLnYxLlN1Ym1pdFJlc3BvbnNlIh6C0+STAhg6ASoiEy9hcGkvdjEvYWxsb2NhdGlvbnMSYQoDR2V0EiAubGF0dGljZS52MS5HZXRBbGxvY2F0aW9uUmVxdWVzdBoWLmxhdHRpY2UudjEuQWxsb2NhdGlvbiIggtPkkwIaEhgvYXBpL3YxL2FsbG9jYXRpb25zL3tpZH0SbAoETGlzdBIiLmxhdHRpY2UudjEuTGlzdEFsbG9jYXRpb25zUmVxdWVzdBojLmxhdHRpY2UudjEuTGlzdEFsbG9jYXRpb25zUmVzcG9uc2UiG4LT5JMCFRITL2FwaS92MS9hbGxvY2F0aW9ucxKHAQoGQ2FuY2VsEhkubGF0dGljZS52MS5DYW5jZWxSZXF1ZXN0GhoubGF0dGljZS52MS5DYW5jZWxSZXNwb25zZSJGgtPkkwJAWiQ6ASoiHy9hcGkvdjEvYWxsb2NhdGlvbnMve2lkfS9jYW5jZWwqGC9hcGkvdjEvYWxsb2NhdGlvbnMve2lkfRJ4CgZVcGRhdGUSIy5sYXR0aWNlLnYxLlVwZGF0ZUFsbG9jYXRpb25SZXF1ZXN0GiQubGF0dGljZS52MS5VcGRhdGVBbGxvY2F0aW9uUmVzcG9uc2UiI4LT5JMCHToBKjIYL2FwaS92MS9hbGxvY2F0aW9ucy97aWR9EnsKBVdhdGNoEhgubGF0dGljZS52MS5XYXRjaFJlcXVlc3QaES5sYXR0aWNlLnYxLkV2ZW50IkOC0+STAj1aKxIpL2FwaS92MS9hbGxvY2F0aW9ucy97YWxsb2NhdGlvbl9pZH0vd2F0Y2gSDi9hcGkvdjEvZXZlbnRzMAESYQoHR2V0TG9ncxIXLmxhdHRpY2UudjEuTG9nc1JlcXVlc3QaFC5sYXR0aWNlLnYxLkxvZ0NodW5rIiWC0+STAh8SHS9hcGkvdjEvYWxsb2NhdGlvbnMve2lkfS9sb2dzMAESawoKU3RyZWFtTG9ncxIXLmxhdHRpY2UudjEuTG9nc1JlcXVlc3QaFC5sYXR0aWNlLnYxLkxvZ0NodW5rIiyC0+STAiYSJC9hcGkvdjEvYWxsb2NhdGlvbnMve2lkfS9sb2dzL3N0cmVhbTABEmgKB0V4cGxhaW4SGi5sYXR0aWNlLnYxLkV4cGxhaW5SZXF1ZXN0GhcubGF0dGljZS52MS5FeHBsYW5hdGlvbiIogtPkkwIiEiAvYXBpL3YxL2FsbG9jYXRpb25zL3tpZH0vZXhwbGFpbhJgCgRQbGFuEhkubGF0dGljZS52MS5TdWJtaXRSZXF1ZXN0GhgubGF0dGljZS52MS5QbGFuUmVzcG9uc2UiI4LT5JMCHToBKiIYL2FwaS92MS9hbGxvY2F0aW9uczpwbGFuEmsKC0dldFRpbWVsaW5lEhsubGF0dGljZS52MS5UaW1lbGluZVJlcXVlc3QaFC5sYXR0aWNlLnYxLlRpbWVsaW5lIimC0+STAiMSIS9hcGkvdjEvYWxsb2NhdGlvbnMve2lkfS90aW1lbGluZWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_lattice_v1_explain]);
+  fileDesc("ChxsYXR0aWNlL3YxL2FsbG9jYXRpb25zLnByb3RvEgpsYXR0aWNlLnYxIs8FCg5BbGxvY2F0aW9uU3BlYxIOCgZ0ZW5hbnQYASABKAkSDwoHcHJvamVjdBgCIAEoCRIQCgh2Y2x1c3RlchgDIAEoCRIMCgRuYW1lGAQgASgJEjIKBHRhZ3MYBSADKAsyJC5sYXR0aWNlLnYxLkFsbG9jYXRpb25TcGVjLlRhZ3NFbnRyeRIOCgZpbnRlbnQYBiABKAkSLAoLZW52aXJvbm1lbnQYByABKAsyFy5sYXR0aWNlLnYxLkVudmlyb25tZW50EhIKCmVudHJ5cG9pbnQYCCABKAkSDwoHY29tbWFuZBgJIAMoCRIOCgZzY3JpcHQYCiABKAkSKAoJcmVzb3VyY2VzGAsgASgLMhUubGF0dGljZS52MS5SZXNvdXJjZXMSKAoJbGlmZWN5Y2xlGAwgASgLMhUubGF0dGljZS52MS5MaWZlY3ljbGUSHgoEZGF0YRgNIAEoCzIQLmxhdHRpY2UudjEuRGF0YRIuCgxjb25uZWN0aXZpdHkYDiABKAsyGC5sYXR0aWNlLnYxLkNvbm5lY3Rpdml0eRIqCgpkZXBlbmRzX29uGA8gAygLMhYubGF0dGljZS52MS5EZXBlbmRlbmN5EioKCmNoZWNrcG9pbnQYECABKAsyFi5sYXR0aWNlLnYxLkNoZWNrcG9pbnQSKAoJdGVsZW1ldHJ5GBEgASgLMhUubGF0dGljZS52MS5UZWxlbWV0cnkSMQoObGl2ZW5lc3NfcHJvYmUYEiABKAsyGS5sYXR0aWNlLnYxLkxpdmVuZXNzUHJvYmUSEQoJc2Vuc2l0aXZlGBMgASgIEhEKCXNsdXJtX2VudhgUIAEoCBIpCgp0YXNrX2dyb3VwGEYgASgLMhUubGF0dGljZS52MS5UYXNrR3JvdXAaKwoJVGFnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiygEKC0Vudmlyb25tZW50EgwKBHVlbnYYASABKAkSDAoEdmlldxgCIAEoCRINCgVpbWFnZRgDIAEoCRISCgp0b29sc191ZW52GAQgASgJEjkKCXZhcmlhYmxlcxgFIAMoCzImLmxhdHRpY2UudjEuRW52aXJvbm1lbnQuVmFyaWFibGVzRW50cnkSDwoHd29ya2RpchgGIAEoCRowCg5WYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIncKCVJlc291cmNlcxIkCgVub2RlcxgBIAEoCzIVLmxhdHRpY2UudjEuTm9kZUNvdW50EiwKC2NvbnN0cmFpbnRzGAIgASgLMhcubGF0dGljZS52MS5Db25zdHJhaW50cxIWCg50YXNrc19wZXJfbm9kZRgDIAEoDSIlCglOb2RlQ291bnQSCwoDbWluGAEgASgNEgsKA21heBgCIAEoDSKzAgoLQ29uc3RyYWludHMSEAoIZ3B1X3R5cGUYASABKAkSEQoJZ3B1X2NvdW50GAIgASgNEhEKCW1lbW9yeV9nYhgDIAEoARIQCghmZWF0dXJlcxgEIAMoCRImCgh0b3BvbG9neRgFIAEoDjIULmxhdHRpY2UudjEuVG9wb2xvZ3kSFgoOcmVxdWlyZWRfbm9kZXMYBiADKAkSFgoOZXhjbHVkZWRfbm9kZXMYByADKAkSEQoJY3B1X2NvcmVzGAggASgNEhsKE3JlcXVpcmVfY29uZm9ybWFuY2UYCSABKAgSHgoWcmVxdWlyZV91bmlmaWVkX21lbW9yeRgKIAEoCBIYChBwcmVmZXJfc2FtZV9udW1hGAsgASgIEhgKEGFsbG93X2N4bF9tZW1vcnkYDCABKAgijgIKCUxpZmVjeWNsZRInCgR0eXBlGAEgASgOMhkubGF0dGljZS52MS5MaWZlY3ljbGVUeXBlEhgKEHdhbGx0aW1lX3NlY29uZHMYAiABKA0SHQoQcHJlZW1wdGlvbl9jbGFzcxgDIAEoDUgAiAEBEjEKDnJlcXVldWVfcG9saWN5GAQgASgOMhkubGF0dGljZS52MS5SZXF1ZXVlUG9saWN5EhgKC21heF9yZXF1ZXVlGAUgASgNSAGIAQESLQoMc2NhbGVfcG9saWN5GAYgASgLMhcubGF0dGljZS52MS5TY2FsZVBvbGljeUITChFfcHJlZW1wdGlvbl9jbGFzc0IOCgxfbWF4X3JlcXVldWUiRwoLU2NhbGVQb2xpY3kSCwoDbWluGAEgASgNEgsKA21heBgCIAEoDRIOCgZtZXRyaWMYAyABKAkSDgoGdGFyZ2V0GAQgASgJIjsKBERhdGESIQoGbW91bnRzGAEgAygLMhEubGF0dGljZS52MS5Nb3VudBIQCghkZWZhdWx0cxgCIAEoCCJKCgVNb3VudBIOCgZzb3VyY2UYASABKAkSDgoGdGFyZ2V0GAIgASgJEg4KBmFjY2VzcxgDIAEoCRIRCgl0aWVyX2hpbnQYBCABKAkiTwoMQ29ubmVjdGl2aXR5EhYKDm5ldHdvcmtfZG9tYWluGAEgASgJEicKBmV4cG9zZRgCIAMoCzIXLmxhdHRpY2UudjEuRXhwb3NlZFBvcnQiKQoLRXhwb3NlZFBvcnQSDAoEbmFtZRgBIAEoCRIMCgRwb3J0GAIgASgNIiwKCkRlcGVuZGVuY3kSCwoDcmVmGAEgASgJEhEKCWNvbmRpdGlvbhgCIAEoCSIeCgpDaGVja3BvaW50EhAKCHN0cmF0ZWd5GAEgASgJIhkKCVRlbGVtZXRyeRIMCgRtb2RlGAEgASgJIqEBCg1MaXZlbmVzc1Byb2JlEhIKCnByb2JlX3R5cGUYASABKAkSDAoEcG9ydBgCIAEoDRIMCgRwYXRoGAMgASgJEhMKC3BlcmlvZF9zZWNzGAQgASgNEhoKEmluaXRpYWxfZGVsYXlfc2VjcxgFIAEoDRIZChFmYWlsdXJlX3RocmVzaG9sZBgGIAEoDRIUCgx0aW1lb3V0X3NlY3MYByABKA0i7AUKCkFsbG9jYXRpb24SCgoCaWQYASABKAkSKgoFc3RhdGUYAiABKA4yGy5sYXR0aWNlLnYxLkFsbG9jYXRpb25TdGF0ZRIoCgRzcGVjGAMgASgLMhoubGF0dGljZS52MS5BbGxvY2F0aW9uU3BlYxIMCgR1c2VyGAQgASgJEjAKDHN1Ym1pdHRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBW5vZGVzGAggAygJEg8KB2F0dGVtcHQYCSABKA0SEAoIcmVxdWV1ZXMYCiABKA0SFgoJZXhpdF9jb2RlGAsgASgFSACIAQESDgoGcmVhc29uGAwgASgJEg8KB21lc3NhZ2UYDSABKAkSFwoPcGVuZGluZ19yZWFzb25zGA4gAygJEjMKD2VzdGltYXRlZF9zdGFydBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoIcHJvZ3Jlc3MYECADKAsyGC5sYXR0aWNlLnYxLk5vZGVQcm9ncmVzcxISCgpiYWNrZmlsbGVkGBEgASgIEjIKBnNjb3JlcxgSIAMoCzIiLmxhdHRpY2UudjEuQWxsb2NhdGlvbi5TY29yZXNFbnRyeRIRCglsb2dfaW5kZXgYEyABKAkSKgoFZ3JvdXAYRiABKAsyGy5sYXR0aWNlLnYxLlRhc2tHcm91cFN0YXR1cxIOCgZkYWdfaWQYRyABKAkSJQoFdW5tZXQYSCADKAsyFi5sYXR0aWNlLnYxLkRlcGVuZGVuY3kaLQoLU2NvcmVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4AUIMCgpfZXhpdF9jb2RlIn8KDE5vZGVQcm9ncmVzcxIMCgRub2RlGAEgASgJEioKBXN0YXRlGAIgASgOMhsubGF0dGljZS52MS5BbGxvY2F0aW9uU3RhdGUSFgoJZXhpdF9jb2RlGAMgASgFSACIAQESDwoHbWVzc2FnZRgEIAEoCUIMCgpfZXhpdF9jb2RlIlMKDVN1Ym1pdFJlcXVlc3QSLgoKYWxsb2NhdGlvbhgBIAEoCzIaLmxhdHRpY2UudjEuQWxsb2NhdGlvblNwZWMSEgoKcmVxdWVzdF9pZBgCIAEoCSJtCg5TdWJtaXRSZXNwb25zZRIKCgJpZBgBIAEoCRIqCgVzdGF0ZRgCIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlEhAKCHdhcm5pbmdzGAMgAygJEhEKCWxvZ19pbmRleBgEIAEoCSIiChRHZXRBbGxvY2F0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSLZAQoWTGlzdEFsbG9jYXRpb25zUmVxdWVzdBIqCgVzdGF0ZRgBIAMoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlEgwKBHVzZXIYAiABKAkSDgoGdGVuYW50GAMgASgJEhAKCHZjbHVzdGVyGAQgASgJEgwKBG5vZGUYBSABKAkSDAoEbmFtZRgGIAEoCRIRCglwYWdlX3NpemUYByABKA0SEgoKcGFnZV90b2tlbhgIIAEoCRIOCgZleHBhbmQYRiABKAgSEAoIZ3JvdXBfaWQYRyABKAkigQEKF0xpc3RBbGxvY2F0aW9uc1Jlc3BvbnNlEisKC2FsbG9jYXRpb25zGAEgAygLMhYubGF0dGljZS52MS5BbGxvY2F0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRINCgV0b3RhbBgDIAEoDRIRCglsb2dfaW5kZXgYBCABKAkiPwoNQ2FuY2VsUmVxdWVzdBIKCgJpZBgBIAEoCRIOCgZyZWFzb24YAiABKAkSEgoKcmVxdWVzdF9pZBgDIAEoCSJbCg5DYW5jZWxSZXNwb25zZRIKCgJpZBgBIAEoCRIqCgVzdGF0ZRgCIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlEhEKCWxvZ19pbmRleBgDIAEoCSKnAgoXVXBkYXRlQWxsb2NhdGlvblJlcXVlc3QSCgoCaWQYASABKAkSHQoQd2FsbHRpbWVfc2Vjb25kcxgCIAEoDUgAiAEBEh0KEHByZWVtcHRpb25fY2xhc3MYAyABKA1IAYgBARIRCgRuYW1lGAQgASgJSAKIAQESOwoEdGFncxgFIAMoCzItLmxhdHRpY2UudjEuVXBkYXRlQWxsb2NhdGlvblJlcXVlc3QuVGFnc0VudHJ5EhIKCnJlcXVlc3RfaWQYBiABKAkaKwoJVGFnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCEwoRX3dhbGx0aW1lX3NlY29uZHNCEwoRX3ByZWVtcHRpb25fY2xhc3NCBwoFX25hbWUiWQoYVXBkYXRlQWxsb2NhdGlvblJlc3BvbnNlEioKCmFsbG9jYXRpb24YASABKAsyFi5sYXR0aWNlLnYxLkFsbG9jYXRpb24SEQoJbG9nX2luZGV4GAIgASgJInAKDFdhdGNoUmVxdWVzdBIOCgZjdXJzb3IYASABKAkSFQoNYWxsb2NhdGlvbl9pZBgCIAEoCRIMCgRub2RlGAMgASgJEg4KBnRlbmFudBgEIAEoCRIMCgR1c2VyGAUgASgJEg0KBWtpbmRzGAYgAygJIv4BCgVFdmVudBIOCgZjdXJzb3IYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGtpbmQYAyABKAkSFQoNYWxsb2NhdGlvbl9pZBgEIAEoCRIPCgdhdHRlbXB0GAUgASgNEgwKBG5vZGUYBiABKAkSDgoGdGVuYW50GAcgASgJEhAKCHZjbHVzdGVyGAggASgJEgwKBHVzZXIYCSABKAkSDAoEZnJvbRgKIAEoCRIKCgJ0bxgLIAEoCRIOCgZyZWFzb24YDCABKAkSDwoHbWVzc2FnZRgNIAEoCRIOCgZkYWdfaWQYRiABKAkibQoLTG9nc1JlcXVlc3QSCgoCaWQYASABKAkSJQoGc3RyZWFtGAIgASgOMhUubGF0dGljZS52MS5Mb2dTdHJlYW0SDAoEbm9kZRgDIAEoCRIMCgR0YWlsGAQgASgNEg8KB2F0dGVtcHQYBSABKA0iXQoITG9nQ2h1bmsSDAoEbm9kZRgBIAEoCRIlCgZzdHJlYW0YAiABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgRkYXRhGAMgASgMEg4KBm9mZnNldBgEIAEoCSquAgoPQWxsb2NhdGlvblN0YXRlEiAKHEFMTE9DQVRJT05fU1RBVEVfVU5TUEVDSUZJRUQQABIcChhBTExPQ0FUSU9OX1NUQVRFX1BFTkRJTkcQARIcChhBTExPQ0FUSU9OX1NUQVRFX1NUQUdJTkcQAhIcChhBTExPQ0FUSU9OX1NUQVRFX1JVTk5JTkcQAxIiCh5BTExPQ0FUSU9OX1NUQVRFX0NIRUNLUE9JTlRJTkcQBBIeChpBTExPQ0FUSU9OX1NUQVRFX1NVU1BFTkRFRBAFEh4KGkFMTE9DQVRJT05fU1RBVEVfQ09NUExFVEVEEAYSGwoXQUxMT0NBVElPTl9TVEFURV9GQUlMRUQQBxIeChpBTExPQ0FUSU9OX1NUQVRFX0NBTkNFTExFRBAIKoYBCg1MaWZlY3ljbGVUeXBlEh4KGkxJRkVDWUNMRV9UWVBFX1VOU1BFQ0lGSUVEEAASGgoWTElGRUNZQ0xFX1RZUEVfQk9VTkRFRBABEhwKGExJRkVDWUNMRV9UWVBFX1VOQk9VTkRFRBACEhsKF0xJRkVDWUNMRV9UWVBFX1JFQUNUSVZFEAMqiAEKDVJlcXVldWVQb2xpY3kSHgoaUkVRVUVVRV9QT0xJQ1lfVU5TUEVDSUZJRUQQABIYChRSRVFVRVVFX1BPTElDWV9ORVZFUhABEiIKHlJFUVVFVUVfUE9MSUNZX09OX05PREVfRkFJTFVSRRACEhkKFVJFUVVFVUVfUE9MSUNZX0FMV0FZUxADKkoKCFRvcG9sb2d5EhgKFFRPUE9MT0dZX1VOU1BFQ0lGSUVEEAASEAoMVE9QT0xPR1lfQU5ZEAESEgoOVE9QT0xPR1lfVElHSFQQAipVCglMb2dTdHJlYW0SGgoWTE9HX1NUUkVBTV9VTlNQRUNJRklFRBAAEhUKEUxPR19TVFJFQU1fU1RET1VUEAESFQoRTE9HX1NUUkVBTV9TVERFUlIQAjKWBwoRQWxsb2NhdGlvblNlcnZpY2USXwoGU3VibWl0EhkubGF0dGljZS52MS5TdWJtaXRSZXF1ZXN0GhoubGF0dGljZS52MS5TdWJtaXRSZXNwb25zZSIegtPkkwIYOgEqIhMvYXBpL3YxL2FsbG9jYXRpb25zEmEKA0dldBIgLmxhdHRpY2UudjEuR2V0QWxsb2NhdGlvblJlcXVlc3QaFi5sYXR0aWNlLnYxLkFsbG9jYXRpb24iIILT5JMCGhIYL2FwaS92MS9hbGxvY2F0aW9ucy97aWR9EmwKBExpc3QSIi5sYXR0aWNlLnYxLkxpc3RBbGxvY2F0aW9uc1JlcXVlc3QaIy5sYXR0aWNlLnYxLkxpc3RBbGxvY2F0aW9uc1Jlc3BvbnNlIhuC0+STAhUSEy9hcGkvdjEvYWxsb2NhdGlvbnMShwEKBkNhbmNlbBIZLmxhdHRpY2UudjEuQ2FuY2VsUmVxdWVzdBoaLmxhdHRpY2UudjEuQ2FuY2VsUmVzcG9uc2UiRoLT5JMCQFokOgEqIh8vYXBpL3YxL2FsbG9jYXRpb25zL3tpZH0vY2FuY2VsKhgvYXBpL3YxL2FsbG9jYXRpb25zL3tpZH0SeAoGVXBkYXRlEiMubGF0dGljZS52MS5VcGRhdGVBbGxvY2F0aW9uUmVxdWVzdBokLmxhdHRpY2UudjEuVXBkYXRlQWxsb2NhdGlvblJlc3BvbnNlIiOC0+STAh06ASoyGC9hcGkvdjEvYWxsb2NhdGlvbnMve2lkfRJ7CgVXYXRjaBIYLmxhdHRpY2UudjEuV2F0Y2hSZXF1ZXN0GhEubGF0dGljZS52MS5FdmVudCJDgtPkkwI9WisSKS9hcGkvdjEvYWxsb2NhdGlvbnMve2FsbG9jYXRpb25faWR9L3dhdGNoEg4vYXBpL3YxL2V2ZW50czABEmEKB0dldExvZ3MSFy5sYXR0aWNlLnYxLkxvZ3NSZXF1ZXN0GhQubGF0dGljZS52MS5Mb2dDaHVuayIlgtPkkwIfEh0vYXBpL3YxL2FsbG9jYXRpb25zL3tpZH0vbG9nczABEmsKClN0cmVhbUxvZ3MSFy5sYXR0aWNlLnYxLkxvZ3NSZXF1ZXN0GhQubGF0dGljZS52MS5Mb2dDaHVuayIsgtPkkwImEiQvYXBpL3YxL2FsbG9jYXRpb25zL3tpZH0vbG9ncy9zdHJlYW0wAWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_lattice_v1_groups]);
 
 /**
  * @generated from message lattice.v1.AllocationSpec
@@ -95,7 +95,8 @@ export type AllocationSpec = Message<"lattice.v1.AllocationSpec"> & {
   lifecycle?: Lifecycle | undefined;
 
   /**
-   * Not offered yet; a submission that uses one of these is refused by name.
+   * Of data, connectivity, checkpoint, telemetry, liveness_probe and sensitive, what is not offered yet is
+   * refused by name.
    *
    * @generated from field: lattice.v1.Data data = 13;
    */
@@ -107,6 +108,8 @@ export type AllocationSpec = Message<"lattice.v1.AllocationSpec"> & {
   connectivity?: Connectivity | undefined;
 
   /**
+   * What must have ended, and how, before this is queued.
+   *
    * @generated from field: repeated lattice.v1.Dependency depends_on = 15;
    */
   dependsOn: Dependency[];
@@ -137,6 +140,13 @@ export type AllocationSpec = Message<"lattice.v1.AllocationSpec"> & {
    * @generated from field: bool slurm_env = 20;
    */
   slurmEnv: boolean;
+
+  /**
+   * Makes it a task group: one allocation for each index.
+   *
+   * @generated from field: lattice.v1.TaskGroup task_group = 70;
+   */
+  taskGroup?: TaskGroup | undefined;
 };
 
 /**
@@ -302,13 +312,6 @@ export type Constraints = Message<"lattice.v1.Constraints"> & {
    * @generated from field: bool allow_cxl_memory = 12;
    */
   allowCxlMemory: boolean;
-
-  /**
-   * The most topology groups it may span; 0: any number.
-   *
-   * @generated from field: uint32 max_groups = 30;
-   */
-  maxGroups: number;
 };
 
 /**
@@ -351,13 +354,6 @@ export type Lifecycle = Message<"lattice.v1.Lifecycle"> & {
    * @generated from field: lattice.v1.ScalePolicy scale_policy = 6;
    */
   scalePolicy?: ScalePolicy | undefined;
-
-  /**
-   * It is never stopped for others.
-   *
-   * @generated from field: bool no_preempt = 30;
-   */
-  noPreempt: boolean;
 };
 
 /**
@@ -502,11 +498,16 @@ export const ExposedPortSchema: GenMessage<ExposedPort> = /*@__PURE__*/
  */
 export type Dependency = Message<"lattice.v1.Dependency"> & {
   /**
+   * Id of an allocation, task group or element of the same tenant; in a DAG the name of a member; for mutex
+   * a name.
+   *
    * @generated from field: string ref = 1;
    */
   ref: string;
 
   /**
+   * success, failure, any, corresponding or mutex; success when empty.
+   *
    * @generated from field: string condition = 2;
    */
   condition: string;
@@ -708,11 +709,25 @@ export type Allocation = Message<"lattice.v1.Allocation"> & {
   logIndex: string;
 
   /**
-   * How often it was stopped for others; not counted in requeues.
+   * Of a task group as a whole.
    *
-   * @generated from field: uint32 preemptions = 30;
+   * @generated from field: lattice.v1.TaskGroupStatus group = 70;
    */
-  preemptions: number;
+  group?: TaskGroupStatus | undefined;
+
+  /**
+   * Of a member of a DAG.
+   *
+   * @generated from field: string dag_id = 71;
+   */
+  dagId: string;
+
+  /**
+   * Dependencies that are not met yet: it is not queued before.
+   *
+   * @generated from field: repeated lattice.v1.Dependency unmet = 72;
+   */
+  unmet: Dependency[];
 };
 
 /**
@@ -870,6 +885,20 @@ export type ListAllocationsRequest = Message<"lattice.v1.ListAllocationsRequest"
    * @generated from field: string page_token = 8;
    */
   pageToken: string;
+
+  /**
+   * The elements of task groups instead of the groups.
+   *
+   * @generated from field: bool expand = 70;
+   */
+  expand: boolean;
+
+  /**
+   * Elements of this group only; goes with expand.
+   *
+   * @generated from field: string group_id = 71;
+   */
+  groupId: string;
 };
 
 /**
@@ -916,6 +945,8 @@ export const ListAllocationsResponseSchema: GenMessage<ListAllocationsResponse> 
  */
 export type CancelRequest = Message<"lattice.v1.CancelRequest"> & {
   /**
+   * Of an allocation, a task group, an element ("12_7") or several ("12_[3-9,20]").
+   *
    * @generated from field: string id = 1;
    */
   id: string;
@@ -1091,7 +1122,7 @@ export type Event = Message<"lattice.v1.Event"> & {
 
   /**
    * allocation_changed, node_changed, tenant_changed, vcluster_changed, claim_released,
-   * placement_refused.
+   * placement_refused, dag_changed.
    *
    * @generated from field: string kind = 3;
    */
@@ -1146,6 +1177,11 @@ export type Event = Message<"lattice.v1.Event"> & {
    * @generated from field: string message = 13;
    */
   message: string;
+
+  /**
+   * @generated from field: string dag_id = 70;
+   */
+  dagId: string;
 };
 
 /**
@@ -1187,41 +1223,6 @@ export type LogsRequest = Message<"lattice.v1.LogsRequest"> & {
    * @generated from field: uint32 attempt = 5;
    */
   attempt: number;
-
-  /**
-   * What was written from then on, to about a second.
-   *
-   * @generated from field: google.protobuf.Timestamp since = 60;
-   */
-  since?: Timestamp | undefined;
-
-  /**
-   * What was written before.
-   *
-   * @generated from field: google.protobuf.Timestamp until = 61;
-   */
-  until?: Timestamp | undefined;
-
-  /**
-   * Where to begin in each log, in bytes, as a decimal string.
-   *
-   * @generated from field: string offset = 62;
-   */
-  offset: string;
-
-  /**
-   * At most so many bytes in all; 0: all.
-   *
-   * @generated from field: uint32 limit = 63;
-   */
-  limit: number;
-
-  /**
-   * For a stream that is taken up again: "attempt:node:stream:offset" of what was seen last of each log.
-   *
-   * @generated from field: repeated string resume = 64;
-   */
-  resume: string[];
 };
 
 /**
@@ -1256,11 +1257,6 @@ export type LogChunk = Message<"lattice.v1.LogChunk"> & {
    * @generated from field: string offset = 4;
    */
   offset: string;
-
-  /**
-   * @generated from field: uint32 attempt = 60;
-   */
-  attempt: number;
 };
 
 /**
@@ -1540,36 +1536,6 @@ export const AllocationService: GenService<{
     methodKind: "server_streaming";
     input: typeof LogsRequestSchema;
     output: typeof LogChunkSchema;
-  },
-  /**
-   * Why it waits, with counts, and what would start it sooner; or why it started where and when it did.
-   *
-   * @generated from rpc lattice.v1.AllocationService.Explain
-   */
-  explain: {
-    methodKind: "unary";
-    input: typeof ExplainRequestSchema;
-    output: typeof ExplanationSchema;
-  },
-  /**
-   * What submitting this would do now, by the real scheduler; nothing is submitted.
-   *
-   * @generated from rpc lattice.v1.AllocationService.Plan
-   */
-  plan: {
-    methodKind: "unary";
-    input: typeof SubmitRequestSchema;
-    output: typeof PlanResponseSchema;
-  },
-  /**
-   * What has been decided about it so far.
-   *
-   * @generated from rpc lattice.v1.AllocationService.GetTimeline
-   */
-  getTimeline: {
-    methodKind: "unary";
-    input: typeof TimelineRequestSchema;
-    output: typeof TimelineSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_lattice_v1_allocations, 0);
