@@ -23,6 +23,7 @@ import { LifecycleType, RequeuePolicySchema, Topology } from "../../gen/lattice/
 import { FieldList } from "../errors/field-list.ts";
 import { enumName } from "../json/enum-names.ts";
 import { gbToBytes, isUsableGb } from "./amounts.ts";
+import { dependenciesFromProto } from "./dependencies.ts";
 import { unsupportedFields } from "./unsupported.ts";
 
 export const DEFAULT_PREEMPTION_CLASS = 5;
@@ -54,6 +55,7 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
   const task = taskOf(spec, problems);
   const resources = resourcesOf(spec.resources, problems);
   const lifecycle = lifecycleOf(spec.lifecycle, walltimeFor(vcluster, defaults), problems);
+  const dependsOn = dependenciesFromProto(spec.dependsOn, problems);
   problems.throwIfAny();
   return {
     tenant,
@@ -67,6 +69,7 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
     resources,
     lifecycle,
     slurmEnv: spec.slurmEnv,
+    ...(dependsOn === undefined ? null : { dependsOn }),
   };
 }
 
