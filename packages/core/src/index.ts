@@ -9,6 +9,7 @@ export {
   type EndKind,
   MAX_DEPENDENCIES,
 } from "./allocation/dependency.ts";
+export { describeUnmet } from "./allocation/describe-unmet.ts";
 export { type FailureVerdict, judgeFailure } from "./allocation/failure.ts";
 export * from "./allocation/limits.ts";
 export { compareAllocationIds } from "./allocation/order.ts";

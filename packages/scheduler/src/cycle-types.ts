@@ -115,6 +115,7 @@ export type PendingReasonCode =
   | "storage" // starting it would exceed the storage bandwidth
   | "topology" // free nodes are spread over too many groups, or over several conformance groups
   | "priority" // behind others in the queue
+  | "dependency" // what it depends on has not ended
   | "not_considered"; // beyond what one cycle looks at
 
 export interface PendingReason {

@@ -19,6 +19,7 @@ import type { Node } from "../node/node.ts";
 import type { Outcome } from "../outcome.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
+import { lockKey } from "./flows.ts";
 import { createIndexes, type Indexes } from "./indexes.ts";
 import { createTable, type Table } from "./table.ts";
 import type { Retention, View } from "./view.ts";
@@ -174,6 +175,7 @@ export function createState(): State {
       const position = positionOf(group.range, index);
       return position === null ? null : elementState(markOf(group, position));
     },
+    mutexHolder: (tenant, name) => indexes.flows.lock(lockKey(tenant, name))?.holder ?? null,
     dag: (id) => tables.dags.get(id),
     dags: () => tables.dags.values(),
 

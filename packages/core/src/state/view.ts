@@ -77,6 +77,9 @@ export interface View {
   /** How one element stands; null when the group has none with that index. */
   element(group: TaskGroup, index: number): ElementState | null;
 
+  /** Null: the name is free. */
+  mutexHolder(tenant: TenantId, name: string): AllocationId | null;
+
   dag(id: DagId): Dag | undefined;
   /** In order of id. */
   dags(): Iterable<Dag>;

@@ -6,7 +6,13 @@ import { pb } from "@lattice/wire";
 import type { Call } from "./call.ts";
 
 /** The services that people and programs call. Agents have their own. */
-export const SERVICES = [pb.AllocationService, pb.SessionService, pb.NodeService, pb.AdminService] as const;
+export const SERVICES = [
+  pb.AllocationService,
+  pb.DagService,
+  pb.SessionService,
+  pb.NodeService,
+  pb.AdminService,
+] as const;
 
 type Service = (typeof SERVICES)[number];
 type Methods<S extends Service> = S["method"];
@@ -42,6 +48,7 @@ type TableOf<Name extends string, S extends Service> = {
 
 export type HandlerTable = TableOf<"AllocationService", typeof pb.AllocationService> &
   TableOf<"SessionService", typeof pb.SessionService> &
+  TableOf<"DagService", typeof pb.DagService> &
   TableOf<"NodeService", typeof pb.NodeService> &
   TableOf<"AdminService", typeof pb.AdminService>;
 
