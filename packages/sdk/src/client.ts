@@ -13,6 +13,7 @@ import {
 } from "./calls/admin.ts";
 import { type AllocationCalls, allocationCalls } from "./calls/allocations.ts";
 import { type BackupCalls, backupCalls } from "./calls/backups.ts";
+import { type DagCalls, dagCalls } from "./calls/dags.ts";
 import { type MemberCalls, memberCalls } from "./calls/members.ts";
 import { type NodeCalls, nodeCalls } from "./calls/nodes.ts";
 import { attachTo, type SessionCalls, sessionCalls } from "./calls/sessions.ts";
@@ -45,6 +46,7 @@ export interface Health {
 
 export interface LatticeClient extends AllocationCalls {
   readonly url: string;
+  readonly dags: DagCalls;
   readonly nodes: NodeCalls;
   readonly tenants: TenantCalls;
   readonly vclusters: VClusterCalls;
@@ -75,6 +77,7 @@ export function createClient(options: ClientOptions): LatticeClient {
   return {
     url,
     ...allocationCalls(caller),
+    dags: dagCalls(caller),
     nodes: nodeCalls(caller),
     tenants: tenantCalls(caller),
     vclusters: vclusterCalls(caller),
