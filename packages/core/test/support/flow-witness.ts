@@ -36,6 +36,17 @@ export function createFlowWitness(state: State, work: FlowWork): { after(applied
   const groups = new Map<AllocationId, TaskGroup>();
   const queued = new Set<AllocationId>();
 
+  /** Elements that never were records, of a group that has left within the entry that ended it. */
+  function learnArchived({ effects }: Applied): void {
+    for (const effect of effects) {
+      if (effect.kind !== "archive" || effect.record.group === undefined) continue;
+      const { id, group } = effect.record;
+      for (let index = group.range.start; index <= group.range.end; index += 1) {
+        if (!ends.has(`${id}_${index}`)) ends.set(`${id}_${index}`, "cancelled");
+      }
+    }
+  }
+
   function learn({ events }: Applied): void {
     for (const group of state.groups()) {
       groups.set(group.id, group);
@@ -80,6 +91,7 @@ export function createFlowWitness(state: State, work: FlowWork): { after(applied
   return {
     after(applied) {
       learn(applied);
+      learnArchived(applied);
       for (const { id } of state.vclusters()) {
         for (const record of state.pending(id)) {
           if (queued.has(record.id)) continue;

@@ -67,7 +67,7 @@ function refuseBeside(draft: Draft, rest: JsonObject): void {
 
 function readSpec(draft: Draft, given: JsonObject, prefix: string): void {
   refuseUnoffered(given, prefix);
-  const spec = draft.attempt(() => unfoldTemplate(given)) ?? {};
+  const spec = draft.attempt(() => unfoldTemplate(given, prefix)) ?? {};
   for (const [name, value] of Object.entries(spec)) {
     const put = FIELDS.get(name);
     if (put === undefined) refuseUnknown(draft.problems, { path: prefix + name, name, known: FIELDS.keys() });

@@ -31,14 +31,14 @@ export function parseTaskGroup(text: string, from: string): JsonObject {
 }
 
 /** `template`, `range` and `concurrency` folded into one submission; anything else is as it was. */
-export function unfoldTemplate(spec: JsonObject): JsonObject {
+export function unfoldTemplate(spec: JsonObject, prefix = ""): JsonObject {
   const asked = spec.type === "task_group" || spec.template !== undefined || spec.range !== undefined;
   if (!asked) return spec;
   const { type, template, range, concurrency, ...rest } = spec;
-  const shape = isObject(range) ? range : typeof range === "string" ? parseTaskGroup(range, "range") : null;
+  const shape = isObject(range) ? range : typeof range === "string" ? parseTaskGroup(range, `${prefix}range`) : null;
   if (shape === null && rest.task_group === undefined) {
     throw fieldError([
-      { field: "range", detail: "must be given for a task group", hint: "Write {start: 0, end: 99}." },
+      { field: `${prefix}range`, detail: "must be given for a task group", hint: "Write {start: 0, end: 99}." },
     ]);
   }
   return {
