@@ -3,8 +3,8 @@
 
 import { create, type Message } from "@bufbuild/protobuf";
 import { SubmitRequestSchema } from "../../gen/lattice/v1/allocations_pb.ts";
-import { CreateSessionRequestSchema } from "../../gen/lattice/v1/terminal_pb.ts";
 import { SubmitDagRequestSchema } from "../../gen/lattice/v1/dags_pb.ts";
+import { CreateSessionRequestSchema } from "../../gen/lattice/v1/terminal_pb.ts";
 import { fieldError } from "../errors/field-list.ts";
 import { fromJson } from "../json/from-json.ts";
 import { isObject, type Json, kindOf } from "../json/value.ts";
