@@ -1,7 +1,7 @@
 // What a command's body gets: the state, the stamp of its entry, and two outboxes. Outcomes are
 // built here so that every refusal has the same shape.
 
-import type { Ended } from "./allocation/settle.ts";
+import type { Ended } from "./allocation/ended.ts";
 import type { AllocationId, Instant, LogIndex } from "./ids.ts";
 import type { Effect, Event, FieldProblem, Outcome, Refusal, RefusalCode } from "./outcome.ts";
 import type { State } from "./state/state.ts";

@@ -1,32 +1,9 @@
-// DAGs and task groups as the REST interface tells them.
+// DAGs as the REST interface tells them.
 
+import type { Dependency, TaskGroupStatus } from "./group-types.ts";
 import type { AllocationState, Paging } from "./types.ts";
 
 export type DagState = "running" | "completed" | "failed" | "cancelled";
-
-export interface Dependency {
-  readonly ref: string;
-  readonly condition?: string;
-}
-
-export interface TaskGroupRange {
-  readonly start?: number;
-  readonly end?: number;
-  readonly step?: number;
-  readonly concurrency?: number;
-}
-
-export interface TaskGroupStatus {
-  readonly range?: TaskGroupRange;
-  readonly size?: number;
-  /** Not yet in the queue. */
-  readonly waiting?: number;
-  readonly pending?: number;
-  readonly running?: number;
-  readonly completed?: number;
-  readonly failed?: number;
-  readonly cancelled?: number;
-}
 
 export interface DagMember {
   readonly name: string;

@@ -14,6 +14,7 @@ export type * from "./cluster-types.ts";
 export type * from "./dag-types.ts";
 export { LatticeError } from "./error.ts";
 export type * from "./explain-types.ts";
+export type * from "./group-types.ts";
 export { backoffMs, DEFAULT_RETRY, type RetryPolicy, sleep } from "./retry.ts";
 export { parseEvents, type ServerSentEvent } from "./sse.ts";
 export type { AttachOptions, Terminal, TerminalEnd, TerminalSignalName, TerminalSize } from "./terminal.ts";

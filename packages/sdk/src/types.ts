@@ -2,7 +2,7 @@
 // and log indexes as strings, instants as RFC 3339 text. The server leaves out what is empty, so
 // most fields are optional here.
 
-import type { Dependency, TaskGroupRange, TaskGroupStatus } from "./dag-types.ts";
+import type { Dependency, TaskGroupRange, TaskGroupStatus } from "./group-types.ts";
 
 export type AllocationState =
   | "pending"
@@ -108,10 +108,8 @@ export interface Allocation {
   readonly backfilled?: boolean;
   readonly scores?: Readonly<Record<string, number>>;
   readonly log_index?: string;
-  /** Of a task group as a whole. */
   readonly group?: TaskGroupStatus;
   readonly dag_id?: string;
-  /** Dependencies that are not met yet. */
   readonly unmet?: readonly Dependency[];
 }
 
@@ -129,9 +127,7 @@ export interface AllocationFilter {
   readonly vcluster?: string;
   readonly node?: string;
   readonly name?: string;
-  /** The elements of task groups instead of the groups. */
   readonly expand?: boolean;
-  /** Elements of this group only. */
   readonly group_id?: string;
 }
 

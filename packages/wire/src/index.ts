@@ -10,6 +10,7 @@ export * from "./convert/dag.ts";
 export * from "./convert/dependencies.ts";
 export * from "./convert/event.ts";
 export * from "./convert/group.ts";
+export * from "./convert/group-status.ts";
 export * from "./convert/node.ts";
 export { sharingFromProto } from "./convert/sharing.ts";
 export * from "./convert/spec-from-proto.ts";

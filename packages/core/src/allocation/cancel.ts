@@ -3,13 +3,10 @@
 
 import type { CancelCommand } from "../command.ts";
 import { cancelOfGroup } from "../group/cancel.ts";
-import type { UserName } from "../ids.ts";
 import type { Outcome } from "../outcome.ts";
 import { accepted, quote, refuse, type Step, unchanged } from "../step.ts";
-import type { Allocation } from "./allocation.ts";
-import { letGo } from "./let-go.ts";
-import { moveAllocation } from "./move.ts";
-import { type CancelledPhase, isFinal, isPlaced } from "./phase.ts";
+import { endByCancel } from "./end-by-cancel.ts";
+import { isFinal } from "./phase.ts";
 
 export function cancelAllocation(step: Step, command: CancelCommand): Outcome {
   const record = step.state.allocation(command.id);
@@ -25,30 +22,4 @@ export function cancelAllocation(step: Step, command: CancelCommand): Outcome {
 
   endByCancel(step, record, { by: command.origin.user, reason: command.reason, message: "" });
   return accepted(record.id);
-}
-
-export interface Cancellation {
-  readonly by: UserName;
-  readonly reason: string;
-  readonly message: string;
-}
-
-/** Only of one that has not ended. */
-export function endByCancel(step: Step, record: Allocation, how: Cancellation): void {
-  if (isPlaced(record.phase)) letGo(step, record, record.phase, { gone: null, reason: "cancelled" });
-  moveAllocation(step, record, cancelled(step, record, how));
-}
-
-function cancelled(step: Step, record: Allocation, { by, reason, message }: Cancellation): CancelledPhase {
-  const { phase } = record;
-  return {
-    kind: "cancelled",
-    by,
-    reason,
-    nodes: isPlaced(phase) ? phase.nodes : [],
-    startedAt: "startedAt" in phase ? phase.startedAt : null,
-    endedAt: step.at,
-    exitCode: null,
-    message,
-  };
 }

@@ -5,20 +5,10 @@
 import { memberEnded } from "../dag/ended.ts";
 import { elementEnded } from "../group/element.ts";
 import { advanceGroup } from "../group/fill.ts";
-import type { TaskGroup } from "../group/group.ts";
-import type { AllocationId } from "../ids.ts";
 import type { Step } from "../step.ts";
-import type { Allocation } from "./allocation.ts";
-import type { EndKind } from "./dependency.ts";
 import { judgeDependents } from "./dependents.ts";
+import type { Ended } from "./ended.ts";
 import { giveNamesOn } from "./mutex.ts";
-
-export interface Ended {
-  readonly id: AllocationId;
-  readonly end: EndKind;
-  /** Null: an element that never became a record. */
-  readonly record: Allocation | TaskGroup | null;
-}
 
 export function settle(step: Step): void {
   while (step.ended.length > 0 || step.stirred.size > 0) {

@@ -1,7 +1,7 @@
 // Cancelling a DAG cancels every member that has not ended, dependents first: nobody is released by the
 // end of another only to be cancelled in turn.
 
-import { endByCancel } from "../allocation/cancel.ts";
+import { endByCancel } from "../allocation/end-by-cancel.ts";
 import { isFinal } from "../allocation/phase.ts";
 import type { CancelDagCommand } from "../command.ts";
 import { cancelGroup } from "../group/cancel.ts";

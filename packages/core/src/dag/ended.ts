@@ -1,7 +1,7 @@
 // A member of a DAG has ended. With the last of them the DAG has, and old ones make room.
 
 import { DEPENDENCY_FAILED } from "../allocation/dependency.ts";
-import type { Ended } from "../allocation/settle.ts";
+import type { Ended } from "../allocation/ended.ts";
 import type { DagId } from "../ids.ts";
 import type { Step } from "../step.ts";
 import { DAG_RETENTION, type Dag, dagState, MEMBER_MARKS, MEMBER_OPEN, type MemberEnd } from "./dag.ts";

@@ -1,7 +1,7 @@
 // Cancelling a task group, one of its elements, or ranges of them. Elements that were never made end
 // without a record; the others are cancelled as any allocation is.
 
-import { type Cancellation, endByCancel } from "../allocation/cancel.ts";
+import { type Cancellation, endByCancel } from "../allocation/end-by-cancel.ts";
 import { isFinal } from "../allocation/phase.ts";
 import type { CancelCommand, IndexRange } from "../command.ts";
 import type { Outcome } from "../outcome.ts";

@@ -1,6 +1,6 @@
 // The end of one element: its mark, the counts of its group, and the elements elsewhere that wait for it.
 
-import type { Ended } from "../allocation/settle.ts";
+import type { Ended } from "../allocation/ended.ts";
 import type { Step } from "../step.ts";
 import { judgeCounterparts } from "./counterparts.ts";
 import { END_MARKS, MADE } from "./marks.ts";

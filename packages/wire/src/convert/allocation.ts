@@ -15,7 +15,7 @@ import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
 import { AllocationSchema, AllocationState, NodeProgressSchema } from "../../gen/lattice/v1/allocations_pb.ts";
 import { timestampFromMs } from "../json/timestamp.ts";
 import { dependencyToProto } from "./dependencies.ts";
-import { groupStatus } from "./group.ts";
+import { groupStatus } from "./group-status.ts";
 import { specToProto } from "./spec-to-proto.ts";
 import { allocationStateToProto } from "./states.ts";
 

@@ -2,13 +2,13 @@
 // of its elements.
 
 import { create } from "@bufbuild/protobuf";
-import { type GroupCounts, type GroupShape, groupEnd, hasGroupEnded, sizeOf, type TaskGroup } from "@lattice/core";
+import { groupEnd, hasGroupEnded, type TaskGroup } from "@lattice/core";
 import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
 import { AllocationSchema } from "../../gen/lattice/v1/allocations_pb.ts";
-import { type TaskGroupStatus, TaskGroupStatusSchema } from "../../gen/lattice/v1/groups_pb.ts";
 import { timestampFromMs } from "../json/timestamp.ts";
 import type { AllocationExtra } from "./allocation.ts";
-import { dependencyToProto, shapeToProto } from "./dependencies.ts";
+import { dependencyToProto } from "./dependencies.ts";
+import { groupStatus } from "./group-status.ts";
 import { specToProto } from "./spec-to-proto.ts";
 import { allocationStateToProto } from "./states.ts";
 
@@ -38,19 +38,4 @@ export function groupToProto(group: TaskGroup, extra: GroupExtra): proto.Allocat
   if (startedAt !== null) message.startedAt = timestampFromMs(startedAt);
   if (end !== null) message.endedAt = timestampFromMs(end.endedAt);
   return message;
-}
-
-export function groupStatus(shape: GroupShape, counts: GroupCounts, pending: number): TaskGroupStatus {
-  const { made, completed, failed, cancelled } = counts;
-  const size = sizeOf(shape.range);
-  return create(TaskGroupStatusSchema, {
-    range: shapeToProto(shape),
-    size,
-    waiting: size - made - completed - failed - cancelled,
-    pending,
-    running: Math.max(0, made - pending),
-    completed,
-    failed,
-    cancelled,
-  });
 }
