@@ -12,6 +12,7 @@ export const commandTable: CommandTable = {
   session: { summary: "Get nodes and a terminal on them", load: () => import("./commands/session.ts") },
   attach: { summary: "Open a terminal in a running allocation", load: () => import("./commands/attach.ts") },
   watch: { summary: "Follow the state changes of an allocation", load: () => import("./commands/watch.ts") },
+  dag: { summary: "Submit, show and cancel workflows", load: () => import("./commands/dag.ts") },
   cancel: { summary: "Cancel allocations", load: () => import("./commands/cancel.ts") },
   nodes: { summary: "Show nodes", load: () => import("./commands/nodes.ts") },
   node: { summary: "Drain, undrain, disable or enable nodes", load: () => import("./commands/node.ts") },

@@ -6,11 +6,15 @@ import { cancelAllocation } from "./allocation/cancel.ts";
 import { expireAttempt } from "./allocation/expire.ts";
 import { takeReport } from "./allocation/report.ts";
 import { requeueAllocation } from "./allocation/requeue.ts";
+import { settle } from "./allocation/settle.ts";
 import { submitAllocation } from "./allocation/submit.ts";
 import { updateAllocation } from "./allocation/update.ts";
 import { beginClusterRestore, stageText } from "./cluster/begin-restore.ts";
 import { commitRestore, restoreHistory } from "./cluster/commit-restore.ts";
 import type { Command, Entry } from "./command.ts";
+import { cancelDag } from "./dag/cancel.ts";
+import { submitDag } from "./dag/submit.ts";
+import { submitGroup } from "./group/submit.ts";
 import { invariant } from "./invariant.ts";
 import { beginLedger } from "./ledger/begin.ts";
 import { dropOldBuckets } from "./ledger/charge.ts";
@@ -39,7 +43,16 @@ export function applyEntry(state: State, entry: Entry): Applied {
   invariant(entry.at >= state.at, `entry ${entry.index} is stamped before the one it follows`);
 
   const version = Math.max(state.version, entry.version);
-  const step: Step = { state, index: entry.index, at: entry.at, version, events: [], effects: [] };
+  const step: Step = {
+    state,
+    index: entry.index,
+    at: entry.at,
+    version,
+    events: [],
+    effects: [],
+    ended: [],
+    stirred: new Set(),
+  };
   forgetOldRequests(step);
   const outcomes = entry.commands.map((command) => applyCommand(step, command));
   archiveFinished(step);
@@ -51,8 +64,12 @@ export function applyEntry(state: State, entry: Entry): Applied {
 }
 
 function applyCommand(step: Step, command: Command): Outcome {
-  if (!("origin" in command)) return carryOut(step, command);
-  return answerOnce(step, command.origin, command.kind, () => carryOut(step, command));
+  const outcome =
+    "origin" in command
+      ? answerOnce(step, command.origin, command.kind, () => carryOut(step, command))
+      : carryOut(step, command);
+  settle(step);
+  return outcome;
 }
 
 function carryOut(step: Step, command: Command): Outcome {
@@ -61,6 +78,12 @@ function carryOut(step: Step, command: Command): Outcome {
       return submitAllocation(step, command);
     case "allocation.cancel":
       return cancelAllocation(step, command);
+    case "group.submit":
+      return submitGroup(step, command);
+    case "dag.submit":
+      return submitDag(step, command);
+    case "dag.cancel":
+      return cancelDag(step, command);
     case "allocation.update":
       return updateAllocation(step, command);
     case "allocation.requeue":

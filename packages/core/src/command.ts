@@ -5,9 +5,11 @@
 import type { Allocation, Scores } from "./allocation/allocation.ts";
 import type { FailureReason } from "./allocation/phase.ts";
 import type { AllocationSpec } from "./allocation/spec.ts";
+import type { GroupShape } from "./group/group.ts";
 import type {
   AllocationId,
   Attempt,
+  DagId,
   Duration,
   GroupId,
   Instant,
@@ -42,6 +44,42 @@ export interface CancelCommand {
   readonly kind: "allocation.cancel";
   readonly origin: Origin;
   readonly id: AllocationId;
+  readonly reason: string;
+  /** Of a task group only these elements, by index; absent: all. */
+  readonly elements?: readonly IndexRange[];
+}
+/** Both ends belong to it. */
+export interface IndexRange {
+  readonly from: number;
+  readonly to: number;
+}
+export interface SubmitGroupCommand extends GroupShape {
+  readonly kind: "group.submit";
+  readonly origin: Origin;
+  /** Of every element. */
+  readonly spec: AllocationSpec;
+  readonly createTenant: boolean;
+}
+/** One step of a DAG. The references of its dependencies are names of members. */
+export interface DagMember {
+  readonly name: string;
+  readonly spec: AllocationSpec;
+  /** Null: one allocation. */
+  readonly group: GroupShape | null;
+}
+export interface SubmitDagCommand {
+  readonly kind: "dag.submit";
+  readonly origin: Origin;
+  readonly name: string;
+  readonly members: readonly DagMember[];
+  readonly createTenant: boolean;
+  /** From configuration. */
+  readonly maxMembers: number;
+}
+export interface CancelDagCommand {
+  readonly kind: "dag.cancel";
+  readonly origin: Origin;
+  readonly id: DagId;
   readonly reason: string;
 }
 export interface UpdateAllocationCommand {
@@ -263,6 +301,9 @@ export interface RestoreHistoryCommand {
 export type Command =
   | SubmitCommand
   | CancelCommand
+  | SubmitGroupCommand
+  | SubmitDagCommand
+  | CancelDagCommand
   | UpdateAllocationCommand
   | PlanCommand
   | ReportCommand

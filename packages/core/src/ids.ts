@@ -13,6 +13,8 @@ export type VClusterId = Brand<string, "VClusterId">;
 export type UserName = Brand<string, "UserName">;
 /** Topology group (dragonfly group) of a node. */
 export type GroupId = Brand<string, "GroupId">;
+/** "dag-789", numbered by the same counter as allocations. */
+export type DagId = Brand<string, "DagId">;
 
 /** Milliseconds since 1970, an integer, stamped by the leader. */
 export type Instant = Brand<number, "Instant">;
@@ -27,10 +29,12 @@ export type Attempt = Brand<number, "Attempt">;
 
 const NAME = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i;
 const ALLOCATION_ID = /^[1-9][0-9]{0,14}(_[0-9]{1,9})?$/;
+const DAG_ID = /^dag-[1-9][0-9]{0,14}$/;
 const USER = /^[^\s\u0000-\u001f/:]{1,128}$/u;
 
 export const parseAllocationId = (text: string): AllocationId | null =>
   ALLOCATION_ID.test(text) ? (text as AllocationId) : null;
+export const parseDagId = (text: string): DagId | null => (DAG_ID.test(text) ? (text as DagId) : null);
 export const parseNodeId = (text: string): NodeId | null => (NAME.test(text) ? (text as NodeId) : null);
 export const parseTenantId = (text: string): TenantId | null => (NAME.test(text) ? (text as TenantId) : null);
 export const parseVClusterId = (text: string): VClusterId | null => (NAME.test(text) ? (text as VClusterId) : null);

@@ -2,6 +2,15 @@
 export * from "./allocation/allocation.ts";
 export { checkSpec } from "./allocation/check.ts";
 export { firstOverlap, parseUenvs, targetProblem, type WantedUenv } from "./allocation/check-software.ts";
+export {
+  DEPENDENCY_CONDITIONS,
+  DEPENDENCY_FAILED,
+  type Dependency,
+  type DependencyCondition,
+  type EndKind,
+  MAX_DEPENDENCIES,
+} from "./allocation/dependency.ts";
+export { describeUnmet } from "./allocation/describe-unmet.ts";
 export { type FailureVerdict, judgeFailure } from "./allocation/failure.ts";
 export * from "./allocation/limits.ts";
 export { compareAllocationIds } from "./allocation/order.ts";
@@ -24,6 +33,14 @@ export { beginAnew, RESTORED_ID_GAP } from "./cluster/commit-restore.ts";
 export { MAX_PIECE_LENGTH, MAX_STAGED_LENGTH } from "./cluster/staging.ts";
 export { decodeEntry, EntryFormatError, encodeEntry } from "./codec.ts";
 export * from "./command.ts";
+export { checkDag } from "./dag/check.ts";
+export * from "./dag/dag.ts";
+export { checkShape } from "./group/check.ts";
+export { groupEnd } from "./group/fold.ts";
+export * from "./group/group.ts";
+export { specToRun } from "./group/index-text.ts";
+export type { ElementState } from "./group/marks.ts";
+export * from "./group/range.ts";
 export * from "./ids.ts";
 export { InvariantError, invariant, present } from "./invariant.ts";
 export * from "./ledger/index.ts";

@@ -3,6 +3,7 @@
 import type {
   AllocationId,
   Attempt,
+  DagId,
   Duration,
   Instant,
   LogIndex,
@@ -24,6 +25,7 @@ export type RefusalCode =
   | "unknown_node"
   | "unknown_tenant"
   | "unknown_vcluster"
+  | "unknown_dag"
   | "already_exists"
   | "illegal_transition"
   | "not_owner"
@@ -70,7 +72,8 @@ export type EventKind =
   | "tenant_changed"
   | "vcluster_changed"
   | "placement_refused"
-  | "cluster_restored";
+  | "cluster_restored"
+  | "dag_changed";
 
 /** Something a watcher may want to know. The cursor (index, n) is added by whoever numbers them. */
 export interface Event {
@@ -78,6 +81,7 @@ export interface Event {
   readonly allocation?: AllocationId;
   readonly attempt?: Attempt;
   readonly node?: NodeId;
+  readonly dag?: DagId;
   readonly tenant?: TenantId;
   readonly vcluster?: VClusterId;
   readonly user?: UserName;

@@ -1,7 +1,8 @@
 // What a command's body gets: the state, the stamp of its entry, and two outboxes. Outcomes are
 // built here so that every refusal has the same shape.
 
-import type { Instant, LogIndex } from "./ids.ts";
+import type { Ended } from "./allocation/ended.ts";
+import type { AllocationId, Instant, LogIndex } from "./ids.ts";
 import type { Effect, Event, FieldProblem, Outcome, Refusal, RefusalCode } from "./outcome.ts";
 import type { State } from "./state/state.ts";
 
@@ -13,6 +14,10 @@ export interface Step {
   readonly version: number;
   readonly events: Event[];
   readonly effects: Effect[];
+  /** What has ended and is not settled yet: others may wait for it. */
+  readonly ended: Ended[];
+  /** Task groups of which something has moved. */
+  readonly stirred: Set<AllocationId>;
 }
 
 export const accepted = (id: string | null): Outcome => ({ kind: "accepted", id });

@@ -37,6 +37,9 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
   "ledger.begin": LEDGER_VERSION,
   "session.open": 2,
   "session.close": 2,
+  "group.submit": 2,
+  "dag.submit": 2,
+  "dag.cancel": 2,
   "cluster.restore_begin": 2,
   "cluster.restore_text": 2,
   "cluster.restore_commit": 2,
@@ -50,7 +53,9 @@ export function versionNeeded(command: Command): number {
   if (command.kind === "vcluster.update" && hasSharing(command.change)) return 2;
   // Servers of version 1 would not try such an attempt again elsewhere.
   if (command.kind === "attempt.report") return command.reason === "prologue_failed" ? 2 : version;
+  if (command.kind === "allocation.cancel" && command.elements !== undefined) return 2;
   if (command.kind !== "allocation.submit") return version;
+  if (command.spec.dependsOn !== undefined) return 2;
   const { requireConformance, requireUnifiedMemory, allowCxlMemory, maxGroups } = command.spec.resources.constraints;
   // Servers of version 1 do not know these and would take placements that others refuse.
   const newer =

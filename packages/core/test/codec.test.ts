@@ -22,7 +22,7 @@ describe("codec", () => {
     expect(encodeEntry(decodeEntry(encodeEntry(entry)))).toBe(encodeEntry(entry));
   });
   it("halts on what a newer program wrote, unknown commands included", () => {
-    const newer = changed({ version: ENTRY_VERSION + 1, commands: [{ kind: "dag.submit" }] });
+    const newer = changed({ version: ENTRY_VERSION + 1, commands: [{ kind: "planet.colonise" }] });
     expect(() => decodeEntry(newer)).toThrow(VersionTooNewError);
   });
   const broken: readonly (readonly [string, string])[] = [
@@ -35,7 +35,7 @@ describe("codec", () => {
     ["no term", changed({ term: "1" })],
     ["no chain", changed({ prevHash: 3 })],
     ["no commands", changed({ commands: {} })],
-    ["an unknown command", changed({ commands: [{ kind: "dag.submit" }] })],
+    ["an unknown command", changed({ commands: [{ kind: "planet.colonise" }] })],
     ["a command from the prototype", changed({ commands: [{ kind: "toString" }] })],
     ["no command at all", changed({ commands: [null] })],
   ];

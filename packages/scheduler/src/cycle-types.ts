@@ -116,6 +116,7 @@ export type PendingReasonCode =
   | "topology" // free nodes are spread over too many groups, or over several conformance groups
   | "preempting" // room is being made for it
   | "priority" // behind others in the queue
+  | "dependency" // what it depends on has not ended
   | "not_considered"; // beyond what one cycle looks at
 
 export interface PendingReason {

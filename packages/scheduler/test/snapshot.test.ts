@@ -154,6 +154,14 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     usage: () => ({ nodes: 2, running: 1 }),
     vcluster: () => batch,
     vclusters: () => [batch],
+    blocked: () => [],
+    group: () => undefined,
+    groups: () => [],
+    pendingElements: () => 0,
+    element: () => null,
+    mutexHolder: () => null,
+    dag: () => undefined,
+    dags: () => [],
   };
 }
 

@@ -13,6 +13,7 @@ import {
 } from "./calls/admin.ts";
 import { type AllocationCalls, allocationCalls } from "./calls/allocations.ts";
 import { type BackupCalls, backupCalls } from "./calls/backups.ts";
+import { type DagCalls, dagCalls } from "./calls/dags.ts";
 import { type ImageCalls, imageCalls } from "./calls/images.ts";
 import { type MemberCalls, memberCalls } from "./calls/members.ts";
 import { type NodeCalls, nodeCalls } from "./calls/nodes.ts";
@@ -46,6 +47,7 @@ export interface Health {
 
 export interface LatticeClient extends AllocationCalls {
   readonly url: string;
+  readonly dags: DagCalls;
   readonly nodes: NodeCalls;
   readonly tenants: TenantCalls;
   readonly vclusters: VClusterCalls;
@@ -77,6 +79,7 @@ export function createClient(options: ClientOptions): LatticeClient {
   return {
     url,
     ...allocationCalls(caller),
+    dags: dagCalls(caller),
     nodes: nodeCalls(caller),
     tenants: tenantCalls(caller),
     vclusters: vclusterCalls(caller),

@@ -4,6 +4,7 @@ export type { CallOptions } from "./call.ts";
 export type { SignalCalls, TenantCalls, VClusterCalls } from "./calls/admin.ts";
 export type { AllocationCalls, ChangeOptions } from "./calls/allocations.ts";
 export type { BackupCalls } from "./calls/backups.ts";
+export type { DagCalls } from "./calls/dags.ts";
 export type { ImageCalls } from "./calls/images.ts";
 export type { MemberCalls } from "./calls/members.ts";
 export type { NodeCalls, NodeChangeOptions } from "./calls/nodes.ts";
@@ -11,8 +12,10 @@ export type { CreatedSession, Session, SessionCalls, SessionPage } from "./calls
 export type { UsageCalls } from "./calls/usage.ts";
 export { type ClientOptions, createClient, type Health, type LatticeClient, normaliseUrl } from "./client.ts";
 export type * from "./cluster-types.ts";
+export type * from "./dag-types.ts";
 export { LatticeError } from "./error.ts";
 export type * from "./explain-types.ts";
+export type * from "./group-types.ts";
 export type * from "./image-types.ts";
 export { backoffMs, DEFAULT_RETRY, type RetryPolicy, sleep } from "./retry.ts";
 export { parseEvents, type ServerSentEvent } from "./sse.ts";

@@ -2,6 +2,8 @@
 // and log indexes as strings, instants as RFC 3339 text. The server leaves out what is empty, so
 // most fields are optional here.
 
+import type { Dependency, TaskGroupRange, TaskGroupStatus } from "./group-types.ts";
+
 export type AllocationState =
   | "pending"
   | "staging"
@@ -70,6 +72,8 @@ export interface AllocationSpec {
   };
   readonly lifecycle?: Lifecycle;
   readonly slurm_env?: boolean;
+  readonly depends_on?: readonly Dependency[];
+  readonly task_group?: TaskGroupRange;
 }
 
 /** The full form `{ allocation: {...} }`, or the short, flat one; the server checks both. */
@@ -104,6 +108,9 @@ export interface Allocation {
   readonly backfilled?: boolean;
   readonly scores?: Readonly<Record<string, number>>;
   readonly log_index?: string;
+  readonly group?: TaskGroupStatus;
+  readonly dag_id?: string;
+  readonly unmet?: readonly Dependency[];
 }
 
 export interface SubmitResponse {
@@ -120,6 +127,8 @@ export interface AllocationFilter {
   readonly vcluster?: string;
   readonly node?: string;
   readonly name?: string;
+  readonly expand?: boolean;
+  readonly group_id?: string;
 }
 
 export interface Paging {

@@ -1,7 +1,17 @@
 // The control plane as the API sees it: the local replica for reads, the leader's sequencer for
 // writes, the hub for what only agents know, the history for what has left the live state.
 
-import { type AllocationId, type Command, type Instant, instant, logIndex, type NodeId } from "@lattice/core";
+import {
+  type Allocation,
+  type AllocationId,
+  type Command,
+  describeUnmet,
+  type Instant,
+  instant,
+  logIndex,
+  type NodeId,
+  type View,
+} from "@lattice/core";
 import { type PendingReason, reasonsFor, snapshotFor } from "@lattice/scheduler";
 import { ProblemError } from "@lattice/wire";
 import type { AgentHub } from "./agents/hub.ts";
@@ -168,6 +178,7 @@ function pendingReasons(parts: PlaneParts, id: AllocationId): readonly PendingRe
   const reachable = (node: NodeId) => liveness(parts, node).connected;
   const allocation = replica.view.allocation(id);
   if (allocation?.phase.kind !== "pending") return [];
+  if (allocation.unmet !== undefined) return unmetReasons(replica.view, allocation);
   const known = knownReasons(parts, id);
   if (known !== undefined) return known;
   const vcluster = replica.view.vcluster(allocation.spec.vcluster);
@@ -181,8 +192,13 @@ function knownReasons(
   id: AllocationId,
 ): readonly PendingReason[] | undefined {
   const allocation = replica.view.allocation(id);
-  return allocation?.phase.kind === "pending" ? cycles.get(allocation.spec.vcluster)?.reasons.get(id) : undefined;
+  if (allocation?.phase.kind !== "pending") return undefined;
+  if (allocation.unmet !== undefined) return unmetReasons(replica.view, allocation);
+  return cycles.get(allocation.spec.vcluster)?.reasons.get(id);
 }
+
+const unmetReasons = (view: View, allocation: Allocation): readonly PendingReason[] =>
+  describeUnmet(view, allocation).map((text) => ({ code: "dependency", text }));
 
 function estimatedStart({ replica, insight: { cycles } }: PlaneParts, id: AllocationId): Instant | null {
   const allocation = replica.view.allocation(id);

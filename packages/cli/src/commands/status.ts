@@ -17,6 +17,7 @@ interface StatusFlags {
   readonly user?: string;
   readonly limit: number;
   readonly watch?: boolean;
+  readonly expand?: boolean;
 }
 
 const DEFAULT_LIMIT = 50;
@@ -33,6 +34,7 @@ export function define(command: Command): void {
     .option("--all", "allocations of all users")
     .option("--user <name>", "allocations of this user")
     .option("--limit <count>", "how many to show", (text) => parseCount(text, 1, 100_000), DEFAULT_LIMIT)
+    .option("--expand", "the elements of task groups, one by one")
     .option("--watch", "show again every 5 seconds, until Ctrl-C")
     .action(async (ids: readonly string[], flags: StatusFlags) => {
       if (flags.all === true && flags.user !== undefined) {
@@ -45,7 +47,9 @@ export function define(command: Command): void {
 }
 
 const show = (context: Context, ids: readonly string[], flags: StatusFlags): Promise<void> =>
-  ids.length > 0 ? showNamed(context, ids) : showList(context, flags);
+  ids.length === 0 || (flags.expand === true && ids.length === 1)
+    ? showList(context, flags, ids[0])
+    : showNamed(context, ids);
 
 async function showNamed({ client, print, settings }: Context, ids: readonly string[]): Promise<void> {
   const { done: found, finish } = await forEachId(ids, (id) => client.get(id));
@@ -69,13 +73,16 @@ async function showNamed({ client, print, settings }: Context, ids: readonly str
 const timelineOf = (timeline: Timeline | undefined) =>
   timeline === undefined ? {} : { timeline: timeline.entries ?? [] };
 
-async function showList({ client, print, settings }: Context, flags: StatusFlags): Promise<void> {
-  const user = flags.all === true ? undefined : (flags.user ?? settings.user);
+/** With `group`: its elements. */
+async function showList({ client, print, settings }: Context, flags: StatusFlags, group?: string): Promise<void> {
+  const user = flags.all === true || group !== undefined ? undefined : (flags.user ?? settings.user);
   const filter: AllocationFilter = {
     ...(flags.state === undefined ? {} : { state: flags.state }),
     ...(user === undefined ? {} : { user }),
     ...(settings.tenant === undefined ? {} : { tenant: settings.tenant }),
     ...(settings.vcluster === undefined ? {} : { vcluster: settings.vcluster }),
+    ...(flags.expand === true ? { expand: true } : {}),
+    ...(group === undefined ? {} : { group_id: group }),
   };
   const rows: Allocation[] = [];
   let token: string | undefined;

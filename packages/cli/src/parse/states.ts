@@ -2,6 +2,8 @@
 
 import { InvalidArgumentError } from "commander";
 
+export const DAG_STATES = ["running", "completed", "failed", "cancelled"] as const;
+
 export const ALLOCATION_STATES = [
   "pending",
   "staging",

@@ -1,7 +1,8 @@
 // The allocation record: the universal unit of work. Records are immutable values; a change
 // replaces the record in its table.
 
-import type { AllocationId, Attempt, Instant, LogIndex, NodeId, UserName } from "../ids.ts";
+import type { GroupCounts, GroupShape } from "../group/group.ts";
+import type { AllocationId, Attempt, DagId, Instant, LogIndex, NodeId, UserName } from "../ids.ts";
 import type { Session } from "../session/session.ts";
 import type { Past } from "./past.ts";
 import type { AllocationPhase } from "./phase.ts";
@@ -32,4 +33,11 @@ export interface Allocation {
   readonly sessions?: readonly Session[];
   /** Nodes that could not be made ready for it; it is not placed there again. Absent: none. */
   readonly setAside?: readonly NodeId[];
+  /** Dependencies that are not met yet, by their place in the spec; absent when none. It is not queued before. */
+  readonly unmet?: readonly number[];
+  /** Of a task group's element. */
+  readonly element?: { readonly group: AllocationId; readonly index: number };
+  readonly dag?: DagId;
+  /** Of a whole task group in the history: what became of its elements. */
+  readonly group?: GroupShape & { readonly counts: GroupCounts };
 }

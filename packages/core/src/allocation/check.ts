@@ -4,6 +4,7 @@
 
 import type { FieldProblem } from "../outcome.ts";
 import { checkConstraints } from "./check-constraints.ts";
+import { checkDependencies } from "./check-dependencies.ts";
 import { checkMounts, checkSoftware } from "./check-software.ts";
 import { isCount, isText, type Problems, problemList } from "./check-values.ts";
 import * as limit from "./limits.ts";
@@ -20,6 +21,7 @@ export function checkSpec(spec: AllocationSpec): FieldProblem[] {
   checkSoftware(problems, spec.environment);
   checkMounts(problems, spec.mounts ?? []);
   checkLifecycle(problems, spec.lifecycle);
+  checkDependencies(problems, spec.dependsOn ?? []);
   return problems.list;
 }
 

@@ -8,7 +8,7 @@ import type { Event } from "../outcome.ts";
 import type { Step } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
 import { pastAfterMove } from "./keep-past.ts";
-import { type AllocationPhase, canMove, isPlaced } from "./phase.ts";
+import { type AllocationPhase, canMove, isFinal, isPlaced } from "./phase.ts";
 
 type Change = Partial<
   Pick<Allocation, "attempt" | "requeues" | "preemptions" | "pendingSinceIndex" | "scores" | "backfilled" | "setAside">
@@ -26,6 +26,8 @@ export function moveAllocation(
   if (!isPlaced(phase) && step.version >= LEDGER_VERSION) chargeAttempt(step.state, record, step.at);
   step.state.putAllocation(moved);
   step.events.push(changed(moved, from));
+  if (isFinal(phase)) step.ended.push({ id: moved.id, end: phase.kind, record: moved });
+  if (moved.element !== undefined) step.stirred.add(moved.element.group);
   return moved;
 }
 

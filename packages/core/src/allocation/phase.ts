@@ -34,7 +34,9 @@ export type FailureReason =
   | "lost"
   | "stopped"
   | "requeue_limit"
-  | "preempted";
+  | "preempted"
+  /** Of a task group: of its elements some failed. */
+  | "element_failed";
 
 export interface PendingPhase {
   readonly kind: "pending";

@@ -3,6 +3,7 @@
 // `allocation.update` command, which replaces it.
 
 import type { Duration, NodeId, TenantId, VClusterId } from "../ids.ts";
+import type { Dependency } from "./dependency.ts";
 
 export interface AllocationSpec {
   readonly tenant: TenantId;
@@ -21,6 +22,8 @@ export interface AllocationSpec {
   readonly session?: boolean;
   /** Data made visible inside the allocation. Absent: none. */
   readonly mounts?: readonly Mount[];
+  /** What must have ended, and how, before this may be queued. Absent: nothing. */
+  readonly dependsOn?: readonly Dependency[];
 }
 
 /** What each node runs. */

@@ -13,21 +13,27 @@ import { type Tenant, UNLIMITED } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
 import type { Allocation } from "./allocation.ts";
 import { checkSpec } from "./check.ts";
+import { judgeAtOnce, unknownReferences } from "./dependents.ts";
 import { MAX_PREEMPTION_CLASS } from "./limits.ts";
 import { changed } from "./move.ts";
 import type { AllocationSpec } from "./spec.ts";
 
 export function submitAllocation(step: Step, command: SubmitCommand): Outcome {
-  const { state } = step;
-  const judged = judgeSubmission(state, command, step.at);
-  if (judged.kind === "rejected") return judged;
+  const { spec } = command;
+  const refusal = admit(step, spec, command.createTenant);
+  if (refusal !== null) return refusal;
+  const unknown = unknownReferences(step.state, spec);
+  if (unknown.length > 0) return refuseFields(unknown);
 
-  if (state.tenant(judged.tenant.id) === undefined) addTenant(step, judged.tenant);
-  const record = newAllocation(step, command);
-  state.counters.nextAllocation += 1;
-  state.putAllocation(record);
-  step.events.push(changed(record, ""));
+  ensureTenant(step, spec.tenant);
+  const record = addAllocation(step, { id: nextId(step), user: command.origin.user, spec });
   return accepted(record.id);
+}
+
+/** Whether a specification may be taken at all, by itself and with the state as it is; null: it may. */
+export function admit(step: Step, spec: AllocationSpec, createTenant: boolean): Outcome | null {
+  const judged = judgeSubmission(step.state, { spec, createTenant }, step.at);
+  return judged.kind === "rejected" ? judged : null;
 }
 
 export type Judged =
@@ -61,11 +67,17 @@ const refusedBy = (outcome: Outcome): Judged => {
   return outcome;
 };
 
-function newAllocation(step: Step, { spec, origin }: SubmitCommand): Allocation {
-  return {
-    id: String(step.state.counters.nextAllocation) as AllocationId,
-    user: origin.user,
-    spec,
+export function nextId(step: Step): AllocationId {
+  const id = String(step.state.counters.nextAllocation) as AllocationId;
+  step.state.counters.nextAllocation += 1;
+  return id;
+}
+
+/** Queues it, or lets it wait for what it depends on. */
+export function addAllocation(step: Step, made: Pick<Allocation, "id" | "user" | "spec" | "dag">): Allocation {
+  const edges = made.spec.dependsOn ?? [];
+  const record: Allocation = {
+    ...made,
     submittedAt: step.at,
     phase: { kind: "pending", since: step.at, cause: "submitted" },
     attempt: 0 as Attempt,
@@ -73,8 +85,13 @@ function newAllocation(step: Step, { spec, origin }: SubmitCommand): Allocation 
     pendingSinceIndex: step.index,
     scores: {},
     backfilled: false,
-    ...(spec.session === true ? { sessions: [{ n: OWN_SESSION, user: origin.user, openedAt: step.at }] } : null),
+    ...(edges.length === 0 ? {} : { unmet: edges.map((_, n) => n) }),
+    ...(made.spec.session === true ? { sessions: [{ n: OWN_SESSION, user: made.user, openedAt: step.at }] } : null),
   };
+  step.state.putAllocation(record);
+  step.events.push(changed(record, ""));
+  if (edges.length > 0) judgeAtOnce(step, record);
+  return record;
 }
 
 function unknownVCluster(view: Pick<View, "vclusters">, spec: AllocationSpec): Outcome {
@@ -132,7 +149,10 @@ const automaticTenant = (id: TenantId, createdAt: Instant): Tenant => ({
   automatic: true,
 });
 
-function addTenant(step: Step, tenant: Tenant): void {
+/** The first submission of a tenant that nobody made makes it. */
+export function ensureTenant(step: Step, id: TenantId): void {
+  if (step.state.tenant(id) !== undefined) return;
+  const tenant = automaticTenant(id, step.at);
   step.state.tables.tenants.set(tenant.id, tenant);
   step.events.push({ kind: "tenant_changed", tenant: tenant.id, from: "", to: "created", reason: "first submission" });
 }

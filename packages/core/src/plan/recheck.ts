@@ -69,6 +69,7 @@ function staleness(step: Step, plan: PlanCommand, placement: Placement, record: 
   const { id, phase, attempt, pendingSinceIndex } = record;
   if (plan.basis >= step.index) return `the plan is based on entry ${plan.basis}, which it cannot have seen`;
   if (phase.kind !== "pending") return `allocation ${id} is ${phase.kind}`;
+  if (record.unmet !== undefined) return `allocation ${id} waits for what it depends on`;
   if (record.spec.vcluster !== plan.vcluster) return `allocation ${id} belongs to vCluster "${record.spec.vcluster}"`;
   if (placement.attempt !== attempt + 1)
     return `allocation ${id} is at attempt ${attempt}, placed as ${placement.attempt}`;

@@ -25,6 +25,9 @@ export function stateHash(state: State, hash: HashText): string {
       ...(tables.staging.size === 0 ? {} : { staging: tables.staging.digest(hash) }),
       // Likewise: a snapshot written before there was a ledger is one with an empty ledger.
       ...(tables.ledger.size === 0 ? {} : { ledger: tables.ledger.digest(hash) }),
+      ...(tables.groups.size === 0 ? {} : { groups: tables.groups.digest(hash) }),
+      ...(tables.marks.size === 0 ? {} : { marks: tables.marks.digest(hash) }),
+      ...(tables.dags.size === 0 ? {} : { dags: tables.dags.digest(hash) }),
     }),
   );
 }

@@ -6,10 +6,12 @@ import type { Allocation } from "../allocation/allocation.ts";
 import { compareAllocationIds } from "../allocation/order.ts";
 import { isPlaced } from "../allocation/phase.ts";
 import { byCodeUnits } from "../canonical.ts";
-import type { AllocationId, NodeId, TenantId, VClusterId } from "../ids.ts";
+import type { Dag } from "../dag/dag.ts";
+import type { AllocationId, DagId, NodeId, TenantId, VClusterId } from "../ids.ts";
 import { type Accounts, createAccounts } from "../ledger/accounts.ts";
 import type { GpusOn } from "../ledger/held.ts";
 import type { Claim, Node } from "../node/node.ts";
+import { createFlows, type Flows, isBlocked } from "./flows.ts";
 import { createOrdered, type Ordered } from "./ordered.ts";
 import { createSharingIndex, type SharingIndex } from "./sharing-index.ts";
 import type { TenantUsage } from "./view.ts";
@@ -20,10 +22,15 @@ export interface Indexes {
   readonly freeNodeCount: number;
   readonly accounts: Accounts;
   readonly sharing: SharingIndex;
+  readonly flows: Flows;
+  /** The first to end comes first. */
+  readonly endedDags: Ordered<Dag>;
   pending(vcluster: VClusterId): Ordered<AllocationId>;
   usage(tenant: TenantId): TenantUsage;
   claimCount(allocation: AllocationId): number;
   allocationReplaced(before: Allocation | undefined, after: Allocation | undefined): void;
+  dagReplaced(after: Dag): void;
+  dagRemoved(record: Dag): void;
   /** Answers the allocations whose last claim went with this change. */
   nodeReplaced(before: Node | undefined, after: Node): readonly AllocationId[];
 }
@@ -40,6 +47,8 @@ export function createIndexes(gpusOn: GpusOn): Indexes {
   const claims = new Map<AllocationId, number>();
   const accounts = createAccounts(gpusOn);
   const sharing = createSharingIndex();
+  const flows = createFlows();
+  const endedDags = createOrdered(byEnd);
   let free = 0;
 
   function pendingOf(vcluster: VClusterId): Ordered<AllocationId> {
@@ -84,20 +93,21 @@ export function createIndexes(gpusOn: GpusOn): Indexes {
     },
     accounts,
     sharing,
+    flows,
+    endedDags,
     pending: (vcluster) => pending.get(vcluster) ?? NONE,
     usage: (tenant) => ({ nodes: usage.get(tenant)?.nodes ?? 0, running: usage.get(tenant)?.running ?? 0 }),
     claimCount: (allocation) => claims.get(allocation) ?? 0,
     allocationReplaced(before, after) {
       accounts.allocationReplaced(before, after);
       sharing.allocationReplaced(before, after);
+      flows.allocationReplaced(before, after);
       const was = before?.phase;
       const is = after?.phase;
-      if (before !== undefined && was?.kind === "pending" && is?.kind !== "pending") {
-        pendingOf(before.spec.vcluster).delete(before.id);
-      }
-      if (after !== undefined && is?.kind === "pending" && was?.kind !== "pending") {
-        pendingOf(after.spec.vcluster).add(after.id);
-      }
+      const wasQueued = was?.kind === "pending" && !isBlocked(before);
+      const nowQueued = is?.kind === "pending" && !isBlocked(after);
+      if (before !== undefined && wasQueued && !nowQueued) pendingOf(before.spec.vcluster).delete(before.id);
+      if (after !== undefined && nowQueued && !wasQueued) pendingOf(after.spec.vcluster).add(after.id);
       const wasPlaced = was !== undefined && isPlaced(was);
       const nowPlaced = is !== undefined && isPlaced(is);
       if (before !== undefined && wasPlaced && !nowPlaced) {
@@ -109,6 +119,10 @@ export function createIndexes(gpusOn: GpusOn): Indexes {
         tallyOf(after.spec.tenant).running += 1;
       }
     },
+    dagReplaced(after) {
+      if (after.endedAt !== null) endedDags.add(after);
+    },
+    dagRemoved: (record) => endedDags.delete(record),
     nodeReplaced(before, after) {
       if (before === undefined) nodes.add(after.id);
       accounts.nodeReplaced(before, after);
@@ -119,6 +133,10 @@ export function createIndexes(gpusOn: GpusOn): Indexes {
     },
   };
 }
+
+const numberOf = (id: DagId): number => Number(id.slice(id.indexOf("-") + 1));
+
+const byEnd = (a: Dag, b: Dag): number => (a.endedAt ?? 0) - (b.endedAt ?? 0) || numberOf(a.id) - numberOf(b.id);
 
 /** Ready and without any claim: what a placement may take. */
 export const isFree = (node: Node): boolean => node.state.kind === "ready" && node.claims.length === 0;

@@ -7,6 +7,7 @@ import { isPlaced } from "../allocation/phase.ts";
 import { byCodeUnits } from "../canonical.ts";
 import type { AllocationId, TenantId } from "../ids.ts";
 import { brokenAllocation } from "./invariants-allocation.ts";
+import { brokenFlows } from "./invariants-flow.ts";
 import { brokenLedger } from "./invariants-ledger.ts";
 import { brokenNode } from "./invariants-node.ts";
 import { brokenSharing } from "./invariants-sharing.ts";
@@ -23,6 +24,7 @@ export function brokenInvariants(view: View): string[] {
     ...brokenSharing(view),
     ...brokenLedger(view),
     ...brokenDefaults(view),
+    ...brokenFlows(view),
   ];
 }
 
@@ -38,7 +40,9 @@ function brokenQueues(view: View): string[] {
   )
     broken.push("allocations are not in order");
   for (const { id } of view.vclusters()) {
-    const wanted = all.filter((record) => record.phase.kind === "pending" && record.spec.vcluster === id);
+    const wanted = all.filter(
+      (record) => record.phase.kind === "pending" && record.unmet === undefined && record.spec.vcluster === id,
+    );
     const listed = Array.from(view.pending(id));
     if (!sameItems(wanted, listed)) broken.push(`the queue of ${id} differs from the pending allocations`);
     if (view.pendingCount(id) !== wanted.length) broken.push(`the queue of ${id} counts ${view.pendingCount(id)}`);

@@ -5,6 +5,9 @@
 import type { Allocation } from "../allocation/allocation.ts";
 import { compareAllocationIds } from "../allocation/order.ts";
 import type { Staged } from "../cluster/staged.ts";
+import type { Dag } from "../dag/dag.ts";
+import type { TaskGroup } from "../group/group.ts";
+import type { MarkChunk } from "../group/marks.ts";
 import { type AllocationId, instant, logIndex } from "../ids.ts";
 import type { Bucket } from "../ledger/bucket.ts";
 import type { Node } from "../node/node.ts";
@@ -141,6 +144,9 @@ const LOADERS: Readonly<Record<string, (state: State, record: unknown) => void>>
   finished: (state, record) => state.tables.finished.set(String((record as Finished).n), record as Finished),
   staging: (state, record) => state.tables.staging.set(String((record as Staged).n), record as Staged),
   ledger: (state, record) => state.putBucket(record as Bucket),
+  groups: (state, record) => loadGroup(state, record as TaskGroup),
+  marks: (state, record) => state.putMarks(record as MarkChunk),
+  dags: (state, record) => state.putDag(record as Dag),
 };
 
 function restoreNode(state: State, node: Node): void {
@@ -154,6 +160,12 @@ function restoreAllocation(state: State, record: Allocation, before: AllocationI
     throw new SnapshotError(`line ${line} of the snapshot is out of order`);
   }
   loadAllocation(state, record);
+}
+
+/** Without counting it as finished again: that has its own table. */
+function loadGroup(state: State, record: TaskGroup): void {
+  state.tables.groups.set(record.id, record);
+  state.indexes.flows.groupReplaced(undefined, record);
 }
 
 function loadAllocation(state: State, record: Allocation): void {

@@ -3,6 +3,7 @@
 // still holds a claim for it.
 
 import type { SetRetentionCommand } from "../command.ts";
+import { foldGroup } from "../group/fold.ts";
 import { present } from "../invariant.ts";
 import type { FieldProblem, Outcome } from "../outcome.ts";
 import { accepted, refuseFields, type Step, unchanged } from "../step.ts";
@@ -17,12 +18,15 @@ export function archiveFinished(step: Step): void {
     const key = String(state.counters.nextFinished - finished.size);
     const oldest = finished.get(key);
     if (oldest === undefined) return;
-    const record = present(state.allocation(oldest.allocation), `finished ${oldest.allocation} is not stored`);
+    const group = state.group(oldest.allocation);
+    const stored = group === undefined ? state.allocation(oldest.allocation) : foldGroup(group);
+    const record = present(stored, `finished ${oldest.allocation} is not stored`);
     const endedAt = "endedAt" in record.phase ? record.phase.endedAt : step.at;
     const tooOld = step.at - endedAt > state.retention.maxFinishedAge;
     if (!tooOld && finished.size <= state.retention.maxFinished) return;
     finished.delete(key);
-    state.removeAllocation(record.id);
+    if (group === undefined) state.removeAllocation(record.id);
+    else state.removeGroup(group);
     step.effects.push({ kind: "archive", record });
   }
 }

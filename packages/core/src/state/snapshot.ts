@@ -23,6 +23,9 @@ export const TABLE_NAMES = [
   "finished",
   "staging",
   "ledger",
+  "groups",
+  "marks",
+  "dags",
 ] as const;
 
 export interface SnapshotHeader {
@@ -48,7 +51,10 @@ export function snapshotLines(state: State, hash: HashText): Iterable<string> {
     retention: state.retention,
     stateHash: stateHash(state, hash),
   };
-  const captured = TABLE_NAMES.map((name) => ({ name, records: [...state.tables[name].values()] as unknown[] }));
+  // Allocations in order of id, which those of groups do not come in.
+  const recordsOf = (name: TableName): Iterable<unknown> =>
+    name === "allocations" ? state.allocations() : state.tables[name].values();
+  const captured = TABLE_NAMES.map((name) => ({ name, records: [...recordsOf(name)] }));
   return { [Symbol.iterator]: () => serialise(header, captured) };
 }
 

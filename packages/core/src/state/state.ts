@@ -3,10 +3,15 @@
 // changed, so a reader may keep one as long as it likes.
 
 import type { Allocation } from "../allocation/allocation.ts";
+import { compareAllocationIds } from "../allocation/order.ts";
 import { isFinal } from "../allocation/phase.ts";
 import type { Staged } from "../cluster/staged.ts";
 import type { CommandKind } from "../command.ts";
-import type { AllocationId, Instant, LogIndex, NodeId, TenantId, UserName, VClusterId } from "../ids.ts";
+import type { Dag } from "../dag/dag.ts";
+import { hasGroupEnded, type TaskGroup } from "../group/group.ts";
+import { CHUNK_SIZE, chunkOf, elementState, type MarkChunk, type MarkKey, markKey, WAITING } from "../group/marks.ts";
+import { positionOf, sizeOf } from "../group/range.ts";
+import type { AllocationId, DagId, Instant, LogIndex, NodeId, TenantId, UserName, VClusterId } from "../ids.ts";
 import { duration, instant, logIndex } from "../ids.ts";
 import { present } from "../invariant.ts";
 import { type Bucket, type BucketKey, bucketKey } from "../ledger/bucket.ts";
@@ -14,6 +19,7 @@ import type { Node } from "../node/node.ts";
 import type { Outcome } from "../outcome.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
+import { lockKey } from "./flows.ts";
 import { createIndexes, type Indexes } from "./indexes.ts";
 import { createTable, type Table } from "./table.ts";
 import type { Retention, View } from "./view.ts";
@@ -30,7 +36,7 @@ export interface AnsweredRequest {
   readonly at: Instant;
 }
 
-/** An allocation that is final and holds no claim any more; the first to finish leaves first. */
+/** An allocation that is final and holds no claim any more, or a group; the first to finish leaves first. */
 export interface Finished {
   readonly n: number;
   readonly allocation: AllocationId;
@@ -40,7 +46,7 @@ export interface Tables {
   readonly vclusters: Table<VClusterId, VCluster>;
   readonly tenants: Table<TenantId, Tenant>;
   readonly nodes: Table<NodeId, Node>;
-  /** In order of id, because ids are given in order and records keep their place. */
+  /** Elements of groups aside in order of id, because ids are given in order and records keep their place. */
   readonly allocations: Table<AllocationId, Allocation>;
   /** By decimal `n`, without gaps: added at the end, removed at the front. */
   readonly requests: Table<string, AnsweredRequest>;
@@ -50,6 +56,12 @@ export interface Tables {
   readonly staging: Table<string, Staged>;
   /** What ended attempts used, by day, tenant and user. */
   readonly ledger: Table<BucketKey, Bucket>;
+  /** In order of id. */
+  readonly groups: Table<AllocationId, TaskGroup>;
+  /** What became of the groups' elements. */
+  readonly marks: Table<MarkKey, MarkChunk>;
+  /** In order of id. */
+  readonly dags: Table<DagId, Dag>;
 }
 
 export interface Counters {
@@ -72,6 +84,14 @@ export interface State extends View {
   putNode(record: Node): void;
   putBucket(record: Bucket): void;
   dropBucket(record: Bucket): void;
+  putGroup(record: TaskGroup): void;
+  /** With its marks. */
+  removeGroup(record: TaskGroup): void;
+  /** The mark of one element. */
+  mark(group: TaskGroup, position: number): string;
+  putMarks(chunk: MarkChunk): void;
+  putDag(record: Dag): void;
+  removeDag(record: Dag): void;
   request(user: UserName, requestId: string): AnsweredRequest | undefined;
   putRequest(record: AnsweredRequest): void;
   removeRequest(record: AnsweredRequest): void;
@@ -99,6 +119,9 @@ export function createState(): State {
     tables.finished.set(String(n), { n, allocation });
   }
 
+  const markOf = (group: TaskGroup, position: number): string =>
+    tables.marks.get(markKey(group.id, chunkOf(position)))?.marks[position % CHUNK_SIZE] ?? WAITING;
+
   return {
     index: logIndex(0),
     at: instant(0),
@@ -109,7 +132,12 @@ export function createState(): State {
     indexes,
 
     allocation: (id) => tables.allocations.get(id),
-    allocations: () => tables.allocations.values(),
+    allocations: () => {
+      const { elements } = indexes.flows;
+      // The usual case costs nothing.
+      if (elements.size === 0) return tables.allocations.values();
+      return inOrder(tables.allocations.values(), lookUp(elements, allocationOf));
+    },
     get allocationCount() {
       return tables.allocations.size;
     },
@@ -117,6 +145,7 @@ export function createState(): State {
     pendingCount: (vcluster) => indexes.pending(vcluster).size,
     highestPendingClass: (vcluster) => indexes.sharing.highestPendingClass(vcluster),
     awaiting: () => lookUp(indexes.sharing.awaiting, allocationOf),
+    blocked: () => lookUp(indexes.flows.blocked, allocationOf),
     placed: () => lookUp(indexes.placed, allocationOf),
     get placedCount() {
       return indexes.placed.size;
@@ -139,6 +168,16 @@ export function createState(): State {
     ledger: indexes.accounts,
     vcluster: (id) => tables.vclusters.get(id),
     vclusters: () => tables.vclusters.values(),
+    group: (id) => tables.groups.get(id),
+    groups: () => tables.groups.values(),
+    pendingElements: (group) => indexes.flows.pendingElements(group),
+    element(group, index) {
+      const position = positionOf(group.range, index);
+      return position === null ? null : elementState(markOf(group, position));
+    },
+    mutexHolder: (tenant, name) => indexes.flows.lock(lockKey(tenant, name))?.holder ?? null,
+    dag: (id) => tables.dags.get(id),
+    dags: () => tables.dags.values(),
 
     putAllocation(record) {
       const before = tables.allocations.get(record.id);
@@ -167,6 +206,35 @@ export function createState(): State {
       indexes.accounts.bucketReplaced(record, undefined);
       tables.ledger.delete(bucketKey(record));
     },
+    putGroup(record) {
+      const before = tables.groups.get(record.id);
+      tables.groups.set(record.id, record);
+      indexes.flows.groupReplaced(before, record);
+      if (hasGroupEnded(record.phase) && (before === undefined || !hasGroupEnded(before.phase))) finish(record.id);
+    },
+    removeGroup(record) {
+      indexes.flows.groupReplaced(record, undefined);
+      tables.groups.delete(record.id);
+      for (let n = 0; n <= chunkOf(sizeOf(record.range) - 1); n += 1) {
+        const key = markKey(record.id, n);
+        indexes.flows.marksReplaced(tables.marks.get(key), undefined);
+        tables.marks.delete(key);
+      }
+    },
+    mark: markOf,
+    putMarks(chunk) {
+      const key = markKey(chunk.group, chunk.n);
+      indexes.flows.marksReplaced(tables.marks.get(key), chunk);
+      tables.marks.set(key, chunk);
+    },
+    putDag(record) {
+      indexes.dagReplaced(record);
+      tables.dags.set(record.id, record);
+    },
+    removeDag(record) {
+      indexes.dagRemoved(record);
+      tables.dags.delete(record.id);
+    },
     request: (user, requestId) => answered.get(requestKey(user, requestId)),
     putRequest(record) {
       tables.requests.set(String(record.n), record);
@@ -188,6 +256,9 @@ const createTables = (): Tables => ({
   finished: createTable("finished"),
   staging: createTable("staging"),
   ledger: createTable("ledger"),
+  groups: createTable("group"),
+  marks: createTable("marks"),
+  dags: createTable("dag"),
 });
 
 /** A user name holds no space, so the key is unambiguous. */
@@ -195,4 +266,25 @@ const requestKey = (user: UserName, requestId: string): string => `${user} ${req
 
 function* lookUp<K, V>(ids: Iterable<K>, find: (id: K) => V): Iterable<V> {
   for (const id of ids) yield find(id);
+}
+
+/** Records of groups' elements come later than their ids: they are woven in. */
+function* inOrder(
+  records: Iterable<Allocation>,
+  elements: Iterable<Allocation>,
+): Generator<Allocation, void, undefined> {
+  const woven = elements[Symbol.iterator]();
+  let next = woven.next();
+  for (const record of records) {
+    if (record.element !== undefined) continue;
+    while (next.done !== true && compareAllocationIds(next.value.id, record.id) < 0) {
+      yield next.value;
+      next = woven.next();
+    }
+    yield record;
+  }
+  while (next.done !== true) {
+    yield next.value;
+    next = woven.next();
+  }
 }

@@ -2,7 +2,10 @@
 // this, never the tables themselves.
 
 import type { Allocation } from "../allocation/allocation.ts";
-import type { AllocationId, Duration, Instant, LogIndex, NodeId, TenantId, VClusterId } from "../ids.ts";
+import type { Dag } from "../dag/dag.ts";
+import type { TaskGroup } from "../group/group.ts";
+import type { ElementState } from "../group/marks.ts";
+import type { AllocationId, DagId, Duration, Instant, LogIndex, NodeId, TenantId, VClusterId } from "../ids.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Node } from "../node/node.ts";
 import type { Tenant } from "../tenant/tenant.ts";
@@ -33,13 +36,15 @@ export interface View {
   /** In order of id number: the order of submission. */
   allocations(): Iterable<Allocation>;
   readonly allocationCount: number;
-  /** In order of submission. */
+  /** Those that wait for nodes and for nothing else, in order of submission. */
   pending(vcluster: VClusterId): Iterable<Allocation>;
   pendingCount(vcluster: VClusterId): number;
   /** The highest class that waits there; -1 when nobody does. */
   highestPendingClass(vcluster: VClusterId): number;
   /** Those for which others were stopped and that have not started yet, in order of id. */
   awaiting(): Iterable<Allocation>;
+  /** Pending, but not queued: what they depend on has not ended. In order of id. */
+  blocked(): Iterable<Allocation>;
   /** Staging, running or checkpointing, in order of id. */
   placed(): Iterable<Allocation>;
   readonly placedCount: number;
@@ -63,4 +68,19 @@ export interface View {
 
   vcluster(id: VClusterId): VCluster | undefined;
   vclusters(): Iterable<VCluster>;
+
+  group(id: AllocationId): TaskGroup | undefined;
+  /** In order of id. */
+  groups(): Iterable<TaskGroup>;
+  /** Elements that are pending. */
+  pendingElements(group: AllocationId): number;
+  /** How one element stands; null when the group has none with that index. */
+  element(group: TaskGroup, index: number): ElementState | null;
+
+  /** Null: the name is free. */
+  mutexHolder(tenant: TenantId, name: string): AllocationId | null;
+
+  dag(id: DagId): Dag | undefined;
+  /** In order of id. */
+  dags(): Iterable<Dag>;
 }

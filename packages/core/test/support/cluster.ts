@@ -12,6 +12,9 @@ import {
   brokenInvariants,
   type Command,
   createState,
+  type DagId,
+  type Dependency,
+  type DependencyCondition,
   duration,
   type Entry,
   entryVersion,
@@ -53,6 +56,8 @@ export interface SpecChange {
   readonly nodes?: number | readonly [number, number];
   readonly resources?: Partial<AllocationSpec["resources"]["constraints"]>;
   readonly lifecycle?: Partial<AllocationSpec["lifecycle"]>;
+  /** Dependencies, as "12:success". */
+  readonly after?: readonly string[];
 }
 
 export function spec(change: SpecChange = {}): AllocationSpec {
@@ -92,8 +97,14 @@ export function spec(change: SpecChange = {}): AllocationSpec {
       ...change.lifecycle,
     },
     slurmEnv: false,
+    ...(change.after === undefined ? {} : { dependsOn: change.after.map(edge) }),
   };
 }
+
+const edge = (text: string): Dependency => {
+  const [ref = "", condition = "success"] = text.split(":");
+  return { ref, condition: condition as DependencyCondition };
+};
 
 export const submit = (change: SpecChange = {}, from: Origin = origin()): Command => ({
   kind: "allocation.submit",
@@ -106,6 +117,51 @@ export const cancel = (n: number | string): Command => ({
   kind: "allocation.cancel",
   origin: origin(),
   id: id(n),
+  reason: "enough",
+});
+
+export const submitGroup = (
+  range: readonly [number, number, number?],
+  concurrency: number | null = null,
+  change: SpecChange = {},
+): Command => ({
+  kind: "group.submit",
+  origin: origin(),
+  spec: spec(change),
+  range: { start: range[0], end: range[1], step: range[2] ?? 1 },
+  concurrency,
+  createTenant: true,
+});
+
+export interface MemberChange extends SpecChange {
+  readonly group?: readonly [number, number, number?];
+  readonly concurrency?: number;
+}
+
+/** Members in the order of their names in `members`. */
+export const submitDag = (members: Readonly<Record<string, MemberChange>>, maxMembers = 1000): Command => ({
+  kind: "dag.submit",
+  origin: origin(),
+  name: "flow",
+  members: Object.entries(members).map(([name, change]) => ({
+    name,
+    spec: { ...spec(change), name: "" },
+    group:
+      change.group === undefined
+        ? null
+        : {
+            range: { start: change.group[0], end: change.group[1], step: change.group[2] ?? 1 },
+            concurrency: change.concurrency ?? null,
+          },
+  })),
+  createTenant: true,
+  maxMembers,
+});
+
+export const cancelDag = (n: number | string): Command => ({
+  kind: "dag.cancel",
+  origin: origin(),
+  id: `dag-${n}` as DagId,
   reason: "enough",
 });
 
@@ -190,9 +246,9 @@ export interface Cluster {
   one(command: Command): Outcome;
   advance(ms: number): void;
   /** Places allocation `n` on the nodes named, based on everything so far. */
-  place(n: number, ...nodes: readonly string[]): Applied;
-  report(n: number, node: string, state: ReportCommand["state"], reason?: FailureReason): Applied;
-  phase(n: number): string;
+  place(n: number | string, ...nodes: readonly string[]): Applied;
+  report(n: number | string, node: string, state: ReportCommand["state"], reason?: FailureReason): Applied;
+  phase(n: number | string): string;
   nodeState(name: string): string;
   claims(name: string): readonly string[];
 }
@@ -243,7 +299,7 @@ export const entryFor = (state: State, at: number, commands: readonly Command[])
   commands,
 });
 
-export const plan = (state: State, n: number, nodes: readonly string[], vc = "batch"): Command => ({
+export const plan = (state: State, n: number | string, nodes: readonly string[], vc = "batch"): Command => ({
   kind: "plan.commit",
   vcluster: vclusterId(vc),
   basis: state.index,
@@ -259,7 +315,7 @@ export const plan = (state: State, n: number, nodes: readonly string[], vc = "ba
 });
 
 export function reportOf(
-  n: number,
+  n: number | string,
   node: string,
   tries: Attempt,
   state: ReportCommand["state"],

@@ -62,9 +62,9 @@ export const SET_UP: readonly Command[] = [
 ];
 
 const NODES = ["n1", "n2", "n3", "n4", "n5", "n6"];
-const pick = <T>(roll: Dice, items: readonly T[]): T | undefined => items[roll(items.length)];
+export const pick = <T>(roll: Dice, items: readonly T[]): T | undefined => items[roll(items.length)];
 const nodeName = (roll: Dice): string => pick(roll, NODES) ?? "n1";
-const someId = (roll: Dice, state: State): AllocationId => id(1 + roll(state.counters.nextAllocation + 1));
+export const someId = (roll: Dice, state: State): AllocationId => id(1 + roll(state.counters.nextAllocation + 1));
 
 type Maker = (roll: Dice, state: State) => Command;
 
@@ -168,7 +168,7 @@ function makeReport(roll: Dice, state: State): Command {
   const node = pick(roll, claimed);
   const claim = node?.claims[0];
   if (node === undefined || claim === undefined) return makeSubmit(roll);
-  const number = Number(claim.allocation);
+  const number = claim.allocation;
   if (roll(14) === 0) {
     const reason = pick(roll, ["exit_code", "signal", "lost", "launch_failed", "stopped"] as const) ?? "lost";
     return reportOf(number, node.id, claim.attempt, "failed", reason);
@@ -186,7 +186,7 @@ function nextOf(record: Allocation | undefined, node: string, roll: Dice): Repor
 
 function stray(roll: Dice, state: State): Command {
   const told = pick(roll, ["staging", "running", "completed", "failed"] as const) ?? "running";
-  return reportOf(Number(someId(roll, state)), nodeName(roll), attempt(roll(3)), told);
+  return reportOf(someId(roll, state), nodeName(roll), attempt(roll(3)), told);
 }
 
 function makeRequeue(roll: Dice, state: State): Command {

@@ -20,6 +20,7 @@ import {
   type PhaseKind,
   type ReportCommand,
   type State,
+  type TaskGroup,
   UNLIMITED,
 } from "@lattice/core";
 
@@ -82,12 +83,16 @@ export function createWitness(state: State, work: Work): Witness {
   const nodes = new Map<NodeId, string>();
   /** By allocation, attempt and node: the last report that was taken. */
   const words = new Map<string, ReportCommand["state"]>();
-  let records: readonly (Allocation | Node)[] = [];
+  let records: readonly (Allocation | Node | TaskGroup)[] = [];
   let assigned = false;
   let releasing = false;
   let known: ReadonlyMap<AllocationId, Allocation> = new Map();
 
-  const all = (): readonly (Allocation | Node)[] => [...state.allocations(), ...state.nodes()];
+  const all = (): readonly (Allocation | Node | TaskGroup)[] => [
+    ...state.allocations(),
+    ...state.nodes(),
+    ...state.groups(),
+  ];
 
   function followEvents(applied: Applied): void {
     for (const event of applied.events) {
@@ -95,7 +100,8 @@ export function createWitness(state: State, work: Work): Witness {
         const from = event.from ?? "";
         check(from === (phases.get(event.allocation) ?? ""), `${event.allocation} was not ${from}`);
         const legal = from === "" ? event.to === "pending" : canMove(from as PhaseKind, event.to as PhaseKind);
-        check(legal || event.reason === "updated", `${event.allocation} moved from ${from} to ${event.to}`);
+        const same = event.reason === "updated" || event.reason === "released";
+        check(legal || same, `${event.allocation} moved from ${from} to ${event.to}`);
         phases.set(event.allocation, event.to ?? "");
         if (event.to === "completed" || event.to === "failed" || event.to === "cancelled") work[event.to] += 1;
       }
@@ -119,7 +125,9 @@ export function createWitness(state: State, work: Work): Witness {
       phases.delete(effect.record.id);
       work.archived += 1;
     }
-    check(phases.size === state.allocationCount, "an allocation came or went untold");
+    const groups = [...state.groups()];
+    check(phases.size === state.allocationCount + groups.length, "an allocation came or went untold");
+    for (const { id, phase } of groups) check(phase.kind === phases.get(id), `group ${id} moved untold`);
     for (const { id, phase } of state.allocations()) check(phase.kind === phases.get(id), `${id} moved untold`);
     for (const { id, state: now } of state.nodes()) check(now.kind === nodes.get(id), `${id} moved untold`);
   }

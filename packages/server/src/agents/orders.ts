@@ -15,7 +15,7 @@ import type {
   Task,
   View,
 } from "@lattice/core";
-import { isPlaced } from "@lattice/core";
+import { isPlaced, specToRun } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import type { ServerMessageBody } from "./hub.ts";
 
@@ -26,7 +26,7 @@ export const GRACE_SECONDS = 30;
 export function runOrder(allocation: Allocation, node: NodeId, shared: boolean): ServerMessageBody | null {
   if (!isPlaced(allocation.phase)) return null;
   const phase: PlacedPhase = allocation.phase;
-  const { spec } = allocation;
+  const spec = specToRun(allocation);
   return {
     case: "run",
     value: create(pb.RunOrderSchema, {

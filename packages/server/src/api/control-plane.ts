@@ -75,6 +75,8 @@ export interface HistoryQuery {
   readonly states?: readonly string[];
   /** Ids below this one, newest first. */
   readonly before?: AllocationId;
+  /** Without the elements of task groups. */
+  readonly whole?: boolean;
   readonly limit: number;
 }
 

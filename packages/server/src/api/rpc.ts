@@ -8,6 +8,7 @@ import type { Call } from "./call.ts";
 /** The services that people and programs call. Agents have their own. */
 export const SERVICES = [
   pb.AllocationService,
+  pb.DagService,
   pb.SessionService,
   pb.NodeService,
   pb.AdminService,
@@ -48,6 +49,7 @@ type TableOf<Name extends string, S extends Service> = {
 
 export type HandlerTable = TableOf<"AllocationService", typeof pb.AllocationService> &
   TableOf<"SessionService", typeof pb.SessionService> &
+  TableOf<"DagService", typeof pb.DagService> &
   TableOf<"NodeService", typeof pb.NodeService> &
   TableOf<"AdminService", typeof pb.AdminService> &
   TableOf<"ImageService", typeof pb.ImageService>;

@@ -41,6 +41,8 @@ export interface Config {
     readonly backfillDepth: number;
     /** Rolling window of the budgets, today included. */
     readonly budgetPeriodDays: number;
+    /** Most members of one DAG. */
+    readonly maxDagSize: number;
   };
   readonly scheduler: {
     /** Absolute; the file to which the leader appends a trace for rm-replay. Null: none is captured. */

@@ -97,6 +97,7 @@ function complete(file: ParsedFile): Config {
       minCycleMs: file.scheduling.min_cycle_ms,
       backfillDepth: file.scheduling.backfill_depth,
       budgetPeriodDays: file.scheduling.budget_period_days,
+      maxDagSize: file.scheduling.max_dag_size,
     },
     scheduler: {
       traceCapture: file.scheduler.trace_capture === undefined ? null : resolve(file.scheduler.trace_capture),

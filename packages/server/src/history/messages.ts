@@ -24,6 +24,8 @@ export interface RowQuery {
   readonly name?: string;
   readonly states?: readonly string[];
   readonly before?: AllocationId;
+  /** Without the elements of task groups. */
+  readonly whole?: boolean;
   readonly limit: number;
 }
 

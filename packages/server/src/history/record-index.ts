@@ -139,6 +139,7 @@ function conditions(query: RowQuery): { readonly where: string; readonly values:
     parts.push(`state IN (${query.states.map(() => "?").join(", ")})`);
     values.push(...query.states);
   }
+  if (query.whole === true) parts.push("element = -1");
   if (query.before !== undefined) {
     parts.push("(number, element) < (?, ?)");
     values.push(...key(query.before));

@@ -96,6 +96,7 @@ function fits(row: RecordRow, query: RowQuery): boolean {
     if (query[column] !== undefined && query[column] !== row[column]) return false;
   }
   const { states = [], before } = query;
+  if (query.whole === true && row.id.includes("_")) return false;
   if (states.length > 0 && !states.includes(row.state)) return false;
   return before === undefined || compareAllocationIds(row.id, before) < 0;
 }

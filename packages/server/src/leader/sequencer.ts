@@ -4,6 +4,7 @@
 // applied, never earlier.
 
 import {
+  type AllocationSpec,
   type Applied,
   type Command,
   type Entry,
@@ -185,16 +186,18 @@ export function startSequencer({ log, replica, leadership, clock, onBatch, reade
 
 /** Large parts only: scripts and plans. Exact sizes come from encoding, which must happen once. */
 function estimate(command: Command): number {
-  if (command.kind === "allocation.submit") {
-    const { task, environment } = command.spec;
-    const text = task.kind === "script" ? task.text : task.kind === "entrypoint" ? task.line : task.words.join(" ");
-    let size = 1_000 + text.length * 2;
-    for (const [name, value] of Object.entries(environment.variables)) size += name.length + value.length + 8;
-    return size;
-  }
+  if (command.kind === "allocation.submit" || command.kind === "group.submit") return estimateSpec(command.spec);
+  if (command.kind === "dag.submit") return command.members.reduce((sum, { spec }) => sum + estimateSpec(spec), 600);
   if (command.kind === "plan.commit")
     return 200 + command.placements.reduce((sum, p) => sum + 200 + p.nodes.length * 24, 0);
   return 600;
+}
+
+function estimateSpec({ task, environment, dependsOn = [] }: AllocationSpec): number {
+  const text = task.kind === "script" ? task.text : task.kind === "entrypoint" ? task.line : task.words.join(" ");
+  let size = 1_000 + text.length * 2 + dependsOn.length * 64;
+  for (const [name, value] of Object.entries(environment.variables)) size += name.length + value.length + 8;
+  return size;
 }
 
 /** A command that has no canonical text: a bug of whoever made it, and nobody else's trouble. */

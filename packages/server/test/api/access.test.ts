@@ -32,6 +32,9 @@ const SEES = [
   "AllocationService.GetTimeline",
   "SessionService.GetSession",
   "SessionService.ListSessions",
+  "DagService.GetDag",
+  "DagService.GetDagGraph",
+  "DagService.ListDags",
 ];
 const CHANGES = [
   "AllocationService.Submit",
@@ -41,6 +44,8 @@ const CHANGES = [
   "SessionService.Attach",
   "SessionService.CreateSession",
   "SessionService.DeleteSession",
+  "DagService.SubmitDag",
+  "DagService.CancelDag",
 ];
 const LOGS = ["AllocationService.GetLogs", "AllocationService.StreamLogs"];
 const DRAINS = ["NodeService.DrainNode", "NodeService.UndrainNode"];

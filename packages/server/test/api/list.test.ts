@@ -103,6 +103,8 @@ const BASE: AllocationQuery = {
   node: "",
   name: "",
   before: null,
+  expand: false,
+  group: "",
   size: 100,
   visible: () => true,
 };

@@ -9,10 +9,13 @@ import {
   isPlaced,
   type NodeProgress,
   type PlacedPhase,
+  specToRun,
 } from "@lattice/core";
 import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
 import { AllocationSchema, AllocationState, NodeProgressSchema } from "../../gen/lattice/v1/allocations_pb.ts";
 import { timestampFromMs } from "../json/timestamp.ts";
+import { dependencyToProto } from "./dependencies.ts";
+import { groupStatus } from "./group-status.ts";
 import { specToProto } from "./spec-to-proto.ts";
 import { allocationStateToProto } from "./states.ts";
 
@@ -24,11 +27,11 @@ export interface AllocationExtra {
 }
 
 export function allocationToProto(allocation: Allocation, extra: AllocationExtra = {}): proto.Allocation {
-  const { phase } = allocation;
+  const { phase, group } = allocation;
   const message = create(AllocationSchema, {
     id: allocation.id,
     state: allocationStateToProto(phase.kind),
-    spec: specToProto(allocation.spec),
+    spec: specToProto(specToRun(allocation), group),
     user: allocation.user,
     submittedAt: timestampFromMs(allocation.submittedAt),
     nodes: "nodes" in phase ? [...phase.nodes] : [],
@@ -42,6 +45,9 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     backfilled: allocation.backfilled,
     scores: allocation.scores,
     logIndex: extra.logIndex === undefined ? "" : `${extra.logIndex}`,
+    dagId: allocation.dag ?? "",
+    unmet: isFinal(phase) ? [] : unmetOf(allocation),
+    ...(group === undefined ? null : { group: groupStatus(group, group.counts, 0) }),
   });
   const startedAt = "startedAt" in phase ? phase.startedAt : null;
   if (startedAt !== null) message.startedAt = timestampFromMs(startedAt);
@@ -54,6 +60,9 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
   }
   return message;
 }
+
+const unmetOf = ({ spec, unmet = [] }: Allocation): proto.Dependency[] =>
+  unmet.flatMap((n) => spec.dependsOn?.[n] ?? []).map(dependencyToProto);
 
 /** Why it failed, was cancelled or was requeued; empty otherwise. */
 function reasonOf(phase: AllocationPhase): string {

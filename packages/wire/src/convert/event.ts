@@ -33,6 +33,7 @@ export const eventToProto = ({ cursor, at, event }: EventRecord): proto.Event =>
     to: event.to ?? "",
     reason: event.reason ?? "",
     message: event.message ?? "",
+    dagId: event.dag ?? "",
   });
 
 export const formatCursor = ({ index, n }: CursorValue): string => `${index}:${n}`;

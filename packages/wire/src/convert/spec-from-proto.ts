@@ -26,6 +26,7 @@ import { LifecycleType, RequeuePolicySchema, Topology } from "../../gen/lattice/
 import { FieldList } from "../errors/field-list.ts";
 import { enumName } from "../json/enum-names.ts";
 import { gbToBytes, isUsableGb } from "./amounts.ts";
+import { dependenciesFromProto } from "./dependencies.ts";
 import { unsupportedFields } from "./unsupported.ts";
 
 export const DEFAULT_PREEMPTION_CLASS = 5;
@@ -58,6 +59,7 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
   const resources = resourcesOf(spec.resources, problems);
   const mounts = mountsOf(spec.data, problems);
   const lifecycle = lifecycleOf(spec.lifecycle, walltimeFor(vcluster, defaults), problems);
+  const dependsOn = dependenciesFromProto(spec.dependsOn, problems);
   problems.throwIfAny();
   return {
     tenant,
@@ -72,6 +74,7 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
     lifecycle,
     slurmEnv: spec.slurmEnv,
     ...(mounts.length === 0 ? null : { mounts }),
+    ...(dependsOn === undefined ? null : { dependsOn }),
   };
 }
 

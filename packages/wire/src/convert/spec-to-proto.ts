@@ -1,7 +1,7 @@
 // The core's spec in the full form of the contract, with every default visible.
 
 import { create } from "@bufbuild/protobuf";
-import type { AllocationSpec, Constraints, Mount, Task } from "@lattice/core";
+import type { AllocationSpec, Constraints, GroupShape, Mount, Task } from "@lattice/core";
 import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
 import {
   AllocationSpecSchema,
@@ -17,8 +17,10 @@ import {
   Topology,
 } from "../../gen/lattice/v1/allocations_pb.ts";
 import { bytesToGb } from "./amounts.ts";
+import { dependencyToProto, shapeToProto } from "./dependencies.ts";
 
-export function specToProto(spec: AllocationSpec): proto.AllocationSpec {
+/** With the shape of its group for the spec of a task group. */
+export function specToProto(spec: AllocationSpec, shape?: GroupShape): proto.AllocationSpec {
   const { resources, lifecycle } = spec;
   return create(AllocationSpecSchema, {
     tenant: spec.tenant,
@@ -28,6 +30,8 @@ export function specToProto(spec: AllocationSpec): proto.AllocationSpec {
     tags: spec.tags,
     intent: spec.intent,
     slurmEnv: spec.slurmEnv,
+    dependsOn: (spec.dependsOn ?? []).map(dependencyToProto),
+    ...(shape === undefined ? null : { taskGroup: shapeToProto(shape) }),
     ...taskToProto(spec.task),
     environment: create(EnvironmentSchema, {
       variables: spec.environment.variables,

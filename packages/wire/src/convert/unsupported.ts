@@ -16,7 +16,6 @@ export function unsupportedFields(spec: AllocationSpec): string[] {
     ["data.defaults", data?.defaults === true],
     ["connectivity.network_domain", has(connectivity?.networkDomain)],
     ["connectivity.expose", (connectivity?.expose.length ?? 0) > 0],
-    ["depends_on", spec.dependsOn.length > 0],
     ["checkpoint.strategy", !PLAIN_CHECKPOINTS.includes(spec.checkpoint?.strategy.toLowerCase() ?? "")],
     ["telemetry.mode", has(spec.telemetry?.mode)],
     ["liveness_probe", spec.livenessProbe !== undefined],

@@ -81,9 +81,14 @@ export const SLURM_IGNORED: Readonly<Record<string, string>> = {
 export const SLURM_SILENT: ReadonlySet<string> = new Set(["exclusive", "verbose", "quiet", "parsable"]);
 
 /** Refused: without it, something else would run. */
-export const SLURM_REFUSED: Readonly<Record<string, string>> = {
-  array: "job arrays are not offered by this version",
-  dependency: "dependencies are not offered by this version",
+export const SLURM_REFUSED: Readonly<Record<string, string>> = {};
+
+/** Kinds of `--dependency`, and the condition each stands for. */
+export const SLURM_DEPENDENCIES: Readonly<Record<string, string>> = {
+  afterok: "success",
+  afternotok: "failure",
+  afterany: "any",
+  aftercorr: "corresponding",
 };
 
 export const DEFAULT_QOS_CLASSES: Readonly<Record<string, number>> = { low: 1, normal: 4, high: 7, urgent: 9 };

@@ -1,6 +1,7 @@
 // #SBATCH options as a submission in short form. See slurm-table.ts for what is ignored or refused.
 
 import type { Json, JsonObject } from "../json/value.ts";
+import { parseTaskGroup } from "../normalise/task-group.ts";
 import { parseSlurmTime } from "../normalise/walltime.ts";
 import { own } from "../text/own.ts";
 import { type DirectiveProblems, shownOption } from "./directive-problems.ts";
@@ -8,6 +9,7 @@ import { expandHostlist } from "./hostlist.ts";
 import type { Option } from "./options.ts";
 import {
   DEFAULT_QOS_CLASSES,
+  SLURM_DEPENDENCIES,
   SLURM_FLAGS,
   SLURM_IGNORED,
   SLURM_REFUSED,
@@ -49,6 +51,7 @@ class SlurmWork {
   readonly #mapping: SlurmMapping;
   readonly #out: Record<string, Json> = {};
   readonly #constraints: Record<string, Json> = {};
+  readonly #edges: Json[] = [];
   #tasks: number | null = null;
 
   constructor(mapping: SlurmMapping, problems: DirectiveProblems) {
@@ -91,6 +94,10 @@ class SlurmWork {
     this.#tasks = count;
   }
 
+  depend(edges: readonly Json[]): void {
+    this.#edges.push(...edges);
+  }
+
   qos(option: Option, value: string): void {
     const found = own(this.#mapping.qos ?? DEFAULT_QOS_CLASSES, value.toLowerCase());
     if (found === undefined) this.warn(option, "no preemption class is configured for this QoS");
@@ -99,6 +106,12 @@ class SlurmWork {
 
   partition(value: string): void {
     this.set("vcluster", own(this.#mapping.partitions ?? {}, value) ?? value);
+  }
+
+  #named(edge: Json): Json {
+    if (edge !== SINGLETON) return edge;
+    const { name } = this.#out;
+    return { ref: typeof name === "string" && name !== "" ? name : "singleton", condition: "mutex" };
   }
 
   /** `--nodes` wins; otherwise enough nodes for the tasks. */
@@ -116,10 +129,14 @@ class SlurmWork {
     } else if (tasks !== null && perNode === undefined && typeof this.#out.nodes === "number") {
       this.#out.tasks_per_node = Math.ceil(tasks / this.#out.nodes);
     }
+    if (this.#edges.length > 0) this.#out.depends_on = this.#edges.map((edge) => this.#named(edge));
     if (Object.keys(this.#constraints).length > 0) this.#out.constraints = this.#constraints;
     return this.#out;
   }
 }
+
+/** One job of a name at a time; the name may come later in the script. */
+const SINGLETON: JsonObject = { condition: "mutex" };
 
 type Rule = (work: SlurmWork, value: string, option: Option) => void;
 
@@ -162,7 +179,40 @@ const RULES: Readonly<Record<string, Rule>> = {
   nodelist: hosts("required_nodes"),
   exclude: hosts("excluded_nodes"),
   export: exportRule,
+  array: arrayRule,
+  dependency: dependencyRule,
 };
+
+function arrayRule(work: SlurmWork, value: string, option: Option): void {
+  if (/^[\d,:%-]*,[\d,:%-]*$/.test(value)) {
+    work.problems.unsupported(option, "one range of indexes is offered, such as 0-99:2%20");
+    return;
+  }
+  try {
+    work.set("task_group", parseTaskGroup(value, "array"));
+  } catch {
+    work.problems.invalid(option, "is not a range of indexes", "Write it as 0-99, 0-99:2 or 0-99%20.");
+  }
+}
+
+/** `afterok:12:13,afterany:14` and `singleton`; "or" and delays would change what runs. */
+function dependencyRule(work: SlurmWork, value: string, option: Option): void {
+  const edges: Json[] = [];
+  for (const item of value.split(",")) {
+    const [kind = "", ...ids] = item.split(":");
+    if (kind === "singleton" && ids.length === 0) {
+      edges.push(SINGLETON);
+      continue;
+    }
+    const condition = own(SLURM_DEPENDENCIES, kind);
+    if (condition === undefined || ids.length === 0 || ids.some((id) => !/^\d+(_\d+)?$/.test(id))) {
+      work.problems.unsupported(option, "offered are afterok, afternotok, afterany, aftercorr and singleton");
+      return;
+    }
+    edges.push(...ids.map((ref) => ({ ref, condition })));
+  }
+  work.depend(edges);
+}
 
 function nodesRule(work: SlurmWork, value: string, option: Option): void {
   const match = /^([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$/.exec(value);

@@ -125,6 +125,7 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     "The output is not there",
     "Output is kept on the node for a while after the end; `lattice status ID` shows when that was.",
   ),
+  unknown_dag: entry(404, GRPC.notFound, EXIT.unknown, "No such DAG", "List DAGs with `lattice dag list`."),
   unknown_node: entry(404, GRPC.notFound, EXIT.unknown, "No such node", "List nodes with `lattice nodes`."),
   unknown_tenant: entry(
     404,

@@ -7,6 +7,7 @@ import { putConstraint, putConstraints } from "./constraints.ts";
 import { putDependencies } from "./dependencies.ts";
 import { type Draft, isFieldName } from "./draft.ts";
 import { putNodeCount } from "./node-count.ts";
+import { putTaskGroup } from "./task-group.ts";
 import { hoursToSeconds, parseWalltime } from "./walltime.ts";
 
 /** `from` is the user's name for the field. */
@@ -113,6 +114,7 @@ export const FIELDS: ReadonlyMap<string, PutField> = new Map<string, PutField>([
   ["data", group("data", {})],
   ["connectivity", group("connectivity", {})],
   ["depends_on", putDependencies],
+  ["task_group", putTaskGroup],
   ["checkpoint", word("checkpoint", "strategy")],
   ["telemetry", word("telemetry", "mode")],
   ["liveness_probe", at("liveness_probe")],
@@ -160,11 +162,4 @@ export const FIELDS: ReadonlyMap<string, PutField> = new Map<string, PutField>([
 ]);
 
 /** Asked for by whole submissions of a kind that this version does not take. */
-export const UNOFFERED_FIELDS: readonly string[] = [
-  "dag",
-  "allocations",
-  "task_group",
-  "template",
-  "range",
-  "concurrency",
-];
+export const UNOFFERED_FIELDS: readonly string[] = ["dag", "allocations"];

@@ -12,6 +12,7 @@ import { fromJson, refuseUnknown } from "../json/from-json.ts";
 import { isObject, type JsonObject, kindOf } from "../json/value.ts";
 import { Draft } from "./draft.ts";
 import { FIELDS, UNOFFERED_FIELDS } from "./fields.ts";
+import { unfoldTemplate } from "./task-group.ts";
 
 export interface Normalised {
   /** The JSON form of SubmitRequest. */
@@ -64,8 +65,9 @@ function refuseBeside(draft: Draft, rest: JsonObject): void {
   }
 }
 
-function readSpec(draft: Draft, spec: JsonObject, prefix: string): void {
-  refuseUnoffered(spec, prefix);
+function readSpec(draft: Draft, given: JsonObject, prefix: string): void {
+  refuseUnoffered(given, prefix);
+  const spec = draft.attempt(() => unfoldTemplate(given, prefix)) ?? {};
   for (const [name, value] of Object.entries(spec)) {
     const put = FIELDS.get(name);
     if (put === undefined) refuseUnknown(draft.problems, { path: prefix + name, name, known: FIELDS.keys() });
@@ -76,11 +78,15 @@ function readSpec(draft: Draft, spec: JsonObject, prefix: string): void {
 /** Said first and alone: the other fields of such a submission mean something else. */
 function refuseUnoffered(spec: JsonObject, prefix: string): void {
   const asked = UNOFFERED_FIELDS.filter((name) => spec[name] !== undefined && spec[name] !== null);
-  if (spec.type === "task_group") asked.push("type");
   if (asked.length === 0) return;
-  const fields = asked.map((name) => ({ field: prefix + name, detail: "is not offered by this version" }));
+  const fields = asked.map((name) => ({ field: prefix + name, ...unofferedText(name) }));
   throw fieldError(fields, { code: "unsupported_feature" });
 }
+
+const unofferedText = (name: string): Pick<FieldProblem, "detail" | "hint"> =>
+  name === "dag" || name === "allocations"
+    ? { detail: "makes this a DAG", hint: "Submit it to /api/v1/dags, or with: lattice dag submit FILE" }
+    : { detail: "is not offered by this version" };
 
 const requestOf = (draft: Draft, requestId: unknown): JsonObject => ({
   allocation: draft.build(),

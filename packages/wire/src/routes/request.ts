@@ -3,10 +3,12 @@
 
 import { create, type Message } from "@bufbuild/protobuf";
 import { SubmitRequestSchema } from "../../gen/lattice/v1/allocations_pb.ts";
+import { SubmitDagRequestSchema } from "../../gen/lattice/v1/dags_pb.ts";
 import { CreateSessionRequestSchema } from "../../gen/lattice/v1/terminal_pb.ts";
 import { fieldError } from "../errors/field-list.ts";
 import { fromJson } from "../json/from-json.ts";
 import { isObject, type Json, kindOf } from "../json/value.ts";
+import { dagFromJson } from "../normalise/dag.ts";
 import { submissionFromJson } from "../normalise/submission.ts";
 import { type Query, queryToJson } from "./query.ts";
 import type { Route } from "./routes.ts";
@@ -28,6 +30,12 @@ export function requestFromHttp(route: Route, input: HttpInput, warnings: string
     return request;
   }
   if (schema.typeName === CreateSessionRequestSchema.typeName) return sessionRequest(input, warnings);
+  if (schema.typeName === SubmitDagRequestSchema.typeName) {
+    queryToJson([], input.query);
+    const { request, warnings: found } = dagFromJson(input.body ?? {});
+    warnings.push(...found);
+    return request;
+  }
   const fields: Record<string, Json> = route.body === "*" ? bodyOf(input) : queryOf(route, input);
   for (const name of route.params) {
     const value = input.params[name] ?? "";

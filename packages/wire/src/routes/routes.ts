@@ -6,6 +6,7 @@ import { http } from "../../gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../gen/google/api/http_pb.ts";
 import { AdminService } from "../../gen/lattice/v1/admin_pb.ts";
 import { AllocationService } from "../../gen/lattice/v1/allocations_pb.ts";
+import { DagService } from "../../gen/lattice/v1/dags_pb.ts";
 import { ImageService } from "../../gen/lattice/v1/images_pb.ts";
 import { NodeService } from "../../gen/lattice/v1/nodes_pb.ts";
 import { SessionService } from "../../gen/lattice/v1/terminal_pb.ts";
@@ -33,6 +34,7 @@ export interface Route {
 /** The services that have REST routes, in the order of the documentation. */
 export const REST_SERVICES: readonly DescService[] = [
   AllocationService,
+  DagService,
   SessionService,
   NodeService,
   AdminService,

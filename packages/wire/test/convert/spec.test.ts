@@ -79,7 +79,6 @@ describe("specFromProto", () => {
     ["data.defaults", { data: { defaults: true } }],
     ["connectivity.network_domain", { connectivity: { networkDomain: "x" } }],
     ["connectivity.expose", { connectivity: { expose: [{ port: 80 }] } }],
-    ["depends_on", { dependsOn: [{ ref: "1" }] }],
     ["checkpoint.strategy", { checkpoint: { strategy: "auto" } }],
     ["telemetry.mode", { telemetry: { mode: "debug" } }],
     ["liveness_probe", { livenessProbe: { port: 80 } }],

@@ -263,8 +263,6 @@ allocation:
   });
 
   test.each([
-    ["type", { allocation: { type: "task_group", entrypoint: "x" } }, "allocation.type"],
-    ["task_group", { task_group: {} }, "task_group"],
     ["dag", { dag: { allocations: [] } }, "dag"],
     ["allocations", { name: "p", allocations: [] }, "allocations"],
   ])("says that %s is not offered", async (_what, input, field) => {

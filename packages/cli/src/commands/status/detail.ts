@@ -6,6 +6,7 @@ import { paintState } from "../../output/paint.ts";
 import type { Printer } from "../../output/printer.ts";
 import { capitalise, clean, pad } from "../../output/text.ts";
 import { localTime } from "../../output/time.ts";
+import { groupLine } from "./group.ts";
 import { elapsed, nodeCount, walltime } from "./table.ts";
 
 export function showDetail(print: Printer, allocation: Allocation, now: number): void {
@@ -32,6 +33,9 @@ export function detailLines(allocation: Allocation, now: number): readonly (read
     ["Reason", allocation.reason],
     ["Message", allocation.message],
     ["Exit code", exit === undefined ? undefined : String(exit)],
+    ["Elements", allocation.group === undefined ? undefined : groupLine(allocation.group)],
+    ["After", after(allocation)],
+    ["DAG", allocation.dag_id],
     ["User", allocation.user],
     ["Tenant", spec.tenant],
     ["Project", spec.project],
@@ -59,6 +63,10 @@ export function detailLines(allocation: Allocation, now: number): readonly (read
   ];
   return lines.flatMap(([key, value]) => (value === undefined || value === "" ? [] : [[key, value] as const]));
 }
+
+/** "12:success, lock:mutex" */
+const after = ({ spec }: Allocation): string | undefined =>
+  spec?.depends_on?.map(({ ref, condition = "success" }) => `${ref}:${condition}`).join(", ");
 
 const text = (value: number | undefined): string | undefined => (value === undefined ? undefined : String(value));
 

@@ -5,6 +5,7 @@ import { type Paint, paintState } from "../../output/paint.ts";
 import type { Column } from "../../output/table.ts";
 import { ABSENT, capitalise } from "../../output/text.ts";
 import { hoursMinutesSeconds, localTime, secondsBetween } from "../../output/time.ts";
+import { groupText } from "./group.ts";
 
 export function statusColumns(paint: Paint, wide: boolean, now: number): readonly Column<Allocation>[] {
   const narrow: Column<Allocation>[] = [
@@ -33,14 +34,19 @@ export function statusColumns(paint: Paint, wide: boolean, now: number): readonl
   ];
 }
 
-/** What it has, or what it asks for: "4", or "2-8" for a range that has not started. */
-export function nodeCount({ nodes, spec }: Allocation): string {
+/** What it has, or what it asks for: "4", "2-8" for a range that has not started, "1×20" for a task group. */
+export function nodeCount({ nodes, spec, group }: Allocation): string {
+  if (group !== undefined) return `${asked(spec)}×${group.size ?? 0}`;
   if (nodes !== undefined && nodes.length > 0) return String(nodes.length);
-  const asked = spec?.resources?.nodes;
-  if (asked === undefined) return "1";
-  if (typeof asked === "number") return String(asked);
-  const min = asked.min ?? 1;
-  const max = asked.max ?? min;
+  return asked(spec);
+}
+
+function asked(spec: Allocation["spec"]): string {
+  const count = spec?.resources?.nodes;
+  if (count === undefined) return "1";
+  if (typeof count === "number") return String(count);
+  const min = count.min ?? 1;
+  const max = count.max ?? min;
   return min === max ? String(min) : `${min}-${max}`;
 }
 
@@ -53,7 +59,8 @@ export function elapsed({ started_at, ended_at }: Allocation, now: number): stri
   return started_at === undefined ? ABSENT : hoursMinutesSeconds(secondsBetween(started_at, ended_at, now));
 }
 
-export function reasonOf({ state, reason, message, pending_reasons }: Allocation): string {
+export function reasonOf({ state, reason, message, pending_reasons, group }: Allocation): string {
+  if (group !== undefined && state === "running") return groupText(group);
   if (state === "pending") return pending_reasons?.[0] || reason || ABSENT;
   return [reason, message].filter((part) => part !== undefined && part !== "").join(": ") || ABSENT;
 }

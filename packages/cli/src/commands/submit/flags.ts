@@ -64,6 +64,8 @@ export function addSubmitFlags(command: Command): Command {
     new Option("--requeue", "start again when a node fails"),
     new Option("--no-requeue", "never start again"),
     new Option("--max-requeue <count>", "how often it may start again"),
+    new Option("--task-group <range>", "one for each index: 0-99, 0-99:2, 0-99%20 (at most 20 at a time)"),
+    new Option("--depends-on <edges>", "start after others: 12345:success, name:mutex (repeatable)").argParser(gather),
     new Option("--service", "run without a time limit"),
     new Option("--no-preempt", "never stop it for others"),
     new Option("--uenv <images>", "software images to mount: name/version:tag[:/mount], with commas between"),
@@ -79,8 +81,6 @@ export function addSubmitFlags(command: Command): Command {
   ];
   // Refused by the server by name; whoever has them in a script learns so, and nobody is led to them.
   const notOffered = [
-    new Option("--task-group <range>", "many of the same: 0-99%20"),
-    new Option("--depends-on <edges>", "start after others: 12345:success (repeatable)").argParser(gather),
     new Option("--expose <port>", "port of a service (repeatable)").argParser(gather),
     new Option("--network-domain <name>", "network shared with other allocations"),
     new Option("--reactive", "scale by a metric"),

@@ -7,6 +7,7 @@
 import { type Allocation, type AllocationId, compareAllocationIds, type PhaseKind, type View } from "@lattice/core";
 import type { ControlPlane, HistoryQuery } from "../control-plane.ts";
 import { MAX_ARCHIVE_ROUNDS } from "../limits/limits.ts";
+import { isGroup, type Work } from "./work.ts";
 
 export interface AllocationQuery {
   /** Empty: all. */
@@ -18,13 +19,17 @@ export interface AllocationQuery {
   readonly name: string;
   /** Only ids below this one. */
   readonly before: AllocationId | null;
+  /** Elements of task groups instead of the groups. */
+  readonly expand: boolean;
+  /** Elements of this group only; empty: of all. */
+  readonly group: string;
   readonly size: number;
   /** What the caller may see. */
-  readonly visible: (allocation: Allocation) => boolean;
+  readonly visible: (work: Work) => boolean;
 }
 
 export interface AllocationPage {
-  readonly shown: readonly Allocation[];
+  readonly shown: readonly Work[];
   /** The page ends here and there is more; null at the end. */
   readonly nextBefore: AllocationId | null;
   /** Matches in the live state, on all pages. The archive is not counted: that would read all of it. */
@@ -50,11 +55,11 @@ const PLACED: readonly PhaseKind[] = ["staging", "running", "checkpointing"];
 
 const asksForFinished = (states: ReadonlySet<PhaseKind>): boolean => FINISHED.some((kind) => states.has(kind));
 
-function newestLive(view: View, query: AllocationQuery): { found: Allocation[]; total: number } {
+function newestLive(view: View, query: AllocationQuery): { found: Work[]; total: number } {
   let total = 0;
-  let found: Allocation[] = [];
+  let found: Work[] = [];
   for (const source of sourcesFor(view, query)) {
-    const window: Allocation[] = [];
+    const window: Work[] = [];
     for (const allocation of source) {
       if (!matches(allocation, query)) continue;
       total += 1;
@@ -69,12 +74,18 @@ function newestLive(view: View, query: AllocationQuery): { found: Allocation[]; 
 }
 
 /** Each in order of id. */
-function sourcesFor(view: View, query: AllocationQuery): Iterable<Allocation>[] {
+function sourcesFor(view: View, query: AllocationQuery): Iterable<Work>[] {
+  const groups = query.expand || query.node !== "" ? [] : [view.groups()];
+  return [...groups, ...recordsFor(view, query)];
+}
+
+function recordsFor(view: View, query: AllocationQuery): Iterable<Allocation>[] {
   const only = (kinds: readonly PhaseKind[]): boolean =>
     query.states.size > 0 && [...query.states].every((state) => kinds.includes(state));
   if (!only(["pending", ...PLACED])) return [view.allocations()];
   const sources: Iterable<Allocation>[] = [];
   if (PLACED.some((kind) => query.states.has(kind))) sources.push(view.placed());
+  if (query.states.has("pending")) sources.push(view.blocked());
   if (query.states.has("pending"))
     for (const vcluster of view.vclusters())
       if (query.vcluster === "" || query.vcluster === vcluster.id) sources.push(view.pending(vcluster.id));
@@ -89,6 +100,7 @@ async function newestArchived(
   const base: HistoryQuery = {
     limit,
     states: [...query.states],
+    ...(query.expand ? {} : { whole: true }),
     ...(query.user === "" ? {} : { user: query.user }),
     ...(query.tenant === "" ? {} : { tenant: query.tenant }),
     ...(query.vcluster === "" ? {} : { vcluster: query.vcluster }),
@@ -106,21 +118,29 @@ async function newestArchived(
   return { found, scannedTo: before };
 }
 
-function matches(allocation: Allocation, query: AllocationQuery): boolean {
-  const { spec, phase } = allocation;
+function matches(work: Work, query: AllocationQuery): boolean {
+  const { spec, phase } = work;
   if (query.states.size > 0 && !query.states.has(phase.kind)) return false;
-  if (query.user !== "" && allocation.user !== query.user) return false;
+  if (!isShownAs(work, query)) return false;
+  if (query.user !== "" && work.user !== query.user) return false;
   if (query.tenant !== "" && spec.tenant !== query.tenant) return false;
   if (query.vcluster !== "" && spec.vcluster !== query.vcluster) return false;
   if (query.name !== "" && spec.name !== query.name) return false;
   if (query.node !== "" && !("nodes" in phase && (phase.nodes as readonly string[]).includes(query.node))) return false;
-  return query.visible(allocation);
+  return query.visible(work);
+}
+
+/** A group and its elements are two ways to see the same: one of them is shown. What runs on a node is an element. */
+function isShownAs(work: Work, { expand, group, node }: AllocationQuery): boolean {
+  if (isGroup(work) || work.group !== undefined) return !expand && group === "";
+  if (group !== "") return work.element?.group === group;
+  return expand || node !== "" || work.element === undefined;
 }
 
 /** Both newest first; a record in both (archived in between) is shown once. */
-function mergeNewestFirst(a: readonly Allocation[], b: readonly Allocation[]): Allocation[] {
+function mergeNewestFirst(a: readonly Work[], b: readonly Work[]): Work[] {
   if (b.length === 0) return [...a];
-  const merged: Allocation[] = [];
+  const merged: Work[] = [];
   let i = 0;
   let j = 0;
   for (;;) {

@@ -1,50 +1,35 @@
 // Submitting, reading, cancelling and updating allocations.
 
 import { create } from "@bufbuild/protobuf";
-import {
-  type Allocation,
-  type AllocationSpec,
-  checkSpec,
-  type PhaseKind,
-  parseAllocationId,
-  seconds,
-  type TenantId,
-  type UpdateAllocationCommand,
-  type VClusterId,
-  type View,
-} from "@lattice/core";
-import {
-  allocationStateFromProto,
-  allocationStateToProto,
-  allocationToProto,
-  fieldError,
-  ProblemError,
-  pb,
-  specFromProto,
-} from "@lattice/wire";
-import { authorize, authorizeList, reaches, type Target } from "../access/authorize.ts";
+import { elementOf, type PhaseKind, parseAllocationId, seconds, type UpdateAllocationCommand } from "@lattice/core";
+import { allocationStateFromProto, allocationStateToProto, ProblemError, pb } from "@lattice/wire";
+import { authorize, authorizeList, reaches } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
 import { listAllocations } from "./allocation-list.ts";
 import { commit, originOf } from "./commit.ts";
+import { completeSpec, shapeOf } from "./complete-spec.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
-import { checkText, invalid, unknownAllocation } from "./refuse.ts";
-
-const DEFAULT_TENANT = "default" as TenantId;
+import { checkText, invalid } from "./refuse.ts";
+import { find, findWork, ownerOf, severalElements, shown, type Work } from "./work.ts";
 
 export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.SubmitResponse> {
-  const spec = completeSpec(call, request.allocation ?? create(pb.AllocationSpecSchema));
+  const written = request.allocation ?? create(pb.AllocationSpecSchema);
+  const spec = completeSpec(call, written);
+  const shape = shapeOf(written);
   authorize(call.principal, "AllocationService.Submit", { tenant: spec.tenant, user: call.principal.user });
   // A mistyped name would otherwise go unnoticed.
   const newTenant = call.plane.view().tenant(spec.tenant) === undefined;
-  const { id, index } = await commit(call, {
-    kind: "allocation.submit",
-    origin: originOf(call, pb.SubmitRequestSchema, request),
-    spec,
-    createTenant: call.config.api.autoCreateTenants,
-  });
+  const origin = originOf(call, pb.SubmitRequestSchema, request);
+  const createTenant = call.config.api.autoCreateTenants;
+  const { id, index } = await commit(
+    call,
+    shape === null
+      ? { kind: "allocation.submit", origin, spec, createTenant }
+      : { kind: "group.submit", origin, spec, createTenant, ...shape },
+  );
   // A repeated request answers what has become of the first.
-  const record = await find(call, id ?? "");
+  const record = await findWork(call, id ?? "");
   return create(pb.SubmitResponseSchema, {
     id: record.id,
     state: allocationStateToProto(record.phase.kind),
@@ -56,7 +41,7 @@ export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.
 }
 
 export async function get(call: Call, request: pb.GetAllocationRequest): Promise<pb.Allocation> {
-  const record = await find(call, request.id);
+  const record = await findWork(call, request.id);
   authorize(call.principal, "AllocationService.Get", ownerOf(record));
   return shown(call, record, true);
 }
@@ -74,6 +59,8 @@ export async function list(call: Call, request: pb.ListAllocationsRequest): Prom
     node: request.node,
     name: request.name,
     before,
+    expand: request.expand || request.groupId !== "",
+    group: request.groupId,
     size: pageSize(request.pageSize),
     visible: (record) => reaches(call.principal, "AllocationService.List", ownerOf(record)),
   });
@@ -86,7 +73,8 @@ export async function list(call: Call, request: pb.ListAllocationsRequest): Prom
 }
 
 export async function cancel(call: Call, request: pb.CancelRequest): Promise<pb.CancelResponse> {
-  const record = await find(call, request.id);
+  const several = severalElements(request.id);
+  const record = await findWork(call, several?.group ?? request.id);
   authorize(call.principal, "AllocationService.Cancel", ownerOf(record));
   checkText("reason", request.reason, MAX_REASON_LENGTH);
   refuseArchived(call, record);
@@ -95,10 +83,11 @@ export async function cancel(call: Call, request: pb.CancelRequest): Promise<pb.
     origin: originOf(call, pb.CancelRequestSchema, request),
     id: record.id,
     reason: request.reason,
+    ...(several === null ? {} : { elements: several.elements }),
   });
-  const now = call.plane.view().allocation(record.id) ?? record;
+  const now = await findWork(call, record.id);
   return create(pb.CancelResponseSchema, {
-    id: record.id,
+    id: several === null ? record.id : request.id,
     state: allocationStateToProto(now.phase.kind),
     logIndex: String(index),
   });
@@ -126,53 +115,13 @@ export async function update(call: Call, request: pb.UpdateAllocationRequest): P
   return create(pb.UpdateAllocationResponseSchema, { allocation: shown(call, now, true), logIndex: String(index) });
 }
 
-/** With what the caller left out, also of a session; throws when it is not acceptable by itself. */
-export function completeSpec(call: Call, written: pb.AllocationSpec): AllocationSpec {
-  const view = call.plane.view();
-  const stated = specFromProto(written, {
-    tenant: call.principal.tenant ?? DEFAULT_TENANT,
-    vcluster: defaultVCluster(view),
-    defaultWalltimeMs: (vcluster) => view.vcluster(vcluster as VClusterId)?.defaultWalltime ?? null,
-  });
-  const spec = { ...stated, slurmEnv: stated.slurmEnv || call.config.compat.setSlurmEnv };
-  const problems = checkSpec(spec);
-  if (problems.length > 0) throw fieldError(problems);
-  return spec;
-}
-
-/** Empty when the cluster has none: the field is then missing. */
-function defaultVCluster(view: View): string {
-  for (const vcluster of view.vclusters()) if (vcluster.isDefault) return vcluster.id;
-  return "";
-}
-
 /** What has left the live state is over for good, and `apply` no longer knows it. */
-function refuseArchived(call: Call, record: Allocation): void {
-  if (call.plane.view().allocation(record.id) !== undefined) return;
+function refuseArchived(call: Call, record: Work): void {
+  const view = call.plane.view();
+  if (view.allocation(record.id) !== undefined || view.group(elementOf(record.id)?.group ?? record.id) !== undefined)
+    return;
   throw new ProblemError("illegal_transition", {
     detail: `allocation ${record.id} is already ${record.phase.kind}`,
-  });
-}
-
-/** In the live state, else in the archive; throws `unknown_allocation`. */
-export async function find(call: Call, id: string): Promise<Allocation> {
-  const parsed = parseAllocationId(id);
-  if (parsed === null) throw unknownAllocation(id);
-  const record = call.plane.view().allocation(parsed) ?? (await call.plane.archived(parsed));
-  if (record === null) throw unknownAllocation(id);
-  return record;
-}
-
-export const ownerOf = (record: Allocation): Target => ({ tenant: record.spec.tenant, user: record.user });
-
-/** Reasons are shown for one allocation, not in lists: each may take a look at the whole queue. */
-function shown(call: Call, record: Allocation, lookAgain: boolean): pb.Allocation {
-  const waiting = record.phase.kind === "pending";
-  const reasonsOf = lookAgain ? call.plane.pendingReasons : call.plane.knownReasons;
-  return allocationToProto(record, {
-    pendingReasons: waiting ? reasonsOf(record.id).map((reason) => reason.text) : [],
-    estimatedStart: waiting ? call.plane.estimatedStart(record.id) : null,
-    logIndex: call.plane.view().index,
   });
 }
 

@@ -7,9 +7,9 @@ import { pb, timestampFromMs } from "@lattice/wire";
 import type { Explained } from "../../insight/index.ts";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
-import { find, ownerOf } from "./allocations.ts";
 import { suggestionToProto } from "./suggestion.ts";
 import { shownTo } from "./visible.ts";
+import { find, ownerOf } from "./work.ts";
 
 export async function explain(call: Call, request: pb.ExplainRequest): Promise<pb.Explanation> {
   const record = await find(call, request.id);

@@ -9,10 +9,10 @@ import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import type { LogsQuery } from "../control-plane.ts";
 import { merge } from "../streams/merge.ts";
-import { find, ownerOf } from "./allocations.ts";
 import { followLog, type LogSource } from "./log-follow.ts";
 import { invalid, unknownNode } from "./refuse.ts";
 import { endOf } from "./watch.ts";
+import { find, ownerOf } from "./work.ts";
 
 export async function* getLogs(call: Call, request: pb.LogsRequest): AsyncGenerator<pb.LogChunk> {
   const record = await find(call, request.id);

@@ -5,8 +5,8 @@ import { create } from "@bufbuild/protobuf";
 import { pb, timestampFromMs } from "@lattice/wire";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
-import { completeSpec } from "./allocations.ts";
 import { originOf } from "./commit.ts";
+import { completeSpec } from "./complete-spec.ts";
 import { suggestionToProto } from "./suggestion.ts";
 import { shownTo } from "./visible.ts";
 

@@ -14,6 +14,8 @@ export function invalid(field: string, detail: string, hint?: string): ProblemEr
 
 export const unknownAllocation = (id: string): ProblemError =>
   new ProblemError("unknown_allocation", { detail: `There is no allocation ${shown(id)}.` });
+export const unknownDag = (id: string): ProblemError =>
+  new ProblemError("unknown_dag", { detail: `There is no DAG ${shown(id)}.` });
 export const unknownNode = (id: string): ProblemError =>
   new ProblemError("unknown_node", { detail: `There is no node ${shown(id)}.` });
 export const unknownTenant = (id: string): ProblemError =>

@@ -18,10 +18,11 @@ import {
 import { allocationStateToProto, fieldError, ProblemError, pb, timestampFromMs } from "@lattice/wire";
 import { authorize, authorizeList, reaches } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
-import { completeSpec, find, ownerOf } from "./allocations.ts";
 import { commit, originOf } from "./commit.ts";
+import { completeSpec } from "./complete-spec.ts";
 import { pageOf } from "./page.ts";
 import { invalid, unknownAllocation } from "./refuse.ts";
+import { find, ownerOf } from "./work.ts";
 
 /** Holds the nodes until the session ends or its walltime does. */
 const HOLD = "exec sleep infinity";

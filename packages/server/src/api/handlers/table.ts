@@ -5,6 +5,7 @@ import type { HandlerTable } from "../rpc.ts";
 import * as allocations from "./allocations.ts";
 import * as backups from "./backups.ts";
 import * as cluster from "./cluster.ts";
+import * as dags from "./dags.ts";
 import { explain } from "./explain.ts";
 import * as images from "./images.ts";
 import * as logs from "./logs.ts";
@@ -37,6 +38,11 @@ export const handlers: HandlerTable = {
   "SessionService.GetSession": sessions.getSession,
   "SessionService.ListSessions": sessions.listSessions,
   "SessionService.DeleteSession": sessions.deleteSession,
+  "DagService.SubmitDag": dags.submitDag,
+  "DagService.GetDag": dags.getDag,
+  "DagService.GetDagGraph": dags.getDagGraph,
+  "DagService.ListDags": dags.listDags,
+  "DagService.CancelDag": dags.cancelDag,
   "NodeService.ListNodes": nodes.listNodes,
   "NodeService.GetNode": nodes.getNode,
   "NodeService.DrainNode": nodes.drainNode,

@@ -7,8 +7,8 @@ import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import type { TerminalQuery } from "../control-plane.ts";
 import { MAX_COMMAND_LENGTH, MAX_TERM_LENGTH, MAX_TERMINAL_SIDE } from "../limits/limits.ts";
-import { find, ownerOf } from "./allocations.ts";
 import { checkText, invalid } from "./refuse.ts";
+import { find, ownerOf } from "./work.ts";
 
 export async function* attach(
   call: Call,

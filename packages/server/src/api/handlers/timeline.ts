@@ -8,7 +8,7 @@ import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
 import type { ReservationMoment } from "../../insight/index.ts";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
-import { find, ownerOf } from "./allocations.ts";
+import { find, ownerOf } from "./work.ts";
 
 export async function getTimeline(call: Call, request: pb.TimelineRequest): Promise<pb.Timeline> {
   const record = await find(call, request.id);

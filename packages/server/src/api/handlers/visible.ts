@@ -4,7 +4,7 @@
 import type { AllocationId } from "@lattice/core";
 import { reaches } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
-import { ownerOf } from "./allocations.ts";
+import { ownerOf } from "./work.ts";
 
 export interface Shown {
   readonly allocationId: string;

@@ -6,8 +6,8 @@ import { eventToProto, parseCursor, type pb } from "@lattice/wire";
 import { authorize, authorizeList, reaches, reachOf } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import type { Cursor } from "../control-plane.ts";
-import { find, ownerOf } from "./allocations.ts";
 import { invalid } from "./refuse.ts";
+import { findWork, ownerOf } from "./work.ts";
 
 const KINDS: readonly Event["kind"][] = [
   "allocation_changed",
@@ -16,6 +16,7 @@ const KINDS: readonly Event["kind"][] = [
   "tenant_changed",
   "vcluster_changed",
   "placement_refused",
+  "dag_changed",
 ];
 
 export async function* watch(call: Call, request: pb.WatchRequest): AsyncGenerator<pb.Event> {
@@ -45,7 +46,7 @@ async function filterOf(call: Call, request: pb.WatchRequest): Promise<(event: E
     if (!(KINDS as readonly string[]).includes(kind))
       throw invalid(`kinds[${i}]`, "is not a kind of event", `The kinds are ${KINDS.join(", ")}.`);
   if (request.allocationId !== "") {
-    const record = await find(call, request.allocationId);
+    const record = await findWork(call, request.allocationId);
     authorize(call.principal, "AllocationService.Watch", ownerOf(record));
   }
   const kinds = new Set<string>(request.kinds);

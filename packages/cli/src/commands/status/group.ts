@@ -1,0 +1,22 @@
+// The elements of a task group, in a few words.
+
+import type { TaskGroupStatus } from "@lattice/sdk";
+
+const KINDS = ["running", "pending", "waiting", "completed", "failed", "cancelled"] as const;
+
+/** "3 running, 2 waiting, 15 completed" */
+export function groupText(group: TaskGroupStatus): string {
+  const parts = KINDS.flatMap((kind) => {
+    const count = group[kind] ?? 0;
+    return count === 0 ? [] : [`${count} ${kind}`];
+  });
+  return parts.join(", ");
+}
+
+/** "20 (0-19), at most 3 at a time: 3 running, 17 waiting" */
+export function groupLine(group: TaskGroupStatus): string {
+  const { start = 0, end = 0, step = 1, concurrency } = group.range ?? {};
+  const range = step === 1 ? `${start}-${end}` : `${start}-${end}:${step}`;
+  const most = concurrency === undefined ? "" : `, at most ${concurrency} at a time`;
+  return `${group.size ?? 0} (${range})${most}: ${groupText(group)}`;
+}

@@ -1,0 +1,110 @@
+// Those who wait for an end. An edge is judged once: when the one it names has ended, or at submission
+// when that is over already. With the last edge met an allocation enters the queue and a group opens;
+// one that can never run any more is cancelled, which is an end that others may wait for.
+
+import { cancelGroup } from "../group/cancel.ts";
+import { hasGroupEnded, type TaskGroup } from "../group/group.ts";
+import { elementOf } from "../group/range.ts";
+import { type AllocationId, parseAllocationId, type TenantId, type UserName } from "../ids.ts";
+import type { FieldProblem } from "../outcome.ts";
+import type { State } from "../state/state.ts";
+import type { View } from "../state/view.ts";
+import { quote, type Step } from "../step.ts";
+import type { Allocation } from "./allocation.ts";
+import { DEPENDENCY_FAILED, type EndKind, judgeEnd } from "./dependency.ts";
+import { type Cancellation, endByCancel } from "./end-by-cancel.ts";
+import { askForNames } from "./mutex.ts";
+import { isFinal } from "./phase.ts";
+import { stillWaits } from "./release.ts";
+import type { AllocationSpec } from "./spec.ts";
+
+/** Dependencies on what is not there, or is another tenant's. */
+export function unknownReferences(state: State, spec: AllocationSpec): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  for (const [n, { ref, condition }] of (spec.dependsOn ?? []).entries()) {
+    if (condition === "mutex" || standingOf(state, ref)?.tenant === spec.tenant) continue;
+    const detail = `there is no allocation ${quote(ref)} of tenant ${quote(spec.tenant)}`;
+    problems.push({ field: `allocation.depends_on[${n}].ref`, detail });
+  }
+  return problems;
+}
+
+/** For a record that was just put: some of what it names may have ended already. */
+export function judgeAtOnce(step: Step, waiter: Allocation | TaskGroup): void {
+  for (const ref of new Set((waiter.spec.dependsOn ?? []).map((edge) => edge.ref))) {
+    const end = standingOf(step.state, ref)?.end ?? null;
+    if (end !== null) judge(step, waiter.id, ref, end);
+  }
+  askForNames(step, waiter.id);
+}
+
+export function judgeDependents(step: Step, ref: AllocationId, end: EndKind): void {
+  for (const id of [...step.state.indexes.flows.dependents(ref)]) {
+    judge(step, id, ref, end);
+    askForNames(step, id);
+  }
+}
+
+interface Standing {
+  readonly tenant: TenantId;
+  /** Null: it has not ended. */
+  readonly end: EndKind | null;
+}
+
+/** How the one that is named stands; null when there is none. */
+function standingOf(view: View, ref: string): Standing | null {
+  const id = parseAllocationId(ref);
+  if (id === null) return null;
+  const record = view.allocation(id);
+  if (record !== undefined) {
+    return { tenant: record.spec.tenant, end: isFinal(record.phase) ? record.phase.kind : null };
+  }
+  const group = view.group(id);
+  if (group !== undefined) {
+    return { tenant: group.spec.tenant, end: hasGroupEnded(group.phase) ? group.phase.kind : null };
+  }
+  return standingOfElement(view, id);
+}
+
+/** Of one that is no record yet, or no more. */
+function standingOfElement(view: View, id: AllocationId): Standing | null {
+  const element = elementOf(id);
+  const parent = element === null ? undefined : view.group(element.group);
+  const state = element === null || parent === undefined ? null : view.element(parent, element.index);
+  if (parent === undefined || state === null) return null;
+  return { tenant: parent.spec.tenant, end: state === "waiting" || state === "made" ? null : state };
+}
+
+function judge(step: Step, id: AllocationId, ref: string, end: EndKind): void {
+  const group = step.state.group(id);
+  if (group !== undefined) judgeGroup(step, group, ref, end);
+  const record = step.state.allocation(id);
+  if (record?.unmet === undefined || isFinal(record.phase)) return;
+  const left = judgeEnd(record.spec.dependsOn ?? [], record.unmet, ref, end);
+  if (left === "dead") endByCancel(step, record, because(record.user, ref, end));
+  else if (left !== record.unmet) stillWaits(step, record, left);
+}
+
+function judgeGroup(step: Step, group: TaskGroup, ref: string, end: EndKind): void {
+  if (group.unmet === undefined || hasGroupEnded(group.phase)) return;
+  const left = judgeEnd(group.spec.dependsOn ?? [], group.unmet, ref, end);
+  if (left === "dead") {
+    cancelGroup(step, group, because(group.user, ref, end));
+    return;
+  }
+  const { unmet: _before, ...open } = group;
+  step.state.putGroup(left.length === 0 ? open : { ...open, unmet: left });
+  if (left.length === 0) step.stirred.add(group.id);
+}
+
+const SAID: Readonly<Record<EndKind, string>> = {
+  completed: "completed",
+  failed: "failed",
+  cancelled: "was cancelled",
+};
+
+const because = (by: UserName, ref: string, end: EndKind): Cancellation => ({
+  by,
+  reason: DEPENDENCY_FAILED,
+  message: `it depends on ${ref}, which ${SAID[end]}`,
+});

@@ -1,0 +1,28 @@
+// What an allocation or a task group still waits for, in words.
+
+import type { TaskGroup } from "../group/group.ts";
+import type { View } from "../state/view.ts";
+import type { Allocation } from "./allocation.ts";
+import type { Dependency } from "./dependency.ts";
+
+export function describeUnmet(view: View, waiter: Allocation | TaskGroup): readonly string[] {
+  const edges = (waiter.unmet ?? []).flatMap((n) => waiter.spec.dependsOn?.[n] ?? []);
+  const failures = edges.filter(({ condition }) => condition === "failure");
+  const others = edges.filter(({ condition }) => condition !== "failure");
+  const texts = others.map((edge) => describe(view, waiter, edge));
+  if (failures.length > 0) texts.push(`waits until ${failures.map(({ ref }) => ref).join(" or ")} has failed`);
+  return texts;
+}
+
+function describe(view: View, { spec }: Allocation | TaskGroup, { ref, condition }: Dependency): string {
+  switch (condition) {
+    case "any":
+      return `waits until ${ref} has ended`;
+    case "mutex": {
+      const holder = view.mutexHolder(spec.tenant, ref);
+      return holder === null ? `waits for the mutex ${ref}` : `waits for the mutex ${ref}, which ${holder} holds`;
+    }
+    default:
+      return `waits until ${ref} has completed`;
+  }
+}

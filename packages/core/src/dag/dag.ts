@@ -1,0 +1,70 @@
+// The DAG record: a set of allocations and groups submitted as one, with the edges between them. How it
+// stands follows from how its members ended, so only that is kept.
+
+import type { DependencyCondition, EndKind } from "../allocation/dependency.ts";
+import type { AllocationId, DagId, Instant, TenantId, UserName } from "../ids.ts";
+
+/** What configuration may at most allow. */
+export const MAX_DAG_MEMBERS = 10_000;
+/** What it allows unless it says otherwise. */
+export const DEFAULT_DAG_MEMBERS = 1_000;
+export const MAX_MEMBER_NAME_LENGTH = 128;
+/** Finished DAGs that are kept; their members go to the history by their own rule. */
+export const DAG_RETENTION = 1_000;
+
+export interface DagEdge {
+  /** Name of a member, or of a mutex. */
+  readonly ref: string;
+  readonly condition: DependencyCondition;
+}
+
+export interface DagNode {
+  readonly name: string;
+  readonly id: AllocationId;
+  readonly needs: readonly DagEdge[];
+}
+
+/** How a member ended; "skipped": cancelled because of what it depended on. */
+export type MemberEnd = EndKind | "skipped";
+
+/** One character per member: still to end, completed, failed, cancelled, skipped. */
+export const MEMBER_MARKS: Readonly<Record<MemberEnd, string>> = {
+  completed: "c",
+  failed: "f",
+  cancelled: "x",
+  skipped: "s",
+};
+export const MEMBER_OPEN = ".";
+
+export interface Dag {
+  readonly id: DagId;
+  readonly name: string;
+  readonly user: UserName;
+  readonly tenant: TenantId;
+  readonly submittedAt: Instant;
+  /** In the order of their ids, each after those it waits for. */
+  readonly members: readonly DagNode[];
+  /** One mark per member. */
+  readonly ends: string;
+  /** Null while a member has not ended. */
+  readonly endedAt: Instant | null;
+}
+
+export type DagState = "running" | "completed" | "failed" | "cancelled";
+
+const ENDS = new Map<string, MemberEnd>(Object.entries(MEMBER_MARKS).map(([end, mark]) => [mark, end as MemberEnd]));
+
+/** Null: it has not ended. */
+export const memberEnd = (dag: Dag, n: number): MemberEnd | null => ENDS.get(dag.ends[n] ?? MEMBER_OPEN) ?? null;
+
+/** A failure is caught by a member that runs because of it, or in spite of it. */
+export function dagState(dag: Dag): DagState {
+  if (dag.ends.includes(MEMBER_OPEN)) return "running";
+  const caught = new Set<string>();
+  for (const { needs } of dag.members) {
+    for (const { ref, condition } of needs) if (condition === "failure" || condition === "any") caught.add(ref);
+  }
+  const uncaught = dag.members.some(({ name }, n) => memberEnd(dag, n) === "failed" && !caught.has(name));
+  if (uncaught) return "failed";
+  return dag.ends.includes(MEMBER_MARKS.cancelled) ? "cancelled" : "completed";
+}

@@ -1,0 +1,49 @@
+// One character for each element of a group, in chunks, so that a change replaces a short text and a
+// snapshot of a million elements is a few thousand lines. A chunk that is not there is all waiting.
+//
+//   .      waits its turn        1 to 9  waits for so many counterparts   r  its counterparts are met
+//   m      has been made         c  completed      f  failed      x  cancelled
+
+import type { EndKind } from "../allocation/dependency.ts";
+import type { AllocationId } from "../ids.ts";
+
+export const CHUNK_SIZE = 256;
+
+export interface MarkChunk {
+  readonly group: AllocationId;
+  readonly n: number;
+  readonly marks: string;
+}
+
+export type MarkKey = string;
+
+export const markKey = (group: AllocationId, n: number): MarkKey => `${group}/${n}`;
+
+export const chunkOf = (position: number): number => Math.floor(position / CHUNK_SIZE);
+
+export const WAITING = ".";
+export const READY = "r";
+export const MADE = "m";
+export const END_MARKS: Readonly<Record<EndKind, string>> = { completed: "c", failed: "f", cancelled: "x" };
+
+export type ElementState = "waiting" | "made" | EndKind;
+
+const STATES: Readonly<Record<string, ElementState>> = {
+  m: "made",
+  c: "completed",
+  f: "failed",
+  x: "cancelled",
+};
+
+export const elementState = (mark: string): ElementState => STATES[mark] ?? "waiting";
+
+export function withMark(marks: string | undefined, position: number, mark: string): string {
+  const all = marks ?? WAITING.repeat(CHUNK_SIZE);
+  const at = position % CHUNK_SIZE;
+  return all.slice(0, at) + mark + all.slice(at + 1);
+}
+
+/** Of a mark that counts counterparts, with one fewer. */
+export const oneFewer = (mark: string): string => (mark === "1" ? READY : String(Number(mark) - 1));
+
+export const countsCounterparts = (mark: string): boolean => mark >= "1" && mark <= "9";

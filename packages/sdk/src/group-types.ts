@@ -1,0 +1,25 @@
+// Task groups and dependencies as the REST interface tells them.
+
+export interface Dependency {
+  readonly ref: string;
+  readonly condition?: string;
+}
+
+export interface TaskGroupRange {
+  readonly start?: number;
+  readonly end?: number;
+  readonly step?: number;
+  readonly concurrency?: number;
+}
+
+export interface TaskGroupStatus {
+  readonly range?: TaskGroupRange;
+  readonly size?: number;
+  /** Not yet in the queue. */
+  readonly waiting?: number;
+  readonly pending?: number;
+  readonly running?: number;
+  readonly completed?: number;
+  readonly failed?: number;
+  readonly cancelled?: number;
+}

@@ -1,0 +1,124 @@
+// What an id may stand for: an allocation, in the live state or in the history, a task group, or an
+// element of one that has not been made or never will be. Callers that need a record of one allocation
+// ask `find`; those that can show either ask `findWork`.
+
+import {
+  type Allocation,
+  type AllocationId,
+  type AllocationPhase,
+  type Attempt,
+  describeUnmet,
+  elementOf,
+  type IndexRange,
+  type LogIndex,
+  parseAllocationId,
+  type TaskGroup,
+  type View,
+} from "@lattice/core";
+import { allocationToProto, groupToProto, type pb } from "@lattice/wire";
+import type { Target } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import { invalid, unknownAllocation } from "./refuse.ts";
+
+export type Work = Allocation | TaskGroup;
+
+export const isGroup = (work: Work): work is TaskGroup => !("attempt" in work);
+
+/** Throws `unknown_allocation`. */
+export async function findWork(call: Call, id: string): Promise<Work> {
+  const parsed = parseAllocationId(id);
+  if (parsed === null) throw unknownAllocation(id);
+  const view = call.plane.view();
+  const live = view.allocation(parsed) ?? view.group(parsed) ?? null;
+  const found = live ?? (await call.plane.archived(parsed)) ?? unmadeElement(view, parsed);
+  if (found === null) throw unknownAllocation(id);
+  return found;
+}
+
+/** In the live state, else in the archive; throws `unknown_allocation`. */
+export async function find(call: Call, id: string): Promise<Allocation> {
+  const work = await findWork(call, id);
+  if (!isGroup(work)) return work;
+  const first = `${work.id}_${work.range.start}`;
+  throw invalid("id", `${work.id} is a task group`, `Name one of its elements, such as ${first}.`);
+}
+
+export const ownerOf = (work: Work): Target => ({ tenant: work.spec.tenant, user: work.user });
+
+/** Reasons are shown for one allocation, not in lists: each may take a look at the whole queue. */
+export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation {
+  const view = call.plane.view();
+  const logIndex = view.index;
+  if (isGroup(work)) {
+    const pendingReasons = work.phase.kind === "pending" ? describeUnmet(view, work) : [];
+    return groupToProto(work, { pending: view.pendingElements(work.id), pendingReasons, logIndex });
+  }
+  const waiting = work.phase.kind === "pending";
+  const reasonsOf = lookAgain ? call.plane.pendingReasons : call.plane.knownReasons;
+  return allocationToProto(work, {
+    pendingReasons: waiting ? reasonsOf(work.id).map((reason) => reason.text) : [],
+    estimatedStart: waiting ? call.plane.estimatedStart(work.id) : null,
+    logIndex,
+  });
+}
+
+/** Answered from the group: it waits its turn, or was cancelled before it came. */
+function unmadeElement(view: View, id: AllocationId): Allocation | null {
+  const element = elementOf(id);
+  const group = element === null ? undefined : view.group(element.group);
+  if (element === null || group === undefined) return null;
+  const state = view.element(group, element.index);
+  if (state !== "waiting" && state !== "cancelled") return null;
+  return {
+    id,
+    user: group.user,
+    spec: group.spec,
+    submittedAt: group.submittedAt,
+    phase: state === "waiting" ? waits(group) : neverMade(view, group),
+    attempt: 0 as Attempt,
+    requeues: 0,
+    pendingSinceIndex: 0 as LogIndex,
+    scores: {},
+    backfilled: false,
+    element,
+    ...(group.dag === undefined ? {} : { dag: group.dag }),
+  };
+}
+
+const waits = (group: TaskGroup): AllocationPhase => ({
+  kind: "pending",
+  since: group.submittedAt,
+  cause: "submitted",
+});
+
+const neverMade = (view: View, group: TaskGroup): AllocationPhase => ({
+  kind: "cancelled",
+  by: group.cancelled?.by ?? group.user,
+  reason: group.cancelled?.reason ?? "",
+  nodes: [],
+  startedAt: null,
+  endedAt: "endedAt" in group.phase ? group.phase.endedAt : view.at,
+  exitCode: null,
+  message: group.cancelled?.message ?? "it was cancelled before its turn came",
+});
+
+const SEVERAL = /^([1-9]\d{0,14})_\[([0-9,-]+)\]$/;
+/** More than this in one id is a mistake. */
+const MAX_RANGES = 1_000;
+
+/** "12_[3-9,20]"; null: it names one thing. */
+export function severalElements(id: string): { readonly group: string; readonly elements: IndexRange[] } | null {
+  const match = SEVERAL.exec(id);
+  if (match === null) return null;
+  const [, group = "", list = ""] = match;
+  const parts = list.split(",");
+  if (parts.length > MAX_RANGES) throw invalid("id", `names more than ${MAX_RANGES} ranges`);
+  const elements = parts.map((part) => {
+    const bounds = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(part);
+    const from = Number(bounds?.[1]);
+    const to = Number(bounds?.[2] ?? bounds?.[1]);
+    if (bounds === null || from > to) throw invalid("id", `"${part}" is not a range of elements`, "Write 12_[3-9,20].");
+    return { from, to };
+  });
+  return { group, elements };
+}

@@ -1,0 +1,41 @@
+// A task group as the contract shows it: an allocation whose state is that of the whole, with the counts
+// of its elements.
+
+import { create } from "@bufbuild/protobuf";
+import { groupEnd, hasGroupEnded, type TaskGroup } from "@lattice/core";
+import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
+import { AllocationSchema } from "../../gen/lattice/v1/allocations_pb.ts";
+import { timestampFromMs } from "../json/timestamp.ts";
+import type { AllocationExtra } from "./allocation.ts";
+import { dependencyToProto } from "./dependencies.ts";
+import { groupStatus } from "./group-status.ts";
+import { specToProto } from "./spec-to-proto.ts";
+import { allocationStateToProto } from "./states.ts";
+
+export interface GroupExtra extends AllocationExtra {
+  /** Elements in the queue. */
+  readonly pending: number;
+}
+
+export function groupToProto(group: TaskGroup, extra: GroupExtra): proto.Allocation {
+  const { phase, spec, unmet = [] } = group;
+  const end = hasGroupEnded(phase) ? groupEnd(group) : null;
+  const message = create(AllocationSchema, {
+    id: group.id,
+    state: allocationStateToProto(phase.kind),
+    spec: specToProto(spec, group),
+    user: group.user,
+    submittedAt: timestampFromMs(group.submittedAt),
+    reason: end !== null && "reason" in end ? end.reason : "",
+    message: end?.message ?? "",
+    pendingReasons: [...(extra.pendingReasons ?? [])],
+    logIndex: extra.logIndex === undefined ? "" : `${extra.logIndex}`,
+    group: groupStatus(group, group.counts, extra.pending),
+    dagId: group.dag ?? "",
+    unmet: unmet.flatMap((n) => spec.dependsOn?.[n] ?? []).map(dependencyToProto),
+  });
+  const startedAt = "startedAt" in phase ? phase.startedAt : null;
+  if (startedAt !== null) message.startedAt = timestampFromMs(startedAt);
+  if (end !== null) message.endedAt = timestampFromMs(end.endedAt);
+  return message;
+}

@@ -1,0 +1,50 @@
+// Task groups: `{start, end, step, concurrency}`, text such as "0-99:2%20", or the form of the API
+// chapter with `type: task_group`, `template`, `range` and `concurrency` side by side.
+
+import { fieldError } from "../errors/field-list.ts";
+import { isObject, type Json, type JsonObject } from "../json/value.ts";
+import type { Draft } from "./draft.ts";
+
+const TEXT = /^(\d{1,9})(?:-(\d{1,9}))?(?::(\d{1,9}))?(?:%(\d{1,9}))?$/;
+const HINT = 'Write "0-99", "0-99:2" or "0-99%20".';
+
+export function putTaskGroup(draft: Draft, value: Json, from: string): void {
+  if (typeof value !== "string" && typeof value !== "number") {
+    draft.put("task_group", value, from);
+    return;
+  }
+  const range = draft.attempt(() => parseTaskGroup(`${value}`, from));
+  if (range !== undefined) draft.put("task_group", range, from);
+}
+
+/** "0-99:2%20". Throws a ProblemError that names `from`. */
+export function parseTaskGroup(text: string, from: string): JsonObject {
+  const match = TEXT.exec(text.trim());
+  if (match === null) throw fieldError([{ field: from, detail: "is not a range of indexes", hint: HINT }]);
+  const [, start, end, step, concurrency] = match;
+  return {
+    start: Number(start),
+    end: Number(end ?? start),
+    ...(step === undefined ? {} : { step: Number(step) }),
+    ...(concurrency === undefined ? {} : { concurrency: Number(concurrency) }),
+  };
+}
+
+/** `template`, `range` and `concurrency` folded into one submission; anything else is as it was. */
+export function unfoldTemplate(spec: JsonObject, prefix = ""): JsonObject {
+  const asked = spec.type === "task_group" || spec.template !== undefined || spec.range !== undefined;
+  if (!asked) return spec;
+  const { type, template, range, concurrency, ...rest } = spec;
+  const shape = isObject(range) ? range : typeof range === "string" ? parseTaskGroup(range, `${prefix}range`) : null;
+  if (shape === null && rest.task_group === undefined) {
+    throw fieldError([
+      { field: `${prefix}range`, detail: "must be given for a task group", hint: "Write {start: 0, end: 99}." },
+    ]);
+  }
+  return {
+    ...(isObject(template) ? template : {}),
+    ...rest,
+    ...(type === "task_group" || type === undefined ? {} : { type }),
+    ...(shape === null ? {} : { task_group: { ...shape, ...(concurrency === undefined ? {} : { concurrency }) } }),
+  };
+}

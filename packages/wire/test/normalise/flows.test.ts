@@ -1,0 +1,115 @@
+// Task groups, dependencies and whole workflows in every form that people write them in.
+
+import { dagFromJson, normaliseDag, normaliseSubmission, parseScript, submissionFromJson } from "@lattice/wire";
+import { describe, expect, test } from "vitest";
+import { fieldLines, refusal } from "../refusal.ts";
+
+const groupOf = (input: object) =>
+  (normaliseSubmission(input).request.allocation as { task_group?: unknown }).task_group;
+
+describe("task groups", () => {
+  test.each([
+    ["0-99", { start: 0, end: 99 }],
+    ["0-99:2", { start: 0, end: 99, step: 2 }],
+    ["0-99%20", { start: 0, end: 99, concurrency: 20 }],
+    ["5-99:2%20", { start: 5, end: 99, step: 2, concurrency: 20 }],
+    ["7", { start: 7, end: 7 }],
+  ])("%s is a range", (text, shape) => {
+    expect(groupOf({ entrypoint: "x", task_group: text })).toEqual(shape);
+    expect(groupOf({ entrypoint: "x", task_group: shape })).toEqual(shape);
+  });
+
+  test("the form of the API chapter is the same", () => {
+    const { request } = normaliseSubmission({
+      allocation: {
+        type: "task_group",
+        template: { entrypoint: "x", resources: { nodes: 2 }, lifecycle: { type: "bounded", walltime: "4h" } },
+        range: { start: 0, end: 99 },
+        concurrency: 20,
+      },
+    });
+    expect(request.allocation).toMatchObject({
+      entrypoint: "x",
+      resources: { nodes: { min: 2, max: 2 } },
+      lifecycle: { type: "bounded", walltime_seconds: 14_400 },
+      task_group: { start: 0, end: 99, concurrency: 20 },
+    });
+  });
+
+  test.each(["", "a", "1-", "-3", "1-2-3", "1:2:3", "0-9%", "0-9999999999"])("%j is refused", async (text) => {
+    const problem = await refusal(() => normaliseSubmission({ entrypoint: "x", task_group: text }));
+    expect(problem.fields[0]?.field).toBe("task_group");
+  });
+
+  test("an explicit step of zero is kept, for the core to refuse", () => {
+    const { request } = submissionFromJson({ entrypoint: "x", task_group: "0-9:0" });
+    expect(request.allocation?.taskGroup).toMatchObject({ start: 0, end: 9, step: 0 });
+    expect(submissionFromJson({ entrypoint: "x", task_group: "0-9" }).request.allocation?.taskGroup?.step).toBe(
+      undefined,
+    );
+  });
+});
+
+describe("Slurm's words", () => {
+  const said = (...lines: string[]) => parseScript(["#!/bin/sh", ...lines, "true"].join("\n")).submission;
+  test("arrays and dependencies", () => {
+    expect(said("#SBATCH --array=0-99%20")).toMatchObject({ task_group: { start: 0, end: 99, concurrency: 20 } });
+    expect(said("#SBATCH -d afterok:12:13,afterany:14_3,singleton", "#SBATCH -J sweep").depends_on).toEqual([
+      { ref: "12", condition: "success" },
+      { ref: "13", condition: "success" },
+      { ref: "14_3", condition: "any" },
+      { ref: "sweep", condition: "mutex" },
+    ]);
+  });
+  test.each(["#SBATCH --array=1,3", "#SBATCH -d after:12", "#SBATCH -d afterok:12?afterok:13"])(
+    "%s is refused",
+    async (line) => {
+      expect((await refusal(() => said(line))).code).toBe("unsupported_feature");
+    },
+  );
+});
+
+const GUIDE = {
+  name: "training-pipeline",
+  allocations: [
+    { name: "preprocess", entrypoint: "python preprocess.py", nodes: 2, walltime: "2h" },
+    { name: "train", entrypoint: "torchrun train.py", nodes: 64, depends_on: [{ preprocess: "success" }] },
+    { name: "notify", entrypoint: "python notify.py", depends_on: [{ ref: "train", condition: "failure" }] },
+  ],
+};
+
+describe("workflows", () => {
+  test("the guide's document, alone and wrapped, with id for name", () => {
+    const { request } = dagFromJson(GUIDE);
+    expect(
+      request.allocations.map(({ name, dependsOn }) => [name, dependsOn.map((d) => `${d.ref}:${d.condition}`)]),
+    ).toEqual([
+      ["preprocess", []],
+      ["train", ["preprocess:success"]],
+      ["notify", ["train:failure"]],
+    ]);
+    const wrapped = {
+      dag: { ...GUIDE, allocations: GUIDE.allocations.map(({ name, ...rest }) => ({ id: name, ...rest })) },
+    };
+    expect(normaliseDag(wrapped).request).toEqual(normaliseDag(GUIDE).request);
+    const again = normaliseDag(normaliseDag(GUIDE).request).request;
+    expect(again).toEqual(normaliseDag(GUIDE).request);
+  });
+
+  test("tenant and vCluster are those of every member that names none", () => {
+    const { request } = normaliseDag({ tenant: "physics", allocations: [{ name: "a", entrypoint: "x" }] });
+    expect(request.allocations).toMatchObject([{ tenant: "physics", name: "a" }]);
+  });
+
+  test.each<[unknown, string]>([
+    [[], "body: must be an object, not a list"],
+    [{ name: "x" }, "allocations: must be a list of allocations"],
+    [{ allocations: [3] }, "allocations[0]: must be an object, not the number 3"],
+    [{ allocations: [{ name: "a", entrypont: "x" }] }, "allocations[0].entrypont: is not a known field"],
+    [{ allocations: [{ name: "a", id: "a" }] }, "allocations[0].id: says the same as name"],
+    [{ allocation: [] }, "allocation: is not a known field"],
+  ])("%j is refused by name", async (input, line) => {
+    const problem = await refusal(() => dagFromJson(input));
+    expect(fieldLines(problem)[0]).toContain(line);
+  });
+});
