@@ -7,6 +7,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Node } from "../node/node.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
+import type { Changes } from "./changes.ts";
 
 export interface TenantUsage {
   /** Nodes on which the tenant holds a claim, releasing ones included. */
@@ -63,4 +64,7 @@ export interface View {
 
   vcluster(id: VClusterId): VCluster | undefined;
   vclusters(): Iterable<VCluster>;
+
+  /** For those who keep what they made of nodes, allocations and tenants. */
+  readonly changes: Changes;
 }

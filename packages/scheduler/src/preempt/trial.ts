@@ -3,6 +3,7 @@
 
 import type { Draft } from "../draft.ts";
 import type { Job } from "../job.ts";
+import { numbersOf as numbersIn } from "../promises.ts";
 import { nodesAt } from "../reserve.ts";
 import { canBeHad } from "../supply.ts";
 import type { VictimInput } from "./preempt-types.ts";
@@ -18,7 +19,7 @@ export interface Trial {
 
 export function trialOf(draft: Draft, job: Job): Trial {
   const { machine } = draft;
-  const numbersOf = ({ nodes }: VictimInput): number[] => nodes.flatMap((id) => machine.indexOf.get(id) ?? []);
+  const numbersOf = ({ nodes }: VictimInput): readonly number[] => numbersIn(draft, nodes);
   return {
     nodes(victims) {
       const freed = victims.flatMap(numbersOf).map((node) => ({ node, from: draft.availableFrom[node] as number }));
