@@ -7,7 +7,7 @@ import { type Bench, type Figure, plain } from "./figure.ts";
 import { type Folder, type Summary, withReplay } from "./replay-program.ts";
 
 const TRACES = ["kth-sp2", "theta-2022", "mira-2018", "philly-2017", "unilu-gaia", "cea-curie"] as const;
-export const QUALITY_PROFILE = join(root, "packages", "replay", "profiles", "throughput.yaml");
+export const QUALITY_PROFILE = join(root, "packages", "replay", "profiles", "proportional.yaml");
 
 const POLICIES = {
   easy: ["--policy", "easy"],

@@ -5,6 +5,7 @@
 import { cancelAllocation } from "./allocation/cancel.ts";
 import { expireAttempt } from "./allocation/expire.ts";
 import { takeReport } from "./allocation/report.ts";
+import { takeTogether } from "./allocation/report-together.ts";
 import { requeueAllocation } from "./allocation/requeue.ts";
 import { settle } from "./allocation/settle.ts";
 import { submitAllocation } from "./allocation/submit.ts";
@@ -54,13 +55,25 @@ export function applyEntry(state: State, entry: Entry): Applied {
     stirred: new Set(),
   };
   forgetOldRequests(step);
-  const outcomes = entry.commands.map((command) => applyCommand(step, command));
+  const outcomes = applyCommands(step, entry.commands);
   archiveFinished(step);
   dropOldBuckets(state, entry.at);
   state.index = entry.index;
   state.version = Math.max(state.version, entry.version);
   state.at = entry.at;
   return { index: entry.index, at: entry.at, outcomes, events: step.events, effects: step.effects };
+}
+
+/** One by one, but for what all nodes of an attempt say at once. */
+function applyCommands(step: Step, commands: readonly Command[]): readonly Outcome[] {
+  const outcomes: Outcome[] = [];
+  while (outcomes.length < commands.length) {
+    const at = outcomes.length;
+    const together = takeTogether(step, commands, at);
+    if (together === null) outcomes.push(applyCommand(step, commands[at] as Command));
+    else for (const outcome of together) outcomes.push(outcome);
+  }
+  return outcomes;
 }
 
 function applyCommand(step: Step, command: Command): Outcome {

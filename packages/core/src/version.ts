@@ -49,7 +49,7 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
 /** The least version of a server that applies this command as this program does. */
 export function versionNeeded(command: Command): number {
   const version = COMMAND_VERSIONS[command.kind];
-  if (command.kind === "vcluster.create" && hasSharing(command)) return 2;
+  if (command.kind === "vcluster.create" && (hasSharing(command) || command.scheduler === "hpc_proportional")) return 2;
   if (command.kind === "vcluster.update" && hasSharing(command.change)) return 2;
   // Servers of version 1 would not try such an attempt again elsewhere.
   if (command.kind === "attempt.report") return command.reason === "prologue_failed" ? 2 : version;

@@ -17,6 +17,7 @@ import {
 import { equalNodes } from "../src/inventory/inventory.ts";
 import { NO_ASK } from "../src/trace/ask.ts";
 import { inThousandths } from "../src/weights/profile.ts";
+import { readProfiles } from "../src/weights/read.ts";
 import { seededJobs, traceOfJobs } from "./make.ts";
 
 const PLAIN: SetupOptions = { inventory: null, profiles: null, unit: 1 };
@@ -46,7 +47,21 @@ function checkMachine(trace: Trace, { start, end }: Outcomes): void {
   }
 }
 
+const PROPORTIONAL = fileURLToPath(new URL("../profiles/proportional.yaml", import.meta.url));
+
 describe("through the real scheduler", () => {
+  it("lets waits grow in proportion to what was asked for where the profile says so", () => {
+    const trace = traceOfJobs(4, [
+      { submit: 0, run: 100, request: 2000, nodes: 4 },
+      { submit: 1, run: 5000, request: 10_000, nodes: 4 },
+      { submit: 50, run: 10, request: 20, nodes: 4 },
+    ]);
+    expect([...lattice(trace).outcomes.start]).toEqual([0, 100, 5100]);
+    const profiles = readProfiles(PROPORTIONAL);
+    expect(profiles.warnings).toEqual([]);
+    expect([...lattice(trace, { ...PLAIN, profiles }).outcomes.start]).toEqual([0, 110, 100]);
+  });
+
   it("starts at once on an idle machine, and waits for nodes on a full one", () => {
     const { outcomes } = lattice(
       traceOfJobs(4, [

@@ -3,10 +3,12 @@
 // this plan may move to other nodes that are there at the same instant; a reservation's start never
 // moves. Without reservations this is simply: start it if it fits.
 
+import { compareAllocationIds } from "@lattice/core";
 import { type Draft, freeOfMatch, type Held, isFree } from "./draft.ts";
 import { askOf, type Job } from "./job.ts";
 import { choose } from "./place/choose.ts";
 import { nodesAt } from "./reserve.ts";
+import { spareOf } from "./spare.ts";
 import { openNow, takeFree, takeNow } from "./supply.ts";
 
 /** Nodes to start on, ascending; null when it cannot start now. `atMost` counts the quota's headroom in. */
@@ -15,6 +17,7 @@ export function startNow(draft: Draft, job: Job, atMost: number): readonly numbe
   const endsAt = draft.now + job.occupies;
   const most = draft.budgets === null ? atMost : draft.budgets.most(job, atMost, draft.now, endsAt);
   if (most < job.least) return null;
+  if (draft.held.length > 0 && spareOf(draft).until(endsAt) < job.least) return null;
   const supply = openNow(draft, job);
   const picks = supply === null ? null : choose(draft.machine, supply, askOf(draft.machine, job, most, draft.tiers));
   if (picks !== null) return takeNow(draft, job, picks);
@@ -65,11 +68,14 @@ function nodesRegardless(draft: Draft, job: Job, endsAt: number): readonly numbe
   return picks === null ? null : takeFree(draft, job, picks, isOpen);
 }
 
+const byStart = (a: Held, b: Held): number =>
+  a.startsAt - b.startsAt || compareAllocationIds(a.job.input.id, b.job.input.id);
+
 /** Every reservation at its old start, off the taken nodes. True when all found a place; else nothing has changed. */
 function moveReservations(draft: Draft, taken: ReadonlySet<number>, endsAt: number): boolean {
-  const held = [...draft.held];
+  const held = [...draft.held].sort(byStart);
   const undo: (() => void)[] = [];
-  for (const [at, reservation] of draft.held.entries()) {
+  for (const [at, reservation] of [...held].entries()) {
     const clash = reservation.startsAt < endsAt && reservation.nodes.some((node) => taken.has(node));
     if (!clash) continue;
     draft.holds.remove(reservation);
@@ -79,7 +85,8 @@ function moveReservations(draft: Draft, taken: ReadonlySet<number>, endsAt: numb
       for (const step of undo.reverse()) step();
       return false;
     }
-    const moved: Held = { ...reservation, nodes };
+    const { job, startsAt, endsAt: end } = reservation;
+    const moved: Held = { job, startsAt, endsAt: end, nodes };
     draft.holds.add(moved);
     held[at] = moved;
     undo.push(() => {

@@ -20,6 +20,7 @@ import type {
 import type { Reuse } from "./machine/floor.ts";
 import type { NodeInput } from "./node-input.ts";
 import type { AwaitingInput, Preemption, VictimInput } from "./preempt/preempt-types.ts";
+import type { WaitMeasure } from "./score/wait-time.ts";
 import type { Signals } from "./signals.ts";
 
 export type { NodeInput } from "./node-input.ts";
@@ -78,6 +79,8 @@ export interface CycleInput {
   readonly basis: LogIndex;
   readonly weights: Weights;
   readonly fifo: boolean;
+  /** What waits are measured against; `elapsed` when absent. */
+  readonly waitMeasure?: WaitMeasure;
   readonly backfillDepth: number;
   readonly nodes: readonly NodeInput[];
   readonly pending: readonly PendingInput[];
@@ -90,7 +93,11 @@ export interface CycleInput {
   readonly foreign?: readonly ForeignReservation[];
   /** From the cycle before; absent: everything is worked out anew. */
   readonly reuse?: Reuse;
-  /** `full`: reasons, estimates and scores for everyone pending; `brief` when absent. */
+  /** Beside `nodes` and `tenants`, where they were kept from the cycle before: the same in a quicker form. */
+  readonly ground?: Ground;
+  /** Those about whom a brief report may be silent, because they have been told about before. */
+  readonly told?: ReadonlyMap<AllocationId, unknown>;
+  /** `full`: reasons, estimates and scores for everyone pending; `none`: of reservations alone; `brief` when absent. */
   readonly report?: Report;
   /** Running work that may be stopped for a higher class; absent: none. */
   readonly victims?: readonly VictimInput[];
@@ -102,8 +109,16 @@ export interface CycleInput {
   readonly timed?: <T>(what: "cost_function", run: () => T) => T;
 }
 
+export interface Ground {
+  /** By place in `nodes`: 1 where it is free. */
+  readonly free: Uint8Array;
+  /** By place: when its last claim ends by what was asked for; Infinity: never, or nobody knows. */
+  readonly until: Float64Array;
+  readonly tenantById: ReadonlyMap<string, TenantInput>;
+}
+
 /** How much a cycle tells about those that wait. */
-export type Report = "brief" | "full";
+export type Report = "none" | "brief" | "full";
 
 export type PendingReasonCode =
   | "quota_nodes" // waiting for quota headroom (nodes)

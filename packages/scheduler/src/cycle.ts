@@ -3,9 +3,9 @@
 // reservations, explain and estimate the rest. It decides and commits nothing: `apply` rechecks every
 // placement of the plan.
 
-import type { AllocationId, Instant, NodeId, Placement } from "@lattice/core";
+import { type AllocationId, compareAllocationIds, type Instant, type Placement } from "@lattice/core";
 import { startNow } from "./backfill.ts";
-import type { CycleInput, CycleResult, PendingReason } from "./cycle-types.ts";
+import type { CycleInput, CycleResult, PendingReason, Reservation } from "./cycle-types.ts";
 import type { Decided } from "./decided.ts";
 import { commit, type Draft, draftOf, type Held } from "./draft.ts";
 import { type Study, studyOf } from "./explain/study.ts";
@@ -16,11 +16,12 @@ import { machineOf } from "./machine/machine.ts";
 import { orderQueue, type Queue } from "./order.ts";
 import { settleAwaiting } from "./preempt/awaiting.ts";
 import { makeRoom } from "./preempt/preempt.ts";
-import { depthOf, holdForeign, keepPromises } from "./promises.ts";
+import { depthOf, holdForeign, keepPromises, nodeIdsOf } from "./promises.ts";
 import { type Ledger, ledgerOf } from "./quota.ts";
 import { report } from "./report.ts";
 import { hold, letGo, reserve } from "./reserve.ts";
 import { placedScores, type ScoreBasis, scoreBasis } from "./score/score.ts";
+import { spareOf } from "./spare.ts";
 
 export function cycle(input: CycleInput): CycleResult {
   return conclude(input).result;
@@ -40,17 +41,22 @@ export function conclude(input: CycleInput): Concluded {
     basis: input.basis,
     placements: decided.placements,
     preemptions: decided.preemptions,
-    reservations: decided.draft.held.map((held) => ({
-      allocation: held.job.input.id,
-      startsAt: held.startsAt,
-      nodes: nodeIds(decided.draft, held.nodes),
-      endsAt: Number.isFinite(held.endsAt) ? (held.endsAt as Instant) : null,
-    })),
+    reservations: [...decided.draft.held].sort(byStart).map((held) => held.promise ?? promiseOf(decided.draft, held)),
     ...report(input, decided),
     considered: decided.considered,
   };
   return { result, study: studyOf(input, decided, result) };
 }
+
+const promiseOf = (draft: Draft, held: Held): Reservation => ({
+  allocation: held.job.input.id,
+  startsAt: held.startsAt,
+  nodes: nodeIdsOf(draft, held.nodes),
+  endsAt: Number.isFinite(held.endsAt) ? (held.endsAt as Instant) : null,
+});
+
+const byStart = (a: Held, b: Held): number =>
+  a.startsAt - b.startsAt || compareAllocationIds(a.job.input.id, b.job.input.id);
 
 /** Why this allocation is pending, for those beyond what `cycle` explains; empty when it would start now. */
 export function reasonsFor(input: CycleInput, id: AllocationId): readonly PendingReason[] {
@@ -65,24 +71,22 @@ function decide(input: CycleInput): Decided {
   const machine = machineOf(input);
   const draft = draftOf(machine, input, MOVE_LIMIT);
   const ledger = ledgerOf(input);
-  const brief = (input.report ?? "brief") === "brief";
+  const brief = input.report !== "full";
   if (brief && draft.freeCount === 0 && input.pending.length > FULL_MACHINE_QUEUE_LIMIT) {
-    const rest = asGiven(draft, input);
+    const queue = asGiven(draft, input);
     return {
       draft,
       ledger,
       placements: [],
       preemptions: [],
       considered: 0,
-      waiting: [],
       otherwise: "not_considered",
-      rest,
+      queue,
       basis: null,
     };
   }
-  const { timed = (_what, run) => run() } = input;
   const basis = scoreBasis(input, machine);
-  const queue = timed("cost_function", () => orderQueue(input, basis));
+  const queue = orderQueue(input, basis);
   holdForeign(draft, input);
   const placements: Placement[] = [];
   const start = (job: Job, nodes: readonly number[], backfilled = false): void => {
@@ -92,7 +96,7 @@ function decide(input: CycleInput): Decided {
   keepPromises(draft, input, { queue, ledger });
   const walked = walk(input, { draft, ledger, queue, start, awaited });
   const preemptions = makeRoom(input, { draft, ledger, queue, awaited });
-  return { draft, ledger, placements, preemptions, ...walked, rest: queue, basis };
+  return { draft, ledger, placements, preemptions, ...walked, queue, basis };
 }
 
 type Ground = Pick<Walk, "draft" | "ledger"> & { readonly basis: ScoreBasis };
@@ -102,7 +106,7 @@ function place({ draft, ledger, basis }: Ground, job: Job, nodes: readonly numbe
   commit(draft, job, nodes);
   ledger.charge(tenant, nodes.length);
   const scores = placedScores(basis, job, nodes);
-  return { allocation: id, attempt: nextAttempt, nodes: nodeIds(draft, nodes), scores, backfilled };
+  return { allocation: id, attempt: nextAttempt, nodes: nodeIdsOf(draft, nodes), scores, backfilled };
 }
 
 interface Walk {
@@ -116,42 +120,63 @@ interface Walk {
 
 /** Down the queue until nothing more can start or be reserved. */
 function walk(input: CycleInput, { draft, ledger, queue, start, awaited }: Walk) {
-  const waiting: Job[] = [];
   const depth = depthOf(input);
   const promised = new Map<AllocationId, Held>(draft.held.map((held) => [held.job.input.id, held]));
   let considered = 0;
   let tried = 0;
+  let someSleep = false;
+  /** After a promise has changed hands or place. */
+  const wake = (): void => {
+    const { least, occupies } = queue.asleep;
+    if (draft.held.length >= depth && least > spareOf(draft).until(draft.now + occupies)) return;
+    queue.wake();
+    someSleep = false;
+  };
   while (tried < TRY_LIMIT && !(draft.freeCount === 0 && draft.held.length >= depth)) {
+    // With all reservations given out, those that the spare nodes do not suffice for could neither start nor reserve.
+    if (!someSleep && depth > 0 && draft.held.length >= depth) {
+      queue.letOthersSleep((one) => promised.has(one.input.id) || couldStart(draft, one));
+      someSleep = true;
+    }
     const job = queue.next();
     if (job === null) break;
     const { input: pending } = job;
     considered += 1;
-    if (draft.placed.has(pending.id)) continue;
-    if (awaited.has(pending.id)) {
-      waiting.push(job);
+    if (draft.placed.has(pending.id) || awaited.has(pending.id)) continue;
+    const headroom = ledger.headroom(pending.tenant, job.least);
+    if (headroom > 0 && isSettled(draft, job, promised.get(pending.id))) {
+      promised.delete(pending.id);
+      tried += 1;
       continue;
     }
     const promise = takePromise(draft, promised, pending.id);
-    const headroom = ledger.headroom(pending.tenant, job.least);
     if (headroom === 0 || !isPossible(draft.machine, job)) {
-      waiting.push(job);
+      if (promise !== null) wake();
       continue;
     }
     tried += 1;
     const nodes = startNow(draft, job, Math.min(pending.maxNodes, headroom));
     if (nodes !== null) {
       start(job, nodes, draft.held.length > promised.size);
+      if (promise !== null) wake();
       continue;
     }
-    waiting.push(job);
     if (draft.held.length >= depth && depth > 0) continue;
     const held = sooner(reserve(draft, job), promise);
     // Depth 0 means no backfill: whoever waits for nodes that will come back is not overtaken.
     if (held !== null && depth === 0) break;
     if (held !== null) hold(draft, held);
+    if (promise !== null && held !== promise) wake();
   }
   const otherwise = tried < TRY_LIMIT ? ("priority" as const) : ("not_considered" as const);
-  return { waiting, considered, otherwise };
+  return { considered, otherwise };
+}
+
+/** It has a promise, cannot start now, and cannot begin before its promise: by number alone. */
+function isSettled(draft: Draft, job: Job, promise: Held | undefined): boolean {
+  if (promise === undefined || !draft.held.includes(promise)) return false;
+  const spare = spareOf(draft);
+  return spare.until(draft.now + job.occupies, promise) < job.least && !spare.couldBetter(promise);
 }
 
 /** Its own promise does not stand in its way. Reservations may have moved, so it is looked up by owner. */
@@ -168,17 +193,21 @@ function sooner(found: Held | null, promise: Held | null): Held | null {
   return found.startsAt < promise.startsAt ? found : promise;
 }
 
-const nodeIds = (draft: Draft, nodes: readonly number[]): NodeId[] =>
-  nodes.flatMap((node) => draft.machine.nodes[node]?.id ?? []);
+/** By number alone. */
+const couldStart = (draft: Draft, job: Job): boolean =>
+  job.least <= (draft.held.length === 0 ? draft.freeCount : spareOf(draft).until(draft.now + job.occupies));
 
+/** Nobody is drawn from it; it is told in the order given. */
 function asGiven(draft: Draft, { pending, signals }: CycleInput): Queue {
-  const each = pending.values();
   return {
     compare: (a, b) => a - b,
     lead: () => 0,
-    next: () => {
-      const { value } = each.next();
-      return value === undefined ? null : jobOf(draft.machine, value, signals);
+    next: () => null,
+    letOthersSleep: () => {},
+    wake: () => {},
+    asleep: { least: Number.POSITIVE_INFINITY, occupies: Number.POSITIVE_INFINITY },
+    *those(isWanted) {
+      for (const input of pending) if (isWanted(input)) yield jobOf(draft.machine, input, signals);
     },
   };
 }

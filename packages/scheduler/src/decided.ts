@@ -2,7 +2,6 @@
 
 import type { Placement } from "@lattice/core";
 import type { Standing } from "./explain.ts";
-import type { Job } from "./job.ts";
 import type { Queue } from "./order.ts";
 import type { Preemption } from "./preempt/preempt-types.ts";
 import type { ScoreBasis } from "./score/score.ts";
@@ -11,10 +10,7 @@ export interface Decided extends Standing {
   readonly placements: readonly Placement[];
   readonly preemptions: readonly Preemption[];
   readonly considered: number;
-  /** Looked at and not placed, in order. */
-  readonly waiting: readonly Job[];
-  /** Those the walk did not reach. */
-  readonly rest: Queue;
+  readonly queue: Queue;
   /** Null when the queue was not even ordered. */
   readonly basis: ScoreBasis | null;
 }

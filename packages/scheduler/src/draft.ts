@@ -5,17 +5,13 @@
 import type { AllocationId, Instant } from "@lattice/core";
 import { type Budgets, budgetsOf } from "./budgets.ts";
 import type { CycleInput } from "./cycle-types.ts";
+import type { Begun, Held, Returns, Spare } from "./held.ts";
 import { createHolds, type Holds } from "./holds.ts";
 import type { Job } from "./job.ts";
 import type { Machine } from "./machine/machine.ts";
 import { type Tiers, tiersOf } from "./place/tiers.ts";
 
-export interface Held {
-  readonly job: Job;
-  readonly startsAt: Instant;
-  readonly endsAt: number;
-  readonly nodes: readonly number[];
-}
+export type { Held } from "./held.ts";
 
 export interface Draft {
   readonly machine: Machine;
@@ -39,6 +35,13 @@ export interface Draft {
   /** Nodes that this plan has given away. */
   readonly started: number[];
   readonly placed: Set<AllocationId>;
+  /** The same by start: how many nodes, until when. */
+  readonly begun: Begun[];
+  /** Other vClusters hold some of these nodes. */
+  hasForeign: boolean;
+  /** Made when first needed, and anew when a start or a reservation has changed the draft. */
+  spare: Spare | null;
+  returns: Returns | null;
   /** Tries to move reservations that are left. */
   movesLeft: number;
 }
@@ -53,7 +56,7 @@ export function draftOf(machine: Machine, input: CycleInput, movesLeft: number):
     let free = 0;
     for (let at = (cells.start[cell + 1] as number) - 1; at >= start; at -= 1) {
       const node = cells.nodes[at] as number;
-      if (machine.nodes[node]?.free !== true) continue;
+      if (machine.free[node] !== 1) continue;
       freeNodes[start + free] = node;
       free += 1;
     }
@@ -78,6 +81,10 @@ export function draftOf(machine: Machine, input: CycleInput, movesLeft: number):
     comingBack: null,
     started: [],
     placed: new Set(),
+    begun: [],
+    hasForeign: false,
+    spare: null,
+    returns: null,
     movesLeft,
   };
 }
@@ -106,6 +113,8 @@ export function commit(draft: Draft, job: Job, nodes: readonly number[]): void {
   draft.freeCount -= nodes.length;
   draft.budgets?.charge(job, nodes);
   draft.placed.add(job.input.id);
+  draft.begun.push({ endsAt: draft.now + job.occupies, nodes: nodes.length });
+  draft.spare = null;
 }
 
 function removeFree({ machine, freeNodes, freeIn, freeOfKind }: Draft, cell: number, node: number): void {

@@ -24,6 +24,18 @@ export interface Job {
 }
 
 export function jobOf(machine: Machine, input: PendingInput, signals: CycleInput["signals"] = undefined): Job {
+  if (!machine.isKept || signals?.efficiency !== undefined) return makeJob(machine, input, signals);
+  const known = kept.get(input);
+  if (known?.of === machine.matches) return known.job;
+  const job = makeJob(machine, input, signals);
+  kept.set(input, { of: machine.matches, job });
+  return job;
+}
+
+/** By input, for as long as the floor is the same: its matches tell. */
+const kept = new WeakMap<PendingInput, { readonly of: Machine["matches"]; readonly job: Job }>();
+
+function makeJob(machine: Machine, input: PendingInput, signals: CycleInput["signals"]): Job {
   const occupies = input.walltime === null ? Number.POSITIVE_INFINITY : input.walltime + WALLTIME_GRACE;
   const match = candidates(machine, input.constraints, input.borrowsFrom);
   const least = Math.max(input.minNodes, match.required?.length ?? 0);

@@ -33,6 +33,12 @@ export const START_TRY_LIMIT = 1_000;
 /** Waiting this long counts as one unit inside the logarithm of the wait factor. */
 export const REFERENCE_WAIT = 3_600_000 as Duration;
 
+/** Where waits are measured against walltimes: shorter ones count as this long. */
+export const LEAST_REFERENCE_WAIT = 10_000 as Duration;
+
+/** And those without a walltime as this long. */
+export const UNBOUNDED_REFERENCE_WAIT = 86_400_000 as Duration;
+
 /** Below this share an allocation has no claim to the best places. */
 export const LOW_EFFICIENCY = 0.3;
 

@@ -1,65 +1,138 @@
 // Step 1: order the queue. By score, highest first; a `fifo` vCluster by submission alone. Ties go
 // to the earlier submission, then to the lower id number, so the order is total and independent of
-// the order of the input. The order is drawn from a heap: a cycle that starts three allocations
-// out of a hundred thousand pays for three, not for a full sort.
+// the order of the input. The order is drawn from a heap, and those that could not matter are let
+// sleep: a cycle that starts three allocations out of a hundred thousand pays for three, not for a
+// full sort, and scores those it draws from.
 
-import { compareAllocationIds } from "@lattice/core";
+import { type AllocationId, compareAllocationIds } from "@lattice/core";
 import type { CycleInput, PendingInput } from "./cycle-types.ts";
+import { type Heap, heapOf } from "./heap.ts";
 import { type Job, jobOf } from "./job.ts";
-import { type ScoreBasis, totalMilli } from "./score/score.ts";
+import type { ScoreBasis } from "./score/score.ts";
+import { createScorer } from "./score/scorer.ts";
 
 export interface Queue {
-  /** The next in order; null when none is left. */
+  /** The next in order that is awake; null when none is left. */
   next(): Job | null;
   /** Negative when `a` goes before `b`; both by their place in the input. */
   compare(a: number, b: number): number;
   /** By how many thousandths the first scores more; both by their place in the input. */
   lead(a: number, b: number): number;
+  /** Of those not drawn yet all others sleep. */
+  letOthersSleep(isAwake: (job: Job) => boolean): void;
+  /** Those that sleep and come after the last one drawn are drawn too; those before it have had their turn. */
+  wake(): void;
+  /** The fewest nodes and the shortest time that one of those that sleep asks for; Infinity when none does. */
+  readonly asleep: { readonly least: number; readonly occupies: number };
+  /** Of all, drawn or not, those wanted, in order. */
+  those(isWanted: (input: PendingInput) => boolean): Iterable<Job>;
 }
 
 export function orderQueue(input: CycleInput, basis: ScoreBasis): Queue {
-  const { pending, fifo, signals } = input;
-  const scores = new Float64Array(pending.length);
-  const heap = new Uint32Array(pending.length);
+  const { pending, fifo, signals, timed = (_what, run) => run() } = input;
+  const scores = new Float64Array(pending.length).fill(fifo ? 0 : Number.NaN);
   const jobs: (Job | undefined)[] = new Array(pending.length);
-  const jobAt = (at: number): Job => (jobs[at] ??= jobOf(basis.machine, pending[at] as PendingInput, signals));
-  for (let at = 0; at < pending.length; at += 1) {
-    scores[at] = fifo ? 0 : totalMilli(basis, jobAt(at));
-    heap[at] = at;
-  }
-  let size = heap.length;
-
-  const compare = (a: number, b: number): number =>
-    (scores[b] as number) - (scores[a] as number) ||
-    compareSubmission(pending[a] as PendingInput, pending[b] as PendingInput);
-  const siftDown = (start: number): void => {
-    const moving = heap[start] as number;
-    let at = start;
-    for (let child = 2 * at + 1; child < size; child = 2 * at + 1) {
-      if (child + 1 < size && compare(heap[child + 1] as number, heap[child] as number) < 0) child += 1;
-      const smaller = heap[child] as number;
-      if (compare(smaller, moving) >= 0) break;
-      heap[at] = smaller;
-      at = child;
-    }
-    heap[at] = moving;
+  const scoreOf = createScorer(basis);
+  const jobAt = (at: number): Job => {
+    const known = jobs[at];
+    if (known !== undefined) return known;
+    const job = jobOf(basis.machine, pending[at] as PendingInput, signals);
+    jobs[at] = job;
+    return job;
   };
+  const scoreAt = (at: number): number => {
+    const known = scores[at] as number;
+    // Not a number: not asked for yet.
+    if (!Number.isNaN(known)) return known;
+    const score = scoreOf(jobAt(at));
+    scores[at] = score;
+    return score;
+  };
+  const compare = (a: number, b: number): number =>
+    scoreAt(b) - scoreAt(a) || compareSubmission(pending[a] as PendingInput, pending[b] as PendingInput);
 
-  for (let at = (size >> 1) - 1; at >= 0; at -= 1) siftDown(at);
+  // Scores are asked for while a heap is made.
+  const ordered = (places: Uint32Array): Heap => timed("cost_function", () => heapOf(places, compare));
+  let awake: Heap | null = null;
+  let asleep: number[] = [];
+  let least = Number.POSITIVE_INFINITY;
+  let occupies = Number.POSITIVE_INFINITY;
+  let last = -1;
   return {
+    get asleep() {
+      return { least, occupies };
+    },
     compare,
-    lead: (a, b) => (scores[a] as number) - (scores[b] as number),
-    next: () => {
-      if (size === 0) return null;
-      const first = heap[0] as number;
-      size -= 1;
-      heap[0] = heap[size] as number;
-      siftDown(0);
-      return jobAt(first);
+    lead: (a, b) => scoreAt(a) - scoreAt(b),
+    next() {
+      awake ??= ordered(placesIn(pending.length));
+      const at = awake.take();
+      if (at < 0) return null;
+      last = at;
+      return jobAt(at);
+    },
+    letOthersSleep(isAwake) {
+      const left = awake?.left() ?? placesIn(pending.length);
+      let wanted = 0;
+      for (let i = 0; i < left.length; i += 1) {
+        const at = left[i] as number;
+        const job = jobAt(at);
+        if (isAwake(job)) {
+          left[wanted] = at;
+          wanted += 1;
+        } else {
+          asleep.push(at);
+          least = Math.min(least, job.least);
+          occupies = Math.min(occupies, job.occupies);
+        }
+      }
+      awake = ordered(left.subarray(0, wanted));
+    },
+    wake() {
+      if (asleep.length === 0 || awake === null) return;
+      const left = awake.left();
+      const all = new Uint32Array(left.length + asleep.length);
+      all.set(left);
+      let count = left.length;
+      for (const at of asleep) {
+        if (last >= 0 && compare(at, last) < 0) continue;
+        all[count] = at;
+        count += 1;
+      }
+      awake = ordered(all.subarray(0, count));
+      asleep = [];
+      least = Number.POSITIVE_INFINITY;
+      occupies = Number.POSITIVE_INFINITY;
+    },
+    *those(isWanted) {
+      const wanted: number[] = [];
+      for (let at = 0; at < pending.length; at += 1) if (isWanted(pending[at] as PendingInput)) wanted.push(at);
+      const heap = ordered(Uint32Array.from(wanted));
+      for (let at = heap.take(); at >= 0; at = heap.take()) yield jobAt(at);
     },
   };
+}
+
+function placesIn(count: number): Uint32Array {
+  const places = new Uint32Array(count);
+  for (let at = 0; at < count; at += 1) places[at] = at;
+  return places;
 }
 
 /** Negative when `a` was submitted first. Entries hold many submissions: equal times are common. */
 export const compareSubmission = (a: PendingInput, b: PendingInput): number =>
   a.submittedAt - b.submittedAt || compareAllocationIds(a.id, b.id);
+
+/** Where an id is, or belongs, in a list in order of id; mostly at the end. */
+export function placeOf(pending: readonly PendingInput[], id: AllocationId): number {
+  const newest = pending.at(-1);
+  if (newest === undefined || compareAllocationIds(newest.id, id) < 0) return pending.length;
+  let low = 0;
+  let high = pending.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareAllocationIds((pending[middle] as PendingInput).id, id) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

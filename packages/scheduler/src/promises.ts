@@ -1,14 +1,15 @@
 // Reservations that outlive their cycle. What was promised is held again before anyone else is looked at,
 // as far as it still can be: the nodes will be there and the quota leaves room. A promise gives way to an
 // allocation of a higher class that goes first in the queue, and until its time has come to one that
-// scores clearly more; it is then made anew when its owner's turn comes. Other vClusters' reservations on shared nodes are held untouched.
+// scores clearly more; it is then made anew when its owner's turn comes. Other vClusters' reservations on
+// shared nodes are held untouched.
 
-import type { Instant } from "@lattice/core";
+import { compareAllocationIds, type Instant, type NodeId } from "@lattice/core";
 import type { CycleInput, PendingInput, Reservation } from "./cycle-types.ts";
 import type { Draft, Held } from "./draft.ts";
 import { isPossible, type Job, jobOf } from "./job.ts";
 import { PROMISE_MARGIN, RESERVATION_LIMIT } from "./limits.ts";
-import type { Queue } from "./order.ts";
+import { placeOf, type Queue } from "./order.ts";
 import type { Ledger } from "./quota.ts";
 import { hold } from "./reserve.ts";
 
@@ -18,6 +19,7 @@ export function holdForeign(draft: Draft, input: CycleInput): void {
     const end = endsAt ?? Number.POSITIVE_INFINITY;
     if (end <= draft.now) continue;
     draft.holds.add({ startsAt, endsAt: end, nodes: numbersOf(draft, nodes) });
+    draft.hasForeign = true;
   }
 }
 
@@ -32,9 +34,9 @@ export function keepPromises(
 ): void {
   const previous = input.previous ?? [];
   if (previous.length === 0 || input.backfillDepth === 0) return;
-  const places = placesOf(input.pending, previous);
+  const places = placesOf(input.pending, previous, input.ground !== undefined);
   const challengers = firstOfEachClass(input.pending, places, queue);
-  for (const promise of previous) {
+  for (const promise of [...previous].sort(byStart)) {
     const at = places.get(promise.allocation);
     const pending = at === undefined ? undefined : input.pending[at];
     if (at === undefined || pending === undefined || draft.held.length >= depthOf(input)) continue;
@@ -49,9 +51,24 @@ export function keepPromises(
   }
 }
 
-function placesOf(pending: readonly PendingInput[], previous: readonly Reservation[]): Map<string, number> {
-  const owners = new Set<string>(previous.map((promise) => promise.allocation));
+const byStart = (a: Reservation, b: Reservation): number =>
+  a.startsAt - b.startsAt || compareAllocationIds(a.allocation, b.allocation);
+
+/** Kept queues are in order of id. */
+function placesOf(
+  pending: readonly PendingInput[],
+  previous: readonly Reservation[],
+  isInOrder: boolean,
+): Map<string, number> {
   const places = new Map<string, number>();
+  if (isInOrder) {
+    for (const { allocation } of previous) {
+      const at = placeOf(pending, allocation);
+      if (pending[at]?.id === allocation) places.set(allocation, at);
+    }
+    return places;
+  }
+  const owners = new Set<string>(previous.map((promise) => promise.allocation));
   for (let at = 0; at < pending.length; at += 1) {
     const { id } = pending[at] as PendingInput;
     if (owners.has(id)) places.set(id, at);
@@ -76,7 +93,8 @@ function firstOfEachClass(
 }
 
 /** The promise on the same nodes at the same time; null when a node will not be there, or fits no longer. */
-function keptAs(draft: Draft, job: Job, { startsAt, nodes }: Reservation): Held | null {
+function keptAs(draft: Draft, job: Job, promise: Reservation): Held | null {
+  const { startsAt, nodes } = promise;
   const numbers = numbersOf(draft, nodes);
   const from = Math.max(startsAt, draft.now);
   const endsAt = from + job.occupies;
@@ -90,8 +108,24 @@ function keptAs(draft: Draft, job: Job, { startsAt, nodes }: Reservation): Held 
   });
   if (!fits || required === null || !required.every((node) => numbers.includes(node))) return null;
   if (draft.budgets !== null && draft.budgets.most(job, job.least, from, endsAt) < job.least) return null;
-  return { job, startsAt: from as Instant, endsAt, nodes: numbers };
+  const kept = { job, startsAt: from as Instant, endsAt, nodes: numbers };
+  return from === startsAt ? { ...kept, promise } : kept;
 }
 
-const numbersOf = ({ machine }: Draft, nodes: Reservation["nodes"]): number[] =>
-  nodes.flatMap((id) => machine.indexOf.get(id) ?? []).sort((a, b) => a - b);
+/** Ascending; remembered, since lists of ids outlive cycles. */
+export function numbersOf({ machine }: Draft, nodes: Reservation["nodes"]): readonly number[] {
+  const known = remembered.get(nodes);
+  if (known?.of === machine.indexOf) return known.numbers;
+  const numbers = nodes.flatMap((id) => machine.indexOf.get(id) ?? []).sort((a, b) => a - b);
+  remembered.set(nodes, { of: machine.indexOf, numbers });
+  return numbers;
+}
+
+/** The ids of these nodes, which `numbersOf` will know again. */
+export function nodeIdsOf({ machine }: Draft, numbers: readonly number[]): readonly NodeId[] {
+  const nodes = numbers.flatMap((node) => machine.nodes[node]?.id ?? []);
+  remembered.set(nodes, { of: machine.indexOf, numbers });
+  return nodes;
+}
+
+const remembered = new WeakMap<readonly NodeId[], { readonly of: unknown; readonly numbers: readonly number[] }>();

@@ -19,26 +19,37 @@ export interface Shortage {
 }
 
 export function ledgerOf(input: CycleInput): Ledger {
+  const byId = tenantsById(input);
   const accounts = new Map<string, Account>();
-  for (const tenant of input.tenants) accounts.set(tenant.id, { tenant, nodes: 0, running: 0 });
+  const accountOf = (id: TenantId): Account | undefined => {
+    const known = accounts.get(id);
+    const tenant = known === undefined ? byId.get(id) : undefined;
+    if (tenant === undefined) return known;
+    const account = { tenant, nodes: 0, running: 0 };
+    accounts.set(id, account);
+    return account;
+  };
   return {
     headroom: (tenant, least) => {
-      const account = accounts.get(tenant);
+      const account = accountOf(tenant);
       if (account === undefined) return Number.POSITIVE_INFINITY;
       return shortageOf(account, least) === null ? nodesLeft(account) : 0;
     },
     shortage: (tenant, least) => {
-      const account = accounts.get(tenant);
+      const account = accountOf(tenant);
       return account === undefined ? null : shortageOf(account, least);
     },
     charge: (tenant, nodes) => {
-      const account = accounts.get(tenant);
+      const account = accountOf(tenant);
       if (account === undefined) return;
       account.nodes += nodes;
       account.running += 1;
     },
   };
 }
+
+export const tenantsById = ({ ground, tenants }: CycleInput): ReadonlyMap<string, TenantInput> =>
+  ground?.tenantById ?? new Map(tenants.map((tenant) => [tenant.id, tenant]));
 
 interface Account {
   readonly tenant: TenantInput;

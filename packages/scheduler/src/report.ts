@@ -19,9 +19,10 @@ export function report(input: CycleInput, decided: Decided): Told {
   const estimates = new Map<AllocationId, Instant>();
   for (const held of decided.draft.held) estimates.set(held.job.input.id, held.startsAt);
   for (const { allocation, startsAt } of decided.preemptions) estimates.set(allocation, startsAt);
+  if (input.report === "none") return { reasons, estimates, scores: breakdowns };
   const { reasons: explain } = explainer(decided);
   const estimator = full ? createEstimator(input, decided.draft) : null;
-  for (const job of inOrder(decided, full ? REPORT_LIMIT : REASONS_LIMIT)) {
+  for (const job of waiting(decided, input, full)) {
     const { id } = job.input;
     reasons.set(id, explain(job));
     if (decided.basis !== null && full) breakdowns.set(id, scores(decided.basis, job));
@@ -32,16 +33,11 @@ export function report(input: CycleInput, decided: Decided): Told {
   return { reasons, estimates, scores: breakdowns };
 }
 
-/** Those that were looked at, then the rest of the queue. */
-function* inOrder({ draft, waiting, rest }: Decided, limit: number): Generator<Job> {
-  let left = limit;
-  for (const job of waiting) {
+/** In order of the queue; a brief report may be silent about those who have been told. */
+function* waiting({ queue, draft }: Decided, { told }: CycleInput, full: boolean): Generator<Job> {
+  let left = full ? REPORT_LIMIT : REASONS_LIMIT;
+  for (const job of queue.those(({ id }) => !draft.placed.has(id) && (full || told?.has(id) !== true))) {
     if (left === 0) return;
-    left -= 1;
-    yield job;
-  }
-  for (let job = left > 0 ? rest.next() : null; job !== null; job = left > 0 ? rest.next() : null) {
-    if (draft.placed.has(job.input.id)) continue;
     left -= 1;
     yield job;
   }

@@ -7,10 +7,40 @@ import type { Draft, Held } from "./draft.ts";
 import { askOf, type Job } from "./job.ts";
 import { choose } from "./place/choose.ts";
 import { sweep } from "./profile.ts";
+import { spareOf } from "./spare.ts";
 import { openAt, takeAt } from "./supply.ts";
 
 /** Null when no known release brings enough nodes back, or none before the instant that is of any use. */
 export function reserve(draft: Draft, job: Job, before = Number.POSITIVE_INFINITY): Held | null {
+  const found = draft.budgets === null && !draft.hasForeign ? reserveByNumber(draft, job) : null;
+  if (found === null) return reserveBySweep(draft, job, before);
+  return found.startsAt < before ? found : null;
+}
+
+/** Instants looked at node by node before the profile is walked as a whole. */
+const LOOK_LIMIT = 2;
+
+/** Looks only at instants when there are enough nodes by number; null when the first few of them do not do. */
+function reserveByNumber(draft: Draft, job: Job): Held | null {
+  const spare = spareOf(draft);
+  const ask = askOf(draft.machine, job, job.least, draft.tiers);
+  let looked = 0;
+  let before: number = draft.now;
+  for (const startsAt of spare.turns) {
+    if (startsAt <= before || startsAt === Number.POSITIVE_INFINITY || !spare.couldBegin(job, startsAt)) continue;
+    before = startsAt;
+    if (looked === LOOK_LIMIT) return null;
+    looked += 1;
+    const supply = openAt(draft, job, startsAt);
+    const picks = supply === null ? null : choose(draft.machine, supply, ask);
+    if (picks === null) continue;
+    const nodes = takeAt(draft, job, startsAt, picks);
+    return { job, startsAt: startsAt as Instant, endsAt: startsAt + job.occupies, nodes };
+  }
+  return null;
+}
+
+function reserveBySweep(draft: Draft, job: Job, before: number): Held | null {
   let found: Held | null = null;
   const ask = askOf(draft.machine, job, job.least, draft.tiers);
   sweep(draft, job, (startsAt, supply) => {
@@ -37,12 +67,14 @@ export function nodesAt(draft: Draft, job: Job, startsAt: number): readonly numb
 
 export function hold(draft: Draft, held: Held): void {
   draft.held = [...draft.held, held];
+  draft.spare = null;
   draft.holds.add(held);
   draft.budgets?.reserve(held.job, held.startsAt, held.endsAt);
 }
 
 export function letGo(draft: Draft, held: Held): void {
   draft.held = draft.held.filter((other) => other !== held);
+  draft.spare = null;
   draft.holds.remove(held);
   draft.budgets?.release(held.job);
 }

@@ -16,7 +16,7 @@ import { priority } from "../src/score/priority.ts";
 import { placedScores, scoreBasis, scores, totalMilli } from "../src/score/score.ts";
 import { softQuota } from "../src/score/soft-quota.ts";
 import { topology } from "../src/score/topology.ts";
-import { waitTime } from "../src/score/wait-time.ts";
+import { referenceWait, waitTime } from "../src/score/wait-time.ts";
 import { allocationId, input, job, MINUTE, node, release, tenant } from "./make.ts";
 
 describe("factors", () => {
@@ -34,6 +34,15 @@ describe("factors", () => {
     [36_000_000, Math.log(11)],
   ])("a wait of %i ms counts %d", (waited, expected) => {
     expect(waitTime(waited as Duration)).toBeCloseTo(expected, 12);
+  });
+
+  it.each([
+    { name: "the same for everyone", measure: "elapsed", walltime: 60_000, expected: 3_600_000 },
+    { name: "what was asked for", measure: "proportional", walltime: 60_000, expected: 60_000 },
+    { name: "ten seconds at least", measure: "proportional", walltime: 1, expected: 10_000 },
+    { name: "a day where nothing was asked for", measure: "proportional", walltime: null, expected: 86_400_000 },
+  ] as const)("a wait is measured against $name", ({ measure, walltime, expected }) => {
+    expect(referenceWait(measure, walltime as Duration | null)).toBe(expected);
   });
 
   it.each([

@@ -153,6 +153,7 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     tenants: () => tenants,
     usage: () => ({ nodes: 2, running: 1 }),
     vcluster: () => batch,
+    changes: { count: 0, since: () => null },
     vclusters: () => [batch],
     blocked: () => [],
     group: () => undefined,

@@ -306,6 +306,7 @@ export interface TenantResponse {
 
 export type SchedulerType =
   | "hpc_backfill"
+  | "hpc_proportional"
   | "ml_training"
   | "service_bin_pack"
   | "interactive_fifo"

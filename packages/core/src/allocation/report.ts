@@ -13,7 +13,8 @@ import { moveAllocation } from "./move.ts";
 import { isPlaced, type NodeProgress, type PlacedPhase } from "./phase.ts";
 import { prologueFailed } from "./prologue.ts";
 
-const RANK: Readonly<Record<NodeProgress["state"], number>> = {
+/** Reports only ever move up. */
+export const RANK: Readonly<Record<NodeProgress["state"], number>> = {
   ordered: 0,
   staging: 1,
   running: 2,
@@ -52,7 +53,7 @@ function confirmEnd(step: Step, { node, allocation, attempt, state }: ReportComm
 }
 
 /** Any failed: failed; all completed: completed; all at least running: running. */
-function aggregate(step: Step, record: Allocation, told: PlacedPhase, report: ReportCommand): void {
+export function aggregate(step: Step, record: Allocation, told: PlacedPhase, report: ReportCommand): void {
   if (report.state === "failed") {
     const { exitCode, message } = report;
     if (report.reason === "prologue_failed") prologueFailed(step, record, told, report);

@@ -39,7 +39,8 @@ type Tally = { nodes: number; running: number };
 
 const NO_CLAIMS: readonly Claim[] = [];
 
-export function createIndexes(gpusOn: GpusOn): Indexes {
+/** `usageChanged` is told whose tally is about to change. */
+export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) => void): Indexes {
   const pending = new Map<VClusterId, Ordered<AllocationId>>();
   const placed = createOrdered(compareAllocationIds);
   const nodes = createOrdered<NodeId>(byCodeUnits);
@@ -60,6 +61,7 @@ export function createIndexes(gpusOn: GpusOn): Indexes {
   }
 
   function tallyOf(tenant: TenantId): Tally {
+    usageChanged(tenant);
     const known = usage.get(tenant);
     if (known !== undefined) return known;
     const fresh = { nodes: 0, running: 0 };

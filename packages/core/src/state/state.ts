@@ -20,6 +20,7 @@ import type { Outcome } from "../outcome.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
 import { lockKey } from "./flows.ts";
+import { type ChangeLog, createChangeLog } from "./changes.ts";
 import { createIndexes, type Indexes } from "./indexes.ts";
 import { createTable, type Table } from "./table.ts";
 import type { Retention, View } from "./view.ts";
@@ -104,8 +105,9 @@ export const DEFAULT_RETENTION: Retention = {
 };
 
 export function createState(): State {
-  const tables = createTables();
-  const indexes = createIndexes((node) => tables.nodes.get(node)?.capabilities.gpuCount);
+  const changes = createChangeLog();
+  const tables = createTables(changes);
+  const indexes = createIndexes((node) => tables.nodes.get(node)?.capabilities.gpuCount, changes.tenant);
   const answered = new Map<string, AnsweredRequest>();
   const counters: Counters = { nextAllocation: 1, nextRequest: 1, nextFinished: 1 };
 
@@ -130,6 +132,7 @@ export function createState(): State {
     counters,
     tables,
     indexes,
+    changes,
 
     allocation: (id) => tables.allocations.get(id),
     allocations: () => {
@@ -247,11 +250,11 @@ export function createState(): State {
   };
 }
 
-const createTables = (): Tables => ({
+const createTables = (changes: ChangeLog): Tables => ({
   vclusters: createTable("vcluster"),
-  tenants: createTable("tenant"),
-  nodes: createTable("node"),
-  allocations: createTable("allocation"),
+  tenants: createTable("tenant", changes.tenant),
+  nodes: createTable("node", changes.node),
+  allocations: createTable("allocation", changes.allocation),
   requests: createTable("request"),
   finished: createTable("finished"),
   staging: createTable("staging"),

@@ -24,7 +24,8 @@ export interface Table<K extends string, V> {
 /** 256 bits as words: each is summed on its own, modulo 2^32. */
 const WORDS = 8;
 
-export function createTable<K extends string, V>(name: string): Table<K, V> {
+/** `changed` is told the key of every record that is set or deleted. */
+export function createTable<K extends string, V>(name: string, changed: (key: K) => void = ignore): Table<K, V> {
   const records = new Map<K, V>();
   const dirty = new Set<K>();
   const hashed = new Map<K, string>();
@@ -52,9 +53,11 @@ export function createTable<K extends string, V>(name: string): Table<K, V> {
     set(key, record) {
       records.set(key, record);
       dirty.add(key);
+      changed(key);
     },
     delete(key) {
       records.delete(key);
+      changed(key);
       // A record that came and went between two digests leaves nothing to subtract.
       if (hashed.has(key)) dirty.add(key);
       else dirty.delete(key);
@@ -78,6 +81,8 @@ export function createTable<K extends string, V>(name: string): Table<K, V> {
     },
   };
 }
+
+const ignore = (): void => {};
 
 function addHash(sum: Uint32Array, hex: string, sign: 1 | -1): void {
   invariant(hex.length === WORDS * 8, `expected a hash of ${WORDS * 8} hex digits, got ${hex.length}`);

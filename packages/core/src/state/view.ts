@@ -10,6 +10,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Node } from "../node/node.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
+import type { Changes } from "./changes.ts";
 
 export interface TenantUsage {
   /** Nodes on which the tenant holds a claim, releasing ones included. */
@@ -83,4 +84,6 @@ export interface View {
   dag(id: DagId): Dag | undefined;
   /** In order of id. */
   dags(): Iterable<Dag>;
+  /** For those who keep what they made of nodes, allocations and tenants. */
+  readonly changes: Changes;
 }

@@ -1,4 +1,4 @@
-// The policies of the five schedulers, one row each, and what a vCluster's own settings change in its row.
+// The policies of the six schedulers, one row each, and what a vCluster's own settings change in its row.
 // A row says how its queue is ordered, whether its waiting work may stop others, whether its running
 // work may be stopped, and whether it takes part in lending at all.
 
@@ -7,6 +7,8 @@ import type { SchedulerKind, VCluster } from "./vcluster.ts";
 
 export interface Policy {
   readonly order: "score" | "submission";
+  /** What a wait is measured against: the same for everyone, or the walltime asked for. */
+  readonly wait: "elapsed" | "proportional";
   readonly preempts: boolean;
   readonly preemptible: Preemptible;
   readonly borrows: boolean;
@@ -20,6 +22,7 @@ type Row = Omit<Policy, "lending">;
 
 const row = (preemptible: Preemptible, change: Partial<Row> = {}): Row => ({
   order: "score",
+  wait: "elapsed",
   preempts: true,
   preemptible,
   borrows: true,
@@ -29,13 +32,25 @@ const row = (preemptible: Preemptible, change: Partial<Row> = {}): Row => ({
 
 export const POLICIES: Readonly<Record<SchedulerKind, Row>> = {
   hpc_backfill: row("always"),
+  hpc_proportional: row("always", { wait: "proportional" }),
   ml_training: row("always"),
   service_bin_pack: row("borrowed"),
   interactive_fifo: row("always", { order: "submission" }),
   sensitive_reservation: row("never", { borrows: false, sensitive: true }),
 };
 
-export function policyOf({ scheduler, preempts, preemptible, borrows, lending }: VCluster): Policy {
+/** Asked for many times a second, of records that seldom change. */
+export function policyOf(vcluster: VCluster): Policy {
+  const known = policies.get(vcluster);
+  if (known !== undefined) return known;
+  const policy = ownPolicy(vcluster);
+  policies.set(vcluster, policy);
+  return policy;
+}
+
+const policies = new WeakMap<VCluster, Policy>();
+
+function ownPolicy({ scheduler, preempts, preemptible, borrows, lending }: VCluster): Policy {
   const own = POLICIES[scheduler];
   if (own.sensitive) return { ...own, lending: null };
   return {

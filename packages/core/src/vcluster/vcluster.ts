@@ -6,6 +6,7 @@ import type { Lending, Preemptible } from "./lending.ts";
 
 export type SchedulerKind =
   | "hpc_backfill"
+  | "hpc_proportional"
   | "ml_training"
   | "service_bin_pack"
   | "interactive_fifo"
@@ -65,6 +66,8 @@ export const BALANCED_WEIGHTS: Weights = profile(200, 200, 200, 150, 100, 50, 0,
 /** The table of the scheduling chapter. */
 export const WEIGHT_PROFILES: Readonly<Record<SchedulerKind, Weights>> = {
   hpc_backfill: profile(150, 200, 200, 150, 100, 50, 0, 50, 100),
+  // Not in that table: waits in proportion to the walltimes asked for, which short mean slowdowns come from.
+  hpc_proportional: profile(100, 800, 50, 0, 0, 0, 0, 0, 50),
   ml_training: profile(100, 100, 100, 250, 150, 50, 50, 100, 100),
   service_bin_pack: profile(150, 50, 100, 50, 100, 50, 100, 100, 300),
   sensitive_reservation: profile(900, 0, 0, 0, 0, 0, 0, 0, 100),

@@ -80,7 +80,7 @@ export function* sooner(study: Study, id: AllocationId, options: SoonerOptions):
   }
   for (const other of options.others) {
     const { vcluster, backfillDepth } = other.input;
-    if (backfillDepth === 0 && other.decided.waiting.length > 0) continue;
+    if (backfillDepth === 0 && someWait(other)) continue;
     // Who lends to this vCluster need not lend to the other.
     const { borrowsFrom: _, ...plain } = pending;
     const trial = tryOnPlan(other, plain, aim.before);
@@ -88,9 +88,11 @@ export function* sooner(study: Study, id: AllocationId, options: SoonerOptions):
   }
 }
 
+const someWait = ({ input, decided }: Study): boolean => input.pending.some(({ id }) => !decided.draft.placed.has(id));
+
 function isFirst({ input, decided }: Study, { at }: Found): boolean {
   const { placed } = decided.draft;
-  return input.pending.every(({ id }, other) => other === at || placed.has(id) || decided.rest.compare(other, at) > 0);
+  return input.pending.every(({ id }, other) => other === at || placed.has(id) || decided.queue.compare(other, at) > 0);
 }
 
 /** In order; of a kind that is tried from the mildest change on, each must help more than the one before. */

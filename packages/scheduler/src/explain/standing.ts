@@ -29,7 +29,7 @@ export const AHEAD_LIMIT = 5;
 export function queueStanding(study: Study, { at, job }: Found): QueueStanding {
   const { input, decided, result } = study;
   const { placed } = decided.draft;
-  const { compare } = decided.rest;
+  const { compare } = decided.queue;
   const first: number[] = [];
   let ahead = 0;
   let length = 0;

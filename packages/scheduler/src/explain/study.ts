@@ -17,7 +17,10 @@ export interface Study {
 /** Null when the cycle did not even order its queue: there is nothing to tell from it. */
 export function studyOf(input: CycleInput, decided: Decided, result: CycleResult): Study | null {
   const { basis } = decided;
-  return basis === null ? null : { input, decided: { ...decided, basis }, result };
+  if (basis === null) return null;
+  // What the next snapshot will bring up to date in place is of no use to a trial on this one.
+  const { ground: _ground, reuse: _reuse, told: _told, ...own } = input;
+  return { input: own, decided: { ...decided, basis }, result };
 }
 
 export interface Found {

@@ -2,14 +2,16 @@
 // one that is overdue comes back soon. Infinity where nobody knows.
 
 import type { NodeId } from "@lattice/core";
-import type { CycleInput, NodeInput } from "../cycle-types.ts";
+import type { CycleInput, Ground, NodeInput } from "../cycle-types.ts";
 import { EXPECTED_BACK_SOON } from "../limits.ts";
 
-export function availability(
-  input: CycleInput,
-  nodes: readonly NodeInput[],
-  indexOf: ReadonlyMap<NodeId, number>,
-): Float64Array {
+interface Place {
+  readonly indexOf: ReadonlyMap<NodeId, number>;
+  readonly cells: { readonly ofNode: Int32Array };
+}
+
+export function availability(input: CycleInput, nodes: readonly NodeInput[], { indexOf, cells }: Place): Float64Array {
+  if (input.ground !== undefined) return fromGround(input.ground, cells.ofNode, input.now);
   const from = new Float64Array(nodes.length).fill(Number.NEGATIVE_INFINITY);
   for (const release of input.releases) {
     const at = releasedAt(release.endsAt, input.now);
@@ -22,6 +24,17 @@ export function availability(
     const node = nodes[index] as NodeInput;
     if (node.free) from[index] = input.now;
     else if (!node.usable || from[index] === Number.NEGATIVE_INFINITY) from[index] = Number.POSITIVE_INFINITY;
+  }
+  return from;
+}
+
+/** Only a usable node is in a cell. */
+function fromGround({ free, until }: Ground, cellOf: Int32Array, now: number): Float64Array {
+  const from = new Float64Array(cellOf.length);
+  for (let index = 0; index < cellOf.length; index += 1) {
+    if (free[index] === 1) from[index] = now;
+    else if ((cellOf[index] as number) < 0) from[index] = Number.POSITIVE_INFINITY;
+    else from[index] = releasedAt(until[index] as number, now);
   }
   return from;
 }

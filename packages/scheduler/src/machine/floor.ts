@@ -38,8 +38,9 @@ export const createReuse = (): Reuse => ({ last: null });
 /** `nodes` are in order of id. */
 export function floorFor(nodes: readonly NodeInput[], reuse: Reuse | undefined): Floor {
   const last = reuse?.last ?? null;
-  if (last !== null && isSame(last.nodes, nodes)) {
+  if (last !== null && (last.nodes === nodes || isSame(last.nodes, nodes))) {
     if (last.floor.matches.size > MATCH_LIMIT) last.floor.matches.clear();
+    if (reuse !== undefined && last.nodes !== nodes) reuse.last = { nodes, floor: last.floor };
     return last.floor;
   }
   const floor = floorOf(nodes);

@@ -13,22 +13,29 @@ export interface Machine extends Floor {
   readonly congestion: Float64Array | null;
   /** When each node can be had: `now` when free, Infinity when nobody knows. */
   readonly availableFrom: Float64Array;
+  /** By node: 1 where it is free. */
+  readonly free: Uint8Array;
   readonly freeCount: number;
+  /** Inputs outlive the cycle, and so may what is worked out about them. */
+  readonly isKept: boolean;
 }
 
 export function machineOf(input: CycleInput): Machine {
-  const nodes = inOrderOfId(input.nodes);
+  const nodes = input.ground === undefined ? inOrderOfId(input.nodes) : input.nodes;
   const floor = floorFor(nodes, input.reuse);
   const { congestion } = input.signals ?? {};
+  const free = input.ground?.free.slice() ?? Uint8Array.from(nodes, (node) => (node.free ? 1 : 0));
   let freeCount = 0;
-  for (const node of nodes) if (node.free) freeCount += 1;
+  for (let index = 0; index < free.length; index += 1) freeCount += free[index] as number;
   return {
     ...floor,
     nodes,
     congestion:
       congestion === undefined ? null : Float64Array.from(floor.groups, (group) => congestion.get(group) ?? 0),
-    availableFrom: availability(input, nodes, floor.indexOf),
+    free,
+    availableFrom: availability(input, nodes, floor),
     freeCount,
+    isKept: input.ground !== undefined,
   };
 }
 

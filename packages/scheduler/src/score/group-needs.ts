@@ -23,9 +23,10 @@ export interface GroupNeeds {
 export function createGroupNeeds(machine: Machine): GroupNeeds {
   const freeLevels = new Map<Hardware, Float64Array>();
   const insides = new Map<Match, number>();
-  const freeIn = freeByCell(machine);
+  let freeIn: Int32Array | null = null;
   return {
     of({ match, least, input }) {
+      freeIn ??= freeByCell(machine);
       const free = freeLevels.get(match.hardware) ?? levelsOf(freeByGroup(machine, freeIn, match));
       freeLevels.set(match.hardware, free);
       const inside = insides.get(match) ?? bestInside(machine, match, input.constraints);
@@ -54,11 +55,11 @@ function bestInside(machine: Machine, match: Match, constraints: Constraints): n
   return inside;
 }
 
-function freeByCell({ cells, nodes }: Machine): Int32Array {
+function freeByCell({ cells, free }: Machine): Int32Array {
   const freeIn = new Int32Array(cells.count);
-  for (let node = 0; node < nodes.length; node += 1) {
+  for (let node = 0; node < free.length; node += 1) {
     const cell = cells.ofNode[node] as number;
-    if (cell >= 0 && nodes[node]?.free === true) freeIn[cell] = (freeIn[cell] as number) + 1;
+    if (cell >= 0 && free[node] === 1) freeIn[cell] = (freeIn[cell] as number) + 1;
   }
   return freeIn;
 }

@@ -8,6 +8,7 @@ import type { CycleInput, TenantInput } from "../cycle-types.ts";
 import type { Job } from "../job.ts";
 import { BORROWED_PENALTY } from "../limits.ts";
 import { type Machine, machineOf } from "../machine/machine.ts";
+import { tenantsById } from "../quota.ts";
 import type { Signals } from "../signals.ts";
 import { backlog, backlogOf } from "./backlog.ts";
 import { checkpoint } from "./checkpoint.ts";
@@ -19,12 +20,13 @@ import { createGroupNeeds, type GroupNeeds } from "./group-needs.ts";
 import { priority } from "./priority.ts";
 import { softQuota } from "./soft-quota.ts";
 import { topology } from "./topology.ts";
-import { waitTime } from "./wait-time.ts";
+import { referenceWait, type WaitMeasure, waitTime } from "./wait-time.ts";
 
 /** What scoring needs to know besides the allocation itself. */
 export interface ScoreBasis {
   readonly now: Instant;
   readonly weights: Weights;
+  readonly waitMeasure: WaitMeasure;
   readonly tenants: ReadonlyMap<string, TenantInput>;
   readonly machine: Machine;
   readonly signals: Signals;
@@ -91,7 +93,8 @@ export function scoreBasis(input: CycleInput, machine: Machine = machineOf(input
   return {
     now: input.now,
     weights: input.weights,
-    tenants: new Map(input.tenants.map((tenant) => [tenant.id, tenant])),
+    waitMeasure: input.waitMeasure ?? "elapsed",
+    tenants: tenantsById(input),
     machine,
     signals: input.signals ?? {},
     backlog: backlog(backlogOf(input)),
@@ -102,7 +105,7 @@ export function scoreBasis(input: CycleInput, machine: Machine = machineOf(input
 /** Negative zero would show in a breakdown. */
 const whole = (milli: number): number => Math.round(milli) + 0;
 
-function term(basis: ScoreBasis, job: Job, factor: OrderingFactor): number {
+export function term(basis: ScoreBasis, job: Job, factor: OrderingFactor): number {
   const weight = basis.weights[factor];
   return weight === 0 ? 0 : whole(weight * value(basis, job, factor));
 }
@@ -114,7 +117,7 @@ function value(basis: ScoreBasis, job: Job, factor: OrderingFactor): number {
     case "priority":
       return priority(input.preemptionClass);
     case "wait_time":
-      return waitTime(between(input.submittedAt, basis.now));
+      return waitTime(between(input.submittedAt, basis.now), referenceWait(basis.waitMeasure, input.walltime));
     case "fair_share":
       return shareDeficit(basis, job);
     case "topology": {
@@ -144,7 +147,7 @@ function shareDeficit({ tenants, machine }: ScoreBasis, { input }: Job): number 
 }
 
 /** What soft quotas take away: never more than the sum. */
-function softQuotaTerm({ tenants, machine }: ScoreBasis, job: Job, sum: number): number {
+export function softQuotaTerm({ tenants, machine }: ScoreBasis, job: Job, sum: number): number {
   const tenant = tenants.get(job.input.tenant);
   if (tenant?.budgetUsedMilli === undefined && tenant?.burstAllowanceMilli === undefined) return 0;
   const share = (tenant.fairShareMilli / 1000) * machine.usableCount;

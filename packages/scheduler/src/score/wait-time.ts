@@ -2,6 +2,17 @@
 // does, without bound, but slowly enough not to drown the other factors.
 
 import type { Duration } from "@lattice/core";
-import { REFERENCE_WAIT } from "../limits.ts";
+import { LEAST_REFERENCE_WAIT, REFERENCE_WAIT, UNBOUNDED_REFERENCE_WAIT } from "../limits.ts";
 
-export const waitTime = (waited: Duration): number => Math.log1p(Math.max(0, waited) / REFERENCE_WAIT);
+/** What a wait is measured against: the same for everyone, or what each asks for. */
+export type WaitMeasure = "elapsed" | "proportional";
+
+export const waitTime = (waited: Duration, reference: Duration = REFERENCE_WAIT): number =>
+  Math.log1p(Math.max(0, waited) / reference);
+
+/** In proportion to its walltime, a minute's wait weighs on a short allocation and not on a long one. */
+export function referenceWait(measure: WaitMeasure, walltime: Duration | null): Duration {
+  if (measure === "elapsed") return REFERENCE_WAIT;
+  if (walltime === null) return UNBOUNDED_REFERENCE_WAIT;
+  return walltime > LEAST_REFERENCE_WAIT ? walltime : LEAST_REFERENCE_WAIT;
+}

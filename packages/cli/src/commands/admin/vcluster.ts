@@ -16,6 +16,7 @@ import { addSharingFlags, type SharingFlags, sharingFields, sharingOf } from "./
 
 const SCHEDULERS: readonly SchedulerType[] = [
   "hpc_backfill",
+  "hpc_proportional",
   "ml_training",
   "service_bin_pack",
   "interactive_fifo",

@@ -14,10 +14,12 @@ import {
   type VCluster,
 } from "@lattice/core";
 import {
+  createReuse,
   cycle,
   type ForeignReservation,
   nothingToDo,
   type Reservation,
+  type Reuse,
   snapshotFor,
   type Victim,
 } from "@lattice/scheduler";
@@ -41,6 +43,7 @@ interface Replay {
   readonly vclusters: readonly VCluster[];
   /** What the cycle before promised, per vCluster. */
   readonly promised: Map<string, readonly Reservation[]>;
+  readonly reuses: ReadonlyMap<string, Reuse>;
   readonly rowOf: Map<AllocationId, number>;
   readonly running: Map<number, Placement>;
   readonly sizes: WaitingSizes;
@@ -59,6 +62,7 @@ function replay(trace: Trace, setup: LatticeSetup, onProgress: OnProgress): Outc
     state,
     vclusters,
     promised: new Map(),
+    reuses: new Map(vclusters.map(({ id }) => [id, createReuse()])),
     rowOf: new Map(),
     running: new Map(),
     sizes: createWaitingSizes(setup.inventory.nodes.length),
@@ -179,7 +183,9 @@ function planOne(run: Replay, now: number, vcluster: VCluster, tell: Happenings)
   if (nothingToDo(state, vcluster)) return false;
   const previous = promised.get(vcluster.id) ?? [];
   const foreign = foreignTo(vcluster.id, run, now);
-  const decided = cycle(snapshotFor(state, vcluster, atInstant(now), undefined, { previous, foreign }));
+  const reuse = present(run.reuses.get(vcluster.id), "a vCluster has nothing to reuse");
+  const beyond = { previous, foreign, reuse, report: "none" as const };
+  const decided = cycle(snapshotFor(state, vcluster, atInstant(now), undefined, beyond));
   promised.set(vcluster.id, decided.reservations);
   const { basis, placements, preemptions } = decided;
   if (placements.length > 0) {

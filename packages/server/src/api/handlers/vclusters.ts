@@ -27,6 +27,7 @@ const DEFAULT_WALLTIME = duration(24 * 3_600_000);
 /** Between 5 and 30 s: people wait at interactive queues, nobody at a batch queue. */
 const CYCLE_SECONDS: Readonly<Record<SchedulerKind, number>> = {
   hpc_backfill: 15,
+  hpc_proportional: 15,
   ml_training: 15,
   service_bin_pack: 10,
   interactive_fifo: 5,

@@ -35,6 +35,7 @@ export function createScheduleMemory(view: () => View): ScheduleMemory {
       previous: last.get(id)?.reservations ?? [],
       foreign: foreignReservations(view(), last, id, now),
       report: isDue(id, now) ? "full" : "brief",
+      ...toldBy(last.get(id)),
       reuse: reuseOf(id),
     }),
     isReportDue: ({ id }, now) => view().pendingCount(id) > 0 && isDue(id, now),
@@ -47,6 +48,10 @@ export function createScheduleMemory(view: () => View): ScheduleMemory {
     },
   };
 }
+
+/** Who was told about lately need not be told again before the next full report. */
+const toldBy = (result: CycleResult | undefined): Pick<Beyond, "told"> =>
+  result === undefined ? {} : { told: result.reasons };
 
 /** Of those that still wait, what others have promised them. */
 export function foreignReservations(

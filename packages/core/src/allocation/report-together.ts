@@ -1,0 +1,65 @@
+// When every node of an attempt says the same in one entry, its progress is folded once instead of once per
+// node, which for an attempt of a thousand nodes would be a thousand copies of a thousand. Only the plain
+// case: whatever is out of the ordinary about one of the reports leaves them all to be taken one by one.
+// The state, the outcomes and the events are the same either way.
+
+import type { Command, ReportCommand } from "../command.ts";
+import type { NodeId } from "../ids.ts";
+import type { Outcome } from "../outcome.ts";
+import { accepted, type Step } from "../step.ts";
+import { isPlaced, type NodeProgress, type PlacedPhase } from "./phase.ts";
+import { aggregate, RANK } from "./report.ts";
+
+/** The outcomes of the reports that begin at `from`; null when they must be taken one by one. */
+export function takeTogether(step: Step, commands: readonly Command[], from: number): readonly Outcome[] | null {
+  const first = commands[from];
+  if (first?.kind !== "attempt.report" || (first.state !== "running" && first.state !== "completed")) return null;
+  const record = step.state.allocation(first.allocation);
+  if (record === undefined || record.attempt !== first.attempt || !isPlaced(record.phase)) return null;
+  const { phase } = record;
+  const count = phase.nodes.length;
+  if (count < 2 || from + count > commands.length) return null;
+  if (first.state === "completed" && phase.kind === "staging") return null;
+  const said = wordOfEach(commands, from, count, first);
+  const progress = said === null ? null : progressOf(phase, said, first);
+  if (progress === null) return null;
+  aggregate(step, record, { ...phase, progress }, first);
+  const outcome = accepted(first.allocation);
+  return new Array<Outcome>(count).fill(outcome);
+}
+
+/** By node; null when one of them is about something else, or a node speaks twice. */
+function wordOfEach(
+  commands: readonly Command[],
+  from: number,
+  count: number,
+  { allocation, attempt, state }: ReportCommand,
+): ReadonlyMap<NodeId, ReportCommand> | null {
+  const said = new Map<NodeId, ReportCommand>();
+  for (let at = from; at < from + count; at += 1) {
+    const report = commands[at];
+    if (report?.kind !== "attempt.report" || report.allocation !== allocation) return null;
+    if (report.attempt !== attempt || report.state !== state) return null;
+    said.set(report.node, report);
+  }
+  return said.size === count ? said : null;
+}
+
+/** Null when a node has not spoken, or has said as much before. */
+function progressOf(
+  { nodes, progress }: PlacedPhase,
+  said: ReadonlyMap<NodeId, ReportCommand>,
+  { state }: ReportCommand,
+): readonly NodeProgress[] | null {
+  const told: NodeProgress[] = [];
+  let same: NodeProgress | null = null;
+  for (const [at, node] of nodes.entries()) {
+    const report = said.get(node);
+    const known = progress[at];
+    if (report === undefined || known === undefined || RANK[known.state] >= RANK[state]) return null;
+    const { exitCode, message } = report;
+    if (same === null || same.exitCode !== exitCode || same.message !== message) same = { state, exitCode, message };
+    told.push(same);
+  }
+  return told;
+}

@@ -1,0 +1,159 @@
+// One record of the view as a cycle sees it: a node, what a placed allocation gives back and when, a pending
+// allocation, a tenant with its use and limits.
+
+import {
+  type Allocation,
+  after,
+  attempt,
+  budgetUse,
+  type Instant,
+  lastDays,
+  type Node,
+  type NodeId,
+  type NodeStateKind,
+  placementConstraints,
+  type Tenant,
+  type VCluster,
+  type View,
+  type Window,
+} from "@lattice/core";
+import type { NodeInput, PendingInput, ReleaseInput, TenantInput } from "./cycle-types.ts";
+import type { Lenders } from "./lend/borrow.ts";
+import { EXPECTED_BACK_SOON, WALLTIME_GRACE } from "./limits.ts";
+
+/** Whether a node could be told to start something right now; known to the leader, not to the log. */
+export type Reachable = (node: NodeId) => boolean;
+
+/** States from which a node serves, or soon will, without anyone's help. */
+const USABLE: ReadonlySet<NodeStateKind> = new Set<NodeStateKind>(["ready", "degraded", "booting"]);
+
+export function nodeInput(node: Node, reachable: Reachable): NodeInput {
+  const { cpuCores, memoryBytes, gpuType, gpuCount, features } = node.capabilities;
+  const { cxlMemoryBytes, powerWatts, gpuTopology, memoryTopology } = node.capabilities;
+  const idle = node.state.kind === "ready" && node.claims.length === 0;
+  const free = idle && reachable(node.id);
+  const plain: NodeInput = {
+    id: node.id,
+    group: node.group,
+    conformance: node.conformance,
+    cpuCores,
+    memoryBytes,
+    gpuType,
+    gpuCount,
+    features,
+    free,
+    usable: USABLE.has(node.state.kind),
+    notFreeBecause: free ? "" : idle ? "unreachable" : node.state.kind === "ready" ? "busy" : node.state.kind,
+  };
+  const tells = cxlMemoryBytes ?? powerWatts ?? gpuTopology ?? memoryTopology;
+  if (tells === undefined) return plain;
+  return {
+    ...plain,
+    ...(cxlMemoryBytes === undefined ? null : { cxlMemoryBytes }),
+    ...(powerWatts === undefined ? null : { powerWatts }),
+    ...(gpuTopology === undefined ? null : { gpuTopology }),
+    ...(memoryTopology === undefined ? null : { memoryTopology }),
+  };
+}
+
+/** A node whose claims are all on their way out comes back soon, whatever walltime was asked for. */
+export function releasing(node: Node, now: Instant): ReleaseInput | null {
+  const first = node.claims[0];
+  if (first === undefined || !node.claims.every((claim) => claim.releasing)) return null;
+  const { allocation, tenant } = first;
+  return { allocation, nodes: [node.id], endsAt: after(now, EXPECTED_BACK_SOON), tenant };
+}
+
+export function releaseOf({ id, phase, spec }: Allocation): ReleaseInput | null {
+  const release = (nodes: readonly NodeId[], start: Instant): ReleaseInput => {
+    const { walltime } = spec.lifecycle;
+    const endsAt = walltime === null ? null : after(after(start, walltime), WALLTIME_GRACE);
+    return { allocation: id, nodes, endsAt, tenant: spec.tenant };
+  };
+  switch (phase.kind) {
+    case "staging":
+      return release(phase.nodes, phase.placedAt);
+    case "running":
+    case "checkpointing":
+      return release(phase.nodes, phase.startedAt);
+    default:
+      return null;
+  }
+}
+
+/** One that waits, as a cycle sees it. */
+export function pendingInput(record: Allocation, lenders: Lenders | null): PendingInput {
+  const { id, spec, submittedAt, attempt: last } = record;
+  const borrowsFrom = lenders?.openTo(record) ?? null;
+  const { minNodes, maxNodes } = spec.resources;
+  const constraints = placementConstraints(record);
+  const { walltime, preemptionClass } = spec.lifecycle;
+  return {
+    id,
+    tenant: spec.tenant,
+    submittedAt,
+    minNodes,
+    maxNodes,
+    constraints,
+    walltime,
+    preemptionClass,
+    nextAttempt: attempt(last + 1),
+    ...(borrowsFrom === null ? null : { borrowsFrom }),
+    ...(constraints.maxGroups === undefined ? null : { maxGroups: constraints.maxGroups }),
+  };
+}
+
+/** What every tenant's figures are reckoned with. */
+export interface Reckoning {
+  /** Over which use counts. */
+  readonly window: Window;
+  /** Used by all in it; 0: shares are of no interest. */
+  readonly all: number;
+  /** For a tenant without a share of its own: an equal one. */
+  readonly shareMilli: number;
+}
+
+export interface Reckoned {
+  readonly weights: VCluster["weights"];
+  readonly now: Instant;
+  readonly days: number;
+  /** How many there are. */
+  readonly tenants: number;
+}
+
+export function reckoningOf(view: View, { weights, now, days, tenants }: Reckoned): Reckoning {
+  const window = lastDays(now, days);
+  const all = weights.fair_share === 0 ? 0 : view.ledger.spent({}, window).nodeMs;
+  return { window, all, shareMilli: Math.max(1, Math.round(1000 / tenants)) };
+}
+
+/** Only who waits is ordered by its share. */
+export function tenantInput(view: View, tenant: Tenant, waits: boolean, reckoning: Reckoning): TenantInput {
+  const { id, quota } = tenant;
+  const { window, all, shareMilli } = reckoning;
+  const usage = view.usage(id);
+  return {
+    id,
+    nodesInUse: usage.nodes,
+    running: usage.running,
+    maxNodes: quota.maxNodes,
+    maxConcurrentAllocations: quota.maxConcurrentAllocations,
+    fairShareMilli: quota.fairShareMilli ?? shareMilli,
+    ...(quota.burstAllowanceMilli === null ? null : { burstAllowanceMilli: quota.burstAllowanceMilli }),
+    ...(waits && all > 0 ? { usedShareMilli: shareOf(view.ledger.spent({ tenant: id }, window), all) } : null),
+    ...budgetOf(view, { id, quota }, window),
+  };
+}
+
+const shareOf = ({ nodeMs }: { readonly nodeMs: number }, all: number): number => Math.round((1000 * nodeMs) / all);
+
+/** Its use of a budget changes with time alone. */
+export const hasBudget = ({ quota }: Tenant): boolean =>
+  quota.gpuHoursBudget !== null || quota.nodeHoursBudget !== null;
+
+/** From committed state alone: the leader before would say the same. */
+function budgetOf(view: View, { id, quota }: Pick<Tenant, "id" | "quota">, window: Window) {
+  if (quota.gpuHoursBudget === null && quota.nodeHoursBudget === null) return null;
+  const used = budgetUse(quota, view.ledger.spent({ tenant: id }, window));
+  return used === null ? null : { budgetUsedMilli: Math.round(used * 1000) };
+}
