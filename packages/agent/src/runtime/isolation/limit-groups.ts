@@ -48,7 +48,8 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
       const group = folder(controller, key);
       await makeGroup(group);
       if (share !== null) await writeLimit(controller, group, share);
-      joins.push(join(group, "cgroup.procs"));
+      // By `tasks` the one thread of the wrapper moves itself, for which the kernel need not wait for anybody.
+      joins.push(join(group, "tasks"));
     }
     return joins;
   }
