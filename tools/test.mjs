@@ -22,6 +22,13 @@ const SYSTEM_PACKAGES = [
   { name: "tmux", command: "tmux", reason: "a person at a terminal is played with it" },
   { name: "mount", command: "mount", reason: "the full-disk test mounts that small file system" },
   { name: "etcd-server", command: "etcd", reason: "the shared log is tested against real etcd members" },
+  {
+    name: "mpich",
+    command: "mpiexec.hydra",
+    reason: "launches are tried with a real MPI library and compared with its own",
+  },
+  { name: "libmpich-dev", command: "mpicc.mpich", reason: "the tests compile small MPI programs" },
+  { name: "gcc", command: "gcc", reason: "mpicc needs a compiler, and so does the cure for old MPICH" },
   { name: "openssl", command: "openssl", reason: "etcd members that ask for certificates need some" },
 ];
 

@@ -10,6 +10,7 @@ export const SERVICES = [
   pb.AllocationService,
   pb.SessionService,
   pb.NodeService,
+  pb.TaskService,
   pb.AdminService,
   pb.ImageService,
 ] as const;
@@ -49,6 +50,7 @@ type TableOf<Name extends string, S extends Service> = {
 export type HandlerTable = TableOf<"AllocationService", typeof pb.AllocationService> &
   TableOf<"SessionService", typeof pb.SessionService> &
   TableOf<"NodeService", typeof pb.NodeService> &
+  TableOf<"TaskService", typeof pb.TaskService> &
   TableOf<"AdminService", typeof pb.AdminService> &
   TableOf<"ImageService", typeof pb.ImageService>;
 

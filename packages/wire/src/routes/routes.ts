@@ -8,6 +8,7 @@ import { AdminService } from "../../gen/lattice/v1/admin_pb.ts";
 import { AllocationService } from "../../gen/lattice/v1/allocations_pb.ts";
 import { ImageService } from "../../gen/lattice/v1/images_pb.ts";
 import { NodeService } from "../../gen/lattice/v1/nodes_pb.ts";
+import { TaskService } from "../../gen/lattice/v1/tasks_pb.ts";
 import { SessionService } from "../../gen/lattice/v1/terminal_pb.ts";
 
 export type HttpMethod = "GET" | "PUT" | "POST" | "DELETE" | "PATCH";
@@ -35,6 +36,7 @@ export const REST_SERVICES: readonly DescService[] = [
   AllocationService,
   SessionService,
   NodeService,
+  TaskService,
   AdminService,
   ImageService,
 ];
