@@ -126,13 +126,7 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     "Output is kept on the node for a while after the end; `lattice status ID` shows when that was.",
   ),
   unknown_node: entry(404, GRPC.notFound, EXIT.unknown, "No such node", "List nodes with `lattice nodes`."),
-  unknown_launch: entry(
-    404,
-    GRPC.notFound,
-    EXIT.unknown,
-    "No such launch",
-    "A launch lasts as long as its tasks; start another one with `lattice launch`.",
-  ),
+  unknown_launch: entry(404, GRPC.notFound, EXIT.unknown, "No such launch", "Start one with `lattice launch`."),
   unknown_tenant: entry(
     404,
     GRPC.notFound,
