@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => quorum?.close());
 
-test("every server launches, and input finds its way through a follower", async () => {
+test("every server launches, and passes on what the leader refuses", async () => {
   const id = await quorum.submit(1, { nodes: 2, walltime: "1h", command: ["sleep", "3000"] });
   await quorum.reaches(1, id, "running");
   const program = compileMpi(quorum.dir, "allreduce");
