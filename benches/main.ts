@@ -7,6 +7,7 @@ import { heartbeats } from "./heartbeats.ts";
 import { herd } from "./herd.ts";
 import { historyMemory } from "./history-memory.ts";
 import { machine } from "./machine.ts";
+import { mpiLaunch } from "./mpi-launch.ts";
 import { quorum3, quorum5 } from "./quorum.ts";
 import { replay } from "./replay.ts";
 import { replayQuality } from "./replay-quality.ts";
@@ -32,6 +33,7 @@ const benches: Readonly<Record<string, Bench>> = {
   "restart-scale": restartScale,
   "failover-scale": failoverScale,
   herd,
+  "mpi-launch": mpiLaunch,
   replay,
   scheduler,
   "scheduler-gap": schedulerGap,

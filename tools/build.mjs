@@ -35,6 +35,7 @@ const placeBanner = [
  */
 const programs = [
   { name: "lattice", entry: "packages/cli/src/main.ts", split: true },
+  { name: "lattice-mpi-launcher", entry: "packages/cli/src/mpi-launcher.ts" },
   { name: "lattice-server", entry: "packages/server/src/main.ts", external: ["@photostructure/sqlite"] },
   {
     name: "history-worker",
@@ -43,6 +44,7 @@ const programs = [
     optional: true,
   },
   { name: "lattice-agent", entry: "packages/agent/src/main.ts" },
+  { name: "lattice-shepherd", entry: "packages/agent/src/tasks/shepherd/main.ts" },
   { name: "rm-replay", entry: "packages/replay/src/main.ts" },
 ];
 

@@ -28,6 +28,13 @@ const SYSTEM_PACKAGES = [
   { name: "docker-registry", command: "docker-registry", reason: "images are pulled from a registry of its own" },
   { name: "busybox-static", command: "busybox", reason: "the container image of the tests is made of it" },
   { name: "numactl", command: "numactl", reason: "memory policies are set by it" },
+  {
+    name: "mpich",
+    command: "mpiexec.hydra",
+    reason: "launches are tried with a real MPI library and compared with its own",
+  },
+  { name: "libmpich-dev", command: "mpicc.mpich", reason: "the tests compile small MPI programs" },
+  { name: "gcc", command: "gcc", reason: "mpicc needs a compiler, and so does the cure for old MPICH" },
   { name: "openssl", command: "openssl", reason: "etcd members that ask for certificates need some" },
 ];
 

@@ -3,6 +3,7 @@
 
 import { chmod, mkdir, realpath } from "node:fs/promises";
 import { freemem, loadavg } from "node:os";
+import { dirname } from "node:path";
 import type { Logger } from "pino";
 import { conformance, discoverBootId, discoverHardware, type Hardware } from "./discovery/hardware.ts";
 import { keepCensus } from "./hollow/census.ts";
@@ -20,6 +21,8 @@ import { detectIsolation, detectLimits } from "./runtime/isolation/detect.ts";
 import type { Isolation } from "./runtime/isolation/isolation.ts";
 import { processRuntime } from "./runtime/process/process-runtime.ts";
 import { openSoftware } from "./software.ts";
+import { findFacilities } from "./tasks/facilities.ts";
+import { offeredTo } from "./tasks/offered.ts";
 
 export interface Agent {
   /** How many of its nodes are connected now. */
@@ -55,6 +58,8 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   log.info({ isolation: isolation.kind, runtimes: software.runtimes, servers: options.servers }, "starting");
   const dial = dialer({ servers: options.servers, token: options.token });
   const beats = wheel(Math.random);
+  const facilities = await findFacilities(dataDir);
+  let apiUrl = "";
   const node = await startNode({
     identity: identity(options, hardware, {
       version,
@@ -75,7 +80,13 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     ...(options.logs === null ? {} : { shipper: shipperOf(options.logs, { node: options.nodeId, dataDir, log }) }),
     runtime: (listener) => {
       const { prologue } = software;
-      return processRuntime({ nodeId: options.nodeId, bootId, dataDir, isolation, limits, prologue, log, listener });
+      const offered = () => offeredTo({ apiUrl, programs: facilities.programs, node: dirname(process.execPath) });
+      const { nodeId } = options;
+      return processRuntime({ nodeId, bootId, dataDir, isolation, limits, prologue, log, listener, offered });
+    },
+    facilities,
+    welcomed: (welcome) => {
+      apiUrl = welcome.apiUrl;
     },
   });
   return {

@@ -26,6 +26,9 @@ import { keepMarks } from "./logs/marks.ts";
 import type { Shipper } from "./logs/ship/shipper.ts";
 import { isRecord, owed } from "./owed.ts";
 import type { Runtime, RuntimeListener } from "./runtime/runtime.ts";
+import type { Facilities } from "./tasks/facilities.ts";
+import { launches } from "./tasks/launches.ts";
+import { enterRoom, type TaskRoom } from "./tasks/room.ts";
 import { type Terminals, terminals } from "./terminal/terminals.ts";
 import { attemptTimers } from "./timers.ts";
 
@@ -48,6 +51,10 @@ export interface NodeOptions {
   readonly shipper?: Shipper;
   /** Absent: it keeps none. */
   readonly images?: Images;
+  /** What there is for tasks; absent: this node starts none. */
+  readonly facilities?: Facilities;
+  /** A server has welcomed this node. */
+  readonly welcomed?: (welcome: pb.Welcome) => void;
 }
 
 export interface Node {
@@ -101,6 +108,20 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   const logFile = (key: string, stream: "stdout" | "stderr") => runtime.logFile(key, stream);
   const marks = options.keepTimes === true ? keepMarks({ live: () => live.keys(), logFile, now }) : null;
   await shipper?.recover({ logFile, live: (key) => live.has(key) });
+  const tasks =
+    options.facilities === undefined
+      ? null
+      : launches({
+          nodeId: options.identity.nodeId,
+          log,
+          facilities: options.facilities,
+          room: roomOf,
+          running: (key) => attempts.get(key)?.kind === "running",
+        });
+  async function roomOf(key: string): Promise<TaskRoom | null> {
+    const [room, first] = await Promise.all([runtime.room?.(key), runtime.firstProcess(key)]);
+    return room === undefined || room === null || first === null ? null : enterRoom(room, first.pid);
+  }
   await recoverAll();
   const opened = openLink({
     ...options,
@@ -111,7 +132,11 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       logBytesDropped: shipper?.droppedBytes() ?? 0,
       ...options.vitals(),
     }),
-    welcomed: () => resend(opened),
+    welcomed(client, welcome) {
+      options.welcomed?.(welcome);
+      resend(opened);
+      tasks?.connected(client);
+    },
     order: (message, client) => onOrder(message, client),
   });
   link = opened;
@@ -125,6 +150,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       if (facts.order !== null) shipper?.add(key, facts.order);
       if (first.attempt === null) work.add(key, () => runtime.discard(key));
       if (facts.alive && (first.attempt?.kind === "running" || first.attempt?.kind === "stopping")) runtime.adopt(key);
+      if (facts.alive && first.attempt?.kind === "running") void tasks?.recover(key);
       log.info({ attempt: key, state: first.attempt?.kind ?? "discarded" }, "found an attempt of an earlier life");
       take(key, first);
     }
@@ -184,6 +210,11 @@ export async function startNode(options: NodeOptions): Promise<Node> {
           link?.send({ case: "imageAnswer", value }),
         );
         break;
+      case "startTasks": {
+        const order = message.value;
+        withKey(order, (key) => void tasks?.start(key, order, client));
+        break;
+      }
       default:
         log.warn({ message: message.case ?? "none" }, "a message this agent does not know");
     }
@@ -336,6 +367,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       streams.closeAll();
       marks?.close();
       await within(after, CLOSE_WAIT_MS, Promise.all([screens.closeAll(), shipper?.close()]));
+      tasks?.close();
       timers.close();
       opened.close();
       await runtime.close();

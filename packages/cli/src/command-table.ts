@@ -14,6 +14,7 @@ export const commandTable: CommandTable = {
   watch: { summary: "Follow the state changes of an allocation", load: () => import("./commands/watch.ts") },
   dag: { summary: "Submit, show and cancel workflows", load: () => import("./commands/dag.ts") },
   cancel: { summary: "Cancel allocations", load: () => import("./commands/cancel.ts") },
+  launch: { summary: "Start tasks in a running allocation", load: () => import("./commands/launch.ts") },
   nodes: { summary: "Show nodes", load: () => import("./commands/nodes.ts") },
   node: { summary: "Drain, undrain, disable or enable nodes", load: () => import("./commands/node.ts") },
   usage: { summary: "Show what you or a tenant have used, and budgets", load: () => import("./commands/usage.ts") },

@@ -18,6 +18,7 @@ import { type ImageCalls, imageCalls } from "./calls/images.ts";
 import { type MemberCalls, memberCalls } from "./calls/members.ts";
 import { type NodeCalls, nodeCalls } from "./calls/nodes.ts";
 import { attachTo, type SessionCalls, sessionCalls } from "./calls/sessions.ts";
+import { type TaskCalls, taskCalls } from "./calls/tasks.ts";
 import { type UsageCalls, usageCalls } from "./calls/usage.ts";
 import type { ClusterStatus } from "./cluster-types.ts";
 import { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
@@ -59,6 +60,7 @@ export interface LatticeClient extends AllocationCalls {
   /** Opens a terminal in a running allocation. */
   attach(id: string, options?: AttachOptions): Promise<Terminal>;
   readonly images: ImageCalls;
+  readonly tasks: TaskCalls;
   clusterStatus(options?: CallOptions): Promise<ClusterStatus>;
   health(options?: CallOptions): Promise<Health>;
   /** Serving and caught up; throws the server's problem when it is not. */
@@ -90,6 +92,7 @@ export function createClient(options: ClientOptions): LatticeClient {
     sessions: sessionCalls(caller),
     attach: (id, attachOptions) => attachTo(caller, id, attachOptions),
     images: imageCalls(caller),
+    tasks: taskCalls(caller),
     clusterStatus: (callOptions) => clusterStatus(caller, callOptions),
     health: (callOptions) => caller.json({ method: "GET", path: "/healthz", repeatable: true }, callOptions),
     ready: (callOptions) => caller.json({ method: "GET", path: "/readyz", repeatable: true }, callOptions),

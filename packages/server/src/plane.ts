@@ -32,6 +32,7 @@ import { parsePeer } from "./peers/address.ts";
 import type { LeaderLine, Liveness } from "./peers/line.ts";
 import type { Roster } from "./peers/roster.ts";
 import type { Replica } from "./replica/replica.ts";
+import type { Launches } from "./tasks/launches.ts";
 import type { TerminalRelay } from "./terminals/relay.ts";
 import { relayedTerminal } from "./terminals/relayed.ts";
 
@@ -59,6 +60,7 @@ export interface PlaneParts {
   /** Null: output is on the nodes alone. */
   readonly archive: LogArchive | null;
   readonly images: ImageRelay;
+  readonly launches: Launches;
   readonly history: History;
   readonly clock: Clock;
   readonly insight: Insight;
@@ -86,6 +88,7 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     logs: (query, signal) => logsOf(parts, query, signal),
     terminal: (query, input, signal) => terminalOf(parts, query, input, signal),
     askImages: (node, ask, signal) => askImages(parts, node, ask, signal),
+    tasks: tasksOf(parts),
     archived: (id) => history.get(id),
     archive: (query: HistoryQuery) => history.list(query),
     logStatus: () => ({
@@ -166,6 +169,14 @@ function terminalOf(
 function askImages({ leader, line, images }: PlaneParts, node: NodeId, ask: ImageAsk, signal: AbortSignal) {
   const peer = leader.sequencer() === null ? line.client() : null;
   return peer === null ? images.ask(node, ask, signal) : peer.askImages(node, ask);
+}
+
+function tasksOf({ leader, line, launches }: PlaneParts): ControlPlane["tasks"] {
+  const peer = () => (leader.sequencer() === null ? line.client() : null);
+  return {
+    launch: (request, signal) => peer()?.launch(request, signal) ?? launches.launch(request, signal),
+    input: async (request) => peer()?.taskInput(request) ?? launches.input(request),
+  };
 }
 
 function leaderId({ log }: PlaneParts): string | null {

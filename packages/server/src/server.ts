@@ -5,10 +5,12 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { duration, ENTRY_VERSION } from "@lattice/core";
+import { apiUrlOf } from "./agents/api-url.ts";
 import type { ConnectContext } from "./agents/connect.ts";
 import { createAgentGuard } from "./agents/guard.ts";
 import { createAgentHub } from "./agents/hub.ts";
 import { createImageRelay } from "./agents/images.ts";
+import { createJobToken } from "./agents/job-token.ts";
 import { createLogRelay } from "./agents/logs.ts";
 import { agentService } from "./agents/service.ts";
 import { createAuthenticator } from "./api/auth/authenticator.ts";
@@ -37,6 +39,7 @@ import { untilGone } from "./peers/until-gone.ts";
 import { createPlane } from "./plane.ts";
 import { openReplica } from "./replica/replica.ts";
 import { startSnapshotter } from "./replica/snapshotter.ts";
+import { createLaunches } from "./tasks/launches.ts";
 import { createTerminalRelay } from "./terminals/relay.ts";
 
 export interface RunningServer {
@@ -104,6 +107,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     idleWarningSeconds: config.sessions.idleTimeout / 1000,
   });
   const images = createImageRelay(hub, clock);
+  const launches = createLaunches({ hub, clock, view: () => replica.view, ended: metrics.launchEnded });
   const roster = createRoster({ selfId: config.server.id, present: () => log.present() });
   const leader = startLeading({
     candidate: shared ? formatPeer(self) : config.server.id,
@@ -198,6 +202,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     terminals,
     archive: config.logs.store === null ? null : createLogArchive(openLogObjects(config.logs.store, config.logs.s3)),
     images,
+    launches,
     history,
     clock,
     insight,
@@ -206,6 +211,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const authenticator = createAuthenticator(config.api.auth);
   const guard = createAgentGuard(config.api.auth.kind === "none" ? null : authenticator);
+  let apiUrl = "";
   const context: ConnectContext = {
     view: () => replica.view,
     propose: (command) => plane.propose(command),
@@ -216,6 +222,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     heartbeatIntervalMs: config.nodeAgent.heartbeatInterval,
     stranger: guard.stranger,
     imagesAnswered: images.answered,
+    apiUrl: () => apiUrl,
+    jobToken: createJobToken(config.api.auth, () => clock.now()),
   };
   const api = await startApi({
     plane,
@@ -224,7 +232,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     metrics,
     authenticator,
     extraGrpcServices: [
-      guard.guarded(agentService({ context, leader, line, logs, terminals })),
+      guard.guarded(agentService({ context, leader, line, logs, terminals, launches })),
       ...(shared
         ? [
             peerService({
@@ -233,6 +241,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
               hub,
               logs,
               terminals,
+              launches,
               images,
               history,
               standing,
@@ -243,6 +252,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         : []),
     ],
   });
+  apiUrl = apiUrlOf(api.restAddress, self.address);
 
   return {
     rest: api.restAddress,

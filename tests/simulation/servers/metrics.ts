@@ -25,6 +25,7 @@ export const noMetrics: Metrics = {
   terminalsOpen: ignore,
   output: ignore,
   backup: ignore,
+  launchEnded: ignore,
   onScrape: ignore,
   render: async () => "",
   contentType: "text/plain",

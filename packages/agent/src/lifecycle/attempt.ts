@@ -24,6 +24,8 @@ export interface Order {
   readonly nodeIndex: number;
   readonly tasksPerNode: number;
   readonly slurmEnv: boolean;
+  /** For programs of the job that call the API; "" or absent: none. */
+  readonly apiToken?: string;
   /** Nothing else may be on the node while this attempt is. */
   readonly exclusive: boolean;
   /** When this agent got it, never the same for two: who waits for the node begins in this order. */

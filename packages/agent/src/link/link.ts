@@ -23,7 +23,8 @@ export interface LinkOptions {
   readonly log: Logger;
   hello(): pb.Hello;
   heartbeat(): Omit<MessageInitShape<typeof pb.HeartbeatSchema>, "$typeName" | "sequence">;
-  welcomed(): void;
+  /** `client` is the channel to the server that welcomes. */
+  welcomed(client: Client, welcome: pb.Welcome): void;
   /** An order other than the greeting; `client` is the channel it came by. */
   order(message: pb.ServerMessage["message"], client: Client): void;
 }
@@ -91,7 +92,7 @@ export function openLink(options: LinkOptions): Link {
     leaveWheel();
     leaveWheel = options.wheel.join(Math.max(MIN_HEARTBEAT_MS, welcome.heartbeatIntervalMs), beat);
     beat();
-    options.welcomed();
+    options.welcomed(dialer.client(server, options.member), welcome);
   }
 
   function beat(): void {

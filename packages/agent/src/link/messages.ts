@@ -28,6 +28,7 @@ export function orderOf(order: pb.RunOrder, arrivedAtMs: number): Order {
     nodeIndex: order.nodeIndex,
     tasksPerNode: order.tasksPerNode,
     slurmEnv: order.slurmEnv,
+    apiToken: order.apiToken,
     // A part of a node is stated with its limits.
     exclusive: order.limits === undefined,
     arrivedAtMs,

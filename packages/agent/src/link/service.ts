@@ -12,6 +12,7 @@ interface Call<Request, Response> {
 export const connectCall = callNamed<pb.AgentMessage, pb.ServerMessage>("Connect");
 export const sendLogsCall = callNamed<pb.AgentLogChunk, pb.SendLogsResponse>("SendLogs");
 export const serveTerminalCall = callNamed<pb.ServeTerminalRequest, pb.ServeTerminalResponse>("ServeTerminal");
+export const runTasksCall = callNamed<pb.TasksReport, pb.TasksOrder>("RunTasks");
 
 function callNamed<Request extends object, Response>(name: string): Call<Request, Response> {
   const method = serviceDefinition(pb.AgentService)[name];

@@ -3,6 +3,7 @@
 
 import type { End, Exit, Order, Stop } from "../lifecycle/attempt.ts";
 import type { Facts } from "../lifecycle/recover.ts";
+import type { AttemptRoom } from "../tasks/room.ts";
 
 export type StartResult =
   | { readonly kind: "started"; readonly atMs: number }
@@ -38,6 +39,8 @@ export interface Runtime {
   logFile(key: string, stream: "stdout" | "stderr"): Promise<string | null>;
   /** Where a terminal enters a running attempt, and the file by which it joins its group; null: nowhere. */
   firstProcess(key: string): Promise<{ readonly pid: number; readonly joinBy: string } | null>;
+  /** Where tasks of a running attempt can be started; null: there is no such attempt. Absent: nowhere. */
+  room?(key: string): Promise<AttemptRoom | null>;
   /** Lets go of everything without touching a workload. */
   close(): Promise<void>;
 }

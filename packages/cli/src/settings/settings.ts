@@ -50,7 +50,8 @@ export function resolveSettings({ flags, env, file, username, isTerminal }: Sett
   }
   return {
     url: checkUrl(url),
-    user: file.user ?? username,
+    // Inside a job: whoever submitted it, not the account it runs under.
+    user: given(env.LATTICE_USER) ?? file.user ?? username,
     tenant: flags.tenant ?? given(env.LATTICE_TENANT) ?? file.tenant,
     vcluster: flags.vcluster ?? given(env.LATTICE_VCLUSTER) ?? file.vcluster,
     uenv: file.uenv,

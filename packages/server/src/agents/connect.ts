@@ -32,6 +32,7 @@ import type { Logger } from "pino";
 import { type Clock, sleep } from "../clock.ts";
 import type { Proposal } from "../leader/sequencer.ts";
 import type { AgentHub, AgentSession, ServerMessageBody } from "./hub.ts";
+import type { JobToken } from "./job-token.ts";
 import { forgetOrder, orderOf, stopOrder } from "./orders.ts";
 
 /** Pause before a report is proposed again after the log refused it. */
@@ -49,6 +50,10 @@ export interface ConnectContext {
   readonly stranger: (call: object, node: string) => string | null;
   /** Whoever asked the agent about images. */
   readonly imagesAnswered?: (node: NodeId, answer: pb.ImageAnswer) => void;
+  /** Where programs inside a job reach the API. */
+  readonly apiUrl?: () => string;
+  /** The identity that a job is given; absent: none. */
+  readonly jobToken?: JobToken;
 }
 
 /** What is needed of the server's end of the stream. */
@@ -65,7 +70,12 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
   const gone = new AbortController();
 
   const send = (message: ServerMessageBody) => {
-    if (!gone.signal.aborted) call.write(create(pb.ServerMessageSchema, { message }));
+    if (!gone.signal.aborted) call.write(create(pb.ServerMessageSchema, { message: withIdentity(message) }));
+  };
+  /** A token is made when an order leaves, and is in no log. */
+  const withIdentity = (message: ServerMessageBody): ServerMessageBody => {
+    if (message.case !== "run" || context.jobToken === undefined) return message;
+    return { case: "run", value: { ...message.value, apiToken: context.jobToken(message.value) } };
   };
   const leave = () => {
     if (gone.signal.aborted) return;
@@ -137,6 +147,7 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
         protocolVersion: protocol.version,
         serverVersion: context.serverVersion,
         heartbeatIntervalMs: context.heartbeatIntervalMs,
+        apiUrl: context.apiUrl?.() ?? "",
       }),
     });
     const rebooted = before !== undefined && before.bootId !== command.bootId;

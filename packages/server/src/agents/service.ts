@@ -11,8 +11,9 @@ import {
 import { pb, serviceDefinition } from "@lattice/wire";
 import type { GrpcService } from "../api/index.ts";
 import type { Leader } from "../leader/lead.ts";
-import { relayConnect, relaySendLogs, relayServeTerminal } from "../peers/agents.ts";
+import { relayConnect, relayRunTasks, relaySendLogs, relayServeTerminal } from "../peers/agents.ts";
 import type { LeaderLine } from "../peers/line.ts";
+import type { Launches, RunTasksCall } from "../tasks/launches.ts";
 import type { ServeTerminalCall, TerminalRelay } from "../terminals/relay.ts";
 import { type ConnectCall, type ConnectContext, handleConnect } from "./connect.ts";
 import type { LogRelay } from "./logs.ts";
@@ -24,11 +25,12 @@ export interface AgentServiceParts {
   readonly line: LeaderLine;
   readonly logs: LogRelay;
   readonly terminals: TerminalRelay;
+  readonly launches: Launches;
 }
 
 type ConnectStream = ServerDuplexStream<pb.AgentMessage, pb.ServerMessage>;
 
-export function agentService({ context, leader, line, logs, terminals }: AgentServiceParts): GrpcService {
+export function agentService({ context, leader, line, logs, terminals, launches }: AgentServiceParts): GrpcService {
   const leads = () => leader.sequencer() !== null;
   const room = createWaitingRoom({ clock: context.clock, open: () => leads() || leaderAnswers(line) });
 
@@ -70,6 +72,11 @@ export function agentService({ context, leader, line, logs, terminals }: AgentSe
         const peer = leads() ? null : line.client();
         if (peer === null) terminals.receive(call);
         else relayServeTerminal(peer, call);
+      },
+      runTasks(call: RunTasksCall) {
+        const peer = leads() ? null : line.client();
+        if (peer === null) launches.receive(call, (node) => context.stranger(call, node));
+        else relayRunTasks(peer, call);
       },
     },
   };

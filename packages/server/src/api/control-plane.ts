@@ -80,6 +80,13 @@ export interface HistoryQuery {
   readonly limit: number;
 }
 
+/** Tasks in running allocations; the leader's, whichever server is asked. */
+export interface TaskPlane {
+  /** Lasts until the launch has ended; the signal ends it. */
+  launch(request: pb.LaunchTasksRequest, signal: AbortSignal): AsyncIterable<pb.LaunchTasksResponse>;
+  input(request: pb.SendTaskInputRequest): Promise<void>;
+}
+
 export interface ControlPlane {
   readonly serverId: string;
   readonly version: string;
@@ -111,6 +118,7 @@ export interface ControlPlane {
   ): AsyncIterable<pb.AttachResponse>;
   /** Asks a node's agent about images. Throws ProblemError `node_unreachable` likewise. */
   askImages(node: NodeId, ask: ImageAsk, signal: AbortSignal): Promise<pb.ImageAnswer>;
+  readonly tasks: TaskPlane;
   /** Finished allocations that have left the live state. */
   archived(id: AllocationId): Promise<Allocation | null>;
   archive(query: HistoryQuery): Promise<readonly Allocation[]>;

@@ -11,6 +11,7 @@ export const SERVICES = [
   pb.DagService,
   pb.SessionService,
   pb.NodeService,
+  pb.TaskService,
   pb.AdminService,
   pb.ImageService,
 ] as const;
@@ -51,6 +52,7 @@ export type HandlerTable = TableOf<"AllocationService", typeof pb.AllocationServ
   TableOf<"SessionService", typeof pb.SessionService> &
   TableOf<"DagService", typeof pb.DagService> &
   TableOf<"NodeService", typeof pb.NodeService> &
+  TableOf<"TaskService", typeof pb.TaskService> &
   TableOf<"AdminService", typeof pb.AdminService> &
   TableOf<"ImageService", typeof pb.ImageService>;
 

@@ -28,6 +28,8 @@ export interface Metrics extends SchedulingMetrics {
   leading(leads: boolean): void;
   /** A scheduled backup; when it was written, its size and time. */
   backup(result: "written" | "failed", written: { readonly bytes: number; readonly atMs: number } | null): void;
+  /** A launch of tasks is over. */
+  launchEnded(result: "completed" | "failed", tasks: number): void;
   /** Called before every scrape. */
   onScrape(collect: () => void): void;
   render(): Promise<string>;
@@ -70,6 +72,10 @@ export function createMetrics(): Metrics {
       if (written === null) return;
       m.backupBytes.set(written.bytes);
       m.backupTime.set(written.atMs / 1000);
+    },
+    launchEnded(result, tasks) {
+      m.launches.inc({ result });
+      m.launchedTasks.inc(tasks);
     },
     onScrape: (collect) => void collectors.push(collect),
     render() {
@@ -127,6 +133,8 @@ function defineMetrics(registry: Registry) {
       [],
     ),
     terminals: gauge("lattice_terminals_open", "Terminals that pass through this server to nodes.", []),
+    launches: counter("lattice_task_launches_total", "Launches of tasks, by how they ended.", ["result"]),
+    launchedTasks: counter("lattice_tasks_launched_total", "Tasks of all launches that have ended.", []),
     agents: gauge("lattice_agents_connected", "Agents with an open stream.", []),
   };
 }

@@ -25,10 +25,15 @@ export const relayServeTerminal = (
   call: ServerDuplexStream<pb.ServeTerminalRequest, pb.ServeTerminalResponse>,
 ): void => relayBothWays(peer, "ServeTerminal", call);
 
+/** The tasks of one launch on that agent's node. Why the leader ended it matters to the agent. */
+export const relayRunTasks = (peer: PeerClient, call: ServerDuplexStream<pb.TasksReport, pb.TasksOrder>): void =>
+  relayBothWays(peer, "RunTasks", call, (error) => call.emit("error", error));
+
 function relayBothWays<Up extends Message, Down extends Message>(
   peer: PeerClient,
-  name: "Connect" | "ServeTerminal",
+  name: "Connect" | "ServeTerminal" | "RunTasks",
   call: ServerDuplexStream<Up, Down>,
+  onError: (error: Error) => void = () => undefined,
 ): void {
   const { path, requestSerialize, responseDeserialize } = methodOf(name);
   const onward = peer.channel.makeBidiStreamRequest(
@@ -56,7 +61,10 @@ function relayBothWays<Up extends Message, Down extends Message>(
     if (!over && !call.write(message)) pause(onward, call);
   });
   onward.on("end", end);
-  onward.on("error", end);
+  onward.on("error", (error) => {
+    if (!over) onError(error);
+    end();
+  });
 }
 
 export function relaySendLogs(
@@ -103,7 +111,7 @@ function pause(
   (sink as NodeJS.EventEmitter).once("drain", () => source.resume());
 }
 
-function methodOf(name: "Connect" | "SendLogs" | "ServeTerminal") {
+function methodOf(name: "Connect" | "SendLogs" | "ServeTerminal" | "RunTasks") {
   const method = METHODS[name];
   if (method === undefined) throw new Error(`the contract with agents has no ${name}`);
   return method;

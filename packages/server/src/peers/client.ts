@@ -29,6 +29,9 @@ export interface PeerClient {
   readonly token: string;
   propose(command: Command): Promise<{ readonly outcome: Outcome; readonly index: LogIndex }>;
   logs(query: LogsQuery, signal: AbortSignal): AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
+  /** Starts tasks through the leader; the signal ends them. */
+  launch(request: pb.LaunchTasksRequest, signal: AbortSignal): AsyncIterable<pb.LaunchTasksResponse>;
+  taskInput(request: pb.SendTaskInputRequest): Promise<void>;
   liveness(): Promise<readonly pb.NodeLiveness[]>;
   standing(timeoutMs: number): Promise<pb.GetStandingResponse>;
   /** Resolves when that server leads no more; it says so when it did not lead. */
@@ -80,6 +83,12 @@ export function connectPeer({ address, token }: PeerName): PeerClient {
     async *logs(query, signal) {
       yield* relayedLogs({ channel, proof }, query, signal);
     },
+    async *launch(request, signal) {
+      yield* relayedLaunch({ channel, proof }, request, signal);
+    },
+    async taskInput(request) {
+      await unary({ channel, proof }, "RelayTaskInput", create(pb.RelayInputRequestSchema, { request }));
+    },
     standing: async (timeoutMs) =>
       (await unary(
         { channel, proof },
@@ -127,7 +136,9 @@ type MethodName =
   | "RelayLogs"
   | "ReadHistory"
   | "Consult"
-  | "AskImages";
+  | "AskImages"
+  | "RelayLaunch"
+  | "RelayTaskInput";
 
 function methodOf(name: MethodName) {
   const method = METHODS[name];
@@ -179,6 +190,22 @@ async function* relayedLogs({ channel, proof }: Line, query: LogsQuery, signal: 
     for await (const chunk of call as AsyncIterable<pb.RelayLogsResponse>) {
       yield { data: chunk.data, offset: Number(chunk.offset) };
     }
+  } catch (error) {
+    if (!signal.aborted) askedOfAnEarlierLife(asProblem(error as ServiceError));
+  } finally {
+    signal.removeEventListener("abort", stop);
+    call.cancel();
+  }
+}
+
+async function* relayedLaunch({ channel, proof }: Line, request: pb.LaunchTasksRequest, signal: AbortSignal) {
+  const { path, requestSerialize, responseDeserialize } = methodOf("RelayLaunch");
+  const relayed = create(pb.RelayLaunchRequestSchema, { request });
+  const call = channel.makeServerStreamRequest(path, requestSerialize, responseDeserialize, relayed, proof);
+  const stop = () => call.cancel();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    yield* call as AsyncIterable<pb.LaunchTasksResponse>;
   } catch (error) {
     if (!signal.aborted) askedOfAnEarlierLife(asProblem(error as ServiceError));
   } finally {

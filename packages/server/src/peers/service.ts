@@ -2,7 +2,13 @@
 // leads is told so and finds the new one; nothing is passed on twice.
 
 import { create } from "@bufbuild/protobuf";
-import type { handleServerStreamingCall, handleUnaryCall, Metadata, UntypedServiceImplementation } from "@grpc/grpc-js";
+import type {
+  handleServerStreamingCall,
+  handleUnaryCall,
+  Metadata,
+  ServerWritableStream,
+  UntypedServiceImplementation,
+} from "@grpc/grpc-js";
 import { attempt, type Command, type NodeId, parseAllocationId } from "@lattice/core";
 import { logStreamFromProto, ProblemError, pb, problemOf, serviceDefinition } from "@lattice/wire";
 import type { AgentHub } from "../agents/hub.ts";
@@ -14,6 +20,7 @@ import type { History } from "../history/index.ts";
 import type { Insight, Question } from "../insight/index.ts";
 import type { Leader } from "../leader/lead.ts";
 import type { Replica } from "../replica/replica.ts";
+import type { Launches } from "../tasks/launches.ts";
 import type { TerminalRelay } from "../terminals/relay.ts";
 import { answerRelayedTerminal, type RelayAttachCall } from "../terminals/relayed.ts";
 import { PEER_TOKEN_HEADER } from "./address.ts";
@@ -27,6 +34,7 @@ export interface PeerServiceParts {
   readonly logs: LogRelay;
   readonly terminals: TerminalRelay;
   readonly images: ImageRelay;
+  readonly launches: Launches;
   readonly history: History;
   readonly standing: StandingParts;
   readonly insight: Insight;
@@ -41,6 +49,8 @@ export function peerService(parts: PeerServiceParts): GrpcService {
     stepDown: stepDown(parts),
     getLiveness: liveness(parts),
     relayLogs: relayLogs(parts),
+    relayLaunch: relayLaunch(parts),
+    relayTaskInput: relayTaskInput(parts),
     readHistory: readHistory(parts),
     consult: consult(parts),
     relayAttach: relayAttach(parts),
@@ -147,18 +157,53 @@ const relayLogs =
       },
       gone.signal,
     );
-    void pump(call, source, gone.signal);
+    void pump(call, logChunks(source), gone.signal);
   };
 
-async function pump(
-  call: LogsCall,
+const relayLaunch =
+  ({
+    leader,
+    launches,
+    token,
+  }: PeerServiceParts): handleServerStreamingCall<pb.RelayLaunchRequest, pb.LaunchTasksResponse> =>
+  (call) => {
+    if (!proves(call.metadata, token)) return refuseStream(call, stranger());
+    if (leader.sequencer() === null) return refuseStream(call, notLeading());
+    const gone = new AbortController();
+    call.on("cancelled", () => gone.abort());
+    call.on("close", () => gone.abort());
+    const request = call.request.request ?? create(pb.LaunchTasksRequestSchema);
+    void pump(call, launches.launch(request, gone.signal), gone.signal);
+  };
+
+const relayTaskInput =
+  ({ launches, token }: PeerServiceParts): handleUnaryCall<pb.RelayInputRequest, pb.SendTaskInputResponse> =>
+  (call, reply) => {
+    if (!proves(call.metadata, token)) return reply(statusOf(stranger().problem));
+    try {
+      launches.input(call.request.request ?? create(pb.SendTaskInputRequestSchema));
+      reply(null, create(pb.SendTaskInputResponseSchema));
+    } catch (error) {
+      reply(statusOf(problemOf(error)));
+    }
+  };
+
+async function* logChunks(
   source: AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>,
+): AsyncGenerator<pb.RelayLogsResponse> {
+  for await (const { data, offset } of source)
+    yield create(pb.RelayLogsResponseSchema, { data, offset: String(offset) });
+}
+
+async function pump<Answer>(
+  call: ServerWritableStream<unknown, Answer>,
+  source: AsyncIterable<Answer>,
   gone: AbortSignal,
 ): Promise<void> {
   try {
-    for await (const { data, offset } of source) {
+    for await (const answer of source) {
       if (gone.aborted) return;
-      if (call.write(create(pb.RelayLogsResponseSchema, { data, offset: String(offset) }))) continue;
+      if (call.write(answer)) continue;
       await new Promise<void>((resolve) => {
         call.once("drain", resolve);
         gone.addEventListener("abort", () => resolve(), { once: true });
@@ -197,9 +242,7 @@ const relayAttach =
     );
   };
 
-type LogsCall = Parameters<handleServerStreamingCall<pb.RelayLogsRequest, pb.RelayLogsResponse>>[0];
-
-function refuseStream(call: LogsCall | HistoryCall | RelayAttachCall, error: unknown): void {
+function refuseStream(call: { emit(event: "error", error: Error): boolean }, error: unknown): void {
   const status = statusOf(problemOf(error));
   call.emit("error", Object.assign(new Error(status.details), status));
 }

@@ -48,6 +48,7 @@ const CHANGES = [
   "DagService.CancelDag",
 ];
 const LOGS = ["AllocationService.GetLogs", "AllocationService.StreamLogs"];
+const TASKS = ["TaskService.LaunchTasks", "TaskService.SendTaskInput"];
 const DRAINS = ["NodeService.DrainNode", "NodeService.UndrainNode"];
 const DISABLES = ["NodeService.DisableNode", "NodeService.EnableNode", "ImageService.EvictImage"];
 const TENANTS = ["AdminService.CreateTenant", "AdminService.UpdateTenant"];
@@ -78,7 +79,7 @@ function expected(role: Role, rpc: string): [boolean, boolean, boolean, boolean]
   const everything: [boolean, boolean, boolean, boolean] = [true, true, true, true];
   const widely = role === "Operator" || role === "ReadOnly";
   if (SEES.includes(rpc) || READS_TENANT.includes(rpc)) return widely ? everything : tenantOnly;
-  if (CHANGES.includes(rpc) || LOGS.includes(rpc)) {
+  if (CHANGES.includes(rpc) || LOGS.includes(rpc) || TASKS.includes(rpc)) {
     if (role === "ReadOnly") return nothing;
     return role === "TenantAdmin" ? tenantOnly : ownOnly;
   }

@@ -162,6 +162,7 @@ export function memoryPlane(): MemoryPlane {
         images: [{ name: "prgenv-gnu/24.11:v1", digest: `sha256:${"0".repeat(64)}`, sizeBytes: 1024 }],
         ...(ask.case === "evict" ? { error: "the image is in use" } : null),
       }),
+    tasks: { launch: noTasks, input: async () => undefined },
     archived: async (id) => archiveRecords.find((record) => record.id === id) ?? null,
     archive: async (query) => archived(archiveRecords, query),
     logStatus: () => ({
@@ -304,3 +305,5 @@ function archived(records: readonly Allocation[], query: HistoryQuery): Allocati
     .sort((a, b) => Number(b.id) - Number(a.id))
     .slice(0, query.limit);
 }
+
+async function* noTasks(): AsyncGenerator<never> {}

@@ -127,6 +127,7 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
   ),
   unknown_dag: entry(404, GRPC.notFound, EXIT.unknown, "No such DAG", "List DAGs with `lattice dag list`."),
   unknown_node: entry(404, GRPC.notFound, EXIT.unknown, "No such node", "List nodes with `lattice nodes`."),
+  unknown_launch: entry(404, GRPC.notFound, EXIT.unknown, "No such launch", "Start one with `lattice launch`."),
   unknown_tenant: entry(
     404,
     GRPC.notFound,

@@ -9,6 +9,7 @@ import { AllocationService } from "../../gen/lattice/v1/allocations_pb.ts";
 import { DagService } from "../../gen/lattice/v1/dags_pb.ts";
 import { ImageService } from "../../gen/lattice/v1/images_pb.ts";
 import { NodeService } from "../../gen/lattice/v1/nodes_pb.ts";
+import { TaskService } from "../../gen/lattice/v1/tasks_pb.ts";
 import { SessionService } from "../../gen/lattice/v1/terminal_pb.ts";
 
 export type HttpMethod = "GET" | "PUT" | "POST" | "DELETE" | "PATCH";
@@ -37,6 +38,7 @@ export const REST_SERVICES: readonly DescService[] = [
   DagService,
   SessionService,
   NodeService,
+  TaskService,
   AdminService,
   ImageService,
 ];

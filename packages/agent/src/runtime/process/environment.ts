@@ -2,7 +2,11 @@
 // Lattice says about the allocation, under its own names and, when asked for, under Slurm's.
 // Lattice's names come last, so that a submission cannot pretend to be another allocation.
 
+import { join } from "node:path";
 import type { Order } from "../../lifecycle/attempt.ts";
+
+/** Beside the order: the nodes of the job, as Hydra reads them. */
+export const HOST_FILE = "hosts";
 
 /** Carried by every process of an attempt: how those that left the process group are found. */
 export const MARKER = "LATTICE_ATTEMPT_DIR";
@@ -12,11 +16,14 @@ export interface Surroundings {
   readonly attemptDir: string;
   /** The agent's own environment. */
   readonly base: Readonly<Record<string, string | undefined>>;
+  /** Said unless the submission says otherwise; its PATH is added behind. */
+  readonly offered?: Readonly<Record<string, string>>;
 }
 
 export function environment(order: Order, around: Surroundings): Record<string, string> {
   return {
-    ...inherited(around.base),
+    ...withOffered(inherited(around.base), around.offered ?? {}),
+    ...(order.apiToken === undefined || order.apiToken === "" ? {} : { LATTICE_TOKEN: order.apiToken }),
     ...order.variables,
     ...latticeNames(order, around),
     ...(order.slurmEnv ? slurmNames(order, around.nodeId) : {}),
@@ -36,6 +43,13 @@ function inherited(base: Surroundings["base"]): Record<string, string> {
   return kept;
 }
 
+function withOffered(
+  base: Readonly<Record<string, string>>,
+  { PATH, ...offered }: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return { ...base, ...offered, ...(PATH === undefined ? {} : { PATH: `${base.PATH ?? DEFAULT_PATH}:${PATH}` }) };
+}
+
 function latticeNames(order: Order, around: Surroundings): Record<string, string> {
   const [parent, index] = order.allocationId.split("_");
   return {
@@ -51,6 +65,7 @@ function latticeNames(order: Order, around: Surroundings): Record<string, string
     LATTICE_TENANT: order.tenant,
     LATTICE_USER: order.user,
     LATTICE_VCLUSTER: order.vcluster,
+    HYDRA_HOST_FILE: join(around.attemptDir, HOST_FILE),
     ...(index === undefined ? {} : { LATTICE_TASK_GROUP_ID: parent ?? "", LATTICE_TASK_INDEX: index }),
   };
 }

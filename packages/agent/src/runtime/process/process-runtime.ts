@@ -13,10 +13,11 @@ import { isUsersOwn, readGpus, readHeld } from "../../prologue/held.ts";
 import type { Prepared, PrologueParts } from "../../prologue/parts.ts";
 import { runPrologue } from "../../prologue/prologue.ts";
 import { PrologueError } from "../../prologue/prologue-error.ts";
+import { hostFile } from "../../tasks/offered.ts";
 import type { AttemptPlace, Isolation } from "../isolation/isolation.ts";
 import type { LimitGroups } from "../isolation/limit-groups.ts";
 import type { Runtime, RuntimeListener, StartResult } from "../runtime.ts";
-import { environment } from "./environment.ts";
+import { environment, HOST_FILE, type Surroundings } from "./environment.ts";
 import { readAttempt, readInitPid, readPid, rewriteOrder, writeEnd, writeOrder, writeStop } from "./files.ts";
 import { findWrapperOf, isWrapper, watchAdopted } from "./reattach.ts";
 import { RETENTION, type RetentionLimits, retention } from "./retention.ts";
@@ -34,6 +35,8 @@ export interface ProcessRuntimeOptions {
   readonly log: Logger;
   readonly listener: RuntimeListener;
   readonly retention?: RetentionLimits;
+  /** Variables that every job finds unless it sets them itself. */
+  readonly offered?: () => Readonly<Record<string, string>>;
 }
 
 type NotLaunched = Extract<StartResult, { readonly kind: "not_launched" }>;
@@ -58,6 +61,12 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
   const kept = retention(endedDir, options.retention ?? RETENTION, (key) => listener.dropped(key));
   const watch = watchAdopted((key, exit) => void tellExit(key, exit));
 
+  const surroundingsOf = (attemptDir: string): Surroundings => ({
+    nodeId,
+    attemptDir,
+    base: process.env,
+    offered: options.offered?.() ?? {},
+  });
   const dirOf = (key: string): string => join(attemptsDir, key);
   const placeOf = (key: string): AttemptPlace => ({
     key,
@@ -109,7 +118,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     preparing.set(key, abort);
     const signal = AbortSignal.any([abort.signal, closing.signal]);
     try {
-      const base = environment(order, { nodeId, attemptDir: dir, base: process.env });
+      const base = environment(order, surroundingsOf(dir));
       return await runPrologue(prologue, { key, dir, order, environment: base }, signal);
     } catch (error) {
       const { message } = error as Error;
@@ -166,6 +175,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
       // Acknowledged in an earlier life of this agent: it must not run a second time.
       if (kept.has(key)) return { kind: "not_launched", message: "this attempt has ended on this node before" };
       const [joinBy] = await Promise.all([joinFiles(key, order), writeOrder(dir, order, bootId)]);
+      await writeFile(join(dir, HOST_FILE), hostFile(order.nodes, order.tasksPerNode));
       const ready = await makeReady(key, order);
       if ("kind" in ready) return ready;
       const result = await launch({ dir, wrapper, joinBy, order, umask: prologue.umask, ...ready });
@@ -222,6 +232,13 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
       const pid = (await readInitPid(dirOf(key))) ?? leader;
       if (!(await isUsersOwn(dirOf(key), pid))) return null;
       return { pid, joinBy: await isolation.prepare(placeOf(key)) };
+    },
+
+    async room(key) {
+      const dir = dirOf(key);
+      const { order } = await readAttempt(dir);
+      if (order === null) return null;
+      return { dir, order, joinBy: await joinFiles(key, order) };
     },
 
     async close() {

@@ -65,6 +65,8 @@ export const RULES = {
   "NodeService.UndrainNode": changeNodes,
   "NodeService.DisableNode": disableNodes,
   "NodeService.EnableNode": disableNodes,
+  "TaskService.LaunchTasks": changeWork,
+  "TaskService.SendTaskInput": changeWork,
   "AdminService.CreateTenant": administer,
   "AdminService.GetTenant": seeTenant,
   "AdminService.ListTenants": seeTenant,

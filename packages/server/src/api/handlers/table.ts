@@ -14,6 +14,7 @@ import * as nodes from "./nodes.ts";
 import { plan } from "./plan.ts";
 import * as sessions from "./sessions.ts";
 import * as signals from "./signals.ts";
+import * as tasks from "./tasks.ts";
 import * as tenants from "./tenants.ts";
 import * as terminals from "./terminals.ts";
 import { getTimeline } from "./timeline.ts";
@@ -49,6 +50,8 @@ export const handlers: HandlerTable = {
   "NodeService.UndrainNode": nodes.undrainNode,
   "NodeService.DisableNode": nodes.disableNode,
   "NodeService.EnableNode": nodes.enableNode,
+  "TaskService.LaunchTasks": tasks.launchTasks,
+  "TaskService.SendTaskInput": tasks.sendTaskInput,
   "AdminService.CreateTenant": tenants.createTenant,
   "AdminService.GetTenant": tenants.getTenant,
   "AdminService.ListTenants": tenants.listTenants,

@@ -51,5 +51,8 @@ export const REQUEST_TIMEOUT_MS = 60_000;
 /** How long a stop waits for requests under way. */
 export const CLOSE_DEADLINE_MS = 5_000;
 
+/** How long a launch waits for an allocation that is about to run. */
+export const LAUNCH_WAIT_MS = 30_000;
+
 /** Pause before a log whose node went away is asked for again. */
 export const LOG_RETRY_MS = 500;

@@ -1,0 +1,79 @@
+// What this node offers to tasks, found once when the agent starts: a mount namespace with its own
+// /dev/shm, the network that libfabric should use, and the library that keeps old MPICH from
+// waiting for ever in MPI_Finalize. Each is tried or looked for, not assumed.
+
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { buildFinalizeShim } from "./finalize-shim.ts";
+import type { NodeFabric } from "./spec.ts";
+
+export interface Facilities {
+  readonly ownSharedMemory: boolean;
+  readonly shepherdProgram: string;
+  /** Folder with the programs that a job may call, `lattice` and its kin; "" when they are not installed. */
+  readonly programs: string;
+  fabric(): NodeFabric;
+}
+
+export async function findFacilities(dataDir: string): Promise<Facilities> {
+  const provider = fabricProvider((folder) => readOr(folder));
+  let preload = "";
+  // Takes a compiler a moment; a launch before that goes without.
+  void buildFinalizeShim(dataDir).then((path) => {
+    preload = path ?? "";
+  });
+  return {
+    ownSharedMemory: await mayMountSharedMemory(),
+    shepherdProgram: shepherdProgram(),
+    programs: programFolder(),
+    fabric: () => ({ provider, preload }),
+  };
+}
+
+export function fabricProvider(list: (folder: string) => readonly string[]): NodeFabric["provider"] {
+  if (list("/sys/class/cxi").length > 0) return "cxi";
+  return list("/sys/class/infiniband").length > 0 ? "verbs" : "tcp";
+}
+
+function readOr(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+const TRY = "mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm";
+const TRY_TIMEOUT_MS = 2_000;
+
+function mayMountSharedMemory(): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn("unshare", ["--mount", "--propagation", "slave", "--", "/bin/sh", "-c", TRY], {
+      stdio: "ignore",
+      timeout: TRY_TIMEOUT_MS,
+    });
+    child.once("error", () => resolve(false));
+    child.once("exit", (code) => resolve(code === 0));
+  });
+}
+
+/** Beside the bundled agent; from sources it is the bundle of the last build. */
+function shepherdProgram(): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const beside = join(here, SHEPHERD);
+  return existsSync(beside) ? beside : join(here, "..", "..", "dist", SHEPHERD);
+}
+
+const SHEPHERD = "lattice-shepherd.js";
+
+/** Where this agent was installed together with the other programs. */
+function programFolder(): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  for (let folder = here; folder !== dirname(folder); folder = dirname(folder)) {
+    const programs = join(folder, "node_modules", ".bin");
+    if (existsSync(join(programs, "lattice"))) return programs;
+  }
+  return "";
+}

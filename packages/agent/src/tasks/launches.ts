@@ -1,0 +1,164 @@
+// The launches of one node: started by order of a server, found again after a restart of the agent,
+// and opened again towards the server whenever the link is back. A launch belongs to a running
+// attempt and its processes are the attempt's: whatever ends that ends them as well.
+
+import { open, readdir, rm } from "node:fs/promises";
+import { connect } from "node:net";
+import { join } from "node:path";
+import type { Client } from "@grpc/grpc-js";
+import { pb } from "@lattice/wire";
+import type { Logger } from "pino";
+import { runTasksCall } from "../link/service.ts";
+import { type Bridge, bridge } from "./bridge.ts";
+import type { Facilities } from "./facilities.ts";
+import { helloMessage } from "./reports.ts";
+import type { TaskRoom } from "./room.ts";
+import { spares } from "./spares.ts";
+import { shepherdSpec } from "./spec.ts";
+import { LAUNCHES_FOLDER } from "./start-shepherd.ts";
+
+export interface LaunchesOptions {
+  readonly nodeId: string;
+  readonly log: Logger;
+  readonly facilities: Facilities;
+  /** Null: the attempt is not running here. */
+  readonly room: (key: string) => Promise<TaskRoom | null>;
+  readonly running: (key: string) => boolean;
+}
+
+export interface Launches {
+  start(key: string, order: pb.StartTasks, client: Client): Promise<void>;
+  /** Takes up the shepherds that an earlier life of this agent left running. */
+  recover(key: string): Promise<void>;
+  /** The link is back. */
+  connected(client: Client): void;
+  readonly size: number;
+  close(): void;
+}
+
+/** Each costs a process and its ranks. */
+export const MAX_LAUNCHES = 64;
+
+interface Live {
+  readonly key: string;
+  readonly bridge: Bridge;
+  /** Null: of an earlier life of the agent. */
+  readonly pid: number | null;
+}
+
+export function launches({ nodeId, log, facilities, room, running }: LaunchesOptions): Launches {
+  const live = new Map<string, Live>();
+  const ready = spares({ facilities, room, running, beside });
+  let client: Client | null = null;
+
+  /** A shepherd whose namespace is shared by what follows it in the same attempt. */
+  function beside(key: string): number | null {
+    return [...live.values()].find((other) => other.key === key && other.pid !== null)?.pid ?? null;
+  }
+
+  async function start(key: string, order: pb.StartTasks, to: Client): Promise<void> {
+    client = to;
+    const { launchId } = order;
+    if (live.has(launchId)) return;
+    const problem = await attempt(key, order, to).catch(
+      (error: Error) => `cannot start its shepherd: ${error.message}`,
+    );
+    if (problem === null) return;
+    log.warn({ attempt: key, launch: launchId, problem }, "tasks not started");
+    refuse(to, launchId, problem);
+  }
+
+  /** Null: it is started. */
+  async function attempt(key: string, order: pb.StartTasks, to: Client): Promise<string | null> {
+    // It becomes the name of a folder.
+    if (!/^[\w.-]{1,100}$/.test(order.launchId)) return "the launch has no proper name";
+    if (live.size >= MAX_LAUNCHES) return `there are ${MAX_LAUNCHES} launches on this node already`;
+    if (order.pmi === pb.PmiMode.PMIX) return "PMIx is not available on this node";
+    const place = running(key) ? await room(key) : null;
+    if (place === null) return "the allocation is not running on this node";
+    const spec = shepherdSpec(order, place, facilities.fabric(), order.pmi !== pb.PmiMode.NONE);
+    if (spec === null) return "the order names no tasks for this node";
+    const shepherd = await ready.take(key, place);
+    // Its end may have come meanwhile; the shepherd goes when its socket does.
+    if (!running(key)) {
+      shepherd.socket.destroy();
+      return "the allocation is not running on this node any more";
+    }
+    const link = joined(key, order.launchId, shepherd.socket, shepherd.pid);
+    link.say({ kind: "spec", spec });
+    link.open(to);
+    return null;
+  }
+
+  function joined(key: string, launchId: string, socket: Parameters<typeof bridge>[0]["socket"], pid: number | null) {
+    const made = bridge({
+      launchId,
+      nodeId,
+      socket,
+      found: pid === null,
+      over: () => {
+        live.delete(launchId);
+        // Whoever launches once launches again.
+        void ready.prepare(key);
+      },
+    });
+    live.set(launchId, { key, bridge: made, pid });
+    return made;
+  }
+
+  function refuse(to: Client, launchId: string, problem: string): void {
+    const { path, serialize, deserialize } = runTasksCall;
+    const call = to.makeBidiStreamRequest(path, serialize, deserialize);
+    call.on("error", () => undefined);
+    call.on("data", () => undefined);
+    call.write(helloMessage(launchId, nodeId, problem));
+    call.end();
+  }
+
+  async function recover(key: string): Promise<void> {
+    const place = await room(key);
+    if (place === null) return;
+    const folder = join(place.dir, LAUNCHES_FOLDER);
+    for (const name of await readdir(folder).catch(() => [])) {
+      const dir = join(folder, name);
+      const socket = await reach(dir);
+      if (socket === null) {
+        await rm(dir, { recursive: true, force: true });
+        continue;
+      }
+      log.info({ attempt: key, launch: name }, "found a launch of an earlier life");
+      const made = joined(key, name, socket, null);
+      if (client !== null) made.open(client);
+    }
+  }
+
+  return {
+    start,
+    recover,
+    connected(to) {
+      client = to;
+      for (const { bridge: link } of live.values()) link.open(to);
+    },
+    get size() {
+      return live.size;
+    },
+    close() {
+      ready.close();
+      for (const { bridge: link } of live.values()) link.close();
+      live.clear();
+    },
+  };
+}
+
+/** Null: nobody listens there. The folder is named by a descriptor, since a socket's address is short. */
+async function reach(dir: string): Promise<ReturnType<typeof connect> | null> {
+  const folder = await open(dir, "r").catch(() => null);
+  if (folder === null) return null;
+  const socket = connect(`/proc/self/fd/${folder.fd}/agent.sock`);
+  const reached = await new Promise<boolean>((resolve) => {
+    socket.once("connect", () => resolve(true));
+    socket.once("error", () => resolve(false));
+  });
+  await folder.close();
+  return reached ? socket : null;
+}

@@ -1,0 +1,54 @@
+// A shepherd's reports and a server's orders, from one form to the other. Nothing is decided here.
+
+import { create } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
+import type { NumberedReport, ShepherdOrder } from "./frames.ts";
+
+export function reportMessage({ number, report }: NumberedReport, node: string): pb.TasksReport {
+  const message = (body: pb.TasksReport["report"]): pb.TasksReport =>
+    create(pb.TasksReportSchema, { number, report: body });
+  switch (report.kind) {
+    case "output": {
+      const stream = report.stream === "stdout" ? pb.LogStream.STDOUT : pb.LogStream.STDERR;
+      const value = create(pb.TaskOutputSchema, { rank: report.rank, stream, data: report.data });
+      return message({ case: "output", value });
+    }
+    case "exit": {
+      const { rank, code: exitCode, signal, message: text } = report;
+      const value = create(pb.TaskEndSchema, { rank, node, exitCode, signal, message: text });
+      return message({ case: "taskEnd", value });
+    }
+    case "fence": {
+      const entries = report.entries.map(([key, value]) => create(pb.KeyValueSchema, { key, value }));
+      return message({ case: "fence", value: create(pb.TasksFenceSchema, { number: report.number, entries }) });
+    }
+    case "abort": {
+      const { rank, code: exitCode, message: text } = report;
+      return message({ case: "abort", value: create(pb.TasksAbortSchema, { rank, exitCode, message: text }) });
+    }
+    case "done":
+      return message({ case: "done", value: create(pb.TasksDoneSchema) });
+  }
+}
+
+export function helloMessage(launchId: string, nodeId: string, error: string): pb.TasksReport {
+  const value = create(pb.TasksHelloSchema, { launchId, nodeId, error });
+  return create(pb.TasksReportSchema, { report: { case: "hello", value } });
+}
+
+export function shepherdOrder({ order }: pb.TasksOrder): ShepherdOrder | null {
+  switch (order.case) {
+    case "taken":
+      return { kind: "taken", number: order.value.number };
+    case "fenceDone": {
+      const entries = order.value.entries.map(({ key, value }) => [key, value] as const);
+      return { kind: "fence_done", number: order.value.number, entries };
+    }
+    case "input":
+      return { kind: "input", data: order.value.data, end: order.value.end };
+    case "kill":
+      return { kind: "kill", reason: order.value.reason };
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,36 @@
+// Where the tasks of an attempt are started: beside the job, in its control groups and namespaces, as
+// its user, with what it was given. What a runtime knows of the attempt comes together here with what
+// can be read from its first process, so that every runtime is served alike.
+
+import type { Order } from "../lifecycle/attempt.ts";
+import { enter } from "../terminal/enter.ts";
+
+export interface AttemptRoom {
+  /** The attempt's own folder. */
+  readonly dir: string;
+  readonly order: Order;
+  /** Files by which a process joins the attempt's control groups, one on each line. */
+  readonly joinBy: string;
+}
+
+export interface TaskRoom extends AttemptRoom {
+  /** That of the job itself. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Command that enters the attempt's namespaces and becomes its user; empty: nothing to enter. */
+  readonly prefix: readonly string[];
+}
+
+/** Words that a terminal puts behind the prefix: a shell, its flag, its line. */
+const SHELL_WORDS = 3;
+
+/** Null: its first process is gone. */
+export async function enterRoom(room: AttemptRoom, firstProcess: number): Promise<TaskRoom | null> {
+  const entered = await enter({ pid: firstProcess, line: "", term: "" });
+  if (entered === null) return null;
+  // It is the terminal's, not the job's.
+  const { TERM: _, ...environment } = entered.environment;
+  return { ...room, environment, prefix: entered.command.slice(0, -SHELL_WORDS) };
+}
+
+/** Its files are not the node's: what is there cannot be seen from here. */
+export const hasOwnFiles = ({ prefix }: Pick<TaskRoom, "prefix">): boolean => prefix.includes("--mount");

@@ -1,0 +1,134 @@
+// The launch on this node as its shepherd sees it: starts the ranks, serves them PMI, passes on what
+// they write and how they end, and ends all of them when one fails. It talks to whoever is the agent
+// at the moment through `say`; it never looks at files or sockets of the agent itself.
+
+import type { ShepherdOrder, ShepherdReport, ShepherdSpec } from "../frames.ts";
+import { framing } from "../pmi/framing.ts";
+import { type PmiEffect, pmiServer } from "../pmi/server.ts";
+import { findObstacle } from "./obstacle.ts";
+import { type Rank, type RankEnd, startRank } from "./rank.ts";
+
+export interface LaunchOptions {
+  readonly spec: ShepherdSpec;
+  /** Path of setpriv, or "" where there is none. */
+  readonly setpriv: string;
+  readonly say: (report: ShepherdReport) => void;
+  /** Whether ranks may go on writing. */
+  readonly full: () => boolean;
+}
+
+export interface RunningLaunch {
+  take(order: ShepherdOrder): void;
+  /** There is room again for output. */
+  resume(): void;
+  done(): boolean;
+}
+
+/** Between SIGTERM and SIGKILL when a launch is ended before its time. */
+const KILL_AFTER_MS = 2_000;
+/** A rank that says abort ends by itself, with its own last words. */
+const ABORT_LINGER_MS = 200;
+const FAILED = 1;
+
+export function startLaunch({ spec, setpriv, say, full }: LaunchOptions): RunningLaunch {
+  const ranks = Array.from({ length: spec.tasks }, (_, n) => spec.firstRank + n);
+  const pmi = pmiServer({ jobId: spec.launchId, size: spec.size, ranks, mapping: spec.mapping });
+  const running = new Map<number, Rank>();
+  const aborted = new Set<number>();
+  let ending = false;
+  let over = false;
+  let fenceTimer: NodeJS.Timeout | null = null;
+
+  const obstacle = findObstacle(spec);
+  if (obstacle === null) for (const [local, rank] of ranks.entries()) start(local, rank);
+  else for (const rank of ranks) ended(rank, obstacle);
+
+  function start(local: number, rank: number): void {
+    const cut = framing();
+    const child = startRank(spec, local, setpriv, {
+      output(stream, data) {
+        say({ kind: "output", rank, stream, data });
+        if (full()) for (const one of running.values()) one.pause();
+      },
+      pmi(bytes) {
+        for (const framed of cut.push(bytes)) {
+          if (framed.kind === "message") perform(pmi.receive(rank, framed.version, framed.message));
+          else abort(rank, FAILED, `its PMI connection is broken: ${framed.detail}`);
+        }
+      },
+      ended: (end) => ended(rank, end),
+    });
+    running.set(rank, child);
+  }
+
+  function perform(effects: readonly PmiEffect[]): void {
+    for (const effect of effects) {
+      if (effect.kind === "reply") running.get(effect.rank)?.answer(effect.text);
+      else if (effect.kind === "abort") abort(effect.rank, effect.exitCode, effect.message);
+      else if (spec.spread) say({ kind: "fence", number: effect.number, entries: effect.entries });
+      else perform(pmi.fenceDone(effect.number, effect.entries));
+    }
+    watchFence();
+  }
+
+  /** Ranks that wait for others although nothing is computed yet must not wait for ever. */
+  function watchFence(): void {
+    if (!pmi.wiringUp()) {
+      if (fenceTimer !== null) clearTimeout(fenceTimer);
+      fenceTimer = null;
+      return;
+    }
+    fenceTimer ??= setTimeout(() => {
+      const seconds = spec.fenceTimeoutMs / 1000;
+      const missing = spec.tasks - pmi.waiting();
+      const whose = missing > 0 ? `${missing} of ${spec.tasks} ranks of this node` : "ranks of other nodes";
+      abort(spec.firstRank, FAILED, `PMI fence timeout: ${whose} did not come within ${seconds} s`);
+    }, spec.fenceTimeoutMs);
+  }
+
+  function abort(rank: number, code: number, message: string): void {
+    if (aborted.has(rank)) return;
+    aborted.add(rank);
+    say({ kind: "abort", rank, code, message });
+    setTimeout(end, ABORT_LINGER_MS);
+  }
+
+  function ended(rank: number, { code, signal, message }: RankEnd): void {
+    running.delete(rank);
+    const silent = code === 0 && !ending && pmi.unfinished(rank);
+    if (silent) say({ kind: "abort", rank, code: FAILED, message: "it ended without MPI_Finalize" });
+    say({ kind: "exit", rank, code, signal, message });
+    if (code !== 0 || silent) end();
+    if (running.size > 0) return;
+    if (fenceTimer !== null) clearTimeout(fenceTimer);
+    over = true;
+    say({ kind: "done" });
+  }
+
+  function end(): void {
+    if (ending) return;
+    ending = true;
+    signalAll("SIGTERM");
+    setTimeout(() => signalAll("SIGKILL"), KILL_AFTER_MS);
+  }
+
+  function signalAll(name: NodeJS.Signals): void {
+    for (const rank of running.values()) {
+      // One that is held back could not end.
+      rank.resume();
+      rank.signal(name);
+    }
+  }
+
+  return {
+    take(order) {
+      if (order.kind === "fence_done") perform(pmi.fenceDone(order.number, order.entries));
+      if (order.kind === "input") running.get(0)?.write(order.data, order.end);
+      if (order.kind === "kill") end();
+    },
+    resume() {
+      if (!full()) for (const rank of running.values()) rank.resume();
+    },
+    done: () => over,
+  };
+}

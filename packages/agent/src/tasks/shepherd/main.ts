@@ -1,0 +1,93 @@
+// The program that stands between an agent and the ranks of one launch on one node. It holds their
+// PMI sockets and their output, so that they live and die with it and not with the agent: when the
+// agent goes away it waits, on a socket in the launch's folder, for the next one. Node's start is
+// part of every launch, so this loads nothing but what is needed.
+//
+// Started with two arguments, the folder for launches of its attempt and the files by which it joins
+// the attempt's control groups, one on each line (or nothing). Descriptor 3 is the socket to the agent that started it; the
+// specification comes over it, at once or later: an agent may keep one of these ready.
+
+import { existsSync, mkdirSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, Socket } from "node:net";
+import { join } from "node:path";
+import { decodeOrder, encodeReport, frameReader, type ShepherdOrder, type ShepherdReport } from "../frames.ts";
+import { type RunningLaunch, startLaunch } from "./launch.ts";
+import { spool } from "./spool.ts";
+
+/** The descriptor of the agent that started this shepherd. */
+const FIRST_AGENT_FD = 3;
+/** How long the end of a launch is kept for an agent that is away. */
+const LAST_WORDS_MS = 60_000;
+const SETPRIV = ["/usr/bin/setpriv", "/bin/setpriv"];
+
+const [, , folder = ".", joinBy = ""] = process.argv;
+// The group is gone when the attempt is over: then this fails, and there is nothing to be started.
+for (const file of joinBy.split("\n")) if (file !== "") writeFileSync(file, String(process.pid));
+const unsaid = spool();
+let agent: Socket | null = null;
+let launch: RunningLaunch | null = null;
+let dir = folder;
+
+for (const name of ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const) {
+  // Meant for the ranks, which get it as well; their ends are still to be told.
+  process.on(name, () => undefined);
+}
+connect(new Socket({ fd: FIRST_AGENT_FD, readable: true, writable: true }));
+
+function connect(socket: Socket): void {
+  agent?.destroy();
+  agent = socket;
+  const read = frameReader((frame) => take(decodeOrder(frame)));
+  socket.on("data", read);
+  socket.on("error", () => undefined);
+  socket.on("close", () => {
+    if (agent === socket) agent = null;
+    if (launch === null) process.exit(1);
+  });
+  repeat();
+}
+
+function take(order: ShepherdOrder): void {
+  switch (order.kind) {
+    case "spec": {
+      const setpriv = SETPRIV.find((path) => existsSync(path)) ?? "";
+      launch = startLaunch({ spec: order.spec, setpriv, say, full: unsaid.full });
+      dir = join(folder, order.spec.launchId);
+      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      listen();
+      return;
+    }
+    case "taken":
+      unsaid.confirm(order.number);
+      launch?.resume();
+      if (launch?.done() === true && unsaid.unconfirmed().length === 0) leave();
+      return;
+    case "again":
+      repeat();
+      return;
+    default:
+      launch?.take(order);
+  }
+}
+
+function say(report: ShepherdReport): void {
+  const numbered = unsaid.add(report);
+  agent?.write(encodeReport(numbered));
+  if (report.kind === "done") setTimeout(leave, LAST_WORDS_MS).unref();
+}
+
+function repeat(): void {
+  for (const numbered of unsaid.unconfirmed()) agent?.write(encodeReport(numbered));
+}
+
+/** The folder may lie deeper than the address of a socket may be long, so it is named by a descriptor. */
+function listen(): void {
+  const server = createServer(connect);
+  server.on("error", () => undefined);
+  server.listen(`/proc/self/fd/${openSync(dir, "r")}/agent.sock`);
+}
+
+function leave(): void {
+  rmSync(dir, { recursive: true, force: true });
+  process.exit(0);
+}

@@ -1,0 +1,41 @@
+// Why no rank could be started, found before trying: a program or a folder that is not there is then
+// named as such, with the exit code that a shell gives. What runs inside a container is not looked
+// for here.
+
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+import type { ShepherdSpec } from "../frames.ts";
+import type { RankEnd } from "./rank.ts";
+
+const NOT_FOUND = 127;
+const NOT_EXECUTABLE = 126;
+
+export function findObstacle(spec: ShepherdSpec): RankEnd | null {
+  if (spec.ownFiles) return null;
+  if (!existsSync(spec.workdir)) return because(NOT_EXECUTABLE, `the working directory ${spec.workdir} is not there`);
+  const program = spec.command[0] ?? "";
+  const places = placesOf(program, spec);
+  if (places.some(isExecutable)) return null;
+  const found = program.includes("/") && places.some((path) => existsSync(path));
+  return found
+    ? because(NOT_EXECUTABLE, `${program} cannot be executed`)
+    : because(NOT_FOUND, `command not found: ${program}`);
+}
+
+function placesOf(program: string, { environment, workdir }: ShepherdSpec): readonly string[] {
+  if (program === "") return [];
+  if (program.includes("/")) return [resolve(workdir, program)];
+  const folders = (environment.PATH ?? "").split(":");
+  return folders.map((folder) => (isAbsolute(folder) ? join(folder, program) : resolve(workdir, folder, program)));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+const because = (code: number, message: string): RankEnd => ({ code, signal: 0, message });

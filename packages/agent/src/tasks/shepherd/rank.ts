@@ -1,0 +1,145 @@
+// One rank as a child of the shepherd: its command with what it inherits, its output in pieces, and
+// its end once. The rank dies with the shepherd (the kernel sends it SIGKILL), and it leads a process
+// group of its own, so that whatever it started is signalled together with it.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { constants } from "node:os";
+import type { Duplex, Readable, Writable } from "node:stream";
+import type { ShepherdSpec } from "../frames.ts";
+import { PMI_FD, rankEnvironment } from "./rank-environment.ts";
+
+export interface RankEvents {
+  output(stream: "stdout" | "stderr", data: Buffer): void;
+  pmi(bytes: Buffer): void;
+  ended(end: RankEnd): void;
+}
+
+export interface RankEnd {
+  readonly code: number;
+  readonly signal: number;
+  readonly message: string;
+}
+
+export interface Rank {
+  /** Answers to PMI messages. */
+  answer(text: string): void;
+  write(data: Uint8Array, end: boolean): void;
+  signal(name: NodeJS.Signals): void;
+  pause(): void;
+  resume(): void;
+}
+
+const NOT_EXECUTABLE = 126;
+/** A process that a rank left behind may hold its output open for ever: silence this long is its end. */
+const OUTPUT_LINGER_MS = 500;
+
+export function startRank(spec: ShepherdSpec, localRank: number, setpriv: string, events: RankEvents): Rank {
+  const [program = "", ...args] = commandOf(spec, localRank, setpriv);
+  const child = spawn(program, args, {
+    cwd: spec.ownFiles ? "/" : spec.workdir,
+    env: rankEnvironment(spec, localRank),
+    detached: true,
+    // A pipe of Node's is a socket pair: what PMI needs.
+    stdio: [reads(spec, localRank) ? "pipe" : "ignore", "pipe", "pipe", ...(spec.pmi ? (["pipe"] as const) : [])],
+  });
+  const { stdout, stderr } = child;
+  const pmi = spec.pmi ? (child.stdio[PMI_FD] as Duplex | undefined) : undefined;
+  const flow: Flow = { paused: false, moved: false };
+  watchEnd(child, spec, events, flow);
+  for (const stream of [child.stdin, stdout, stderr, pmi]) stream?.on("error", () => undefined);
+  const pass = (stream: "stdout" | "stderr") => (data: Buffer) => {
+    flow.moved = true;
+    events.output(stream, data);
+  };
+  stdout?.on("data", pass("stdout"));
+  stderr?.on("data", pass("stderr"));
+  pmi?.on("data", (bytes: Buffer) => events.pmi(bytes));
+  const outputs: readonly (Readable | null)[] = [stdout, stderr];
+  return {
+    answer: (text) => pmi?.write(text, "latin1"),
+    write(data, end) {
+      const stdin: Writable | null = child.stdin;
+      if (data.length > 0) stdin?.write(data);
+      if (end) stdin?.end();
+    },
+    signal(name) {
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      try {
+        process.kill(-child.pid, name);
+      } catch {
+        // Gone meanwhile.
+      }
+    },
+    pause() {
+      flow.paused = true;
+      for (const stream of outputs) stream?.pause();
+    },
+    resume() {
+      flow.paused = false;
+      for (const stream of outputs) stream?.resume();
+    },
+  };
+}
+
+/** Whether output is being read: what is held back is not silence. */
+interface Flow {
+  paused: boolean;
+  moved: boolean;
+}
+
+const reads = (spec: ShepherdSpec, localRank: number): boolean =>
+  spec.firstRank + localRank === 0 && (spec.input || spec.pty !== null);
+
+function commandOf(spec: ShepherdSpec, localRank: number, setpriv: string): readonly string[] {
+  const guard = setpriv === "" ? [] : [setpriv, "--pdeathsig", "KILL", "--"];
+  const terminal = spec.pty !== null && spec.firstRank + localRank === 0;
+  const command = terminal ? inTerminal(spec.command, spec.pty) : spec.command;
+  // Becoming another user takes the guard off, so it comes last; a container need not have it at all.
+  return spec.ownFiles
+    ? [...guard, ...spec.prefix, ...inFolder(spec, command)]
+    : [...spec.prefix, ...guard, ...command];
+}
+
+/** A folder that is not there is not entered: the job's own is then kept. */
+const inFolder = ({ workdir }: ShepherdSpec, command: readonly string[]): readonly string[] => [
+  "/bin/sh",
+  "-c",
+  'cd "$0" 2>/dev/null; exec "$@"',
+  workdir,
+  ...command,
+];
+
+/** `script` gives a command a terminal and passes on what it reads and writes. */
+function inTerminal(command: readonly string[], size: { rows: number; columns: number }): readonly string[] {
+  const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
+  const sized = size.rows > 0 && size.columns > 0 ? `stty rows ${size.rows} cols ${size.columns}; ` : "";
+  return ["script", "--quiet", "--return", "--flush", "--command", `${sized}exec ${quoted}`, "/dev/null"];
+}
+
+/** Said once, when the rank is gone and its output is read. */
+function watchEnd(child: ChildProcess, spec: ShepherdSpec, events: RankEvents, flow: Flow): void {
+  let over = false;
+  let look: NodeJS.Timeout | undefined;
+  const end = (what: RankEnd): void => {
+    if (over) return;
+    over = true;
+    clearInterval(look);
+    events.ended(what);
+  };
+  child.once("error", (error: NodeJS.ErrnoException) => end(notStarted(error, spec)));
+  child.once("exit", (code, signal) => {
+    const number = signal === null ? 0 : constants.signals[signal];
+    const what = { code: code ?? 128 + number, signal: number, message: "" };
+    child.once("close", () => end(what));
+    look = setInterval(() => {
+      if (!flow.paused && !flow.moved) end(what);
+      flow.moved = false;
+    }, OUTPUT_LINGER_MS);
+  });
+}
+
+const notStarted = (error: Error, spec: ShepherdSpec): RankEnd => ({
+  code: NOT_EXECUTABLE,
+  signal: 0,
+  message: `cannot start ${spec.command[0] ?? ""}: ${error.message}`,
+});

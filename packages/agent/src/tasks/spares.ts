@@ -1,0 +1,66 @@
+// Shepherds that are started before they are needed, one for each attempt that launches: Node's own
+// start is a good part of what a small launch takes. The first launch of an attempt starts its
+// own; when it is over the next one is made ready. A spare belongs to its attempt's processes and
+// goes with them, and with the agent.
+
+import type { Facilities } from "./facilities.ts";
+import { hasOwnFiles, type TaskRoom } from "./room.ts";
+import { type StartedShepherd, startShepherd } from "./start-shepherd.ts";
+
+export interface SparesOptions {
+  readonly facilities: Facilities;
+  readonly room: (key: string) => Promise<TaskRoom | null>;
+  readonly running: (key: string) => boolean;
+  /** Whose namespace is to be shared; null: a new one. */
+  readonly beside: (key: string) => number | null;
+}
+
+export interface Spares {
+  /** The spare of this attempt when there is one, else a new one. */
+  take(key: string, room: TaskRoom): Promise<StartedShepherd>;
+  /** Never rejects: without a spare the next launch is only slower. */
+  prepare(key: string): Promise<void>;
+  close(): void;
+}
+
+export function spares({ facilities, room, running, beside }: SparesOptions): Spares {
+  const ready = new Map<string, StartedShepherd>();
+  const preparing = new Set<string>();
+
+  function start(key: string, place: TaskRoom): Promise<StartedShepherd> {
+    return startShepherd({
+      room: place,
+      program: facilities.shepherdProgram,
+      ownSharedMemory: facilities.ownSharedMemory && !hasOwnFiles(place),
+      beside: beside(key),
+    });
+  }
+
+  async function makeReady(key: string): Promise<void> {
+    const place = await room(key);
+    if (place === null || !running(key)) return;
+    const spare = await start(key, place);
+    ready.set(key, spare);
+    spare.socket.once("close", () => {
+      if (ready.get(key) === spare) ready.delete(key);
+    });
+  }
+
+  return {
+    async take(key, place) {
+      const spare = ready.get(key);
+      ready.delete(key);
+      return spare ?? (await start(key, place));
+    },
+    async prepare(key) {
+      if (ready.has(key) || preparing.has(key) || !running(key)) return;
+      preparing.add(key);
+      await makeReady(key).catch(() => undefined);
+      preparing.delete(key);
+    },
+    close() {
+      for (const { socket } of ready.values()) socket.destroy();
+      ready.clear();
+    },
+  };
+}

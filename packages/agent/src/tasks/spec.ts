@@ -1,0 +1,101 @@
+// From a server's order and the room of its attempt to what the shepherd needs: the environment that
+// all ranks share, and which of them are this node's. Pure.
+
+import type { pb } from "@lattice/wire";
+import type { ShepherdSpec } from "./frames.ts";
+import { processMapping } from "./pmi/mapping.ts";
+import { hasOwnFiles, type TaskRoom } from "./room.ts";
+
+export interface NodeFabric {
+  /** libfabric's name of the best network this node has. */
+  readonly provider: "cxi" | "verbs" | "tcp";
+  /** Library that ends the wait of old MPICH in MPI_Finalize, or "". */
+  readonly preload: string;
+}
+
+export const DEFAULT_FENCE_TIMEOUT_SECONDS = 60;
+
+export function shepherdSpec(
+  order: pb.StartTasks,
+  room: TaskRoom,
+  fabric: NodeFabric,
+  pmi: boolean,
+): ShepherdSpec | null {
+  const own = order.layout[order.nodeIndex];
+  if (own === undefined) return null;
+  const size = order.layout.reduce((sum, { tasks }) => sum + tasks, 0);
+  const seconds = order.fenceTimeoutSeconds > 0 ? order.fenceTimeoutSeconds : DEFAULT_FENCE_TIMEOUT_SECONDS;
+  return {
+    launchId: order.launchId,
+    size,
+    firstRank: own.firstRank,
+    tasks: own.tasks,
+    mapping: processMapping(order.layout.map(({ tasks }) => tasks)),
+    spread: order.layout.length > 1,
+    pmi,
+    command: order.command,
+    workdir: workdirOf(order, room),
+    ownFiles: hasOwnFiles(room),
+    environment: sharedEnvironment(order, room, fabric, size),
+    slurmEnv: room.order.slurmEnv,
+    prefix: room.prefix,
+    pty: order.pty ? { rows: order.rows, columns: order.columns } : null,
+    input: order.input,
+    fenceTimeoutMs: seconds * 1000,
+    preload: fabric.preload,
+  };
+}
+
+const workdirOf = (order: pb.StartTasks, room: TaskRoom): string => {
+  if (order.workdir !== "") return order.workdir;
+  return room.order.workdir === "" ? room.dir : room.order.workdir;
+};
+
+function sharedEnvironment(
+  order: pb.StartTasks,
+  room: TaskRoom,
+  fabric: NodeFabric,
+  size: number,
+): Record<string, string> {
+  const nodes = order.layout.map(({ node }) => node).join(",");
+  const count = String(order.layout.length);
+  return {
+    FI_PROVIDER: fabric.provider,
+    ...room.environment,
+    ...order.variables,
+    ...marked(room),
+    LATTICE_LAUNCH_ID: order.launchId,
+    LATTICE_ALLOC_ID: order.allocationId,
+    LATTICE_NODELIST: nodes,
+    LATTICE_NNODES: count,
+    LATTICE_NPROCS: String(size),
+    LATTICE_NODEID: String(order.nodeIndex),
+    ...(room.order.slurmEnv ? slurmNames(order, nodes, count) : {}),
+  };
+}
+
+/** By what the job carries, its tasks are found again too; a launch cannot take it off. */
+function marked({ environment }: TaskRoom): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name of KEPT) {
+    const value = environment[name];
+    if (value !== undefined) kept[name] = value;
+  }
+  return kept;
+}
+
+const KEPT = ["LATTICE_ATTEMPT_DIR", "LATTICE_ATTEMPT", "LATTICE_NODE", "LATTICE_USER", "LATTICE_TENANT"] as const;
+
+/** OpenMPI takes a process for one of Slurm's only when it has a step. */
+const slurmNames = (order: pb.StartTasks, nodes: string, count: string): Record<string, string> => {
+  const step = /\d+$/.exec(order.launchId)?.[0] ?? "0";
+  return {
+    SLURM_STEP_ID: step,
+    SLURM_STEPID: step,
+    SLURM_NODELIST: nodes,
+    SLURM_STEP_NODELIST: nodes,
+    SLURM_NNODES: count,
+    SLURM_STEP_NUM_NODES: count,
+    SLURM_NODEID: String(order.nodeIndex),
+  };
+};

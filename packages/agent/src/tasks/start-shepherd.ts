@@ -1,0 +1,61 @@
+// Starts a shepherd, away from the agent: in a session of its own, and in a mount namespace with its
+// own /dev/shm where the kernel lets us, so that the ranks of one job on one node share memory with
+// each other and with nobody else. Which launch it is for it learns later.
+
+import { spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import type { Socket } from "node:net";
+import { join } from "node:path";
+import type { TaskRoom } from "./room.ts";
+
+export interface ShepherdStart {
+  readonly room: TaskRoom;
+  /** The bundled program. */
+  readonly program: string;
+  readonly ownSharedMemory: boolean;
+  /** A process whose mount namespace is to be entered instead of making one. */
+  readonly beside: number | null;
+}
+
+export interface StartedShepherd {
+  readonly pid: number;
+  readonly socket: Socket;
+}
+
+export const LAUNCHES_FOLDER = "launches";
+const MOUNT_SHARED_MEMORY = 'mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm && exec "$@"';
+const SOCKET_FD = 3;
+
+export async function startShepherd(start: ShepherdStart): Promise<StartedShepherd> {
+  const { room } = start;
+  const folder = join(room.dir, LAUNCHES_FOLDER);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const errors = openSync(join(folder, "shepherd.log"), "a", 0o600);
+  try {
+    const [program = "", ...args] = [...entering(start), process.execPath, start.program, folder, room.joinBy];
+    const child = spawn(program, args, {
+      cwd: "/",
+      detached: true,
+      // Its own variables are those of the job, by which its processes are found again.
+      env: { ...room.environment },
+      stdio: ["ignore", errors, errors, "pipe"],
+    });
+    const failed = new Promise<never>((_, reject) => child.once("error", reject));
+    failed.catch(() => undefined);
+    child.unref();
+    const socket = child.stdio[SOCKET_FD] as unknown as Socket;
+    socket.on("error", () => undefined);
+    if (child.pid === undefined) return await failed;
+    return { pid: child.pid, socket };
+  } finally {
+    closeSync(errors);
+  }
+}
+
+/** Every step becomes the next by exec, so that the shepherd has the number that was started. */
+function entering({ ownSharedMemory, beside }: ShepherdStart): readonly string[] {
+  if (!ownSharedMemory) return [];
+  if (beside !== null) return ["nsenter", `--target=${beside}`, "--mount", "--"];
+  return ["unshare", "--mount", "--propagation", "slave", "--", "/bin/sh", "-c", MOUNT_SHARED_MEMORY, "sh"];
+}

@@ -1,0 +1,107 @@
+// The pieces of PMI on their own: spelling, cutting, aborting, and what makes a rank unfinished.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { framing, MAX_MESSAGE_BYTES } from "../../src/tasks/pmi/framing.ts";
+import { processMapping } from "../../src/tasks/pmi/mapping.ts";
+import { pmiServer } from "../../src/tasks/pmi/server.ts";
+import { formatPairs, LENGTH_BYTES, parseLine, parsePairs } from "../../src/tasks/pmi/words.ts";
+
+const said = (cmd: string, fields: Record<string, string> = {}) => ({ cmd, fields: new Map(Object.entries(fields)) });
+
+describe("spelling", () => {
+  test("any value comes through the pairs of PMI-2 as it was", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary-ascii" }), fc.string(), (value, tail) => {
+        const text = formatPairs("x", { key: "a", value }).slice(LENGTH_BYTES);
+        const parsed = parsePairs(text + tail.replaceAll(/[=;]/g, "\0"));
+        return parsed?.fields.get("value") === value && parsed.cmd === "x";
+      }),
+    );
+  });
+
+  test("a line without a command is none", () => {
+    expect(parseLine("key=value")).toBeNull();
+    expect(parsePairs("nonsense")).toBeNull();
+  });
+
+  test.each([
+    [[2, 2], "(vector,(0,2,2))"],
+    [[3, 2], "(vector,(0,1,3),(1,1,2))"],
+    [[4, 4, 1], "(vector,(0,2,4),(2,1,1))"],
+    [[1], "(vector,(0,1,1))"],
+  ])("%j ranks on the nodes is %s", (tasks, mapping) => {
+    expect(processMapping(tasks)).toBe(mapping);
+  });
+});
+
+describe("cutting", () => {
+  test("messages come out the same however their bytes are cut", () => {
+    const bytes = Buffer.from(
+      `cmd=init pmi_version=2 pmi_subversion=0\n${formatPairs("fullinit", { a: "b;c" })}`,
+      "latin1",
+    );
+    fc.assert(
+      fc.property(fc.array(fc.nat(bytes.length)), (places) => {
+        const cuts = [0, ...places.sort((a, b) => a - b), bytes.length];
+        const cut = framing();
+        const found = cuts.slice(1).flatMap((to, n) => cut.push(bytes.subarray(cuts[n], to)));
+        expect(found.map((one) => (one.kind === "message" ? one.message.cmd : one.detail))).toEqual([
+          "init",
+          "fullinit",
+        ]);
+      }),
+    );
+  });
+
+  test("what is no PMI is said to be none, once", () => {
+    const cut = framing();
+    expect(cut.push(Buffer.from("GET / HTTP/1.1\n"))).toMatchObject([{ kind: "malformed" }]);
+    expect(cut.push(Buffer.from("more\n"))).toEqual([]);
+    const endless = framing();
+    expect(endless.push(Buffer.alloc(MAX_MESSAGE_BYTES + 1, "x"))).toMatchObject([{ kind: "malformed" }]);
+  });
+});
+
+describe("the server", () => {
+  const job = { jobId: "j", size: 2, ranks: [0, 1], mapping: "" };
+
+  test("an abort carries its code, and 1 when it has none", () => {
+    const server = pmiServer(job);
+    expect(server.receive(1, 1, said("abort", { exitcode: "7" }))).toEqual([
+      { kind: "abort", rank: 1, exitCode: 7, message: "" },
+    ]);
+    expect(server.receive(0, 2, said("abort", { isworld: "TRUE", msg: "bye" }))).toEqual([
+      { kind: "abort", rank: 0, exitCode: 1, message: "bye" },
+    ]);
+  });
+
+  test("a rank is unfinished between its first word and its goodbye", () => {
+    const server = pmiServer(job);
+    expect(server.unfinished(0)).toBe(false);
+    server.receive(0, 1, said("init", { pmi_version: "1", pmi_subversion: "1" }));
+    expect(server.unfinished(0)).toBe(true);
+    server.receive(0, 1, said("finalize"));
+    expect(server.unfinished(0)).toBe(false);
+  });
+
+  test("a fence brings only what is new, once, and a late or repeated end of it changes nothing", () => {
+    const server = pmiServer(job);
+    server.receive(0, 1, said("put", { key: "a", value: "1" }));
+    expect(server.receive(0, 1, said("barrier_in"))).toEqual([]);
+    expect(server.wiringUp()).toBe(true);
+    expect(server.fenceDone(1, [])).toEqual([]);
+    expect(server.receive(1, 1, said("barrier_in"))).toEqual([{ kind: "fence", number: 1, entries: [["a", "1"]] }]);
+    expect(server.fenceDone(1, [["a", "1"]])).toHaveLength(2);
+    expect(server.fenceDone(1, [["a", "1"]])).toEqual([]);
+    server.receive(0, 1, said("barrier_in"));
+    // A wait without addresses, after they have been exchanged, may take as long as the program does.
+    expect(server.wiringUp()).toBe(false);
+    expect(server.receive(1, 1, said("barrier_in"))).toEqual([{ kind: "fence", number: 2, entries: [] }]);
+  });
+
+  test("a command that is not served is refused, not left unanswered", () => {
+    const server = pmiServer(job);
+    expect(server.receive(0, 1, said("spawn"))).toMatchObject([{ text: "cmd=spawn_result rc=-1 msg=unsupported\n" }]);
+    expect(server.receive(0, 2, said("spawn"))).toMatchObject([{ kind: "reply" }]);
+  });
+});

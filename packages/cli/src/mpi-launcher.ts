@@ -1,0 +1,59 @@
+// The program `lattice-mpi-launcher`: stands in for ssh when Hydra's `mpiexec` starts its proxies on the
+// nodes of an allocation (`-launcher ssh -launcher-exec lattice-mpi-launcher`, set by itself inside
+// a job). It takes ssh's words, options, host, command, and runs the command there as a task.
+
+import { createClient } from "@lattice/sdk";
+import { ProblemError } from "@lattice/wire";
+import { remoteCommand } from "./mpi-launcher/words.ts";
+import { reportError } from "./output/report-error.ts";
+import { readConfigFile } from "./settings/config-file.ts";
+import { resolveSettings } from "./settings/settings.ts";
+
+const INTERRUPTED = 130;
+const USAGE = "It is called by mpiexec: mpiexec -launcher ssh -launcher-exec lattice-mpi-launcher ...";
+const OUTSIDE = "Call mpiexec in a job, or as a task: lattice launch --alloc=ID -n 1 mpiexec ...";
+const NO_FLAGS = {
+  output: undefined,
+  quiet: false,
+  verbose: false,
+  tenant: undefined,
+  vcluster: undefined,
+  config: undefined,
+  url: undefined,
+  noColor: true,
+};
+
+try {
+  process.exitCode = await run(process.argv.slice(2), process.env);
+} catch (error) {
+  process.exitCode = reportError(error, process.argv.slice(2));
+}
+
+async function run(words: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const remote = remoteCommand(words);
+  if (typeof remote === "string") throw new ProblemError("invalid_argument", { detail: remote, hint: USAGE });
+  const id = env.LATTICE_ALLOC_ID;
+  if (id === undefined || id === "")
+    throw new ProblemError("invalid_argument", { detail: "this is not inside an allocation", hint: OUTSIDE });
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => stop.abort());
+  const settings = resolveSettings({
+    flags: NO_FLAGS,
+    env,
+    file: await readConfigFile(undefined, env),
+    username: env.USER ?? "unknown",
+    isTerminal: false,
+  });
+  const client = createClient({ url: settings.url, user: settings.user, token: env.LATTICE_TOKEN });
+  const request = { command: ["/bin/sh", "-c", remote.line], tasks: 1, nodes: [remote.host], pmi: "none" as const };
+  try {
+    for await (const event of client.tasks.launch(id, request, { signal: stop.signal })) {
+      if (event.kind === "output") (event.stream === "stderr" ? process.stderr : process.stdout).write(event.data);
+      if (event.kind === "end") return event.exitCode;
+    }
+  } catch (error) {
+    if (stop.signal.aborted) return INTERRUPTED;
+    throw error;
+  }
+  throw new ProblemError("connection_failed", { detail: "the launch broke off without an end" });
+}

@@ -1,0 +1,44 @@
+// Tasks in a running allocation. Whoever may change the allocation may start tasks in it. A launch
+// that comes while the allocation is about to run waits for that: a job's own script may be
+// faster than the report that it runs.
+
+import { create } from "@bufbuild/protobuf";
+import { type Allocation, isPlaced } from "@lattice/core";
+import { pb } from "@lattice/wire";
+import { authorize } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import { LAUNCH_WAIT_MS } from "../limits/limits.ts";
+import { find, ownerOf } from "./work.ts";
+import { endOf } from "./watch.ts";
+
+export async function* launchTasks(call: Call, request: pb.LaunchTasksRequest): AsyncGenerator<pb.LaunchTasksResponse> {
+  const record = await find(call, request.allocationId);
+  authorize(call.principal, "TaskService.LaunchTasks", ownerOf(record));
+  if (isAboutToRun(record)) await untilItRuns(call, record);
+  yield* call.plane.tasks.launch(request, call.signal);
+}
+
+export async function sendTaskInput(call: Call, request: pb.SendTaskInputRequest): Promise<pb.SendTaskInputResponse> {
+  const record = await find(call, request.allocationId);
+  authorize(call.principal, "TaskService.SendTaskInput", ownerOf(record));
+  await call.plane.tasks.input(request);
+  return create(pb.SendTaskInputResponseSchema);
+}
+
+/** Placed, but not all of its nodes have said that they run it. */
+function isAboutToRun({ phase }: Allocation): boolean {
+  if (!isPlaced(phase)) return false;
+  return phase.kind === "staging" || phase.progress.some(({ state }) => state === "ordered" || state === "staging");
+}
+
+/** Gives up after a while: what is wrong is then said by the launch itself. */
+async function untilItRuns(call: Call, record: Allocation): Promise<void> {
+  const late = AbortSignal.any([call.signal, AbortSignal.timeout(LAUNCH_WAIT_MS)]);
+  const view = call.plane.view();
+  const waits = () => {
+    const now = call.plane.view().allocation(record.id);
+    return now !== undefined && isAboutToRun(now);
+  };
+  if (!waits()) return;
+  for await (const _ of call.plane.events(endOf(view.index), late)) if (!waits()) return;
+}

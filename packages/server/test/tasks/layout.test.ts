@@ -1,0 +1,152 @@
+// Where tasks go, and what is said when they cannot.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { fences } from "../../src/tasks/fence.ts";
+import { fenceDepth, fencePlan, LARGEST_STAR, TREE_WIDTH } from "../../src/tasks/fence-tree.ts";
+import { type LayoutNode, layoutTasks } from "../../src/tasks/layout.ts";
+import { abortOf, failureOf } from "../../src/tasks/outcome.ts";
+
+const nodes = (count: number, cores = 4): LayoutNode[] =>
+  Array.from({ length: count }, (_, n) => ({ node: `n${n}`, cores }));
+const wish = (tasks: number | null, tasksPerNode: number | null = null, submitted = 1) => ({
+  tasks,
+  tasksPerNode,
+  submitted,
+});
+const shares = (layout: ReturnType<typeof layoutTasks>) =>
+  layout.kind === "layout" ? layout.shares.map(({ firstRank, tasks }) => [firstRank, tasks]) : layout.detail;
+
+describe("layout", () => {
+  test.each([
+    [
+      "evenly",
+      4,
+      null,
+      [
+        [0, 2],
+        [2, 2],
+      ],
+    ],
+    [
+      "the first nodes take what is left over",
+      5,
+      null,
+      [
+        [0, 3],
+        [3, 2],
+      ],
+    ],
+    ["fewer tasks than nodes", 1, null, [[0, 1]]],
+    [
+      "so many on each node",
+      null,
+      3,
+      [
+        [0, 3],
+        [3, 3],
+      ],
+    ],
+    [
+      "filled up in order",
+      4,
+      3,
+      [
+        [0, 3],
+        [3, 1],
+      ],
+    ],
+    [
+      "more than cores, when said",
+      12,
+      6,
+      [
+        [0, 6],
+        [6, 6],
+      ],
+    ],
+    [
+      "what the submission said",
+      null,
+      null,
+      [
+        [0, 1],
+        [1, 1],
+      ],
+    ],
+  ])("%s", (_, tasks, perNode, expected) => {
+    expect(shares(layoutTasks(nodes(2), wish(tasks, perNode)))).toEqual(expected);
+  });
+
+  test.each([
+    [0, null, "must be at least 1"],
+    [null, 0, "must be at least 1"],
+    [9, null, "is 9, and the allocation has 8 cores on 2 nodes"],
+    [5, 2, "is 5, and 2 nodes with 2 tasks each take 4"],
+    [null, 5_000, "is 5000; at most 1024"],
+  ])("%j tasks, %j on each node: refused", (tasks, perNode, detail) => {
+    expect(shares(layoutTasks(nodes(2), wish(tasks, perNode)))).toBe(detail);
+  });
+
+  test("ranks are whole, in order and within what a node takes, for any nodes and number", () => {
+    const cluster = fc.array(fc.integer({ min: 1, max: 16 }), { minLength: 1, maxLength: 20 });
+    fc.assert(
+      fc.property(cluster, fc.integer({ min: 1, max: 320 }), (cores, tasks) => {
+        const given = cores.map((count, n) => ({ node: `n${n}`, cores: count }));
+        const layout = layoutTasks(given, wish(tasks));
+        const room = cores.reduce((sum, count) => sum + count, 0);
+        expect(layout.kind).toBe(tasks > room ? "refused" : "layout");
+        if (layout.kind === "refused") return;
+        let next = 0;
+        for (const share of layout.shares) {
+          expect(share.firstRank).toBe(next);
+          expect(share.tasks).toBeLessThanOrEqual(given.find(({ node }) => node === share.node)?.cores ?? 0);
+          next += share.tasks;
+        }
+        expect(next).toBe(tasks);
+      }),
+    );
+  });
+});
+
+describe("the exchange of addresses", () => {
+  const pair = (key: string) => ({ key, value: key });
+
+  test("ends when every node has come, in the order of nodes, and once", () => {
+    const exchange = fences(2);
+    expect(exchange.arrive(1, 1, [pair("b")])).toBeNull();
+    expect(exchange.arrive(1, 1, [pair("b")])).toBeNull();
+    expect(exchange.arrive(0, 1, [pair("a")])).toEqual({ number: 1, entries: [pair("a"), pair("b")] });
+    expect(exchange.arrive(0, 1, [pair("a")])).toBeNull();
+    expect(exchange.last()?.number).toBe(1);
+    expect(exchange.arrive(0, 2, [])).toBeNull();
+  });
+
+  test("a star to 128 nodes, a tree above: everybody is reached, nobody has too many below", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 5_000 }), (count) => {
+        const plan = fencePlan(count);
+        const below = plan.flatMap(({ children }) => children);
+        expect(new Set(below).size).toBe(count - 1);
+        for (const [place, { children }] of plan.entries())
+          for (const child of children) expect(plan[child]?.parent).toBe(place);
+        const widest = Math.max(...plan.map(({ children }) => children.length));
+        expect(widest).toBeLessThanOrEqual(count <= LARGEST_STAR ? LARGEST_STAR - 1 : TREE_WIDTH);
+      }),
+      { numRuns: 20 },
+    );
+    expect(fenceDepth(fencePlan(LARGEST_STAR))).toBe(1);
+    expect(fenceDepth(fencePlan(1_000))).toBe(2);
+  });
+});
+
+test("what a task's end means for its launch", () => {
+  const end = { rank: 3, node: "n1", exitCode: 0, signal: 0, message: "" };
+  expect(failureOf(end)).toBeNull();
+  expect(failureOf({ ...end, exitCode: 9 })).toEqual({ exitCode: 9, reason: "task 3 on n1 ended with exit code 9" });
+  expect(failureOf({ ...end, exitCode: 137, signal: 9 })?.reason).toBe("task 3 on n1 was killed by signal 9");
+  expect(failureOf({ ...end, exitCode: 127, message: "command not found: x" })?.reason).toContain("not found: x");
+  expect(abortOf({ rank: 1, exitCode: 0, message: "bye" })).toEqual({
+    exitCode: 1,
+    reason: "task 1 aborted the launch: bye",
+  });
+});

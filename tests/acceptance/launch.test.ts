@@ -1,0 +1,344 @@
+// Tasks in a running allocation, and real MPICH programs over several agents without SSH: started from
+// outside and from inside a job, and ended by all that can happen to them.
+import { existsSync, readFileSync } from "node:fs";
+import { beforeAll, describe, expect, test } from "vitest";
+import { spawnCli } from "../harness/cli.ts";
+import { eventually } from "../harness/eventually.ts";
+import { compileMpi, type MpiProgram } from "../harness/mpi.ts";
+import { isAlive, processesIn } from "../harness/processes.ts";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const cluster = useCluster({ nodes: 4 });
+const programs = new Map<MpiProgram, string>();
+const program = (name: MpiProgram): string => programs.get(name) ?? "";
+
+beforeAll(() => {
+  for (const name of ["hello", "allreduce", "abort", "leave", "rounds"] as const)
+    programs.set(name, compileMpi(cluster.dir, name));
+});
+
+/** An allocation that does nothing but be there. */
+async function reserve(nodes: number): Promise<string> {
+  const id = await cluster.submit({ nodes, walltime: "1h", command: ["sleep", "3000"] });
+  await cluster.reaches(id, ["running"]);
+  return id;
+}
+
+async function within<T>(nodes: number, act: (id: string) => Promise<T>): Promise<T> {
+  const id = await reserve(nodes);
+  try {
+    return await act(id);
+  } finally {
+    await cluster.api("DELETE", `/allocations/${id}`);
+    await cluster.ends(id);
+  }
+}
+
+const lines = (text: string): readonly string[] =>
+  text
+    .split("\n")
+    .filter((line) => line !== "")
+    .sort();
+
+describe("over two nodes", () => {
+  test("plain tasks: laid out in blocks, each with its own environment, output labelled", async () => {
+    await within(2, async (id) => {
+      const show = 'echo "$LATTICE_NODE $LATTICE_RANK $LATTICE_LOCAL_RANK/$LATTICE_LOCAL_SIZE $LATTICE_NPROCS $A"';
+      const result = await cluster.cli([
+        "launch",
+        `--alloc=${id}`,
+        "-n",
+        "3",
+        "--env",
+        "A=b c",
+        "-l",
+        "sh",
+        "-c",
+        show,
+      ]);
+      expect(result).toMatchObject({ code: 0, stderr: "" });
+      const [first = "", second = ""] = (await cluster.allocation(id)).nodes ?? [];
+      expect(lines(result.stdout)).toEqual([
+        `0: ${first} 0 0/2 3 b c`,
+        `1: ${first} 1 1/2 3 b c`,
+        `2: ${second} 2 0/1 3 b c`,
+      ]);
+    });
+  });
+
+  test("MPICH: four ranks exchange large messages and agree on a sum; several times", async () => {
+    await within(2, async (id) => {
+      for (let round = 0; round < 3; round += 1) {
+        const result = await cluster.cli([
+          "launch",
+          `--alloc=${id}`,
+          "-n",
+          "4",
+          "--tasks-per-node",
+          "2",
+          program("allreduce"),
+        ]);
+        expect(result).toMatchObject({ code: 0, stderr: "" });
+        expect(lines(result.stdout)).toEqual([
+          "rank 0 of 4: sum 6, from 3: 3",
+          "rank 1 of 4: sum 6, from 0: 0",
+          "rank 2 of 4: sum 6, from 1: 1",
+          "rank 3 of 4: sum 6, from 2: 2",
+        ]);
+      }
+    });
+  });
+
+  test("MPICH over TCP, where version 4.0 waits for ever at its end without help: it ends", async () => {
+    await within(2, async (id) => {
+      for (let round = 0; round < 4; round += 1) {
+        const args = ["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", "--env", "UCX_TLS=tcp,self"];
+        const result = await cluster.cli([...args, program("allreduce")]);
+        expect(result.code).toBe(0);
+        expect(lines(result.stdout)).toHaveLength(4);
+      }
+    });
+  });
+
+  test("what goes wrong in a task ends the launch, with its code and its reason", async () => {
+    await within(2, async (id) => {
+      const launch = (...words: string[]) =>
+        cluster.cli(["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", ...words]);
+      const aborted = await launch(program("abort"));
+      expect(aborted.code).toBe(7);
+      expect(aborted.stderr).toContain("task 1 aborted the launch");
+      const left = await launch(program("leave"));
+      expect(left.code).toBe(9);
+      expect(left.stderr).toMatch(/task 2 on node-\d ended with exit code 9/);
+      const missing = await launch("no-such-program");
+      expect(missing.code).toBe(127);
+      expect(missing.stderr).toContain("command not found: no-such-program");
+      const killed = await launch("sh", "-c", '[ "$LATTICE_RANK" = 3 ] && kill -9 $$; sleep 30');
+      expect(killed.code).toBe(137);
+      expect(killed.stderr).toMatch(/task 3 on node-\d was killed by signal 9/);
+      const silent = await launch(
+        "sh",
+        "-c",
+        'printf "cmd=init pmi_version=1 pmi_subversion=1\\n" >&3; read x <&3; exit 0',
+      );
+      expect(silent.stderr).toContain("it ended without MPI_Finalize");
+      expect(silent.code).toBe(1);
+    });
+  });
+
+  test("a rank that never comes: the others wait so long and no longer", async () => {
+    await within(2, async (id) => {
+      const command = `[ "$LATTICE_RANK" = 3 ] && sleep 60; exec ${program("hello")}`;
+      const args = ["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", "--fence-timeout=1"];
+      const result = await cluster.cli([...args, "sh", "-c", command]);
+      expect(result.code).toBe(1);
+      expect(result.stderr).toContain("PMI fence timeout");
+    });
+  });
+
+  test("output of any size and form comes through; input goes to the first task", async () => {
+    await within(2, async (id) => {
+      const big = await cluster.cli([
+        "launch",
+        `--alloc=${id}`,
+        "-n",
+        "2",
+        "sh",
+        "-c",
+        "head -c 8000000 /dev/zero | tr '\\0' x",
+      ]);
+      expect(big.stdout.length).toBe(16_000_000);
+      const echoed = await cluster.cli(["launch", `--alloc=${id}`, "-n", "2", "-i", "cat"], { input: "one\ntwo\n" });
+      expect(echoed).toMatchObject({ code: 0, stdout: "one\ntwo\n" });
+      const terminal = await cluster.cli([
+        "launch",
+        `--alloc=${id}`,
+        "-n",
+        "1",
+        "--pty",
+        "sh",
+        "-c",
+        "tty; test -t 0 && test -t 1",
+      ]);
+      expect(terminal.code).toBe(0);
+      expect(terminal.stdout).toContain("/dev/pts/");
+    });
+  });
+
+  test("whoever goes away takes the tasks along; cancelling the allocation does as well", async () => {
+    await within(2, async (id) => {
+      const child = spawnCli(["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", program("rounds"), "60"], {
+        env: cluster.cliEnvironment(),
+      });
+      await new Promise((resolve) => child.stdout.once("data", resolve));
+      expect(ranksOf(id).length).toBeGreaterThanOrEqual(4);
+      child.kill("SIGINT");
+      await eventually({ what: "its ranks are gone" }, () => (ranksOf(id).length === 0 ? true : null));
+      expect((await cluster.allocation(id)).state).toBe("running");
+
+      const other = cluster.cli(["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", program("rounds"), "60"]);
+      await eventually({ what: "its ranks are there" }, () => (ranksOf(id).length >= 4 ? true : null));
+      await cluster.api("DELETE", `/allocations/${id}`);
+      expect((await other).code).not.toBe(0);
+      await cluster.ends(id);
+      expect(ranksOf(id)).toEqual([]);
+    });
+  });
+
+  test("kill -9 of a rank's shepherd ends its ranks and the launch", async () => {
+    await within(2, async (id) => {
+      const launched = cluster.cli([
+        "launch",
+        `--alloc=${id}`,
+        "-n",
+        "4",
+        "--tasks-per-node=2",
+        program("rounds"),
+        "60",
+      ]);
+      await eventually({ what: "its ranks are there" }, () => (ranksOf(id).length >= 4 ? true : null));
+      const shepherd = processesIn(cluster.dir).find((pid) => commandOf(pid).includes(`/${id}.1/launches`));
+      process.kill(shepherd ?? 0, "SIGKILL");
+      const result = await launched;
+      expect(result.code).not.toBe(0);
+      await eventually({ what: "its ranks are gone" }, () => (ranksOf(id).length === 0 ? true : null));
+    });
+  });
+
+  test("kill -9 of an agent: the ranks go on, and the launch with them when the agent is back", async () => {
+    await within(2, async (id) => {
+      const launched = cluster.cli([
+        "launch",
+        `--alloc=${id}`,
+        "-n",
+        "4",
+        "--tasks-per-node=2",
+        program("rounds"),
+        "6",
+      ]);
+      await eventually({ what: "its ranks are there" }, () => (ranksOf(id).length >= 4 ? true : null));
+      const [, second = ""] = (await cluster.allocation(id)).nodes ?? [];
+      const before = ranksOf(id);
+      await cluster.agent(second).kill();
+      cluster.startAgent(second);
+      expect(before.every(isAlive)).toBe(true);
+      const result = await launched;
+      expect(result).toMatchObject({ code: 0 });
+      expect(lines(result.stdout)).toEqual(["rank 0 done", "rank 1 done", "rank 2 done", "rank 3 done", "working"]);
+    });
+  });
+});
+
+test("sixteen ranks over four nodes", async () => {
+  await within(4, async (id) => {
+    const result = await cluster.cli(["launch", `--alloc=${id}`, "--tasks-per-node=4", program("allreduce")]);
+    expect(result).toMatchObject({ code: 0, stderr: "" });
+    expect(lines(result.stdout)).toHaveLength(16);
+    expect(result.stdout).toContain("rank 15 of 16: sum 120, from 14: 14");
+  });
+});
+
+test("from inside a script, which runs on every node: one launch, the others wait for its end", async () => {
+  const script = `#!/bin/sh
+lattice launch -n 4 --tasks-per-node=2 ${program("hello")}
+echo "code $?" > ${cluster.dir}/after-$LATTICE_NODE
+lattice launch sh -c 'echo again on $LATTICE_NODE; exit 3'
+`;
+  const id = await cluster.submit({ nodes: 2, walltime: "10m", script });
+  const end = await cluster.ends(id);
+  expect(end).toMatchObject({ state: "failed", exit_code: 3 });
+  const log = await cluster.api("GET", `/allocations/${id}/logs?stream=stdout`);
+  const said = lines(log.text);
+  expect(said.filter((line) => line.startsWith("rank"))).toEqual([0, 1, 2, 3].map((rank) => `rank ${rank} of 4`));
+  for (const node of end.nodes ?? []) {
+    const file = `${cluster.dir}/after-${node}`;
+    expect(existsSync(file) ? readFileSync(file, "utf8") : "").toBe("code 0\n");
+  }
+});
+
+test("Hydra's own mpiexec inside a job reaches the other nodes through Lattice instead of ssh", async () => {
+  await within(2, async (id) => {
+    const mpiexec = ["mpiexec.hydra", "-n", "4", program("allreduce")];
+    const result = await cluster.cli(["launch", `--alloc=${id}`, "-n", "1", "--pmi=none", ...mpiexec]);
+    expect(result.stderr).toBe("");
+    expect(result.code).toBe(0);
+    expect(result.stdout).toContain("rank 3 of 4: sum 6, from 2: 2");
+    const failed = await cluster.cli([
+      "launch",
+      `--alloc=${id}`,
+      "-n",
+      "1",
+      "--pmi=none",
+      "mpiexec.hydra",
+      "-n",
+      "4",
+      program("abort"),
+    ]);
+    expect(failed.code).toBe(7);
+  });
+});
+
+describe("bad input", () => {
+  const post = (id: string, body: object) => cluster.api("POST", `/allocations/${id}/launches`, { body });
+
+  test.each([
+    [{ command: ["true"], tasks: 0 }, "tasks: must be at least 1"],
+    [{ command: ["true"], tasks: 100_000 }, "the allocation has"],
+    [{ command: ["true"], tasks: 5, tasks_per_node: 2 }, "1 node with 2 tasks each take 2"],
+    [{ command: [] }, "command: is missing"],
+    [{ command: ["true"], nodes: ["elsewhere"] }, "is not a node of the allocation"],
+    [{ command: ["true"], workdir: "here" }, "workdir: must be an absolute path"],
+    [{ command: ["true"], pmi: "ssh" }, "pmi"],
+    [{ command: ["true"], variables: { "a=b": "" } }, "is not a name of a variable"],
+  ])("%j is refused", async (body, detail) => {
+    await within(1, async (id) => {
+      const answer = await post(id, body);
+      expect(answer.status).toBe(400);
+      expect(answer.text).toContain(detail);
+    });
+  });
+
+  test("an allocation that is not there, or does not run", async () => {
+    expect((await post("999999", { command: ["true"] })).status).toBe(404);
+    expect((await post("nonsense", { command: ["true"] })).status).toBe(404);
+    const id = await cluster.submit({ nodes: 1, command: ["true"] });
+    await cluster.ends(id);
+    const ended = await post(id, { command: ["true"] });
+    expect(ended.status).toBe(409);
+    expect(ended.text).toContain(`Allocation ${id} is completed, not running.`);
+    const cli = await cluster.cli(["launch", "-n", "0", "--alloc", id, "true"]);
+    expect(cli.code).toBe(2);
+    expect((await cluster.cli(["launch", "true"])).stderr).toContain("no allocation is named");
+  });
+
+  test("PMIx where there is none, and input for nobody", async () => {
+    await within(1, async (id) => {
+      const result = await cluster.cli(["launch", `--alloc=${id}`, "--pmi=pmix", "true"]);
+      expect(result.code).not.toBe(0);
+      expect(result.stderr).toContain("PMIx is not available on this node");
+      const answer = await cluster.api("POST", `/allocations/${id}/launches/none/input`, { body: { end: true } });
+      expect(answer.status).toBe(404);
+      expect(answer.text).toContain("unknown_launch");
+    });
+  });
+});
+
+const commandOf = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+};
+
+/** The ranks of `rounds`; which allocation they are of is in their environment. */
+function ranksOf(id: string): readonly number[] {
+  return processesIn(cluster.dir).filter((pid) => {
+    if (!commandOf(pid).startsWith(program("rounds"))) return false;
+    try {
+      return readFileSync(`/proc/${pid}/environ`, "utf8").includes(`\0LATTICE_ALLOC_ID=${id}\0`);
+    } catch {
+      return false;
+    }
+  });
+}

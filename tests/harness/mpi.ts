@@ -1,0 +1,54 @@
+// Small MPI programs, compiled with the real MPICH when a test needs them, into a folder of the test.
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export type MpiProgram = keyof typeof BODIES;
+
+/** Answers the path of the program. */
+export function compileMpi(folder: string, program: MpiProgram): string {
+  const path = join(folder, `mpi-${program}`);
+  const source = `#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int count, char **words) {
+  int rank, size, sum = 0, wait = count > 1 ? atoi(words[1]) : 0;
+  MPI_Init(&count, &words);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  (void)sum; (void)wait;
+${BODIES[program]}
+  MPI_Finalize();
+  return 0;
+}
+`;
+  writeFileSync(`${path}.c`, source);
+  execFileSync("mpicc.mpich", ["-O1", "-o", path, `${path}.c`]);
+  return path;
+}
+
+const BODIES = {
+  hello: `  printf("rank %d of %d\\n", rank, size);`,
+  /** Large messages between neighbours and a sum over all. */
+  allreduce: `  static double sent[65536], got[65536];
+  int next = (rank + 1) % size, before = (rank + size - 1) % size;
+  for (int at = 0; at < 65536; at++) sent[at] = rank;
+  MPI_Sendrecv(sent, 65536, MPI_DOUBLE, next, 0, got, 65536, MPI_DOUBLE, before, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  printf("rank %d of %d: sum %d, from %d: %d\\n", rank, size, sum, before, (int)got[65535]);`,
+  /** Rank 1 gives up while the others wait for it. */
+  abort: `  if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
+  MPI_Barrier(MPI_COMM_WORLD);`,
+  /** Rank 2 leaves without a word. */
+  leave: `  if (rank == 2) exit(9);
+  MPI_Barrier(MPI_COMM_WORLD);`,
+  /** Works in rounds for so many seconds, long enough for something to happen to it. */
+  rounds: `  for (int round = 0; round < wait * 10; round++) {
+    if (rank == 0 && round == 5) { printf("working\\n"); fflush(stdout); }
+    usleep(100000);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  printf("rank %d done\\n", rank);`,
+} as const;
