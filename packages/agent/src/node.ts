@@ -25,6 +25,7 @@ import { logStreams } from "./logs/log-streams.ts";
 import { keepMarks } from "./logs/marks.ts";
 import type { Shipper } from "./logs/ship/shipper.ts";
 import { isRecord, owed } from "./owed.ts";
+import { probes } from "./probes/probes.ts";
 import type { Runtime, RuntimeListener } from "./runtime/runtime.ts";
 import { type Terminals, terminals } from "./terminal/terminals.ts";
 import { attemptTimers } from "./timers.ts";
@@ -88,6 +89,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     exited: (key, exit, atMs) => {
       screens.end(key, "the allocation has ended");
       marks?.ended(key);
+      liveness.stop(key);
       on(key, { kind: "exited", exit, atMs });
     },
     dropped: (key) => attempts.delete(key),
@@ -98,6 +100,15 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     walltimeLeftMs: (key) => walltimeLeft(attempts.get(key)),
   });
   const { shipper } = options;
+  const liveness = probes({
+    log,
+    after,
+    failed: (key, message) => {
+      log.error({ attempt: key, message }, "ending an attempt that does not answer");
+      screens.notice(key, `The allocation is being stopped: ${message}.`);
+      on(key, { kind: "unhealthy", message });
+    },
+  });
   const logFile = (key: string, stream: "stdout" | "stderr") => runtime.logFile(key, stream);
   const marks = options.keepTimes === true ? keepMarks({ live: () => live.keys(), logFile, now }) : null;
   await shipper?.recover({ logFile, live: (key) => live.has(key) });
@@ -125,6 +136,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       if (facts.order !== null) shipper?.add(key, facts.order);
       if (first.attempt === null) work.add(key, () => runtime.discard(key));
       if (facts.alive && (first.attempt?.kind === "running" || first.attempt?.kind === "stopping")) runtime.adopt(key);
+      if (first.attempt?.kind === "running" && facts.order?.probe) liveness.start(key, facts.order.probe);
       log.info({ attempt: key, state: first.attempt?.kind ?? "discarded" }, "found an attempt of an earlier life");
       take(key, first);
     }
@@ -155,6 +167,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         const graceMs = graceSeconds > 0 ? graceSeconds * 1000 : null;
         withKey(message.value, (key) => {
           screens.notice(key, stopText(reason, message.value.allocationId));
+          liveness.stop(key);
           on(key, { kind: "stop", graceMs, reason });
         });
         break;
@@ -244,7 +257,10 @@ export async function startNode(options: NodeOptions): Promise<Node> {
           kind: "not_launched" as const,
           message: `cannot start: ${error.message}`,
         }));
-        if (result.kind === "started") return on(key, { kind: "started", atMs: result.atMs });
+        if (result.kind === "started") {
+          if (effect.order.probe !== null) liveness.start(key, effect.order.probe);
+          return on(key, { kind: "started", atMs: result.atMs });
+        }
         log.warn({ attempt: key, message: result.message }, "not launched");
         return on(key, { kind: "exited", exit: result, atMs: now() });
       }
@@ -335,6 +351,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       unwritten.close();
       streams.closeAll();
       marks?.close();
+      liveness.close();
       await within(after, CLOSE_WAIT_MS, Promise.all([screens.closeAll(), shipper?.close()]));
       timers.close();
       opened.close();

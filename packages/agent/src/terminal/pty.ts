@@ -1,10 +1,10 @@
 // A pseudo-terminal with a program on it, made by `script` of util-linux, which every Debian and
 // Red Hat system has: no native module, and the holder of the terminal is a process of its own. The
-// program tells its number and its terminal over a fourth descriptor before it becomes the command, so
+// program tells its number over a fourth descriptor before it becomes the command, so
 // that its size can be changed and its foreground be signalled from here.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readFile, readlink } from "node:fs/promises";
 import type { Readable, Writable } from "node:stream";
 
 export interface TerminalSize {
@@ -85,19 +85,18 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
 
 const QUIET = { stdio: "ignore" } as const;
 
-/** Its number and terminal first, since both are still ours; then size, group and the command itself. */
-const PREPARE = `echo "$$ $(tty)" >&3
+/** Its number first, while it is still ours; then size, group and the command itself. No program more than that. */
+const PREPARE = `echo $$ >&3
 exec 3>&-
 stty sane rows "$1" cols "$2"
 if [ -n "$3" ] && ! echo 0 >"$3"; then echo "cannot join the control group of the allocation" >&2; exit 126; fi
-export SHELL="$4"
-[ -n "$SHELL" ] || unset SHELL
+if [ -n "$4" ]; then SHELL="$4"; else unset SHELL; fi
 shift 4
 exec "$@"`;
 
 function commandLine({ command, joinBy, size, environment }: PtyOptions): string {
-  const words = [PREPARE, "sh", String(size.rows), String(size.cols), joinBy, environment.SHELL ?? "", ...command];
-  return `exec /bin/sh -c ${words.map(quoted).join(" ")}`;
+  const words = [String(size.rows), String(size.cols), joinBy, environment.SHELL ?? "", ...command];
+  return `set -- ${words.map(quoted).join(" ")}\n${PREPARE}`;
 }
 
 export const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
@@ -113,9 +112,8 @@ function greeting(child: ChildProcess, from: Readable): Promise<{ readonly pid: 
       text += data.toString();
       if (!text.includes("\n")) return;
       from.destroy();
-      const [pid, tty] = text.trim().split(" ");
-      if (Number(pid) > 0 && tty?.startsWith("/dev/") === true) resolve({ pid: Number(pid), tty });
-      else reject(new Error("the terminal could not be opened"));
+      const pid = Number(text.trim());
+      readlink(`/proc/${pid}/fd/0`).then((tty) => resolve({ pid, tty }), reject);
     });
     from.on("error", reject);
     child.once("close", () => reject(new Error("the terminal could not be opened")));
