@@ -4,7 +4,7 @@
 // that its size can be changed and its foreground be signalled from here.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFile, readlink } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import type { Readable, Writable } from "node:stream";
 
 export interface TerminalSize {
@@ -49,7 +49,7 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
   const [stdin, output] = [child.stdin as Writable, child.stdout as Readable];
   // Written to after its end: the exit says what there is to say.
   stdin.on("error", () => undefined);
-  const { pid, tty } = await greeting(child, child.stdio[3] as Readable);
+  const pid = await greeting(child, child.stdio[3] as Readable);
   let gone = false;
   void exited.then(() => {
     gone = true;
@@ -64,7 +64,8 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
         void exited.then(() => resolve());
       }),
     async resize({ rows, cols }) {
-      if (!gone) await finished(spawn("stty", ["-F", tty, "rows", String(rows), "cols", String(cols)], QUIET));
+      const tty = gone ? null : await terminalOf(pid);
+      if (tty !== null) await finished(spawn("stty", ["-F", tty, "rows", String(rows), "cols", String(cols)], QUIET));
     },
     async signal(name) {
       if (gone) return;
@@ -101,7 +102,7 @@ function commandLine({ command, joinBy, size, environment }: PtyOptions): string
 
 export const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
-function greeting(child: ChildProcess, from: Readable): Promise<{ readonly pid: number; readonly tty: string }> {
+function greeting(child: ChildProcess, from: Readable): Promise<number> {
   return new Promise((resolve, reject) => {
     let text = "";
     child.once("error", (error: NodeJS.ErrnoException) =>
@@ -112,8 +113,7 @@ function greeting(child: ChildProcess, from: Readable): Promise<{ readonly pid: 
       text += data.toString();
       if (!text.includes("\n")) return;
       from.destroy();
-      const pid = Number(text.trim());
-      readlink(`/proc/${pid}/fd/0`).then((tty) => resolve({ pid, tty }), reject);
+      resolve(Number(text.trim()));
     });
     from.on("error", reject);
     child.once("close", () => reject(new Error("the terminal could not be opened")));
@@ -135,11 +135,24 @@ function finished(child: ChildProcess): Promise<void> {
   });
 }
 
-/** From /proc/PID/stat, after the name in brackets: state ppid pgrp session tty_nr tpgid. */
 async function foregroundOf(pid: number): Promise<number | null> {
-  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  const group = Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[5]);
+  const group = Number((await statOf(pid))[5]);
   return group > 0 ? group : null;
+}
+
+/** The device of a session: /dev/pts by its number, whose high bits are in the major number of the device. */
+async function terminalOf(pid: number): Promise<string | null> {
+  const device = Number((await statOf(pid))[4]);
+  const index = (((device >> 8) & 0xfff) - FIRST_PTS_MAJOR) * 256 + ((device & 0xff) | ((device >> 12) & 0xfff00));
+  return device > 0 && index >= 0 ? `/dev/pts/${index}` : null;
+}
+
+const FIRST_PTS_MAJOR = 136;
+
+/** Of /proc/PID/stat, what follows the name in brackets: state ppid pgrp session tty_nr tpgid. */
+async function statOf(pid: number): Promise<readonly string[]> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  return text.slice(text.lastIndexOf(")") + 2).split(" ");
 }
 
 function send(target: number, signal: NodeJS.Signals): void {
