@@ -17,6 +17,8 @@ export const noMetrics: Metrics = {
   allocations: ignore,
   nodes: ignore,
   agentsConnected: ignore,
+  terminalsOpen: ignore,
+  output: ignore,
   membershipChange: ignore,
   leadershipTransfer: ignore,
   leading: ignore,
