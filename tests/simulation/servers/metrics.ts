@@ -17,8 +17,6 @@ export const noMetrics: Metrics = {
   allocations: ignore,
   nodes: ignore,
   agentsConnected: ignore,
-  terminalsOpen: ignore,
-  output: ignore,
   membershipChange: ignore,
   leadershipTransfer: ignore,
   leading: ignore,

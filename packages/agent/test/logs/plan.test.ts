@@ -1,3 +1,5 @@
+// What goes to the store next, what is freed and what is dropped: as a table, and over any history.
+
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { freeable, nextChunk, type StreamState, trimmed } from "../../src/logs/ship/plan.ts";

@@ -1,3 +1,5 @@
+// Liveness probes: how failures are counted, with timers by hand, and what real answers mean.
+
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import pino from "pino";

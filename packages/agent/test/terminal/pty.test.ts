@@ -1,3 +1,5 @@
+// Real pseudo-terminals on this machine, and how one comes into the namespaces of a process.
+
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";

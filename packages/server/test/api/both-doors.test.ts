@@ -74,6 +74,9 @@ describe("images", () => {
     expect(problems).toMatchObject(
       ["invalid_argument", "unknown_node", "node_unreachable"].map((code) => ({ problem: { code } })),
     );
+  });
+});
+
 describe("sessions and services", () => {
   test("a session is created, shown, listed and ended", async () => {
     const allocation = create(pb.AllocationSpecSchema, { lifecycle: { walltimeSeconds: 600 } });

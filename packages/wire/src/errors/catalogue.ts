@@ -239,13 +239,7 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     "No such service",
     "A service is there while its allocation runs; the list is at /api/v1/services.",
   ),
-  unknown_session: entry(
-    404,
-    GRPC.notFound,
-    EXIT.unknown,
-    "No such session",
-    "List sessions with `lattice session list`.",
-  ),
+  unknown_session: entry(404, GRPC.notFound, EXIT.unknown, "No such session", "See `lattice session list`."),
   request_conflict: entry(
     409,
     GRPC.aborted,

@@ -1,3 +1,5 @@
+// Two ends of a WebSocket over a line that delivers at once; what breaks the rules ends it.
+
 import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
 import { type ByteSocket, openConnection, type SocketMessage } from "../../src/websocket/connection.ts";

@@ -1,3 +1,5 @@
+// Frames as bytes: what is written is read however it is cut, and garbage is refused with its code.
+
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CLOSE, encodeFrame, FrameError, frameReader, type Opcode } from "../../src/websocket/frames.ts";
