@@ -5,8 +5,8 @@
 import type { FieldProblem } from "../outcome.ts";
 import { checkConstraints } from "./check-constraints.ts";
 import { checkDependencies } from "./check-dependencies.ts";
-import { checkMounts, checkSoftware } from "./check-software.ts";
 import { checkService } from "./check-service.ts";
+import { checkMounts, checkSoftware } from "./check-software.ts";
 import { isCount, isText, type Problems, problemList } from "./check-values.ts";
 import * as limit from "./limits.ts";
 import type { AllocationSpec, Environment, Lifecycle, Resources, Task } from "./spec.ts";
