@@ -16,6 +16,7 @@ import { scheduler } from "./scheduler.ts";
 import { schedulerGap } from "./scheduler-gap.ts";
 import { startLatency } from "./start-latency.ts";
 import { submitGrpc, submitRest } from "./submit.ts";
+import { terminal } from "./terminal.ts";
 import { throughput } from "./throughput.ts";
 import { why } from "./why.ts";
 
@@ -28,6 +29,7 @@ const benches: Readonly<Record<string, Bench>> = {
   heartbeats,
   "history-memory": historyMemory,
   "cli-start": cliStart,
+  terminal,
   "quorum-3": quorum3,
   "quorum-5": quorum5,
   "restart-scale": restartScale,

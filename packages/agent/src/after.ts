@@ -8,3 +8,12 @@ export const systemAfter: After = (waitMs, callback) => {
   const timer = setTimeout(callback, waitMs);
   return () => clearTimeout(timer);
 };
+
+/** Resolves when `task` has, or after that time. */
+export async function within(after: After, limitMs: number, task: Promise<unknown>): Promise<void> {
+  let cancel = (): void => undefined;
+  const late = new Promise<void>((resolve) => {
+    cancel = after(limitMs, resolve);
+  });
+  await Promise.race([task, late]).finally(cancel);
+}

@@ -8,7 +8,7 @@ import type { Client } from "@grpc/grpc-js";
 import { parseAllocationId } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
-import { type After, systemAfter } from "./after.ts";
+import { type After, systemAfter, within } from "./after.ts";
 import { chains } from "./chains.ts";
 import { answerImages } from "./images/answer.ts";
 import type { Images } from "./images/images.ts";
@@ -25,10 +25,12 @@ import { logStreams } from "./logs/log-streams.ts";
 import { keepMarks } from "./logs/marks.ts";
 import type { Shipper } from "./logs/ship/shipper.ts";
 import { isRecord, owed } from "./owed.ts";
+import { probes } from "./probes/probes.ts";
 import type { Runtime, RuntimeListener } from "./runtime/runtime.ts";
 import type { Facilities } from "./tasks/facilities.ts";
 import { launches } from "./tasks/launches.ts";
 import { enterRoom, type TaskRoom } from "./tasks/room.ts";
+import { stopText } from "./terminal/stop-text.ts";
 import { type Terminals, terminals } from "./terminal/terminals.ts";
 import { attemptTimers } from "./timers.ts";
 
@@ -95,6 +97,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     exited: (key, exit, atMs) => {
       screens.end(key, "the allocation has ended");
       marks?.ended(key);
+      liveness.stop(key);
       on(key, { kind: "exited", exit, atMs });
     },
     dropped: (key) => attempts.delete(key),
@@ -105,6 +108,15 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     walltimeLeftMs: (key) => walltimeLeft(attempts.get(key)),
   });
   const { shipper } = options;
+  const liveness = probes({
+    log,
+    after,
+    failed: (key, message) => {
+      log.error({ attempt: key, message }, "ending an attempt that does not answer");
+      screens.notice(key, `The allocation is being stopped: ${message}.`);
+      on(key, { kind: "unhealthy", message });
+    },
+  });
   const logFile = (key: string, stream: "stdout" | "stderr") => runtime.logFile(key, stream);
   const marks = options.keepTimes === true ? keepMarks({ live: () => live.keys(), logFile, now }) : null;
   await shipper?.recover({ logFile, live: (key) => live.has(key) });
@@ -151,6 +163,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       if (first.attempt === null) work.add(key, () => runtime.discard(key));
       if (facts.alive && (first.attempt?.kind === "running" || first.attempt?.kind === "stopping")) runtime.adopt(key);
       if (facts.alive && first.attempt?.kind === "running") void tasks?.recover(key);
+      if (first.attempt?.kind === "running" && facts.order?.probe) liveness.start(key, facts.order.probe);
       log.info({ attempt: key, state: first.attempt?.kind ?? "discarded" }, "found an attempt of an earlier life");
       take(key, first);
     }
@@ -181,6 +194,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         const graceMs = graceSeconds > 0 ? graceSeconds * 1000 : null;
         withKey(message.value, (key) => {
           screens.notice(key, stopText(reason, message.value.allocationId));
+          liveness.stop(key);
           on(key, { kind: "stop", graceMs, reason });
         });
         break;
@@ -275,7 +289,10 @@ export async function startNode(options: NodeOptions): Promise<Node> {
           kind: "not_launched" as const,
           message: `cannot start: ${error.message}`,
         }));
-        if (result.kind === "started") return on(key, { kind: "started", atMs: result.atMs });
+        if (result.kind === "started") {
+          if (effect.order.probe !== null) liveness.start(key, effect.order.probe);
+          return on(key, { kind: "started", atMs: result.atMs });
+        }
         log.warn({ attempt: key, message: result.message }, "not launched");
         return on(key, { kind: "exited", exit: result, atMs: now() });
       }
@@ -366,6 +383,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       unwritten.close();
       streams.closeAll();
       marks?.close();
+      liveness.close();
       await within(after, CLOSE_WAIT_MS, Promise.all([screens.closeAll(), shipper?.close()]));
       tasks?.close();
       timers.close();
@@ -374,19 +392,4 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       await within(after, CLOSE_WAIT_MS, work.settled());
     },
   };
-}
-
-/** Resolves when `task` has, or after that time. */
-async function within(after: After, limitMs: number, task: Promise<unknown>): Promise<void> {
-  let cancel = (): void => undefined;
-  const late = new Promise<void>((resolve) => {
-    cancel = after(limitMs, resolve);
-  });
-  await Promise.race([task, late]).finally(cancel);
-}
-
-/** What a person at a terminal reads when the attempt is told to stop. */
-function stopText(reason: string, allocationId: string): string {
-  if (!/preempt/i.test(reason)) return `The allocation is being stopped${reason === "" ? "" : `: ${reason}`}.`;
-  return `Allocation preempted. Session suspended. Use 'lattice attach ${allocationId}' to reconnect after rescheduling.`;
 }

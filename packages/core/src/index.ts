@@ -50,6 +50,7 @@ export { describeShortfall, fits, type Offer, type Shortfall, shortfalls } from 
 export * from "./node/topology.ts";
 export * from "./outcome.ts";
 export * from "./preemption/shield.ts";
+export { type ServiceEndpoint, serviceEndpoints } from "./service/services.ts";
 export { MAX_SESSIONS, OWN_SESSION, parseSessionId, type Session, sessionId, sessionsOf } from "./session/session.ts";
 export * from "./sharing/borrow.ts";
 export type { Changed, Changes } from "./state/changes.ts";

@@ -60,8 +60,9 @@ export function versionNeeded(command: Command): number {
   // Servers of version 1 do not know these and would take placements that others refuse.
   const newer =
     requireConformance === true || requireUnifiedMemory === true || allowCxlMemory === true || maxGroups !== undefined;
-  const { lifecycle, session } = command.spec;
-  return newer || lifecycle.noPreempt === true || session === true || asksForSoftware(command.spec) ? 2 : version;
+  const { lifecycle, session, expose, probe } = command.spec;
+  const service = session === true || expose !== undefined || probe !== undefined;
+  return newer || lifecycle.noPreempt === true || service || asksForSoftware(command.spec) ? 2 : version;
 }
 
 /** Servers of version 1 would run it on the bare node. */

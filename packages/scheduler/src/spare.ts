@@ -20,7 +20,7 @@ export function returnsOf(availableFrom: Float64Array, now: number): Returns {
     const at = availableFrom[node] as number;
     if (at > now && at !== Number.POSITIVE_INFINITY) byInstant.set(at, (byInstant.get(at) ?? 0) + 1);
   }
-  const at = Float64Array.from(byInstant.keys()).sort();
+  const at = Float64Array.from(byInstant.keys()).sort(byTime);
   const count = new Int32Array(at.length);
   let sum = 0;
   for (let i = 0; i < at.length; i += 1) {
@@ -96,11 +96,11 @@ function turnsOf({ begun, held, now }: Draft, returns: Returns): Float64Array {
   const turns = new Float64Array(returns.at.length + others.length);
   turns.set(returns.at);
   turns.set(others, returns.at.length);
-  return turns.sort();
+  return turns.sort(byTime);
 }
 
 function heldStarts(draft: Draft): Float64Array {
-  return Float64Array.from(draft.held, (held) => held.startsAt).sort();
+  return Float64Array.from(draft.held, (held) => held.startsAt).sort(byTime);
 }
 
 function backBy({ at, count }: Returns, instant: number): number {
@@ -113,3 +113,6 @@ function backBy({ at, count }: Returns, instant: number): number {
   }
   return low === 0 ? 0 : (count[low - 1] as number);
 }
+
+/** Equal instants are the same to everybody here. */
+const byTime = (a: number, b: number): number => a - b;

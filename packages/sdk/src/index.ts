@@ -1,5 +1,6 @@
 // The public surface of the client library.
 
+export type * from "./backup-types.ts";
 export type { CallOptions } from "./call.ts";
 export type { SignalCalls, TenantCalls, VClusterCalls } from "./calls/admin.ts";
 export type { AllocationCalls, ChangeOptions } from "./calls/allocations.ts";

@@ -12,6 +12,7 @@ export * from "./convert/event.ts";
 export * from "./convert/group.ts";
 export * from "./convert/group-status.ts";
 export * from "./convert/node.ts";
+export { probeToProto } from "./convert/service.ts";
 export { sharingFromProto } from "./convert/sharing.ts";
 export * from "./convert/spec-from-proto.ts";
 export * from "./convert/spec-to-proto.ts";

@@ -10,6 +10,7 @@ export * from "../gen/lattice/v1/images_pb.ts";
 export * from "../gen/lattice/v1/nodes_pb.ts";
 export * from "../gen/lattice/v1/peer_pb.ts";
 export * from "../gen/lattice/v1/problem_pb.ts";
+export * from "../gen/lattice/v1/services_pb.ts";
 export * from "../gen/lattice/v1/tasks_pb.ts";
 export * from "../gen/lattice/v1/terminal_pb.ts";
 export * from "../gen/lattice/v1/usage_pb.ts";

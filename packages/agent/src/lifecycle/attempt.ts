@@ -2,6 +2,17 @@
 // that is reported, and the states between. Plain values only: nothing here knows of processes,
 // files or streams, so that every decision about an attempt can be tested as a table.
 
+/** How a service is asked whether it lives. */
+export interface Probe {
+  readonly kind: "tcp" | "http";
+  readonly port: number;
+  readonly path: string;
+  readonly periodMs: number;
+  readonly initialDelayMs: number;
+  readonly failureThreshold: number;
+  readonly timeoutMs: number;
+}
+
 /** What the server asked to run; kept on disk so that a restarted agent can go on. */
 export interface Order {
   readonly allocationId: string;
@@ -26,6 +37,8 @@ export interface Order {
   readonly slurmEnv: boolean;
   /** For programs of the job that call the API; "" or absent: none. */
   readonly apiToken?: string;
+  /** Null: not probed. */
+  readonly probe: Probe | null;
   /** Nothing else may be on the node while this attempt is. */
   readonly exclusive: boolean;
   /** When this agent got it, never the same for two: who waits for the node begins in this order. */
@@ -69,7 +82,8 @@ export type FailureReason =
   | "launch_failed"
   | "prologue_failed"
   | "oom"
-  | "lost";
+  | "lost"
+  | "probe_failed";
 
 export type End =
   | { readonly kind: "completed"; readonly exitCode: 0; readonly message: string; readonly atMs: number }
@@ -94,7 +108,7 @@ export type Exit =
 
 /** Why the agent ends an attempt. A stop order beats the walltime. */
 export interface Stop {
-  readonly cause: "stopped" | "walltime_exceeded";
+  readonly cause: "stopped" | "walltime_exceeded" | "probe_failed";
   readonly message: string;
   /** When what is left gets SIGKILL. */
   readonly killAtMs: number;
@@ -143,6 +157,8 @@ export type Event =
   | { readonly kind: "turn" }
   | { readonly kind: "stop"; readonly graceMs: number | null; readonly reason: string }
   | { readonly kind: "forget" }
+  /** Its liveness probe has failed as often as it may. */
+  | { readonly kind: "unhealthy"; readonly message: string }
   | { readonly kind: "started"; readonly atMs: number }
   | { readonly kind: "exited"; readonly exit: Exit; readonly atMs: number }
   | { readonly kind: "timer"; readonly name: TimerName }

@@ -23,6 +23,11 @@ export function step(attempt: Attempt | null, event: Event, nowMs: number): Step
       return stop(attempt, event.graceMs, event.reason, nowMs);
     case "forget":
       return forget(attempt, nowMs);
+    case "unhealthy": {
+      if (attempt?.kind !== "running") return nothing(attempt);
+      const killAtMs = nowMs + attempt.limits.graceMs;
+      return begin(attempt, { cause: "probe_failed", message: event.message, killAtMs }, false, nowMs);
+    }
     case "started":
       return started(attempt, event.atMs);
     case "exited":

@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { PROTOCOL } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import type { Hardware } from "../discovery/hardware.ts";
-import type { Attempt, Order, Share, Software } from "../lifecycle/attempt.ts";
+import type { Attempt, Order, Probe, Share, Software } from "../lifecycle/attempt.ts";
 import type { PendingReport } from "./reports.ts";
 
 /** `arrivedAtMs` grows from order to order. */
@@ -29,6 +29,7 @@ export function orderOf(order: pb.RunOrder, arrivedAtMs: number): Order {
     tasksPerNode: order.tasksPerNode,
     slurmEnv: order.slurmEnv,
     apiToken: order.apiToken,
+    probe: probeOf(order.livenessProbe),
     // A part of a node is stated with its limits.
     exclusive: order.limits === undefined,
     arrivedAtMs,
@@ -59,6 +60,20 @@ const shareOf = ({ cpuCores, memoryGb, gpuCount }: pb.RunLimits): Share => ({
   memoryBytes: Math.floor(memoryGb * BYTES_PER_GB),
   gpuCount,
 });
+
+/** The server has filled in what the submission did not say. */
+function probeOf(probe: pb.LivenessProbe | undefined): Probe | null {
+  if (probe === undefined) return null;
+  return {
+    kind: probe.probeType === "http" ? "http" : "tcp",
+    port: probe.port,
+    path: probe.path,
+    periodMs: probe.periodSecs * 1000,
+    initialDelayMs: probe.initialDelaySecs * 1000,
+    failureThreshold: probe.failureThreshold,
+    timeoutMs: probe.timeoutSecs * 1000,
+  };
+}
 
 export function reportMessage({ number, allocationId, attempt, body }: PendingReport): pb.Report {
   const name = { number, allocationId, attempt };

@@ -2,7 +2,7 @@
 // as its user, in its folder, with its environment. All of it is read from that process, so that
 // every runtime is served alike. Namespaces that are the agent's own are not entered again.
 
-import { readFile, readlink } from "node:fs/promises";
+import { access, constants, readFile, readlink } from "node:fs/promises";
 
 export interface Entered {
   readonly command: readonly string[];
@@ -30,12 +30,13 @@ export async function enter({ pid, line, term }: Wanted): Promise<Entered | null
   const spaces = await foreignNamespaces(pid);
   const inside = spaces.includes("mnt");
   const flags = [...spaces.map((name) => FLAGS[name]), ...(inside ? ["--root", "--wd"] : []), ...owner(status, spaces)];
-  const shell = ["/bin/sh", "-c", line === "" ? OWN_SHELL : line];
+  const variables = parseEnviron(environ);
+  const shell = line === "" && !inside ? [await firstShell(variables.SHELL)] : ["/bin/sh", "-c", line || OWN_SHELL];
   // What may not gain rights inside may not do so by a terminal either.
   const confined = /^NoNewPrivs:\s+1/m.test(status) ? ["setpriv", "--no-new-privs", "--"] : [];
   return {
     command: flags.length === 0 ? shell : [...confined, "nsenter", `--target=${pid}`, ...flags, "--", ...shell],
-    environment: { ...parseEnviron(environ), TERM: term === "" ? DEFAULT_TERM : term },
+    environment: { ...variables, TERM: term === "" ? DEFAULT_TERM : term },
     cwd: inside ? "/" : cwd,
   };
 }
@@ -44,6 +45,18 @@ export const DEFAULT_TERM = "xterm-256color";
 
 /** The one that the environment names, or the best there is; what a container lacks is passed over. */
 const OWN_SHELL = 'for shell in "$SHELL" /bin/bash /bin/sh; do [ -x "$shell" ] && exec "$shell"; done; exec /bin/sh';
+
+/** The same, where the node's own files are what the attempt sees. */
+async function firstShell(wanted: string | undefined): Promise<string> {
+  for (const shell of [wanted ?? "", "/bin/bash"]) {
+    const runs = await access(shell, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (runs) return shell;
+  }
+  return "/bin/sh";
+}
 
 const FLAGS = {
   user: "--user",

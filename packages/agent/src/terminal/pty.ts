@@ -1,6 +1,6 @@
 // A pseudo-terminal with a program on it, made by `script` of util-linux, which every Debian and
 // Red Hat system has: no native module, and the holder of the terminal is a process of its own. The
-// program tells its number and its terminal over a fourth descriptor before it becomes the command, so
+// program tells its number over a fourth descriptor before it becomes the command, so
 // that its size can be changed and its foreground be signalled from here.
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -49,7 +49,7 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
   const [stdin, output] = [child.stdin as Writable, child.stdout as Readable];
   // Written to after its end: the exit says what there is to say.
   stdin.on("error", () => undefined);
-  const { pid, tty } = await greeting(child, child.stdio[3] as Readable);
+  const pid = await greeting(child, child.stdio[3] as Readable);
   let gone = false;
   void exited.then(() => {
     gone = true;
@@ -64,7 +64,8 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
         void exited.then(() => resolve());
       }),
     async resize({ rows, cols }) {
-      if (!gone) await finished(spawn("stty", ["-F", tty, "rows", String(rows), "cols", String(cols)], QUIET));
+      const tty = gone ? null : await terminalOf(pid);
+      if (tty !== null) await finished(spawn("stty", ["-F", tty, "rows", String(rows), "cols", String(cols)], QUIET));
     },
     async signal(name) {
       if (gone) return;
@@ -85,24 +86,23 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
 
 const QUIET = { stdio: "ignore" } as const;
 
-/** Its number and terminal first, since both are still ours; then size, group and the command itself. */
-const PREPARE = `echo "$$ $(tty)" >&3
+/** Its number first, while it is still ours; then size, group and the command itself. No program more than that. */
+const PREPARE = `echo $$ >&3
 exec 3>&-
 stty sane rows "$1" cols "$2"
 if [ -n "$3" ] && ! echo 0 >"$3"; then echo "cannot join the control group of the allocation" >&2; exit 126; fi
-export SHELL="$4"
-[ -n "$SHELL" ] || unset SHELL
+if [ -n "$4" ]; then SHELL="$4"; else unset SHELL; fi
 shift 4
 exec "$@"`;
 
 function commandLine({ command, joinBy, size, environment }: PtyOptions): string {
-  const words = [PREPARE, "sh", String(size.rows), String(size.cols), joinBy, environment.SHELL ?? "", ...command];
-  return `exec /bin/sh -c ${words.map(quoted).join(" ")}`;
+  const words = [String(size.rows), String(size.cols), joinBy, environment.SHELL ?? "", ...command];
+  return `set -- ${words.map(quoted).join(" ")}\n${PREPARE}`;
 }
 
 export const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
-function greeting(child: ChildProcess, from: Readable): Promise<{ readonly pid: number; readonly tty: string }> {
+function greeting(child: ChildProcess, from: Readable): Promise<number> {
   return new Promise((resolve, reject) => {
     let text = "";
     child.once("error", (error: NodeJS.ErrnoException) =>
@@ -113,9 +113,7 @@ function greeting(child: ChildProcess, from: Readable): Promise<{ readonly pid: 
       text += data.toString();
       if (!text.includes("\n")) return;
       from.destroy();
-      const [pid, tty] = text.trim().split(" ");
-      if (Number(pid) > 0 && tty?.startsWith("/dev/") === true) resolve({ pid: Number(pid), tty });
-      else reject(new Error("the terminal could not be opened"));
+      resolve(Number(text.trim()));
     });
     from.on("error", reject);
     child.once("close", () => reject(new Error("the terminal could not be opened")));
@@ -137,11 +135,24 @@ function finished(child: ChildProcess): Promise<void> {
   });
 }
 
-/** From /proc/PID/stat, after the name in brackets: state ppid pgrp session tty_nr tpgid. */
 async function foregroundOf(pid: number): Promise<number | null> {
-  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  const group = Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[5]);
+  const group = Number((await statOf(pid))[5]);
   return group > 0 ? group : null;
+}
+
+/** The device of a session: /dev/pts by its number, whose high bits are in the major number of the device. */
+async function terminalOf(pid: number): Promise<string | null> {
+  const device = Number((await statOf(pid))[4]);
+  const index = (((device >> 8) & 0xfff) - FIRST_PTS_MAJOR) * 256 + ((device & 0xff) | ((device >> 12) & 0xfff00));
+  return device > 0 && index >= 0 ? `/dev/pts/${index}` : null;
+}
+
+const FIRST_PTS_MAJOR = 136;
+
+/** Of /proc/PID/stat, what follows the name in brackets: state ppid pgrp session tty_nr tpgid. */
+async function statOf(pid: number): Promise<readonly string[]> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  return text.slice(text.lastIndexOf(")") + 2).split(" ");
 }
 
 function send(target: number, signal: NodeJS.Signals): void {

@@ -10,6 +10,7 @@ const order: Order = {
   attempt: 1,
   name: "",
   project: "",
+  probe: null,
   tenant: "t",
   user: "u",
   vcluster: "v",

@@ -41,7 +41,8 @@ export async function runTerminal(terminal: Terminal): Promise<TerminalEnd> {
     for (const name of HANG_UP) process.off(name, hangUp);
     restore();
     process.stdin.pause();
-    process.stdin.unref();
+    // Only a pipe or a terminal would keep the program waiting for more.
+    (process.stdin as { unref?: () => void }).unref?.();
     terminal.close();
   }
 }

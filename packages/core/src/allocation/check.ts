@@ -5,6 +5,7 @@
 import type { FieldProblem } from "../outcome.ts";
 import { checkConstraints } from "./check-constraints.ts";
 import { checkDependencies } from "./check-dependencies.ts";
+import { checkService } from "./check-service.ts";
 import { checkMounts, checkSoftware } from "./check-software.ts";
 import { isCount, isText, type Problems, problemList } from "./check-values.ts";
 import * as limit from "./limits.ts";
@@ -22,6 +23,7 @@ export function checkSpec(spec: AllocationSpec): FieldProblem[] {
   checkMounts(problems, spec.mounts ?? []);
   checkLifecycle(problems, spec.lifecycle);
   checkDependencies(problems, spec.dependsOn ?? []);
+  checkService(problems, spec);
   return problems.list;
 }
 

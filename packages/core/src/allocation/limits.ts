@@ -63,6 +63,13 @@ export const MOUNT_ROOTS: readonly string[] = [
   "/work",
   "/workspace",
 ];
+/** More than one program serves on one node. */
+export const MAX_EXPOSED_PORTS = 64;
+export const MAX_PORT = 65_535;
+export const MAX_PROBE_PATH_LENGTH = 2048;
+/** A day: beyond it a probe finds nothing in time. */
+export const MAX_PROBE_SPAN_MS = 24 * 3600 * 1000;
+export const MAX_PROBE_FAILURES = 1_000;
 
 /** A refusal names at most this many faults; more help nobody. */
 export const MAX_PROBLEMS = 32;

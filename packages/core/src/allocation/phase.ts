@@ -33,6 +33,7 @@ export type FailureReason =
   | "oom"
   | "lost"
   | "stopped"
+  | "probe_failed"
   | "requeue_limit"
   | "preempted"
   /** Of a task group: of its elements some failed. */

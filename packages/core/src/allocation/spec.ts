@@ -18,12 +18,37 @@ export interface AllocationSpec {
   readonly lifecycle: Lifecycle;
   /** Set SLURM_* variables beside LATTICE_*. */
   readonly slurmEnv: boolean;
+  /** Ports that others find by name while it runs. Absent: none. */
+  readonly expose?: readonly ExposedPort[];
+  /** How its nodes ask whether it lives. Absent: they do not. */
+  readonly probe?: LivenessProbe;
   /** Made for a terminal, and ended with it. Absent means no. */
   readonly session?: boolean;
   /** Data made visible inside the allocation. Absent: none. */
   readonly mounts?: readonly Mount[];
   /** What must have ended, and how, before this may be queued. Absent: nothing. */
   readonly dependsOn?: readonly Dependency[];
+}
+
+export interface ExposedPort {
+  /** Empty: the allocation's own name. */
+  readonly name: string;
+  readonly port: number;
+}
+
+/** For ports of allocations without a name. */
+export const DEFAULT_PORT_NAME = "service";
+
+export interface LivenessProbe {
+  readonly kind: "tcp" | "http";
+  readonly port: number;
+  /** For http; begins with a slash. */
+  readonly path: string;
+  readonly period: Duration;
+  readonly initialDelay: Duration;
+  /** Failures in a row that end the attempt. */
+  readonly failureThreshold: number;
+  readonly timeout: Duration;
 }
 
 /** What each node runs. */

@@ -1,8 +1,8 @@
 // Backups: the calls take as long as the state is large, so they wait longer than others do.
 
+import type { Backup, BackupList, BackupRestored, BackupVerification } from "../backup-types.ts";
 import type { Caller, CallOptions } from "../call.ts";
 import { queryString } from "../query.ts";
-import type { Backup, BackupList, BackupRestored, BackupVerification } from "../types.ts";
 
 const PATIENCE_MS = 3_600_000;
 

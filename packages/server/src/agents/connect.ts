@@ -299,6 +299,7 @@ const REASONS: ReadonlySet<string> = new Set<FailureReason>([
   "oom",
   "lost",
   "stopped",
+  "probe_failed",
 ]);
 
 function reportCommand(node: NodeId, message: pb.Report): ReportCommand | null {

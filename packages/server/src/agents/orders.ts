@@ -16,7 +16,7 @@ import type {
   View,
 } from "@lattice/core";
 import { isPlaced, specToRun } from "@lattice/core";
-import { pb } from "@lattice/wire";
+import { pb, probeToProto } from "@lattice/wire";
 import type { ServerMessageBody } from "./hub.ts";
 
 /** Between SIGTERM and SIGKILL. */
@@ -35,6 +35,7 @@ export function runOrder(allocation: Allocation, node: NodeId, shared: boolean):
       name: spec.name,
       tenant: spec.tenant,
       project: spec.project,
+      ...(spec.probe === undefined ? {} : { livenessProbe: probeToProto(spec.probe) }),
       user: allocation.user,
       vcluster: spec.vcluster,
       ...taskFields(spec.task),

@@ -3,6 +3,7 @@
 // here unread. The number of terminals that one user has open is bounded here, on the leader, because
 // every terminal passes it whatever server a person has found.
 
+import { randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import type * as grpc from "@grpc/grpc-js";
 import { duration } from "@lattice/core";
@@ -90,7 +91,8 @@ export function createTerminalRelay(hub: AgentHub, clock: Clock, limits: Termina
 
   function ask(query: TerminalQuery, signal: AbortSignal): Promise<Arrival> {
     counter += 1;
-    const streamId = `terminal-${counter}`;
+    // Not to be guessed: whoever names it gets what a person types.
+    const streamId = `terminal-${counter}-${randomBytes(16).toString("hex")}`;
     return new Promise((resolve, reject) => {
       const settle = () => {
         expected.delete(streamId);

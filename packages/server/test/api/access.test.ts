@@ -68,6 +68,8 @@ const READS_TENANT = [
   "AdminService.ListTenants",
   "AdminService.GetTenantUsage",
   "AdminService.GetUserUsage",
+  "AdminService.ListServices",
+  "AdminService.LookupService",
 ];
 
 /** Which of the four targets a role reaches: own, colleagues', strangers', nobody's. */

@@ -77,6 +77,30 @@ describe("images", () => {
   });
 });
 
+describe("sessions and services", () => {
+  test("a session is created, shown, listed and ended", async () => {
+    const allocation = create(pb.AllocationSpecSchema, { lifecycle: { walltimeSeconds: 600 } });
+    const asked = create(pb.CreateSessionRequestSchema, { allocation });
+    const created = await good("SessionService.CreateSession", asked);
+    expect(created).toMatchObject({ state: "pending" });
+    const id = String(created.session_id);
+    const got = await good("SessionService.GetSession", create(pb.GetSessionRequestSchema, { id }));
+    expect(got).toMatchObject({ id, user: "ada", owns_allocation: true, state: "pending" });
+    const listed = await good("SessionService.ListSessions", create(pb.ListSessionsRequestSchema));
+    expect(listed.sessions).toMatchObject([{ id }]);
+    const ended = await good("SessionService.DeleteSession", create(pb.DeleteSessionRequestSchema, { id }));
+    expect(ended).toMatchObject({ id, state: "cancelled" });
+    const unknown = await both("SessionService.GetSession", create(pb.GetSessionRequestSchema, { id: "77.7" }));
+    expect(unknown).toMatchObject({ problem: { code: "unknown_session" } });
+  });
+
+  test("nothing is served, so nothing is found", async () => {
+    expect(await good("AdminService.ListServices", create(pb.ListServicesRequestSchema))).toEqual({ services: [] });
+    const missing = await both("AdminService.LookupService", create(pb.LookupServiceRequestSchema, { name: "web" }));
+    expect(missing).toMatchObject({ problem: { code: "unknown_service" } });
+  });
+});
+
 describe("allocations", () => {
   test("submit, get, update, cancel", async () => {
     const submitted = await good("AllocationService.Submit", submission());

@@ -27,6 +27,7 @@ import { FieldList } from "../errors/field-list.ts";
 import { enumName } from "../json/enum-names.ts";
 import { gbToBytes, isUsableGb } from "./amounts.ts";
 import { dependenciesFromProto } from "./dependencies.ts";
+import { serviceFromProto } from "./service.ts";
 import { unsupportedFields } from "./unsupported.ts";
 
 export const DEFAULT_PREEMPTION_CLASS = 5;
@@ -60,6 +61,7 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
   const mounts = mountsOf(spec.data, problems);
   const lifecycle = lifecycleOf(spec.lifecycle, walltimeFor(vcluster, defaults), problems);
   const dependsOn = dependenciesFromProto(spec.dependsOn, problems);
+  const service = serviceFromProto(spec, problems);
   problems.throwIfAny();
   return {
     tenant,
@@ -75,6 +77,7 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
     slurmEnv: spec.slurmEnv,
     ...(mounts.length === 0 ? null : { mounts }),
     ...(dependsOn === undefined ? null : { dependsOn }),
+    ...service,
   };
 }
 

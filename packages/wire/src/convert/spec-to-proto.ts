@@ -18,6 +18,7 @@ import {
 } from "../../gen/lattice/v1/allocations_pb.ts";
 import { bytesToGb } from "./amounts.ts";
 import { dependencyToProto, shapeToProto } from "./dependencies.ts";
+import { serviceToProto } from "./service.ts";
 
 /** With the shape of its group for the spec of a task group. */
 export function specToProto(spec: AllocationSpec, shape?: GroupShape): proto.AllocationSpec {
@@ -32,6 +33,7 @@ export function specToProto(spec: AllocationSpec, shape?: GroupShape): proto.All
     slurmEnv: spec.slurmEnv,
     dependsOn: (spec.dependsOn ?? []).map(dependencyToProto),
     ...(shape === undefined ? null : { taskGroup: shapeToProto(shape) }),
+    ...serviceToProto(spec),
     ...taskToProto(spec.task),
     environment: create(EnvironmentSchema, {
       variables: spec.environment.variables,

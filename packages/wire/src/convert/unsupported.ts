@@ -15,10 +15,8 @@ export function unsupportedFields(spec: AllocationSpec): string[] {
     ["lifecycle.scale_policy", lifecycle?.scalePolicy !== undefined],
     ["data.defaults", data?.defaults === true],
     ["connectivity.network_domain", has(connectivity?.networkDomain)],
-    ["connectivity.expose", (connectivity?.expose.length ?? 0) > 0],
     ["checkpoint.strategy", !PLAIN_CHECKPOINTS.includes(spec.checkpoint?.strategy.toLowerCase() ?? "")],
     ["telemetry.mode", has(spec.telemetry?.mode)],
-    ["liveness_probe", spec.livenessProbe !== undefined],
     ["sensitive", spec.sensitive],
   ];
   return asked.filter(([, used]) => used).map(([path]) => path);

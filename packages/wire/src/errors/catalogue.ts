@@ -233,13 +233,14 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     "Too many terminals are open",
     "Close one of them first; an administrator can raise rate_limits.attach_max_concurrent.",
   ),
-  unknown_session: entry(
+  unknown_service: entry(
     404,
     GRPC.notFound,
     EXIT.unknown,
-    "No such session",
-    "List sessions with `lattice session list`.",
+    "No such service",
+    "A service is there while its allocation runs; the list is at /api/v1/services.",
   ),
+  unknown_session: entry(404, GRPC.notFound, EXIT.unknown, "No such session", "See `lattice session list`."),
   request_conflict: entry(
     409,
     GRPC.aborted,

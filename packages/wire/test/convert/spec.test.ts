@@ -78,10 +78,8 @@ describe("specFromProto", () => {
     ["lifecycle.scale_policy", { lifecycle: { scalePolicy: { min: 1 } } }],
     ["data.defaults", { data: { defaults: true } }],
     ["connectivity.network_domain", { connectivity: { networkDomain: "x" } }],
-    ["connectivity.expose", { connectivity: { expose: [{ port: 80 }] } }],
     ["checkpoint.strategy", { checkpoint: { strategy: "auto" } }],
     ["telemetry.mode", { telemetry: { mode: "debug" } }],
-    ["liveness_probe", { livenessProbe: { port: 80 } }],
     ["sensitive", { sensitive: true }],
   ])("refuses %s, which is not offered", async (field, init) => {
     const problem = await refusal(() => make(init));

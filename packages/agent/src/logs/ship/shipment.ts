@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { LogStore } from "../store/store.ts";
+import type { LogStore } from "../store/log-store.ts";
 import { compressed } from "./compress.ts";
 import {
   allocationMetadata,

@@ -5,7 +5,7 @@ import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Logger } from "pino";
 import { attemptKey, type Order } from "../../lifecycle/attempt.ts";
-import type { LogStore } from "../store/store.ts";
+import type { LogStore } from "../store/log-store.ts";
 import type { ShipLimits } from "./plan.ts";
 import { newRecord, readRecord, type Shipment, type ShipmentRecord, type StreamName, shipment } from "./shipment.ts";
 

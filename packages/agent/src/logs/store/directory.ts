@@ -2,7 +2,7 @@
 
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { LogStore } from "./store.ts";
+import type { LogStore } from "./log-store.ts";
 
 export function directoryStore(dir: string): LogStore {
   return {

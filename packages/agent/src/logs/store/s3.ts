@@ -1,7 +1,7 @@
 // Output kept in an object store that speaks S3. A try that fails is the caller's to repeat.
 
 import { S3mini } from "s3mini";
-import type { LogStore } from "./store.ts";
+import type { LogStore } from "./log-store.ts";
 
 export interface S3Place {
   readonly bucket: string;

@@ -1,16 +1,9 @@
-// Where the output of allocations is kept for good: a folder, shared or not, or a place in an object
-// store. Objects are written whole and replaced whole; nothing is ever listed from here.
+// Opens the store that an agent was told of: a folder, shared or not, or a place in an object store.
 
 import { resolve } from "node:path";
 import { directoryStore } from "./directory.ts";
+import type { LogStore } from "./log-store.ts";
 import { parseS3, s3Store } from "./s3.ts";
-
-export interface LogStore {
-  readonly place: string;
-  put(key: string, bytes: Uint8Array, type: string): Promise<void>;
-  /** Null: it is not there. */
-  get(key: string): Promise<Buffer | null>;
-}
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

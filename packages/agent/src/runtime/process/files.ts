@@ -37,7 +37,7 @@ interface StoredOrder {
 }
 
 /** An older agent wrote orders that did not say these; all of them were exclusive. */
-const UNSAID = { exclusive: true, arrivedAtMs: 0, project: "" };
+const UNSAID = { exclusive: true, arrivedAtMs: 0, project: "", probe: null };
 
 const completed = (stored: StoredOrder | null): Order | null =>
   stored === null ? null : { ...UNSAID, ...stored.order };

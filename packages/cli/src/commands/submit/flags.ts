@@ -78,10 +78,10 @@ export function addSubmitFlags(command: Command): Command {
       gather,
     ),
     new Option("--memory-policy <policy>", "local, interleave, preferred or bind"),
+    new Option("--expose <port>", "port of a service, or name:port (repeatable)").argParser(gather),
   ];
   // Refused by the server by name; whoever has them in a script learns so, and nobody is led to them.
   const notOffered = [
-    new Option("--expose <port>", "port of a service (repeatable)").argParser(gather),
     new Option("--network-domain <name>", "network shared with other allocations"),
     new Option("--reactive", "scale by a metric"),
     new Option("--min-nodes <count>", "with --reactive: least nodes"),

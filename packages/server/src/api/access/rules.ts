@@ -94,4 +94,6 @@ export const RULES = {
   "ImageService.WarmCache": bringImages,
   "ImageService.GetCache": seeCluster,
   "ImageService.EvictImage": disableNodes,
+  "AdminService.ListServices": seeTenant,
+  "AdminService.LookupService": seeTenant,
 } as const satisfies Record<RpcName, Row>;

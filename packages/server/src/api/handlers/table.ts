@@ -12,6 +12,7 @@ import * as logs from "./logs.ts";
 import * as members from "./members.ts";
 import * as nodes from "./nodes.ts";
 import { plan } from "./plan.ts";
+import * as services from "./services.ts";
 import * as sessions from "./sessions.ts";
 import * as signals from "./signals.ts";
 import * as tasks from "./tasks.ts";
@@ -77,4 +78,6 @@ export const handlers: HandlerTable = {
   "ImageService.WarmCache": images.warmCache,
   "ImageService.GetCache": images.getCache,
   "ImageService.EvictImage": images.evictImage,
+  "AdminService.ListServices": services.listServices,
+  "AdminService.LookupService": services.lookupService,
 };

@@ -1,0 +1,101 @@
+// Terminals and tails as a person feels them: from the call to the first prompt, from a key to its echo,
+// and from a line written by a job to the same line at a follower.
+import { create } from "@bufbuild/protobuf";
+import { Client, credentials, Metadata } from "@grpc/grpc-js";
+import { pb, serviceDefinition } from "@lattice/wire";
+import type { Cluster } from "../tests/harness/cluster.ts";
+import { type Bench, below, plain, quantile } from "./figure.ts";
+import { withCluster } from "./with-cluster.ts";
+
+const ATTACHES = 15;
+const KEYS = 300;
+const LINES = 100;
+const FIRST_PROMPT_MS = 150;
+const ECHO_P99_MS = 20;
+const TAIL_P99_MS = 100;
+
+export const terminal: Bench = (say) =>
+  withCluster({ nodes: 1 }, async (cluster) => {
+    const client = new Client(cluster.grpcAddress, credentials.createInsecure());
+    const headers = { "x-lattice-user": "root" };
+    // A shell that reads no files of its own: what those do is not ours to measure.
+    const id = await cluster.submit({ entrypoint: "sleep 600", env: { SHELL: "/bin/sh" } }, { headers });
+    await cluster.reaches(id, ["running"]);
+
+    const prompts: number[] = [];
+    for (let n = 0; n < ATTACHES; n += 1) {
+      const from = performance.now();
+      const shell = attach(client, id, "");
+      await shell.shown();
+      prompts.push(performance.now() - from);
+      shell.close();
+    }
+    say(`first prompt: ${prompts.map((time) => time.toFixed(0)).join(" ")} ms`);
+
+    const cat = attach(client, id, "echo ready; exec cat");
+    await cat.shown();
+    const echoes: number[] = [];
+    for (let n = 0; n < KEYS; n += 1) {
+      const from = performance.now();
+      cat.type("x");
+      await cat.shown();
+      echoes.push(performance.now() - from);
+    }
+    cat.close();
+    await cluster.cli(["cancel", id]);
+
+    client.close();
+    const tails = await tailLatencies(cluster);
+    return [
+      below("attach_first_prompt_median", quantile(prompts, 0.5), "ms", FIRST_PROMPT_MS),
+      plain("attach_first_prompt_min", Math.min(...prompts), "ms"),
+      below("keystroke_echo_p99", quantile(echoes, 0.99), "ms", ECHO_P99_MS),
+      plain("keystroke_echo_median", quantile(echoes, 0.5), "ms"),
+      below("log_tail_p99", quantile(tails, 0.99), "ms", TAIL_P99_MS),
+      plain("log_tail_median", quantile(tails, 0.5), "ms"),
+    ];
+  });
+
+interface Attached {
+  type(text: string): void;
+  /** The next thing that the terminal shows. */
+  shown(): Promise<void>;
+  close(): void;
+}
+
+function attach(client: Client, id: string, command: string): Attached {
+  const method = serviceDefinition(pb.SessionService).Attach;
+  if (method === undefined) throw new Error("the contract has no Attach");
+  const metadata = new Metadata();
+  metadata.set("x-lattice-user", "root");
+  const call = client.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, metadata);
+  const send = (message: pb.AttachRequest["message"]) => call.write(create(pb.AttachRequestSchema, { message }));
+  const answers = call[Symbol.asyncIterator]() as AsyncIterator<pb.AttachResponse>;
+  call.on("error", () => {});
+  send({ case: "start", value: create(pb.AttachStartSchema, { id, command, size: { rows: 24, cols: 80 } }) });
+  return {
+    type: (text) => void send({ case: "stdin", value: Buffer.from(text) }),
+    async shown() {
+      for (let next = await answers.next(); next.done !== true; next = await answers.next())
+        if (next.value.message.case === "stdout") return;
+    },
+    close: () => call.end(),
+  };
+}
+
+/** Each line carries the time at which it was written. */
+async function tailLatencies(cluster: Cluster): Promise<number[]> {
+  const program = `let n=0;const t=setInterval(()=>{console.log(Date.now());if(++n>${LINES})clearInterval(t)},30)`;
+  const id = await cluster.submit({ command: [process.execPath, "-e", program] });
+  const answer = await fetch(`${cluster.apiUrl}/api/v1/allocations/${id}/logs/stream?stream=stdout`);
+  const late: number[] = [];
+  let rest = "";
+  for await (const bytes of answer.body ?? []) {
+    const now = Date.now();
+    const lines = (rest + Buffer.from(bytes).toString()).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) late.push(now - Number(line));
+  }
+  // The first lines were written before anybody followed.
+  return late.slice(Math.floor(LINES / 10));
+}

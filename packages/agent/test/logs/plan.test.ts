@@ -1,0 +1,53 @@
+// What goes to the store next, what is freed and what is dropped: as a table, and over any history.
+
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { freeable, nextChunk, type StreamState, trimmed } from "../../src/logs/ship/plan.ts";
+
+const LIMITS = { ringBytes: 100, bufferBytes: 300, chunkBytes: 50, flushMs: 1_000 };
+const START: StreamState = { start: 0, shipped: 0, chunk: 0, flushedAtMs: 0, dropped: 0 };
+
+describe("what goes to the store next", () => {
+  test.each([
+    ["nothing new", START, { size: 0, live: true, nowMs: 9_999 }, null],
+    ["a whole chunk at once", START, { size: 120, live: true, nowMs: 0 }, { start: 0, end: 50 }],
+    ["a small one not before its time", START, { size: 20, live: true, nowMs: 999 }, null],
+    ["a small one in time", START, { size: 20, live: true, nowMs: 1_000 }, { start: 0, end: 20 }],
+    ["the rest when nothing more comes", START, { size: 20, live: false, nowMs: 0 }, { start: 0, end: 20 }],
+    ["less often when there are many", { ...START, chunk: 200 }, { size: 20, live: true, nowMs: 1_500 }, null],
+  ])("%s", (_what, state, seen, expected) => {
+    expect(nextChunk(state, seen, LIMITS)).toEqual(expected);
+  });
+
+  test("over any history: nothing is freed that was not sent or counted, and room is bounded", () => {
+    const step = fc.record({ written: fc.nat(200), storeAnswers: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        let state = START;
+        let size = 0;
+        let sent = 0;
+        for (const { written, storeAnswers } of steps) {
+          size += written;
+          state = trimmed(state, size, LIMITS);
+          for (let next = nextChunk(state, { size, live: false, nowMs: 0 }, LIMITS); storeAnswers && next !== null; ) {
+            expect(next.start).toBe(state.shipped);
+            sent += next.end - next.start;
+            state = { ...state, shipped: next.end, chunk: state.chunk + 1 };
+            next = nextChunk(state, { size, live: false, nowMs: 0 }, LIMITS);
+          }
+          state = trimmed(state, size, LIMITS);
+          expect(sent + state.dropped).toBe(state.shipped);
+          expect(state.start).toBeLessThanOrEqual(state.shipped);
+          expect(size - state.start).toBeLessThanOrEqual(Math.max(LIMITS.bufferBytes, LIMITS.ringBytes));
+          if (storeAnswers) expect(size - state.start).toBeLessThanOrEqual(LIMITS.ringBytes);
+        }
+      }),
+    );
+  });
+
+  test("only whole blocks are freed", () => {
+    expect(freeable(0, 4095)).toBeNull();
+    expect(freeable(0, 10_000)).toEqual({ offset: 0, length: 8192 });
+    expect(freeable(8192, 20_000)).toEqual({ offset: 8192, length: 8192 });
+  });
+});

@@ -1,0 +1,118 @@
+// Real pseudo-terminals on this machine, and how one comes into the namespaces of a process.
+
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { enter } from "../../src/terminal/enter.ts";
+import { spanText } from "../../src/terminal/idle.ts";
+import { openPty, type Pty, quoted } from "../../src/terminal/pty.ts";
+
+const BASE = { joinBy: "", cwd: "/tmp", size: { rows: 33, cols: 77 } };
+const environment = { PATH: process.env.PATH ?? "", SHELL: "/bin/bash", TERM: "dumb" };
+
+/** All that a command shows, and how it ends. */
+async function shown(pty: Pty): Promise<{ text: string; code: number }> {
+  let text = "";
+  pty.output.on("data", (data: Buffer) => {
+    text += data.toString();
+  });
+  return { code: await pty.exited, text };
+}
+
+const run = async (line: string): Promise<{ text: string; code: number }> =>
+  shown(await openPty({ ...BASE, environment, command: ["/bin/sh", "-c", line] }));
+
+describe("a pseudo-terminal", () => {
+  test("is a terminal of the size asked for, in its folder, with its environment", async () => {
+    const { text, code } = await run("[ -t 0 ] && [ -t 1 ] && stty size && pwd && echo $SHELL && exit 5");
+    expect(text.replaceAll("\r", "").trim().split("\n")).toEqual(["33 77", "/tmp", "/bin/bash"]);
+    expect(code).toBe(5);
+  });
+
+  test("passes what is typed, sizes and signals, and is hung up", async () => {
+    const line =
+      "trap 'echo winch; stty size' WINCH; trap 'echo usr1' USR1; trap 'exit 9' HUP; echo ready; while :; do sleep 0.02; done";
+    const pty = await openPty({ ...BASE, environment, command: ["/bin/sh", "-c", line] });
+    let text = "";
+    const seen = (wanted: string): Promise<void> =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (!text.includes(wanted)) return;
+          pty.output.off("data", look);
+          resolve();
+        };
+        pty.output.on("data", look);
+        look();
+      });
+    pty.output.on("data", (data: Buffer) => {
+      text += data.toString();
+    });
+    await seen("ready");
+    await pty.resize({ rows: 10, cols: 20 });
+    await seen("10 20");
+    await pty.signal("SIGUSR1");
+    await seen("usr1");
+    await pty.write(Buffer.from("typed"));
+    await seen("typed");
+    await pty.hangup();
+    await pty.exited;
+    expect(text).not.toContain("winch\r\nwinch");
+  });
+
+  test("a signal's death and a command that is not there have the codes of a shell", async () => {
+    expect((await run("kill -TERM $$")).code).toBe(143);
+    expect((await run("no-such-program-here")).code).toBe(127);
+  });
+
+  test("words are passed as they are", async () => {
+    const word = `a 'b' "c" $HOME \\ \n*`;
+    expect(quoted("it's")).toBe(`'it'\\''s'`);
+    const pty = await openPty({ ...BASE, environment, command: ["printf", "%s", word] });
+    expect((await shown(pty)).text.replaceAll("\r", "")).toBe(word);
+  });
+});
+
+describe("entering an attempt", () => {
+  test("its own namespaces are left alone; environment and folder are the process's", async () => {
+    const child = spawn("sleep", ["60"], { cwd: "/var", env: { ONLY: "this", PATH: "/bin:/usr/bin" } });
+    try {
+      const entered = await enter({ pid: child.pid ?? 0, line: "echo $ONLY", term: "" });
+      expect(entered).toEqual({
+        command: ["/bin/sh", "-c", "echo $ONLY"],
+        environment: { ONLY: "this", PATH: "/bin:/usr/bin", TERM: "xterm-256color" },
+        cwd: "/var",
+      });
+    } finally {
+      child.kill();
+    }
+  });
+
+  test.runIf(process.getuid?.() === 0)("others are entered, each of them", async () => {
+    const script = "hostname inside-the-job; echo up; exec sleep 60";
+    const child = spawn("unshare", ["--mount", "--uts", "--ipc", "sh", "-c", script], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    try {
+      await new Promise((resolve) => child.stdout?.once("data", resolve));
+      const entered = await enter({ pid: child.pid ?? 0, line: "hostname", term: "vt100" });
+      expect(entered?.command.slice(0, 5)).toEqual(["nsenter", `--target=${child.pid}`, "--mount", "--uts", "--ipc"]);
+      const pty = await openPty({ ...BASE, ...entered, environment, command: entered?.command ?? [], cwd: "/" });
+      expect((await shown(pty)).text.trim()).toBe("inside-the-job");
+    } finally {
+      child.kill("SIGKILL");
+    }
+  });
+
+  test("a process that is gone cannot be entered", async () => {
+    expect(existsSync("/proc/4194303")).toBe(false);
+    expect(await enter({ pid: 4_194_303, line: "", term: "" })).toBeNull();
+  });
+});
+
+test.each([
+  [5_000, "5 s"],
+  [30 * 60_000, "30 minutes"],
+  [(3 * 60 + 12) * 60_000, "3h 12m"],
+])("%i ms is %s", (ms, text) => {
+  expect(spanText(ms)).toBe(text);
+});

@@ -1,0 +1,40 @@
+// What a service may say of itself: the ports it exposes and the probe that asks whether it lives.
+
+import { isCount, isText, type Problems } from "./check-values.ts";
+import * as limit from "./limits.ts";
+import type { AllocationSpec, ExposedPort, LivenessProbe } from "./spec.ts";
+
+export function checkService(problems: Problems, { expose, probe }: Pick<AllocationSpec, "expose" | "probe">): void {
+  if (expose !== undefined) checkPorts(problems, expose);
+  if (probe !== undefined) checkProbe(problems, probe);
+}
+
+const PORT_RANGE = `must be a whole number from 1 to ${limit.MAX_PORT}`;
+
+function checkPorts(problems: Problems, ports: readonly ExposedPort[]): void {
+  const field = "allocation.connectivity.expose";
+  problems.unless(ports.length <= limit.MAX_EXPOSED_PORTS, field, `must not have more than ${limit.MAX_EXPOSED_PORTS}`);
+  ports.slice(0, limit.MAX_EXPOSED_PORTS).forEach(({ name, port }, i) => {
+    problems.unless(isCount(port, 1, limit.MAX_PORT), `${field}[${i}].port`, PORT_RANGE);
+    const named = isText(name, limit.MAX_NAME_LENGTH);
+    problems.unless(named, `${field}[${i}].name`, `must have at most ${limit.MAX_NAME_LENGTH} characters`);
+    const twice = ports.findIndex((other) => other.port === port) !== i;
+    problems.unless(!twice, `${field}[${i}].port`, "is exposed twice");
+  });
+}
+
+function checkProbe(problems: Problems, probe: LivenessProbe): void {
+  const field = "allocation.liveness_probe";
+  problems.unless(isCount(probe.port, 1, limit.MAX_PORT), `${field}.port`, PORT_RANGE);
+  const path = probe.path.startsWith("/") && /^[\x21-\x7e]*$/.test(probe.path);
+  problems.unless(probe.kind === "tcp" || path, `${field}.path`, "must begin with / and hold no spaces");
+  problems.text(`${field}.path`, probe.path, limit.MAX_PROBE_PATH_LENGTH);
+  const span = (name: string, value: number, least: number): void =>
+    problems.unless(isCount(value, least, limit.MAX_PROBE_SPAN_MS), `${field}.${name}`, "must be at most a day");
+  span("period_secs", probe.period, 1);
+  span("initial_delay_secs", probe.initialDelay, 0);
+  span("timeout_secs", probe.timeout, 1);
+  const most = limit.MAX_PROBE_FAILURES;
+  const threshold = isCount(probe.failureThreshold, 1, most);
+  problems.unless(threshold, `${field}.failure_threshold`, `must be a whole number from 1 to ${most}`);
+}

@@ -1,0 +1,32 @@
+// The service registry: which ports of which nodes serve which name. It is not kept but read off the
+// allocations, so that an endpoint is registered if and only if its allocation runs.
+
+import { DEFAULT_PORT_NAME } from "../allocation/spec.ts";
+import type { AllocationId, NodeId, TenantId } from "../ids.ts";
+import type { View } from "../state/view.ts";
+
+export interface ServiceEndpoint {
+  readonly name: string;
+  readonly tenant: TenantId;
+  readonly allocation: AllocationId;
+  readonly node: NodeId;
+  readonly address: string;
+  readonly port: number;
+}
+
+/** In order of allocation, node and port. A port without a name has the allocation's. */
+export function* serviceEndpoints(view: View): Generator<ServiceEndpoint> {
+  for (const { id, spec, phase } of view.placed()) {
+    if (phase.kind !== "running" || spec.expose === undefined) continue;
+    for (const node of phase.nodes)
+      for (const { name, port } of spec.expose)
+        yield {
+          name: name || spec.name || DEFAULT_PORT_NAME,
+          tenant: spec.tenant,
+          allocation: id,
+          node,
+          address: view.node(node)?.address ?? "",
+          port,
+        };
+  }
+}

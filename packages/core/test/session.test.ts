@@ -1,0 +1,89 @@
+// Sessions: opened on what runs, by its owner alone, and closed with or without their allocation.
+
+import { type Command, type Origin, parseSessionId, sessionsOf, type UserName } from "@lattice/core";
+import { describe, expect, it } from "vitest";
+import { createCluster, id, moves, orders, register, submit } from "./support/cluster.ts";
+
+const by = (user: string): Origin => ({ user: user as UserName, requestId: null, bodyHash: "" });
+
+const asSession = (command: ReturnType<typeof submit>): Command =>
+  command.kind === "allocation.submit" ? { ...command, spec: { ...command.spec, session: true } } : command;
+
+const userOf = (command: Command): string => ("origin" in command ? command.origin.user : "");
+
+function running(session: boolean) {
+  const submitted = submit({});
+  const c = createCluster(register("n1"), session ? asSession(submitted) : submitted);
+  c.place(1, "n1");
+  c.report(1, "n1", "running");
+  const user = userOf(submitted);
+  const open = (who = user): Command => ({ kind: "session.open", origin: by(who), allocation: id(1) });
+  const close = (n: number, exitCode: number | null = 0): Command => ({
+    kind: "session.close",
+    origin: by(user),
+    allocation: id(1),
+    n,
+    exitCode,
+  });
+  return { c, open, close };
+}
+
+const numbers = (c: ReturnType<typeof createCluster>): number[] => {
+  const record = c.state.allocation(id(1));
+  return record === undefined ? [] : sessionsOf(record).map(({ n }) => n);
+};
+
+describe("sessions", () => {
+  it("an allocation that was made for one has it from the start, and completes with it", () => {
+    const { c, close } = running(true);
+    expect(numbers(c)).toEqual([1]);
+    const closed = c.apply(close(1, 7));
+    expect(moves(closed)).toEqual(["1: running > completed"]);
+    expect(orders(closed)).toEqual(["stop 1/1 on n1"]);
+    expect(c.state.allocation(id(1))?.phase).toMatchObject({ kind: "completed", exitCode: 7 });
+    expect(moves(c.apply(close(1)))).toEqual([]);
+  });
+
+  it("given up while it waits it is cancelled", () => {
+    const c = createCluster(register("n1"), asSession(submit({})));
+    const command: Command = { kind: "session.close", origin: by("ada"), allocation: id(1), n: 1, exitCode: null };
+    expect(moves(c.apply(command))).toEqual(["1: pending > cancelled"]);
+  });
+
+  it("further ones come and go without touching the allocation", () => {
+    const { c, open, close } = running(false);
+    c.apply(open());
+    c.apply(open());
+    expect(numbers(c)).toEqual([1, 2]);
+    c.apply(close(1));
+    c.apply(open());
+    expect(numbers(c)).toEqual([2, 3]);
+    c.apply(close(2));
+    c.apply(close(3));
+    expect(c.phase(1)).toBe("running");
+    expect(c.state.allocation(id(1))).not.toHaveProperty("sessions");
+  });
+
+  it("nobody but the owner opens one, and only on what runs", () => {
+    const { c, open } = running(false);
+    expect(c.apply(open("mallory")).outcomes).toMatchObject([{ kind: "rejected", refusal: { code: "not_owner" } }]);
+    c.report(1, "n1", "completed");
+    expect(c.apply(open()).outcomes).toMatchObject([{ kind: "rejected", refusal: { code: "illegal_transition" } }]);
+  });
+
+  it("one that has had its walltime is completed, not failed", () => {
+    const { c } = running(true);
+    expect(moves(c.report(1, "n1", "failed", "walltime_exceeded"))).toEqual(["1: running > completed"]);
+  });
+
+  it.each([
+    ["12.1", { allocation: "12", n: 1 }],
+    ["12_3.45", { allocation: "12_3", n: 45 }],
+    ["12", null],
+    ["12.0", null],
+    [".1", null],
+    ["x.1", null],
+  ])("%s is read as %j", (text, expected) => {
+    expect(parseSessionId(text)).toEqual(expected);
+  });
+});

@@ -1,0 +1,63 @@
+// What makes an allocation a service: the ports it exposes and its liveness probe, both ways, with the
+// defaults of a probe filled in.
+
+import { create } from "@bufbuild/protobuf";
+import { type AllocationSpec, type LivenessProbe, seconds } from "@lattice/core";
+import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
+import { ConnectivitySchema, ExposedPortSchema, LivenessProbeSchema } from "../../gen/lattice/v1/allocations_pb.ts";
+import type { FieldList } from "../errors/field-list.ts";
+
+type Service = Pick<AllocationSpec, "expose" | "probe">;
+
+/** Seconds, and failures in a row. */
+const DEFAULTS = { period: 30, initialDelay: 10, timeout: 5, threshold: 3 };
+
+export function serviceFromProto(spec: proto.AllocationSpec, problems: FieldList): Service {
+  const ports = (spec.connectivity?.expose ?? []).map(({ name, port }) => ({ name, port }));
+  const { livenessProbe } = spec;
+  return {
+    ...(ports.length === 0 ? null : { expose: ports }),
+    ...(livenessProbe === undefined ? null : { probe: probeOf(livenessProbe, problems) }),
+  };
+}
+
+function probeOf(probe: proto.LivenessProbe, problems: FieldList): LivenessProbe {
+  const asked = probe.probeType.toLowerCase();
+  if (asked !== "" && asked !== "tcp" && asked !== "http")
+    problems.add("allocation.liveness_probe.probe_type", "is not a kind of probe", "The kinds are tcp and http.");
+  const kind = asked === "http" || (asked === "" && probe.path !== "") ? "http" : "tcp";
+  return {
+    kind,
+    port: probe.port,
+    path: kind === "http" && probe.path === "" ? "/" : probe.path,
+    period: seconds(probe.periodSecs || DEFAULTS.period),
+    initialDelay: seconds(probe.initialDelaySecs || DEFAULTS.initialDelay),
+    failureThreshold: probe.failureThreshold || DEFAULTS.threshold,
+    timeout: seconds(probe.timeoutSecs || DEFAULTS.timeout),
+  };
+}
+
+export function serviceToProto({ expose, probe }: Service): {
+  connectivity?: proto.Connectivity;
+  livenessProbe?: proto.LivenessProbe;
+} {
+  return {
+    ...(expose === undefined
+      ? null
+      : {
+          connectivity: create(ConnectivitySchema, { expose: expose.map((port) => create(ExposedPortSchema, port)) }),
+        }),
+    ...(probe === undefined ? null : { livenessProbe: probeToProto(probe) }),
+  };
+}
+
+export const probeToProto = (probe: LivenessProbe): proto.LivenessProbe =>
+  create(LivenessProbeSchema, {
+    probeType: probe.kind,
+    port: probe.port,
+    path: probe.path,
+    periodSecs: probe.period / 1000,
+    initialDelaySecs: probe.initialDelay / 1000,
+    failureThreshold: probe.failureThreshold,
+    timeoutSecs: probe.timeout / 1000,
+  });

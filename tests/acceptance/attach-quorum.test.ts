@@ -1,0 +1,30 @@
+// A terminal by way of any of three servers: those that do not lead pass it on, both ways, and the
+// limit of terminals holds for all of them together.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Quorum } from "../harness/quorum.ts";
+
+let quorum: Quorum;
+beforeAll(async () => {
+  quorum = await Quorum.start({ servers: 3, nodes: 1, settings: { rate_limits: { attach_max_concurrent: 1 } } });
+}, 120_000);
+afterAll(() => quorum?.close());
+
+test("any server opens a terminal, passes what is typed and its exit code, and counts with the others", async () => {
+  const { code, stdout } = await quorum.cli(1, "submit", "-q", "--walltime=10m", "--", "sleep", "300");
+  expect(code).toBe(0);
+  const id = stdout.trim();
+  await quorum.reaches(1, id, "running");
+  for (const n of [1, 2, 3]) {
+    const shown = await quorum.cli(n, "attach", id, `--command=echo by way of ${n}; exit ${n}`);
+    expect(shown).toMatchObject({ code: n });
+    expect(shown.stdout).toContain(`by way of ${n}`);
+  }
+  const first = quorum.cli(1, "attach", id, "--command=echo held; sleep 3");
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const others = await Promise.all([2, 3].map((n) => quorum.cli(n, "attach", id, "--command=true")));
+  for (const refused of others) {
+    expect(refused.code).toBe(6);
+    expect(refused.stderr).toContain("maximum concurrent sessions reached (1/1)");
+  }
+  expect(await first).toMatchObject({ code: 0 });
+}, 60_000);
