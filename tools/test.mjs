@@ -35,6 +35,7 @@ const SYSTEM_PACKAGES = [
   },
   { name: "libmpich-dev", command: "mpicc.mpich", reason: "the tests compile small MPI programs" },
   { name: "gcc", command: "gcc", reason: "mpicc needs a compiler, and so does the cure for old MPICH" },
+  { name: "libc6-dev", command: "gencat", reason: "what the compiler makes needs the C library's headers" },
   { name: "openssl", command: "openssl", reason: "etcd members that ask for certificates need some" },
 ];
 
