@@ -1,6 +1,6 @@
 // Adds to an allocation's past: the attempt that a move gives up, and the placement that was refused.
 
-import type { Instant } from "../ids.ts";
+import type { Instant, LogIndex } from "../ids.ts";
 import type { Refusal } from "../outcome.ts";
 import type { Allocation } from "./allocation.ts";
 import { MAX_PAST_ATTEMPTS, MAX_PAST_NODES, MAX_PAST_REFUSALS, type PastAttempt } from "./past.ts";
@@ -38,11 +38,22 @@ export function pastAfterMove(
   return { past: { attempts: newest([...attempts, ended], MAX_PAST_ATTEMPTS), refusals } };
 }
 
-/** The record with a placement that was refused; the same record where servers of a version before are about. */
-export function withRefusal(record: Allocation, { code, detail }: Refusal, { at, version }: Stamp): Allocation {
+/**
+ * The record with a placement that was refused; the same record where servers of a version before are about,
+ * and where this plan has been refused before: one that comes twice changes nothing.
+ */
+export function withRefusal(
+  record: Allocation,
+  { code, detail, basis }: Refusal & { readonly basis: LogIndex },
+  { at, version }: Stamp,
+): Allocation {
   if (version < PAST_VERSION) return record;
   const { attempts = [], refusals = [] } = record.past ?? {};
-  return { ...record, past: { attempts, refusals: newest([...refusals, { at, code, detail }], MAX_PAST_REFUSALS) } };
+  if (refusals.some((known) => known.basis === basis)) return record;
+  return {
+    ...record,
+    past: { attempts, refusals: newest([...refusals, { at, basis, code, detail }], MAX_PAST_REFUSALS) },
+  };
 }
 
 const newest = <T>(items: readonly T[], most: number): readonly T[] => items.slice(-most);

@@ -3,7 +3,7 @@
 // server, outlives restarts, and goes into the history with it. The newest are kept, up to a bound; a plain
 // allocation that runs once carries nothing.
 
-import type { Attempt, Instant, NodeId } from "../ids.ts";
+import type { Attempt, Instant, LogIndex, NodeId } from "../ids.ts";
 
 /** More requeues than nearly every policy allows. */
 export const MAX_PAST_ATTEMPTS = 32;
@@ -30,6 +30,8 @@ export interface PastAttempt {
 
 export interface PastRefusal {
   readonly at: Instant;
+  /** Of the plan: the last entry that the scheduler had seen. */
+  readonly basis: LogIndex;
   /** Of the refusal. */
   readonly code: string;
   readonly detail: string;

@@ -48,7 +48,8 @@ function place(step: Step, placement: Placement, { record, nodes }: Extract<Rech
 function tellRefused(step: Step, plan: PlanCommand, placement: Placement, refusal: Refusal): void {
   const record = step.state.allocation(placement.allocation);
   // Whoever waits no longer was not refused anything.
-  if (record?.phase.kind === "pending") step.state.putAllocation(withRefusal(record, refusal, step));
+  const told = record?.phase.kind === "pending" ? withRefusal(record, { ...refusal, basis: plan.basis }, step) : record;
+  if (told !== undefined && told !== record) step.state.putAllocation(told);
   step.events.push({
     kind: "placement_refused",
     allocation: placement.allocation,
