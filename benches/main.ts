@@ -17,8 +17,8 @@ import { scheduler } from "./scheduler.ts";
 import { schedulerGap } from "./scheduler-gap.ts";
 import { startLatency } from "./start-latency.ts";
 import { submitGrpc, submitRest } from "./submit.ts";
-import { terminal } from "./terminal.ts";
 import { taskGroup } from "./task-group.ts";
+import { terminal } from "./terminal.ts";
 import { throughput } from "./throughput.ts";
 import { why } from "./why.ts";
 
