@@ -1,6 +1,7 @@
 // Runs the benches named, or all of them, one after the other, and prints what they measured.
 import { agentStart } from "./agent-start.ts";
 import { cliStart } from "./cli-start.ts";
+import { dag } from "./dag.ts";
 import { failoverScale } from "./failover-scale.ts";
 import type { Bench } from "./figure.ts";
 import { heartbeats } from "./heartbeats.ts";
@@ -16,6 +17,7 @@ import { scheduler } from "./scheduler.ts";
 import { schedulerGap } from "./scheduler-gap.ts";
 import { startLatency } from "./start-latency.ts";
 import { submitGrpc, submitRest } from "./submit.ts";
+import { taskGroup } from "./task-group.ts";
 import { terminal } from "./terminal.ts";
 import { throughput } from "./throughput.ts";
 import { why } from "./why.ts";
@@ -26,6 +28,8 @@ const benches: Readonly<Record<string, Bench>> = {
   "start-latency": startLatency,
   "agent-start": agentStart,
   throughput,
+  dag,
+  "task-group": taskGroup,
   heartbeats,
   "history-memory": historyMemory,
   "cli-start": cliStart,

@@ -24,11 +24,19 @@ const lines = (file: string): readonly string[] =>
         .filter((line) => line !== "")
     : [];
 
-const dagEnds = (id: string, withinMs = 60_000): Promise<DagJson> =>
-  eventually({ what: `${id} ends`, withinMs }, async () => {
-    const { body } = await cluster.api<DagJson>("GET", `/dags/${id}`);
-    return body.state === "running" ? null : body;
-  });
+async function dagEnds(id: string, withinMs = 60_000): Promise<DagJson> {
+  let seen = "";
+  try {
+    return await eventually({ what: `${id} ends`, withinMs }, async () => {
+      const { body, text } = await cluster.api<DagJson>("GET", `/dags/${id}`);
+      seen = text;
+      return body.state === "running" ? null : body;
+    });
+  } catch (error) {
+    const live = await cluster.allocations("expand=true&state=pending&state=staging&state=running");
+    throw new Error(`${String(error)}; last seen: ${seen}; live: ${JSON.stringify(live)}`);
+  }
+}
 
 const statesOf = (dag: DagJson): Record<string, string> =>
   Object.fromEntries(dag.members.map(({ name, state }) => [name, state]));

@@ -39,6 +39,8 @@ export function reportOf(
   const counts: Record<string, number> = {
     ...ledger.counts,
     submitted: users.counts.submitted,
+    groups: users.counts.groups,
+    dags: users.counts.dags,
     acknowledged: users.acknowledged.size,
     starts: truth.starts(),
     missingFromHistories: missingFromHistories(cluster),

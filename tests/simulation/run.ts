@@ -2,7 +2,7 @@
 // then trouble and submissions stop, and everything must come to its end. The answer says how much
 // happened, and what was violated, if anything.
 
-import { checkAcknowledged, leftUndone } from "./checks/promises.ts";
+import { checkAcknowledged, checkDags, leftUndone } from "./checks/promises.ts";
 import { type Cluster, createCluster } from "./cluster.ts";
 import { beginTrouble, FAULT_KINDS } from "./faults/faults.ts";
 import { type Report, reportOf } from "./report.ts";
@@ -77,6 +77,7 @@ function watchLeaders(cluster: Cluster): void {
       if (leading.has(server.name) && rounds % 120 !== 0) continue;
       leading.add(server.name);
       checkAcknowledged(cluster, server);
+      checkDags(cluster, server);
     }
   };
   look();
@@ -99,4 +100,5 @@ async function end(cluster: Cluster): Promise<void> {
   }
   const leader = cluster.leader();
   if (leader !== null) checkAcknowledged(cluster, leader);
+  if (leader !== null) checkDags(cluster, leader);
 }

@@ -72,17 +72,14 @@ function applyCommands(step: Step, commands: readonly Command[]): readonly Outco
     const together = takeTogether(step, commands, at);
     if (together === null) outcomes.push(applyCommand(step, commands[at] as Command));
     else for (const outcome of together) outcomes.push(outcome);
+    settle(step);
   }
   return outcomes;
 }
 
 function applyCommand(step: Step, command: Command): Outcome {
-  const outcome =
-    "origin" in command
-      ? answerOnce(step, command.origin, command.kind, () => carryOut(step, command))
-      : carryOut(step, command);
-  settle(step);
-  return outcome;
+  if (!("origin" in command)) return carryOut(step, command);
+  return answerOnce(step, command.origin, command.kind, () => carryOut(step, command));
 }
 
 function carryOut(step: Step, command: Command): Outcome {

@@ -1,6 +1,15 @@
 // Dependencies, task groups and DAGs, one rule at a time.
 
-import { applyEntry, createState, dagState, type Event, GROUP_WINDOW, type Outcome, stateHash } from "@lattice/core";
+import {
+  applyEntry,
+  attempt,
+  createState,
+  dagState,
+  type Event,
+  GROUP_WINDOW,
+  type Outcome,
+  stateHash,
+} from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import {
   type Cluster,
@@ -11,6 +20,7 @@ import {
   id,
   type MemberChange,
   register,
+  reportOf,
   sha256,
   submit,
   submitDag,
@@ -103,6 +113,17 @@ describe("dependencies", () => {
     expect(queue(c)).toEqual(["1"]);
     run(c, 1);
     expect(queue(c)).toEqual(["2"]);
+  });
+
+  it("are met when all nodes report their end in one entry", () => {
+    const c = cluster();
+    c.apply(submit({ nodes: 3 }), submit({ after: ["1"] }));
+    c.place(1, "n1", "n2", "n3");
+    const reports = (state: "running" | "completed") =>
+      ["n1", "n2", "n3"].map((node) => reportOf(1, node, attempt(1), state));
+    c.apply(...reports("running"));
+    c.apply(...reports("completed"));
+    expect([c.phase(1), queue(c)]).toEqual(["completed", ["2"]]);
   });
 
   it("are never placed before they are met, whatever a plan says", () => {

@@ -9,7 +9,9 @@ import {
   allocationMoves,
   brokenInvariants,
   type Event,
+  elementOf,
   type PhaseKind,
+  type TaskGroup,
 } from "@lattice/core";
 import type { Replica } from "@lattice/server";
 import type { World } from "../world/world.ts";
@@ -124,7 +126,7 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
     const legal = from === "" || from === to || (allocationMoves[from as PhaseKind] as readonly string[]).includes(to);
     if (!legal) world.violated("O5", `allocation ${id} moves from ${from} to ${to}`);
     phases.set(id, to);
-    if (from === "") newcomer(replica.view.allocation(id), id);
+    if (from === "") newcomer(replica.view.allocation(id) ?? replica.view.group(id), id);
     if (to === "pending" && from !== "" && from !== to) counts.requeues += 1;
     if (to === "completed" || to === "failed" || to === "cancelled") counts[to] += 1;
   }
@@ -132,7 +134,7 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
   /** E1: only for a higher class, and never the highest. */
   function stopped({ view }: Replica, { allocation, message = "" }: Event): void {
     counts.preemptions += 1;
-    const winner = view.allocation((/for allocation (\d+)/.exec(message)?.[1] ?? "") as AllocationId);
+    const winner = view.allocation((/for allocation (\d+(?:_\d+)?)/.exec(message)?.[1] ?? "") as AllocationId);
     const victim = allocation === undefined ? undefined : view.allocation(allocation);
     const [own, other] = [winner, victim].map((record) => record?.spec.lifecycle.preemptionClass ?? -1);
     if (other === undefined || own === undefined || other >= own || other >= 7)
@@ -140,9 +142,10 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
   }
 
   /** One request makes one allocation, however often it is sent. */
-  function newcomer(record: Allocation | undefined, id: AllocationId): void {
+  function newcomer(record: Allocation | TaskGroup | undefined, id: AllocationId): void {
     const name = record?.spec.name;
-    if (name === undefined) return;
+    // The elements of a group have one name.
+    if (name === undefined || elementOf(id) !== null) return;
     const before = named.get(name);
     if (before !== undefined) world.violated("S7", `request ${name} made both ${before} and ${id}`);
     named.set(name, id);

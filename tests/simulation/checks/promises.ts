@@ -1,7 +1,7 @@
 // Promises to users and the end of everything: what was acknowledged is there on every leader, and
 // once faults and submissions have stopped nothing is left undone.
 
-import { isFinal } from "@lattice/core";
+import { dagState, hasGroupEnded, isFinal } from "@lattice/core";
 import type { Cluster } from "../cluster.ts";
 import type { SimulatedServer } from "../servers/server.ts";
 
@@ -10,12 +10,20 @@ export function checkAcknowledged({ world, users, servers }: Cluster, leader: Si
   const replica = leader.life()?.replica;
   if (replica === null || replica === undefined) return;
   for (const [id, name] of users.acknowledged) {
-    const record = replica.view.allocation(id);
+    const record = replica.view.allocation(id) ?? replica.view.group(id);
     if (record !== undefined && record.spec.name === name) continue;
     if (record !== undefined) world.violated("S7", `${id} is ${record.spec.name}, acknowledged as ${name}`);
     else if (!servers.some((server) => server.shelf.has(id)))
       world.violated("S7", `${id} (${name}) is on no shelf and unknown to ${leader.name}`);
   }
+}
+
+/** The same of DAGs, which stay in the state for long. */
+export function checkDags({ world, users }: Cluster, leader: SimulatedServer): void {
+  const view = leader.life()?.replica?.view;
+  if (view === undefined) return;
+  for (const id of users.dags)
+    if (view.dag(id) === undefined) world.violated("S7", `${id} is unknown to ${leader.name}`);
 }
 
 /** What keeps the cluster from being done, in words; empty when it is. */
@@ -28,6 +36,10 @@ export function leftUndone({ leader, nodes, ledger }: Cluster): readonly string[
     if (!isFinal(record.phase))
       left.push(`allocation ${record.id} is ${record.phase.kind} (attempt ${record.attempt})`);
   }
+  for (const group of view.groups()) {
+    if (!hasGroupEnded(group.phase)) left.push(`task group ${group.id} is ${group.phase.kind}`);
+  }
+  for (const dag of view.dags()) if (dagState(dag) === "running") left.push(`${dag.id} is running`);
   for (const node of view.nodes()) {
     if (node.state.kind !== "ready") left.push(`node ${node.id} is ${node.state.kind}`);
     for (const claim of node.claims) left.push(`node ${node.id} is claimed by ${claim.allocation}.${claim.attempt}`);
@@ -51,7 +63,7 @@ export function missingFromHistories({ users, servers }: Cluster): number {
     const view = server.life()?.replica?.view;
     if (view === undefined) continue;
     for (const id of users.acknowledged.keys()) {
-      if (view.allocation(id) === undefined && !server.shelf.has(id)) missing += 1;
+      if (view.allocation(id) === undefined && view.group(id) === undefined && !server.shelf.has(id)) missing += 1;
     }
   }
   return missing;

@@ -15,6 +15,8 @@ export const noMetrics: Metrics = {
   queueDepth: ignore,
   event: ignore,
   allocations: ignore,
+  heldBack: ignore,
+  dags: ignore,
   nodes: ignore,
   agentsConnected: ignore,
   membershipChange: ignore,

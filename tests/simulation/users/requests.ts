@@ -39,7 +39,7 @@ export function submission(
   return { command: { kind: "allocation.submit", origin: originOf(requestId), spec, createTenant: true }, spec };
 }
 
-function specOf(random: Random, name: string): AllocationSpec {
+export function specOf(random: Random, name: string): AllocationSpec {
   // Now and then something large and lowly that others have to push aside.
   const hog = random.chance(0.08);
   const nodes = hog ? random.pick([8, 12, 20]) : random.pick([1, 1, 1, 2, 2, 3, 4]);

@@ -1,10 +1,11 @@
 // Random users at work until they are told to stop; then they tidy up: services are cancelled,
 // quotas restored, nodes put back to work, so that everything that is left can finish.
 
-import { type AllocationId, isFinal, type View } from "@lattice/core";
+import { type AllocationId, type DagId, isFinal, type View } from "@lattice/core";
 import type { Truth } from "../checks/truth.ts";
 import type { World } from "../world/world.ts";
 import type { Client } from "./client.ts";
+import { type Earlier, flow } from "./flows.ts";
 import {
   cancellation,
   lendingCommand,
@@ -23,7 +24,17 @@ export interface Users {
   tidyUp(view: View): void;
   /** Submissions that were acknowledged: id and name. */
   readonly acknowledged: ReadonlyMap<AllocationId, string>;
-  readonly counts: { submitted: number; cancelled: number; updated: number; nodes: number; quotas: number };
+  /** Whole DAGs. */
+  readonly dags: ReadonlySet<DagId>;
+  readonly counts: {
+    submitted: number;
+    groups: number;
+    dags: number;
+    cancelled: number;
+    updated: number;
+    nodes: number;
+    quotas: number;
+  };
 }
 
 export interface UsersParts {
@@ -39,7 +50,9 @@ const EVERY_MS = { submit: 4_000, cancel: 30_000, update: 25_000, nodes: 45_000,
 export function createUsers({ world, client, truth, nodes }: UsersParts): Users {
   const random = world.random("users");
   const acknowledged = new Map<AllocationId, string>();
-  const counts = { submitted: 0, cancelled: 0, updated: 0, nodes: 0, quotas: 0 };
+  const earlier: Earlier[] = [];
+  const dags = new Set<DagId>();
+  const counts = { submitted: 0, groups: 0, dags: 0, cancelled: 0, updated: 0, nodes: 0, quotas: 0 };
   let working = false;
   let requests = 0;
 
@@ -54,12 +67,26 @@ export function createUsers({ world, client, truth, nodes }: UsersParts): Users 
 
   async function submit(): Promise<void> {
     const name = requestId("job");
-    const { command, spec } = submission(random, name);
-    if (spec.lifecycle.walltime !== null) truth.allow(name, spec.lifecycle.walltime);
+    const alone = submission(random, name);
+    const { command, specs } = flow(random, name, earlier) ?? { command: alone.command, specs: [alone.spec] };
+    for (const spec of specs) {
+      if (spec.lifecycle.walltime !== null) truth.allow(spec.name, spec.lifecycle.walltime);
+    }
     counts.submitted += 1;
+    if (command.kind === "group.submit") counts.groups += 1;
+    if (command.kind === "dag.submit") counts.dags += 1;
     const outcome = await client.ask(command);
-    if (outcome?.kind === "accepted" && outcome.id !== null) acknowledged.set(outcome.id as AllocationId, name);
+    if (outcome?.kind === "accepted" && outcome.id !== null) keep(outcome.id, name, specs[0]?.tenant ?? "");
     if (outcome?.kind === "accepted") world.note(`acknowledged ${name} as ${outcome.id}`);
+  }
+
+  function keep(id: string, name: string, tenant: string): void {
+    if (id.startsWith("dag-")) {
+      dags.add(id as DagId);
+      return;
+    }
+    acknowledged.set(id as AllocationId, name);
+    earlier.push({ id: id as AllocationId, tenant });
   }
 
   async function cancel(): Promise<void> {
@@ -101,6 +128,7 @@ export function createUsers({ world, client, truth, nodes }: UsersParts): Users 
 
   return {
     acknowledged,
+    dags,
     counts,
     begin() {
       working = true;

@@ -39,7 +39,9 @@ export function judgeAtOnce(step: Step, waiter: Allocation | TaskGroup): void {
 }
 
 export function judgeDependents(step: Step, ref: AllocationId, end: EndKind): void {
-  for (const id of [...step.state.indexes.flows.dependents(ref)]) {
+  const waiting = step.state.indexes.flows.dependents(ref);
+  if (waiting.size === 0) return;
+  for (const id of [...waiting]) {
     judge(step, id, ref, end);
     askForNames(step, id);
   }

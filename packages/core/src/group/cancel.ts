@@ -92,16 +92,19 @@ function cancelPositions(step: Step, group: TaskGroup, spans: readonly Span[], h
 /** Both positions lie in one chunk. Answers how many ended without a record. */
 function cancelInChunk(step: Step, group: TaskGroup, [first, last]: Span, how: Cancellation): number {
   const n = chunkOf(first);
+  const awaited = step.state.indexes.flows.elementsAwaited(group.id);
   const marks = [...(step.state.tables.marks.get(markKey(group.id, n))?.marks ?? WAITING.repeat(CHUNK_SIZE))];
   let ended = 0;
   for (let at = first; at <= last; at += 1) {
     const state = elementState(marks[at % CHUNK_SIZE] ?? WAITING);
+    if (state !== "made" && state !== "waiting") continue;
     const id = elementId(group.id, indexAt(group.range, at));
     const record = state === "made" ? step.state.allocation(id) : undefined;
     if (record !== undefined && !isFinal(record.phase)) endByCancel(step, record, how);
     if (state !== "waiting") continue;
     marks[at % CHUNK_SIZE] = END_MARKS.cancelled;
-    step.ended.push({ id, end: "cancelled", record: null });
+    // Of a million that nobody waits for, nothing more needs to be settled.
+    if (awaited) step.ended.push({ id, end: "cancelled", record: null });
     ended += 1;
   }
   if (ended > 0) step.state.putMarks({ group: group.id, n, marks: marks.join("") });

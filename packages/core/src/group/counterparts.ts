@@ -47,7 +47,9 @@ function markFor(state: State, others: readonly TaskGroup[], index: number): str
 /** One element of a group has ended: those of the same index elsewhere have one thing fewer to wait for. */
 export function judgeCounterparts(step: Step, other: AllocationId, index: number, end: EndKind): void {
   const { state } = step;
-  for (const id of [...state.indexes.flows.counterparts(other)]) {
+  const waiting = state.indexes.flows.counterparts(other);
+  if (waiting.size === 0) return;
+  for (const id of [...waiting]) {
     const group = state.group(id);
     const position = group === undefined ? null : positionOf(group.range, index);
     if (group === undefined || position === null) continue;

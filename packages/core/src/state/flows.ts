@@ -24,9 +24,11 @@ export interface Flows {
   /** Records of elements that are in the state. */
   readonly elements: Ordered<AllocationId>;
   /** Allocations and groups that wait for this end. */
-  dependents(ref: string): Iterable<AllocationId>;
+  dependents(ref: string): Ordered<AllocationId>;
   /** Groups whose elements wait for the elements of this one. */
-  counterparts(group: AllocationId): Iterable<AllocationId>;
+  counterparts(group: AllocationId): Ordered<AllocationId>;
+  /** Whether anybody may wait for single elements of this group. */
+  elementsAwaited(group: AllocationId): boolean;
   lock(key: string): Lock | undefined;
   locks(): Iterable<readonly [string, Lock]>;
   pendingElements(group: AllocationId): number;
@@ -53,6 +55,8 @@ export function createFlows(): Flows {
   const locks = new Map<string, Lock>();
   const pendingElements = new Map<AllocationId, number>();
   const ready = new Map<AllocationId, Ordered<number>>();
+  /** Waits of anybody for single elements of any group. */
+  let awaitedElements = 0;
 
   function lockOf(key: string): Lock {
     const known = locks.get(key);
@@ -75,12 +79,17 @@ export function createFlows(): Flows {
     if (was === is) return;
     const id = (after ?? before)?.id;
     if (id === undefined) return;
+    const dropped = new Set<string>();
     const refs = new Set(is.map((n) => after?.spec.dependsOn?.[n]?.ref ?? ""));
     for (const n of was) {
       const ref = before?.spec.dependsOn?.[n]?.ref ?? "";
-      if (!refs.has(ref)) drop(dependents, ref, id);
+      if (refs.has(ref)) continue;
+      drop(dependents, ref, id);
+      dropped.add(ref);
     }
+    awaitedElements -= elementRefs(dropped);
     if (was.length > 0) return;
+    awaitedElements += elementRefs(refs);
     for (const ref of refs) put(dependents, ref, id);
   }
 
@@ -120,6 +129,7 @@ export function createFlows(): Flows {
     elements,
     dependents: (ref) => dependents.get(ref) ?? NOBODY,
     counterparts: (group) => counterparts.get(group) ?? NOBODY,
+    elementsAwaited: (group) => awaitedElements > 0 || counterparts.has(group),
     lock: (key) => locks.get(key),
     locks: () => locks,
     pendingElements: (group) => pendingElements.get(group) ?? 0,
@@ -185,6 +195,12 @@ function openEdges(waiter: Waiter | undefined): readonly number[] {
   const open = waiter?.unmet?.filter((n) => edges[n]?.condition !== "mutex") ?? NONE;
   return open.length === 0 ? NONE : open;
 }
+
+const elementRefs = (refs: ReadonlySet<string>): number => {
+  let count = 0;
+  for (const ref of refs) if (ref.includes("_")) count += 1;
+  return count;
+};
 
 /** Each once. */
 export function counterpartRefs(group: TaskGroup | undefined): readonly string[] {

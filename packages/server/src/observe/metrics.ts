@@ -12,6 +12,9 @@ export interface Metrics extends SchedulingMetrics {
   event(kind: string): void;
   /** One figure per state; states left out vanish. */
   allocations(byState: Readonly<Record<string, number>>): void;
+  /** Allocations that wait for others, and elements of task groups that wait for their turn. */
+  heldBack(counts: { readonly blocked: number; readonly elements: number }): void;
+  dags(byState: Readonly<Record<string, number>>): void;
   nodes(byState: Readonly<Record<string, number>>): void;
   agentsConnected(count: number): void;
   terminalsOpen(count: number): void;
@@ -55,6 +58,11 @@ export function createMetrics(): Metrics {
     ...schedulingMetrics(registry),
     event: (kind) => m.events.inc({ kind }),
     allocations: (byState) => setAll(m.allocations, byState),
+    heldBack({ blocked, elements }) {
+      m.blocked.set(blocked);
+      m.waitingElements.set(elements);
+    },
+    dags: (byState) => setAll(m.dags, byState),
     nodes: (byState) => setAll(m.nodes, byState),
     agentsConnected: (count) => m.agents.set(count),
     terminalsOpen: (count) => m.terminals.set(count),
@@ -107,6 +115,9 @@ function defineMetrics(registry: Registry) {
     batchCommands: histogram("lattice_log_batch_commands", "Commands per batch written to the log.", BATCH, []),
     events: counter("lattice_events_total", "Events that committed entries gave rise to.", ["kind"]),
     allocations: gauge("lattice_allocations", "Allocations in the live state.", ["state"]),
+    blocked: gauge("lattice_allocations_blocked", "Allocations that wait for others to end.", []),
+    waitingElements: gauge("lattice_task_group_elements_waiting", "Elements of task groups not yet in the queue.", []),
+    dags: gauge("lattice_dags", "DAGs in the live state.", ["state"]),
     nodes: gauge("lattice_nodes", "Registered nodes.", ["state"]),
     historyWaiting: gauge("lattice_history_waiting", "Finished records not yet written to the history.", []),
     historyGap: gauge(

@@ -1,5 +1,6 @@
 // Gauges that mirror the state, computed when somebody scrapes.
 
+import { dagState, type View, waitingCount } from "@lattice/core";
 import type { AgentHub } from "../agents/hub.ts";
 import type { History } from "../history/index.ts";
 import type { Replica } from "../replica/replica.ts";
@@ -20,6 +21,8 @@ export function mirrorState(metrics: Metrics, { replica, hub, terminals, history
   metrics.onScrape(() => {
     metrics.allocations(tally(replica.view.allocations(), (allocation) => allocation.phase.kind));
     metrics.queueDepth(new Map(Array.from(replica.view.vclusters(), ({ id }) => [id, replica.view.pendingCount(id)])));
+    metrics.heldBack(heldBack(replica.view));
+    metrics.dags(tally(replica.view.dags(), dagState));
     metrics.nodes(tally(replica.view.nodes(), (node) => node.state.kind));
     metrics.leading(leads());
     metrics.agentsConnected(hub.count);
@@ -29,6 +32,12 @@ export function mirrorState(metrics: Metrics, { replica, hub, terminals, history
     const gap = history.gap();
     metrics.historyGap(gap === null ? 0 : gap.through - gap.after);
   });
+}
+
+function heldBack(view: View): { readonly blocked: number; readonly elements: number } {
+  let elements = 0;
+  for (const group of view.groups()) elements += waitingCount(group);
+  return { blocked: [...view.blocked()].length, elements };
 }
 
 function tally<T>(records: Iterable<T>, stateOf: (record: T) => string): Record<string, number> {

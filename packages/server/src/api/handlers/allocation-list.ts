@@ -100,7 +100,7 @@ async function newestArchived(
   const base: HistoryQuery = {
     limit,
     states: [...query.states],
-    ...(query.expand ? {} : { whole: true }),
+    ...(query.expand || query.node !== "" ? {} : { whole: true }),
     ...(query.user === "" ? {} : { user: query.user }),
     ...(query.tenant === "" ? {} : { tenant: query.tenant }),
     ...(query.vcluster === "" ? {} : { vcluster: query.vcluster }),

@@ -1,7 +1,7 @@
 // Why an allocation waits, from the leader's scheduler; why one that has started is where it is, from its record.
 
 import { create } from "@bufbuild/protobuf";
-import { type Allocation, isFinal, isPlaced } from "@lattice/core";
+import { type Allocation, describeUnmet, isFinal, isPlaced } from "@lattice/core";
 import { durationText } from "@lattice/scheduler";
 import { pb, timestampFromMs } from "@lattice/wire";
 import type { Explained } from "../../insight/index.ts";
@@ -14,6 +14,7 @@ import { find, ownerOf } from "./work.ts";
 export async function explain(call: Call, request: pb.ExplainRequest): Promise<pb.Explanation> {
   const record = await find(call, request.id);
   authorize(call.principal, "AllocationService.Explain", ownerOf(record));
+  if (record.phase.kind === "pending" && record.unmet !== undefined) return ofUnmet(call, record);
   const waiting = record.phase.kind === "pending" ? await call.plane.consult({ kind: "explain", id: record.id }) : null;
   // It may have started while the leader was asked.
   if (waiting === null) return ofRecord(call, call.plane.view().allocation(record.id) ?? record);
@@ -28,6 +29,18 @@ export async function explain(call: Call, request: pb.ExplainRequest): Promise<p
     sooner: waiting.sooner.map(suggestionToProto),
     ...(waiting.expected === null ? {} : { estimatedStart: timestampFromMs(waiting.expected) }),
     ...(waiting.errorMs === null ? {} : { estimateErrorSeconds: waiting.errorMs / 1000 }),
+  });
+}
+
+/** It is not queued yet: the scheduler has nothing to say about it. */
+function ofUnmet(call: Call, record: Allocation): pb.Explanation {
+  const causes = describeUnmet(call.plane.view(), record).map((text) => ({ code: "dependency", text }));
+  const first = causes[0]?.text ?? "waits";
+  return create(pb.ExplanationSchema, {
+    ...headOf(call, record),
+    summary: `It ${first}. When that will be is not known.`,
+    asOf: timestampFromMs(call.plane.now()),
+    causes,
   });
 }
 

@@ -1,0 +1,71 @@
+// The drawing of a DAG, and the document as it is sent.
+
+import type { DagMember } from "@lattice/sdk";
+import { describe, expect, test } from "vitest";
+import { dagBody } from "../src/commands/dag/body.ts";
+import { drawGraph } from "../src/commands/dag/graph.ts";
+import { groupLine } from "../src/commands/status/group.ts";
+import { nodeCount } from "../src/commands/status/table.ts";
+
+const plain = (_colour: string, text: string): string => text;
+const member = (name: string, ...after: readonly string[]): DagMember => ({
+  name,
+  allocation_id: "1",
+  state: "pending",
+  depends_on: after.map((text) => {
+    const [ref = "", condition = "success"] = text.split(":");
+    return { ref, condition };
+  }),
+});
+
+describe("the graph", () => {
+  test("goes from left to right, with further dependents below", () => {
+    const members = [
+      member("prep"),
+      member("train", "prep"),
+      member("eval", "train"),
+      member("notify", "train:failure"),
+    ];
+    expect(drawGraph(members, plain, 120)).toEqual([
+      "prep [Pending] → train [Pending] → eval [Pending]",
+      "                                 ↘ notify [Pending] (failure)",
+    ]);
+  });
+
+  test("draws each member once and names it where it is met again", () => {
+    const members = [member("a"), member("b"), member("c", "a", "b:any"), member("d", "c", "lock:mutex")];
+    expect(drawGraph(members, plain, 120)).toEqual([
+      "a [Pending] → c [Pending] → d [Pending]",
+      "b [Pending] → c (any)",
+    ]);
+  });
+
+  test("is a list when it is too wide", () => {
+    const members = Array.from({ length: 50 }, (_, n) => member(`m${n}`, ...(n === 0 ? [] : [`m${n - 1}`])));
+    const drawn = drawGraph(members, plain, 80);
+    expect(drawn).toHaveLength(50);
+    expect(drawn[1]).toBe("m1 [Pending] ← m0");
+  });
+
+  test("is quick for ten thousand members in a chain", () => {
+    const members = Array.from({ length: 10_000 }, (_, n) => member(`m${n}`, ...(n === 0 ? [] : [`m${n - 1}`])));
+    expect(drawGraph(members, plain, 80)).toHaveLength(10_000);
+  });
+});
+
+test("a document gets the tenant of the command line, and each member a place to start", () => {
+  const document = { dag: { name: "x", allocations: [{ name: "a" }, { name: "b", workdir: "sub" }, 3] } };
+  expect(dagBody(document, { tenant: "physics", cwd: "/here" })).toEqual({
+    name: "x",
+    tenant: "physics",
+    allocations: [{ name: "a", workdir: "/here" }, { name: "b", workdir: "/here/sub" }, 3],
+  });
+});
+
+test("a group in a table and in detail", () => {
+  const group = { range: { start: 0, end: 19, step: 1, concurrency: 3 }, size: 20, running: 3, waiting: 17 };
+  expect(groupLine(group)).toBe("20 (0-19), at most 3 at a time: 3 running, 17 waiting");
+  expect(nodeCount({ id: "12", state: "running", group, spec: { resources: { nodes: { min: 1, max: 1 } } } })).toBe(
+    "1×20",
+  );
+});

@@ -1,0 +1,66 @@
+// What a submission says, as the REST interface takes it. Most fields are optional: the server fills in defaults.
+
+import type { Dependency, TaskGroupRange } from "./group-types.ts";
+
+export interface NodeCount {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+export interface Constraints {
+  readonly gpu_type?: string;
+  readonly gpu_count?: number;
+  readonly memory_gb?: number;
+  readonly features?: readonly string[];
+  readonly topology?: "any" | "tight";
+  readonly required_nodes?: readonly string[];
+  readonly excluded_nodes?: readonly string[];
+  readonly cpu_cores?: number;
+  readonly [other: string]: unknown;
+}
+
+export interface Environment {
+  readonly uenv?: string;
+  readonly view?: string;
+  readonly image?: string;
+  readonly tools_uenv?: string;
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly workdir?: string;
+}
+
+export interface Lifecycle {
+  readonly type?: "bounded" | "unbounded" | "reactive";
+  readonly walltime_seconds?: number;
+  /** Short form of `walltime_seconds`, for example "72h". */
+  readonly walltime?: string;
+  readonly preemption_class?: number;
+  readonly requeue_policy?: "never" | "on_node_failure" | "always";
+  readonly max_requeue?: number;
+}
+
+export interface AllocationSpec {
+  readonly tenant?: string;
+  readonly project?: string;
+  readonly vcluster?: string;
+  readonly name?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly environment?: Environment;
+  /** A command line, run by /bin/sh -c. Exactly one of entrypoint, command and script. */
+  readonly entrypoint?: string;
+  /** Words, run as they are. */
+  readonly command?: readonly string[];
+  /** A whole script, run by its own interpreter line. */
+  readonly script?: string;
+  readonly resources?: {
+    readonly nodes?: number | NodeCount;
+    readonly constraints?: Constraints;
+    readonly tasks_per_node?: number;
+  };
+  readonly lifecycle?: Lifecycle;
+  readonly slurm_env?: boolean;
+  readonly depends_on?: readonly Dependency[];
+  readonly task_group?: TaskGroupRange;
+}
+
+/** The full form `{ allocation: {...} }`, or the short, flat one; the server checks both. */
+export type Submission = { readonly allocation: AllocationSpec } | Readonly<Record<string, unknown>>;
