@@ -12,10 +12,14 @@ function scripted(state: object): void {
     [`GET ${at}`]: [200, { id: "5", spec: {}, ...state }],
     [`GET ${at}/logs?stream=stdout`]: [200, "to out\n"],
     [`GET ${at}/logs?stream=stderr`]: [200, "to err\n"],
-    [`GET ${at}/logs/stream?stream=stdout`]: [200, "followed out\n"],
-    [`GET ${at}/logs/stream?stream=stderr`]: [200, "followed err\n"],
+    [`GET ${at}/logs/stream?stream=stdout&format=ndjson`]: [200, piece("stdout", "followed out\n")],
+    [`GET ${at}/logs/stream?stream=stderr&format=ndjson`]: [200, piece("stderr", "followed err\n")],
   };
 }
+
+/** One line of a followed log. */
+const piece = (stream: string, text: string): string =>
+  `${JSON.stringify({ node: "n1", stream, attempt: 1, offset: String(text.length), data: btoa(text) })}\n`;
 
 test.each<[string[], string, string]>([
   [[], "to out\n", "to err\n"],

@@ -1,105 +1,23 @@
 // Every unary RPC through REST and gRPC: the same request gives the same answer. Each door has its
 // own plane, brought to the same state, so that even ids and log indexes must agree.
 
-import { create, type Message, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { SERVICES } from "../../src/api/rpc.ts";
-import { type Answer, callGrpc, callHttp, callRest, type Running, restOf, startTestApi } from "./clients.ts";
+import { callGrpc, callHttp, callRest } from "./clients.ts";
+import { PLAIN_SERVICES, useBothDoors, WORK_SERVICES } from "./doors.ts";
 
-let left: Running;
-let right: Running;
-
-beforeEach(async () => {
-  left = await startTestApi();
-  right = await startTestApi();
-  for (const { plane } of [left, right]) {
-    for (const node of ["n1", "n2", "n3"]) plane.addNode(node);
-  }
-  return async () => {
-    await left.close();
-    await right.close();
-  };
-});
+const doors = useBothDoors(PLAIN_SERVICES);
+const { both, good } = doors;
 
 type SpecInit = Extract<MessageInitShape<typeof pb.AllocationSpecSchema>, { $typeName?: never }>;
-const USER = { "x-lattice-user": "ada" };
-
-async function both(rpc: string, message: Message): Promise<Answer> {
-  const request = restOf(rpc, message);
-  const overRest = await callRest(left, { ...request, headers: { ...request.headers, ...USER } });
-  const overGrpc = await callGrpc(right, rpc, message, USER);
-  expect(overRest).toEqual(overGrpc);
-  expect(left.plane.hash()).toBe(right.plane.hash());
-  covered.add(rpc);
-  return overRest;
-}
-
-async function good(rpc: string, message: Message): Promise<Record<string, unknown>> {
-  const answer = await both(rpc, message);
-  if ("problem" in answer) throw new Error(JSON.stringify(answer.problem));
-  return answer.json as Record<string, unknown>;
-}
-
-const covered = new Set<string>();
 
 const submission = (fields: SpecInit = {}, requestId = "") =>
   create(pb.SubmitRequestSchema, {
     allocation: create(pb.AllocationSpecSchema, { entrypoint: "hostname", name: "hello", ...fields }),
     requestId,
   });
-
-describe("images", () => {
-  test("the registry is looked at, and caches are filled, shown and emptied", async () => {
-    const listed = await good("ImageService.ListImages", create(pb.ListImagesRequestSchema, { filter: "gnu" }));
-    expect(listed).toMatchObject({ node: "n1", images: [{ name: "prgenv-gnu/24.11:v1" }] });
-    const image = "prgenv-gnu/24.11:v1";
-    expect(await good("ImageService.InspectImage", create(pb.InspectImageRequestSchema, { image }))).toMatchObject({
-      name: image,
-    });
-    const warmed = await good("ImageService.WarmCache", create(pb.WarmCacheRequestSchema, { image, nodes: ["n2"] }));
-    expect(warmed).toMatchObject({ nodes: [{ node: "n2", error: "" }] });
-    const shown = await good("ImageService.GetCache", create(pb.GetCacheRequestSchema));
-    expect(shown.nodes).toHaveLength(3);
-    const evicted = await good("ImageService.EvictImage", create(pb.EvictImageRequestSchema, { image, nodes: ["n1"] }));
-    expect(evicted).toMatchObject({ nodes: [{ node: "n1", error: "the image is in use" }] });
-  });
-
-  test("no image, an unknown node and an empty group are refused", async () => {
-    const problems = [
-      await both("ImageService.WarmCache", create(pb.WarmCacheRequestSchema)),
-      await both("ImageService.GetCache", create(pb.GetCacheRequestSchema, { nodes: ["n9"] })),
-      await both("ImageService.GetCache", create(pb.GetCacheRequestSchema, { group: "nowhere" })),
-    ];
-    expect(problems).toMatchObject(
-      ["invalid_argument", "unknown_node", "node_unreachable"].map((code) => ({ problem: { code } })),
-    );
-  });
-});
-
-describe("sessions and services", () => {
-  test("a session is created, shown, listed and ended", async () => {
-    const allocation = create(pb.AllocationSpecSchema, { lifecycle: { walltimeSeconds: 600 } });
-    const asked = create(pb.CreateSessionRequestSchema, { allocation });
-    const created = await good("SessionService.CreateSession", asked);
-    expect(created).toMatchObject({ state: "pending" });
-    const id = String(created.session_id);
-    const got = await good("SessionService.GetSession", create(pb.GetSessionRequestSchema, { id }));
-    expect(got).toMatchObject({ id, user: "ada", owns_allocation: true, state: "pending" });
-    const listed = await good("SessionService.ListSessions", create(pb.ListSessionsRequestSchema));
-    expect(listed.sessions).toMatchObject([{ id }]);
-    const ended = await good("SessionService.DeleteSession", create(pb.DeleteSessionRequestSchema, { id }));
-    expect(ended).toMatchObject({ id, state: "cancelled" });
-    const unknown = await both("SessionService.GetSession", create(pb.GetSessionRequestSchema, { id: "77.7" }));
-    expect(unknown).toMatchObject({ problem: { code: "unknown_session" } });
-  });
-
-  test("nothing is served, so nothing is found", async () => {
-    expect(await good("AdminService.ListServices", create(pb.ListServicesRequestSchema))).toEqual({ services: [] });
-    const missing = await both("AdminService.LookupService", create(pb.LookupServiceRequestSchema, { name: "web" }));
-    expect(missing).toMatchObject({ problem: { code: "unknown_service" } });
-  });
-});
 
 describe("allocations", () => {
   test("submit, get, update, cancel", async () => {
@@ -137,7 +55,7 @@ describe("allocations", () => {
 
   test("list filters and pages, newest first", async () => {
     for (const name of ["a", "b", "a", "c", "a"]) await good("AllocationService.Submit", submission({ name }));
-    for (const { plane } of [left, right]) {
+    for (const { plane } of [doors.left, doors.right]) {
       plane.start("2", ["n1"]);
       plane.start("3", ["n2"]);
       plane.finish("3", 0);
@@ -306,7 +224,7 @@ describe("administration", () => {
 
   test("usage", async () => {
     await good("AllocationService.Submit", submission());
-    for (const { plane } of [left, right]) {
+    for (const { plane } of [doors.left, doors.right]) {
       plane.start("1", ["n1"]);
       plane.apply();
       plane.finish("1", 0);
@@ -327,7 +245,7 @@ describe("administration", () => {
   test("cluster status", async () => {
     const status = await good("AdminService.GetClusterStatus", create(pb.GetClusterStatusRequestSchema));
     expect(status).toMatchObject({ engine: "memory", is_leader: true, writable: true, members: [{ id: "server-1" }] });
-    expect(status.state_hash).toBe(left.plane.hash());
+    expect(status.state_hash).toBe(doors.left.plane.hash());
   });
 
   test("members: what is asked for is checked before anything is done", async () => {
@@ -363,33 +281,37 @@ describe("administration", () => {
   });
 });
 
+describe("services", () => {
+  test("nothing is served, so nothing is found", async () => {
+    expect(await good("AdminService.ListServices", create(pb.ListServicesRequestSchema))).toEqual({ services: [] });
+    const missing = await both("AdminService.LookupService", create(pb.LookupServiceRequestSchema, { name: "web" }));
+    expect(missing).toMatchObject({ problem: { code: "unknown_service" } });
+  });
+});
+
 describe("freshness", () => {
   test("answers carry the log index; a request may name the least one it must see", async () => {
-    const { headers } = await callHttp(left, { path: "/api/v1/nodes" });
+    const { headers } = await callHttp(doors.left, { path: "/api/v1/nodes" });
     const index = Number(headers["x-lattice-log-index"]);
-    expect(index).toBe(left.plane.view().index);
-    const waiting = callRest(left, { path: `/api/v1/nodes?min_index=${index + 1}&consistent=true` });
-    const waitingByHeader = callRest(left, {
+    expect(index).toBe(doors.left.plane.view().index);
+    const waiting = callRest(doors.left, { path: `/api/v1/nodes?min_index=${index + 1}&consistent=true` });
+    const waitingByHeader = callRest(doors.left, {
       path: "/api/v1/nodes",
       headers: { "x-lattice-min-index": `${index + 1}` },
     });
-    const waitingGrpc = callGrpc(left, "NodeService.ListNodes", create(pb.ListNodesRequestSchema), {
+    const waitingGrpc = callGrpc(doors.left, "NodeService.ListNodes", create(pb.ListNodesRequestSchema), {
       "x-lattice-min-index": `${index + 1}`,
     });
     await new Promise((resolve) => setTimeout(resolve, 20));
-    left.plane.addNode("n9");
+    doors.left.plane.addNode("n9");
     for (const answer of await Promise.all([waiting, waitingByHeader, waitingGrpc]))
       expect(answer).toMatchObject({ json: { total: 4, log_index: String(index + 1) } });
-    expect(await callRest(left, { path: "/api/v1/nodes?min_index=soon" })).toMatchObject({
+    expect(await callRest(doors.left, { path: "/api/v1/nodes?min_index=soon" })).toMatchObject({
       problem: { code: "invalid_argument", fields: [{ field: "min_index" }] },
     });
   });
 });
 
-beforeAll(() => covered.clear());
-afterAll(() => {
-  const unary = SERVICES.flatMap((s) =>
-    s.methods.filter((m) => m.methodKind === "unary").map((m) => `${s.name}.${m.name}`),
-  );
-  expect(unary.filter((rpc) => !covered.has(rpc))).toEqual([]);
+test("every service is tried here or with the rest of the work", () => {
+  expect(SERVICES.map(({ name }) => name).sort()).toEqual([...PLAIN_SERVICES, ...WORK_SERVICES].sort());
 });

@@ -1,0 +1,92 @@
+// Work beyond plain allocations, through both doors: images, sessions, DAGs and tasks.
+
+import { create } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
+import { describe, expect, test } from "vitest";
+import { useBothDoors, WORK_SERVICES } from "./doors.ts";
+
+const { both, good } = useBothDoors(WORK_SERVICES);
+
+describe("images", () => {
+  test("the registry is looked at, and caches are filled, shown and emptied", async () => {
+    const listed = await good("ImageService.ListImages", create(pb.ListImagesRequestSchema, { filter: "gnu" }));
+    expect(listed).toMatchObject({ node: "n1", images: [{ name: "prgenv-gnu/24.11:v1" }] });
+    const image = "prgenv-gnu/24.11:v1";
+    expect(await good("ImageService.InspectImage", create(pb.InspectImageRequestSchema, { image }))).toMatchObject({
+      name: image,
+    });
+    const warmed = await good("ImageService.WarmCache", create(pb.WarmCacheRequestSchema, { image, nodes: ["n2"] }));
+    expect(warmed).toMatchObject({ nodes: [{ node: "n2", error: "" }] });
+    const shown = await good("ImageService.GetCache", create(pb.GetCacheRequestSchema));
+    expect(shown.nodes).toHaveLength(3);
+    const evicted = await good("ImageService.EvictImage", create(pb.EvictImageRequestSchema, { image, nodes: ["n1"] }));
+    expect(evicted).toMatchObject({ nodes: [{ node: "n1", error: "the image is in use" }] });
+  });
+
+  test("no image, an unknown node and an empty group are refused", async () => {
+    const problems = [
+      await both("ImageService.WarmCache", create(pb.WarmCacheRequestSchema)),
+      await both("ImageService.GetCache", create(pb.GetCacheRequestSchema, { nodes: ["n9"] })),
+      await both("ImageService.GetCache", create(pb.GetCacheRequestSchema, { group: "nowhere" })),
+    ];
+    expect(problems).toMatchObject(
+      ["invalid_argument", "unknown_node", "node_unreachable"].map((code) => ({ problem: { code } })),
+    );
+  });
+});
+
+describe("sessions", () => {
+  test("a session is created, shown, listed and ended", async () => {
+    const allocation = create(pb.AllocationSpecSchema, { lifecycle: { walltimeSeconds: 600 } });
+    const asked = create(pb.CreateSessionRequestSchema, { allocation });
+    const created = await good("SessionService.CreateSession", asked);
+    expect(created).toMatchObject({ state: "pending" });
+    const id = String(created.session_id);
+    const got = await good("SessionService.GetSession", create(pb.GetSessionRequestSchema, { id }));
+    expect(got).toMatchObject({ id, user: "ada", owns_allocation: true, state: "pending" });
+    const listed = await good("SessionService.ListSessions", create(pb.ListSessionsRequestSchema));
+    expect(listed.sessions).toMatchObject([{ id }]);
+    const ended = await good("SessionService.DeleteSession", create(pb.DeleteSessionRequestSchema, { id }));
+    expect(ended).toMatchObject({ id, state: "cancelled" });
+    const unknown = await both("SessionService.GetSession", create(pb.GetSessionRequestSchema, { id: "77.7" }));
+    expect(unknown).toMatchObject({ problem: { code: "unknown_session" } });
+  });
+});
+
+describe("DAGs", () => {
+  const allocations = [
+    { name: "prepare", entrypoint: "true" },
+    { name: "train", entrypoint: "true", dependsOn: [{ ref: "prepare", condition: "success" }] },
+  ];
+
+  test("submitted, shown, drawn, listed and cancelled", async () => {
+    const submitted = await good(
+      "DagService.SubmitDag",
+      create(pb.SubmitDagRequestSchema, { name: "two", allocations }),
+    );
+    const id = String(submitted.id);
+    expect(submitted).toMatchObject({ state: "running", members: [{ name: "prepare" }, { name: "train" }] });
+    expect(await good("DagService.GetDag", create(pb.GetDagRequestSchema, { id }))).toMatchObject({ id, size: 2 });
+    const graph = await good("DagService.GetDagGraph", create(pb.GetDagGraphRequestSchema, { id }));
+    expect(graph.edges).toMatchObject([{ condition: "success" }]);
+    expect(await good("DagService.ListDags", create(pb.ListDagsRequestSchema))).toMatchObject({ dags: [{ id }] });
+    const cancelled = await good("DagService.CancelDag", create(pb.CancelDagRequestSchema, { id }));
+    expect(cancelled).toMatchObject({ id });
+  });
+
+  test("a circle and an unknown one are refused", async () => {
+    const [first, second] = allocations;
+    const circle = [{ ...first, dependsOn: [{ ref: "train", condition: "any" }] }, { ...second }];
+    const refused = await both("DagService.SubmitDag", create(pb.SubmitDagRequestSchema, { allocations: circle }));
+    expect(refused).toMatchObject({ problem: { code: "invalid_argument" } });
+    const unknown = await both("DagService.GetDag", create(pb.GetDagRequestSchema, { id: "dag-99" }));
+    expect(unknown).toMatchObject({ problem: { code: "unknown_dag" } });
+  });
+});
+
+describe("tasks", () => {
+  test("input for a launch in an allocation that is not there is refused", async () => {
+    const message = create(pb.SendTaskInputRequestSchema, { allocationId: "77", launchId: "1", end: true });
+    expect(await both("TaskService.SendTaskInput", message)).toMatchObject({ problem: { code: "unknown_allocation" } });
+  });
+});

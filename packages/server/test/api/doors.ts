@@ -1,0 +1,73 @@
+// Two APIs, each with a plane of its own in the same state: the same request goes to one by REST and to the
+// other by gRPC, and must give the same answer and leave the same state. Which RPCs were tried is kept, so
+// that none is forgotten.
+
+import type { Message } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, beforeEach, expect } from "vitest";
+import { SERVICES } from "../../src/api/rpc.ts";
+import { type Answer, callGrpc, callRest, type Running, restOf, startTestApi } from "./clients.ts";
+
+export const USER = { "x-lattice-user": "ada" };
+
+export interface Doors {
+  readonly left: Running;
+  readonly right: Running;
+  both(rpc: string, message: Message): Promise<Answer>;
+  /** Both, and not refused. */
+  good(rpc: string, message: Message): Promise<Record<string, unknown>>;
+}
+
+/** Services whose every unary RPC the file tries; checked when it is done. */
+export function useBothDoors(services: readonly string[]): Doors {
+  let left: Running;
+  let right: Running;
+  const covered = new Set<string>();
+
+  beforeEach(async () => {
+    left = await startTestApi();
+    right = await startTestApi();
+    for (const { plane } of [left, right]) {
+      for (const node of ["n1", "n2", "n3"]) plane.addNode(node);
+    }
+    return async () => {
+      await left.close();
+      await right.close();
+    };
+  });
+  beforeAll(() => covered.clear());
+  afterAll(() => {
+    const unary = SERVICES.filter(({ name }) => services.includes(name)).flatMap((service) =>
+      service.methods.filter((m) => m.methodKind === "unary").map((m) => `${service.name}.${m.name}`),
+    );
+    expect(unary.filter((rpc) => !covered.has(rpc))).toEqual([]);
+  });
+
+  async function both(rpc: string, message: Message): Promise<Answer> {
+    const request = restOf(rpc, message);
+    const overRest = await callRest(left, { ...request, headers: { ...request.headers, ...USER } });
+    const overGrpc = await callGrpc(right, rpc, message, USER);
+    expect(overRest).toEqual(overGrpc);
+    expect(left.plane.hash()).toBe(right.plane.hash());
+    covered.add(rpc);
+    return overRest;
+  }
+
+  return {
+    get left() {
+      return left;
+    },
+    get right() {
+      return right;
+    },
+    both,
+    async good(rpc, message) {
+      const answer = await both(rpc, message);
+      if ("problem" in answer) throw new Error(JSON.stringify(answer.problem));
+      return answer.json as Record<string, unknown>;
+    },
+  };
+}
+
+/** Tried in both-doors.test.ts; every other service is in both-doors-work.test.ts. */
+export const PLAIN_SERVICES: readonly string[] = ["AllocationService", "NodeService", "AdminService"];
+export const WORK_SERVICES: readonly string[] = ["DagService", "SessionService", "ImageService", "TaskService"];
