@@ -4,6 +4,7 @@
 import {
   applyEntry,
   beginRestore,
+  brokenInvariants,
   type Command,
   canonical,
   createState,
@@ -84,11 +85,15 @@ describe("random histories with flows", () => {
           if (late === null && entry.index > when % 60) late = restore(snapshotLines(leader, sha256));
         };
         apply(SET_UP);
-        for (const seed of history) {
-          at += dice(seed)(3) * 2000;
-          const command = flowCommandFor(seed, leader, past);
-          past.push(command);
-          apply([command]);
+        for (let n = 0; n < history.length; ) {
+          const roll = dice(~(history[n] ?? 0));
+          at += roll(3) * 2000;
+          const batch = history.slice(n, n + 1 + roll(4)).map((seed) => flowCommandFor(seed, leader, past));
+          n += batch.length;
+          past.push(...batch);
+          apply(batch);
+          const broken = brokenInvariants(leader);
+          if (broken.length > 0) throw new Error(broken.join("; "));
         }
         const fresh = restore(snapshotLines(leader, sha256));
         expect(stateHash(fresh, sha256)).toBe(stateHash(follower, sha256));
