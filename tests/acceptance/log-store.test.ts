@@ -77,7 +77,10 @@ test("a job's output lies in the book's layout and is read from there when the n
     ranges: { "node-1": "metadata/node-1.json" },
   });
   expect(readdirSync(join(folder(id), "stdout", "node-1"))).toEqual(["chunk_000.log.zst"]);
-  rmSync(join(cluster.dir, "agent-node-1", "ended", `${id}.1`), { recursive: true });
+  // It moves there once its end is acknowledged.
+  const ended = join(cluster.dir, "agent-node-1", "ended", `${id}.1`);
+  await eventually({ what: "the attempt is put away" }, () => (existsSync(ended) ? true : null));
+  rmSync(ended, { recursive: true });
   expect(await cluster.cli(["logs", id])).toMatchObject({ code: 0, stdout: "to-stdout\n", stderr: "to-stderr\n" });
   expect((await cluster.cli(["logs", id, "--tail=1"])).stdout).toBe("to-stdout\n");
 });
@@ -121,7 +124,10 @@ test("while the store is away output waits, over a restart of the agent, and not
   rmSync(STORE);
   renameSync(away, STORE);
   await stored(id);
-  rmSync(join(cluster.dir, "agent-node-1", "ended", `${id}.1`), { recursive: true });
+  // It moves there once its end is acknowledged.
+  const ended = join(cluster.dir, "agent-node-1", "ended", `${id}.1`);
+  await eventually({ what: "the attempt is put away" }, () => (existsSync(ended) ? true : null));
+  rmSync(ended, { recursive: true });
   expect((await cluster.cli(["logs", id])).stdout).toBe([1, 2, 3, 4, 5, 6].map((n) => `part ${n}\n`).join(""));
 });
 
