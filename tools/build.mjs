@@ -36,6 +36,7 @@ const placeBanner = [
 const programs = [
   { name: "lattice", entry: "packages/cli/src/main.ts", split: true },
   { name: "lattice-mpi-launcher", entry: "packages/cli/src/mpi-launcher.ts" },
+  { name: "lattice-slurm", entry: "packages/cli/src/slurm/main.ts", split: true },
   { name: "lattice-server", entry: "packages/server/src/main.ts", external: ["@photostructure/sqlite"] },
   {
     name: "history-worker",

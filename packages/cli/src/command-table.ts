@@ -28,5 +28,10 @@ export const commandTable: CommandTable = {
     aliases: ["completions"],
     load: () => import("./commands/completion.ts"),
   },
+  compat: { summary: "Install the Slurm commands into a folder", load: () => import("./commands/compat.ts") },
+  "compat-aliases": {
+    summary: "Print the Slurm commands as shell aliases",
+    load: () => import("./commands/compat-aliases.ts"),
+  },
   version: { summary: "Show the version of the client and the server", load: () => import("./commands/version.ts") },
 };

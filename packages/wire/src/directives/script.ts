@@ -8,7 +8,7 @@ import { mergeSubmissions } from "../normalise/merge.ts";
 import { DirectiveProblems } from "./directive-problems.ts";
 import { latticeTakesValue, readLatticeOptions } from "./lattice.ts";
 import { type Option, optionsOf } from "./options.ts";
-import { type SlurmMapping, slurmTakesValue, submissionFromSlurm } from "./slurm.ts";
+import { type SlurmMapping, slurmLongName, slurmTakesValue, submissionFromSlurm } from "./slurm.ts";
 import { tokens } from "./tokens.ts";
 
 /** As the core's limit: a script lives in the log and in every replica. */
@@ -20,23 +20,32 @@ export interface ParsedScript {
   readonly warnings: string[];
   /** The script has #SBATCH lines: it expects SLURM_* variables. */
   readonly slurm: boolean;
+  /** Slurm's options that count, of the script and of whoever submits, by their long names. */
+  readonly options: readonly Option[];
 }
 
-/** Throws a ProblemError that names every directive that cannot be taken, or `script`. */
-export function parseScript(text: string, mapping: SlurmMapping = {}): ParsedScript {
+/**
+ * `over`: Slurm's own flags of whoever submits; each wins over the directive of its name.
+ * Throws a ProblemError that names every directive that cannot be taken, or `script`.
+ */
+export function parseScript(text: string, mapping: SlurmMapping = {}, over: readonly Option[] = []): ParsedScript {
   checkScript(text);
   const { directives, late } = directivesOf(text);
   const problems = new DirectiveProblems();
-  const { lattice, slurm } = optionsIn(directives, problems);
+  const { lattice, slurm: written } = optionsIn(directives, problems);
+  const slurm = [...written, ...over];
   const fromSlurm = submissionFromSlurm(slurm, mapping, problems);
   const fromLattice = readLatticeOptions(lattice, problems);
   problems.throwIfAny();
-  const merged = mergeSubmissions(fromSlurm.submission, fromLattice);
+  const below = mergeSubmissions(fromSlurm.submission, fromLattice);
+  const merged =
+    lattice.length === 0 ? below : mergeSubmissions(below, submissionFromSlurm(over, mapping, problems).submission);
   const usesSlurm = slurm.length > 0;
   return {
     submission: { ...merged, script: text, ...(usesSlurm ? { slurm_env: true } : {}) },
     warnings: [...fromSlurm.warnings, ...lateWarnings(late)],
     slurm: usesSlurm,
+    options: slurm.map((option) => ({ ...option, name: slurmLongName(option.name) })),
   };
 }
 

@@ -54,6 +54,12 @@ export const SLURM_FLAGS: ReadonlySet<string> = new Set([
   "reboot",
   "spread-job",
   "use-min-nodes",
+  "test-only",
+  "get-user-env",
+  "ignore-pbs",
+  "no-bell",
+  "hetjob",
+  "packjob",
 ]);
 
 const FULL_NODES = "Lattice uses full-node scheduling";
@@ -75,13 +81,51 @@ export const SLURM_IGNORED: Readonly<Record<string, string>> = {
   oversubscribe: `${FULL_NODES}`,
   overcommit: `${FULL_NODES}`,
   reservation: "reservations are not offered",
+  "mem-bind": `${FULL_NODES}, memory is not constrainable`,
+  "gpus-per-task": "Lattice counts GPUs per node; use --gpus-per-node",
+  "gpus-per-socket": "Lattice counts GPUs per node; use --gpus-per-node",
+  "threads-per-core": `${FULL_NODES}, a job has every core of its nodes`,
+  "cores-per-socket": `${FULL_NODES}, a job has every core of its nodes`,
+  "sockets-per-node": `${FULL_NODES}, a job has every core of its nodes`,
+  "extra-node-info": `${FULL_NODES}, a job has every core of its nodes`,
+  "core-spec": `${FULL_NODES}, a job has every core of its nodes`,
+  hint: `${FULL_NODES}, a job has every core of its nodes`,
+  tmp: "disk space is not constrainable; use --constraint with a feature of the nodes",
+  signal: "SIGTERM comes half a minute before the end of the walltime",
+  nice: "use --qos",
+  priority: "use --qos",
+  comment: "use #LATTICE --tag=NAME=VALUE",
+  wckey: "use #LATTICE --tag=NAME=VALUE",
+  "open-mode": "output is always kept; read it with `lattice logs`",
 };
 
 /** Ignored without a word: it is what Lattice does anyway, or concerns the submitting program alone. */
-export const SLURM_SILENT: ReadonlySet<string> = new Set(["exclusive", "verbose", "quiet", "parsable"]);
+export const SLURM_SILENT: ReadonlySet<string> = new Set([
+  "exclusive",
+  "verbose",
+  "quiet",
+  "parsable",
+  "wait",
+  "test-only",
+  "ignore-pbs",
+  "no-bell",
+]);
 
 /** Refused: without it, something else would run. */
-export const SLURM_REFUSED: Readonly<Record<string, string>> = {};
+export const SLURM_REFUSED: Readonly<Record<string, string>> = {
+  hold: "holding a job is not offered; submit it when it may start",
+  begin: "a start time is not offered; submit the job then, or let it depend on another",
+  deadline: "a deadline is not offered; leave it out",
+  input: "a job reads no standard input; redirect it in the script",
+  nodefile: "a file of nodes is not offered; name them with --nodelist",
+  bb: "burst buffers are not offered; use #LATTICE --data-mount",
+  bbf: "burst buffers are not offered; use #LATTICE --data-mount",
+  hetjob: "jobs of unlike parts are not offered; submit each part, with --dependency between them",
+  packjob: "jobs of unlike parts are not offered; submit each part, with --dependency between them",
+  "het-group": "jobs of unlike parts are not offered; submit each part, with --dependency between them",
+  uid: "a job runs as whoever submits it",
+  gid: "a job runs as whoever submits it",
+};
 
 /** Kinds of `--dependency`, and the condition each stands for. */
 export const SLURM_DEPENDENCIES: Readonly<Record<string, string>> = {

@@ -30,9 +30,9 @@ export interface SlurmSubmission {
   readonly warnings: string[];
 }
 
-const longName = (name: string): string => own(SLURM_SHORT, name) ?? name;
+export const slurmLongName = (name: string): string => own(SLURM_SHORT, name) ?? name;
 
-export const slurmTakesValue = (name: string): boolean => !SLURM_FLAGS.has(longName(name));
+export const slurmTakesValue = (name: string): boolean => !SLURM_FLAGS.has(slurmLongName(name));
 
 /** What cannot be honoured goes to `problems`, so that a script's other directives are told with it. */
 export function submissionFromSlurm(
@@ -41,8 +41,14 @@ export function submissionFromSlurm(
   problems: DirectiveProblems,
 ): SlurmSubmission {
   const work = new SlurmWork(mapping, problems);
-  for (const option of options) work.take(longName(option.name), option);
+  for (const option of lastOfEach(options)) work.take(slurmLongName(option.name), option);
   return { submission: work.finish(), warnings: work.warnings };
+}
+
+/** As in Slurm: what is said again is said instead. What is said once keeps its place, for messages. */
+function lastOfEach(options: readonly Option[]): readonly Option[] {
+  const last = new Map(options.map((option) => [slurmLongName(option.name), option]));
+  return options.filter((option) => last.get(slurmLongName(option.name)) === option);
 }
 
 class SlurmWork {
@@ -51,7 +57,7 @@ class SlurmWork {
   readonly #mapping: SlurmMapping;
   readonly #out: Record<string, Json> = {};
   readonly #constraints: Record<string, Json> = {};
-  readonly #edges: Json[] = [];
+  #edges: readonly Json[] = [];
   #tasks: number | null = null;
 
   constructor(mapping: SlurmMapping, problems: DirectiveProblems) {
@@ -73,7 +79,7 @@ class SlurmWork {
   }
 
   warn(option: Option, why: string): void {
-    this.warnings.push(`#SBATCH ${shownOption(option)} ignored (${why})`);
+    this.warnings.push(`${written(option)} ignored (${why})`);
   }
 
   set(field: string, value: Json): void {
@@ -95,7 +101,7 @@ class SlurmWork {
   }
 
   depend(edges: readonly Json[]): void {
-    this.#edges.push(...edges);
+    this.#edges = edges;
   }
 
   qos(option: Option, value: string): void {
@@ -134,6 +140,10 @@ class SlurmWork {
     return this.#out;
   }
 }
+
+/** A line of the script as it stands there, a flag of the caller without more. */
+const written = (option: Option): string =>
+  option.line === undefined ? shownOption(option) : `#SBATCH ${shownOption(option)}`;
 
 /** One job of a name at a time; the name may come later in the script. */
 const SINGLETON: JsonObject = { condition: "mutex" };

@@ -153,7 +153,12 @@ describe("parseScript", () => {
   });
 
   test("a script without directives is a script", () => {
-    expect(parseScript("echo hi")).toEqual({ submission: { script: "echo hi" }, warnings: [], slurm: false });
+    expect(parseScript("echo hi")).toEqual({
+      submission: { script: "echo hi" },
+      warnings: [],
+      options: [],
+      slurm: false,
+    });
   });
 
   test("#LATTICE wins over #SBATCH", () => {

@@ -1,0 +1,63 @@
+// What each Slurm command works with: its name, a client, the site's names, and where it writes. Made
+// once per run. The name is Slurm's, since messages begin with it.
+
+import { userInfo } from "node:os";
+import { createClient, type LatticeClient } from "@lattice/sdk";
+import { currentToken } from "../login/current-token.ts";
+import { readConfigFile } from "../settings/config-file.ts";
+import { type Flags, resolveSettings } from "../settings/settings.ts";
+import { type Compat, readCompat } from "./compat-file.ts";
+
+export interface Desk {
+  readonly program: string;
+  readonly client: LatticeClient;
+  readonly compat: Compat;
+  readonly user: string;
+  /** Of the configuration; undefined: the server decides. */
+  readonly tenant: string | undefined;
+  readonly vcluster: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  /** Milliseconds since 1970, when the command began. */
+  readonly now: number;
+}
+
+const NO_FLAGS: Flags = {
+  output: undefined,
+  quiet: false,
+  verbose: false,
+  tenant: undefined,
+  vcluster: undefined,
+  config: undefined,
+  url: undefined,
+  noColor: true,
+};
+
+export async function openDesk(program: string, env: NodeJS.ProcessEnv): Promise<Desk> {
+  const file = await readConfigFile(undefined, env);
+  const settings = resolveSettings({ flags: NO_FLAGS, env, file, username: currentUser(env), isTerminal: false });
+  const token = await currentToken(env, settings.url);
+  return {
+    program,
+    client: createClient({ url: settings.url, user: settings.user, token }),
+    compat: await readCompat(env),
+    user: settings.user,
+    tenant: settings.tenant,
+    vcluster: settings.vcluster,
+    env,
+    cwd: process.cwd(),
+    now: Date.now(),
+  };
+}
+
+/** A user id without a name, as in some containers, has no entry to read. */
+function currentUser(env: NodeJS.ProcessEnv): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return env.USER ?? "unknown";
+  }
+}
+
+export const print = (line: string): void => void process.stdout.write(`${line}\n`);
+export const complain = (line: string): void => void process.stderr.write(`${line}\n`);

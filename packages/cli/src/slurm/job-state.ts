@@ -1,0 +1,94 @@
+// How Slurm would call the state of an allocation, and why it waits. Lattice's reasons are sentences;
+// Slurm's are single words that scripts compare with.
+
+import type { Allocation } from "@lattice/sdk";
+
+export interface JobState {
+  readonly short: string;
+  readonly long: string;
+}
+
+const state = (short: string, long: string): JobState => ({ short, long });
+
+export const JOB_STATES: readonly JobState[] = [
+  state("PD", "PENDING"),
+  state("CF", "CONFIGURING"),
+  state("R", "RUNNING"),
+  state("S", "SUSPENDED"),
+  state("CG", "COMPLETING"),
+  state("CD", "COMPLETED"),
+  state("F", "FAILED"),
+  state("TO", "TIMEOUT"),
+  state("NF", "NODE_FAIL"),
+  state("OOM", "OUT_OF_MEMORY"),
+  state("PR", "PREEMPTED"),
+  state("CA", "CANCELLED"),
+];
+
+const named = (long: string): JobState => JOB_STATES.find((one) => one.long === long) ?? state("F", "FAILED");
+
+const FAILURES: Readonly<Record<string, string>> = {
+  walltime_exceeded: "TIMEOUT",
+  node_failure: "NODE_FAIL",
+  lost: "NODE_FAIL",
+  oom: "OUT_OF_MEMORY",
+  preempted: "PREEMPTED",
+};
+
+export function jobState(allocation: Allocation): JobState {
+  switch (allocation.state) {
+    case "pending":
+      return named("PENDING");
+    case "staging":
+      return named("CONFIGURING");
+    case "running":
+    case "checkpointing":
+      return named("RUNNING");
+    case "suspended":
+      return named("SUSPENDED");
+    case "completed":
+      return named("COMPLETED");
+    case "cancelled":
+      return named("CANCELLED");
+    case "failed":
+      return named(FAILURES[allocation.reason ?? ""] ?? "FAILED");
+  }
+}
+
+/** By either name, in any case. Null: Slurm has no such state. */
+export function findState(text: string): JobState | null {
+  const upper = text.toUpperCase();
+  return JOB_STATES.find(({ short, long }) => short === upper || long === upper) ?? null;
+}
+
+const WAITS: readonly (readonly [RegExp, string])[] = [
+  [/quota/i, "AssocGrpNodeLimit"],
+  [/waits until|waits for the mutex/i, "Dependency"],
+  [/power budget|storage bandwidth/i, "Licenses"],
+  [/match, \d+ of them free|not free now|match and are free|spread over|one fingerprint|make room/i, "Resources"],
+  [/needs/i, "ReqNodeNotAvail"],
+];
+
+/** One word, without brackets. */
+export function jobReason(allocation: Allocation): string {
+  if (allocation.state === "pending") return pendingReason(allocation);
+  if (allocation.state !== "failed") return "None";
+  if (allocation.reason === "exit_code" || allocation.reason === "element_failed") return "NonZeroExitCode";
+  const long = jobState(allocation).long;
+  if (long === "TIMEOUT") return "TimeLimit";
+  if (long === "NODE_FAIL") return "NodeDown";
+  if (long === "OUT_OF_MEMORY") return "OutOfMemory";
+  return allocation.reason === "signal" ? "RaisedSignal" : "JobLaunchFailure";
+}
+
+function pendingReason({ unmet = [], pending_reasons: [first] = [] }: Allocation): string {
+  if (unmet.length > 0) return "Dependency";
+  if (first === undefined) return "None";
+  return WAITS.find(([pattern]) => pattern.test(first))?.[1] ?? "Priority";
+}
+
+/** `0:0`, `4:0`, `0:9`. */
+export function exitText({ exit_code: code }: Allocation): string {
+  if (code === undefined) return "0:0";
+  return code > 128 && code < 192 ? `0:${code - 128}` : `${Math.max(0, code)}:0`;
+}

@@ -1,0 +1,103 @@
+// Allocations as Slurm's jobs. A task group is an array: its elements that run are jobs of their own, and
+// those that wait are one line, `46_[2-9%4]`, unless each is asked for. Elements that are not yet in
+// the queue have no record; they are the last ones of the range.
+
+import type { Allocation, AllocationFilter, AllocationState, LatticeClient } from "@lattice/sdk";
+import { rangesOf } from "./hostlist.ts";
+
+export interface Job {
+  /** 44, 46_3, or 46_[2-9%4]. */
+  readonly id: string;
+  /** The id without an index. */
+  readonly base: string;
+  /** `3`, `[2-9%4]`; null: not of an array. */
+  readonly index: string | null;
+  readonly allocation: Allocation;
+  /** It waits only because of the array's own limit. */
+  readonly heldByLimit: boolean;
+}
+
+export const LIVE: readonly AllocationState[] = ["pending", "staging", "running", "checkpointing", "suspended"];
+export const ALL: readonly AllocationState[] = [...LIVE, "completed", "failed", "cancelled"];
+
+/** Slurm cuts lists of indexes at as many characters. */
+const MAX_INDEX_TEXT = 64;
+/** Of one answer; more come as further pages. */
+const PAGE = 500;
+/** Indexes that are spelled out one by one. */
+const MAX_SPELLED = 100_000;
+
+export interface Choice {
+  readonly filter: AllocationFilter;
+  /** One line for each element. */
+  readonly unfold: boolean;
+}
+
+export async function listJobs(client: LatticeClient, { filter, unfold }: Choice): Promise<Job[]> {
+  const all = await gather(client, filter);
+  const groups = all.filter(({ group }) => group !== undefined);
+  const single = all.filter(({ group }) => group === undefined).map(plainJob);
+  if (groups.length === 0) return single;
+  const elements = (await gather(client, { ...filter, expand: true })).filter(({ id }) => id.includes("_"));
+  const byGroup = new Map(groups.map(({ id }) => [id, [] as Allocation[]]));
+  for (const element of elements) byGroup.get(element.id.slice(0, element.id.indexOf("_")))?.push(element);
+  return [...single, ...groups.flatMap((group) => arrayJobs(group, byGroup.get(group.id) ?? [], unfold))];
+}
+
+async function gather(client: LatticeClient, filter: AllocationFilter): Promise<Allocation[]> {
+  const found: Allocation[] = [];
+  for await (const allocation of client.listAll(filter, { pageSize: PAGE })) found.push(allocation);
+  return found;
+}
+
+export function plainJob(allocation: Allocation): Job {
+  const [base = allocation.id, index = null] = allocation.id.split("_");
+  return { id: allocation.id, base, index, allocation, heldByLimit: false };
+}
+
+/** The lines of one array: what waits together first, then what runs or has ended. */
+export function arrayJobs(group: Allocation, elements: readonly Allocation[], unfold: boolean): Job[] {
+  const queued = elements.filter(({ state }) => state === "pending");
+  const others = elements.filter(({ state }) => state !== "pending").map(plainJob);
+  const waiting = isEnded(group) ? [] : waitingIndexes(group, elements);
+  if (unfold) {
+    const unmade = waiting.map((index) => waitingJob(group, `${index}`, group));
+    return [...others, ...queued.map(plainJob), ...unmade];
+  }
+  const indexes = [...queued.map(({ id }) => Number(id.split("_")[1])), ...waiting];
+  if (indexes.length === 0) return others;
+  const most = group.group?.range?.concurrency;
+  const text = `[${indexText(indexes)}${most === undefined ? "" : `%${most}`}]`;
+  return [waitingJob(group, text, queued[0] ?? group), ...others];
+}
+
+const isEnded = ({ state }: Allocation): boolean => !LIVE.includes(state);
+
+function waitingJob(group: Allocation, index: string, shown: Allocation): Job {
+  const { nodes: _nodes, started_at: _started, ...rest } = shown;
+  const allocation: Allocation = { ...rest, state: "pending" };
+  const heldByLimit = shown === group && (group.unmet ?? []).length === 0;
+  return { id: `${group.id}_${index}`, base: group.id, index, allocation, heldByLimit };
+}
+
+/** From the end of the range, since elements enter the queue in order. */
+function waitingIndexes(group: Allocation, elements: readonly Allocation[]): number[] {
+  const { range = {}, waiting = 0 } = group.group ?? {};
+  const { start = 0, end = start, step = 1 } = range;
+  const made = new Set(elements.map(({ id }) => Number(id.split("_")[1])));
+  const last = start + Math.floor((end - start) / step) * step;
+  const found: number[] = [];
+  for (let index = last; index >= start && found.length < Math.min(waiting, MAX_SPELLED); index -= step) {
+    if (!made.has(index)) found.push(index);
+  }
+  return found.reverse();
+}
+
+export function indexText(indexes: readonly number[]): string {
+  const text = rangesOf(indexes)
+    .map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`))
+    .join(",");
+  if (text.length <= MAX_INDEX_TEXT) return text;
+  const cut = text.slice(0, MAX_INDEX_TEXT);
+  return `${cut.slice(0, cut.lastIndexOf(",") + 1)}...`;
+}

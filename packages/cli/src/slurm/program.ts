@@ -1,0 +1,61 @@
+// Runs one Slurm command: loads its code alone, and turns whatever goes wrong into lines that begin with
+// its name, and an exit status.
+
+import { ProblemError } from "@lattice/wire";
+import { endOnClosedOutput } from "../output/closed-output.ts";
+import { clean } from "../output/text.ts";
+import { version } from "../version.ts";
+import type { SlurmCommand } from "./command.ts";
+import { complain, openDesk, print } from "./desk.ts";
+import { Refusal } from "./refusal.ts";
+
+const COMMANDS = {
+  sbatch: () => import("./sbatch.ts"),
+  squeue: () => import("./squeue.ts"),
+  scancel: () => import("./scancel.ts"),
+  salloc: () => import("./salloc.ts"),
+  srun: () => import("./srun.ts"),
+  sinfo: () => import("./sinfo.ts"),
+  sacct: () => import("./sacct.ts"),
+  scontrol: () => import("./scontrol.ts"),
+} as const satisfies Record<string, () => Promise<{ readonly command: SlurmCommand }>>;
+
+export async function runSlurm(program: string, argv: readonly string[]): Promise<number> {
+  endOnClosedOutput();
+  if (!Object.hasOwn(COMMANDS, program)) {
+    complain(`"${program}" is none of the Slurm commands: ${Object.keys(COMMANDS).join(", ")}`);
+    return 2;
+  }
+  try {
+    const { command } = await COMMANDS[program as keyof typeof COMMANDS]();
+    const own = ownWords(argv);
+    if (own.includes("--help")) return print(command.help) ?? 0;
+    if (own.includes("--version") || own[0] === "-V") return print(`lattice ${version} (${program})`) ?? 0;
+    return await command.run(await openDesk(program, process.env), argv);
+  } catch (error) {
+    return report(program, error);
+  }
+}
+
+/** What stands before a command or script is meant for us. */
+function ownWords(argv: readonly string[]): readonly string[] {
+  const end = argv.findIndex((word) => word === "--" || !word.startsWith("-"));
+  return end < 0 ? argv : argv.slice(0, end);
+}
+
+function report(program: string, error: unknown): number {
+  if (error instanceof Refusal) {
+    for (const line of error.lines) complain(line);
+    return error.exit;
+  }
+  if (error instanceof ProblemError) {
+    const { detail, hint, fields } = error.problem;
+    if (fields.length === 0) complain(`${program}: error: ${clean(detail)}`);
+    for (const field of fields) complain(`${program}: error: ${clean(`${field.field} ${field.detail}`)}`);
+    const told = fields.find((field) => field.hint !== undefined)?.hint ?? hint;
+    if (told !== "") complain(`${program}: ${clean(told)}`);
+    return 1;
+  }
+  complain(`${program}: error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  return 1;
+}

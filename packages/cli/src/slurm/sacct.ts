@@ -1,0 +1,188 @@
+// `sacct`: jobs that wait, run and have ended, from the same records as everything else. There are no
+// steps in the records, so -X changes nothing. Without ids it shows what ended, or goes on, since
+// midnight.
+
+import type { Allocation } from "@lattice/sdk";
+import { ProblemError } from "@lattice/wire";
+import { clean } from "../output/text.ts";
+import type { SlurmCommand } from "./command.ts";
+import { type Desk, print } from "./desk.ts";
+import { fit } from "./format.ts";
+import { findState, jobState } from "./job-state.ts";
+import { ALL } from "./jobs.ts";
+import { refuse } from "./refusal.ts";
+import {
+  ACCOUNT_FIELDS,
+  type AccountAround,
+  type AccountField,
+  BRIEF_ACCOUNT_FIELDS,
+  DEFAULT_ACCOUNT_FIELDS,
+  LONG_ACCOUNT_FIELDS,
+} from "./sacct-fields.ts";
+import { parseInstant } from "./times.ts";
+import { type Grammar, has, lastValue, listOf, readWords, type Words } from "./words.ts";
+
+const GRAMMAR: Grammar = {
+  program: "sacct",
+  rules: [
+    { long: "jobs", short: "j", value: "required" },
+    { long: "format", short: "o", value: "required" },
+    { long: "user", short: "u", value: "required" },
+    { long: "uid", value: "required" },
+    { long: "starttime", short: "S", value: "required" },
+    { long: "endtime", short: "E", value: "required" },
+    { long: "state", short: "s", value: "required" },
+    { long: "accounts", short: "A", value: "required" },
+    { long: "partition", short: "r", value: "required" },
+    { long: "name", value: "required" },
+    { long: "nodelist", short: "N", value: "required" },
+    { long: "delimiter", value: "required" },
+    { long: "allocations", short: "X" },
+    { long: "noheader", short: "n" },
+    { long: "parsable", short: "p" },
+    { long: "parsable2", short: "P" },
+    { long: "allusers", short: "a" },
+    { long: "brief", short: "b" },
+    { long: "long", short: "l" },
+    { long: "helpformat", short: "e" },
+    { long: "duplicates", short: "D" },
+    { long: "verbose", short: "v" },
+  ],
+};
+
+/** So many in a row that ended before the time asked for: what follows is older still. */
+const OLD_ENOUGH = 2_000;
+
+export const command: SlurmCommand = {
+  help: "Usage: sacct [-j ID,...] [-u USER,...] [-a] [-S TIME] [-E TIME] [-s STATES] [-X] [-n] [-P|-p] [--delimiter TEXT] [-o|--format FIELD[%WIDTH],...]",
+  run: async (desk, argv) => {
+    const words = readWords(GRAMMAR, argv);
+    if (has(words, "helpformat")) return print(ACCOUNT_FIELDS.map(({ name }) => name).join(" ")) ?? 0;
+    const columns = columnsOf(words);
+    const jobs = (await jobsFor(desk, words)).filter((job) => isWanted(desk, words, job));
+    const around = await aroundFor(desk, columns);
+    const layout = layoutOf(words, columns);
+    if (!has(words, "noheader")) for (const line of layout.header) print(line);
+    for (const job of jobs) print(layout.row((column) => clean(column.field.value(job, around))));
+    return 0;
+  },
+};
+
+interface AccountColumn {
+  readonly field: AccountField;
+  readonly width: number;
+  readonly right: boolean;
+}
+
+/** `Name`, `Name%20`, `Name%-20` (to the left). */
+function columnsOf(words: Words): readonly AccountColumn[] {
+  const usual = has(words, "long") ? LONG_ACCOUNT_FIELDS : has(words, "brief") ? BRIEF_ACCOUNT_FIELDS : null;
+  const asked = listOf(words, "format") ?? (usual ?? DEFAULT_ACCOUNT_FIELDS).split(",");
+  return asked.map((item) => {
+    const [name = "", width] = item.split("%");
+    const field = ACCOUNT_FIELDS.find((one) => one.name.toLowerCase() === name.trim().toLowerCase());
+    if (field === undefined) throw refuse("sacct", `Invalid field requested: "${name}"`);
+    const wide = width === undefined ? field.width : Number.parseInt(width.replace("-", ""), 10);
+    return {
+      field,
+      width: Number.isNaN(wide) ? field.width : wide,
+      right: width?.startsWith("-") !== true && name !== "JobID",
+    };
+  });
+}
+
+interface Layout {
+  readonly header: readonly string[];
+  readonly row: (textOf: (column: AccountColumn) => string) => string;
+}
+
+function layoutOf(words: Words, columns: readonly AccountColumn[]): Layout {
+  if (has(words, "parsable") || has(words, "parsable2")) {
+    const delimiter = lastValue(words, "delimiter") ?? "|";
+    const end = has(words, "parsable2") ? "" : delimiter;
+    const row: Layout["row"] = (textOf) => columns.map(textOf).join(delimiter) + end;
+    return { header: [row(({ field }) => field.name)], row };
+  }
+  const row: Layout["row"] = (textOf) => columns.map((column) => `${shortened(textOf(column), column)} `).join("");
+  const dashes = columns.map(({ width }) => `${"-".repeat(width)} `).join("");
+  return { header: [row(({ field }) => field.name), dashes], row };
+}
+
+/** A plus says that something was cut off. */
+const shortened = (text: string, { width, right }: AccountColumn): string =>
+  text.length > width ? `${text.slice(0, width - 1)}+` : fit(text, width, right);
+
+async function jobsFor(desk: Desk, words: Words): Promise<readonly Allocation[]> {
+  const { client } = desk;
+  const ids = listOf(words, "jobs");
+  const found: Allocation[] = [];
+  if (ids !== undefined) {
+    for (const id of ids) found.push(...(await oneJob(desk, id.replace(/\..*$/, ""))));
+    return found;
+  }
+  const users = listOf(words, "user") ?? listOf(words, "uid");
+  const user = has(words, "allusers") ? undefined : (users?.[0] ?? desk.user);
+  const since = instant(words, "starttime", desk.now) ?? new Date(desk.now).setHours(0, 0, 0, 0);
+  let old = 0;
+  for await (const job of client.listAll({
+    state: ALL,
+    expand: true,
+    ...(user === undefined || (users?.length ?? 0) > 1 ? {} : { user }),
+  })) {
+    old = job.ended_at !== undefined && Date.parse(job.ended_at) < since ? old + 1 : 0;
+    if (old > OLD_ENOUGH) break;
+    if (old === 0) found.push(job);
+  }
+  return found.reverse();
+}
+
+async function oneJob({ client }: Desk, id: string): Promise<readonly Allocation[]> {
+  try {
+    const job = await client.get(id);
+    if (job.group === undefined) return [job];
+    const elements: Allocation[] = [];
+    for await (const element of client.listAll({ group_id: id, expand: true, state: ALL })) elements.push(element);
+    return elements.length === 0 ? [job] : elements.reverse();
+  } catch (error) {
+    // As in Slurm: an id that is not known has no line.
+    if (error instanceof ProblemError && error.problem.code === "unknown_allocation") return [];
+    throw error;
+  }
+}
+
+function instant(words: Words, name: string, now: number): number | undefined {
+  const text = lastValue(words, name);
+  if (text === undefined) return undefined;
+  const at = parseInstant(text, now);
+  if (at === null) throw refuse("sacct", `Invalid time specification (pos=0): ${text}`);
+  return at;
+}
+
+function isWanted(desk: Desk, words: Words, job: Allocation): boolean {
+  const { spec = {}, user = "" } = job;
+  const among = (list: readonly string[] | undefined, value: string): boolean => list?.includes(value) ?? true;
+  const until = instant(words, "endtime", desk.now);
+  if (until !== undefined && Date.parse(job.submitted_at ?? "") > until) return false;
+  const states = listOf(words, "state")?.map((text) => {
+    const found = findState(text);
+    if (found === null) throw refuse("sacct", `Invalid state specified: ${text}`);
+    return found.long;
+  });
+  if (!among(states, jobState(job).long)) return false;
+  if (!has(words, "allusers") && !among(listOf(words, "user"), user)) return false;
+  if (!among(listOf(words, "accounts"), spec.tenant ?? "")) return false;
+  if (!among(listOf(words, "name"), spec.name ?? "")) return false;
+  if (!among(listOf(words, "partition")?.map(desk.compat.vclusterOf), spec.vcluster ?? "")) return false;
+  const hosts = listOf(words, "nodelist");
+  return hosts === undefined || (job.nodes ?? []).some((node) => hosts.includes(node));
+}
+
+const NEEDS_CORES = new Set(["AllocCPUS", "NCPUS", "CPUTime", "CPUTimeRAW"]);
+
+async function aroundFor({ client, compat, now }: Desk, columns: readonly AccountColumn[]): Promise<AccountAround> {
+  const coresOf = new Map<string, number>();
+  if (columns.some(({ field }) => NEEDS_CORES.has(field.name))) {
+    for await (const { id, capabilities } of client.nodes.listAll()) coresOf.set(id, capabilities?.cpu_cores ?? 0);
+  }
+  return { compat, now, coresOf };
+}

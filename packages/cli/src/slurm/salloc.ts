@@ -1,0 +1,76 @@
+// `salloc`: gets nodes, runs a shell or a command here with the variables that srun looks for, and gives
+// the nodes back when it ends.
+
+import { spawn } from "node:child_process";
+import { basename } from "node:path";
+import { allocate, type Held, nodesRequest } from "./allocation.ts";
+import type { SlurmCommand } from "./command.ts";
+import { complain, type Desk } from "./desk.ts";
+import { JOB_RULES, jobOptions } from "./job-options.ts";
+import { type Grammar, lastValue, readWords } from "./words.ts";
+
+const GRAMMAR: Grammar = {
+  program: "salloc",
+  stopsAtOperand: true,
+  exit: 255,
+  rules: [
+    ...JOB_RULES,
+    { long: "no-shell" },
+    { long: "bell" },
+    { long: "no-bell" },
+    { long: "immediate", short: "I", value: "optional" },
+  ],
+};
+
+export const command: SlurmCommand = {
+  help: "Usage: salloc [OPTIONS] [COMMAND [ARGS]]\nOptions are those of #SBATCH lines.",
+  run: async (desk, argv) => {
+    const words = readWords(GRAMMAR, argv);
+    const shell = desk.env.SHELL ?? "/bin/sh";
+    const line = words.operands.length === 0 ? [shell] : words.operands;
+    const name =
+      lastValue(words, "job-name") ?? (words.operands.length === 0 ? "interactive" : basename(line[0] ?? ""));
+    const stop = new AbortController();
+    const interrupt = (): void => stop.abort();
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
+    const held = await allocate(
+      desk,
+      nodesRequest(desk, jobOptions("salloc", words, desk.env, "SALLOC"), name),
+      stop.signal,
+    );
+    complain(`salloc: Granted job allocation ${held.id}`);
+    let exit = 1;
+    try {
+      exit = await runHere(desk, line, held, name);
+    } finally {
+      complain(`salloc: Relinquishing job allocation ${held.id}`);
+      await held.end(exit);
+    }
+    return exit;
+  },
+};
+
+/** Ctrl-C is the command's: it is in the same group of the terminal. */
+function runHere({ env }: Desk, [file = "", ...args]: readonly string[], held: Held, name: string): Promise<number> {
+  return new Promise((resolve) => {
+    const child = spawn(file, args, { stdio: "inherit", env: { ...env, ...heldVariables(held, name) } });
+    child.once("error", () => {
+      complain(`salloc: error: Unable to exec command "${file}"`);
+      resolve(2);
+    });
+    child.once("exit", (code, signal) => resolve(code ?? (signal === "SIGKILL" ? 137 : 143)));
+  });
+}
+
+const heldVariables = ({ id, nodes }: Held, name: string): Record<string, string> => ({
+  LATTICE_ALLOC_ID: id,
+  LATTICE_NODELIST: nodes.join(","),
+  LATTICE_NNODES: `${nodes.length}`,
+  SLURM_JOB_ID: id,
+  SLURM_JOBID: id,
+  SLURM_JOB_NAME: name,
+  SLURM_JOB_NODELIST: nodes.join(","),
+  SLURM_NODELIST: nodes.join(","),
+  SLURM_NNODES: `${nodes.length}`,
+  SLURM_JOB_NUM_NODES: `${nodes.length}`,
+});

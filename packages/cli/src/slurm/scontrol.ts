@@ -1,0 +1,195 @@
+// `scontrol`: shows jobs, nodes, partitions and lists of hosts, and changes the time limit and the name of
+// a job. What Slurm has and Lattice does not is refused by name.
+
+import type { AllocationUpdate } from "@lattice/sdk";
+import { expandHostlist, ProblemError, parseSlurmTime } from "@lattice/wire";
+import { clean } from "../output/text.ts";
+import { readCluster } from "./cluster-nodes.ts";
+import type { SlurmCommand } from "./command.ts";
+import { type Desk, print } from "./desk.ts";
+import { compressHosts } from "./hostlist.ts";
+import { type Job, LIVE, listJobs, plainJob } from "./jobs.ts";
+import { notOffered, Refusal, refuse } from "./refusal.ts";
+import { jobRecord, nodeRecord, partitionRecord } from "./scontrol-show.ts";
+import { type Grammar, has, readWords } from "./words.ts";
+
+const GRAMMAR: Grammar = {
+  program: "scontrol",
+  rules: [
+    { long: "oneliner", short: "o" },
+    { long: "details", short: "d" },
+    { long: "all", short: "a" },
+    { long: "quiet", short: "Q" },
+    { long: "verbose", short: "v" },
+  ],
+};
+
+/** What to do instead of what is not there. */
+const NOT_OFFERED: Readonly<Record<string, string>> = {
+  hold: "submit the job when it may start, or cancel it and submit it again",
+  uhold: "submit the job when it may start, or cancel it and submit it again",
+  release: "no job is ever held",
+  suspend: "cancel the job and submit it again",
+  resume: "suspended jobs go on by themselves when there is room",
+  requeue: "cancel the job and submit it again",
+  requeuehold: "cancel the job and submit it again",
+  top: "use --qos when submitting",
+  reboot: "see `lattice node`",
+  create: "reservations are not there",
+  delete: "reservations are not there",
+  reconfigure: "see `lattice admin`",
+  shutdown: "see `lattice admin`",
+};
+
+export const command: SlurmCommand = {
+  help: "Usage: scontrol [-o] show job|node|partition [ID] | show hostnames|hostlist LIST | update JobId=ID TimeLimit=TIME JobName=NAME | ping",
+  run: async (desk, argv) => {
+    const words = readWords(GRAMMAR, argv);
+    const [verb = "", ...rest] = words.operands;
+    const name = verb.toLowerCase();
+    const say = recordPrinter(has(words, "oneliner"));
+    if (name === "show") return show(desk, rest, say);
+    if (name === "update") return update(desk, rest);
+    if (name === "ping") {
+      await desk.client.ready();
+      print(`Slurmctld(primary) at ${desk.client.url} is UP`);
+      return 0;
+    }
+    const instead = Object.hasOwn(NOT_OFFERED, name) ? NOT_OFFERED[name] : undefined;
+    if (instead !== undefined) throw notOffered("scontrol", `scontrol ${name}`, instead);
+    throw new Refusal([`invalid keyword: ${verb}`]);
+  },
+};
+
+type Say = (lines: readonly string[]) => void;
+
+const recordPrinter =
+  (oneLine: boolean): Say =>
+  (lines) => {
+    const shown = lines.map(clean);
+    print(oneLine ? shown.join(" ") : `${shown.join("\n   ")}\n`);
+  };
+
+async function show(desk: Desk, [what = "", ...rest]: readonly string[], say: Say): Promise<number> {
+  const [inline, ofInline] = what.split("=");
+  const kind = (inline ?? "").toLowerCase();
+  const asked = ofInline ?? rest[0];
+  switch (kind) {
+    case "job":
+    case "jobs":
+    case "jobid":
+      return showJobs(desk, asked, say);
+    case "node":
+    case "nodes":
+      return showNodes(desk, asked, say);
+    case "partition":
+    case "partitions":
+      return showPartitions(desk, asked, say);
+    case "hostnames":
+    case "hostname":
+      return showHostnames(asked ?? desk.env.SLURM_JOB_NODELIST);
+    case "hostlist":
+    case "hostlistsorted":
+      print(compressHosts(expanded(rest[0] ?? "", "show hostlist")));
+      return 0;
+    default:
+      throw new Refusal([`invalid entity:${what} for keyword:show`]);
+  }
+}
+
+async function showJobs(desk: Desk, id: string | undefined, say: Say): Promise<number> {
+  const { client } = desk;
+  const jobs =
+    id === undefined ? await listJobs(client, { filter: { state: LIVE }, unfold: false }) : await jobsOf(desk, id);
+  if (jobs.length === 0) print("No jobs in the system");
+  for (const job of jobs) say(jobRecord(job, desk));
+  return 0;
+}
+
+async function jobsOf({ client }: Desk, id: string): Promise<readonly Job[]> {
+  try {
+    const job = await client.get(id);
+    if (job.group === undefined) return [plainJob(job)];
+    const some = (await listJobs(client, { filter: { state: LIVE }, unfold: false })).filter(({ base }) => base === id);
+    return some.length === 0 ? [plainJob(job)] : some;
+  } catch (error) {
+    if (!(error instanceof ProblemError) || error.problem.code !== "unknown_allocation") throw error;
+    throw new Refusal(["slurm_load_jobs error: Invalid job id specified"]);
+  }
+}
+
+async function showNodes(desk: Desk, text: string | undefined, say: Say): Promise<number> {
+  const { nodes, partitions } = await readCluster(desk);
+  if (text === undefined) {
+    for (const node of nodes) say(nodeRecord(node, partitions));
+    return 0;
+  }
+  let exit = 0;
+  for (const name of expanded(text, "show node")) {
+    const node = nodes.find(({ id }) => id === name);
+    if (node !== undefined) say(nodeRecord(node, partitions));
+    else {
+      print(`Node ${name} not found`);
+      exit = 1;
+    }
+  }
+  return exit;
+}
+
+async function showPartitions(desk: Desk, name: string | undefined, say: Say): Promise<number> {
+  const { partitions } = await readCluster(desk);
+  const shown = partitions.filter((partition) => name === undefined || partition.name === name);
+  if (shown.length === 0) throw new Refusal([`Partition ${name ?? ""} not found`]);
+  for (const partition of shown) say(partitionRecord(partition));
+  return 0;
+}
+
+function showHostnames(text: string | undefined): number {
+  if (text === undefined || text === "") throw new Refusal(["SLURM_JOB_NODELIST not set"]);
+  for (const name of expanded(text, "show hostnames")) print(name);
+  return 0;
+}
+
+function expanded(text: string, what: string): readonly string[] {
+  const names = expandHostlist(text);
+  if (names === null) throw refuse("scontrol", `${what}: "${text}" is not a list of hosts`);
+  return names;
+}
+
+/** `JobId=44 TimeLimit=2:00:00 JobName=x`, the id also as a word of its own after `job`. */
+async function update({ client }: Desk, words: readonly string[]): Promise<number> {
+  let id: string | undefined;
+  let changes: AllocationUpdate = {};
+  for (const word of words) {
+    const [key = "", value = ""] = word.split(/=(.*)/s);
+    switch (key.toLowerCase()) {
+      case "job":
+      case "jobid":
+        id = value === "" ? id : value;
+        break;
+      case "timelimit":
+        changes = { ...changes, walltime_seconds: limitOf(value) };
+        break;
+      case "jobname":
+      case "name":
+        changes = { ...changes, name: value };
+        break;
+      default:
+        if (value === "" && /^\d+(_\d+)?$/.test(key)) id = key;
+        else throw notOffered("scontrol", `updating ${key}`, "offered are TimeLimit and JobName of a job");
+    }
+  }
+  if (id === undefined) throw notOffered("scontrol", "updating this", "offered are TimeLimit and JobName of a job");
+  await client.update(id, changes);
+  return 0;
+}
+
+function limitOf(text: string): number {
+  try {
+    const seconds = parseSlurmTime(text);
+    if (seconds !== null) return seconds;
+  } catch {
+    // Told below, as every other text that is no limit.
+  }
+  throw refuse("scontrol", `Invalid TimeLimit value: ${text}`);
+}

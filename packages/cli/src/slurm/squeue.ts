@@ -1,0 +1,199 @@
+// `squeue`: the jobs that wait and run, in Slurm's table or in a format of the caller's own.
+
+import type { AllocationState } from "@lattice/sdk";
+import { ProblemError } from "@lattice/wire";
+import type { SlurmCommand } from "./command.ts";
+import { type Desk, print } from "./desk.ts";
+import { headerLine, type Part, parseFormat, parseLongFormat, rowLine } from "./format.ts";
+import { jobFields, LONG_NAMES, nodeCount } from "./job-fields.ts";
+import { findState, JOB_STATES, jobState } from "./job-state.ts";
+import { ALL, arrayJobs, type Job, LIVE, listJobs, plainJob } from "./jobs.ts";
+import { Refusal, refuse } from "./refusal.ts";
+import { dateLine } from "./times.ts";
+import { type Grammar, has, lastValue, listOf, readWords, type Words } from "./words.ts";
+
+const GRAMMAR: Grammar = {
+  program: "squeue",
+  rules: [
+    { long: "noheader", short: "h" },
+    { long: "format", short: "o", value: "required" },
+    { long: "Format", short: "O", value: "required" },
+    { long: "jobs", short: "j", value: "optional" },
+    { long: "user", short: "u", value: "required" },
+    { long: "states", short: "t", value: "required" },
+    { long: "partition", short: "p", value: "required" },
+    { long: "name", short: "n", value: "required" },
+    { long: "account", short: "A", value: "required" },
+    { long: "nodelist", short: "w", value: "required" },
+    { long: "sort", short: "S", value: "required" },
+    { long: "long", short: "l" },
+    { long: "array", short: "r" },
+    { long: "all", short: "a" },
+    { long: "start" },
+    { long: "me" },
+    { long: "verbose", short: "v" },
+  ],
+};
+
+const DEFAULT = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R";
+const LONG = "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R";
+const START = "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %20Y %R";
+
+export const command: SlurmCommand = {
+  help: "Usage: squeue [-h] [-j ID,...] [-u USER,...] [-t STATES] [-p PARTITION,...] [-n NAME,...] [--me] [-l] [-r] [--start] [-o FORMAT] [-O FORMAT] [-S FIELDS]",
+  run: async (desk, argv) => {
+    const words = withSeparateIds(argv);
+    const jobs = (await jobsFor(desk, words)).filter((job) => isWanted(desk, words, job));
+    const parts = formatOf(desk, words);
+    if (has(words, "long")) print(dateLine(new Date(desk.now)));
+    if (!has(words, "noheader")) print(headerLine(parts));
+    for (const job of inOrder(jobs, words)) print(rowLine(parts, job));
+    return 0;
+  },
+};
+
+/** `-j 44` has its value in a word of its own, though it may also have none. */
+function withSeparateIds(argv: readonly string[]): Words {
+  const joined: string[] = [];
+  for (let at = 0; at < argv.length; at += 1) {
+    const word = argv[at] ?? "";
+    const next = argv[at + 1];
+    const takes = (word === "-j" || word === "--jobs" || word === "--job") && next !== undefined && /^[\d]/.test(next);
+    joined.push(takes ? `--jobs=${next}` : word);
+    if (takes) at += 1;
+  }
+  const words = readWords(GRAMMAR, joined);
+  const [extra] = words.operands;
+  if (extra !== undefined) throw new Refusal([`squeue: error: Unrecognized option: ${extra}`]);
+  return words;
+}
+
+async function jobsFor(desk: Desk, words: Words): Promise<readonly Job[]> {
+  const unfold = has(words, "array");
+  const ids = listOf(words, "jobs");
+  if (ids !== undefined && ids.length > 0) return byIds(desk, ids, unfold);
+  const [user, ...moreUsers] = usersOf(desk, words) ?? [];
+  const [partition, ...morePartitions] = listOf(words, "partition") ?? [];
+  const [name, ...moreNames] = listOf(words, "name") ?? [];
+  const filter = {
+    state: statesAsked(words),
+    ...(user === undefined || moreUsers.length > 0 ? {} : { user }),
+    ...(partition === undefined || morePartitions.length > 0 ? {} : { vcluster: desk.compat.vclusterOf(partition) }),
+    ...(name === undefined || moreNames.length > 0 ? {} : { name }),
+  };
+  return listJobs(desk.client, { filter, unfold });
+}
+
+/** The states of Lattice that may stand for those asked for. */
+function statesAsked(words: Words): readonly AllocationState[] {
+  const asked = listOf(words, "states");
+  if (asked === undefined) return LIVE;
+  if (asked.some((text) => text.toLowerCase() === "all")) return ALL;
+  const known = asked.map((text) => {
+    const found = findState(text);
+    if (found !== null) return found.long;
+    throw new Refusal([
+      `squeue: error: Invalid job state specified: ${text}`,
+      `squeue: error: Valid job states include: ${JOB_STATES.map(({ long }) => long).join(",")}`,
+    ]);
+  });
+  const ended = known.some((long) => !/^(PENDING|CONFIGURING|RUNNING|SUSPENDED|COMPLETING)$/.test(long));
+  return ended ? ALL : LIVE;
+}
+
+const usersOf = (desk: Desk, words: Words): readonly string[] | undefined =>
+  has(words, "me") ? [desk.user] : listOf(words, "user");
+
+/** One id that is unknown is an error; of several, those that are known are shown. */
+async function byIds(desk: Desk, ids: readonly string[], unfold: boolean): Promise<readonly Job[]> {
+  const found: Job[] = [];
+  for (const id of ids) {
+    try {
+      found.push(...(await oneJob(desk, id, unfold)));
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.problem.code !== "unknown_allocation") throw error;
+      if (ids.length === 1) throw new Refusal(["slurm_load_jobs error: Invalid job id specified"]);
+    }
+  }
+  return found;
+}
+
+async function oneJob({ client }: Desk, id: string, unfold: boolean): Promise<readonly Job[]> {
+  const allocation = await client.get(id);
+  if (allocation.group === undefined) return [plainJob(allocation)];
+  const elements = [];
+  for await (const element of client.listAll({ group_id: id, expand: true, state: ALL })) elements.push(element);
+  return arrayJobs(allocation, elements, unfold);
+}
+
+function isWanted(desk: Desk, words: Words, { allocation }: Job): boolean {
+  const { spec = {}, user = "", nodes = [] } = allocation;
+  const among = (list: readonly string[] | undefined, value: string): boolean => list?.includes(value) ?? true;
+  const states = listOf(words, "states");
+  const { short, long } = jobState(allocation);
+  const named = states?.map((text) => text.toUpperCase());
+  if (named === undefined && !LIVE.includes(allocation.state)) return false;
+  if (named !== undefined && !named.some((text) => text === "ALL" || text === short || text === long)) return false;
+  if (!among(usersOf(desk, words), user)) return false;
+  if (!among(listOf(words, "partition")?.map(desk.compat.vclusterOf), spec.vcluster ?? "")) return false;
+  if (!among(listOf(words, "name"), spec.name ?? "")) return false;
+  if (!among(listOf(words, "account"), spec.tenant ?? "")) return false;
+  const hosts = listOf(words, "nodelist");
+  return hosts === undefined || nodes.some((node) => hosts.includes(node));
+}
+
+function formatOf(desk: Desk, words: Words): readonly Part<Job>[] {
+  const fields = jobFields(desk);
+  const long = lastValue(words, "Format");
+  if (long !== undefined) {
+    const parts = parseLongFormat(long, fields, LONG_NAMES);
+    if (typeof parts === "string") throw refuse("squeue", `Invalid job format specification: ${parts}`);
+    return parts;
+  }
+  const usual = has(words, "start") ? START : has(words, "long") ? LONG : DEFAULT;
+  const text = lastValue(words, "format") ?? (has(words, "start") ? usual : (desk.env.SQUEUE_FORMAT ?? usual));
+  const parts = parseFormat(text, fields);
+  if (typeof parts === "string") throw refuse("squeue", `Invalid job format specification: ${parts}`);
+  return parts;
+}
+
+const number = (id: string): number => Number(id.replace(/_.*/, ""));
+
+/** Those that wait first, as in Slurm, or by the fields of -S: i, j, u, t, D, M, each with - for downwards. */
+function inOrder(jobs: readonly Job[], words: Words): readonly Job[] {
+  const keys = (lastValue(words, "sort") ?? "t,i").split(",").map((key) => key.trim());
+  const start = has(words, "start") ? jobs.filter(({ allocation }) => allocation.state === "pending") : jobs;
+  const compare = (a: Job, b: Job): number => {
+    for (const key of keys) {
+      const sign = key.startsWith("-") ? -1 : 1;
+      const difference = compareBy(key.replace(/^[+-]/, ""), a, b);
+      if (difference !== 0) return sign * difference;
+    }
+    return number(a.id) - number(b.id) || a.id.localeCompare(b.id, "en", { numeric: true });
+  };
+  return start.toSorted(compare);
+}
+
+function compareBy(key: string, a: Job, b: Job): number {
+  const text = (of: (job: Job) => string): number => of(a).localeCompare(of(b), "en", { numeric: true });
+  switch (key) {
+    case "i":
+      return number(a.id) - number(b.id) || text(({ id }) => id);
+    case "j":
+      return text(({ allocation }) => allocation.spec?.name ?? "");
+    case "u":
+      return text(({ allocation }) => allocation.user ?? "");
+    case "t":
+      return rank(a) - rank(b);
+    case "D":
+      return nodeCount(a) - nodeCount(b);
+    case "P":
+      return text(({ allocation }) => allocation.spec?.vcluster ?? "");
+    case "S":
+      return text(({ allocation }) => allocation.started_at ?? allocation.estimated_start ?? "");
+    default:
+      throw refuse("squeue", `Invalid sort specification: ${key}`);
+  }
+}
+
+const rank = ({ allocation }: Job): number => JOB_STATES.indexOf(jobState(allocation));

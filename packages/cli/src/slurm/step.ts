@@ -1,0 +1,91 @@
+// One step of srun: tasks in an allocation, their output as it comes, and how they failed in Slurm's
+// words.
+
+import type { LaunchRequest } from "@lattice/sdk";
+import { ProblemError } from "@lattice/wire";
+import { sendInput } from "../commands/launch/input.ts";
+import { labelled, type Outlet, plain } from "../commands/launch/label.ts";
+import { rawTerminal } from "../commands/launch/terminal.ts";
+import { complain, type Desk } from "./desk.ts";
+import { indexText } from "./jobs.ts";
+
+export interface Step {
+  readonly id: string;
+  readonly request: LaunchRequest;
+  readonly label: boolean;
+  readonly signal: AbortSignal;
+}
+
+const INTERRUPTED = 130;
+
+/** Answers the exit status of the tasks. */
+export async function runStep({ client, program }: Desk, { id, request, label, signal }: Step): Promise<number> {
+  const done = new AbortController();
+  const stop = AbortSignal.any([signal, done.signal]);
+  const terminal = request.pty === true ? rawTerminal(process.stdin) : null;
+  const outlet = label ? labelled(write) : plain(write);
+  const failures = new Failures();
+  try {
+    for await (const event of client.tasks.launch(id, request, { signal: stop })) {
+      if (event.kind === "started" && (request.input === true || request.pty === true))
+        sendInput({ client, id, launchId: event.launchId }, process.stdin, stop);
+      if (event.kind === "output") await outlet.write(event);
+      if (event.kind === "task_end") failures.add(event);
+      if (event.kind !== "end") continue;
+      await outlet.end();
+      for (const line of failures.lines()) complain(`${program}: error: ${line}`);
+      if (failures.isEmpty() && event.reason !== "") complain(`${program}: error: ${event.reason}`);
+      return event.exitCode;
+    }
+    throw new ProblemError("connection_failed", { detail: "the step broke off without an end" });
+  } catch (error) {
+    if (signal.aborted) return INTERRUPTED;
+    throw error;
+  } finally {
+    terminal?.restore();
+    done.abort();
+  }
+}
+
+const write: Outlet["write"] = async ({ stream, data }) => {
+  const to = stream === "stderr" ? process.stderr : process.stdout;
+  if (!to.write(data)) await new Promise<void>((resolve) => to.once("drain", resolve));
+};
+
+interface TaskEnd {
+  readonly rank: number;
+  readonly node: string;
+  readonly exitCode: number;
+  readonly signal: number;
+  readonly message: string;
+}
+
+/** `n1: tasks 0-1: Exited with exit code 1`: together what ended alike on one node. */
+class Failures {
+  readonly #ranks = new Map<string, number[]>();
+
+  add({ rank, node, exitCode, signal, message }: TaskEnd): void {
+    if (exitCode === 0 && signal === 0) return;
+    const how = signal > 0 ? (SIGNALS[signal] ?? `Signal ${signal}`) : `Exited with exit code ${exitCode}`;
+    const key = `${node}\0${message === "" ? how : `${how}: ${message}`}`;
+    this.#ranks.set(key, [...(this.#ranks.get(key) ?? []), rank]);
+  }
+
+  isEmpty(): boolean {
+    return this.#ranks.size === 0;
+  }
+
+  lines(): readonly string[] {
+    return [...this.#ranks].map(([key, ranks]) => {
+      const [node = "", how = ""] = key.split("\0");
+      return `${node}: ${ranks.length === 1 ? "task" : "tasks"} ${indexText(ranks)}: ${how}`;
+    });
+  }
+}
+
+const SIGNALS: Readonly<Record<number, string>> = {
+  6: "Aborted",
+  9: "Killed",
+  11: "Segmentation fault",
+  15: "Terminated",
+};

@@ -1,0 +1,269 @@
+// The Slurm commands on a real cluster, as scripts use them: installed into a folder on the PATH, and put
+// together in pipelines.
+import { spawn } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { CliResult } from "../harness/cli.ts";
+import { cleanEnvironment } from "../harness/program.ts";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const cluster = useCluster({ nodes: 4 });
+const bin = (): string => join(cluster.dir, "slurm-bin");
+const work = (): string => join(cluster.dir, "home");
+
+beforeAll(async () => {
+  expect(await cluster.cli(["compat", "install", bin()])).toMatchObject({ code: 0 });
+});
+
+/** A shell with the Slurm commands first on its PATH. */
+function sh(line: string, env: Readonly<Record<string, string>> = {}): Promise<CliResult> {
+  return new Promise((resolve) => {
+    const shell = spawn("bash", ["-c", line], {
+      cwd: work(),
+      env: cleanEnvironment({ ...cluster.cliEnvironment(env), PATH: `${bin()}:${process.env.PATH ?? ""}` }),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let [stdout, stderr] = ["", ""];
+    shell.stdout.on("data", (chunk: Buffer) => {
+      stdout += chunk.toString();
+    });
+    shell.stderr.on("data", (chunk: Buffer) => {
+      stderr += chunk.toString();
+    });
+    shell.once("close", (code) => resolve({ code: code ?? -1, stdout, stderr }));
+  });
+}
+
+function script(name: string, ...lines: readonly string[]): void {
+  mkdirSync(work(), { recursive: true });
+  writeFileSync(join(work(), name), ["#!/bin/bash", ...lines, ""].join("\n"));
+}
+
+const until = (id: string, states: string): string =>
+  `until sacct -n -X -P -j ${id} --format=State | grep -qE '^(${states})'; do sleep 0.2; done`;
+
+describe("sbatch", () => {
+  test("a script runs once, on its first node, with Slurm's variables and its arguments", async () => {
+    script(
+      "two.sh",
+      "#SBATCH -J two -N 2 --ntasks-per-node=2 -c 4",
+      "#SBATCH --time=00:10:00 --mem=4G",
+      'echo "$1 $SLURM_JOB_NAME nodes=$SLURM_JOB_NUM_NODES tasks=$SLURM_NTASKS cpus=$SLURM_CPUS_PER_TASK"',
+      "srun -l sh -c 'echo task $SLURM_PROCID'",
+    );
+    const { code, stdout, stderr } = await sh("sbatch --wait -o out-%x.txt two.sh 'an argument' && cat out-two.txt");
+    expect(stderr).toContain("sbatch: warning: #SBATCH --mem=4G ignored");
+    expect(stdout).toMatch(/^Submitted batch job \d+\n/);
+    const lines = stdout.split("\n").slice(1, -1);
+    expect(lines[0]).toBe("an argument two nodes=2 tasks=4 cpus=4");
+    expect(lines.slice(1).sort()).toEqual(["0: task 0", "1: task 1", "2: task 2", "3: task 3"]);
+    expect(code).toBe(0);
+  });
+
+  test("the exit status of a job, and how sacct and scontrol tell it", async () => {
+    const result = await sh(`id=$(sbatch --parsable -W --wrap 'exit 4'); echo "rc $?"
+      sacct -j $id -X -n -P --format=JobID,JobName,State,ExitCode
+      scontrol show job $id | grep -E 'JobState|ExitCode'`);
+    expect(result.stderr).toBe("");
+    expect(result.stdout.split("\n")).toEqual([
+      "rc 4",
+      expect.stringMatching(/^\d+\|wrap\|FAILED\|4:0$/),
+      "   JobState=FAILED Reason=NonZeroExitCode Dependency=(null)",
+      expect.stringMatching(/ExitCode=4:0$/),
+      "",
+    ]);
+  });
+
+  test.each<[string, number, string[]]>([
+    ["sbatch --nosuch x", 255, ["sbatch: unrecognized option '--nosuch'", 'Try "sbatch --help" for more information']],
+    ["sbatch nothing.sh", 1, ["sbatch: error: Unable to open file nothing.sh"]],
+    ["sbatch -t bogus --wrap hostname", 255, ["sbatch: error: Invalid --time specification"]],
+    [
+      "sbatch -p nope --wrap hostname",
+      1,
+      [
+        "sbatch: error: invalid partition specified: nope",
+        "sbatch: error: Batch job submission failed: Invalid partition name specified",
+        expect.stringContaining("sbatch: error: available partitions: ") as unknown as string,
+      ],
+    ],
+    [
+      "echo hostname | sbatch",
+      1,
+      [
+        "sbatch: error: This does not look like a batch script.  The first",
+        "sbatch: error: line must start with #! followed by the path to an interpreter.",
+        "sbatch: error: For instance: #!/bin/sh",
+      ],
+    ],
+  ])("refuses in Slurm's words: %s", async (line, code, lines) => {
+    const result = await sh(line);
+    expect(result.stderr.trimEnd().split("\n")).toEqual(lines);
+    expect(result).toMatchObject({ code, stdout: "" });
+  });
+
+  test("a hold is refused, and nothing is submitted", async () => {
+    const before = (await cluster.allocations()).length;
+    const result = await sh("sbatch -H --wrap hostname");
+    expect(result).toMatchObject({ code: 1, stdout: "" });
+    expect(result.stderr).toContain("holding a job is not offered");
+    expect((await cluster.allocations()).length).toBe(before);
+  });
+
+  test("a trial says when and where, and submits nothing", async () => {
+    const before = (await cluster.allocations()).length;
+    const result = await sh("sbatch --test-only -N 2 -t 5 --wrap hostname");
+    expect(result.stderr).toMatch(/^sbatch: Job to start at \d{4}-\S+ using 2 nodes on nodes node-\[\S+ in partition /);
+    expect(result).toMatchObject({ code: 0, stdout: "" });
+    expect((await cluster.allocations()).length).toBe(before);
+  });
+
+  test("partitions and QoS by the site's names", async () => {
+    writeFileSync(
+      join(work(), "compat.yaml"),
+      "partition_mapping: { normal: hpc-batch, debug: interactive }\nqos_mapping: { low: 1, special: 6 }\n",
+    );
+    const env = { LATTICE_COMPAT: join(work(), "compat.yaml") };
+    const result = await sh(
+      "id=$(sbatch --parsable -p normal -q special --wrap 'sleep 100') && squeue -h -j $id -o '%P %q' && scancel $id; sinfo -h -o %R",
+      env,
+    );
+    expect(result).toMatchObject({ stderr: "" });
+    const [job, ...partitions] = result.stdout.trim().split("\n");
+    expect(job).toBe("normal special");
+    expect(partitions).toEqual(expect.arrayContaining(["normal", "debug"]));
+    const wrong = await sh("sbatch -p nope --wrap hostname", env);
+    expect(wrong.stderr).toContain("available partitions: normal, debug");
+  });
+});
+
+describe("pipelines of scripts", () => {
+  test("a chain by dependencies, watched by squeue, ended by scancel", async () => {
+    const { stdout, stderr, code } = await sh(`set -e
+      first=$(sbatch --parsable -J first --wrap 'sleep 300')
+      then=$(sbatch --parsable -J then -d afterok:$first --wrap hostname)
+      ${until("$first", "RUNNING")}
+      squeue -h -o '%i %j %t %r' -n first,then --me | sed "s/^$first /F /; s/^$then /T /"
+      squeue -h --start -j $then -o '%t %R'
+      scancel $first
+      ${until("$first", "CANCELLED")}
+      ${until("$then", "CANCELLED|FAILED")}
+      squeue -h -j $first,$then | wc -l`);
+    expect(stderr).toBe("");
+    expect(stdout.trim().split("\n")).toEqual(["T then PD Dependency", "F first R None", "PD (Dependency)", "0"]);
+    expect(code).toBe(0);
+  });
+
+  test("an array: folded while it waits, elements ended one by one, its variables", async () => {
+    script(
+      "array.sh",
+      "#SBATCH --array=1-9:2%1 -t 10",
+      'echo "$SLURM_ARRAY_TASK_ID of $SLURM_ARRAY_TASK_COUNT in $SLURM_ARRAY_JOB_ID" > "array-$SLURM_ARRAY_TASK_ID"',
+      'test "$SLURM_ARRAY_TASK_ID" -lt 3 || sleep 300',
+    );
+    const { stdout, stderr } = await sh(`set -e
+      id=$(sbatch --parsable array.sh)
+      ${until('"$id"_1', "COMPLETED")}
+      until squeue -h -j $id -t R -o %i | grep -q _3; do sleep 0.2; done
+      squeue -h -j $id -o '%i %t %F %K' | sed "s/$id/ID/g"
+      squeue -h -r -j $id -o '%i' | wc -l
+      scancel "$id"_[5-7]
+      sacct -X -n -P -j "$id"_7 --format=State
+      scancel $id
+      until [ -z "$(squeue -h -j $id)" ]; do sleep 0.2; done
+      sacct -n -X -P -j $id --format=JobID,State | sed "s/$id/ID/g"; cat array-1`);
+    expect(stderr).toBe("");
+    const lines = stdout.trim().split("\n");
+    expect(lines.slice(0, 4)).toEqual(["ID_[5,7,9%1] PD ID 5,7,9%1", "ID_3 R ID 3", "4", "CANCELLED"]);
+    expect(lines).toContain("ID_1|COMPLETED");
+    expect(lines.at(-1)).toMatch(/^1 of 5 in \d+$/);
+  });
+
+  test("scancel by name and state; ids that are not there are no error; signals are refused", async () => {
+    const { stdout, stderr } = await sh(`set -e
+      sbatch --parsable -J doomed --wrap 'sleep 300' > ids
+      sbatch --parsable -J doomed --wrap 'sleep 300' >> ids
+      scancel -n doomed -u "$(id -un)"
+      for id in $(cat ids); do ${until("$id", "CANCELLED")}; done
+      scancel 999999; echo "rc $?"`);
+    expect(stderr).toBe("");
+    expect(stdout.trim()).toBe("rc 0");
+    const refused = await sh("scancel -s USR1 1");
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("is not offered by Lattice");
+    expect(await sh("scancel")).toMatchObject({ code: 1, stderr: "scancel: error: No job identification provided\n" });
+    expect(await sh("squeue -j 999999")).toMatchObject({
+      code: 1,
+      stderr: "slurm_load_jobs error: Invalid job id specified\n",
+    });
+    expect(await sh("scontrol show job 999999")).toMatchObject({
+      code: 1,
+      stderr: "slurm_load_jobs error: Invalid job id specified\n",
+    });
+  });
+});
+
+describe("sinfo and scontrol", () => {
+  test("tables and formats", async () => {
+    const { stdout } = await sh(
+      "sinfo; sinfo -h -o '%R|%a|%D|%t|%N|%c|%G' -p hpc-batch; sinfo -h -N -p hpc-batch -o %n",
+    );
+    const lines = stdout.trim().split("\n");
+    expect(lines[0]).toBe("PARTITION   AVAIL  TIMELIMIT  NODES  STATE NODELIST");
+    expect(lines[1]).toMatch(/^\S+\* +up +\S+ +4 +idle node-\[1-4\]$/);
+    expect(lines).toContainEqual(expect.stringMatching(/^hpc-batch\|up\|4\|idle\|node-\[1-4\]\|\d+\|\(null\)$/));
+    expect(lines.slice(-4)).toEqual(["node-1", "node-2", "node-3", "node-4"]);
+  });
+
+  test("records, lists of hosts, changes, and what is not offered", async () => {
+    expect((await sh("scontrol show hostnames 'n[1-3,7]'")).stdout).toBe("n1\nn2\nn3\nn7\n");
+    expect((await sh("scontrol show hostlist n1,n2,n3,x")).stdout).toBe("n[1-3],x\n");
+    expect((await sh("scontrol show node node-1")).stdout).toMatch(/^NodeName=node-1 [\s\S]*State=IDLE/);
+    expect((await sh("scontrol show partition")).stdout).toMatch(/PartitionName=hpc-batch\n[\s\S]*Nodes=node-\[1-4\]/);
+    const changed = await sh(`id=$(sbatch --parsable -t 10 --wrap 'sleep 300')
+      scontrol update job=$id TimeLimit=5; squeue -h -j $id -o %l; scancel $id`);
+    expect(changed).toMatchObject({ stdout: "5:00\n", stderr: "" });
+    const held = await sh("scontrol hold 1");
+    expect(held.code).toBe(1);
+    expect(held.stderr).toContain("scontrol hold is not offered by Lattice");
+  });
+});
+
+describe("salloc and srun", () => {
+  test("srun on its own: nodes, tasks, exit status, nodes given back", async () => {
+    const result = await sh("srun -n2 -l sh -c 'echo hello $SLURM_PROCID/$SLURM_NTASKS'");
+    expect(result.stdout.split("\n").sort()).toEqual(["", "0: hello 0/2", "1: hello 1/2"]);
+    expect(result).toMatchObject({ code: 0, stderr: "" });
+    const failed = await sh("srun -n2 false");
+    expect(failed.code).toBe(1);
+    expect(failed.stderr).toMatch(/^srun: error: node-\d: tasks? \S+: Exited with exit code 1\n/);
+    expect((await sh("srun -N2 sh -c 'echo $SLURMD_NODENAME' | sort -u | wc -l")).stdout).toBe("2\n");
+    expect((await sh('until [ -z "$(squeue -h)" ]; do sleep 0.2; done; sinfo -h -o %t -p hpc-batch')).stdout).toBe(
+      "idle\n",
+    );
+  });
+
+  test("salloc: a command here, with srun on the nodes that it was given", async () => {
+    const result = await sh(
+      "salloc -N2 -t 5 bash -c 'echo $SLURM_JOB_ID $SLURM_NNODES; srun hostname | wc -l; exit 3'",
+    );
+    const id = result.stdout.split(" ")[0];
+    expect(result.stdout).toBe(`${id} 2\n2\n`);
+    expect(result.stderr).toContain(`salloc: Granted job allocation ${id}\n`);
+    expect(result.stderr).toContain(`salloc: Relinquishing job allocation ${id}\n`);
+    expect(result.code).toBe(3);
+  });
+});
+
+test("installing again replaces what Lattice put there, and nothing of others", async () => {
+  expect(await cluster.cli(["compat", "install", bin()])).toMatchObject({ code: 0 });
+  writeFileSync(join(bin(), "squeue"), "#!/bin/sh\necho theirs\n");
+  const refused = await cluster.cli(["compat", "install", bin()]);
+  expect(refused.code).not.toBe(0);
+  expect(refused.stderr).toContain("already has squeue");
+  expect(readFileSync(join(bin(), "squeue"), "utf8")).toContain("theirs");
+  expect(await cluster.cli(["compat", "install", "--force", bin()])).toMatchObject({ code: 0 });
+  const aliases = await cluster.cli(["compat-aliases"]);
+  expect(aliases.stdout).toMatch(/^alias sbatch=/);
+});
