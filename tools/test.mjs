@@ -37,6 +37,8 @@ const SYSTEM_PACKAGES = [
   { name: "gcc", command: "gcc", reason: "mpicc needs a compiler, and so does the cure for old MPICH" },
   { name: "libc6-dev", command: "gencat", reason: "what the compiler makes needs the C library's headers" },
   { name: "openssl", command: "openssl", reason: "etcd members that ask for certificates need some" },
+  { name: "python3-pytest", command: "pytest-3", reason: "the Python client is tested with it" },
+  { name: "python3-httpx", command: "../lib/python3/dist-packages/httpx", reason: "the Python client is built on it" },
 ];
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");

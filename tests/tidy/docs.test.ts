@@ -5,7 +5,19 @@ import { expect, test } from "vitest";
 import { allFiles, markdown } from "./sources.ts";
 
 const LINK = /(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)/g;
-const KNOWN_BLOCKS = new Set(["sh run", "sh example", "text", "yaml", "json", "ts", "mermaid", "proto", "ini"]);
+const KNOWN_BLOCKS = new Set([
+  "sh run",
+  "sh example",
+  "text",
+  "yaml",
+  "json",
+  "ts",
+  "mermaid",
+  "proto",
+  "ini",
+  "python run",
+  "python example",
+]);
 
 test("there is documentation to check", () => {
   expect(markdown.length).toBeGreaterThan(8);

@@ -1,0 +1,126 @@
+"""The public surface of the Lattice SDK: two clients, what they answer, and what they raise."""
+
+from ._async.client import LatticeClient
+from ._sync.client import SyncLatticeClient
+from .errors import (
+    FieldProblem,
+    LatticeAuthError,
+    LatticeConflictError,
+    LatticeConnectionError,
+    LatticeCursorGoneError,
+    LatticeError,
+    LatticeForbiddenError,
+    LatticeInvalidError,
+    LatticeNotAvailableError,
+    LatticeNotFoundError,
+    LatticeQuotaError,
+    LatticeRateLimitError,
+    LatticeServerError,
+    LatticeTimeoutError,
+    LatticeUnavailableError,
+)
+from .models.allocations import Allocation, Cancelled, Dependency, NodeProgress, Submitted, TaskGroupStatus
+from .models.cluster import (
+    Backup,
+    BackupCheck,
+    BackupVerification,
+    ClusterStatus,
+    Health,
+    LeaderTransfer,
+    Member,
+)
+from .models.dags import Dag, DagGraph, DagMember, SubmittedDag
+from .models.explain import Cause, Explanation, Plan, Suggestion, Timeline, TimelineEntry
+from .models.images import CachedImage, Image, NodeCache
+from .models.monitoring import LogLine, Metrics, WatchEvent
+from .models.nodes import Capabilities, Claim, Node
+from .models.submission import AllocationSpec, Submission
+from .models.tasks import (
+    CreatedSession,
+    LaunchEnd,
+    LaunchEvent,
+    LaunchStarted,
+    NodeTasks,
+    Session,
+    TaskEnd,
+    TaskOutput,
+)
+from .models.tenants import Quota, Tenant, VCluster
+from .models.usage import Budget, DayUsage, RunningUsage, ShareOfUsage, Usage
+from .retry import RetryPolicy
+from .state import FINAL_STATES, State
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Allocation",
+    "AllocationSpec",
+    "Backup",
+    "BackupCheck",
+    "BackupVerification",
+    "Budget",
+    "CachedImage",
+    "Cancelled",
+    "Capabilities",
+    "Cause",
+    "Claim",
+    "ClusterStatus",
+    "CreatedSession",
+    "Dag",
+    "DagGraph",
+    "DagMember",
+    "DayUsage",
+    "Dependency",
+    "Explanation",
+    "FINAL_STATES",
+    "FieldProblem",
+    "Health",
+    "Image",
+    "LatticeAuthError",
+    "LatticeClient",
+    "LatticeConflictError",
+    "LatticeConnectionError",
+    "LatticeCursorGoneError",
+    "LatticeError",
+    "LatticeForbiddenError",
+    "LatticeInvalidError",
+    "LatticeNotAvailableError",
+    "LatticeNotFoundError",
+    "LatticeQuotaError",
+    "LatticeRateLimitError",
+    "LatticeServerError",
+    "LatticeTimeoutError",
+    "LatticeUnavailableError",
+    "LaunchEnd",
+    "LaunchEvent",
+    "LaunchStarted",
+    "LeaderTransfer",
+    "LogLine",
+    "Member",
+    "Metrics",
+    "Node",
+    "NodeCache",
+    "NodeProgress",
+    "NodeTasks",
+    "Plan",
+    "Quota",
+    "RetryPolicy",
+    "RunningUsage",
+    "Session",
+    "ShareOfUsage",
+    "State",
+    "Submission",
+    "Submitted",
+    "SubmittedDag",
+    "Suggestion",
+    "SyncLatticeClient",
+    "TaskEnd",
+    "TaskGroupStatus",
+    "TaskOutput",
+    "Tenant",
+    "Timeline",
+    "TimelineEntry",
+    "Usage",
+    "VCluster",
+    "WatchEvent",
+]

@@ -1,0 +1,122 @@
+"""Submitting, looking at, changing and ending allocations."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+from ..call import at, change, read
+from ..decode import decode
+from ..models.allocations import Allocation, Cancelled, Submitted
+from ..models.explain import Explanation, Plan, Timeline
+from ..models.submission import Submission, body_of
+from .caller import Caller
+from .pages import each_item, listed
+
+__all__ = ["AllocationCalls"]
+
+States = str | Sequence[str] | None
+
+
+class AllocationCalls:
+    _caller: Caller
+
+    async def submit(self, submission: Submission, *, request_id: str | None = None) -> Submitted:
+        """A request id makes it safe to repeat for 24 hours; one is made when none is given."""
+        return await self._caller.send(
+            change("POST", at("allocations"), body_of(submission), kind=Submitted, request_id=request_id)
+        )
+
+    async def status(self, id: str) -> Allocation:
+        return await self._caller.send(read(at("allocations", id), Allocation))
+
+    async def list_allocations(
+        self,
+        *,
+        state: States = None,
+        user: str | None = None,
+        tenant: str | None = None,
+        vcluster: str | None = None,
+        node: str | None = None,
+        name: str | None = None,
+        expand: bool | None = None,
+        group_id: str | None = None,
+        limit: int | None = None,
+    ) -> list[Allocation]:
+        """All of them, or the first ``limit``."""
+        filters = _filters(locals())
+        return await listed(self._caller, at("allocations"), "allocations", Allocation, filters, limit)
+
+    def iter_allocations(
+        self,
+        *,
+        state: States = None,
+        user: str | None = None,
+        tenant: str | None = None,
+        vcluster: str | None = None,
+        node: str | None = None,
+        name: str | None = None,
+        expand: bool | None = None,
+        group_id: str | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[Allocation]:
+        """As ``list_allocations``, fetching pages only as far as they are looked at."""
+        filters = _filters(locals())
+        return each_item(self._caller, at("allocations"), "allocations", Allocation, filters, limit)
+
+    async def cancel(self, id: str, *, reason: str | None = None, request_id: str | None = None) -> Cancelled:
+        path = at("allocations", id, "cancel")
+        return await self._caller.send(change("POST", path, {"reason": reason}, kind=Cancelled, request_id=request_id))
+
+    async def update(
+        self,
+        id: str,
+        *,
+        walltime_seconds: int | None = None,
+        preemption_class: int | None = None,
+        name: str | None = None,
+        tags: Mapping[str, str] | None = None,
+        request_id: str | None = None,
+    ) -> Allocation:
+        changes = {
+            "walltime_seconds": walltime_seconds,
+            "preemption_class": preemption_class,
+            "name": name,
+            "tags": tags,
+        }
+        return await self._caller.send(
+            change(
+                "PATCH",
+                at("allocations", id),
+                changes,
+                parse=lambda data: decode(Allocation, data["allocation"]),
+                request_id=request_id,
+            )
+        )
+
+    async def checkpoint(self, id: str) -> dict[str, Any]:
+        """Asks for a checkpoint now; ``LatticeNotAvailableError`` where the server takes none."""
+        return await self._caller.send(change("POST", at("allocations", id, "checkpoint"), {}, request_id=False))
+
+    async def explain(self, id: str) -> Explanation:
+        """Why it waits, or why it started where and when it did."""
+        return await self._caller.send(read(at("allocations", id, "explain"), Explanation))
+
+    async def plan(self, submission: Submission) -> Plan:
+        """What submitting this would do now; nothing is submitted."""
+        return await self._caller.send(
+            change(
+                "POST", at("allocations:plan"), body_of(submission), kind=Plan, request_id=False, repeatable=True
+            )
+        )
+
+    async def timeline(self, id: str) -> Timeline:
+        """What has been decided about it so far."""
+        return await self._caller.send(read(at("allocations", id, "timeline"), Timeline))
+
+
+def _filters(given: Mapping[str, Any]) -> dict[str, Any]:
+    filters = {name: value for name, value in given.items() if name not in ("self", "limit")}
+    state = filters["state"]
+    states = [state] if isinstance(state, str) else list(state or [])
+    return {**filters, "state": [one.lower() for one in states]}

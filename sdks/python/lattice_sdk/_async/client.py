@@ -1,0 +1,69 @@
+"""The client: every call of the services in one object. It holds open connections and the log index of its last change,
+and may be shared by many callers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+
+import httpx
+
+from ..address import identity_headers, server_url
+from ..retry import RetryPolicy
+from ..tokens import TokenSource, token_source
+from .admin import AdminCalls
+from .allocations import AllocationCalls
+from .caller import Caller
+from .cluster import ClusterCalls
+from .dags import DagCalls
+from .monitoring import MonitoringCalls
+from .sessions import SessionCalls
+
+__all__ = ["LatticeClient"]
+
+DEFAULT_TIMEOUT = 30.0
+
+
+class LatticeClient(AllocationCalls, MonitoringCalls, DagCalls, SessionCalls, ClusterCalls, AdminCalls):
+    """``host`` is a name, host:port or a whole URL; without one LATTICE_API_URL says where the server is."""
+
+    def __init__(
+        self,
+        host: str | None = None,
+        port: int | None = None,
+        *,
+        token: str | TokenSource | None = None,
+        user: str | None = None,
+        tenant: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        retry: RetryPolicy = RetryPolicy(),
+        verify: bool | str = True,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        """``token``: a text or a function that answers one; absent: LATTICE_TOKEN, then what ``lattice login`` keeps.
+        ``user`` and ``tenant`` are believed only by a cluster without authentication. ``verify``: a file of
+        certificates to trust, or False to trust any. ``timeout``: seconds without a byte of an answer.
+        """
+        self.url = server_url(host, port)
+        self._caller = Caller(
+            url=self.url,
+            token=token_source(token, self.url),
+            headers=identity_headers(user=user, tenant=tenant, headers=headers),
+            timeout=timeout,
+            retry=retry,
+            verify=verify,
+            transport=transport,
+        )
+
+    async def __aenter__(self) -> LatticeClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._caller.close()

@@ -1,0 +1,233 @@
+# Made from monitoring.py in lattice_sdk/_async by tools/make_sync.py; change that one.
+"""Work as it goes on: state changes, output and measurements. Streams are taken up again where they broke, through
+restarts and failovers of the server; what cannot be taken up again ends with the server's own error.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from datetime import datetime
+from typing import Any
+
+import httpx
+
+from ..call import Call, at, read
+from ..decode import decode
+from ..errors import LatticeCursorGoneError, LatticeError, error_from_problem
+from ..log_lines import LogAssembler
+from ..models.allocations import Allocation
+from ..models.cluster import Health
+from ..models.monitoring import LogLine, Metrics, WatchEvent, event_from_json
+from ..retry import backoff
+from ..sse import EventParser, LineSplitter
+from .caller import Caller
+
+__all__ = ["MonitoringCalls"]
+
+SILENCE_LIMIT = 60.0
+"""The server sends a comment at least this often; silence beyond it means a dead connection."""
+
+MAX_RECONNECTS = 30
+"""In a row; a server that restarts or fails over is back well before."""
+
+STATE_CHANGE = "allocation_changed"
+
+
+class MonitoringCalls:
+    _caller: Caller
+
+    def watch(self, id: str, *, after: str | None = None) -> Generator[WatchEvent, None, None]:
+        """The state of one allocation now, then each change, until its last. ``after``: the cursor of the last event
+        seen; the present state is then left out.
+        """
+        known = ""
+        while True:
+            if after is None:
+                now = self._caller.send(read(at("allocations", id), Allocation))
+                after = now.log_index
+                if str(now.state) != known:
+                    known = str(now.state)
+                    yield _present(now)
+                if now.state.is_final:
+                    return
+            try:
+                changes = self.events(allocation_id=id, kinds=[STATE_CHANGE], after=after)
+                with closing(changes):
+                    for event in changes:
+                        known = str(event.state)
+                        yield event
+                        if event.state.is_final and event.allocation_id == id:
+                            return
+            except LatticeCursorGoneError:
+                # What happened meanwhile is no longer told one by one, but where it led can be seen.
+                after = None
+                time.sleep(backoff(self._caller.retry, 0))
+
+    def events(
+        self,
+        *,
+        allocation_id: str | None = None,
+        node: str | None = None,
+        tenant: str | None = None,
+        user: str | None = None,
+        kinds: Sequence[str] | None = None,
+        after: str | None = None,
+    ) -> Generator[WatchEvent, None, None]:
+        """Everything that happens from now on, or behind the cursor ``after``, without an end."""
+        filters = {"allocation_id": allocation_id, "node": node, "tenant": tenant, "user": user, "kinds": kinds}
+        # A place to begin at, so that a connection that breaks before the first event leaves no gap.
+        # The index of the log is a cursor too.
+        cursor = after or (self._caller.send(read("/healthz", Health))).log_index
+        failures = 0
+        while True:
+            try:
+                # Closed at once when the caller leaves, rather than when memory is tidied up.
+                with closing(self._open_events(filters, cursor)) as events:
+                    for event in events:
+                        failures = 0
+                        cursor = event.cursor
+                        yield event
+            except LatticeError as error:
+                if failures >= MAX_RECONNECTS or not error.retryable:
+                    raise
+            failures += 1
+            time.sleep(backoff(self._caller.retry, failures))
+
+    def _open_events(self, filters: dict[str, Any], cursor: str) -> Generator[WatchEvent, None, None]:
+        call = _stream(at("events"), filters, {"accept": "text/event-stream", "last-event-id": cursor})
+        parser = EventParser()
+        with self._caller.open(call, read_timeout=SILENCE_LIMIT) as response:
+            for chunk in self._caller.chunks(response):
+                for message in parser.feed(chunk):
+                    data = json.loads(message.data)
+                    # The server's last words: it stops, or has dropped what comes next.
+                    if message.event == "problem":
+                        raise error_from_problem(data)
+                    yield event_from_json({**data, "cursor": message.id or data.get("cursor", "")})
+
+    def wait(self, id: str) -> Allocation:
+        """Until it has ended; answers how."""
+        for _ in self.watch(id):
+            pass
+        return self._caller.send(read(at("allocations", id), Allocation))
+
+    def logs(
+        self,
+        id: str,
+        *,
+        stream: str | None = None,
+        node: str | None = None,
+        tail: int | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        limit: int | None = None,
+        attempt: int | None = None,
+    ) -> list[LogLine]:
+        """What has been written so far. ``tail``: the last lines; ``limit``: bytes in all."""
+        filters = {
+            "stream": stream,
+            "node": node,
+            "tail": tail,
+            "since": since,
+            "until": until,
+            "limit": limit,
+            "attempt": attempt,
+        }
+        assembler = LogAssembler()
+        call = _pieces(at("allocations", id, "logs"), filters)
+        with self._caller.open(call, read_timeout=SILENCE_LIMIT) as response:
+            lines = [line for piece in self._objects(response) for line in assembler.feed(piece)]
+        return [*lines, *assembler.finish()]
+
+    def stream_logs(
+        self,
+        id: str,
+        *,
+        stream: str | None = None,
+        node: str | None = None,
+        tail: int | None = None,
+        attempt: int | None = None,
+    ) -> Generator[LogLine, None, None]:
+        """What has been and is being written, line by line, until the allocation ends."""
+        filters: dict[str, Any] = {"stream": stream, "node": node, "tail": tail, "attempt": attempt}
+        path = at("allocations", id, "logs", "stream")
+        assembler = LogAssembler()
+        opened = False
+        failures = 0
+        while True:
+            try:
+                call = _pieces(path, {**filters, "resume": assembler.resume()})
+                # A job may be silent for hours.
+                with self._caller.open(call, read_timeout=None) as response:
+                    opened = True
+                    for piece in self._objects(response):
+                        failures = 0
+                        for line in assembler.feed(piece):
+                            yield line
+                break
+            except LatticeError as error:
+                if not opened or failures >= MAX_RECONNECTS or not error.retryable:
+                    raise
+            failures += 1
+            time.sleep(backoff(self._caller.retry, failures))
+        for line in assembler.finish():
+            yield line
+
+    def _objects(self, response: httpx.Response) -> Iterator[dict[str, Any]]:
+        """One JSON object per line; one that holds a problem is the server's last."""
+        splitter = LineSplitter()
+        for chunk in self._caller.chunks(response):
+            for line in splitter.feed(chunk):
+                piece = json.loads(line)
+                if "problem" in piece:
+                    raise error_from_problem(piece["problem"])
+                yield piece
+
+    def query_metrics(self, id: str) -> Metrics:
+        """``LatticeNotAvailableError`` where the server keeps no measurements."""
+        return self._caller.send(read(at("allocations", id, "metrics"), Metrics))
+
+    def stream_metrics(self, id: str) -> Generator[Metrics, None, None]:
+        path = at("allocations", id, "metrics", "stream")
+        call = _stream(path, {}, {"accept": "application/x-ndjson"})
+        with self._caller.open(call, read_timeout=None) as response:
+            for snapshot in self._objects(response):
+                yield decode(Metrics, snapshot)
+
+    def diagnostics(self, id: str, part: str | None = None) -> dict[str, Any]:
+        """``part``: ``network`` or ``storage``; absent: both."""
+        parts = [] if part is None else [part]
+        return self._caller.send(read(at("allocations", id, "diagnostics", *parts)))
+
+    def compare_metrics(
+        self, ids: Sequence[str], *, metrics: Sequence[str] | None = None, align: str | None = None
+    ) -> dict[str, Any]:
+        names = None if metrics is None else ",".join(metrics)
+        return self._caller.send(read(at("compare"), ids=",".join(ids), metrics=names, align=align))
+
+
+def _stream(path: str, filters: dict[str, Any], headers: dict[str, str]) -> Call[Any]:
+    call: Call[Any] = read(path, **filters)
+    return Call(method="GET", path=path, query=call.query, parse=call.parse, repeatable=True, headers=headers)
+
+
+def _pieces(path: str, filters: dict[str, Any]) -> Call[Any]:
+    return _stream(path, {**filters, "format": "ndjson"}, {"accept": "application/x-ndjson"})
+
+
+def _present(now: Allocation) -> WatchEvent:
+    return WatchEvent(
+        cursor=now.log_index,
+        kind="current",
+        allocation_id=now.id,
+        attempt=now.attempt,
+        tenant=now.tenant,
+        user=now.user,
+        state=now.state,
+        reason=now.reason,
+        message=now.message,
+        dag_id=now.dag_id,
+    )

@@ -1,0 +1,122 @@
+# Made from sessions.py in lattice_sdk/_async by tools/make_sync.py; change that one.
+"""Sessions, and tasks inside a running allocation. A launch is one request whose answer lasts as long as the tasks do;
+breaking it off ends them. It is never repeated by itself: tasks that have run may have changed something.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any
+
+from ..call import Call, at, change, query, read
+from ..decode import decode
+from ..errors import error_from_problem
+from ..models.submission import Submission, body_of
+from ..models.tasks import CreatedSession, LaunchEnd, LaunchEvent, LaunchStarted, Session, TaskEnd, TaskOutput
+from ..sse import LineSplitter
+from ..state import State
+from .caller import Caller
+from .pages import listed
+
+__all__ = ["SessionCalls"]
+
+
+class SessionCalls:
+    _caller: Caller
+
+    def create_session(
+        self,
+        submission: Submission | None = None,
+        *,
+        allocation_id: str | None = None,
+        request_id: str | None = None,
+    ) -> CreatedSession:
+        """A submission without anything to run, or a session on an allocation that runs."""
+        body = {"allocation_id": allocation_id} if allocation_id else body_of(submission or {})
+        return self._caller.send(
+            change("POST", at("sessions"), body, kind=CreatedSession, request_id=request_id)
+        )
+
+    def get_session(self, id: str) -> Session:
+        return self._caller.send(read(at("sessions", id), Session))
+
+    def list_sessions(
+        self, *, user: str | None = None, tenant: str | None = None, limit: int | None = None
+    ) -> list[Session]:
+        filters = {"user": user, "tenant": tenant}
+        return listed(self._caller, at("sessions"), "sessions", Session, filters, limit)
+
+    def end_session(self, id: str, *, exit_code: int | None = None) -> State:
+        """Ends it, and with it the allocation that was made for it."""
+        return self._caller.send(
+            Call(
+                method="DELETE",
+                path=at("sessions", id),
+                query=query({"exit_code": exit_code}),
+                parse=lambda data: State(data.get("state") or ""),
+                repeatable=True,
+            )
+        )
+
+    def launch(
+        self,
+        id: str,
+        command: Sequence[str],
+        *,
+        tasks: int | None = None,
+        tasks_per_node: int | None = None,
+        variables: Mapping[str, str] | None = None,
+        workdir: str | None = None,
+        nodes: Sequence[str] | None = None,
+        pmi: str | None = None,
+        input: bool | None = None,
+    ) -> Generator[LaunchEvent, None, None]:
+        """Starts tasks in a running allocation. Closing the iterator ends them."""
+        body = {
+            "command": list(command),
+            "tasks": tasks,
+            "tasks_per_node": tasks_per_node,
+            "variables": variables,
+            "workdir": workdir,
+            "nodes": nodes,
+            "pmi": pmi,
+            "input": input,
+        }
+        call = Call(
+            method="POST",
+            path=at("allocations", id, "launches"),
+            body=json.dumps({name: value for name, value in body.items() if value is not None}).encode(),
+            parse=lambda data: data,
+            headers={"accept": "application/x-ndjson"},
+        )
+        splitter = LineSplitter()
+        # Tasks may be silent for days.
+        with self._caller.open(call, read_timeout=None) as response:
+            for chunk in self._caller.chunks(response):
+                for line in splitter.feed(chunk):
+                    event = _event(json.loads(line))
+                    if event is not None:
+                        yield event
+
+    def send_input(self, id: str, launch_id: str, data: bytes = b"", *, end: bool = False) -> None:
+        """For a launch with ``input``. ``end``: nothing follows."""
+        path = at("allocations", id, "launches", launch_id, "input")
+        body = {"data": base64.b64encode(data).decode(), "end": end}
+        self._caller.send(change("POST", path, body, request_id=False))
+
+
+def _event(line: dict[str, Any]) -> LaunchEvent | None:
+    """None: a kind of event that this client does not know."""
+    if "problem" in line:
+        raise error_from_problem(line["problem"])
+    if "started" in line:
+        return decode(LaunchStarted, line["started"])
+    if "output" in line:
+        output = line["output"]
+        data = base64.b64decode(output.get("data") or "")
+        return TaskOutput(rank=output.get("rank") or 0, stream=output.get("stream") or "stdout", data=data)
+    if "task_end" in line:
+        return decode(TaskEnd, line["task_end"])
+    return decode(LaunchEnd, line["end"]) if "end" in line else None

@@ -1,0 +1,96 @@
+"""One call as a value: what is sent, how the answer is read, and whether it may be sent twice. Both clients perform the
+same values, so they cannot differ in what they ask.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any, Generic, TypeVar
+from urllib.parse import quote
+
+from .decode import decode
+
+__all__ = ["API", "Call", "at", "change", "query", "read"]
+
+API = "/api/v1"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call(Generic[T]):
+    method: str
+    path: str
+    parse: Callable[[Any], T]
+    query: list[tuple[str, str]] = field(default_factory=list)
+    body: bytes | None = None
+    content_type: str = "application/json"
+    repeatable: bool = False
+    """Sending it twice changes nothing twice: a read, or a change with a request id."""
+    timeout: float | None = None
+    """Seconds to wait for the answer; None: the client's."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def read(path: str, kind: type[T] | None = None, parse: Callable[[Any], T] | None = None, **filters: Any) -> Call[T]:
+    return Call(method="GET", path=path, query=query(filters), parse=_parser(kind, parse), repeatable=True)
+
+
+def change(
+    method: str,
+    path: str,
+    body: Mapping[str, Any] | None = None,
+    *,
+    kind: type[T] | None = None,
+    parse: Callable[[Any], T] | None = None,
+    request_id: str | None | bool = None,
+    repeatable: bool = False,
+    timeout: float | None = None,
+) -> Call[T]:
+    """``request_id``: a text; None: a new one is made; False: this route takes none."""
+    fields = {name: value for name, value in (body or {}).items() if value is not None}
+    if request_id is not False:
+        fields["request_id"] = str(request_id) if request_id else str(uuid.uuid4())
+    return Call(
+        method=method,
+        path=path,
+        body=json.dumps(fields).encode() if body is not None or fields else None,
+        parse=_parser(kind, parse),
+        repeatable=repeatable or request_id is not False,
+        timeout=timeout,
+    )
+
+
+def at(*parts: str) -> str:
+    """A path below the API's root; every part is one segment."""
+    return API + "".join(f"/{quote(part, safe=':')}" for part in parts)
+
+
+def query(filters: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Repeated keys for lists, nothing for what is absent or empty."""
+    return [
+        (name, _text(one))
+        for name, value in filters.items()
+        if value is not None and value != ""
+        for one in (value if isinstance(value, (list, tuple, set, frozenset)) else [value])
+    ]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return value.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+    return str(value)
+
+
+def _parser(kind: type[T] | None, parse: Callable[[Any], T] | None) -> Callable[[Any], T]:
+    if parse is not None:
+        return parse
+    if kind is None:
+        return lambda data: data
+    return lambda data: decode(kind, data)

@@ -1,0 +1,61 @@
+"""What is seen of work while it goes on: output, events and measurements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from ..decode import decode
+from ..state import State
+
+__all__ = ["LogLine", "Metrics", "WatchEvent", "event_from_json"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogLine:
+    message: str
+    """Without its end of line."""
+    node: str = ""
+    stream: str = "stdout"
+    attempt: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchEvent:
+    cursor: str = ""
+    """Where this event stands; hand it to ``after`` to go on behind it."""
+    at: datetime | None = None
+    kind: str = ""
+    """``allocation_changed`` and the like; ``current`` is the state found when the watch began."""
+    allocation_id: str = ""
+    attempt: int = 0
+    node: str = ""
+    tenant: str = ""
+    vcluster: str = ""
+    user: str = ""
+    from_state: State = State("")
+    state: State = State("")
+    reason: str = ""
+    message: str = ""
+    dag_id: str = ""
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metrics:
+    """What was measured of an allocation. None: not measured. Further figures are in ``extra``."""
+
+    allocation_id: str = ""
+    at: datetime | None = None
+    gpu_utilization: float | None = None
+    """Percent."""
+    cpu_utilization: float | None = None
+    """Percent."""
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def event_from_json(data: dict[str, Any]) -> WatchEvent:
+    """``from`` is a word of Python, and ``to`` is what everybody calls the state."""
+    renamed = {"from": "from_state", "to": "state"}
+    return decode(WatchEvent, {renamed.get(name, name): value for name, value in data.items()})

@@ -1,0 +1,67 @@
+"""What is asked for: a submission. ``AllocationSpec`` is the short form; what the server takes beyond it goes into
+``more`` under the server's own name, and is checked there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Union
+
+__all__ = ["AllocationSpec", "Submission", "body_of"]
+
+
+@dataclass(kw_only=True)
+class AllocationSpec:
+    """Exactly one of ``entrypoint`` (a line for /bin/sh), ``command`` (words) and ``script`` (a whole file)."""
+
+    entrypoint: str | None = None
+    command: Sequence[str] | None = None
+    script: str | None = None
+    nodes: int | Mapping[str, int] | None = None
+    """A count, or ``{"min": 2, "max": 8}``."""
+    walltime: str | None = None
+    """``"72h"``, ``"90m"``, ``"HH:MM:SS"`` or ``"D-HH:MM:SS"``."""
+    tenant: str | None = None
+    project: str | None = None
+    vcluster: str | None = None
+    name: str | None = None
+    tags: Mapping[str, str] | None = None
+    intent: str | None = None
+    constraints: Mapping[str, Any] | None = None
+    tasks_per_node: int | None = None
+    uenv: str | None = None
+    view: str | None = None
+    image: str | None = None
+    env: Mapping[str, str] | None = None
+    workdir: str | None = None
+    mounts: Sequence[Mapping[str, Any]] | None = None
+    priority: str | None = None
+    preemption_class: int | None = None
+    requeue_policy: str | None = None
+    max_requeue: int | None = None
+    no_preempt: bool | None = None
+    depends_on: Sequence[Mapping[str, str] | str] | None = None
+    task_group: Mapping[str, int] | str | None = None
+    checkpoint: str | None = None
+    telemetry: str | None = None
+    network_domain: str | None = None
+    expose: Sequence[Mapping[str, Any]] | None = None
+    sensitive: bool | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+Submission = Union[AllocationSpec, Mapping[str, Any]]
+"""A mapping is sent as it is, in any form that the server takes."""
+
+
+def body_of(submission: Submission) -> dict[str, Any]:
+    if not isinstance(submission, AllocationSpec):
+        return dict(submission)
+    stated = {
+        one.name: getattr(submission, one.name)
+        for one in dataclasses.fields(submission)
+        if one.name != "more" and getattr(submission, one.name) is not None
+    }
+    return {**stated, **submission.more}

@@ -1,0 +1,59 @@
+"""Which failures are worth another try, and when. A call that changes something is repeated only when it carries a
+request id, or when nothing of it was sent. Waiting times double, with jitter so that many clients of a restarted server
+do not come back in step.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from .errors import (
+    LatticeConnectionError,
+    LatticeError,
+    LatticeRateLimitError,
+    LatticeTimeoutError,
+    LatticeUnavailableError,
+)
+
+__all__ = ["RetryPolicy", "backoff", "pause_before_retry"]
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """The defaults outlast a server that restarts, and an election."""
+
+    retries: int = 6
+    """Tries after the first one."""
+    first_delay: float = 0.1
+    longest_delay: float = 2.0
+    deadline: float = 30.0
+    """No try starts later than this many seconds after the first one."""
+
+
+def pause_before_retry(
+    policy: RetryPolicy, error: LatticeError, *, tries: int, elapsed: float, repeatable: bool
+) -> float | None:
+    """Seconds to wait before the next try; None: there is none."""
+    if tries >= policy.retries or not _may_repeat(error, repeatable):
+        return None
+    pause = max(error.retry_after, backoff(policy, tries))
+    return None if elapsed + pause > policy.deadline else pause
+
+
+def backoff(policy: RetryPolicy, tries: int) -> float:
+    """Between half and the whole of the doubled delay."""
+    whole = min(policy.longest_delay, policy.first_delay * 2**tries)
+    return whole / 2 + whole / 2 * random.random()
+
+
+def _may_repeat(error: LatticeError, repeatable: bool) -> bool:
+    if isinstance(error, LatticeRateLimitError):
+        # Refused at the door: nothing was done.
+        return True
+    if isinstance(error, LatticeConnectionError):
+        return repeatable or not error.sent
+    if isinstance(error, LatticeTimeoutError):
+        # Whoever waited as long as was allowed does not want to wait as long again.
+        return False
+    return isinstance(error, LatticeUnavailableError) and error.retryable and repeatable

@@ -1,0 +1,55 @@
+"""Which token a call carries: the one given, that of LATTICE_TOKEN, or the one that ``lattice login`` keeps for this
+server. The file is read again for every call, since the command line renews what is in it. A file that others can read
+is refused rather than used: what is in it may already be known to somebody.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from .errors import LatticeAuthError
+
+__all__ = ["TokenSource", "cached_token", "token_source"]
+
+TokenSource = Callable[[], "str | None"]
+
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def token_source(given: str | TokenSource | None, url: str, env: Mapping[str, str] | None = None) -> TokenSource:
+    """No token is fine: the server says whether it wants one."""
+    if callable(given):
+        return given
+    if given:
+        return lambda: given
+    return lambda: _from_surroundings(os.environ if env is None else env, url)
+
+
+def cached_token(path: Path, url: str) -> str | None:
+    try:
+        if path.stat().st_mode & OTHERS:
+            raise LatticeAuthError(
+                f"{path} can be read by others, so the tokens in it are not used",
+                code="unauthenticated",
+                hint=f"Run `chmod 600 {path}`, or remove it and log in again.",
+            )
+        kept = json.loads(path.read_text("utf-8"))
+        entry = kept.get(url)
+        return None if entry is None else str(entry["accessToken"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        hint = "Remove it and log in again."
+        raise LatticeAuthError(f"{path} is damaged", code="unauthenticated", hint=hint) from error
+
+
+def _from_surroundings(env: Mapping[str, str], url: str) -> str | None:
+    stated = env.get("LATTICE_TOKEN")
+    if stated:
+        return stated
+    base = env.get("XDG_CONFIG_HOME") or (f"{env['HOME']}/.config" if env.get("HOME") else "")
+    return cached_token(Path(base) / "lattice" / "tokens.json", url) if base else None

@@ -1,0 +1,106 @@
+"""Where the server is, who asks, and which token goes along."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+
+from lattice_sdk import LatticeAuthError, SyncLatticeClient
+from lattice_sdk.address import identity_headers, server_url
+from lattice_sdk.tokens import token_source
+
+URL = "http://127.0.0.1:8080"
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "url"),
+    [
+        ("api.example.com", 8080, "http://api.example.com:8080"),
+        ("api.example.com", None, "http://api.example.com:8080"),
+        ("api.example.com:9000", None, "http://api.example.com:9000"),
+        ("https://api.example.com/", None, "https://api.example.com"),
+        ("https://api.example.com", 8443, "https://api.example.com:8443"),
+        ("::1", 8080, "http://[::1]:8080"),
+        (None, None, "http://there:1"),
+    ],
+)
+def test_addresses(host: str | None, port: int | None, url: str) -> None:
+    assert server_url(host, port, {"LATTICE_ENDPOINT": "there:1"}) == url
+
+
+def test_who_asks() -> None:
+    env = {"LATTICE_USER": "env", "LATTICE_TENANT": "t"}
+    assert identity_headers(user="Zoë K", tenant=None, headers=None, env=env) == {
+        "x-lattice-user": "Zo%C3%AB%20K",
+        "x-lattice-tenant": "t",
+    }
+    stated = identity_headers(user=None, tenant=None, headers={"X-Tenant": "my-team"}, env={})
+    assert stated["x-lattice-tenant"] == "my-team"
+
+
+def cache(home: Path, text: str, mode: int = 0o600) -> Path:
+    path = home / "lattice" / "tokens.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, "utf-8")
+    path.chmod(mode)
+    return path
+
+
+def test_tokens_in_their_order(tmp_path: Path) -> None:
+    env = {"XDG_CONFIG_HOME": str(tmp_path)}
+    assert token_source(None, URL, env)() is None
+    cache(tmp_path, json.dumps({URL: {"accessToken": "kept", "refreshToken": None, "expiresAtMs": 1}}))
+    assert token_source(None, URL, env)() == "kept"
+    assert token_source(None, "http://elsewhere", env)() is None
+    assert token_source(None, URL, {**env, "LATTICE_TOKEN": "env"})() == "env"
+    assert token_source("given", URL, {**env, "LATTICE_TOKEN": "env"})() == "given"
+    assert token_source(lambda: "made", URL, env)() == "made"
+
+
+def test_a_renewed_token_is_used_by_the_next_call(tmp_path: Path) -> None:
+    source = token_source(None, URL, {"XDG_CONFIG_HOME": str(tmp_path)})
+    for word in ("first", "second"):
+        cache(tmp_path, json.dumps({URL: {"accessToken": word}}))
+        assert source() == word
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604])
+def test_a_file_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> None:
+    cache(tmp_path, json.dumps({URL: {"accessToken": "kept"}}), mode)
+    with pytest.raises(LatticeAuthError) as caught:
+        token_source(None, URL, {"XDG_CONFIG_HOME": str(tmp_path)})()
+    assert "chmod 600" in caught.value.hint and "kept" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", f'{{"{URL}": {{}}}}', f'{{"{URL}": 4}}'])
+def test_a_damaged_file_is_said_to_be_one(tmp_path: Path, text: str) -> None:
+    cache(tmp_path, text)
+    with pytest.raises(LatticeAuthError, match="damaged"):
+        token_source(None, URL, {"XDG_CONFIG_HOME": str(tmp_path)})()
+
+
+def test_the_token_and_the_headers_are_sent() -> None:
+    seen: list[httpx.Headers] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request.headers)
+        return httpx.Response(200, json={"id": "1", "log_index": "41"})
+
+    with SyncLatticeClient("api", token="word", user="ada", transport=httpx.MockTransport(answer)) as client:
+        client.submit({"entrypoint": "true"})
+        client.status("1")
+    assert [one["authorization"] for one in seen] == ["Bearer word"] * 2
+    assert [one["x-lattice-user"] for one in seen] == ["ada"] * 2
+    # Whoever writes reads it, through any server.
+    assert [one.get("x-lattice-min-index") for one in seen] == [None, "41"]
+
+
+def test_a_server_that_wants_a_token_says_so() -> None:
+    body = {"code": "unauthenticated", "detail": "this server wants a token", "status": 401}
+    transport = httpx.MockTransport(lambda request: httpx.Response(401, json=body))
+    with SyncLatticeClient("api", transport=transport) as client, pytest.raises(LatticeAuthError) as caught:
+        client.health()
+    assert caught.value.status_code == 401

@@ -1,0 +1,145 @@
+"""The server stops, is killed and comes back while calls and streams are under way. These tests start their own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from cluster import Cluster
+
+from lattice_sdk import (
+    AllocationSpec,
+    LatticeConnectionError,
+    LatticeRateLimitError,
+    LatticeUnavailableError,
+    RetryPolicy,
+    SyncLatticeClient,
+)
+from lattice_sdk.errors import connection_error, error_from_answer
+from lattice_sdk.retry import backoff, pause_before_retry
+
+PATIENT = RetryPolicy(retries=60, longest_delay=0.5, deadline=60.0)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with Cluster(nodes=1) as started:
+        yield started
+
+
+@pytest.fixture
+def patient(cluster: Cluster) -> Iterator[SyncLatticeClient]:
+    with SyncLatticeClient(cluster.url, user="ada", retry=PATIENT) as client:
+        yield client
+
+
+def test_streams_and_calls_outlast_restarts(cluster: Cluster, patient: SyncLatticeClient) -> None:
+    script = "for n in $(seq 1 40); do echo line $n; sleep 0.1; done"
+    submitted = patient.submit(AllocationSpec(entrypoint=script))
+    states: list[str] = []
+    lines: list[str] = []
+
+    def watch() -> None:
+        with SyncLatticeClient(cluster.url, user="ada", retry=PATIENT) as client:
+            states.extend(str(event.state) for event in client.watch(submitted.id))
+
+    def follow() -> None:
+        with SyncLatticeClient(cluster.url, user="ada", retry=PATIENT) as client:
+            lines.extend(line.message for line in client.stream_logs(submitted.id))
+
+    threads = [threading.Thread(target=work, daemon=True) for work in (watch, follow)]
+    next(event for event in patient.watch(submitted.id) if event.state == "running")
+    for thread in threads:
+        thread.start()
+    time.sleep(0.5)
+    cluster.kill_server()
+    cluster.start_server()
+    time.sleep(1)
+    cluster.stop_server()
+    cluster.start_server()
+    # The connection that was kept for the next call is dead by now.
+    assert patient.submit(AllocationSpec(entrypoint="true")).id != submitted.id
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert states[-1] == "completed" and len(states) == len(set(states))
+    assert lines == [f"line {n}" for n in range(1, 41)]
+
+
+def test_a_submission_made_while_the_server_is_away_is_made_once(cluster: Cluster, patient: SyncLatticeClient) -> None:
+    before = len(patient.list_allocations())
+    cluster.kill_server()
+    ids: list[str] = []
+    thread = threading.Thread(target=lambda: ids.append(patient.submit(AllocationSpec(entrypoint="true")).id))
+    thread.start()
+    time.sleep(0.3)
+    cluster.start_server()
+    thread.join(60)
+    assert len(ids) == 1 and len(patient.list_allocations()) == before + 1
+
+
+def test_an_answer_that_is_lost_is_asked_for_again_and_changes_nothing_twice(cluster: Cluster) -> None:
+    wire = httpx.HTTPTransport()
+    sent: list[bytes] = []
+
+    class Lossy(httpx.BaseTransport):
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            response = wire.handle_request(request)
+            if request.method == "POST":
+                sent.append(request.read())
+                if len(sent) == 1:
+                    response.close()
+                    raise httpx.ReadError("lost")
+            return response
+
+    with SyncLatticeClient(cluster.url, user="ada", transport=Lossy()) as client:
+        before = len(client.list_allocations())
+        client.submit(AllocationSpec(entrypoint="true"))
+        assert len(client.list_allocations()) == before + 1
+    assert len(sent) == 2 and sent[0] == sent[1]
+
+
+def test_what_may_not_be_repeated_is_not() -> None:
+    tries: list[str] = []
+
+    def broken(request: httpx.Request) -> httpx.Response:
+        tries.append(request.url.path)
+        raise httpx.ReadError("lost")
+
+    with SyncLatticeClient("127.0.0.1", 9, transport=httpx.MockTransport(broken)) as client:
+        with pytest.raises(LatticeConnectionError) as caught:
+            client.create_backup("anywhere")
+    assert tries == ["/api/v1/admin/backup"] and caught.value.sent
+
+
+def test_a_server_that_asks_for_patience_gets_it() -> None:
+    answers = [
+        httpx.Response(429, json={"code": "rate_limited", "retryable": True, "detail": "slowly"}),
+        httpx.Response(503, json={"code": "not_leader", "retryable": True, "detail": "soon"}),
+        httpx.Response(200, json={"status": "ok"}),
+    ]
+    transport = httpx.MockTransport(lambda request: answers.pop(0))
+    with SyncLatticeClient("127.0.0.1", 9, transport=transport) as client:
+        assert client.health().status == "ok"
+    assert answers == []
+
+
+def test_pauses_grow_with_jitter_up_to_a_limit_and_heed_the_server() -> None:
+    policy = RetryPolicy(retries=3, first_delay=1.0, longest_delay=4.0, deadline=20.0)
+    for tries, whole in enumerate([1.0, 2.0, 4.0, 4.0]):
+        pauses = {backoff(policy, tries) for _ in range(50)}
+        assert len(pauses) > 1 and all(whole / 2 <= pause <= whole for pause in pauses)
+    limited = error_from_answer(429, '{"code": "rate_limited", "retryable": true}', {"retry-after": "9"})
+    assert isinstance(limited, LatticeRateLimitError)
+    assert pause_before_retry(policy, limited, tries=0, elapsed=0, repeatable=False) == 9.0
+    assert pause_before_retry(policy, limited, tries=0, elapsed=15, repeatable=False) is None
+    assert pause_before_retry(policy, limited, tries=3, elapsed=0, repeatable=True) is None
+    unsent, broken = connection_error("x", sent=False), connection_error("x", sent=True)
+    assert pause_before_retry(policy, unsent, tries=0, elapsed=0, repeatable=False) is not None
+    assert pause_before_retry(policy, broken, tries=0, elapsed=0, repeatable=False) is None
+    full = error_from_answer(503, '{"code": "backup_failed", "retryable": false}')
+    assert isinstance(full, LatticeUnavailableError)
+    assert pause_before_retry(policy, full, tries=0, elapsed=0, repeatable=True) is None

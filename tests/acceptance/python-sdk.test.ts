@@ -1,0 +1,39 @@
+// The Python client against a real cluster, by its own tests, on the Python that Debian brings. They also
+// start a server of their own, which they stop and start again.
+import { spawn } from "node:child_process";
+import { expect, test } from "vitest";
+import { cleanEnvironment, root } from "../harness/program.ts";
+import { useCluster } from "../harness/use-cluster.ts";
+
+/** Debian's, since its packages belong to it; another may come first on the path. */
+const PYTHON = "/usr/bin/python3";
+/** So that tests which are no longer found are missed. */
+const LEAST_TESTS = 80;
+
+const cluster = useCluster({ nodes: 4 });
+
+test("the tests of the Python client pass", { timeout: 240_000 }, async () => {
+  const { code, output } = await pytest();
+  expect(code, output).toBe(0);
+  const passed = Number(/(\d+) passed/.exec(output)?.[1] ?? "0");
+  expect(passed, output).toBeGreaterThanOrEqual(LEAST_TESTS);
+  expect(output).not.toMatch(/\d+ (failed|skipped|error)/);
+});
+
+function pytest(): Promise<{ readonly code: number; readonly output: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(PYTHON, ["-B", "-m", "pytest", "-q", "sdks/python"], {
+      cwd: root,
+      env: cleanEnvironment(cluster.cliEnvironment()),
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    const keep = (chunk: Buffer): void => {
+      output += chunk.toString();
+    };
+    child.stdout.on("data", keep);
+    child.stderr.on("data", keep);
+    child.once("error", (error) => resolve({ code: -1, output: String(error) }));
+    child.once("close", (code) => resolve({ code: code ?? -1, output }));
+  });
+}
