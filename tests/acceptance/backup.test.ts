@@ -123,15 +123,19 @@ describe("everything is lost but the backup", () => {
     await reaches(long, "running");
     let taken: CliResult | null = null;
     let inBackup = 0;
+    /** Once more have finished than the live state keeps, so that some are in the history. */
+    const take = async () => {
+      await eventually({ what: "some have finished" }, async () => {
+        const { body } = await api<{ readonly total?: number }>("GET", "/allocations?state=completed&page_size=1");
+        return (body.total ?? 0) > 2 * MAX_FINISHED ? true : null;
+      });
+      inBackup = acknowledged.length;
+      taken = await cli("admin", "backup", "-o", "json");
+    };
     const load = (async () => {
       while (taken === null || acknowledged.length < JOBS) {
         acknowledged.push(await submit("true"));
-        if (acknowledged.length === JOBS) {
-          inBackup = acknowledged.length;
-          void cli("admin", "backup", "-o", "json").then((result) => {
-            taken = result;
-          });
-        }
+        if (acknowledged.length === JOBS) void take();
       }
     })();
     await load;

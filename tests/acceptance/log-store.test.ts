@@ -80,7 +80,7 @@ test("a job's output lies in the book's layout and is read from there when the n
   // It moves there once its end is acknowledged.
   const ended = join(cluster.dir, "agent-node-1", "ended", `${id}.1`);
   await eventually({ what: "the attempt is put away" }, () => (existsSync(ended) ? true : null));
-  rmSync(ended, { recursive: true });
+  rmSync(ended, { recursive: true, maxRetries: 20, retryDelay: 50 });
   expect(await cluster.cli(["logs", id])).toMatchObject({ code: 0, stdout: "to-stdout\n", stderr: "to-stderr\n" });
   expect((await cluster.cli(["logs", id, "--tail=1"])).stdout).toBe("to-stdout\n");
 });
@@ -127,7 +127,7 @@ test("while the store is away output waits, over a restart of the agent, and not
   // It moves there once its end is acknowledged.
   const ended = join(cluster.dir, "agent-node-1", "ended", `${id}.1`);
   await eventually({ what: "the attempt is put away" }, () => (existsSync(ended) ? true : null));
-  rmSync(ended, { recursive: true });
+  rmSync(ended, { recursive: true, maxRetries: 20, retryDelay: 50 });
   expect((await cluster.cli(["logs", id])).stdout).toBe([1, 2, 3, 4, 5, 6].map((n) => `part ${n}\n`).join(""));
 });
 

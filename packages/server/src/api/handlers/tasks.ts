@@ -8,8 +8,8 @@ import { pb } from "@lattice/wire";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { LAUNCH_WAIT_MS } from "../limits/limits.ts";
-import { find, ownerOf } from "./work.ts";
 import { endOf } from "./watch.ts";
+import { find, ownerOf } from "./work.ts";
 
 export async function* launchTasks(call: Call, request: pb.LaunchTasksRequest): AsyncGenerator<pb.LaunchTasksResponse> {
   const record = await find(call, request.allocationId);
