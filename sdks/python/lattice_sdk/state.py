@@ -11,7 +11,7 @@ class State(str):
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        return str.__eq__(self.lower(), other.lower()) if isinstance(other, str) else NotImplemented
+        return isinstance(other, str) and str.__eq__(self.lower(), other.lower())
 
     def __ne__(self, other: object) -> bool:
         return not self == other
