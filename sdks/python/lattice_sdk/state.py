@@ -1,4 +1,6 @@
-"""States as text. On the wire they are lower case, in tables and prose capitalised; a program may compare with either."""
+"""States as text. On the wire they are lower case, in tables and prose capitalised; a program may compare with
+either.
+"""
 
 from __future__ import annotations
 
