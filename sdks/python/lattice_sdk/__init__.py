@@ -34,6 +34,7 @@ from .models.explain import Cause, Explanation, Plan, Suggestion, Timeline, Time
 from .models.images import CachedImage, Image, NodeCache
 from .models.monitoring import LogLine, Metrics, WatchEvent
 from .models.nodes import Capabilities, Claim, Node
+from .models.services import Service, ServiceEndpoint, ServiceSummary
 from .models.submission import AllocationSpec, Submission
 from .models.tasks import (
     CreatedSession,
@@ -106,6 +107,9 @@ __all__ = [
     "Quota",
     "RetryPolicy",
     "RunningUsage",
+    "Service",
+    "ServiceEndpoint",
+    "ServiceSummary",
     "Session",
     "ShareOfUsage",
     "State",

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import partial
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
@@ -20,13 +21,16 @@ API = "/api/v1"
 
 T = TypeVar("T")
 
+Query = list[tuple[str, str | int | float | bool | None]]
+"""As httpx takes it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Call(Generic[T]):
     method: str
     path: str
     parse: Callable[[Any], T]
-    query: list[tuple[str, str]] = field(default_factory=list)
+    query: Query = field(default_factory=list)
     body: bytes | None = None
     content_type: str = "application/json"
     repeatable: bool = False
@@ -70,7 +74,7 @@ def at(*parts: str) -> str:
     return API + "".join(f"/{quote(part, safe=':')}" for part in parts)
 
 
-def query(filters: Mapping[str, Any]) -> list[tuple[str, str]]:
+def query(filters: Mapping[str, Any]) -> Query:
     """Repeated keys for lists, nothing for what is absent or empty."""
     return [
         (name, _text(one))
@@ -92,5 +96,9 @@ def _parser(kind: type[T] | None, parse: Callable[[Any], T] | None) -> Callable[
     if parse is not None:
         return parse
     if kind is None:
-        return lambda data: data
-    return lambda data: decode(kind, data)
+        return _as_it_is
+    return partial(decode, kind)
+
+
+def _as_it_is(data: Any) -> Any:
+    return data

@@ -23,7 +23,7 @@ def decode(kind: type[T], data: Any) -> T:
     """An answer that does not have the shape of ``kind`` is a defect of one side, and a TypeError here."""
     if not isinstance(data, Mapping):
         raise TypeError(f"{kind.__name__} cannot be read from {type(data).__name__}")
-    hints = _hints(kind)
+    hints = _hints(typing.cast(Any, kind))
     known = {name: _value(hints[name], item) for name, item in data.items() if name in hints and item is not None}
     if "extra" in hints:
         known["extra"] = {name: item for name, item in data.items() if name not in hints}

@@ -43,7 +43,7 @@ def pause_before_retry(
 
 def backoff(policy: RetryPolicy, tries: int) -> float:
     """Between half and the whole of the doubled delay."""
-    whole = min(policy.longest_delay, policy.first_delay * 2**tries)
+    whole = min(policy.longest_delay, policy.first_delay * 2.0**tries)
     return whole / 2 + whole / 2 * random.random()
 
 

@@ -1,4 +1,6 @@
-"""States as text. On the wire they are lower case, in tables and prose capitalised; a program may compare with either."""
+"""States as text. On the wire they are lower case, in tables and prose capitalised; a program may compare with
+either.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ class State(str):
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        return str.__eq__(self.lower(), other.lower()) if isinstance(other, str) else NotImplemented
+        return isinstance(other, str) and str.__eq__(self.lower(), other.lower())
 
     def __ne__(self, other: object) -> bool:
         return not self == other

@@ -25,7 +25,7 @@ def token_source(given: str | TokenSource | None, url: str, env: Mapping[str, st
     if callable(given):
         return given
     if given:
-        return lambda: given
+        return _always(given)
     return lambda: _from_surroundings(os.environ if env is None else env, url)
 
 
@@ -45,6 +45,10 @@ def cached_token(path: Path, url: str) -> str | None:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         hint = "Remove it and log in again."
         raise LatticeAuthError(f"{path} is damaged", code="unauthenticated", hint=hint) from error
+
+
+def _always(token: str) -> TokenSource:
+    return lambda: token
 
 
 def _from_surroundings(env: Mapping[str, str], url: str) -> str | None:

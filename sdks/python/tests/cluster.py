@@ -23,12 +23,14 @@ READY_WITHIN = 60.0
 
 
 class Cluster:
-    def __init__(self, nodes: int) -> None:
+    def __init__(self, nodes: int, config: str | None = None) -> None:
+        """``config``: the text of the server's configuration file."""
         self.dir = Path(tempfile.mkdtemp(prefix="lattice-test-python-"))
         self._rest = self._grpc = "127.0.0.1:0"
         self._server: subprocess.Popen[str] | None = None
         self._agents: list[subprocess.Popen[str]] = []
         self._nodes = nodes
+        self._config = config
 
     @property
     def url(self) -> str:
@@ -39,7 +41,8 @@ class Cluster:
             self.start_server()
             for number in range(1, self._nodes + 1):
                 self._start_agent(f"node-{number}")
-            self._wait_for_nodes()
+            if self._nodes > 0:
+                self._wait_for_nodes()
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -57,6 +60,9 @@ class Cluster:
 
     def start_server(self) -> None:
         args = ["--data-dir", str(self.dir / "server"), "--rest-listen", self._rest, "--grpc-listen", self._grpc]
+        if self._config is not None:
+            (self.dir / "server.yaml").write_text(self._config, "utf-8")
+            args = ["--config", str(self.dir / "server.yaml"), *args]
         self._server = self._start("lattice-server", args)
         ready = _ready_line(self._server)
         self._rest, self._grpc = ready["rest"], ready["grpc"]

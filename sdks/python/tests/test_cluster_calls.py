@@ -99,6 +99,19 @@ def test_sessions(client: SyncLatticeClient) -> None:
     assert client.end_session(made.id).is_final
 
 
+def test_services_are_there_while_their_allocation_runs(client: SyncLatticeClient) -> None:
+    service = name("web")
+    submitted = client.submit(AllocationSpec(entrypoint="sleep 60", expose=[{"name": service, "port": 9090}]))
+    next(event for event in client.watch(submitted.id) if event.state == "running")
+    assert service in {one.name for one in client.list_services()}
+    endpoint = client.get_service(service).endpoints[0]
+    assert (endpoint.allocation_id, endpoint.port) == (submitted.id, 9090)
+    client.cancel(submitted.id)
+    client.wait(submitted.id)
+    with pytest.raises(LatticeNotFoundError):
+        client.get_service(service)
+
+
 def test_usage_counts_what_ran(client: SyncLatticeClient) -> None:
     client.wait(client.submit(AllocationSpec(entrypoint="sleep 0.2")).id)
     used = client.usage(days=1)

@@ -1,5 +1,5 @@
-"""The guide is run as it is written: every block opened with ``python run``, each in a process of its own and all in one
-folder. A line ``# => text`` states what the output must contain.
+"""The guide is run as it is written: every block opened with ``python run``, each in a process of its own. A
+line ``# => text`` states what the output must contain.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import httpx
 import pytest
 
 from lattice_sdk import (
@@ -83,6 +84,14 @@ def test_what_the_server_does_not_offer(client: SyncLatticeClient) -> None:
         client._caller.send(read("/api/v1/no-such-path"))
     assert type(caught.value) is LatticeNotAvailableError
     assert "/api/v1/no-such-path" in caught.value.detail and caught.value.status_code == 404
+
+
+@pytest.mark.parametrize("body", [b"[]", b"{}", b"<html>", b'{"node": {"since": "yesterday"}}', b'{"node": 4}'])
+def test_an_answer_of_another_shape_is_an_error_of_the_server(body: bytes) -> None:
+    transport = httpx.MockTransport(lambda request: httpx.Response(200, content=body))
+    with SyncLatticeClient("api", transport=transport) as client, pytest.raises(LatticeError) as caught:
+        client.drain_node("node-1")
+    assert caught.value.status_code == 200
 
 
 def test_nobody_there() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from cluster import Cluster
 
 from lattice_sdk import (
     AllocationSpec,
+    LatticeClient,
     LatticeConnectionError,
     LatticeRateLimitError,
     LatticeUnavailableError,
@@ -67,6 +69,29 @@ def test_streams_and_calls_outlast_restarts(cluster: Cluster, patient: SyncLatti
         assert not thread.is_alive()
     assert states[-1] == "completed" and len(states) == len(set(states))
     assert lines == [f"line {n}" for n in range(1, 41)]
+
+
+def test_asynchronous_streams_outlast_a_restart(cluster: Cluster) -> None:
+    async def body() -> None:
+        async with LatticeClient(cluster.url, user="ada", retry=PATIENT) as client:
+            script = "for n in $(seq 1 20); do echo line $n; sleep 0.1; done"
+            submitted = await client.submit(AllocationSpec(entrypoint=script))
+
+            async def states() -> list[str]:
+                return [str(event.state) async for event in client.watch(submitted.id)]
+
+            async def lines() -> list[str]:
+                return [line.message async for line in client.stream_logs(submitted.id)]
+
+            streams = asyncio.gather(states(), lines())
+            await asyncio.sleep(0.7)
+            await asyncio.to_thread(cluster.kill_server)
+            await asyncio.to_thread(cluster.start_server)
+            seen, written = await asyncio.wait_for(streams, 60)
+            assert seen[-1] == "completed" and len(seen) == len(set(seen))
+            assert written == [f"line {n}" for n in range(1, 21)]
+
+    asyncio.run(body())
 
 
 def test_a_submission_made_while_the_server_is_away_is_made_once(cluster: Cluster, patient: SyncLatticeClient) -> None:

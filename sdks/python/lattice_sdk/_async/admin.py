@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from ..call import Call, at, change, read
 from ..decode import decode
@@ -11,6 +11,8 @@ from ..models.cluster import Backup, BackupVerification, ClusterStatus, Health, 
 from .caller import Caller
 
 __all__ = ["AdminCalls"]
+
+T = TypeVar("T")
 
 BACKUP_WITHIN = 3600.0
 """Backups take as long as the state is large."""
@@ -83,7 +85,7 @@ class AdminCalls:
         return await self._caller.send(read(at("audit"), **filters))
 
 
-def _backup_call(path: str, body: Mapping[str, Any], kind: Any) -> Call[Any]:
+def _backup_call(path: str, body: Mapping[str, Any], kind: type[T] | None) -> Call[T]:
     return change("POST", f"{at('admin')}/{path}", body, kind=kind, request_id=False, timeout=BACKUP_WITHIN)
 
 

@@ -9,6 +9,7 @@ from ..call import Call, at, change, read
 from ..decode import decode
 from ..models.images import Image, NodeCache
 from ..models.nodes import Node
+from ..models.services import Service, ServiceSummary
 from ..models.tenants import Tenant, VCluster
 from ..models.usage import Usage
 from .caller import Caller
@@ -159,11 +160,18 @@ class ClusterCalls:
     async def accounting(self, **filters: Any) -> dict[str, Any]:
         return await self._caller.send(read(at("accounting"), **filters))
 
-    async def list_services(self) -> dict[str, Any]:
-        return await self._caller.send(read(at("services")))
+    async def list_services(self, *, tenant: str | None = None) -> list[ServiceSummary]:
+        """What running allocations expose."""
+        return await self._caller.send(
+            read(
+                at("services"),
+                parse=lambda data: [decode(ServiceSummary, one) for one in data.get("services") or []],
+                tenant=tenant,
+            )
+        )
 
-    async def get_service(self, name: str) -> dict[str, Any]:
-        return await self._caller.send(read(at("services", name)))
+    async def get_service(self, name: str, *, tenant: str | None = None) -> Service:
+        return await self._caller.send(read(at("services", name), Service, tenant=tenant))
 
     async def list_images(self, *, filter: str | None = None, node: str | None = None) -> list[Image]:
         """What the registry has, as a node sees it."""

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import httpx
 
 from ..call import Call
-from ..errors import LatticeError, LatticeTimeoutError, connection_error, error_from_answer
+from ..errors import LatticeError, LatticeServerError, LatticeTimeoutError, connection_error, error_from_answer
 from ..retry import RetryPolicy, pause_before_retry
 from ..tokens import TokenSource
 
@@ -56,7 +56,11 @@ class Caller:
             body = self._text(response)
         data = _json(body, response)
         self._remember(call, data)
-        return call.parse(data)
+        try:
+            return call.parse(data)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            detail = f"the answer to {call.method} {call.path} does not have the shape that was expected: {error!r}"
+            raise LatticeServerError(detail, status_code=response.status_code) from error
 
     @contextmanager
     def open(self, call: Call[Any], *, read_timeout: float | None) -> Iterator[httpx.Response]:

@@ -28,13 +28,15 @@ class DagCalls:
         """A mapping, or the path of a YAML or JSON file. YAML is read by the server, so a file of it carries a request
         id only where one is written in it.
         """
-        if not isinstance(dag, Mapping):
+        if isinstance(dag, Mapping):
+            body: Mapping[str, Any] = dag
+        else:
             path = Path(dag)
             text = path.read_text("utf-8")
             if path.suffix != ".json":
                 return self._caller.send(_yaml(text))
-            dag = json.loads(text)
-        return self._caller.send(change("POST", at("dags"), dag, kind=SubmittedDag, request_id=request_id))
+            body = json.loads(text)
+        return self._caller.send(change("POST", at("dags"), body, kind=SubmittedDag, request_id=request_id))
 
     def get_dag(self, id: str) -> Dag:
         return self._caller.send(read(at("dags", id), Dag))

@@ -84,7 +84,7 @@ class SessionCalls:
             "pmi": pmi,
             "input": input,
         }
-        call = Call(
+        call: Call[Any] = Call(
             method="POST",
             path=at("allocations", id, "launches"),
             body=json.dumps({name: value for name, value in body.items() if value is not None}).encode(),

@@ -1,1 +1,3 @@
-"""What the API answers, as dataclasses. Instants are ``datetime`` with a zone; what a newer server adds is in ``extra``."""
+"""What the API answers, as dataclasses. Instants are ``datetime`` with a zone; what a newer server adds is in
+``extra``.
+"""

@@ -8,7 +8,16 @@ from typing import Any
 
 from ..state import State
 
-__all__ = ["CreatedSession", "LaunchEnd", "LaunchEvent", "LaunchStarted", "NodeTasks", "Session", "TaskEnd", "TaskOutput"]
+__all__ = [
+    "CreatedSession",
+    "LaunchEnd",
+    "LaunchEvent",
+    "LaunchStarted",
+    "NodeTasks",
+    "Session",
+    "TaskEnd",
+    "TaskOutput",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
