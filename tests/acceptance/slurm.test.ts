@@ -61,6 +61,23 @@ describe("sbatch", () => {
     expect(code).toBe(0);
   });
 
+  test("steps side by side in one job, and the name of its nodes", async () => {
+    script(
+      "steps.sh",
+      "#SBATCH -N 2 -t 10",
+      'scontrol show hostnames "$SLURM_JOB_NODELIST" | wc -l',
+      "srun -N1 -n1 sh -c 'sleep 0.2; echo left' &",
+      "srun -N1 -n1 sh -c 'sleep 0.2; echo right' &",
+      "wait",
+      "srun sh -c 'exit 7' || echo \"step: $?\"",
+    );
+    const { code, stdout } = await sh("sbatch -Q -W -o steps.txt steps.sh && cat steps.txt");
+    const [, nodes, ...lines] = stdout.trim().split("\n");
+    expect(nodes).toBe("2");
+    expect(lines.filter((line) => !line.startsWith("srun: error")).sort()).toEqual(["left", "right", "step: 7"]);
+    expect(code).toBe(0);
+  });
+
   test("the exit status of a job, and how sacct and scontrol tell it", async () => {
     const result = await sh(`id=$(sbatch --parsable -W --wrap 'exit 4'); echo "rc $?"
       sacct -j $id -X -n -P --format=JobID,JobName,State,ExitCode
@@ -73,6 +90,14 @@ describe("sbatch", () => {
       expect.stringMatching(/ExitCode=4:0$/),
       "",
     ]);
+  });
+
+  test("a job of several nodes ends as its first node does, and the others with it", async () => {
+    expect(await sh("sbatch -Q -W -N 3 -t 5 --wrap 'exit 3'")).toMatchObject({ code: 3, stderr: "" });
+    const { stdout, code } = await sh(`id=$(sbatch --parsable -N 3 --wrap 'sleep 300'); ${until("$id", "RUNNING")}
+      scancel $id; ${until("$id", "CANCELLED")}
+      until [ "$(sinfo -h -p hpc-batch -o '%D %t')" = "4 idle" ]; do sleep 0.2; done; echo free`);
+    expect({ stdout, code }).toEqual({ stdout: "free\n", code: 0 });
   });
 
   test.each<[string, number, string[]]>([
@@ -166,13 +191,13 @@ describe("pipelines of scripts", () => {
       id=$(sbatch --parsable array.sh)
       ${until('"$id"_1', "COMPLETED")}
       until squeue -h -j $id -t R -o %i | grep -q _3; do sleep 0.2; done
-      squeue -h -j $id -o '%i %t %F %K' | sed "s/$id/ID/g"
+      squeue -h -j $id -o '%i %t %F %K' | sed "s/^$id/ID/; s/ $id / ID /"
       squeue -h -r -j $id -o '%i' | wc -l
       scancel "$id"_[5-7]
       sacct -X -n -P -j "$id"_7 --format=State
       scancel $id
       until [ -z "$(squeue -h -j $id)" ]; do sleep 0.2; done
-      sacct -n -X -P -j $id --format=JobID,State | sed "s/$id/ID/g"; cat array-1`);
+      sacct -n -X -P -j $id --format=JobID,State | sed "s/^$id/ID/"; cat array-1`);
     expect(stderr).toBe("");
     const lines = stdout.trim().split("\n");
     expect(lines.slice(0, 4)).toEqual(["ID_[5,7,9%1] PD ID 5,7,9%1", "ID_3 R ID 3", "4", "CANCELLED"]);
@@ -242,6 +267,16 @@ describe("salloc and srun", () => {
     expect((await sh('until [ -z "$(squeue -h)" ]; do sleep 0.2; done; sinfo -h -o %t -p hpc-batch')).stdout).toBe(
       "idle\n",
     );
+  });
+
+  test("srun: a terminal, standard input, files for the output, a signal", async () => {
+    const typed = await sh("script -qec \"srun --pty sh -c 'test -t 0 && echo on a terminal; exit 5'\" /dev/null");
+    expect(typed.stdout).toContain("on a terminal");
+    expect(typed.code).toBe(5);
+    expect((await sh("echo words | srun tr a-z A-Z")).stdout).toBe("WORDS\n");
+    const files = await sh("srun -n2 -o step-%t.txt sh -c 'echo $SLURM_PROCID' && cat step-0.txt step-1.txt");
+    expect(files).toMatchObject({ stdout: "0\n1\n", stderr: "" });
+    expect((await sh("srun sh -c 'kill -9 $$'")).code).toBe(137);
   });
 
   test("salloc: a command here, with srun on the nodes that it was given", async () => {

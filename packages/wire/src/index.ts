@@ -3,7 +3,6 @@
 export { parseJsonText } from "./body/json-text.ts";
 export { type BodyLimits, DEFAULT_BODY_LIMITS } from "./body/limits.ts";
 export { bodyFormat, parseBody } from "./body/parse-body.ts";
-export { parseYamlText } from "./body/yaml-text.ts";
 export * from "./convert/allocation.ts";
 export * from "./convert/amounts.ts";
 export * from "./convert/dag.ts";

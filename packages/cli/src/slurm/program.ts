@@ -49,7 +49,9 @@ function report(program: string, error: unknown): number {
     return error.exit;
   }
   if (error instanceof ProblemError) {
-    const { detail, hint, fields } = error.problem;
+    const { code, detail, hint, fields } = error.problem;
+    if (code === "connection_failed")
+      complain(`${program}: error: Unable to contact slurm controller (connect failure)`);
     if (fields.length === 0) complain(`${program}: error: ${clean(detail)}`);
     for (const field of fields) complain(`${program}: error: ${clean(`${field.field} ${field.detail}`)}`);
     const told = fields.find((field) => field.hint !== undefined)?.hint ?? hint;

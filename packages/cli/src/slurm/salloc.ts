@@ -54,6 +54,8 @@ export const command: SlurmCommand = {
 function runHere({ env }: Desk, [file = "", ...args]: readonly string[], held: Held, name: string): Promise<number> {
   return new Promise((resolve) => {
     const child = spawn(file, args, { stdio: "inherit", env: { ...env, ...heldVariables(held, name) } });
+    const end = (): void => void child.kill("SIGTERM");
+    for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, end);
     child.once("error", () => {
       complain(`salloc: error: Unable to exec command "${file}"`);
       resolve(2);

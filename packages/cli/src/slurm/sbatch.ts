@@ -34,7 +34,7 @@ const GRAMMAR: Grammar = {
 export const command: SlurmCommand = {
   help: "Usage: sbatch [OPTIONS] SCRIPT [ARGS] | sbatch [OPTIONS] --wrap COMMAND\nOptions are those of #SBATCH lines, and: --parsable --test-only --wait --wrap",
   run: async (desk, argv) => {
-    const words = readWords(GRAMMAR, argv);
+    const words = readBatchWords(argv);
     const { body, asked, warnings } = batchSubmission(desk, words, readSource(words));
     if (!has(words, "quiet")) for (const warning of warnings) complain(`sbatch: warning: ${warning}`);
     const partition = asked.get("partition");
@@ -46,6 +46,8 @@ export const command: SlurmCommand = {
     }
   },
 };
+
+export const readBatchWords = (argv: readonly string[]): Words => readWords(GRAMMAR, argv);
 
 export interface Source {
   readonly text: string;
@@ -85,7 +87,7 @@ export function batchSubmission(desk: Desk, words: Words, { text, name, args }: 
   const parsed: ParsedScript = parseScript(text, compat.mapping, over);
   const asked = new Map(parsed.options.map((option) => [option.name, option.value ?? ""]));
   const { nodes = 1 } = parsed.submission;
-  const prepared = prepareScript(text, { args, bin: env.LATTICE_COMPAT_BIN, many: nodes !== 1 });
+  const prepared = prepareScript(text, { args, bin: env.LATTICE_COMPAT_BIN, many: `${nodes}` !== "1" });
   const exported = exportedVariables(lastValue(words, "export") ?? asked.get("export"), env);
   const variables = { ...exported.variables, ...slurmVariables(asked, parsed.submission, cwd) };
   const workdir = parsed.submission.workdir;

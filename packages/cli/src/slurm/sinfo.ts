@@ -42,8 +42,8 @@ const GRAMMAR: Grammar = {
 const FORMATS = {
   default: "%9P %.5a %.10l %.6D %.6t %N",
   long: "%9P %.5a %.10l %.10s %.4r %.8h %.10g %.6D %.11T %N",
-  nodes: "%10N %.6D %.9P %6t",
-  longNodes: "%10N %.6D %.9P %.11T %4c %.8z %.6m %.8d %.6w %.8f %20E",
+  nodes: "%9N %.6D %.9P %6t",
+  longNodes: "%9N %.6D %.9P %.11T %4c %.8z %.6m %.8d %.6w %.8f %20E",
   summary: "%9P %.5a %.10l %.16F %N",
   reasons: "%20E %.9u %19H %N",
 } as const;
@@ -131,8 +131,8 @@ function formatOf(desk: Desk, words: Words, view: ClusterView): readonly Part<Li
 /** The usual tables show names of partitions and nodes whole. */
 function wideEnough(format: string, { partitions, nodes }: ClusterView): string {
   const partition = Math.max(9, ...partitions.map(({ name, vcluster }) => name.length + (vcluster.is_default ? 1 : 0)));
-  const node = Math.max(10, ...nodes.map(({ id }) => id.length));
-  return format.replace("9P", `${partition}P`).replace("10N", `${node}N`);
+  const node = Math.max(9, ...nodes.map(({ id }) => id.length));
+  return format.replace("9P", `${partition}P`).replace("9N", `${node}N`);
 }
 
 function usualFormat(words: Words): string {

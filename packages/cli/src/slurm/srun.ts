@@ -1,6 +1,7 @@
 // `srun`: inside a job, tasks on its nodes; outside of one, nodes of its own, the tasks, and the nodes
 // given back. The exit status is that of the tasks. With --pty the first task has the caller's terminal.
 
+import { fstatSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { LaunchRequest } from "@lattice/sdk";
 import { allocate, nodesRequest } from "./allocation.ts";
@@ -10,6 +11,7 @@ import { JOB_RULES, jobOptions } from "./job-options.ts";
 import { notOffered, Refusal, refuse } from "./refusal.ts";
 import { standBy } from "./stand-by.ts";
 import { runStep } from "./step.ts";
+import { stepOutput } from "./step-output.ts";
 import { exportedVariables } from "./variables.ts";
 import { type Grammar, has, lastValue, listOf, readWords, type Words } from "./words.ts";
 
@@ -71,7 +73,14 @@ async function ownNodes(desk: Desk, words: Words, signal: AbortSignal): Promise<
 
 function step(desk: Desk, words: Words, id: string, signal: AbortSignal): Promise<number> {
   const request = { ...requestOf(desk, words), ...callerOf(desk, id) };
-  return runStep(desk, { id, request, label: has(words, "label"), signal });
+  const output = stepOutput({
+    output: lastValue(words, "output"),
+    error: lastValue(words, "error"),
+    id,
+    name: lastValue(words, "job-name") ?? basename(words.operands[0] ?? ""),
+    cwd: desk.cwd,
+  });
+  return runStep(desk, { id, request, label: has(words, "label"), output, signal });
 }
 
 const MPI = { pmi2: "pmi2", pmix: "pmix", none: "none" } as const;
@@ -133,9 +142,14 @@ function hostsOf({ env }: Desk, words: Words, nodes: number | undefined): readon
   return nodes !== undefined && nodes < all.length ? all.slice(0, nodes) : undefined;
 }
 
-/** A terminal or a pipe goes to the first task; /dev/null by `-i none`. */
-const wantsInput = (words: Words): boolean =>
-  lastValue(words, "input") !== "none" && process.stdin.isTTY !== true && lastValue(words, "input") === "0";
+/** What is piped into srun is for the tasks, here for the first of them. A terminal needs --pty. */
+function wantsInput(words: Words): boolean {
+  const from = lastValue(words, "input") ?? "all";
+  if (from === "none") return false;
+  if (from !== "all" && from !== "0") throw notOffered("srun", `--input=${from}`, "redirect it: srun COMMAND < FILE");
+  const stdin = fstatSync(0);
+  return stdin.isFIFO() || stdin.isFile() || stdin.isSocket();
+}
 
 const terminalSize = (): { rows?: number; columns?: number } =>
   process.stdout.isTTY === true ? { rows: process.stdout.rows, columns: process.stdout.columns } : {};

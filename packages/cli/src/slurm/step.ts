@@ -4,26 +4,31 @@
 import type { LaunchRequest } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import { sendInput } from "../commands/launch/input.ts";
-import { labelled, type Outlet, plain } from "../commands/launch/label.ts";
+import { labelled, plain } from "../commands/launch/label.ts";
 import { rawTerminal } from "../commands/launch/terminal.ts";
 import { complain, type Desk } from "./desk.ts";
 import { indexText } from "./jobs.ts";
+import type { StepOutput } from "./step-output.ts";
 
 export interface Step {
   readonly id: string;
   readonly request: LaunchRequest;
   readonly label: boolean;
+  readonly output: StepOutput;
   readonly signal: AbortSignal;
 }
 
 const INTERRUPTED = 130;
 
 /** Answers the exit status of the tasks. */
-export async function runStep({ client, program }: Desk, { id, request, label, signal }: Step): Promise<number> {
+export async function runStep(
+  { client, program }: Desk,
+  { id, request, label, output, signal }: Step,
+): Promise<number> {
   const done = new AbortController();
   const stop = AbortSignal.any([signal, done.signal]);
   const terminal = request.pty === true ? rawTerminal(process.stdin) : null;
-  const outlet = label ? labelled(write) : plain(write);
+  const outlet = label ? labelled(output.write) : plain(output.write);
   const failures = new Failures();
   try {
     for await (const event of client.tasks.launch(id, request, { signal: stop })) {
@@ -44,13 +49,9 @@ export async function runStep({ client, program }: Desk, { id, request, label, s
   } finally {
     terminal?.restore();
     done.abort();
+    await output.close();
   }
 }
-
-const write: Outlet["write"] = async ({ stream, data }) => {
-  const to = stream === "stderr" ? process.stderr : process.stdout;
-  if (!to.write(data)) await new Promise<void>((resolve) => to.once("drain", resolve));
-};
 
 interface TaskEnd {
   readonly rank: number;

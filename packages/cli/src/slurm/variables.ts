@@ -42,7 +42,7 @@ export function slurmVariables(
 ): Readonly<Record<string, string>> {
   const { nodes, tasks_per_node: perNode, task_group: group } = submission;
   const cpus = asked.get("cpus-per-task");
-  const count = typeof nodes === "number" ? nodes : 1;
+  const count = typeof nodes === "object" ? 1 : Number(nodes ?? 1);
   return {
     LATTICE_SUBMIT_DIR: cwd,
     SLURM_SUBMIT_HOST: hostname(),

@@ -1,0 +1,59 @@
+// Job scripts as they are written at real sites: each is translated into the submission that is stated
+// here, which the server would take, or is refused with the reason.
+
+import { normaliseSubmission, ProblemError } from "@lattice/wire";
+import { describe, expect, test } from "vitest";
+import { compatOf } from "../../src/slurm/compat-file.ts";
+import { Refusal } from "../../src/slurm/refusal.ts";
+import { batchSubmission, readBatchWords } from "../../src/slurm/sbatch.ts";
+import { arrays } from "./corpus/arrays.ts";
+import type { Case } from "./corpus/case.ts";
+import { gpu } from "./corpus/gpu.ts";
+import { mpi } from "./corpus/mpi.ts";
+import { odd } from "./corpus/odd.ts";
+import { refused } from "./corpus/refused.ts";
+import { desk } from "./desk.ts";
+
+const corpus = { mpi, arrays, gpu, odd, refused };
+const compat = compatOf({ partitions: { normal: "hpc-batch", debug: "interactive", gpu: "ml-training" } });
+
+test("there are enough of them", () => {
+  expect(Object.values(corpus).flat().length).toBeGreaterThanOrEqual(55);
+});
+
+describe.each(Object.entries(corpus))("%s", (_, cases) => {
+  test.each(cases.map((one) => [one.title, one] as const))("%s", (_title, one) => {
+    if (one.refused !== undefined) {
+      const text = refusalOf(one);
+      for (const part of one.refused) expect(text).toContain(part);
+      return;
+    }
+    const { body, warnings } = translate(one);
+    expect(body).toMatchObject({ workdir: "/home/me", slurm_env: true, ...one.becomes });
+    expect(body.env).toMatchObject({ LATTICE_SUBMIT_DIR: "/home/me", ...one.variables });
+    expect(JSON.stringify(body.env)).not.toContain("secret");
+    expect(warnings).toHaveLength(one.warns?.length ?? 0);
+    for (const [at, part] of (one.warns ?? []).entries()) expect(warnings[at]).toContain(part);
+    expect(() => normaliseSubmission(body)).not.toThrow();
+  });
+});
+
+const textOf = ({ script }: Case): string => (script.startsWith("#!") ? script : `#!/bin/bash\n${script}\n`);
+
+function translate(one: Case) {
+  const words = readBatchWords([...(one.flags ?? []), "job.sh"]);
+  const around = desk({ compat, env: { LATTICE_COMPAT_BIN: "/opt/bin", ...one.env } });
+  return batchSubmission(around, words, { text: textOf(one), name: "job.sh", args: one.args ?? [] });
+}
+
+function refusalOf(one: Case): string {
+  try {
+    translate(one);
+  } catch (error) {
+    if (error instanceof Refusal) return error.lines.join("\n");
+    if (error instanceof ProblemError)
+      return error.problem.fields.map(({ field, detail }) => `${field} ${detail}`).join("\n");
+    throw error;
+  }
+  throw new Error("it is not refused");
+}

@@ -1,0 +1,44 @@
+// What would run as something else than was asked for, and is therefore refused with the reason.
+
+import type { Case } from "./case.ts";
+
+export const refused: readonly Case[] = [
+  { title: "held", script: "#SBATCH --hold\n./x", refused: ["--hold", "holding a job is not offered", "(line 2)"] },
+  { title: "held by a flag", flags: ["-H"], script: "./x", refused: ["-H", "holding a job is not offered"] },
+  {
+    title: "not before a time",
+    script: "#SBATCH --begin=now+1hour\n./x",
+    refused: ["--begin=now+1hour", "a start time is not offered"],
+  },
+  {
+    title: "unlike parts",
+    script: "#SBATCH -N 1 --gres=gpu:1\n#SBATCH hetjob\n#SBATCH -N 4\nsrun ./a : ./b",
+    refused: ["hetjob", "jobs of unlike parts are not offered"],
+  },
+  {
+    title: "a burst buffer",
+    script: '#SBATCH --bb="capacity=100G"\n./x',
+    refused: ["--bb=", "burst buffers are not offered"],
+  },
+  {
+    title: "standard input from a file",
+    script: "#SBATCH --input=data.txt\ncat",
+    refused: ["--input=data.txt", "redirect it in the script"],
+  },
+  {
+    title: "alternatives of features",
+    script: "#SBATCH --constraint=[rack1|rack2]\n./x",
+    refused: ["only features joined by & are offered"],
+  },
+  {
+    title: "several mistakes are told together",
+    script: "#SBATCH --nodes=zero\n#SBATCH --time=soon\n#SBATCH --ntasks=-1\n./x",
+    refused: ["--nodes=zero", "--time=soon", "--ntasks=-1"],
+  },
+  {
+    title: "an option that Slurm does not have",
+    script: "./x",
+    flags: ["--no-shebang-here"],
+    refused: ["unrecognized option"],
+  },
+];

@@ -1,0 +1,160 @@
+// The small parts: words as getopt reads them, lists of hosts, spans and instants, patterns of files,
+// scripts made ready, a site's names.
+
+import { expandHostlist } from "@lattice/wire";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { prepareScript } from "../../src/slurm/batch-script.ts";
+import { checkCompat, compatOf } from "../../src/slurm/compat-file.ts";
+import { compressHosts } from "../../src/slurm/hostlist.ts";
+import { indexText } from "../../src/slurm/jobs.ts";
+import { outputPath } from "../../src/slurm/output-file.ts";
+import { Refusal } from "../../src/slurm/refusal.ts";
+import { fullSpan, parseInstant, shortSpan } from "../../src/slurm/times.ts";
+import { type Grammar, readWords } from "../../src/slurm/words.ts";
+
+const GRAMMAR: Grammar = {
+  program: "sx",
+  rules: [
+    { long: "nodes", short: "N", value: "required" },
+    { long: "noheader", short: "h" },
+    { long: "exclusive", value: "optional" },
+  ],
+};
+
+describe("words", () => {
+  test.each<[string, unknown]>([
+    ["-N4", [["nodes", "4"]]],
+    ["-N 4", [["nodes", "4"]]],
+    ["--nodes=4", [["nodes", "4"]]],
+    ["--nodes 4", [["nodes", "4"]]],
+    ["--nod 4", [["nodes", "4"]]],
+    [
+      "-hN4",
+      [
+        ["noheader", null],
+        ["nodes", "4"],
+      ],
+    ],
+    ["--exclusive", [["exclusive", null]]],
+    ["--exclusive=user", [["exclusive", "user"]]],
+  ])("%s", (line, expected) => {
+    const { given, operands } = readWords(GRAMMAR, line.split(" "));
+    expect(given.map(({ name, value }) => [name, value])).toEqual(expected);
+    expect(operands).toEqual([]);
+  });
+
+  test("operands among options, or all that follows the first", () => {
+    expect(readWords(GRAMMAR, ["a", "-h", "b", "--", "-h"]).operands).toEqual(["a", "b", "-h"]);
+    const stops = readWords({ ...GRAMMAR, stopsAtOperand: true }, ["-h", "a", "-h", "--nodes"]);
+    expect(stops).toMatchObject({ operands: ["a", "-h", "--nodes"], given: [{ name: "noheader" }] });
+  });
+
+  test.each([
+    ["--what", "sx: unrecognized option '--what'"],
+    ["-z", "sx: invalid option -- 'z'"],
+    ["-N", "sx: option requires an argument -- 'N'"],
+    ["--nodes", "sx: option '--nodes' requires an argument"],
+    ["--noheader=1", "sx: option '--noheader' doesn't allow an argument"],
+    ["--no", "sx: option '--no' is ambiguous; possibilities: '--nodes' '--noheader'"],
+  ])("%s is a mistake", (word, text) => {
+    expect(() => readWords(GRAMMAR, [word])).toThrow(Refusal);
+    expect(() => readWords(GRAMMAR, [word])).toThrow(text);
+  });
+});
+
+describe("lists of hosts", () => {
+  test.each([
+    [["n1", "n2", "n3"], "n[1-3]"],
+    [["n1", "n2", "n4", "n7"], "n[1-2,4,7]"],
+    [["nid001", "nid002", "x"], "nid[001-002],x"],
+    [["n9", "n10"], "n[9-10]"],
+    [["a1"], "a1"],
+    [[], ""],
+  ])("%j", (names, text) => {
+    expect(compressHosts(names)).toBe(text);
+  });
+
+  test("what is put together can be taken apart", () => {
+    const name = fc
+      .tuple(fc.constantFrom("n", "gpu-", "r1c"), fc.integer({ min: 0, max: 99 }), fc.boolean())
+      .map(([prefix, number, padded]) => `${prefix}${padded ? String(number).padStart(4, "0") : number}`);
+    fc.assert(
+      fc.property(fc.uniqueArray(name, { minLength: 1, maxLength: 30 }), (names) => {
+        expect((expandHostlist(compressHosts(names)) ?? []).toSorted()).toEqual(names.toSorted());
+      }),
+    );
+  });
+
+  test("long lists of indexes are cut as Slurm cuts them", () => {
+    expect(indexText([5, 6, 7, 9])).toBe("5-7,9");
+    const text = indexText(Array.from({ length: 100 }, (_, n) => 2 * n));
+    expect(text.length).toBeLessThanOrEqual(67);
+    expect(text).toMatch(/,\.\.\.$/);
+  });
+});
+
+test("spans", () => {
+  expect([0, 5, 65, 3_605, 180_245].map(shortSpan)).toEqual(["0:00", "0:05", "1:05", "1:00:05", "2-02:04:05"]);
+  expect([0, 65, 180_245].map(fullSpan)).toEqual(["00:00:00", "00:01:05", "2-02:04:05"]);
+});
+
+test("instants as users write them", () => {
+  const now = new Date(2026, 10, 15, 12, 0, 0).getTime();
+  expect(parseInstant("now-2hours", now)).toBe(now - 7_200_000);
+  expect(parseInstant("today", now)).toBe(new Date(2026, 10, 15).getTime());
+  expect(parseInstant("2026-11-14", now)).toBe(new Date(2026, 10, 14).getTime());
+  expect(parseInstant("2026-11-14T10:30", now)).toBe(new Date(2026, 10, 14, 10, 30).getTime());
+  expect(parseInstant("10:30", now)).toBe(new Date(2026, 10, 15, 10, 30).getTime());
+  expect(parseInstant("some day", now)).toBeNull();
+});
+
+test("where output goes", () => {
+  const element = { id: "46_3", state: "completed", user: "me", nodes: ["n1"], spec: { name: "arr" } } as const;
+  expect(outputPath("logs/%x-%A_%4a.out", element, "/home/me")).toBe("/home/me/logs/arr-46_0003.out");
+  expect(outputPath("/tmp/%u.%N.100%%", element, "/home/me")).toBe("/tmp/me.n1.100%");
+});
+
+describe("a script made ready", () => {
+  const bin = "/opt/it's";
+  test("one line below the interpreter's; arguments are quoted", () => {
+    const { text } = prepareScript("#!/bin/bash\n#SBATCH -N1\necho $1\n", { args: ["a b", "it's"], bin, many: false });
+    expect(text.split("\n")).toEqual([
+      "#!/bin/bash",
+      `PATH="$PATH":'/opt/it'\\''s'; set -- 'a b' 'it'\\''s'`,
+      "#SBATCH -N1",
+      "echo $1",
+      "",
+    ]);
+  });
+
+  test("on several nodes the others stand by", () => {
+    expect(prepareScript("#!/bin/sh\n./x\n", { args: [], bin: "/opt/bin", many: true }).text).toContain(
+      "exec '/opt/bin/srun' --stand-by",
+    );
+  });
+
+  test("without an interpreter it is no script", () => {
+    expect(() => prepareScript("echo", { args: [], bin, many: false })).toThrow("does not look like a batch script");
+  });
+});
+
+describe("a site's names", () => {
+  test("partitions and QoS both ways", () => {
+    const compat = compatOf(
+      checkCompat({ partition_mapping: { normal: "hpc", long: "hpc" }, qos_mapping: { Urgent: 9 } }, "f"),
+    );
+    expect([compat.vclusterOf("long"), compat.vclusterOf("other")]).toEqual(["hpc", "other"]);
+    expect([compat.partitionOf("hpc"), compat.partitionOf("ml")]).toEqual(["normal", "ml"]);
+    expect([compat.qosOf(9), compat.qosOf(3)]).toEqual(["urgent", "class3"]);
+  });
+
+  test.each<[unknown, string]>([
+    [{ partitions: {} }, 'unknown key "partitions"'],
+    [[], "must hold name: value lines"],
+    [{ partition_mapping: { a: 1 } }, 'partition "a" must name a vCluster'],
+    [{ qos_mapping: { a: "high" } }, 'QoS "a" must be a preemption class'],
+  ])("%j is refused", (document, text) => {
+    expect(() => checkCompat(document, "compat.yaml")).toThrow(text);
+  });
+});

@@ -1,0 +1,194 @@
+// What the commands print, line for line as Slurm prints it, against a server that answers as it is told.
+
+import { expect, test, vi } from "vitest";
+import { runSlurm } from "../../src/slurm/program.ts";
+import { useScripted } from "../scripted.ts";
+
+const rig = useScripted();
+const LIVE = "state=pending&state=staging&state=running&state=checkpointing&state=suspended";
+
+const job = (id: string, name: string, more: object = {}) => ({
+  id,
+  state: "pending",
+  user: "root",
+  spec: { name, vcluster: "debug", tenant: "default", resources: { nodes: 1 } },
+  ...more,
+});
+
+function answerWithQueue(): void {
+  const array = job("46", "arr.sh", {
+    group: { range: { start: 0, end: 3, concurrency: 2 }, size: 4, waiting: 2, pending: 2 },
+  });
+  const elements = [job("46_1", "arr.sh"), job("46_0", "arr.sh")];
+  const unmet = [{ ref: "44", condition: "success" }];
+  const whole = [
+    job("48", "wrap", { unmet }),
+    array,
+    job("45", "a-long-name", { pending_reasons: ["2 are ahead of it in the queue."] }),
+    job("44", "demo", { spec: { name: "demo", vcluster: "debug", resources: { nodes: 2 } } }),
+    job("43", "run", {
+      state: "running",
+      nodes: ["n1", "n2", "n4"],
+      started_at: new Date(Date.now() - 65_500).toISOString(),
+      spec: { name: "run", vcluster: "debug", lifecycle: { walltime_seconds: 7200 } },
+    }),
+  ];
+  rig.answers = {
+    [`GET /api/v1/allocations?${LIVE}&page_size=500`]: [200, { allocations: whole }],
+    [`GET /api/v1/allocations?${LIVE}&expand=true&page_size=500`]: [
+      200,
+      { allocations: [...whole.filter(({ id }) => id !== "46"), ...elements] },
+    ],
+  };
+}
+
+test("squeue: the default table", async () => {
+  answerWithQueue();
+  expect(await runSlurm("squeue", [])).toBe(0);
+  expect(rig.err).toBe("");
+  expect(rig.out.split("\n")).toEqual([
+    "             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)",
+    "                44     debug     demo     root PD       0:00      2 (None)",
+    "                45     debug a-long-n     root PD       0:00      1 (Priority)",
+    "        46_[0-3%2]     debug   arr.sh     root PD       0:00      1 (None)",
+    "                48     debug     wrap     root PD       0:00      1 (Dependency)",
+    "                43     debug      run     root  R       1:05      3 n[1-2,4]",
+    "",
+  ]);
+});
+
+test("squeue: formats, filters, order, and elements one by one", async () => {
+  answerWithQueue();
+  expect(await runSlurm("squeue", ["-h", "-t", "R", "-o", "%i|%T|%l|%N|%A|%F|%K|%a|%q|100%%"])).toBe(0);
+  expect(rig.out).toBe("43|RUNNING|2:00:00|n[1-2,4]|43|43|N/A|(null)|normal|100%\n");
+  rig.out = "";
+  await runSlurm("squeue", ["-hr", "--sort=-i", "--format=%i", "-n", "arr.sh,wrap"]);
+  expect(rig.requests.at(-1)).toContain("expand=true");
+  expect(rig.out).toBe("48\n46_3\n46_2\n46_1\n46_0\n");
+  rig.out = "";
+  await runSlurm("squeue", ["-t", "R", "-O", "JobID:6,Name:.8,State"]);
+  expect(rig.out).toBe("JOBID     NAMESTATE               \n43         runRUNNING             \n");
+});
+
+test.each<[readonly string[], string]>([
+  [["--nosuch"], "squeue: unrecognized option '--nosuch'\nTry \"squeue --help\" for more information\n"],
+  [["-t", "WALKING"], "squeue: error: Invalid job state specified: WALKING\n"],
+  [["-o", "%i %X"], "squeue: error: Invalid job format specification: X\n"],
+  [["-j", "999"], "slurm_load_jobs error: Invalid job id specified\n"],
+])("squeue refuses %j", async (argv, text) => {
+  answerWithQueue();
+  expect(await runSlurm("squeue", argv)).toBe(1);
+  expect(rig.err.startsWith(text)).toBe(true);
+  expect(rig.out).toBe("");
+});
+
+test("a server that is not there, as Slurm says it", async () => {
+  vi.stubEnv("LATTICE_API_URL", "http://127.0.0.1:1");
+  expect(await runSlurm("squeue", [])).toBe(1);
+  expect(rig.err).toContain("squeue: error: Unable to contact slurm controller (connect failure)");
+});
+
+function answerWithNodes(): void {
+  const node = (id: string, more: object = {}) => ({
+    id,
+    state: "ready",
+    capabilities: { cpu_cores: 2, memory_gb: 4 },
+    ...more,
+  });
+  const nodes = [
+    node("n10", { state: "down", reason: "lost" }),
+    node("n1"),
+    node("n2", { claims: [{ allocation_id: "7" }] }),
+    node("n3"),
+    node("n4"),
+  ];
+  rig.answers = {
+    "GET /api/v1/nodes": [200, { nodes }],
+    "GET /api/v1/vclusters": [200, { vclusters: [{ id: "debug", is_default: true }] }],
+  };
+}
+
+test("sinfo: nodes alike on one line", async () => {
+  answerWithNodes();
+  expect(await runSlurm("sinfo", [])).toBe(0);
+  expect(rig.out.split("\n")).toEqual([
+    "PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST",
+    "debug*       up   infinite      3   idle n[1,3-4]",
+    "debug*       up   infinite      1  alloc n2",
+    "debug*       up   infinite      1  down* n10",
+    "",
+  ]);
+});
+
+test("sinfo: formats, one line for each node, states", async () => {
+  answerWithNodes();
+  await runSlurm("sinfo", ["-t", "idle", "-o", "%P|%a|%l|%D|%t|%N|%c|%m|%G|%f"]);
+  expect(rig.out).toBe(
+    "PARTITION|AVAIL|TIMELIMIT|NODES|STATE|NODELIST|CPUS|MEMORY|GRES|AVAIL_FEATURES\ndebug*|up|infinite|3|idle|n[1,3-4]|2|4096|(null)|(null)\n",
+  );
+  rig.out = "";
+  await runSlurm("sinfo", ["-N", "-l", "-n", "n1"]);
+  expect(rig.out.split("\n").slice(1)).toEqual([
+    "NODELIST   NODES PARTITION       STATE CPUS    S:C:T MEMORY TMP_DISK WEIGHT AVAIL_FE REASON              ",
+    "n1             1    debug*        idle 2       2:1:1   4096        0      1   (null) none                ",
+    "",
+  ]);
+  rig.out = "";
+  await runSlurm("sinfo", ["-h", "-s", "-o", "%A %F"]);
+  expect(rig.out).toBe("1/3 1/3/1/5\n");
+});
+
+test("sacct: a table, and lines for programs", async () => {
+  const ended = job("44", "a-rather-long-name", {
+    state: "failed",
+    reason: "walltime_exceeded",
+    exit_code: 143,
+    nodes: ["n1"],
+    submitted_at: "2026-11-15T10:00:00Z",
+    started_at: "2026-11-15T10:00:01Z",
+    ended_at: "2026-11-15T11:00:03Z",
+  });
+  answerWithNodes();
+  rig.answers = { ...rig.answers, "GET /api/v1/allocations/44": [200, ended] };
+  expect(await runSlurm("sacct", ["-X", "-j", "44,999"])).toBe(0);
+  expect(rig.out.split("\n")).toEqual([
+    "JobID           JobName  Partition    Account  AllocCPUS      State ExitCode ",
+    "------------ ---------- ---------- ---------- ---------- ---------- -------- ",
+    "44           a-rather-+      debug    default          2    TIMEOUT     0:15 ",
+    "",
+  ]);
+  rig.out = "";
+  await runSlurm("sacct", ["-j", "44", "-nP", "--format=jobid,state,elapsed,ElapsedRaw,NodeList,NNodes"]);
+  expect(rig.out).toBe("44|TIMEOUT|01:00:02|3602|n1|1\n");
+  rig.out = "";
+  await runSlurm("sacct", ["-j", "44", "-n", "-o", "JobID%-5,JobName%20"]);
+  expect(rig.out).toBe("44      a-rather-long-name \n");
+  expect(await runSlurm("sacct", ["-o", "Nothing"])).toBe(1);
+  expect(rig.err).toBe('sacct: error: Invalid field requested: "Nothing"\n');
+});
+
+test("scancel: ids as they are, what has ended is no error, what is forbidden is one", async () => {
+  const refusal = (code: string, status: number) => ({ code, status, detail: "no", hint: "" });
+  rig.answers = {
+    "POST /api/v1/allocations/1/cancel": [200, { id: "1" }],
+    "POST /api/v1/allocations/2_%5B1-3%5D/cancel": [200, { id: "2" }],
+    "POST /api/v1/allocations/3/cancel": [409, refusal("illegal_transition", 409)],
+    "POST /api/v1/allocations/4/cancel": [403, refusal("not_owner", 403)],
+  };
+  expect(await runSlurm("scancel", ["1", "2_[1-3]", "3", "999"])).toBe(0);
+  expect(rig.err).toBe("");
+  expect(await runSlurm("scancel", ["4"])).toBe(1);
+  expect(rig.err).toBe("scancel: error: Kill job error on job id 4: Access/permission denied\n");
+  expect(await runSlurm("scancel", ["nonsense"])).toBe(1);
+});
+
+test("every command has a help page, and its version", async () => {
+  for (const name of ["sbatch", "squeue", "scancel", "salloc", "srun", "sinfo", "sacct", "scontrol"]) {
+    rig.out = "";
+    expect(await runSlurm(name, ["--help"])).toBe(0);
+    expect(rig.out).toContain(`Usage: ${name}`);
+    expect(await runSlurm(name, ["--version"])).toBe(0);
+  }
+  expect(rig.requests).toEqual([]);
+  expect(await runSlurm("sview", [])).toBe(2);
+});
