@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { CliResult } from "../harness/cli.ts";
+import { compileMpi } from "../harness/mpi.ts";
 import { cleanEnvironment } from "../harness/program.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
@@ -76,6 +77,21 @@ describe("sbatch", () => {
     expect(nodes).toBe("2");
     expect(lines.filter((line) => !line.startsWith("srun: error")).sort()).toEqual(["left", "right", "step: 7"]);
     expect(code).toBe(0);
+  });
+
+  test("an MPI program by srun, with the tasks of the job and with fewer", async () => {
+    const program = compileMpi(cluster.dir, "allreduce");
+    script(
+      "mpi.sh",
+      "#SBATCH -N 2 --ntasks-per-node=2 -t 10",
+      `srun ${program}`,
+      `srun -n 2 -N 2 --mpi=pmi2 ${program}`,
+    );
+    const { stdout, stderr } = await sh("sbatch -Q -W -o mpi-%j.txt mpi.sh && cat mpi-*.txt");
+    expect(stderr).toBe("");
+    const lines = stdout.trim().split("\n").slice(1);
+    expect(lines.filter((line) => line.includes("of 4: sum 6"))).toHaveLength(4);
+    expect(lines.filter((line) => line.includes("of 2: sum 1"))).toHaveLength(2);
   });
 
   test("the exit status of a job, and how sacct and scontrol tell it", async () => {
@@ -203,6 +219,24 @@ describe("pipelines of scripts", () => {
     expect(lines.slice(0, 4)).toEqual(["ID_[5,7,9%1] PD ID 5,7,9%1", "ID_3 R ID 3", "4", "CANCELLED"]);
     expect(lines).toContain("ID_1|COMPLETED");
     expect(lines.at(-1)).toMatch(/^1 of 5 in \d+$/);
+  });
+
+  test("why jobs wait, in Slurm's words, and when they start", async () => {
+    const { stdout, stderr } = await sh(`set -e
+      a=$(sbatch --parsable -N 4 -t 10 --wrap 'sleep 300'); ${until("$a", "RUNNING")}
+      b=$(sbatch --parsable -N 4 -t 10 --wrap hostname)
+      until squeue -h -j $b -o %r | grep -q Resources; do sleep 0.2; done
+      squeue -h -j $b -o '%t %M %l %D %R'
+      squeue -h --start -j $b -o '%S' | grep -c T
+      sacct -n -X -P -S now-1hour -s PD,R --format=State,ExitCode,NNodes,NodeList
+      scancel $b $a; ${until("$a", "CANCELLED")}`);
+    expect(stderr).toBe("");
+    expect(stdout.trim().split("\n")).toEqual([
+      "PD 0:00 10:00 4 (Resources)",
+      "1",
+      "RUNNING|0:0|4|node-[1-4]",
+      "PENDING|0:0|4|None assigned",
+    ]);
   });
 
   test("scancel by name and state; ids that are not there are no error; signals are refused", async () => {

@@ -43,7 +43,8 @@ export const command: SlurmCommand = {
   help: "Usage: squeue [-h] [-j ID,...] [-u USER,...] [-t STATES] [-p PARTITION,...] [-n NAME,...] [--me] [-l] [-r] [--start] [-o FORMAT] [-O FORMAT] [-S FIELDS]",
   run: async (desk, argv) => {
     const words = withSeparateIds(argv);
-    const jobs = (await jobsFor(desk, words)).filter((job) => isWanted(desk, words, job));
+    const wanted = (await jobsFor(desk, words)).filter((job) => isWanted(desk, words, job));
+    const jobs = has(words, "start") ? await withStarts(desk, wanted) : wanted;
     const parts = formatOf(desk, words);
     if (has(words, "long")) print(dateLine(new Date(desk.now)));
     if (!has(words, "noheader")) print(headerLine(parts));
@@ -51,6 +52,29 @@ export const command: SlurmCommand = {
     return 0;
   },
 };
+
+/** Each takes a look at the whole queue, so only the first ones are asked about; the others say N/A. */
+const MOST_STARTS = 100;
+
+/** Those that wait, with the server's estimate of when they start. */
+async function withStarts({ client }: Desk, jobs: readonly Job[]): Promise<readonly Job[]> {
+  const waiting = jobs.filter(({ allocation }) => allocation.state === "pending");
+  const unknown = waiting.filter(({ allocation: { estimated_start, group } }) => !estimated_start && !group);
+  const starts = new Map<string, string>();
+  for (const { id, allocation } of unknown.slice(0, MOST_STARTS)) {
+    const start = await client.explain(allocation.id).then(({ estimated_start: at }) => at, ifGone);
+    if (start !== undefined) starts.set(id, start);
+  }
+  return waiting.map((job) => {
+    const start = starts.get(job.id);
+    return start === undefined ? job : { ...job, allocation: { ...job.allocation, estimated_start: start } };
+  });
+}
+
+/** It ended since it was listed. */
+function ifGone(error: unknown): undefined {
+  if (!(error instanceof ProblemError) || error.problem.code !== "unknown_allocation") throw error;
+}
 
 /** `-j 44` has its value in a word of its own, though it may also have none. */
 function withSeparateIds(argv: readonly string[]): Words {
@@ -162,7 +186,6 @@ const number = (id: string): number => Number(id.replace(/_.*/, ""));
 /** Those that wait first, as in Slurm, or by the fields of -S: i, j, u, t, D, M, each with - for downwards. */
 function inOrder(jobs: readonly Job[], words: Words): readonly Job[] {
   const keys = (lastValue(words, "sort") ?? "t,i").split(",").map((key) => key.trim());
-  const start = has(words, "start") ? jobs.filter(({ allocation }) => allocation.state === "pending") : jobs;
   const compare = (a: Job, b: Job): number => {
     for (const key of keys) {
       const sign = key.startsWith("-") ? -1 : 1;
@@ -171,7 +194,7 @@ function inOrder(jobs: readonly Job[], words: Words): readonly Job[] {
     }
     return number(a.id) - number(b.id) || a.id.localeCompare(b.id, "en", { numeric: true });
   };
-  return start.toSorted(compare);
+  return jobs.toSorted(compare);
 }
 
 function compareBy(key: string, a: Job, b: Job): number {
