@@ -1,5 +1,6 @@
 // Wall time of the shortest commands, from spawn to exit, as a shell would see it.
 import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { cleanEnvironment, programPath } from "../tests/harness/program.ts";
 import { type Bench, below, type Figure, plain, quantile } from "./figure.ts";
 import { withCluster } from "./with-cluster.ts";
@@ -7,23 +8,31 @@ import { withCluster } from "./with-cluster.ts";
 const RUNS = 20;
 const VERSION_MS = 80;
 const STATUS_MS = 150;
+const SQUEUE_MS = 150;
 
 export const cliStart: Bench = (say) =>
   withCluster({ nodes: 1 }, async (cluster) => {
     await cluster.ends(await cluster.submit({ entrypoint: "true" }));
     const env = cleanEnvironment(cluster.cliEnvironment());
-    const measure = (name: string, args: readonly string[], target: number): readonly Figure[] => {
+    const slurm = join(cluster.dir, "slurm");
+    spawnSync(programPath("lattice"), ["compat", "install", slurm], { env });
+    const measure = (name: string, [program = "", ...args]: readonly string[], target: number): readonly Figure[] => {
       const times = Array.from({ length: RUNS }, () => {
         const from = performance.now();
-        const done = spawnSync(programPath("lattice"), [...args], { env });
-        if (done.status !== 0) throw new Error(`lattice ${args.join(" ")} ended with ${done.status}: ${done.stderr}`);
+        const done = spawnSync(program, args, { env });
+        if (done.status !== 0) throw new Error(`${name} ended with ${done.status}: ${done.stderr}`);
         return performance.now() - from;
       });
-      say(`lattice ${args.join(" ")}: ${times.map((time) => time.toFixed(0)).join(" ")} ms`);
+      say(`${name}: ${times.map((time) => time.toFixed(0)).join(" ")} ms`);
       return [
         below(`${name}_median`, quantile(times, 0.5), "ms", target),
         plain(`${name}_min`, Math.min(...times), "ms"),
       ];
     };
-    return [...measure("version", ["--version"], VERSION_MS), ...measure("status", ["status"], STATUS_MS)];
+    const lattice = programPath("lattice");
+    return [
+      ...measure("version", [lattice, "--version"], VERSION_MS),
+      ...measure("status", [lattice, "status"], STATUS_MS),
+      ...measure("squeue", [join(slurm, "squeue")], SQUEUE_MS),
+    ];
   });
