@@ -51,11 +51,12 @@ export async function startIdentityProvider(claims: Readonly<Record<string, unkn
       },
     },
   });
-  server.on("request", provider.callback());
+  const answer = provider.callback();
+  server.on("request", (request, response) => void answer(request, response));
   return {
     issuer,
     async token(scope) {
-      const answer = await fetch(`${issuer}/token`, {
+      const granted = await fetch(`${issuer}/token`, {
         method: "POST",
         headers: {
           "content-type": "application/x-www-form-urlencoded",
@@ -63,7 +64,7 @@ export async function startIdentityProvider(claims: Readonly<Record<string, unkn
         },
         body: new URLSearchParams({ grant_type: "client_credentials", scope, resource: AUDIENCE }),
       });
-      const body = (await answer.json()) as { access_token?: string };
+      const body = (await granted.json()) as { access_token?: string };
       if (body.access_token === undefined) throw new Error(`no token: ${JSON.stringify(body)}`);
       return body.access_token;
     },
