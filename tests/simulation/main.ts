@@ -40,6 +40,15 @@ const kinds = values["no-faults"] === true ? [] : FAULT_KINDS.filter((kind) => !
 const seeds = seedsOf(values.seeds ?? values.seed ?? "1");
 const reports: Report[] = [];
 const begunAt = performance.now();
+// Whoever ends a long run early still learns what was done.
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => {
+    progress("");
+    console.log(`ended by ${signal}, ${seeds.length - reports.length} seeds left`);
+    summarise();
+    process.exit();
+  });
+}
 
 for (const seed of seeds) {
   progress(`seed ${seed}, ${reports.length} of ${seeds.length} done`);
