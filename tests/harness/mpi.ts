@@ -41,9 +41,9 @@ const BODIES = {
   /** Rank 1 gives up while the others wait for it. */
   abort: `  if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
   MPI_Barrier(MPI_COMM_WORLD);`,
-  /** Rank 2 leaves without a word. */
+  /** Rank 2 leaves without a word, and nobody talks to it, or the library would end them with a code of its own. */
   leave: `  if (rank == 2) exit(9);
-  MPI_Barrier(MPI_COMM_WORLD);`,
+  for (;;) pause();`,
   /** Works in rounds for so many seconds, long enough for something to happen to it. */
   rounds: `  for (int round = 0; round < wait * 10; round++) {
     if (rank == 0 && round == 5) { printf("working\\n"); fflush(stdout); }

@@ -358,6 +358,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       tail,
       follow,
       path,
+      moved: () => runtime.logFile(key, stream),
       offset: Number(order.offset),
       time: { sinceMs, untilMs },
       start: (await shipper?.startOf(key, stream)) ?? 0,

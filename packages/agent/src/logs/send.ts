@@ -23,6 +23,8 @@ export interface LogRequest {
   readonly start: number;
   /** Null: the attempt is unknown here. */
   readonly path: string | null;
+  /** Where the log is now: an attempt that is put away takes its folder along. Absent: where it was. */
+  readonly moved?: () => Promise<string | null>;
   /** Whether more may still be written to it. */
   live(): boolean;
 }
@@ -73,7 +75,7 @@ async function copy(outlet: Outlet, request: LogRequest, stop: AbortSignal): Pro
   if (path === null) throw new Error("this node has no log of that attempt");
   // Says at once whose log this is, so that the server can join both ends before the first line.
   await outlet({ streamId, offset: "0" });
-  const file = await openWhenThere(path, request, stop);
+  const file = (await openWhenThere(path, request, stop)) ?? (await openWhereItIsNow(path, request));
   if (file === null) return;
   try {
     const size = (await file.stat()).size;
@@ -123,6 +125,11 @@ async function openWhenThere(path: string, request: LogRequest, stop: AbortSigna
     await pause(LOOK_EVERY_MS, stop);
   }
   return null;
+}
+
+async function openWhereItIsNow(path: string, { moved }: LogRequest): Promise<FileHandle | null> {
+  const now = (await moved?.()) ?? path;
+  return now === path ? null : open(now, "r").catch(() => null);
 }
 
 function pause(ms: number, stop: AbortSignal): Promise<void> {
