@@ -42,7 +42,9 @@ const BODIES = {
   abort: `  if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
   MPI_Barrier(MPI_COMM_WORLD);`,
   /** Rank 2 leaves without a word, and nobody talks to it, or the library would end them with a code of its own. */
-  leave: `  if (rank == 2) exit(9);
+  leave: `  MPI_Barrier(MPI_COMM_WORLD);
+  usleep(200000);
+  if (rank == 2) exit(9);
   for (;;) pause();`,
   /** Works in rounds for so many seconds, long enough for something to happen to it. */
   rounds: `  for (int round = 0; round < wait * 10; round++) {
