@@ -1,6 +1,8 @@
 // A share of a node: memory and CPU that are really limited, and a kill for want of memory that is told
 // as such, also by an agent that was away.
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { memoryPolicyWords } from "../../src/runtime/memory-policy.ts";
@@ -46,13 +48,19 @@ describe("shares of a node", () => {
 
   test("shares have GPUs of their own, and one too many is refused", async () => {
     const other = await rig({ options: { hardware: { features: [], gpuCount: 3, gpuType: "test" } } });
-    const entrypoint = "echo [$CUDA_VISIBLE_DEVICES]; sleep 0.5";
-    other.server.run({ allocationId: "901", entrypoint, limits: { gpuCount: 2 } });
-    other.server.run({ allocationId: "902", entrypoint, limits: { gpuCount: 1 } });
-    other.server.run({ allocationId: "903", entrypoint, limits: { gpuCount: 0 } });
-    await other.server.running("903");
+    const go = join(other.dataDir, "go");
+    const entrypoint = `echo [$CUDA_VISIBLE_DEVICES]; until [ -e ${go} ]; do sleep 0.05; done`;
+    for (const [allocationId, gpuCount] of [
+      ["901", 2],
+      ["902", 1],
+      ["903", 0],
+    ] as const) {
+      other.server.run({ allocationId, entrypoint, limits: { gpuCount } });
+      await other.server.running(allocationId);
+    }
     other.server.run({ allocationId: "904", entrypoint, limits: { gpuCount: 1 } });
     expect((await other.server.end("904")).message).toContain("(devices): 1 GPUs are asked for and 0 of 3 are free");
+    writeFileSync(go, "");
     for (const id of ["901", "902", "903"]) await other.server.end(id);
     expect(["901", "902", "903"].map((id) => other.file(id, "stdout"))).toEqual(["[0,1]\n", "[2]\n", "[]\n"]);
     await other.close();

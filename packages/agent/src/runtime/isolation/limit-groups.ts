@@ -1,6 +1,7 @@
 // Limits of memory, CPU and devices for one attempt, in whatever control groups the machine has: the
 // controllers of cgroup v2 where they are enabled, the hierarchies of v1 otherwise. Every attempt is put
-// into a memory group, limited or not, since only that tells whether the kernel killed it for memory.
+// into a memory group, limited or not, since only that tells whether the kernel killed it for memory. In v1
+// such a group costs the kernel milliseconds, so those that have the node to themselves share one.
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -32,6 +33,8 @@ export interface Hierarchies {
 const CPU_PERIOD_US = 100_000;
 /** The major number of NVIDIA's GPUs; the minor one is the GPU. */
 const GPU_MAJOR = 195;
+/** In the place of an attempt's name. */
+const WHOLE_NODE = "whole";
 const WANTED = ["memory", "cpu", "devices"] as const;
 
 /** `name`: what the folders of this agent's groups begin with. */
@@ -41,13 +44,27 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
     join(v1.get(controller) ?? "", "lattice", `${name}${key}`);
   const all = [...new Set(v1.values())];
 
-  async function limitV1(key: string, share: Share | null): Promise<readonly string[]> {
-    const used = share === null ? own.filter((controller) => controller === "memory") : own;
+  /** Kills in the group of those that have the node to themselves, when each of them began. */
+  const killsBefore = new Map<string, number>();
+  const killsIn = async (file: string): Promise<number> => {
+    const text = await readFile(file, "utf8").catch(() => "");
+    return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
+  };
+
+  async function joinWhole(key: string): Promise<readonly string[]> {
+    if (!own.includes("memory")) return [];
+    const group = folder("memory", WHOLE_NODE);
+    if (killsBefore.size === 0) await makeGroup(group);
+    killsBefore.set(key, await killsIn(join(group, "memory.oom_control")));
+    return [join(group, "tasks")];
+  }
+
+  async function limitV1(key: string, share: Share): Promise<readonly string[]> {
     const joins: string[] = [];
-    for (const controller of used) {
+    for (const controller of own) {
       const group = folder(controller, key);
       await makeGroup(group);
-      if (share !== null) await writeLimit(controller, group, share);
+      await writeLimit(controller, group, share);
       // By `tasks` the one thread of the wrapper moves itself, for which the kernel need not wait for anybody.
       joins.push(join(group, "tasks"));
     }
@@ -57,7 +74,7 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
   return {
     controllers: v2 === null ? own : ["memory", "cpu"],
     async prepare(key, share) {
-      if (v2 === null) return limitV1(key, share);
+      if (v2 === null) return share === null ? joinWhole(key) : limitV1(key, share);
       const group = `${v2}${key}`;
       await mkdir(group, { recursive: true });
       if (share !== null && share.memoryBytes > 0) await put(group, "memory.max", share.memoryBytes);
@@ -74,16 +91,19 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
       }
     },
     async oomKills(key) {
-      const file = v2 === null ? join(folder("memory", key), "memory.oom_control") : `${v2}${key}/memory.events`;
-      const text = await readFile(file, "utf8").catch(() => "");
-      return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
+      if (v2 !== null) return killsIn(`${v2}${key}/memory.events`);
+      const before = killsBefore.get(key);
+      const group = folder("memory", before === undefined ? key : WHOLE_NODE);
+      return (await killsIn(join(group, "memory.oom_control"))) - (before ?? 0);
     },
     async remove(key) {
+      if (killsBefore.delete(key)) return;
       for (const mount of all) await removeBelow(join(mount, "lattice", `${name}${key}`));
     },
     async keys() {
       const found = new Set<string>();
       for (const mount of all) for (const key of await keysOf(join(mount, "lattice", name))) found.add(key);
+      found.delete(WHOLE_NODE);
       return [...found];
     },
     parentOf: (key) => `/lattice/${name}${key}`,

@@ -174,8 +174,12 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
       const dir = dirOf(key);
       // Acknowledged in an earlier life of this agent: it must not run a second time.
       if (kept.has(key)) return { kind: "not_launched", message: "this attempt has ended on this node before" };
-      const [joinBy] = await Promise.all([joinFiles(key, order), writeOrder(dir, order, bootId)]);
-      await writeFile(join(dir, HOST_FILE), hostFile(order.nodes, order.tasksPerNode));
+      const [joinBy] = await Promise.all([
+        joinFiles(key, order),
+        writeOrder(dir, order, bootId).then(() =>
+          writeFile(join(dir, HOST_FILE), hostFile(order.nodes, order.tasksPerNode)),
+        ),
+      ]);
       const ready = await makeReady(key, order);
       if ("kind" in ready) return ready;
       const result = await launch({ dir, wrapper, joinBy, order, umask: prologue.umask, ...ready });
