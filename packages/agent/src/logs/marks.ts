@@ -2,7 +2,8 @@
 // nothing but bytes. A line for every second in which something was written, beside the logs; when
 // there are very many, seconds become longer.
 
-import { appendFile, readFile, stat } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { appendFile, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 const FILE = "times";
@@ -37,7 +38,8 @@ export function keepMarks(host: MarksHost): Marks {
   async function look(key: string): Promise<void> {
     const path = await host.logFile(key, "stdout");
     if (path === null) return;
-    const [stdout, stderr] = await Promise.all([sizeOf(path), sizeOf(join(dirname(path), "stderr"))]);
+    const stdout = sizeOf(path);
+    const stderr = sizeOf(join(dirname(path), "stderr"));
     const before = known.get(key) ?? { stdout: 0, stderr: 0, lines: 0, atMs: 0 };
     if (stdout === before.stdout && stderr === before.stderr) return;
     const nowMs = host.now();
@@ -96,8 +98,4 @@ export async function offsetsFor(
   return { start, end: untilMs > 0 ? Math.max(start, end ?? 0) : null };
 }
 
-const sizeOf = (path: string): Promise<number> =>
-  stat(path).then(
-    (found) => found.size,
-    () => 0,
-  );
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;

@@ -2,6 +2,7 @@
 // scratch folder, its pins in the image cache. Mounts went with its processes. Each is tried whatever
 // became of the others, and repeating it does no harm.
 
+import { rmdirSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -14,9 +15,20 @@ export async function runEpilogue(parts: PrologueParts, key: string, dir: string
   const { containers } = parts;
   if (container !== null && typeof containers !== "string")
     await tell(log, key, removeContainer(containers, container));
-  await tell(log, key, rm(join(parts.scratchRoot, key), { recursive: true, force: true }));
+  const scratch = join(parts.scratchRoot, key);
+  if (!removedEmpty(scratch)) await tell(log, key, rm(scratch, { recursive: true, force: true }));
   parts.images.cache.release(key);
   parts.gpus.release(key);
+}
+
+/** Most jobs leave nothing in it, and then it is gone in one call. */
+function removedEmpty(dir: string): boolean {
+  try {
+    rmdirSync(dir);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** What was left by an earlier life of this agent and belongs to no attempt that is known. */

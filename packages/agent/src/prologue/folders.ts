@@ -1,6 +1,7 @@
 // The folders of an attempt: scratch, which goes with it, and output and checkpoints, which stay. They belong
 // to whom it runs as.
 
+import { mkdirSync } from "node:fs";
 import { chmod, chown, mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunAs } from "../runtime/user/user.ts";
@@ -15,7 +16,8 @@ export async function makeFolders(
 ): Promise<Record<string, string>> {
   const scratch = join(scratchRoot, key);
   try {
-    await mkdir(scratch, { recursive: true, mode: 0o700 });
+    // One call to the kernel: handing it to another thread would cost more.
+    mkdirSync(scratch, { recursive: true, mode: 0o700 });
     if (runAs !== null) await chown(scratch, runAs.uid, runAs.gid);
     if (outputRoot === "") return { LATTICE_SCRATCH: scratch };
     const output = join(outputRoot, order.tenant, folderName(order.project), order.allocationId);

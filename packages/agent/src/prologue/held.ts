@@ -1,6 +1,7 @@
 // What an attempt holds of the node, on disk beside it: for an agent that is started again while it runs,
 // and for the epilogue.
 
+import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gpuVariables } from "../runtime/isolation/gpu-slots.ts";
@@ -21,10 +22,14 @@ export async function noteHeld(
 }
 
 export async function readHeld(dir: string): Promise<HeldThings> {
+  const path = join(dir, "held.json");
+  const nothing: HeldThings = { images: [], container: null };
+  // As a rule there is none, which is told soonest without another thread.
+  if (!existsSync(path)) return nothing;
   try {
-    return JSON.parse(await readFile(join(dir, "held.json"), "utf8")) as HeldThings;
+    return JSON.parse(await readFile(path, "utf8")) as HeldThings;
   } catch {
-    return { images: [], container: null };
+    return nothing;
   }
 }
 

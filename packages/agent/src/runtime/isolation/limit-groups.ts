@@ -3,6 +3,7 @@
 // into a memory group, limited or not, since only that tells whether the kernel killed it for memory. In v1
 // such a group costs the kernel milliseconds, so those that have the node to themselves share one.
 
+import { readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Share } from "../../lifecycle/attempt.ts";
@@ -46,16 +47,20 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
 
   /** Kills in the group of those that have the node to themselves, when each of them began. */
   const killsBefore = new Map<string, number>();
-  const killsIn = async (file: string): Promise<number> => {
-    const text = await readFile(file, "utf8").catch(() => "");
-    return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
+  /** The kernel answers from memory. */
+  const killsIn = (file: string): number => {
+    try {
+      return Number(/^oom_kill (\d+)$/m.exec(readFileSync(file, "utf8"))?.[1] ?? 0);
+    } catch {
+      return 0;
+    }
   };
 
   async function joinWhole(key: string): Promise<readonly string[]> {
     if (!own.includes("memory")) return [];
     const group = folder("memory", WHOLE_NODE);
     if (killsBefore.size === 0) await makeGroup(group);
-    killsBefore.set(key, await killsIn(join(group, "memory.oom_control")));
+    killsBefore.set(key, killsIn(join(group, "memory.oom_control")));
     return [join(group, "tasks")];
   }
 
@@ -94,7 +99,7 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
       if (v2 !== null) return killsIn(`${v2}${key}/memory.events`);
       const before = killsBefore.get(key);
       const group = folder("memory", before === undefined ? key : WHOLE_NODE);
-      return (await killsIn(join(group, "memory.oom_control"))) - (before ?? 0);
+      return killsIn(join(group, "memory.oom_control")) - (before ?? 0);
     },
     async remove(key) {
       if (killsBefore.delete(key)) return;

@@ -3,6 +3,7 @@
 // attempt should do next; the lifecycle decides, and this carries out.
 
 import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { access, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -177,7 +178,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
       const [joinBy] = await Promise.all([
         joinFiles(key, order),
         writeOrder(dir, order, bootId).then(() =>
-          writeFile(join(dir, HOST_FILE), hostFile(order.nodes, order.tasksPerNode)),
+          writeFileSync(join(dir, HOST_FILE), hostFile(order.nodes, order.tasksPerNode)),
         ),
       ]);
       const ready = await makeReady(key, order);
