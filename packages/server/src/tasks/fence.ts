@@ -1,6 +1,5 @@
 // The exchange of addresses among the nodes of one launch: every node brings what its ranks have put,
-// and when all have come each gets the whole. Pure. All nodes go through the leader, a star; from
-// 128 nodes on `fence-tree.ts` says how they would relay to each other.
+// and when all have come each gets the whole. Pure. All nodes go through the leader, a star.
 
 export interface KeyValue {
   readonly key: string;

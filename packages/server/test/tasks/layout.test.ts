@@ -2,7 +2,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fences } from "../../src/tasks/fence.ts";
-import { fenceDepth, fencePlan, LARGEST_STAR, TREE_WIDTH } from "../../src/tasks/fence-tree.ts";
 import { type LayoutNode, layoutTasks } from "../../src/tasks/layout.ts";
 import { abortOf, failureOf } from "../../src/tasks/outcome.ts";
 
@@ -119,23 +118,6 @@ describe("the exchange of addresses", () => {
     expect(exchange.arrive(0, 1, [pair("a")])).toBeNull();
     expect(exchange.last()?.number).toBe(1);
     expect(exchange.arrive(0, 2, [])).toBeNull();
-  });
-
-  test("a star to 128 nodes, a tree above: everybody is reached, nobody has too many below", () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 5_000 }), (count) => {
-        const plan = fencePlan(count);
-        const below = plan.flatMap(({ children }) => children);
-        expect(new Set(below).size).toBe(count - 1);
-        for (const [place, { children }] of plan.entries())
-          for (const child of children) expect(plan[child]?.parent).toBe(place);
-        const widest = Math.max(...plan.map(({ children }) => children.length));
-        expect(widest).toBeLessThanOrEqual(count <= LARGEST_STAR ? LARGEST_STAR - 1 : TREE_WIDTH);
-      }),
-      { numRuns: 20 },
-    );
-    expect(fenceDepth(fencePlan(LARGEST_STAR))).toBe(1);
-    expect(fenceDepth(fencePlan(1_000))).toBe(2);
   });
 });
 
