@@ -48,6 +48,16 @@ export * as pb from "./pb.ts";
 export { type Query, RESERVED_QUERY } from "./routes/query.ts";
 export * from "./routes/request.ts";
 export * from "./routes/routes.ts";
+export {
+  type ChunkEntry,
+  chunkKey,
+  type LogOwner,
+  logFolder,
+  metadataKey,
+  type NodeMetadata,
+  nodeMetadataKey,
+} from "./stored-logs/layout.ts";
 export { nearest } from "./text/nearest.ts";
+export { parseS3, type S3Place } from "./text/s3-place.ts";
 export * from "./websocket/connection.ts";
 export * from "./websocket/frames.ts";

@@ -4,12 +4,13 @@
 
 import { realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { parseS3 } from "@lattice/wire";
 import type { BackupConfig } from "../config/backup.ts";
 import { BackupError } from "./backup-error.ts";
 import { timeOfName } from "./format.ts";
 import type { BackupStore } from "./store.ts";
 import { directoryStore } from "./stores/directory.ts";
-import { formatS3, parseS3, s3Store } from "./stores/s3.ts";
+import { formatS3, s3Store } from "./stores/s3.ts";
 
 /** A place that may not be named, or a name that is none. */
 export class PlaceError extends Error {}

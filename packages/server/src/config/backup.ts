@@ -4,9 +4,10 @@
 
 import { join, resolve } from "node:path";
 import { type Duration, duration, seconds } from "@lattice/core";
+import { parseS3 } from "@lattice/wire";
 import { z } from "zod";
 import type { BackupRetention } from "../backup/retention.ts";
-import { parseS3, type S3Options } from "../backup/stores/s3.ts";
+import type { S3Options } from "../backup/stores/s3.ts";
 import { section, span } from "./fields.ts";
 
 export interface BackupConfig {

@@ -2,8 +2,9 @@
 // are told by their own flags; both must name the same place.
 
 import { resolve } from "node:path";
+import { parseS3 } from "@lattice/wire";
 import { z } from "zod";
-import { parseS3, type S3Options } from "../backup/stores/s3.ts";
+import type { S3Options } from "../backup/stores/s3.ts";
 import { type Environment, s3Options, s3Section } from "./backup.ts";
 import { section } from "./fields.ts";
 

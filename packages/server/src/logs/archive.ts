@@ -2,7 +2,7 @@
 // hold what, and only those are fetched. A chunk that is missing or broken ends the reading with a
 // problem; it is never passed over in silence.
 
-import { ProblemError } from "@lattice/wire";
+import { type ChunkEntry, chunkKey, type NodeMetadata, nodeMetadataKey, ProblemError } from "@lattice/wire";
 import type { LogsQuery } from "../api/control-plane.ts";
 import type { LogObjects } from "./store.ts";
 import { unpacked } from "./unpack.ts";
@@ -34,28 +34,12 @@ export interface LogArchive {
   find(query: LogsQuery, owner: ArchiveOwner): Promise<ArchivedLog | null>;
 }
 
-interface Chunk {
-  readonly stream: string;
-  readonly attempt: number;
-  readonly chunk: number;
-  readonly start: number;
-  readonly end: number;
-  readonly from_ms: number;
-  readonly to_ms: number;
-}
-
-interface NodeMetadata {
-  readonly chunks: readonly Chunk[];
-  readonly complete: readonly { readonly attempt: number; readonly stdout: number; readonly stderr: number }[];
-}
-
 export function createLogArchive(objects: LogObjects): LogArchive {
   return {
     async find(query, { tenant, project }) {
       const { allocation, attempt, node, stream } = query;
-      const name = project === "" ? "default" : encodeURIComponent(project);
-      const base = `${tenant}/${name}/${allocation}/logs`;
-      const bytes = await objects.get(`${base}/metadata/${node}.json`).catch((cause: unknown) => {
+      const owner = { tenant, project, allocationId: allocation };
+      const bytes = await objects.get(nodeMetadataKey(owner, node)).catch((cause: unknown) => {
         throw unavailable("the log store does not answer", cause);
       });
       if (bytes === null) return null;
@@ -64,8 +48,7 @@ export function createLogArchive(objects: LogObjects): LogArchive {
         .filter((chunk) => chunk.stream === stream && chunk.attempt === attempt)
         .sort((a, b) => a.start - b.start);
       const over = metadata.complete.find((done) => done.attempt === attempt);
-      const fetch = (chunk: Chunk): Promise<Buffer> =>
-        fetched(objects, `${base}/${stream}/${node}/chunk_${String(chunk.chunk).padStart(3, "0")}.log.zst`);
+      const fetch = (chunk: ChunkEntry): Promise<Buffer> => fetched(objects, chunkKey(owner, node, chunk));
       return {
         end: chunks.at(-1)?.end ?? 0,
         complete: over !== undefined,
@@ -90,9 +73,9 @@ const unavailable = (detail: string, cause?: unknown): ProblemError =>
   new ProblemError("logs_unavailable", { detail, ...(cause === undefined ? {} : { cause }) });
 
 async function* readRange(
-  chunks: readonly Chunk[],
+  chunks: readonly ChunkEntry[],
   { offset, sinceMs, untilMs }: LogsQuery,
-  fetch: (chunk: Chunk) => Promise<Buffer>,
+  fetch: (chunk: ChunkEntry) => Promise<Buffer>,
 ): AsyncGenerator<LogPiece> {
   for (const chunk of chunks) {
     if (chunk.end <= offset) continue;
@@ -104,11 +87,11 @@ async function* readRange(
 }
 
 async function* readTail(
-  chunks: readonly Chunk[],
+  chunks: readonly ChunkEntry[],
   lines: number,
-  fetch: (chunk: Chunk) => Promise<Buffer>,
+  fetch: (chunk: ChunkEntry) => Promise<Buffer>,
 ): AsyncGenerator<LogPiece> {
-  const held: { readonly data: Buffer; readonly chunk: Chunk }[] = [];
+  const held: { readonly data: Buffer; readonly chunk: ChunkEntry }[] = [];
   // The newline that ends the log ends its last line; it does not begin another.
   let wanted = lines + 1;
   for (const chunk of [...chunks].reverse()) {

@@ -2,8 +2,9 @@
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parseS3 } from "@lattice/wire";
 import { S3mini } from "s3mini";
-import { parseS3, type S3Options } from "../backup/stores/s3.ts";
+import type { S3Options } from "../backup/stores/s3.ts";
 
 export interface LogObjects {
   /** Null: it is not there. */

@@ -5,11 +5,12 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseS3 } from "@lattice/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Backups } from "../../src/backup/backups.ts";
 import { backupName } from "../../src/backup/format.ts";
 import type { WrittenBackup } from "../../src/backup/store.ts";
-import { parseS3, s3Store } from "../../src/backup/stores/s3.ts";
+import { s3Store } from "../../src/backup/stores/s3.ts";
 import type { History } from "../../src/history/index.ts";
 import { backupsOf, busy, configFor, never, openTestHistory, sha256, temporary } from "./rig.ts";
 

@@ -5,18 +5,10 @@
 import { spawn } from "node:child_process";
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { type ChunkEntry, chunkKey, metadataKey, type NodeMetadata, nodeMetadataKey } from "@lattice/wire";
 import type { LogStore } from "../store/log-store.ts";
 import { compressed } from "./compress.ts";
-import {
-  allocationMetadata,
-  type ChunkEntry,
-  chunkKey,
-  emptyMetadata,
-  metadataKey,
-  type NodeMetadata,
-  nodeMetadataKey,
-  type Owner,
-} from "./metadata.ts";
+import { allocationMetadata, emptyMetadata, type Owner } from "./metadata.ts";
 import { freeable, nextChunk, type ShipLimits, type StreamState, trimmed } from "./plan.ts";
 
 export type StreamName = "stdout" | "stderr";

@@ -1,13 +1,8 @@
 // Output kept in an object store that speaks S3. A try that fails is the caller's to repeat.
 
+import type { S3Place } from "@lattice/wire";
 import { S3mini } from "s3mini";
 import type { LogStore } from "./log-store.ts";
-
-export interface S3Place {
-  readonly bucket: string;
-  /** Without slashes at its ends; may be empty. */
-  readonly prefix: string;
-}
 
 export interface S3Options {
   readonly endpoint: string;
@@ -17,14 +12,6 @@ export interface S3Options {
 }
 
 const TIMEOUT_MS = 30_000;
-
-/** `s3://bucket/prefix`; null: not that. */
-export function parseS3(text: string): S3Place | null {
-  const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text);
-  if (match === null) return null;
-  const prefix = (match[2] ?? "").replaceAll(/^\/+|\/+$/g, "");
-  return prefix.split("/").includes("..") ? null : { bucket: match[1] ?? "", prefix };
-}
 
 export function s3Store({ bucket, prefix }: S3Place, options: S3Options): LogStore {
   const s3 = new S3mini({

@@ -1,9 +1,10 @@
 // Opens the store that an agent was told of: a folder, shared or not, or a place in an object store.
 
 import { resolve } from "node:path";
+import { parseS3 } from "@lattice/wire";
 import { directoryStore } from "./directory.ts";
 import type { LogStore } from "./log-store.ts";
-import { parseS3, s3Store } from "./s3.ts";
+import { s3Store } from "./s3.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

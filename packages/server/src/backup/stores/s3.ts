@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { S3Place } from "@lattice/wire";
 import { S3mini, S3ServiceError, type UploadPart } from "s3mini";
 import { asBackupError, BackupError } from "../backup-error.ts";
 import { checksumName, checksumText, parseChecksum, timeOfName } from "../format.ts";
@@ -25,20 +26,6 @@ export interface S3Options {
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-}
-
-export interface S3Place {
-  readonly bucket: string;
-  /** Without slashes at its ends; may be empty. */
-  readonly prefix: string;
-}
-
-/** `s3://bucket/prefix`; null: not that. */
-export function parseS3(text: string): S3Place | null {
-  const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text);
-  if (match === null) return null;
-  const prefix = (match[2] ?? "").replaceAll(/^\/+|\/+$/g, "");
-  return prefix.split("/").includes("..") ? null : { bucket: match[1] ?? "", prefix };
 }
 
 export const formatS3 = ({ bucket, prefix }: S3Place): string =>

@@ -1,0 +1,15 @@
+// A place in an object store, as people write it: s3://bucket/prefix.
+
+export interface S3Place {
+  readonly bucket: string;
+  /** Without slashes at its ends; may be empty. */
+  readonly prefix: string;
+}
+
+/** Null: not that. */
+export function parseS3(text: string): S3Place | null {
+  const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text);
+  if (match === null) return null;
+  const prefix = (match[2] ?? "").replaceAll(/^\/+|\/+$/g, "");
+  return prefix.split("/").includes("..") ? null : { bucket: match[1] ?? "", prefix };
+}
