@@ -2,7 +2,7 @@
 // A request that does not fit its quota now is accepted and waits; one that can never fit is not.
 
 import type { SubmitCommand } from "../command.ts";
-import type { AllocationId, Attempt, Instant, TenantId } from "../ids.ts";
+import type { AllocationId, Instant, TenantId } from "../ids.ts";
 import { parseTenantId } from "../ids.ts";
 import { invariant } from "../invariant.ts";
 import type { Outcome, Refusal } from "../outcome.ts";
@@ -16,6 +16,7 @@ import { checkSpec } from "./check.ts";
 import { judgeAtOnce, unknownReferences } from "./dependents.ts";
 import { MAX_PREEMPTION_CLASS } from "./limits.ts";
 import { changed } from "./move.ts";
+import { newRecord } from "./new-record.ts";
 import type { AllocationSpec } from "./spec.ts";
 
 export function submitAllocation(step: Step, command: SubmitCommand): Outcome {
@@ -77,14 +78,7 @@ export function nextId(step: Step): AllocationId {
 export function addAllocation(step: Step, made: Pick<Allocation, "id" | "user" | "spec" | "dag">): Allocation {
   const edges = made.spec.dependsOn ?? [];
   const record: Allocation = {
-    ...made,
-    submittedAt: step.at,
-    phase: { kind: "pending", since: step.at, cause: "submitted" },
-    attempt: 0 as Attempt,
-    requeues: 0,
-    pendingSinceIndex: step.index,
-    scores: {},
-    backfilled: false,
+    ...newRecord(step, { ...made, submittedAt: step.at }),
     ...(edges.length === 0 ? {} : { unmet: edges.map((_, n) => n) }),
     ...(made.spec.session === true ? { sessions: [{ n: OWN_SESSION, user: made.user, openedAt: step.at }] } : null),
   };

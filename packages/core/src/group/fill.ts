@@ -5,7 +5,8 @@
 import type { Allocation } from "../allocation/allocation.ts";
 import { changed } from "../allocation/move.ts";
 import { askForNames } from "../allocation/mutex.ts";
-import type { AllocationId, Attempt } from "../ids.ts";
+import { newRecord } from "../allocation/new-record.ts";
+import type { AllocationId } from "../ids.ts";
 import type { State } from "../state/state.ts";
 import type { Step } from "../step.ts";
 import { groupChanged } from "./event.ts";
@@ -70,16 +71,7 @@ function makeElement(step: Step, group: TaskGroup, position: number): void {
   const index = indexAt(group.range, position);
   const names = (spec.dependsOn ?? []).flatMap(({ condition }, n) => (condition === "mutex" ? [n] : []));
   const record: Allocation = {
-    id: elementId(group.id, index),
-    user,
-    spec,
-    submittedAt,
-    phase: { kind: "pending", since: step.at, cause: "submitted" },
-    attempt: 0 as Attempt,
-    requeues: 0,
-    pendingSinceIndex: step.index,
-    scores: {},
-    backfilled: false,
+    ...newRecord(step, { id: elementId(group.id, index), user, spec, submittedAt }),
     element: { group: group.id, index },
     ...(names.length === 0 ? {} : { unmet: names }),
     ...(dag === undefined ? {} : { dag }),
