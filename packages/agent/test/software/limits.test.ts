@@ -66,6 +66,17 @@ describe("shares of a node", () => {
     await other.close();
   });
 
+  test("so is one that has the node to itself, and the next is not taken for it", async () => {
+    const a = id();
+    r.server.run({ allocationId: a, entrypoint: `cat /proc/self/cgroup; sleep 1; ${eat(400)}` });
+    const path = await found(() => /^\d+:memory:(.+)$/m.exec(r.file(a, "stdout"))?.[1]);
+    writeFileSync(`/sys/fs/cgroup/memory${path}/memory.limit_in_bytes`, String(150 * 1024 ** 2));
+    expect(await r.server.end(a)).toMatchObject({ reason: "oom" });
+    const b = id();
+    r.server.run({ allocationId: b, entrypoint: "kill -KILL $$" });
+    expect(await r.server.end(b)).toMatchObject({ reason: "signal", exitCode: 137 });
+  });
+
   test("a job that kills itself is not out of memory", async () => {
     const a = id();
     r.server.run({ allocationId: a, entrypoint: "kill -KILL $$" });

@@ -3,11 +3,11 @@
 // into a memory group, limited or not, since only that tells whether the kernel killed it for memory. In v1
 // such a group costs the kernel milliseconds, so those that have the node to themselves share one.
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Share } from "../../lifecycle/attempt.ts";
-import { keysOf, makeGroup, removeBelow } from "./group-folder.ts";
+import { keysOf, makeGroup, removeBelow, removeEmpty } from "./group-folder.ts";
 
 export interface LimitGroups {
   /** For the node's capabilities: "memory", "cpu", "devices". */
@@ -22,6 +22,8 @@ export interface LimitGroups {
   keys(): Promise<readonly string[]>;
   /** The path of its groups below each hierarchy, for an engine that makes groups of its own. */
   parentOf(key: string): string;
+  /** Leaves nothing behind when nothing runs. */
+  close(): Promise<void>;
 }
 
 export interface Hierarchies {
@@ -45,8 +47,6 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
     join(v1.get(controller) ?? "", "lattice", `${name}${key}`);
   const all = [...new Set(v1.values())];
 
-  /** Kills in the group of those that have the node to themselves, when each of them began. */
-  const killsBefore = new Map<string, number>();
   /** The kernel answers from memory. */
   const killsIn = (file: string): number => {
     try {
@@ -56,12 +56,16 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
     }
   };
 
-  async function joinWhole(key: string): Promise<readonly string[]> {
+  /** A group with a kill in it goes with the attempt that was killed, so that its count is always that of one. */
+  const whole = folder("memory", WHOLE_NODE);
+  const killsInWhole = (): number => killsIn(join(whole, "memory.oom_control"));
+
+  async function joinWhole(): Promise<readonly string[]> {
     if (!own.includes("memory")) return [];
-    const group = folder("memory", WHOLE_NODE);
-    if (killsBefore.size === 0) await makeGroup(group);
-    killsBefore.set(key, killsIn(join(group, "memory.oom_control")));
-    return [join(group, "tasks")];
+    // Left by an attempt of which something was still going when it was cleared.
+    if (killsInWhole() > 0) await removeBelow(whole);
+    if (!existsSync(whole)) await makeGroup(whole);
+    return [join(whole, "tasks")];
   }
 
   async function limitV1(key: string, share: Share): Promise<readonly string[]> {
@@ -79,7 +83,7 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
   return {
     controllers: v2 === null ? own : ["memory", "cpu"],
     async prepare(key, share) {
-      if (v2 === null) return share === null ? joinWhole(key) : limitV1(key, share);
+      if (v2 === null) return share === null ? joinWhole() : limitV1(key, share);
       const group = `${v2}${key}`;
       await mkdir(group, { recursive: true });
       if (share !== null && share.memoryBytes > 0) await put(group, "memory.max", share.memoryBytes);
@@ -97,13 +101,15 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
     },
     async oomKills(key) {
       if (v2 !== null) return killsIn(`${v2}${key}/memory.events`);
-      const before = killsBefore.get(key);
-      const group = folder("memory", before === undefined ? key : WHOLE_NODE);
-      return killsIn(join(group, "memory.oom_control")) - (before ?? 0);
+      const group = folder("memory", key);
+      return existsSync(group) ? killsIn(join(group, "memory.oom_control")) : killsInWhole();
     },
     async remove(key) {
-      if (killsBefore.delete(key)) return;
-      for (const mount of all) await removeBelow(join(mount, "lattice", `${name}${key}`));
+      if (killsInWhole() > 0) await removeBelow(whole);
+      for (const mount of all) {
+        const group = join(mount, "lattice", `${name}${key}`);
+        if (existsSync(group)) await removeBelow(group);
+      }
     },
     async keys() {
       const found = new Set<string>();
@@ -112,6 +118,7 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
       return [...found];
     },
     parentOf: (key) => `/lattice/${name}${key}`,
+    close: () => removeEmpty(whole),
   };
 }
 

@@ -250,6 +250,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
       closing.abort();
       watch.close();
       await isolation.close();
+      await limits.close();
     },
   };
 }
