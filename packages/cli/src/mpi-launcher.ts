@@ -7,22 +7,11 @@ import { ProblemError } from "@lattice/wire";
 import { remoteCommand } from "./mpi-launcher/words.ts";
 import { reportError } from "./output/report-error.ts";
 import { readConfigFile } from "./settings/config-file.ts";
-import { resolveSettings } from "./settings/settings.ts";
+import { NO_FLAGS, resolveSettings } from "./settings/settings.ts";
 
 const INTERRUPTED = 130;
 const USAGE = "It is called by mpiexec: mpiexec -launcher ssh -launcher-exec lattice-mpi-launcher ...";
 const OUTSIDE = "Call mpiexec in a job, or as a task: lattice launch --alloc=ID -n 1 mpiexec ...";
-const NO_FLAGS = {
-  output: undefined,
-  quiet: false,
-  verbose: false,
-  tenant: undefined,
-  vcluster: undefined,
-  config: undefined,
-  url: undefined,
-  noColor: true,
-};
-
 try {
   process.exitCode = await run(process.argv.slice(2), process.env);
 } catch (error) {

@@ -17,6 +17,18 @@ export interface Flags {
   readonly noColor: boolean;
 }
 
+/** Of programs that take no flags of ours: environment and configuration decide. */
+export const NO_FLAGS: Flags = {
+  output: undefined,
+  quiet: false,
+  verbose: false,
+  tenant: undefined,
+  vcluster: undefined,
+  config: undefined,
+  url: undefined,
+  noColor: true,
+};
+
 export interface Settings {
   readonly url: string;
   readonly user: string;

@@ -5,7 +5,7 @@ import { userInfo } from "node:os";
 import { createClient, type LatticeClient } from "@lattice/sdk";
 import { currentToken } from "../login/current-token.ts";
 import { readConfigFile } from "../settings/config-file.ts";
-import { type Flags, resolveSettings } from "../settings/settings.ts";
+import { NO_FLAGS, resolveSettings } from "../settings/settings.ts";
 import { type Compat, readCompat } from "./compat-file.ts";
 
 export interface Desk {
@@ -21,17 +21,6 @@ export interface Desk {
   /** Milliseconds since 1970, when the command began. */
   readonly now: number;
 }
-
-const NO_FLAGS: Flags = {
-  output: undefined,
-  quiet: false,
-  verbose: false,
-  tenant: undefined,
-  vcluster: undefined,
-  config: undefined,
-  url: undefined,
-  noColor: true,
-};
 
 export async function openDesk(program: string, env: NodeJS.ProcessEnv): Promise<Desk> {
   const file = await readConfigFile(undefined, env);

@@ -10,7 +10,6 @@ import { createContext } from "../../context.ts";
 
 interface TokenFlags {
   readonly user: string;
-  readonly tenant?: string;
   readonly scope: readonly string[];
   readonly audience?: string;
   readonly hours: string;

@@ -31,12 +31,14 @@ const MAX_TOKEN_LENGTH = 16_384;
 export function createAuthenticator(auth: AuthConfig, now: () => number = Date.now): Authenticator {
   if (auth.kind === "none")
     return { authenticate: statedPrincipal, again: async (headers) => statedPrincipal(headers) };
+  // Narrowed once for the functions below.
+  const rules = auth;
   const verifier = createVerifier(auth);
   const remembered = new Map<string, Remembered>();
 
   async function verify(token: string, key: string): Promise<Principal> {
     const claims = await verifier.verify(token);
-    const result = principalOf(claims, auth as Exclude<AuthConfig, { readonly kind: "none" }>);
+    const result = principalOf(claims, rules);
     if (result.kind === "unusable")
       throw new ProblemError("unauthenticated", { detail: `The token ${result.detail}.` });
     if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value ?? "");

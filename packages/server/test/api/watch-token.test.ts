@@ -1,0 +1,50 @@
+// A stream outlives its token: it ends when the token is found to have lapsed, and not because the provider is
+// away for a while.
+
+import type { UserName } from "@lattice/core";
+import { ProblemError } from "@lattice/wire";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Principal } from "../../src/api/auth/principal.ts";
+import { REVALIDATE_MS, watchToken } from "../../src/api/auth/watch-token.ts";
+
+const someone: Principal = { user: "ada" as UserName, tenant: null, roles: ["User"], scopes: [] };
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function watched(again: () => Promise<Principal>, kind = "oidc") {
+  const end = vi.fn();
+  const look = vi.fn(again);
+  const parts = { authenticator: { authenticate: () => someone, again: look }, config: { api: { auth: { kind } } } };
+  return { watch: watchToken(parts, () => "Bearer x", end), end, look };
+}
+
+test("a token that is still good is looked at again and again", async () => {
+  const { watch, end, look } = watched(async () => someone);
+  await vi.advanceTimersByTimeAsync(3 * REVALIDATE_MS);
+  expect(look).toHaveBeenCalledTimes(3);
+  expect([end.mock.calls.length, watch.lapsed()]).toEqual([0, null]);
+  watch.close();
+  await vi.advanceTimersByTimeAsync(REVALIDATE_MS);
+  expect(look).toHaveBeenCalledTimes(3);
+});
+
+test("one that has lapsed ends the stream, and says why", async () => {
+  const refused = new ProblemError("unauthenticated", { detail: "The token is not valid: it has expired." });
+  const { watch, end } = watched(() => Promise.reject(refused));
+  await vi.advanceTimersByTimeAsync(REVALIDATE_MS);
+  expect(end).toHaveBeenCalled();
+  expect(watch.lapsed()).toBe(refused);
+});
+
+test("a provider that does not answer says nothing about the token", async () => {
+  const { watch, end } = watched(() => Promise.reject(new ProblemError("identity_unavailable", { detail: "away" })));
+  await vi.advanceTimersByTimeAsync(2 * REVALIDATE_MS);
+  expect([end.mock.calls.length, watch.lapsed()]).toEqual([0, null]);
+});
+
+test("without authentication nothing is watched", async () => {
+  const { look } = watched(async () => someone, "none");
+  await vi.advanceTimersByTimeAsync(2 * REVALIDATE_MS);
+  expect(look).not.toHaveBeenCalled();
+});
