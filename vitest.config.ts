@@ -1,6 +1,6 @@
 // Two projects: `unit` holds every test that needs no running program, `acceptance` the black-box
-// tests over the built programs, two files at a time, since each starts a whole cluster on what may
-// be two cores.
+// tests over the built programs, three files at a time: each starts a whole cluster on what may be
+// two cores, and then mostly waits.
 import { defineConfig } from "vitest/config";
 
 const unit = {
@@ -22,8 +22,8 @@ const acceptance = {
   include: ["tests/acceptance/**/*.test.ts"],
   testTimeout: 120_000,
   hookTimeout: 60_000,
-  // Mostly waiting: for timeouts, elections and sleeping jobs. More than two would starve each other.
-  maxWorkers: 2,
+  // For timeouts, elections and sleeping jobs: two files leave half of two cores idle.
+  maxWorkers: 3,
 };
 
 export default defineConfig({ test: { projects: [{ test: unit }, { test: acceptance }] } });
