@@ -28,13 +28,16 @@ import { commitPlan } from "./plan/commit.ts";
 import { preemptFor } from "./preemption/preempt.ts";
 import { closeSession } from "./session/close.ts";
 import { openSession } from "./session/open.ts";
+import { setConfig } from "./settings/set.ts";
 import { answerOnce, forgetOldRequests } from "./state/requests.ts";
 import { archiveFinished, setRetention } from "./state/retention.ts";
 import type { State } from "./state/state.ts";
 import type { Step } from "./step.ts";
 import { createTenant } from "./tenant/create.ts";
+import { deleteTenant } from "./tenant/delete.ts";
 import { updateTenant } from "./tenant/update.ts";
 import { createVCluster } from "./vcluster/create.ts";
+import { deleteVCluster } from "./vcluster/delete.ts";
 import { updateVCluster } from "./vcluster/update.ts";
 import { ENTRY_VERSION, VersionTooNewError } from "./version.ts";
 
@@ -126,6 +129,12 @@ function carryOut(step: Step, command: Command): Outcome {
       return createVCluster(step, command);
     case "vcluster.update":
       return updateVCluster(step, command);
+    case "tenant.delete":
+      return deleteTenant(step, command);
+    case "vcluster.delete":
+      return deleteVCluster(step, command);
+    case "config.set":
+      return setConfig(step, command);
     case "retention.set":
       return setRetention(step, command);
     case "ledger.begin":

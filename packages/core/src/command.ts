@@ -4,7 +4,7 @@
 
 import type { Allocation, Scores } from "./allocation/allocation.ts";
 import type { FailureReason } from "./allocation/phase.ts";
-import type { AllocationSpec } from "./allocation/spec.ts";
+import type { AllocationSpec, TelemetryMode } from "./allocation/spec.ts";
 import type { GroupShape } from "./group/group.ts";
 import type {
   AllocationId,
@@ -92,6 +92,7 @@ export interface UpdateAllocationCommand {
     readonly preemptionClass?: number;
     readonly name?: string;
     readonly tags?: Readonly<Record<string, string>>;
+    readonly telemetry?: { readonly mode: TelemetryMode; readonly lasts: Duration | null };
   };
 }
 
@@ -209,6 +210,24 @@ export interface UpdateTenantCommand {
     readonly maxPreemptionClass?: number;
   };
 }
+export interface DeleteTenantCommand {
+  readonly kind: "tenant.delete";
+  readonly origin: Origin;
+  readonly tenant: TenantId;
+}
+export interface DeleteVClusterCommand {
+  readonly kind: "vcluster.delete";
+  readonly origin: Origin;
+  readonly vcluster: VClusterId;
+}
+/** Of all servers, at once. */
+export interface SetConfigCommand {
+  readonly kind: "config.set";
+  readonly origin: Origin;
+  readonly key: string;
+  /** JSON, checked by whoever proposes it; null: as each server's own file says. */
+  readonly value: string | null;
+}
 export interface CreateVClusterCommand {
   readonly kind: "vcluster.create";
   readonly origin: Origin;
@@ -320,6 +339,9 @@ export type Command =
   | UpdateTenantCommand
   | CreateVClusterCommand
   | UpdateVClusterCommand
+  | DeleteTenantCommand
+  | DeleteVClusterCommand
+  | SetConfigCommand
   | SetRetentionCommand
   | BeginLedgerCommand
   | OpenSessionCommand

@@ -52,6 +52,7 @@ export * from "./outcome.ts";
 export * from "./preemption/shield.ts";
 export { type ServiceEndpoint, serviceEndpoints } from "./service/services.ts";
 export { MAX_SESSIONS, OWN_SESSION, parseSessionId, type Session, sessionId, sessionsOf } from "./session/session.ts";
+export * from "./settings/setting.ts";
 export * from "./sharing/borrow.ts";
 export type { Changed, Changes } from "./state/changes.ts";
 export { stateHash, warmStateHash } from "./state/hash.ts";

@@ -71,6 +71,7 @@ export type EventKind =
   | "claim_released"
   | "tenant_changed"
   | "vcluster_changed"
+  | "config_changed"
   | "placement_refused"
   | "cluster_restored"
   | "dag_changed";

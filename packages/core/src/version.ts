@@ -33,6 +33,9 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
   "tenant.update": FIRST,
   "vcluster.create": FIRST,
   "vcluster.update": FIRST,
+  "tenant.delete": 2,
+  "vcluster.delete": 2,
+  "config.set": 2,
   "retention.set": FIRST,
   "ledger.begin": LEDGER_VERSION,
   "session.open": 2,
@@ -54,14 +57,15 @@ export function versionNeeded(command: Command): number {
   // Servers of version 1 would not try such an attempt again elsewhere.
   if (command.kind === "attempt.report") return command.reason === "prologue_failed" ? 2 : version;
   if (command.kind === "allocation.cancel" && command.elements !== undefined) return 2;
+  if (command.kind === "allocation.update" && command.change.telemetry !== undefined) return 2;
   if (command.kind !== "allocation.submit") return version;
   if (command.spec.dependsOn !== undefined) return 2;
   const { requireConformance, requireUnifiedMemory, allowCxlMemory, maxGroups } = command.spec.resources.constraints;
   // Servers of version 1 do not know these and would take placements that others refuse.
   const newer =
     requireConformance === true || requireUnifiedMemory === true || allowCxlMemory === true || maxGroups !== undefined;
-  const { lifecycle, session, expose, probe } = command.spec;
-  const service = session === true || expose !== undefined || probe !== undefined;
+  const { lifecycle, session, expose, probe, telemetry } = command.spec;
+  const service = session === true || expose !== undefined || probe !== undefined || telemetry !== undefined;
   return newer || lifecycle.noPreempt === true || service || asksForSoftware(command.spec) ? 2 : version;
 }
 

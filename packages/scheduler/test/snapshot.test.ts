@@ -163,6 +163,7 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     mutexHolder: () => null,
     dag: () => undefined,
     dags: () => [],
+    settings: () => [],
   };
 }
 

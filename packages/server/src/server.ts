@@ -18,7 +18,7 @@ import { startApi } from "./api/index.ts";
 import { createBackups, recoverFrom, startBackupSchedule } from "./backup/index.ts";
 import { startCapture } from "./capture/capture.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import { type Config, formatListen, type HowToBegin, logConfigOf, serverId } from "./config/index.ts";
+import { type Config, createLiveConfig, formatListen, type HowToBegin, logConfigOf, serverId } from "./config/index.ts";
 import { archiveTo } from "./history/archive.ts";
 import { startHistoryFill } from "./history/fill.ts";
 import { openHistory } from "./history/index.ts";
@@ -37,6 +37,7 @@ import { createRoster, historySources } from "./peers/roster.ts";
 import { peerService } from "./peers/service.ts";
 import { untilGone } from "./peers/until-gone.ts";
 import { createPlane } from "./plane.ts";
+import { followSettings } from "./replica/follow-settings.ts";
 import { openReplica } from "./replica/replica.ts";
 import { startSnapshotter } from "./replica/snapshotter.ts";
 import { createLaunches } from "./tasks/launches.ts";
@@ -88,6 +89,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const history = await openHistory({ dir: join(config.server.dataDir, "history"), onWarning, alone: !shared });
   const replica = await openReplica(log, archiveTo(history, logger));
   history.begin(replica.head().index);
+  const live = createLiveConfig({ file: config, settings: () => replica.view.settings(), onWarning });
+  followSettings({ live, feed: replica.feed, logger });
 
   const hub = createAgentHub(clock);
   const logs = createLogRelay(hub, clock);
@@ -99,12 +102,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     fingerprintWindow: config.scheduler.fingerprintWindow,
     observeError: metrics.estimateError,
     budgetDays: config.scheduling.budgetPeriodDays,
-    createTenants: config.api.autoCreateTenants,
+    get createTenants() {
+      return live.config.api.autoCreateTenants;
+    },
   });
   replica.feed.onEvents(insight.saw);
   const terminals = createTerminalRelay(hub, clock, {
-    perUser: config.rateLimits.attachMaxConcurrent,
-    idleWarningSeconds: config.sessions.idleTimeout / 1000,
+    get perUser() {
+      return live.config.rateLimits.attachMaxConcurrent;
+    },
+    get idleWarningSeconds() {
+      return live.config.sessions.idleTimeout / 1000;
+    },
   });
   const images = createImageRelay(hub, clock);
   const launches = createLaunches({ hub, clock, view: () => replica.view, ended: metrics.launchEnded });
@@ -117,12 +126,20 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     logger,
     metrics,
-    retention: config.retention,
+    get retention() {
+      return live.config.retention;
+    },
     backfillDepth: config.scheduling.backfillDepth,
     budgetDays: config.scheduling.budgetPeriodDays,
-    minCycleGap: duration(config.scheduling.minCycleMs),
-    heartbeatTimeout: config.nodeAgent.heartbeatTimeout,
-    gracePeriod: config.nodeAgent.gracePeriod,
+    get minCycleGap() {
+      return duration(live.config.scheduling.minCycleMs);
+    },
+    get heartbeatTimeout() {
+      return live.config.nodeAgent.heartbeatTimeout;
+    },
+    get gracePeriod() {
+      return live.config.nodeAgent.gracePeriod;
+    },
     insight,
     readers: roster.others,
   });
@@ -227,7 +244,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   const api = await startApi({
     plane,
-    config,
+    config: live.config,
     logger,
     metrics,
     authenticator,

@@ -16,6 +16,7 @@ export { sharingFromProto } from "./convert/sharing.ts";
 export * from "./convert/spec-from-proto.ts";
 export * from "./convert/spec-to-proto.ts";
 export * from "./convert/states.ts";
+export { telemetryMode } from "./convert/telemetry.ts";
 export * from "./convert/tenant.ts";
 export * from "./convert/vcluster.ts";
 export { expandHostlist } from "./directives/hostlist.ts";

@@ -8,6 +8,8 @@ export * from "../gen/lattice/v1/explain_pb.ts";
 export * from "../gen/lattice/v1/groups_pb.ts";
 export * from "../gen/lattice/v1/images_pb.ts";
 export * from "../gen/lattice/v1/nodes_pb.ts";
+export * from "../gen/lattice/v1/observe_pb.ts";
+export * from "../gen/lattice/v1/operate_pb.ts";
 export * from "../gen/lattice/v1/peer_pb.ts";
 export * from "../gen/lattice/v1/problem_pb.ts";
 export * from "../gen/lattice/v1/services_pb.ts";

@@ -122,7 +122,13 @@ export function createServer(parts: ServerParts): SimulatedServer {
       minCycleGap: duration(100),
       heartbeatTimeout: duration(SETTINGS.timeoutMs),
       gracePeriod: duration(SETTINGS.graceMs),
-      insight: { took: () => undefined, measured: () => ({}), forget: () => undefined },
+      insight: {
+        took: () => undefined,
+        planned: () => undefined,
+        preempted: () => undefined,
+        measured: () => ({}),
+        forget: () => undefined,
+      },
       readers: () => [],
     });
     mine.leader = leader;

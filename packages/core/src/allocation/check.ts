@@ -9,7 +9,14 @@ import { checkService } from "./check-service.ts";
 import { checkMounts, checkSoftware } from "./check-software.ts";
 import { isCount, isText, type Problems, problemList } from "./check-values.ts";
 import * as limit from "./limits.ts";
-import type { AllocationSpec, Environment, Lifecycle, Resources, Task } from "./spec.ts";
+import {
+  type AllocationSpec,
+  type Environment,
+  type Lifecycle,
+  type Resources,
+  type Task,
+  TELEMETRY_MODES,
+} from "./spec.ts";
 
 export function checkSpec(spec: AllocationSpec): FieldProblem[] {
   const problems = problemList();
@@ -24,6 +31,9 @@ export function checkSpec(spec: AllocationSpec): FieldProblem[] {
   checkLifecycle(problems, spec.lifecycle);
   checkDependencies(problems, spec.dependsOn ?? []);
   checkService(problems, spec);
+  const mode = spec.telemetry?.mode ?? "prod";
+  const modes = TELEMETRY_MODES.join(", ");
+  problems.unless(TELEMETRY_MODES.includes(mode), "allocation.telemetry.mode", `must be one of ${modes}`);
   return problems.list;
 }
 

@@ -2,7 +2,7 @@
 // form; `check.ts` says whether it is acceptable; nothing changes it afterwards except the
 // `allocation.update` command, which replaces it.
 
-import type { Duration, NodeId, TenantId, VClusterId } from "../ids.ts";
+import type { Duration, Instant, NodeId, TenantId, VClusterId } from "../ids.ts";
 import type { Dependency } from "./dependency.ts";
 
 export interface AllocationSpec {
@@ -28,6 +28,17 @@ export interface AllocationSpec {
   readonly mounts?: readonly Mount[];
   /** What must have ended, and how, before this may be queued. Absent: nothing. */
   readonly dependsOn?: readonly Dependency[];
+  /** How closely it is measured. Absent: as production work is. */
+  readonly telemetry?: Telemetry;
+}
+
+export const TELEMETRY_MODES = ["prod", "debug", "audit"] as const;
+export type TelemetryMode = (typeof TELEMETRY_MODES)[number];
+
+export interface Telemetry {
+  readonly mode: TelemetryMode;
+  /** Then it is back to prod; null: it stays. */
+  readonly until: Instant | null;
 }
 
 export interface ExposedPort {
@@ -129,3 +140,7 @@ export interface Lifecycle {
   /** It is never stopped for others. Absent means no. */
   readonly noPreempt?: boolean;
 }
+
+/** How closely it is measured at this time. */
+export const telemetryOf = ({ telemetry }: Pick<AllocationSpec, "telemetry">, at: Instant): TelemetryMode =>
+  telemetry === undefined || (telemetry.until !== null && telemetry.until <= at) ? "prod" : telemetry.mode;

@@ -1,21 +1,25 @@
-// What may still change after submission: name, tags, class and walltime. A new walltime of a
+// What may still change after submission: name, tags, class, walltime and how closely it is measured. A new walltime of a
 // placed allocation reaches its nodes as a repeated run order, which starts nothing twice and carries
 // the new end.
 
 import { canonical } from "../canonical.ts";
 import type { UpdateAllocationCommand } from "../command.ts";
+import { type Instant, instant } from "../ids.ts";
 import { present } from "../invariant.ts";
 import type { FieldProblem, Outcome } from "../outcome.ts";
 import { accepted, quote, refuse, refuseFields, rejected, type Step, unchanged } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
 import { checkName, checkPreemptionClass, checkTags, checkWalltime } from "./check.ts";
-import { problemList } from "./check-values.ts";
+import { isCount, problemList } from "./check-values.ts";
 import { hasEnded } from "./let-go.ts";
 import { isFinal, isPlaced } from "./phase.ts";
-import type { AllocationSpec } from "./spec.ts";
+import { type AllocationSpec, TELEMETRY_MODES, type Telemetry } from "./spec.ts";
 import { againstClass, againstVCluster } from "./submit.ts";
 
 type Change = UpdateAllocationCommand["change"];
+
+/** Longer than any debugging; whoever wants it for good says so. */
+const MAX_TELEMETRY_MS = 30 * 86_400_000;
 
 export function updateAllocation(step: Step, command: UpdateAllocationCommand): Outcome {
   const { state } = step;
@@ -26,7 +30,7 @@ export function updateAllocation(step: Step, command: UpdateAllocationCommand): 
   }
   const problems = checkChange(step, record, command.change);
   if (problems.length > 0) return refuseFields(problems);
-  const spec = changedSpec(record.spec, command.change);
+  const spec = changedSpec(record.spec, command.change, step.at);
   const vcluster = present(state.vcluster(spec.vcluster), `vCluster ${spec.vcluster} is gone`);
   const tenant = present(state.tenant(spec.tenant), `tenant ${spec.tenant} is gone`);
   // Limits lowered since the submission bind only what this command changes.
@@ -58,6 +62,14 @@ function checkChange(step: Step, record: Allocation, change: Change): readonly F
   if (change.name !== undefined) checkName(problems, "name", change.name);
   if (change.tags !== undefined) checkTags(problems, "tags", change.tags);
   if (change.preemptionClass !== undefined) checkPreemptionClass(problems, "preemption_class", change.preemptionClass);
+  const mode = change.telemetry?.mode ?? "prod";
+  problems.unless(TELEMETRY_MODES.includes(mode), "telemetry_mode", `must be one of ${TELEMETRY_MODES.join(", ")}`);
+  const lasts = change.telemetry?.lasts ?? null;
+  problems.unless(
+    lasts === null || isCount(lasts, 1, MAX_TELEMETRY_MS),
+    "telemetry_seconds",
+    "must be at most 30 days",
+  );
   if (change.walltime === undefined) return problems.list;
   const bounded = record.spec.lifecycle.kind === "bounded";
   problems.unless(bounded, "walltime_seconds", "unbounded work has no walltime");
@@ -68,10 +80,13 @@ function checkChange(step: Step, record: Allocation, change: Change): readonly F
   return problems.list;
 }
 
-function changedSpec(spec: AllocationSpec, change: Change): AllocationSpec {
+function changedSpec(written: AllocationSpec, change: Change, at: Instant): AllocationSpec {
+  const { telemetry = null, ...spec } = written;
   const { walltime, preemptionClass } = spec.lifecycle;
+  const measured = change.telemetry === undefined ? telemetry : telemetryFrom(change.telemetry, at);
   return {
     ...spec,
+    ...(measured === null ? null : { telemetry: measured }),
     name: change.name ?? spec.name,
     tags: change.tags ?? spec.tags,
     lifecycle: {
@@ -80,6 +95,12 @@ function changedSpec(spec: AllocationSpec, change: Change): AllocationSpec {
       preemptionClass: change.preemptionClass ?? preemptionClass,
     },
   };
+}
+
+/** Null: as production work is, which is said by saying nothing. */
+function telemetryFrom({ mode, lasts }: NonNullable<Change["telemetry"]>, at: Instant): Telemetry | null {
+  if (mode === "prod") return null;
+  return { mode, until: lasts === null ? null : instant(at + lasts) };
 }
 
 function repeatOrders(step: Step, record: Allocation): void {

@@ -8,6 +8,8 @@ import type { State } from "../state/state.ts";
 export function ownThings(state: State): string | null {
   if (state.counters.nextAllocation > 1) return "allocations have been submitted to it";
   if (state.nodeCount > 0) return `${state.nodeCount} nodes have registered with it`;
+  const [setting] = state.settings();
+  if (setting !== undefined) return `its setting ${setting.key} was changed`;
   const tenants = [...state.tenants()];
   const made = tenants.find((tenant) => tenant.id !== "default");
   if (made !== undefined) return `it has the tenant "${made.id}"`;

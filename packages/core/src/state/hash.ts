@@ -28,6 +28,7 @@ export function stateHash(state: State, hash: HashText): string {
       ...(tables.groups.size === 0 ? {} : { groups: tables.groups.digest(hash) }),
       ...(tables.marks.size === 0 ? {} : { marks: tables.marks.digest(hash) }),
       ...(tables.dags.size === 0 ? {} : { dags: tables.dags.digest(hash) }),
+      ...(tables.settings.size === 0 ? {} : { settings: tables.settings.digest(hash) }),
     }),
   );
 }

@@ -10,8 +10,10 @@ export function brokenAllocation(view: View, record: Allocation): string[] {
   /** Every attempt but the current one ended in a requeue, was stopped for others, or did not begin on a node. */
   const before = timesBefore(record);
   const broken: string[] = [];
-  if (view.tenant(spec.tenant) === undefined) broken.push(`allocation ${id} has no tenant`);
-  if (view.vcluster(spec.vcluster) === undefined) broken.push(`allocation ${id} has no vCluster`);
+  // Those of finished work may have been removed since.
+  const lives = !isFinal(phase);
+  if (lives && view.tenant(spec.tenant) === undefined) broken.push(`allocation ${id} has no tenant`);
+  if (lives && view.vcluster(spec.vcluster) === undefined) broken.push(`allocation ${id} has no vCluster`);
   if (requeues > spec.lifecycle.maxRequeue) broken.push(`allocation ${id} was requeued ${requeues} times`);
   if (record.pendingSinceIndex > view.index) broken.push(`allocation ${id} is pending since the future`);
   if (record.submittedAt > view.at) broken.push(`allocation ${id} was submitted in the future`);

@@ -11,6 +11,7 @@ import type { MarkChunk } from "../group/marks.ts";
 import { type AllocationId, instant, logIndex } from "../ids.ts";
 import type { Bucket } from "../ledger/bucket.ts";
 import type { Node } from "../node/node.ts";
+import type { Setting } from "../settings/setting.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
 import { stateHash, warmStateHash } from "./hash.ts";
@@ -147,6 +148,7 @@ const LOADERS: Readonly<Record<string, (state: State, record: unknown) => void>>
   groups: (state, record) => loadGroup(state, record as TaskGroup),
   marks: (state, record) => state.putMarks(record as MarkChunk),
   dags: (state, record) => state.putDag(record as Dag),
+  settings: (state, record) => state.tables.settings.set((record as Setting).key, record as Setting),
 };
 
 function restoreNode(state: State, node: Node): void {

@@ -26,6 +26,7 @@ export const TABLE_NAMES = [
   "groups",
   "marks",
   "dags",
+  "settings",
 ] as const;
 
 export interface SnapshotHeader {

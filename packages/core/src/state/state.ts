@@ -17,6 +17,7 @@ import { present } from "../invariant.ts";
 import { type Bucket, type BucketKey, bucketKey } from "../ledger/bucket.ts";
 import type { Node } from "../node/node.ts";
 import type { Outcome } from "../outcome.ts";
+import type { Setting } from "../settings/setting.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
 import { type ChangeLog, createChangeLog } from "./changes.ts";
@@ -63,6 +64,8 @@ export interface Tables {
   readonly marks: Table<MarkKey, MarkChunk>;
   /** In order of id. */
   readonly dags: Table<DagId, Dag>;
+  /** Changed while the cluster runs. */
+  readonly settings: Table<string, Setting>;
 }
 
 export interface Counters {
@@ -181,6 +184,7 @@ export function createState(): State {
     mutexHolder: (tenant, name) => indexes.flows.lock(lockKey(tenant, name))?.holder ?? null,
     dag: (id) => tables.dags.get(id),
     dags: () => tables.dags.values(),
+    settings: () => tables.settings.values(),
 
     putAllocation(record) {
       const before = tables.allocations.get(record.id);
@@ -262,6 +266,7 @@ const createTables = (changes: ChangeLog): Tables => ({
   groups: createTable("group"),
   marks: createTable("marks"),
   dags: createTable("dag"),
+  settings: createTable("setting"),
 });
 
 /** A user name holds no space, so the key is unambiguous. */

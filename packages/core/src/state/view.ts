@@ -8,6 +8,7 @@ import type { ElementState } from "../group/marks.ts";
 import type { AllocationId, DagId, Duration, Instant, LogIndex, NodeId, TenantId, VClusterId } from "../ids.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Node } from "../node/node.ts";
+import type { Setting } from "../settings/setting.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
 import type { Changes } from "./changes.ts";
@@ -84,6 +85,8 @@ export interface View {
   dag(id: DagId): Dag | undefined;
   /** In order of id. */
   dags(): Iterable<Dag>;
+  /** Set at run time; what is not here is as each server's file says. */
+  settings(): Iterable<Setting>;
   /** For those who keep what they made of nodes, allocations and tenants. */
   readonly changes: Changes;
 }

@@ -219,6 +219,23 @@ export const tenant = (name: string, quota: Partial<Quota> = {}, maxPreemptionCl
   maxPreemptionClass,
 });
 
+export const deleteTenant = (name: string): Command => ({
+  kind: "tenant.delete",
+  origin: origin(),
+  tenant: tenantId(name),
+});
+export const deleteVCluster = (name: string): Command => ({
+  kind: "vcluster.delete",
+  origin: origin(),
+  vcluster: vclusterId(name),
+});
+export const setConfig = (key: string, value: string | null): Command => ({
+  kind: "config.set",
+  origin: origin(),
+  key,
+  value,
+});
+
 export const vcluster = (
   name: string,
   change: Partial<Extract<Command, { kind: "vcluster.create" }>> = {},

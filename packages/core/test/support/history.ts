@@ -17,6 +17,8 @@ import {
 } from "@lattice/core";
 import {
   cancel,
+  deleteTenant,
+  deleteVCluster,
   disable,
   drain,
   enable,
@@ -26,6 +28,7 @@ import {
   origin,
   register,
   reportOf,
+  setConfig,
   submit,
   tenant,
   tenantId,
@@ -88,6 +91,9 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [2, makeUpdate],
   [1, (roll) => ({ kind: "retention.set", maxFinished: roll(8), maxFinishedAge: duration(roll(2) * 100_000) })],
   [1, (roll) => vcluster(pick(roll, ["batch", "third", "Not Good"]) ?? "third")],
+  [1, (roll) => deleteVCluster(pick(roll, ["batch", "third", "phys", "nowhere"]) ?? "third")],
+  [1, (roll) => deleteTenant(pick(roll, ["new", "art", "physics", "nobody"]) ?? "new")],
+  [1, (roll) => setConfig(`a.b${roll(3)}`, roll(3) === 0 ? null : String(roll(4)))],
 ];
 const TOTAL = MAKERS.reduce((sum, [weight]) => sum + weight, 0);
 
@@ -244,8 +250,19 @@ function makeTenantUpdate(roll: Dice): Command {
   return { kind: "tenant.update", origin: origin(), tenant: tenantId(name), change: { quota } };
 }
 
+const makeTelemetry = (roll: Dice) => ({
+  mode: pick(roll, ["prod", "debug", "audit"] as const) ?? "prod",
+  lasts: roll(2) === 0 ? null : duration(1000 * roll(40)),
+});
+
 function makeUpdate(roll: Dice, state: State): Command {
   const change =
-    roll(2) === 0 ? { walltime: duration(1000 * roll(200)) } : { name: `n${roll(3)}`, preemptionClass: roll(12) };
+    roll(2) === 0
+      ? { walltime: duration(1000 * roll(200)) }
+      : {
+          name: `n${roll(3)}`,
+          preemptionClass: roll(12),
+          ...(roll(3) === 0 ? { telemetry: makeTelemetry(roll) } : {}),
+        };
   return { kind: "allocation.update", origin: origin(), id: someId(roll, state), change };
 }

@@ -77,6 +77,9 @@ export interface HistoryQuery {
   readonly before?: AllocationId;
   /** Without the elements of task groups. */
   readonly whole?: boolean;
+  /** Milliseconds since 1970: those that ended then or later, and those submitted earlier. */
+  readonly endedFrom?: number;
+  readonly submittedBefore?: number;
   readonly limit: number;
 }
 

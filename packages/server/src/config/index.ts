@@ -2,5 +2,6 @@
 export type { BackupConfig } from "./backup.ts";
 export { type Config, type EtcdConfig, LOG_LEVELS, type LogLevel } from "./config.ts";
 export { formatListen, isLoopback, type ListenAddress, parseListen } from "./listen.ts";
+export { createLiveConfig, type LiveConfig } from "./live.ts";
 export { ConfigError, type ConfigOverrides, type ConfigProblem, loadConfig } from "./load.ts";
 export { etcdTlsOf, type HowToBegin, logConfigOf, memberName, serverId } from "./log-config.ts";

@@ -14,6 +14,9 @@ export interface RecordRow {
   readonly vcluster: string;
   readonly name: string;
   readonly state: string;
+  /** Milliseconds since 1970, both. */
+  readonly submitted: number;
+  readonly ended: number;
   readonly json: string;
 }
 
@@ -26,6 +29,9 @@ export interface RowQuery {
   readonly before?: AllocationId;
   /** Without the elements of task groups. */
   readonly whole?: boolean;
+  /** Milliseconds since 1970: those that ended then or later, and those submitted earlier. */
+  readonly endedFrom?: number;
+  readonly submittedBefore?: number;
   readonly limit: number;
 }
 

@@ -157,10 +157,13 @@ function newestFirst(records: readonly Allocation[]): readonly Allocation[] {
 }
 
 function rowOf({ index, record }: HistoryRecord): RecordRow {
-  const { id, user, spec, phase } = record;
+  const { id, user, spec, phase, submittedAt: submitted } = record;
   const { tenant, vcluster, name } = spec;
-  return { index, id, user, tenant, vcluster, name, state: phase.kind, json: JSON.stringify(record) };
+  const about = { user, tenant, vcluster, name, state: phase.kind, submitted, ended: endOf(phase) };
+  return { index, id, ...about, json: JSON.stringify(record) };
 }
+
+const endOf = (phase: object): number => ("endedAt" in phase && typeof phase.endedAt === "number" ? phase.endedAt : 0);
 
 function limited(query: RowQuery): RowQuery {
   return { ...query, limit: Math.min(Math.max(query.limit, 0), MAX_LIMIT) };

@@ -8,7 +8,7 @@ import type { ClosedSegment } from "./segment-file.ts";
 import type { Written } from "./segment-writer.ts";
 
 /** Rows of an older shape are rebuilt from the segments. */
-const VERSION = 2;
+const VERSION = 3;
 
 const SCHEMA = `
   PRAGMA journal_mode = WAL;
@@ -17,6 +17,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS records (
     number INTEGER NOT NULL, element INTEGER NOT NULL,
     user TEXT NOT NULL, tenant TEXT NOT NULL, vcluster TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL,
+    submitted INTEGER NOT NULL, ended INTEGER NOT NULL,
     segment INTEGER NOT NULL, offset INTEGER NOT NULL, bytes INTEGER NOT NULL, log_index INTEGER NOT NULL,
     PRIMARY KEY (number, element)
   ) WITHOUT ROWID;
@@ -25,6 +26,7 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS by_vcluster ON records (vcluster, number, element);
   CREATE INDEX IF NOT EXISTS by_name ON records (name, number, element);
   CREATE INDEX IF NOT EXISTS by_state ON records (state, number, element);
+  CREATE INDEX IF NOT EXISTS by_end ON records (ended, number, element);
   CREATE INDEX IF NOT EXISTS by_log_index ON records (log_index, number, element);
   CREATE TABLE IF NOT EXISTS closed (
     segment INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, records INTEGER NOT NULL, sha256 TEXT NOT NULL
@@ -64,7 +66,7 @@ export function openRecordIndex(database: Database): RecordIndex {
   if (version !== 0 && version !== VERSION) throw new Error(`an index of version ${version}`);
   database.exec(SCHEMA);
   const find = database.prepare("SELECT segment, offset, bytes FROM records WHERE number = ? AND element = ?");
-  const insert = database.prepare("INSERT OR IGNORE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const insert = database.prepare("INSERT OR IGNORE INTO records VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const insertClosed = database.prepare("INSERT OR REPLACE INTO closed VALUES (?, ?, ?, ?)");
 
   const transaction = (work: () => void): void => {
@@ -84,7 +86,7 @@ export function openRecordIndex(database: Database): RecordIndex {
     add(written, closed) {
       transaction(() => {
         for (const { row, segment, offset, bytes } of written) {
-          const about = [row.user, row.tenant, row.vcluster, row.name, row.state] as const;
+          const about = [row.user, row.tenant, row.vcluster, row.name, row.state, row.submitted, row.ended] as const;
           insert.run(...key(row.id), ...about, segment, offset, bytes, row.index);
         }
         if (closed !== undefined) insertClosed.run(closed.number, closed.bytes, closed.records, closed.sha256);
@@ -138,6 +140,14 @@ function conditions(query: RowQuery): { readonly where: string; readonly values:
   if (query.states !== undefined && query.states.length > 0) {
     parts.push(`state IN (${query.states.map(() => "?").join(", ")})`);
     values.push(...query.states);
+  }
+  if (query.endedFrom !== undefined) {
+    parts.push("ended >= ?");
+    values.push(query.endedFrom);
+  }
+  if (query.submittedBefore !== undefined) {
+    parts.push("submitted < ?");
+    values.push(query.submittedBefore);
   }
   if (query.whole === true) parts.push("element = -1");
   if (query.before !== undefined) {

@@ -84,8 +84,10 @@ export function rowOfText({ index, json }: { readonly index: number; readonly js
     readonly id: AllocationId;
     readonly user: string;
     readonly spec: { readonly tenant: string; readonly vcluster: string; readonly name: string };
-    readonly phase: { readonly kind: string };
+    readonly submittedAt?: number;
+    readonly phase: { readonly kind: string; readonly endedAt?: number };
   };
+  const { id, user, phase, submittedAt: submitted = 0 } = record;
   const { tenant, vcluster, name } = record.spec;
-  return { index, id: record.id, user: record.user, tenant, vcluster, name, state: record.phase.kind, json };
+  return { index, id, user, tenant, vcluster, name, state: phase.kind, submitted, ended: phase.endedAt ?? 0, json };
 }

@@ -95,7 +95,13 @@ function fits(row: RecordRow, query: RowQuery): boolean {
   for (const column of ["user", "tenant", "vcluster", "name"] as const) {
     if (query[column] !== undefined && query[column] !== row[column]) return false;
   }
-  const { states = [], before } = query;
+  const {
+    states = [],
+    before,
+    endedFrom = Number.NEGATIVE_INFINITY,
+    submittedBefore = Number.POSITIVE_INFINITY,
+  } = query;
+  if (row.ended < endedFrom || row.submitted >= submittedBefore) return false;
   if (query.whole === true && row.id.includes("_")) return false;
   if (states.length > 0 && !states.includes(row.state)) return false;
   return before === undefined || compareAllocationIds(row.id, before) < 0;

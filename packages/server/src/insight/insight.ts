@@ -30,9 +30,12 @@ import { ProblemError, problemFromRefusal } from "@lattice/wire";
 import type { NumberedEvent } from "../api/control-plane.ts";
 import type { Clock } from "../clock.ts";
 import { foreignReservations } from "../controllers/schedule/memory.ts";
+import type { PlanResult } from "../observe/scheduling.ts";
+import { createCycleRecord } from "./cycle-record.ts";
 import { createEstimateRecord, type ObserveError } from "./estimate-record.ts";
 import { planFor, plannedRecord } from "./plan.ts";
 import type { AnswerTo, Explained, Planned, Question, QuestionKind } from "./question.ts";
+import { lookAtQueue } from "./queue.ts";
 import { createReservationLog } from "./reservation-log.ts";
 import { createSignalStore } from "./signals.ts";
 import { viewWith } from "./view-with.ts";
@@ -41,7 +44,10 @@ export interface Insight {
   /** The newest cycle of each vCluster, as told. */
   readonly cycles: ReadonlyMap<VClusterId, CycleResult>;
   /** After every cycle of this server. */
-  took(told: CycleResult, study: Study | null): void;
+  took(told: CycleResult, study: Study | null, seconds: number): void;
+  /** What became of a plan of this server. */
+  planned(vcluster: VClusterId, result: PlanResult): void;
+  preempted(vcluster: VClusterId): void;
   saw(events: readonly NumberedEvent[]): void;
   /** Another server leads: what this one has planned is no longer true. */
   forget(): void;
@@ -84,19 +90,24 @@ export function createInsight(parts: InsightParts): Insight {
   const estimates = createEstimateRecord(parts.observeError);
   const reservations = createReservationLog();
   const store = createSignalStore();
+  const record = createCycleRecord();
   const specOf = (id: AllocationId): AllocationSpec | null => parts.view().allocation(id)?.spec ?? null;
   const now = (): Instant => instant(Math.max(clock.now(), parts.view().at));
 
   return {
     cycles,
-    took(told, study) {
+    took(told, study, seconds) {
       cycles.set(told.vcluster, told);
+      record.took(told, seconds, now());
       if (study !== null) kept.set(told.vcluster, study);
       reservations.took(told, clock.now());
       estimates.took(study?.result ?? told, parts.view());
     },
+    planned: record.planned,
+    preempted: record.preempted,
     saw: estimates.saw,
     forget() {
+      record.forget();
       cycles.clear();
       kept.clear();
     },
@@ -113,6 +124,10 @@ export function createInsight(parts: InsightParts): Insight {
         return planned(question);
       case "reservations":
         return reservations.of(question.id);
+      case "queue":
+        return lookAtQueue(parts.view(), cycles, record, question);
+      case "scheduler":
+        return record.figures(parts.view(), cycles);
       case "signals":
         return store.get(now());
       case "set_signals":

@@ -1,7 +1,7 @@
 // What may be asked of the leader's scheduler, and what it answers: plain values, since a follower passes them on
 // as JSON. A closed list; each question has one answer.
 
-import type { AllocationId, AllocationSpec, Instant, NodeId, Scores, UserName } from "@lattice/core";
+import type { AllocationId, AllocationSpec, Instant, NodeId, Scores, UserName, VClusterId } from "@lattice/core";
 import type { Explanation, PendingReason, Suggestion } from "@lattice/scheduler";
 
 export interface Questions {
@@ -12,6 +12,12 @@ export interface Questions {
     readonly answer: Planned;
   };
   readonly reservations: { readonly ask: { readonly id: AllocationId }; readonly answer: readonly ReservationMoment[] };
+  /** Null: there is no such vCluster. */
+  readonly queue: {
+    readonly ask: { readonly vcluster: VClusterId; readonly from: number; readonly limit: number };
+    readonly answer: QueueLook | null;
+  };
+  readonly scheduler: { readonly ask: object; readonly answer: readonly CycleFigures[] };
   readonly signals: { readonly ask: object; readonly answer: SignalsRecord | null };
   readonly set_signals: {
     readonly ask: { readonly signals: SignalValues; readonly validMs: number };
@@ -52,6 +58,38 @@ export interface ReservationMoment {
   readonly kind: "reserved" | "reservation_moved";
   readonly startsAt: Instant;
   readonly nodes: readonly NodeId[];
+}
+
+export interface QueueLook {
+  /** When the scheduler looked last; null: not yet. */
+  readonly asOf: Instant | null;
+  readonly total: number;
+  /** In the order of the last look; those that came since at the end. */
+  readonly waiting: readonly Waiting[];
+}
+
+export interface Waiting {
+  readonly id: AllocationId;
+  readonly scoreMilli: number | null;
+  readonly expected: Instant | null;
+  readonly reserved: boolean;
+  readonly reasons: readonly PendingReason[];
+}
+
+/** What the cycles of one vCluster came to, since this server leads. */
+export interface CycleFigures {
+  readonly vcluster: VClusterId;
+  readonly cycles: number;
+  readonly lastAt: Instant;
+  readonly lastSeconds: number;
+  readonly longestSeconds: number;
+  readonly considered: number;
+  readonly reservations: number;
+  readonly placements: number;
+  readonly refused: number;
+  readonly preemptions: number;
+  /** Those that wait, by their first reason. */
+  readonly waiting: Readonly<Record<string, number>>;
 }
 
 export interface SignalValues {

@@ -2,7 +2,7 @@
 // leadership is lost; then campaign again. Everything that may exist only once in a cluster hangs
 // on this loop. A clean stop resigns, so that another server takes over at once.
 
-import { type Applied, type Duration, duration, type Effect, type Retention } from "@lattice/core";
+import { type Applied, type Duration, duration, type Effect, type Retention, type VClusterId } from "@lattice/core";
 import type { Logger } from "pino";
 import type { AgentHub } from "../agents/hub.ts";
 import { forgetOrder, runOrder, stopOrder } from "../agents/orders.ts";
@@ -35,7 +35,7 @@ export interface LeadOptions {
   readonly minCycleGap: Duration;
   readonly heartbeatTimeout: Duration;
   readonly gracePeriod: Duration;
-  readonly insight: Pick<Insight, "took" | "measured" | "forget">;
+  readonly insight: Pick<Insight, "took" | "planned" | "preempted" | "measured" | "forget">;
   /** The other servers that are there, and the newest entries that each can apply. */
   readonly readers: () => readonly EntryReader[];
 }
@@ -130,15 +130,23 @@ export function startLeading(options: LeadOptions): Leader {
             sequencer: active,
             clock,
             logger,
-            minGap: options.minCycleGap,
+            get minGap() {
+              return options.minCycleGap;
+            },
             hub: options.hub,
             onCycle: (result, seconds, { study, scoringSeconds }) => {
               options.metrics.schedulingCycle(result.vcluster, seconds, scoringSeconds);
-              options.insight.took(result, study);
+              options.insight.took(result, study, seconds);
             },
             measured: options.insight.measured,
-            onPlan: (vcluster, result) => options.metrics.schedulingPlan(vcluster, result),
-            onPreempted: (vcluster, reason) => options.metrics.schedulingPreemption(vcluster, reason),
+            onPlan: (vcluster, result) => {
+              options.metrics.schedulingPlan(vcluster, result);
+              options.insight.planned(vcluster, result);
+            },
+            onPreempted: (vcluster, reason) => {
+              options.metrics.schedulingPreemption(vcluster, reason);
+              options.insight.preempted(vcluster as VClusterId);
+            },
             budgetDays: options.budgetDays,
           },
           over,
@@ -153,8 +161,12 @@ export function startLeading(options: LeadOptions): Leader {
             get leadingSince() {
               return judgingSince;
             },
-            heartbeatTimeout: options.heartbeatTimeout,
-            gracePeriod: options.gracePeriod,
+            get heartbeatTimeout() {
+              return options.heartbeatTimeout;
+            },
+            get gracePeriod() {
+              return options.gracePeriod;
+            },
             readers: options.readers,
           },
           over,

@@ -47,12 +47,18 @@ const CHANGES = [
   "DagService.SubmitDag",
   "DagService.CancelDag",
 ];
+const METRICS = [
+  "AllocationService.QueryMetrics",
+  "AllocationService.StreamMetrics",
+  "AllocationService.GetDiagnostics",
+  "AllocationService.CompareMetrics",
+];
 const LOGS = ["AllocationService.GetLogs", "AllocationService.StreamLogs"];
 const TASKS = ["TaskService.LaunchTasks", "TaskService.SendTaskInput"];
 const DRAINS = ["NodeService.DrainNode", "NodeService.UndrainNode"];
 const DISABLES = ["NodeService.DisableNode", "NodeService.EnableNode", "ImageService.EvictImage"];
-const TENANTS = ["AdminService.CreateTenant", "AdminService.UpdateTenant"];
-const VCLUSTERS = ["AdminService.CreateVCluster", "AdminService.UpdateVCluster"];
+const TENANTS = ["AdminService.CreateTenant", "AdminService.UpdateTenant", "AdminService.DeleteTenant"];
+const VCLUSTERS = ["AdminService.CreateVCluster", "AdminService.UpdateVCluster", "AdminService.DeleteVCluster"];
 const CLUSTER = [
   "AdminService.AddMember",
   "AdminService.RemoveMember",
@@ -62,12 +68,15 @@ const CLUSTER = [
   "AdminService.VerifyBackup",
   "AdminService.RestoreBackup",
   "AdminService.SetSignals",
+  "AdminService.GetConfig",
+  "AdminService.SetConfig",
 ];
 const READS_TENANT = [
   "AdminService.GetTenant",
   "AdminService.ListTenants",
   "AdminService.GetTenantUsage",
   "AdminService.GetUserUsage",
+  "AdminService.GetAccounting",
   "AdminService.ListServices",
   "AdminService.LookupService",
 ];
@@ -85,6 +94,7 @@ function expected(role: Role, rpc: string): [boolean, boolean, boolean, boolean]
     if (role === "ReadOnly") return nothing;
     return role === "TenantAdmin" ? tenantOnly : ownOnly;
   }
+  if (METRICS.includes(rpc)) return widely ? everything : role === "TenantAdmin" ? tenantOnly : ownOnly;
   if (DRAINS.includes(rpc)) return role === "Operator" ? everything : role === "TenantAdmin" ? tenantOnly : nothing;
   if (DISABLES.includes(rpc)) return role === "Operator" ? everything : nothing;
   if (rpc === "ImageService.WarmCache") return role === "ReadOnly" ? nothing : everything;

@@ -6,9 +6,9 @@ import { pb } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
 import { SERVICES } from "../../src/api/rpc.ts";
 import { callGrpc, callHttp, callRest } from "./clients.ts";
-import { PLAIN_SERVICES, useBothDoors, WORK_SERVICES } from "./doors.ts";
+import { OPERATE_RPCS, PLAIN_SERVICES, useBothDoors, WORK_SERVICES } from "./doors.ts";
 
-const doors = useBothDoors(PLAIN_SERVICES);
+const doors = useBothDoors(PLAIN_SERVICES, (rpc) => !OPERATE_RPCS.has(rpc));
 const { both, good } = doors;
 
 type SpecInit = Extract<MessageInitShape<typeof pb.AllocationSpecSchema>, { $typeName?: never }>;

@@ -19,7 +19,7 @@ import {
 import { createAuthenticator } from "../../src/api/auth/authenticator.ts";
 import { type RunningApi, startApi } from "../../src/api/index.ts";
 import { SERVICES } from "../../src/api/rpc.ts";
-import { type ConfigOverrides, loadConfig } from "../../src/config/index.ts";
+import { type ConfigOverrides, createLiveConfig, loadConfig } from "../../src/config/index.ts";
 import { createLogger, createMetrics, type Metrics } from "../../src/observe/index.ts";
 import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
 
@@ -40,7 +40,10 @@ export async function startTestApi(overrides: ConfigOverrides = {}): Promise<Run
     api: { rest_listen: "127.0.0.1:0", grpc_listen: "127.0.0.1:0", ...overrides.api },
   });
   const authenticator = createAuthenticator(config.api.auth);
-  const api = await startApi({ plane, config, logger: createLogger({ level: "silent" }), metrics, authenticator });
+  const live = createLiveConfig({ file: config, settings: () => plane.view().settings(), onWarning: () => {} });
+  plane.onApplied = () => void live.refresh();
+  const logger = createLogger({ level: "silent" });
+  const api = await startApi({ plane, config: live.config, logger, metrics, authenticator });
   const grpc = new Client(api.grpcAddress, credentials.createInsecure(), {
     "grpc.max_send_message_length": -1,
     "grpc.max_receive_message_length": -1,

@@ -53,6 +53,7 @@ export interface MemoryPlane extends ControlPlane {
   screen: ControlPlane["terminal"];
   readonly archiveRecords: Allocation[];
   readyReason: string;
+  onApplied: () => void;
   /** Commands that reached the log. */
   readonly proposed: Command[];
 }
@@ -78,6 +79,7 @@ export function memoryPlane(): MemoryPlane {
   const archiveRecords: Allocation[] = [];
   const wakers = new Set<() => void>();
   let forgotten = -1;
+  let plane: MemoryPlane;
 
   function apply(...commands: Command[]): Applied {
     const index = logIndex(state.index + 1);
@@ -85,6 +87,7 @@ export function memoryPlane(): MemoryPlane {
     const applied = applyEntry(state, { index, term: term(1), version: ENTRY_VERSION, at, prevHash: "", commands });
     for (const [n, event] of applied.events.entries()) events.push({ cursor: { index, n }, at, event });
     for (const effect of applied.effects) if (effect.kind === "archive") archiveRecords.push(effect.record);
+    plane?.onApplied();
     for (const wake of wakers) wake();
     wakers.clear();
     return applied;
@@ -120,12 +123,13 @@ export function memoryPlane(): MemoryPlane {
     budgetDays: 90,
     createTenants: true,
   });
-  const plane: MemoryPlane = {
+  plane = {
     serverId: "server-1",
     version: "0.0.0-test",
     proposed: [],
     archiveRecords,
     readyReason: "",
+    onApplied: () => undefined,
     view: () => state,
     now: () => state.at,
     async propose(command) {
@@ -302,6 +306,7 @@ function archived(records: readonly Allocation[], query: HistoryQuery): Allocati
     .filter((r) => query.user === undefined || r.user === query.user)
     .filter((r) => query.tenant === undefined || r.spec.tenant === query.tenant)
     .filter((r) => query.name === undefined || r.spec.name === query.name)
+    .filter((r) => query.submittedBefore === undefined || r.submittedAt < query.submittedBefore)
     .sort((a, b) => Number(b.id) - Number(a.id))
     .slice(0, query.limit);
 }

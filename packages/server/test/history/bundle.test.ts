@@ -31,7 +31,7 @@ test("the thread starts from its own bundle", async () => {
       `import { openHistory } from "./server.js";
        const history = await openHistory({ dir: process.argv[2] });
        const spec = { tenant: "t", vcluster: "v", name: "n" };
-       await history.append([{ index: 1, record: { id: "5", user: "u", spec, phase: { kind: "failed" } } }]);
+       await history.append([{ index: 1, record: { id: "5", user: "u", spec, submittedAt: 1, phase: { kind: "failed", endedAt: 2 } } }]);
        console.log(JSON.stringify(await history.list({ limit: 1, user: "u" })));
        await history.close();`,
     );

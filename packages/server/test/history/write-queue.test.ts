@@ -15,6 +15,8 @@ const row = (n: number): RecordRow => ({
   vcluster: "batch",
   name: "job",
   state: "completed",
+  submitted: 0,
+  ended: n,
   json: "{}",
 });
 

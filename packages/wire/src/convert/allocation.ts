@@ -21,6 +21,8 @@ import { allocationStateToProto } from "./states.ts";
 
 export interface AllocationExtra {
   readonly pendingReasons?: readonly string[];
+  /** One for each of them. */
+  readonly reasonCodes?: readonly string[];
   /** Milliseconds since 1970. */
   readonly estimatedStart?: number | null;
   readonly logIndex?: number;
@@ -41,6 +43,7 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     reason: reasonOf(phase),
     message: "message" in phase ? (phase.message ?? "") : "",
     pendingReasons: [...(extra.pendingReasons ?? [])],
+    pendingReasonCodes: [...(extra.reasonCodes ?? [])],
     progress: isPlaced(phase) ? progressOf(phase) : [],
     backfilled: allocation.backfilled,
     scores: allocation.scores,

@@ -29,6 +29,7 @@ export function groupToProto(group: TaskGroup, extra: GroupExtra): proto.Allocat
     reason: end !== null && "reason" in end ? end.reason : "",
     message: end?.message ?? "",
     pendingReasons: [...(extra.pendingReasons ?? [])],
+    pendingReasonCodes: [...(extra.reasonCodes ?? [])],
     logIndex: extra.logIndex === undefined ? "" : `${extra.logIndex}`,
     group: groupStatus(group, group.counts, extra.pending),
     dagId: group.dag ?? "",

@@ -28,6 +28,7 @@ import { enumName } from "../json/enum-names.ts";
 import { gbToBytes, isUsableGb } from "./amounts.ts";
 import { dependenciesFromProto } from "./dependencies.ts";
 import { serviceFromProto } from "./service.ts";
+import { telemetryFromProto } from "./telemetry.ts";
 import { unsupportedFields } from "./unsupported.ts";
 
 export const DEFAULT_PREEMPTION_CLASS = 5;
@@ -62,6 +63,7 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
   const lifecycle = lifecycleOf(spec.lifecycle, walltimeFor(vcluster, defaults), problems);
   const dependsOn = dependenciesFromProto(spec.dependsOn, problems);
   const service = serviceFromProto(spec, problems);
+  const telemetry = telemetryFromProto(spec.telemetry, problems);
   problems.throwIfAny();
   return {
     tenant,
@@ -78,6 +80,7 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
     ...(mounts.length === 0 ? null : { mounts }),
     ...(dependsOn === undefined ? null : { dependsOn }),
     ...service,
+    ...telemetry,
   };
 }
 

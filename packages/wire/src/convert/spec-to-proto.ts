@@ -19,6 +19,7 @@ import {
 import { bytesToGb } from "./amounts.ts";
 import { dependencyToProto, shapeToProto } from "./dependencies.ts";
 import { serviceToProto } from "./service.ts";
+import { telemetryToProto } from "./telemetry.ts";
 
 /** With the shape of its group for the spec of a task group. */
 export function specToProto(spec: AllocationSpec, shape?: GroupShape): proto.AllocationSpec {
@@ -34,6 +35,7 @@ export function specToProto(spec: AllocationSpec, shape?: GroupShape): proto.All
     dependsOn: (spec.dependsOn ?? []).map(dependencyToProto),
     ...(shape === undefined ? null : { taskGroup: shapeToProto(shape) }),
     ...serviceToProto(spec),
+    ...telemetryToProto(spec),
     ...taskToProto(spec.task),
     environment: create(EnvironmentSchema, {
       variables: spec.environment.variables,

@@ -16,7 +16,6 @@ export function unsupportedFields(spec: AllocationSpec): string[] {
     ["data.defaults", data?.defaults === true],
     ["connectivity.network_domain", has(connectivity?.networkDomain)],
     ["checkpoint.strategy", !PLAIN_CHECKPOINTS.includes(spec.checkpoint?.strategy.toLowerCase() ?? "")],
-    ["telemetry.mode", has(spec.telemetry?.mode)],
     ["sensitive", spec.sensitive],
   ];
   return asked.filter(([, used]) => used).map(([path]) => path);

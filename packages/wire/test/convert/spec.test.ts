@@ -79,7 +79,6 @@ describe("specFromProto", () => {
     ["data.defaults", { data: { defaults: true } }],
     ["connectivity.network_domain", { connectivity: { networkDomain: "x" } }],
     ["checkpoint.strategy", { checkpoint: { strategy: "auto" } }],
-    ["telemetry.mode", { telemetry: { mode: "debug" } }],
     ["sensitive", { sensitive: true }],
   ])("refuses %s, which is not offered", async (field, init) => {
     const problem = await refusal(() => make(init));

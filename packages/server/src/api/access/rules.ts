@@ -27,6 +27,8 @@ const row = (...reach: readonly [Reach, Reach, Reach, Reach, Reach, Reach]): Row
 const seeWork = row("all", "tenant", "all", "tenant", "all", "tenant");
 const changeWork = row("all", "tenant", "own", "own", "none", "own");
 const readOutput = row("all", "tenant", "own", "own", "none", "own");
+/** Figures of the machine rather than content; those who watch over it need them. */
+const seeMetrics = row("all", "tenant", "all", "own", "all", "own");
 /** A terminal is the owner's alone; the handler asks for that besides. */
 const openTerminal = row("all", "tenant", "own", "own", "none", "own");
 const seeCluster = row("all", "all", "all", "all", "all", "all");
@@ -49,6 +51,10 @@ export const RULES = {
   "AllocationService.Explain": seeWork,
   "AllocationService.Plan": changeWork,
   "AllocationService.GetTimeline": seeWork,
+  "AllocationService.QueryMetrics": seeMetrics,
+  "AllocationService.StreamMetrics": seeMetrics,
+  "AllocationService.GetDiagnostics": seeMetrics,
+  "AllocationService.CompareMetrics": seeMetrics,
   "SessionService.Attach": openTerminal,
   "SessionService.CreateSession": changeWork,
   "SessionService.GetSession": seeWork,
@@ -72,10 +78,17 @@ export const RULES = {
   "AdminService.ListTenants": seeTenant,
   // A tenant's administrator must not raise the limits set for the tenant.
   "AdminService.UpdateTenant": administer,
+  "AdminService.DeleteTenant": administer,
   "AdminService.CreateVCluster": changeTenant,
   "AdminService.GetVCluster": seeCluster,
   "AdminService.ListVClusters": seeCluster,
   "AdminService.UpdateVCluster": changeTenant,
+  "AdminService.DeleteVCluster": changeTenant,
+  "AdminService.GetQueue": seeCluster,
+  "AdminService.GetSchedulerStatus": seeCluster,
+  "AdminService.GetAccounting": seeWork,
+  "AdminService.GetConfig": administer,
+  "AdminService.SetConfig": administer,
   "AdminService.GetTenantUsage": seeTenant,
   "AdminService.GetUserUsage": seeTenant,
   "AdminService.GetClusterStatus": seeCluster,

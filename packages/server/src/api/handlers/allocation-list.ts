@@ -15,14 +15,20 @@ export interface AllocationQuery {
   readonly user: string;
   readonly tenant: string;
   readonly vcluster: string;
-  readonly node: string;
-  readonly name: string;
+  readonly node?: string;
+  readonly name?: string;
+  readonly project?: string;
+  /** All of these; a null value: any. */
+  readonly tags?: readonly Tag[];
+  /** Milliseconds since 1970: there at some time from then on, and submitted before then. */
+  readonly sinceMs?: number;
+  readonly untilMs?: number;
   /** Only ids below this one. */
   readonly before: AllocationId | null;
   /** Elements of task groups instead of the groups. */
   readonly expand: boolean;
-  /** Elements of this group only; empty: of all. */
-  readonly group: string;
+  /** Elements of this group only; absent: of all. */
+  readonly group?: string;
   readonly size: number;
   /** What the caller may see. */
   readonly visible: (work: Work) => boolean;
@@ -50,7 +56,7 @@ export async function listAllocations(plane: ControlPlane, query: AllocationQuer
   return { shown, nextBefore, total: live.total };
 }
 
-const FINISHED: readonly PhaseKind[] = ["completed", "failed", "cancelled"];
+export const FINISHED = ["completed", "failed", "cancelled"] as const satisfies readonly PhaseKind[];
 const PLACED: readonly PhaseKind[] = ["staging", "running", "checkpointing"];
 
 const asksForFinished = (states: ReadonlySet<PhaseKind>): boolean => FINISHED.some((kind) => states.has(kind));
@@ -75,7 +81,7 @@ function newestLive(view: View, query: AllocationQuery): { found: Work[]; total:
 
 /** Each in order of id. */
 function sourcesFor(view: View, query: AllocationQuery): Iterable<Work>[] {
-  const groups = query.expand || query.node !== "" ? [] : [view.groups()];
+  const groups = query.expand || query.node !== undefined ? [] : [view.groups()];
   return [...groups, ...recordsFor(view, query)];
 }
 
@@ -100,11 +106,13 @@ async function newestArchived(
   const base: HistoryQuery = {
     limit,
     states: [...query.states],
-    ...(query.expand || query.node !== "" ? {} : { whole: true }),
+    ...(query.expand || query.node !== undefined ? {} : { whole: true }),
     ...(query.user === "" ? {} : { user: query.user }),
     ...(query.tenant === "" ? {} : { tenant: query.tenant }),
     ...(query.vcluster === "" ? {} : { vcluster: query.vcluster }),
-    ...(query.name === "" ? {} : { name: query.name }),
+    ...(query.name === undefined ? {} : { name: query.name }),
+    ...(query.sinceMs === undefined ? {} : { endedFrom: query.sinceMs }),
+    ...(query.untilMs === undefined ? {} : { submittedBefore: query.untilMs }),
   };
   const found: Allocation[] = [];
   let before = query.before;
@@ -125,16 +133,31 @@ function matches(work: Work, query: AllocationQuery): boolean {
   if (query.user !== "" && work.user !== query.user) return false;
   if (query.tenant !== "" && spec.tenant !== query.tenant) return false;
   if (query.vcluster !== "" && spec.vcluster !== query.vcluster) return false;
-  if (query.name !== "" && spec.name !== query.name) return false;
-  if (query.node !== "" && !("nodes" in phase && (phase.nodes as readonly string[]).includes(query.node))) return false;
-  return query.visible(work);
+  if (query.name !== undefined && spec.name !== query.name) return false;
+  if (query.project !== undefined && spec.project !== query.project) return false;
+  if (query.node !== undefined && !("nodes" in phase && (phase.nodes as readonly string[]).includes(query.node)))
+    return false;
+  return hasTags(work, query.tags) && wasThere(work, query) && query.visible(work);
+}
+
+export interface Tag {
+  readonly key: string;
+  readonly value: string | null;
+}
+
+const hasTags = ({ spec }: Work, wanted: readonly Tag[] = []): boolean =>
+  wanted.every(({ key, value }) => Object.hasOwn(spec.tags, key) && (value === null || spec.tags[key] === value));
+
+function wasThere({ phase, submittedAt }: Work, { sinceMs, untilMs }: AllocationQuery): boolean {
+  if (untilMs !== undefined && submittedAt >= untilMs) return false;
+  return sinceMs === undefined || !("endedAt" in phase) || phase.endedAt >= sinceMs;
 }
 
 /** A group and its elements are two ways to see the same: one of them is shown. What runs on a node is an element. */
 function isShownAs(work: Work, { expand, group, node }: AllocationQuery): boolean {
-  if (isGroup(work) || work.group !== undefined) return !expand && group === "";
-  if (group !== "") return work.element?.group === group;
-  return expand || node !== "" || work.element === undefined;
+  if (isGroup(work) || work.group !== undefined) return !expand && group === undefined;
+  if (group !== undefined) return work.element?.group === group;
+  return expand || node !== undefined || work.element === undefined;
 }
 
 /** Both newest first; a record in both (archived in between) is shown once. */

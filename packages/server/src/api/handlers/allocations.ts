@@ -1,14 +1,22 @@
 // Submitting, reading, cancelling and updating allocations.
 
 import { create } from "@bufbuild/protobuf";
-import { elementOf, type PhaseKind, parseAllocationId, seconds, type UpdateAllocationCommand } from "@lattice/core";
-import { allocationStateFromProto, allocationStateToProto, ProblemError, pb } from "@lattice/wire";
+import {
+  elementOf,
+  type PhaseKind,
+  parseAllocationId,
+  seconds,
+  TELEMETRY_MODES,
+  type UpdateAllocationCommand,
+} from "@lattice/core";
+import { allocationStateFromProto, allocationStateToProto, ProblemError, pb, telemetryMode } from "@lattice/wire";
 import { authorize, authorizeList, reaches } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
+import { filtersOf, waitsFor } from "./allocation-filters.ts";
 import { listAllocations } from "./allocation-list.ts";
 import { commit, originOf } from "./commit.ts";
-import { completeSpec, shapeOf } from "./complete-spec.ts";
+import { choiceOf, completeSpec, shapeOf } from "./complete-spec.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
 import { checkText, invalid } from "./refuse.ts";
 import { find, findWork, ownerOf, severalElements, shown, type Work } from "./work.ts";
@@ -16,6 +24,7 @@ import { find, findWork, ownerOf, severalElements, shown, type Work } from "./wo
 export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.SubmitResponse> {
   const written = request.allocation ?? create(pb.AllocationSpecSchema);
   const spec = completeSpec(call, written);
+  const chosen = choiceOf(written, spec);
   const shape = shapeOf(written);
   authorize(call.principal, "AllocationService.Submit", { tenant: spec.tenant, user: call.principal.user });
   // A mistyped name would otherwise go unnoticed.
@@ -33,9 +42,11 @@ export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.
   return create(pb.SubmitResponseSchema, {
     id: record.id,
     state: allocationStateToProto(record.phase.kind),
-    warnings: newTenant
-      ? [...call.warnings, `tenant "${spec.tenant}" did not exist and was created`]
-      : [...call.warnings],
+    warnings: [
+      ...call.warnings,
+      ...chosen,
+      ...(newTenant ? [`tenant "${spec.tenant}" did not exist and was created`] : []),
+    ],
     logIndex: String(index),
   });
 }
@@ -56,13 +67,12 @@ export async function list(call: Call, request: pb.ListAllocationsRequest): Prom
     user: request.user,
     tenant: request.tenant,
     vcluster: request.vcluster,
-    node: request.node,
-    name: request.name,
+    ...filtersOf(request),
     before,
     expand: request.expand || request.groupId !== "",
-    group: request.groupId,
     size: pageSize(request.pageSize),
-    visible: (record) => reaches(call.principal, "AllocationService.List", ownerOf(record)),
+    visible: (record) =>
+      reaches(call.principal, "AllocationService.List", ownerOf(record)) && waitsFor(call, record, request.reasonCode),
   });
   return create(pb.ListAllocationsResponseSchema, {
     allocations: page.shown.map((record) => shown(call, record, false)),
@@ -102,9 +112,10 @@ export async function update(call: Call, request: pb.UpdateAllocationRequest): P
     ...(request.preemptionClass === undefined ? {} : { preemptionClass: request.preemptionClass }),
     ...(request.name === undefined ? {} : { name: request.name }),
     ...(Object.keys(request.tags).length === 0 ? {} : { tags: request.tags }),
+    ...telemetryChange(request),
   };
   if (Object.keys(change).length === 0)
-    throw invalid("body", "changes nothing", "Name walltime_seconds, preemption_class, name or tags.");
+    throw invalid("body", "changes nothing", "Name walltime_seconds, preemption_class, name, tags or telemetry_mode.");
   const { index } = await commit(call, {
     kind: "allocation.update",
     origin: originOf(call, pb.UpdateAllocationRequestSchema, request),
@@ -113,6 +124,17 @@ export async function update(call: Call, request: pb.UpdateAllocationRequest): P
   });
   const now = call.plane.view().allocation(record.id) ?? record;
   return create(pb.UpdateAllocationResponseSchema, { allocation: shown(call, now, true), logIndex: String(index) });
+}
+
+function telemetryChange(request: pb.UpdateAllocationRequest): Pick<UpdateAllocationCommand["change"], "telemetry"> {
+  const { telemetryMode: written, telemetrySeconds } = request;
+  if (written === undefined) {
+    if (telemetrySeconds === 0) return {};
+    throw invalid("telemetry_seconds", "is given without telemetry_mode");
+  }
+  const mode = telemetryMode(written);
+  if (mode === null) throw invalid("telemetry_mode", `must be one of ${TELEMETRY_MODES.join(", ")}`);
+  return { telemetry: { mode, lasts: telemetrySeconds === 0 ? null : seconds(telemetrySeconds) } };
 }
 
 /** What has left the live state is over for good, and `apply` no longer knows it. */

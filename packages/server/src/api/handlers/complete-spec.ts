@@ -8,18 +8,19 @@ import {
   type GroupShape,
   type TenantId,
   type VClusterId,
-  type View,
 } from "@lattice/core";
 import { fieldError, type pb, shapeFromProto, specFromProto } from "@lattice/wire";
 import type { Call } from "../call.ts";
+import { vclusterFor } from "./intent.ts";
 
 const DEFAULT_TENANT = "default" as TenantId;
 
 export function completeSpec(call: Call, written: pb.AllocationSpec): AllocationSpec {
   const view = call.plane.view();
+  const tenant = call.principal.tenant ?? DEFAULT_TENANT;
   const stated = specFromProto(written, {
-    tenant: call.principal.tenant ?? DEFAULT_TENANT,
-    vcluster: defaultVCluster(view),
+    tenant,
+    vcluster: written.vcluster === "" ? vclusterFor(view, written.intent, written.tenant || tenant) : "",
     defaultWalltimeMs: (vcluster) => view.vcluster(vcluster as VClusterId)?.defaultWalltime ?? null,
   });
   const spec = { ...stated, slurmEnv: stated.slurmEnv || call.config.compat.setSlurmEnv };
@@ -37,8 +38,6 @@ export function shapeOf(written: pb.AllocationSpec): GroupShape | null {
   return shape;
 }
 
-/** Empty when the cluster has none: the field is then missing. */
-function defaultVCluster(view: View): string {
-  for (const vcluster of view.vclusters()) if (vcluster.isDefault) return vcluster.id;
-  return "";
-}
+/** What the caller should hear of a vCluster that was chosen for it. */
+export const choiceOf = (written: pb.AllocationSpec, { vcluster, intent }: AllocationSpec): readonly string[] =>
+  written.vcluster === "" && intent !== "" ? [`vCluster "${vcluster}" was chosen for the intent "${intent}"`] : [];

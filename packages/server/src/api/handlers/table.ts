@@ -2,16 +2,23 @@
 // superfluous entry does not compile, and neither door can offer what the other lacks.
 
 import type { HandlerTable } from "../rpc.ts";
+import { getAccounting } from "./accounting.ts";
 import * as allocations from "./allocations.ts";
 import * as backups from "./backups.ts";
 import * as cluster from "./cluster.ts";
+import * as config from "./config.ts";
 import * as dags from "./dags.ts";
+import { getDiagnostics } from "./diagnostics.ts";
 import { explain } from "./explain.ts";
 import * as images from "./images.ts";
 import * as logs from "./logs.ts";
 import * as members from "./members.ts";
+import * as metrics from "./metrics.ts";
 import * as nodes from "./nodes.ts";
 import { plan } from "./plan.ts";
+import { getQueue } from "./queue.ts";
+import * as removal from "./removal.ts";
+import { getSchedulerStatus } from "./scheduler-status.ts";
 import * as services from "./services.ts";
 import * as sessions from "./sessions.ts";
 import * as signals from "./signals.ts";
@@ -35,6 +42,10 @@ export const handlers: HandlerTable = {
   "AllocationService.Explain": explain,
   "AllocationService.Plan": plan,
   "AllocationService.GetTimeline": getTimeline,
+  "AllocationService.QueryMetrics": metrics.queryMetrics,
+  "AllocationService.StreamMetrics": metrics.streamMetrics,
+  "AllocationService.GetDiagnostics": getDiagnostics,
+  "AllocationService.CompareMetrics": metrics.compareMetrics,
   "SessionService.Attach": terminals.attach,
   "SessionService.CreateSession": sessions.createSession,
   "SessionService.GetSession": sessions.getSession,
@@ -57,10 +68,17 @@ export const handlers: HandlerTable = {
   "AdminService.GetTenant": tenants.getTenant,
   "AdminService.ListTenants": tenants.listTenants,
   "AdminService.UpdateTenant": tenants.updateTenant,
+  "AdminService.DeleteTenant": removal.deleteTenant,
   "AdminService.CreateVCluster": vclusters.createVCluster,
   "AdminService.GetVCluster": vclusters.getVCluster,
   "AdminService.ListVClusters": vclusters.listVClusters,
   "AdminService.UpdateVCluster": vclusters.updateVCluster,
+  "AdminService.DeleteVCluster": removal.deleteVCluster,
+  "AdminService.GetQueue": getQueue,
+  "AdminService.GetSchedulerStatus": getSchedulerStatus,
+  "AdminService.GetAccounting": getAccounting,
+  "AdminService.GetConfig": config.getConfig,
+  "AdminService.SetConfig": config.setConfig,
   "AdminService.GetTenantUsage": usage.getTenantUsage,
   "AdminService.GetUserUsage": usage.getUserUsage,
   "AdminService.GetClusterStatus": cluster.getClusterStatus,

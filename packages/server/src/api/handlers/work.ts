@@ -51,12 +51,15 @@ export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation
   const logIndex = view.index;
   if (isGroup(work)) {
     const pendingReasons = work.phase.kind === "pending" ? describeUnmet(view, work) : [];
-    return groupToProto(work, { pending: view.pendingElements(work.id), pendingReasons, logIndex });
+    const reasonCodes = pendingReasons.map(() => "dependency");
+    return groupToProto(work, { pending: view.pendingElements(work.id), pendingReasons, reasonCodes, logIndex });
   }
   const waiting = work.phase.kind === "pending";
   const reasonsOf = lookAgain ? call.plane.pendingReasons : call.plane.knownReasons;
+  const reasons = waiting ? reasonsOf(work.id) : [];
   return allocationToProto(work, {
-    pendingReasons: waiting ? reasonsOf(work.id).map((reason) => reason.text) : [],
+    pendingReasons: reasons.map(({ text }) => text),
+    reasonCodes: reasons.map(({ code }) => code),
     estimatedStart: waiting ? call.plane.estimatedStart(work.id) : null,
     logIndex,
   });

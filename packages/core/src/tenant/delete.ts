@@ -1,0 +1,24 @@
+// A tenant that has no work and no vCluster is removed. What it has used stays in the ledger, and its finished
+// records in the history: they are accounted for under its name.
+
+import type { DeleteTenantCommand } from "../command.ts";
+import type { Outcome } from "../outcome.ts";
+import { unfinished } from "../state/unfinished.ts";
+import { accepted, quote, refuse, type Step } from "../step.ts";
+
+export function deleteTenant(step: Step, { tenant, origin }: DeleteTenantCommand): Outcome {
+  const { state } = step;
+  if (state.tenant(tenant) === undefined) return refuse("unknown_tenant", `there is no tenant ${quote(tenant)}`);
+  const owned = Array.from(state.vclusters()).find((vcluster) => vcluster.tenant === tenant);
+  if (owned !== undefined) return refuse("illegal_transition", `tenant "${tenant}" owns the vCluster "${owned.id}"`);
+  const count = unfinished(state, ({ spec }) => spec.tenant === tenant);
+  if (count > 0) {
+    return refuse("illegal_transition", `tenant "${tenant}" has ${count} allocations that have not ended`, { count });
+  }
+  const { nodes } = state.usage(tenant);
+  if (nodes > 0) return refuse("illegal_transition", `work of tenant "${tenant}" is still leaving ${nodes} nodes`);
+
+  state.tables.tenants.delete(tenant);
+  step.events.push({ kind: "tenant_changed", tenant, from: "", to: "deleted", user: origin.user });
+  return accepted(tenant);
+}

@@ -1,0 +1,95 @@
+// Tenants and vClusters that go, settings that change, and how closely work is measured.
+
+import {
+  type AllocationSpec,
+  beginRestore,
+  brokenInvariants,
+  type Command,
+  duration,
+  snapshotLines,
+  stateHash,
+  telemetryOf,
+} from "@lattice/core";
+import { describe, expect, it } from "vitest";
+import {
+  cancel,
+  createCluster,
+  deleteTenant,
+  deleteVCluster,
+  id,
+  origin,
+  plan,
+  register,
+  setConfig,
+  sha256,
+  submit,
+  tenant,
+  tenantId,
+  vcluster,
+  vclusterId,
+  verdict,
+} from "./support/cluster.ts";
+
+describe("removing", () => {
+  it("a tenant waits for its vClusters, its work and its nodes", () => {
+    const c = createCluster(register("n1"), tenant("art"), vcluster("studio", { tenant: tenantId("art") }));
+    c.apply(submit({ tenant: "art", vcluster: "studio" }));
+    expect(verdict(c.one(deleteTenant("art")))).toBe("illegal_transition");
+    expect(verdict(c.one(deleteVCluster("studio")))).toBe("illegal_transition");
+    c.apply(plan(c.state, 1, ["n1"], "studio"));
+    c.apply(cancel(id(1)));
+    expect(verdict(c.one(deleteVCluster("studio")))).toBe("illegal_transition");
+    c.report(1, "n1", "failed");
+    expect(verdict(c.one(deleteVCluster("studio")))).toBe("accepted");
+    expect(verdict(c.one(deleteTenant("art")))).toBe("accepted");
+    expect([c.state.tenant(tenantId("art")), c.state.vcluster(vclusterId("studio"))]).toEqual([undefined, undefined]);
+    expect(brokenInvariants(c.state)).toEqual([]);
+    expect(verdict(c.one(deleteTenant("art")))).toBe("unknown_tenant");
+    expect(verdict(c.one(deleteVCluster("studio")))).toBe("unknown_vcluster");
+  });
+  it("the default and the home of nodes stay", () => {
+    const c = createCluster(vcluster("home"));
+    c.apply(register("n1", { homeVCluster: vclusterId("home") }));
+    expect(verdict(c.one(deleteVCluster("batch")))).toBe("illegal_transition");
+    expect(verdict(c.one(deleteVCluster("home")))).toBe("illegal_transition");
+  });
+});
+
+describe("settings", () => {
+  it("are kept by hash and snapshot, and put back by null", () => {
+    const c = createCluster();
+    const before = stateHash(c.state, sha256);
+    expect(verdict(c.one(setConfig("a.b", "3")))).toBe("accepted");
+    expect(verdict(c.one(setConfig("a.b", "3")))).toBe("repeated");
+    expect(stateHash(c.state, sha256)).not.toBe(before);
+    const restore = beginRestore(sha256);
+    for (const line of snapshotLines(c.state, sha256)) restore.line(line);
+    expect([...restore.finish().settings()]).toMatchObject([{ key: "a.b", value: "3", setBy: "ada" }]);
+    expect(verdict(c.one(setConfig("a.b", null)))).toBe("accepted");
+    expect([...c.state.settings()]).toEqual([]);
+    for (const key of ["", "a", "A.b", "a..b", `a.${"b".repeat(200)}`]) {
+      expect(verdict(c.one(setConfig(key, "1")))).toBe("invalid_argument");
+    }
+  });
+});
+
+describe("telemetry", () => {
+  const update = (mode: "prod" | "debug", lasts: number | null): Command => ({
+    kind: "allocation.update",
+    origin: origin(),
+    id: id(1),
+    change: { telemetry: { mode, lasts: lasts === null ? null : duration(lasts) } },
+  });
+  it("goes back to prod by itself, or when it is told to", () => {
+    const c = createCluster(submit());
+    expect(verdict(c.one(update("debug", 60_000)))).toBe("accepted");
+    const specNow = (): Pick<AllocationSpec, "telemetry"> => c.state.allocation(id(1))?.spec ?? {};
+    const spec = specNow();
+    const until = spec.telemetry?.until ?? 0;
+    expect([telemetryOf(spec, c.state.at), telemetryOf(spec, until as never)]).toEqual(["debug", "prod"]);
+    expect(verdict(c.one(update("prod", null)))).toBe("accepted");
+    expect(specNow()).not.toHaveProperty("telemetry");
+    expect(verdict(c.one(update("debug", 0)))).toBe("invalid_argument");
+    expect(verdict(c.one(update("loud" as never, null)))).toBe("invalid_argument");
+  });
+});

@@ -1,0 +1,95 @@
+// Settings, asked for and changed while the servers run. A change is checked as the configuration file would be, goes
+// through the log, and holds on every server from that entry on.
+
+import { create } from "@bufbuild/protobuf";
+import { nearest, pb, timestampFromMs } from "@lattice/wire";
+import { tryValue } from "../../config/live.ts";
+import { type KnownSetting, SETTINGS, type SettingValue, settingNamed } from "../../config/settings.ts";
+import { authorize, NOBODYS } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import { MAX_SETTING_LENGTH } from "../limits/limits.ts";
+import { commit, originOf } from "./commit.ts";
+import { checkText, invalid } from "./refuse.ts";
+
+export async function getConfig(call: Call, request: pb.GetConfigRequest): Promise<pb.ConfigResponse> {
+  authorize(call.principal, "AdminService.GetConfig", NOBODYS);
+  const { key } = request;
+  const found = SETTINGS.filter((known) => key === "" || known.key === key || known.key.startsWith(`${key}.`));
+  if (found.length === 0) throw unknownSetting(key);
+  return answer(call, found, call.plane.view().index);
+}
+
+export async function setConfig(call: Call, request: pb.SetConfigRequest): Promise<pb.ConfigResponse> {
+  authorize(call.principal, "AdminService.SetConfig", NOBODYS);
+  const setting = settingNamed(request.key);
+  if (setting === undefined) throw unknownSetting(request.key);
+  if (setting.write === undefined) {
+    throw invalid("key", `${setting.key} cannot be changed while servers run`, "Change the file and restart.");
+  }
+  if (request.reset && request.value !== "") throw invalid("value", "does not go with reset");
+  const value = request.reset ? null : JSON.stringify(checkedValue(call, setting, request.value));
+  const { index } = await commit(call, {
+    kind: "config.set",
+    origin: originOf(call, pb.SetConfigRequestSchema, request),
+    key: setting.key,
+    value,
+  });
+  await keepAsLong(call);
+  return answer(call, [setting], index);
+}
+
+/** The rule by which finished records leave is in the state itself. Should this be lost, the next leader does it. */
+async function keepAsLong(call: Call): Promise<void> {
+  const { retention } = call.config;
+  const { maxFinished, maxFinishedAge } = call.plane.view().retention;
+  if (maxFinished === retention.maxFinished && maxFinishedAge === retention.maxFinishedAge) return;
+  await commit(call, { kind: "retention.set", ...retention });
+}
+
+function checkedValue(call: Call, { key }: KnownSetting, text: string): SettingValue {
+  checkText("value", text, MAX_SETTING_LENGTH);
+  const value = scalarOf(text);
+  const tried = tryValue(call.config, key, value);
+  if ("problem" in tried) throw invalid("value", `${key} ${tried.problem}`);
+  return value;
+}
+
+/** JSON where it is JSON; a bare word is itself. */
+function scalarOf(text: string): SettingValue {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "number" || typeof value === "boolean" || typeof value === "string" ? value : text;
+  } catch {
+    return text;
+  }
+}
+
+function answer(call: Call, settings: readonly KnownSetting[], logIndex: number): pb.ConfigResponse {
+  const changed = new Map(Array.from(call.plane.view().settings(), (setting) => [setting.key, setting]));
+  return create(pb.ConfigResponseSchema, {
+    settings: settings.map(({ key, read, write }) => {
+      const set = changed.get(key);
+      return {
+        key,
+        value: JSON.stringify(read(call.config)),
+        live: write !== undefined,
+        source: set === undefined ? "file" : "cluster",
+        ...(set === undefined ? {} : { setAt: timestampFromMs(set.setAt), setBy: set.setBy }),
+      };
+    }),
+    logIndex: String(logIndex),
+  });
+}
+
+function unknownSetting(key: string) {
+  const near = nearest(
+    key,
+    SETTINGS.map((known) => known.key),
+  );
+  const shown = JSON.stringify(key.slice(0, 80));
+  return invalid(
+    "key",
+    `there is no setting ${shown}`,
+    near === null ? "Run: lattice admin config get" : `Did you mean ${near}?`,
+  );
+}

@@ -1,0 +1,105 @@
+// What is known of the ground an allocation stands on: the topology groups its nodes are in and how congested they are
+// said to be, its mounts, its GPUs and their links, and whether its nodes answer. What would have to be measured and
+// is not, is listed as such.
+
+import { create } from "@bufbuild/protobuf";
+import type { Allocation, Node, NodeId } from "@lattice/core";
+import { pb, timestampFromMs } from "@lattice/wire";
+import type { SignalsRecord } from "../../insight/question.ts";
+import { authorize } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import { UNMEASURED } from "./metrics.ts";
+import { invalid } from "./refuse.ts";
+import { find, ownerOf } from "./work.ts";
+
+const SECTIONS = ["network", "storage", "gpus", "nodes"] as const;
+type Section = (typeof SECTIONS)[number];
+
+const UNMEASURED_OF: Readonly<Record<Section, readonly string[]>> = {
+  network: ["network.bandwidth", "network.errors"],
+  storage: ["storage.throughput", "storage.latency", "storage.mount_health"],
+  gpus: ["gpus.utilization", "gpus.ecc_errors"],
+  nodes: [],
+};
+
+export async function getDiagnostics(call: Call, request: pb.DiagnosticsRequest): Promise<pb.Diagnostics> {
+  const record = await find(call, request.id);
+  authorize(call.principal, "AllocationService.GetDiagnostics", ownerOf(record));
+  const asked = sectionsOf(request.section);
+  const signals = await call.plane.consult({ kind: "signals" });
+  const nodes = nodesOf(call, record);
+  const has = (section: Section): boolean => asked.includes(section);
+  return create(pb.DiagnosticsSchema, {
+    allocationId: record.id,
+    state: record.phase.kind,
+    ...(has("network") ? { network: networkOf(nodes, signals) } : {}),
+    ...(has("storage") ? { storage: storageOf(record, signals) } : {}),
+    ...(has("gpus") ? { gpus: gpusOf(nodes) } : {}),
+    nodes: has("nodes") ? nodes.map((node) => nodeOf(call, record, node)) : [],
+    unmeasured: asked
+      .flatMap((section) => UNMEASURED_OF[section])
+      .map((what) => create(pb.UnmeasuredSchema, { what, reason: UNMEASURED })),
+  });
+}
+
+function sectionsOf(text: string): readonly Section[] {
+  if (text === "") return SECTIONS;
+  const section = SECTIONS.find((one) => one === text.toLowerCase());
+  if (section === undefined) throw invalid("section", `must be one of ${SECTIONS.join(", ")}`);
+  return [section];
+}
+
+function nodesOf(call: Call, { phase }: Allocation): Node[] {
+  const ids: readonly NodeId[] = "nodes" in phase ? phase.nodes : [];
+  return ids.flatMap((id) => call.plane.view().node(id) ?? []);
+}
+
+function networkOf(nodes: readonly Node[], signals: SignalsRecord | null): pb.NetworkDiagnostics {
+  const counts = new Map<string, number>();
+  for (const { group } of nodes) counts.set(group, (counts.get(group) ?? 0) + 1);
+  return create(pb.NetworkDiagnosticsSchema, {
+    groupSpan: counts.size,
+    groups: [...counts]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([group, count]) => {
+        const congestion = signals?.values.congestion[group];
+        return { group, nodes: count, ...(congestion === undefined ? {} : { congestion }) };
+      }),
+  });
+}
+
+function storageOf({ spec }: Allocation, signals: SignalsRecord | null): pb.StorageDiagnostics {
+  const storage = signals?.values.storage;
+  return create(pb.StorageDiagnosticsSchema, {
+    mounts: (spec.mounts ?? []).map(({ source, target, access }) => ({ source, target, access })),
+    ...(storage === undefined ? {} : { bandwidthLimit: storage.limit, bandwidthUsed: storage.used }),
+  });
+}
+
+function gpusOf(nodes: readonly Node[]): pb.GpuDiagnostics {
+  const types = new Set(nodes.map(({ capabilities }) => capabilities.gpuType).filter((type) => type !== ""));
+  let count = 0;
+  let linked = 0;
+  for (const { capabilities } of nodes) {
+    count += capabilities.gpuCount;
+    const ends = (capabilities.gpuTopology?.links ?? [])
+      .filter(({ kind }) => kind !== "pcie")
+      .flatMap(({ a, b }) => [a, b]);
+    linked += new Set(ends).size;
+  }
+  return create(pb.GpuDiagnosticsSchema, { type: [...types].sort().join(","), count, linked });
+}
+
+function nodeOf(call: Call, { phase }: Allocation, node: Node): pb.NodeDiagnostics {
+  const { lastHeardAt, connected } = call.plane.liveness(node.id);
+  const at = "nodes" in phase ? phase.nodes.indexOf(node.id) : -1;
+  const progress = "progress" in phase ? phase.progress[at] : undefined;
+  return create(pb.NodeDiagnosticsSchema, {
+    node: node.id,
+    state: node.state.kind,
+    connected,
+    ...(lastHeardAt === null ? {} : { lastHeartbeat: timestampFromMs(lastHeardAt) }),
+    progress: progress?.state === "ordered" ? "pending" : (progress?.state ?? ""),
+    message: progress?.message ?? "",
+  });
+}

@@ -1,0 +1,45 @@
+// The vCluster of a submission that names none: chosen by what the work is said to be. A word that is the name of a
+// vCluster means that one; a known kind of work goes to a vCluster whose scheduler is made for it, the tenant's own
+// before one that is open to all. What nobody knows goes to the default.
+
+import type { SchedulerKind, VCluster, View } from "@lattice/core";
+
+const WORDS: Readonly<Record<SchedulerKind, readonly string[]>> = {
+  ml_training: ["train", "training", "pretrain", "pretraining", "finetune", "fine-tune", "fine-tuning", "ml"],
+  service_bin_pack: ["serve", "serving", "service", "inference", "endpoint", "api", "deploy"],
+  interactive_fifo: ["interactive", "session", "notebook", "debug", "shell", "explore"],
+  sensitive_reservation: ["sensitive", "medical", "clinical", "regulated"],
+  hpc_backfill: ["batch", "simulate", "simulation", "mpi", "hpc", "render", "preprocess", "evaluate", "eval"],
+  hpc_proportional: [],
+};
+
+/** Vice versa: a queue with this scheduler takes work of that kind as well. */
+const INSTEAD: Partial<Record<SchedulerKind, SchedulerKind>> = { hpc_backfill: "hpc_proportional" };
+
+/** Empty when the cluster has no default either. */
+export function vclusterFor(view: View, intent: string, tenant: string): string {
+  const open = [...view.vclusters()].filter((vcluster) => vcluster.tenant === null || vcluster.tenant === tenant);
+  const word = intent.trim().toLowerCase();
+  if (word !== "") {
+    const named = open.find(({ id }) => id.toLowerCase() === word);
+    if (named !== undefined) return named.id;
+    const kind = kindOf(word);
+    const fitting = kind === null ? undefined : best(open, kind);
+    if (fitting !== undefined) return fitting.id;
+  }
+  for (const vcluster of view.vclusters()) if (vcluster.isDefault) return vcluster.id;
+  return "";
+}
+
+function kindOf(word: string): SchedulerKind | null {
+  const kinds = Object.keys(WORDS) as SchedulerKind[];
+  return kinds.find((kind) => WORDS[kind].includes(word) || kind === word.replaceAll("-", "_")) ?? null;
+}
+
+function best(open: readonly VCluster[], kind: SchedulerKind): VCluster | undefined {
+  const rank = ({ scheduler, tenant, isDefault, id }: VCluster): string =>
+    `${scheduler === kind ? 0 : 1}${tenant === null ? 1 : 0}${isDefault ? 0 : 1}${id}`;
+  return open
+    .filter(({ scheduler }) => scheduler === kind || scheduler === INSTEAD[kind])
+    .sort((a, b) => (rank(a) < rank(b) ? -1 : 1))[0];
+}

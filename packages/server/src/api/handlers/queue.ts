@@ -1,0 +1,57 @@
+// What waits in a vCluster, in the order in which the scheduler looks at it. Who somebody else is stays hidden from
+// those who may not see that work; that it waits there is no secret.
+
+import { create } from "@bufbuild/protobuf";
+import { parseVClusterId } from "@lattice/core";
+import { pb, timestampFromMs } from "@lattice/wire";
+import type { Waiting } from "../../insight/question.ts";
+import { authorize, NOBODYS, reaches } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import { pageSize, readToken, tokenAfter } from "./page.ts";
+import { invalid, unknownVCluster } from "./refuse.ts";
+import { ownerOf } from "./work.ts";
+
+export async function getQueue(call: Call, request: pb.GetQueueRequest): Promise<pb.Queue> {
+  authorize(call.principal, "AdminService.GetQueue", NOBODYS);
+  const vcluster = parseVClusterId(request.id);
+  if (vcluster === null || call.plane.view().vcluster(vcluster) === undefined) throw unknownVCluster(request.id);
+  const token = readToken(request.pageToken) ?? "0";
+  if (!/^\d{1,9}$/.test(token)) throw invalid("page_token", "is not a token of this list");
+  const from = Number(token);
+  const limit = pageSize(request.pageSize);
+  const look = await call.plane.consult({ kind: "queue", vcluster, from, limit });
+  if (look === null) throw unknownVCluster(request.id);
+  return create(pb.QueueSchema, {
+    vcluster,
+    entries: look.waiting.flatMap((waiting, i) => entryOf(call, waiting, from + i + 1)),
+    nextPageToken: from + limit < look.total ? tokenAfter(String(from + limit)) : "",
+    total: look.total,
+    ...(look.asOf === null ? {} : { asOf: timestampFromMs(look.asOf) }),
+    logIndex: String(call.plane.view().index),
+  });
+}
+
+/** None: it has started since, as this server sees it. */
+function entryOf(call: Call, waiting: Waiting, position: number): pb.QueueEntry[] {
+  const record = call.plane.view().allocation(waiting.id);
+  if (record === undefined) return [];
+  const { spec } = record;
+  const known = reaches(call.principal, "AllocationService.Get", ownerOf(record));
+  const { walltime, preemptionClass } = spec.lifecycle;
+  return [
+    create(pb.QueueEntrySchema, {
+      position,
+      ...(known ? { allocationId: record.id, tenant: spec.tenant, user: record.user, name: spec.name } : {}),
+      minNodes: spec.resources.minNodes,
+      maxNodes: spec.resources.maxNodes,
+      walltimeSeconds: walltime === null ? 0 : Math.ceil(walltime / 1000),
+      preemptionClass,
+      submittedAt: timestampFromMs(record.submittedAt),
+      ...(waiting.expected === null ? {} : { estimatedStart: timestampFromMs(waiting.expected) }),
+      reserved: waiting.reserved,
+      ...(waiting.scoreMilli === null ? {} : { score: waiting.scoreMilli }),
+      reasons: known ? waiting.reasons.map(({ text }) => text) : [],
+      reasonCodes: waiting.reasons.map(({ code }) => code),
+    }),
+  ];
+}

@@ -1,0 +1,114 @@
+// The settings that people may ask for while the server runs, under the names they have in the file. Those that are
+// `live` can be changed for the whole cluster; the others need a restart. Secrets are not here, so that nobody can
+// ask for one.
+
+import type { Duration } from "@lattice/core";
+import type { Config } from "./config.ts";
+import { formatListen } from "./listen.ts";
+import type { ParsedFile } from "./schema.ts";
+
+export type SettingValue = string | number | boolean | null;
+
+export interface KnownSetting {
+  readonly key: string;
+  readonly read: (config: Config) => SettingValue;
+  /** Absent: not while the server runs. */
+  readonly write?: (config: Config, file: ParsedFile) => Config;
+}
+
+const span = (value: Duration): string => (value % 1000 === 0 ? `${value / 1000}s` : `${value}ms`);
+
+export const SETTINGS: readonly KnownSetting[] = [
+  { key: "server.id", read: ({ server }) => server.id },
+  { key: "server.data_dir", read: ({ server }) => server.dataDir },
+  { key: "server.production", read: ({ server }) => server.production },
+  { key: "quorum.engine", read: ({ quorum }) => quorum.engine },
+  { key: "quorum.node_id", read: ({ quorum }) => quorum.nodeId },
+  { key: "quorum.snapshot_every_entries", read: ({ quorum }) => quorum.snapshotEveryEntries },
+  { key: "api.grpc_listen", read: ({ api }) => formatListen(api.grpcListen) },
+  { key: "api.rest_listen", read: ({ api }) => formatListen(api.restListen) },
+  { key: "api.allow_unauthenticated", read: ({ api }) => api.allowUnauthenticated },
+  {
+    key: "api.auto_create_tenants",
+    read: ({ api }) => api.autoCreateTenants,
+    write: (config, { api }) => ({
+      ...config,
+      api: { ...config.api, autoCreateTenants: api.auto_create_tenants ?? config.api.autoCreateTenants },
+    }),
+  },
+  {
+    key: "scheduling.min_cycle_ms",
+    read: ({ scheduling }) => scheduling.minCycleMs,
+    write: (config, file) => withScheduling(config, { minCycleMs: file.scheduling.min_cycle_ms }),
+  },
+  {
+    key: "scheduling.backfill_depth",
+    read: ({ scheduling }) => scheduling.backfillDepth,
+    write: (config, file) => withScheduling(config, { backfillDepth: file.scheduling.backfill_depth }),
+  },
+  { key: "scheduling.budget_period_days", read: ({ scheduling }) => scheduling.budgetPeriodDays },
+  {
+    key: "scheduling.max_dag_size",
+    read: ({ scheduling }) => scheduling.maxDagSize,
+    write: (config, file) => withScheduling(config, { maxDagSize: file.scheduling.max_dag_size }),
+  },
+  { key: "node_agent.heartbeat_interval", read: ({ nodeAgent }) => span(nodeAgent.heartbeatInterval) },
+  {
+    key: "node_agent.heartbeat_timeout",
+    read: ({ nodeAgent }) => span(nodeAgent.heartbeatTimeout),
+    write: (config, file) => withAgent(config, { heartbeatTimeout: file.node_agent.heartbeat_timeout }),
+  },
+  {
+    key: "node_agent.grace_period",
+    read: ({ nodeAgent }) => span(nodeAgent.gracePeriod),
+    write: (config, file) => withAgent(config, { gracePeriod: file.node_agent.grace_period }),
+  },
+  {
+    key: "retention.max_finished",
+    read: ({ retention }) => retention.maxFinished,
+    write: (config, file) => withRetention(config, { maxFinished: file.retention.max_finished }),
+  },
+  {
+    key: "retention.max_finished_age",
+    read: ({ retention }) => span(retention.maxFinishedAge),
+    write: (config, file) => withRetention(config, { maxFinishedAge: file.retention.max_finished_age }),
+  },
+  {
+    key: "sessions.idle_timeout",
+    read: ({ sessions }) => span(sessions.idleTimeout),
+    write: (config, file) => ({ ...config, sessions: { ...config.sessions, idleTimeout: file.sessions.idle_timeout } }),
+  },
+  {
+    key: "rate_limits.attach_max_concurrent",
+    read: ({ rateLimits }) => rateLimits.attachMaxConcurrent,
+    write: (config, file) => ({
+      ...config,
+      rateLimits: { ...config.rateLimits, attachMaxConcurrent: file.rate_limits.attach_max_concurrent },
+    }),
+  },
+  {
+    key: "compat.set_slurm_env",
+    read: ({ compat }) => compat.setSlurmEnv,
+    write: (config, file) => ({ ...config, compat: { ...config.compat, setSlurmEnv: file.compat.set_slurm_env } }),
+  },
+  {
+    key: "log.level",
+    read: ({ log }) => log.level,
+    write: (config, file) => ({ ...config, log: { ...config.log, level: file.log.level } }),
+  },
+];
+
+export const settingNamed = (key: string): KnownSetting | undefined => SETTINGS.find((known) => known.key === key);
+
+const withScheduling = (config: Config, change: Partial<Config["scheduling"]>): Config => ({
+  ...config,
+  scheduling: { ...config.scheduling, ...change },
+});
+const withAgent = (config: Config, change: Partial<Config["nodeAgent"]>): Config => ({
+  ...config,
+  nodeAgent: { ...config.nodeAgent, ...change },
+});
+const withRetention = (config: Config, change: Partial<Config["retention"]>): Config => ({
+  ...config,
+  retention: { ...config.retention, ...change },
+});
