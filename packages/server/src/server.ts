@@ -123,6 +123,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     minCycleGap: duration(config.scheduling.minCycleMs),
     heartbeatTimeout: config.nodeAgent.heartbeatTimeout,
     gracePeriod: config.nodeAgent.gracePeriod,
+    webhooks: config.notifications.webhooks,
     insight,
     readers: roster.others,
   });

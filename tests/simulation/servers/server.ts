@@ -122,6 +122,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       minCycleGap: duration(100),
       heartbeatTimeout: duration(SETTINGS.timeoutMs),
       gracePeriod: duration(SETTINGS.graceMs),
+      webhooks: [],
       insight: { took: () => undefined, measured: () => ({}), forget: () => undefined },
       readers: () => [],
     });

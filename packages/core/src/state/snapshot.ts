@@ -26,6 +26,9 @@ export const TABLE_NAMES = [
   "groups",
   "marks",
   "dags",
+  "notices",
+  "hooks",
+  "deliveries",
 ] as const;
 
 export interface SnapshotHeader {

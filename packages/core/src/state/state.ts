@@ -16,6 +16,8 @@ import { duration, instant, logIndex } from "../ids.ts";
 import { present } from "../invariant.ts";
 import { type Bucket, type BucketKey, bucketKey } from "../ledger/bucket.ts";
 import type { Node } from "../node/node.ts";
+import type { Delivery, Hook } from "../notice/hook.ts";
+import type { Notice } from "../notice/notice.ts";
 import type { Outcome } from "../outcome.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
@@ -63,6 +65,11 @@ export interface Tables {
   readonly marks: Table<MarkKey, MarkChunk>;
   /** In order of id. */
   readonly dags: Table<DagId, Dag>;
+  /** In order of time. */
+  readonly notices: Table<string, Notice>;
+  readonly hooks: Table<string, Hook>;
+  /** In order of time. */
+  readonly deliveries: Table<string, Delivery>;
 }
 
 export interface Counters {
@@ -181,6 +188,10 @@ export function createState(): State {
     mutexHolder: (tenant, name) => indexes.flows.lock(lockKey(tenant, name))?.holder ?? null,
     dag: (id) => tables.dags.get(id),
     dags: () => tables.dags.values(),
+    notice: (key) => tables.notices.get(key),
+    notices: () => tables.notices.values(),
+    hooks: () => tables.hooks.values(),
+    deliveries: () => tables.deliveries.values(),
 
     putAllocation(record) {
       const before = tables.allocations.get(record.id);
@@ -262,6 +273,9 @@ const createTables = (changes: ChangeLog): Tables => ({
   groups: createTable("group"),
   marks: createTable("marks"),
   dags: createTable("dag"),
+  notices: createTable("notice"),
+  hooks: createTable("hook"),
+  deliveries: createTable("delivery"),
 });
 
 /** A user name holds no space, so the key is unambiguous. */

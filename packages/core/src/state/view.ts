@@ -8,6 +8,8 @@ import type { ElementState } from "../group/marks.ts";
 import type { AllocationId, DagId, Duration, Instant, LogIndex, NodeId, TenantId, VClusterId } from "../ids.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Node } from "../node/node.ts";
+import type { Delivery, Hook } from "../notice/hook.ts";
+import type { Notice } from "../notice/notice.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
 import type { Changes } from "./changes.ts";
@@ -84,6 +86,12 @@ export interface View {
   dag(id: DagId): Dag | undefined;
   /** In order of id. */
   dags(): Iterable<Dag>;
+  notice(key: string): Notice | undefined;
+  /** In order of time. */
+  notices(): Iterable<Notice>;
+  hooks(): Iterable<Hook>;
+  /** What webhooks are still to be told, in order of time. */
+  deliveries(): Iterable<Delivery>;
   /** For those who keep what they made of nodes, allocations and tenants. */
   readonly changes: Changes;
 }

@@ -70,4 +70,10 @@ export function useBothDoors(services: readonly string[]): Doors {
 
 /** Tried in both-doors.test.ts; every other service is in both-doors-work.test.ts. */
 export const PLAIN_SERVICES: readonly string[] = ["AllocationService", "NodeService", "AdminService"];
-export const WORK_SERVICES: readonly string[] = ["DagService", "SessionService", "ImageService", "TaskService"];
+export const WORK_SERVICES: readonly string[] = [
+  "DagService",
+  "SessionService",
+  "ImageService",
+  "TaskService",
+  "EventService",
+];

@@ -6,11 +6,13 @@ import * as allocations from "./allocations.ts";
 import * as backups from "./backups.ts";
 import * as cluster from "./cluster.ts";
 import * as dags from "./dags.ts";
+import * as events from "./events.ts";
 import { explain } from "./explain.ts";
 import * as images from "./images.ts";
 import * as logs from "./logs.ts";
 import * as members from "./members.ts";
 import * as nodes from "./nodes.ts";
+import { listNotices } from "./notices.ts";
 import { plan } from "./plan.ts";
 import * as services from "./services.ts";
 import * as sessions from "./sessions.ts";
@@ -51,6 +53,7 @@ export const handlers: HandlerTable = {
   "NodeService.UndrainNode": nodes.undrainNode,
   "NodeService.DisableNode": nodes.disableNode,
   "NodeService.EnableNode": nodes.enableNode,
+  "NodeService.ReportHealth": nodes.reportHealth,
   "TaskService.LaunchTasks": tasks.launchTasks,
   "TaskService.SendTaskInput": tasks.sendTaskInput,
   "AdminService.CreateTenant": tenants.createTenant,
@@ -80,4 +83,7 @@ export const handlers: HandlerTable = {
   "ImageService.EvictImage": images.evictImage,
   "AdminService.ListServices": services.listServices,
   "AdminService.LookupService": services.lookupService,
+  "EventService.ListEvents": events.listEvents,
+  "EventService.StreamEvents": events.streamEvents,
+  "EventService.ListNotices": listNotices,
 };
