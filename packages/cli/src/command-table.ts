@@ -17,6 +17,7 @@ export const commandTable: CommandTable = {
   launch: { summary: "Start tasks in a running allocation", load: () => import("./commands/launch.ts") },
   nodes: { summary: "Show nodes", load: () => import("./commands/nodes.ts") },
   node: { summary: "Drain, undrain, disable or enable nodes", load: () => import("./commands/node.ts") },
+  notices: { summary: "Show what you should know of", load: () => import("./commands/notices.ts") },
   usage: { summary: "Show what you or a tenant have used, and budgets", load: () => import("./commands/usage.ts") },
   login: { summary: "Log in to a cluster", load: () => import("./commands/login.ts") },
   logout: { summary: "Forget the token for a cluster", load: () => import("./commands/logout.ts") },

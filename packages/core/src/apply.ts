@@ -23,6 +23,9 @@ import { disableNode, enableNode } from "./node/disable.ts";
 import { drainNode, undrainNode } from "./node/drain.ts";
 import { judgeNode } from "./node/health.ts";
 import { registerNode } from "./node/register.ts";
+import { delivered } from "./notice/deliver.ts";
+import { clearNotice, raiseNotice } from "./notice/raise.ts";
+import { setHooks } from "./notice/set-hooks.ts";
 import type { Applied, Outcome } from "./outcome.ts";
 import { commitPlan } from "./plan/commit.ts";
 import { preemptFor } from "./preemption/preempt.ts";
@@ -151,5 +154,13 @@ function carryOut(step: Step, command: Command): Outcome {
       return commitRestore(step, command);
     case "cluster.restore_history":
       return restoreHistory(step, command);
+    case "notice.raise":
+      return raiseNotice(step, command);
+    case "notice.clear":
+      return clearNotice(step, command);
+    case "hooks.set":
+      return setHooks(step, command);
+    case "hooks.delivered":
+      return delivered(step, command);
   }
 }

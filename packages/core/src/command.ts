@@ -20,6 +20,8 @@ import type {
   VClusterId,
 } from "./ids.ts";
 import type { Capabilities } from "./node/node.ts";
+import type { Hook } from "./notice/hook.ts";
+import type { Notice } from "./notice/notice.ts";
 import type { Quota } from "./tenant/tenant.ts";
 import type { Lending, Preemptible } from "./vcluster/lending.ts";
 import type { SchedulerKind, Weights } from "./vcluster/vcluster.ts";
@@ -162,11 +164,12 @@ export interface RegisterNodeCommand {
   readonly agentVersion: string;
   readonly bootId: string;
 }
-/** Judged by the leader from heartbeats, which are not in the log. */
+/** Judged by the leader from heartbeats, which are not in the log, or told by what watches from outside. */
 export interface NodeHealthCommand {
   readonly kind: "node.health";
   readonly node: NodeId;
-  readonly verdict: "heard" | "late" | "silent" | "hardware";
+  /** The last two: told from outside; a warning is an event, and repaired hardware comes back. */
+  readonly verdict: "heard" | "late" | "silent" | "hardware" | "warning" | "repaired";
   readonly reason: string;
 }
 export interface DrainNodeCommand {
@@ -317,6 +320,26 @@ export interface RestoreHistoryCommand {
   readonly last: boolean;
 }
 
+/** Somebody must be told. Twice is once, until it is cleared. */
+export interface RaiseNoticeCommand {
+  readonly kind: "notice.raise";
+  readonly notice: Omit<Notice, "at" | "clearedAt">;
+}
+export interface ClearNoticeCommand {
+  readonly kind: "notice.clear";
+  readonly key: string;
+}
+/** Who wants to be told of ends and notices; from configuration. */
+export interface SetHooksCommand {
+  readonly kind: "hooks.set";
+  readonly hooks: readonly Hook[];
+}
+/** These were taken by their receivers, or given up. */
+export interface DeliveredCommand {
+  readonly kind: "hooks.delivered";
+  readonly keys: readonly string[];
+}
+
 export type Command =
   | SubmitCommand
   | CancelCommand
@@ -349,7 +372,11 @@ export type Command =
   | BeginRestoreCommand
   | RestoreTextCommand
   | CommitRestoreCommand
-  | RestoreHistoryCommand;
+  | RestoreHistoryCommand
+  | RaiseNoticeCommand
+  | ClearNoticeCommand
+  | SetHooksCommand
+  | DeliveredCommand;
 
 export type CommandKind = Command["kind"];
 

@@ -17,9 +17,13 @@ export { compareAllocationIds } from "./allocation/order.ts";
 export {
   MAX_PAST_ATTEMPTS,
   MAX_PAST_NODES,
+  MAX_PAST_NOTES,
   MAX_PAST_REFUSALS,
+  type NoteType,
   type Past,
   type PastAttempt,
+  type PastFailure,
+  type PastNote,
   type PastRefusal,
 } from "./allocation/past.ts";
 export * from "./allocation/phase.ts";
@@ -48,6 +52,9 @@ export { canMoveNode } from "./node/move.ts";
 export * from "./node/node.ts";
 export { describeShortfall, fits, type Offer, type Shortfall, shortfalls } from "./node/shortfalls.ts";
 export * from "./node/topology.ts";
+export { MAX_DELIVERIES } from "./notice/deliver.ts";
+export type { Delivery, EndOfWork, EndState, Hook } from "./notice/hook.ts";
+export * from "./notice/notice.ts";
 export * from "./outcome.ts";
 export * from "./preemption/shield.ts";
 export { type ServiceEndpoint, serviceEndpoints } from "./service/services.ts";

@@ -74,7 +74,9 @@ export type EventKind =
   | "config_changed"
   | "placement_refused"
   | "cluster_restored"
-  | "dag_changed";
+  | "dag_changed"
+  | "notice_changed"
+  | "delivery_dropped";
 
 /** Something a watcher may want to know. The cursor (index, n) is added by whoever numbers them. */
 export interface Event {

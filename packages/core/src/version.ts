@@ -47,6 +47,10 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
   "cluster.restore_text": 2,
   "cluster.restore_commit": 2,
   "cluster.restore_history": 2,
+  "notice.raise": 2,
+  "notice.clear": 2,
+  "hooks.set": 2,
+  "hooks.delivered": 2,
 };
 
 /** The least version of a server that applies this command as this program does. */
@@ -56,6 +60,8 @@ export function versionNeeded(command: Command): number {
   if (command.kind === "vcluster.update" && hasSharing(command.change)) return 2;
   // Servers of version 1 would not try such an attempt again elsewhere.
   if (command.kind === "attempt.report") return command.reason === "prologue_failed" ? 2 : version;
+  if (command.kind === "node.health")
+    return command.verdict === "warning" || command.verdict === "repaired" ? 2 : version;
   if (command.kind === "allocation.cancel" && command.elements !== undefined) return 2;
   if (command.kind === "allocation.update" && command.change.telemetry !== undefined) return 2;
   if (command.kind !== "allocation.submit") return version;

@@ -162,6 +162,10 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     element: () => null,
     mutexHolder: () => null,
     dag: () => undefined,
+    notice: () => undefined,
+    notices: () => [],
+    hooks: () => [],
+    deliveries: () => [],
     dags: () => [],
     settings: () => [],
   };

@@ -14,6 +14,7 @@ import {
 import { type AllocationCalls, allocationCalls } from "./calls/allocations.ts";
 import { type BackupCalls, backupCalls } from "./calls/backups.ts";
 import { type DagCalls, dagCalls } from "./calls/dags.ts";
+import { type EventCalls, eventCalls } from "./calls/events.ts";
 import { type ImageCalls, imageCalls } from "./calls/images.ts";
 import { type MemberCalls, memberCalls } from "./calls/members.ts";
 import { type NodeCalls, nodeCalls } from "./calls/nodes.ts";
@@ -60,6 +61,7 @@ export interface LatticeClient extends AllocationCalls {
   /** Opens a terminal in a running allocation. */
   attach(id: string, options?: AttachOptions): Promise<Terminal>;
   readonly images: ImageCalls;
+  readonly events: EventCalls;
   readonly tasks: TaskCalls;
   clusterStatus(options?: CallOptions): Promise<ClusterStatus>;
   health(options?: CallOptions): Promise<Health>;
@@ -92,6 +94,7 @@ export function createClient(options: ClientOptions): LatticeClient {
     sessions: sessionCalls(caller),
     attach: (id, attachOptions) => attachTo(caller, id, attachOptions),
     images: imageCalls(caller),
+    events: eventCalls(caller),
     tasks: taskCalls(caller),
     clusterStatus: (callOptions) => clusterStatus(caller, callOptions),
     health: (callOptions) => caller.json({ method: "GET", path: "/healthz", repeatable: true }, callOptions),

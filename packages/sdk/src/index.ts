@@ -6,6 +6,7 @@ export type { SignalCalls, TenantCalls, VClusterCalls } from "./calls/admin.ts";
 export type { AllocationCalls, ChangeOptions } from "./calls/allocations.ts";
 export type { BackupCalls } from "./calls/backups.ts";
 export type { DagCalls } from "./calls/dags.ts";
+export type { EventCalls } from "./calls/events.ts";
 export type { ImageCalls } from "./calls/images.ts";
 export type { MemberCalls } from "./calls/members.ts";
 export type { NodeCalls, NodeChangeOptions } from "./calls/nodes.ts";
@@ -16,6 +17,7 @@ export { type ClientOptions, createClient, type Health, type LatticeClient, norm
 export type * from "./cluster-types.ts";
 export type * from "./dag-types.ts";
 export { LatticeError } from "./error.ts";
+export type * from "./event-types.ts";
 export type * from "./explain-types.ts";
 export type * from "./group-types.ts";
 export type * from "./image-types.ts";

@@ -140,6 +140,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     get gracePeriod() {
       return live.config.nodeAgent.gracePeriod;
     },
+    webhooks: config.notifications.webhooks,
     insight,
     readers: roster.others,
   });

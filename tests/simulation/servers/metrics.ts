@@ -28,6 +28,8 @@ export const noMetrics: Metrics = {
   output: ignore,
   backup: ignore,
   launchEnded: ignore,
+  webhook: ignore,
+  notices: ignore,
   onScrape: ignore,
   render: async () => "",
   contentType: "text/plain",

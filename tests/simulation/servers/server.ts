@@ -129,6 +129,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
         measured: () => ({}),
         forget: () => undefined,
       },
+      webhooks: [],
       readers: () => [],
     });
     mine.leader = leader;

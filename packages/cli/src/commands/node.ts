@@ -1,9 +1,9 @@
 // `lattice node`: what an administrator does to nodes. Disabling ends what runs there, so it asks
 // first.
 
-import type { LatticeClient, NodeResponse } from "@lattice/sdk";
+import type { HealthReport, LatticeClient, NodeResponse } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { confirm } from "../output/confirm.ts";
 import { NODE_STATES, parseStates } from "../parse/states.ts";
@@ -26,6 +26,27 @@ export function define(command: Command): void {
   defineAction(command.command("enable").description("Bring back a disabled node"), (client, id, { requestId }) =>
     client.nodes.enable(id, { requestId }),
   );
+  defineHealth(command);
+}
+
+const STATUSES = ["ok", "warning", "critical"] as const;
+
+/** For pollers of management controllers, and for whoever stands in front of the machine. */
+function defineHealth(command: Command): void {
+  const report = command.command("report-health").description("Tell what was found out about a node from outside");
+  report
+    .argument("<id>", "node")
+    .addOption(
+      new Option("--status <status>", "critical takes it down at once").choices(STATUSES).makeOptionMandatory(),
+    )
+    .option("--component <name>", "what it is about: psu, memory, gpu3")
+    .option("--message <text>", "what was found")
+    .action(async (id: string, flags: HealthReport) => {
+      const { client, print, settings } = await createContext(report);
+      const { node } = await client.nodes.reportHealth(id, flags);
+      if (print.structured) return print.document(node);
+      if (!settings.quiet) print.line(`${node.id}: ${stateText(node)}`);
+    });
 }
 
 /** Also offered as `lattice admin drain|undrain`. */

@@ -7,6 +7,7 @@ import type { Step } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
 import { letGo } from "./let-go.ts";
 import { moveAllocation } from "./move.ts";
+import type { PastFailure } from "./past.ts";
 import type { FailureReason, PendingCause, PlacedPhase } from "./phase.ts";
 import type { Lifecycle } from "./spec.ts";
 
@@ -24,7 +25,8 @@ export type FailureVerdict = "requeue" | "limit" | "fail";
 
 export function attemptFailed(step: Step, record: Allocation, phase: PlacedPhase, failure: Failure): void {
   const verdict = judgeFailure(record.spec.lifecycle, record.requeues, failure.reason);
-  if (verdict === "requeue") requeue(step, record, phase, { cause: causeOf(failure.reason), gone: failure.gone });
+  if (verdict === "requeue")
+    requeue(step, record, phase, { cause: causeOf(failure.reason), gone: failure.gone, failure });
   else fail(step, record, phase, verdict === "limit" ? overLimit(record, failure) : failure);
 }
 
@@ -35,7 +37,7 @@ export function judgeFailure(lifecycle: Lifecycle, requeues: number, reason: Fai
 }
 
 export function requeue(step: Step, record: Allocation, phase: PlacedPhase, how: Requeue): void {
-  const { cause, gone, message, grace } = how;
+  const { cause, gone, message, grace, failure } = how;
   const preempted = cause === "preempted";
   letGo(step, record, phase, {
     gone,
@@ -45,14 +47,23 @@ export function requeue(step: Step, record: Allocation, phase: PlacedPhase, how:
   const pending = { kind: "pending", since: step.at, cause, ...(message === undefined ? {} : { message }) } as const;
   // Being in somebody's way is no fault of its own.
   const counted = preempted ? { preemptions: (record.preemptions ?? 0) + 1 } : { requeues: record.requeues + 1 };
-  moveAllocation(step, record, pending, { ...counted, pendingSinceIndex: step.index });
+  moveAllocation(step, record, pending, { ...counted, pendingSinceIndex: step.index }, pastOf(failure));
 }
+
+const pastOf = (failure: Failure | undefined): PastFailure | undefined =>
+  failure === undefined
+    ? undefined
+    : { reason: failure.reason, exitCode: failure.exitCode, message: failure.message.slice(0, MAX_KEPT_MESSAGE) };
+
+/** Of a failure that was survived. */
+const MAX_KEPT_MESSAGE = 256;
 
 interface Requeue {
   readonly cause: PendingCause;
   readonly gone: NodeId | null;
   readonly message?: string;
   readonly grace?: Duration;
+  readonly failure?: Failure;
 }
 
 export function fail(step: Step, record: Allocation, phase: PlacedPhase, failure: Failure): void {

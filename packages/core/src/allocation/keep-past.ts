@@ -3,7 +3,15 @@
 import type { Instant, LogIndex } from "../ids.ts";
 import type { Refusal } from "../outcome.ts";
 import type { Allocation } from "./allocation.ts";
-import { MAX_PAST_ATTEMPTS, MAX_PAST_NODES, MAX_PAST_REFUSALS, type PastAttempt } from "./past.ts";
+import {
+  MAX_PAST_ATTEMPTS,
+  MAX_PAST_NODES,
+  MAX_PAST_NOTES,
+  MAX_PAST_REFUSALS,
+  type PastAttempt,
+  type PastFailure,
+  type PastNote,
+} from "./past.ts";
 import { type AllocationPhase, isFinal, isPlaced } from "./phase.ts";
 
 /** Servers before know no such field, and would differ in their state hash. */
@@ -19,6 +27,7 @@ export function pastAfterMove(
   record: Allocation,
   phase: AllocationPhase,
   { at, version }: Stamp,
+  failure?: PastFailure,
 ): Pick<Allocation, "past"> {
   const from = record.phase;
   if (version < PAST_VERSION || !isPlaced(from) || isPlaced(phase) || isFinal(phase)) return {};
@@ -33,9 +42,10 @@ export function pastAfterMove(
     cause: phase.kind === "pending" ? phase.cause : "",
     scoreMilli: record.scores.total ?? 0,
     backfilled: record.backfilled,
+    ...(failure === undefined ? {} : { failure }),
   };
-  const { attempts = [], refusals = [] } = record.past ?? {};
-  return { past: { attempts: newest([...attempts, ended], MAX_PAST_ATTEMPTS), refusals } };
+  const { attempts = [], refusals = [], ...rest } = record.past ?? {};
+  return { past: { ...rest, attempts: newest([...attempts, ended], MAX_PAST_ATTEMPTS), refusals } };
 }
 
 /**
@@ -48,12 +58,24 @@ export function withRefusal(
   { at, version }: Stamp,
 ): Allocation {
   if (version < PAST_VERSION) return record;
-  const { attempts = [], refusals = [] } = record.past ?? {};
+  const { attempts = [], refusals = [], ...rest } = record.past ?? {};
   if (refusals.some((known) => known.basis === basis)) return record;
   return {
     ...record,
-    past: { attempts, refusals: newest([...refusals, { at, basis, code, detail }], MAX_PAST_REFUSALS) },
+    past: { ...rest, attempts, refusals: newest([...refusals, { at, basis, code, detail }], MAX_PAST_REFUSALS) },
   };
+}
+
+/** The record with something that happened to it. */
+export function withNote(
+  record: Allocation,
+  note: Omit<PastNote, "at" | "attempt">,
+  { at, version }: Stamp,
+): Allocation {
+  if (version < PAST_VERSION) return record;
+  const { attempts = [], refusals = [], notes = [] } = record.past ?? {};
+  const kept = newest([...notes, { at, attempt: record.attempt, ...note }], MAX_PAST_NOTES);
+  return { ...record, past: { attempts, refusals, notes: kept } };
 }
 
 const newest = <T>(items: readonly T[], most: number): readonly T[] => items.slice(-most);

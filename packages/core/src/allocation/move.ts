@@ -8,6 +8,7 @@ import type { Event } from "../outcome.ts";
 import type { Step } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
 import { pastAfterMove } from "./keep-past.ts";
+import type { PastFailure } from "./past.ts";
 import { type AllocationPhase, canMove, isFinal, isPlaced } from "./phase.ts";
 
 type Change = Partial<
@@ -19,16 +20,24 @@ export function moveAllocation(
   record: Allocation,
   phase: AllocationPhase,
   change: Change = {},
+  failure?: PastFailure,
 ): Allocation {
   const from = record.phase.kind;
   invariant(canMove(from, phase.kind), `allocation ${record.id} cannot move from ${from} to ${phase.kind}`);
-  const moved: Allocation = { ...record, ...change, ...pastAfterMove(record, phase, step), phase };
+  const kept = withPlacement(record.phase, phase, step);
+  const moved: Allocation = { ...record, ...change, ...pastAfterMove(record, phase, step, failure), phase: kept };
   if (!isPlaced(phase) && step.version >= LEDGER_VERSION) chargeAttempt(step.state, record, step.at);
   step.state.putAllocation(moved);
   step.events.push(changed(moved, from));
   if (isFinal(phase)) step.ended.push({ id: moved.id, end: phase.kind, record: moved });
   if (moved.element !== undefined) step.stirred.add(moved.element.group);
   return moved;
+}
+
+/** When it was placed stays known beyond the end; servers before do not keep it. */
+function withPlacement(from: AllocationPhase, to: AllocationPhase, { version }: Step): AllocationPhase {
+  if (!isFinal(to) || !isPlaced(from) || version < LEDGER_VERSION) return to;
+  return { ...to, placedAt: from.placedAt };
 }
 
 /** `from` is empty for a new allocation. */

@@ -4,11 +4,14 @@
 // allocation that runs once carries nothing.
 
 import type { Attempt, Instant, LogIndex, NodeId } from "../ids.ts";
+import type { FailureReason } from "./phase.ts";
 
 /** More requeues than nearly every policy allows. */
 export const MAX_PAST_ATTEMPTS = 32;
 /** Of each: a plan that collides again and again says the same. */
 export const MAX_PAST_REFUSALS = 8;
+/** A service that scales for weeks: its newest days. */
+export const MAX_PAST_NOTES = 64;
 /** Named per attempt; the others are counted. */
 export const MAX_PAST_NODES = 16;
 
@@ -26,7 +29,29 @@ export interface PastAttempt {
   readonly cause: string;
   readonly scoreMilli: number;
   readonly backfilled: boolean;
+  /** What went wrong; absent: nothing, or it is not known. */
+  readonly failure?: PastFailure;
 }
+
+export interface PastFailure {
+  readonly reason: FailureReason;
+  readonly exitCode: number | null;
+  readonly message: string;
+}
+
+/** Something that happened to it beside the moves of its phase. */
+export interface PastNote {
+  readonly at: Instant;
+  readonly type: NoteType;
+  /** For programs: "scaled_up", "updated", "node_lost". */
+  readonly kind: string;
+  readonly attempt: Attempt;
+  /** One sentence. */
+  readonly text: string;
+  readonly nodes?: readonly NodeId[];
+}
+
+export type NoteType = "state" | "decision" | "failure" | "scaling" | "preemption";
 
 export interface PastRefusal {
   readonly at: Instant;
@@ -40,4 +65,6 @@ export interface PastRefusal {
 export interface Past {
   readonly attempts: readonly PastAttempt[];
   readonly refusals: readonly PastRefusal[];
+  /** Absent: none. */
+  readonly notes?: readonly PastNote[];
 }

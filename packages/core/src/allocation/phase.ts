@@ -88,6 +88,8 @@ export interface SuspendedPhase {
 /** What stays true of the last attempt once the allocation is final. */
 export interface EndedFacts {
   readonly nodes: readonly NodeId[];
+  /** Absent: it never was, or it is not known any more. */
+  readonly placedAt?: Instant;
   readonly startedAt: Instant | null;
   readonly endedAt: Instant;
   readonly exitCode: number | null;

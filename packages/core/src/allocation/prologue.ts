@@ -5,6 +5,8 @@
 
 import type { NodeId } from "../ids.ts";
 import { fits } from "../node/shortfalls.ts";
+import { MAX_NOTICE_LENGTH, noticeKey } from "../notice/notice.ts";
+import { notify } from "../notice/raise.ts";
 import type { Step } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
 import { fail } from "./failure.ts";
@@ -28,11 +30,27 @@ export function prologueFailed(
   if (over !== null) {
     const told = `node ${node}: ${message}${over === "" ? "" : ` (${over})`}`;
     fail(step, record, phase, { reason: "prologue_failed", exitCode: null, message: told, gone: null });
+    notify(step, {
+      key: noticeKey("prologue_failed", record.id),
+      kind: "prologue_failed",
+      text: `allocation ${record.id} has failed because no node could be made ready for it; ${told}`.slice(
+        0,
+        MAX_NOTICE_LENGTH,
+      ),
+      tenant: record.spec.tenant,
+      user: record.user,
+      allocation: record.id,
+    });
     return;
   }
   letGo(step, record, phase, { gone: null, reason: "prologue_failed" });
   const pending = { kind: "pending", since: step.at, cause: "prologue_failed" } as const;
-  moveAllocation(step, record, pending, { setAside, pendingSinceIndex: step.index });
+  const failure = {
+    reason: "prologue_failed",
+    exitCode: null,
+    message: `node ${node}: ${message}`.slice(0, 256),
+  } as const;
+  moveAllocation(step, record, pending, { setAside, pendingSinceIndex: step.index }, failure);
 }
 
 /** Null: it is tried again. */

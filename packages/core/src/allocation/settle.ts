@@ -5,6 +5,7 @@
 import { memberEnded } from "../dag/ended.ts";
 import { elementEnded } from "../group/element.ts";
 import { advanceGroup } from "../group/fill.ts";
+import { queueEnd } from "../notice/deliver.ts";
 import type { Step } from "../step.ts";
 import { judgeDependents } from "./dependents.ts";
 import type { Ended } from "./ended.ts";
@@ -21,6 +22,7 @@ export function settle(step: Step): void {
 
 function settleOne(step: Step, ended: Ended): void {
   const { id, record } = ended;
+  queueEnd(step, ended);
   elementEnded(step, ended);
   if (record !== null && "attempt" in record) giveNamesOn(step, record);
   judgeDependents(step, id, ended.end);

@@ -71,8 +71,11 @@ function replace(state: State, fresh: State, index: LogIndex): void {
   for (const id of [...tables.tenants.keys()]) tables.tenants.delete(id);
   for (const request of [...tables.requests.values()]) state.removeRequest(request);
   for (const bucket of [...tables.ledger.values()]) state.dropBucket(bucket);
+  for (const key of [...tables.notices.keys()]) tables.notices.delete(key);
+  for (const key of [...tables.deliveries.keys()]) tables.deliveries.delete(key);
   for (const name of TABLE_NAMES) {
-    if (name === "staging") continue;
+    // Webhooks come from the configuration of the servers that run now.
+    if (name === "staging" || name === "hooks" || name === "deliveries") continue;
     let line = 0;
     for (const record of fresh.tables[name].values()) {
       line += 1;

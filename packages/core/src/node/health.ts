@@ -6,7 +6,7 @@ import type { Outcome } from "../outcome.ts";
 import { accepted, quote, refuse, type Step, unchanged } from "../step.ts";
 import { releaseAll, takeDown } from "./down.ts";
 import { bringBack } from "./heal.ts";
-import { moveNode } from "./move.ts";
+import { moveNode, nodeChanged } from "./move.ts";
 import type { Node } from "./node.ts";
 
 export function judgeNode(step: Step, command: NodeHealthCommand): Outcome {
@@ -21,6 +21,10 @@ export function judgeNode(step: Step, command: NodeHealthCommand): Outcome {
       return silent(step, node, command.reason);
     case "hardware":
       return broken(step, node, command.reason);
+    case "warning":
+      return warned(step, node, command.reason);
+    case "repaired":
+      return repaired(step, node);
   }
 }
 
@@ -61,5 +65,18 @@ function silent(step: Step, node: Node, reason: string): Outcome {
 function broken(step: Step, node: Node, reason: string): Outcome {
   if (node.state.kind === "down" && node.state.cause === "hardware") return unchanged(node.id);
   takeDown(step, node, { cause: "hardware", reason });
+  return accepted(node.id);
+}
+
+/** Nothing changes but that everybody who watches knows. */
+function warned(step: Step, node: Node, reason: string): Outcome {
+  step.events.push({ ...nodeChanged(node, node.state.kind, "hardware_warning"), message: reason });
+  return accepted(node.id);
+}
+
+function repaired(step: Step, node: Node): Outcome {
+  const { state } = node;
+  if (state.kind !== "down" || state.cause !== "hardware") return unchanged(node.id);
+  bringBack(step, node, state);
   return accepted(node.id);
 }

@@ -29,6 +29,9 @@ export function stateHash(state: State, hash: HashText): string {
       ...(tables.marks.size === 0 ? {} : { marks: tables.marks.digest(hash) }),
       ...(tables.dags.size === 0 ? {} : { dags: tables.dags.digest(hash) }),
       ...(tables.settings.size === 0 ? {} : { settings: tables.settings.digest(hash) }),
+      ...(tables.notices.size === 0 ? {} : { notices: tables.notices.digest(hash) }),
+      ...(tables.hooks.size === 0 ? {} : { hooks: tables.hooks.digest(hash) }),
+      ...(tables.deliveries.size === 0 ? {} : { deliveries: tables.deliveries.digest(hash) }),
     }),
   );
 }

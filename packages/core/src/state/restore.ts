@@ -11,6 +11,8 @@ import type { MarkChunk } from "../group/marks.ts";
 import { type AllocationId, instant, logIndex } from "../ids.ts";
 import type { Bucket } from "../ledger/bucket.ts";
 import type { Node } from "../node/node.ts";
+import type { Delivery, Hook } from "../notice/hook.ts";
+import type { Notice } from "../notice/notice.ts";
 import type { Setting } from "../settings/setting.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
@@ -149,6 +151,9 @@ const LOADERS: Readonly<Record<string, (state: State, record: unknown) => void>>
   marks: (state, record) => state.putMarks(record as MarkChunk),
   dags: (state, record) => state.putDag(record as Dag),
   settings: (state, record) => state.tables.settings.set((record as Setting).key, record as Setting),
+  notices: (state, record) => state.tables.notices.set((record as Notice).key, record as Notice),
+  hooks: (state, record) => state.tables.hooks.set((record as Hook).name, record as Hook),
+  deliveries: (state, record) => state.tables.deliveries.set((record as Delivery).key, record as Delivery),
 };
 
 function restoreNode(state: State, node: Node): void {

@@ -27,6 +27,9 @@ export const TABLE_NAMES = [
   "marks",
   "dags",
   "settings",
+  "notices",
+  "hooks",
+  "deliveries",
 ] as const;
 
 export interface SnapshotHeader {

@@ -16,6 +16,8 @@ import { duration, instant, logIndex } from "../ids.ts";
 import { present } from "../invariant.ts";
 import { type Bucket, type BucketKey, bucketKey } from "../ledger/bucket.ts";
 import type { Node } from "../node/node.ts";
+import type { Delivery, Hook } from "../notice/hook.ts";
+import type { Notice } from "../notice/notice.ts";
 import type { Outcome } from "../outcome.ts";
 import type { Setting } from "../settings/setting.ts";
 import type { Tenant } from "../tenant/tenant.ts";
@@ -66,6 +68,11 @@ export interface Tables {
   readonly dags: Table<DagId, Dag>;
   /** Changed while the cluster runs. */
   readonly settings: Table<string, Setting>;
+  /** In order of time. */
+  readonly notices: Table<string, Notice>;
+  readonly hooks: Table<string, Hook>;
+  /** In order of time. */
+  readonly deliveries: Table<string, Delivery>;
 }
 
 export interface Counters {
@@ -185,6 +192,10 @@ export function createState(): State {
     dag: (id) => tables.dags.get(id),
     dags: () => tables.dags.values(),
     settings: () => tables.settings.values(),
+    notice: (key) => tables.notices.get(key),
+    notices: () => tables.notices.values(),
+    hooks: () => tables.hooks.values(),
+    deliveries: () => tables.deliveries.values(),
 
     putAllocation(record) {
       const before = tables.allocations.get(record.id);
@@ -267,6 +278,9 @@ const createTables = (changes: ChangeLog): Tables => ({
   marks: createTable("marks"),
   dags: createTable("dag"),
   settings: createTable("setting"),
+  notices: createTable("notice"),
+  hooks: createTable("hook"),
+  deliveries: createTable("delivery"),
 });
 
 /** A user name holds no space, so the key is unambiguous. */

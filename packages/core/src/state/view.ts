@@ -8,6 +8,8 @@ import type { ElementState } from "../group/marks.ts";
 import type { AllocationId, DagId, Duration, Instant, LogIndex, NodeId, TenantId, VClusterId } from "../ids.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Node } from "../node/node.ts";
+import type { Delivery, Hook } from "../notice/hook.ts";
+import type { Notice } from "../notice/notice.ts";
 import type { Setting } from "../settings/setting.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
@@ -87,6 +89,12 @@ export interface View {
   dags(): Iterable<Dag>;
   /** Set at run time; what is not here is as each server's file says. */
   settings(): Iterable<Setting>;
+  notice(key: string): Notice | undefined;
+  /** In order of time. */
+  notices(): Iterable<Notice>;
+  hooks(): Iterable<Hook>;
+  /** What webhooks are still to be told, in order of time. */
+  deliveries(): Iterable<Delivery>;
   /** For those who keep what they made of nodes, allocations and tenants. */
   readonly changes: Changes;
 }

@@ -10,6 +10,7 @@ import {
   duration,
   isPlaced,
   logIndex,
+  noticeKey,
   type Placement,
   type ReportCommand,
   type State,
@@ -90,6 +91,9 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [2, makeTenantUpdate],
   [2, makeUpdate],
   [1, (roll) => ({ kind: "retention.set", maxFinished: roll(8), maxFinishedAge: duration(roll(2) * 100_000) })],
+  [1, makeHooks],
+  [2, makeDelivered],
+  [2, makeNotice],
   [1, (roll) => vcluster(pick(roll, ["batch", "third", "Not Good"]) ?? "third")],
   [1, (roll) => deleteVCluster(pick(roll, ["batch", "third", "phys", "nowhere"]) ?? "third")],
   [1, (roll) => deleteTenant(pick(roll, ["new", "art", "physics", "nobody"]) ?? "new")],
@@ -254,6 +258,26 @@ const makeTelemetry = (roll: Dice) => ({
   mode: pick(roll, ["prod", "debug", "audit"] as const) ?? "prod",
   lasts: roll(2) === 0 ? null : duration(1000 * roll(40)),
 });
+function makeHooks(roll: Dice): Command {
+  const all = [
+    { name: "all", tenant: null, states: ["completed", "failed", "cancelled"], notices: true },
+    { name: "art", tenant: tenantId("art"), states: ["failed"], notices: false },
+  ] as const;
+  return { kind: "hooks.set", hooks: all.slice(0, roll(3)) };
+}
+
+function makeDelivered(roll: Dice, state: State): Command {
+  const keys = Array.from(state.deliveries(), ({ key }) => key);
+  return { kind: "hooks.delivered", keys: [...keys.slice(0, roll(4)), "none/1/failed"] };
+}
+
+function makeNotice(roll: Dice): Command {
+  const name = pick(roll, ["physics", "art"]) ?? "art";
+  const key = noticeKey("budget_exhausted", name);
+  if (roll(3) === 0) return { kind: "notice.clear", key };
+  const notice = { key, kind: "budget_exhausted", text: "spent", tenant: tenantId(name), user: null } as const;
+  return { kind: "notice.raise", notice };
+}
 
 function makeUpdate(roll: Dice, state: State): Command {
   const change =

@@ -1,6 +1,7 @@
 // The calls of NodeService.
 
 import type { Caller, CallOptions } from "../call.ts";
+import type { HealthReport } from "../event-types.ts";
 import { eachItem } from "../pages.ts";
 import { queryString } from "../query.ts";
 import type { Node, NodeFilter, NodePage, NodeResponse, Paging } from "../types.ts";
@@ -18,6 +19,8 @@ export interface NodeCalls {
   undrain(id: string, options?: ChangeOptions): Promise<NodeResponse>;
   disable(id: string, options?: NodeChangeOptions): Promise<NodeResponse>;
   enable(id: string, options?: ChangeOptions): Promise<NodeResponse>;
+  /** What something that watches the node from outside has found. */
+  reportHealth(id: string, report: HealthReport, options?: CallOptions): Promise<NodeResponse>;
 }
 
 const LIST_PAGE_SIZE = 500;
@@ -51,5 +54,10 @@ export function nodeCalls(caller: Caller): NodeCalls {
     undrain: act("undrain"),
     disable: act("disable"),
     enable: act("enable"),
+    reportHealth: (id, report, options) =>
+      caller.json(
+        { method: "POST", path: `/api/v1/nodes/${encodeURIComponent(id)}/health`, body: report, repeatable: true },
+        options,
+      ),
   };
 }

@@ -6,6 +6,7 @@ import type { AuthConfig } from "./auth.ts";
 import type { BackupConfig } from "./backup.ts";
 import type { ListenAddress } from "./listen.ts";
 import type { LogsConfig } from "./logs.ts";
+import type { NotificationsConfig } from "./notifications.ts";
 
 export interface Config {
   readonly server: {
@@ -69,6 +70,7 @@ export interface Config {
     readonly attachMaxConcurrent: number;
   };
   readonly backup: BackupConfig;
+  readonly notifications: NotificationsConfig;
   readonly compat: {
     readonly setSlurmEnv: boolean;
   };

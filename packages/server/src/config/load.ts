@@ -13,6 +13,7 @@ import { completeAuth } from "./auth.ts";
 import { completeBackup } from "./backup.ts";
 import type { Config } from "./config.ts";
 import { completeLogs } from "./logs.ts";
+import { completeNotifications } from "./notifications.ts";
 import { completeQuorum } from "./quorum.ts";
 import { fileSchema, type ParsedFile } from "./schema.ts";
 
@@ -116,6 +117,7 @@ function complete(file: ParsedFile): Config {
     sessions: { idleTimeout: file.sessions.idle_timeout },
     rateLimits: { attachMaxConcurrent: file.rate_limits.attach_max_concurrent },
     backup: completeBackup(file.backup, dataDir, process.env),
+    notifications: completeNotifications(file.notifications, process.env),
     compat: { setSlurmEnv: file.compat.set_slurm_env },
     log: { level: file.log.level },
   };

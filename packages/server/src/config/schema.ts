@@ -8,6 +8,7 @@ import { backupProblems, backupSection } from "./backup.ts";
 import { LOG_LEVELS } from "./config.ts";
 import { count, listen, listenIfStated, section, span } from "./fields.ts";
 import { logsProblems, logsSection } from "./logs.ts";
+import { notificationsProblems, notificationsSection } from "./notifications.ts";
 import { quorumProblems, quorumSection } from "./quorum.ts";
 
 const DAY_S = 86_400;
@@ -57,6 +58,7 @@ export const fileSchema = section({
     attach_max_concurrent: count(1, 10_000).default(5),
   }),
   backup: backupSection,
+  notifications: notificationsSection,
   compat: section({ set_slurm_env: z.boolean().default(false) }),
   log: section({
     level: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
@@ -67,6 +69,8 @@ export const fileSchema = section({
   for (const { path, message } of authProblems(file.api, process.env)) refuse(["api", ...path], message);
   for (const { path, message } of backupProblems(file.backup, process.env)) refuse(["backup", ...path], message);
   for (const { path, message } of logsProblems(file.logs, process.env)) refuse(["logs", ...path], message);
+  for (const { path, message } of notificationsProblems(file.notifications, process.env))
+    refuse(["notifications", ...path], message);
   if (file.node_agent.heartbeat_timeout <= file.node_agent.heartbeat_interval)
     refuse(["node_agent", "heartbeat_timeout"], "must be longer than node_agent.heartbeat_interval");
   if (file.server.production && file.api.auto_create_tenants === true)

@@ -1,19 +1,23 @@
 // Carries out what the deciding files return: proposes their commands, sends their orders. Every
 // act may be repeated after a crash; `apply` and the agents take repetitions in their stride.
 
-import { type Duration, duration, type Instant } from "@lattice/core";
+import { type Duration, duration, type Instant, LEDGER_VERSION } from "@lattice/core";
 import type { Logger } from "pino";
 import type { AgentHub } from "../agents/hub.ts";
 import { orderOf } from "../agents/orders.ts";
 import { type Clock, steadyNow } from "../clock.ts";
+import type { WebhookConfig } from "../config/notifications.ts";
 import type { Sequencer } from "../leader/sequencer.ts";
 import type { EntryReader } from "../leader/versions.ts";
+import type { Metrics } from "../observe/index.ts";
 import type { Replica } from "../replica/replica.ts";
+import { decideBudgets } from "./budgets/decide.ts";
 import { decideHealth } from "./health/decide.ts";
 import { decideLedger } from "./ledger/decide.ts";
 import { decideOverdue } from "./orders/decide.ts";
 import { type Beat, keepBeat } from "./periodic.ts";
 import { decideExpired, type FirstSeen } from "./walltime/decide.ts";
+import { createWebhookSender } from "./webhooks/act.ts";
 
 /** How far past its walltime, grace included, an attempt may be before the server ends it. */
 const WALLTIME_MARGIN = duration(60_000);
@@ -34,10 +38,14 @@ export interface ControllerContext {
   readonly gracePeriod: Duration;
   /** The other servers that are there, and the newest entries that each can apply. */
   readonly readers: () => readonly EntryReader[];
+  readonly budgetDays: number;
+  readonly webhooks: readonly WebhookConfig[];
+  readonly metrics: Pick<Metrics, "webhook">;
 }
 
 export async function runControllers(context: ControllerContext, signal: AbortSignal): Promise<void> {
   const { replica, sequencer, hub, clock, logger } = context;
+  const view = () => replica.view;
 
   const health: Beat = {
     name: "health",
@@ -90,5 +98,20 @@ export async function runControllers(context: ControllerContext, signal: AbortSi
       if (command !== null) await sequencer.propose(command);
     },
   };
-  await Promise.all([health, walltime, orders, ledger].map((beat) => keepBeat(beat, clock, logger, signal)));
+  const budgets: Beat = {
+    name: "budgets",
+    every: duration(30_000),
+    turn: async () => {
+      const inputs = { now: clock.now(), periodDays: context.budgetDays };
+      const commands = view().version < LEDGER_VERSION ? [] : decideBudgets(view(), inputs);
+      await Promise.all(commands.map((command) => sequencer.propose(command)));
+    },
+  };
+  const webhooks: Beat = {
+    name: "webhooks",
+    every: duration(500),
+    turn: createWebhookSender({ ...context, hooks: context.webhooks, count: context.metrics.webhook }, signal),
+  };
+  const beats = [health, walltime, orders, ledger, budgets, ...(context.webhooks.length === 0 ? [] : [webhooks])];
+  await Promise.all(beats.map((beat) => keepBeat(beat, clock, logger, signal)));
 }

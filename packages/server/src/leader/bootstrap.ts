@@ -3,7 +3,9 @@
 
 import {
   type Command,
+  canonical,
   duration,
+  type Hook,
   LEDGER_VERSION,
   type Origin,
   type Retention,
@@ -58,6 +60,8 @@ const FIRST_VCLUSTERS: readonly FirstVCluster[] = [
 export interface BootstrapOptions {
   readonly retention: Retention;
   readonly backfillDepth: number;
+  /** From configuration: who wants to be told of ends. */
+  readonly hooks: readonly Hook[];
   /** The other servers that are there, and the newest entries that each can apply. */
   readonly readers: () => readonly EntryReader[];
 }
@@ -69,6 +73,10 @@ export async function bootstrap(view: View, sequencer: Sequencer, options: Boots
 export function missing(view: View, options: BootstrapOptions): Command[] {
   const commands: Command[] = [];
   if (!same(view.retention, options.retention)) commands.push({ kind: "retention.set", ...options.retention });
+  const hooks = options.hooks.map(({ name, tenant, states, notices }) => ({ name, tenant, states, notices }));
+  // Servers of the version before know no webhooks.
+  const known = view.version >= LEDGER_VERSION || knowLedger(options.readers());
+  if (known && canonical([...view.hooks()]) !== canonical(hooks)) commands.push({ kind: "hooks.set", hooks });
   // Only an empty cluster gets its first tenant and vClusters: what an administrator removed stays removed.
   if ([...view.vclusters()].length > 0) return commands;
   if (view.version < LEDGER_VERSION && knowLedger(options.readers())) commands.push({ kind: "ledger.begin" });

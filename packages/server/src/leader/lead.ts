@@ -7,6 +7,7 @@ import type { Logger } from "pino";
 import type { AgentHub } from "../agents/hub.ts";
 import { forgetOrder, runOrder, stopOrder } from "../agents/orders.ts";
 import { type Clock, sleep, steadyNow } from "../clock.ts";
+import type { WebhookConfig } from "../config/notifications.ts";
 import { runControllers } from "../controllers/act.ts";
 import { runSchedule } from "../controllers/schedule/loop.ts";
 import type { Insight } from "../insight/index.ts";
@@ -36,6 +37,7 @@ export interface LeadOptions {
   readonly heartbeatTimeout: Duration;
   readonly gracePeriod: Duration;
   readonly insight: Pick<Insight, "took" | "planned" | "preempted" | "measured" | "forget">;
+  readonly webhooks: readonly WebhookConfig[];
   /** The other servers that are there, and the newest entries that each can apply. */
   readonly readers: () => readonly EntryReader[];
 }
@@ -118,7 +120,7 @@ export function startLeading(options: LeadOptions): Leader {
       if (applied.events.some(({ kind }) => kind === "cluster_restored")) judgingSince = steadyNow(clock);
     });
     try {
-      await bootstrap(replica.view, active, options);
+      await bootstrap(replica.view, active, { ...options, hooks: options.webhooks });
       judgingSince = steadyNow(clock);
       logger.info({ term: leadership.term, index: replica.head().index }, "leading");
       sequencer = active;
@@ -168,6 +170,9 @@ export function startLeading(options: LeadOptions): Leader {
               return options.gracePeriod;
             },
             readers: options.readers,
+            budgetDays: options.budgetDays,
+            webhooks: options.webhooks,
+            metrics: options.metrics,
           },
           over,
         ),

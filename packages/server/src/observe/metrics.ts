@@ -33,6 +33,10 @@ export interface Metrics extends SchedulingMetrics {
   backup(result: "written" | "failed", written: { readonly bytes: number; readonly atMs: number } | null): void;
   /** A launch of tasks is over. */
   launchEnded(result: "completed" | "failed", tasks: number): void;
+  /** Something was sent to a webhook, or was not. */
+  webhook(hook: string, result: "delivered" | "failed" | "given_up"): void;
+  /** Notices that last, by kind; and deliveries that wait. */
+  notices(byKind: Readonly<Record<string, number>>, waiting: number): void;
   /** Called before every scrape. */
   onScrape(collect: () => void): void;
   render(): Promise<string>;
@@ -84,6 +88,12 @@ export function createMetrics(): Metrics {
     launchEnded(result, tasks) {
       m.launches.inc({ result });
       m.launchedTasks.inc(tasks);
+    },
+    webhook: (hook, result) => m.webhooks.inc({ hook, result }),
+    notices(byKind, waiting) {
+      m.notices.reset();
+      for (const [kind, count] of Object.entries(byKind)) m.notices.set({ kind }, count);
+      m.deliveries.set(waiting);
     },
     onScrape: (collect) => void collectors.push(collect),
     render() {
@@ -146,6 +156,12 @@ function defineMetrics(registry: Registry) {
     terminals: gauge("lattice_terminals_open", "Terminals that pass through this server to nodes.", []),
     launches: counter("lattice_task_launches_total", "Launches of tasks, by how they ended.", ["result"]),
     launchedTasks: counter("lattice_tasks_launched_total", "Tasks of all launches that have ended.", []),
+    webhooks: counter("lattice_webhook_deliveries_total", "What was sent to webhooks, by what became of it.", [
+      "hook",
+      "result",
+    ]),
+    deliveries: gauge("lattice_webhook_deliveries_waiting", "What webhooks are still to be told.", []),
+    notices: gauge("lattice_notices_active", "Notices that are raised and not cleared.", ["kind"]),
     agents: gauge("lattice_agents_connected", "Agents with an open stream.", []),
   };
 }

@@ -24,6 +24,11 @@ export function mirrorState(metrics: Metrics, { replica, hub, terminals, history
     metrics.heldBack(heldBack(replica.view));
     metrics.dags(tally(replica.view.dags(), dagState));
     metrics.nodes(tally(replica.view.nodes(), (node) => node.state.kind));
+    const lasting = [...replica.view.notices()].filter((notice) => notice.clearedAt === undefined);
+    metrics.notices(
+      tally(lasting, (notice) => notice.kind),
+      [...replica.view.deliveries()].length,
+    );
     metrics.leading(leads());
     metrics.agentsConnected(hub.count);
     metrics.output(hub.output());

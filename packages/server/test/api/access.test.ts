@@ -35,6 +35,9 @@ const SEES = [
   "DagService.GetDag",
   "DagService.GetDagGraph",
   "DagService.ListDags",
+  "EventService.ListEvents",
+  "EventService.StreamEvents",
+  "EventService.ListNotices",
 ];
 const CHANGES = [
   "AllocationService.Submit",
@@ -56,9 +59,14 @@ const METRICS = [
 const LOGS = ["AllocationService.GetLogs", "AllocationService.StreamLogs"];
 const TASKS = ["TaskService.LaunchTasks", "TaskService.SendTaskInput"];
 const DRAINS = ["NodeService.DrainNode", "NodeService.UndrainNode"];
-const DISABLES = ["NodeService.DisableNode", "NodeService.EnableNode", "ImageService.EvictImage"];
 const TENANTS = ["AdminService.CreateTenant", "AdminService.UpdateTenant", "AdminService.DeleteTenant"];
 const VCLUSTERS = ["AdminService.CreateVCluster", "AdminService.UpdateVCluster", "AdminService.DeleteVCluster"];
+const DISABLES = [
+  "NodeService.DisableNode",
+  "NodeService.EnableNode",
+  "NodeService.ReportHealth",
+  "ImageService.EvictImage",
+];
 const CLUSTER = [
   "AdminService.AddMember",
   "AdminService.RemoveMember",

@@ -90,3 +90,19 @@ describe("tasks", () => {
     expect(await both("TaskService.SendTaskInput", message)).toMatchObject({ problem: { code: "unknown_allocation" } });
   });
 });
+
+describe("events and notices", () => {
+  test("what has happened is listed, and filtered by type", async () => {
+    const allocation = create(pb.AllocationSpecSchema, { entrypoint: "true" });
+    await good("AllocationService.Submit", create(pb.SubmitRequestSchema, { allocation }));
+    const listed = await good("EventService.ListEvents", create(pb.ListEventsRequestSchema, { id: "1" }));
+    expect(listed).toMatchObject({ id: "1", events: [{ type: "state", kind: "submitted" }] });
+    const none = create(pb.ListEventsRequestSchema, { id: "1", types: ["scaling"] });
+    expect((await good("EventService.ListEvents", none)).events ?? []).toEqual([]);
+    const odd = create(pb.ListEventsRequestSchema, { id: "1", types: ["gossip"] });
+    expect(await both("EventService.ListEvents", odd)).toMatchObject({ problem: { code: "invalid_argument" } });
+    const wrong = create(pb.ListEventsRequestSchema, { id: "1", cursor: "yesterday" });
+    expect(await both("EventService.ListEvents", wrong)).toMatchObject({ problem: { code: "invalid_argument" } });
+    expect((await good("EventService.ListNotices", create(pb.ListNoticesRequestSchema))).notices ?? []).toEqual([]);
+  });
+});

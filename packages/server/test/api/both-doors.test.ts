@@ -138,6 +138,12 @@ describe("nodes", () => {
     expect(await good("NodeService.EnableNode", create(pb.NodeActionRequestSchema, id))).toMatchObject({
       node: { state: "ready" },
     });
+    const health = (status: string) =>
+      both("NodeService.ReportHealth", create(pb.ReportHealthRequestSchema, { ...id, status, component: "psu" }));
+    expect(await health("critical")).toMatchObject({ json: { node: { state: "down", cause: "hardware" } } });
+    expect(await health("warning")).toMatchObject({ json: { node: { state: "down" } } });
+    expect(await health("ok")).toMatchObject({ json: { node: { state: "ready" } } });
+    expect(await health("poorly")).toMatchObject({ problem: { code: "invalid_argument" } });
     const ready = await good(
       "NodeService.ListNodes",
       create(pb.ListNodesRequestSchema, { state: [pb.NodeState.DOWN], group: "g0", vcluster: "hpc-batch" }),

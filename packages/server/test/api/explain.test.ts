@@ -222,9 +222,11 @@ describe("a timeline", () => {
       ["placement_refused", 0, []],
       ["placed", 1, ["n1"]],
       ["started", 1, ["n1"]],
+      ["attempt_failed", 1, ["n1"]],
       ["requeued", 1, ["n1"]],
+      ["placed", 2, ["n2"]],
       ["started", 2, ["n2"]],
-      ["completed", 2, []],
+      ["completed", 2, ["n2"]],
     ]);
   });
 });

@@ -180,3 +180,18 @@ test("a caller who leaves ends the source", async () => {
   stream.close();
   await expect.poll(() => open_).toBe(0);
 });
+
+test("the events of one allocation are streamed until it has ended, and taken up after a cursor", async () => {
+  await submit();
+  const stream = await open("/api/v1/allocations/1/events/stream", SSE);
+  running.plane.addNode("n1");
+  running.plane.start("1", ["n1"]);
+  running.plane.finish("1", 3);
+  const text = await stream.until((t) => t.includes("event: failed"));
+  const kinds = [...text.matchAll(/^event: (.+)$/gm)].map((match) => match[1]);
+  expect(kinds).toEqual(["submitted", "placed", "started", "failed"]);
+  const placed = idsOf(text)[1] ?? "";
+  const again = await open("/api/v1/allocations/1/events/stream", { ...SSE, "last-event-id": placed });
+  const rest = await again.until(() => false);
+  expect([...rest.matchAll(/^event: (.+)$/gm)].map((match) => match[1])).toEqual(["started", "failed"]);
+});

@@ -7,6 +7,7 @@ import type { HttpRule } from "../../gen/google/api/http_pb.ts";
 import { AdminService } from "../../gen/lattice/v1/admin_pb.ts";
 import { AllocationService } from "../../gen/lattice/v1/allocations_pb.ts";
 import { DagService } from "../../gen/lattice/v1/dags_pb.ts";
+import { EventService } from "../../gen/lattice/v1/events_pb.ts";
 import { ImageService } from "../../gen/lattice/v1/images_pb.ts";
 import { NodeService } from "../../gen/lattice/v1/nodes_pb.ts";
 import { TaskService } from "../../gen/lattice/v1/tasks_pb.ts";
@@ -41,6 +42,7 @@ export const REST_SERVICES: readonly DescService[] = [
   TaskService,
   AdminService,
   ImageService,
+  EventService,
 ];
 
 export function routes(): Route[] {

@@ -71,6 +71,7 @@ export const RULES = {
   "NodeService.UndrainNode": changeNodes,
   "NodeService.DisableNode": disableNodes,
   "NodeService.EnableNode": disableNodes,
+  "NodeService.ReportHealth": disableNodes,
   "TaskService.LaunchTasks": changeWork,
   "TaskService.SendTaskInput": changeWork,
   "AdminService.CreateTenant": administer,
@@ -109,4 +110,8 @@ export const RULES = {
   "ImageService.EvictImage": disableNodes,
   "AdminService.ListServices": seeTenant,
   "AdminService.LookupService": seeTenant,
+  "EventService.ListEvents": seeWork,
+  "EventService.StreamEvents": seeWork,
+  // Of a tenant its administrators see all, its users what concerns them; the handler asks for that.
+  "EventService.ListNotices": seeWork,
 } as const satisfies Record<RpcName, Row>;

@@ -1,7 +1,14 @@
 // Looking at nodes, and taking them out of service and back.
 
 import { create } from "@bufbuild/protobuf";
-import { type Command, type Node, type NodeId, type NodeStateKind, parseNodeId } from "@lattice/core";
+import {
+  type Command,
+  type Node,
+  type NodeHealthCommand,
+  type NodeId,
+  type NodeStateKind,
+  parseNodeId,
+} from "@lattice/core";
 import { nodeStateFromProto, nodeToProto, pb } from "@lattice/wire";
 import { authorize, NOBODYS, type Target } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
@@ -63,6 +70,27 @@ export async function enableNode(call: Call, request: pb.NodeActionRequest): Pro
   const origin = originOf(call, pb.NodeActionRequestSchema, request);
   return change(call, node.id, { kind: "node.enable", origin, node: node.id });
 }
+
+/** Of what watches from outside: bad news takes the node down at once, good news brings it back. */
+export async function reportHealth(call: Call, request: pb.ReportHealthRequest): Promise<pb.NodeResponse> {
+  const node = find(call, request.id);
+  authorize(call.principal, "NodeService.ReportHealth", homeOf(call, node));
+  checkText("component", request.component, MAX_COMPONENT_LENGTH);
+  checkText("message", request.message, MAX_REASON_LENGTH);
+  const reason = [request.component, request.message].filter((text) => text !== "").join(": ");
+  const verdict = HEALTH.get(request.status);
+  if (verdict === undefined)
+    throw invalid("status", "is not a state of health", "The states are ok, warning and critical.");
+  return change(call, node.id, { kind: "node.health", node: node.id, verdict, reason });
+}
+
+const MAX_COMPONENT_LENGTH = 64;
+
+const HEALTH: ReadonlyMap<string, NodeHealthCommand["verdict"]> = new Map([
+  ["critical", "hardware"],
+  ["warning", "warning"],
+  ["ok", "repaired"],
+]);
 
 async function change(call: Call, id: NodeId, command: Command): Promise<pb.NodeResponse> {
   const { index } = await commit(call, command);

@@ -9,12 +9,14 @@ import * as cluster from "./cluster.ts";
 import * as config from "./config.ts";
 import * as dags from "./dags.ts";
 import { getDiagnostics } from "./diagnostics.ts";
+import * as events from "./events.ts";
 import { explain } from "./explain.ts";
 import * as images from "./images.ts";
 import * as logs from "./logs.ts";
 import * as members from "./members.ts";
 import * as metrics from "./metrics.ts";
 import * as nodes from "./nodes.ts";
+import { listNotices } from "./notices.ts";
 import { plan } from "./plan.ts";
 import { getQueue } from "./queue.ts";
 import * as removal from "./removal.ts";
@@ -62,6 +64,7 @@ export const handlers: HandlerTable = {
   "NodeService.UndrainNode": nodes.undrainNode,
   "NodeService.DisableNode": nodes.disableNode,
   "NodeService.EnableNode": nodes.enableNode,
+  "NodeService.ReportHealth": nodes.reportHealth,
   "TaskService.LaunchTasks": tasks.launchTasks,
   "TaskService.SendTaskInput": tasks.sendTaskInput,
   "AdminService.CreateTenant": tenants.createTenant,
@@ -98,4 +101,7 @@ export const handlers: HandlerTable = {
   "ImageService.EvictImage": images.evictImage,
   "AdminService.ListServices": services.listServices,
   "AdminService.LookupService": services.lookupService,
+  "EventService.ListEvents": events.listEvents,
+  "EventService.StreamEvents": events.streamEvents,
+  "EventService.ListNotices": listNotices,
 };

@@ -17,6 +17,8 @@ const KINDS: readonly Event["kind"][] = [
   "vcluster_changed",
   "placement_refused",
   "dag_changed",
+  "notice_changed",
+  "delivery_dropped",
 ];
 
 export async function* watch(call: Call, request: pb.WatchRequest): AsyncGenerator<pb.Event> {
@@ -62,6 +64,8 @@ async function filterOf(call: Call, request: pb.WatchRequest): Promise<(event: E
 
 /** What concerns nobody's work (nodes, vClusters) may be seen by all. */
 function visible(call: Call, event: Event): boolean {
+  if (event.kind === "notice_changed" && event.user !== call.principal.user)
+    return event.tenant === call.principal.tenant && call.principal.roles.includes("TenantAdmin");
   if (event.allocation === undefined && event.kind !== "tenant_changed") return true;
   const target = { tenant: event.tenant ?? null, user: event.user ?? null };
   return reaches(call.principal, "AllocationService.Watch", target);

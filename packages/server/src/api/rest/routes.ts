@@ -60,6 +60,7 @@ function stream(door: Door, route: Route, rpc: RpcName) {
 function resume(message: Message, lastEventId: string | string[] | undefined): void {
   if (typeof lastEventId !== "string" || lastEventId === "") return;
   if (message.$typeName === pb.WatchRequestSchema.typeName) (message as pb.WatchRequest).cursor = lastEventId;
+  if (message.$typeName === pb.ListEventsRequestSchema.typeName) (message as pb.ListEventsRequest).cursor = lastEventId;
 }
 
 const inputOf = (request: FastifyRequest, query: Query) => ({

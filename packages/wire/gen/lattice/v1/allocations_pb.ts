@@ -24,7 +24,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/allocations.proto.
  */
 export const file_lattice_v1_allocations: GenFile = /*@__PURE__*/
-  fileDesc("ChxsYXR0aWNlL3YxL2FsbG9jYXRpb25zLnByb3RvEgpsYXR0aWNlLnYxIs8FCg5BbGxvY2F0aW9uU3BlYxIOCgZ0ZW5hbnQYASABKAkSDwoHcHJvamVjdBgCIAEoCRIQCgh2Y2x1c3RlchgDIAEoCRIMCgRuYW1lGAQgASgJEjIKBHRhZ3MYBSADKAsyJC5sYXR0aWNlLnYxLkFsbG9jYXRpb25TcGVjLlRhZ3NFbnRyeRIOCgZpbnRlbnQYBiABKAkSLAoLZW52aXJvbm1lbnQYByABKAsyFy5sYXR0aWNlLnYxLkVudmlyb25tZW50EhIKCmVudHJ5cG9pbnQYCCABKAkSDwoHY29tbWFuZBgJIAMoCRIOCgZzY3JpcHQYCiABKAkSKAoJcmVzb3VyY2VzGAsgASgLMhUubGF0dGljZS52MS5SZXNvdXJjZXMSKAoJbGlmZWN5Y2xlGAwgASgLMhUubGF0dGljZS52MS5MaWZlY3ljbGUSHgoEZGF0YRgNIAEoCzIQLmxhdHRpY2UudjEuRGF0YRIuCgxjb25uZWN0aXZpdHkYDiABKAsyGC5sYXR0aWNlLnYxLkNvbm5lY3Rpdml0eRIqCgpkZXBlbmRzX29uGA8gAygLMhYubGF0dGljZS52MS5EZXBlbmRlbmN5EioKCmNoZWNrcG9pbnQYECABKAsyFi5sYXR0aWNlLnYxLkNoZWNrcG9pbnQSKAoJdGVsZW1ldHJ5GBEgASgLMhUubGF0dGljZS52MS5UZWxlbWV0cnkSMQoObGl2ZW5lc3NfcHJvYmUYEiABKAsyGS5sYXR0aWNlLnYxLkxpdmVuZXNzUHJvYmUSEQoJc2Vuc2l0aXZlGBMgASgIEhEKCXNsdXJtX2VudhgUIAEoCBIpCgp0YXNrX2dyb3VwGEYgASgLMhUubGF0dGljZS52MS5UYXNrR3JvdXAaKwoJVGFnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi9AEKC0Vudmlyb25tZW50EgwKBHVlbnYYASABKAkSDAoEdmlldxgCIAEoCRINCgVpbWFnZRgDIAEoCRISCgp0b29sc191ZW52GAQgASgJEjkKCXZhcmlhYmxlcxgFIAMoCzImLmxhdHRpY2UudjEuRW52aXJvbm1lbnQuVmFyaWFibGVzRW50cnkSDwoHd29ya2RpchgGIAEoCRIRCglyZWFkX29ubHkYFCABKAgSFQoNc2lnbl9yZXF1aXJlZBgVIAEoCBowCg5WYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIncKCVJlc291cmNlcxIkCgVub2RlcxgBIAEoCzIVLmxhdHRpY2UudjEuTm9kZUNvdW50EiwKC2NvbnN0cmFpbnRzGAIgASgLMhcubGF0dGljZS52MS5Db25zdHJhaW50cxIWCg50YXNrc19wZXJfbm9kZRgDIAEoDSIlCglOb2RlQ291bnQSCwoDbWluGAEgASgNEgsKA21heBgCIAEoDSLeAgoLQ29uc3RyYWludHMSEAoIZ3B1X3R5cGUYASABKAkSEQoJZ3B1X2NvdW50GAIgASgNEhEKCW1lbW9yeV9nYhgDIAEoARIQCghmZWF0dXJlcxgEIAMoCRImCgh0b3BvbG9neRgFIAEoDjIULmxhdHRpY2UudjEuVG9wb2xvZ3kSFgoOcmVxdWlyZWRfbm9kZXMYBiADKAkSFgoOZXhjbHVkZWRfbm9kZXMYByADKAkSEQoJY3B1X2NvcmVzGAggASgNEhsKE3JlcXVpcmVfY29uZm9ybWFuY2UYCSABKAgSHgoWcmVxdWlyZV91bmlmaWVkX21lbW9yeRgKIAEoCBIYChBwcmVmZXJfc2FtZV9udW1hGAsgASgIEhgKEGFsbG93X2N4bF9tZW1vcnkYDCABKAgSEgoKbWF4X2dyb3VwcxgeIAEoDRIVCg1tZW1vcnlfcG9saWN5GBQgASgJIqICCglMaWZlY3ljbGUSJwoEdHlwZRgBIAEoDjIZLmxhdHRpY2UudjEuTGlmZWN5Y2xlVHlwZRIYChB3YWxsdGltZV9zZWNvbmRzGAIgASgNEh0KEHByZWVtcHRpb25fY2xhc3MYAyABKA1IAIgBARIxCg5yZXF1ZXVlX3BvbGljeRgEIAEoDjIZLmxhdHRpY2UudjEuUmVxdWV1ZVBvbGljeRIYCgttYXhfcmVxdWV1ZRgFIAEoDUgBiAEBEi0KDHNjYWxlX3BvbGljeRgGIAEoCzIXLmxhdHRpY2UudjEuU2NhbGVQb2xpY3kSEgoKbm9fcHJlZW1wdBgeIAEoCEITChFfcHJlZW1wdGlvbl9jbGFzc0IOCgxfbWF4X3JlcXVldWUiRwoLU2NhbGVQb2xpY3kSCwoDbWluGAEgASgNEgsKA21heBgCIAEoDRIOCgZtZXRyaWMYAyABKAkSDgoGdGFyZ2V0GAQgASgJIjsKBERhdGESIQoGbW91bnRzGAEgAygLMhEubGF0dGljZS52MS5Nb3VudBIQCghkZWZhdWx0cxgCIAEoCCJKCgVNb3VudBIOCgZzb3VyY2UYASABKAkSDgoGdGFyZ2V0GAIgASgJEg4KBmFjY2VzcxgDIAEoCRIRCgl0aWVyX2hpbnQYBCABKAkiTwoMQ29ubmVjdGl2aXR5EhYKDm5ldHdvcmtfZG9tYWluGAEgASgJEicKBmV4cG9zZRgCIAMoCzIXLmxhdHRpY2UudjEuRXhwb3NlZFBvcnQiKQoLRXhwb3NlZFBvcnQSDAoEbmFtZRgBIAEoCRIMCgRwb3J0GAIgASgNIiwKCkRlcGVuZGVuY3kSCwoDcmVmGAEgASgJEhEKCWNvbmRpdGlvbhgCIAEoCSIeCgpDaGVja3BvaW50EhAKCHN0cmF0ZWd5GAEgASgJIkUKCVRlbGVtZXRyeRIMCgRtb2RlGAEgASgJEioKBXVudGlsGMACIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAioQEKDUxpdmVuZXNzUHJvYmUSEgoKcHJvYmVfdHlwZRgBIAEoCRIMCgRwb3J0GAIgASgNEgwKBHBhdGgYAyABKAkSEwoLcGVyaW9kX3NlY3MYBCABKA0SGgoSaW5pdGlhbF9kZWxheV9zZWNzGAUgASgNEhkKEWZhaWx1cmVfdGhyZXNob2xkGAYgASgNEhQKDHRpbWVvdXRfc2VjcxgHIAEoDSKgBgoKQWxsb2NhdGlvbhIKCgJpZBgBIAEoCRIqCgVzdGF0ZRgCIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlEigKBHNwZWMYAyABKAsyGi5sYXR0aWNlLnYxLkFsbG9jYXRpb25TcGVjEgwKBHVzZXIYBCABKAkSMAoMc3VibWl0dGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpzdGFydGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFbm9kZXMYCCADKAkSDwoHYXR0ZW1wdBgJIAEoDRIQCghyZXF1ZXVlcxgKIAEoDRIWCglleGl0X2NvZGUYCyABKAVIAIgBARIOCgZyZWFzb24YDCABKAkSDwoHbWVzc2FnZRgNIAEoCRIXCg9wZW5kaW5nX3JlYXNvbnMYDiADKAkSMwoPZXN0aW1hdGVkX3N0YXJ0GA8gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCghwcm9ncmVzcxgQIAMoCzIYLmxhdHRpY2UudjEuTm9kZVByb2dyZXNzEhIKCmJhY2tmaWxsZWQYESABKAgSMgoGc2NvcmVzGBIgAygLMiIubGF0dGljZS52MS5BbGxvY2F0aW9uLlNjb3Jlc0VudHJ5EhEKCWxvZ19pbmRleBgTIAEoCRITCgtwcmVlbXB0aW9ucxgeIAEoDRIqCgVncm91cBhGIAEoCzIbLmxhdHRpY2UudjEuVGFza0dyb3VwU3RhdHVzEg4KBmRhZ19pZBhHIAEoCRIlCgV1bm1ldBhIIAMoCzIWLmxhdHRpY2UudjEuRGVwZW5kZW5jeRIdChRwZW5kaW5nX3JlYXNvbl9jb2RlcxjAAiADKAkaLQoLU2NvcmVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4AUIMCgpfZXhpdF9jb2RlIn8KDE5vZGVQcm9ncmVzcxIMCgRub2RlGAEgASgJEioKBXN0YXRlGAIgASgOMhsubGF0dGljZS52MS5BbGxvY2F0aW9uU3RhdGUSFgoJZXhpdF9jb2RlGAMgASgFSACIAQESDwoHbWVzc2FnZRgEIAEoCUIMCgpfZXhpdF9jb2RlIlMKDVN1Ym1pdFJlcXVlc3QSLgoKYWxsb2NhdGlvbhgBIAEoCzIaLmxhdHRpY2UudjEuQWxsb2NhdGlvblNwZWMSEgoKcmVxdWVzdF9pZBgCIAEoCSJtCg5TdWJtaXRSZXNwb25zZRIKCgJpZBgBIAEoCRIqCgVzdGF0ZRgCIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlEhAKCHdhcm5pbmdzGAMgAygJEhEKCWxvZ19pbmRleBgEIAEoCSIiChRHZXRBbGxvY2F0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSLnAgoWTGlzdEFsbG9jYXRpb25zUmVxdWVzdBIqCgVzdGF0ZRgBIAMoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlEgwKBHVzZXIYAiABKAkSDgoGdGVuYW50GAMgASgJEhAKCHZjbHVzdGVyGAQgASgJEgwKBG5vZGUYBSABKAkSDAoEbmFtZRgGIAEoCRIRCglwYWdlX3NpemUYByABKA0SEgoKcGFnZV90b2tlbhgIIAEoCRIOCgZleHBhbmQYRiABKAgSEAoIZ3JvdXBfaWQYRyABKAkSDAoDdGFnGMACIAMoCRIqCgVzaW5jZRjBAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBXVudGlsGMICIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoHcHJvamVjdBjDAiABKAkSFAoLcmVhc29uX2NvZGUYxAIgAygJIoEBChdMaXN0QWxsb2NhdGlvbnNSZXNwb25zZRIrCgthbGxvY2F0aW9ucxgBIAMoCzIWLmxhdHRpY2UudjEuQWxsb2NhdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSDQoFdG90YWwYAyABKA0SEQoJbG9nX2luZGV4GAQgASgJIj8KDUNhbmNlbFJlcXVlc3QSCgoCaWQYASABKAkSDgoGcmVhc29uGAIgASgJEhIKCnJlcXVlc3RfaWQYAyABKAkiWwoOQ2FuY2VsUmVzcG9uc2USCgoCaWQYASABKAkSKgoFc3RhdGUYAiABKA4yGy5sYXR0aWNlLnYxLkFsbG9jYXRpb25TdGF0ZRIRCglsb2dfaW5kZXgYAyABKAki9AIKF1VwZGF0ZUFsbG9jYXRpb25SZXF1ZXN0EgoKAmlkGAEgASgJEh0KEHdhbGx0aW1lX3NlY29uZHMYAiABKA1IAIgBARIdChBwcmVlbXB0aW9uX2NsYXNzGAMgASgNSAGIAQESEQoEbmFtZRgEIAEoCUgCiAEBEjsKBHRhZ3MYBSADKAsyLS5sYXR0aWNlLnYxLlVwZGF0ZUFsbG9jYXRpb25SZXF1ZXN0LlRhZ3NFbnRyeRISCgpyZXF1ZXN0X2lkGAYgASgJEhwKDnRlbGVtZXRyeV9tb2RlGMACIAEoCUgDiAEBEhoKEXRlbGVtZXRyeV9zZWNvbmRzGMECIAEoDRorCglUYWdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUITChFfd2FsbHRpbWVfc2Vjb25kc0ITChFfcHJlZW1wdGlvbl9jbGFzc0IHCgVfbmFtZUIRCg9fdGVsZW1ldHJ5X21vZGUiWQoYVXBkYXRlQWxsb2NhdGlvblJlc3BvbnNlEioKCmFsbG9jYXRpb24YASABKAsyFi5sYXR0aWNlLnYxLkFsbG9jYXRpb24SEQoJbG9nX2luZGV4GAIgASgJInAKDFdhdGNoUmVxdWVzdBIOCgZjdXJzb3IYASABKAkSFQoNYWxsb2NhdGlvbl9pZBgCIAEoCRIMCgRub2RlGAMgASgJEg4KBnRlbmFudBgEIAEoCRIMCgR1c2VyGAUgASgJEg0KBWtpbmRzGAYgAygJIv4BCgVFdmVudBIOCgZjdXJzb3IYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGtpbmQYAyABKAkSFQoNYWxsb2NhdGlvbl9pZBgEIAEoCRIPCgdhdHRlbXB0GAUgASgNEgwKBG5vZGUYBiABKAkSDgoGdGVuYW50GAcgASgJEhAKCHZjbHVzdGVyGAggASgJEgwKBHVzZXIYCSABKAkSDAoEZnJvbRgKIAEoCRIKCgJ0bxgLIAEoCRIOCgZyZWFzb24YDCABKAkSDwoHbWVzc2FnZRgNIAEoCRIOCgZkYWdfaWQYRiABKAki8gEKC0xvZ3NSZXF1ZXN0EgoKAmlkGAEgASgJEiUKBnN0cmVhbRgCIAEoDjIVLmxhdHRpY2UudjEuTG9nU3RyZWFtEgwKBG5vZGUYAyABKAkSDAoEdGFpbBgEIAEoDRIPCgdhdHRlbXB0GAUgASgNEikKBXNpbmNlGDwgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBg9IAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGb2Zmc2V0GD4gASgJEg0KBWxpbWl0GD8gASgNEg4KBnJlc3VtZRhAIAMoCSJuCghMb2dDaHVuaxIMCgRub2RlGAEgASgJEiUKBnN0cmVhbRgCIAEoDjIVLmxhdHRpY2UudjEuTG9nU3RyZWFtEgwKBGRhdGEYAyABKAwSDgoGb2Zmc2V0GAQgASgJEg8KB2F0dGVtcHQYPCABKA0qrgIKD0FsbG9jYXRpb25TdGF0ZRIgChxBTExPQ0FUSU9OX1NUQVRFX1VOU1BFQ0lGSUVEEAASHAoYQUxMT0NBVElPTl9TVEFURV9QRU5ESU5HEAESHAoYQUxMT0NBVElPTl9TVEFURV9TVEFHSU5HEAISHAoYQUxMT0NBVElPTl9TVEFURV9SVU5OSU5HEAMSIgoeQUxMT0NBVElPTl9TVEFURV9DSEVDS1BPSU5USU5HEAQSHgoaQUxMT0NBVElPTl9TVEFURV9TVVNQRU5ERUQQBRIeChpBTExPQ0FUSU9OX1NUQVRFX0NPTVBMRVRFRBAGEhsKF0FMTE9DQVRJT05fU1RBVEVfRkFJTEVEEAcSHgoaQUxMT0NBVElPTl9TVEFURV9DQU5DRUxMRUQQCCqGAQoNTGlmZWN5Y2xlVHlwZRIeChpMSUZFQ1lDTEVfVFlQRV9VTlNQRUNJRklFRBAAEhoKFkxJRkVDWUNMRV9UWVBFX0JPVU5ERUQQARIcChhMSUZFQ1lDTEVfVFlQRV9VTkJPVU5ERUQQAhIbChdMSUZFQ1lDTEVfVFlQRV9SRUFDVElWRRADKogBCg1SZXF1ZXVlUG9saWN5Eh4KGlJFUVVFVUVfUE9MSUNZX1VOU1BFQ0lGSUVEEAASGAoUUkVRVUVVRV9QT0xJQ1lfTkVWRVIQARIiCh5SRVFVRVVFX1BPTElDWV9PTl9OT0RFX0ZBSUxVUkUQAhIZChVSRVFVRVVFX1BPTElDWV9BTFdBWVMQAypKCghUb3BvbG9neRIYChRUT1BPTE9HWV9VTlNQRUNJRklFRBAAEhAKDFRPUE9MT0dZX0FOWRABEhIKDlRPUE9MT0dZX1RJR0hUEAIqVQoJTG9nU3RyZWFtEhoKFkxPR19TVFJFQU1fVU5TUEVDSUZJRUQQABIVChFMT0dfU1RSRUFNX1NURE9VVBABEhUKEUxPR19TVFJFQU1fU1RERVJSEAIyzQ0KEUFsbG9jYXRpb25TZXJ2aWNlEl8KBlN1Ym1pdBIZLmxhdHRpY2UudjEuU3VibWl0UmVxdWVzdBoaLmxhdHRpY2UudjEuU3VibWl0UmVzcG9uc2UiHoLT5JMCGDoBKiITL2FwaS92MS9hbGxvY2F0aW9ucxJhCgNHZXQSIC5sYXR0aWNlLnYxLkdldEFsbG9jYXRpb25SZXF1ZXN0GhYubGF0dGljZS52MS5BbGxvY2F0aW9uIiCC0+STAhoSGC9hcGkvdjEvYWxsb2NhdGlvbnMve2lkfRJsCgRMaXN0EiIubGF0dGljZS52MS5MaXN0QWxsb2NhdGlvbnNSZXF1ZXN0GiMubGF0dGljZS52MS5MaXN0QWxsb2NhdGlvbnNSZXNwb25zZSIbgtPkkwIVEhMvYXBpL3YxL2FsbG9jYXRpb25zEocBCgZDYW5jZWwSGS5sYXR0aWNlLnYxLkNhbmNlbFJlcXVlc3QaGi5sYXR0aWNlLnYxLkNhbmNlbFJlc3BvbnNlIkaC0+STAkBaJDoBKiIfL2FwaS92MS9hbGxvY2F0aW9ucy97aWR9L2NhbmNlbCoYL2FwaS92MS9hbGxvY2F0aW9ucy97aWR9EngKBlVwZGF0ZRIjLmxhdHRpY2UudjEuVXBkYXRlQWxsb2NhdGlvblJlcXVlc3QaJC5sYXR0aWNlLnYxLlVwZGF0ZUFsbG9jYXRpb25SZXNwb25zZSIjgtPkkwIdOgEqMhgvYXBpL3YxL2FsbG9jYXRpb25zL3tpZH0SewoFV2F0Y2gSGC5sYXR0aWNlLnYxLldhdGNoUmVxdWVzdBoRLmxhdHRpY2UudjEuRXZlbnQiQ4LT5JMCPVorEikvYXBpL3YxL2FsbG9jYXRpb25zL3thbGxvY2F0aW9uX2lkfS93YXRjaBIOL2FwaS92MS9ldmVudHMwARJhCgdHZXRMb2dzEhcubGF0dGljZS52MS5Mb2dzUmVxdWVzdBoULmxhdHRpY2UudjEuTG9nQ2h1bmsiJYLT5JMCHxIdL2FwaS92MS9hbGxvY2F0aW9ucy97aWR9L2xvZ3MwARJrCgpTdHJlYW1Mb2dzEhcubGF0dGljZS52MS5Mb2dzUmVxdWVzdBoULmxhdHRpY2UudjEuTG9nQ2h1bmsiLILT5JMCJhIkL2FwaS92MS9hbGxvY2F0aW9ucy97aWR9L2xvZ3Mvc3RyZWFtMAESaAoHRXhwbGFpbhIaLmxhdHRpY2UudjEuRXhwbGFpblJlcXVlc3QaFy5sYXR0aWNlLnYxLkV4cGxhbmF0aW9uIiiC0+STAiISIC9hcGkvdjEvYWxsb2NhdGlvbnMve2lkfS9leHBsYWluEmAKBFBsYW4SGS5sYXR0aWNlLnYxLlN1Ym1pdFJlcXVlc3QaGC5sYXR0aWNlLnYxLlBsYW5SZXNwb25zZSIjgtPkkwIdOgEqIhgvYXBpL3YxL2FsbG9jYXRpb25zOnBsYW4SawoLR2V0VGltZWxpbmUSGy5sYXR0aWNlLnYxLlRpbWVsaW5lUmVxdWVzdBoULmxhdHRpY2UudjEuVGltZWxpbmUiKYLT5JMCIxIhL2FwaS92MS9hbGxvY2F0aW9ucy97aWR9L3RpbWVsaW5lEnEKDFF1ZXJ5TWV0cmljcxIaLmxhdHRpY2UudjEuTWV0cmljc1JlcXVlc3QaGy5sYXR0aWNlLnYxLk1ldHJpY3NSZXNwb25zZSIogtPkkwIiEiAvYXBpL3YxL2FsbG9jYXRpb25zL3tpZH0vbWV0cmljcxJ+Cg1TdHJlYW1NZXRyaWNzEiAubGF0dGljZS52MS5TdHJlYW1NZXRyaWNzUmVxdWVzdBoYLmxhdHRpY2UudjEuTWV0cmljc0V2ZW50Ii+C0+STAikSJy9hcGkvdjEvYWxsb2NhdGlvbnMve2lkfS9tZXRyaWNzL3N0cmVhbTABEqkBCg5HZXREaWFnbm9zdGljcxIeLmxhdHRpY2UudjEuRGlhZ25vc3RpY3NSZXF1ZXN0GhcubGF0dGljZS52MS5EaWFnbm9zdGljcyJegtPkkwJYWjASLi9hcGkvdjEvYWxsb2NhdGlvbnMve2lkfS9kaWFnbm9zdGljcy97c2VjdGlvbn0SJC9hcGkvdjEvYWxsb2NhdGlvbnMve2lkfS9kaWFnbm9zdGljcxJdCg5Db21wYXJlTWV0cmljcxIaLmxhdHRpY2UudjEuQ29tcGFyZVJlcXVlc3QaFi5sYXR0aWNlLnYxLkNvbXBhcmlzb24iF4LT5JMCERIPL2FwaS92MS9jb21wYXJlYgZwcm90bzM", [file_google_api_annotations, file_google_protobuf_timestamp, file_lattice_v1_explain, file_lattice_v1_groups, file_lattice_v1_observe]);
+  fileDesc("ChxsYXR0aWNlL3YxL2FsbG9jYXRpb25zLnByb3RvEgpsYXR0aWNlLnYxIs8FCg5BbGxvY2F0aW9uU3BlYxIOCgZ0ZW5hbnQYASABKAkSDwoHcHJvamVjdBgCIAEoCRIQCgh2Y2x1c3RlchgDIAEoCRIMCgRuYW1lGAQgASgJEjIKBHRhZ3MYBSADKAsyJC5sYXR0aWNlLnYxLkFsbG9jYXRpb25TcGVjLlRhZ3NFbnRyeRIOCgZpbnRlbnQYBiABKAkSLAoLZW52aXJvbm1lbnQYByABKAsyFy5sYXR0aWNlLnYxLkVudmlyb25tZW50EhIKCmVudHJ5cG9pbnQYCCABKAkSDwoHY29tbWFuZBgJIAMoCRIOCgZzY3JpcHQYCiABKAkSKAoJcmVzb3VyY2VzGAsgASgLMhUubGF0dGljZS52MS5SZXNvdXJjZXMSKAoJbGlmZWN5Y2xlGAwgASgLMhUubGF0dGljZS52MS5MaWZlY3ljbGUSHgoEZGF0YRgNIAEoCzIQLmxhdHRpY2UudjEuRGF0YRIuCgxjb25uZWN0aXZpdHkYDiABKAsyGC5sYXR0aWNlLnYxLkNvbm5lY3Rpdml0eRIqCgpkZXBlbmRzX29uGA8gAygLMhYubGF0dGljZS52MS5EZXBlbmRlbmN5EioKCmNoZWNrcG9pbnQYECABKAsyFi5sYXR0aWNlLnYxLkNoZWNrcG9pbnQSKAoJdGVsZW1ldHJ5GBEgASgLMhUubGF0dGljZS52MS5UZWxlbWV0cnkSMQoObGl2ZW5lc3NfcHJvYmUYEiABKAsyGS5sYXR0aWNlLnYxLkxpdmVuZXNzUHJvYmUSEQoJc2Vuc2l0aXZlGBMgASgIEhEKCXNsdXJtX2VudhgUIAEoCBIpCgp0YXNrX2dyb3VwGEYgASgLMhUubGF0dGljZS52MS5UYXNrR3JvdXAaKwoJVGFnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEi9AEKC0Vudmlyb25tZW50EgwKBHVlbnYYASABKAkSDAoEdmlldxgCIAEoCRINCgVpbWFnZRgDIAEoCRISCgp0b29sc191ZW52GAQgASgJEjkKCXZhcmlhYmxlcxgFIAMoCzImLmxhdHRpY2UudjEuRW52aXJvbm1lbnQuVmFyaWFibGVzRW50cnkSDwoHd29ya2RpchgGIAEoCRIRCglyZWFkX29ubHkYFCABKAgSFQoNc2lnbl9yZXF1aXJlZBgVIAEoCBowCg5WYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIncKCVJlc291cmNlcxIkCgVub2RlcxgBIAEoCzIVLmxhdHRpY2UudjEuTm9kZUNvdW50EiwKC2NvbnN0cmFpbnRzGAIgASgLMhcubGF0dGljZS52MS5Db25zdHJhaW50cxIWCg50YXNrc19wZXJfbm9kZRgDIAEoDSIlCglOb2RlQ291bnQSCwoDbWluGAEgASgNEgsKA21heBgCIAEoDSLeAgoLQ29uc3RyYWludHMSEAoIZ3B1X3R5cGUYASABKAkSEQoJZ3B1X2NvdW50GAIgASgNEhEKCW1lbW9yeV9nYhgDIAEoARIQCghmZWF0dXJlcxgEIAMoCRImCgh0b3BvbG9neRgFIAEoDjIULmxhdHRpY2UudjEuVG9wb2xvZ3kSFgoOcmVxdWlyZWRfbm9kZXMYBiADKAkSFgoOZXhjbHVkZWRfbm9kZXMYByADKAkSEQoJY3B1X2NvcmVzGAggASgNEhsKE3JlcXVpcmVfY29uZm9ybWFuY2UYCSABKAgSHgoWcmVxdWlyZV91bmlmaWVkX21lbW9yeRgKIAEoCBIYChBwcmVmZXJfc2FtZV9udW1hGAsgASgIEhgKEGFsbG93X2N4bF9tZW1vcnkYDCABKAgSEgoKbWF4X2dyb3VwcxgeIAEoDRIVCg1tZW1vcnlfcG9saWN5GBQgASgJIqICCglMaWZlY3ljbGUSJwoEdHlwZRgBIAEoDjIZLmxhdHRpY2UudjEuTGlmZWN5Y2xlVHlwZRIYChB3YWxsdGltZV9zZWNvbmRzGAIgASgNEh0KEHByZWVtcHRpb25fY2xhc3MYAyABKA1IAIgBARIxCg5yZXF1ZXVlX3BvbGljeRgEIAEoDjIZLmxhdHRpY2UudjEuUmVxdWV1ZVBvbGljeRIYCgttYXhfcmVxdWV1ZRgFIAEoDUgBiAEBEi0KDHNjYWxlX3BvbGljeRgGIAEoCzIXLmxhdHRpY2UudjEuU2NhbGVQb2xpY3kSEgoKbm9fcHJlZW1wdBgeIAEoCEITChFfcHJlZW1wdGlvbl9jbGFzc0IOCgxfbWF4X3JlcXVldWUi7QEKC1NjYWxlUG9saWN5EgsKA21pbhgBIAEoDRILCgNtYXgYAiABKA0SDgoGbWV0cmljGAMgASgJEg4KBnRhcmdldBgEIAEoCRIkChtldmFsdWF0aW9uX2ludGVydmFsX3NlY29uZHMY1AIgASgNEiAKF3NjYWxlX3VwX3dpbmRvd19zZWNvbmRzGNUCIAEoDRIiChlzY2FsZV9kb3duX3dpbmRvd19zZWNvbmRzGNYCIAEoDRIdChRzY2FsZV9kb3duX3RocmVzaG9sZBjXAiABKAESGQoQY29vbGRvd25fc2Vjb25kcxjYAiABKA0ipAEKDVNjYWxpbmdTdGF0dXMSCwoDbWluGAEgASgNEgsKA21heBgCIAEoDRINCgVub2RlcxgDIAEoDRIOCgZtZXRyaWMYBCABKAkSDgoGdGFyZ2V0GAUgASgJEjIKDmxhc3Rfc2NhbGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5vdXRkYXRlZF9ub2RlcxgHIAEoDSIsCg1OZXR3b3JrU3RhdHVzEg4KBmRvbWFpbhgBIAEoCRILCgN2bmkYAiABKA0ioQEKDVNlcnZpY2VVcGRhdGUSEgoKZW50cnlwb2ludBgBIAEoCRIPCgdjb21tYW5kGAIgAygJEg4KBnNjcmlwdBgDIAEoCRIsCgtlbnZpcm9ubWVudBgEIAEoCzIXLmxhdHRpY2UudjEuRW52aXJvbm1lbnQSLQoMc2NhbGVfcG9saWN5GAUgASgLMhcubGF0dGljZS52MS5TY2FsZVBvbGljeSI7CgREYXRhEiEKBm1vdW50cxgBIAMoCzIRLmxhdHRpY2UudjEuTW91bnQSEAoIZGVmYXVsdHMYAiABKAgiSgoFTW91bnQSDgoGc291cmNlGAEgASgJEg4KBnRhcmdldBgCIAEoCRIOCgZhY2Nlc3MYAyABKAkSEQoJdGllcl9oaW50GAQgASgJIk8KDENvbm5lY3Rpdml0eRIWCg5uZXR3b3JrX2RvbWFpbhgBIAEoCRInCgZleHBvc2UYAiADKAsyFy5sYXR0aWNlLnYxLkV4cG9zZWRQb3J0IikKC0V4cG9zZWRQb3J0EgwKBG5hbWUYASABKAkSDAoEcG9ydBgCIAEoDSIsCgpEZXBlbmRlbmN5EgsKA3JlZhgBIAEoCRIRCgljb25kaXRpb24YAiABKAkiHgoKQ2hlY2twb2ludBIQCghzdHJhdGVneRgBIAEoCSJFCglUZWxlbWV0cnkSDAoEbW9kZRgBIAEoCRIqCgV1bnRpbBjAAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqEBCg1MaXZlbmVzc1Byb2JlEhIKCnByb2JlX3R5cGUYASABKAkSDAoEcG9ydBgCIAEoDRIMCgRwYXRoGAMgASgJEhMKC3BlcmlvZF9zZWNzGAQgASgNEhoKEmluaXRpYWxfZGVsYXlfc2VjcxgFIAEoDRIZChFmYWlsdXJlX3RocmVzaG9sZBgGIAEoDRIUCgx0aW1lb3V0X3NlY3MYByABKA0i+gYKCkFsbG9jYXRpb24SCgoCaWQYASABKAkSKgoFc3RhdGUYAiABKA4yGy5sYXR0aWNlLnYxLkFsbG9jYXRpb25TdGF0ZRIoCgRzcGVjGAMgASgLMhoubGF0dGljZS52MS5BbGxvY2F0aW9uU3BlYxIMCgR1c2VyGAQgASgJEjAKDHN1Ym1pdHRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBW5vZGVzGAggAygJEg8KB2F0dGVtcHQYCSABKA0SEAoIcmVxdWV1ZXMYCiABKA0SFgoJZXhpdF9jb2RlGAsgASgFSACIAQESDgoGcmVhc29uGAwgASgJEg8KB21lc3NhZ2UYDSABKAkSFwoPcGVuZGluZ19yZWFzb25zGA4gAygJEjMKD2VzdGltYXRlZF9zdGFydBgPIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoIcHJvZ3Jlc3MYECADKAsyGC5sYXR0aWNlLnYxLk5vZGVQcm9ncmVzcxISCgpiYWNrZmlsbGVkGBEgASgIEjIKBnNjb3JlcxgSIAMoCzIiLmxhdHRpY2UudjEuQWxsb2NhdGlvbi5TY29yZXNFbnRyeRIRCglsb2dfaW5kZXgYEyABKAkSEwoLcHJlZW1wdGlvbnMYHiABKA0SKgoFZ3JvdXAYRiABKAsyGy5sYXR0aWNlLnYxLlRhc2tHcm91cFN0YXR1cxIOCgZkYWdfaWQYRyABKAkSJQoFdW5tZXQYSCADKAsyFi5sYXR0aWNlLnYxLkRlcGVuZGVuY3kSHQoUcGVuZGluZ19yZWFzb25fY29kZXMYwAIgAygJEisKB3NjYWxpbmcY1AIgASgLMhkubGF0dGljZS52MS5TY2FsaW5nU3RhdHVzEisKB25ldHdvcmsY1QIgASgLMhkubGF0dGljZS52MS5OZXR3b3JrU3RhdHVzGi0KC1Njb3Jlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAFCDAoKX2V4aXRfY29kZSJ/CgxOb2RlUHJvZ3Jlc3MSDAoEbm9kZRgBIAEoCRIqCgVzdGF0ZRgCIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlEhYKCWV4aXRfY29kZRgDIAEoBUgAiAEBEg8KB21lc3NhZ2UYBCABKAlCDAoKX2V4aXRfY29kZSJTCg1TdWJtaXRSZXF1ZXN0Ei4KCmFsbG9jYXRpb24YASABKAsyGi5sYXR0aWNlLnYxLkFsbG9jYXRpb25TcGVjEhIKCnJlcXVlc3RfaWQYAiABKAkibQoOU3VibWl0UmVzcG9uc2USCgoCaWQYASABKAkSKgoFc3RhdGUYAiABKA4yGy5sYXR0aWNlLnYxLkFsbG9jYXRpb25TdGF0ZRIQCgh3YXJuaW5ncxgDIAMoCRIRCglsb2dfaW5kZXgYBCABKAkiIgoUR2V0QWxsb2NhdGlvblJlcXVlc3QSCgoCaWQYASABKAki5wIKFkxpc3RBbGxvY2F0aW9uc1JlcXVlc3QSKgoFc3RhdGUYASADKA4yGy5sYXR0aWNlLnYxLkFsbG9jYXRpb25TdGF0ZRIMCgR1c2VyGAIgASgJEg4KBnRlbmFudBgDIAEoCRIQCgh2Y2x1c3RlchgEIAEoCRIMCgRub2RlGAUgASgJEgwKBG5hbWUYBiABKAkSEQoJcGFnZV9zaXplGAcgASgNEhIKCnBhZ2VfdG9rZW4YCCABKAkSDgoGZXhwYW5kGEYgASgIEhAKCGdyb3VwX2lkGEcgASgJEgwKA3RhZxjAAiADKAkSKgoFc2luY2UYwQIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgV1bnRpbBjCAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKB3Byb2plY3QYwwIgASgJEhQKC3JlYXNvbl9jb2RlGMQCIAMoCSKBAQoXTGlzdEFsbG9jYXRpb25zUmVzcG9uc2USKwoLYWxsb2NhdGlvbnMYASADKAsyFi5sYXR0aWNlLnYxLkFsbG9jYXRpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEg0KBXRvdGFsGAMgASgNEhEKCWxvZ19pbmRleBgEIAEoCSI/Cg1DYW5jZWxSZXF1ZXN0EgoKAmlkGAEgASgJEg4KBnJlYXNvbhgCIAEoCRISCgpyZXF1ZXN0X2lkGAMgASgJIlsKDkNhbmNlbFJlc3BvbnNlEgoKAmlkGAEgASgJEioKBXN0YXRlGAIgASgOMhsubGF0dGljZS52MS5BbGxvY2F0aW9uU3RhdGUSEQoJbG9nX2luZGV4GAMgASgJIqEDChdVcGRhdGVBbGxvY2F0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCRIdChB3YWxsdGltZV9zZWNvbmRzGAIgASgNSACIAQESHQoQcHJlZW1wdGlvbl9jbGFzcxgDIAEoDUgBiAEBEhEKBG5hbWUYBCABKAlIAogBARI7CgR0YWdzGAUgAygLMi0ubGF0dGljZS52MS5VcGRhdGVBbGxvY2F0aW9uUmVxdWVzdC5UYWdzRW50cnkSEgoKcmVxdWVzdF9pZBgGIAEoCRIcCg50ZWxlbWV0cnlfbW9kZRjAAiABKAlIA4gBARIaChF0ZWxlbWV0cnlfc2Vjb25kcxjBAiABKA0SKwoHc2VydmljZRjUAiABKAsyGS5sYXR0aWNlLnYxLlNlcnZpY2VVcGRhdGUaKwoJVGFnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCEwoRX3dhbGx0aW1lX3NlY29uZHNCEwoRX3ByZWVtcHRpb25fY2xhc3NCBwoFX25hbWVCEQoPX3RlbGVtZXRyeV9tb2RlIlkKGFVwZGF0ZUFsbG9jYXRpb25SZXNwb25zZRIqCgphbGxvY2F0aW9uGAEgASgLMhYubGF0dGljZS52MS5BbGxvY2F0aW9uEhEKCWxvZ19pbmRleBgCIAEoCSJwCgxXYXRjaFJlcXVlc3QSDgoGY3Vyc29yGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDAoEbm9kZRgDIAEoCRIOCgZ0ZW5hbnQYBCABKAkSDAoEdXNlchgFIAEoCRINCgVraW5kcxgGIAMoCSL+AQoFRXZlbnQSDgoGY3Vyc29yGAEgASgJEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRraW5kGAMgASgJEhUKDWFsbG9jYXRpb25faWQYBCABKAkSDwoHYXR0ZW1wdBgFIAEoDRIMCgRub2RlGAYgASgJEg4KBnRlbmFudBgHIAEoCRIQCgh2Y2x1c3RlchgIIAEoCRIMCgR1c2VyGAkgASgJEgwKBGZyb20YCiABKAkSCgoCdG8YCyABKAkSDgoGcmVhc29uGAwgASgJEg8KB21lc3NhZ2UYDSABKAkSDgoGZGFnX2lkGEYgASgJIvIBCgtMb2dzUmVxdWVzdBIKCgJpZBgBIAEoCRIlCgZzdHJlYW0YAiABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgRub2RlGAMgASgJEgwKBHRhaWwYBCABKA0SDwoHYXR0ZW1wdBgFIAEoDRIpCgVzaW5jZRg8IAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYPSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBm9mZnNldBg+IAEoCRINCgVsaW1pdBg/IAEoDRIOCgZyZXN1bWUYQCADKAkibgoITG9nQ2h1bmsSDAoEbm9kZRgBIAEoCRIlCgZzdHJlYW0YAiABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgRkYXRhGAMgASgMEg4KBm9mZnNldBgEIAEoCRIPCgdhdHRlbXB0GDwgASgNKq4CCg9BbGxvY2F0aW9uU3RhdGUSIAocQUxMT0NBVElPTl9TVEFURV9VTlNQRUNJRklFRBAAEhwKGEFMTE9DQVRJT05fU1RBVEVfUEVORElORxABEhwKGEFMTE9DQVRJT05fU1RBVEVfU1RBR0lORxACEhwKGEFMTE9DQVRJT05fU1RBVEVfUlVOTklORxADEiIKHkFMTE9DQVRJT05fU1RBVEVfQ0hFQ0tQT0lOVElORxAEEh4KGkFMTE9DQVRJT05fU1RBVEVfU1VTUEVOREVEEAUSHgoaQUxMT0NBVElPTl9TVEFURV9DT01QTEVURUQQBhIbChdBTExPQ0FUSU9OX1NUQVRFX0ZBSUxFRBAHEh4KGkFMTE9DQVRJT05fU1RBVEVfQ0FOQ0VMTEVEEAgqhgEKDUxpZmVjeWNsZVR5cGUSHgoaTElGRUNZQ0xFX1RZUEVfVU5TUEVDSUZJRUQQABIaChZMSUZFQ1lDTEVfVFlQRV9CT1VOREVEEAESHAoYTElGRUNZQ0xFX1RZUEVfVU5CT1VOREVEEAISGwoXTElGRUNZQ0xFX1RZUEVfUkVBQ1RJVkUQAyqIAQoNUmVxdWV1ZVBvbGljeRIeChpSRVFVRVVFX1BPTElDWV9VTlNQRUNJRklFRBAAEhgKFFJFUVVFVUVfUE9MSUNZX05FVkVSEAESIgoeUkVRVUVVRV9QT0xJQ1lfT05fTk9ERV9GQUlMVVJFEAISGQoVUkVRVUVVRV9QT0xJQ1lfQUxXQVlTEAMqSgoIVG9wb2xvZ3kSGAoUVE9QT0xPR1lfVU5TUEVDSUZJRUQQABIQCgxUT1BPTE9HWV9BTlkQARISCg5UT1BPTE9HWV9USUdIVBACKlUKCUxvZ1N0cmVhbRIaChZMT0dfU1RSRUFNX1VOU1BFQ0lGSUVEEAASFQoRTE9HX1NUUkVBTV9TVERPVVQQARIVChFMT0dfU1RSRUFNX1NUREVSUhACMs0NChFBbGxvY2F0aW9uU2VydmljZRJfCgZTdWJtaXQSGS5sYXR0aWNlLnYxLlN1Ym1pdFJlcXVlc3QaGi5sYXR0aWNlLnYxLlN1Ym1pdFJlc3BvbnNlIh6C0+STAhg6ASoiEy9hcGkvdjEvYWxsb2NhdGlvbnMSYQoDR2V0EiAubGF0dGljZS52MS5HZXRBbGxvY2F0aW9uUmVxdWVzdBoWLmxhdHRpY2UudjEuQWxsb2NhdGlvbiIggtPkkwIaEhgvYXBpL3YxL2FsbG9jYXRpb25zL3tpZH0SbAoETGlzdBIiLmxhdHRpY2UudjEuTGlzdEFsbG9jYXRpb25zUmVxdWVzdBojLmxhdHRpY2UudjEuTGlzdEFsbG9jYXRpb25zUmVzcG9uc2UiG4LT5JMCFRITL2FwaS92MS9hbGxvY2F0aW9ucxKHAQoGQ2FuY2VsEhkubGF0dGljZS52MS5DYW5jZWxSZXF1ZXN0GhoubGF0dGljZS52MS5DYW5jZWxSZXNwb25zZSJGgtPkkwJAWiQ6ASoiHy9hcGkvdjEvYWxsb2NhdGlvbnMve2lkfS9jYW5jZWwqGC9hcGkvdjEvYWxsb2NhdGlvbnMve2lkfRJ4CgZVcGRhdGUSIy5sYXR0aWNlLnYxLlVwZGF0ZUFsbG9jYXRpb25SZXF1ZXN0GiQubGF0dGljZS52MS5VcGRhdGVBbGxvY2F0aW9uUmVzcG9uc2UiI4LT5JMCHToBKjIYL2FwaS92MS9hbGxvY2F0aW9ucy97aWR9EnsKBVdhdGNoEhgubGF0dGljZS52MS5XYXRjaFJlcXVlc3QaES5sYXR0aWNlLnYxLkV2ZW50IkOC0+STAj1aKxIpL2FwaS92MS9hbGxvY2F0aW9ucy97YWxsb2NhdGlvbl9pZH0vd2F0Y2gSDi9hcGkvdjEvZXZlbnRzMAESYQoHR2V0TG9ncxIXLmxhdHRpY2UudjEuTG9nc1JlcXVlc3QaFC5sYXR0aWNlLnYxLkxvZ0NodW5rIiWC0+STAh8SHS9hcGkvdjEvYWxsb2NhdGlvbnMve2lkfS9sb2dzMAESawoKU3RyZWFtTG9ncxIXLmxhdHRpY2UudjEuTG9nc1JlcXVlc3QaFC5sYXR0aWNlLnYxLkxvZ0NodW5rIiyC0+STAiYSJC9hcGkvdjEvYWxsb2NhdGlvbnMve2lkfS9sb2dzL3N0cmVhbTABEmgKB0V4cGxhaW4SGi5sYXR0aWNlLnYxLkV4cGxhaW5SZXF1ZXN0GhcubGF0dGljZS52MS5FeHBsYW5hdGlvbiIogtPkkwIiEiAvYXBpL3YxL2FsbG9jYXRpb25zL3tpZH0vZXhwbGFpbhJgCgRQbGFuEhkubGF0dGljZS52MS5TdWJtaXRSZXF1ZXN0GhgubGF0dGljZS52MS5QbGFuUmVzcG9uc2UiI4LT5JMCHToBKiIYL2FwaS92MS9hbGxvY2F0aW9uczpwbGFuEmsKC0dldFRpbWVsaW5lEhsubGF0dGljZS52MS5UaW1lbGluZVJlcXVlc3QaFC5sYXR0aWNlLnYxLlRpbWVsaW5lIimC0+STAiMSIS9hcGkvdjEvYWxsb2NhdGlvbnMve2lkfS90aW1lbGluZRJxCgxRdWVyeU1ldHJpY3MSGi5sYXR0aWNlLnYxLk1ldHJpY3NSZXF1ZXN0GhsubGF0dGljZS52MS5NZXRyaWNzUmVzcG9uc2UiKILT5JMCIhIgL2FwaS92MS9hbGxvY2F0aW9ucy97aWR9L21ldHJpY3MSfgoNU3RyZWFtTWV0cmljcxIgLmxhdHRpY2UudjEuU3RyZWFtTWV0cmljc1JlcXVlc3QaGC5sYXR0aWNlLnYxLk1ldHJpY3NFdmVudCIvgtPkkwIpEicvYXBpL3YxL2FsbG9jYXRpb25zL3tpZH0vbWV0cmljcy9zdHJlYW0wARKpAQoOR2V0RGlhZ25vc3RpY3MSHi5sYXR0aWNlLnYxLkRpYWdub3N0aWNzUmVxdWVzdBoXLmxhdHRpY2UudjEuRGlhZ25vc3RpY3MiXoLT5JMCWFowEi4vYXBpL3YxL2FsbG9jYXRpb25zL3tpZH0vZGlhZ25vc3RpY3Mve3NlY3Rpb259EiQvYXBpL3YxL2FsbG9jYXRpb25zL3tpZH0vZGlhZ25vc3RpY3MSXQoOQ29tcGFyZU1ldHJpY3MSGi5sYXR0aWNlLnYxLkNvbXBhcmVSZXF1ZXN0GhYubGF0dGljZS52MS5Db21wYXJpc29uIheC0+STAhESDy9hcGkvdjEvY29tcGFyZWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_lattice_v1_explain, file_lattice_v1_groups, file_lattice_v1_observe]);
 
 /**
  * @generated from message lattice.v1.AllocationSpec
@@ -107,8 +107,6 @@ export type AllocationSpec = Message<"lattice.v1.AllocationSpec"> & {
   data?: Data | undefined;
 
   /**
-   * Not offered yet; a submission that uses one of these is refused by name.
-   *
    * @generated from field: lattice.v1.Connectivity connectivity = 14;
    */
   connectivity?: Connectivity | undefined;
@@ -419,14 +417,45 @@ export type ScalePolicy = Message<"lattice.v1.ScalePolicy"> & {
   max: number;
 
   /**
+   * cpu_utilization, or a name that the program reports, or a query of the time-series store.
+   *
    * @generated from field: string metric = 3;
    */
   metric: string;
 
   /**
+   * A number, "80%" or a duration such as "250ms".
+   *
    * @generated from field: string target = 4;
    */
   target: string;
+
+  /**
+   * 0 in what follows: the usual.
+   *
+   * @generated from field: uint32 evaluation_interval_seconds = 340;
+   */
+  evaluationIntervalSeconds: number;
+
+  /**
+   * @generated from field: uint32 scale_up_window_seconds = 341;
+   */
+  scaleUpWindowSeconds: number;
+
+  /**
+   * @generated from field: uint32 scale_down_window_seconds = 342;
+   */
+  scaleDownWindowSeconds: number;
+
+  /**
+   * @generated from field: double scale_down_threshold = 343;
+   */
+  scaleDownThreshold: number;
+
+  /**
+   * @generated from field: uint32 cooldown_seconds = 344;
+   */
+  cooldownSeconds: number;
 };
 
 /**
@@ -435,6 +464,126 @@ export type ScalePolicy = Message<"lattice.v1.ScalePolicy"> & {
  */
 export const ScalePolicySchema: GenMessage<ScalePolicy> = /*@__PURE__*/
   messageDesc(file_lattice_v1_allocations, 6);
+
+/**
+ * How a service that scales stands.
+ *
+ * @generated from message lattice.v1.ScalingStatus
+ */
+export type ScalingStatus = Message<"lattice.v1.ScalingStatus"> & {
+  /**
+   * @generated from field: uint32 min = 1;
+   */
+  min: number;
+
+  /**
+   * @generated from field: uint32 max = 2;
+   */
+  max: number;
+
+  /**
+   * Nodes that it has now.
+   *
+   * @generated from field: uint32 nodes = 3;
+   */
+  nodes: number;
+
+  /**
+   * @generated from field: string metric = 4;
+   */
+  metric: string;
+
+  /**
+   * @generated from field: string target = 5;
+   */
+  target: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp last_scaled_at = 6;
+   */
+  lastScaledAt?: Timestamp | undefined;
+
+  /**
+   * Nodes that still run what was there before an update.
+   *
+   * @generated from field: uint32 outdated_nodes = 7;
+   */
+  outdatedNodes: number;
+};
+
+/**
+ * Describes the message lattice.v1.ScalingStatus.
+ * Use `create(ScalingStatusSchema)` to create a new message.
+ */
+export const ScalingStatusSchema: GenMessage<ScalingStatus> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_allocations, 7);
+
+/**
+ * @generated from message lattice.v1.NetworkStatus
+ */
+export type NetworkStatus = Message<"lattice.v1.NetworkStatus"> & {
+  /**
+   * @generated from field: string domain = 1;
+   */
+  domain: string;
+
+  /**
+   * @generated from field: uint32 vni = 2;
+   */
+  vni: number;
+};
+
+/**
+ * Describes the message lattice.v1.NetworkStatus.
+ * Use `create(NetworkStatusSchema)` to create a new message.
+ */
+export const NetworkStatusSchema: GenMessage<NetworkStatus> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_allocations, 8);
+
+/**
+ * What a service is to run from now on; its nodes are replaced one after the other.
+ *
+ * @generated from message lattice.v1.ServiceUpdate
+ */
+export type ServiceUpdate = Message<"lattice.v1.ServiceUpdate"> & {
+  /**
+   * Exactly one of these three, or none to keep what it runs.
+   *
+   * @generated from field: string entrypoint = 1;
+   */
+  entrypoint: string;
+
+  /**
+   * @generated from field: repeated string command = 2;
+   */
+  command: string[];
+
+  /**
+   * @generated from field: string script = 3;
+   */
+  script: string;
+
+  /**
+   * Absent: as it is.
+   *
+   * @generated from field: lattice.v1.Environment environment = 4;
+   */
+  environment?: Environment | undefined;
+
+  /**
+   * Absent: as it is.
+   *
+   * @generated from field: lattice.v1.ScalePolicy scale_policy = 5;
+   */
+  scalePolicy?: ScalePolicy | undefined;
+};
+
+/**
+ * Describes the message lattice.v1.ServiceUpdate.
+ * Use `create(ServiceUpdateSchema)` to create a new message.
+ */
+export const ServiceUpdateSchema: GenMessage<ServiceUpdate> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_allocations, 9);
 
 /**
  * @generated from message lattice.v1.Data
@@ -456,7 +605,7 @@ export type Data = Message<"lattice.v1.Data"> & {
  * Use `create(DataSchema)` to create a new message.
  */
 export const DataSchema: GenMessage<Data> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 7);
+  messageDesc(file_lattice_v1_allocations, 10);
 
 /**
  * @generated from message lattice.v1.Mount
@@ -492,7 +641,7 @@ export type Mount = Message<"lattice.v1.Mount"> & {
  * Use `create(MountSchema)` to create a new message.
  */
 export const MountSchema: GenMessage<Mount> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 8);
+  messageDesc(file_lattice_v1_allocations, 11);
 
 /**
  * @generated from message lattice.v1.Connectivity
@@ -514,7 +663,7 @@ export type Connectivity = Message<"lattice.v1.Connectivity"> & {
  * Use `create(ConnectivitySchema)` to create a new message.
  */
 export const ConnectivitySchema: GenMessage<Connectivity> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 9);
+  messageDesc(file_lattice_v1_allocations, 12);
 
 /**
  * @generated from message lattice.v1.ExposedPort
@@ -536,7 +685,7 @@ export type ExposedPort = Message<"lattice.v1.ExposedPort"> & {
  * Use `create(ExposedPortSchema)` to create a new message.
  */
 export const ExposedPortSchema: GenMessage<ExposedPort> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 10);
+  messageDesc(file_lattice_v1_allocations, 13);
 
 /**
  * @generated from message lattice.v1.Dependency
@@ -563,7 +712,7 @@ export type Dependency = Message<"lattice.v1.Dependency"> & {
  * Use `create(DependencySchema)` to create a new message.
  */
 export const DependencySchema: GenMessage<Dependency> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 11);
+  messageDesc(file_lattice_v1_allocations, 14);
 
 /**
  * @generated from message lattice.v1.Checkpoint
@@ -580,7 +729,7 @@ export type Checkpoint = Message<"lattice.v1.Checkpoint"> & {
  * Use `create(CheckpointSchema)` to create a new message.
  */
 export const CheckpointSchema: GenMessage<Checkpoint> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 12);
+  messageDesc(file_lattice_v1_allocations, 15);
 
 /**
  * @generated from message lattice.v1.Telemetry
@@ -606,7 +755,7 @@ export type Telemetry = Message<"lattice.v1.Telemetry"> & {
  * Use `create(TelemetrySchema)` to create a new message.
  */
 export const TelemetrySchema: GenMessage<Telemetry> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 13);
+  messageDesc(file_lattice_v1_allocations, 16);
 
 /**
  * @generated from message lattice.v1.LivenessProbe
@@ -653,7 +802,7 @@ export type LivenessProbe = Message<"lattice.v1.LivenessProbe"> & {
  * Use `create(LivenessProbeSchema)` to create a new message.
  */
 export const LivenessProbeSchema: GenMessage<LivenessProbe> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 14);
+  messageDesc(file_lattice_v1_allocations, 17);
 
 /**
  * @generated from message lattice.v1.Allocation
@@ -796,6 +945,18 @@ export type Allocation = Message<"lattice.v1.Allocation"> & {
    * @generated from field: repeated string pending_reason_codes = 320;
    */
   pendingReasonCodes: string[];
+
+  /**
+   * Of a service that scales, or is being replaced after an update.
+   *
+   * @generated from field: lattice.v1.ScalingStatus scaling = 340;
+   */
+  scaling?: ScalingStatus | undefined;
+
+  /**
+   * @generated from field: lattice.v1.NetworkStatus network = 341;
+   */
+  network?: NetworkStatus | undefined;
 };
 
 /**
@@ -803,7 +964,7 @@ export type Allocation = Message<"lattice.v1.Allocation"> & {
  * Use `create(AllocationSchema)` to create a new message.
  */
 export const AllocationSchema: GenMessage<Allocation> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 15);
+  messageDesc(file_lattice_v1_allocations, 18);
 
 /**
  * @generated from message lattice.v1.NodeProgress
@@ -835,7 +996,7 @@ export type NodeProgress = Message<"lattice.v1.NodeProgress"> & {
  * Use `create(NodeProgressSchema)` to create a new message.
  */
 export const NodeProgressSchema: GenMessage<NodeProgress> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 16);
+  messageDesc(file_lattice_v1_allocations, 19);
 
 /**
  * @generated from message lattice.v1.SubmitRequest
@@ -859,7 +1020,7 @@ export type SubmitRequest = Message<"lattice.v1.SubmitRequest"> & {
  * Use `create(SubmitRequestSchema)` to create a new message.
  */
 export const SubmitRequestSchema: GenMessage<SubmitRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 17);
+  messageDesc(file_lattice_v1_allocations, 20);
 
 /**
  * @generated from message lattice.v1.SubmitResponse
@@ -891,7 +1052,7 @@ export type SubmitResponse = Message<"lattice.v1.SubmitResponse"> & {
  * Use `create(SubmitResponseSchema)` to create a new message.
  */
 export const SubmitResponseSchema: GenMessage<SubmitResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 18);
+  messageDesc(file_lattice_v1_allocations, 21);
 
 /**
  * @generated from message lattice.v1.GetAllocationRequest
@@ -908,7 +1069,7 @@ export type GetAllocationRequest = Message<"lattice.v1.GetAllocationRequest"> & 
  * Use `create(GetAllocationRequestSchema)` to create a new message.
  */
 export const GetAllocationRequestSchema: GenMessage<GetAllocationRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 19);
+  messageDesc(file_lattice_v1_allocations, 22);
 
 /**
  * @generated from message lattice.v1.ListAllocationsRequest
@@ -1007,7 +1168,7 @@ export type ListAllocationsRequest = Message<"lattice.v1.ListAllocationsRequest"
  * Use `create(ListAllocationsRequestSchema)` to create a new message.
  */
 export const ListAllocationsRequestSchema: GenMessage<ListAllocationsRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 20);
+  messageDesc(file_lattice_v1_allocations, 23);
 
 /**
  * @generated from message lattice.v1.ListAllocationsResponse
@@ -1039,7 +1200,7 @@ export type ListAllocationsResponse = Message<"lattice.v1.ListAllocationsRespons
  * Use `create(ListAllocationsResponseSchema)` to create a new message.
  */
 export const ListAllocationsResponseSchema: GenMessage<ListAllocationsResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 21);
+  messageDesc(file_lattice_v1_allocations, 24);
 
 /**
  * @generated from message lattice.v1.CancelRequest
@@ -1068,7 +1229,7 @@ export type CancelRequest = Message<"lattice.v1.CancelRequest"> & {
  * Use `create(CancelRequestSchema)` to create a new message.
  */
 export const CancelRequestSchema: GenMessage<CancelRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 22);
+  messageDesc(file_lattice_v1_allocations, 25);
 
 /**
  * @generated from message lattice.v1.CancelResponse
@@ -1095,7 +1256,7 @@ export type CancelResponse = Message<"lattice.v1.CancelResponse"> & {
  * Use `create(CancelResponseSchema)` to create a new message.
  */
 export const CancelResponseSchema: GenMessage<CancelResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 23);
+  messageDesc(file_lattice_v1_allocations, 26);
 
 /**
  * @generated from message lattice.v1.UpdateAllocationRequest
@@ -1144,6 +1305,13 @@ export type UpdateAllocationRequest = Message<"lattice.v1.UpdateAllocationReques
    * @generated from field: uint32 telemetry_seconds = 321;
    */
   telemetrySeconds: number;
+
+  /**
+   * Of a service, which has no walltime.
+   *
+   * @generated from field: lattice.v1.ServiceUpdate service = 340;
+   */
+  service?: ServiceUpdate | undefined;
 };
 
 /**
@@ -1151,7 +1319,7 @@ export type UpdateAllocationRequest = Message<"lattice.v1.UpdateAllocationReques
  * Use `create(UpdateAllocationRequestSchema)` to create a new message.
  */
 export const UpdateAllocationRequestSchema: GenMessage<UpdateAllocationRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 24);
+  messageDesc(file_lattice_v1_allocations, 27);
 
 /**
  * @generated from message lattice.v1.UpdateAllocationResponse
@@ -1173,7 +1341,7 @@ export type UpdateAllocationResponse = Message<"lattice.v1.UpdateAllocationRespo
  * Use `create(UpdateAllocationResponseSchema)` to create a new message.
  */
 export const UpdateAllocationResponseSchema: GenMessage<UpdateAllocationResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 25);
+  messageDesc(file_lattice_v1_allocations, 28);
 
 /**
  * @generated from message lattice.v1.WatchRequest
@@ -1219,7 +1387,7 @@ export type WatchRequest = Message<"lattice.v1.WatchRequest"> & {
  * Use `create(WatchRequestSchema)` to create a new message.
  */
 export const WatchRequestSchema: GenMessage<WatchRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 26);
+  messageDesc(file_lattice_v1_allocations, 29);
 
 /**
  * @generated from message lattice.v1.Event
@@ -1304,7 +1472,7 @@ export type Event = Message<"lattice.v1.Event"> & {
  * Use `create(EventSchema)` to create a new message.
  */
 export const EventSchema: GenMessage<Event> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 27);
+  messageDesc(file_lattice_v1_allocations, 30);
 
 /**
  * @generated from message lattice.v1.LogsRequest
@@ -1380,7 +1548,7 @@ export type LogsRequest = Message<"lattice.v1.LogsRequest"> & {
  * Use `create(LogsRequestSchema)` to create a new message.
  */
 export const LogsRequestSchema: GenMessage<LogsRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 28);
+  messageDesc(file_lattice_v1_allocations, 31);
 
 /**
  * @generated from message lattice.v1.LogChunk
@@ -1419,7 +1587,7 @@ export type LogChunk = Message<"lattice.v1.LogChunk"> & {
  * Use `create(LogChunkSchema)` to create a new message.
  */
 export const LogChunkSchema: GenMessage<LogChunk> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_allocations, 29);
+  messageDesc(file_lattice_v1_allocations, 32);
 
 /**
  * @generated from enum lattice.v1.AllocationState

@@ -1,0 +1,68 @@
+// The stream of what has happened to one allocation: what is kept, and, for those who stay, what happens until it
+// has ended. The stream is read off the record again after every entry that touches it, so nothing is
+// missed, whichever server is asked and whatever restarts in between.
+
+import { create } from "@bufbuild/protobuf";
+import { type Allocation, isFinal, isPlaced, MAX_PAST_ATTEMPTS, type NoteType } from "@lattice/core";
+import { pb, timestampFromMs } from "@lattice/wire";
+import { type AllocationEvent, eventsOf, isAfter, parseEventCursor } from "../../events/events-of.ts";
+import { authorize } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import { invalid } from "./refuse.ts";
+import { endOf } from "./watch.ts";
+import { find, ownerOf } from "./work.ts";
+
+const TYPES: readonly NoteType[] = ["state", "decision", "failure", "scaling", "preemption"];
+const BEGINNING = { at: -1, n: 0 };
+
+export async function listEvents(call: Call, request: pb.ListEventsRequest): Promise<pb.ListEventsResponse> {
+  const record = await find(call, request.id);
+  authorize(call.principal, "EventService.ListEvents", ownerOf(record));
+  const wanted = filterOf(request);
+  return create(pb.ListEventsResponseSchema, {
+    id: record.id,
+    events: eventsOf(record).filter(wanted).map(toProto),
+    leftOut: leftOut(record),
+    logIndex: String(call.plane.view().index),
+  });
+}
+
+export async function* streamEvents(call: Call, request: pb.ListEventsRequest): AsyncGenerator<pb.AllocationEvent> {
+  const wanted = filterOf(request);
+  // Before the first look, so that nothing falls between the two.
+  const from = endOf(call.plane.view().index);
+  let record = await find(call, request.id);
+  authorize(call.principal, "EventService.StreamEvents", ownerOf(record));
+  let seen = BEGINNING;
+  const news = (): readonly pb.AllocationEvent[] => {
+    const fresh = eventsOf(record).filter((event) => isAfter(event, seen));
+    seen = parseEventCursor(fresh.at(-1)?.cursor ?? "") ?? seen;
+    return fresh.filter(wanted).map(toProto);
+  };
+  yield* news();
+  if (isFinal(record.phase)) return;
+  for await (const batch of call.plane.events(from, call.signal)) {
+    if (!batch.some(({ event }) => event.allocation === record.id)) continue;
+    record = await find(call, request.id);
+    yield* news();
+    if (isFinal(record.phase)) return;
+  }
+}
+
+function filterOf({ cursor, types }: pb.ListEventsRequest): (event: AllocationEvent) => boolean {
+  for (const [i, type] of types.entries())
+    if (!(TYPES as readonly string[]).includes(type))
+      throw invalid(`types[${i}]`, "is not a type of event", `The types are ${TYPES.join(", ")}.`);
+  const after = cursor === "" ? BEGINNING : parseEventCursor(cursor);
+  if (after === null) throw invalid("cursor", "is not a cursor", "Pass the cursor of an event unchanged.");
+  return (event) => isAfter(event, after) && (types.length === 0 || types.includes(event.type));
+}
+
+function leftOut({ past, attempt, phase }: Allocation): number {
+  const known = past?.attempts.length ?? 0;
+  const ended = attempt - (isPlaced(phase) || isFinal(phase) ? 1 : 0);
+  return known === MAX_PAST_ATTEMPTS ? Math.max(0, ended - known) : 0;
+}
+
+const toProto = ({ at, nodes, scores, ...rest }: AllocationEvent): pb.AllocationEvent =>
+  create(pb.AllocationEventSchema, { ...rest, at: timestampFromMs(at), nodes: [...nodes], scores: scores ?? {} });

@@ -1,0 +1,111 @@
+// Sends what webhooks are to be told, and strikes it out when the receiver has confirmed it with 2xx. What is sent
+// carries the time and a signature over both (HMAC-SHA-256 with the hook's secret), and a key that is the same
+// on every try. A crash between the answer and the entry sends it once more.
+
+import { createHmac } from "node:crypto";
+import type { Delivery, Instant } from "@lattice/core";
+import type { Logger } from "pino";
+import { type Clock, steadyNow } from "../../clock.ts";
+import type { WebhookConfig } from "../../config/notifications.ts";
+import type { Sequencer } from "../../leader/sequencer.ts";
+import type { Replica } from "../../replica/replica.ts";
+import { decideWebhooks, GIVE_UP_AFTER, nextTry, type Tries } from "./decide.ts";
+
+/** Longest wait for an answer. */
+const ANSWER_MS = 10_000;
+
+export interface WebhookContext {
+  readonly replica: Replica;
+  readonly sequencer: Pick<Sequencer, "propose">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly hooks: readonly WebhookConfig[];
+  readonly count: (hook: string, result: "delivered" | "failed" | "given_up") => void;
+}
+
+/** One turn; call it again and again. */
+export function createWebhookSender(context: WebhookContext, signal: AbortSignal): () => Promise<void> {
+  const { replica, sequencer, clock, logger } = context;
+  const tries = new Map<string, Tries>();
+  return async () => {
+    const inputs = { now: steadyNow(clock), tries, giveUpAfter: GIVE_UP_AFTER, chance: Math.random };
+    const { send, giveUp } = decideWebhooks(replica.view, inputs);
+    const done = giveUp.map(({ key, hook }) => {
+      logger.warn({ hook, delivery: key }, "a webhook was not to be reached for a day: its delivery is given up");
+      context.count(hook, "given_up");
+      return key;
+    });
+    await Promise.all(
+      send.map(async (delivery) => {
+        const problem = await post(context, delivery, signal);
+        if (signal.aborted) return;
+        context.count(delivery.hook, problem === null ? "delivered" : "failed");
+        if (problem === null) done.push(delivery.key);
+        else {
+          tries.set(delivery.key, nextTry(tries.get(delivery.key), inputs));
+          logger.warn({ hook: delivery.hook, delivery: delivery.key, problem }, "a webhook was not delivered");
+        }
+      }),
+    );
+    if (done.length === 0) return;
+    await sequencer.propose({ kind: "hooks.delivered", keys: done });
+    for (const key of done) tries.delete(key);
+  };
+}
+
+/** Null: it was taken. */
+async function post(context: WebhookContext, delivery: Delivery, signal: AbortSignal): Promise<string | null> {
+  const hook = context.hooks.find(({ name }) => name === delivery.hook);
+  if (hook === undefined) return "this server has no such webhook in its configuration";
+  const body = JSON.stringify(bodyOf(delivery));
+  const sentAt = String(Math.floor(context.clock.now() / 1000));
+  try {
+    const answer = await fetch(hook.url, {
+      method: "POST",
+      redirect: "error",
+      headers: {
+        "content-type": "application/json",
+        "user-agent": "lattice-webhook",
+        "x-lattice-delivery": delivery.key,
+        "x-lattice-timestamp": sentAt,
+        "x-lattice-signature": signatureOf(hook.secret, sentAt, body),
+      },
+      body,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
+    });
+    await answer.body?.cancel();
+    return answer.ok ? null : `it answered ${answer.status}`;
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    return String(cause instanceof Error ? cause.message : cause);
+  }
+}
+
+/** Over the time as well, so that what was sent once cannot be sent again later by somebody else. */
+export const signatureOf = (secret: string, sentAt: string, body: string): string =>
+  `sha256=${createHmac("sha256", secret).update(`${sentAt}.${body}`).digest("hex")}`;
+
+function bodyOf({ key, at, about }: Delivery): object {
+  const time = (instant: Instant | null): string | null => (instant === null ? null : new Date(instant).toISOString());
+  if (about.kind === "notice") {
+    const { kind, text, tenant, user, allocation, node } = about.notice;
+    return { delivery: key, at: time(at), type: "notice", notice: { kind, text, tenant, user, allocation, node } };
+  }
+  const { id, name, tenant, user, state, reason, message, exitCode, nodes, tags } = about;
+  const allocation = {
+    id,
+    name,
+    tenant,
+    user,
+    state,
+    reason,
+    message,
+    exit_code: exitCode,
+    nodes,
+    tags,
+    submitted_at: time(about.submittedAt),
+    started_at: time(about.startedAt),
+    ended_at: time(about.endedAt),
+  };
+  return { delivery: key, at: time(at), type: `allocation.${state}`, allocation };
+}
