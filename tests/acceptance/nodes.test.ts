@@ -1,9 +1,26 @@
-// Taking nodes out and putting them back: drain, undrain, disable, enable, by REST and by the CLI.
-import { expect, test } from "vitest";
+// Taking nodes out and putting them back: drain, undrain, disable, enable, by REST and by the CLI; and what nodes
+// find of themselves, with a stand-in for the library of their GPUs.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
-const cluster = useCluster({ nodes: 2 });
+const folder = mkdtempSync(join(tmpdir(), "lattice-nodes-"));
+const library = join(folder, "libnvidia-ml.so.1");
+const gpus = join(folder, "gpus");
+writeFileSync(gpus, "gpus=2");
+const source = join(import.meta.dirname, "../../packages/agent/test/discovery/fake-nvml.c");
+execFileSync("gcc", ["-shared", "-fPIC", "-o", library, source]);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const cluster = useCluster({
+  nodes: 2,
+  agentArgs: ["--nvml-library", library, "--health-interval", "0.5"],
+  agentEnv: { FAKE_NVML: gpus },
+});
 const act = (node: string, verb: string, body: Record<string, unknown> = {}) =>
   cluster.api("POST", `/nodes/${node}/${verb}`, { body });
 const becomes = (node: string, state: string) =>
@@ -19,6 +36,40 @@ test("nodes tell what they are", async () => {
   expect(capabilities.cpu_cores).toBeGreaterThan(0);
   expect(capabilities.memory_gb).toBeGreaterThan(0);
   expect(capabilities.hostname).toBeTruthy();
+});
+
+test("what an agent finds of its node is shown, and asked for anew", async () => {
+  const shown = await cluster.cli(["node", "condition", "node-1"]);
+  expect(shown.code).toBe(0);
+  expect(shown.stdout).toMatch(/gpu_driver:\s+580\.159\.04/);
+  expect(shown.stdout).toMatch(/1\s+H100\s+80 GB\s+31 C.*GPU-00000001/);
+  const before = (await cluster.node("node-1")).conformance;
+  writeFileSync(gpus, "gpus=2 mig=2");
+  const fresh = await cluster.api("GET", "/nodes/node-1/condition?fresh=true");
+  expect(fresh.body).toMatchObject({ node: "node-1", components: { gpus: "4 H100" } });
+  await eventually({ what: "the drift is known" }, async () =>
+    (await cluster.node("node-1")).conformance === before ? null : true,
+  );
+  expect((await cluster.api("GET", "/nodes/node-99/condition")).status).toBe(404);
+  writeFileSync(gpus, "gpus=2");
+});
+
+test("a node whose GPU is broken goes down until it is repaired and enabled", async () => {
+  writeFileSync(gpus, "gpus=2 lost");
+  for (const node of ["node-1", "node-2"]) await becomes(node, "down");
+  expect(await cluster.node("node-2")).toMatchObject({ cause: "hardware", reason: "GPU 0: GPU is lost" });
+  writeFileSync(gpus, "gpus=2");
+  await eventually({ what: "the agents see it" }, async () =>
+    (await cluster.cli(["node", "condition", "node-1", "node-2", "--fresh"])).stdout.match(/Faults:\s+none/g)
+      ?.length === 2
+      ? true
+      : null,
+  );
+  for (const node of ["node-1", "node-2"]) {
+    expect((await act(node, "disable")).status).toBe(200);
+    expect((await act(node, "enable")).status).toBe(200);
+    await becomes(node, "ready");
+  }
 });
 
 test("a draining node finishes what it runs and takes nothing new", async () => {

@@ -40,6 +40,8 @@ export interface NodeJson {
   readonly id: string;
   readonly state: string;
   readonly cause?: string;
+  /** The fingerprint of its hardware and software. */
+  readonly conformance?: string;
   readonly claims?: readonly {
     readonly allocation_id: string;
     readonly attempt: number;

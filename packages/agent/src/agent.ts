@@ -4,8 +4,18 @@
 import { chmod, mkdir, realpath } from "node:fs/promises";
 import { freemem, loadavg } from "node:os";
 import { dirname } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
-import { conformance, discoverBootId, discoverHardware, type Hardware } from "./discovery/hardware.ts";
+import { systemAfter } from "./after.ts";
+import { type Condition, watchCondition } from "./condition/condition.ts";
+import { recallExpected, rememberExpected } from "./condition/expected.ts";
+import { components, fingerprint } from "./discovery/fingerprint.ts";
+import { NO_GPUS } from "./discovery/gpus/inventory.ts";
+import { discoverBootId, discoverHardware, type Hardware } from "./discovery/hardware.ts";
+import { lookForFaults } from "./discovery/look.ts";
+import { type Sources, type Survey, surveyNode } from "./discovery/survey.ts";
+import { sysfs } from "./discovery/sysfs.ts";
 import { keepCensus } from "./hollow/census.ts";
 import { NODES_PER_CHANNEL, startHollowNodes } from "./hollow/hollow.ts";
 import { dialer } from "./link/dial.ts";
@@ -50,24 +60,33 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   // Passed through by the users of jobs on the way to what belongs to them; never listed.
   await chmod(dataDir, 0o711).catch(() => undefined);
   const unlock = await lockDataDir(dataDir);
-  const hardware = discoverHardware(options.hardware);
   const bootId = discoverBootId();
+  const sources: Sources = { ...options.discovery, fs: sysfs() };
+  const expected = recallExpected(dataDir, bootId);
+  const first = await surveyNode(options.hardware, sources, expected);
+  for (const warning of first.warnings) log.warn({ warning }, "GPUs cannot be looked for");
+  const { hardware } = first;
   const isolation = detectIsolation({ nodeId: options.nodeId, dataDir }, kind);
   const limits = await detectLimits({ nodeId: options.nodeId, dataDir }, isolation);
-  const software = await openSoftware(options.software, { dataDir, bootId, limits, gpuCount: hardware.gpuCount, log });
+  const software = await openSoftware(
+    { ...options.software, unifiedMemory: options.software.unifiedMemory || first.unified },
+    { dataDir, bootId, limits, gpuCount: hardware.gpuCount, log },
+  );
   log.info({ isolation: isolation.kind, runtimes: software.runtimes, servers: options.servers }, "starting");
   const dial = dialer({ servers: options.servers, token: options.token });
   const beats = wheel(Math.random);
   const facilities = await findFacilities(dataDir);
   let apiUrl = "";
+  const facts = { version, bootId, isolation: isolation.kind, hollow: false, runtimes: software.runtimes };
+  const identityBy = (found: Survey) => identity(options, found.hardware, { ...facts, conformance: found.conformance });
+  let condition: Condition | null = null;
   const node = await startNode({
-    identity: identity(options, hardware, {
-      version,
-      bootId,
-      isolation: isolation.kind,
-      hollow: false,
-      runtimes: software.runtimes,
-    }),
+    identity: identityBy(first),
+    renewed: () => (condition === null ? {} : identityBy(condition.latest())),
+    examine: async (fresh) => {
+      if (condition === null) throw new Error("the agent is only just starting");
+      return condition.describe(fresh);
+    },
     images: software.images,
     dialer: dial,
     member: 0,
@@ -87,12 +106,38 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     facilities,
     welcomed: (welcome) => {
       apiUrl = welcome.apiUrl;
+      if (condition !== null && condition.latest().faults.length > 0) tell(condition.latest());
     },
+  });
+  const tell = (found: Survey): void => {
+    const { conformance, capabilities } = identityBy(found);
+    node.tell(
+      create(pb.ConditionReportSchema, {
+        conformance,
+        faults: [...found.faults],
+        ...(capabilities === undefined ? null : { capabilities }),
+      }),
+    );
+  };
+  condition = watchCondition({
+    first,
+    expected,
+    units: options.hardware.gpuCount ?? 0,
+    survey: (known) => surveyNode(options.hardware, sources, known),
+    look: (last, known) => lookForFaults(sources, last, known),
+    remember: (known) => rememberExpected(dataDir, bootId, known),
+    tell,
+    fingerprintEveryMs: options.discovery.fingerprintEveryMs,
+    lookEveryMs: options.discovery.lookEveryMs,
+    now: Date.now,
+    after: systemAfter,
+    log,
   });
   return {
     connected: () => Number(node.connected()),
     live: () => node.live(),
     async close() {
+      condition?.close();
       if (options.killWorkloadsOnExit) await node.stopAll("the agent stops", EXIT_GRACE_MS, EXIT_DEADLINE_MS);
       await node.close();
       beats.close();
@@ -133,6 +178,9 @@ async function startHollow(
       isolation: "process_group",
       hollow: true,
       runtimes: [],
+      conformance: fingerprint(
+        components(sysfs(), { ...hardware, gpus: NO_GPUS, nics: [], baseImage: options.discovery.baseImage }),
+      ),
     }),
     dialer: dial,
     wheel: beats,
@@ -156,13 +204,19 @@ async function startHollow(
 function identity(
   options: AgentOptions,
   hardware: Hardware,
-  facts: { version: string; bootId: string; isolation: string; hollow: boolean; runtimes: readonly string[] },
+  facts: {
+    version: string;
+    bootId: string;
+    isolation: string;
+    hollow: boolean;
+    runtimes: readonly string[];
+    conformance: string;
+  },
 ) {
   return identityOf({
     nodeId: options.nodeId,
     group: options.group,
     homeVcluster: options.homeVcluster,
-    conformance: conformance(hardware),
     hardware,
     ...facts,
   });

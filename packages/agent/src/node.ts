@@ -10,7 +10,7 @@ import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
 import { type After, systemAfter, within } from "./after.ts";
 import { chains } from "./chains.ts";
-import { answerImages } from "./images/answer.ts";
+import { answerAsked } from "./images/answer.ts";
 import type { Images } from "./images/images.ts";
 import { type Attempt, attemptKey, type Effect, type Event, isLive, type LiveAttempt } from "./lifecycle/attempt.ts";
 import { byArrival, recover } from "./lifecycle/recover.ts";
@@ -23,6 +23,7 @@ import { type ReportBody, reportBuffer } from "./link/reports.ts";
 import type { Wheel } from "./link/wheel.ts";
 import { logStreams } from "./logs/log-streams.ts";
 import { keepMarks } from "./logs/marks.ts";
+import { openLogs } from "./logs/open-logs.ts";
 import type { Shipper } from "./logs/ship/shipper.ts";
 import { isRecord, owed } from "./owed.ts";
 import { probes } from "./probes/probes.ts";
@@ -55,6 +56,10 @@ export interface NodeOptions {
   readonly images?: Images;
   /** What there is for tasks; absent: this node starts none. */
   readonly facilities?: Facilities;
+  /** What of its identity has changed since it began. */
+  readonly renewed?: () => Partial<Identity>;
+  /** What is known of the machine; absent: it is none. */
+  readonly examine?: (fresh: boolean) => Promise<pb.NodeCondition>;
   /** A server has welcomed this node. */
   readonly welcomed?: (welcome: pb.Welcome) => void;
 }
@@ -65,6 +70,8 @@ export interface Node {
   hellos(): number;
   /** Attempts that are not over yet. */
   live(): number;
+  /** Lost when not connected. */
+  tell(report: pb.ConditionReport): void;
   /** Ends every workload; resolves when none is left or the time is up. */
   stopAll(reason: string, graceMs: number, deadlineMs: number): Promise<void>;
   /** Lets go of the link and of the runtime; workloads go on. */
@@ -134,10 +141,11 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     const [room, first] = await Promise.all([runtime.room?.(key), runtime.firstProcess(key)]);
     return room === undefined || room === null || first === null ? null : enterRoom(room, first.pid);
   }
+  const logSources = { streams, logFile, startOf: shipper?.startOf, live: (key: string) => live.has(key) };
   await recoverAll();
   const opened = openLink({
     ...options,
-    hello: () => create(pb.HelloSchema, { ...options.identity, attempts: held() }),
+    hello: () => create(pb.HelloSchema, { ...options.identity, ...options.renewed?.(), attempts: held() }),
     heartbeat: () => ({
       running: live.size,
       logBytesWaiting: shipper?.waitingBytes() ?? 0,
@@ -211,7 +219,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         break;
       }
       case "openLogs":
-        void openLogs(message.value, client);
+        void openLogs(logSources, message.value, client);
         break;
       case "openTerminal":
         withKey(message.value, () => screens.open(client, message.value));
@@ -220,9 +228,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         streams.close(message.value.streamId);
         break;
       case "imageRequest":
-        void answerImages(options.images ?? null, message.value).then((value) =>
-          link?.send({ case: "imageAnswer", value }),
-        );
+        void answerAsked(options, message.value).then((value) => link?.send({ case: "imageAnswer", value }));
         break;
       case "startTasks": {
         const order = message.value;
@@ -347,29 +353,11 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     return all;
   }
 
-  async function openLogs(order: pb.OpenLogs, client: Client): Promise<void> {
-    const key = attemptKey(order.allocationId, order.attempt);
-    const known = parseAllocationId(order.allocationId) !== null;
-    const stream = order.stream === pb.LogStream.STDERR ? "stderr" : "stdout";
-    const path = known ? await runtime.logFile(key, stream) : null;
-    const { streamId, tail, follow, sinceMs, untilMs } = order;
-    streams.open(client, {
-      streamId,
-      tail,
-      follow,
-      path,
-      moved: () => runtime.logFile(key, stream),
-      offset: Number(order.offset),
-      time: { sinceMs, untilMs },
-      start: (await shipper?.startOf(key, stream)) ?? 0,
-      live: () => live.has(key),
-    });
-  }
-
   return {
     connected: () => opened.connected(),
     hellos: () => opened.hellos(),
     live: () => live.size,
+    tell: (value) => link?.send({ case: "condition", value }),
     async stopAll(reason, graceMs, deadlineMs) {
       // The last first: what waits must not begin because the one before it is gone.
       for (const key of [...live.keys()].reverse()) on(key, { kind: "stop", graceMs, reason });

@@ -4,6 +4,7 @@
 import { hostname } from "node:os";
 import { parseGroupId, parseNodeId, parseVClusterId } from "@lattice/core";
 import { Command, InvalidArgumentError } from "commander";
+import { FINGERPRINT_EVERY_MS, LOOK_EVERY_MS } from "./condition/condition.ts";
 import type { HardwareFlags } from "./discovery/hardware.ts";
 import { FULL_PAUSES_MS } from "./images/images.ts";
 import { parseServer } from "./link/dial.ts";
@@ -22,6 +23,7 @@ export interface AgentOptions {
   readonly logLevel: string;
   readonly killWorkloadsOnExit: boolean;
   readonly hardware: HardwareFlags;
+  readonly discovery: DiscoveryOptions;
   /** Null: output stays on the node. */
   readonly logs: { readonly store: string; readonly limits: ShipLimits } | null;
   readonly software: SoftwareOptions;
@@ -32,6 +34,26 @@ export interface AgentOptions {
     readonly nodesPerGroup: number;
   } | null;
 }
+
+/** How the node is looked at, and how often. */
+export interface DiscoveryOptions {
+  /** Path of NVML; empty: wherever it is; "none": not asked. */
+  readonly nvml: string;
+  /** Path of rocm-smi; likewise. */
+  readonly rocm: string;
+  /** Digest of the image that the node was booted from; empty: not stated. */
+  readonly baseImage: string;
+  readonly fingerprintEveryMs: number;
+  readonly lookEveryMs: number;
+}
+
+export const DEFAULT_DISCOVERY: DiscoveryOptions = {
+  nvml: "",
+  rocm: "",
+  baseImage: "",
+  fingerprintEveryMs: FINGERPRINT_EVERY_MS,
+  lookEveryMs: LOOK_EVERY_MS,
+};
 
 /** Whom workloads run as, and where their software and folders come from. */
 export interface SoftwareOptions {
@@ -101,6 +123,13 @@ export function parseOptions(
       powerWatts: flags.powerWatts,
       features: flags.feature,
     },
+    discovery: {
+      nvml: flags.nvmlLibrary,
+      rocm: flags.rocmSmi,
+      baseImage: flags.baseImage,
+      fingerprintEveryMs: flags.conformanceInterval * 1000,
+      lookEveryMs: flags.healthInterval * 1000,
+    },
     logs: flags.logStore === undefined ? null : { store: flags.logStore, limits: limitsOf(flags) },
     software: {
       userMapping: flags.userMapping,
@@ -147,6 +176,11 @@ interface Flags {
   cxlMemoryGb?: number;
   powerWatts?: number;
   feature: string[];
+  nvmlLibrary: string;
+  rocmSmi: string;
+  baseImage: string;
+  conformanceInterval: number;
+  healthInterval: number;
   logStore?: string;
   logRing: number;
   logBuffer: number;
@@ -170,7 +204,17 @@ interface Flags {
 }
 
 function commandLine(version: string, userMapping: string | undefined): Command {
-  return withSoftware(basicCommandLine(version), userMapping === undefined ? defaultMapping() : mapping(userMapping));
+  const command = withDiscovery(basicCommandLine(version));
+  return withSoftware(command, userMapping === undefined ? defaultMapping() : mapping(userMapping));
+}
+
+function withDiscovery(command: Command): Command {
+  return command
+    .option("--nvml-library <path>", "NVIDIA's management library, or none (default: wherever it is)", "")
+    .option("--rocm-smi <path>", "AMD's management program, or none (default: wherever it is)", "")
+    .option("--base-image <digest>", "of the image this node was booted from; part of its fingerprint", "")
+    .option("--conformance-interval <seconds>", "how often the fingerprint is taken", positive, 6 * 3600)
+    .option("--health-interval <seconds>", "how often the node is looked at for faults", positive, 60);
 }
 
 function withSoftware(command: Command, userMapping: UserMapping): Command {

@@ -19,6 +19,8 @@ export interface FakeServer {
   readonly hellos: pb.Hello[];
   readonly heartbeats: pb.Heartbeat[];
   readonly reports: pb.Report[];
+  readonly conditions: pb.ConditionReport[];
+  readonly answers: pb.ImageAnswer[];
   readonly logs: Map<string, Log>;
   /** `refuse`: with this code, or null. */
   settings: { acknowledge: boolean; refuse: string | null; heartbeatMs: number; keepText: boolean; protocol: number };
@@ -42,6 +44,8 @@ export async function fakeServer(port = 0): Promise<FakeServer> {
     hellos: [],
     heartbeats: [],
     reports: [],
+    conditions: [],
+    answers: [],
     logs: new Map(),
     settings: { acknowledge: true, refuse: null, heartbeatMs: 200, keepText: true, protocol: 1 },
     connected: () => streams.size,
@@ -92,6 +96,10 @@ export async function fakeServer(port = 0): Promise<FakeServer> {
         stream.write(create(pb.ServerMessageSchema, { message: { case: "welcome", value } }));
       } else if (message.case === "heartbeat") {
         fake.heartbeats.push(message.value);
+      } else if (message.case === "condition") {
+        fake.conditions.push(message.value);
+      } else if (message.case === "imageAnswer") {
+        fake.answers.push(message.value);
       } else if (message.case === "report") {
         fake.reports.push(message.value);
         if (!fake.settings.acknowledge) return;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino, { type Logger } from "pino";
 import { type Agent, type AgentOptions, startAgent } from "../src/index.ts";
-import { DEFAULT_SOFTWARE } from "../src/options.ts";
+import { DEFAULT_DISCOVERY, DEFAULT_SOFTWARE } from "../src/options.ts";
 import type { Isolation } from "../src/runtime/isolation/isolation.ts";
 import { type FakeServer, fakeServer, found } from "./fake-server.ts";
 
@@ -80,6 +80,7 @@ export function agentOptions(server: string, dataDir: string, more: Partial<Agen
     token: undefined,
     killWorkloadsOnExit: true,
     hardware: { features: [] },
+    discovery: DEFAULT_DISCOVERY,
     logs: null,
     software: DEFAULT_SOFTWARE,
     hollow: null,

@@ -15,6 +15,7 @@ export type { TaskCalls, TaskInput } from "./calls/tasks.ts";
 export type { UsageCalls } from "./calls/usage.ts";
 export { type ClientOptions, createClient, type Health, type LatticeClient, normaliseUrl } from "./client.ts";
 export type * from "./cluster-types.ts";
+export type * from "./condition-types.ts";
 export type * from "./dag-types.ts";
 export { LatticeError } from "./error.ts";
 export type * from "./event-types.ts";

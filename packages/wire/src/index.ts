@@ -18,6 +18,7 @@ export * from "./convert/spec-to-proto.ts";
 export * from "./convert/states.ts";
 export { telemetryMode } from "./convert/telemetry.ts";
 export * from "./convert/tenant.ts";
+export { insideToProto } from "./convert/topology.ts";
 export * from "./convert/vcluster.ts";
 export { expandHostlist } from "./directives/hostlist.ts";
 export { LATTICE_OPTIONS, submissionFromOptions } from "./directives/lattice.ts";

@@ -3,6 +3,7 @@ export { type Status, StatusSchema } from "../gen/google/rpc/status_pb.ts";
 export * from "../gen/lattice/v1/admin_pb.ts";
 export * from "../gen/lattice/v1/agent_pb.ts";
 export * from "../gen/lattice/v1/allocations_pb.ts";
+export * from "../gen/lattice/v1/condition_pb.ts";
 export * from "../gen/lattice/v1/dags_pb.ts";
 export * from "../gen/lattice/v1/events_pb.ts";
 export * from "../gen/lattice/v1/explain_pb.ts";

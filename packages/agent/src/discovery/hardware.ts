@@ -1,10 +1,9 @@
-// What this machine is: read from the kernel, and overridden by flags where a site knows better or
-// where the kernel cannot tell. The fingerprint covers what must be alike for two nodes to run
-// parts of one allocation without surprises; size of memory and number of cores are not in it.
+// What this machine is, in the measures that allocations ask for: read from the kernel, and overridden by
+// flags where a site knows better or where the kernel cannot tell.
 
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { availableParallelism, cpus, hostname, release, totalmem, version } from "node:os";
+import { availableParallelism, hostname, release, totalmem } from "node:os";
+import type { GpuTopology, MemoryTopology } from "@lattice/core";
 
 export interface Hardware {
   readonly cpuCores: number;
@@ -13,6 +12,8 @@ export interface Hardware {
   readonly gpuCount: number;
   readonly cxlMemoryGb?: number;
   readonly powerWatts?: number;
+  readonly gpuTopology?: GpuTopology;
+  readonly memoryTopology?: MemoryTopology;
   readonly features: readonly string[];
   readonly hostname: string;
   readonly kernel: string;
@@ -50,26 +51,5 @@ export function discoverBootId(): string {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
   } catch {
     return "unknown";
-  }
-}
-
-export function conformance(hardware: Hardware): string {
-  const parts = [
-    release(),
-    version(),
-    process.arch,
-    cpus()[0]?.model ?? "",
-    osRelease(),
-    hardware.gpuType,
-    String(hardware.gpuCount),
-  ];
-  return createHash("sha256").update(parts.join("\0")).digest("hex");
-}
-
-function osRelease(): string {
-  try {
-    return readFileSync("/etc/os-release", "utf8");
-  } catch {
-    return "";
   }
 }

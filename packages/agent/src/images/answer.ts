@@ -1,4 +1,4 @@
-// Answers what servers ask about images and the cache. A question that fails is answered with why; only
+// Answers what servers ask about images, the cache and the node itself. A question that fails is answered with why; only
 // silence would keep somebody waiting.
 
 import { create } from "@bufbuild/protobuf";
@@ -13,10 +13,19 @@ const ANSWER_WITHIN_MS = 300_000;
 /** More are cut; a filter finds the rest. */
 const MAX_LISTED = 1_000;
 
-export async function answerImages(images: Images | null, request: pb.ImageRequest): Promise<pb.ImageAnswer> {
+export interface Asked {
+  readonly images?: Images;
+  readonly examine?: (fresh: boolean) => Promise<pb.NodeCondition>;
+}
+
+export async function answerAsked({ images, examine }: Asked, request: pb.ImageRequest): Promise<pb.ImageAnswer> {
   const { requestId, ask } = request;
   try {
-    if (images === null) throw new Error("this node keeps no images");
+    if (ask.case === "condition") {
+      if (examine === undefined) throw new Error("this node is simulated");
+      return create(pb.ImageAnswerSchema, { requestId, condition: await examine(ask.value.fresh) });
+    }
+    if (images === undefined) throw new Error("this node keeps no images");
     return create(pb.ImageAnswerSchema, { requestId, ...(await answer(images, ask)) });
   } catch (error) {
     return create(pb.ImageAnswerSchema, { requestId, error: (error as Error).message });

@@ -2,7 +2,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { PROTOCOL } from "@lattice/core";
-import { pb } from "@lattice/wire";
+import { insideToProto, pb } from "@lattice/wire";
 import type { Hardware } from "../discovery/hardware.ts";
 import type { Attempt, Order, Probe, Share, Software } from "../lifecycle/attempt.ts";
 import type { PendingReport } from "./reports.ts";
@@ -131,7 +131,8 @@ export interface NodeFacts {
 export type Identity = Omit<pb.Hello, "$typeName" | "$unknown" | "attempts">;
 
 export function identityOf({ hardware, version, isolation, hollow, runtimes = [], ...facts }: NodeFacts): Identity {
-  const { features, ...measures } = hardware;
+  const { features, gpuTopology: _gpus, memoryTopology: _memory, ...measures } = hardware;
+  const { gpuTopology, memoryTopology } = insideToProto(hardware);
   return {
     ...facts,
     protocolVersion: PROTOCOL.newest,
@@ -141,6 +142,8 @@ export function identityOf({ hardware, version, isolation, hollow, runtimes = []
       ...measures,
       memoryGb: hundredths(hardware.memoryGb),
       features: [...features],
+      ...(gpuTopology === undefined ? null : { gpuTopology }),
+      ...(memoryTopology === undefined ? null : { memoryTopology }),
       isolation,
       hollow,
       runtimes: [...runtimes],

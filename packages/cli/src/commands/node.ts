@@ -8,6 +8,7 @@ import { type Context, createContext } from "../context.ts";
 import { confirm } from "../output/confirm.ts";
 import { NODE_STATES, parseStates } from "../parse/states.ts";
 import { forEachId } from "./for-each-id.ts";
+import { showConditions } from "./nodes/condition.ts";
 import { stateText } from "./nodes/table.ts";
 import { showNamedNodes, showNodes } from "./nodes.ts";
 
@@ -67,6 +68,15 @@ function defineList(command: Command): void {
     .action(async (flags) => showNodes(await createContext(list), flags));
   const status = command.command("status").description("Show nodes in detail").argument("<id...>", "nodes");
   status.action(async (ids: readonly string[]) => showNamedNodes(await createContext(status), ids));
+  const condition = command
+    .command("condition")
+    .description("Show what a node's agent finds: versions, devices, faults");
+  condition
+    .argument("<id...>", "nodes")
+    .option("--fresh", "look again, instead of what was found last")
+    .action(async (ids: readonly string[], { fresh }: { fresh?: boolean }) =>
+      showConditions(await createContext(condition), ids, fresh === true),
+    );
 }
 
 interface ActionFlags {

@@ -37,9 +37,13 @@ export function registerNode(step: Step, command: RegisterNodeCommand): Outcome 
   state.putNode(described);
   if (described.state.kind === "down" && comesBack) bringBack(step, described, described.state);
   else if (comesUp) moveNode(step, described, { kind: "ready", since: step.at });
-  else step.events.push(nodeChanged(described, described.state.kind, "registered"));
+  else step.events.push(nodeChanged(described, described.state.kind, whyChanged(known, described)));
   return accepted(known.id);
 }
+
+/** A fingerprint that was known and is another now is what operators look for. */
+const whyChanged = (known: Node, described: Node): string =>
+  known.conformance !== "" && known.conformance !== described.conformance ? "conformance_changed" : "registered";
 
 function addNode(step: Step, command: RegisterNodeCommand): Outcome {
   const fresh: Node = {

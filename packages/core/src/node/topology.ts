@@ -62,9 +62,11 @@ export interface MemoryOffer {
 /** Superchips are known by the model of their GPU, as their agents may tell no domains. */
 const SUPERCHIP = /^(gh200|gb200|gb300|mi300a)\b/i;
 
+export const isSuperchip = (gpuModel: string): boolean => SUPERCHIP.test(gpuModel);
+
 /** CPU and GPU share one address space. */
 export const hasUnifiedMemory = (offer: MemoryOffer): boolean =>
-  SUPERCHIP.test(offer.gpuType) || (offer.memoryTopology?.domains.some((domain) => domain.kind === "unified") ?? false);
+  isSuperchip(offer.gpuType) || (offer.memoryTopology?.domains.some((domain) => domain.kind === "unified") ?? false);
 
 /** What a request may count on: expanders only where it asked for them. */
 export const usableMemory = (offer: MemoryOffer, allowCxl: boolean): number =>

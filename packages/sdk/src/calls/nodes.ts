@@ -1,6 +1,7 @@
 // The calls of NodeService.
 
 import type { Caller, CallOptions } from "../call.ts";
+import type { NodeCondition } from "../condition-types.ts";
 import type { HealthReport } from "../event-types.ts";
 import { eachItem } from "../pages.ts";
 import { queryString } from "../query.ts";
@@ -15,6 +16,8 @@ export interface NodeCalls {
   list(filter?: NodeFilter & Paging, options?: CallOptions): Promise<NodePage>;
   listAll(filter?: NodeFilter, options?: CallOptions & { readonly pageSize?: number }): AsyncGenerator<Node>;
   get(id: string, options?: CallOptions): Promise<Node>;
+  /** What its agent finds of it; `fresh`: after looking again. */
+  condition(id: string, options?: CallOptions & { readonly fresh?: boolean }): Promise<NodeCondition>;
   drain(id: string, options?: NodeChangeOptions): Promise<NodeResponse>;
   undrain(id: string, options?: ChangeOptions): Promise<NodeResponse>;
   disable(id: string, options?: NodeChangeOptions): Promise<NodeResponse>;
@@ -50,6 +53,15 @@ export function nodeCalls(caller: Caller): NodeCalls {
       ),
     get: (id, options) =>
       caller.json({ method: "GET", path: `/api/v1/nodes/${encodeURIComponent(id)}`, repeatable: true }, options),
+    condition: (id, { fresh = false, ...options } = {}) =>
+      caller.json(
+        {
+          method: "GET",
+          path: `/api/v1/nodes/${encodeURIComponent(id)}/condition${fresh ? "?fresh=true" : ""}`,
+          repeatable: true,
+        },
+        options,
+      ),
     drain: act("drain"),
     undrain: act("undrain"),
     disable: act("disable"),

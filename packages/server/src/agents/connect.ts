@@ -14,6 +14,7 @@ import {
   type FailureReason,
   isPlaced,
   type Node,
+  type NodeHealthCommand,
   type NodeId,
   PROTOCOL,
   type ProtocolAgreement,
@@ -40,7 +41,7 @@ const REPORT_RETRY = duration(500);
 
 export interface ConnectContext {
   readonly view: () => View;
-  readonly propose: (command: RegisterNodeCommand | ReportCommand) => Promise<Proposal>;
+  readonly propose: (command: RegisterNodeCommand | ReportCommand | NodeHealthCommand) => Promise<Proposal>;
   readonly hub: AgentHub;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -66,7 +67,7 @@ export interface ConnectCall {
 
 export function handleConnect(context: ConnectContext, call: ConnectCall): void {
   let session: AgentSession | null = null;
-  let greeted = false;
+  let greeted: pb.Hello | null = null;
   const gone = new AbortController();
 
   const send = (message: ServerMessageBody) => {
@@ -85,9 +86,9 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
 
   call.on("data", (message: pb.AgentMessage) => {
     const body = message.message;
-    if (!greeted) {
-      greeted = true;
+    if (greeted === null) {
       if (body.case !== "hello") return refuse("invalid_argument", "the first message of a stream must be a hello");
+      greeted = body.value;
       void greet(body.value);
       return;
     }
@@ -98,6 +99,7 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
       if (waiting > 0 || dropped > 0) context.hub.told(session, { waiting, dropped });
     }
     if (body.case === "report") void report(session, body.value);
+    if (body.case === "condition") void renew(session, greeted, body.value);
     if (body.case === "imageAnswer") context.imagesAnswered?.(session.node, body.value);
   });
   call.on("end", () => {
@@ -178,6 +180,22 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
           ? forgetOrder(id, number)
           : stopOrder({ allocation: id, attempt: number }, "this attempt no longer belongs to this node"),
       );
+    }
+  }
+
+  /** What cannot be written now is told again: the fingerprint in the next hello, a fault at the next look. */
+  async function renew(from: AgentSession, hello: pb.Hello, told: pb.ConditionReport): Promise<void> {
+    const { conformance, capabilities = hello.capabilities } = told;
+    const command = registration({ ...hello, conformance, ...(capabilities === undefined ? {} : { capabilities }) });
+    try {
+      if (typeof command === "string") throw new Error(command);
+      context.hub.renewed(from);
+      const before = context.view().node(from.node);
+      if (describes(before, command)) await context.propose(command);
+      const broken = hardwareVerdict(context.view().node(from.node), told.faults);
+      if (broken !== null) await context.propose(broken);
+    } catch (error) {
+      context.logger.warn({ err: error, node: from.node }, "what a node told of its condition was not taken");
     }
   }
 
@@ -267,10 +285,26 @@ function registration(hello: pb.Hello): RegisterNodeCommand | string {
   };
 }
 
+const MAX_REASON_LENGTH = 500;
+
+/** Null: the node is sound, or is down for it already. */
+function hardwareVerdict(node: Node | undefined, faults: readonly string[]): NodeHealthCommand | null {
+  if (node === undefined || faults.length === 0) return null;
+  if (node.state.kind === "down" && node.state.cause === "hardware") return null;
+  const reason = faults.join("; ").slice(0, MAX_REASON_LENGTH);
+  return { kind: "node.health", node: node.id, verdict: "hardware", reason };
+}
+
 /** Ten thousand agents coming back after a restart must not write ten thousand entries. */
 function changes(node: Node | undefined, command: RegisterNodeCommand): boolean {
   if (node === undefined) return true;
   if (node.state.kind === "down" || node.state.kind === "degraded" || node.state.kind === "unknown") return true;
+  return describes(node, command);
+}
+
+/** Whether it says something else of the node than what is known. */
+function describes(node: Node | undefined, command: RegisterNodeCommand): boolean {
+  if (node === undefined) return true;
   return (
     node.group !== command.group ||
     node.conformance !== command.conformance ||

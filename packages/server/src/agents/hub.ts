@@ -36,6 +36,8 @@ export interface AgentHub {
   /** Of all nodes that have told. */
   output(): OutputFigures;
   lastHeard(node: NodeId): Instant | null;
+  /** Its agent has told its fingerprint again. */
+  renewed(session: AgentSession): void;
   /** When the node's agent last introduced itself, its fingerprint included; null: not since this server leads. */
   introduced(node: NodeId): Instant | null;
   /** The same on the steady clock: silence must not be measured by a clock that can jump. */
@@ -55,7 +57,7 @@ interface Presence {
   sequence: number;
   heardAt: Instant;
   heardSteady: Instant;
-  readonly introducedAt: Instant;
+  introducedAt: Instant;
 }
 
 export function createAgentHub(clock: Clock): AgentHub {
@@ -119,6 +121,10 @@ export function createAgentHub(clock: Clock): AgentHub {
         dropped += output?.dropped ?? 0;
       }
       return { waiting, dropped };
+    },
+    renewed(session) {
+      const presence = nodes.get(session.node);
+      if (presence?.session === session) presence.introducedAt = clock.now();
     },
     lastHeard: (node) => nodes.get(node)?.heardAt ?? null,
     introduced: (node) => nodes.get(node)?.introducedAt ?? null,

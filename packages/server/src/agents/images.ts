@@ -13,13 +13,18 @@ export type ImageAsk = NonNullable<pb.ImageRequest["ask"]>;
 const LOOK_DEADLINE = duration(15_000);
 /** An image may have to be fetched first; what takes longer goes on at the node all the same. */
 const WARM_DEADLINE = duration(300_000);
+/** Drivers in trouble take their time; the agent gives them up before this. */
+const EXAMINE_DEADLINE = duration(60_000);
 
 export interface ImageRelay {
   ask(node: NodeId, ask: ImageAsk, signal: AbortSignal): Promise<pb.ImageAnswer>;
   answered(node: NodeId, answer: pb.ImageAnswer): void;
 }
 
-export const imageDeadline = (ask: ImageAsk): Duration => (ask.case === "warm" ? WARM_DEADLINE : LOOK_DEADLINE);
+export function imageDeadline(ask: ImageAsk): Duration {
+  if (ask.case === "condition") return EXAMINE_DEADLINE;
+  return ask.case === "warm" ? WARM_DEADLINE : LOOK_DEADLINE;
+}
 
 interface Waiting {
   readonly node: NodeId;

@@ -67,6 +67,7 @@ export const RULES = {
   "DagService.CancelDag": changeWork,
   "NodeService.ListNodes": seeCluster,
   "NodeService.GetNode": seeCluster,
+  "NodeService.GetNodeCondition": seeCluster,
   "NodeService.DrainNode": changeNodes,
   "NodeService.UndrainNode": changeNodes,
   "NodeService.DisableNode": disableNodes,

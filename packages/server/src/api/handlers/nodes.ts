@@ -9,7 +9,7 @@ import {
   type NodeStateKind,
   parseNodeId,
 } from "@lattice/core";
-import { nodeStateFromProto, nodeToProto, pb } from "@lattice/wire";
+import { nodeStateFromProto, nodeToProto, ProblemError, pb } from "@lattice/wire";
 import { authorize, NOBODYS, type Target } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
@@ -39,6 +39,17 @@ export async function listNodes(call: Call, request: pb.ListNodesRequest): Promi
 export async function getNode(call: Call, request: pb.GetNodeRequest): Promise<pb.Node> {
   authorize(call.principal, "NodeService.GetNode", NOBODYS);
   return shown(call, find(call, request.id));
+}
+
+/** Only its agent knows. */
+export async function getNodeCondition(call: Call, request: pb.GetNodeConditionRequest): Promise<pb.NodeCondition> {
+  authorize(call.principal, "NodeService.GetNodeCondition", NOBODYS);
+  const { id } = find(call, request.id);
+  const { error, condition } = await call.plane.askImages(id, { case: "condition", value: request }, call.signal);
+  if (condition !== undefined) return create(pb.NodeConditionSchema, { ...condition, node: id });
+  throw new ProblemError("node_unreachable", {
+    detail: `The agent of node ${id} does not tell its condition${error === "" ? "" : `: ${error}`}.`,
+  });
 }
 
 export async function drainNode(call: Call, request: pb.DrainNodeRequest): Promise<pb.NodeResponse> {

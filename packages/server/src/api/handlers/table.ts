@@ -60,6 +60,7 @@ export const handlers: HandlerTable = {
   "DagService.CancelDag": dags.cancelDag,
   "NodeService.ListNodes": nodes.listNodes,
   "NodeService.GetNode": nodes.getNode,
+  "NodeService.GetNodeCondition": nodes.getNodeCondition,
   "NodeService.DrainNode": nodes.drainNode,
   "NodeService.UndrainNode": nodes.undrainNode,
   "NodeService.DisableNode": nodes.disableNode,

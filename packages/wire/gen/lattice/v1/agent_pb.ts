@@ -24,7 +24,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/agent.proto.
  */
 export const file_lattice_v1_agent: GenFile = /*@__PURE__*/
-  fileDesc("ChZsYXR0aWNlL3YxL2FnZW50LnByb3RvEgpsYXR0aWNlLnYxIsABCgxBZ2VudE1lc3NhZ2USIgoFaGVsbG8YASABKAsyES5sYXR0aWNlLnYxLkhlbGxvSAASKgoJaGVhcnRiZWF0GAIgASgLMhUubGF0dGljZS52MS5IZWFydGJlYXRIABIkCgZyZXBvcnQYAyABKAsyEi5sYXR0aWNlLnYxLlJlcG9ydEgAEi8KDGltYWdlX2Fuc3dlchgUIAEoCzIXLmxhdHRpY2UudjEuSW1hZ2VBbnN3ZXJIAEIJCgdtZXNzYWdlIoMCCgVIZWxsbxIPCgdub2RlX2lkGAEgASgJEhgKEHByb3RvY29sX3ZlcnNpb24YAiABKA0SFQoNYWdlbnRfdmVyc2lvbhgDIAEoCRIPCgdib290X2lkGAQgASgJEi4KDGNhcGFiaWxpdGllcxgFIAEoCzIYLmxhdHRpY2UudjEuQ2FwYWJpbGl0aWVzEg0KBWdyb3VwGAYgASgJEhMKC2NvbmZvcm1hbmNlGAcgASgJEg8KB2FkZHJlc3MYCCABKAkSKwoIYXR0ZW1wdHMYCSADKAsyGS5sYXR0aWNlLnYxLkF0dGVtcHRTdGF0dXMSFQoNaG9tZV92Y2x1c3RlchgKIAEoCSJjCg1BdHRlbXB0U3RhdHVzEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIqCgVzdGF0ZRgDIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlIsABCglIZWFydGJlYXQSEAoIc2VxdWVuY2UYASABKA0SDwoHcnVubmluZxgCIAEoDRINCgVsb2FkMRgDIAEoARIbChNtZW1vcnlfYXZhaWxhYmxlX2diGAQgASgBEhkKEWxvZ19ieXRlc193YWl0aW5nGDwgASgBEhkKEWxvZ19ieXRlc19kcm9wcGVkGD0gASgBEi4KCG1lYXN1cmVzGNQCIAMoCzIbLmxhdHRpY2UudjEuQXR0ZW1wdE1lYXN1cmVzIqEBCg9BdHRlbXB0TWVhc3VyZXMSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEjcKBnZhbHVlcxgDIAMoCzInLmxhdHRpY2UudjEuQXR0ZW1wdE1lYXN1cmVzLlZhbHVlc0VudHJ5Gi0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEiwgEKBlJlcG9ydBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKgoFc3RhdGUYAyABKA4yGy5sYXR0aWNlLnYxLkFsbG9jYXRpb25TdGF0ZRIWCglleGl0X2NvZGUYBCABKAVIAIgBARIOCgZyZWFzb24YBSABKAkSDwoHbWVzc2FnZRgGIAEoCRINCgVhdF9tcxgHIAEoARIOCgZudW1iZXIYCCABKA1CDAoKX2V4aXRfY29kZSL0AwoNU2VydmVyTWVzc2FnZRImCgd3ZWxjb21lGAEgASgLMhMubGF0dGljZS52MS5XZWxjb21lSAASIwoDcnVuGAIgASgLMhQubGF0dGljZS52MS5SdW5PcmRlckgAEiUKBHN0b3AYAyABKAsyFS5sYXR0aWNlLnYxLlN0b3BPcmRlckgAEiQKA2FjaxgEIAEoCzIVLmxhdHRpY2UudjEuUmVwb3J0QWNrSAASKQoGZm9yZ2V0GAUgASgLMhcubGF0dGljZS52MS5Gb3JnZXRPcmRlckgAEikKCW9wZW5fbG9ncxgGIAEoCzIULmxhdHRpY2UudjEuT3BlbkxvZ3NIABIrCgpjbG9zZV9sb2dzGAcgASgLMhUubGF0dGljZS52MS5DbG9zZUxvZ3NIABImCgdyZWZ1c2VkGAggASgLMhMubGF0dGljZS52MS5SZWZ1c2VkSAASMQoNb3Blbl90ZXJtaW5hbBg8IAEoCzIYLmxhdHRpY2UudjEuT3BlblRlcm1pbmFsSAASMQoNaW1hZ2VfcmVxdWVzdBgUIAEoCzIYLmxhdHRpY2UudjEuSW1hZ2VSZXF1ZXN0SAASLQoLc3RhcnRfdGFza3MYMiABKAsyFi5sYXR0aWNlLnYxLlN0YXJ0VGFza3NIAEIJCgdtZXNzYWdlImsKB1dlbGNvbWUSGAoQcHJvdG9jb2xfdmVyc2lvbhgBIAEoDRIWCg5zZXJ2ZXJfdmVyc2lvbhgCIAEoCRIdChVoZWFydGJlYXRfaW50ZXJ2YWxfbXMYAyABKA0SDwoHYXBpX3VybBgyIAEoCSInCgdSZWZ1c2VkEgwKBGNvZGUYASABKAkSDgoGZGV0YWlsGAIgASgJIsUFCghSdW5PcmRlchIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbmFtZRgDIAEoCRIOCgZ0ZW5hbnQYBCABKAkSDAoEdXNlchgFIAEoCRIQCgh2Y2x1c3RlchgGIAEoCRISCgplbnRyeXBvaW50GAcgASgJEg8KB2NvbW1hbmQYCCADKAkSDgoGc2NyaXB0GAkgASgJEjYKCXZhcmlhYmxlcxgKIAMoCzIjLmxhdHRpY2UudjEuUnVuT3JkZXIuVmFyaWFibGVzRW50cnkSDwoHd29ya2RpchgLIAEoCRIYChB3YWxsdGltZV9zZWNvbmRzGAwgASgNEhUKDWdyYWNlX3NlY29uZHMYDSABKA0SDQoFbm9kZXMYDiADKAkSEgoKbm9kZV9pbmRleBgPIAEoDRIWCg50YXNrc19wZXJfbm9kZRgQIAEoDRIRCglzbHVybV9lbnYYESABKAgSEQoJYXBpX3Rva2VuGDIgASgJEg8KB3Byb2plY3QYPCABKAkSMQoObGl2ZW5lc3NfcHJvYmUYPSABKAsyGS5sYXR0aWNlLnYxLkxpdmVuZXNzUHJvYmUSLwoLZW52aXJvbm1lbnQYFCABKAsyGi5sYXR0aWNlLnYxLlJ1bkVudmlyb25tZW50EiEKBm1vdW50cxgVIAMoCzIRLmxhdHRpY2UudjEuTW91bnQSJQoGbGltaXRzGBYgASgLMhUubGF0dGljZS52MS5SdW5MaW1pdHMSFQoNbWVtb3J5X3BvbGljeRgXIAEoCRIoCgduZXR3b3JrGNQCIAEoCzIWLmxhdHRpY2UudjEuUnVuTmV0d29yaxIRCghtZWFzdXJlZBjVAiABKAgaMAoOVmFyaWFibGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ5Cg5SdW5FbnZpcm9ubWVudBIMCgR1ZW52GAEgASgJEgwKBHZpZXcYAiABKAkSEgoKdG9vbHNfdWVudhgDIAEoCRINCgVpbWFnZRgEIAEoCRIRCglyZWFkX29ubHkYBSABKAgSFQoNc2lnbl9yZXF1aXJlZBgGIAEoCCJECglSdW5MaW1pdHMSEQoJY3B1X2NvcmVzGAEgASgNEhEKCW1lbW9yeV9nYhgCIAEoARIRCglncHVfY291bnQYAyABKA0iWgoJU3RvcE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIVCg1ncmFjZV9zZWNvbmRzGAMgASgNEg4KBnJlYXNvbhgEIAEoCSIbCglSZXBvcnRBY2sSDgoGbnVtYmVyGAEgASgNIjUKC0ZvcmdldE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDSK+AQoIT3BlbkxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCBIOCgZvZmZzZXQYPCABKAkSEAoIc2luY2VfbXMYPSABKAESEAoIdW50aWxfbXMYPiABKAEiHgoJQ2xvc2VMb2dzEhEKCXN0cmVhbV9pZBgBIAEoCSJPCg1BZ2VudExvZ0NodW5rEhEKCXN0cmVhbV9pZBgBIAEoCRIMCgRkYXRhGAIgASgMEg4KBm9mZnNldBgDIAEoCRINCgVlcnJvchgEIAEoCSISChBTZW5kTG9nc1Jlc3BvbnNlIq4BCgxPcGVuVGVybWluYWwSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIPCgdjb21tYW5kGAQgASgJEiYKBHNpemUYBSABKAsyGC5sYXR0aWNlLnYxLlRlcm1pbmFsU2l6ZRIMCgR0ZXJtGAYgASgJEhwKFGlkbGVfd2FybmluZ19zZWNvbmRzGAcgASgNImQKFFNlcnZlVGVybWluYWxSZXF1ZXN0EhEKCXN0cmVhbV9pZBgBIAEoCRIqCgZvdXRwdXQYAiABKAsyGi5sYXR0aWNlLnYxLkF0dGFjaFJlc3BvbnNlEg0KBWVycm9yGAMgASgJIkEKFVNlcnZlVGVybWluYWxSZXNwb25zZRIoCgVpbnB1dBgBIAEoCzIZLmxhdHRpY2UudjEuQXR0YWNoUmVxdWVzdDK0AgoMQWdlbnRTZXJ2aWNlEkIKB0Nvbm5lY3QSGC5sYXR0aWNlLnYxLkFnZW50TWVzc2FnZRoZLmxhdHRpY2UudjEuU2VydmVyTWVzc2FnZSgBMAESRQoIU2VuZExvZ3MSGS5sYXR0aWNlLnYxLkFnZW50TG9nQ2h1bmsaHC5sYXR0aWNlLnYxLlNlbmRMb2dzUmVzcG9uc2UoARJYCg1TZXJ2ZVRlcm1pbmFsEiAubGF0dGljZS52MS5TZXJ2ZVRlcm1pbmFsUmVxdWVzdBohLmxhdHRpY2UudjEuU2VydmVUZXJtaW5hbFJlc3BvbnNlKAEwARI/CghSdW5UYXNrcxIXLmxhdHRpY2UudjEuVGFza3NSZXBvcnQaFi5sYXR0aWNlLnYxLlRhc2tzT3JkZXIoATABYgZwcm90bzM", [file_lattice_v1_allocations, file_lattice_v1_images, file_lattice_v1_networks, file_lattice_v1_nodes, file_lattice_v1_terminal, file_lattice_v1_tasks]);
+  fileDesc("ChZsYXR0aWNlL3YxL2FnZW50LnByb3RvEgpsYXR0aWNlLnYxIvMBCgxBZ2VudE1lc3NhZ2USIgoFaGVsbG8YASABKAsyES5sYXR0aWNlLnYxLkhlbGxvSAASKgoJaGVhcnRiZWF0GAIgASgLMhUubGF0dGljZS52MS5IZWFydGJlYXRIABIkCgZyZXBvcnQYAyABKAsyEi5sYXR0aWNlLnYxLlJlcG9ydEgAEi8KDGltYWdlX2Fuc3dlchgUIAEoCzIXLmxhdHRpY2UudjEuSW1hZ2VBbnN3ZXJIABIxCgljb25kaXRpb24Y8AEgASgLMhsubGF0dGljZS52MS5Db25kaXRpb25SZXBvcnRIAEIJCgdtZXNzYWdlIoMCCgVIZWxsbxIPCgdub2RlX2lkGAEgASgJEhgKEHByb3RvY29sX3ZlcnNpb24YAiABKA0SFQoNYWdlbnRfdmVyc2lvbhgDIAEoCRIPCgdib290X2lkGAQgASgJEi4KDGNhcGFiaWxpdGllcxgFIAEoCzIYLmxhdHRpY2UudjEuQ2FwYWJpbGl0aWVzEg0KBWdyb3VwGAYgASgJEhMKC2NvbmZvcm1hbmNlGAcgASgJEg8KB2FkZHJlc3MYCCABKAkSKwoIYXR0ZW1wdHMYCSADKAsyGS5sYXR0aWNlLnYxLkF0dGVtcHRTdGF0dXMSFQoNaG9tZV92Y2x1c3RlchgKIAEoCSJjCg1BdHRlbXB0U3RhdHVzEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIqCgVzdGF0ZRgDIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlIsABCglIZWFydGJlYXQSEAoIc2VxdWVuY2UYASABKA0SDwoHcnVubmluZxgCIAEoDRINCgVsb2FkMRgDIAEoARIbChNtZW1vcnlfYXZhaWxhYmxlX2diGAQgASgBEhkKEWxvZ19ieXRlc193YWl0aW5nGDwgASgBEhkKEWxvZ19ieXRlc19kcm9wcGVkGD0gASgBEi4KCG1lYXN1cmVzGNQCIAMoCzIbLmxhdHRpY2UudjEuQXR0ZW1wdE1lYXN1cmVzIqEBCg9BdHRlbXB0TWVhc3VyZXMSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEjcKBnZhbHVlcxgDIAMoCzInLmxhdHRpY2UudjEuQXR0ZW1wdE1lYXN1cmVzLlZhbHVlc0VudHJ5Gi0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEiZgoPQ29uZGl0aW9uUmVwb3J0EhMKC2NvbmZvcm1hbmNlGAEgASgJEg4KBmZhdWx0cxgCIAMoCRIuCgxjYXBhYmlsaXRpZXMYAyABKAsyGC5sYXR0aWNlLnYxLkNhcGFiaWxpdGllcyLCAQoGUmVwb3J0EhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIqCgVzdGF0ZRgDIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlEhYKCWV4aXRfY29kZRgEIAEoBUgAiAEBEg4KBnJlYXNvbhgFIAEoCRIPCgdtZXNzYWdlGAYgASgJEg0KBWF0X21zGAcgASgBEg4KBm51bWJlchgIIAEoDUIMCgpfZXhpdF9jb2RlIvQDCg1TZXJ2ZXJNZXNzYWdlEiYKB3dlbGNvbWUYASABKAsyEy5sYXR0aWNlLnYxLldlbGNvbWVIABIjCgNydW4YAiABKAsyFC5sYXR0aWNlLnYxLlJ1bk9yZGVySAASJQoEc3RvcBgDIAEoCzIVLmxhdHRpY2UudjEuU3RvcE9yZGVySAASJAoDYWNrGAQgASgLMhUubGF0dGljZS52MS5SZXBvcnRBY2tIABIpCgZmb3JnZXQYBSABKAsyFy5sYXR0aWNlLnYxLkZvcmdldE9yZGVySAASKQoJb3Blbl9sb2dzGAYgASgLMhQubGF0dGljZS52MS5PcGVuTG9nc0gAEisKCmNsb3NlX2xvZ3MYByABKAsyFS5sYXR0aWNlLnYxLkNsb3NlTG9nc0gAEiYKB3JlZnVzZWQYCCABKAsyEy5sYXR0aWNlLnYxLlJlZnVzZWRIABIxCg1vcGVuX3Rlcm1pbmFsGDwgASgLMhgubGF0dGljZS52MS5PcGVuVGVybWluYWxIABIxCg1pbWFnZV9yZXF1ZXN0GBQgASgLMhgubGF0dGljZS52MS5JbWFnZVJlcXVlc3RIABItCgtzdGFydF90YXNrcxgyIAEoCzIWLmxhdHRpY2UudjEuU3RhcnRUYXNrc0gAQgkKB21lc3NhZ2UiawoHV2VsY29tZRIYChBwcm90b2NvbF92ZXJzaW9uGAEgASgNEhYKDnNlcnZlcl92ZXJzaW9uGAIgASgJEh0KFWhlYXJ0YmVhdF9pbnRlcnZhbF9tcxgDIAEoDRIPCgdhcGlfdXJsGDIgASgJIicKB1JlZnVzZWQSDAoEY29kZRgBIAEoCRIOCgZkZXRhaWwYAiABKAkixQUKCFJ1bk9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIMCgRuYW1lGAMgASgJEg4KBnRlbmFudBgEIAEoCRIMCgR1c2VyGAUgASgJEhAKCHZjbHVzdGVyGAYgASgJEhIKCmVudHJ5cG9pbnQYByABKAkSDwoHY29tbWFuZBgIIAMoCRIOCgZzY3JpcHQYCSABKAkSNgoJdmFyaWFibGVzGAogAygLMiMubGF0dGljZS52MS5SdW5PcmRlci5WYXJpYWJsZXNFbnRyeRIPCgd3b3JrZGlyGAsgASgJEhgKEHdhbGx0aW1lX3NlY29uZHMYDCABKA0SFQoNZ3JhY2Vfc2Vjb25kcxgNIAEoDRINCgVub2RlcxgOIAMoCRISCgpub2RlX2luZGV4GA8gASgNEhYKDnRhc2tzX3Blcl9ub2RlGBAgASgNEhEKCXNsdXJtX2VudhgRIAEoCBIRCglhcGlfdG9rZW4YMiABKAkSDwoHcHJvamVjdBg8IAEoCRIxCg5saXZlbmVzc19wcm9iZRg9IAEoCzIZLmxhdHRpY2UudjEuTGl2ZW5lc3NQcm9iZRIvCgtlbnZpcm9ubWVudBgUIAEoCzIaLmxhdHRpY2UudjEuUnVuRW52aXJvbm1lbnQSIQoGbW91bnRzGBUgAygLMhEubGF0dGljZS52MS5Nb3VudBIlCgZsaW1pdHMYFiABKAsyFS5sYXR0aWNlLnYxLlJ1bkxpbWl0cxIVCg1tZW1vcnlfcG9saWN5GBcgASgJEigKB25ldHdvcmsY1AIgASgLMhYubGF0dGljZS52MS5SdW5OZXR3b3JrEhEKCG1lYXN1cmVkGNUCIAEoCBowCg5WYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBInkKDlJ1bkVudmlyb25tZW50EgwKBHVlbnYYASABKAkSDAoEdmlldxgCIAEoCRISCgp0b29sc191ZW52GAMgASgJEg0KBWltYWdlGAQgASgJEhEKCXJlYWRfb25seRgFIAEoCBIVCg1zaWduX3JlcXVpcmVkGAYgASgIIkQKCVJ1bkxpbWl0cxIRCgljcHVfY29yZXMYASABKA0SEQoJbWVtb3J5X2diGAIgASgBEhEKCWdwdV9jb3VudBgDIAEoDSJaCglTdG9wT3JkZXISFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEhUKDWdyYWNlX3NlY29uZHMYAyABKA0SDgoGcmVhc29uGAQgASgJIhsKCVJlcG9ydEFjaxIOCgZudW1iZXIYASABKA0iNQoLRm9yZ2V0T3JkZXISFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNIr4BCghPcGVuTG9ncxIRCglzdHJlYW1faWQYASABKAkSFQoNYWxsb2NhdGlvbl9pZBgCIAEoCRIPCgdhdHRlbXB0GAMgASgNEiUKBnN0cmVhbRgEIAEoDjIVLmxhdHRpY2UudjEuTG9nU3RyZWFtEgwKBHRhaWwYBSABKA0SDgoGZm9sbG93GAYgASgIEg4KBm9mZnNldBg8IAEoCRIQCghzaW5jZV9tcxg9IAEoARIQCgh1bnRpbF9tcxg+IAEoASIeCglDbG9zZUxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJIk8KDUFnZW50TG9nQ2h1bmsSEQoJc3RyZWFtX2lkGAEgASgJEgwKBGRhdGEYAiABKAwSDgoGb2Zmc2V0GAMgASgJEg0KBWVycm9yGAQgASgJIhIKEFNlbmRMb2dzUmVzcG9uc2UirgEKDE9wZW5UZXJtaW5hbBIRCglzdHJlYW1faWQYASABKAkSFQoNYWxsb2NhdGlvbl9pZBgCIAEoCRIPCgdhdHRlbXB0GAMgASgNEg8KB2NvbW1hbmQYBCABKAkSJgoEc2l6ZRgFIAEoCzIYLmxhdHRpY2UudjEuVGVybWluYWxTaXplEgwKBHRlcm0YBiABKAkSHAoUaWRsZV93YXJuaW5nX3NlY29uZHMYByABKA0iZAoUU2VydmVUZXJtaW5hbFJlcXVlc3QSEQoJc3RyZWFtX2lkGAEgASgJEioKBm91dHB1dBgCIAEoCzIaLmxhdHRpY2UudjEuQXR0YWNoUmVzcG9uc2USDQoFZXJyb3IYAyABKAkiQQoVU2VydmVUZXJtaW5hbFJlc3BvbnNlEigKBWlucHV0GAEgASgLMhkubGF0dGljZS52MS5BdHRhY2hSZXF1ZXN0MrQCCgxBZ2VudFNlcnZpY2USQgoHQ29ubmVjdBIYLmxhdHRpY2UudjEuQWdlbnRNZXNzYWdlGhkubGF0dGljZS52MS5TZXJ2ZXJNZXNzYWdlKAEwARJFCghTZW5kTG9ncxIZLmxhdHRpY2UudjEuQWdlbnRMb2dDaHVuaxocLmxhdHRpY2UudjEuU2VuZExvZ3NSZXNwb25zZSgBElgKDVNlcnZlVGVybWluYWwSIC5sYXR0aWNlLnYxLlNlcnZlVGVybWluYWxSZXF1ZXN0GiEubGF0dGljZS52MS5TZXJ2ZVRlcm1pbmFsUmVzcG9uc2UoATABEj8KCFJ1blRhc2tzEhcubGF0dGljZS52MS5UYXNrc1JlcG9ydBoWLmxhdHRpY2UudjEuVGFza3NPcmRlcigBMAFiBnByb3RvMw", [file_lattice_v1_allocations, file_lattice_v1_images, file_lattice_v1_networks, file_lattice_v1_nodes, file_lattice_v1_terminal, file_lattice_v1_tasks]);
 
 /**
  * @generated from message lattice.v1.AgentMessage
@@ -57,6 +57,12 @@ export type AgentMessage = Message<"lattice.v1.AgentMessage"> & {
      */
     value: ImageAnswer;
     case: "imageAnswer";
+  } | {
+    /**
+     * @generated from field: lattice.v1.ConditionReport condition = 240;
+     */
+    value: ConditionReport;
+    case: "condition";
   } | { case: undefined; value?: undefined };
 };
 
@@ -244,6 +250,39 @@ export const AttemptMeasuresSchema: GenMessage<AttemptMeasures> = /*@__PURE__*/
   messageDesc(file_lattice_v1_agent, 4);
 
 /**
+ * Sent when the fingerprint was taken anew, and after every look at the machine that finds it broken.
+ *
+ * @generated from message lattice.v1.ConditionReport
+ */
+export type ConditionReport = Message<"lattice.v1.ConditionReport"> & {
+  /**
+   * @generated from field: string conformance = 1;
+   */
+  conformance: string;
+
+  /**
+   * In words; empty: the node is sound.
+   *
+   * @generated from field: repeated string faults = 2;
+   */
+  faults: string[];
+
+  /**
+   * Absent: as in Hello.
+   *
+   * @generated from field: lattice.v1.Capabilities capabilities = 3;
+   */
+  capabilities?: Capabilities | undefined;
+};
+
+/**
+ * Describes the message lattice.v1.ConditionReport.
+ * Use `create(ConditionReportSchema)` to create a new message.
+ */
+export const ConditionReportSchema: GenMessage<ConditionReport> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_agent, 5);
+
+/**
  * @generated from message lattice.v1.Report
  */
 export type Report = Message<"lattice.v1.Report"> & {
@@ -302,7 +341,7 @@ export type Report = Message<"lattice.v1.Report"> & {
  * Use `create(ReportSchema)` to create a new message.
  */
 export const ReportSchema: GenMessage<Report> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 5);
+  messageDesc(file_lattice_v1_agent, 6);
 
 /**
  * @generated from message lattice.v1.ServerMessage
@@ -385,7 +424,7 @@ export type ServerMessage = Message<"lattice.v1.ServerMessage"> & {
  * Use `create(ServerMessageSchema)` to create a new message.
  */
 export const ServerMessageSchema: GenMessage<ServerMessage> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 6);
+  messageDesc(file_lattice_v1_agent, 7);
 
 /**
  * @generated from message lattice.v1.Welcome
@@ -419,7 +458,7 @@ export type Welcome = Message<"lattice.v1.Welcome"> & {
  * Use `create(WelcomeSchema)` to create a new message.
  */
 export const WelcomeSchema: GenMessage<Welcome> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 7);
+  messageDesc(file_lattice_v1_agent, 8);
 
 /**
  * The server will not have this agent; the agent says so and backs off.
@@ -443,7 +482,7 @@ export type Refused = Message<"lattice.v1.Refused"> & {
  * Use `create(RefusedSchema)` to create a new message.
  */
 export const RefusedSchema: GenMessage<Refused> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 8);
+  messageDesc(file_lattice_v1_agent, 9);
 
 /**
  * Sent again after every reconnect: the same (allocation, attempt) starts one process only.
@@ -601,7 +640,7 @@ export type RunOrder = Message<"lattice.v1.RunOrder"> & {
  * Use `create(RunOrderSchema)` to create a new message.
  */
 export const RunOrderSchema: GenMessage<RunOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 9);
+  messageDesc(file_lattice_v1_agent, 10);
 
 /**
  * @generated from message lattice.v1.RunEnvironment
@@ -643,7 +682,7 @@ export type RunEnvironment = Message<"lattice.v1.RunEnvironment"> & {
  * Use `create(RunEnvironmentSchema)` to create a new message.
  */
 export const RunEnvironmentSchema: GenMessage<RunEnvironment> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 10);
+  messageDesc(file_lattice_v1_agent, 11);
 
 /**
  * The part of a shared node that the attempt may use; 0: not limited.
@@ -672,7 +711,7 @@ export type RunLimits = Message<"lattice.v1.RunLimits"> & {
  * Use `create(RunLimitsSchema)` to create a new message.
  */
 export const RunLimitsSchema: GenMessage<RunLimits> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 11);
+  messageDesc(file_lattice_v1_agent, 12);
 
 /**
  * @generated from message lattice.v1.StopOrder
@@ -704,7 +743,7 @@ export type StopOrder = Message<"lattice.v1.StopOrder"> & {
  * Use `create(StopOrderSchema)` to create a new message.
  */
 export const StopOrderSchema: GenMessage<StopOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 12);
+  messageDesc(file_lattice_v1_agent, 13);
 
 /**
  * @generated from message lattice.v1.ReportAck
@@ -721,7 +760,7 @@ export type ReportAck = Message<"lattice.v1.ReportAck"> & {
  * Use `create(ReportAckSchema)` to create a new message.
  */
 export const ReportAckSchema: GenMessage<ReportAck> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 13);
+  messageDesc(file_lattice_v1_agent, 14);
 
 /**
  * The end of this attempt is committed and its claim released; its record may go.
@@ -745,7 +784,7 @@ export type ForgetOrder = Message<"lattice.v1.ForgetOrder"> & {
  * Use `create(ForgetOrderSchema)` to create a new message.
  */
 export const ForgetOrderSchema: GenMessage<ForgetOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 14);
+  messageDesc(file_lattice_v1_agent, 15);
 
 /**
  * @generated from message lattice.v1.OpenLogs
@@ -806,7 +845,7 @@ export type OpenLogs = Message<"lattice.v1.OpenLogs"> & {
  * Use `create(OpenLogsSchema)` to create a new message.
  */
 export const OpenLogsSchema: GenMessage<OpenLogs> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 15);
+  messageDesc(file_lattice_v1_agent, 16);
 
 /**
  * @generated from message lattice.v1.CloseLogs
@@ -823,7 +862,7 @@ export type CloseLogs = Message<"lattice.v1.CloseLogs"> & {
  * Use `create(CloseLogsSchema)` to create a new message.
  */
 export const CloseLogsSchema: GenMessage<CloseLogs> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 16);
+  messageDesc(file_lattice_v1_agent, 17);
 
 /**
  * @generated from message lattice.v1.AgentLogChunk
@@ -859,7 +898,7 @@ export type AgentLogChunk = Message<"lattice.v1.AgentLogChunk"> & {
  * Use `create(AgentLogChunkSchema)` to create a new message.
  */
 export const AgentLogChunkSchema: GenMessage<AgentLogChunk> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 17);
+  messageDesc(file_lattice_v1_agent, 18);
 
 /**
  * @generated from message lattice.v1.SendLogsResponse
@@ -872,7 +911,7 @@ export type SendLogsResponse = Message<"lattice.v1.SendLogsResponse"> & {
  * Use `create(SendLogsResponseSchema)` to create a new message.
  */
 export const SendLogsResponseSchema: GenMessage<SendLogsResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 18);
+  messageDesc(file_lattice_v1_agent, 19);
 
 /**
  * @generated from message lattice.v1.OpenTerminal
@@ -921,7 +960,7 @@ export type OpenTerminal = Message<"lattice.v1.OpenTerminal"> & {
  * Use `create(OpenTerminalSchema)` to create a new message.
  */
 export const OpenTerminalSchema: GenMessage<OpenTerminal> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 19);
+  messageDesc(file_lattice_v1_agent, 20);
 
 /**
  * @generated from message lattice.v1.ServeTerminalRequest
@@ -950,7 +989,7 @@ export type ServeTerminalRequest = Message<"lattice.v1.ServeTerminalRequest"> & 
  * Use `create(ServeTerminalRequestSchema)` to create a new message.
  */
 export const ServeTerminalRequestSchema: GenMessage<ServeTerminalRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 20);
+  messageDesc(file_lattice_v1_agent, 21);
 
 /**
  * @generated from message lattice.v1.ServeTerminalResponse
@@ -967,7 +1006,7 @@ export type ServeTerminalResponse = Message<"lattice.v1.ServeTerminalResponse"> 
  * Use `create(ServeTerminalResponseSchema)` to create a new message.
  */
 export const ServeTerminalResponseSchema: GenMessage<ServeTerminalResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 21);
+  messageDesc(file_lattice_v1_agent, 22);
 
 /**
  * @generated from service lattice.v1.AgentService

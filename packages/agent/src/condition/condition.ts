@@ -1,0 +1,130 @@
+// Keeps an eye on the node: looks for what is broken every minute, and looks at the whole machine every few
+// hours and whenever it is asked to. Two looks are never under way at once. What is found is told to whoever
+// listens; what follows from it is the servers' business.
+
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { bytesToGb, pb } from "@lattice/wire";
+import type { Logger } from "pino";
+import type { After } from "../after.ts";
+import type { Expected } from "../discovery/faults.ts";
+import type { Survey } from "../discovery/survey.ts";
+import { expectAlso } from "./expected.ts";
+
+export interface ConditionOptions {
+  readonly first: Survey;
+  /** As many GPUs as a flag says; 0: none does. */
+  readonly units: number;
+  readonly expected: Expected;
+  readonly survey: (expected: Expected) => Promise<Survey>;
+  readonly look: (last: Survey, expected: Expected) => Promise<readonly string[]>;
+  readonly remember: (expected: Expected) => Promise<void>;
+  /** After every survey, and after every look that finds something broken. */
+  readonly tell: (survey: Survey) => void;
+  readonly fingerprintEveryMs: number;
+  readonly lookEveryMs: number;
+  readonly now: () => number;
+  readonly after: After;
+  readonly log: Logger;
+}
+
+export interface Condition {
+  latest(): Survey;
+  /** `fresh`: after another survey. */
+  describe(fresh: boolean): Promise<pb.NodeCondition>;
+  close(): void;
+}
+
+export const FINGERPRINT_EVERY_MS = 6 * 3_600_000;
+export const LOOK_EVERY_MS = 60_000;
+
+export function watchCondition(options: ConditionOptions): Condition {
+  const { now, log } = options;
+  let latest = options.first;
+  let expected = options.expected;
+  let surveying: Promise<void> | null = null;
+  let closed = false;
+  let cancel: () => void = () => undefined;
+
+  async function take(found: Survey): Promise<void> {
+    if (closed) return;
+    for (const fault of found.faults) if (!latest.faults.includes(fault)) log.error({ fault }, "this node is broken");
+    if (found.conformance !== latest.conformance) {
+      log.warn({ from: latest.conformance, to: found.conformance, changed: differences(latest, found) }, "drifted");
+    }
+    latest = found;
+    expected = expectAlso(expected, found, options.units);
+    options.tell(found);
+    await options.remember(expected).catch((error: Error) => log.warn({ error: error.message }, "not remembered"));
+  }
+
+  /** Whoever comes while one is under way has its result too. */
+  function survey(): Promise<void> {
+    surveying ??= options
+      .survey(expected)
+      .then(take)
+      .finally(() => {
+        surveying = null;
+      });
+    return surveying;
+  }
+
+  async function look(): Promise<void> {
+    const faults = await options.look(latest, expected);
+    if (closed) return;
+    for (const fault of faults) if (!latest.faults.includes(fault)) log.error({ fault }, "this node is broken");
+    latest = { ...latest, faults };
+    if (faults.length > 0) options.tell(latest);
+  }
+
+  function next(): void {
+    const due = now() - latest.atMs >= options.fingerprintEveryMs;
+    const work = due || surveying !== null ? survey() : look();
+    work.catch((error: Error) => log.error({ error: error.message }, "the node could not be looked at")).finally(arm);
+  }
+
+  function arm(): void {
+    if (!closed) cancel = options.after(options.lookEveryMs, next);
+  }
+
+  for (const fault of latest.faults) log.error({ fault }, "this node is broken");
+  void take(latest);
+  arm();
+  return {
+    latest: () => latest,
+    async describe(fresh) {
+      if (fresh) await survey();
+      return conditionMessage(latest);
+    },
+    close() {
+      closed = true;
+      cancel();
+    },
+  };
+}
+
+/** Which components differ, by name. */
+export function differences(before: Survey, after: Survey): string[] {
+  const names = new Set([...Object.keys(before.components), ...Object.keys(after.components)]);
+  return [...names]
+    .filter((name) => before.components[name] !== after.components[name])
+    .sort((a, b) => (a < b ? -1 : 1));
+}
+
+export function conditionMessage(survey: Survey): pb.NodeCondition {
+  const affinity = survey.hardware.gpuTopology?.nicAffinity ?? {};
+  return create(pb.NodeConditionSchema, {
+    conformance: survey.conformance,
+    components: { ...survey.components },
+    faults: [...survey.faults],
+    gpus: survey.gpus.units.map(({ memoryBytes, minor: _, temperatureC, ...unit }) => ({
+      ...unit,
+      memoryGb: bytesToGb(memoryBytes),
+      nic: affinity[String(unit.index)] ?? "",
+      ...(temperatureC === null ? null : { temperatureC }),
+    })),
+    nics: survey.nics.map(({ name, firmware, fabric }) => ({ name, firmware, fabric })),
+    disks: survey.disks.map(({ sizeBytes, ...disk }) => ({ ...disk, sizeGb: bytesToGb(sizeBytes) })),
+    examinedAt: timestampFromMs(survey.atMs),
+  });
+}

@@ -1,0 +1,44 @@
+// What this node should have, on disk: what was found of GPUs and adapters in this boot. An agent that is started
+// again after a GPU fell off the bus must miss it, not take the rest for all there is.
+
+import { readFileSync } from "node:fs";
+import { rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { boardsOf, type Expected, NOTHING_EXPECTED } from "../discovery/faults.ts";
+import type { Nic } from "../discovery/nics.ts";
+import type { Survey } from "../discovery/survey.ts";
+
+const FILE = "found.json";
+
+interface Found {
+  readonly bootId: string;
+  readonly boards: number;
+  readonly nics: readonly Nic[];
+}
+
+export function recallExpected(dataDir: string, bootId: string): Expected {
+  try {
+    const found = JSON.parse(readFileSync(join(dataDir, FILE), "utf8")) as Found;
+    if (found.bootId !== bootId || !Array.isArray(found.nics)) return NOTHING_EXPECTED;
+    return { units: 0, boards: Number(found.boards) || 0, nics: found.nics };
+  } catch {
+    return NOTHING_EXPECTED;
+  }
+}
+
+/** Grows only: what was there once in this boot is missed until the next. */
+export function expectAlso(expected: Expected, { gpus, nics }: Survey, units: number): Expected {
+  const known = new Set(expected.nics.map(({ name }) => name));
+  return {
+    units,
+    boards: Math.max(expected.boards, boardsOf(gpus)),
+    nics: [...expected.nics, ...nics.filter(({ name }) => !known.has(name))],
+  };
+}
+
+export async function rememberExpected(dataDir: string, bootId: string, { boards, nics }: Expected): Promise<void> {
+  const path = join(dataDir, FILE);
+  const found: Found = { bootId, boards, nics };
+  await writeFile(`${path}.new`, JSON.stringify(found));
+  await rename(`${path}.new`, path);
+}

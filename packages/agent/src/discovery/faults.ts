@@ -1,0 +1,57 @@
+// What is broken on this node, in words: what must keep work away until somebody has seen to it. A GPU that
+// is gone or has lost data, memory with errors that could not be corrected, a fabric adapter that was there
+// before. Nothing here is a matter of taste: a node with one of these fails its jobs.
+
+import type { GpuInventory } from "./gpus/inventory.ts";
+import type { Nic } from "./nics.ts";
+import type { Sysfs } from "./sysfs.ts";
+
+export interface Expected {
+  /** As many GPUs as a flag says; 0: none says so. */
+  readonly units: number;
+  /** As many places on the bus as had a GPU before; slices come and go with how a GPU is cut. */
+  readonly boards: number;
+  readonly nics: readonly Nic[];
+}
+
+export const NOTHING_EXPECTED: Expected = { units: 0, boards: 0, nics: [] };
+
+export const boardsOf = ({ units }: GpuInventory): number => new Set(units.map(({ pci, uuid }) => pci || uuid)).size;
+
+export function findFaults(fs: Sysfs, gpus: GpuInventory | null, nics: readonly Nic[], expected: Expected): string[] {
+  return [
+    ...(gpus === null ? [] : gpuFaults(fs, gpus, expected)),
+    ...expected.nics
+      .filter(({ fabric, name }) => fabric && !nics.some((nic) => nic.name === name))
+      .map(({ name }) => `network adapter ${name} is gone`),
+    ...memoryFaults(fs),
+  ];
+}
+
+function gpuFaults(fs: Sysfs, gpus: GpuInventory, expected: Expected): string[] {
+  const { units, faults } = gpus;
+  const boards = boardsOf(gpus);
+  const missing =
+    units.length < expected.units
+      ? [`${units.length} of ${expected.units} GPUs are there`]
+      : boards < expected.boards
+        ? [`${boards} of ${expected.boards} GPUs are there`]
+        : [];
+  const amd = units.flatMap(({ index, vendor, pci }) => {
+    if (vendor !== "amd" || pci === "") return [];
+    if (fs.follow(`sys/bus/pci/devices/${pci}`) === "") return [`GPU ${index} is gone from the bus`];
+    const errors = Number(/^ue:\s*(\d+)/m.exec(fs.read(`sys/bus/pci/devices/${pci}/ras/umc_err_count`))?.[1] ?? 0);
+    return errors > 0 ? [`GPU ${index}: ${errors} uncorrectable memory errors`] : [];
+  });
+  return [...faults, ...missing, ...amd];
+}
+
+/** Counted by the kernel since it was booted. */
+function memoryFaults(fs: Sysfs): string[] {
+  const controllers = fs.list("sys/devices/system/edac/mc").filter((name) => /^mc\d+$/.test(name));
+  const errors = controllers.reduce(
+    (sum, name) => sum + (Number(fs.read(`sys/devices/system/edac/mc/${name}/ue_count`)) || 0),
+    0,
+  );
+  return errors > 0 ? [`${errors} uncorrectable errors of main memory`] : [];
+}

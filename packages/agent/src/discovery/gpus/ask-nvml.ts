@@ -1,0 +1,68 @@
+// Has a process of its own ask NVML, and believes nothing that it does not understand. Where there is no
+// such library nobody is started. A driver that does not answer in time is a fault of the node, not of the agent.
+
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type GpuInventory, NO_GPUS } from "./inventory.ts";
+
+export const NVML = "libnvidia-ml.so.1";
+/** A node with eight GPUs and no persistence daemon takes some seconds. */
+const DEADLINE_MS = 30_000;
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+/** Null: this node has no such library. */
+export function askNvml(library: string, deadlineMs = DEADLINE_MS): Promise<GpuInventory | null> {
+  const path = library === "" ? findNvml() : library;
+  if (path === null || path === "none") return Promise.resolve(null);
+  return new Promise((resolve) => {
+    const how = { timeout: deadlineMs, killSignal: "SIGKILL", maxBuffer: MAX_ANSWER_BYTES, encoding: "utf8" } as const;
+    execFile(process.execPath, [probeProgram(), path], how, (error, answer, errors) => {
+      if (error === null) return resolve(parseInventory(answer));
+      const last = errors.trim().split("\n").at(-1) ?? "";
+      const why = error.killed === true ? `no answer in ${deadlineMs / 1000} s` : last === "" ? error.message : last;
+      resolve({ ...NO_GPUS, faults: [`NVML cannot be asked: ${why}`] });
+    });
+  });
+}
+
+export function parseInventory(text: string): GpuInventory {
+  try {
+    const { driver, units, ties, coherentMBps, faults } = JSON.parse(text) as GpuInventory;
+    if (Array.isArray(units) && Array.isArray(ties) && Array.isArray(faults)) {
+      return { driver: String(driver), units, ties, coherentMBps: Number(coherentMBps), faults };
+    }
+  } catch {
+    // Told below.
+  }
+  return { ...NO_GPUS, faults: ["NVML cannot be asked: its answer makes no sense"] };
+}
+
+const FOLDERS = [
+  "/usr/lib/x86_64-linux-gnu",
+  "/usr/lib/aarch64-linux-gnu",
+  "/usr/lib64",
+  "/usr/lib",
+  "/run/nvidia/lib64",
+];
+
+/** The loader's own list first: nothing is opened to find out. */
+function findNvml(): string | null {
+  try {
+    if (readFileSync("/etc/ld.so.cache").includes(NVML)) return NVML;
+  } catch {
+    // No such list here.
+  }
+  const folder = FOLDERS.find((candidate) => existsSync(join(candidate, NVML)));
+  return folder === undefined ? null : join(folder, NVML);
+}
+
+/** Beside the bundled agent; from sources it is the bundle of the last build. */
+function probeProgram(): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const beside = join(here, PROBE);
+  return existsSync(beside) ? beside : join(here, "..", "..", "..", "dist", PROBE);
+}
+
+const PROBE = "lattice-gpu-probe.js";

@@ -1,0 +1,22 @@
+// The program `lattice-gpu-probe`: asks NVML about the GPUs of this node and writes what it is told to the
+// standard output, as JSON. A process of its own, because a driver in trouble can hang or crash whoever
+// calls it, and because what the library takes up in memory is then gone with it.
+//
+//   lattice-gpu-probe LIBRARY
+
+import { NO_GPUS } from "./inventory.ts";
+import { openNvml } from "./nvml/library.ts";
+import { readNvml } from "./nvml/read.ts";
+
+const [, , path = "libnvidia-ml.so.1"] = process.argv;
+
+async function read() {
+  try {
+    const koffi = await import("koffi");
+    return readNvml(openNvml(koffi.default ?? koffi, path));
+  } catch (error) {
+    return { ...NO_GPUS, faults: [`NVML cannot be used: ${(error as Error).message}`] };
+  }
+}
+
+process.stdout.write(JSON.stringify(await read()));

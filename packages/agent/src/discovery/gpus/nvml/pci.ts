@@ -1,0 +1,18 @@
+// The address on the bus of a GPU, or of what is at the other end of one of its links.
+
+import { pciAddress } from "../inventory.ts";
+import { cText, type Nvml, OK } from "./library.ts";
+
+const INFO_BYTES = 68;
+/** Of the address with a long domain, the last field of nvmlPciInfo_t. */
+const ADDRESS_AT = 36;
+
+/** Empty where it is not told. */
+export function pciOf(
+  nvml: Nvml,
+  name: "nvmlDeviceGetPciInfo_v3" | "nvmlDeviceGetNvLinkRemotePciInfo_v2",
+  ...of: readonly unknown[]
+): string {
+  const info = Buffer.alloc(INFO_BYTES);
+  return nvml.call(name, ...of, info) === OK ? pciAddress(cText(info.subarray(ADDRESS_AT))) : "";
+}

@@ -1,0 +1,115 @@
+// One look at the whole machine, put together from what the kernel, the drivers and the flags say. Flags win:
+// a site may know better, or may want to offer less than there is. It is repeated while the agent runs, so
+// nothing here is remembered.
+
+import { totalmem } from "node:os";
+import type { GpuTopology, MemoryTopology } from "@lattice/core";
+import { type Disk, readDisks } from "./disks.ts";
+import { type Expected, findFaults } from "./faults.ts";
+import { type Components, components, fingerprint } from "./fingerprint.ts";
+import { askNvml } from "./gpus/ask-nvml.ts";
+import { type GpuInventory, NO_GPUS } from "./gpus/inventory.ts";
+import { askRocm } from "./gpus/rocm.ts";
+import { gpuTopology } from "./gpus/topology.ts";
+import { discoverHardware, type Hardware, type HardwareFlags } from "./hardware.ts";
+import { readMemory } from "./memory.ts";
+import { type Nic, nicAffinity, readNics } from "./nics.ts";
+import type { Sysfs } from "./sysfs.ts";
+
+export interface Sources {
+  readonly fs: Sysfs;
+  /** Path of NVML; empty: wherever it is; "none": not asked. */
+  readonly nvml: string;
+  /** Path of rocm-smi; likewise. */
+  readonly rocm: string;
+  readonly baseImage: string;
+}
+
+export interface Survey {
+  readonly hardware: Hardware;
+  readonly gpus: GpuInventory;
+  readonly nics: readonly Nic[];
+  readonly disks: readonly Disk[];
+  readonly components: Components;
+  readonly conformance: string;
+  readonly faults: readonly string[];
+  /** What is strange without being a fault. */
+  readonly warnings: readonly string[];
+  /** CPUs and GPUs have one memory. */
+  readonly unified: boolean;
+  readonly atMs: number;
+}
+
+export async function surveyNode(flags: HardwareFlags, sources: Sources, known: Expected): Promise<Survey> {
+  const { fs } = sources;
+  const found = await findGpus(sources);
+  const gpus = limited(found ?? NO_GPUS, flags.gpuCount);
+  const nics = readNics(fs);
+  const affinity = nicAffinity(fs, gpus, nics);
+  const memory = readMemory(fs, gpus);
+  const hardware = withInside(
+    discoverHardware({
+      ...flags,
+      gpuCount: flags.gpuCount ?? gpus.units.length,
+      gpuType: flags.gpuType ?? commonModel(gpus),
+      memoryGb: flags.memoryGb ?? (totalmem() - memory.remoteBytes) / BYTES_PER_GB,
+      cxlMemoryGb: flags.cxlMemoryGb ?? memory.cxlBytes / BYTES_PER_GB,
+    }),
+    gpuTopology(fs, gpus, affinity),
+    memory.topology,
+  );
+  const expected: Expected = { ...known, units: flags.gpuCount ?? 0 };
+  // A node that is to have no GPUs may well have the library of those that do.
+  const anyExpected = expected.units > 0 || expected.boards > 0 || gpus.units.length > 0;
+  const { gpuType, gpuCount } = hardware;
+  const listed = components(fs, { gpuType, gpuCount, gpus, nics, baseImage: sources.baseImage });
+  return {
+    hardware,
+    gpus,
+    nics,
+    disks: readDisks(fs),
+    components: listed,
+    conformance: fingerprint(listed),
+    faults: findFaults(fs, anyExpected ? found : null, nics, expected),
+    warnings: anyExpected ? [] : gpus.faults,
+    unified: memory.unified,
+    atMs: Date.now(),
+  };
+}
+
+const BYTES_PER_GB = 1024 ** 3;
+
+/** Null: nobody could be asked. */
+async function findGpus({ nvml, rocm }: Sources): Promise<GpuInventory | null> {
+  const [nvidia, amd] = await Promise.all([askNvml(nvml), askRocm(rocm)]);
+  if (nvidia === null || amd === null) return nvidia ?? amd;
+  // Nodes with both exist on desks; their GPUs are offered together, one after the other.
+  const from = nvidia.units.length;
+  return {
+    driver: [nvidia.driver, amd.driver].filter((driver) => driver !== "").join(", "),
+    units: [...nvidia.units, ...amd.units.map((unit) => ({ ...unit, index: unit.index + from }))],
+    ties: [...nvidia.ties, ...amd.ties.map((tie) => ({ ...tie, a: tie.a + from, b: tie.b + from }))],
+    coherentMBps: Math.max(nvidia.coherentMBps, amd.coherentMBps),
+    faults: [...nvidia.faults, ...amd.faults],
+  };
+}
+
+/** A site may offer fewer than there are. */
+function limited(gpus: GpuInventory, most: number | undefined): GpuInventory {
+  if (most === undefined || gpus.units.length <= most) return gpus;
+  const kept = ({ a, b }: { readonly a: number; readonly b: number }): boolean => a < most && b < most;
+  return { ...gpus, units: gpus.units.slice(0, most), ties: gpus.ties.filter(kept) };
+}
+
+/** The first of the most common ones. */
+function commonModel({ units }: GpuInventory): string {
+  const counts = new Map<string, number>();
+  for (const { model } of units) counts.set(model, (counts.get(model) ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? "";
+}
+
+const withInside = (hardware: Hardware, gpu?: GpuTopology, memory?: MemoryTopology): Hardware => ({
+  ...hardware,
+  ...(gpu === undefined ? null : { gpuTopology: gpu }),
+  ...(memory === undefined ? null : { memoryTopology: memory }),
+});

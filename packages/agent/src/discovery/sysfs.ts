@@ -1,0 +1,55 @@
+// Reading the kernel's own description of the machine. Everything is looked for below a root, which is "/"
+// outside of tests; what is not there reads as nothing.
+
+import { readdirSync, readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+
+export interface Sysfs {
+  /** Trimmed; "" where there is no such file. */
+  read(path: string): string;
+  /** In the order of their names, numbers by their value. */
+  list(folder: string): readonly string[];
+  /** Where a link leads, without the root; "" where it leads nowhere. */
+  follow(path: string): string;
+}
+
+export function sysfs(root = "/"): Sysfs {
+  const base = realpathSync(root);
+  return {
+    read(path) {
+      try {
+        return readFileSync(join(base, path), "utf8").trim();
+      } catch {
+        return "";
+      }
+    },
+    list(folder) {
+      try {
+        return readdirSync(join(base, folder)).sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+      } catch {
+        return [];
+      }
+    },
+    follow(path) {
+      try {
+        const found = realpathSync(join(base, path));
+        return base === "/" ? found : found.slice(base.length);
+      } catch {
+        return "";
+      }
+    },
+  };
+}
+
+/** "0-3,8" is 0, 1, 2, 3 and 8. */
+export function numbersOf(list: string): number[] {
+  return list.split(",").flatMap((part) => {
+    const match = /^(\d+)(?:-(\d+))?$/.exec(part.trim());
+    if (match === null) return [];
+    const from = Number(match[1]);
+    const to = Number(match[2] ?? match[1]);
+    return Array.from({ length: Math.max(0, Math.min(to - from + 1, MAX_NUMBERS)) }, (_, n) => from + n);
+  });
+}
+
+const MAX_NUMBERS = 65_536;

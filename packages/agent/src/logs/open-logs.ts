@@ -1,0 +1,35 @@
+// A server asks for the output of an attempt: where it is, from where on, and whether more may come.
+
+import type { Client } from "@grpc/grpc-js";
+import { parseAllocationId } from "@lattice/core";
+import { pb } from "@lattice/wire";
+import { attemptKey } from "../lifecycle/attempt.ts";
+import type { LogStreams } from "./log-streams.ts";
+import type { Shipper } from "./ship/shipper.ts";
+
+export interface LogSources {
+  readonly streams: LogStreams;
+  readonly logFile: (key: string, stream: "stdout" | "stderr") => Promise<string | null>;
+  /** Absent: output stays on the node, from its beginning. */
+  readonly startOf: Shipper["startOf"] | undefined;
+  readonly live: (key: string) => boolean;
+}
+
+export async function openLogs(from: LogSources, order: pb.OpenLogs, client: Client): Promise<void> {
+  const key = attemptKey(order.allocationId, order.attempt);
+  const known = parseAllocationId(order.allocationId) !== null;
+  const stream = order.stream === pb.LogStream.STDERR ? "stderr" : "stdout";
+  const path = known ? await from.logFile(key, stream) : null;
+  const { streamId, tail, follow, sinceMs, untilMs } = order;
+  from.streams.open(client, {
+    streamId,
+    tail,
+    follow,
+    path,
+    moved: () => from.logFile(key, stream),
+    offset: Number(order.offset),
+    time: { sinceMs, untilMs },
+    start: (await from.startOf?.(key, stream)) ?? 0,
+    live: () => from.live(key),
+  });
+}
