@@ -13,6 +13,7 @@ import { type TokenWatch, watchToken } from "./auth/watch-token.ts";
 import type { Call } from "./call.ts";
 import type { ControlPlane } from "./control-plane.ts";
 import { handlers } from "./handlers/table.ts";
+import type { Gate } from "./limits/gate.ts";
 import { READ_WAIT_MS } from "./limits/limits.ts";
 import type { RpcName, StreamHandler, UnaryHandler } from "./rpc.ts";
 
@@ -22,6 +23,7 @@ export interface Door {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
+  readonly gate: Gate;
   /** Aborts when the server begins to stop. */
   readonly closing: AbortSignal;
 }
@@ -49,6 +51,7 @@ export async function invokeUnary(door: Door, rpc: RpcName, request: Message, ar
     const found = door.authenticator.authenticate(arrival.headers);
     const principal = found instanceof Promise ? await found : found;
     user = principal.user;
+    door.gate.enter(principal, rpc);
     const wait = freshness(door, arrival);
     if (wait !== null) await wait;
     return await unary(rpc)(callOf(door, arrival, principal, door.closing), request);
@@ -73,6 +76,7 @@ export async function* invokeStream(
   let code = "ok";
   let user = "";
   let watch: TokenWatch | null = null;
+  let leave: () => void = () => undefined;
   const stop = new AbortController();
   const end = () => stop.abort();
   arrival.signal.addEventListener("abort", end, { once: true });
@@ -82,6 +86,7 @@ export async function* invokeStream(
     if (door.closing.aborted) throw stopping();
     const principal = await door.authenticator.authenticate(arrival.headers);
     user = principal.user;
+    leave = door.gate.open(principal, rpc);
     watch = watchToken(door, arrival.headers, end);
     const wait = freshness(door, arrival);
     if (wait !== null) await wait;
@@ -96,11 +101,18 @@ export async function* invokeStream(
     throw refusal;
   } finally {
     stop.abort();
+    leave();
     watch?.close();
     arrival.signal.removeEventListener("abort", end);
     door.closing.removeEventListener("abort", end);
     finished(door, { rpc, code, user, started });
   }
+}
+
+/** A stream was ended because nobody read it. */
+export function streamStalled({ metrics, logger }: Door, rpc: RpcName): void {
+  metrics.streamStalled(rpc);
+  logger.warn({ rpc }, "a stream was ended: its client reads nothing");
 }
 
 /** The log index an answer reflects: its own when it says one, else what the replica has applied. */

@@ -6,6 +6,7 @@ import type { AuthConfig } from "./auth.ts";
 import type { BackupConfig } from "./backup.ts";
 import type { ListenAddress } from "./listen.ts";
 import type { LogsConfig } from "./logs.ts";
+import type { RateLimits } from "./rate-limits.ts";
 
 export interface Config {
   readonly server: {
@@ -33,6 +34,8 @@ export interface Config {
     readonly allowUnauthenticated: boolean;
     readonly autoCreateTenants: boolean;
     readonly auth: AuthConfig;
+    /** Against clients that send their headers byte by byte. */
+    readonly headersTimeout: Duration;
   };
   readonly scheduling: {
     /** Least time between two cycles of one vCluster. */
@@ -64,10 +67,7 @@ export interface Config {
     /** A terminal is told when nothing was typed for so long; 0: never. */
     readonly idleTimeout: Duration;
   };
-  readonly rateLimits: {
-    /** Terminals that one user may have open. */
-    readonly attachMaxConcurrent: number;
-  };
+  readonly rateLimits: RateLimits;
   readonly backup: BackupConfig;
   readonly compat: {
     readonly setSlurmEnv: boolean;

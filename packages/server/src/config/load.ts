@@ -14,6 +14,7 @@ import { completeBackup } from "./backup.ts";
 import type { Config } from "./config.ts";
 import { completeLogs } from "./logs.ts";
 import { completeQuorum } from "./quorum.ts";
+import { completeRateLimits } from "./rate-limits.ts";
 import { fileSchema, type ParsedFile } from "./schema.ts";
 
 /** As in the file: section, key, value. Undefined values are left out. */
@@ -92,6 +93,7 @@ function complete(file: ParsedFile): Config {
       allowUnauthenticated: file.api.allow_unauthenticated,
       autoCreateTenants: file.api.auto_create_tenants ?? !file.server.production,
       auth: completeAuth(file.api, process.env),
+      headersTimeout: file.api.headers_timeout,
     },
     scheduling: {
       minCycleMs: file.scheduling.min_cycle_ms,
@@ -114,7 +116,7 @@ function complete(file: ParsedFile): Config {
     retention: { maxFinished: file.retention.max_finished, maxFinishedAge: file.retention.max_finished_age },
     logs: completeLogs(file.logs, process.env),
     sessions: { idleTimeout: file.sessions.idle_timeout },
-    rateLimits: { attachMaxConcurrent: file.rate_limits.attach_max_concurrent },
+    rateLimits: completeRateLimits(file.rate_limits),
     backup: completeBackup(file.backup, dataDir, process.env),
     compat: { setSlurmEnv: file.compat.set_slurm_env },
     log: { level: file.log.level },

@@ -9,6 +9,7 @@ import { LOG_LEVELS } from "./config.ts";
 import { count, listen, listenIfStated, section, span } from "./fields.ts";
 import { logsProblems, logsSection } from "./logs.ts";
 import { quorumProblems, quorumSection } from "./quorum.ts";
+import { rateLimitsSection } from "./rate-limits.ts";
 
 const DAY_S = 86_400;
 
@@ -28,6 +29,7 @@ export const fileSchema = section({
     advertise_grpc: listenIfStated(),
     allow_unauthenticated: z.boolean().default(false),
     auto_create_tenants: z.boolean().optional(),
+    headers_timeout: span({ least: seconds(0.2), most: seconds(600), preset: "20s" }),
     ...authFields,
   }),
   scheduling: section({
@@ -53,9 +55,7 @@ export const fileSchema = section({
   sessions: section({
     idle_timeout: span({ least: seconds(0), most: seconds(DAY_S), preset: "30m" }),
   }),
-  rate_limits: section({
-    attach_max_concurrent: count(1, 10_000).default(5),
-  }),
+  rate_limits: rateLimitsSection,
   backup: backupSection,
   compat: section({ set_slurm_env: z.boolean().default(false) }),
   log: section({

@@ -321,6 +321,28 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     "Wait as long as the Retry-After header says, then go on more slowly.",
     true,
   ),
+  too_many_streams: entry(
+    429,
+    GRPC.resourceExhausted,
+    EXIT.limit,
+    "Too many streams are open",
+    "Close one of them first; an administrator can raise the limit in rate_limits.",
+  ),
+  stream_stalled: entry(
+    408,
+    GRPC.resourceExhausted,
+    EXIT.unavailable,
+    "The stream was not read for too long",
+    "Open it again from the last position that came, and read it as it comes.",
+    true,
+  ),
+  headers_too_large: entry(
+    431,
+    GRPC.resourceExhausted,
+    EXIT.invalid,
+    "The headers are too large",
+    "Send fewer or shorter headers; a token has a few kilobytes.",
+  ),
   internal: entry(
     500,
     GRPC.internal,
