@@ -2,9 +2,11 @@
 // folds it into state. Everything that could differ between replicas (time, chance, configuration)
 // is already a value inside it.
 
+import type { GrantRole } from "./access/grant.ts";
 import type { Allocation, Scores } from "./allocation/allocation.ts";
 import type { FailureReason } from "./allocation/phase.ts";
 import type { AllocationSpec, TelemetryMode } from "./allocation/spec.ts";
+import type { Deed } from "./audit/deed.ts";
 import type { GroupShape } from "./group/group.ts";
 import type {
   AllocationId,
@@ -263,6 +265,27 @@ export interface UpdateVClusterCommand {
     readonly lending?: Lending | null;
   };
 }
+/** A role in a tenant, for a user. */
+export interface AddGrantCommand {
+  readonly kind: "grant.add";
+  readonly origin: Origin;
+  readonly tenant: TenantId;
+  readonly user: UserName;
+  readonly role: GrantRole;
+}
+export interface RemoveGrantCommand {
+  readonly kind: "grant.remove";
+  readonly origin: Origin;
+  readonly tenant: TenantId;
+  readonly user: UserName;
+  readonly role: GrantRole;
+}
+/** Something was done that no other command says, such as opening a terminal. */
+export interface RecordAuditCommand {
+  readonly kind: "audit.record";
+  readonly origin: Origin;
+  readonly deed: Deed;
+}
 /** How long finished records and request ids stay in the live state. */
 export interface SetRetentionCommand {
   readonly kind: "retention.set";
@@ -342,6 +365,9 @@ export type Command =
   | DeleteTenantCommand
   | DeleteVClusterCommand
   | SetConfigCommand
+  | AddGrantCommand
+  | RemoveGrantCommand
+  | RecordAuditCommand
   | SetRetentionCommand
   | BeginLedgerCommand
   | OpenSessionCommand

@@ -29,6 +29,8 @@ export function stateHash(state: State, hash: HashText): string {
       ...(tables.marks.size === 0 ? {} : { marks: tables.marks.digest(hash) }),
       ...(tables.dags.size === 0 ? {} : { dags: tables.dags.digest(hash) }),
       ...(tables.settings.size === 0 ? {} : { settings: tables.settings.digest(hash) }),
+      ...(tables.grants.size === 0 ? {} : { grants: tables.grants.digest(hash) }),
+      ...(tables.audit.size === 0 ? {} : { audit: tables.audit.digest(hash) }),
     }),
   );
 }

@@ -27,6 +27,8 @@ export const TABLE_NAMES = [
   "marks",
   "dags",
   "settings",
+  "grants",
+  "audit",
 ] as const;
 
 export interface SnapshotHeader {

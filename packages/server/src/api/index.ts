@@ -39,7 +39,7 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   checkExposure(config.api);
   const closing = new AbortController();
   const gate = createGate({
-    limits: config.rateLimits,
+    limits: () => config.rateLimits,
     identified: config.api.auth.kind !== "none",
     refused: options.metrics.rateLimited,
   });

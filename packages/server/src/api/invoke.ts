@@ -7,6 +7,7 @@ import { logIndex } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Config } from "../config/config.ts";
 import type { Logger, Metrics } from "../observe/index.ts";
+import { samePower, withGrants } from "./access/granted.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { Headers, Principal } from "./auth/principal.ts";
 import { type TokenWatch, watchToken } from "./auth/watch-token.ts";
@@ -49,7 +50,7 @@ export async function invokeUnary(door: Door, rpc: RpcName, request: Message, ar
   try {
     if (door.closing.aborted) throw stopping();
     const found = door.authenticator.authenticate(arrival.headers);
-    const principal = found instanceof Promise ? await found : found;
+    const principal = withGrants(found instanceof Promise ? await found : found, door.plane.view());
     user = principal.user;
     door.gate.enter(principal, rpc);
     const wait = freshness(door, arrival);
@@ -84,10 +85,11 @@ export async function* invokeStream(
   if (arrival.signal.aborted || door.closing.aborted) stop.abort();
   try {
     if (door.closing.aborted) throw stopping();
-    const principal = await door.authenticator.authenticate(arrival.headers);
+    const principal = withGrants(await door.authenticator.authenticate(arrival.headers), door.plane.view());
     user = principal.user;
     leave = door.gate.open(principal, rpc);
-    watch = watchToken(door, arrival.headers, end);
+    const same = (now: Principal) => samePower(principal, withGrants(now, door.plane.view()));
+    watch = watchToken(door, arrival.headers, end, same);
     const wait = freshness(door, arrival);
     if (wait !== null) await wait;
     yield* streaming(rpc)(callOf(door, arrival, principal, stop.signal), request);

@@ -14,6 +14,7 @@ export const SERVICES = [
   pb.TaskService,
   pb.AdminService,
   pb.ImageService,
+  pb.AccessService,
 ] as const;
 
 type Service = (typeof SERVICES)[number];
@@ -54,6 +55,7 @@ export type HandlerTable = TableOf<"AllocationService", typeof pb.AllocationServ
   TableOf<"NodeService", typeof pb.NodeService> &
   TableOf<"TaskService", typeof pb.TaskService> &
   TableOf<"AdminService", typeof pb.AdminService> &
-  TableOf<"ImageService", typeof pb.ImageService>;
+  TableOf<"ImageService", typeof pb.ImageService> &
+  TableOf<"AccessService", typeof pb.AccessService>;
 
 export type RpcName = keyof HandlerTable;

@@ -2,6 +2,7 @@
 // `load.ts` makes one; nothing inside the server supplies a default of its own.
 
 import type { Duration } from "@lattice/core";
+import type { AuditConfig } from "./audit.ts";
 import type { AuthConfig } from "./auth.ts";
 import type { BackupConfig } from "./backup.ts";
 import type { ListenAddress } from "./listen.ts";
@@ -68,6 +69,7 @@ export interface Config {
     readonly idleTimeout: Duration;
   };
   readonly rateLimits: RateLimits;
+  readonly audit: AuditConfig;
   readonly backup: BackupConfig;
   readonly compat: {
     readonly setSlurmEnv: boolean;

@@ -9,6 +9,7 @@ import { seconds } from "@lattice/core";
 import { nearest } from "@lattice/wire";
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
+import { completeAudit } from "./audit.ts";
 import { completeAuth } from "./auth.ts";
 import { completeBackup } from "./backup.ts";
 import type { Config } from "./config.ts";
@@ -117,6 +118,7 @@ function complete(file: ParsedFile): Config {
     logs: completeLogs(file.logs, process.env),
     sessions: { idleTimeout: file.sessions.idle_timeout },
     rateLimits: completeRateLimits(file.rate_limits),
+    audit: completeAudit(file.audit, dataDir),
     backup: completeBackup(file.backup, dataDir, process.env),
     compat: { setSlurmEnv: file.compat.set_slurm_env },
     log: { level: file.log.level },

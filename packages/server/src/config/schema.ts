@@ -3,6 +3,7 @@
 
 import { DEFAULT_DAG_MEMBERS, LEDGER_DAYS, MAX_DAG_MEMBERS, seconds } from "@lattice/core";
 import { z } from "zod";
+import { auditSection } from "./audit.ts";
 import { authFields, authProblems } from "./auth.ts";
 import { backupProblems, backupSection } from "./backup.ts";
 import { LOG_LEVELS } from "./config.ts";
@@ -56,6 +57,7 @@ export const fileSchema = section({
     idle_timeout: span({ least: seconds(0), most: seconds(DAY_S), preset: "30m" }),
   }),
   rate_limits: rateLimitsSection,
+  audit: auditSection,
   backup: backupSection,
   compat: section({ set_slurm_env: z.boolean().default(false) }),
   log: section({

@@ -83,4 +83,10 @@ export const OPERATE_RPCS: ReadonlySet<string> = new Set([
 ]);
 /** Tried in both-doors.test.ts; every other service is in both-doors-work.test.ts. */
 export const PLAIN_SERVICES: readonly string[] = ["AllocationService", "NodeService", "AdminService"];
-export const WORK_SERVICES: readonly string[] = ["DagService", "SessionService", "ImageService", "TaskService"];
+export const WORK_SERVICES: readonly string[] = [
+  "DagService",
+  "SessionService",
+  "ImageService",
+  "TaskService",
+  "AccessService",
+];

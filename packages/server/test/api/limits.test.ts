@@ -53,7 +53,7 @@ describe("the gate", () => {
   };
 
   test("the figures of the observability chapter are the defaults, per user", () => {
-    const gate = createGate({ limits, identified: false, now: () => 0 });
+    const gate = createGate({ limits: () => limits, identified: false, now: () => 0 });
     for (const [rpc, most] of [
       ["AllocationService.QueryMetrics", 60],
       ["AllocationService.GetDiagnostics", 30],
@@ -87,7 +87,7 @@ describe("the gate", () => {
   test("calls of a user and of a tenant are bounded where callers have identities, and nowhere else", () => {
     const refused = vi.fn();
     const small = { ...limits, userRequestsPerSecond: 2, tenantRequestsPerSecond: 3, tenants: { tiny: 1 } };
-    const gate = createGate({ limits: small, identified: true, now: () => 0, refused });
+    const gate = createGate({ limits: () => small, identified: true, now: () => 0, refused });
     const enter = (user: string, tenant = "physics") =>
       refusal(() => gate.enter(someone(user, tenant), "AllocationService.Submit"))?.code ?? "ok";
     expect(Array.from({ length: 5 }, () => enter("ada"))).toEqual(["ok", "ok", "ok", "ok", "rate_limited"]);
@@ -99,7 +99,7 @@ describe("the gate", () => {
       "tenant_requests_per_second",
       "tenant_requests_per_second",
     ]);
-    const open = createGate({ limits: small, identified: false, now: () => 0 });
+    const open = createGate({ limits: () => small, identified: false, now: () => 0 });
     for (let i = 0; i < 10_000; i++) open.enter(someone("ada"), "AllocationService.Submit");
   });
 });

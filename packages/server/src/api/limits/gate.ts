@@ -18,7 +18,8 @@ export interface Gate {
 }
 
 export interface GateOptions {
-  readonly limits: RateLimits;
+  /** As they are now: they may be changed while the server runs. */
+  readonly limits: () => RateLimits;
   /** Whether callers have identities; without, the general limits would only bound the one user there is. */
   readonly identified: boolean;
   readonly now?: () => number;
@@ -29,7 +30,7 @@ export interface GateOptions {
 /** So many seconds' worth may come at once. */
 const BURST_S = 2;
 
-export function createGate({ limits, identified, now = () => performance.now(), refused }: GateOptions): Gate {
+export function createGate({ limits: current, identified, now = () => performance.now(), refused }: GateOptions): Gate {
   const buckets = createBuckets();
   const open = new Map<string, number>();
   let streams = 0;
@@ -43,6 +44,7 @@ export function createGate({ limits, identified, now = () => performance.now(), 
 
   function general({ user, tenant }: Principal): void {
     if (!identified) return;
+    const limits = current();
     const mine = limits.userRequestsPerSecond;
     if (mine > 0) take(`u ${user}`, perSecond(mine), "user_requests_per_second", `${mine} calls a second for a user`);
     const ours = tenant === null ? 0 : (limits.tenants[tenant] ?? limits.tenantRequestsPerSecond);
@@ -52,7 +54,7 @@ export function createGate({ limits, identified, now = () => performance.now(), 
 
   function named(principal: Principal, limit: RpcLimit | null): void {
     if (limit?.kind !== "rate") return;
-    const figure = limits[limit.key];
+    const figure = current()[limit.key];
     if (figure === 0) return;
     const rate = { burst: figure, perSecond: figure / 60 };
     take(`${limit.key} ${principal.user}`, rate, limit.option, `${figure} of these calls a minute`);
@@ -68,7 +70,7 @@ export function createGate({ limits, identified, now = () => performance.now(), 
       const limit = streamLimitOf(rpc);
       named(principal, limit);
       if (limit.kind !== "concurrent") return () => undefined;
-      const most = limits[limit.key];
+      const most = current()[limit.key];
       const place = `${limit.key} ${principal.user}`;
       const before = open.get(place) ?? 0;
       if (before >= most) {
