@@ -136,6 +136,7 @@ const text = (message: unknown): string =>
 /** A request about the owner's thing, filled by the names that the contract gives its fields. */
 function requestFor({ name, input }: Rpc, owner: Owner, plane: MemoryPlane): Message {
   const own = [...plane.view().allocations()].find(({ user, dag }) => user === owner && dag === undefined)?.id ?? "1";
+  const ofDag = [...plane.view().allocations()].find(({ user, dag }) => user === owner && dag !== undefined)?.id ?? "2";
   const dag = [...plane.view().dags()].find(({ user }) => user === owner)?.id ?? "dag-1";
   const [service] = name.split(".");
   const ids: Readonly<Record<string, string>> = {
@@ -158,7 +159,7 @@ function requestFor({ name, input }: Rpc, owner: Owner, plane: MemoryPlane): Mes
     image: "prgenv-gnu/24.11:v1",
     command: ["true"],
     launch_id: "1",
-    ids: [own, own],
+    ids: [own, ofDag],
     allocation: { tenant: TENANT[owner], entrypoint: "true" },
     allocations: [{ name: "a", entrypoint: "true", tenant: TENANT[owner] }],
   };
@@ -189,10 +190,13 @@ function filled(field: DescField, byName: Readonly<Record<string, unknown>>): [s
   return plain || field.fieldKind === "message" ? [[field.localName, value]] : [];
 }
 
+/** They show what is within reach and hide the rest. */
+const LISTS = /\.(?:List\w*|QueryAudit|Watch|GetAccounting)$/;
+
 /** What the table says, for things that belong to somebody and for those that belong to nobody. */
 function allowed(rpc: RpcName, principal: Principal, owner: Owner): boolean {
   const { resource, reach } = RULES[rpc];
-  const lists = /\.(?:List|Query|Watch)/.test(rpc);
+  const lists = LISTS.test(rpc);
   if (lists) return principal.roles.some((role) => reach[role] !== "none");
   const nobodys = resource === "cluster" || resource === "nodes" || resource === "images" || /VCluster/.test(rpc);
   const made = rpc === "AdminService.CreateVCluster";
@@ -263,7 +267,7 @@ test("a token of another tenant reaches nothing of this one, as an administrator
     const token = await tokenOf("eve", role);
     for (const rpc of RPCS) {
       const { resource, reach } = RULES[rpc.name];
-      if (reach[role] === "all" || reach[role] === "none" || /\.(?:List|Query|Watch)/.test(rpc.name)) continue;
+      if (reach[role] === "all" || reach[role] === "none" || LISTS.test(rpc.name)) continue;
       const answer = await call(rpc, requestFor(rpc, "ada", plane), token);
       if (!refused(answer)) wrong.push(`${role} ${rpc.name} (${resource}): ${answer.slice(0, 60)}`);
     }
