@@ -23,6 +23,7 @@ export const commandTable: CommandTable = {
   logout: { summary: "Forget the token for a cluster", load: () => import("./commands/logout.ts") },
   uenv: { summary: "List, inspect, pull and test software images", load: () => import("./commands/uenv.ts") },
   cache: { summary: "Fill, show and empty the image caches of nodes", load: () => import("./commands/cache.ts") },
+  audit: { summary: "Show, export and check who did what", load: () => import("./commands/audit.ts") },
   admin: { summary: "Manage tenants, vClusters and the log", load: () => import("./commands/admin.ts") },
   completion: {
     summary: "Print a completion script for bash, zsh or fish",

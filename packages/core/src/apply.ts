@@ -2,6 +2,7 @@
 // but its two arguments, so every replica gets the same state, outcomes, events and effects. If it
 // throws, the state may be half changed and the replica must stop.
 
+import { addGrant, removeGrant } from "./access/change.ts";
 import { cancelAllocation } from "./allocation/cancel.ts";
 import { expireAttempt } from "./allocation/expire.ts";
 import { takeReport } from "./allocation/report.ts";
@@ -10,6 +11,7 @@ import { requeueAllocation } from "./allocation/requeue.ts";
 import { settle } from "./allocation/settle.ts";
 import { submitAllocation } from "./allocation/submit.ts";
 import { updateAllocation } from "./allocation/update.ts";
+import { audited, recordDeed } from "./audit/append.ts";
 import { beginClusterRestore, stageText } from "./cluster/begin-restore.ts";
 import { commitRestore, restoreHistory } from "./cluster/commit-restore.ts";
 import type { Command, Entry } from "./command.ts";
@@ -85,7 +87,7 @@ function applyCommands(step: Step, commands: readonly Command[]): readonly Outco
 
 function applyCommand(step: Step, command: Command): Outcome {
   if (!("origin" in command)) return carryOut(step, command);
-  return answerOnce(step, command.origin, command.kind, () => carryOut(step, command));
+  return answerOnce(step, command.origin, command.kind, () => audited(step, command, carryOut(step, command)));
 }
 
 function carryOut(step: Step, command: Command): Outcome {
@@ -138,6 +140,12 @@ function carryOut(step: Step, command: Command): Outcome {
       return deleteVCluster(step, command);
     case "config.set":
       return setConfig(step, command);
+    case "grant.add":
+      return addGrant(step, command);
+    case "grant.remove":
+      return removeGrant(step, command);
+    case "audit.record":
+      return recordDeed();
     case "retention.set":
       return setRetention(step, command);
     case "ledger.begin":

@@ -2,38 +2,38 @@
 // folds it into state. Everything that could differ between replicas (time, chance, configuration)
 // is already a value inside it.
 
-import type { Allocation, Scores } from "./allocation/allocation.ts";
+import type { Scores } from "./allocation/allocation.ts";
 import type { FailureReason } from "./allocation/phase.ts";
 import type { AllocationSpec, TelemetryMode } from "./allocation/spec.ts";
-import type { GroupShape } from "./group/group.ts";
 import type {
-  AllocationId,
-  Attempt,
-  DagId,
-  Duration,
-  GroupId,
-  Instant,
-  LogIndex,
-  NodeId,
-  TenantId,
-  UserName,
-  VClusterId,
-} from "./ids.ts";
+  AddGrantCommand,
+  BeginLedgerCommand,
+  BeginRestoreCommand,
+  ClearNoticeCommand,
+  CommitRestoreCommand,
+  CreateTenantCommand,
+  CreateVClusterCommand,
+  DeleteTenantCommand,
+  DeleteVClusterCommand,
+  DeliveredCommand,
+  RaiseNoticeCommand,
+  RecordAuditCommand,
+  RemoveGrantCommand,
+  RestoreHistoryCommand,
+  RestoreTextCommand,
+  SetConfigCommand,
+  SetHooksCommand,
+  SetRetentionCommand,
+  UpdateTenantCommand,
+  UpdateVClusterCommand,
+} from "./cluster/commands.ts";
+import type { GroupShape } from "./group/group.ts";
+import type { AllocationId, Attempt, DagId, Duration, GroupId, Instant, LogIndex, NodeId, VClusterId } from "./ids.ts";
 import type { Capabilities } from "./node/node.ts";
-import type { Hook } from "./notice/hook.ts";
-import type { Notice } from "./notice/notice.ts";
-import type { Quota } from "./tenant/tenant.ts";
-import type { Lending, Preemptible } from "./vcluster/lending.ts";
-import type { SchedulerKind, Weights } from "./vcluster/vcluster.ts";
+import type { Origin } from "./origin.ts";
 
-/** Who asks, and the key that makes asking twice harmless. */
-export interface Origin {
-  readonly user: UserName;
-  /** Null: not idempotent. */
-  readonly requestId: string | null;
-  /** Hash of the request body: the same id with another body is a conflict. */
-  readonly bodyHash: string;
-}
+export type * from "./cluster/commands.ts";
+export type { Origin } from "./origin.ts";
 
 export interface SubmitCommand {
   readonly kind: "allocation.submit";
@@ -195,89 +195,6 @@ export interface EnableNodeCommand {
   readonly node: NodeId;
 }
 
-export interface CreateTenantCommand {
-  readonly kind: "tenant.create";
-  readonly origin: Origin;
-  readonly tenant: TenantId;
-  readonly description: string;
-  readonly quota: Quota;
-  readonly maxPreemptionClass: number;
-}
-export interface UpdateTenantCommand {
-  readonly kind: "tenant.update";
-  readonly origin: Origin;
-  readonly tenant: TenantId;
-  readonly change: {
-    readonly description?: string;
-    readonly quota?: Partial<Quota>;
-    readonly maxPreemptionClass?: number;
-  };
-}
-export interface DeleteTenantCommand {
-  readonly kind: "tenant.delete";
-  readonly origin: Origin;
-  readonly tenant: TenantId;
-}
-export interface DeleteVClusterCommand {
-  readonly kind: "vcluster.delete";
-  readonly origin: Origin;
-  readonly vcluster: VClusterId;
-}
-/** Of all servers, at once. */
-export interface SetConfigCommand {
-  readonly kind: "config.set";
-  readonly origin: Origin;
-  readonly key: string;
-  /** JSON, checked by whoever proposes it; null: as each server's own file says. */
-  readonly value: string | null;
-}
-export interface CreateVClusterCommand {
-  readonly kind: "vcluster.create";
-  readonly origin: Origin;
-  readonly vcluster: VClusterId;
-  readonly description: string;
-  readonly tenant: TenantId | null;
-  readonly scheduler: SchedulerKind;
-  readonly weights: Weights;
-  readonly cycleInterval: Duration;
-  readonly backfillDepth: number;
-  readonly defaultWalltime: Duration;
-  readonly maxWalltime: Duration | null;
-  readonly isDefault: boolean;
-  readonly preempts?: boolean;
-  readonly preemptible?: Preemptible;
-  readonly borrows?: boolean;
-  readonly lending?: Lending | null;
-}
-export interface UpdateVClusterCommand {
-  readonly kind: "vcluster.update";
-  readonly origin: Origin;
-  readonly vcluster: VClusterId;
-  readonly change: {
-    readonly description?: string;
-    readonly weights?: Partial<Weights>;
-    readonly cycleInterval?: Duration;
-    readonly backfillDepth?: number;
-    readonly defaultWalltime?: Duration;
-    readonly maxWalltime?: Duration | null;
-    readonly preempts?: boolean;
-    readonly preemptible?: Preemptible;
-    readonly borrows?: boolean;
-    readonly lending?: Lending | null;
-  };
-}
-/** How long finished records and request ids stay in the live state. */
-export interface SetRetentionCommand {
-  readonly kind: "retention.set";
-  readonly maxFinished: number;
-  readonly maxFinishedAge: Duration;
-}
-
-/** Attempts are charged from here on; proposed once, when every server can do so. */
-export interface BeginLedgerCommand {
-  readonly kind: "ledger.begin";
-}
-
 /** A terminal is wanted in a running allocation. */
 export interface OpenSessionCommand {
   readonly kind: "session.open";
@@ -292,52 +209,6 @@ export interface CloseSessionCommand {
   readonly n: number;
   /** Of the shell. */
   readonly exitCode: number | null;
-}
-
-/** A backup goes into this cluster, which must be empty. `restore` names the backup. */
-export interface BeginRestoreCommand {
-  readonly kind: "cluster.restore_begin";
-  readonly origin: Origin;
-  readonly restore: string;
-}
-/** The next piece of the snapshot's text; the first has n 1. */
-export interface RestoreTextCommand {
-  readonly kind: "cluster.restore_text";
-  readonly restore: string;
-  readonly n: number;
-  readonly text: string;
-}
-/** All pieces are there: the restored state takes the place of the empty one. */
-export interface CommitRestoreCommand {
-  readonly kind: "cluster.restore_commit";
-  readonly restore: string;
-}
-/** Finished records of the backup, for the history of every server. */
-export interface RestoreHistoryCommand {
-  readonly kind: "cluster.restore_history";
-  readonly restore: string;
-  readonly records: readonly Allocation[];
-  readonly last: boolean;
-}
-
-/** Somebody must be told. Twice is once, until it is cleared. */
-export interface RaiseNoticeCommand {
-  readonly kind: "notice.raise";
-  readonly notice: Omit<Notice, "at" | "clearedAt">;
-}
-export interface ClearNoticeCommand {
-  readonly kind: "notice.clear";
-  readonly key: string;
-}
-/** Who wants to be told of ends and notices; from configuration. */
-export interface SetHooksCommand {
-  readonly kind: "hooks.set";
-  readonly hooks: readonly Hook[];
-}
-/** These were taken by their receivers, or given up. */
-export interface DeliveredCommand {
-  readonly kind: "hooks.delivered";
-  readonly keys: readonly string[];
 }
 
 export type Command =
@@ -365,6 +236,9 @@ export type Command =
   | DeleteTenantCommand
   | DeleteVClusterCommand
   | SetConfigCommand
+  | AddGrantCommand
+  | RemoveGrantCommand
+  | RecordAuditCommand
   | SetRetentionCommand
   | BeginLedgerCommand
   | OpenSessionCommand

@@ -1,4 +1,5 @@
 // The public surface of the pure core.
+export * from "./access/grant.ts";
 export * from "./allocation/allocation.ts";
 export { checkSpec } from "./allocation/check.ts";
 export { firstOverlap, parseUenvs, targetProblem, type WantedUenv } from "./allocation/check-software.ts";
@@ -32,6 +33,9 @@ export { MAX_PROLOGUE_RETRIES } from "./allocation/prologue.ts";
 export * from "./allocation/spec.ts";
 export { judgeSubmission } from "./allocation/submit.ts";
 export { applyEntry } from "./apply.ts";
+export { MAX_AUDIT_DETAIL, MAX_AUDIT_RECORDS } from "./audit/append.ts";
+export type { Deed } from "./audit/deed.ts";
+export * from "./audit/record.ts";
 export { byCodeUnits, canonical } from "./canonical.ts";
 export { beginAnew, RESTORED_ID_GAP } from "./cluster/commit-restore.ts";
 export { MAX_PIECE_LENGTH, MAX_STAGED_LENGTH } from "./cluster/staging.ts";

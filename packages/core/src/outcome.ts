@@ -26,6 +26,7 @@ export type RefusalCode =
   | "unknown_tenant"
   | "unknown_vcluster"
   | "unknown_dag"
+  | "unknown_grant"
   | "already_exists"
   | "illegal_transition"
   | "not_owner"
@@ -96,7 +97,7 @@ export interface Event {
 
 /**
  * What must happen in the world because of a committed entry. Performed only after the entry is
- * durable, only by the leader (run, stop, forget) or by every replica (archive), and safe to repeat.
+ * durable, only by the leader (run, stop, forget) or by every replica (archive, archive_audit), and safe to repeat.
  */
 export type Effect =
   | { readonly kind: "run"; readonly node: NodeId; readonly allocation: AllocationId; readonly attempt: Attempt }
@@ -110,7 +111,8 @@ export type Effect =
       readonly grace?: Duration;
     }
   | { readonly kind: "forget"; readonly node: NodeId; readonly allocation: AllocationId; readonly attempt: Attempt }
-  | { readonly kind: "archive"; readonly record: import("./allocation/allocation.ts").Allocation };
+  | { readonly kind: "archive"; readonly record: import("./allocation/allocation.ts").Allocation }
+  | { readonly kind: "archive_audit"; readonly record: import("./audit/record.ts").AuditRecord };
 
 /** The result of applying one entry: one outcome per command, and everything that follows. */
 export interface Applied {

@@ -168,6 +168,10 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     deliveries: () => [],
     dags: () => [],
     settings: () => [],
+    grants: () => [],
+    grantsOf: () => [],
+    audit: () => [],
+    lastAudit: () => undefined,
   };
 }
 

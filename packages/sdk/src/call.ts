@@ -58,7 +58,8 @@ export function createCaller(settings: CallerSettings): Caller {
     });
     if (response.status >= 200 && response.status < 300) return response;
     const error = errorFromAnswer(response.status, await readText(response.body));
-    if (response.status === 503 && error.problem.retryable) throw new RetryableAnswer(error, retryAfterMs(response));
+    const later = response.status === 503 || response.status === 429;
+    if (later && error.problem.retryable) throw new RetryableAnswer(error, retryAfterMs(response));
     throw error;
   };
 

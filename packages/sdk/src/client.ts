@@ -2,6 +2,7 @@
 // connections and the log index of its last change, and may be shared by many callers.
 
 import { type CallOptions, createCaller } from "./call.ts";
+import { type AuditCalls, auditCalls, type GrantCalls, grantCalls } from "./calls/access.ts";
 import {
   clusterStatus,
   type SignalCalls,
@@ -58,6 +59,8 @@ export interface LatticeClient extends AllocationCalls {
   readonly usage: UsageCalls;
   readonly signals: SignalCalls;
   readonly sessions: SessionCalls;
+  readonly grants: GrantCalls;
+  readonly audit: AuditCalls;
   /** Opens a terminal in a running allocation. */
   attach(id: string, options?: AttachOptions): Promise<Terminal>;
   readonly images: ImageCalls;
@@ -92,6 +95,8 @@ export function createClient(options: ClientOptions): LatticeClient {
     usage: usageCalls(caller),
     signals: signalCalls(caller),
     sessions: sessionCalls(caller),
+    grants: grantCalls(caller),
+    audit: auditCalls(caller),
     attach: (id, attachOptions) => attachTo(caller, id, attachOptions),
     images: imageCalls(caller),
     events: eventCalls(caller),

@@ -1,7 +1,9 @@
 // The public surface of the client library.
 
+export type * from "./access-types.ts";
 export type * from "./backup-types.ts";
 export type { CallOptions } from "./call.ts";
+export type { AuditCalls, GrantCalls } from "./calls/access.ts";
 export type { SignalCalls, TenantCalls, VClusterCalls } from "./calls/admin.ts";
 export type { AllocationCalls, ChangeOptions } from "./calls/allocations.ts";
 export type { BackupCalls } from "./calls/backups.ts";

@@ -17,7 +17,7 @@ import { ProblemError } from "@lattice/wire";
 import type { AgentHub } from "./agents/hub.ts";
 import type { ImageAsk, ImageRelay } from "./agents/images.ts";
 import type { LogRelay } from "./agents/logs.ts";
-import type { ControlPlane, HistoryQuery, LogsQuery, Proposed } from "./api/control-plane.ts";
+import type { AuditPlane, ControlPlane, HistoryQuery, LogsQuery, Proposed } from "./api/control-plane.ts";
 import type { Membership } from "./api/membership.ts";
 import type { Backups } from "./backup/index.ts";
 import type { Clock } from "./clock.ts";
@@ -52,6 +52,7 @@ export interface PlaneParts {
   readonly leader: Leader;
   readonly line: LeaderLine;
   readonly roster: Roster;
+  readonly audit: AuditPlane;
   readonly membership: Membership;
   readonly backups: Backups;
   readonly hub: AgentHub;
@@ -97,6 +98,7 @@ export function createPlane(parts: PlaneParts): ControlPlane {
       appliedIndex: replica.head().index,
       isLeader: leader.sequencer() !== null,
     }),
+    audit: parts.audit,
     membership: parts.membership,
     backups: parts.backups,
     stateHash: () => replica.stateHash(),

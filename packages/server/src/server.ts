@@ -15,6 +15,8 @@ import { createLogRelay } from "./agents/logs.ts";
 import { agentService } from "./agents/service.ts";
 import { createAuthenticator } from "./api/auth/authenticator.ts";
 import { startApi } from "./api/index.ts";
+import { openAuditArchive } from "./audit/archive.ts";
+import { openAuditSigner } from "./audit/signer.ts";
 import { createBackups, recoverFrom, startBackupSchedule } from "./backup/index.ts";
 import { startCapture } from "./capture/capture.ts";
 import { type Clock, systemClock } from "./clock.ts";
@@ -87,7 +89,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const log = await openLog(logConfig.engine === "etcd" ? { ...logConfig, untilGone } : logConfig);
   const shared = config.quorum.engine === "etcd";
   const history = await openHistory({ dir: join(config.server.dataDir, "history"), onWarning, alone: !shared });
-  const replica = await openReplica(log, archiveTo(history, logger));
+  const auditArchive = await openAuditArchive(config.audit.dir, {
+    retentionMs: config.audit.retention,
+    nowMs: clock.now(),
+    logger,
+  });
+  const signer = openAuditSigner(config.audit.signingKeyPath, config.audit.keyConfigured);
+  const archive = archiveTo(history, logger);
+  const replica = await openReplica(log, (applied) => {
+    archive(applied);
+    auditArchive.take(applied);
+  });
   history.begin(replica.head().index);
   const live = createLiveConfig({ file: config, settings: () => replica.view.settings(), onWarning });
   followSettings({ live, feed: replica.feed, logger });
@@ -213,6 +225,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     leader,
     line,
     roster,
+    audit: { ...signer, archived: auditArchive.read },
     membership,
     backups,
     hub,
@@ -289,6 +302,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await replica.close();
       await capture?.close();
       await history.close();
+      await auditArchive.close();
       await log.close();
     },
   };

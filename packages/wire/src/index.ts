@@ -5,6 +5,7 @@ export { type BodyLimits, DEFAULT_BODY_LIMITS } from "./body/limits.ts";
 export { bodyFormat, parseBody } from "./body/parse-body.ts";
 export * from "./convert/allocation.ts";
 export * from "./convert/amounts.ts";
+export * from "./convert/audit.ts";
 export * from "./convert/dag.ts";
 export * from "./convert/dependencies.ts";
 export * from "./convert/event.ts";

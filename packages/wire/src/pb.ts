@@ -1,5 +1,6 @@
 // Every generated message, enum and service, under one name. Import it as `pb`.
 export { type Status, StatusSchema } from "../gen/google/rpc/status_pb.ts";
+export * from "../gen/lattice/v1/access_pb.ts";
 export * from "../gen/lattice/v1/admin_pb.ts";
 export * from "../gen/lattice/v1/agent_pb.ts";
 export * from "../gen/lattice/v1/allocations_pb.ts";

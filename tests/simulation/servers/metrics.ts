@@ -30,6 +30,8 @@ export const noMetrics: Metrics = {
   launchEnded: ignore,
   webhook: ignore,
   notices: ignore,
+  rateLimited: ignore,
+  streamStalled: ignore,
   onScrape: ignore,
   render: async () => "",
   contentType: "text/plain",

@@ -2,6 +2,7 @@
 
 import type { Command } from "commander";
 import { defineBackup } from "./admin/backup.ts";
+import { defineGrant } from "./admin/grant.ts";
 import { defineRaft } from "./admin/raft.ts";
 import { defineRestore } from "./admin/restore.ts";
 import { defineSignals } from "./admin/signals.ts";
@@ -17,6 +18,7 @@ export function define(command: Command): void {
   defineRaft(command.command("raft").description("The replicated log"));
   defineBackup(command.command("backup").description("Write, list and verify backups of the whole cluster"));
   defineToken(command.command("token").description("Tokens made with the shared secret"));
+  defineGrant(command.command("grant").description("Roles in tenants that the cluster keeps"));
   defineSignals(command.command("signals").description("What the scheduler is told of prices, power and congestion"));
   defineRestore(command.command("restore").description("Put a backup into a new cluster that is empty"));
 }

@@ -4,8 +4,9 @@
 
 import type { Allocation } from "../allocation/allocation.ts";
 import { isFinal } from "../allocation/phase.ts";
+import { appendAudit } from "../audit/append.ts";
 import type { CommitRestoreCommand, RestoreHistoryCommand } from "../command.ts";
-import { type LogIndex, logIndex } from "../ids.ts";
+import { type LogIndex, logIndex, type UserName } from "../ids.ts";
 import type { Outcome } from "../outcome.ts";
 import { loadRecord, readSnapshot, SnapshotError } from "../state/restore.ts";
 import { TABLE_NAMES } from "../state/snapshot.ts";
@@ -31,6 +32,9 @@ function skipLostIds(state: State): void {
   state.counters.nextAllocation += RESTORED_ID_GAP;
 }
 
+/** Whoever asked for it is in the log of the cluster that was empty. */
+const RESTORER = "system" as UserName;
+
 export function commitRestore(step: Step, { restore }: CommitRestoreCommand): Outcome {
   const { state } = step;
   const staged = stagedRestore(state);
@@ -41,6 +45,7 @@ export function commitRestore(step: Step, { restore }: CommitRestoreCommand): Ou
   state.tables.staging.set("0", { n: 0, restore, committed: true, text: "" });
   for (const { id } of state.vclusters()) step.events.push({ kind: "vcluster_changed", vcluster: id });
   step.events.push({ kind: "cluster_restored", reason: restore });
+  if (step.state.version > 1) appendAudit(step, RESTORER, "cluster.restored", { scope: "cluster", detail: restore });
   return accepted(restore);
 }
 
@@ -73,6 +78,8 @@ function replace(state: State, fresh: State, index: LogIndex): void {
   for (const bucket of [...tables.ledger.values()]) state.dropBucket(bucket);
   for (const key of [...tables.notices.keys()]) tables.notices.delete(key);
   for (const key of [...tables.deliveries.keys()]) tables.deliveries.delete(key);
+  // The log of the lost cluster goes on; the few lines of the empty one are in its place no more.
+  state.dropAudit();
   for (const name of TABLE_NAMES) {
     // Webhooks come from the configuration of the servers that run now.
     if (name === "staging" || name === "hooks" || name === "deliveries") continue;

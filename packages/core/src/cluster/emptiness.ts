@@ -13,6 +13,8 @@ export function ownThings(state: State): string | null {
   const tenants = [...state.tenants()];
   const made = tenants.find((tenant) => tenant.id !== "default");
   if (made !== undefined) return `it has the tenant "${made.id}"`;
+  const [grant] = state.grants();
+  if (grant !== undefined) return `${grant.user} has a role in it`;
   const vclusters = [...state.vclusters()];
   const began = tenants[0]?.createdAt ?? vclusters[0]?.createdAt;
   const later = vclusters.find((vcluster) => vcluster.tenant !== null || vcluster.createdAt !== began);

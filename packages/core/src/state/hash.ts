@@ -32,6 +32,8 @@ export function stateHash(state: State, hash: HashText): string {
       ...(tables.notices.size === 0 ? {} : { notices: tables.notices.digest(hash) }),
       ...(tables.hooks.size === 0 ? {} : { hooks: tables.hooks.digest(hash) }),
       ...(tables.deliveries.size === 0 ? {} : { deliveries: tables.deliveries.digest(hash) }),
+      ...(tables.grants.size === 0 ? {} : { grants: tables.grants.digest(hash) }),
+      ...(tables.audit.size === 0 ? {} : { audit: tables.audit.digest(hash) }),
     }),
   );
 }

@@ -6,6 +6,7 @@ import { compareAllocationIds } from "../allocation/order.ts";
 import { isPlaced } from "../allocation/phase.ts";
 import { byCodeUnits } from "../canonical.ts";
 import type { AllocationId, TenantId } from "../ids.ts";
+import { brokenAccess } from "./invariants-access.ts";
 import { brokenAllocation } from "./invariants-allocation.ts";
 import { brokenFlows } from "./invariants-flow.ts";
 import { brokenLedger } from "./invariants-ledger.ts";
@@ -25,6 +26,7 @@ export function brokenInvariants(view: View): string[] {
     ...brokenLedger(view),
     ...brokenDefaults(view),
     ...brokenFlows(view),
+    ...brokenAccess(view),
   ];
 }
 

@@ -2,8 +2,10 @@
 // known, every line is there, and the state hash is the one its writer had. Any doubt is a
 // SnapshotError; the caller falls back to an older snapshot.
 
+import type { Grant } from "../access/grant.ts";
 import type { Allocation } from "../allocation/allocation.ts";
 import { compareAllocationIds } from "../allocation/order.ts";
+import type { AuditRecord } from "../audit/record.ts";
 import type { Staged } from "../cluster/staged.ts";
 import type { Dag } from "../dag/dag.ts";
 import type { TaskGroup } from "../group/group.ts";
@@ -154,6 +156,8 @@ const LOADERS: Readonly<Record<string, (state: State, record: unknown) => void>>
   notices: (state, record) => state.tables.notices.set((record as Notice).key, record as Notice),
   hooks: (state, record) => state.tables.hooks.set((record as Hook).name, record as Hook),
   deliveries: (state, record) => state.tables.deliveries.set((record as Delivery).key, record as Delivery),
+  grants: (state, record) => state.putGrant(record as Grant),
+  audit: (state, record) => state.putAudit(record as AuditRecord),
 };
 
 function restoreNode(state: State, node: Node): void {

@@ -30,6 +30,8 @@ export const TABLE_NAMES = [
   "notices",
   "hooks",
   "deliveries",
+  "grants",
+  "audit",
 ] as const;
 
 export interface SnapshotHeader {

@@ -2,9 +2,12 @@
 // a View for readers; only `apply` and `restore` use the rest. A record is replaced, never
 // changed, so a reader may keep one as long as it likes.
 
+import { type Grant, type GrantKey, grantKey } from "../access/grant.ts";
+import { createGrantIndex } from "../access/index-by-user.ts";
 import type { Allocation } from "../allocation/allocation.ts";
 import { compareAllocationIds } from "../allocation/order.ts";
 import { isFinal } from "../allocation/phase.ts";
+import type { AuditRecord } from "../audit/record.ts";
 import type { Staged } from "../cluster/staged.ts";
 import type { CommandKind } from "../command.ts";
 import type { Dag } from "../dag/dag.ts";
@@ -73,6 +76,9 @@ export interface Tables {
   readonly hooks: Table<string, Hook>;
   /** In order of time. */
   readonly deliveries: Table<string, Delivery>;
+  readonly grants: Table<GrantKey, Grant>;
+  /** By decimal `n`, without gaps: added at the end, removed at the front. */
+  readonly audit: Table<string, AuditRecord>;
 }
 
 export interface Counters {
@@ -103,6 +109,12 @@ export interface State extends View {
   putMarks(chunk: MarkChunk): void;
   putDag(record: Dag): void;
   removeDag(record: Dag): void;
+  putGrant(record: Grant): void;
+  removeGrant(record: Grant): void;
+  /** At the end. */
+  putAudit(record: AuditRecord): void;
+  /** Another log takes its place. */
+  dropAudit(): void;
   request(user: UserName, requestId: string): AnsweredRequest | undefined;
   putRequest(record: AnsweredRequest): void;
   removeRequest(record: AnsweredRequest): void;
@@ -119,6 +131,8 @@ export function createState(): State {
   const tables = createTables(changes);
   const indexes = createIndexes((node) => tables.nodes.get(node)?.capabilities.gpuCount, changes.tenant);
   const answered = new Map<string, AnsweredRequest>();
+  const grants = createGrantIndex();
+  let lastAudit: AuditRecord | undefined;
   const counters: Counters = { nextAllocation: 1, nextRequest: 1, nextFinished: 1 };
 
   const allocationOf = (id: AllocationId): Allocation =>
@@ -196,6 +210,10 @@ export function createState(): State {
     notices: () => tables.notices.values(),
     hooks: () => tables.hooks.values(),
     deliveries: () => tables.deliveries.values(),
+    grants: () => tables.grants.values(),
+    grantsOf: grants.of,
+    audit: () => tables.audit.values(),
+    lastAudit: () => lastAudit,
 
     putAllocation(record) {
       const before = tables.allocations.get(record.id);
@@ -253,6 +271,22 @@ export function createState(): State {
       indexes.dagRemoved(record);
       tables.dags.delete(record.id);
     },
+    putGrant(record) {
+      tables.grants.set(grantKey(record), record);
+      grants.put(record);
+    },
+    removeGrant(record) {
+      tables.grants.delete(grantKey(record));
+      grants.remove(record);
+    },
+    putAudit(record) {
+      tables.audit.set(String(record.n), record);
+      lastAudit = record;
+    },
+    dropAudit() {
+      for (const key of [...tables.audit.keys()]) tables.audit.delete(key);
+      lastAudit = undefined;
+    },
     request: (user, requestId) => answered.get(requestKey(user, requestId)),
     putRequest(record) {
       tables.requests.set(String(record.n), record);
@@ -281,6 +315,8 @@ const createTables = (changes: ChangeLog): Tables => ({
   notices: createTable("notice"),
   hooks: createTable("hook"),
   deliveries: createTable("delivery"),
+  grants: createTable("grant"),
+  audit: createTable("audit"),
 });
 
 /** A user name holds no space, so the key is unambiguous. */

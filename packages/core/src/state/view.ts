@@ -1,11 +1,23 @@
 // What readers of the state may see: the scheduler, the controllers and the API handlers get
 // this, never the tables themselves.
 
+import type { Grant } from "../access/grant.ts";
 import type { Allocation } from "../allocation/allocation.ts";
+import type { AuditRecord } from "../audit/record.ts";
 import type { Dag } from "../dag/dag.ts";
 import type { TaskGroup } from "../group/group.ts";
 import type { ElementState } from "../group/marks.ts";
-import type { AllocationId, DagId, Duration, Instant, LogIndex, NodeId, TenantId, VClusterId } from "../ids.ts";
+import type {
+  AllocationId,
+  DagId,
+  Duration,
+  Instant,
+  LogIndex,
+  NodeId,
+  TenantId,
+  UserName,
+  VClusterId,
+} from "../ids.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Node } from "../node/node.ts";
 import type { Delivery, Hook } from "../notice/hook.ts";
@@ -95,6 +107,13 @@ export interface View {
   hooks(): Iterable<Hook>;
   /** What webhooks are still to be told, in order of time. */
   deliveries(): Iterable<Delivery>;
+
+  /** Roles that users have in tenants, apart from what their tokens say. */
+  grants(): Iterable<Grant>;
+  grantsOf(user: UserName): readonly Grant[];
+  /** The newest of the audit log, in order. */
+  audit(): Iterable<AuditRecord>;
+  lastAudit(): AuditRecord | undefined;
   /** For those who keep what they made of nodes, allocations and tenants. */
   readonly changes: Changes;
 }

@@ -19,6 +19,8 @@ export function deleteTenant(step: Step, { tenant, origin }: DeleteTenantCommand
   if (nodes > 0) return refuse("illegal_transition", `work of tenant "${tenant}" is still leaving ${nodes} nodes`);
 
   state.tables.tenants.delete(tenant);
+  // A later tenant of this name begins with nobody.
+  for (const grant of Array.from(state.grants())) if (grant.tenant === tenant) state.removeGrant(grant);
   step.events.push({ kind: "tenant_changed", tenant, from: "", to: "deleted", user: origin.user });
   return accepted(tenant);
 }

@@ -19,6 +19,7 @@ import {
   type Entry,
   entryVersion,
   type FailureReason,
+  type GrantRole,
   type GroupId,
   instant,
   logIndex,
@@ -210,6 +211,19 @@ export const disable = (name: string): Command => ({
 });
 export const enable = (name: string): Command => ({ kind: "node.enable", origin: origin(), node: nodeId(name) });
 
+export const grant = (
+  kind: "grant.add" | "grant.remove",
+  to: string,
+  user: string,
+  role = "tenant_admin",
+): Command => ({
+  kind,
+  origin: origin(),
+  tenant: tenantId(to),
+  user: user as UserName,
+  role: role as GrantRole,
+});
+
 export const tenant = (name: string, quota: Partial<Quota> = {}, maxPreemptionClass = 10): Command => ({
   kind: "tenant.create",
   origin: origin(),
@@ -361,11 +375,11 @@ export function verdict(outcome: Outcome | undefined): string {
 }
 
 export const orders = (applied: Applied): readonly string[] =>
-  applied.effects.map((effect) =>
-    effect.kind === "archive"
-      ? `archive ${effect.record.id}`
-      : `${effect.kind} ${effect.allocation}/${effect.attempt} on ${effect.node}`,
-  );
+  applied.effects.map((effect) => {
+    if (effect.kind === "archive") return `archive ${effect.record.id}`;
+    if (effect.kind === "archive_audit") return `archive line ${effect.record.n}`;
+    return `${effect.kind} ${effect.allocation}/${effect.attempt} on ${effect.node}`;
+  });
 
 export const moves = (applied: Applied): readonly string[] =>
   applied.events

@@ -23,6 +23,7 @@ import {
   disable,
   drain,
   enable,
+  grant,
   health,
   id,
   nodeId,
@@ -89,6 +90,7 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [1, (roll) => disable(nodeName(roll))],
   [1, (roll) => enable(nodeName(roll))],
   [2, makeTenantUpdate],
+  [3, makeGrant],
   [2, makeUpdate],
   [1, (roll) => ({ kind: "retention.set", maxFinished: roll(8), maxFinishedAge: duration(roll(2) * 100_000) })],
   [1, makeHooks],
@@ -111,6 +113,17 @@ export function commandFor(seed: number, state: State, past: readonly Command[])
     left -= weight;
   }
   return makeSubmit(roll);
+}
+
+function makeGrant(roll: Dice): Command {
+  const kind = roll(3) > 0 ? "grant.add" : "grant.remove";
+  const role = pick(roll, ["tenant_admin", "claiming_user", "king"]) ?? "king";
+  return grant(
+    kind,
+    pick(roll, ["physics", "art", "nowhere"]) ?? "art",
+    pick(roll, ["ada", "bob", "no good"]) ?? "ada",
+    role,
+  );
 }
 
 function makeSubmit(roll: Dice): Command {

@@ -5,6 +5,7 @@ import type {
   Allocation,
   AllocationId,
   Attempt,
+  AuditRecord,
   Command,
   Event,
   Instant,
@@ -90,6 +91,16 @@ export interface TaskPlane {
   input(request: pb.SendTaskInputRequest): Promise<void>;
 }
 
+/** What the audit log needs besides the state. */
+export interface AuditPlane {
+  /** Records that have left the state, oldest first. */
+  archived(): AsyncIterable<AuditRecord>;
+  /** Base64. */
+  sign(hash: string): string;
+  /** PEM. */
+  readonly publicKey: string;
+}
+
 export interface ControlPlane {
   readonly serverId: string;
   readonly version: string;
@@ -126,6 +137,7 @@ export interface ControlPlane {
   archived(id: AllocationId): Promise<Allocation | null>;
   archive(query: HistoryQuery): Promise<readonly Allocation[]>;
   logStatus(): LogStatus & { readonly appliedIndex: LogIndex; readonly isLeader: boolean };
+  readonly audit: AuditPlane;
   readonly membership: Membership;
   readonly backups: Backups;
   stateHash(): string;

@@ -10,6 +10,7 @@ import type { ControlPlane } from "./control-plane.ts";
 import type { GrpcService } from "./grpc/handlers.ts";
 import { startGrpc } from "./grpc/server.ts";
 import type { Door } from "./invoke.ts";
+import { createGate } from "./limits/gate.ts";
 import { CLOSE_DEADLINE_MS } from "./limits/limits.ts";
 import { startRest } from "./rest/server.ts";
 
@@ -37,7 +38,12 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const { config, logger } = options;
   checkExposure(config.api);
   const closing = new AbortController();
-  const door: Door = { ...options, closing: closing.signal };
+  const gate = createGate({
+    limits: () => config.rateLimits,
+    identified: config.api.auth.kind !== "none",
+    refused: options.metrics.rateLimited,
+  });
+  const door: Door = { ...options, gate, closing: closing.signal };
   if (config.api.auth.kind === "none")
     logger.warn("authentication is not configured: every caller is an administrator");
   const rest = await startRest(door, config.api.restListen);

@@ -7,12 +7,14 @@ import { logIndex } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Config } from "../config/config.ts";
 import type { Logger, Metrics } from "../observe/index.ts";
+import { samePower, withGrants } from "./access/granted.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { Headers, Principal } from "./auth/principal.ts";
 import { type TokenWatch, watchToken } from "./auth/watch-token.ts";
 import type { Call } from "./call.ts";
 import type { ControlPlane } from "./control-plane.ts";
 import { handlers } from "./handlers/table.ts";
+import type { Gate } from "./limits/gate.ts";
 import { READ_WAIT_MS } from "./limits/limits.ts";
 import type { RpcName, StreamHandler, UnaryHandler } from "./rpc.ts";
 
@@ -22,6 +24,7 @@ export interface Door {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
+  readonly gate: Gate;
   /** Aborts when the server begins to stop. */
   readonly closing: AbortSignal;
 }
@@ -47,8 +50,9 @@ export async function invokeUnary(door: Door, rpc: RpcName, request: Message, ar
   try {
     if (door.closing.aborted) throw stopping();
     const found = door.authenticator.authenticate(arrival.headers);
-    const principal = found instanceof Promise ? await found : found;
+    const principal = withGrants(found instanceof Promise ? await found : found, door.plane.view());
     user = principal.user;
+    door.gate.enter(principal, rpc);
     const wait = freshness(door, arrival);
     if (wait !== null) await wait;
     return await unary(rpc)(callOf(door, arrival, principal, door.closing), request);
@@ -73,6 +77,7 @@ export async function* invokeStream(
   let code = "ok";
   let user = "";
   let watch: TokenWatch | null = null;
+  let leave: () => void = () => undefined;
   const stop = new AbortController();
   const end = () => stop.abort();
   arrival.signal.addEventListener("abort", end, { once: true });
@@ -80,9 +85,11 @@ export async function* invokeStream(
   if (arrival.signal.aborted || door.closing.aborted) stop.abort();
   try {
     if (door.closing.aborted) throw stopping();
-    const principal = await door.authenticator.authenticate(arrival.headers);
+    const principal = withGrants(await door.authenticator.authenticate(arrival.headers), door.plane.view());
     user = principal.user;
-    watch = watchToken(door, arrival.headers, end);
+    leave = door.gate.open(principal, rpc);
+    const same = (now: Principal) => samePower(principal, withGrants(now, door.plane.view()));
+    watch = watchToken(door, arrival.headers, end, same);
     const wait = freshness(door, arrival);
     if (wait !== null) await wait;
     yield* streaming(rpc)(callOf(door, arrival, principal, stop.signal), request);
@@ -96,11 +103,18 @@ export async function* invokeStream(
     throw refusal;
   } finally {
     stop.abort();
+    leave();
     watch?.close();
     arrival.signal.removeEventListener("abort", end);
     door.closing.removeEventListener("abort", end);
     finished(door, { rpc, code, user, started });
   }
+}
+
+/** A stream was ended because nobody read it. */
+export function streamStalled({ metrics, logger }: Door, rpc: RpcName): void {
+  metrics.streamStalled(rpc);
+  logger.warn({ rpc }, "a stream was ended: its client reads nothing");
 }
 
 /** The log index an answer reflects: its own when it says one, else what the replica has applied. */

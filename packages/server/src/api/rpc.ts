@@ -15,6 +15,7 @@ export const SERVICES = [
   pb.AdminService,
   pb.ImageService,
   pb.EventService,
+  pb.AccessService,
 ] as const;
 
 type Service = (typeof SERVICES)[number];
@@ -56,6 +57,7 @@ export type HandlerTable = TableOf<"AllocationService", typeof pb.AllocationServ
   TableOf<"TaskService", typeof pb.TaskService> &
   TableOf<"AdminService", typeof pb.AdminService> &
   TableOf<"ImageService", typeof pb.ImageService> &
-  TableOf<"EventService", typeof pb.EventService>;
+  TableOf<"EventService", typeof pb.EventService> &
+  TableOf<"AccessService", typeof pb.AccessService>;
 
 export type RpcName = keyof HandlerTable;

@@ -2,11 +2,13 @@
 // `load.ts` makes one; nothing inside the server supplies a default of its own.
 
 import type { Duration } from "@lattice/core";
+import type { AuditConfig } from "./audit.ts";
 import type { AuthConfig } from "./auth.ts";
 import type { BackupConfig } from "./backup.ts";
 import type { ListenAddress } from "./listen.ts";
 import type { LogsConfig } from "./logs.ts";
 import type { NotificationsConfig } from "./notifications.ts";
+import type { RateLimits } from "./rate-limits.ts";
 
 export interface Config {
   readonly server: {
@@ -34,6 +36,8 @@ export interface Config {
     readonly allowUnauthenticated: boolean;
     readonly autoCreateTenants: boolean;
     readonly auth: AuthConfig;
+    /** Against clients that send their headers byte by byte. */
+    readonly headersTimeout: Duration;
   };
   readonly scheduling: {
     /** Least time between two cycles of one vCluster. */
@@ -65,10 +69,8 @@ export interface Config {
     /** A terminal is told when nothing was typed for so long; 0: never. */
     readonly idleTimeout: Duration;
   };
-  readonly rateLimits: {
-    /** Terminals that one user may have open. */
-    readonly attachMaxConcurrent: number;
-  };
+  readonly rateLimits: RateLimits;
+  readonly audit: AuditConfig;
   readonly backup: BackupConfig;
   readonly notifications: NotificationsConfig;
   readonly compat: {

@@ -9,12 +9,14 @@ import { seconds } from "@lattice/core";
 import { nearest } from "@lattice/wire";
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
+import { completeAudit } from "./audit.ts";
 import { completeAuth } from "./auth.ts";
 import { completeBackup } from "./backup.ts";
 import type { Config } from "./config.ts";
 import { completeLogs } from "./logs.ts";
 import { completeNotifications } from "./notifications.ts";
 import { completeQuorum } from "./quorum.ts";
+import { completeRateLimits } from "./rate-limits.ts";
 import { fileSchema, type ParsedFile } from "./schema.ts";
 
 /** As in the file: section, key, value. Undefined values are left out. */
@@ -93,6 +95,7 @@ function complete(file: ParsedFile): Config {
       allowUnauthenticated: file.api.allow_unauthenticated,
       autoCreateTenants: file.api.auto_create_tenants ?? !file.server.production,
       auth: completeAuth(file.api, process.env),
+      headersTimeout: file.api.headers_timeout,
     },
     scheduling: {
       minCycleMs: file.scheduling.min_cycle_ms,
@@ -115,7 +118,8 @@ function complete(file: ParsedFile): Config {
     retention: { maxFinished: file.retention.max_finished, maxFinishedAge: file.retention.max_finished_age },
     logs: completeLogs(file.logs, process.env),
     sessions: { idleTimeout: file.sessions.idle_timeout },
-    rateLimits: { attachMaxConcurrent: file.rate_limits.attach_max_concurrent },
+    rateLimits: completeRateLimits(file.rate_limits),
+    audit: completeAudit(file.audit, dataDir),
     backup: completeBackup(file.backup, dataDir, process.env),
     notifications: completeNotifications(file.notifications, process.env),
     compat: { setSlurmEnv: file.compat.set_slurm_env },

@@ -3,6 +3,7 @@
 
 import { DEFAULT_DAG_MEMBERS, LEDGER_DAYS, MAX_DAG_MEMBERS, seconds } from "@lattice/core";
 import { z } from "zod";
+import { auditSection } from "./audit.ts";
 import { authFields, authProblems } from "./auth.ts";
 import { backupProblems, backupSection } from "./backup.ts";
 import { LOG_LEVELS } from "./config.ts";
@@ -10,6 +11,7 @@ import { count, listen, listenIfStated, section, span } from "./fields.ts";
 import { logsProblems, logsSection } from "./logs.ts";
 import { notificationsProblems, notificationsSection } from "./notifications.ts";
 import { quorumProblems, quorumSection } from "./quorum.ts";
+import { rateLimitsSection } from "./rate-limits.ts";
 
 const DAY_S = 86_400;
 
@@ -29,6 +31,7 @@ export const fileSchema = section({
     advertise_grpc: listenIfStated(),
     allow_unauthenticated: z.boolean().default(false),
     auto_create_tenants: z.boolean().optional(),
+    headers_timeout: span({ least: seconds(0.2), most: seconds(600), preset: "20s" }),
     ...authFields,
   }),
   scheduling: section({
@@ -54,9 +57,8 @@ export const fileSchema = section({
   sessions: section({
     idle_timeout: span({ least: seconds(0), most: seconds(DAY_S), preset: "30m" }),
   }),
-  rate_limits: section({
-    attach_max_concurrent: count(1, 10_000).default(5),
-  }),
+  rate_limits: rateLimitsSection,
+  audit: auditSection,
   backup: backupSection,
   notifications: notificationsSection,
   compat: section({ set_slurm_env: z.boolean().default(false) }),

@@ -8,6 +8,10 @@ import { type SchedulingMetrics, schedulingMetrics } from "./scheduling.ts";
 export interface Metrics extends SchedulingMetrics {
   /** `code` is "ok" or a code of the error catalogue. */
   apiRequest(rpc: string, code: string, seconds: number): void;
+  /** A call over a limit, by the option that bounds it. */
+  rateLimited(option: string): void;
+  /** A stream that was ended because nobody read it. */
+  streamStalled(rpc: string): void;
   logAppend(seconds: number, commands: number): void;
   event(kind: string): void;
   /** One figure per state; states left out vanish. */
@@ -59,6 +63,8 @@ export function createMetrics(): Metrics {
       m.appendSeconds.observe(seconds);
       m.batchCommands.observe(commands);
     },
+    rateLimited: (limit) => m.rateLimited.inc({ limit }),
+    streamStalled: (rpc) => m.stalled.inc({ rpc }),
     ...schedulingMetrics(registry),
     event: (kind) => m.events.inc({ kind }),
     allocations: (byState) => setAll(m.allocations, byState),
@@ -121,6 +127,8 @@ function defineMetrics(registry: Registry) {
       SECONDS,
       ["rpc"],
     ),
+    rateLimited: counter("lattice_api_rate_limited_total", "Calls refused by a limit, by its option.", ["limit"]),
+    stalled: counter("lattice_api_streams_stalled_total", "Streams ended because nobody read them.", ["rpc"]),
     appendSeconds: histogram("lattice_log_append_seconds", "Time until a batch was durable.", SECONDS, []),
     batchCommands: histogram("lattice_log_batch_commands", "Commands per batch written to the log.", BATCH, []),
     events: counter("lattice_events_total", "Events that committed entries gave rise to.", ["kind"]),

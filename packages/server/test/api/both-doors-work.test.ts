@@ -1,7 +1,7 @@
-// Work beyond plain allocations, through both doors: images, sessions, DAGs and tasks.
+// Work beyond plain allocations, through both doors: images, sessions, DAGs, tasks, and who may do it.
 
 import { create } from "@bufbuild/protobuf";
-import { pb } from "@lattice/wire";
+import { brokenExport, type Json, pb } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
 import { useBothDoors, WORK_SERVICES } from "./doors.ts";
 
@@ -104,5 +104,46 @@ describe("events and notices", () => {
     const wrong = create(pb.ListEventsRequestSchema, { id: "1", cursor: "yesterday" });
     expect(await both("EventService.ListEvents", wrong)).toMatchObject({ problem: { code: "invalid_argument" } });
     expect((await good("EventService.ListNotices", create(pb.ListNoticesRequestSchema))).notices ?? []).toEqual([]);
+  });
+});
+
+describe("access", () => {
+  test("roles are given, listed and taken away, and the log says so", async () => {
+    const named = { tenant: "default", user: "bob", role: "claiming_user" };
+    const given = await good("AccessService.AddGrant", create(pb.AddGrantRequestSchema, named));
+    expect(given).toMatchObject({ grant: { ...named, granted_by: "ada" } });
+    expect(await good("AccessService.ListGrants", create(pb.ListGrantsRequestSchema, { user: "bob" }))).toMatchObject({
+      grants: [named],
+    });
+    await good("AccessService.RemoveGrant", create(pb.RemoveGrantRequestSchema, named));
+    const told = await good("AccessService.QueryAudit", create(pb.QueryAuditRequestSchema, { scope: "access" }));
+    const records = told.records as readonly Record<string, string>[];
+    expect(records.map(({ event_type }) => event_type)).toEqual(["grant.add", "grant.remove"]);
+    expect(records[0]?.signature).toBe(`signed ${records[0]?.hash}`);
+    expect(brokenExport(records as unknown as Json[])).toBeNull();
+    const newest = { newestFirst: true, pageSize: 1, tenant: "default" };
+    const page = await good("AccessService.QueryAudit", create(pb.QueryAuditRequestSchema, newest));
+    expect(page.records).toMatchObject([{ event_type: "grant.remove" }]);
+    const second = { ...newest, pageToken: String(page.next_page_token) };
+    expect(await good("AccessService.QueryAudit", create(pb.QueryAuditRequestSchema, second))).toMatchObject({
+      records: [{ event_type: "grant.add" }],
+    });
+    expect(await good("AccessService.VerifyAudit", create(pb.VerifyAuditRequestSchema))).toMatchObject({ ok: true });
+  });
+
+  test("nobody, nothing and nonsense are refused", async () => {
+    const add = (fields: object) => both("AccessService.AddGrant", create(pb.AddGrantRequestSchema, fields));
+    const grant = { tenant: "default", user: "bob", role: "claiming_user" };
+    expect([
+      await add({ ...grant, tenant: "nowhere" }),
+      await add({ ...grant, user: "two words" }),
+      await add({ ...grant, role: "king" }),
+      await both("AccessService.RemoveGrant", create(pb.RemoveGrantRequestSchema, grant)),
+      await both("AccessService.QueryAudit", create(pb.QueryAuditRequestSchema, { scope: "weather" })),
+    ]).toMatchObject(
+      ["unknown_tenant", "invalid_argument", "invalid_argument", "unknown_grant", "invalid_argument"].map((code) => ({
+        problem: { code },
+      })),
+    );
   });
 });

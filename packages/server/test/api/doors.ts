@@ -89,4 +89,5 @@ export const WORK_SERVICES: readonly string[] = [
   "ImageService",
   "TaskService",
   "EventService",
+  "AccessService",
 ];

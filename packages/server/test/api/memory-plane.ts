@@ -181,6 +181,7 @@ export function memoryPlane(): MemoryPlane {
       appliedIndex: state.index as LogIndex,
       isLeader: true,
     }),
+    audit: { archived: async function* () {}, sign: (hash) => `signed ${hash}`, publicKey: "a public key" },
     membership: loneMembership,
     backups: createBackups({
       config: { ...loadConfig(null).backup, destination: BACKUP_DIR, defaultDir: BACKUP_DIR },

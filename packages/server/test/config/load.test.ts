@@ -43,7 +43,7 @@ describe("the example configurations", () => {
   test("production.yaml says the defaults it documents", () => {
     const written = loadConfig(example("production.yaml"));
     const preset = loadConfig(null);
-    for (const section of ["scheduling", "nodeAgent", "retention", "compat", "log"] as const)
+    for (const section of ["scheduling", "nodeAgent", "retention", "rateLimits", "compat", "log"] as const)
       expect(written[section]).toEqual(preset[section]);
   });
 });

@@ -3,49 +3,13 @@
 // refusal code in the core does not compile until it is listed here.
 
 import type { RefusalCode } from "@lattice/core";
+import { ACCESS_ERRORS } from "./catalogue-access.ts";
+import { type CatalogueEntry, EXIT, entry, GRPC } from "./catalogue-entry.ts";
 
-export interface CatalogueEntry {
-  /** HTTP status. */
-  readonly http: number;
-  /** gRPC status number. */
-  readonly grpc: number;
-  /** Exit status of the CLI. */
-  readonly exit: number;
-  readonly title: string;
-  /** What to do next, when the problem itself brings no better hint. */
-  readonly hint: string;
-  /** Whether the same call may succeed later without a change. */
-  readonly retryable: boolean;
-}
-
-const GRPC = {
-  invalidArgument: 3,
-  deadlineExceeded: 4,
-  notFound: 5,
-  alreadyExists: 6,
-  permissionDenied: 7,
-  resourceExhausted: 8,
-  failedPrecondition: 9,
-  aborted: 10,
-  outOfRange: 11,
-  unimplemented: 12,
-  internal: 13,
-  unavailable: 14,
-  unauthenticated: 16,
-} as const;
-
-const EXIT = { internal: 1, invalid: 2, unknown: 3, access: 4, conflict: 5, limit: 6, unavailable: 7 } as const;
-
-const entry = (
-  http: number,
-  grpc: number,
-  exit: number,
-  title: string,
-  hint: string,
-  retryable = false,
-): CatalogueEntry => ({ http, grpc, exit, title, hint, retryable });
+export type { CatalogueEntry } from "./catalogue-entry.ts";
 
 export const ERRORS = /* @__PURE__ */ Object.freeze({
+  ...ACCESS_ERRORS,
   invalid_argument: entry(
     400,
     GRPC.invalidArgument,
@@ -80,22 +44,6 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     EXIT.invalid,
     "This version does not offer a feature the request uses",
     "Remove the fields named, or use a version that offers them.",
-  ),
-  unauthenticated: entry(401, GRPC.unauthenticated, EXIT.access, "Not logged in", "Send a valid token."),
-  identity_unavailable: entry(
-    503,
-    GRPC.unavailable,
-    EXIT.unavailable,
-    "Tokens cannot be checked at present",
-    "Try again shortly; the server needs its identity provider.",
-    true,
-  ),
-  forbidden: entry(
-    403,
-    GRPC.permissionDenied,
-    EXIT.access,
-    "Not permitted",
-    "Ask an administrator of your tenant for the role this needs.",
   ),
   tenant_mismatch: entry(
     403,
@@ -226,13 +174,6 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     "The terminal cannot be opened",
     "Look at the node with `lattice nodes ID`, or try another with --node.",
   ),
-  too_many_terminals: entry(
-    429,
-    GRPC.resourceExhausted,
-    EXIT.limit,
-    "Too many terminals are open",
-    "Close one of them first; an administrator can raise rate_limits.attach_max_concurrent.",
-  ),
   unknown_service: entry(
     404,
     GRPC.notFound,
@@ -312,14 +253,6 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     EXIT.limit,
     "The request exceeds a quota",
     "Cancel running allocations or request a quota increase from your tenant admin.",
-  ),
-  rate_limited: entry(
-    429,
-    GRPC.resourceExhausted,
-    EXIT.limit,
-    "Too many requests",
-    "Wait as long as the Retry-After header says, then go on more slowly.",
-    true,
   ),
   internal: entry(
     500,

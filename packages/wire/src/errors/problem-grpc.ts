@@ -3,7 +3,8 @@
 // code, fields and hint as a REST caller.
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { anyPack, anyUnpack } from "@bufbuild/protobuf/wkt";
+import { type Any, anyPack, anyUnpack } from "@bufbuild/protobuf/wkt";
+import { RetryInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { StatusSchema } from "../../gen/google/rpc/status_pb.ts";
 import { ProblemSchema } from "../../gen/lattice/v1/problem_pb.ts";
 import { ERRORS, type ErrorCode, isErrorCode } from "./catalogue.ts";
@@ -29,9 +30,18 @@ export function problemToGrpc(p: Problem): GrpcProblem {
     retryable: p.retryable,
     fields: p.fields.map(({ field, detail, hint = "" }) => ({ field, detail, hint })),
     figures: { ...p.figures },
+    retryAfterSeconds: p.retryAfterSeconds ?? 0,
   });
-  const status = create(StatusSchema, { code, message: p.detail, details: [anyPack(ProblemSchema, detail)] });
+  const details = [anyPack(ProblemSchema, detail), ...retryInfo(p)];
+  const status = create(StatusSchema, { code, message: p.detail, details });
   return { code, message: p.detail, detailsBin: toBinary(StatusSchema, status) };
+}
+
+/** What gRPC's own clients look at. */
+function retryInfo({ retryAfterSeconds }: Problem): Any[] {
+  if (retryAfterSeconds === undefined) return [];
+  const retryDelay = { seconds: BigInt(retryAfterSeconds), nanos: 0 };
+  return [anyPack(RetryInfoSchema, create(RetryInfoSchema, { retryDelay }))];
 }
 
 export function problemFromGrpc(status: {
@@ -55,8 +65,9 @@ function detailOf(bytes: Uint8Array | undefined): Problem | null {
         ...(hint === "" ? {} : { hint }),
       }));
       const figures = Object.keys(found.figures).length === 0 ? {} : { figures: { ...found.figures } };
+      const after = found.retryAfterSeconds === 0 ? {} : { retryAfterSeconds: found.retryAfterSeconds };
       return {
-        ...problem(code, { detail: found.detail, hint: found.hint, fields, ...figures }),
+        ...problem(code, { detail: found.detail, hint: found.hint, fields, ...figures, ...after }),
         retryable: found.retryable,
       };
     }

@@ -7,7 +7,10 @@ import { type Problem, problem } from "./problem.ts";
 
 export const PROBLEM_MEDIA_TYPE = "application/problem+json";
 
-export const problemToJson = (p: Problem): Record<string, unknown> => ({ type: `urn:lattice:error:${p.code}`, ...p });
+export function problemToJson({ retryAfterSeconds, ...p }: Problem): Record<string, unknown> {
+  const after = retryAfterSeconds === undefined ? {} : { retry_after_seconds: retryAfterSeconds };
+  return { type: `urn:lattice:error:${p.code}`, ...p, ...after };
+}
 
 /** `status` is the HTTP status of the answer; it decides when the body says nothing usable. */
 export function problemFromJson(body: unknown, status: number): Problem {
@@ -18,6 +21,7 @@ export function problemFromJson(body: unknown, status: number): Problem {
     fields: Array.isArray(value.fields) ? value.fields.flatMap(fieldOf) : [],
     ...(text(value.hint) === undefined ? {} : { hint: text(value.hint) ?? "" }),
     ...(isRecord(value.figures) ? { figures: numbersOf(value.figures) } : {}),
+    ...(typeof value.retry_after_seconds === "number" ? { retryAfterSeconds: value.retry_after_seconds } : {}),
   });
   return typeof value.retryable === "boolean" ? { ...base, retryable: value.retryable } : base;
 }

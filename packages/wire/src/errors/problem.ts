@@ -16,6 +16,8 @@ export interface Problem {
   readonly retryable: boolean;
   /** For programs: current, requested and limit of a quota. */
   readonly figures?: Readonly<Record<string, number>>;
+  /** When the same call may be made again; absent: soon. */
+  readonly retryAfterSeconds?: number;
 }
 
 export interface ProblemOptions {
@@ -23,6 +25,7 @@ export interface ProblemOptions {
   readonly hint?: string;
   readonly fields?: readonly FieldProblem[];
   readonly figures?: Readonly<Record<string, number>>;
+  readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 
@@ -37,6 +40,7 @@ export function problem(code: ErrorCode, options: ProblemOptions = {}): Problem 
     fields: options.fields ?? [],
     retryable,
     ...(options.figures === undefined ? {} : { figures: options.figures }),
+    ...(options.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: options.retryAfterSeconds }),
   };
 }
 

@@ -4,6 +4,7 @@
 import { type DescMethod, type DescService, getOption } from "@bufbuild/protobuf";
 import { http } from "../../gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../gen/google/api/http_pb.ts";
+import { AccessService } from "../../gen/lattice/v1/access_pb.ts";
 import { AdminService } from "../../gen/lattice/v1/admin_pb.ts";
 import { AllocationService } from "../../gen/lattice/v1/allocations_pb.ts";
 import { DagService } from "../../gen/lattice/v1/dags_pb.ts";
@@ -43,6 +44,7 @@ export const REST_SERVICES: readonly DescService[] = [
   AdminService,
   ImageService,
   EventService,
+  AccessService,
 ];
 
 export function routes(): Route[] {

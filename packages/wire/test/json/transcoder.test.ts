@@ -35,6 +35,7 @@ describe("toJson", () => {
       },
       group: "",
       conformance: "",
+      expected_conformance: "",
       home_vcluster: "",
       claims: [],
       agent_version: "",

@@ -5,7 +5,8 @@ import type { TenantId, UserName } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Principal } from "../auth/principal.ts";
 import type { RpcName } from "../rpc.ts";
-import { type Reach, RULES } from "./rules.ts";
+import { type Reach, RULES, type Rule } from "./rules.ts";
+import { narrowing, permitted } from "./scopes.ts";
 
 /** Whose the thing is. Null: nobody's in particular, which only `all` reaches. */
 export interface Target {
@@ -17,30 +18,44 @@ export const NOBODYS: Target = { tenant: null, user: null };
 
 /** Throws ProblemError `forbidden`. */
 export function authorize(principal: Principal, rpc: RpcName, target: Target): void {
-  if (reaches(principal, rpc, target)) return;
-  const detail = `${principal.user} may not call ${rpc} here with the role ${principal.roles.join(", ") || "none"}.`;
-  throw new ProblemError("forbidden", { detail });
+  if (!reaches(principal, rpc, target)) throw forbidden(principal, rpc);
 }
 
 /** For lists and streams: whether the call makes sense at all; what it shows is filtered by `reaches`. */
 export function authorizeList(principal: Principal, rpc: RpcName): void {
-  if (reachOf(principal, rpc) !== "none") return;
-  const detail = `${principal.user} may not call ${rpc} with the role ${principal.roles.join(", ") || "none"}.`;
-  throw new ProblemError("forbidden", { detail });
+  const { reach } = RULES[rpc];
+  const granted = (principal.grants ?? []).some(({ role }) => reach[role] !== "none");
+  if (reachOf(principal, rpc) === "none" && !granted) throw forbidden(principal, rpc);
 }
 
 export function reaches(principal: Principal, rpc: RpcName, target: Target): boolean {
-  const reach = reachOf(principal, rpc);
-  if (reach === "all") return true;
-  if (reach === "none") return false;
-  const sameTenant = principal.tenant !== null && target.tenant === principal.tenant;
-  return reach === "tenant" ? sameTenant : sameTenant && target.user === principal.user;
+  const { user, tenant, grants } = principal;
+  if (within(reachOf(principal, rpc), { user, tenant }, target)) return true;
+  if (grants === undefined) return false;
+  return grants.some((grant) => within(RULES[rpc].reach[grant.role], { user, tenant: grant.tenant }, target));
 }
 
 const WIDTH = { none: 0, own: 1, tenant: 2, all: 3 } as const satisfies Record<Reach, number>;
 
+/** By the roles of the token alone. */
 export function reachOf(principal: Principal, rpc: RpcName): Reach {
+  const rule: Rule = RULES[rpc];
   let widest: Reach = "none";
-  for (const role of principal.roles) if (WIDTH[RULES[rpc][role]] > WIDTH[widest]) widest = RULES[rpc][role];
-  return widest;
+  for (const role of principal.roles) if (WIDTH[rule.reach[role]] > WIDTH[widest]) widest = rule.reach[role];
+  return widest !== "none" && permitted(principal, rule) ? widest : "none";
+}
+
+function within(reach: Reach, { tenant, user }: Target, target: Target): boolean {
+  if (reach === "all") return true;
+  if (reach === "none" || tenant === null || target.tenant !== tenant) return false;
+  return reach === "tenant" || target.user === user;
+}
+
+function forbidden(principal: Principal, rpc: RpcName): ProblemError {
+  const scopes = narrowing(principal);
+  const power =
+    scopes.length > 0
+      ? `a token for ${scopes.join(", ")} alone`
+      : `the role ${[...principal.roles, ...(principal.grants ?? []).map(({ role, tenant }) => `${role} of ${tenant}`)].join(", ") || "none"}`;
+  return new ProblemError("forbidden", { detail: `${principal.user} may not call ${rpc} here with ${power}.` });
 }

@@ -1,5 +1,5 @@
-// Who may do what, as data: for each RPC, how far each role reaches. A principal with several roles
-// reaches as far as the widest of them. A test walks every RPC and every role.
+// Who may do what, as data: for each RPC a verb and a resource, and how far each role reaches with it. A
+// principal with several roles reaches as far as the widest of them. A test walks every RPC and every role.
 //
 //   all     everything
 //   tenant  what belongs to the principal's tenant
@@ -11,33 +11,52 @@
 import type { Role } from "../auth/principal.ts";
 import type { RpcName } from "../rpc.ts";
 
+export type Verb = "read" | "change" | "attach";
+export type Resource = "work" | "output" | "terminal" | "cluster" | "nodes" | "images" | "tenants" | "grants" | "audit";
 export type Reach = "all" | "tenant" | "own" | "none";
 export type Row = Readonly<Record<Role, Reach>>;
 
+export interface Rule {
+  readonly verb: Verb;
+  readonly resource: Resource;
+  readonly reach: Row;
+}
+
+type Six = readonly [Reach, Reach, Reach, Reach, Reach, Reach];
+
 /** In the order SystemAdmin, TenantAdmin, Operator, ClaimingUser, ReadOnly, User. */
-const row = (...reach: readonly [Reach, Reach, Reach, Reach, Reach, Reach]): Row => ({
-  SystemAdmin: reach[0],
-  TenantAdmin: reach[1],
-  Operator: reach[2],
-  ClaimingUser: reach[3],
-  ReadOnly: reach[4],
-  User: reach[5],
+const rule = (verb: Verb, resource: Resource, ...reach: Six): Rule => ({
+  verb,
+  resource,
+  reach: {
+    SystemAdmin: reach[0],
+    TenantAdmin: reach[1],
+    Operator: reach[2],
+    ClaimingUser: reach[3],
+    ReadOnly: reach[4],
+    User: reach[5],
+  },
 });
 
-const seeWork = row("all", "tenant", "all", "tenant", "all", "tenant");
-const changeWork = row("all", "tenant", "own", "own", "none", "own");
-const readOutput = row("all", "tenant", "own", "own", "none", "own");
 /** Figures of the machine rather than content; those who watch over it need them. */
-const seeMetrics = row("all", "tenant", "all", "own", "all", "own");
+const seeMetrics = rule("read", "output", "all", "tenant", "all", "own", "all", "own");
+const seeWork = rule("read", "work", "all", "tenant", "all", "tenant", "all", "tenant");
+const changeWork = rule("change", "work", "all", "tenant", "own", "own", "none", "own");
+const readOutput = rule("read", "output", "all", "tenant", "own", "own", "none", "own");
 /** A terminal is the owner's alone; the handler asks for that besides. */
-const openTerminal = row("all", "tenant", "own", "own", "none", "own");
-const seeCluster = row("all", "all", "all", "all", "all", "all");
-const changeNodes = row("all", "tenant", "all", "none", "none", "none");
-const disableNodes = row("all", "none", "all", "none", "none", "none");
-const bringImages = row("all", "all", "all", "all", "none", "all");
-const administer = row("all", "none", "none", "none", "none", "none");
-const changeTenant = row("all", "tenant", "none", "none", "none", "none");
-const seeTenant = row("all", "tenant", "all", "tenant", "all", "tenant");
+const openTerminal = rule("attach", "terminal", "all", "tenant", "own", "own", "none", "own");
+const seeCluster = rule("read", "cluster", "all", "all", "all", "all", "all", "all");
+const changeNodes = rule("change", "nodes", "all", "tenant", "all", "none", "none", "none");
+const disableNodes = rule("change", "nodes", "all", "none", "all", "none", "none", "none");
+const bringImages = rule("change", "images", "all", "all", "all", "all", "none", "all");
+const administer = rule("change", "cluster", "all", "none", "none", "none", "none", "none");
+const changeTenant = rule("change", "tenants", "all", "tenant", "none", "none", "none", "none");
+const seeTenant = rule("read", "tenants", "all", "tenant", "all", "tenant", "all", "tenant");
+/** Who administers a tenant is decided by the cluster's administrators; the handler asks for that besides. */
+const changeGrants = rule("change", "grants", "all", "tenant", "none", "none", "none", "none");
+const seeGrants = rule("read", "grants", "all", "tenant", "all", "own", "all", "own");
+const readAudit = rule("read", "audit", "all", "tenant", "none", "none", "none", "none");
+const checkAudit = rule("read", "audit", "all", "none", "none", "none", "none", "none");
 
 export const RULES = {
   "AllocationService.Submit": changeWork,
@@ -115,4 +134,9 @@ export const RULES = {
   "EventService.StreamEvents": seeWork,
   // Of a tenant its administrators see all, its users what concerns them; the handler asks for that.
   "EventService.ListNotices": seeWork,
-} as const satisfies Record<RpcName, Row>;
+  "AccessService.AddGrant": changeGrants,
+  "AccessService.RemoveGrant": changeGrants,
+  "AccessService.ListGrants": seeGrants,
+  "AccessService.QueryAudit": readAudit,
+  "AccessService.VerifyAudit": checkAudit,
+} as const satisfies Record<RpcName, Rule>;

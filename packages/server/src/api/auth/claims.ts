@@ -52,7 +52,8 @@ function rolesOf(claims: Claims, scopes: readonly string[]): readonly Role[] {
     const role = typeof claim === "string" && Object.hasOwn(CLAIM_ROLES, claim) ? CLAIM_ROLES[claim] : undefined;
     if (role !== undefined) return [role];
   }
-  return ["User"];
+  // What a node may do is decided elsewhere; it is nobody's user.
+  return scopes.some((scope) => scope === "agent" || scope === "agent:any") ? [] : ["User"];
 }
 
 /** OAuth writes them as one text, some providers as a list under `scp`. */

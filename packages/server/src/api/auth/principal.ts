@@ -11,6 +11,8 @@ export interface Principal {
   readonly tenant: TenantId | null;
   readonly roles: readonly Role[];
   readonly scopes: readonly string[];
+  /** Roles in tenants that the state grants; absent: none. */
+  readonly grants?: readonly { readonly tenant: TenantId; readonly role: Role }[];
 }
 
 /** Header values by lower-case name; undefined when absent. */

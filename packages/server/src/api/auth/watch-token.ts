@@ -1,9 +1,10 @@
 // A stream may outlive the token it was opened with. While one is open the token is looked at again
-// from time to time; when it has expired, or its keys are gone, the stream ends.
+// from time to time; when it has expired, its keys are gone, or its bearer may do something else now,
+// the stream ends.
 
 import { ProblemError, problemOf } from "@lattice/wire";
 import type { Authenticator } from "./authenticator.ts";
-import type { Headers } from "./principal.ts";
+import type { Headers, Principal } from "./principal.ts";
 
 export interface TokenWatch {
   /** Why the stream was ended from here; null while it was not. */
@@ -18,16 +19,30 @@ interface Parts {
 
 export const REVALIDATE_MS = 300_000;
 
-export function watchToken({ authenticator, config }: Parts, headers: Headers, end: () => void): TokenWatch {
+/** `same` says whether the bearer may do what it could when the stream began. */
+export function watchToken(
+  { authenticator, config }: Parts,
+  headers: Headers,
+  end: () => void,
+  same: (now: Principal) => boolean = () => true,
+): TokenWatch {
   if (config.api.auth.kind === "none") return { lapsed: () => null, close: () => {} };
   let lapsed: ProblemError | null = null;
   const timer = setInterval(() => {
-    authenticator.again(headers).catch((error: unknown) => {
-      // A provider that does not answer says nothing about the token.
-      if (problemOf(error).code === "identity_unavailable") return;
-      lapsed = error instanceof ProblemError ? error : new ProblemError("unauthenticated", { detail: String(error) });
+    const changed = (now: Principal) => {
+      if (same(now)) return;
+      lapsed = new ProblemError("unauthenticated", { detail: "What you may do has changed; open the stream again." });
       end();
-    });
+    };
+    authenticator
+      .again(headers)
+      .then(changed)
+      .catch((error: unknown) => {
+        // A provider that does not answer says nothing about the token.
+        if (problemOf(error).code === "identity_unavailable") return;
+        lapsed = error instanceof ProblemError ? error : new ProblemError("unauthenticated", { detail: String(error) });
+        end();
+      });
   }, REVALIDATE_MS);
   timer.unref();
   return { lapsed: () => lapsed, close: () => clearInterval(timer) };

@@ -27,8 +27,10 @@ import {
   LOG_INDEX_HEADER,
   MIN_INDEX_HEADER,
   STALE_HEADER,
+  streamStalled,
 } from "../invoke.ts";
 import type { RpcName } from "../rpc.ts";
+import { drained } from "../streams/drained.ts";
 import { statusOf } from "./status.ts";
 
 /** What the decoder yields: a message, or why there is none. */
@@ -101,7 +103,7 @@ const streaming =
     metadata.set(LOG_INDEX_HEADER, String(door.plane.view().index));
     call.sendMetadata(metadata);
     const source = invokeStream(door, rpc, request, { ...arrivalOf(call.metadata), signal: gone.signal });
-    void pump(call, source, gone.signal);
+    void pump({ door, rpc, gone: gone.signal }, call, source);
   };
 
 const bothWays =
@@ -111,7 +113,7 @@ const bothWays =
     call.on("cancelled", () => gone.abort());
     call.on("close", () => gone.abort());
     const source = invokeStream(door, rpc, requestsOf(call), { ...arrivalOf(call.metadata), signal: gone.signal });
-    void pump(call, source, gone.signal);
+    void pump({ door, rpc, gone: gone.signal }, call, source);
   };
 
 async function* requestsOf(call: AsyncIterable<Decoded>): AsyncGenerator<Message> {
@@ -124,14 +126,19 @@ async function* requestsOf(call: AsyncIterable<Decoded>): AsyncGenerator<Message
 type Outlet = ServerWritableStream<Decoded, Message> | ServerDuplexStream<Decoded, Message>;
 
 /** At the client's pace: the source is not asked for more until the last message was taken. */
-async function pump(call: Outlet, source: AsyncGenerator<Message>, gone: AbortSignal): Promise<void> {
+async function pump(
+  { door, rpc, gone }: { readonly door: Door; readonly rpc: RpcName; readonly gone: AbortSignal },
+  call: Outlet,
+  source: AsyncGenerator<Message>,
+): Promise<void> {
   try {
     for await (const message of source) {
       if (gone.aborted) return;
-      if (!call.write(message)) await drained(call, gone);
+      if (!call.write(message) && !gone.aborted) await drained(call, door.config.rateLimits.stalledStreamTimeout);
     }
     call.end();
   } catch (error) {
+    if (problemOf(error).code === "stream_stalled") streamStalled(door, rpc);
     if (!gone.aborted) call.emit("error", asError(error));
   }
 }
@@ -141,19 +148,6 @@ const asError = (error: unknown): Error => {
   const status = statusOf(problemOf(error));
   return Object.assign(new Error(status.details), status);
 };
-
-function drained(call: Outlet, gone: AbortSignal): Promise<void> {
-  if (gone.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = () => {
-      call.off("drain", done);
-      gone.removeEventListener("abort", done);
-      resolve();
-    };
-    call.on("drain", done);
-    gone.addEventListener("abort", done, { once: true });
-  });
-}
 
 function arrivalOf(metadata: Metadata): Arrival {
   const header = (name: string): string | undefined => {

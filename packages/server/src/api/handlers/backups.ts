@@ -9,6 +9,7 @@ import type { BackupRecord } from "../../backup/backups.ts";
 import { PlaceError } from "../../backup/places.ts";
 import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
+import { writeDown } from "./audit.ts";
 import { originOf } from "./commit.ts";
 import { checkText, invalid } from "./refuse.ts";
 
@@ -21,7 +22,9 @@ export async function createBackup(call: Call, request: pb.CreateBackupRequest):
   return explained("destination", async () => {
     // Whatever was acknowledged before this call, by whichever server, is in the backup.
     await call.plane.waitForHead(call.signal);
-    return toProto(await call.plane.backups.create(request.destination, call.signal));
+    const written = await call.plane.backups.create(request.destination, call.signal);
+    await writeDown(call, "backup.create", { scope: "cluster", detail: written.source });
+    return toProto(written);
   });
 }
 

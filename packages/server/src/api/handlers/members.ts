@@ -5,6 +5,7 @@ import { pb } from "@lattice/wire";
 import { parseListen } from "../../config/listen.ts";
 import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
+import { writeDown } from "./audit.ts";
 import { invalid } from "./refuse.ts";
 
 /** As server.id in the configuration. */
@@ -19,14 +20,15 @@ export async function addMember(call: Call, request: pb.AddMemberRequest): Promi
   const peer = parseListen(peerAddress);
   if (peer === null || peer.port === 0)
     throw invalid("peer_address", "is not an address", "Write host:port, for example lattice-04:9000.");
-  return create(pb.MembershipResponseSchema, {
-    members: [...(await call.plane.membership.add({ id, peer: peerAddress }))],
-  });
+  const members = await call.plane.membership.add({ id, peer: peerAddress });
+  await writeDown(call, "member.add", { scope: "cluster", detail: `${id} at ${peerAddress}` });
+  return create(pb.MembershipResponseSchema, { members: [...members] });
 }
 
 export async function removeMember(call: Call, request: pb.RemoveMemberRequest): Promise<pb.MembershipResponse> {
   authorize(call.principal, "AdminService.RemoveMember", NOBODYS);
   const members = await call.plane.membership.remove(named("id", request.id));
+  await writeDown(call, "member.remove", { scope: "cluster", detail: request.id });
   return create(pb.MembershipResponseSchema, { members: [...members] });
 }
 

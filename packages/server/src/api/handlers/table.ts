@@ -4,6 +4,7 @@
 import type { HandlerTable } from "../rpc.ts";
 import { getAccounting } from "./accounting.ts";
 import * as allocations from "./allocations.ts";
+import * as audit from "./audit.ts";
 import * as backups from "./backups.ts";
 import * as cluster from "./cluster.ts";
 import * as config from "./config.ts";
@@ -11,6 +12,7 @@ import * as dags from "./dags.ts";
 import { getDiagnostics } from "./diagnostics.ts";
 import * as events from "./events.ts";
 import { explain } from "./explain.ts";
+import * as grants from "./grants.ts";
 import * as images from "./images.ts";
 import * as logs from "./logs.ts";
 import * as members from "./members.ts";
@@ -105,4 +107,9 @@ export const handlers: HandlerTable = {
   "EventService.ListEvents": events.listEvents,
   "EventService.StreamEvents": events.streamEvents,
   "EventService.ListNotices": listNotices,
+  "AccessService.AddGrant": grants.addGrant,
+  "AccessService.RemoveGrant": grants.removeGrant,
+  "AccessService.ListGrants": grants.listGrants,
+  "AccessService.QueryAudit": audit.queryAudit,
+  "AccessService.VerifyAudit": audit.verifyAudit,
 };

@@ -7,6 +7,7 @@ import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import type { TerminalQuery } from "../control-plane.ts";
 import { MAX_COMMAND_LENGTH, MAX_TERM_LENGTH, MAX_TERMINAL_SIDE } from "../limits/limits.ts";
+import { writeDown } from "./audit.ts";
 import { checkText, invalid } from "./refuse.ts";
 import { find, ownerOf } from "./work.ts";
 
@@ -19,6 +20,15 @@ export async function* attach(
   const start = first.done === true ? undefined : first.value.message;
   if (start?.case !== "start") throw invalid("start", "must be the first message of a terminal");
   const query = await queryOf(call, start.value);
+  const { allocation, node } = query;
+  const tenant = call.plane.view().allocation(allocation)?.spec.tenant;
+  await writeDown(call, "terminal.open", {
+    scope: "work",
+    allocation,
+    node,
+    ...(tenant === undefined ? {} : { tenant }),
+    detail: "",
+  });
   yield* call.plane.terminal(query, rest(inputs), call.signal);
 }
 

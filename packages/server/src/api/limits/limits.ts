@@ -45,8 +45,12 @@ export const STREAM_START_GRACE_MS = 50;
 
 /** Longer than the idle time of usual load balancers, so that they close first. */
 export const KEEP_ALIVE_MS = 75_000;
-/** Against clients that send their headers byte by byte. */
-export const HEADERS_TIMEOUT_MS = 20_000;
+/** How often connections are looked at for clients that send byte by byte; Node's own 30 s would double the time. */
+export const CONNECTIONS_CHECK_MS = 5_000;
+/** Of one request over REST, names and values together: a token and a few more. */
+export const MAX_HEADER_BYTES = 16 * 1024;
+/** Per listener; what comes beyond waits for the kernel to turn it away. */
+export const MAX_CONNECTIONS = 20_000;
 /** For a whole request with its body. */
 export const REQUEST_TIMEOUT_MS = 60_000;
 

@@ -5,14 +5,15 @@ import type { Socket } from "node:net";
 import { PROBLEM_MEDIA_TYPE, type Problem, ProblemError, problem, problemToJson } from "@lattice/wire";
 import type { FastifyReply } from "fastify";
 import type { Logger } from "../../observe/index.ts";
-import { MAX_BODY_BYTES } from "../limits/limits.ts";
+import { MAX_BODY_BYTES, MAX_HEADER_BYTES } from "../limits/limits.ts";
 
 /** Seconds after which a client that was asked to slow down may try again. */
-const RETRY_AFTER_S = "1";
+const RETRY_AFTER_S = 1;
 
 export function sendProblem(reply: FastifyReply, what: Problem): FastifyReply {
   reply.code(what.status).header("content-type", PROBLEM_MEDIA_TYPE);
-  if (what.status === 429 || what.status === 503) reply.header("retry-after", RETRY_AFTER_S);
+  if (what.status === 429 || what.status === 503)
+    reply.header("retry-after", String(what.retryAfterSeconds ?? RETRY_AFTER_S));
   // What is left of a body that was refused unread would be taken for the next request.
   if (what.status === 413) reply.header("connection", "close");
   // As bytes: for a string Fastify would add a charset, which this media type does not have.
@@ -43,12 +44,18 @@ const FASTIFY: Readonly<Record<string, () => Problem>> = {
   FST_ERR_MAX_PARAM_LENGTH: () => problem("not_found", { detail: "A part of the path is too long to name anything." }),
 };
 
+function unreadable(code: string): Problem {
+  if (code === "HPE_HEADER_OVERFLOW")
+    return problem("headers_too_large", { detail: `The headers are larger than ${MAX_HEADER_BYTES} bytes.` });
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT")
+    return problem("deadline_exceeded", { detail: "The request did not come in time." });
+  return problem("malformed_body", { detail: "The request is not well-formed HTTP." });
+}
+
 /** For connections on which no request could be read at all. */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-  const detail =
-    error.code === "HPE_HEADER_OVERFLOW" ? "The headers are too large." : "The request is not well-formed HTTP.";
-  const what = problem(error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? "deadline_exceeded" : "malformed_body", { detail });
+  const what = unreadable(error.code ?? "");
   const body = JSON.stringify(problemToJson(what));
   socket.end(
     `HTTP/1.1 ${what.status} Refused\r\nconnection: close\r\ncontent-type: ${PROBLEM_MEDIA_TYPE}\r\n` +

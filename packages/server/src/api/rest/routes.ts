@@ -13,6 +13,7 @@ import {
   LOG_INDEX_HEADER,
   MIN_INDEX_HEADER,
   STALE_HEADER,
+  streamStalled,
 } from "../invoke.ts";
 import type { RpcName } from "../rpc.ts";
 import { sendStream } from "./stream.ts";
@@ -52,7 +53,8 @@ function stream(door: Door, route: Route, rpc: RpcName) {
     const arrival = { ...arrivalOf(request, query, []), signal: gone.signal };
     const source = invokeStream(door, rpc, message, arrival);
     const headers = { [LOG_INDEX_HEADER]: String(door.plane.view().index) };
-    await sendStream(reply, { source, format, headers, gone });
+    const patienceMs = door.config.rateLimits.stalledStreamTimeout;
+    await sendStream(reply, { source, format, headers, gone, patienceMs, stalled: () => streamStalled(door, rpc) });
   };
 }
 

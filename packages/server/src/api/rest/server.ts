@@ -5,9 +5,11 @@ import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import type { ListenAddress } from "../../config/listen.ts";
 import type { Door } from "../invoke.ts";
 import {
-  HEADERS_TIMEOUT_MS,
+  CONNECTIONS_CHECK_MS,
   KEEP_ALIVE_MS,
   MAX_BODY_BYTES,
+  MAX_CONNECTIONS,
+  MAX_HEADER_BYTES,
   MAX_PARAM_LENGTH,
   REQUEST_TIMEOUT_MS,
 } from "../limits/limits.ts";
@@ -28,7 +30,8 @@ export interface Listener {
 export async function startRest(door: Door, address: ListenAddress): Promise<Listener> {
   const app = createApp(door);
   await app.listen({ host: address.host, port: address.port });
-  app.server.headersTimeout = HEADERS_TIMEOUT_MS;
+  app.server.headersTimeout = door.config.api.headersTimeout;
+  app.server.maxConnections = MAX_CONNECTIONS;
   const terminals = serveTerminals(app.server, door);
   const bound = app.server.address();
   return {
@@ -51,6 +54,10 @@ export function createApp(door: Door): FastifyInstance {
     bodyLimit: MAX_BODY_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    http: {
+      connectionsCheckingInterval: Math.min(CONNECTIONS_CHECK_MS, door.config.api.headersTimeout / 2),
+      maxHeaderSize: MAX_HEADER_BYTES,
+    },
     forceCloseConnections: "idle",
     exposeHeadRoutes: false,
     // A request that comes during the stop is answered with the same problem as everywhere.

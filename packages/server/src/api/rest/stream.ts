@@ -7,6 +7,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { problemOf } from "@lattice/wire";
 import type { FastifyReply } from "fastify";
 import { STREAM_KEEPALIVE_MS, STREAM_START_GRACE_MS } from "../limits/limits.ts";
+import { drained } from "../streams/drained.ts";
 import type { StreamFormat } from "./stream-format.ts";
 
 export interface StreamJob {
@@ -15,6 +16,9 @@ export interface StreamJob {
   readonly headers: Readonly<Record<string, string>>;
   /** Aborted when the client has gone. */
   readonly gone: AbortController;
+  /** How long a client may leave what it was given untaken. */
+  readonly patienceMs: number;
+  readonly stalled: () => void;
 }
 
 /** Rejects, with nothing sent, when the source fails at once. */
@@ -48,10 +52,14 @@ async function pump(raw: ServerResponse, job: StreamJob, first: Promise<Iterator
   try {
     for (let next = await first; next.done !== true; next = await source.next()) {
       if (raw.destroyed) return;
-      if (!raw.write(format.encode(next.value))) await drained(raw);
+      if (!raw.write(format.encode(next.value)) && !raw.destroyed) await drained(raw, job.patienceMs);
     }
     raw.end();
   } catch (error) {
+    if (problemOf(error).code === "stream_stalled") {
+      job.stalled();
+      letGo(raw, job.patienceMs);
+    }
     const lastWords = format.failure(problemOf(error));
     if (lastWords === null) raw.destroy();
     else raw.end(lastWords);
@@ -61,15 +69,9 @@ async function pump(raw: ServerResponse, job: StreamJob, first: Promise<Iterator
   }
 }
 
-function drained(raw: ServerResponse): Promise<void> {
-  if (raw.destroyed || !raw.writableNeedDrain) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = () => {
-      raw.off("drain", done);
-      raw.off("close", done);
-      resolve();
-    };
-    raw.on("drain", done);
-    raw.on("close", done);
-  });
+/** The reason lies behind what the client has not taken; it has as long again to come to it. */
+function letGo(raw: ServerResponse, patienceMs: number): void {
+  const timer = setTimeout(() => raw.destroy(), patienceMs);
+  timer.unref();
+  raw.once("close", () => clearTimeout(timer));
 }

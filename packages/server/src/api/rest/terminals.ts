@@ -216,8 +216,9 @@ function createInbox(first: pb.AttachRequest): Inbox {
 function refuse(socket: Duplex, what: Problem): void {
   if (!socket.writable) return void socket.destroy();
   const body = JSON.stringify(problemToJson(what));
+  const later = what.retryAfterSeconds === undefined ? "" : `retry-after: ${what.retryAfterSeconds}\r\n`;
   socket.end(
-    `HTTP/1.1 ${what.status} Refused\r\nconnection: close\r\ncontent-type: ${PROBLEM_MEDIA_TYPE}\r\n` +
+    `HTTP/1.1 ${what.status} Refused\r\nconnection: close\r\ncontent-type: ${PROBLEM_MEDIA_TYPE}\r\n${later}` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }

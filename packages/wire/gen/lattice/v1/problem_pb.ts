@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/problem.proto.
  */
 export const file_lattice_v1_problem: GenFile = /*@__PURE__*/
-  fileDesc("ChhsYXR0aWNlL3YxL3Byb2JsZW0ucHJvdG8SCmxhdHRpY2UudjEi9AEKB1Byb2JsZW0SDAoEY29kZRgBIAEoCRIOCgZkZXRhaWwYAiABKAkSDAoEaGludBgDIAEoCRIoCgZmaWVsZHMYBCADKAsyGC5sYXR0aWNlLnYxLkZpZWxkUHJvYmxlbRIRCglyZXRyeWFibGUYBSABKAgSDgoGc3RhdHVzGAYgASgNEg0KBXRpdGxlGAcgASgJEjEKB2ZpZ3VyZXMYCCADKAsyIC5sYXR0aWNlLnYxLlByb2JsZW0uRmlndXJlc0VudHJ5Gi4KDEZpZ3VyZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIjsKDEZpZWxkUHJvYmxlbRINCgVmaWVsZBgBIAEoCRIOCgZkZXRhaWwYAiABKAkSDAoEaGludBgDIAEoCWIGcHJvdG8z");
+  fileDesc("ChhsYXR0aWNlL3YxL3Byb2JsZW0ucHJvdG8SCmxhdHRpY2UudjEikgIKB1Byb2JsZW0SDAoEY29kZRgBIAEoCRIOCgZkZXRhaWwYAiABKAkSDAoEaGludBgDIAEoCRIoCgZmaWVsZHMYBCADKAsyGC5sYXR0aWNlLnYxLkZpZWxkUHJvYmxlbRIRCglyZXRyeWFibGUYBSABKAgSDgoGc3RhdHVzGAYgASgNEg0KBXRpdGxlGAcgASgJEjEKB2ZpZ3VyZXMYCCADKAsyIC5sYXR0aWNlLnYxLlByb2JsZW0uRmlndXJlc0VudHJ5EhwKE3JldHJ5X2FmdGVyX3NlY29uZHMYrAIgASgNGi4KDEZpZ3VyZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIjsKDEZpZWxkUHJvYmxlbRINCgVmaWVsZBgBIAEoCRIOCgZkZXRhaWwYAiABKAkSDAoEaGludBgDIAEoCWIGcHJvdG8z");
 
 /**
  * @generated from message lattice.v1.Problem
@@ -63,6 +63,13 @@ export type Problem = Message<"lattice.v1.Problem"> & {
    * @generated from field: map<string, double> figures = 8;
    */
   figures: { [key: string]: number };
+
+  /**
+   * When the same call may be made again; 0: not said.
+   *
+   * @generated from field: uint32 retry_after_seconds = 300;
+   */
+  retryAfterSeconds: number;
 };
 
 /**

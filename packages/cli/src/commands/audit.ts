@@ -1,0 +1,113 @@
+// `lattice audit`: who did what. An export can be checked anywhere, without the cluster that it came from.
+
+import type { AuditQuery, AuditRecord, LatticeClient } from "@lattice/sdk";
+import type { Command } from "commander";
+import { createContext } from "../context.ts";
+import { globalFlags } from "../global-options.ts";
+import type { Column } from "../output/table.ts";
+import { ABSENT } from "../output/text.ts";
+import { localTime } from "../output/time.ts";
+import { parseCount } from "../parse/count.ts";
+import { parseMoment } from "../parse/moment.ts";
+import type { RecordPage } from "./audit/page.ts";
+
+interface AuditFlags {
+  readonly user?: string;
+  readonly allocation?: string;
+  readonly node?: string;
+  readonly dataPath?: string;
+  readonly eventType?: string;
+  readonly scope?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit: number;
+  readonly file?: string;
+  readonly keyFile?: string;
+}
+
+const MOST = 1_000_000;
+const PAGE = 1_000;
+
+export function define(command: Command): void {
+  const query = addFilters(command.command("query").description("Show what was done, newest first"));
+  query.option("--limit <count>", "at most so many", (text) => parseCount(text, 1, MOST), 100);
+  query.action(async (flags: AuditFlags) => {
+    const { client, print, settings } = await createContext(query);
+    const filter = { ...filterOf(flags, globalFlags(query).tenant), newest_first: true };
+    const rows: AuditRecord[] = [];
+    for await (const { records } of pages(client, filter, Math.min(PAGE, flags.limit))) {
+      rows.push(...records);
+      if (rows.length >= flags.limit) break;
+    }
+    const shown = rows.slice(0, flags.limit);
+    if (print.structured) return print.document({ records: shown });
+    if (settings.quiet) return print.lines(shown.map(({ number }) => number));
+    print.table(columns, shown);
+  });
+
+  const save = addFilters(command.command("export").description("Write records, oldest first, one JSON object a line"));
+  save.option("--file <path>", "where to (default: standard output)");
+  save.option("--key-file <path>", "write the public key that checks the signatures here");
+  save.action(async (flags: AuditFlags) => {
+    const { client, print } = await createContext(save);
+    const { exportTo } = await import("./audit/export.ts");
+    const written = await exportTo(pages(client, filterOf(flags, globalFlags(save).tenant), PAGE), flags);
+    if (flags.file !== undefined) print.note(`${written} records written to ${flags.file}`);
+  });
+
+  const verify = command.command("verify").description("Check the log of the cluster, or an export of it");
+  verify.argument("[file]", "an export; without one, the cluster checks its own");
+  verify.option("--key-file <path>", "the public key of the cluster, to check signatures too");
+  verify.action(async (file: string | undefined, flags: AuditFlags) => {
+    const { client, print } = await createContext(verify);
+    const { verifyFile } = await import("./audit/export.ts");
+    const verdict = file === undefined ? await client.audit.verify() : await verifyFile(file, flags.keyFile);
+    if (print.structured) await print.document(verdict);
+    else if (verdict.ok === true) print.line(`${verdict.records ?? 0} records, all in order`);
+    else print.line(`The log is broken: ${verdict.problem}`);
+    if (verdict.ok !== true) process.exitCode = 1;
+  });
+}
+
+function addFilters(command: Command): Command {
+  return command
+    .option("--user <name>", "who did it")
+    .option("--allocation <id>", "to this allocation")
+    .option("--node <id>", "to this node")
+    .option("--data-path <path>", "to this path, or below it")
+    .option("--event-type <name>", "what was done, for example grant.add")
+    .option("--scope <name>", "access, tenants, nodes, work, cluster or sensitive")
+    .option("--since <time>", "from this time on: a date, a time, or how long ago, such as 7d", parseMoment)
+    .option("--until <time>", "up to this time", parseMoment);
+}
+
+const filterOf = (flags: AuditFlags, tenant: string | undefined): AuditQuery => ({
+  user: flags.user,
+  allocation: flags.allocation,
+  node: flags.node,
+  tenant,
+  data_path: flags.dataPath,
+  event_type: flags.eventType,
+  scope: flags.scope,
+  since: flags.since,
+  until: flags.until,
+});
+
+async function* pages(client: LatticeClient, filter: AuditQuery, size: number): AsyncGenerator<RecordPage> {
+  let token: string | undefined;
+  do {
+    const page = await client.audit.query({ ...filter, page_size: size, page_token: token });
+    yield { records: page.records ?? [], publicKey: page.public_key ?? "" };
+    token = page.next_page_token === "" ? undefined : page.next_page_token;
+  } while (token !== undefined);
+}
+
+const columns: readonly Column<AuditRecord>[] = [
+  { header: "NUMBER", value: ({ number }) => number, align: "right" },
+  { header: "TIME", value: ({ at }) => localTime(at) },
+  { header: "USER", value: ({ user }) => user },
+  { header: "EVENT", value: ({ event_type }) => event_type },
+  { header: "TENANT", value: ({ tenant }) => tenant || ABSENT },
+  { header: "ON", value: ({ allocation_id, node, data_path }) => allocation_id || node || data_path || ABSENT },
+  { header: "DETAIL", value: ({ detail }) => detail || ABSENT, flexible: true },
+];

@@ -1,0 +1,58 @@
+// One line of the audit log: who did what to what, when, and the hash of the line before. The hash of a line
+// covers everything else in it, so that a line that is changed, missing or moved breaks the chain.
+
+import { canonical } from "../canonical.ts";
+import type { AllocationId, Instant, LogIndex, NodeId, TenantId, UserName } from "../ids.ts";
+import { sha256 } from "./sha256.ts";
+
+/** What an action is about, for those who look for one kind. */
+export const AUDIT_SCOPES = ["access", "tenants", "nodes", "work", "cluster", "sensitive"] as const;
+export type AuditScope = (typeof AUDIT_SCOPES)[number];
+
+export interface AuditRecord {
+  /** From 1, without gaps. */
+  readonly n: number;
+  /** The entry of the log that brought it. */
+  readonly index: LogIndex;
+  readonly at: Instant;
+  readonly user: UserName;
+  /** For example "grant.add". */
+  readonly action: string;
+  readonly scope: AuditScope;
+  /** In words, for people. */
+  readonly detail: string;
+  readonly tenant?: TenantId;
+  readonly allocation?: AllocationId;
+  readonly node?: NodeId;
+  readonly dataPath?: string;
+  /** Of the line before; "" for the first. */
+  readonly prev: string;
+  readonly hash: string;
+}
+
+export type AuditBody = Omit<AuditRecord, "hash">;
+
+export const auditHash = (body: AuditBody): string => sha256(canonical(body));
+
+export interface BrokenChain {
+  readonly n: number;
+  readonly problem: string;
+}
+
+/**
+ * Null: every line has its hash and follows the one before it. `prev` is the hash of the line before the first
+ * one; null: not known, as in a part of the log.
+ */
+export function brokenChain(records: Iterable<AuditRecord>, prev: string | null): BrokenChain | null {
+  let before = prev;
+  let last: number | null = null;
+  for (const { hash, ...body } of records) {
+    const { n } = body;
+    if (last !== null && n !== last + 1) return { n, problem: `record ${last + 1} is missing or out of order` };
+    if (before !== null && body.prev !== before) return { n, problem: `record ${n} does not follow the one before it` };
+    if (auditHash(body) !== hash) return { n, problem: `record ${n} was changed` };
+    before = hash;
+    last = n;
+  }
+  return null;
+}

@@ -1,0 +1,127 @@
+// Roles kept in the state, and the log of who did what: chained, ordered, kept through snapshots, and found out when
+// somebody changes it.
+
+import { createHash } from "node:crypto";
+import {
+  type AuditRecord,
+  beginRestore,
+  brokenChain,
+  type Command,
+  MAX_AUDIT_RECORDS,
+  snapshotLines,
+  stateHash,
+  type UserName,
+} from "@lattice/core";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { sha256 } from "../src/audit/sha256.ts";
+import {
+  cancel,
+  createCluster,
+  disable,
+  drain,
+  grant,
+  sha256 as platform,
+  register,
+  submit,
+  tenant,
+  verdict,
+} from "./support/cluster.ts";
+
+const begun = (...more: Command[]) => createCluster({ kind: "ledger.begin" }, tenant("physics"), ...more);
+const user = (name: string) => name as UserName;
+
+describe("grants", () => {
+  it("are given once, found by user, and taken away", () => {
+    const c = begun();
+    expect(verdict(c.one(grant("grant.add", "physics", "bob")))).toBe("accepted");
+    expect(c.one(grant("grant.add", "physics", "bob"))).toMatchObject({ repeated: true });
+    expect(verdict(c.one(grant("grant.add", "physics", "bob", "claiming_user")))).toBe("accepted");
+    expect(c.state.grantsOf(user("bob")).map(({ role, by }) => [role, by])).toEqual([
+      ["tenant_admin", "ada"],
+      ["claiming_user", "ada"],
+    ]);
+    expect(verdict(c.one(grant("grant.remove", "physics", "bob")))).toBe("accepted");
+    expect(c.state.grantsOf(user("bob"))).toHaveLength(1);
+    expect(verdict(c.one(grant("grant.remove", "physics", "bob")))).toBe("unknown_grant");
+  });
+
+  it("to nobody, in nothing, or as something that is no role are refused", () => {
+    const c = begun();
+    expect(verdict(c.one(grant("grant.add", "nowhere", "bob")))).toBe("unknown_tenant");
+    expect(verdict(c.one(grant("grant.add", "physics", "two words")))).toBe("invalid_argument");
+    expect(verdict(c.one(grant("grant.add", "physics", "bob", "king")))).toBe("invalid_argument");
+    expect([...c.state.grants()]).toEqual([]);
+  });
+});
+
+describe("the audit log", () => {
+  it("says who did what, and not what users do with their own work", () => {
+    const c = begun(register("n1"));
+    c.apply(grant("grant.add", "physics", "bob"), drain("n1"), disable("n1"), submit(), cancel(1), cancel(1));
+    const others: Command = { ...(submit() as Extract<Command, { kind: "allocation.submit" }>) };
+    c.apply({ ...others, origin: { ...others.origin, user: user("bob") } });
+    c.apply(cancel(2));
+    c.apply(grant("grant.add", "physics", "bob"), grant("grant.remove", "physics", "eve"));
+    expect([...c.state.audit()].map(({ n, action, user: who }) => `${n} ${who} ${action}`)).toEqual([
+      "1 ada vcluster.create",
+      "2 ada tenant.create",
+      "3 ada grant.add",
+      "4 ada node.drain",
+      "5 ada node.disable",
+      "6 ada allocation.cancel",
+    ]);
+    expect(brokenChain(c.state.audit(), "")).toBeNull();
+  });
+
+  it("shows when a line was changed, left out or moved", () => {
+    const c = begun(register("n1"));
+    c.apply(grant("grant.add", "physics", "bob"), drain("n1"), disable("n1"));
+    const lines = [...c.state.audit()];
+    const at = (n: number) => lines[n] as AuditRecord;
+    expect(brokenChain(lines, "")).toBeNull();
+    expect(brokenChain(lines.slice(1), null)).toBeNull();
+    expect(brokenChain(lines.slice(1), "")?.problem).toMatch(/does not follow/);
+    const changed = lines.map((line) => (line.action === "grant.add" ? { ...line, user: user("eve") } : line));
+    expect(brokenChain(changed, "")?.problem).toMatch(/was changed/);
+    expect(brokenChain(lines.toSpliced(1, 1), "")?.problem).toMatch(/missing or out of order/);
+    expect(brokenChain([at(1), at(0), ...lines.slice(2)], null)?.problem).toMatch(/missing or out of order/);
+  });
+
+  it("is kept by snapshots, with its grants, and goes on after", () => {
+    const c = begun(register("n1"));
+    c.apply(grant("grant.add", "physics", "bob"), drain("n1"));
+    const reader = beginRestore(platform);
+    for (const line of snapshotLines(c.state, platform)) reader.line(line);
+    const restored = reader.finish();
+    expect(stateHash(restored, platform)).toBe(stateHash(c.state, platform));
+    expect(restored.lastAudit()).toEqual(c.state.lastAudit());
+    expect(restored.grantsOf(user("bob"))).toHaveLength(1);
+  });
+
+  it("leaves its oldest lines to the archive, in order", () => {
+    const c = begun();
+    const one = c.state.lastAudit() as AuditRecord;
+    for (let n = one.n + 1; n <= MAX_AUDIT_RECORDS; n += 1) c.state.tables.audit.set(String(n), { ...one, n });
+    c.state.putAudit({ ...one, n: MAX_AUDIT_RECORDS });
+    // The chain of these is none; only the order of leaving is looked at.
+    const { effects } = c.apply(grant("grant.add", "physics", "bob"));
+    expect(effects).toMatchObject([{ kind: "archive_audit", record: { n: 1 } }]);
+    expect(c.state.lastAudit()?.n).toBe(MAX_AUDIT_RECORDS + 1);
+    expect(c.state.tables.audit.size).toBe(MAX_AUDIT_RECORDS);
+  });
+
+  it("is not written before something newer than version 1 is in use", () => {
+    const c = createCluster(register("n1"));
+    c.apply(drain("n1"));
+    expect([...c.state.audit()]).toEqual([]);
+    expect(c.state.version).toBe(1);
+  });
+});
+
+it("the hash is the one that everybody has", () => {
+  const theirs = (text: string) => createHash("sha256").update(text).digest("hex");
+  for (const text of ["", "abc", "x".repeat(55), "x".repeat(56), "x".repeat(64), "größe 🦔", "\ud800"])
+    expect(sha256(text)).toBe(theirs(text));
+  fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => sha256(text) === theirs(text)));
+});

@@ -1,0 +1,54 @@
+// The calls of AccessService: roles in tenants, and the log of who did what.
+
+import type { AuditPage, AuditQuery, AuditVerdict, Grant, GrantPage } from "../access-types.ts";
+import type { Caller, CallOptions } from "../call.ts";
+import { queryString } from "../query.ts";
+import type { Paging } from "../types.ts";
+import { type ChangeOptions, withRequestId } from "./allocations.ts";
+
+export interface GrantCalls {
+  add(grant: Pick<Grant, "tenant" | "user" | "role">, options?: ChangeOptions): Promise<{ readonly grant: Grant }>;
+  remove(grant: Pick<Grant, "tenant" | "user" | "role">, options?: CallOptions): Promise<{ readonly grant: Grant }>;
+  list(
+    filter?: Paging & { readonly tenant?: string | undefined; readonly user?: string | undefined },
+    options?: CallOptions,
+  ): Promise<GrantPage>;
+}
+
+export interface AuditCalls {
+  query(query?: AuditQuery, options?: CallOptions): Promise<AuditPage>;
+  verify(options?: CallOptions): Promise<AuditVerdict>;
+}
+
+const BASE = "/api/v1/grants";
+
+export const grantCalls = (caller: Caller): GrantCalls => ({
+  // The same grant twice is one grant.
+  add: ({ tenant, user, role }, options = {}) =>
+    caller.json(
+      {
+        method: "POST",
+        path: BASE,
+        body: withRequestId({ tenant, user, role }, options.requestId),
+        repeatable: true,
+      },
+      options,
+    ),
+  remove: ({ tenant, user, role }, options) =>
+    caller.json(
+      {
+        method: "DELETE",
+        path: `${BASE}/${[tenant, role, user].map(encodeURIComponent).join("/")}`,
+        repeatable: false,
+      },
+      options,
+    ),
+  list: (filter = {}, options) =>
+    caller.json({ method: "GET", path: `${BASE}${queryString(filter)}`, repeatable: true }, options),
+});
+
+export const auditCalls = (caller: Caller): AuditCalls => ({
+  query: (query = {}, options) =>
+    caller.json({ method: "GET", path: `/api/v1/audit${queryString(query)}`, repeatable: true }, options),
+  verify: (options) => caller.json({ method: "GET", path: "/api/v1/audit/verify", repeatable: true }, options),
+});

@@ -1,0 +1,108 @@
+// The log of who did what. Records are read from the archive and then from the state, in order of their numbers, and
+// each leaves with its signature. Whoever may read it sees the records of tenants that are within reach.
+
+import { create } from "@bufbuild/protobuf";
+import { AUDIT_SCOPES, type AuditRecord, brokenChain, type Deed, type LogIndex } from "@lattice/core";
+import { auditToProto, ProblemError, pb, timestampToMs } from "@lattice/wire";
+import { authorize, authorizeList, NOBODYS, reaches } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import { pageSize, readToken, tokenAfter } from "./page.ts";
+import { invalid } from "./refuse.ts";
+
+export async function queryAudit(call: Call, request: pb.QueryAuditRequest): Promise<pb.QueryAuditResponse> {
+  authorizeList(call.principal, "AccessService.QueryAudit");
+  const wanted = filterOf(call, request);
+  const size = pageSize(request.pageSize);
+  const after = lastShown(request.pageToken);
+  const past = (n: number) => after !== null && (request.newestFirst ? n >= after : n <= after);
+  const shown: AuditRecord[] = [];
+  let more = false;
+  for await (const record of inOrder(call, request.newestFirst)) {
+    if (past(record.n) || !wanted(record)) continue;
+    if (shown.length === size) {
+      more = true;
+      break;
+    }
+    shown.push(record);
+  }
+  const { audit } = call.plane;
+  const last = shown.at(-1);
+  return create(pb.QueryAuditResponseSchema, {
+    records: shown.map((record) => auditToProto(record, audit.sign(record.hash))),
+    nextPageToken: more && last !== undefined ? tokenAfter(String(last.n)) : "",
+    publicKey: audit.publicKey,
+    logIndex: String(call.plane.view().index),
+  });
+}
+
+export async function verifyAudit(call: Call, _request: pb.VerifyAuditRequest): Promise<pb.VerifyAuditResponse> {
+  authorize(call.principal, "AccessService.VerifyAudit", NOBODYS);
+  const records: AuditRecord[] = [];
+  for await (const record of inOrder(call, false)) records.push(record);
+  // A server that joined late begins in the middle.
+  const broken = brokenChain(records, records[0]?.n === 1 ? "" : null);
+  return create(pb.VerifyAuditResponseSchema, {
+    ok: broken === null,
+    problem: broken?.problem ?? "",
+    number: broken === null ? "" : String(broken.n),
+    records: records.length,
+    publicKey: call.plane.audit.publicKey,
+  });
+}
+
+/** Writes down what no command says. A cluster in the middle of an upgrade cannot, and goes on without. */
+export async function writeDown(call: Call, action: string, deed: Omit<Deed, "action">): Promise<LogIndex | null> {
+  const origin = { user: call.principal.user, requestId: null, bodyHash: "" };
+  try {
+    return (await call.plane.propose({ kind: "audit.record", origin, deed: { ...deed, action } })).index;
+  } catch (error) {
+    if (error instanceof ProblemError && error.problem.code === "upgrade_unfinished") return null;
+    throw error;
+  }
+}
+
+async function* inOrder(call: Call, newestFirst: boolean): AsyncGenerator<AuditRecord> {
+  const live = Array.from(call.plane.view().audit());
+  const first = live[0]?.n ?? Number.POSITIVE_INFINITY;
+  if (newestFirst) yield* live.toReversed();
+  const old: AuditRecord[] = [];
+  for await (const record of call.plane.audit.archived()) {
+    if (record.n >= first) continue;
+    if (newestFirst) old.push(record);
+    else yield record;
+  }
+  if (newestFirst) yield* old.reverse();
+  else yield* live;
+}
+
+function filterOf(call: Call, request: pb.QueryAuditRequest): (record: AuditRecord) => boolean {
+  const { user, allocation, node, tenant, dataPath, eventType, scope } = request;
+  if (scope !== "" && !(AUDIT_SCOPES as readonly string[]).includes(scope))
+    throw invalid("scope", `must be one of ${AUDIT_SCOPES.join(", ")}`);
+  const since = request.since === undefined ? 0 : timestampToMs(request.since);
+  const until = request.until === undefined ? Number.POSITIVE_INFINITY : timestampToMs(request.until);
+  if (until < since) throw invalid("until", "is before since");
+  const is = (asked: string, found: string | undefined) => asked === "" || asked === found;
+  const below = (path: string | undefined) =>
+    dataPath === "" ||
+    path === dataPath ||
+    path?.startsWith(dataPath.endsWith("/") ? dataPath : `${dataPath}/`) === true;
+  return (record) =>
+    is(user, record.user) &&
+    is(allocation, record.allocation) &&
+    is(node, record.node) &&
+    is(tenant, record.tenant) &&
+    is(eventType, record.action) &&
+    is(scope, record.scope) &&
+    below(record.dataPath) &&
+    record.at >= since &&
+    record.at <= until &&
+    reaches(call.principal, "AccessService.QueryAudit", { tenant: record.tenant ?? null, user: record.user });
+}
+
+function lastShown(token: string): number | null {
+  const text = readToken(token);
+  if (text === null) return null;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw invalid("page_token", "is not a token of this list", "Pass next_page_token of the page before unchanged.");
+}

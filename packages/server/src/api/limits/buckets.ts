@@ -1,0 +1,55 @@
+// Token buckets by name. A bucket that has filled up again is the same as one that was never used, so those
+// are forgotten first when there are too many; time comes in as an argument.
+
+export interface Rate {
+  /** Most at once. */
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
+export interface Buckets {
+  /** Takes one token; answers 0, or how long until there is one. */
+  take(name: string, rate: Rate, nowMs: number): number;
+  readonly size: number;
+}
+
+interface Bucket {
+  tokens: number;
+  atMs: number;
+  readonly fullAfterMs: number;
+}
+
+/** Callers within the last minute, each with a few buckets. */
+const MAX_BUCKETS = 50_000;
+
+export function createBuckets(most = MAX_BUCKETS): Buckets {
+  const buckets = new Map<string, Bucket>();
+
+  function begin(name: string, { burst, perSecond }: Rate, nowMs: number): Bucket {
+    if (buckets.size >= most) forget(nowMs);
+    const bucket = { tokens: burst, atMs: nowMs, fullAfterMs: (burst / perSecond) * 1_000 };
+    buckets.set(name, bucket);
+    return bucket;
+  }
+
+  function forget(nowMs: number): void {
+    for (const [name, { atMs, fullAfterMs }] of buckets) if (nowMs - atMs >= fullAfterMs) buckets.delete(name);
+    // All of them are in use: the one that came first begins anew, which errs on the caller's side.
+    if (buckets.size >= most) buckets.delete(buckets.keys().next().value ?? "");
+  }
+
+  return {
+    take(name, rate, nowMs) {
+      const bucket = buckets.get(name) ?? begin(name, rate, nowMs);
+      const filled = bucket.tokens + ((nowMs - bucket.atMs) / 1_000) * rate.perSecond;
+      bucket.tokens = Math.min(rate.burst, filled);
+      bucket.atMs = nowMs;
+      if (bucket.tokens < 1) return ((1 - bucket.tokens) / rate.perSecond) * 1_000;
+      bucket.tokens -= 1;
+      return 0;
+    },
+    get size() {
+      return buckets.size;
+    },
+  };
+}

@@ -1,0 +1,108 @@
+// How often and how many: asked once per call, after the caller is known and before anything is looked up.
+// What is over a limit is refused at once with the time to wait; nothing is queued, because a queue of
+// refused work is what a flood wants.
+
+import { ProblemError } from "@lattice/wire";
+import type { RateLimits } from "../../config/rate-limits.ts";
+import type { Principal } from "../auth/principal.ts";
+import { createBuckets, type Rate } from "./buckets.ts";
+import { type RpcLimit, streamLimitOf, unaryLimitOf } from "./rpc-limits.ts";
+
+export interface Gate {
+  /** Throws `rate_limited`. */
+  enter(principal: Principal, rpc: string): void;
+  /** The same for a stream, which takes a place until the function that comes back is called. */
+  open(principal: Principal, rpc: string): () => void;
+  /** Streams open now, whatever kind. */
+  readonly streams: number;
+}
+
+export interface GateOptions {
+  /** As they are now: they may be changed while the server runs. */
+  readonly limits: () => RateLimits;
+  /** Whether callers have identities; without, the general limits would only bound the one user there is. */
+  readonly identified: boolean;
+  readonly now?: () => number;
+  /** A refusal, by the option that bounds it. */
+  readonly refused?: (option: string) => void;
+}
+
+/** So many seconds' worth may come at once. */
+const BURST_S = 2;
+
+export function createGate({ limits: current, identified, now = () => performance.now(), refused }: GateOptions): Gate {
+  const buckets = createBuckets();
+  const open = new Map<string, number>();
+  let streams = 0;
+
+  function take(name: string, rate: Rate, option: string, figure: string): void {
+    const waitMs = buckets.take(name, rate, now());
+    if (waitMs <= 0) return;
+    refused?.(option);
+    throw tooOften(figure, option, waitMs);
+  }
+
+  function general({ user, tenant }: Principal): void {
+    if (!identified) return;
+    const limits = current();
+    const mine = limits.userRequestsPerSecond;
+    if (mine > 0) take(`u ${user}`, perSecond(mine), "user_requests_per_second", `${mine} calls a second for a user`);
+    const ours = tenant === null ? 0 : (limits.tenants[tenant] ?? limits.tenantRequestsPerSecond);
+    if (ours > 0)
+      take(`t ${tenant}`, perSecond(ours), "tenant_requests_per_second", `${ours} calls a second for ${tenant}`);
+  }
+
+  function named(principal: Principal, limit: RpcLimit | null): void {
+    if (limit?.kind !== "rate") return;
+    const figure = current()[limit.key];
+    if (figure === 0) return;
+    const rate = { burst: figure, perSecond: figure / 60 };
+    take(`${limit.key} ${principal.user}`, rate, limit.option, `${figure} of these calls a minute`);
+  }
+
+  return {
+    enter(principal, rpc) {
+      general(principal);
+      named(principal, unaryLimitOf(rpc));
+    },
+    open(principal, rpc) {
+      general(principal);
+      const limit = streamLimitOf(rpc);
+      named(principal, limit);
+      if (limit.kind !== "concurrent") return () => undefined;
+      const most = current()[limit.key];
+      const place = `${limit.key} ${principal.user}`;
+      const before = open.get(place) ?? 0;
+      if (before >= most) {
+        refused?.(limit.option);
+        throw tooMany(before, most, limit.option);
+      }
+      open.set(place, before + 1);
+      streams += 1;
+      return () => {
+        streams -= 1;
+        const left = (open.get(place) ?? 1) - 1;
+        if (left > 0) open.set(place, left);
+        else open.delete(place);
+      };
+    },
+    get streams() {
+      return streams;
+    },
+  };
+}
+
+const perSecond = (figure: number): Rate => ({ burst: figure * BURST_S, perSecond: figure });
+
+const tooOften = (figure: string, option: string, waitMs: number): ProblemError =>
+  new ProblemError("rate_limited", {
+    detail: `More than ${figure}.`,
+    hint: `Wait, then go on more slowly; an administrator can raise rate_limits.${option}.`,
+    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)),
+  });
+
+const tooMany = (count: number, most: number, option: string): ProblemError =>
+  new ProblemError("too_many_streams", {
+    detail: `maximum concurrent streams reached (${count}/${most}). Close an existing stream to open a new one.`,
+    hint: `Close one of them first; an administrator can raise rate_limits.${option}.`,
+  });

@@ -1,0 +1,46 @@
+// Which calls have a limit of their own, as data: by the name of the method, whatever service it is in. All
+// calls share the general limits besides. Terminals are counted where they all pass, on the leader.
+
+import type { RateLimits } from "../../config/rate-limits.ts";
+
+/** Keys of `rate_limits` that bound how often. */
+type RateKey = "queryMetricsPerMinute" | "diagnosticsPerMinute" | "comparePerMinute";
+/** And how many at once. */
+type StreamKey = "streamLogsMaxConcurrent" | "streamMetricsMaxConcurrent" | "watchMaxConcurrent";
+
+export type RpcLimit =
+  | { readonly kind: "rate"; readonly key: RateKey; readonly option: string }
+  | { readonly kind: "concurrent"; readonly key: StreamKey; readonly option: string };
+
+const rate = (key: RateKey, option: string): RpcLimit => ({ kind: "rate", key, option });
+const concurrent = (key: StreamKey, option: string): RpcLimit => ({ kind: "concurrent", key, option });
+
+const diagnostics = rate("diagnosticsPerMinute", "diagnostics_per_minute");
+
+const BY_METHOD: Readonly<Record<string, RpcLimit>> = {
+  QueryMetrics: rate("queryMetricsPerMinute", "query_metrics_per_minute"),
+  GetMetrics: rate("queryMetricsPerMinute", "query_metrics_per_minute"),
+  GetDiagnostics: diagnostics,
+  GetNetworkDiagnostics: diagnostics,
+  GetStorageDiagnostics: diagnostics,
+  CompareMetrics: rate("comparePerMinute", "compare_per_minute"),
+  Compare: rate("comparePerMinute", "compare_per_minute"),
+  StreamLogs: concurrent("streamLogsMaxConcurrent", "stream_logs_max_concurrent"),
+  StreamMetrics: concurrent("streamMetricsMaxConcurrent", "stream_metrics_max_concurrent"),
+};
+
+const OTHER_STREAMS = concurrent("watchMaxConcurrent", "watch_max_concurrent");
+
+/** Null: the general limits alone. */
+export const unaryLimitOf = (rpc: string): RpcLimit | null => BY_METHOD[methodOf(rpc)] ?? null;
+export const streamLimitOf = (rpc: string): RpcLimit => BY_METHOD[methodOf(rpc)] ?? OTHER_STREAMS;
+
+/** For the page that lists every RPC. */
+export function describeLimit(rpc: string, streams: boolean, limits: RateLimits): string {
+  if (methodOf(rpc) === "Attach") return `${limits.attachMaxConcurrent} at once`;
+  const limit = streams ? streamLimitOf(rpc) : unaryLimitOf(rpc);
+  if (limit === null) return "general";
+  return limit.kind === "rate" ? `${limits[limit.key]} a minute` : `${limits[limit.key]} at once`;
+}
+
+const methodOf = (rpc: string): string => rpc.slice(rpc.indexOf(".") + 1);

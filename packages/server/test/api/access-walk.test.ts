@@ -1,0 +1,350 @@
+// Every RPC of the contract, with every role, on one's own things, a colleague's and a stranger's: what is answered
+// is what the table says. Also without a token, with one that has expired, and with narrow scopes. The requests are
+// made from the contract's own descriptions, so that an RPC that is added is walked as well.
+
+import { create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
+import type { TenantId, UserName } from "@lattice/core";
+import { pb, problemOf } from "@lattice/wire";
+import { SignJWT } from "jose";
+import { beforeAll, describe, expect, test } from "vitest";
+import { reaches, type Target } from "../../src/api/access/authorize.ts";
+import { withGrants } from "../../src/api/access/granted.ts";
+import { RULES } from "../../src/api/access/rules.ts";
+import { createAuthenticator } from "../../src/api/auth/authenticator.ts";
+import { type Principal, ROLES, type Role } from "../../src/api/auth/principal.ts";
+import { type Arrival, type Door, invokeStream, invokeUnary } from "../../src/api/invoke.ts";
+import { createGate } from "../../src/api/limits/gate.ts";
+import { type RpcName, SERVICES } from "../../src/api/rpc.ts";
+import { loadConfig } from "../../src/config/index.ts";
+import { createLogger, createMetrics } from "../../src/observe/index.ts";
+import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
+
+const SECRET = "a secret of more than thirty-two characters";
+const SCOPE_OF: Readonly<Record<Role, string>> = {
+  SystemAdmin: "admin",
+  TenantAdmin: "tenant:admin",
+  Operator: "operator",
+  ClaimingUser: "sensitive:claim",
+  ReadOnly: "readonly",
+  User: "",
+};
+
+/** Whose things: the caller's, of the caller's tenant, of another tenant. */
+const OWNERS = ["ada", "bob", "eve"] as const;
+type Owner = (typeof OWNERS)[number];
+const TENANT: Readonly<Record<Owner, string>> = { ada: "physics", bob: "physics", eve: "biology" };
+const target = (owner: Owner): Target => ({ tenant: TENANT[owner] as TenantId, user: owner as UserName });
+
+type Rpc = { readonly name: RpcName; readonly input: DescMessage; readonly unary: boolean };
+const RPCS: readonly Rpc[] = SERVICES.flatMap((service) =>
+  service.methods
+    .filter(({ methodKind }) => methodKind !== "bidi_streaming")
+    .map((method) => ({
+      name: `${service.name}.${method.name}` as RpcName,
+      input: method.input,
+      unary: method.methodKind === "unary",
+    })),
+);
+
+let config: ReturnType<typeof loadConfig>;
+let authenticator: ReturnType<typeof createAuthenticator>;
+const metrics = createMetrics();
+const logger = createLogger({ level: "silent" });
+
+beforeAll(() => {
+  process.env.LATTICE_WALK_SECRET = SECRET;
+  config = loadConfig(null, {
+    api: { oidc_hmac_secret: "env://LATTICE_WALK_SECRET", oidc_leeway_seconds: 0 },
+    rate_limits: {
+      user_requests_per_second: 0,
+      tenant_requests_per_second: 0,
+      diagnostics_per_minute: 0,
+      query_metrics_per_minute: 0,
+      compare_per_minute: 0,
+    },
+  });
+  authenticator = createAuthenticator(config.api.auth);
+});
+
+const sign = (claims: Record<string, unknown>, expiry: string | number = "5m"): Promise<string> =>
+  new SignJWT(claims)
+    .setProtectedHeader({ alg: "HS256" })
+    .setExpirationTime(expiry)
+    .sign(new TextEncoder().encode(SECRET));
+
+interface World {
+  readonly plane: MemoryPlane;
+  readonly door: Door;
+  call(rpc: Rpc, request: Message, token: string | null): Promise<string>;
+}
+
+/** Three allocations that run, 1 to 3, and three DAGs, one of each owner. */
+async function world(): Promise<World> {
+  const plane = memoryPlane();
+  const gate = createGate({ limits: () => config.rateLimits, identified: false });
+  const door: Door = { plane, config, logger, metrics, authenticator, gate, closing: new AbortController().signal };
+  const run = async (rpc: Rpc, request: Message, token: string | null): Promise<string> => {
+    const headers = (name: string) => (name === "authorization" && token !== null ? `Bearer ${token}` : undefined);
+    const gone = new AbortController();
+    const arrival: Arrival & { signal: AbortSignal } = {
+      headers,
+      minIndex: undefined,
+      consistent: false,
+      warnings: [],
+      signal: gone.signal,
+    };
+    try {
+      if (rpc.unary) return `ok ${text(await invokeUnary(door, rpc.name, request, arrival))}`;
+      const stream = invokeStream(door, rpc.name, request, arrival);
+      const timer = setTimeout(() => gone.abort(), 20);
+      const first = await stream.next();
+      clearTimeout(timer);
+      gone.abort();
+      await stream.return(undefined);
+      return `ok ${text(first.value)}`;
+    } catch (error) {
+      return problemOf(error).code;
+    }
+  };
+  for (const [i, owner] of OWNERS.entries()) {
+    plane.addNode(`n${i + 1}`);
+    const token = await tokenOf(owner, "User");
+    const submit = RPCS.find(({ name }) => name === "AllocationService.Submit") as Rpc;
+    const dag = RPCS.find(({ name }) => name === "DagService.SubmitDag") as Rpc;
+    await run(submit, create(pb.SubmitRequestSchema, { allocation: { entrypoint: "true" } }), token);
+    await run(dag, create(pb.SubmitDagRequestSchema, { allocations: [{ name: "a", entrypoint: "true" }] }), token);
+  }
+  const mine = [...plane.view().allocations()].filter(({ dag }) => dag === undefined);
+  for (const [i, { id, user }] of mine.entries()) {
+    plane.start(id, [`n${i + 1}`]);
+    plane.apply({ kind: "session.open", origin: { user, requestId: null, bodyHash: "" }, allocation: id });
+  }
+  return { plane, door, call: run };
+}
+
+const tokens = new Map<string, string>();
+async function tokenOf(owner: Owner, role: Role): Promise<string> {
+  const key = `${owner} ${role}`;
+  const known = tokens.get(key) ?? (await sign({ sub: owner, tenant: TENANT[owner], scope: SCOPE_OF[role] }));
+  tokens.set(key, known);
+  return known;
+}
+
+const text = (message: unknown): string =>
+  JSON.stringify(message, (_, v) => (typeof v === "bigint" ? String(v) : v)) ?? "";
+
+/** A request about the owner's thing, filled by the names that the contract gives its fields. */
+function requestFor({ name, input }: Rpc, owner: Owner, plane: MemoryPlane): Message {
+  const own = [...plane.view().allocations()].find(({ user, dag }) => user === owner && dag === undefined)?.id ?? "1";
+  const ofDag = [...plane.view().allocations()].find(({ user, dag }) => user === owner && dag !== undefined)?.id ?? "2";
+  const dag = [...plane.view().dags()].find(({ user }) => user === owner)?.id ?? "dag-1";
+  const [service] = name.split(".");
+  const ids: Readonly<Record<string, string>> = {
+    AllocationService: own,
+    DagService: dag,
+    SessionService: `${own}.1`,
+    NodeService: "n1",
+    TaskService: own,
+  };
+  const byName: Readonly<Record<string, unknown>> = {
+    id: /Tenant/.test(name) ? TENANT[owner] : /VCluster/.test(name) ? "hpc-batch" : (ids[service ?? ""] ?? "n1"),
+    allocation_id: own,
+    tenant: TENANT[owner],
+    user: owner,
+    role: "claiming_user",
+    node: "n1",
+    node_id: "n1",
+    reason: "a walk",
+    name: "walk",
+    image: "prgenv-gnu/24.11:v1",
+    command: ["true"],
+    launch_id: "1",
+    ids: [own, ofDag],
+    allocation: { tenant: TENANT[owner], entrypoint: "true" },
+    allocations: [{ name: "a", entrypoint: "true", tenant: TENANT[owner] }],
+  };
+  const special: Readonly<Partial<Record<RpcName, Record<string, unknown>>>> = {
+    "AdminService.CreateTenant": { id: "chemistry" },
+    "AdminService.UpdateTenant": { id: TENANT[owner], description: "walked" },
+    "AdminService.CreateVCluster": { id: "walk", tenant: TENANT[owner] },
+    "AdminService.UpdateVCluster": { id: "hpc-batch", description: "walked" },
+    "AllocationService.Update": { id: own, name: "walked" },
+    "AllocationService.List": {},
+    "AllocationService.Watch": { cursor: "1" },
+    "SessionService.CreateSession": { allocationId: own },
+    "SessionService.ListSessions": {},
+    "DagService.ListDags": {},
+    "AccessService.ListGrants": {},
+    "AccessService.QueryAudit": {},
+    "AdminService.AddMember": { id: "server-9", peerAddress: "127.0.0.1:9009" },
+    "AdminService.SetSignals": { signals: { energyPrice: 1 } },
+  };
+  const init = special[name] ?? Object.fromEntries(input.fields.flatMap((field) => filled(field, byName)));
+  return create(input, init as never);
+}
+
+function filled(field: DescField, byName: Readonly<Record<string, unknown>>): [string, unknown][] {
+  const value = byName[field.name];
+  if (value === undefined || Array.isArray(value) !== (field.fieldKind === "list")) return [];
+  const plain = field.fieldKind === "scalar" || field.fieldKind === "list";
+  return plain || field.fieldKind === "message" ? [[field.localName, value]] : [];
+}
+
+/** They show what is within reach and hide the rest. */
+const LISTS = /\.(?:List\w*|QueryAudit|Watch|GetAccounting)$/;
+
+/** What the table says, for things that belong to somebody and for those that belong to nobody. */
+function allowed(rpc: RpcName, principal: Principal, owner: Owner): boolean {
+  const { resource, reach } = RULES[rpc];
+  const lists = LISTS.test(rpc);
+  if (lists) return principal.roles.some((role) => reach[role] !== "none");
+  const nobodys = resource === "cluster" || resource === "nodes" || resource === "images" || /VCluster/.test(rpc);
+  const made = rpc === "AdminService.CreateVCluster";
+  // What is submitted is the submitter's, in whatever tenant.
+  if (SUBMISSIONS.includes(rpc)) return reaches(principal, rpc, { ...target(owner), user: principal.user });
+  return reaches(principal, rpc, nobodys && !made ? { tenant: null, user: null } : target(owner));
+}
+
+const SUBMISSIONS: readonly RpcName[] = ["AllocationService.Submit", "AllocationService.Plan", "DagService.SubmitDag"];
+
+/** The request itself is good; what the state answers to it is another matter. */
+const REFUSED = new Set(["forbidden", "not_owner", "unauthenticated"]);
+const refused = (answer: string): boolean => REFUSED.has(answer) || answer === "unknown_service";
+/** What others serve is not there, and a session is for the owner alone, whatever the table says. */
+const either = (answer: string): boolean => answer === "unknown_service" || answer === "not_owner";
+
+describe.each(ROLES)("%s", (role) => {
+  test("reaches what the table says, through every RPC", async () => {
+    const token = await tokenOf("ada", role);
+    const principal = await authenticator.authenticate((name) =>
+      name === "authorization" ? `Bearer ${token}` : undefined,
+    );
+    const kept = await world();
+    const before = kept.plane.hash();
+    const wrong: string[] = [];
+    let entered = 0;
+    for (const rpc of RPCS) {
+      for (const owner of OWNERS) {
+        const may = allowed(rpc.name, principal, owner);
+        // What may change the state gets one of its own, so that every other call finds the same.
+        const place = may && RULES[rpc.name].verb !== "read" ? await world() : kept;
+        const answer = await place.call(rpc, requestFor(rpc, owner, place.plane), token);
+        const entry = !refused(answer);
+        if (entry !== may && !either(answer)) wrong.push(`${rpc.name} on ${owner}'s: ${answer.slice(0, 60)}`);
+        if (answer.startsWith("ok")) entered += 1;
+        const hidden = !may || RULES[rpc.name].reach[role] === "all" ? null : /\beve\b|biology/;
+        if (owner !== "eve" && hidden?.test(answer) === true) wrong.push(`${rpc.name} shows a stranger's: ${answer}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(entered).toBeGreaterThan(30);
+    expect(kept.plane.hash()).toBe(before);
+  });
+});
+
+test("without a token, with an expired one and with another's key nothing is reached", async () => {
+  const { plane, call } = await world();
+  const before = plane.hash();
+  const claims = { sub: "ada", tenant: "physics", scope: "admin" };
+  const expired = await sign(claims, Math.floor(Date.now() / 1_000) - 60);
+  const foreign = await new SignJWT(claims)
+    .setProtectedHeader({ alg: "HS256" })
+    .setExpirationTime("5m")
+    .sign(new TextEncoder().encode(`not ${SECRET}`));
+  const entered: string[] = [];
+  for (const rpc of RPCS)
+    for (const token of [null, expired, foreign])
+      if ((await call(rpc, requestFor(rpc, "ada", plane), token)) !== "unauthenticated") entered.push(rpc.name);
+  expect(entered).toEqual([]);
+  expect(plane.hash()).toBe(before);
+});
+
+test("a token of another tenant reaches nothing of this one, as an administrator of its own least of all", async () => {
+  const { plane, call } = await world();
+  const before = plane.hash();
+  const wrong: string[] = [];
+  for (const role of ["User", "TenantAdmin", "ClaimingUser"] as const) {
+    const token = await tokenOf("eve", role);
+    for (const rpc of RPCS) {
+      const { resource, reach } = RULES[rpc.name];
+      if (reach[role] === "all" || reach[role] === "none" || LISTS.test(rpc.name)) continue;
+      const answer = await call(rpc, requestFor(rpc, "ada", plane), token);
+      if (!refused(answer)) wrong.push(`${role} ${rpc.name} (${resource}): ${answer.slice(0, 60)}`);
+    }
+  }
+  expect(wrong).toEqual([]);
+  expect(plane.hash()).toBe(before);
+});
+
+test("narrow scopes: reading is not changing, attaching is not reading output, and neither is the cluster", async () => {
+  const answers = async (scope: string, rpc: RpcName) => {
+    const { plane, call } = await world();
+    const token = await sign({ sub: "ada", tenant: "physics", scope });
+    const found = RPCS.find(({ name }) => name === rpc) as Rpc;
+    return (await call(found, requestFor(found, "ada", plane), token)).split(" ")[0];
+  };
+  for (const [scope, rpc, answer] of [
+    ["allocations:read", "AllocationService.Get", "ok"],
+    ["allocations:read", "AllocationService.GetLogs", "ok"],
+    ["allocations:read", "AllocationService.Cancel", "forbidden"],
+    ["allocations:read", "AllocationService.Submit", "forbidden"],
+    ["allocations:read", "AdminService.ListTenants", "forbidden"],
+    ["allocations:attach", "AllocationService.Get", "ok"],
+    ["allocations:attach", "AllocationService.GetLogs", "forbidden"],
+    ["allocations:read allocations:attach", "AllocationService.StreamLogs", "ok"],
+    ["openid", "AllocationService.Cancel", "ok"],
+    ["operator allocations:read", "NodeService.DisableNode", "ok"],
+    ["agent", "NodeService.ListNodes", "forbidden"],
+  ] as const)
+    expect([scope, rpc, await answers(scope, rpc)]).toEqual([scope, rpc, answer]);
+});
+
+describe("grants", () => {
+  const named = (name: RpcName): Rpc => RPCS.find((rpc) => rpc.name === name) as Rpc;
+
+  test("make somebody an administrator of one tenant, from the next call to the last", async () => {
+    const { plane, call } = await world();
+    const root = await sign({ sub: "root", scope: "admin" });
+    const ada = await tokenOf("ada", "User");
+    const cancel = named("AllocationService.Cancel");
+    const eves = requestFor(cancel, "eve", plane);
+    expect(await call(cancel, eves, ada)).toBe("forbidden");
+    const grant = create(pb.AddGrantRequestSchema, { tenant: "biology", user: "ada", role: "tenant-admin" });
+    expect(await call(named("AccessService.AddGrant"), grant, ada)).toBe("forbidden");
+    expect(await call(named("AccessService.AddGrant"), grant, root)).toMatch(/^ok/);
+    expect(await call(cancel, eves, ada)).toMatch(/^ok/);
+    // Not in her own tenant, where she was given nothing.
+    expect(await call(cancel, requestFor(cancel, "bob", plane), ada)).toBe("forbidden");
+    const remove = create(pb.RemoveGrantRequestSchema, { tenant: "biology", user: "ada", role: "tenant_admin" });
+    expect(await call(named("AccessService.RemoveGrant"), remove, root)).toMatch(/^ok/);
+    expect(await call(named("AccessService.RemoveGrant"), remove, root)).toBe("unknown_grant");
+    expect(await call(cancel, eves, ada)).toBe("forbidden");
+    const told = await call(named("AccessService.QueryAudit"), create(pb.QueryAuditRequestSchema), root);
+    expect(told).toMatch(/grant\.add.*allocation\.cancel.*grant\.remove/);
+  });
+
+  test("a tenant's administrator names claiming users of that tenant, and no administrators", async () => {
+    const { call } = await world();
+    const admin = await tokenOf("ada", "TenantAdmin");
+    const add = (tenant: string, role: string) =>
+      call(named("AccessService.AddGrant"), create(pb.AddGrantRequestSchema, { tenant, user: "bob", role }), admin);
+    expect(await add("physics", "claiming_user")).toMatch(/^ok/);
+    expect(await add("physics", "tenant_admin")).toBe("forbidden");
+    expect(await add("biology", "claiming_user")).toBe("forbidden");
+  });
+
+  test("do not widen a token that was made to do less", async () => {
+    const { plane } = await world();
+    const origin = { user: "root" as UserName, requestId: null, bodyHash: "" };
+    const tenant = "physics" as TenantId;
+    plane.apply({ kind: "grant.add", origin, tenant, user: "ada" as UserName, role: "tenant_admin" });
+    const roles = (scopes: string[], base: Role[]) =>
+      withGrants({ user: "ada" as UserName, tenant, roles: base, scopes }, plane.view()).grants?.length ?? 0;
+    expect(roles([], ["User"])).toBe(1);
+    expect(roles(["operator"], ["Operator"])).toBe(1);
+    expect(roles(["readonly"], ["ReadOnly"])).toBe(0);
+    expect(roles(["job:12"], ["User"])).toBe(0);
+    expect(roles(["agent"], [])).toBe(0);
+    expect(roles(["allocations:read"], ["User"])).toBe(0);
+  });
+});

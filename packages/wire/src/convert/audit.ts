@@ -1,0 +1,66 @@
+// Records of the audit log, to the contract and back. Whoever has an export can put the records together again as
+// they were hashed, and see for themselves whether the chain holds.
+
+import { create } from "@bufbuild/protobuf";
+import {
+  type AllocationId,
+  AUDIT_SCOPES,
+  type AuditRecord,
+  type AuditScope,
+  type BrokenChain,
+  brokenChain,
+  instant,
+  logIndex,
+  type NodeId,
+  type TenantId,
+  type UserName,
+} from "@lattice/core";
+import type * as proto from "../../gen/lattice/v1/access_pb.ts";
+import { AuditRecordSchema } from "../../gen/lattice/v1/access_pb.ts";
+import { fromJson } from "../json/from-json.ts";
+import { timestampFromMs, timestampToMs } from "../json/timestamp.ts";
+import type { Json } from "../json/value.ts";
+
+export const auditToProto = (record: AuditRecord, signature: string): proto.AuditRecord =>
+  create(AuditRecordSchema, {
+    number: String(record.n),
+    logIndex: String(record.index),
+    at: timestampFromMs(record.at),
+    user: record.user,
+    eventType: record.action,
+    scope: record.scope,
+    detail: record.detail,
+    tenant: record.tenant ?? "",
+    allocationId: record.allocation ?? "",
+    node: record.node ?? "",
+    dataPath: record.dataPath ?? "",
+    previousHash: record.prev,
+    hash: record.hash,
+    signature,
+  });
+
+/** Without judging it: what makes no sense shows as a hash that does not fit. */
+export function auditFromProto(record: proto.AuditRecord): AuditRecord {
+  const scope = (AUDIT_SCOPES as readonly string[]).includes(record.scope) ? (record.scope as AuditScope) : "work";
+  return {
+    n: Number(record.number),
+    index: logIndex(Number(record.logIndex)),
+    at: instant(record.at === undefined ? 0 : timestampToMs(record.at)),
+    user: record.user as UserName,
+    action: record.eventType,
+    scope,
+    detail: record.detail,
+    ...(record.tenant === "" ? {} : { tenant: record.tenant as TenantId }),
+    ...(record.allocationId === "" ? {} : { allocation: record.allocationId as AllocationId }),
+    ...(record.node === "" ? {} : { node: record.node as NodeId }),
+    ...(record.dataPath === "" ? {} : { dataPath: record.dataPath }),
+    prev: record.previousHash,
+    hash: record.hash,
+  };
+}
+
+/** Null: the records of an export, as JSON, are whole and in order. Throws a ProblemError for what is no record. */
+export function brokenExport(records: readonly Json[]): BrokenChain | null {
+  const read = records.map((json) => auditFromProto(fromJson(AuditRecordSchema, json)));
+  return brokenChain(read, read[0]?.n === 1 ? "" : null);
+}
