@@ -145,6 +145,7 @@ function requestFor({ name, input }: Rpc, owner: Owner, plane: MemoryPlane): Mes
     SessionService: `${own}.1`,
     NodeService: "n1",
     TaskService: own,
+    EventService: own,
   };
   const byName: Readonly<Record<string, unknown>> = {
     id: /Tenant/.test(name) ? TENANT[owner] : /VCluster/.test(name) ? "hpc-batch" : (ids[service ?? ""] ?? "n1"),
@@ -191,7 +192,7 @@ function filled(field: DescField, byName: Readonly<Record<string, unknown>>): [s
 }
 
 /** They show what is within reach and hide the rest. */
-const LISTS = /\.(?:List\w*|QueryAudit|Watch|GetAccounting)$/;
+const LISTS = /\.(?:List(?!Events)\w*|QueryAudit|Watch|GetAccounting)$/;
 
 /** What the table says, for things that belong to somebody and for those that belong to nobody. */
 function allowed(rpc: RpcName, principal: Principal, owner: Owner): boolean {
