@@ -75,15 +75,24 @@ const sign = (claims: Record<string, unknown>, expiry: string | number = "5m"): 
 interface World {
   readonly plane: MemoryPlane;
   readonly door: Door;
-  call(rpc: Rpc, request: Message, token: string | null): Promise<string>;
+  /** A stream that may be entered can stay silent: it is left soon. A refusal is waited for. */
+  call(rpc: Rpc, request: Message, token: string | null, patienceMs?: number): Promise<string>;
 }
+
+const SILENCE_MS = 20;
+const REFUSAL_MS = 5_000;
 
 /** Three allocations that run, 1 to 3, and three DAGs, one of each owner. */
 async function world(): Promise<World> {
   const plane = memoryPlane();
   const gate = createGate({ limits: () => config.rateLimits, identified: false });
   const door: Door = { plane, config, logger, metrics, authenticator, gate, closing: new AbortController().signal };
-  const run = async (rpc: Rpc, request: Message, token: string | null): Promise<string> => {
+  const run = async (
+    rpc: Rpc,
+    request: Message,
+    token: string | null,
+    patienceMs: number = REFUSAL_MS,
+  ): Promise<string> => {
     const headers = (name: string) => (name === "authorization" && token !== null ? `Bearer ${token}` : undefined);
     const gone = new AbortController();
     const arrival: Arrival & { signal: AbortSignal } = {
@@ -96,7 +105,7 @@ async function world(): Promise<World> {
     try {
       if (rpc.unary) return `ok ${text(await invokeUnary(door, rpc.name, request, arrival))}`;
       const stream = invokeStream(door, rpc.name, request, arrival);
-      const timer = setTimeout(() => gone.abort(), 20);
+      const timer = setTimeout(() => gone.abort(), patienceMs);
       const first = await stream.next();
       clearTimeout(timer);
       gone.abort();
@@ -229,7 +238,7 @@ describe.each(ROLES)("%s", (role) => {
         const may = allowed(rpc.name, principal, owner);
         // What may change the state gets one of its own, so that every other call finds the same.
         const place = may && RULES[rpc.name].verb !== "read" ? await world() : kept;
-        const answer = await place.call(rpc, requestFor(rpc, owner, place.plane), token);
+        const answer = await place.call(rpc, requestFor(rpc, owner, place.plane), token, may ? SILENCE_MS : REFUSAL_MS);
         const entry = !refused(answer);
         if (entry !== may && !either(answer)) wrong.push(`${rpc.name} on ${owner}'s: ${answer.slice(0, 60)}`);
         if (answer.startsWith("ok")) entered += 1;
@@ -282,7 +291,7 @@ test("narrow scopes: reading is not changing, attaching is not reading output, a
     const { plane, call } = await world();
     const token = await sign({ sub: "ada", tenant: "physics", scope });
     const found = RPCS.find(({ name }) => name === rpc) as Rpc;
-    return (await call(found, requestFor(found, "ada", plane), token)).split(" ")[0];
+    return (await call(found, requestFor(found, "ada", plane), token, 200)).split(" ")[0];
   };
   for (const [scope, rpc, answer] of [
     ["allocations:read", "AllocationService.Get", "ok"],
