@@ -3,7 +3,7 @@
 // attempt should do next; the lifecycle decides, and this carries out.
 
 import { createHash } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { access, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -262,10 +262,13 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
 
     async archive(key) {
       processes.delete(key);
-      const moved = rename(dirOf(key), join(endedDir, key));
-      // Archived before: what is kept of it has the logs, the newer folder has none.
-      await moved.catch(() => rm(dirOf(key), { recursive: true, force: true }));
-      await kept.added(key);
+      try {
+        renameSync(dirOf(key), join(endedDir, key));
+      } catch {
+        // Archived before: what is kept of it has the logs, the newer folder has none.
+        await rm(dirOf(key), { recursive: true, force: true });
+      }
+      kept.added(key);
     },
 
     async discard(key) {
