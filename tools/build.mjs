@@ -93,7 +93,8 @@ function isCurrent(program) {
   const record = readRecord(program);
   if (record === null) return false;
   if (!record.outputs.every((file) => existsSync(join(distOf(program), file)))) return false;
-  return record.hash === hashInputs(program, record.inputs);
+  const hash = hashInputs(program, record.inputs);
+  return hash !== "missing" && record.hash === hash;
 }
 
 function readRecord(program) {
