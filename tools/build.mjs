@@ -32,9 +32,11 @@ const placeBanner = [
 /**
  * `external`: modules with native parts, found beside the package at run time.
  * `split`: each dynamically imported command becomes its own chunk.
+ * `script`: one file that is required, which Node loads sooner than a module.
  */
 const programs = [
   { name: "lattice", entry: "packages/cli/src/main.ts", split: true },
+  { name: "lattice-launch", entry: "packages/cli/src/launch-main.ts", script: true, external: ["yaml"] },
   { name: "lattice-mpi-launcher", entry: "packages/cli/src/mpi-launcher.ts" },
   { name: "lattice-slurm", entry: "packages/cli/src/slurm/main.ts", split: true },
   { name: "lattice-server", entry: "packages/server/src/main.ts", external: ["@photostructure/sqlite"] },
@@ -91,7 +93,8 @@ function isCurrent(program) {
   const record = readRecord(program);
   if (record === null) return false;
   if (!record.outputs.every((file) => existsSync(join(distOf(program), file)))) return false;
-  return record.hash === hashInputs(program, record.inputs);
+  const hash = hashInputs(program, record.inputs);
+  return hash !== "missing" && record.hash === hash;
 }
 
 function readRecord(program) {
@@ -138,18 +141,42 @@ function settingsOf(program, plugins = []) {
     chunkNames: `${program.name}-[name]-[hash]`,
     bundle: true,
     splitting: program.split === true,
-    format: "esm",
+    format: program.script === true ? "cjs" : "esm",
+    ...(program.script === true ? scriptSettings : {}),
     platform: "node",
     target: "node20",
     external: program.external ?? [],
-    banner: { js: program.split === true ? requireBanner : `${requireBanner}\n${placeBanner}` },
+    banner: bannerOf(program),
     define: { LATTICE_VERSION: JSON.stringify(version) },
     minifySyntax: true,
-    minifyWhitespace: program.split === true,
+    minifyWhitespace: program.split === true || program.script === true,
     legalComments: "none",
     logLevel: "warning",
-    plugins: [...plugins, withoutSideEffects],
+    plugins: [...plugins, ...(program.script === true ? [childProcessLater] : []), withoutSideEffects],
   };
+}
+
+/** The loader of modules is not begun for `import()` of what can be required. */
+const scriptSettings = { outExtension: { ".js": ".cjs" }, supported: { "dynamic-import": false } };
+
+/** Commander loads it for commands that are programs of their own, of which we have none. */
+const childProcessLater = {
+  name: "child-process-later",
+  setup(build) {
+    build.onResolve({ filter: /^node:child_process$/ }, ({ namespace }) =>
+      namespace === "later"
+        ? { path: "node:child_process", external: true }
+        : { path: "child_process", namespace: "later" },
+    );
+    build.onLoad({ filter: /./, namespace: "later" }, () => ({
+      contents: `exports.spawn = (...words) => require("node:child_process").spawn(...words);`,
+    }));
+  },
+};
+
+function bannerOf({ script, split }) {
+  if (script === true) return {};
+  return { js: split === true ? requireBanner : `${requireBanner}\n${placeBanner}` };
 }
 
 async function buildOne(esbuild, program) {
@@ -170,7 +197,9 @@ async function buildOne(esbuild, program) {
   for (const stale of previous?.outputs ?? []) {
     if (!outputs.includes(stale)) rmSync(join(dist, stale), { force: true });
   }
-  const inputs = Object.keys(result.metafile.inputs).filter((file) => !file.includes("node_modules/"));
+  // What is written above is no file of its own; this one is in the hash anyway.
+  const ours = (file) => !file.includes("node_modules/") && !file.startsWith("later:");
+  const inputs = Object.keys(result.metafile.inputs).filter(ours);
   const record = { hash: hashInputs(program, inputs), inputs, outputs };
   writeByRename(recordOf(program), JSON.stringify(record));
   return result.outputFiles.reduce((sum, file) => sum + file.contents.length, 0);

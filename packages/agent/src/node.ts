@@ -139,7 +139,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         });
   async function roomOf(key: string): Promise<TaskRoom | null> {
     const [room, first] = await Promise.all([runtime.room?.(key), runtime.firstProcess(key)]);
-    return room === undefined || room === null || first === null ? null : enterRoom(room, first.pid);
+    return room === undefined || room === null || first === null ? null : enterRoom(room, first);
   }
   const logSources = { streams, logFile, startOf: shipper?.startOf, live: (key: string) => live.has(key) };
   await recoverAll();

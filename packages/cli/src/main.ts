@@ -7,6 +7,6 @@ import { version } from "./version.ts";
 if (process.argv.length === 3 && (process.argv[2] === "--version" || process.argv[2] === "-V")) {
   process.stdout.write(`lattice ${version}\n`);
 } else {
-  const { runProgram } = await import("./program.ts");
+  const { runProgram } = await import("./whole-program.ts");
   process.exitCode = await runProgram(process.argv.slice(2));
 }

@@ -2,7 +2,7 @@
 // turns whatever goes wrong into a rendered problem and an exit status.
 
 import { Command, CommanderError } from "commander";
-import { commandTable } from "./command-table.ts";
+import type { CommandTable } from "./command-module.ts";
 import { addGlobalOptions } from "./global-options.ts";
 import { endOnClosedOutput } from "./output/closed-output.ts";
 import { reportError } from "./output/report-error.ts";
@@ -11,16 +11,16 @@ import { version } from "./version.ts";
 /** As for any other usage error. */
 const INCOMPLETE = 2;
 
-export async function runProgram(argv: readonly string[]): Promise<number> {
+export async function runCommand(table: CommandTable, argv: readonly string[]): Promise<number> {
   endOnClosedOutput();
   const program = createProgram();
-  const called = findCommand(argv);
+  const called = findCommand(table, argv);
   try {
-    for (const [name, entry] of Object.entries(commandTable)) {
+    for (const [name, entry] of Object.entries(table)) {
       const command = program.command(name).description(entry.summary);
       command.aliases([...(entry.aliases ?? [])]);
       if (name !== called) continue;
-      (await entry.load()).define(command, commandTable);
+      (await entry.load()).define(command, table);
       settle(command);
     }
     if (argv.length === 0) {
@@ -66,15 +66,14 @@ function overrideExit(command: Command): Command {
 const GLOBALS_WITH_VALUE = new Set(["-o", "--output", "-t", "--tenant", "--vcluster", "--config", "--url"]);
 
 /** The first word that is neither a global flag nor the value of one. */
-function findCommand(argv: readonly string[]): string | null {
+function findCommand(table: CommandTable, argv: readonly string[]): string | null {
   for (let i = 0; i < argv.length; i += 1) {
     const arg = argv[i] ?? "";
     if (GLOBALS_WITH_VALUE.has(arg)) i += 1;
-    else if (!arg.startsWith("-")) return canonicalName(arg === "help" ? (argv[i + 1] ?? "") : arg);
+    else if (!arg.startsWith("-")) return canonicalName(table, arg === "help" ? (argv[i + 1] ?? "") : arg);
   }
   return null;
 }
 
-const canonicalName = (word: string): string =>
-  Object.entries(commandTable).find(([name, entry]) => name === word || entry.aliases?.includes(word) === true)?.[0] ??
-  word;
+const canonicalName = (table: CommandTable, word: string): string =>
+  Object.entries(table).find(([name, entry]) => name === word || entry.aliases?.includes(word) === true)?.[0] ?? word;

@@ -27,7 +27,7 @@ export async function prepareContainer(
   signal: AbortSignal,
 ): Promise<Prepared> {
   const { containers, images, groupParent, umask } = parts;
-  const { key, dir, order } = target;
+  const { key, group, dir, order } = target;
   if (typeof containers === "string") throw new PrologueError("container", containers);
   if (software.signRequired) {
     throw new PrologueError("image", "signatures of container images cannot be checked on this node");
@@ -55,12 +55,18 @@ export async function prepareContainer(
       ...(order.script === "" ? [] : [{ at: join(dir, "script"), readOnly: true }]),
     ],
     pidFile: join(dir, "init.pid"),
-    groupParent: groupParent(key),
+    groupParent: groupParent(group),
   });
   const script = join(dir, "enter");
   const plan = { dir, images: [], data, workdir: "", before: [...policy, ...words], byEngine: true };
   await writeFile(script, enterScript(plan), { mode: 0o600 });
-  return { before: enterWords(script), environment: PODMAN_ENVIRONMENT, workdir: "/" };
+  return {
+    before: enterWords(script),
+    environment: PODMAN_ENVIRONMENT,
+    workdir: "/",
+    uid: runAs?.uid ?? null,
+    variables: environment,
+  };
 }
 
 /** Nothing of the job's: podman runs as root. */

@@ -1,8 +1,8 @@
 // The folders of an attempt: scratch, which goes with it, and output and checkpoints, which stay. They belong
 // to whom it runs as.
 
-import { mkdirSync } from "node:fs";
-import { chmod, chown, mkdir, stat } from "node:fs/promises";
+import { chmodSync, chownSync, mkdirSync } from "node:fs";
+import { chown, mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunAs } from "../runtime/user/user.ts";
 import type { PrologueParts, Target } from "./parts.ts";
@@ -18,7 +18,7 @@ export async function makeFolders(
   try {
     // One call to the kernel: handing it to another thread would cost more.
     mkdirSync(scratch, { recursive: true, mode: 0o700 });
-    if (runAs !== null) await chown(scratch, runAs.uid, runAs.gid);
+    if (runAs !== null) chownSync(scratch, runAs.uid, runAs.gid);
     if (outputRoot === "") return { LATTICE_SCRATCH: scratch };
     const output = join(outputRoot, order.tenant, folderName(order.project), order.allocationId);
     const checkpoints = join(output, "checkpoints");
@@ -33,9 +33,9 @@ export async function makeFolders(
 /** Projects are free text, and must not lead anywhere. */
 const folderName = (project: string): string => project.replace(/[^\w-]/g, "_") || "default";
 
-export async function giveScript(path: string, { uid, gid }: RunAs): Promise<void> {
-  await chmod(path, 0o500);
-  await chown(path, uid, gid);
+export function giveScript(path: string, { uid, gid }: RunAs): void {
+  chmodSync(path, 0o500);
+  chownSync(path, uid, gid);
 }
 
 /** The attempt's own folder belongs to root; a user stands at home, or in the scratch folder. */

@@ -33,14 +33,8 @@ export async function readHeld(dir: string): Promise<HeldThings> {
   }
 }
 
-/** Whom it runs as, for those who enter it later. */
-export async function noteUser(dir: string, uid: number): Promise<void> {
-  await writeFile(join(dir, "uid"), String(uid));
-}
-
 /** False while a process of it is still root's, on its way to becoming the user's. */
-export async function isUsersOwn(dir: string, pid: number): Promise<boolean> {
-  const uid = await readFile(join(dir, "uid"), "utf8").catch(() => null);
+export async function isUsersOwn(uid: number | null, pid: number): Promise<boolean> {
   if (uid === null) return true;
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
   return new RegExp(`^Uid:\\s+${uid}\\s+${uid}\\s+${uid}\\s`, "m").test(status);
@@ -50,11 +44,14 @@ export async function isUsersOwn(dir: string, pid: number): Promise<boolean> {
 export const nameOf = (key: string): string => `lattice-${key}`;
 
 /** Only a share of a node has GPUs of its own. */
-export async function takeGpus(parts: PrologueParts, { key, dir, order }: Target): Promise<Record<string, string>> {
+export async function takeGpus(
+  parts: PrologueParts,
+  { key, group, dir, order }: Target,
+): Promise<Record<string, string>> {
   if (order.share === undefined || parts.gpuCount === 0) return {};
   const gpus = parts.gpus.take(key, order.share.gpuCount);
   await writeFile(join(dir, "gpus.json"), JSON.stringify(gpus));
-  await parts.onlyGpus(key, gpus, parts.gpuCount);
+  await parts.onlyGpus(group, gpus, parts.gpuCount);
   return gpuVariables(gpus);
 }
 

@@ -25,11 +25,13 @@ export interface PrologueParts {
   readonly gpuCount: number;
   readonly onlyGpus: LimitGroups["onlyGpus"];
   /** Path of the attempt's control groups below every hierarchy. */
-  readonly groupParent: (key: string) => string;
+  readonly groupParent: (group: string) => string;
 }
 
 export interface Target {
   readonly key: string;
+  /** The name of its control groups. */
+  readonly group: string;
   readonly dir: string;
   readonly order: Order;
   readonly environment: Record<string, string>;
@@ -38,7 +40,12 @@ export interface Target {
 export interface Prepared {
   /** Put before the command. */
   readonly before: readonly string[];
+  /** What those words begin with. */
   readonly environment: Record<string, string>;
   /** Where the wrapper goes before the command. */
   readonly workdir: string;
+  /** Whom it becomes; null: nobody but the agent's own user. */
+  readonly uid: number | null;
+  /** The job's own environment, whole. */
+  readonly variables: Readonly<Record<string, string>>;
 }

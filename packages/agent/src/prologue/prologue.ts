@@ -11,7 +11,7 @@ import { splitEnvironment } from "../runtime/user/safe-environment.ts";
 import { asUser, type RunAs } from "../runtime/user/user.ts";
 import { prepareContainer } from "./container.ts";
 import { defaultWorkdir, giveScript, makeFolders } from "./folders.ts";
-import { noteHeld, noteUser, takeGpus } from "./held.ts";
+import { noteHeld, takeGpus } from "./held.ts";
 import { checkTargets, dataMounts } from "./mounts.ts";
 import type { Prepared, PrologueParts, Target } from "./parts.ts";
 import { PrologueError } from "./prologue-error.ts";
@@ -26,8 +26,7 @@ export async function runPrologue(parts: PrologueParts, target: Target, signal: 
   const mapped = await parts.users.find(parts.mapping, order.user);
   const runAs = software?.image ? (mapped ?? (parts.isRoot ? NOBODY : null)) : mapped;
   const folders = await makeFolders(parts, target, runAs);
-  if (runAs !== null) await noteUser(dir, runAs.uid);
-  if (runAs !== null && order.script !== "") await giveScript(join(dir, "script"), runAs);
+  if (runAs !== null && order.script !== "") giveScript(join(dir, "script"), runAs);
   const gpus = await takeGpus(parts, target);
   let environment = { ...target.environment, ...folders, ...gpus, ...(runAs === null ? {} : userNames(runAs)) };
 
@@ -50,22 +49,19 @@ export async function runPrologue(parts: PrologueParts, target: Target, signal: 
     ...(mapped === null ? [] : asUser(mapped, mounts.length + data.length > 0)),
     ...withVariables(later),
   ];
+  const uid = mapped?.uid ?? null;
   const before = policy.length > 0 && mapped === null ? [...change, ...PLAIN_EXEC] : change;
-  const script = join(dir, "enter");
   if (mounts.length === 0 && data.length === 0) {
-    if (mapped === null) return { before, environment: safe, workdir };
-    // Nothing to mount, but others must find the user's own process, not the wrapper, which is root's.
-    const plan = { dir, images: [], data: [], workdir: "", before, byEngine: false };
-    await writeFile(script, enterScript(plan), { mode: 0o600 });
-    return { before: ["/bin/sh", script], environment: safe, workdir };
+    return { before, environment: safe, workdir, uid, variables: environment };
   }
+  const script = join(dir, "enter");
   await checkTargets([...mounts, ...data]);
   mustBeRoot(parts, mounts.length > 0 ? "uenv" : "mounts");
   await noteHeld(parts, target, null);
   await writeFile(script, enterScript({ dir, images: mounts, data, workdir, before, byEngine: false }), {
     mode: 0o600,
   });
-  return { before: enterWords(script), environment: safe, workdir: "/" };
+  return { before: enterWords(script), environment: safe, workdir: "/", uid, variables: environment };
 }
 
 const userNames = ({ name, home, shell }: RunAs): Record<string, string> => ({

@@ -4,6 +4,7 @@
 import type { End, Exit, Order, Stop } from "../lifecycle/attempt.ts";
 import type { Facts } from "../lifecycle/recover.ts";
 import type { AttemptRoom } from "../tasks/room.ts";
+import type { FirstProcess } from "./first-process.ts";
 
 export type StartResult =
   | { readonly kind: "started"; readonly atMs: number }
@@ -37,8 +38,8 @@ export interface Runtime {
   discard(key: string): Promise<void>;
   /** Null: no such log here. */
   logFile(key: string, stream: "stdout" | "stderr"): Promise<string | null>;
-  /** Where a terminal enters a running attempt, and the file by which it joins its group; null: nowhere. */
-  firstProcess(key: string): Promise<{ readonly pid: number; readonly joinBy: string } | null>;
+  /** Where a terminal enters a running attempt; null: nowhere. */
+  firstProcess(key: string): Promise<FirstProcess | null>;
   /** Where tasks of a running attempt can be started; null: there is no such attempt. Absent: nowhere. */
   room?(key: string): Promise<AttemptRoom | null>;
   /** Lets go of everything without touching a workload. */

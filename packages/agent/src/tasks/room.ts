@@ -3,6 +3,7 @@
 // can be read from its first process, so that every runtime is served alike.
 
 import type { Order } from "../lifecycle/attempt.ts";
+import type { FirstProcess } from "../runtime/first-process.ts";
 import { enter } from "../terminal/enter.ts";
 
 export interface AttemptRoom {
@@ -24,8 +25,8 @@ export interface TaskRoom extends AttemptRoom {
 const SHELL_WORDS = 3;
 
 /** Null: its first process is gone. */
-export async function enterRoom(room: AttemptRoom, firstProcess: number): Promise<TaskRoom | null> {
-  const entered = await enter({ pid: firstProcess, line: "", term: "" });
+export async function enterRoom(room: AttemptRoom, first: FirstProcess): Promise<TaskRoom | null> {
+  const entered = await enter({ ...first, line: "", term: "" });
   if (entered === null) return null;
   // It is the terminal's, not the job's.
   const { TERM: _, ...environment } = entered.environment;

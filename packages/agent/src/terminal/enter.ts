@@ -14,13 +14,15 @@ export interface Entered {
 export interface Wanted {
   /** The attempt's first process. */
   readonly pid: number;
+  /** Its environment; absent or null: what can be read from it. */
+  readonly variables?: Readonly<Record<string, string>> | null;
   /** For /bin/sh -c; "": the user's shell. */
   readonly line: string;
   readonly term: string;
 }
 
 /** Null: the process is gone. */
-export async function enter({ pid, line, term }: Wanted): Promise<Entered | null> {
+export async function enter({ pid, variables: known, line, term }: Wanted): Promise<Entered | null> {
   const [environ, cwd, status] = await Promise.all([
     readFile(`/proc/${pid}/environ`, "utf8").catch(() => null),
     readlink(`/proc/${pid}/cwd`).catch(() => null),
@@ -30,7 +32,7 @@ export async function enter({ pid, line, term }: Wanted): Promise<Entered | null
   const spaces = await foreignNamespaces(pid);
   const inside = spaces.includes("mnt");
   const flags = [...spaces.map((name) => FLAGS[name]), ...(inside ? ["--root", "--wd"] : []), ...owner(status, spaces)];
-  const variables = parseEnviron(environ);
+  const variables = known ?? parseEnviron(environ);
   const shell = line === "" && !inside ? [await firstShell(variables.SHELL)] : ["/bin/sh", "-c", line || OWN_SHELL];
   // What may not gain rights inside may not do so by a terminal either.
   const confined = /^NoNewPrivs:\s+1/m.test(status) ? ["setpriv", "--no-new-privs", "--"] : [];

@@ -4,6 +4,7 @@
 import type { Client } from "@grpc/grpc-js";
 import type { pb } from "@lattice/wire";
 import { attemptKey } from "../lifecycle/attempt.ts";
+import type { FirstProcess } from "../runtime/first-process.ts";
 import { enter } from "./enter.ts";
 import { openPty, type Pty } from "./pty.ts";
 import { serveTerminal, type Terminal } from "./serve.ts";
@@ -14,7 +15,7 @@ export const MAX_TERMINALS = 128;
 export interface TerminalHost {
   readonly nodeId: string;
   /** The first process of a running attempt and how to join its group; null: it does not run here. */
-  firstProcess(key: string): Promise<{ readonly pid: number; readonly joinBy: string } | null>;
+  firstProcess(key: string): Promise<FirstProcess | null>;
   /** Null: no limit. */
   walltimeLeftMs(key: string): number | null;
 }
@@ -72,7 +73,7 @@ const DEFAULT_SIZE = { rows: 24, cols: 80 };
 
 async function openIn(host: TerminalHost, key: string, order: pb.OpenTerminal): Promise<Pty> {
   const first = await host.firstProcess(key);
-  const entered = first === null ? null : await enter({ pid: first.pid, line: order.command, term: order.term });
+  const entered = first === null ? null : await enter({ ...first, line: order.command, term: order.term });
   if (first === null || entered === null) throw new Error("the allocation does not run on this node now");
   const { rows, cols } = order.size ?? DEFAULT_SIZE;
   return openPty({

@@ -69,7 +69,7 @@ describe("an agent that comes back", () => {
     await r.server.running("4");
     await found(() => r.file("4", "pid").endsWith("\n"));
     await r.agent.close();
-    process.kill(-Number(r.file("4", "pid")), "SIGKILL");
+    process.kill(-Number.parseInt(r.file("4", "pid"), 10), "SIGKILL");
     await r.start();
     expect(await r.server.end("4")).toMatchObject({ state: pb.AllocationState.FAILED, reason: "lost" });
   });
@@ -115,7 +115,8 @@ describe("an agent that comes back", () => {
     writeFileSync(joinBy, String(orphan.pid));
     await r.restart();
     await gone;
-    expect(await isolation.groups()).toEqual([]);
+    // But for the one in which a process waits for the next attempt.
+    expect((await isolation.groups()).filter((name) => !name.startsWith("w"))).toEqual([]);
   });
 
   test("buffers reports while the server is away, and tells the newest", async () => {

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DEFAULT_SOFTWARE } from "../../src/options.ts";
-import { isUsersOwn, noteUser } from "../../src/prologue/held.ts";
+import { isUsersOwn } from "../../src/prologue/held.ts";
+import { childOf } from "../../src/runtime/process/reattach.ts";
 import { asUser, parseUserMapping, resolveUser } from "../../src/runtime/user/user.ts";
 import { found } from "../fake-server.ts";
 import { type ImageRig, imageRig } from "../images/image-rig.ts";
@@ -87,20 +88,18 @@ describe("workloads as the submitting user", () => {
   });
 
   test("whoever enters the attempt finds the user's process, never root's", async () => {
-    const dir = mkdtempSync(join(tmpdir(), "lattice-uid-"));
-    expect(await isUsersOwn(dir, process.pid)).toBe(true);
-    await noteUser(dir, 1);
-    expect(await isUsersOwn(dir, process.pid)).toBe(false);
+    expect(await isUsersOwn(null, process.pid)).toBe(true);
+    expect(await isUsersOwn(1, process.pid)).toBe(false);
     const a = id();
     r.server.run({ allocationId: a, user: "daemon", entrypoint: "sleep 30" });
     await r.server.running(a);
-    const pid = Number(await found(() => r.file(a, "init.pid").trim()));
+    const wrapper = await found(() => Number.parseInt(r.file(a, "pid"), 10));
+    const pid = await found(() => childOf(wrapper));
     await found(() => readFileSync(`/proc/${pid}/status`, "utf8").includes("Uid:\t1\t1\t1"));
-    expect(await isUsersOwn(dir, pid)).toBe(true);
-    expect(r.file(a, "uid")).toBe("1");
+    expect(await isUsersOwn(1, pid)).toBe(true);
+    expect(r.file(a, "launch").split("\n")[0]).toContain('"uid":1,');
     r.server.stop({ allocationId: a, graceSeconds: 1 });
     await r.server.end(a);
-    rmSync(dir, { recursive: true });
   });
 
   test("stopping reaches processes of another user", async () => {

@@ -12,7 +12,7 @@ export function cgroup1(prefix: string): Isolation {
   return {
     kind: "cgroup1",
     async prepare({ key }) {
-      await makeGroup(groupOf(key));
+      makeGroup(groupOf(key));
       // As in `limit-groups.ts`: a process of one thread moves itself without a wait.
       return join(groupOf(key), "tasks");
     },
@@ -24,7 +24,7 @@ export function cgroup1(prefix: string): Isolation {
     },
     remove: ({ key }) => removeBelow(groupOf(key)),
     groups: () => keysOf(prefix),
-    close: () => removeEmpty(dirname(prefix)),
+    close: async () => removeEmpty(dirname(prefix)),
   };
 }
 

@@ -12,7 +12,7 @@ export function cgroup2(prefix: string): Isolation {
   return {
     kind: "cgroup2",
     async prepare({ key }) {
-      await makeGroup(groupOf(key));
+      makeGroup(groupOf(key));
       return join(groupOf(key), "cgroup.procs");
     },
     members: ({ key }) => membersBelow(groupOf(key)),
@@ -21,7 +21,7 @@ export function cgroup2(prefix: string): Isolation {
     },
     remove: ({ key }) => removeBelow(groupOf(key)),
     groups: () => keysOf(prefix),
-    close: () => removeEmpty(dirname(prefix)),
+    close: async () => removeEmpty(dirname(prefix)),
   };
 }
 

@@ -1,15 +1,20 @@
 // Operations on the folders of control groups that v1 and v2 have in common: listing processes of
 // a whole subtree (a job may make groups below its own), and removing it from the leaves up.
 
-import { mkdir, readdir, readFile, rmdir } from "node:fs/promises";
+import { mkdirSync, rmdirSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /** Deeper nesting than this is not a job's doing. */
 const MAX_DEPTH = 16;
 
 /** Tried twice: another agent that stops may take an empty parent away in between. */
-export async function makeGroup(dir: string): Promise<void> {
-  await mkdir(dir, { recursive: true }).catch(() => mkdir(dir, { recursive: true }));
+export function makeGroup(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true });
+  } catch {
+    mkdirSync(dir, { recursive: true });
+  }
 }
 
 export async function membersBelow(dir: string, depth = 0): Promise<number[]> {
@@ -25,7 +30,7 @@ export async function membersBelow(dir: string, depth = 0): Promise<number[]> {
 
 /** False while a process is left in it. A folder that is not there is as good as removed. */
 export async function removeBelow(dir: string, depth = 0): Promise<boolean> {
-  if (await removed(dir)) return true;
+  if (removed(dir)) return true;
   if (depth >= MAX_DEPTH) return false;
   for (const child of await childGroups(dir)) if (!(await removeBelow(child, depth + 1))) return false;
   return removed(dir);
@@ -43,13 +48,14 @@ export async function keysOf(prefix: string): Promise<string[]> {
 }
 
 /** Leaves nothing behind when nothing runs; the kernel refuses while something does. */
-export async function removeEmpty(dir: string): Promise<void> {
-  await rmdir(dir).catch(() => undefined);
+export function removeEmpty(dir: string): void {
+  removed(dir);
 }
 
-async function removed(dir: string): Promise<boolean> {
+/** The kernel does these at once, from its own memory: another thread would only cost. */
+function removed(dir: string): boolean {
   try {
-    await rmdir(dir);
+    rmdirSync(dir);
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ENOENT";

@@ -3,6 +3,7 @@
 // where processes are known by their session and by a marker in their environment.
 
 export interface AttemptPlace {
+  /** The name of its wrapper and of its group. */
   readonly key: string;
   /** The attempt's folder, also the value of its marker. */
   readonly dir: string;

@@ -64,7 +64,7 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
     if (!own.includes("memory")) return [];
     // Left by an attempt of which something was still going when it was cleared.
     if (killsInWhole() > 0) await removeBelow(whole);
-    if (!existsSync(whole)) await makeGroup(whole);
+    if (!existsSync(whole)) makeGroup(whole);
     return [join(whole, "tasks")];
   }
 
@@ -72,7 +72,7 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
     const joins: string[] = [];
     for (const controller of own) {
       const group = folder(controller, key);
-      await makeGroup(group);
+      makeGroup(group);
       await writeLimit(controller, group, share);
       // By `tasks` the one thread of the wrapper moves itself, for which the kernel need not wait for anybody.
       joins.push(join(group, "tasks"));
@@ -118,7 +118,7 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
       return [...found];
     },
     parentOf: (key) => `/lattice/${name}${key}`,
-    close: () => removeEmpty(whole),
+    close: async () => removeEmpty(whole),
   };
 }
 

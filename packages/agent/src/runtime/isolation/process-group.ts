@@ -4,7 +4,7 @@
 
 import { readdir, readFile } from "node:fs/promises";
 import { MARKER } from "../process/environment.ts";
-import { commandLineOf, isWrapperOf } from "../process/reattach.ts";
+import { commandLineOf, hasName } from "../process/reattach.ts";
 import { type AttemptPlace, type Isolation, signalEach } from "./isolation.ts";
 
 export function processGroup(): Isolation {
@@ -40,10 +40,10 @@ async function membersOf(place: AttemptPlace): Promise<number[]> {
  * that is not the wrapper means that all of them are gone and the number is another's. One that
  * is exiting has no command line any more.
  */
-async function ownSession({ dir, leader }: AttemptPlace): Promise<number | null> {
+async function ownSession({ key, leader }: AttemptPlace): Promise<number | null> {
   if (leader === null) return null;
   const commandLine = await commandLineOf(leader);
-  return commandLine.length === 0 || isWrapperOf(dir, commandLine) ? leader : null;
+  return commandLine.length === 0 || hasName(key, commandLine) ? leader : null;
 }
 
 async function statusOf(pid: number): Promise<{ session: number; zombie: boolean } | null> {

@@ -1,8 +1,9 @@
 // The folder of one attempt and what is read from and written to it. `order.json` and `stop` and
 // `end.json` are the agent's; `pid`, `exit`, `stdout` and `stderr` are the wrapper's. Nothing is
-// synced: what is lost with a power cut is told apart by the boot id in the order.
+// synced: what is lost with a power cut is told apart by the boot id in the order. Each is one small page in
+// the kernel's memory, so that handing the call to another thread would cost more than the call.
 
-import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { End, Exit, Order, Stop } from "../../lifecycle/attempt.ts";
 
@@ -18,17 +19,18 @@ export interface AttemptFiles {
   readonly end: End | null;
 }
 
-export async function readAttempt(dir: string): Promise<AttemptFiles> {
-  const [order, pid, claimedAtMs, exit, exitedAtMs, stop, end] = await Promise.all([
-    readJson<StoredOrder>(join(dir, "order.json")),
-    readPid(dir),
-    changedAt(join(dir, "pid")),
-    readExit(dir),
-    changedAt(join(dir, "exit")),
-    readJson<Stop>(join(dir, "stop")),
-    readJson<End>(join(dir, "end.json")),
-  ]);
-  return { order: completed(order), bootId: order?.bootId ?? "", pid, claimedAtMs, exit, exitedAtMs, stop, end };
+export function readAttempt(dir: string): AttemptFiles {
+  const order = readJson<StoredOrder>(join(dir, "order.json"));
+  return {
+    order: completed(order),
+    bootId: order?.bootId ?? "",
+    pid: readPid(dir),
+    claimedAtMs: changedAt(join(dir, "pid")),
+    exit: readExit(dir),
+    exitedAtMs: changedAt(join(dir, "exit")),
+    stop: readJson<Stop>(join(dir, "stop")),
+    end: readJson<End>(join(dir, "end.json")),
+  };
 }
 
 interface StoredOrder {
@@ -43,31 +45,31 @@ const completed = (stored: StoredOrder | null): Order | null =>
   stored === null ? null : { ...UNSAID, ...stored.order };
 
 /** Folder and order; the script, when there is one, beside it and executable. */
-export async function writeOrder(dir: string, order: Order, bootId: string): Promise<void> {
-  await rewriteOrder(dir, order, bootId);
-  if (order.script !== "") await writeFile(join(dir, "script"), order.script, { mode: 0o700 });
+export function writeOrder(dir: string, order: Order, bootId: string): void {
+  rewriteOrder(dir, order, bootId);
+  if (order.script !== "") writeFileSync(join(dir, "script"), order.script, { mode: 0o700 });
 }
 
 /** For an order that waits, or that changed while it is carried out: never half of either. */
-export async function rewriteOrder(dir: string, order: Order, bootId: string): Promise<void> {
+export function rewriteOrder(dir: string, order: Order, bootId: string): void {
   // Not to be listed, but to be passed through: the job's user reaches what belongs to it.
-  await mkdir(dir, { recursive: true, mode: 0o711 });
+  mkdirSync(dir, { recursive: true, mode: 0o711 });
   const stored: StoredOrder = { bootId, order };
-  await writeWhole(join(dir, "order.json"), stored);
+  writeWhole(join(dir, "order.json"), stored);
 }
 
-export async function writeStop(dir: string, stop: Stop): Promise<void> {
-  await writeWhole(join(dir, "stop"), stop);
+export function writeStop(dir: string, stop: Stop): void {
+  writeWhole(join(dir, "stop"), stop);
 }
 
-export async function writeEnd(dir: string, end: End): Promise<void> {
-  await mkdir(dir, { recursive: true });
-  await writeWhole(join(dir, "end.json"), end);
+export function writeEnd(dir: string, end: End): void {
+  mkdirSync(dir, { recursive: true });
+  writeWhole(join(dir, "end.json"), end);
 }
 
 /** Null while the wrapper has not recorded it, wholly. */
-export async function readExit(dir: string): Promise<Exit | null> {
-  const text = await readText(join(dir, "exit"));
+export function readExit(dir: string): Exit | null {
+  const text = readText(join(dir, "exit"));
   if (text === null || !text.endsWith("\n")) return null;
   const line = text.slice(0, -1);
   if (line.startsWith("launch ")) return { kind: "not_launched", message: line.slice("launch ".length) };
@@ -82,33 +84,36 @@ function prologueFailure(text: string): Exit {
   return { kind: "not_launched", stage, message: text.slice(stage.length).trim() };
 }
 
-export async function readPid(dir: string): Promise<number | null> {
-  const text = await readText(join(dir, "pid"));
+export function readPid(dir: string): number | null {
+  const text = readText(join(dir, "pid"));
   if (text === null) return null;
   const pid = Number.parseInt(text, 10);
   return Number.isNaN(pid) ? 0 : pid;
 }
 
+/** The name of the group that its wrapper is in; null: not claimed, or by the wrapper of an older agent. */
+export function readGroup(dir: string): string | null {
+  return /^\d+ (\S+)\n$/.exec(readText(join(dir, "pid")) ?? "")?.[1] ?? null;
+}
+
 /** Of an attempt in namespaces of its own: the first process inside, as the node numbers it. */
-export async function readInitPid(dir: string): Promise<number | null> {
-  const pid = Number.parseInt((await readText(join(dir, "init.pid"))) ?? "", 10);
+export function readInitPid(dir: string): number | null {
+  const pid = Number.parseInt(readText(join(dir, "init.pid")) ?? "", 10);
   return pid > 0 ? pid : null;
 }
 
-async function changedAt(path: string): Promise<number> {
-  return stat(path).then(
-    (found) => Math.round(found.mtimeMs),
-    () => 0,
-  );
+function changedAt(path: string): number {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found === undefined ? 0 : Math.round(found.mtimeMs);
 }
 
-async function writeWhole(path: string, value: object): Promise<void> {
-  await writeFile(`${path}.tmp`, JSON.stringify(value), { mode: 0o600 });
-  await rename(`${path}.tmp`, path);
+function writeWhole(path: string, value: object): void {
+  writeFileSync(`${path}.tmp`, JSON.stringify(value), { mode: 0o600 });
+  renameSync(`${path}.tmp`, path);
 }
 
-async function readJson<T>(path: string): Promise<T | null> {
-  const text = await readText(path);
+function readJson<T>(path: string): T | null {
+  const text = readText(path);
   if (text === null) return null;
   try {
     return JSON.parse(text) as T;
@@ -117,6 +122,10 @@ async function readJson<T>(path: string): Promise<T | null> {
   }
 }
 
-async function readText(path: string): Promise<string | null> {
-  return readFile(path, "utf8").catch(() => null);
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
 }

@@ -3,7 +3,7 @@
 // attempt should do next; the lifecycle decides, and this carries out.
 
 import { createHash } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { renameSync, writeFileSync } from "node:fs";
 import { access, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -19,11 +19,22 @@ import type { AttemptPlace, Isolation } from "../isolation/isolation.ts";
 import type { LimitGroups } from "../isolation/limit-groups.ts";
 import type { Runtime, RuntimeListener, StartResult } from "../runtime.ts";
 import { environment, HOST_FILE, type Surroundings } from "./environment.ts";
-import { readAttempt, readInitPid, readPid, rewriteOrder, writeEnd, writeOrder, writeStop } from "./files.ts";
-import { findWrapperOf, isWrapper, watchAdopted } from "./reattach.ts";
+import {
+  readAttempt,
+  readGroup,
+  readInitPid,
+  readPid,
+  rewriteOrder,
+  writeEnd,
+  writeOrder,
+  writeStop,
+} from "./files.ts";
+import { readLaunch } from "./launch-file.ts";
+import { childOf, findWrapper, isWrapper, watchAdopted } from "./reattach.ts";
 import { RETENTION, type RetentionLimits, retention } from "./retention.ts";
-import { childEnd, launch } from "./start.ts";
+import { childEnd, prepareLaunch } from "./start.ts";
 import { clear, terminate } from "./stop.ts";
+import { type Warm, warmPool } from "./warm.ts";
 import { wrapperScript } from "./wrapper.ts";
 
 export interface ProcessRuntimeOptions {
@@ -44,6 +55,8 @@ type NotLaunched = Extract<StartResult, { readonly kind: "not_launched" }>;
 
 interface Process {
   leader: number | null;
+  /** Its control group: that of the process it was given, or of its own name in older agents. */
+  readonly group: string;
   readonly signalled: Set<number>;
 }
 
@@ -61,6 +74,12 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
   const preparing = new Map<string, AbortController>();
   const kept = retention(endedDir, options.retention ?? RETENTION, (key) => listener.dropped(key));
   const watch = watchAdopted((key, exit) => void tellExit(key, exit));
+  const warm = warmPool({
+    wrapper,
+    prefix: `w${Date.now().toString(36)}-`,
+    prepare: (group) => isolation.prepare({ key: group, dir: "", leader: null }),
+    remove: async (group) => void (await isolation.remove({ key: group, dir: "", leader: null })),
+  });
 
   const surroundingsOf = (attemptDir: string): Surroundings => ({
     nodeId,
@@ -69,32 +88,35 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     offered: options.offered?.() ?? {},
   });
   const dirOf = (key: string): string => join(attemptsDir, key);
+  const groupOf = (key: string): string => processes.get(key)?.group ?? key;
   const placeOf = (key: string): AttemptPlace => ({
-    key,
+    key: groupOf(key),
     dir: dirOf(key),
     leader: processes.get(key)?.leader ?? null,
   });
 
   async function factsOf(key: string): Promise<Facts> {
     const dir = dirOf(key);
-    const claimed = await readPid(dir);
-    const leader = claimed === 0 ? await findWrapperOf(dir) : claimed;
-    const alive = leader !== null && (await isWrapper(dir, leader));
+    const claimed = readPid(dir);
+    const group = readGroup(dir) ?? readLaunch(dir)?.wrapper ?? key;
+    const leader = claimed === 0 ? await findWrapper(group) : claimed;
+    const alive = leader !== null && (await isWrapper(group, leader));
     // After the look at the process, so that an exit written in between is seen.
-    const files = await readAttempt(dir);
+    const files = readAttempt(dir);
     const rebooted = files.order !== null && files.bootId !== bootId;
+    // The number of a wrapper that is gone may be another's by now: its session is not ours to end.
+    const own = alive && !rebooted ? leader : null;
+    processes.set(key, { leader: own, group, signalled: new Set() });
     const exit = files.exit === null ? null : await withMemory(key, files.exit);
     prologue.images.cache.pin(key, (await readHeld(dir)).images);
     prologue.gpus.keep(key, await readGpus(dir));
-    // The number of a wrapper that is gone may be another's by now: its session is not ours to end.
-    processes.set(key, { leader: alive && !rebooted ? leader : null, signalled: new Set() });
     return { ...files, exit, claimed: claimed !== null, alive, rebooted };
   }
 
   /** Asked before its groups go: only they know whether the kernel killed it for want of memory. */
   async function withMemory(key: string, exit: Exit): Promise<Exit> {
     if (exit.kind !== "code" && exit.kind !== "signal") return exit;
-    const kills = exit.kind === "code" && exit.code === 0 ? 0 : await limits.oomKills(key);
+    const kills = exit.kind === "code" && exit.code === 0 ? 0 : await limits.oomKills(groupOf(key));
     if (kills === 0) return exit;
     return { ...exit, oom: `out of memory: the kernel ended ${kills} of its processes` };
   }
@@ -103,13 +125,18 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     listener.exited(key, await withMemory(key, exit), Date.now());
   }
 
-  async function joinFiles(key: string, order: Order): Promise<string> {
-    const limited = limits.prepare(key, order.share ?? null).catch((error: Error) => {
+  /** Files to join by, beyond that of its group. */
+  function limitFiles(key: string, order: Order): Promise<readonly string[]> {
+    return limits.prepare(groupOf(key), order.share ?? null).catch((error: Error) => {
       // A share that cannot be kept must not be exceeded; without one only the count of kills is lost.
       if (order.share !== undefined) throw error;
       return [];
     });
-    return [await isolation.prepare(placeOf(key)), ...(await limited)].filter((file) => file !== "").join("\n");
+  }
+
+  async function joinFiles(key: string, order: Order): Promise<string> {
+    const files = [await isolation.prepare(placeOf(key)), ...(await limitFiles(key, order))];
+    return files.filter((file) => file !== "").join("\n");
   }
 
   /** How the attempt is to be started, or why it cannot be. */
@@ -120,7 +147,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     const signal = AbortSignal.any([abort.signal, closing.signal]);
     try {
       const base = environment(order, surroundingsOf(dir));
-      return await runPrologue(prologue, { key, dir, order, environment: base }, signal);
+      return await runPrologue(prologue, { key, group: groupOf(key), dir, order, environment: base }, signal);
     } catch (error) {
       const { message } = error as Error;
       if (signal.aborted) return { kind: "not_launched", message: "it was stopped before it began" };
@@ -130,19 +157,54 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     }
   }
 
-  async function onChildEnd(key: string, pid: number, code: number | null, signal: NodeJS.Signals | null) {
-    const end = await childEnd(dirOf(key), { pid, code, signal });
+  function onChildEnd(key: string, pid: number, status: number | null): void {
     if (closing.signal.aborted) return;
-    if (end.kind === "exited") return tellExit(key, end.exit);
-    const owner = end.pid === 0 ? await findWrapperOf(dirOf(key)) : end.pid;
+    // The shell that waited for it is gone, not the wrapper itself.
+    if (status === null) {
+      watch.add(key, placeOf(key));
+      return;
+    }
+    const end = childEnd(dirOf(key), { pid, status });
+    if (end.kind === "exited") void tellExit(key, end.exit);
+    else void followOther(key, end.pid);
+  }
+
+  async function followOther(key: string, pid: number): Promise<void> {
+    const owner = pid === 0 ? null : pid;
     if (owner === null) {
       // Claimed without a number and by nobody alive: the disk took the name of the file, no more.
       const message = "its wrapper could not write to the attempt's folder";
       return listener.exited(key, { kind: "not_launched", message }, Date.now());
     }
     log.warn({ attempt: key, pid: owner }, "another wrapper has this attempt already; watching that one");
-    processes.set(key, { leader: owner, signalled: new Set() });
-    watch.add(key, dirOf(key), owner);
+    await isolation.remove(placeOf(key));
+    processes.set(key, { leader: owner, group: readGroup(dirOf(key)) ?? key, signalled: new Set() });
+    watch.add(key, placeOf(key));
+  }
+
+  /** Whoever waited is told to become the attempt, or to go. */
+  async function startIn(found: Warm, key: string, order: Order): Promise<StartResult> {
+    const dir = dirOf(key);
+    processes.set(key, { leader: found.pid, group: found.group, signalled: new Set() });
+    try {
+      const limited = await limitFiles(key, order);
+      const ready = await makeReady(key, order);
+      if ("kind" in ready) {
+        found.dismiss();
+        return ready;
+      }
+      const joinBy = limited.join("\n");
+      const problem = prepareLaunch({ dir, wrapper: found.group, joinBy, order, umask: prologue.umask, ...ready });
+      if (problem !== null) {
+        found.dismiss();
+        return { kind: "not_launched", message: problem };
+      }
+    } catch (error) {
+      found.dismiss();
+      throw error;
+    }
+    found.become(dir, (status) => onChildEnd(key, found.pid, status));
+    return { kind: "started", atMs: Date.now() };
   }
 
   return {
@@ -155,41 +217,28 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     },
 
     async sweep(known) {
+      const groups = new Set([...known].map(groupOf));
       for (const key of await isolation.groups()) {
-        if (known.has(key)) continue;
-        log.warn({ attempt: key }, "removing the control group of an attempt nobody knows");
+        if (groups.has(key) || warm.has(key)) continue;
+        log.warn({ group: key }, "removing the control group of an attempt nobody knows");
         await clear(isolation, { key, dir: dirOf(key), leader: null }, { signal: closing.signal, log });
       }
-      for (const key of await limits.keys()) if (!known.has(key)) await limits.remove(key);
+      for (const key of await limits.keys()) if (!groups.has(key) && !warm.has(key)) await limits.remove(key);
       await sweepLeftovers(prologue, known, log);
     },
 
     interrupt: (key) => preparing.get(key)?.abort(),
 
     adopt(key) {
-      const leader = processes.get(key)?.leader;
-      if (typeof leader === "number") watch.add(key, dirOf(key), leader);
+      if (placeOf(key).leader !== null) watch.add(key, placeOf(key));
     },
 
     async start(key, order): Promise<StartResult> {
-      const dir = dirOf(key);
       // Acknowledged in an earlier life of this agent: it must not run a second time.
       if (kept.has(key)) return { kind: "not_launched", message: "this attempt has ended on this node before" };
-      const [joinBy] = await Promise.all([
-        joinFiles(key, order),
-        writeOrder(dir, order, bootId).then(() =>
-          writeFileSync(join(dir, HOST_FILE), hostFile(order.nodes, order.tasksPerNode)),
-        ),
-      ]);
-      const ready = await makeReady(key, order);
-      if ("kind" in ready) return ready;
-      const result = await launch({ dir, wrapper, joinBy, order, umask: prologue.umask, ...ready });
-      if (result.kind === "not_launched") return result;
-      const { child, pid } = result;
-      processes.set(key, { leader: pid, signalled: new Set() });
-      child.once("exit", (code, signal) => void onChildEnd(key, pid, code, signal));
-      child.unref();
-      return { kind: "started", atMs: Date.now() };
+      writeOrder(dirOf(key), order, bootId);
+      writeFileSync(join(dirOf(key), HOST_FILE), hostFile(order.nodes, order.tasksPerNode));
+      return startIn(await warm.take(), key, order);
     },
 
     async terminate(key) {
@@ -202,21 +251,24 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     async clear(key) {
       await clear(isolation, placeOf(key), { signal: closing.signal, log });
       if (closing.signal.aborted) return;
-      await limits.remove(key);
+      await limits.remove(groupOf(key));
       await runEpilogue(prologue, key, dirOf(key), log);
     },
 
     // Without the script: that may be running, and is written by the start.
-    rememberOrder: (key, order) => rewriteOrder(dirOf(key), order, bootId),
-    rememberStop: (key, stop) => writeStop(dirOf(key), stop),
-    rememberEnd: (key, end) => writeEnd(dirOf(key), end),
+    rememberOrder: async (key, order) => rewriteOrder(dirOf(key), order, bootId),
+    rememberStop: async (key, stop) => writeStop(dirOf(key), stop),
+    rememberEnd: async (key, end) => writeEnd(dirOf(key), end),
 
     async archive(key) {
       processes.delete(key);
-      const moved = rename(dirOf(key), join(endedDir, key));
-      // Archived before: what is kept of it has the logs, the newer folder has none.
-      await moved.catch(() => rm(dirOf(key), { recursive: true, force: true }));
-      await kept.added(key);
+      try {
+        renameSync(dirOf(key), join(endedDir, key));
+      } catch {
+        // Archived before: what is kept of it has the logs, the newer folder has none.
+        await rm(dirOf(key), { recursive: true, force: true });
+      }
+      kept.added(key);
     },
 
     async discard(key) {
@@ -232,16 +284,20 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     },
 
     async firstProcess(key) {
-      const leader = processes.get(key)?.leader;
-      if (leader === undefined || leader === null) return null;
-      const pid = (await readInitPid(dirOf(key))) ?? leader;
-      if (!(await isUsersOwn(dirOf(key), pid))) return null;
-      return { pid, joinBy: await isolation.prepare(placeOf(key)) };
+      const leader = processes.get(key)?.leader ?? null;
+      const launched = readLaunch(dirOf(key));
+      if (leader === null || launched === null) return null;
+      const init = readInitPid(dirOf(key));
+      // A user is not to enter what is still root's: the wrapper is, and its child for a moment.
+      const pid = init ?? (launched.uid === null ? leader : childOf(leader));
+      if (pid === null || !(await isUsersOwn(launched.uid, pid))) return null;
+      const variables = init === null ? launched.variables : null;
+      return { pid, variables, joinBy: await isolation.prepare(placeOf(key)) };
     },
 
     async room(key) {
       const dir = dirOf(key);
-      const { order } = await readAttempt(dir);
+      const { order } = readAttempt(dir);
       if (order === null) return null;
       return { dir, order, joinBy: await joinFiles(key, order) };
     },
@@ -249,6 +305,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     async close() {
       closing.abort();
       watch.close();
+      await warm.close();
       await isolation.close();
       await limits.close();
     },

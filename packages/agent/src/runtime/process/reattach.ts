@@ -1,9 +1,11 @@
 // Finds the processes of an earlier life of this agent and watches them. They are no children of
 // ours, so their end is seen by looking; our own children are never in this watch. A number alone
-// proves nothing, it may have been used again: the command line must name the attempt's folder.
+// proves nothing, it may have been used again: the command line must have the wrapper's name.
 
+import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import type { Exit } from "../../lifecycle/attempt.ts";
+import type { AttemptPlace } from "../isolation/isolation.ts";
 import { readExit } from "./files.ts";
 
 /** Empty: there is no such process, or it is exiting. */
@@ -12,22 +14,32 @@ export async function commandLineOf(pid: number): Promise<readonly string[]> {
   return text === "" ? [] : text.split("\0");
 }
 
-export const isWrapperOf = (dir: string, commandLine: readonly string[]): boolean => commandLine[2] === dir;
+/** `/bin/sh`, the script, the name. */
+export const hasName = (name: string, commandLine: readonly string[]): boolean => commandLine[2] === name;
 
-export const isWrapper = async (dir: string, pid: number): Promise<boolean> =>
-  isWrapperOf(dir, await commandLineOf(pid));
+export const isWrapper = async (name: string, pid: number): Promise<boolean> => hasName(name, await commandLineOf(pid));
 
 /** For the wrapper that claimed the attempt but whose number is not on disk. */
-export async function findWrapperOf(dir: string): Promise<number | null> {
-  for (const name of await readdir("/proc").catch(() => [])) {
-    const pid = Number.parseInt(name, 10);
-    if (!Number.isNaN(pid) && (await isWrapper(dir, pid))) return pid;
+export async function findWrapper(name: string): Promise<number | null> {
+  for (const entry of await readdir("/proc").catch(() => [])) {
+    const pid = Number.parseInt(entry, 10);
+    if (!Number.isNaN(pid) && (await isWrapper(name, pid))) return pid;
   }
   return null;
 }
 
+/** The wrapper's one child: what became the command. */
+export function childOf(pid: number): number | null {
+  try {
+    const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ");
+    return Number(first) || null;
+  } catch {
+    return null;
+  }
+}
+
 export interface Watch {
-  add(key: string, dir: string, pid: number): void;
+  add(key: string, place: AttemptPlace): void;
   close(): void;
 }
 
@@ -35,15 +47,15 @@ export interface Watch {
 const LOOK_EVERY_MS = 250;
 
 export function watchAdopted(exited: (key: string, exit: Exit) => void): Watch {
-  const adopted = new Map<string, { readonly dir: string; readonly pid: number }>();
+  const adopted = new Map<string, AttemptPlace>();
   let timer: NodeJS.Timeout | null = null;
   let looking = false;
 
   async function look(): Promise<void> {
-    for (const [key, { dir, pid }] of adopted) {
-      if (await isWrapper(dir, pid)) continue;
+    for (const [key, place] of adopted) {
+      if (place.leader !== null && (await isWrapper(place.key, place.leader))) continue;
       // Read after the look at the process: an exit written in between is not missed.
-      const exit = await readExit(dir);
+      const exit = readExit(place.dir);
       if (!adopted.delete(key)) continue;
       exited(key, exit ?? { kind: "unseen", message: "its process vanished without leaving an exit status" });
     }
@@ -56,8 +68,8 @@ export function watchAdopted(exited: (key: string, exit: Exit) => void): Watch {
   }
 
   return {
-    add(key, dir, pid) {
-      adopted.set(key, { dir, pid });
+    add(key, place) {
+      adopted.set(key, place);
       timer ??= setInterval(() => {
         if (looking) return;
         looking = true;

@@ -2,7 +2,8 @@
 // first. The newest is always kept, however large. Removal runs behind the work, one folder at a
 // time, and a folder that cannot be removed is only left over, never in the way.
 
-import { readdir, rm, stat } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 export interface RetentionLimits {
@@ -19,7 +20,7 @@ const STAT_BLOCK_BYTES = 512;
 export interface Retention {
   /** Takes up what an earlier life of this agent left. */
   load(): Promise<void>;
-  added(key: string): Promise<void>;
+  added(key: string): void;
   has(key: string): boolean;
 }
 
@@ -52,35 +53,28 @@ export function retention(folder: string, limits: RetentionLimits, dropped: (key
 
   return {
     has: (key) => kept.has(key),
-    async added(key) {
-      keep(key, await logBytes(join(folder, key)));
+    added(key) {
+      keep(key, logBytes(join(folder, key)));
     },
     async load() {
       const names = await readdir(folder).catch(() => []);
-      const found = await Promise.all(names.map(async (name) => ({ name, ...(await describe(join(folder, name))) })));
+      const found = names.map((name) => ({ name, ...describe(join(folder, name)) }));
       found.sort((a, b) => a.changedAtMs - b.changedAtMs || (a.name < b.name ? -1 : 1));
       for (const { name, size } of found) keep(name, size);
     },
   };
 }
 
-async function describe(dir: string): Promise<{ changedAtMs: number; size: number }> {
-  const changedAtMs = await stat(dir).then(
-    (found) => found.mtimeMs,
-    () => 0,
-  );
-  return { changedAtMs, size: await logBytes(dir) };
+function describe(dir: string): { changedAtMs: number; size: number } {
+  const changedAtMs = statSync(dir, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return { changedAtMs, size: logBytes(dir) };
 }
 
-async function logBytes(dir: string): Promise<number> {
-  const sizes = await Promise.all(
-    ["stdout", "stderr"].map((name) =>
-      stat(join(dir, name)).then(
-        // What was freed at the front of a log takes no room.
-        (found) => Math.min(found.size, found.blocks * STAT_BLOCK_BYTES),
-        () => 0,
-      ),
-    ),
-  );
+function logBytes(dir: string): number {
+  const sizes = ["stdout", "stderr"].map((name) => {
+    const found = statSync(join(dir, name), { throwIfNoEntry: false });
+    // What was freed at the front of a log takes no room.
+    return found === undefined ? 0 : Math.min(found.size, found.blocks * STAT_BLOCK_BYTES);
+  });
   return sizes.reduce((sum, size) => sum + size, 0);
 }

@@ -1,50 +1,49 @@
-// Starts the wrapper of one attempt, detached and without pipes: from then on it needs the agent
-// for nothing. Starting is safe to repeat, since the wrapper claims the attempt before it does
-// anything else; the caller learns from `claimedByOther` when an earlier wrapper was first.
+// Tells a wrapper that waits what it is to run, in a file of the attempt's folder; from then on it needs the agent for
+// nothing. Starting is safe to repeat, since the wrapper claims the attempt before it does
+// anything else; the caller learns from `claimed_by_other` when an earlier wrapper was first.
 
-import { type ChildProcess, spawn } from "node:child_process";
-import { constants } from "node:os";
 import { join } from "node:path";
 import type { Exit, Order } from "../../lifecycle/attempt.ts";
+import type { Prepared } from "../../prologue/parts.ts";
 import { readExit, readPid } from "./files.ts";
+import { writeLaunch } from "./launch-file.ts";
 import { NOT_CLAIMED } from "./wrapper.ts";
 
-export interface Launch {
+export interface Launch extends Prepared {
   readonly dir: string;
   readonly wrapper: string;
-  /** Files by which the wrapper joins its control groups, one to a line. */
   readonly joinBy: string;
   readonly order: Order;
-  readonly environment: Record<string, string>;
-  /** Put before the command. */
-  readonly before: readonly string[];
-  readonly workdir: string;
   readonly umask: string;
 }
 
-export type LaunchResult =
-  | { readonly kind: "spawned"; readonly child: ChildProcess; readonly pid: number }
-  | { readonly kind: "not_launched"; readonly message: string };
+/** Answers why the kernel would not take it, or null. */
+export function prepareLaunch({
+  dir,
+  order,
+  environment,
+  before,
+  wrapper,
+  uid,
+  variables,
+  ...how
+}: Launch): string | null {
+  const command = [...before, ...commandOf(order, dir)];
+  const problem = tooLong([...command, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)]);
+  if (problem === null) writeLaunch(dir, { ...how, environment, command, kept: { wrapper, uid, variables } });
+  return problem;
+}
 
-export function launch(what: Launch): Promise<LaunchResult> {
-  return new Promise((resolve) => {
-    const fail = (error: Error): void => resolve({ kind: "not_launched", message: `cannot start: ${error.message}` });
-    try {
-      const { wrapper, dir, joinBy, workdir, umask, before } = what;
-      const args = [wrapper, dir, joinBy, workdir, umask, ...before, ...commandOf(what.order, dir)];
-      const child = spawn("/bin/sh", args, {
-        cwd: what.dir,
-        detached: true,
-        env: what.environment,
-        stdio: "ignore",
-      });
-      const { pid } = child;
-      child.once("error", fail);
-      if (pid !== undefined) resolve({ kind: "spawned", child, pid });
-    } catch (error) {
-      fail(error as Error);
-    }
-  });
+/** What Linux takes: for one word 32 pages, for all of them a quarter of an ordinary stack. */
+const WORD_BYTES = 128 * 1024;
+const ALL_BYTES = 2 * 1024 ** 2;
+const POINTER_BYTES = 8;
+
+function tooLong(words: readonly string[]): string | null {
+  const sizes = words.map((word) => Buffer.byteLength(word) + 1);
+  const all = sizes.reduce((sum, size) => sum + size + POINTER_BYTES, 0);
+  const tooMuch = all > ALL_BYTES || sizes.some((size) => size > WORD_BYTES);
+  return tooMuch ? "cannot start: command and environment are longer than the kernel takes (E2BIG)" : null;
 }
 
 function commandOf(order: Order, dir: string): readonly string[] {
@@ -61,22 +60,22 @@ export type ChildEnd =
   /** Another wrapper has this attempt, under this number (0: it did not write it yet). */
   | { readonly kind: "claimed_by_other"; readonly pid: number };
 
-/** What the end of our own child means, read together with what it left on disk. */
-export async function childEnd(
-  dir: string,
-  child: { readonly pid: number; readonly code: number | null; readonly signal: NodeJS.Signals | null },
-): Promise<ChildEnd> {
-  if (child.code === NOT_CLAIMED) {
-    const owner = await readPid(dir);
+/** What a shell says of a process that a signal ended: this much more than its number. */
+const BY_SIGNAL = 128;
+
+/** What the end of our own process means, read together with what it left on disk. */
+export function childEnd(dir: string, child: { readonly pid: number; readonly status: number }): ChildEnd {
+  if (child.status === NOT_CLAIMED) {
+    const owner = readPid(dir);
     if (owner !== null && owner !== child.pid) return { kind: "claimed_by_other", pid: owner };
   }
-  const exit = await readExit(dir);
+  const exit = readExit(dir);
   if (exit !== null) return { kind: "exited", exit };
-  if (child.signal !== null) {
-    return { kind: "exited", exit: { kind: "signal", number: constants.signals[child.signal] } };
+  if (child.status > BY_SIGNAL) {
+    return { kind: "exited", exit: { kind: "signal", number: child.status - BY_SIGNAL } };
   }
-  if ((await readPid(dir)) === null) {
+  if (readPid(dir) === null) {
     return { kind: "exited", exit: { kind: "not_launched", message: `cannot write to the attempt's folder ${dir}` } };
   }
-  return { kind: "exited", exit: { kind: "code", code: child.code ?? 0, recorded: false } };
+  return { kind: "exited", exit: { kind: "code", code: child.status, recorded: false } };
 }

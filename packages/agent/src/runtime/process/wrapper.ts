@@ -1,51 +1,58 @@
 // The shell script that stands between the agent and a workload. It leads the session, so the
 // workload outlives the agent; it claims the attempt by creating `pid` with noclobber, so the
 // same attempt never runs twice, whatever crashed; and it leaves the exit status in `exit`. It
-// uses no variables of its own before the command has ended (they could shadow the job's), and
-// forks once, for the command, where there are at most two groups to join.
+// forks once, for the command, where there are at most two groups to join. Only the process that becomes the
+// command has the job's environment, and no variable of this script is in that.
 //
-// Arguments: attempt folder, files to join control groups by (one to a line, or empty), working
-// directory, umask, then the command. A prologue that goes on inside the command leaves its failure in
-// `unlaunched`. `exit` is one line written at once; a reader takes it only with its newline.
-// A rename would need one more process for each job and promise nothing beyond that.
+// Arguments: its own name, kept with the claim, and the file by which it joins its control group (or empty). Joining
+// can take the kernel longer than all the rest, so it is done before there is an attempt; the attempt's folder is
+// read from standard input, behind "=" ("-": not needed after all). `launch` in that folder says the rest: files to join
+// further groups by (one to a line, or empty), working directory and umask, and what the command is. A
+// prologue that goes on inside the command leaves its failure in `unlaunched`. `exit` is one line written at once; a
+// reader takes it only with its newline. A rename would need one more process for each job and promise nothing beyond.
 
 /** The wrapper found the attempt claimed by another wrapper, or could not claim it at all. */
 export const NOT_CLAIMED = 97;
 
 export const wrapperScript = `# Runs one attempt of a Lattice allocation; started by lattice-agent.
+joined=yes
+if [ -n "$2" ]; then echo 0 >"$2" || joined=no; fi
+echo "ready $$"
+read -r kind dir && [ "$kind" = "=" ] || exit 0
 set -C
-echo $$ >"$1/pid" || exit ${NOT_CLAIMED}
+echo "$$ $1" >"$dir/pid" || exit ${NOT_CLAIMED}
 set +C
 trap : TERM INT HUP USR1 USR2
 umask 077
-exec >>"$1/stdout" 2>>"$1/stderr"
-umask "$4"
-case $2 in
+exec </dev/null >>"$dir/stdout" 2>>"$dir/stderr"
+. "$dir/launch"
+umask "$3"
+case $1 in
 '') ;;
 *'
 '*'
 '*) (set -f; IFS='
-'; for group in $2; do echo $$ >"$group" || exit 1; done) ;;
+'; for group in $1; do echo $$ >"$group" || exit 1; done) ;;
 *'
-'*) echo 0 >"\${2%
-*}" && echo 0 >"\${2#*
+'*) echo 0 >"\${1%
+*}" && echo 0 >"\${1#*
 }" ;;
-*) echo 0 >"$2" ;;
+*) echo 0 >"$1" ;;
 esac
-if [ $? -ne 0 ]; then
-  echo "launch could not join its control group" >"$1/exit"
+if [ $? -ne 0 ] || [ $joined = no ]; then
+  echo "launch could not join its control group" >"$dir/exit"
   exit 1
 fi
-if ! cd "$3"; then
-  echo "launch cannot enter the working directory $3" >"$1/exit"
+if ! cd "$2"; then
+  echo "launch cannot enter the working directory $2" >"$dir/exit"
   exit 1
 fi
-if [ -e "$1/stop" ]; then
-  echo "launch it was stopped before it began" >"$1/exit"
+if [ -e "$dir/stop" ]; then
+  echo "launch it was stopped before it began" >"$dir/exit"
   exit 1
 fi
-(shift 4; exec "$@")
-set -- "$1" $?
+(set --; . "$dir/launch")
+set -- "$dir" $?
 if [ -s "$1/unlaunched" ] && read -r line <"$1/unlaunched"; then
   printf '%s\\n' "$line" >"$1/exit"
 else
