@@ -30,6 +30,7 @@ describe("the past of an allocation", () => {
         cause: "policy",
         scoreMilli: 500,
         backfilled: false,
+        failure: { exitCode: 1, message: "", reason: "exit_code" },
       },
     ]);
     // The attempt it ends with is in the record itself.

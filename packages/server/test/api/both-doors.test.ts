@@ -144,6 +144,8 @@ describe("nodes", () => {
     expect(await health("warning")).toMatchObject({ json: { node: { state: "down" } } });
     expect(await health("ok")).toMatchObject({ json: { node: { state: "ready" } } });
     expect(await health("poorly")).toMatchObject({ problem: { code: "invalid_argument" } });
+    const nobody = create(pb.GetNodeConditionRequestSchema, { id: "n9" });
+    expect(await both("NodeService.GetNodeCondition", nobody)).toMatchObject({ problem: { status: 404 } });
     const ready = await good(
       "NodeService.ListNodes",
       create(pb.ListNodesRequestSchema, { state: [pb.NodeState.DOWN], group: "g0", vcluster: "hpc-batch" }),
