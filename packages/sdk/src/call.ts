@@ -12,6 +12,7 @@ import {
   type Transport,
   TransportError,
 } from "./transport/transport.ts";
+import type { OpenWebSocket } from "./transport/web-socket.ts";
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
@@ -42,6 +43,7 @@ export interface CallerSettings {
   readonly timeoutMs: number;
   readonly retry: RetryPolicy;
   readonly transport: Transport;
+  readonly openWebSocket: OpenWebSocket;
 }
 
 export function createCaller(settings: CallerSettings): Caller {
@@ -77,14 +79,13 @@ export function createCaller(settings: CallerSettings): Caller {
       return { ...response, body: readAsProblems(response.body, settings.baseUrl) };
     },
     webSocket: async (path, options) => {
-      const { openWebSocket } = await import("./transport/websocket.ts");
       const request = {
         url: settings.baseUrl + path,
         headers: { ...settings.headers, ...(leastIndex > 0n ? { "x-lattice-min-index": String(leastIndex) } : {}) },
         signal: options.signal,
         timeoutMs: options.timeoutMs ?? settings.timeoutMs,
       };
-      return attempt({ method: "GET", path, repeatable: false }, options, () => openWebSocket(request));
+      return attempt({ method: "GET", path, repeatable: false }, options, () => settings.openWebSocket(request));
     },
     json: <T>(call: Call, options: CallOptions = {}) =>
       attempt(call, options, async () => {

@@ -5,6 +5,7 @@ import { type CallOptions, createCaller } from "./call.ts";
 import { type AuditCalls, auditCalls, type GrantCalls, grantCalls } from "./calls/access.ts";
 import {
   clusterStatus,
+  metricsText,
   type SignalCalls,
   signalCalls,
   type TenantCalls,
@@ -19,15 +20,25 @@ import { type EventCalls, eventCalls } from "./calls/events.ts";
 import { type ImageCalls, imageCalls } from "./calls/images.ts";
 import { type MemberCalls, memberCalls } from "./calls/members.ts";
 import { type NodeCalls, nodeCalls } from "./calls/nodes.ts";
+import { type ObserveCalls, observeCalls } from "./calls/observe.ts";
+import {
+  type AccountingCalls,
+  accountingCalls,
+  type ConfigCalls,
+  configCalls,
+  type SchedulerCalls,
+  type ServiceCalls,
+  schedulerCalls,
+  serviceCalls,
+} from "./calls/operate.ts";
 import { attachTo, type SessionCalls, sessionCalls } from "./calls/sessions.ts";
 import { type TaskCalls, taskCalls } from "./calls/tasks.ts";
 import { type UsageCalls, usageCalls } from "./calls/usage.ts";
 import type { ClusterStatus } from "./cluster-types.ts";
 import { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
 import type { AttachOptions, Terminal } from "./terminal.ts";
-import { createFetchTransport } from "./transport/fetch.ts";
-import { createNodeTransport } from "./transport/node.ts";
 import type { Transport } from "./transport/transport.ts";
+import type { OpenWebSocket } from "./transport/web-socket.ts";
 
 export interface ClientOptions {
   /** For example "http://127.0.0.1:8080". */
@@ -48,7 +59,7 @@ export interface Health {
   readonly [detail: string]: unknown;
 }
 
-export interface LatticeClient extends AllocationCalls {
+export interface LatticeClient extends AllocationCalls, ObserveCalls {
   readonly url: string;
   readonly dags: DagCalls;
   readonly nodes: NodeCalls;
@@ -57,6 +68,11 @@ export interface LatticeClient extends AllocationCalls {
   readonly members: MemberCalls;
   readonly backups: BackupCalls;
   readonly usage: UsageCalls;
+  /** What each finished allocation has used. */
+  readonly accounting: AccountingCalls;
+  readonly config: ConfigCalls;
+  readonly services: ServiceCalls;
+  readonly scheduler: SchedulerCalls;
   readonly signals: SignalCalls;
   readonly sessions: SessionCalls;
   readonly grants: GrantCalls;
@@ -68,24 +84,34 @@ export interface LatticeClient extends AllocationCalls {
   readonly tasks: TaskCalls;
   clusterStatus(options?: CallOptions): Promise<ClusterStatus>;
   health(options?: CallOptions): Promise<Health>;
+  /** What the server counts, in the text format of Prometheus. */
+  metricsText(options?: CallOptions): Promise<string>;
   /** Serving and caught up; throws the server's problem when it is not. */
   ready(options?: CallOptions): Promise<Health>;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-export function createClient(options: ClientOptions): LatticeClient {
+/** What differs between Node and browsers. */
+export interface Platform {
+  readonly transport: Transport;
+  readonly openWebSocket: OpenWebSocket;
+}
+
+export function createClientOn(platform: Platform, options: ClientOptions): LatticeClient {
   const url = normaliseUrl(options.url);
   const caller = createCaller({
     baseUrl: url,
     headers: identityHeaders(options),
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     retry: { ...DEFAULT_RETRY, ...options.retry },
-    transport: options.transport ?? defaultTransport(),
+    transport: options.transport ?? platform.transport,
+    openWebSocket: platform.openWebSocket,
   });
   return {
     url,
     ...allocationCalls(caller),
+    ...observeCalls(caller),
     dags: dagCalls(caller),
     nodes: nodeCalls(caller),
     tenants: tenantCalls(caller),
@@ -93,6 +119,10 @@ export function createClient(options: ClientOptions): LatticeClient {
     members: memberCalls(caller),
     backups: backupCalls(caller),
     usage: usageCalls(caller),
+    accounting: accountingCalls(caller),
+    config: configCalls(caller),
+    services: serviceCalls(caller),
+    scheduler: schedulerCalls(caller),
     signals: signalCalls(caller),
     sessions: sessionCalls(caller),
     grants: grantCalls(caller),
@@ -103,6 +133,7 @@ export function createClient(options: ClientOptions): LatticeClient {
     tasks: taskCalls(caller),
     clusterStatus: (callOptions) => clusterStatus(caller, callOptions),
     health: (callOptions) => caller.json({ method: "GET", path: "/healthz", repeatable: true }, callOptions),
+    metricsText: (callOptions) => metricsText(caller, callOptions),
     ready: (callOptions) => caller.json({ method: "GET", path: "/readyz", repeatable: true }, callOptions),
   };
 }
@@ -123,6 +154,3 @@ function identityHeaders(options: ClientOptions): Record<string, string> {
 
 /** A header carries ASCII only; other names travel percent-encoded, and the server decodes them. */
 const headerText = (text: string): string => (/^[!-$&-~]*$/.test(text) ? text : encodeURIComponent(text));
-
-const defaultTransport = (): Transport =>
-  typeof process === "object" && process.versions?.node !== undefined ? createNodeTransport() : createFetchTransport();

@@ -44,6 +44,9 @@ export interface AllocationSpec {
   readonly vcluster?: string;
   readonly name?: string;
   readonly tags?: Readonly<Record<string, string>>;
+  /** train, serve, interactive and the like: a vCluster is chosen by it when none is named. */
+  readonly intent?: string;
+  readonly telemetry?: { readonly mode?: string; readonly until?: string };
   readonly environment?: Environment;
   /** A command line, run by /bin/sh -c. Exactly one of entrypoint, command and script. */
   readonly entrypoint?: string;

@@ -43,6 +43,8 @@ export interface Allocation {
   readonly reason?: string;
   readonly message?: string;
   readonly pending_reasons?: readonly string[];
+  /** One for each of them, for programs. */
+  readonly pending_reason_codes?: readonly string[];
   readonly estimated_start?: string;
   readonly progress?: readonly NodeProgress[];
   readonly backfilled?: boolean;
@@ -69,6 +71,13 @@ export interface AllocationFilter {
   readonly name?: string;
   readonly expand?: boolean;
   readonly group_id?: string;
+  readonly project?: string;
+  /** key=value, or a key alone. */
+  readonly tag?: readonly string[];
+  /** RFC 3339: waiting or running at some time from then on, and submitted before then. */
+  readonly since?: string;
+  readonly until?: string;
+  readonly reason_code?: readonly string[];
 }
 
 export interface Paging {
@@ -94,6 +103,8 @@ export interface AllocationUpdate {
   readonly preemption_class?: number;
   readonly name?: string;
   readonly tags?: Readonly<Record<string, string>>;
+  readonly telemetry_mode?: "prod" | "debug" | "audit";
+  readonly telemetry_seconds?: number;
 }
 
 export interface UpdateAllocationResponse {

@@ -3,7 +3,9 @@
 import type { Caller, CallOptions } from "../call.ts";
 import type { ClusterStatus } from "../cluster-types.ts";
 import type { Signals } from "../explain-types.ts";
+import type { Deleted, Queue } from "../operate-types.ts";
 import { queryString } from "../query.ts";
+import { readText } from "../transport/transport.ts";
 import type {
   Paging,
   Tenant,
@@ -19,11 +21,15 @@ import type {
 } from "../types.ts";
 import { type ChangeOptions, withRequestId } from "./allocations.ts";
 
+const METRICS_TIMEOUT_MS = 30_000;
+
 export interface TenantCalls {
   create(tenant: TenantCreate, options?: ChangeOptions): Promise<TenantResponse>;
   get(id: string, options?: CallOptions): Promise<Tenant>;
   list(paging?: Paging, options?: CallOptions): Promise<TenantPage>;
   update(id: string, changes: TenantUpdate, options?: ChangeOptions): Promise<TenantResponse>;
+  /** Refused while it has work or vClusters. */
+  delete(id: string, options?: ChangeOptions): Promise<Deleted>;
 }
 
 export interface VClusterCalls {
@@ -31,6 +37,10 @@ export interface VClusterCalls {
   get(id: string, options?: CallOptions): Promise<VCluster>;
   list(paging?: Paging, options?: CallOptions): Promise<VClusterPage>;
   update(id: string, changes: VClusterSettings, options?: ChangeOptions): Promise<VClusterResponse>;
+  /** Refused while it has work or home nodes. */
+  delete(id: string, options?: ChangeOptions): Promise<Deleted>;
+  /** What waits there, in order. */
+  queue(id: string, paging?: Paging, options?: CallOptions): Promise<Queue>;
 }
 
 export interface SignalCalls {
@@ -59,12 +69,24 @@ export const signalCalls = (caller: Caller): SignalCalls => ({
 export const tenantCalls = (caller: Caller): TenantCalls => resourceCalls(caller, "/api/v1/tenants") as TenantCalls;
 
 export const vclusterCalls = (caller: Caller): VClusterCalls =>
-  resourceCalls(caller, "/api/v1/vclusters") as VClusterCalls;
+  ({
+    ...resourceCalls(caller, "/api/v1/vclusters"),
+    queue: (id: string, paging: Paging = {}, options?: CallOptions) => {
+      const path = `/api/v1/vclusters/${encodeURIComponent(id)}/queue${queryString(paging)}`;
+      return caller.json({ method: "GET", path, repeatable: true }, options);
+    },
+  }) as VClusterCalls;
 
 export const clusterStatus = (caller: Caller, options?: CallOptions): Promise<ClusterStatus> =>
   caller.json({ method: "GET", path: "/api/v1/raft/status", repeatable: true }, options);
 
-/** Both resources have the same four calls at different addresses. */
+export async function metricsText(caller: Caller, options: CallOptions = {}): Promise<string> {
+  const call = { method: "GET", path: "/metrics", repeatable: true, headers: { accept: "text/plain" } } as const;
+  const response = await caller.open(call, { ...options, idleTimeoutMs: options.timeoutMs ?? METRICS_TIMEOUT_MS });
+  return readText(response.body);
+}
+
+/** Both resources have the same calls at different addresses. */
 function resourceCalls(caller: Caller, base: string) {
   const change = (method: "POST" | "PATCH", path: string, body: object, options: ChangeOptions = {}) =>
     caller.json(
@@ -81,6 +103,11 @@ function resourceCalls(caller: Caller, base: string) {
     create: (body: object, options?: ChangeOptions) => change("POST", base, body, options),
     update: (id: string, body: object, options?: ChangeOptions) => change("PATCH", at(id), body, options),
     get: (id: string, options?: CallOptions) => caller.json({ method: "GET", path: at(id), repeatable: true }, options),
+    delete: (id: string, options: ChangeOptions = {}) => {
+      const query = queryString({ request_id: options.requestId });
+      const repeatable = options.requestId !== undefined;
+      return caller.json({ method: "DELETE", path: `${at(id)}${query}`, repeatable }, options);
+    },
     list: (paging: Paging = {}, options?: CallOptions) =>
       caller.json({ method: "GET", path: `${base}${queryString(paging)}`, repeatable: true }, options),
   };

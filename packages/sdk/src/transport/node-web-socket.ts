@@ -5,14 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { openConnection, type WebSocketConnection } from "@lattice/wire";
 import { errorFromAnswer } from "../error.ts";
 import { readText, TransportError } from "./transport.ts";
-
-export interface WebSocketRequest {
-  /** http: or https: */
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal | undefined;
-  readonly timeoutMs: number;
-}
+import type { WebSocketRequest } from "./web-socket.ts";
 
 /** A screen's worth at a time is usual; a program that prints fast comes in pieces of 64 KiB. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;

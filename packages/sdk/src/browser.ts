@@ -1,0 +1,18 @@
+// The public surface of the client library in a browser: the same client over fetch and the browser's WebSocket.
+// Nothing here, nor anything it imports, asks for a module of Node; a test bundles it to be sure.
+
+import { type ClientOptions, createClientOn, type LatticeClient } from "./client.ts";
+import { openBrowserWebSocket } from "./transport/browser-web-socket.ts";
+import { createFetchTransport } from "./transport/fetch.ts";
+
+export type { CallOptions } from "./call.ts";
+export type { ClientOptions, Health, LatticeClient } from "./client.ts";
+export { LatticeError } from "./error.ts";
+export { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
+export type { AttachOptions, Terminal } from "./terminal.ts";
+export { createFetchTransport } from "./transport/fetch.ts";
+export type * from "./types.ts";
+export { isCursorGone, type WatchOptions } from "./watch.ts";
+
+export const createClient = (options: ClientOptions): LatticeClient =>
+  createClientOn({ transport: createFetchTransport(), openWebSocket: openBrowserWebSocket }, options);
