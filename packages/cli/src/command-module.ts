@@ -10,6 +10,8 @@ export interface CommandModule {
 export interface CommandEntry {
   readonly summary: string;
   readonly aliases?: readonly string[];
+  /** Not for people: not on the help page. */
+  readonly hidden?: boolean;
   readonly load: () => Promise<CommandModule>;
 }
 

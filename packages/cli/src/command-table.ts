@@ -11,6 +11,20 @@ export const commandTable: CommandTable = {
   logs: { summary: "Show the output of an allocation", load: () => import("./commands/logs.ts") },
   session: { summary: "Get nodes and a terminal on them", load: () => import("./commands/session.ts") },
   attach: { summary: "Open a terminal in a running allocation", load: () => import("./commands/attach.ts") },
+  top: {
+    summary: "Show what an allocation uses",
+    aliases: ["metrics"],
+    load: () => import("./commands/top.ts"),
+  },
+  diag: {
+    summary: "Show the network, storage and nodes below an allocation",
+    aliases: ["diagnostics"],
+    load: () => import("./commands/diag.ts"),
+  },
+  compare: { summary: "Show allocations side by side", load: () => import("./commands/compare.ts") },
+  telemetry: { summary: "Change how closely an allocation is measured", load: () => import("./commands/telemetry.ts") },
+  history: { summary: "Show what has ended, and what it used", load: () => import("./commands/history.ts") },
+  services: { summary: "Show what running allocations expose", load: () => import("./commands/services.ts") },
   watch: { summary: "Follow the state changes of an allocation", load: () => import("./commands/watch.ts") },
   dag: { summary: "Submit, show and cancel workflows", load: () => import("./commands/dag.ts") },
   cancel: { summary: "Cancel allocations", load: () => import("./commands/cancel.ts") },
@@ -34,6 +48,11 @@ export const commandTable: CommandTable = {
   "compat-aliases": {
     summary: "Print the Slurm commands as shell aliases",
     load: () => import("./commands/compat-aliases.ts"),
+  },
+  __complete: {
+    summary: "Print what completion may offer",
+    hidden: true,
+    load: () => import("./commands/complete.ts"),
   },
   version: { summary: "Show the version of the client and the server", load: () => import("./commands/version.ts") },
 };

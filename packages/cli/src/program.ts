@@ -17,7 +17,7 @@ export async function runCommand(table: CommandTable, argv: readonly string[]): 
   const called = findCommand(table, argv);
   try {
     for (const [name, entry] of Object.entries(table)) {
-      const command = program.command(name).description(entry.summary);
+      const command = program.command(name, { hidden: entry.hidden === true }).description(entry.summary);
       command.aliases([...(entry.aliases ?? [])]);
       if (name !== called) continue;
       (await entry.load()).define(command, table);

@@ -2,9 +2,12 @@
 
 import type { Command } from "commander";
 import { defineBackup } from "./admin/backup.ts";
+import { defineConfig } from "./admin/config.ts";
 import { defineGrant } from "./admin/grant.ts";
+import { defineMetrics } from "./admin/metrics.ts";
 import { defineRaft } from "./admin/raft.ts";
 import { defineRestore } from "./admin/restore.ts";
+import { defineScheduler } from "./admin/scheduler.ts";
 import { defineSignals } from "./admin/signals.ts";
 import { defineTenant } from "./admin/tenant.ts";
 import { defineToken } from "./admin/token.ts";
@@ -15,6 +18,9 @@ export function define(command: Command): void {
   defineTenant(command.command("tenant").description("Tenants and their quotas"));
   defineVCluster(command.command("vcluster").description("vClusters: queues with a scheduler each"));
   defineDrain(command);
+  defineConfig(command.command("config").description("Settings, changed while the servers run"));
+  defineScheduler(command.command("scheduler").description("The scheduler's own state"));
+  defineMetrics(command.command("metrics").description("What the server counts"));
   defineRaft(command.command("raft").description("The replicated log"));
   defineBackup(command.command("backup").description("Write, list and verify backups of the whole cluster"));
   defineToken(command.command("token").description("Tokens made with the shared secret"));

@@ -4,6 +4,7 @@ import type { AllocationState } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
+import { askFirst } from "../output/ask-first.ts";
 import { ALLOCATION_STATES, parseStates } from "../parse/states.ts";
 import { forEachId } from "./for-each-id.ts";
 
@@ -11,6 +12,7 @@ interface CancelFlags {
   readonly state?: readonly AllocationState[];
   readonly allMine?: boolean;
   readonly reason?: string;
+  readonly yes?: boolean;
 }
 
 /** What can still be cancelled. */
@@ -24,9 +26,15 @@ export function define(command: Command): void {
       parseStates(text, ALLOCATION_STATES),
     )
     .option("--reason <text>", "why, kept with the allocation")
+    .option("--yes", "do not ask before several are cancelled at once")
     .action(async (ids: readonly string[], flags: CancelFlags) => {
       const context = await createContext(command);
-      await cancelAll(context, await chooseIds(context, ids, flags), flags.reason);
+      const chosen = await chooseIds(context, ids, flags);
+      // A script that chose them means it; a person may have meant fewer.
+      if (ids.length === 0 && chosen.length > 1 && process.stdin.isTTY === true) {
+        await askFirst(flags.yes, `Cancel ${chosen.length} allocations?`, `${chosen.length} allocations not cancelled`);
+      }
+      await cancelAll(context, chosen, flags.reason);
     });
 }
 
@@ -54,7 +62,7 @@ async function chooseIds({ client, settings }: Context, ids: readonly string[], 
 async function cancelAll({ client, print, settings }: Context, ids: readonly string[], reason: string | undefined) {
   const { done: cancelled, finish } = await forEachId(ids, async (id) => {
     const answer = await client.cancel(id, { reason });
-    if (!print.structured && !settings.quiet) print.line(`Cancelled allocation ${id}`);
+    if (!print.structured) print.line(settings.quiet ? id : `Cancelled allocation ${id}`);
     return answer;
   });
   if (print.structured) await print.document({ cancelled });

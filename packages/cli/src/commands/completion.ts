@@ -6,6 +6,7 @@ import type { CommandTable } from "../command-module.ts";
 import { addGlobalOptions } from "../global-options.ts";
 import { bashScript } from "./completion/bash.ts";
 import { fishScript } from "./completion/fish.ts";
+import { argumentKind } from "./completion/kinds.ts";
 import type { CompletionTree } from "./completion/tree.ts";
 import { zshScript } from "./completion/zsh.ts";
 
@@ -24,13 +25,14 @@ export function define(command: Command, all: CommandTable): void {
 export async function completionTree(all: CommandTable): Promise<CompletionTree> {
   const program = new Command("lattice").enablePositionalOptions();
   for (const [name, entry] of Object.entries(all)) {
+    if (entry.hidden === true) continue;
     const command = program.command(name).description(entry.summary);
     (await entry.load()).define(command, all);
   }
-  return toTree(addGlobalOptions(program), []);
+  return toTree(addGlobalOptions(program), [], []);
 }
 
-function toTree(command: Command, inherited: readonly string[]): CompletionTree {
+function toTree(command: Command, inherited: readonly string[], path: readonly string[]): CompletionTree {
   const own = command.options
     .filter(({ hidden }) => !hidden)
     .flatMap(({ short, long }) => [short, long])
@@ -40,6 +42,9 @@ function toTree(command: Command, inherited: readonly string[]): CompletionTree 
     name: command.name(),
     summary: command.description(),
     flags,
-    commands: command.commands.map((below) => toTree(below, inherited.length === 0 ? own : inherited)),
+    values: argumentKind(path),
+    commands: command.commands.map((below) =>
+      toTree(below, inherited.length === 0 ? own : inherited, [...path, below.name()]),
+    ),
   };
 }

@@ -2,10 +2,10 @@
 // first.
 
 import type { HealthReport, LatticeClient, NodeResponse } from "@lattice/sdk";
-import { ProblemError } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { type Context, createContext } from "../context.ts";
-import { confirm } from "../output/confirm.ts";
+import { askFirst } from "../output/ask-first.ts";
+import { expandHosts } from "../parse/hosts.ts";
 import { NODE_STATES, parseStates } from "../parse/states.ts";
 import { forEachId } from "./for-each-id.ts";
 import { showConditions } from "./nodes/condition.ts";
@@ -67,7 +67,7 @@ function defineList(command: Command): void {
     .option("--state <states>", "only these states", (text) => parseStates(text, NODE_STATES))
     .action(async (flags) => showNodes(await createContext(list), flags));
   const status = command.command("status").description("Show nodes in detail").argument("<id...>", "nodes");
-  status.action(async (ids: readonly string[]) => showNamedNodes(await createContext(status), ids));
+  status.action(async (words: readonly string[]) => showNamedNodes(await createContext(status), expandHosts(words)));
   const condition = command
     .command("condition")
     .description("Show what a node's agent finds: versions, devices, faults");
@@ -75,7 +75,7 @@ function defineList(command: Command): void {
     .argument("<id...>", "nodes")
     .option("--fresh", "look again, instead of what was found last")
     .action(async (ids: readonly string[], { fresh }: { fresh?: boolean }) =>
-      showConditions(await createContext(condition), ids, fresh === true),
+      showConditions(await createContext(condition), expandHosts(ids), fresh === true),
     );
 }
 
@@ -89,11 +89,14 @@ function defineAction(
   act: Act,
   before: (ids: readonly string[], flags: ActionFlags) => Promise<void> = async () => {},
 ): void {
-  command.argument("<id...>", "nodes").action(async (ids: readonly string[], flags: ActionFlags) => {
-    const context = await createContext(command);
-    await before(ids, flags);
-    await actOnAll(context, ids, act, flags);
-  });
+  command
+    .argument("<id...>", "nodes, such as n1 or n[0-199]")
+    .action(async (words: readonly string[], flags: ActionFlags) => {
+      const ids = expandHosts(words);
+      const context = await createContext(command);
+      await before(ids, flags);
+      await actOnAll(context, ids, act, flags);
+    });
 }
 
 async function actOnAll({ client, print, settings }: Context, ids: readonly string[], act: Act, flags: ActionFlags) {
@@ -101,19 +104,18 @@ async function actOnAll({ client, print, settings }: Context, ids: readonly stri
   const { done: changed, finish } = await forEachId(ids, async (id) => {
     const options = { requestId: randomUUID(), ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
     const { node } = await act(client, id, options);
-    if (!print.structured && !settings.quiet) print.line(`${node.id}: ${stateText(node)}`);
+    if (!print.structured) print.line(settings.quiet ? node.id : `${node.id}: ${stateText(node)}`);
     return node;
   });
   if (print.structured) await print.document({ nodes: changed });
   finish();
 }
 
+/** More names than this in a question hide it. */
+const NAMED_IN_QUESTION = 10;
+
 async function confirmDisable(ids: readonly string[], flags: ActionFlags): Promise<void> {
-  if (flags.yes === true) return;
-  const what = ids.length === 1 ? `node ${ids[0]}` : `${ids.length} nodes (${ids.join(", ")})`;
-  if (await confirm(`Disable ${what}? What runs there is ended.`)) return;
-  throw new ProblemError("invalid_argument", {
-    detail: `${what} not disabled: the question was not answered with yes`,
-    hint: "Use --yes where nobody can answer.",
-  });
+  const names = ids.length > NAMED_IN_QUESTION ? `${ids.slice(0, NAMED_IN_QUESTION).join(", ")} ...` : ids.join(", ");
+  const what = ids.length === 1 ? `node ${ids[0]}` : `${ids.length} nodes (${names})`;
+  await askFirst(flags.yes, `Disable ${what}? What runs there is ended.`, `${what} not disabled`);
 }

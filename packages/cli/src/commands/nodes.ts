@@ -3,6 +3,7 @@
 import type { Node, NodeState } from "@lattice/sdk";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
+import { expandHosts } from "../parse/hosts.ts";
 import { NODE_STATES, parseStates } from "../parse/states.ts";
 import { forEachId } from "./for-each-id.ts";
 import { showNode } from "./nodes/detail.ts";
@@ -15,14 +16,14 @@ interface NodesFlags {
 
 export function define(command: Command): void {
   command
-    .argument("[id...]", "nodes to show in detail")
+    .argument("[id...]", "nodes to show in detail, such as n1 or n[0-199]")
     .option("--state <states>", `only these states (${NODE_STATES.join(", ")})`, (text) =>
       parseStates(text, NODE_STATES),
     )
     .option("--group <name>", "only this group")
-    .action(async (ids: readonly string[], flags: NodesFlags) => {
+    .action(async (words: readonly string[], flags: NodesFlags) => {
       const context = await createContext(command);
-      return ids.length > 0 ? showNamedNodes(context, ids) : showNodes(context, flags);
+      return words.length > 0 ? showNamedNodes(context, expandHosts(words)) : showNodes(context, flags);
     });
 }
 
@@ -31,6 +32,7 @@ export async function showNamedNodes({ client, print, settings }: Context, ids: 
   const [first] = found;
   const only = ids.length === 1 ? first : undefined;
   if (print.structured) await print.document(only ?? { nodes: found });
+  else if (settings.quiet) print.lines(found.map(({ id }) => id));
   else if (only !== undefined) showNode(print, only);
   else if (found.length > 0) print.table(nodeColumns(print.paint, settings.output === "wide"), found);
   finish();

@@ -1,28 +1,20 @@
 // `lattice status`: the user's own allocations, newest first, or the details of those named.
 
-import type { Allocation, AllocationFilter, AllocationState, Timeline } from "@lattice/sdk";
+import type { Timeline } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import { type Command, InvalidArgumentError } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { parseCount } from "../parse/count.ts";
+import { parseMoment } from "../parse/moment.ts";
+import { gather } from "../parse/pairs.ts";
 import { ALLOCATION_STATES, parseStates } from "../parse/states.ts";
 import { forEachId } from "./for-each-id.ts";
 import { showDetail } from "./status/detail.ts";
+import { type ListFlags, showList } from "./status/list.ts";
 import { statusColumns } from "./status/table.ts";
 import { showTimeline } from "./status/timeline.ts";
 
-interface StatusFlags {
-  readonly state?: readonly AllocationState[];
-  readonly all?: boolean;
-  readonly user?: string;
-  readonly limit: number;
-  readonly watch?: boolean;
-  readonly expand?: boolean;
-}
-
 const DEFAULT_LIMIT = 50;
-/** One page of the server; more are fetched page by page. */
-const PAGE_SIZE = 200;
 const REFRESH_MS = 5_000;
 
 export function define(command: Command): void {
@@ -33,10 +25,20 @@ export function define(command: Command): void {
     )
     .option("--all", "allocations of all users")
     .option("--user <name>", "allocations of this user")
+    .option("--tag <pair>", "only those with this tag: key=value, or a key alone (repeatable)", gather)
+    .option("--project <name>", "only of this project")
+    .option("--name <name>", "only with this name")
+    .option("--node <name>", "only on this node")
+    .option("--reason <codes>", "only those that wait for this: busy, quota_nodes, dependency and so on", (text) =>
+      text.split(",").filter((code) => code !== ""),
+    )
+    .option("--since <time>", "there from then on: 2026-03-01, or 2h for two hours ago", parseMoment)
+    .option("--until <time>", "submitted before then", parseMoment)
+    .option("--count", "only how many")
     .option("--limit <count>", "how many to show", (text) => parseCount(text, 1, 100_000), DEFAULT_LIMIT)
     .option("--expand", "the elements of task groups, one by one")
     .option("--watch", "show again every 5 seconds, until Ctrl-C")
-    .action(async (ids: readonly string[], flags: StatusFlags) => {
+    .action(async (ids: readonly string[], flags: ListFlags) => {
       if (flags.all === true && flags.user !== undefined) {
         throw new InvalidArgumentError("--all and --user exclude each other");
       }
@@ -46,7 +48,7 @@ export function define(command: Command): void {
     });
 }
 
-const show = (context: Context, ids: readonly string[], flags: StatusFlags): Promise<void> =>
+const show = (context: Context, ids: readonly string[], flags: ListFlags): Promise<void> =>
   ids.length === 0 || (flags.expand === true && ids.length === 1)
     ? showList(context, flags, ids[0])
     : showNamed(context, ids);
@@ -72,42 +74,6 @@ async function showNamed({ client, print, settings }: Context, ids: readonly str
 
 const timelineOf = (timeline: Timeline | undefined) =>
   timeline === undefined ? {} : { timeline: timeline.entries ?? [] };
-
-/** With `group`: its elements. */
-async function showList({ client, print, settings }: Context, flags: StatusFlags, group?: string): Promise<void> {
-  const user = flags.all === true || group !== undefined ? undefined : (flags.user ?? settings.user);
-  const filter: AllocationFilter = {
-    ...(flags.state === undefined ? {} : { state: flags.state }),
-    ...(user === undefined ? {} : { user }),
-    ...(settings.tenant === undefined ? {} : { tenant: settings.tenant }),
-    ...(settings.vcluster === undefined ? {} : { vcluster: settings.vcluster }),
-    ...(flags.expand === true ? { expand: true } : {}),
-    ...(group === undefined ? {} : { group_id: group }),
-  };
-  const rows: Allocation[] = [];
-  let token: string | undefined;
-  let total: number | undefined;
-  do {
-    const page = await client.list({
-      ...filter,
-      page_size: Math.min(PAGE_SIZE, flags.limit - rows.length),
-      ...(token === undefined ? {} : { page_token: token }),
-    });
-    rows.push(...(page.allocations ?? []));
-    total ??= page.total;
-    token = page.next_page_token === "" ? undefined : page.next_page_token;
-  } while (token !== undefined && rows.length < flags.limit);
-  if (print.structured) {
-    return print.document({ allocations: rows, ...(token === undefined ? {} : { next_page_token: token }) });
-  }
-  if (settings.quiet) return print.lines(rows.map(({ id }) => id));
-  print.table(statusColumns(print.paint, settings.output === "wide", Date.now()), rows);
-  if (rows.length === 0) print.note(user === undefined ? "No allocations." : `No allocations of ${user}.`);
-  if (token !== undefined) {
-    const of = total === undefined || total <= rows.length ? "" : ` of ${total}`;
-    print.note(`Showing the newest ${rows.length}${of}; use --limit to see more.`);
-  }
-}
 
 /** Redraws in place on a terminal; elsewhere each round follows the last. */
 async function repeat({ print }: Context, round: () => Promise<void>): Promise<void> {

@@ -1,5 +1,5 @@
-// `lattice watch ID`: an allocation's state changes as they happen, until it has ended. Begins with
-// its present state. With -o json each change is one line.
+// `lattice watch ID`: an allocation's state changes, measured values and alerts as they happen, until it
+// has ended. Begins with its present state. With -o json each is one line.
 
 import type { Allocation, WatchEvent } from "@lattice/sdk";
 import type { Command } from "commander";
@@ -9,13 +9,28 @@ import { ABSENT, capitalise, clean } from "../output/text.ts";
 import { localTime } from "../output/time.ts";
 import { hasEnded, untilFinal } from "../wait/until-final.ts";
 import { reasonOf } from "./status/table.ts";
+import { followMetrics } from "./top/follow.ts";
+
+interface WatchFlags {
+  readonly metrics?: readonly string[];
+  readonly alertsOnly?: boolean;
+}
 
 export function define(command: Command): void {
-  command.argument("<id>", "allocation").action(async (id: string) => {
-    const context = await createContext(command);
-    const present = await context.client.get(id);
-    await showState(context, present);
-    if (hasEnded(present)) return;
+  command
+    .argument("<id>", "allocation")
+    .option("--metrics <names>", "only these metrics, with commas between", (text) => text.split(","))
+    .option("--alerts-only", "of what is measured only what crosses a threshold")
+    .action(async (id: string, flags: WatchFlags) => watch(await createContext(command), id, flags));
+}
+
+async function watch(context: Context, id: string, flags: WatchFlags): Promise<void> {
+  const present = await context.client.get(id);
+  await showState(context, present);
+  if (hasEnded(present)) return;
+  const stop = new AbortController();
+  const measuring = measure(context, id, flags, stop.signal);
+  try {
     let seen: string = present.state;
     const final = await untilFinal(context.client, id, {
       kinds: ["allocation_changed", "placement_refused"],
@@ -26,7 +41,20 @@ export function define(command: Command): void {
     });
     // The end may have come while no events did.
     if (seen !== final.state) await showState(context, final);
-  });
+  } finally {
+    stop.abort();
+    await measuring;
+  }
+}
+
+/** Without figures the changes are still worth watching: what keeps them away is a remark. */
+async function measure(context: Context, id: string, flags: WatchFlags, signal: AbortSignal): Promise<void> {
+  const { metrics = [], alertsOnly = false } = flags;
+  try {
+    await followMetrics(context, id, { metrics, alertsOnly, signal });
+  } catch (error) {
+    if (!signal.aborted) context.print.note(error instanceof Error ? error.message : String(error));
+  }
 }
 
 async function showState({ print }: Context, allocation: Allocation): Promise<void> {

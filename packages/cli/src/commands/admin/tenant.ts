@@ -6,6 +6,7 @@ import type { Quota, Tenant } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { type Context, createContext } from "../../context.ts";
+import { askFirst } from "../../output/ask-first.ts";
 import type { Column } from "../../output/table.ts";
 import { ABSENT } from "../../output/text.ts";
 import { localTime } from "../../output/time.ts";
@@ -14,6 +15,7 @@ import { parseCount } from "../../parse/count.ts";
 import { requireName } from "../../parse/name.ts";
 import { gather } from "../../parse/pairs.ts";
 import { showFields } from "./fields.ts";
+import { showQuotas } from "./tenant-quotas.ts";
 
 interface TenantFlags {
   readonly name?: string;
@@ -62,10 +64,24 @@ export function defineTenant(command: Command): void {
   list.action(async () => showTenants(await createContext(list)));
 
   const show = command.command("show").alias("get").description("Show one tenant");
-  show.argument("[name]", "tenant").option("--name <name>", "tenant");
-  show.action(async (word: string | undefined, flags: TenantFlags) => {
+  show.argument("[name]", "tenant").option("--name <name>", "tenant").option("--quotas", "its limits and what is used");
+  show.action(async (word: string | undefined, flags: TenantFlags & { readonly quotas?: boolean }) => {
     const context = await createContext(show);
-    await showTenant(context, await context.client.tenants.get(requireName("tenant", word, flags.name)));
+    const id = requireName("tenant", word, flags.name);
+    const tenant = await context.client.tenants.get(id);
+    if (flags.quotas !== true) return showTenant(context, tenant);
+    await showQuotas(context, tenant, await context.client.usage.tenant(id));
+  });
+
+  const remove = command.command("delete").description("Remove a tenant that has no work and no vClusters");
+  remove.argument("[name]", "tenant").option("--name <name>", "tenant").option("--yes", "do not ask");
+  remove.action(async (word: string | undefined, flags: TenantFlags & { readonly yes?: boolean }) => {
+    const { client, print } = await createContext(remove);
+    const id = requireName("tenant", word, flags.name);
+    await askFirst(flags.yes, `Delete the tenant ${id}?`, `tenant ${id} not deleted`);
+    const answer = await client.tenants.delete(id, { requestId: randomUUID() });
+    if (print.structured) return print.document(answer);
+    print.line(`Deleted tenant ${id}`);
   });
 }
 

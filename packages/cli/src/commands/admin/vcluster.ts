@@ -2,9 +2,10 @@
 
 import { randomUUID } from "node:crypto";
 import type { SchedulerType, VCluster, VClusterSettings } from "@lattice/sdk";
-import { parseWalltime } from "@lattice/wire";
+import { ProblemError, parseWalltime } from "@lattice/wire";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Context, createContext } from "../../context.ts";
+import { askFirst } from "../../output/ask-first.ts";
 import type { Column } from "../../output/table.ts";
 import { ABSENT } from "../../output/text.ts";
 import { hoursMinutesSeconds, localTime } from "../../output/time.ts";
@@ -12,6 +13,7 @@ import { parseAmount } from "../../parse/amount.ts";
 import { parseCount } from "../../parse/count.ts";
 import { requireName } from "../../parse/name.ts";
 import { showFields } from "./fields.ts";
+import { showQueue } from "./vcluster-queue.ts";
 import { addSharingFlags, type SharingFlags, sharingFields, sharingOf } from "./vcluster-sharing.ts";
 
 const SCHEDULERS: readonly SchedulerType[] = [
@@ -34,6 +36,8 @@ const WEIGHTS = {
   checkpoint: "checkpoint",
   conformance: "conformance",
 } as const;
+
+const DEFAULT_LIMIT = 50;
 
 type WeightFlags = { readonly [Flag in keyof typeof WEIGHTS]?: number };
 
@@ -71,14 +75,17 @@ export function defineVCluster(command: Command): void {
   });
 
   for (const [name, summary] of [
-    ["update", "Change a vCluster"],
+    ["set-config", "Change a vCluster"],
     ["set-weights", "Change the weights of a vCluster"],
   ] as const) {
     const update = addSettingFlags(command.command(name).description(summary));
+    if (name === "set-config") update.alias("update");
     update.action(async (word: string | undefined, flags: VClusterFlags) => {
       const context = await createContext(update);
       const id = requireName("vCluster", word, flags.name);
-      const answer = await context.client.vclusters.update(id, settingsOf(flags), { requestId: randomUUID() });
+      const changes = settingsOf(flags);
+      if (Object.keys(changes).length === 0) throw nothingNamed(name);
+      const answer = await context.client.vclusters.update(id, changes, { requestId: randomUUID() });
       await showVCluster(context, answer.vcluster);
     });
   }
@@ -92,7 +99,33 @@ export function defineVCluster(command: Command): void {
     const context = await createContext(show);
     await showVCluster(context, await context.client.vclusters.get(requireName("vCluster", word, flags.name)));
   });
+
+  const queue = command.command("queue").description("Show what waits there, in order");
+  queue
+    .argument("[name]", "vCluster")
+    .option("--name <name>", "vCluster")
+    .option("--limit <count>", "how many to show", (text) => parseCount(text, 1, 100_000), DEFAULT_LIMIT)
+    .action(async (word: string | undefined, flags: VClusterFlags & { readonly limit: number }) =>
+      showQueue(await createContext(queue), requireName("vCluster", word, flags.name), flags.limit),
+    );
+
+  const remove = command.command("delete").description("Remove a vCluster that has no work and no nodes");
+  remove.argument("[name]", "vCluster").option("--name <name>", "vCluster").option("--yes", "do not ask");
+  remove.action(async (word: string | undefined, flags: VClusterFlags & { readonly yes?: boolean }) => {
+    const { client, print } = await createContext(remove);
+    const id = requireName("vCluster", word, flags.name);
+    await askFirst(flags.yes, `Delete the vCluster ${id}?`, `vCluster ${id} not deleted`);
+    const answer = await client.vclusters.delete(id, { requestId: randomUUID() });
+    if (print.structured) return print.document(answer);
+    print.line(`Deleted vCluster ${id}`);
+  });
 }
+
+const nothingNamed = (command: string): ProblemError =>
+  new ProblemError("invalid_argument", {
+    detail: "no change is named",
+    hint: `For example: lattice admin vcluster ${command} hpc-batch ${command === "set-weights" ? "--priority=0.2" : "--max-walltime=24h"}`,
+  });
 
 function addSettingFlags(command: Command): Command {
   command

@@ -1,9 +1,13 @@
 // What completion knows about a command, apart from any shell.
 
+import type { ValueKind } from "./kinds.ts";
+
 export interface CompletionTree {
   readonly name: string;
   readonly summary: string;
   readonly flags: readonly string[];
+  /** What its arguments name, to be asked of the server; null: files, or nothing. */
+  readonly values: ValueKind | null;
   readonly commands: readonly CompletionTree[];
 }
 

@@ -1,12 +1,14 @@
 // The completion script for zsh, with the summaries of the commands beside their names.
 
+import { FLAG_KINDS } from "./kinds.ts";
 import { type CompletionTree, eachCommand } from "./tree.ts";
 
 export function zshScript(tree: CompletionTree): string {
-  const cases = eachCommand(tree).map(([path, { commands, flags }]) => {
+  const cases = eachCommand(tree).map(([path, { commands, flags, values }]) => {
     const described = commands.map(({ name, summary }) => quote(`${name}:${summary.replaceAll(":", "\\:")}`)).join(" ");
-    return `    ${quote(path.join(" "))}) commands=(${described}) flags=(${flags.join(" ")}) ;;`;
+    return `    ${quote(path.join(" "))}) commands=(${described}) flags=(${flags.join(" ")}) values=${values ?? "''"} ;;`;
   });
+  const kinds = Object.entries(FLAG_KINDS).map(([kind, flags]) => `    ${flags.join(" | ")}) values=${kind} ;;`);
   return `#compdef lattice
 _lattice_words() {
   case "$1" in
@@ -15,8 +17,19 @@ ${cases.join("\n")}
   esac
 }
 _lattice() {
-  local at="" word
+  local at="" word values="" before="\${words[CURRENT-1]}"
   local -a commands flags
+  if [[ "\${words[CURRENT]}" == --*=* ]]; then
+    before="\${words[CURRENT]%%=*}"
+    compset -P '*='
+  fi
+  case "$before" in
+${kinds.join("\n")}
+  esac
+  if [[ -n "$values" ]]; then
+    compadd -- \${(f)"$(lattice __complete $values 2>/dev/null)"}
+    return
+  fi
   for word in "\${(@)words[2,CURRENT-1]}"; do
     [[ "$word" == -* ]] && continue
     _lattice_words "\${at:+$at }$word" && at="\${at:+$at }$word"
@@ -26,6 +39,8 @@ _lattice() {
     compadd -- $flags
   elif (( \${#commands} )); then
     _describe 'command' commands
+  elif [[ -n "$values" ]]; then
+    compadd -- \${(f)"$(lattice __complete $values 2>/dev/null)"}
   else
     _files
   fi

@@ -27,6 +27,12 @@ export function statusColumns(paint: Paint, wide: boolean, now: number): readonl
     { header: "TENANT", value: ({ spec }) => spec?.tenant ?? "" },
     { header: "PROJECT", value: ({ spec }) => spec?.project || ABSENT },
     { header: "USER", value: ({ user }) => user ?? "" },
+    {
+      header: "UENV",
+      value: ({ spec }) => spec?.environment?.uenv || spec?.environment?.image || ABSENT,
+      flexible: true,
+    },
+    { header: "GPU TYPE", value: ({ spec }) => spec?.resources?.constraints?.gpu_type || ABSENT },
     { header: "CLASS", value: ({ spec }) => String(spec?.lifecycle?.preemption_class ?? ABSENT) },
     { header: "SUBMITTED", value: ({ submitted_at }) => localTime(submitted_at) },
     { header: "NODELIST", value: ({ nodes }) => (nodes ?? []).join(",") || ABSENT, flexible: true },

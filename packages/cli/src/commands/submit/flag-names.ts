@@ -8,6 +8,8 @@ const FLAGS: Readonly<Record<string, string>> = {
   name: "--name",
   tenant: "--tenant",
   project: "--project",
+  intent: "--intent",
+  telemetry: "--telemetry",
   vcluster: "--vcluster",
   tags: "--tag",
   request_id: "--request-id",

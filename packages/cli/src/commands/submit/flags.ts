@@ -18,6 +18,8 @@ export interface SubmitFlags {
   readonly workdir?: string;
   readonly tag?: Readonly<Record<string, string>>;
   readonly project?: string;
+  readonly intent?: string;
+  readonly telemetry?: string;
   readonly requeue?: boolean;
   readonly maxRequeue?: string;
   readonly service?: boolean;
@@ -61,6 +63,8 @@ export function addSubmitFlags(command: Command): Command {
     new Option("--workdir <dir>", "where the job starts (default: here)"),
     new Option("--tag <pair>", "tag, k=v (repeatable)").argParser(gatherPair),
     new Option("--project <name>", "project, for accounting"),
+    new Option("--intent <word>", "what it is (train, serve, interactive, ...): chooses a vCluster when none is named"),
+    new Option("--telemetry <mode>", "how closely it is measured: prod, debug or audit"),
     new Option("--requeue", "start again when a node fails"),
     new Option("--no-requeue", "never start again"),
     new Option("--max-requeue <count>", "how often it may start again"),
@@ -113,6 +117,8 @@ export function flagsToShortForm(flags: SubmitFlags, source: (flag: string) => b
     workdir: flags.workdir,
     tags: flags.tag,
     project: flags.project,
+    intent: flags.intent,
+    telemetry: flags.telemetry,
     requeue: source("requeue") ? flags.requeue : undefined,
     max_requeue: numeric(flags.maxRequeue),
     service: flags.service,

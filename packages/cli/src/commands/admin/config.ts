@@ -1,0 +1,66 @@
+// `lattice admin config`: settings in force, changed for all servers while they run.
+
+import { randomUUID } from "node:crypto";
+import type { Setting } from "@lattice/sdk";
+import { ProblemError } from "@lattice/wire";
+import type { Command } from "commander";
+import { type Context, createContext } from "../../context.ts";
+import type { Column } from "../../output/table.ts";
+import { localTime } from "../../output/time.ts";
+
+export function defineConfig(command: Command): void {
+  const get = command.command("get").description("Show a setting, a section, or all of them");
+  get
+    .argument("[key]", "for example scheduling.max_dag_size, or scheduling")
+    .action(async (key: string | undefined) => {
+      const context = await createContext(get);
+      show(context, key, (await context.client.config.get(key)).settings ?? []);
+    });
+
+  const set = command.command("set").description("Change a setting on all servers, at once and for good");
+  set.argument("<pair...>", "key=value, or a key and a value").action(async (words: readonly string[]) => {
+    const { key, value } = pairOf(words);
+    const context = await createContext(set);
+    const { settings = [] } = await context.client.config.set(key, value, { requestId: randomUUID() });
+    show(context, undefined, settings);
+  });
+
+  const reset = command.command("reset").description("Back to what each server's file says");
+  reset.argument("<key>", "setting").action(async (key: string) => {
+    const context = await createContext(reset);
+    show(context, undefined, (await context.client.config.reset(key, { requestId: randomUUID() })).settings ?? []);
+  });
+}
+
+export function pairOf(words: readonly string[]): { readonly key: string; readonly value: string } {
+  const [first = "", second] = words;
+  const at = first.indexOf("=");
+  if (words.length === 1 && at > 0) return { key: first.slice(0, at), value: first.slice(at + 1) };
+  if (words.length === 2 && second !== undefined && at < 0) return { key: first, value: second };
+  throw new ProblemError("invalid_argument", {
+    detail: "no setting with a value is given",
+    hint: "For example: lattice admin config set scheduling.max_dag_size=500",
+  });
+}
+
+/** One that was asked for by its whole name is answered with its value alone, for scripts. */
+function show({ print, settings: { quiet } }: Context, key: string | undefined, settings: readonly Setting[]): void {
+  const [only] = settings;
+  if (print.structured) void print.document({ settings });
+  else if (only !== undefined && settings.length === 1 && only.key === key) print.line(plain(only.value));
+  else if (quiet) print.lines(settings.map((setting) => `${setting.key}=${plain(setting.value)}`));
+  else print.table(columns, settings);
+}
+
+const plain = (value: string): string => (value.startsWith('"') ? String(JSON.parse(value)) : value);
+
+const columns: readonly Column<Setting>[] = [
+  { header: "SETTING", value: ({ key }) => key },
+  { header: "VALUE", value: ({ value }) => plain(value), flexible: true },
+  { header: "LIVE", value: ({ live }) => (live === true ? "yes" : "restart") },
+  { header: "SOURCE", value: ({ source = "file" }) => source },
+  {
+    header: "CHANGED",
+    value: ({ set_at, set_by }) => (set_at === undefined ? "" : `${localTime(set_at)} by ${set_by ?? ""}`),
+  },
+];

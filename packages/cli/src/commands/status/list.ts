@@ -1,0 +1,92 @@
+// The list of `lattice status`: which allocations are asked for, and how they are shown.
+
+import type { Allocation, AllocationFilter, AllocationState } from "@lattice/sdk";
+import type { Context } from "../../context.ts";
+import { statusColumns } from "./table.ts";
+
+export interface ListFlags {
+  readonly state?: readonly AllocationState[];
+  readonly all?: boolean;
+  readonly user?: string;
+  readonly tag?: readonly string[];
+  readonly project?: string;
+  readonly name?: string;
+  readonly node?: string;
+  readonly reason?: readonly string[];
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit: number;
+  readonly count?: boolean;
+  readonly watch?: boolean;
+  readonly expand?: boolean;
+}
+
+/** One page of the server; more are fetched page by page. */
+const PAGE_SIZE = 200;
+const COUNT_PAGE_SIZE = 1_000;
+const ENDED: readonly AllocationState[] = ["completed", "failed", "cancelled"];
+
+/** With `group`: its elements. */
+export async function showList(context: Context, flags: ListFlags, group?: string): Promise<void> {
+  const { client, print, settings } = context;
+  const filter = filterOf(context, flags, group);
+  if (flags.count === true) return showCount(context, filter);
+  const rows: Allocation[] = [];
+  let token: string | undefined;
+  let total: number | undefined;
+  do {
+    const page = await client.list({
+      ...filter,
+      page_size: Math.min(PAGE_SIZE, flags.limit - rows.length),
+      ...(token === undefined ? {} : { page_token: token }),
+    });
+    rows.push(...(page.allocations ?? []));
+    total ??= page.total;
+    token = page.next_page_token === "" ? undefined : page.next_page_token;
+  } while (token !== undefined && rows.length < flags.limit);
+  if (print.structured) {
+    const found = { allocations: rows, ...(token === undefined ? {} : { next_page_token: token }) };
+    // Each round of a watch is a line of its own.
+    return flags.watch === true ? print.streamed(found) : print.document(found);
+  }
+  if (settings.quiet) return print.lines(rows.map(({ id }) => id));
+  print.table(statusColumns(print.paint, settings.output === "wide", Date.now()), rows);
+  if (rows.length === 0)
+    print.note(filter.user === undefined ? "No allocations." : `No allocations of ${filter.user}.`);
+  if (token !== undefined) {
+    const of = total === undefined || total <= rows.length ? "" : ` of ${total}`;
+    print.note(`Showing the newest ${rows.length}${of}; use --limit to see more.`);
+  }
+}
+
+function filterOf({ settings }: Context, flags: ListFlags, group: string | undefined): AllocationFilter {
+  const user = flags.all === true || group !== undefined ? undefined : (flags.user ?? settings.user);
+  const { state, tag, project, name, node, reason, since, until } = flags;
+  return {
+    ...(state === undefined ? {} : { state }),
+    ...(user === undefined ? {} : { user }),
+    ...(settings.tenant === undefined ? {} : { tenant: settings.tenant }),
+    ...(settings.vcluster === undefined ? {} : { vcluster: settings.vcluster }),
+    ...(tag === undefined ? {} : { tag }),
+    ...(project === undefined ? {} : { project }),
+    ...(name === undefined ? {} : { name }),
+    ...(node === undefined ? {} : { node }),
+    ...(reason === undefined ? {} : { reason_code: reason }),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until }),
+    ...(flags.expand === true ? { expand: true } : {}),
+    ...(group === undefined ? {} : { group_id: group }),
+  };
+}
+
+/** The server counts what is live; what has ended lies in the history and is counted page by page. */
+async function showCount({ client, print }: Context, filter: AllocationFilter): Promise<void> {
+  let count = 0;
+  if (filter.state?.some((state) => ENDED.includes(state)) === true) {
+    for await (const _ of client.listAll(filter, { pageSize: COUNT_PAGE_SIZE })) count += 1;
+  } else {
+    count = (await client.list({ ...filter, page_size: 1 })).total ?? 0;
+  }
+  if (print.structured) await print.document({ count });
+  else print.line(String(count));
+}

@@ -1,0 +1,36 @@
+// `lattice telemetry`: how closely an allocation is measured, for good or for a while.
+
+import { randomUUID } from "node:crypto";
+import { type Command, Option } from "commander";
+import { createContext } from "../context.ts";
+import { localTime } from "../output/time.ts";
+import { requireName } from "../parse/name.ts";
+import { parseSpan } from "../parse/span.ts";
+
+const MODES = ["prod", "debug", "audit"] as const;
+
+interface TelemetryFlags {
+  readonly alloc?: string;
+  readonly mode: (typeof MODES)[number];
+  readonly duration?: number;
+}
+
+export function define(command: Command): void {
+  command
+    .argument("[id]", "allocation")
+    .option("--alloc <id>", "allocation")
+    .addOption(new Option("--mode <mode>", "how closely").choices(MODES).makeOptionMandatory())
+    .option("--duration <time>", "then back to prod, for example 30m", parseSpan)
+    .action(async (word: string | undefined, flags: TelemetryFlags) => {
+      const { client, print } = await createContext(command);
+      const id = requireName("allocation", word, flags.alloc);
+      const changes = {
+        telemetry_mode: flags.mode,
+        ...(flags.duration === undefined ? {} : { telemetry_seconds: flags.duration }),
+      };
+      const { allocation } = await client.update(id, changes, { requestId: randomUUID() });
+      if (print.structured) return print.document(allocation);
+      const { mode = "prod", until } = allocation.spec?.telemetry ?? {};
+      print.line(`Allocation ${id} is measured as ${mode}${until === undefined ? "" : ` until ${localTime(until)}`}`);
+    });
+}

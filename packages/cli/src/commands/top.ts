@@ -1,0 +1,65 @@
+// `lattice top ID`: what an allocation uses, as measured over the last minutes. Where nothing is measured, that is
+// said, and the exit status is 0: it is an answer.
+
+import type { MetricSeries, MetricsQuery } from "@lattice/sdk";
+import { type Command, Option } from "commander";
+import { type Context, createContext } from "../context.ts";
+import type { Column } from "../output/table.ts";
+import { ABSENT } from "../output/text.ts";
+import { parseSpan } from "../parse/span.ts";
+import { amountText } from "./top/amount.ts";
+import { followMetrics } from "./top/follow.ts";
+
+interface TopFlags {
+  readonly perNode?: boolean;
+  readonly perGpu?: boolean;
+  readonly wide?: boolean;
+  readonly metric?: readonly string[];
+  readonly duration?: number;
+  readonly stream?: boolean;
+}
+
+const list = (text: string): readonly string[] => text.split(",").filter((word) => word !== "");
+
+export function define(command: Command): void {
+  command
+    .argument("<id>", "allocation")
+    .option("--per-node", "one row for each node")
+    .option("--per-gpu", "one row for each GPU")
+    .option("--wide", "all metrics, as -o wide")
+    .option("--metric <names>", "only these, with commas between", list)
+    .addOption(new Option("--metrics <names>").argParser(list).hideHelp())
+    .option("--duration <time>", "over the last 5m, 1h and so on", parseSpan)
+    .option("--stream", "go on, line by line")
+    .action(async (id: string, flags: TopFlags & { readonly metrics?: readonly string[] }) => {
+      const context = await createContext(command);
+      const metrics = flags.metric ?? flags.metrics ?? [];
+      if (flags.stream === true) return followMetrics(context, id, { metrics });
+      const mode = flags.perGpu === true ? "per_gpu" : flags.perNode === true ? "per_node" : "summary";
+      await show(context, id, {
+        mode,
+        ...(metrics.length === 0 ? {} : { metrics }),
+        ...(flags.duration === undefined ? {} : { duration_seconds: flags.duration }),
+      });
+    });
+}
+
+async function show({ client, print }: Context, id: string, query: MetricsQuery): Promise<void> {
+  const answer = await client.metrics(id, query);
+  if (print.structured) return print.document(answer);
+  const series = answer.series ?? [];
+  if (series.length > 0) print.table(columns(query.mode ?? "summary"), series);
+  if (answer.unavailable_reason !== undefined) print.note(answer.unavailable_reason);
+}
+
+function columns(mode: NonNullable<MetricsQuery["mode"]>): readonly Column<MetricSeries>[] {
+  const where: Column<MetricSeries>[] = [];
+  if (mode !== "summary") where.push({ header: "NODE", value: ({ node }) => node ?? ABSENT, flexible: true });
+  if (mode === "per_gpu") where.push({ header: "GPU", value: ({ gpu }) => String(gpu ?? ABSENT), align: "right" });
+  return [
+    ...where,
+    { header: "METRIC", value: ({ metric }) => metric },
+    { header: "VALUE", value: ({ points, unit }) => amountText(points?.at(-1)?.value, unit)[0], align: "right" },
+    { header: "UNIT", value: ({ points, unit }) => amountText(points?.at(-1)?.value, unit)[1] },
+  ];
+}

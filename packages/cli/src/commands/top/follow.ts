@@ -1,0 +1,33 @@
+// Measured values as they come: a line for each, or JSON line by line.
+
+import type { MetricsEvent } from "@lattice/sdk";
+import type { Context } from "../../context.ts";
+import { clean } from "../../output/text.ts";
+import { localTime } from "../../output/time.ts";
+
+export interface Following {
+  readonly metrics: readonly string[];
+  readonly alertsOnly?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export async function followMetrics({ client, print }: Context, id: string, following: Following): Promise<void> {
+  const { metrics, alertsOnly = false, signal } = following;
+  const query = { ...(metrics.length === 0 ? {} : { metrics }), ...(alertsOnly ? { alerts_only: true } : {}) };
+  for await (const event of client.streamMetrics(id, query, { signal })) {
+    if (print.structured) await print.streamed(event);
+    else for (const line of linesOf(event)) print.line(line);
+    if (event.unavailable_reason !== undefined && !print.structured) print.note(event.unavailable_reason);
+  }
+}
+
+export function linesOf({ at, node, values = {}, alerts = [] }: MetricsEvent): readonly string[] {
+  const head = [localTime(at), node ?? ""].filter((part) => part !== "").join("  ");
+  const figures = Object.entries(values).map(([metric, value]) => `${metric}=${value}`);
+  return [
+    ...(figures.length === 0 ? [] : [`${head}  ${figures.join(" ")}`]),
+    ...alerts.map(({ metric, severity = "warning", message = "" }) =>
+      clean(`${head}  ${severity.toUpperCase()} ${metric}: ${message}`),
+    ),
+  ];
+}

@@ -1,0 +1,13 @@
+// Before a command ends work or removes something for good: a question on a terminal, --yes elsewhere.
+
+import { ProblemError } from "@lattice/wire";
+import { confirm } from "./confirm.ts";
+
+/** Throws unless it was asked for with --yes or answered with yes. */
+export async function askFirst(yes: boolean | undefined, question: string, what: string): Promise<void> {
+  if (yes === true || (await confirm(question))) return;
+  throw new ProblemError("invalid_argument", {
+    detail: `${what}: the question was not answered with yes`,
+    hint: "Use --yes where nobody can answer.",
+  });
+}

@@ -1,0 +1,17 @@
+// Nodes as people name them: one by one, with commas, or as ranges such as n[0-199].
+
+import { expandHostlist, ProblemError } from "@lattice/wire";
+
+export function expandHosts(words: readonly string[]): readonly string[] {
+  const names = words.flatMap((word) => {
+    const expanded = expandHostlist(word);
+    if (expanded === null) {
+      throw new ProblemError("invalid_argument", {
+        detail: `"${word}" does not name nodes`,
+        hint: "Write n1, n1,n2 or n[0-199]; at most 10,000 at once.",
+      });
+    }
+    return expanded;
+  });
+  return [...new Set(names)];
+}

@@ -1,0 +1,13 @@
+// Spans of time in flags, in seconds: "30m", "1h", "HH:MM:SS".
+
+import { ProblemError, parseWalltime } from "@lattice/wire";
+import { InvalidArgumentError } from "commander";
+
+export function parseSpan(text: string): number {
+  try {
+    return parseWalltime(text, "time");
+  } catch (error) {
+    if (error instanceof ProblemError) throw new InvalidArgumentError("Write 30s, 10m, 1h or HH:MM:SS.");
+    throw error;
+  }
+}

@@ -1,0 +1,225 @@
+// Commands of those who run a cluster or look at what their work does: what is asked, and how the answer reads.
+
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
+import { commandTable } from "../src/command-table.ts";
+import { parseMetrics } from "../src/commands/admin/prometheus.ts";
+import { bashScript } from "../src/commands/completion/bash.ts";
+import { completionTree } from "../src/commands/completion.ts";
+import { useScripted } from "./scripted.ts";
+
+const rig = useScripted();
+const V = "/api/v1";
+
+describe("what is asked", () => {
+  test.each<[string[], string, unknown]>([
+    [
+      ["status", "--user", "ada", "--tag", "run=1", "--tag", "x"],
+      `${V}/allocations?user=ada&tag=run%3D1&tag=x&page_size=50`,
+      {},
+    ],
+    [["status", "--all", "--state=pending", "--count"], `${V}/allocations?state=pending&page_size=1`, { total: 7 }],
+    [
+      ["top", "7", "--per-gpu", "--metric=memory_used"],
+      `${V}/allocations/7/metrics?mode=per_gpu&metrics=memory_used`,
+      {},
+    ],
+    [["metrics", "7", "--duration", "1h"], `${V}/allocations/7/metrics?mode=summary&duration_seconds=3600`, {}],
+    [["diag", "7"], `${V}/allocations/7/diagnostics`, {}],
+    [["diagnostics", "7", "--network"], `${V}/allocations/7/diagnostics?section=network`, {}],
+    [["compare", "7", "8", "--metric=gpu_utilization"], `${V}/compare?ids=7&ids=8&metrics=gpu_utilization`, {}],
+    [
+      ["history", "--all", "--since", "2026-03-01"],
+      `${V}/accounting?since=2026-03-01T00%3A00%3A00.000Z&page_size=500`,
+      {},
+    ],
+    [
+      ["admin", "scheduler", "status", "--vcluster=hpc"],
+      `${V}/admin/scheduler?vcluster=hpc`,
+      { vclusters: [{ vcluster: "hpc" }] },
+    ],
+    [["admin", "config", "get", "log.level"], `${V}/admin/config?key=log.level`, { settings: [] }],
+    [["admin", "vcluster", "queue", "hpc", "--limit", "5"], `${V}/vclusters/hpc/queue?page_size=5`, {}],
+    [["services"], `${V}/services`, {}],
+    [["__complete", "nodes"], `${V}/nodes?page_size=200`, { nodes: [{ id: "n1" }] }],
+  ])("%s", async (argv, asked, answer) => {
+    rig.answers[`GET ${asked}`] = [200, answer];
+    expect(await rig.run(...argv), rig.err).toBe(0);
+    expect(rig.requests).toEqual([`GET ${asked}`]);
+  });
+
+  test("a count is a number, for people and programs", async () => {
+    rig.answers[`GET ${V}/allocations`] = [200, { total: 7 }];
+    await rig.run("status", "--all", "--count");
+    expect(rig.out).toBe("7\n");
+  });
+
+  test("host ranges", async () => {
+    for (const n of [8, 9, 10]) {
+      const id = `n${String(n).padStart(2, "0")}`;
+      rig.answers[`POST ${V}/nodes/${id}/drain`] = [200, { node: { id, state: "draining" } }];
+    }
+    expect(await rig.run("node", "drain", "n[08-10]", "--reason", "fans", "-q")).toBe(0);
+    expect(rig.out).toBe("n08\nn09\nn10\n");
+    expect(await rig.run("nodes", "n[3-1]")).toBe(2);
+    expect(rig.err).toContain('"n[3-1]" does not name nodes');
+  });
+});
+
+describe("what is destroyed is asked about first", () => {
+  test.each([
+    [["admin", "tenant", "delete", "art"], `DELETE ${V}/tenants/art`],
+    [["admin", "vcluster", "delete", "--name=old"], `DELETE ${V}/vclusters/old`],
+  ])("%s", async (argv, call) => {
+    rig.answers[call] = [200, { id: "x" }];
+    expect(await rig.run(...argv)).toBe(2);
+    expect(rig.requests).toEqual([]);
+    expect(rig.err).toContain("--yes");
+    expect(await rig.run(...argv, "--yes")).toBe(0);
+    expect(rig.requests.map((one) => one.split("?")[0])).toEqual([call]);
+  });
+  test("a refusal has the exit status of the catalogue", async () => {
+    const detail = 'tenant "art" has 3 allocations that have not ended';
+    rig.answers[`DELETE ${V}/tenants/art`] = [409, { code: "illegal_transition", status: 409, detail, hint: "Wait." }];
+    expect(await rig.run("admin", "tenant", "delete", "art", "--yes")).toBe(5);
+    expect(rig.err).toContain(detail);
+  });
+});
+
+describe("how answers read", () => {
+  test("nothing measured is a remark, not a failure", async () => {
+    rig.answers[`GET ${V}/allocations/7/metrics`] = [
+      200,
+      { allocation_id: "7", unavailable_reason: "Nothing is measured." },
+    ];
+    expect(await rig.run("top", "7")).toBe(0);
+    expect([rig.out, rig.err]).toEqual(["", "Nothing is measured.\n"]);
+  });
+
+  test("measured values are scaled", async () => {
+    const series = [
+      { metric: "gpu_utilization", unit: "percent", points: [{ value: 87.31 }] },
+      { metric: "memory_used", unit: "bytes", points: [{ value: 384e9 }] },
+    ];
+    rig.answers[`GET ${V}/allocations/7/metrics`] = [200, { allocation_id: "7", series }];
+    await rig.run("top", "7");
+    expect(rig.out).toMatch(/METRIC +VALUE +UNIT\ngpu_utilization +87\.3 +%\nmemory_used +384\.0 +GB\n/);
+  });
+
+  test("diagnostics", async () => {
+    rig.answers[`GET ${V}/allocations/7/diagnostics`] = [
+      200,
+      {
+        network: {
+          group_span: 2,
+          groups: [
+            { group: "g3", nodes: 1, congestion: 0.02 },
+            { group: "g7", nodes: 1 },
+          ],
+        },
+        storage: { mounts: [{ source: "s3://b/d", target: "/data", access: "read-only" }] },
+        nodes: [{ node: "n1", state: "ready", connected: false, progress: "running" }],
+        unmeasured: [{ what: "network.bandwidth", reason: "Nobody does." }],
+      },
+    ];
+    await rig.run("diag", "7");
+    expect(rig.out).toContain("Group span:  2 (g3, g7)");
+    expect(rig.out).toContain("n1:  ready, not connected, never heard, running");
+    expect(rig.err).toBe("Not shown: network.bandwidth. Nobody does.\n");
+  });
+
+  test("quotas show what is used and left", async () => {
+    rig.answers[`GET ${V}/tenants/art`] = [200, { id: "art", quota: { max_nodes: 10 }, nodes_in_use: 4 }];
+    rig.answers[`GET ${V}/tenants/art/usage`] = [200, { node_hours: 1.5 }];
+    await rig.run("admin", "tenant", "show", "art", "--quotas");
+    expect(rig.out).toMatch(/max_nodes +4 +10 +6\n/);
+    expect(rig.out).toMatch(/node_hours_budget +1\.50 +unlimited/);
+  });
+
+  test("settings: one is its value, a change is sent as it was written", async () => {
+    const setting = { key: "node_agent.grace_period", value: '"60s"', live: true, source: "file" };
+    rig.answers[`GET ${V}/admin/config`] = [200, { settings: [setting] }];
+    await rig.run("admin", "config", "get", setting.key);
+    expect(rig.out).toBe("60s\n");
+    rig.answers[`PUT ${V}/admin/config/node_agent.grace_period`] = [200, { settings: [setting] }];
+    expect(await rig.run("admin", "config", "set", "node_agent.grace_period=90s")).toBe(0);
+    expect(await rig.run("admin", "config", "set", "node_agent.grace_period")).toBe(2);
+  });
+
+  test("history in hours", async () => {
+    const record = {
+      allocation_id: "7",
+      name: "train",
+      state: "failed",
+      exit_code: 3,
+      nodes: 4,
+      elapsed_seconds: 90,
+      node_hours: 0.1,
+    };
+    rig.answers[`GET ${V}/accounting`] = [200, { records: [record, record] }];
+    await rig.run("history", "--limit", "1");
+    expect(rig.out).toMatch(/7 +train +Failed +3 +4 +00:01:30 +0\.10/);
+    expect(rig.err).toContain("Showing the newest 1");
+  });
+
+  test("metrics are dumped as JSON, by component", async () => {
+    const text =
+      '# HELP x y\nlattice_scheduling_cycles_total{vcluster="a b\\"c"} 4\nlattice_api_requests_total 2\nx_seconds_bucket{le="+Inf"} NaN\n';
+    rig.answers["GET /metrics"] = [200, text];
+    expect(await rig.run("admin", "metrics", "dump", "--component=scheduler", "--duration=1h")).toBe(0);
+    const dumped = JSON.parse(rig.out) as { samples: unknown };
+    expect(dumped.samples).toEqual([
+      { name: "lattice_scheduling_cycles_total", labels: { vcluster: 'a b"c' }, value: 4 },
+    ]);
+    expect(parseMetrics(text).at(-1)?.value).toBe("NaN");
+    expect(rig.err).toContain("no time-series store");
+  });
+
+  test("a watch of the status is a line for each round", async () => {
+    rig.answers[`GET ${V}/allocations`] = [200, { allocations: [{ id: "7", state: "running" }] }];
+    const running = rig.run("status", "--all", "--watch", "-o", "json");
+    await vi.waitFor(() => expect(rig.out).toContain("\n"));
+    process.emit("SIGINT");
+    await running;
+    expect(
+      rig.out
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as object),
+    ).toMatchObject([{ allocations: [{ id: "7" }] }]);
+  });
+});
+
+test("bash offers words, flags, and what the server knows", async () => {
+  vi.restoreAllMocks();
+  const dir = mkdtempSync(join(tmpdir(), "lattice-completion-"));
+  try {
+    writeFileSync(join(dir, "completion.bash"), bashScript(await completionTree(commandTable)));
+    const offered = (...words: string[]) =>
+      execFileSync(
+        "bash",
+        [
+          "-c",
+          `source ${dir}/completion.bash; lattice() { echo "asked-$2"; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _lattice; echo "\${COMPREPLY[*]}"`,
+          "bash",
+          "lattice",
+          ...words,
+        ],
+        { encoding: "utf8" },
+      ).trim();
+    expect(offered("adm")).toBe("admin");
+    expect(offered("admin", "vcluster", "set-w")).toBe("set-weights");
+    expect(offered("status", "--cou")).toBe("--count");
+    expect(offered("cancel", "")).toBe("asked-allocations");
+    expect(offered("node", "drain", "")).toBe("asked-nodes");
+    expect(offered("submit", "--vcluster", "")).toBe("asked-vclusters");
+    expect(offered("submit", "--vcluster", "=", "")).toBe("asked-vclusters");
+    expect(offered("admin", "tenant", "show", "")).toBe("asked-tenants");
+    expect(offered("__comp")).toBe("");
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
