@@ -48,7 +48,7 @@ export { parseTaskGroup } from "./normalise/task-group.ts";
 export { MAX_WALLTIME_SECONDS, parseSlurmTime, parseWalltime } from "./normalise/walltime.ts";
 export { type OpenApiDocument, type OpenApiOptions, openapi } from "./openapi/openapi.ts";
 export * as pb from "./pb.ts";
-export { type Query, RESERVED_QUERY } from "./routes/query.ts";
+export { isFlat, type Query, RESERVED_QUERY } from "./routes/query.ts";
 export * from "./routes/request.ts";
 export * from "./routes/routes.ts";
 export {

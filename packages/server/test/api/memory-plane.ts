@@ -47,6 +47,10 @@ export interface MemoryPlane extends ControlPlane {
   start(id: string, nodes: readonly string[]): void;
   finish(id: string, exitCode: number): void;
   hash(): string;
+  /** Of the records alone: without the position in the log and without the answers that are remembered. */
+  content(): string;
+  /** What the plane itself keeps of the past: events, archived records, proposals. */
+  forgetAll(): void;
   /** Forgets events up to and including this entry. */
   forgetEvents(through: number): void;
   output: (query: LogsQuery, signal: AbortSignal) => Chunks;
@@ -201,6 +205,16 @@ export function memoryPlane(): MemoryPlane {
     ready: () => ({ ok: plane.readyReason === "", reason: plane.readyReason }),
     apply,
     hash: () => stateHash(state, sha256),
+    content: () => {
+      const { requests: _requests, ...tables } = state.tables;
+      const digests = Object.values(tables).map((table) => table.digest(sha256));
+      return `${digests.join(" ")} ${state.counters.nextAllocation} ${JSON.stringify(state.retention)}`;
+    },
+    forgetAll() {
+      events.length = 0;
+      archiveRecords.length = 0;
+      plane.proposed.length = 0;
+    },
     forgetEvents: (through) => {
       forgotten = through;
     },

@@ -101,10 +101,13 @@ function nodesNamed(call: Call, names: readonly string[]): NodeId[] {
 
 function connectedNodes(call: Call, group: string): NodeId[] {
   const found: NodeId[] = [];
+  let known = group === "";
   for (const node of call.plane.view().nodes()) {
     if (group !== "" && node.group !== group) continue;
+    known = true;
     if (!node.capabilities.hollow && call.plane.liveness(node.id).connected) found.push(node.id);
   }
+  if (!known) throw invalid("group", "no node is in this group");
   return found;
 }
 

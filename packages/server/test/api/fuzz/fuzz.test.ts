@@ -1,0 +1,204 @@
+// Every RPC and every route with values made from the schema: no answer says that the server failed, what is refused
+// changes nothing, and nothing is kept. Run again with LATTICE_TEST_SEED=<number> to see the same requests.
+
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { type Message, toBinary } from "@bufbuild/protobuf";
+import { type AllocationId, duration, type UserName } from "@lattice/core";
+import { ProblemError, type Route, requestFromHttp, routes, serviceDefinition } from "@lattice/wire";
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createAuthenticator } from "../../../src/api/auth/authenticator.ts";
+import { type Door, invokeStream } from "../../../src/api/invoke.ts";
+import { createApp } from "../../../src/api/rest/server.ts";
+import { type RpcName, SERVICES } from "../../../src/api/rpc.ts";
+import { createLiveConfig, loadConfig } from "../../../src/config/index.ts";
+import { createLogger, createMetrics } from "../../../src/observe/index.ts";
+import { callGrpc, type Running, startTestApi } from "../clients.ts";
+import { type MemoryPlane, memoryPlane } from "../memory-plane.ts";
+import { requestFor } from "./requests.ts";
+import { dice, messageFor, type Roll } from "./values.ts";
+
+const seed = Number(process.env.LATTICE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const REST_REQUESTS = 15_000;
+const STREAM_REQUESTS = 2_600;
+const GRPC_REQUESTS = 2_560;
+/** Alike in a new process and after ten thousand requests: what a request may leave behind in caches. */
+const MOST_GROWTH_BYTES = 24 * 1024 * 1024;
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
+let plane: MemoryPlane;
+let door: Door;
+let app: FastifyInstance;
+
+beforeAll(() => {
+  plane = furnished(memoryPlane());
+  const file = loadConfig(null);
+  const live = createLiveConfig({ file, settings: () => plane.view().settings(), onWarning: () => {} });
+  plane.onApplied = () => void live.refresh();
+  const { signal } = new AbortController();
+  door = {
+    plane,
+    config: live.config,
+    logger: createLogger({ level: "silent" }),
+    metrics: createMetrics(),
+    authenticator: createAuthenticator(file.api.auth),
+    closing: signal,
+  };
+  app = createApp(door);
+});
+afterAll(() => app.close());
+
+/** Something to find: nodes, work that waits, runs and has ended, a group, a DAG. */
+function furnished(made: MemoryPlane): MemoryPlane {
+  for (const node of ["n1", "n2", "n3"]) made.addNode(node);
+  return made;
+}
+
+/** What is live is cancelled and forgotten, so that what is kept of requests would show. */
+function tidy(of: MemoryPlane): void {
+  const origin = { user: "root" as UserName, requestId: null, bodyHash: "" };
+  const view = of.view();
+  const ids = [...view.allocations(), ...view.groups()].map(({ id }) => id as AllocationId);
+  for (const id of ids) of.apply({ kind: "allocation.cancel", origin, id, reason: "" });
+  of.apply({ kind: "retention.set", maxFinished: 0, maxFinishedAge: duration(1_000) });
+  of.forgetAll();
+}
+
+const where = (what: string): string => `LATTICE_TEST_SEED=${seed}: ${what}`;
+
+test("REST: every route", async () => {
+  const roll = dice(seed);
+  const all = routes().filter(({ kind }) => kind === "unary");
+  const statuses = new Map<number, number>();
+  let heap = 0;
+  for (let n = 0; n < REST_REQUESTS; n += 1) {
+    const route = all[n % all.length] as Route;
+    const request = requestFor(roll, route);
+    const before = plane.content();
+    const { statusCode, body } = await app.inject(request as never);
+    const what = () =>
+      where(
+        `${n} ${JSON.stringify({ ...request, payload: String(request.payload).slice(0, 2_000) })} gave ${statusCode} ${body.slice(0, 500)}`,
+      );
+    if (statusCode >= 500) throw new Error(what());
+    if (statusCode >= 400 && !request.remembered && plane.content() !== before)
+      throw new Error(`refused, but changed: ${what()}`);
+    statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1);
+    if (n % 1_000 === 999) tidy(plane);
+    if (n === Math.floor(REST_REQUESTS / 4)) heap = used();
+  }
+  // It reached what lies behind the doors, and was refused there for every reason there is.
+  expect(statuses.get(200) ?? 0).toBeGreaterThan(REST_REQUESTS / 10);
+  for (const status of [400, 404, 409]) expect(statuses.get(status) ?? 0, `${status}`).toBeGreaterThan(20);
+  tidy(plane);
+  expect(used() - heap, where("memory grew")).toBeLessThan(MOST_GROWTH_BYTES);
+});
+
+function used(): number {
+  tidy(plane);
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+test("REST: every stream", async () => {
+  const roll = dice(seed + 1);
+  const all = routes().filter(({ kind }) => kind === "server_stream");
+  for (let n = 0; n < STREAM_REQUESTS; n += 1) await tryStream(roll, all[n % all.length] as Route, n);
+});
+
+/** As the route does it, but ended by the caller after a moment: some never end. */
+async function tryStream(roll: Roll, route: Route, n: number): Promise<void> {
+  const request = requestFor(roll, route);
+  const url = new URL(request.url, "http://localhost");
+  const gone = new AbortController();
+  const before = plane.content();
+  try {
+    const body: unknown = request.payload === undefined ? undefined : JSON.parse(String(request.payload));
+    const params = paramsOf(route, url.pathname);
+    const message = requestFromHttp(route, { params, query: Object.fromEntries(url.searchParams), body });
+    const arrival = {
+      headers: () => undefined,
+      minIndex: undefined,
+      consistent: false,
+      warnings: [],
+      signal: gone.signal,
+    };
+    const source = invokeStream(door, `${route.service}.${route.method}` as RpcName, message, arrival);
+    const first = source.next();
+    setImmediate(() => setImmediate(() => gone.abort()));
+    await first;
+    await source.return(undefined);
+  } catch (error) {
+    if (error instanceof SyntaxError) return;
+    if (!(error instanceof ProblemError) || error.problem.status >= 500) {
+      throw new Error(where(`stream ${n} ${request.url} ${String(request.payload)}: ${String(error)}`), {
+        cause: error,
+      });
+    }
+  }
+  expect(plane.content(), where(`stream ${n} ${request.url}`)).toBe(before);
+}
+
+function paramsOf(route: Route, pathname: string): Record<string, string> {
+  const match = new RegExp(`^${route.path.replace(/:[a-z_]+/g, "([^/]+)")}$`).exec(pathname);
+  return Object.fromEntries(route.params.map((name, i) => [name, decodeURIComponent(match?.[i + 1] ?? "")]));
+}
+
+test("gRPC: every unary RPC, with messages and with bytes", async () => {
+  const running: Running = await startTestApi();
+  furnished(running.plane);
+  const roll = dice(seed + 2);
+  const all = SERVICES.flatMap((service) =>
+    service.methods.filter(({ methodKind }) => methodKind === "unary").map((method) => ({ service, method })),
+  );
+  try {
+    for (let n = 0; n < GRPC_REQUESTS; ) {
+      const batch = Array.from({ length: 32 }, () => {
+        const { service, method } = all[n % all.length] as (typeof all)[number];
+        n += 1;
+        const rpc = `${service.name}.${method.name}`;
+        const message = messageFor(roll, method.input);
+        if ("destination" in message) message.destination = "/not/allowed";
+        return { rpc, message, sent: roll(10) === 0 ? spoiled(roll, toBinary(method.input, message)) : message };
+      });
+      const before = running.plane.content();
+      const answers = await Promise.all(
+        batch.map(({ rpc, sent }) => callGrpc(running, rpc, sent, { "x-lattice-user": "ada" })),
+      );
+      for (const [i, answer] of answers.entries()) {
+        if ("problem" in answer && answer.problem.status >= 500) {
+          throw new Error(where(`gRPC ${batch[i]?.rpc} ${show(batch[i]?.message)}: ${JSON.stringify(answer.problem)}`));
+        }
+      }
+      const remembered = batch.some(({ message }) => "requestId" in message && message.requestId !== "");
+      const refused = answers.every((answer) => "problem" in answer);
+      if (refused && !remembered) expect(running.plane.content(), where(`gRPC batch before ${n}`)).toBe(before);
+      if (n % 960 === 0) tidy(running.plane);
+    }
+  } finally {
+    await running.close();
+  }
+});
+
+const show = (message: Message | undefined): string =>
+  JSON.stringify(message, (_key, value: unknown) => (typeof value === "bigint" ? String(value) : value)).slice(
+    0,
+    2_000,
+  );
+
+/** Cut short, or with bytes changed: it may still be a message. */
+function spoiled(roll: Roll, bytes: Uint8Array): Buffer {
+  const copy = Buffer.from(bytes);
+  if (copy.length > 0 && roll(2) === 0) return copy.subarray(0, roll(copy.length));
+  for (let n = 0; n < 3 && copy.length > 0; n += 1) copy[roll(copy.length)] = roll(256);
+  return copy;
+}
+
+test("at least 20,000 requests are made, and every RPC is among them", () => {
+  expect(REST_REQUESTS + STREAM_REQUESTS + GRPC_REQUESTS).toBeGreaterThanOrEqual(20_000);
+  const unary = SERVICES.flatMap((service) => Object.keys(serviceDefinition(service)));
+  expect(unary.length).toBeLessThan(GRPC_REQUESTS / 10);
+});
