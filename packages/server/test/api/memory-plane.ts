@@ -42,7 +42,7 @@ type Chunks = AsyncIterable<{ readonly data: Uint8Array; readonly offset: number
 
 export interface MemoryPlane extends ControlPlane {
   apply(...commands: Command[]): Applied;
-  addNode(id: string): void;
+  addNode(id: string, address?: string): void;
   /** Places a pending allocation and reports it running. */
   start(id: string, nodes: readonly string[]): void;
   finish(id: string, exitCode: number): void;
@@ -219,7 +219,7 @@ export function memoryPlane(): MemoryPlane {
       forgotten = through;
     },
     output: async function* () {},
-    addNode(id) {
+    addNode(id, address = "127.0.0.1") {
       apply({
         kind: "node.register",
         node: id as NodeId,
@@ -237,7 +237,7 @@ export function memoryPlane(): MemoryPlane {
         group: "g0" as GroupId,
         conformance: "",
         homeVCluster: null,
-        address: "127.0.0.1",
+        address,
         agentVersion: "0.1.0",
         bootId: "boot",
       });

@@ -57,6 +57,11 @@ export const REQUEST_TIMEOUT_MS = 60_000;
 /** How long a stop waits for requests under way. */
 export const CLOSE_DEADLINE_MS = 5_000;
 
+/** How long a service may take to accept a connection. */
+export const PROXY_CONNECT_MS = 5_000;
+/** Endpoints that one request without a body is tried on. */
+export const PROXY_ENDPOINT_TRIES = 3;
+
 /** How long a launch waits for an allocation that is about to run. */
 export const LAUNCH_WAIT_MS = 30_000;
 

@@ -18,6 +18,7 @@ import { addNotFound } from "./not-found.ts";
 import { addOriginCheck } from "./origin.ts";
 import { addPages } from "./pages.ts";
 import { answerUnreadable, problemOfError, sendProblem } from "./problems.ts";
+import { addProxy } from "./proxy/http.ts";
 import { addRoutes } from "./routes.ts";
 import { serveTerminals } from "./terminals.ts";
 
@@ -73,6 +74,7 @@ export function createApp(door: Door): FastifyInstance {
   app.setErrorHandler((error, _request, reply) => sendProblem(reply, problemOfError(error, door.logger)));
   addOriginCheck(app, door);
   addRoutes(app, door);
+  addProxy(app, door);
   addNotFound(app, addPages(app, door));
   return app;
 }

@@ -26,6 +26,8 @@ import { USER_HEADER } from "../auth/stated.ts";
 import { type Door, invokeStream } from "../invoke.ts";
 import { MAX_TERMINAL_FRAME_BYTES, TERMINAL_PING_MS, TERMINAL_SILENCE_MS } from "../limits/limits.ts";
 import { foreignOf } from "./origin.ts";
+import { placeOf } from "./proxy/place.ts";
+import { passUpgrade } from "./proxy/upgrade.ts";
 
 const ALLOCATION = /^(?:\/api)?\/v1\/allocations\/([^/]{1,200})\/attach$/;
 const SESSION = /^(?:\/api)?\/v1\/sessions\/([^/]{1,200})\/terminal$/;
@@ -49,6 +51,11 @@ async function serve(door: Door, request: IncomingMessage, socket: Duplex, head:
   const foreign = foreignOf(request.headers, isLoopback(door.config.api.restListen.host));
   if (foreign !== null) throw foreign;
   const url = new URL(request.url ?? "/", "http://localhost");
+  const place = placeOf(request.url ?? "/");
+  if (place !== null) {
+    const headers = (name: string) => headerOf(request, name) ?? statedInQuery(url, name);
+    return passUpgrade(door, place, { request, socket, head, headers });
+  }
   const start = startOf(url);
   const key = keyOf(request);
   const gone = new AbortController();

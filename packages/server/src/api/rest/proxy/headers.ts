@@ -1,0 +1,89 @@
+// Headers on their way through the server. The caller's token and what it states of itself stay here: a workload that
+// is spoken to must not be able to act as whoever speaks to it. Answers are put into a sandbox of their own, since
+// they come from the server's address and could otherwise call the API as the page's reader.
+
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
+import type { ServiceEndpoint } from "@lattice/core";
+
+/** Between two neighbours only. */
+const HOP_BY_HOP = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+const OURS = /^(authorization$|x-lattice-|x-forwarded-|forwarded$|host$)/;
+const SANDBOX = "sandbox allow-scripts allow-forms allow-popups allow-modals allow-downloads";
+
+export interface Passing {
+  readonly endpoint: ServiceEndpoint;
+  readonly user: string;
+  /** Where the service begins: /api/v1/services/NAME/proxy */
+  readonly prefix: string;
+  readonly host: string;
+  readonly remote: string;
+}
+
+export function towardsService(headers: IncomingHttpHeaders, passing: Passing): OutgoingHttpHeaders {
+  const named = namedByConnection(headers.connection);
+  const kept = Object.entries(headers).filter(
+    ([name]) => !HOP_BY_HOP.has(name) && !OURS.test(name) && !named.has(name) && name !== "cookie",
+  );
+  const cookie = withoutOurs(headers.cookie);
+  return {
+    ...Object.fromEntries(kept),
+    ...(cookie === "" ? {} : { cookie }),
+    host: `${passing.endpoint.address}:${passing.endpoint.port}`,
+    "x-forwarded-for": passing.remote,
+    "x-forwarded-host": passing.host,
+    "x-forwarded-prefix": passing.prefix,
+    "x-forwarded-user": encodeURIComponent(passing.user),
+  };
+}
+
+export function towardsCaller(headers: IncomingHttpHeaders, passing: Passing): OutgoingHttpHeaders {
+  const named = namedByConnection(headers.connection);
+  const kept = Object.entries(headers).filter(
+    ([name]) => !HOP_BY_HOP.has(name) && !named.has(name) && !name.startsWith("x-lattice-"),
+  );
+  const own = headers["content-security-policy"];
+  return {
+    ...Object.fromEntries(kept),
+    ...(headers.location === undefined ? {} : { location: located(headers.location, passing) }),
+    ...(headers["set-cookie"] === undefined
+      ? {}
+      : { "set-cookie": headers["set-cookie"].map((cookie) => below(cookie, passing.prefix)) }),
+    // Two policies are both obeyed.
+    "content-security-policy": own === undefined ? SANDBOX : `${own}, ${SANDBOX}`,
+    "x-content-type-options": "nosniff",
+  };
+}
+
+const namedByConnection = (connection: string | undefined): ReadonlySet<string> =>
+  new Set((connection ?? "").split(",").map((name) => name.trim().toLowerCase()));
+
+const withoutOurs = (cookies: string | undefined): string =>
+  (cookies ?? "")
+    .split(/;\s*/)
+    .filter((cookie) => cookie !== "" && !cookie.startsWith("lattice"))
+    .join("; ");
+
+/** A service does not know that it lies below a prefix. */
+function located(location: string, { prefix, endpoint }: Passing): string {
+  const origin = `http://${endpoint.address}:${endpoint.port}`;
+  if (location === origin || location.startsWith(`${origin}/`)) return prefix + (location.slice(origin.length) || "/");
+  return location.startsWith("/") && !location.startsWith("//") ? prefix + location : location;
+}
+
+/** Seen by this service alone. */
+function below(cookie: string, prefix: string): string {
+  const [pair = "", ...attributes] = cookie.split(/;\s*/);
+  const path = attributes.find((one) => /^path=/i.test(one))?.slice("path=".length) ?? "/";
+  const kept = attributes.filter((one) => !/^(path|domain)=/i.test(one));
+  return [pair, ...kept, `Path=${prefix}${path.startsWith("/") ? path : "/"}`].join("; ");
+}

@@ -1,0 +1,117 @@
+// WebSockets of services: the upgrade is passed on, and from then on bytes in both directions, until either end closes
+// or the caller's token is no longer good.
+
+import { type IncomingMessage, request as openRequest } from "node:http";
+import type { Duplex } from "node:stream";
+import type { ServiceEndpoint } from "@lattice/core";
+import { ProblemError } from "@lattice/wire";
+import { watchToken } from "../../auth/watch-token.ts";
+import type { Door } from "../../invoke.ts";
+import { PROXY_CONNECT_MS, PROXY_ENDPOINT_TRIES } from "../../limits/limits.ts";
+import { type Passing, towardsService } from "./headers.ts";
+import { PROXY_NAME, unreachable } from "./http.ts";
+import type { Place } from "./place.ts";
+import { targetOf } from "./target.ts";
+
+export interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  /** With what a browser can only state in the address. */
+  readonly headers: (name: string) => string | undefined;
+}
+
+/** Throws the problem, with nothing written, when the service cannot be asked. */
+export async function passUpgrade(
+  door: Door,
+  place: Place,
+  { request, socket, head, headers }: Upgrade,
+): Promise<void> {
+  const started = performance.now();
+  const { user, endpoints } = await targetOf(door, headers, place.name);
+  const about = {
+    user,
+    prefix: place.prefix,
+    host: request.headers.host ?? "",
+    remote: request.socket.remoteAddress ?? "",
+  };
+  const { answer, upstream, rest } = await askEach(request, place, endpoints, about);
+  door.metrics.apiRequest(PROXY_NAME, "ok", (performance.now() - started) / 1_000);
+  socket.write(`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${rawHeaders(answer)}\r\n`);
+  if (rest.length > 0) socket.write(rest);
+  if (head.length > 0) upstream.write(head);
+  const watch = watchToken(door, headers, () => socket.destroy());
+  const end = (): void => {
+    watch.close();
+    upstream.destroy();
+    socket.destroy();
+  };
+  for (const side of [socket, upstream]) side.once("close", end).once("error", end);
+  socket.pipe(upstream);
+  upstream.pipe(socket);
+}
+
+async function askEach(
+  request: IncomingMessage,
+  place: Place,
+  endpoints: readonly ServiceEndpoint[],
+  about: Omit<Passing, "endpoint">,
+): Promise<Answered> {
+  const tried = endpoints.slice(0, PROXY_ENDPOINT_TRIES);
+  for (const [n, endpoint] of tried.entries()) {
+    try {
+      return await ask(request, withoutToken(place.path), { ...about, endpoint });
+    } catch (error) {
+      if (n === tried.length - 1) throw unreachable(endpoint, error);
+    }
+  }
+  throw new ProblemError("unknown_service", { detail: "It is gone." });
+}
+
+/** The token is for this server, and addresses end up in logs. */
+function withoutToken(path: string): string {
+  const at = path.indexOf("?");
+  if (at < 0) return path;
+  const query = new URLSearchParams(path.slice(at + 1));
+  query.delete("access_token");
+  return query.size === 0 ? path.slice(0, at) : `${path.slice(0, at)}?${query}`;
+}
+
+interface Answered {
+  readonly answer: IncomingMessage;
+  readonly upstream: Duplex;
+  readonly rest: Buffer;
+}
+
+function ask(request: IncomingMessage, path: string, passing: Passing): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const { address, port } = passing.endpoint;
+    const outgoing = openRequest({
+      host: address,
+      port,
+      path,
+      method: "GET",
+      headers: { ...towardsService(request.headers, passing), connection: "Upgrade", upgrade: request.headers.upgrade },
+      agent: false,
+      timeout: PROXY_CONNECT_MS,
+    });
+    outgoing.once("upgrade", (answer, upstream, rest) => {
+      upstream.setTimeout(0);
+      resolve({ answer, upstream, rest });
+    });
+    // It has another answer than a connection; nobody could read it here.
+    outgoing.once("response", (answer) => {
+      outgoing.destroy();
+      reject(new Error(`it answered ${answer.statusCode}`));
+    });
+    outgoing.once("timeout", () => outgoing.destroy(new Error("no answer")));
+    outgoing.once("error", reject);
+    outgoing.end();
+  });
+}
+
+function rawHeaders({ rawHeaders: raw }: IncomingMessage): string {
+  let text = "";
+  for (let i = 0; i < raw.length; i += 2) text += `${raw[i]}: ${raw[i + 1]}\r\n`;
+  return text;
+}
