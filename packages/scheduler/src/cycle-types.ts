@@ -20,6 +20,7 @@ import type {
 import type { Reuse } from "./machine/floor.ts";
 import type { NodeInput } from "./node-input.ts";
 import type { AwaitingInput, Preemption, VictimInput } from "./preempt/preempt-types.ts";
+import type { Returning } from "./returning.ts";
 import type { WaitMeasure } from "./score/wait-time.ts";
 import type { Signals } from "./signals.ts";
 
@@ -114,6 +115,8 @@ export interface Ground {
   readonly free: Uint8Array;
   /** By place: when its last claim ends by what was asked for; Infinity: never, or nobody knows. */
   readonly until: Float64Array;
+  /** How many usable nodes come back when. */
+  readonly returning: Returning;
   readonly tenantById: ReadonlyMap<string, TenantInput>;
 }
 

@@ -21,10 +21,13 @@ import { type Ledger, ledgerOf } from "./quota.ts";
 import { report } from "./report.ts";
 import { hold, letGo, reserve } from "./reserve.ts";
 import { placedScores, type ScoreBasis, scoreBasis } from "./score/score.ts";
+import { createSpace, type Space, spaceLeft } from "./space.ts";
 import { spareOf } from "./spare.ts";
 
+/** Nothing of it is kept but the result, so what it was made in serves the next one that is given the same reuse. */
 export function cycle(input: CycleInput): CycleResult {
-  return conclude(input).result;
+  const space = input.reuse === undefined ? undefined : spaceLeft(input.reuse, input.nodes.length);
+  return resultOf(input, decide(input, space));
 }
 
 export interface Concluded {
@@ -36,17 +39,19 @@ export interface Concluded {
 /** A cycle, kept for explanations and trials. */
 export function conclude(input: CycleInput): Concluded {
   const decided = decide(input);
-  const result: CycleResult = {
-    vcluster: input.vcluster,
-    basis: input.basis,
-    placements: decided.placements,
-    preemptions: decided.preemptions,
-    reservations: [...decided.draft.held].sort(byStart).map((held) => held.promise ?? promiseOf(decided.draft, held)),
-    ...report(input, decided),
-    considered: decided.considered,
-  };
+  const result = resultOf(input, decided);
   return { result, study: studyOf(input, decided, result) };
 }
+
+const resultOf = (input: CycleInput, decided: Decided): CycleResult => ({
+  vcluster: input.vcluster,
+  basis: input.basis,
+  placements: decided.placements,
+  preemptions: decided.preemptions,
+  reservations: [...decided.draft.held].sort(byStart).map((held) => held.promise ?? promiseOf(decided.draft, held)),
+  ...report(input, decided),
+  considered: decided.considered,
+});
 
 const promiseOf = (draft: Draft, held: Held): Reservation => ({
   allocation: held.job.input.id,
@@ -67,9 +72,9 @@ export function reasonsFor(input: CycleInput, id: AllocationId): readonly Pendin
   return explainer(decided).reasons(jobOf(decided.draft.machine, pending, input.signals));
 }
 
-function decide(input: CycleInput): Decided {
-  const machine = machineOf(input);
-  const draft = draftOf(machine, input, MOVE_LIMIT);
+function decide(input: CycleInput, space: Space = createSpace(input.nodes.length)): Decided {
+  const machine = machineOf(input, space);
+  const draft = draftOf(machine, input, { space, movesLeft: MOVE_LIMIT });
   const ledger = ledgerOf(input);
   const brief = input.report !== "full";
   if (brief && draft.freeCount === 0 && input.pending.length > FULL_MACHINE_QUEUE_LIMIT) {

@@ -18,7 +18,7 @@ export function reserve(draft: Draft, job: Job, before = Number.POSITIVE_INFINIT
 }
 
 /** Instants looked at node by node before the profile is walked as a whole. */
-const LOOK_LIMIT = 2;
+const LOOK_LIMIT = 8;
 
 /** Looks only at instants when there are enough nodes by number; null when the first few of them do not do. */
 function reserveByNumber(draft: Draft, job: Job): Held | null {

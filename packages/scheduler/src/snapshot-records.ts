@@ -24,6 +24,8 @@ import { EXPECTED_BACK_SOON, WALLTIME_GRACE } from "./limits.ts";
 /** Whether a node could be told to start something right now; known to the leader, not to the log. */
 export type Reachable = (node: NodeId) => boolean;
 
+export const everywhere: Reachable = () => true;
+
 /** States from which a node serves, or soon will, without anyone's help. */
 const USABLE: ReadonlySet<NodeStateKind> = new Set<NodeStateKind>(["ready", "degraded", "booting"]);
 

@@ -8,6 +8,7 @@ import { bringUpToDate } from "./kept.ts";
 import { type Lenders, lendersTo } from "./lend/borrow.ts";
 import { mayMakeRoom, preemptionInputs } from "./preempt/victims.ts";
 import {
+  everywhere,
   nodeInput,
   pendingInput,
   type Reachable,
@@ -33,7 +34,7 @@ export function snapshotFor(
   view: View,
   vcluster: VCluster,
   now: Instant,
-  reachable: Reachable = () => true,
+  reachable: Reachable = everywhere,
   beyond: Beyond = {},
 ): CycleInput {
   const { isStale, budgetDays = LEDGER_DAYS, ...rest } = beyond;
@@ -43,7 +44,7 @@ export function snapshotFor(
   const records =
     rest.reuse === undefined || isStale !== undefined || lenders !== null
       ? recordsOf(view, vcluster, now, { reachable, isStale, lenders, budgetDays })
-      : bringUpToDate(rest.reuse, { view, vcluster, now, reachable, budgetDays });
+      : bringUpToDate(rest.reuse, { view, vcluster, now, reachable, budgetDays, isKept: rest.report !== "none" });
   return {
     vcluster: vcluster.id,
     now,

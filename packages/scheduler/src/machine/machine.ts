@@ -4,6 +4,7 @@
 
 import { byCodeUnits } from "@lattice/core";
 import type { CycleInput, NodeInput } from "../cycle-types.ts";
+import { createSpace, type Space } from "../space.ts";
 import { availability } from "./availability.ts";
 import { type Floor, floorFor } from "./floor.ts";
 
@@ -20,11 +21,13 @@ export interface Machine extends Floor {
   readonly isKept: boolean;
 }
 
-export function machineOf(input: CycleInput): Machine {
+export function machineOf(input: CycleInput, space: Space = createSpace(input.nodes.length)): Machine {
   const nodes = input.ground === undefined ? inOrderOfId(input.nodes) : input.nodes;
   const floor = floorFor(nodes, input.reuse);
   const { congestion } = input.signals ?? {};
-  const free = input.ground?.free.slice() ?? Uint8Array.from(nodes, (node) => (node.free ? 1 : 0));
+  const free = space.free;
+  if (input.ground !== undefined) free.set(input.ground.free);
+  else for (let index = 0; index < free.length; index += 1) free[index] = (nodes[index] as NodeInput).free ? 1 : 0;
   let freeCount = 0;
   for (let index = 0; index < free.length; index += 1) freeCount += free[index] as number;
   return {
@@ -33,7 +36,7 @@ export function machineOf(input: CycleInput): Machine {
     congestion:
       congestion === undefined ? null : Float64Array.from(floor.groups, (group) => congestion.get(group) ?? 0),
     free,
-    availableFrom: availability(input, nodes, floor),
+    availableFrom: availability(input, nodes, floor, space.availableFrom),
     freeCount,
     isKept: input.ground !== undefined,
   };
