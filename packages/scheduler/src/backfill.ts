@@ -54,7 +54,8 @@ function nodesRegardless(draft: Draft, job: Job, endsAt: number): readonly numbe
   if (!required.every((node) => isFree(draft, node) && isOpen(node))) return null;
   const counts = new Int32Array(cells.count);
   let total = 0;
-  const isNamed = (node: number): boolean => job.match.excluded.has(node) || required.includes(node);
+  const hasNamed = job.match.excluded.size > 0 || required.length > 0;
+  const isNamed = (node: number): boolean => hasNamed && (job.match.excluded.has(node) || required.includes(node));
   for (const cell of job.match.cells) {
     const start = cells.start[cell] as number;
     for (let at = start; at < start + (draft.freeIn[cell] as number); at += 1) {

@@ -43,15 +43,21 @@ export function conclude(input: CycleInput): Concluded {
   return { result, study: studyOf(input, decided, result) };
 }
 
-const resultOf = (input: CycleInput, decided: Decided): CycleResult => ({
-  vcluster: input.vcluster,
-  basis: input.basis,
-  placements: decided.placements,
-  preemptions: decided.preemptions,
-  reservations: [...decided.draft.held].sort(byStart).map((held) => held.promise ?? promiseOf(decided.draft, held)),
-  ...report(input, decided),
-  considered: decided.considered,
-});
+function resultOf(input: CycleInput, decided: Decided): CycleResult {
+  const { draft, placements, preemptions, considered } = decided;
+  const { reasons, estimates, scores } = report(input, decided);
+  return {
+    vcluster: input.vcluster,
+    basis: input.basis,
+    placements,
+    preemptions,
+    reservations: [...draft.held].sort(byStart).map((held) => held.promise ?? promiseOf(draft, held)),
+    reasons,
+    estimates,
+    scores,
+    considered,
+  };
+}
 
 const promiseOf = (draft: Draft, held: Held): Reservation => ({
   allocation: held.job.input.id,
@@ -99,9 +105,9 @@ function decide(input: CycleInput, space: Space = createSpace(input.nodes.length
   };
   const awaited = settleAwaiting(draft, input, ledger, start);
   keepPromises(draft, input, { queue, ledger });
-  const walked = walk(input, { draft, ledger, queue, start, awaited });
+  const { considered, otherwise } = walk(input, { draft, ledger, queue, start, awaited });
   const preemptions = makeRoom(input, { draft, ledger, queue, awaited });
-  return { draft, ledger, placements, preemptions, ...walked, queue, basis };
+  return { draft, ledger, placements, preemptions, considered, otherwise, queue, basis };
 }
 
 type Ground = Pick<Walk, "draft" | "ledger"> & { readonly basis: ScoreBasis };
@@ -167,7 +173,8 @@ function walk(input: CycleInput, { draft, ledger, queue, start, awaited }: Walk)
       continue;
     }
     if (draft.held.length >= depth && depth > 0) continue;
-    const held = sooner(reserve(draft, job), promise);
+    // A promise is kept as it was, nodes and all, unless it can be bettered.
+    const held = reserve(draft, job, promise?.startsAt) ?? promise;
     // Depth 0 means no backfill: whoever waits for nodes that will come back is not overtaken.
     if (held !== null && depth === 0) break;
     if (held !== null) hold(draft, held);
@@ -190,12 +197,6 @@ function takePromise(draft: Draft, promised: Map<AllocationId, Held>, id: Alloca
   const held = draft.held.find((one) => one.job.input.id === id) ?? null;
   if (held !== null) letGo(draft, held);
   return held;
-}
-
-/** A promise is kept as it was, nodes and all, unless it can be bettered. */
-function sooner(found: Held | null, promise: Held | null): Held | null {
-  if (promise === null || found === null) return promise ?? found;
-  return found.startsAt < promise.startsAt ? found : promise;
 }
 
 /** By number alone. */

@@ -96,24 +96,28 @@ export function createHolds(machine: Machine, availableFrom: Float64Array, now: 
     },
   };
 
-  /** Free nodes by cell and first hold. */
+  /** Free nodes by cell and first hold. Nodes of a cell lie side by side. */
   function countFree(holds: readonly Hold[]): Float64Array {
-    const counts = new Map<number, Map<number, number>>();
+    const found: number[] = [];
     const taken = marks.next();
-    for (const { nodes } of holds) {
+    for (const { startsAt, nodes } of [...holds].sort((a, b) => a.startsAt - b.startsAt)) {
+      let cell = -1;
+      let count = 0;
       for (let i = 0; i < nodes.length; i += 1) {
         const node = nodes[i] as number;
         if ((availableFrom[node] as number) > now || marks.of[node] === taken) continue;
         marks.of[node] = taken;
-        const cell = machine.cells.ofNode[node] as number;
-        const inCell = counts.get(cell) ?? new Map<number, number>();
-        if (inCell.size === 0) counts.set(cell, inCell);
-        inCell.set(first(node), (inCell.get(first(node)) ?? 0) + 1);
+        const own = machine.cells.ofNode[node] as number;
+        if (own !== cell && count > 0) {
+          found.push(cell, startsAt, count);
+          count = 0;
+        }
+        cell = own;
+        count += 1;
       }
+      if (count > 0) found.push(cell, startsAt, count);
     }
-    return Float64Array.from(
-      [...counts].flatMap(([cell, inCell]) => [...inCell].flatMap(([from, nodes]) => [cell, from, nodes])),
-    );
+    return Float64Array.from(found);
   }
 }
 

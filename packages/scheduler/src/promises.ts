@@ -102,15 +102,16 @@ function keptAs(draft: Draft, job: Job, promise: Reservation): Held | null {
   const { required, excluded, kinds } = job.match;
   if (numbers.length !== nodes.length || numbers.length < job.least || numbers.length > job.input.maxNodes) return null;
   const { of: marks, taken } = draft.holds.taken(from, endsAt);
-  const fits = numbers.every((node) => {
+  for (let i = 0; i < numbers.length; i += 1) {
+    const node = numbers[i] as number;
     const cell = ofNode[node] as number;
-    if (cell < 0 || kinds[kindOf[cell] as number] !== 1 || (excluded.size > 0 && excluded.has(node))) return false;
-    return (draft.availableFrom[node] as number) <= from && marks[node] !== taken;
-  });
-  if (!fits || required === null || !required.every((node) => numbers.includes(node))) return null;
+    if (cell < 0 || kinds[kindOf[cell] as number] !== 1 || marks[node] === taken) return null;
+    if ((draft.availableFrom[node] as number) > from || (excluded.size > 0 && excluded.has(node))) return null;
+  }
+  if (required === null || !required.every((node) => numbers.includes(node))) return null;
   if (draft.budgets !== null && draft.budgets.most(job, job.least, from, endsAt) < job.least) return null;
-  const kept = { job, startsAt: from as Instant, endsAt, nodes: numbers };
-  return from === startsAt ? { ...kept, promise } : kept;
+  if (from === startsAt) return { job, startsAt, endsAt, nodes: numbers, promise };
+  return { job, startsAt: from as Instant, endsAt, nodes: numbers };
 }
 
 /** Ascending; remembered, since lists of ids outlive cycles. */

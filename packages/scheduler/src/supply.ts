@@ -75,7 +75,9 @@ export function openAt(draft: Draft, job: Job, startsAt: number): Supply | null 
   const { match } = job;
   const { cells } = draft.machine;
   const counts = new Int32Array(cells.count);
-  const isOpen = opennessAt(draft, job, startsAt);
+  const { availableFrom } = draft;
+  const { of: marks, taken } = draft.holds.taken(startsAt, startsAt + job.occupies);
+  const isOpen = (node: number): boolean => (availableFrom[node] as number) <= startsAt && marks[node] !== taken;
   let total = 0;
   for (const node of match.required ?? NONE) if (!isOpen(node)) return null;
   const hasNamed = match.excluded.size > 0 || (match.required ?? NONE).length > 0;
@@ -84,7 +86,9 @@ export function openAt(draft: Draft, job: Job, startsAt: number): Supply | null 
     const end = cells.start[cell + 1] as number;
     for (let at = cells.start[cell] as number; at < end; at += 1) {
       const node = cells.nodes[at] as number;
-      if (isOpen(node) && !(hasNamed && isNamed(job, node))) open += 1;
+      // Written out, since this looks at every node.
+      if ((availableFrom[node] as number) > startsAt || marks[node] === taken) continue;
+      if (!hasNamed || !isNamed(job, node)) open += 1;
     }
     counts[cell] = open;
     total += open;

@@ -28,13 +28,19 @@ export function preemptionInputs(
   vcluster: VCluster,
   now: Instant,
 ): Pick<CycleInput, "victims" | "awaiting" | "sensitive"> {
-  const awaiting = Array.from(view.awaiting()).flatMap((record) => awaitingInput(view, vcluster, record, now));
+  const awaiting: AwaitingInput[] = [];
+  for (const record of view.awaiting()) awaiting.push(...awaitingInput(view, vcluster, record, now));
+  const isMaking = mayMakeRoom(view, vcluster);
+  const { sensitive } = policyOf(vcluster);
+  if (!sensitive && !isMaking && awaiting.length === 0) return NOTHING;
   return {
-    ...(policyOf(vcluster).sensitive ? { sensitive: true } : null),
+    ...(sensitive ? { sensitive: true } : null),
     ...(awaiting.length === 0 ? null : { awaiting }),
-    ...(mayMakeRoom(view, vcluster) ? { victims: victimInputs(view, vcluster) } : null),
+    ...(isMaking ? { victims: victimInputs(view, vcluster) } : null),
   };
 }
+
+const NOTHING = {};
 
 function victimInputs(view: View, vcluster: VCluster): readonly VictimInput[] {
   const victims: VictimInput[] = [];
