@@ -82,6 +82,8 @@ export interface CycleInput {
   readonly fifo: boolean;
   /** What waits are measured against; `elapsed` when absent. */
   readonly waitMeasure?: WaitMeasure;
+  /** Nodes are taken where most are gone already, not in the fewest groups. */
+  readonly packs?: boolean;
   readonly backfillDepth: number;
   readonly nodes: readonly NodeInput[];
   readonly pending: readonly PendingInput[];

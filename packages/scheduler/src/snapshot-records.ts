@@ -70,6 +70,8 @@ export function releaseOf({ id, phase, spec }: Allocation): ReleaseInput | null 
   const release = (nodes: readonly NodeId[], start: Instant): ReleaseInput => {
     const { walltime } = spec.lifecycle;
     const endsAt = walltime === null ? null : after(after(start, walltime), WALLTIME_GRACE);
+    const { storageMBps } = spec.resources.constraints;
+    if (storageMBps !== undefined) return { allocation: id, nodes, endsAt, tenant: spec.tenant, storageMBps };
     return { allocation: id, nodes, endsAt, tenant: spec.tenant };
   };
   switch (phase.kind) {
@@ -102,6 +104,7 @@ export function pendingInput(record: Allocation, lenders: Lenders | null): Pendi
     nextAttempt: attempt(last + 1),
     ...(borrowsFrom === null ? null : { borrowsFrom }),
     ...(constraints.maxGroups === undefined ? null : { maxGroups: constraints.maxGroups }),
+    ...(constraints.storageMBps === undefined ? null : { storageMBps: constraints.storageMBps }),
   };
 }
 

@@ -59,6 +59,7 @@ export function snapshotFor(
     tenants,
   };
   if (policy.wait === "proportional") input.waitMeasure = policy.wait;
+  if (policy.packs) input.packs = true;
   if (ground !== undefined) input.ground = ground;
   if (reuse !== undefined) input.reuse = reuse;
   if (report !== undefined) input.report = report;

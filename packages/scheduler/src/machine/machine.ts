@@ -4,6 +4,7 @@
 
 import { byCodeUnits } from "@lattice/core";
 import type { CycleInput, NodeInput } from "../cycle-types.ts";
+import { roomOf } from "../place/pack.ts";
 import { createSpace, type Space } from "../space.ts";
 import { availability } from "./availability.ts";
 import { type Floor, floorFor } from "./floor.ts";
@@ -17,6 +18,8 @@ export interface Machine extends Floor {
   /** By node: 1 where it is free. */
   readonly free: Uint8Array;
   readonly freeCount: number;
+  /** By kind, where placements are packed: how much is to spare. */
+  readonly packing: Int32Array | null;
   /** Inputs outlive the cycle, and so may what is worked out about them. */
   readonly isKept: boolean;
 }
@@ -50,6 +53,7 @@ export function machineOf(input: CycleInput, space: Space = createSpace(input.no
     free,
     availableFrom: availability(input, nodes, floor, space.availableFrom),
     freeCount,
+    packing: input.packs === true ? roomOf(floor) : null,
     isKept: input.ground !== undefined,
   };
 }

@@ -3,13 +3,16 @@
 
 import {
   type Allocation,
+  type Duration,
   type Instant,
   isBorrower,
   isPlaced,
+  NEAR_COMPLETION,
   type NodeId,
   policyOf,
   shieldOf,
   type VCluster,
+  type VClusterId,
   type View,
 } from "@lattice/core";
 import type { CycleInput } from "../cycle-types.ts";
@@ -60,10 +63,17 @@ function victimInputs(view: View, vcluster: VCluster): readonly VictimInput[] {
       walltime,
       requeues: requeuePolicy !== "never",
       gpusPerNode: Math.max(1, gpusOf(view, phase.nodes[0])),
+      nearCompletion: nearCompletionOf(view, spec.vcluster),
       borrows: isBorrower(view, record, vcluster.id),
     });
   }
   return victims;
+}
+
+/** Its own vCluster's word, whoever asks. */
+function nearCompletionOf(view: View, id: VClusterId): Duration {
+  const own = view.vcluster(id);
+  return own === undefined ? NEAR_COMPLETION : policyOf(own).nearCompletion;
 }
 
 const gpusOf = (view: View, node: NodeId | undefined): number =>
