@@ -143,8 +143,11 @@ test("settings of sharing: shown, changed, and refused with the field named", as
   expect(update.stdout).toContain("class 4 and below, up to 02:00:00; keeps 2, back within 30 s");
   const off = await cluster.cli(["admin", "vcluster", "update", "service", "--no-lends", "--preemptible=never"]);
   expect(off.stdout).toMatch(/Lends nodes:?\s+no/);
+  const near = await cluster.cli(["admin", "vcluster", "update", "service", "--near-completion-threshold=10m"]);
+  expect(near.stdout).toContain("not within 00:10:00 of its end");
 
   for (const [change, field] of [
+    [{ near_completion_threshold_seconds: 86_401 }, "near_completion_threshold_seconds"],
     [{ lending: { max_class: 11 } }, "lending.max_class"],
     [{ lending: { return_grace_seconds: 0 } }, "lending.return_grace_seconds"],
     [{ lending: { keep_nodes: 2_000_000 } }, "lending.keep_nodes"],

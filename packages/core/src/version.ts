@@ -69,10 +69,14 @@ export function versionNeeded(command: Command): number {
   if (command.kind === "allocation.update" && command.change.telemetry !== undefined) return 2;
   if (command.kind !== "allocation.submit") return version;
   if (command.spec.dependsOn !== undefined) return 2;
-  const { requireConformance, requireUnifiedMemory, allowCxlMemory, maxGroups } = command.spec.resources.constraints;
+  const { constraints } = command.spec.resources;
+  const { requireConformance, requireUnifiedMemory, allowCxlMemory, maxGroups, storageMBps } = constraints;
   // Servers of version 1 do not know these and would take placements that others refuse.
   const newer =
-    requireConformance === true || requireUnifiedMemory === true || allowCxlMemory === true || maxGroups !== undefined;
+    requireConformance === true ||
+    requireUnifiedMemory === true ||
+    allowCxlMemory === true ||
+    (maxGroups ?? storageMBps) !== undefined;
   const { lifecycle, session, expose, probe, telemetry } = command.spec;
   const service = session === true || expose !== undefined || probe !== undefined || telemetry !== undefined;
   return newer || lifecycle.noPreempt === true || service || asksForSoftware(command.spec) ? 2 : version;
@@ -85,7 +89,7 @@ function asksForSoftware({ environment, mounts = [], resources }: AllocationSpec
   return mounts.length > 0 || resources.constraints.memoryPolicy !== undefined;
 }
 
-const SHARING = ["preempts", "preemptible", "borrows", "lending"] as const;
+const SHARING = ["preempts", "preemptible", "borrows", "lending", "nearCompletion"] as const;
 
 const hasSharing = (policy: Partial<Record<(typeof SHARING)[number], unknown>>): boolean =>
   SHARING.some((setting) => policy[setting] !== undefined);

@@ -111,6 +111,7 @@ describe("checkSpec", () => {
     ["allocation.resources.nodes.max", spec({ nodes: [1, Number.NaN] })],
     ["allocation.resources.constraints.gpu_count", spec({ resources: { gpuCount: -1 } })],
     ["allocation.resources.constraints.memory_gb", spec({ resources: { memoryBytes: 0.5 } })],
+    ["allocation.resources.constraints.storage_mb_per_second", spec({ resources: { storageMBps: 0 } })],
     ["allocation.resources.constraints.features", spec({ resources: { features: [""] } })],
     ["allocation.resources.constraints.required_nodes", spec({ resources: { requiredNodes: ["a", "b"] as never } })],
     ["allocation.resources.constraints.required_nodes", spec({ resources: { requiredNodes: ["a b"] as never } })],

@@ -59,6 +59,7 @@ describe("versions of commands", () => {
     expect(versionNeeded(asking({ requireConformance: true }))).toBe(2);
     expect(versionNeeded(asking({ requireUnifiedMemory: true }))).toBe(2);
     expect(versionNeeded(asking({ allowCxlMemory: true }))).toBe(2);
+    expect(versionNeeded(asking({ storageMBps: 5 }))).toBe(2);
     expect(versionNeeded(asking({ requireConformance: false, preferSameNuma: true }))).toBe(1);
   });
 

@@ -32,14 +32,14 @@ function startByMoving(draft: Draft, job: Job, endsAt: number): readonly number[
   draft.movesLeft -= 1;
   const before = nodes.map((node) => draft.availableFrom[node] as number);
   for (const node of nodes) {
-    draft.holds.noLongerFree(node);
     draft.availableFrom[node] = endsAt;
+    draft.holds.recount(node);
   }
   const moved = moveReservations(draft, new Set(nodes), endsAt);
   // A trial: put back what it changed, whatever came of it; `commit` makes it so.
   for (const [at, node] of nodes.entries()) {
     draft.availableFrom[node] = before[at] as number;
-    draft.holds.freeAgain(node);
+    draft.holds.recount(node);
   }
   return moved ? nodes : null;
 }
@@ -47,14 +47,15 @@ function startByMoving(draft: Draft, job: Job, endsAt: number): readonly number[
 /** The least it needs, as if this plan had no reservations; those of other vClusters stand. */
 function nodesRegardless(draft: Draft, job: Job, endsAt: number): readonly number[] | null {
   const own = new Set<unknown>(draft.held);
-  const isOpen = (node: number): boolean =>
-    draft.holds.first(node) >= endsAt || draft.holds.of(node).every((hold) => hold.startsAt >= endsAt || own.has(hold));
+  const { of: marks, taken } = draft.holds.taken(Number.NEGATIVE_INFINITY, endsAt, (hold) => own.has(hold));
+  const isOpen = (node: number): boolean => marks[node] !== taken;
   const { cells } = draft.machine;
   const required = job.match.required ?? [];
   if (!required.every((node) => isFree(draft, node) && isOpen(node))) return null;
   const counts = new Int32Array(cells.count);
   let total = 0;
-  const isNamed = (node: number): boolean => job.match.excluded.has(node) || required.includes(node);
+  const hasNamed = job.match.excluded.size > 0 || required.length > 0;
+  const isNamed = (node: number): boolean => hasNamed && (job.match.excluded.has(node) || required.includes(node));
   for (const cell of job.match.cells) {
     const start = cells.start[cell] as number;
     for (let at = start; at < start + (draft.freeIn[cell] as number); at += 1) {

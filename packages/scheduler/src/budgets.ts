@@ -14,6 +14,8 @@ export interface Budgets {
   most(job: Job, atMost: number, from: number, to: number): number;
   /** What is in the way of its least number of nodes now; null when nothing is. */
   scarce(job: Job, now: number): Scarce | null;
+  /** The least that is left of it at any instant of [from, to); Infinity where it is not limited. */
+  left(what: Scarce, from: number, to: number): number;
   /** Counts a start of this plan in. */
   charge(job: Job, nodes: readonly number[]): void;
   reserve(job: Job, from: number, to: number): void;
@@ -42,10 +44,9 @@ export function budgetsOf(input: CycleInput, machine: Machine): Budgets | null {
     lines.push({ ...line, name: "power", perNode: wattsEach, fixed: () => 0, taken: (_, nodes) => wattsOf(nodes) });
   }
   if (storage !== undefined) {
-    const line = createLine(
-      storage.limit - storage.used,
-      released(({ storageMBps = 0 }) => storageMBps),
-    );
+    const asked = released(({ storageMBps = 0 }) => storageMBps);
+    const used = storage.used ?? asked.reduce((sum, { amount }) => sum + amount, 0);
+    const line = createLine(storage.limit - used, asked);
     const fixed = (job: Job): number => job.input.storageMBps ?? 0;
     lines.push({ ...line, name: "storage", perNode: () => 0, fixed, taken: fixed });
   }
@@ -78,6 +79,7 @@ function budgetsOver(lines: readonly Line[], now: number): Budgets {
       lines.reduce((most, line) => Math.min(most, mostOf(line, job, atMost, [from, to])), atMost),
     scarce: (job, at) =>
       lines.find((line) => mostOf(line, job, job.least, [at, at + job.occupies]) < job.least)?.name ?? null,
+    left: (what, from, to) => lines.find(({ name }) => name === what)?.room(from, to) ?? Number.POSITIVE_INFINITY,
     charge(job, nodes) {
       for (const line of lines) line.use(line.taken(job, nodes), now + job.occupies);
     },

@@ -20,6 +20,7 @@ import type {
 import type { Reuse } from "./machine/floor.ts";
 import type { NodeInput } from "./node-input.ts";
 import type { AwaitingInput, Preemption, VictimInput } from "./preempt/preempt-types.ts";
+import type { Returning } from "./returning.ts";
 import type { WaitMeasure } from "./score/wait-time.ts";
 import type { Signals } from "./signals.ts";
 
@@ -81,6 +82,8 @@ export interface CycleInput {
   readonly fifo: boolean;
   /** What waits are measured against; `elapsed` when absent. */
   readonly waitMeasure?: WaitMeasure;
+  /** Nodes are taken where most are gone already, not in the fewest groups. */
+  readonly packs?: boolean;
   readonly backfillDepth: number;
   readonly nodes: readonly NodeInput[];
   readonly pending: readonly PendingInput[];
@@ -114,6 +117,8 @@ export interface Ground {
   readonly free: Uint8Array;
   /** By place: when its last claim ends by what was asked for; Infinity: never, or nobody knows. */
   readonly until: Float64Array;
+  /** How many usable nodes come back when. */
+  readonly returning: Returning;
   readonly tenantById: ReadonlyMap<string, TenantInput>;
 }
 

@@ -21,10 +21,13 @@ import { type Ledger, ledgerOf } from "./quota.ts";
 import { report } from "./report.ts";
 import { hold, letGo, reserve } from "./reserve.ts";
 import { placedScores, type ScoreBasis, scoreBasis } from "./score/score.ts";
+import { createSpace, type Space, spaceLeft } from "./space.ts";
 import { spareOf } from "./spare.ts";
 
+/** Nothing of it is kept but the result, so what it was made in serves the next one that is given the same reuse. */
 export function cycle(input: CycleInput): CycleResult {
-  return conclude(input).result;
+  const space = input.reuse === undefined ? undefined : spaceLeft(input.reuse, input.nodes.length);
+  return resultOf(input, decide(input, space));
 }
 
 export interface Concluded {
@@ -36,16 +39,24 @@ export interface Concluded {
 /** A cycle, kept for explanations and trials. */
 export function conclude(input: CycleInput): Concluded {
   const decided = decide(input);
-  const result: CycleResult = {
+  const result = resultOf(input, decided);
+  return { result, study: studyOf(input, decided, result) };
+}
+
+function resultOf(input: CycleInput, decided: Decided): CycleResult {
+  const { draft, placements, preemptions, considered } = decided;
+  const { reasons, estimates, scores } = report(input, decided);
+  return {
     vcluster: input.vcluster,
     basis: input.basis,
-    placements: decided.placements,
-    preemptions: decided.preemptions,
-    reservations: [...decided.draft.held].sort(byStart).map((held) => held.promise ?? promiseOf(decided.draft, held)),
-    ...report(input, decided),
-    considered: decided.considered,
+    placements,
+    preemptions,
+    reservations: [...draft.held].sort(byStart).map((held) => held.promise ?? promiseOf(draft, held)),
+    reasons,
+    estimates,
+    scores,
+    considered,
   };
-  return { result, study: studyOf(input, decided, result) };
 }
 
 const promiseOf = (draft: Draft, held: Held): Reservation => ({
@@ -67,9 +78,9 @@ export function reasonsFor(input: CycleInput, id: AllocationId): readonly Pendin
   return explainer(decided).reasons(jobOf(decided.draft.machine, pending, input.signals));
 }
 
-function decide(input: CycleInput): Decided {
-  const machine = machineOf(input);
-  const draft = draftOf(machine, input, MOVE_LIMIT);
+function decide(input: CycleInput, space: Space = createSpace(input.nodes.length)): Decided {
+  const machine = machineOf(input, space);
+  const draft = draftOf(machine, input, { space, movesLeft: MOVE_LIMIT });
   const ledger = ledgerOf(input);
   const brief = input.report !== "full";
   if (brief && draft.freeCount === 0 && input.pending.length > FULL_MACHINE_QUEUE_LIMIT) {
@@ -94,9 +105,9 @@ function decide(input: CycleInput): Decided {
   };
   const awaited = settleAwaiting(draft, input, ledger, start);
   keepPromises(draft, input, { queue, ledger });
-  const walked = walk(input, { draft, ledger, queue, start, awaited });
+  const { considered, otherwise } = walk(input, { draft, ledger, queue, start, awaited });
   const preemptions = makeRoom(input, { draft, ledger, queue, awaited });
-  return { draft, ledger, placements, preemptions, ...walked, queue, basis };
+  return { draft, ledger, placements, preemptions, considered, otherwise, queue, basis };
 }
 
 type Ground = Pick<Walk, "draft" | "ledger"> & { readonly basis: ScoreBasis };
@@ -162,7 +173,8 @@ function walk(input: CycleInput, { draft, ledger, queue, start, awaited }: Walk)
       continue;
     }
     if (draft.held.length >= depth && depth > 0) continue;
-    const held = sooner(reserve(draft, job), promise);
+    // A promise is kept as it was, nodes and all, unless it can be bettered.
+    const held = reserve(draft, job, promise?.startsAt) ?? promise;
     // Depth 0 means no backfill: whoever waits for nodes that will come back is not overtaken.
     if (held !== null && depth === 0) break;
     if (held !== null) hold(draft, held);
@@ -185,12 +197,6 @@ function takePromise(draft: Draft, promised: Map<AllocationId, Held>, id: Alloca
   const held = draft.held.find((one) => one.job.input.id === id) ?? null;
   if (held !== null) letGo(draft, held);
   return held;
-}
-
-/** A promise is kept as it was, nodes and all, unless it can be bettered. */
-function sooner(found: Held | null, promise: Held | null): Held | null {
-  if (promise === null || found === null) return promise ?? found;
-  return found.startsAt < promise.startsAt ? found : promise;
 }
 
 /** By number alone. */

@@ -10,6 +10,7 @@ import { createHolds, type Holds } from "./holds.ts";
 import type { Job } from "./job.ts";
 import type { Machine } from "./machine/machine.ts";
 import { type Tiers, tiersOf } from "./place/tiers.ts";
+import type { Space } from "./space.ts";
 
 export type { Held } from "./held.ts";
 
@@ -46,9 +47,15 @@ export interface Draft {
   movesLeft: number;
 }
 
-export function draftOf(machine: Machine, input: CycleInput, movesLeft: number): Draft {
+export interface Making {
+  readonly space: Space;
+  readonly movesLeft: number;
+}
+
+export function draftOf(machine: Machine, input: CycleInput, { space, movesLeft }: Making): Draft {
   const { cells } = machine;
-  const freeNodes = new Int32Array(cells.nodes.length);
+  const { freeNodes, plannedFrom: availableFrom } = space;
+  availableFrom.set(machine.availableFrom);
   const freeIn = new Int32Array(cells.count);
   const freeOfKind = new Int32Array(machine.kinds.length);
   for (let cell = 0; cell < cells.count; cell += 1) {
@@ -64,7 +71,6 @@ export function draftOf(machine: Machine, input: CycleInput, movesLeft: number):
     const kind = cells.kindOf[cell] as number;
     freeOfKind[kind] = (freeOfKind[kind] as number) + free;
   }
-  const availableFrom = machine.availableFrom.slice();
   return {
     machine,
     now: input.now,
@@ -75,7 +81,7 @@ export function draftOf(machine: Machine, input: CycleInput, movesLeft: number):
     scratch: new Int32Array(cells.count),
     freeCount: machine.freeCount,
     held: [],
-    holds: createHolds(machine, availableFrom, input.now),
+    holds: createHolds(machine, availableFrom, input.now, space),
     budgets: budgetsOf(input, machine),
     tiers: tiersOf(machine, input.pending),
     comingBack: null,
@@ -84,7 +90,7 @@ export function draftOf(machine: Machine, input: CycleInput, movesLeft: number):
     begun: [],
     hasForeign: false,
     spare: null,
-    returns: null,
+    returns: input.ground?.returning.from(input.now) ?? null,
     movesLeft,
   };
 }
@@ -106,8 +112,8 @@ export function commit(draft: Draft, job: Job, nodes: readonly number[]): void {
   for (const node of nodes) {
     const cell = cells.ofNode[node] as number;
     removeFree(draft, cell, node);
-    draft.holds.noLongerFree(node);
     draft.availableFrom[node] = draft.now + job.occupies;
+    draft.holds.recount(node);
     draft.started.push(node);
   }
   draft.freeCount -= nodes.length;

@@ -85,11 +85,16 @@ function nodesReason(draft: Draft, job: Job, { free, holders }: Figures): Pendin
   return held === null ? null : { code: "reserved", text: `${needs}; ${free} match and are free, ${held}.` };
 }
 
+function storageText({ budgets, now }: Draft, { input, occupies }: Job): string {
+  const left = Math.max(0, Math.floor(budgets?.left("storage", now, now + occupies) ?? 0));
+  return `Needs ${input.storageMBps ?? 0} MB/s of storage; ${left} MB/s are left until it would end.`;
+}
+
 /** Free nodes alone do not do: power, bandwidth, or how the nodes lie. */
 function scarceReason(draft: Draft, job: Job, otherwise: Standing["otherwise"]): PendingReason | null {
   const scarce = draft.budgets?.scarce(job, draft.now) ?? null;
   if (scarce === "power") return { code: "power", text: "Starting it now would exceed the power budget." };
-  if (scarce === "storage") return { code: "storage", text: "Starting it now would exceed the storage bandwidth." };
+  if (scarce === "storage") return { code: "storage", text: storageText(draft, job) };
   if (otherwise === "not_considered") return null;
   if (job.input.constraints.requireConformance === true) {
     return { code: "topology", text: "Its nodes are free, but too few of them have one fingerprint." };

@@ -48,9 +48,7 @@ export function createHolders(draft: Draft): Holders {
 /** Held for other vClusters. */
 function foreignHolds(draft: Draft): readonly Hold[] {
   const own = new Set<Hold>(draft.held);
-  const others = new Set<Hold>();
-  for (const node of draft.holds.nodes()) for (const hold of draft.holds.of(node)) if (!own.has(hold)) others.add(hold);
-  return [...others];
+  return draft.holds.all().filter((hold) => !own.has(hold));
 }
 
 function textOf(draft: Draft, job: Job, before: readonly Held[], foreign: readonly Hold[]): string | null {

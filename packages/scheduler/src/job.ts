@@ -75,6 +75,7 @@ export function askOf(machine: Machine, job: Job, atMost: number, tiers: Tiers |
     modest: job.modest,
     tiers: tiers === null ? [] : tiers.of(job.match.hardware),
     kindMerit: kindMerit(machine, constraints) ?? tiers?.merit ?? null,
+    packing: machine.packing,
   };
 }
 

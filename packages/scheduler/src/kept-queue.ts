@@ -8,8 +8,8 @@ import { placeOf } from "./order.ts";
 import { pendingInput, releaseOf } from "./snapshot-records.ts";
 
 export interface KeptQueue {
-  /** The list stays as it is: a change makes another. */
-  pending(): readonly PendingInput[];
+  /** `isKept`: the list stays as it is, and a change makes another. */
+  pending(isKept: boolean): readonly PendingInput[];
   /** In no order. */
   readonly releases: readonly ReleaseInput[];
   /** Who waits, and for how many. */
@@ -52,8 +52,8 @@ export function createKeptQueue(view: View, vcluster: VClusterId): KeptQueue {
   }
 
   return {
-    pending() {
-      isOut = true;
+    pending(isKept) {
+      isOut = isOut || isKept;
       return pending;
     },
     releases,

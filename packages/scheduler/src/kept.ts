@@ -9,7 +9,7 @@ import { createKeptNodes, type KeptNodes } from "./kept-nodes.ts";
 import { createKeptQueue, type KeptQueue } from "./kept-queue.ts";
 import { type KeptTenants, keepTenants, type Moment, updateTenants } from "./kept-tenants.ts";
 import type { Reuse } from "./machine/floor.ts";
-import { type Reachable, releasing } from "./snapshot-records.ts";
+import { everywhere, type Reachable, releasing } from "./snapshot-records.ts";
 
 interface Kept {
   readonly vcluster: VClusterId;
@@ -27,6 +27,8 @@ export interface Now {
   readonly now: Instant;
   readonly reachable: Reachable;
   readonly budgetDays: number;
+  /** The cycle will be asked about after the next one has been. */
+  readonly isKept: boolean;
 }
 
 export function bringUpToDate(
@@ -35,14 +37,14 @@ export function bringUpToDate(
 ): Pick<CycleInput, "nodes" | "releases" | "pending" | "tenants" | "ground"> {
   const kept = catchUp(keptWith.get(reuse), now) ?? makeAnew(now);
   keptWith.set(reuse, kept);
-  kept.nodes.lookAround(now.reachable);
+  kept.nodes.lookAround(now.reachable === everywhere ? null : now.reachable);
   const { nodes, queue } = kept;
   return {
-    nodes: nodes.inputs(),
+    nodes: nodes.inputs(now.isKept),
     releases: leaving(nodes, now).concat(queue.releases),
-    pending: queue.pending(),
+    pending: queue.pending(now.isKept),
     tenants: kept.tenants.inputs.slice(),
-    ground: { free: nodes.free, until: nodes.until, tenantById: kept.tenants.byId },
+    ground: { free: nodes.free, until: nodes.until, returning: nodes.returning, tenantById: kept.tenants.byId },
   };
 }
 
@@ -58,7 +60,7 @@ function catchUp(kept: Kept | undefined, now: Now): Kept | null {
   kept.seen = count;
   for (const id of changed.allocations) {
     const placed = kept.queue.update(id, view.allocation(id));
-    for (const node of placed) kept.nodes.recount(node, view);
+    for (const node of placed) if (!changed.nodes.has(node)) kept.nodes.recount(node, view);
   }
   for (const id of changed.nodes) if (!kept.nodes.update(id, view)) return null;
   const moment = momentOf(now, kept.queue);

@@ -63,9 +63,6 @@ export const PREEMPTION_LIMIT = 4;
 /** Sets of victims that a cycle tries: each may look at every node. */
 export const PREEMPT_TRIAL_LIMIT = 64;
 
-/** So near to its end an allocation is let finish. */
-export const NEAR_COMPLETION = 300_000 as Duration;
-
 /** Nodes freed for somebody are kept for it no longer than this: whatever keeps it from starting is not they. */
 export const AWAIT_LIMIT = 300_000 as Duration;
 

@@ -5,7 +5,7 @@
 // shared nodes are held untouched.
 
 import { compareAllocationIds, type Instant, type NodeId } from "@lattice/core";
-import type { CycleInput, PendingInput, Reservation } from "./cycle-types.ts";
+import type { CycleInput, NodeInput, PendingInput, Reservation } from "./cycle-types.ts";
 import type { Draft, Held } from "./draft.ts";
 import { isPossible, type Job, jobOf } from "./job.ts";
 import { PROMISE_MARGIN, RESERVATION_LIMIT } from "./limits.ts";
@@ -101,15 +101,17 @@ function keptAs(draft: Draft, job: Job, promise: Reservation): Held | null {
   const { ofNode, kindOf } = draft.machine.cells;
   const { required, excluded, kinds } = job.match;
   if (numbers.length !== nodes.length || numbers.length < job.least || numbers.length > job.input.maxNodes) return null;
-  const fits = numbers.every((node) => {
+  const { of: marks, taken } = draft.holds.taken(from, endsAt);
+  for (let i = 0; i < numbers.length; i += 1) {
+    const node = numbers[i] as number;
     const cell = ofNode[node] as number;
-    if (cell < 0 || kinds[kindOf[cell] as number] !== 1 || excluded.has(node)) return false;
-    return (draft.availableFrom[node] as number) <= from && draft.holds.isOpen(node, from, endsAt);
-  });
-  if (!fits || required === null || !required.every((node) => numbers.includes(node))) return null;
+    if (cell < 0 || kinds[kindOf[cell] as number] !== 1 || marks[node] === taken) return null;
+    if ((draft.availableFrom[node] as number) > from || (excluded.size > 0 && excluded.has(node))) return null;
+  }
+  if (required === null || !required.every((node) => numbers.includes(node))) return null;
   if (draft.budgets !== null && draft.budgets.most(job, job.least, from, endsAt) < job.least) return null;
-  const kept = { job, startsAt: from as Instant, endsAt, nodes: numbers };
-  return from === startsAt ? { ...kept, promise } : kept;
+  if (from === startsAt) return { job, startsAt, endsAt, nodes: numbers, promise };
+  return { job, startsAt: from as Instant, endsAt, nodes: numbers };
 }
 
 /** Ascending; remembered, since lists of ids outlive cycles. */
@@ -123,7 +125,8 @@ export function numbersOf({ machine }: Draft, nodes: Reservation["nodes"]): read
 
 /** The ids of these nodes, which `numbersOf` will know again. */
 export function nodeIdsOf({ machine }: Draft, numbers: readonly number[]): readonly NodeId[] {
-  const nodes = numbers.flatMap((node) => machine.nodes[node]?.id ?? []);
+  const nodes: NodeId[] = [];
+  for (let i = 0; i < numbers.length; i += 1) nodes.push((machine.nodes[numbers[i] as number] as NodeInput).id);
   remembered.set(nodes, { of: machine.indexOf, numbers });
   return nodes;
 }

@@ -12,24 +12,25 @@ import { openAt, takeAt } from "./supply.ts";
 
 /** Null when no known release brings enough nodes back, or none before the instant that is of any use. */
 export function reserve(draft: Draft, job: Job, before = Number.POSITIVE_INFINITY): Held | null {
-  const found = draft.budgets === null && !draft.hasForeign ? reserveByNumber(draft, job) : null;
-  if (found === null) return reserveBySweep(draft, job, before);
-  return found.startsAt < before ? found : null;
+  if (draft.budgets !== null || draft.hasForeign) return reserveBySweep(draft, job, before);
+  const found = reserveByNumber(draft, job, before);
+  return found === "hard" ? reserveBySweep(draft, job, before) : found;
 }
 
-/** Instants looked at node by node before the profile is walked as a whole. */
-const LOOK_LIMIT = 2;
+/** Instants looked at node by node before the profile is walked as a whole, which costs as much as about so many. */
+const LOOK_LIMIT = 64;
 
-/** Looks only at instants when there are enough nodes by number; null when the first few of them do not do. */
-function reserveByNumber(draft: Draft, job: Job): Held | null {
+/** Looks only at instants when there are enough nodes by number; hard when the first few of them do not do. */
+function reserveByNumber(draft: Draft, job: Job, end: number): Held | null | "hard" {
   const spare = spareOf(draft);
   const ask = askOf(draft.machine, job, job.least, draft.tiers);
   let looked = 0;
   let before: number = draft.now;
   for (const startsAt of spare.turns) {
+    if (startsAt >= end) return null;
     if (startsAt <= before || startsAt === Number.POSITIVE_INFINITY || !spare.couldBegin(job, startsAt)) continue;
     before = startsAt;
-    if (looked === LOOK_LIMIT) return null;
+    if (looked === LOOK_LIMIT) return "hard";
     looked += 1;
     const supply = openAt(draft, job, startsAt);
     const picks = supply === null ? null : choose(draft.machine, supply, ask);

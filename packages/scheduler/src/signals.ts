@@ -8,8 +8,8 @@ export interface Signals {
   readonly energyPrice?: number;
   /** Watts that may be drawn in all, and are drawn now. */
   readonly power?: Budget;
-  /** Megabytes per second of storage: in all, and in use now. */
-  readonly storage?: Budget;
+  /** Megabytes per second of storage: in all, and in use now; null: as much as placed allocations have asked for. */
+  readonly storage?: { readonly limit: number; readonly used: number | null };
   /** Per group, between 0 (quiet) and 1. */
   readonly congestion?: ReadonlyMap<GroupId, number>;
   /** Per allocation, share of what it had that it used in earlier attempts, between 0 and 1. */

@@ -24,6 +24,8 @@ import { EXPECTED_BACK_SOON, WALLTIME_GRACE } from "./limits.ts";
 /** Whether a node could be told to start something right now; known to the leader, not to the log. */
 export type Reachable = (node: NodeId) => boolean;
 
+export const everywhere: Reachable = () => true;
+
 /** States from which a node serves, or soon will, without anyone's help. */
 const USABLE: ReadonlySet<NodeStateKind> = new Set<NodeStateKind>(["ready", "degraded", "booting"]);
 
@@ -68,6 +70,8 @@ export function releaseOf({ id, phase, spec }: Allocation): ReleaseInput | null 
   const release = (nodes: readonly NodeId[], start: Instant): ReleaseInput => {
     const { walltime } = spec.lifecycle;
     const endsAt = walltime === null ? null : after(after(start, walltime), WALLTIME_GRACE);
+    const { storageMBps } = spec.resources.constraints;
+    if (storageMBps !== undefined) return { allocation: id, nodes, endsAt, tenant: spec.tenant, storageMBps };
     return { allocation: id, nodes, endsAt, tenant: spec.tenant };
   };
   switch (phase.kind) {
@@ -100,6 +104,7 @@ export function pendingInput(record: Allocation, lenders: Lenders | null): Pendi
     nextAttempt: attempt(last + 1),
     ...(borrowsFrom === null ? null : { borrowsFrom }),
     ...(constraints.maxGroups === undefined ? null : { maxGroups: constraints.maxGroups }),
+    ...(constraints.storageMBps === undefined ? null : { storageMBps: constraints.storageMBps }),
   };
 }
 
@@ -132,17 +137,20 @@ export function tenantInput(view: View, tenant: Tenant, waits: boolean, reckonin
   const { id, quota } = tenant;
   const { window, all, shareMilli } = reckoning;
   const usage = view.usage(id);
-  return {
+  // Added one by one: copies would cost more than all the rest, for everyone who waits in every cycle.
+  const input: { -readonly [Field in keyof TenantInput]: TenantInput[Field] } = {
     id,
     nodesInUse: usage.nodes,
     running: usage.running,
     maxNodes: quota.maxNodes,
     maxConcurrentAllocations: quota.maxConcurrentAllocations,
     fairShareMilli: quota.fairShareMilli ?? shareMilli,
-    ...(quota.burstAllowanceMilli === null ? null : { burstAllowanceMilli: quota.burstAllowanceMilli }),
-    ...(waits && all > 0 ? { usedShareMilli: shareOf(view.ledger.spent({ tenant: id }, window), all) } : null),
-    ...budgetOf(view, { id, quota }, window),
   };
+  if (quota.burstAllowanceMilli !== null) input.burstAllowanceMilli = quota.burstAllowanceMilli;
+  if (waits && all > 0) input.usedShareMilli = shareOf(view.ledger.spent({ tenant: id }, window), all);
+  const used = budgetUsed(view, tenant, window);
+  if (used !== null) input.budgetUsedMilli = used;
+  return input;
 }
 
 const shareOf = ({ nodeMs }: { readonly nodeMs: number }, all: number): number => Math.round((1000 * nodeMs) / all);
@@ -152,8 +160,8 @@ export const hasBudget = ({ quota }: Tenant): boolean =>
   quota.gpuHoursBudget !== null || quota.nodeHoursBudget !== null;
 
 /** From committed state alone: the leader before would say the same. */
-function budgetOf(view: View, { id, quota }: Pick<Tenant, "id" | "quota">, window: Window) {
-  if (quota.gpuHoursBudget === null && quota.nodeHoursBudget === null) return null;
-  const used = budgetUse(quota, view.ledger.spent({ tenant: id }, window));
-  return used === null ? null : { budgetUsedMilli: Math.round(used * 1000) };
+function budgetUsed(view: View, tenant: Tenant, window: Window): number | null {
+  if (!hasBudget(tenant)) return null;
+  const used = budgetUse(tenant.quota, view.ledger.spent({ tenant: tenant.id }, window));
+  return used === null ? null : Math.round(used * 1000);
 }

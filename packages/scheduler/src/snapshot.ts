@@ -8,6 +8,7 @@ import { bringUpToDate } from "./kept.ts";
 import { type Lenders, lendersTo } from "./lend/borrow.ts";
 import { mayMakeRoom, preemptionInputs } from "./preempt/victims.ts";
 import {
+  everywhere,
   nodeInput,
   pendingInput,
   type Reachable,
@@ -33,35 +34,55 @@ export function snapshotFor(
   view: View,
   vcluster: VCluster,
   now: Instant,
-  reachable: Reachable = () => true,
+  reachable: Reachable = everywhere,
   beyond: Beyond = {},
 ): CycleInput {
-  const { isStale, budgetDays = LEDGER_DAYS, ...rest } = beyond;
+  const { isStale, budgetDays = LEDGER_DAYS, reuse, report } = beyond;
   const lenders = lendersTo(view, vcluster);
   const policy = policyOf(vcluster);
   // What others lend changes with what they need, and stale nodes with time: nothing to keep.
-  const records =
-    rest.reuse === undefined || isStale !== undefined || lenders !== null
+  const { nodes, releases, pending, tenants, ground } =
+    reuse === undefined || isStale !== undefined || lenders !== null
       ? recordsOf(view, vcluster, now, { reachable, isStale, lenders, budgetDays })
-      : bringUpToDate(rest.reuse, { view, vcluster, now, reachable, budgetDays });
-  return {
+      : bringUpToDate(reuse, { view, vcluster, now, reachable, budgetDays, isKept: report !== "none" });
+  // What may be absent is added one by one: copies would be a good part of a small cycle.
+  const input: Making = {
     vcluster: vcluster.id,
     now,
     basis: view.index,
     weights: vcluster.weights,
     fifo: policy.order === "submission",
-    ...(policy.wait === "proportional" ? { waitMeasure: policy.wait } : null),
     backfillDepth: vcluster.backfillDepth,
-    ...records,
-    ...preemptionInputs(view, vcluster, now),
-    ...rest,
+    nodes,
+    pending,
+    releases,
+    tenants,
   };
+  if (policy.wait === "proportional") input.waitMeasure = policy.wait;
+  if (policy.packs) input.packs = true;
+  if (ground !== undefined) input.ground = ground;
+  if (reuse !== undefined) input.reuse = reuse;
+  if (report !== undefined) input.report = report;
+  if (beyond.signals !== undefined) input.signals = beyond.signals;
+  if (beyond.previous !== undefined) input.previous = beyond.previous;
+  if (beyond.foreign !== undefined) input.foreign = beyond.foreign;
+  if (beyond.told !== undefined) input.told = beyond.told;
+  if (beyond.timed !== undefined) input.timed = beyond.timed;
+  const { victims, awaiting, sensitive } = preemptionInputs(view, vcluster, now);
+  if (victims !== undefined) input.victims = victims;
+  if (awaiting !== undefined) input.awaiting = awaiting;
+  if (sensitive !== undefined) input.sensitive = sensitive;
+  return input;
 }
+
+type Making = { -readonly [Field in keyof CycleInput]: CycleInput[Field] };
 
 /** True when a cycle could start nothing, so that not even a snapshot is worth taking. */
 export function nothingToDo(view: View, vcluster: VCluster): boolean {
   return view.pendingCount(vcluster.id) === 0 || (view.freeNodeCount === 0 && !mayMakeRoom(view, vcluster));
 }
+
+type Records = Pick<CycleInput, "nodes" | "releases" | "pending" | "tenants" | "ground">;
 
 interface Told {
   readonly reachable: Reachable;
@@ -71,7 +92,7 @@ interface Told {
 }
 
 /** All of them anew. */
-function recordsOf(view: View, vcluster: VCluster, now: Instant, told: Told) {
+function recordsOf(view: View, vcluster: VCluster, now: Instant, told: Told): Records {
   const { reachable, isStale, lenders, budgetDays } = told;
   const nodes: NodeInput[] = [];
   const releases: ReleaseInput[] = [];

@@ -54,7 +54,9 @@ export function takeFree(
   isOpen: (node: number) => boolean,
 ): number[] {
   const nodes = [...(match.required ?? NONE)];
-  const isNamed = (node: number): boolean => match.excluded.has(node) || (match.required ?? NONE).includes(node);
+  const hasNamed = match.excluded.size > 0 || nodes.length > 0;
+  const isNamed = (node: number): boolean =>
+    hasNamed && (match.excluded.has(node) || (match.required ?? NONE).includes(node));
   for (const { cell, count } of picks) {
     const start = draft.machine.cells.start[cell] as number;
     let missing = count;
@@ -65,7 +67,7 @@ export function takeFree(
       missing -= 1;
     }
   }
-  return nodes.sort((a, b) => a - b);
+  return ascending(nodes);
 }
 
 /** Nodes that can be had at that instant for as long as the job occupies them; null when a required one cannot. */
@@ -73,13 +75,20 @@ export function openAt(draft: Draft, job: Job, startsAt: number): Supply | null 
   const { match } = job;
   const { cells } = draft.machine;
   const counts = new Int32Array(cells.count);
+  const { availableFrom } = draft;
+  const { of: marks, taken } = draft.holds.taken(startsAt, startsAt + job.occupies);
+  const isOpen = (node: number): boolean => (availableFrom[node] as number) <= startsAt && marks[node] !== taken;
   let total = 0;
-  for (const node of match.required ?? NONE) if (!canBeHad(draft, job, startsAt, node)) return null;
+  for (const node of match.required ?? NONE) if (!isOpen(node)) return null;
+  const hasNamed = match.excluded.size > 0 || (match.required ?? NONE).length > 0;
   for (const cell of match.cells) {
     let open = 0;
-    for (let at = cells.start[cell] as number; at < (cells.start[cell + 1] as number); at += 1) {
+    const end = cells.start[cell + 1] as number;
+    for (let at = cells.start[cell] as number; at < end; at += 1) {
       const node = cells.nodes[at] as number;
-      if (canBeHad(draft, job, startsAt, node) && !isNamed(job, node)) open += 1;
+      // Written out, since this looks at every node.
+      if ((availableFrom[node] as number) > startsAt || marks[node] === taken) continue;
+      if (!hasNamed || !isNamed(job, node)) open += 1;
     }
     counts[cell] = open;
     total += open;
@@ -90,22 +99,55 @@ export function openAt(draft: Draft, job: Job, startsAt: number): Supply | null 
 /** Of each cell those that come back last, so that what is free now stays open to backfill; ascending. */
 export function takeAt(draft: Draft, job: Job, startsAt: number, picks: readonly Part[]): number[] {
   const { cells } = draft.machine;
-  const from = draft.availableFrom;
   const nodes = [...(job.match.required ?? NONE)];
+  const isOpen = opennessAt(draft, job, startsAt);
   for (const { cell, count } of picks) {
     const open: number[] = [];
     for (let at = cells.start[cell] as number; at < (cells.start[cell + 1] as number); at += 1) {
       const node = cells.nodes[at] as number;
-      if (canBeHad(draft, job, startsAt, node) && !isNamed(job, node)) open.push(node);
+      if (isOpen(node) && !isNamed(job, node)) open.push(node);
     }
-    if (open.length > count) open.sort((a, b) => (from[b] as number) - (from[a] as number) || a - b);
-    for (const node of open.slice(0, count)) nodes.push(node);
+    takeLast(open, count, draft.availableFrom, nodes);
   }
-  return nodes.sort((a, b) => a - b);
+  return ascending(nodes);
 }
 
-export const canBeHad = (draft: Draft, job: Job, startsAt: number, node: number): boolean =>
-  (draft.availableFrom[node] as number) <= startsAt && draft.holds.isOpen(node, startsAt, startsAt + job.occupies);
+/** Many nodes, few instants: the instants are put in order, not the nodes. */
+function takeLast(open: readonly number[], count: number, from: Float64Array, into: number[]): void {
+  if (open.length <= count) {
+    for (const node of open) into.push(node);
+    return;
+  }
+  const byInstant = new Map<number, number>();
+  for (const node of open) byInstant.set(from[node] as number, (byInstant.get(from[node] as number) ?? 0) + 1);
+  let missing = count;
+  let last = Number.POSITIVE_INFINITY;
+  for (const instant of [...byInstant.keys()].sort((a, b) => b - a)) {
+    last = instant;
+    if (missing <= (byInstant.get(instant) ?? 0)) break;
+    missing -= byInstant.get(instant) ?? 0;
+  }
+  for (const node of open) {
+    const at = from[node] as number;
+    if (at < last || (at === last && missing === 0)) continue;
+    if (at === last) missing -= 1;
+    into.push(node);
+  }
+}
+
+/** Mostly they are in order already. */
+function ascending(nodes: number[]): number[] {
+  for (let i = 1; i < nodes.length; i += 1) {
+    if ((nodes[i - 1] as number) > (nodes[i] as number)) return nodes.sort((a, b) => a - b);
+  }
+  return nodes;
+}
+
+/** For many nodes at once; valid until asked again about another instant. */
+export function opennessAt({ availableFrom, holds }: Draft, job: Job, startsAt: number): (node: number) => boolean {
+  const { of: marks, taken } = holds.taken(startsAt, startsAt + job.occupies);
+  return (node) => (availableFrom[node] as number) <= startsAt && marks[node] !== taken;
+}
 
 const isNamed = ({ match }: Job, node: number): boolean =>
   match.excluded.has(node) || (match.required !== null && match.required.length > 0 && match.required.includes(node));

@@ -65,6 +65,21 @@ describe("storage bandwidth", () => {
     };
     expect(told(given)).toEqual({ placed: ["2: a"], held: ["1@60: c"], codes: ["storage"] });
   });
+
+  it("counts what was asked for where nobody measures it, and says how much is left", () => {
+    const given = {
+      nodes: [node("a"), node("b"), busy("c")],
+      releases: [{ ...release(60, "c"), storageMBps: 700 }],
+      pending: [
+        { ...job(1, { waited: 2 }), storageMBps: 200 },
+        { ...job(2, { waited: 1 }), storageMBps: 200 },
+      ],
+      signals: { storage: { limit: 1000, used: null } },
+    };
+    expect(told(given)).toEqual({ placed: ["1: a"], held: ["2@10.5: a"], codes: ["storage"] });
+    const [reason] = cycle(input({ fifo: true, ...given })).reasons.get(allocationId(2)) ?? [];
+    expect(reason?.text).toBe("Needs 200 MB/s of storage; 100 MB/s are left until it would end.");
+  });
 });
 
 describe("span", () => {

@@ -44,6 +44,7 @@ export function place(machine: Machine, available: readonly number[], wanted: Wa
       forcedConformance: distinct(machine.conformanceOf),
       tiers: [],
       kindMerit: null,
+      packing: machine.packing,
     },
   );
   if (parts === null) return null;

@@ -7,11 +7,12 @@ import { jobOf } from "../src/job.ts";
 import { WALLTIME_GRACE } from "../src/limits.ts";
 import { machineOf } from "../src/machine/machine.ts";
 import { hold, reserve } from "../src/reserve.ts";
+import { createSpace } from "../src/space.ts";
 import { busy, input, type JobFields, job, MINUTE, NOW, node, nodeIds, release } from "./make.ts";
 
 /** Reserves one after the other; each as "minutes from now: nodes". */
 function reserveAll(given: CycleInput, jobs: readonly JobFields[]): (string | null)[] {
-  const draft = draftOf(machineOf(given), given, 0);
+  const draft = draftOf(machineOf(given), given, { space: createSpace(given.nodes.length), movesLeft: 0 });
   return jobs.map((fields, i) => {
     const held = reserve(draft, jobOf(draft.machine, job(i + 1, fields)));
     if (held === null) return null;

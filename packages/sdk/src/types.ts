@@ -277,6 +277,8 @@ export interface VClusterSettings {
   /** Whether its running work may be stopped: all of it, what sits on borrowed nodes, or none. */
   readonly preemptible?: "always" | "borrowed" | "never";
   readonly borrows?: boolean;
+  /** Within so much of its walltime an allocation of it is not stopped for others. */
+  readonly near_completion_threshold_seconds?: number;
   /** On what terms it lends its idle nodes; absent: it lends nothing. */
   readonly lending?: Lending;
 }

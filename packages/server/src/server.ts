@@ -112,6 +112,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     reachable: hub.connected,
     introduced: hub.introduced,
     fingerprintWindow: config.scheduler.fingerprintWindow,
+    storageMBps: config.scheduling.storageMBps,
     observeError: metrics.estimateError,
     budgetDays: config.scheduling.budgetPeriodDays,
     get createTenants() {

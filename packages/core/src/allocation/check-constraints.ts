@@ -22,6 +22,10 @@ export function checkConstraints(problems: Problems, { constraints, maxNodes }: 
   const span = `must be a whole number from 1 to ${limit.MAX_NODES}`;
   problems.unless(isCount(maxGroups, 1, limit.MAX_NODES), `${PATH}.max_groups`, span);
 
+  const { storageMBps = 1 } = constraints;
+  const rate = `must be a whole number from 1 to ${limit.MAX_STORAGE_MBPS}`;
+  problems.unless(isCount(storageMBps, 1, limit.MAX_STORAGE_MBPS), `${PATH}.storage_mb_per_second`, rate);
+
   problems.unless(features.length <= limit.MAX_FEATURES, `${PATH}.features`, `at most ${limit.MAX_FEATURES}`);
   const named = features.every((feature) => feature !== "" && isText(feature, limit.MAX_FEATURE_LENGTH));
   problems.unless(named, `${PATH}.features`, `a feature has 1 to ${limit.MAX_FEATURE_LENGTH} characters`);

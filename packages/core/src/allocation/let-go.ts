@@ -29,7 +29,8 @@ export function letGo(step: Step, record: Allocation, phase: PlacedPhase, partin
 /** The node has confirmed the end: it may drop what it keeps for repeating its report. */
 export function forgetAttempt(step: Step, node: NodeId, ref: AttemptRef): void {
   releaseClaim(step, node, ref);
-  step.effects.push({ kind: "forget", node, ...ref });
+  const { allocation, attempt } = ref;
+  step.effects.push({ kind: "forget", node, allocation, attempt });
 }
 
 export const hasEnded = (progress: NodeProgress | undefined): boolean =>

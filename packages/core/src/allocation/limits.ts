@@ -73,3 +73,6 @@ export const MAX_PROBE_FAILURES = 1_000;
 
 /** A refusal names at most this many faults; more help nobody. */
 export const MAX_PROBLEMS = 32;
+
+/** A petabyte per second: beyond any storage there is. */
+export const MAX_STORAGE_MBPS = 1_000_000_000;

@@ -20,7 +20,7 @@ export function takeTogether(step: Step, commands: readonly Command[], from: num
   const count = phase.nodes.length;
   if (count < 2 || from + count > commands.length) return null;
   if (first.state === "completed" && phase.kind === "staging") return null;
-  const said = wordOfEach(commands, from, count, first);
+  const said = inOrder(commands, from, phase.nodes, first) ?? wordOfEach(commands, from, count, first);
   const progress = said === null ? null : progressOf(phase, said, first);
   if (progress === null) return null;
   aggregate(step, record, { ...phase, progress }, first);
@@ -28,33 +28,54 @@ export function takeTogether(step: Step, commands: readonly Command[], from: num
   return new Array<Outcome>(count).fill(outcome);
 }
 
-/** By node; null when one of them is about something else, or a node speaks twice. */
-function wordOfEach(
+/** Whose word on the attempt stands at each place of its nodes. */
+type Said = (node: NodeId, at: number) => ReportCommand | undefined;
+
+/** Where they speak in the order of the attempt's nodes nothing need be looked up; null when they do not. */
+function inOrder(
   commands: readonly Command[],
   from: number,
-  count: number,
+  nodes: readonly NodeId[],
+  first: ReportCommand,
+): Said | null {
+  for (let at = 0; at < nodes.length; at += 1) {
+    const report = commands[from + at];
+    if (!isAlike(report, first) || report.node !== nodes[at]) return null;
+  }
+  return (_node, at) => commands[from + at] as ReportCommand;
+}
+
+/** About the same attempt, to the same effect. */
+const isAlike = (
+  command: Command | undefined,
   { allocation, attempt, state }: ReportCommand,
-): ReadonlyMap<NodeId, ReportCommand> | null {
+): command is ReportCommand =>
+  command?.kind === "attempt.report" &&
+  command.allocation === allocation &&
+  command.attempt === attempt &&
+  command.state === state;
+
+/** By node; null when one of them is about something else, or a node speaks twice. */
+function wordOfEach(commands: readonly Command[], from: number, count: number, first: ReportCommand): Said | null {
   const said = new Map<NodeId, ReportCommand>();
   for (let at = from; at < from + count; at += 1) {
     const report = commands[at];
-    if (report?.kind !== "attempt.report" || report.allocation !== allocation) return null;
-    if (report.attempt !== attempt || report.state !== state) return null;
+    if (!isAlike(report, first)) return null;
     said.set(report.node, report);
   }
-  return said.size === count ? said : null;
+  return said.size === count ? (node) => said.get(node) : null;
 }
 
 /** Null when a node has not spoken, or has said as much before. */
 function progressOf(
   { nodes, progress }: PlacedPhase,
-  said: ReadonlyMap<NodeId, ReportCommand>,
+  said: Said,
   { state }: ReportCommand,
 ): readonly NodeProgress[] | null {
   const told: NodeProgress[] = [];
   let same: NodeProgress | null = null;
-  for (const [at, node] of nodes.entries()) {
-    const report = said.get(node);
+  for (let at = 0; at < nodes.length; at += 1) {
+    const report = said(nodes[at] as NodeId, at);
     const known = progress[at];
     if (report === undefined || known === undefined || RANK[known.state] >= RANK[state]) return null;
     const { exitCode, message } = report;

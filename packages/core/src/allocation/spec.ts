@@ -124,6 +124,8 @@ export interface Constraints {
   readonly allowCxlMemory?: boolean;
   /** Hard: the most topology groups it may span; absent: any number. */
   readonly maxGroups?: number;
+  /** Hard: megabytes per second of storage that all of it together uses while it runs; absent: none to speak of. */
+  readonly storageMBps?: number;
   /** How memory is spread over the domains of a node. Absent: the node's own way. */
   readonly memoryPolicy?: MemoryPolicy;
 }

@@ -10,6 +10,13 @@ import type { Held } from "./held.ts";
 export interface Account {
   readonly ended: Map<Day, Amount>;
   readonly running: Map<Day, Running>;
+  /** Of what has ended, over the days last asked for: the same are asked for until the next midnight. */
+  sum: EndedSum | null;
+}
+
+interface EndedSum extends Amount {
+  readonly from: Day;
+  readonly to: Day;
 }
 
 interface Running {
@@ -25,7 +32,7 @@ export interface DayAmount extends Amount {
   readonly day: Day;
 }
 
-export const createAccount = (): Account => ({ ended: new Map(), running: new Map() });
+export const createAccount = (): Account => ({ ended: new Map(), running: new Map(), sum: null });
 
 export const isEmpty = (account: Account): boolean => account.ended.size === 0 && account.running.size === 0;
 
@@ -34,6 +41,7 @@ export function addEnded(account: Account, day: Day, amount: Amount, sign: 1 | -
   const known = account.ended.get(day) ?? NOTHING;
   const nodeMs = known.nodeMs + sign * amount.nodeMs;
   const gpuMs = known.gpuMs + sign * amount.gpuMs;
+  account.sum = null;
   if (nodeMs === 0 && gpuMs === 0) account.ended.delete(day);
   else account.ended.set(day, { nodeMs, gpuMs });
 }
@@ -55,15 +63,10 @@ export function addRunning(account: Account, start: number, held: Held, sign: 1 
 
 const NO_RUNNING: Running = { count: 0, nodes: 0, gpus: 0, nodeOffsetMs: 0, gpuOffsetMs: 0 };
 
-/** Costs the days of the account, not the window's and not the allocations'. */
+/** Costs at most the days of the account, not the window's and not the allocations'. */
 export function sumOver(account: Account, { from, to, now }: Window): Amount {
-  let nodeMs = 0;
-  let gpuMs = 0;
-  for (const [day, amount] of account.ended) {
-    if (day < from || day > to) continue;
-    nodeMs += amount.nodeMs;
-    gpuMs += amount.gpuMs;
-  }
+  if (account.sum?.from !== from || account.sum.to !== to) account.sum = endedOver(account, from, to);
+  let { nodeMs, gpuMs } = account.sum;
   const end = Math.min(now, beginOf(to + 1));
   for (const [day, running] of account.running) {
     if (day > to) continue;
@@ -72,6 +75,17 @@ export function sumOver(account: Account, { from, to, now }: Window): Amount {
     gpuMs += used.gpuMs;
   }
   return { nodeMs, gpuMs };
+}
+
+function endedOver({ ended }: Account, from: Day, to: Day): EndedSum {
+  let nodeMs = 0;
+  let gpuMs = 0;
+  for (const [day, amount] of ended) {
+    if (day < from || day > to) continue;
+    nodeMs += amount.nodeMs;
+    gpuMs += amount.gpuMs;
+  }
+  return { from, to, nodeMs, gpuMs };
 }
 
 /** One figure for every day of the window, days without any included. */

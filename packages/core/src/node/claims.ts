@@ -8,8 +8,12 @@ import type { Step } from "../step.ts";
 import { moveNode } from "./move.ts";
 import type { Claim, Node } from "./node.ts";
 
-export function takeClaim(step: Step, node: Node, claim: Claim): void {
-  step.state.putNode({ ...node, claims: [...node.claims, claim] });
+/** The same claim on every one of the nodes; those that hold no other share one list. */
+export function takeClaims(step: Step, nodes: readonly Node[], claim: Claim): void {
+  const alone: readonly Claim[] = [claim];
+  for (const node of nodes) {
+    step.state.putNode(withClaims(node, node.claims.length === 0 ? alone : [...node.claims, claim]));
+  }
 }
 
 /** Orders the node to end the attempt; ordered once, since a claim is marked once. */
@@ -29,19 +33,32 @@ export function markReleasing(
 
 export function releaseClaim(step: Step, id: NodeId, ref: AttemptRef): void {
   const { node, claim } = holding(step, id, ref);
-  const freed: Node = { ...node, claims: node.claims.filter((c) => c !== claim) };
+  const freed = withClaims(node, node.claims.length === 1 ? NONE : node.claims.filter((c) => c !== claim));
   step.state.putNode(freed);
-  step.events.push({
-    kind: "claim_released",
-    node: id,
-    ...ref,
-    tenant: claim.tenant,
-    vcluster: claim.vcluster,
-  });
+  const { allocation, attempt, tenant, vcluster } = claim;
+  step.events.push({ kind: "claim_released", node: id, allocation, attempt, tenant, vcluster });
   if (freed.state.kind === "draining" && freed.claims.length === 0) {
     moveNode(step, freed, { kind: "drained", since: step.at, reason: freed.state.reason });
   }
 }
+
+/** Field by field, since nodes change hands all the time and a copy of unknown shape costs ten times as much. */
+const withClaims = (node: Node, claims: readonly Claim[]): Node =>
+  ({
+    id: node.id,
+    state: node.state,
+    capabilities: node.capabilities,
+    group: node.group,
+    conformance: node.conformance,
+    homeVCluster: node.homeVCluster,
+    address: node.address,
+    agentVersion: node.agentVersion,
+    bootId: node.bootId,
+    registeredAt: node.registeredAt,
+    claims,
+  }) satisfies { readonly [Field in keyof Required<Node>]: unknown };
+
+const NONE: readonly Claim[] = [];
 
 function holding(step: Step, id: NodeId, ref: AttemptRef): { readonly node: Node; readonly claim: Claim } {
   const node = present(step.state.node(id), `node ${id} is claimed but not known`);

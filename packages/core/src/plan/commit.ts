@@ -7,7 +7,7 @@ import { moveAllocation } from "../allocation/move.ts";
 import type { NodeProgress } from "../allocation/phase.ts";
 import type { Placement, PlanCommand } from "../command.ts";
 import type { Attempt } from "../ids.ts";
-import { takeClaim } from "../node/claims.ts";
+import { takeClaims } from "../node/claims.ts";
 import type { Outcome, PlacementResult, Refusal } from "../outcome.ts";
 import { quote, refuse, type Step } from "../step.ts";
 import { type Recheck, recheck } from "./recheck.ts";
@@ -35,10 +35,8 @@ function place(step: Step, placement: Placement, { record, nodes }: Extract<Rech
   const attempt = (record.attempt + 1) as Attempt;
   const { tenant, vcluster } = record.spec;
   const claim = { allocation: record.id, attempt, tenant, vcluster, exclusive: true, releasing: false, since: step.at };
-  for (const node of nodes) {
-    takeClaim(step, node, claim);
-    step.effects.push({ kind: "run", node: node.id, allocation: record.id, attempt });
-  }
+  takeClaims(step, nodes, claim);
+  for (const node of nodes) step.effects.push({ kind: "run", node: node.id, allocation: record.id, attempt });
   const progress = nodes.map(() => ORDERED);
   const phase = { kind: "staging", nodes: placement.nodes, placedAt: step.at, progress } as const;
   const { scores, backfilled } = placement;

@@ -27,19 +27,20 @@ export function recheck(step: Step, plan: PlanCommand, placement: Placement): Re
   if (count < minNodes || count > maxNodes) {
     return no("constraint_unmet", `${count} nodes are placed where ${minNodes} to ${maxNodes} are asked for`);
   }
-  if (new Set(placement.nodes).size !== count) return no("constraint_unmet", "the placement names a node twice");
+  if (namesTwice(placement.nodes)) return no("constraint_unmet", "the placement names a node twice");
   const missing = missingRequired(record, placement);
   if (missing !== undefined)
     return no("constraint_unmet", `the required node "${missing}" is not part of the placement`);
 
   const nodes: Node[] = [];
+  const constraints = placementConstraints(record);
   for (const id of placement.nodes) {
     const node = step.state.node(id);
     if (node === undefined) return no("node_unavailable", `there is no node ${quote(id)}`);
     if (!isFree(node)) return no("node_unavailable", `node "${id}" is ${whyNotFree(node)}`);
     const bar = notOurs(step, record, node, nodes);
     if (bar !== null) return no("node_unavailable", bar);
-    const lacking = shortfalls(placementConstraints(record), id, node.capabilities)[0];
+    const lacking = shortfalls(constraints, id, node.capabilities)[0];
     if (lacking !== undefined) return no("constraint_unmet", `node "${id}" ${describeShortfall(lacking)}`);
     nodes.push(node);
   }
@@ -52,6 +53,14 @@ export function recheck(step: Step, plan: PlanCommand, placement: Placement): Re
   }
   const refusal = overQuota(step, record, count);
   return refusal === null ? { kind: "good", record, nodes } : { kind: "refused", refusal };
+}
+
+/** Plans name nodes in order, in which case nothing need be remembered. */
+function namesTwice(nodes: Placement["nodes"]): boolean {
+  for (let i = 1; i < nodes.length; i += 1) {
+    if (!((nodes[i - 1] as string) < (nodes[i] as string))) return new Set(nodes).size !== nodes.length;
+  }
+  return false;
 }
 
 /** Why a node of another vCluster may not be borrowed; null when it may, or is nobody's. */

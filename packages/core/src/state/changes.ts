@@ -35,6 +35,10 @@ export function createChangeLog(): ChangeLog {
   const ids: string[] = [];
   const kinds = new Uint8Array(REMEMBERED);
   let count = 0;
+  /** Whoever looks next has seen what was noted before this. */
+  let looked = 0;
+  let lastTenant = "";
+  let lastTenantAt = -1;
 
   function note(kind: number, id: string): void {
     const at = count % REMEMBERED;
@@ -45,9 +49,11 @@ export function createChangeLog(): ChangeLog {
 
   return {
     get count() {
+      looked = count;
       return count;
     },
     since(before) {
+      looked = count;
       if (count - before > REMEMBERED) return null;
       const nodes = new Set<NodeId>();
       const allocations = new Set<AllocationId>();
@@ -63,6 +69,12 @@ export function createChangeLog(): ChangeLog {
     },
     node: (id) => note(NODE, id),
     allocation: (id) => note(ALLOCATION, id),
-    tenant: (id) => note(TENANT, id),
+    tenant(id) {
+      // Every node of a large allocation tells of its tenant; once is enough for all who have not looked since.
+      if (id === lastTenant && lastTenantAt >= looked) return;
+      lastTenant = id;
+      lastTenantAt = count;
+      note(TENANT, id);
+    },
   };
 }

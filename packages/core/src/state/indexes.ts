@@ -38,6 +38,7 @@ export interface Indexes {
 type Tally = { nodes: number; running: number };
 
 const NO_CLAIMS: readonly Claim[] = [];
+const NOBODY: readonly AllocationId[] = [];
 
 /** `usageChanged` is told whose tally is about to change. */
 export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) => void): Indexes {
@@ -80,6 +81,7 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
     for (const tenant of tenantsOf(before)) tallyOf(tenant).nodes -= 1;
     for (const tenant of tenantsOf(after)) tallyOf(tenant).nodes += 1;
     for (const claim of after) count(claim.allocation, 1);
+    if (before.length === 0) return NOBODY;
     const cleared: AllocationId[] = [];
     for (const claim of before) {
       if (count(claim.allocation, -1) === 0) cleared.push(claim.allocation);
@@ -131,7 +133,7 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
       sharing.nodeReplaced(before, after);
       free += Number(isFree(after)) - Number(before !== undefined && isFree(before));
       const claimed = before?.claims ?? NO_CLAIMS;
-      return claimed === after.claims ? [] : claimsReplaced(claimed, after.claims);
+      return claimed === after.claims ? NOBODY : claimsReplaced(claimed, after.claims);
     },
   };
 }
@@ -145,9 +147,11 @@ export const isFree = (node: Node): boolean => node.state.kind === "ready" && no
 
 const NONE = createOrdered<AllocationId>(compareAllocationIds);
 
+const NO_TENANTS: readonly TenantId[] = [];
+
 /** Distinct: several claims of one tenant on a shared node are one node in use. */
 function tenantsOf(claims: readonly Claim[]): readonly TenantId[] {
   const first = claims[0];
-  if (first === undefined) return [];
+  if (first === undefined) return NO_TENANTS;
   return claims.length === 1 ? [first.tenant] : [...new Set(claims.map((claim) => claim.tenant))];
 }

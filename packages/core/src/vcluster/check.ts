@@ -51,7 +51,13 @@ export function checkVCluster(problems: Problems, vcluster: Policy): void {
   problems.unless(defaultWalltime <= maxWalltime, "default_walltime_seconds", "must not be above max_walltime_seconds");
 }
 
-function checkSharing(problems: Problems, { preemptible, lending, borrows, scheduler }: Policy): void {
+/** A day: work that is never to be stopped has a setting of its own. */
+export const MAX_NEAR_COMPLETION_MS = 24 * 3600 * 1000;
+
+function checkSharing(problems: Problems, vcluster: Policy): void {
+  const { preemptible, lending, borrows, scheduler, nearCompletion = 0 } = vcluster;
+  const near = isCount(nearCompletion, 0, MAX_NEAR_COMPLETION_MS);
+  problems.unless(near, "near_completion_threshold_seconds", "must not be negative or more than a day");
   const known = preemptible === undefined || PREEMPTIBLE.includes(preemptible);
   problems.unless(known, "preemptible", `must be one of ${PREEMPTIBLE.join(", ")}`);
   const sensitive: SchedulerKind = "sensitive_reservation";

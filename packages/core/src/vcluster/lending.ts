@@ -18,6 +18,9 @@ export interface Lending {
   readonly returnGrace: Duration;
 }
 
+/** Within so much of its walltime an allocation is let finish, unless its vCluster says otherwise. */
+export const NEAR_COMPLETION = duration(300_000);
+
 export const DEFAULT_LENDING: Lending = {
   keepNodes: 0,
   maxClass: 4,

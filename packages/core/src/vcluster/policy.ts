@@ -2,7 +2,8 @@
 // A row says how its queue is ordered, whether its waiting work may stop others, whether its running
 // work may be stopped, and whether it takes part in lending at all.
 
-import type { Lending, Preemptible } from "./lending.ts";
+import type { Duration } from "../ids.ts";
+import { type Lending, NEAR_COMPLETION, type Preemptible } from "./lending.ts";
 import type { SchedulerKind, VCluster } from "./vcluster.ts";
 
 export interface Policy {
@@ -11,6 +12,10 @@ export interface Policy {
   readonly wait: "elapsed" | "proportional";
   readonly preempts: boolean;
   readonly preemptible: Preemptible;
+  /** Within so much of its walltime an allocation is not stopped. */
+  readonly nearCompletion: Duration;
+  /** Fills what is nearly full before it touches what is empty, wherever that lies. */
+  readonly packs: boolean;
   readonly borrows: boolean;
   /** Null: lends nothing. */
   readonly lending: Lending | null;
@@ -18,13 +23,14 @@ export interface Policy {
   readonly sensitive: boolean;
 }
 
-type Row = Omit<Policy, "lending">;
+type Row = Omit<Policy, "lending" | "nearCompletion">;
 
 const row = (preemptible: Preemptible, change: Partial<Row> = {}): Row => ({
   order: "score",
   wait: "elapsed",
   preempts: true,
   preemptible,
+  packs: false,
   borrows: true,
   sensitive: false,
   ...change,
@@ -34,7 +40,7 @@ export const POLICIES: Readonly<Record<SchedulerKind, Row>> = {
   hpc_backfill: row("always"),
   hpc_proportional: row("always", { wait: "proportional" }),
   ml_training: row("always"),
-  service_bin_pack: row("borrowed"),
+  service_bin_pack: row("borrowed", { packs: true }),
   interactive_fifo: row("always", { order: "submission" }),
   sensitive_reservation: row("never", { borrows: false, sensitive: true }),
 };
@@ -50,11 +56,13 @@ export function policyOf(vcluster: VCluster): Policy {
 
 const policies = new WeakMap<VCluster, Policy>();
 
-function ownPolicy({ scheduler, preempts, preemptible, borrows, lending }: VCluster): Policy {
+function ownPolicy(vcluster: VCluster): Policy {
+  const { scheduler, preempts, preemptible, borrows, lending, nearCompletion = NEAR_COMPLETION } = vcluster;
   const own = POLICIES[scheduler];
-  if (own.sensitive) return { ...own, lending: null };
+  if (own.sensitive) return { ...own, lending: null, nearCompletion };
   return {
     ...own,
+    nearCompletion,
     preempts: preempts ?? own.preempts,
     preemptible: preemptible ?? own.preemptible,
     borrows: borrows ?? own.borrows,

@@ -44,6 +44,8 @@ export interface VCluster {
   readonly preemptible?: Preemptible;
   /** Whether it uses idle nodes of vClusters that lend theirs. */
   readonly borrows?: boolean;
+  /** Within so much of its walltime an allocation of it is not stopped for others; absent: five minutes. */
+  readonly nearCompletion?: Duration;
   /** Null or absent: it lends nothing. */
   readonly lending?: Lending | null;
 }

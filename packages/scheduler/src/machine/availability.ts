@@ -10,9 +10,15 @@ interface Place {
   readonly cells: { readonly ofNode: Int32Array };
 }
 
-export function availability(input: CycleInput, nodes: readonly NodeInput[], { indexOf, cells }: Place): Float64Array {
-  if (input.ground !== undefined) return fromGround(input.ground, cells.ofNode, input.now);
-  const from = new Float64Array(nodes.length).fill(Number.NEGATIVE_INFINITY);
+/** Written into `from`. */
+export function availability(
+  input: CycleInput,
+  nodes: readonly NodeInput[],
+  { indexOf, cells }: Place,
+  from: Float64Array,
+): Float64Array {
+  if (input.ground !== undefined) return fromGround(input.ground, cells.ofNode, input.now, from);
+  from.fill(Number.NEGATIVE_INFINITY);
   for (const release of input.releases) {
     const at = releasedAt(release.endsAt, input.now);
     for (const id of release.nodes) {
@@ -29,8 +35,7 @@ export function availability(input: CycleInput, nodes: readonly NodeInput[], { i
 }
 
 /** Only a usable node is in a cell. */
-function fromGround({ free, until }: Ground, cellOf: Int32Array, now: number): Float64Array {
-  const from = new Float64Array(cellOf.length);
+function fromGround({ free, until }: Ground, cellOf: Int32Array, now: number, from: Float64Array): Float64Array {
   for (let index = 0; index < cellOf.length; index += 1) {
     if (free[index] === 1) from[index] = now;
     else if ((cellOf[index] as number) < 0) from[index] = Number.POSITIVE_INFINITY;

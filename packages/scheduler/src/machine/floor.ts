@@ -6,9 +6,10 @@
 import { byCodeUnits, type GroupId, type NodeId } from "@lattice/core";
 import { MATCH_LIMIT } from "../limits.ts";
 import type { NodeInput } from "../node-input.ts";
+import type { Space } from "../space.ts";
 import { type Cells, cellsOf } from "./cells.ts";
 import { inNaturalOrder } from "./group-order.ts";
-import { alike, numberKinds } from "./kinds.ts";
+import { isSameFloor, numberKinds } from "./kinds.ts";
 import type { Hardware, Match } from "./match.ts";
 
 export interface Floor {
@@ -31,9 +32,10 @@ export interface Floor {
 /** Carried from cycle to cycle by whoever runs them; it changes how fast a plan is made, never the plan. */
 export interface Reuse {
   last: { readonly nodes: readonly NodeInput[]; readonly floor: Floor } | null;
+  space: Space | null;
 }
 
-export const createReuse = (): Reuse => ({ last: null });
+export const createReuse = (): Reuse => ({ last: null, space: null });
 
 /** `nodes` are in order of id. */
 export function floorFor(nodes: readonly NodeInput[], reuse: Reuse | undefined): Floor {
@@ -81,8 +83,7 @@ function isSame(before: readonly NodeInput[], now: readonly NodeInput[]): boolea
     const one = before[index] as NodeInput;
     const other = now[index] as NodeInput;
     if (one === other) continue;
-    const placed = one.id === other.id && one.group === other.group && one.conformance === other.conformance;
-    if (!placed || one.usable !== other.usable || !alike(one, other)) return false;
+    if (!isSameFloor(one, other)) return false;
   }
   return true;
 }

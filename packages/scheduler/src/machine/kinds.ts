@@ -34,6 +34,10 @@ export function numberKinds(nodes: readonly NodeInput[]): Kinds {
   }
 }
 
+/** On the same place of the same floor, whether free or not. */
+export const isSameFloor = (a: NodeInput, b: NodeInput): boolean =>
+  a.id === b.id && a.group === b.group && a.conformance === b.conformance && a.usable === b.usable && alike(a, b);
+
 /** Of one kind of hardware. */
 export function alike(a: NodeInput, b: NodeInput): boolean {
   return (

@@ -8,6 +8,7 @@ import { ALIKE_LIMIT } from "../limits.ts";
 import type { Machine } from "../machine/machine.ts";
 import { adjacentGroups } from "./adjacent.ts";
 import { fewestGroups, mostWithin } from "./groups.ts";
+import { canPack, pack } from "./pack.ts";
 
 export type Floor = Pick<Machine, "groups" | "cells" | "conformanceCount" | "congestion">;
 
@@ -40,6 +41,8 @@ export interface Ask {
   readonly tiers: readonly Int32Array[];
   /** By kind: higher is better; null: all the same. */
   readonly kindMerit: Float64Array | null;
+  /** By kind: how much is to spare; null: it is not to be packed. */
+  readonly packing: Int32Array | null;
 }
 
 export interface Part {
@@ -50,6 +53,7 @@ export interface Part {
 /** Null when it does not fit. */
 export function choose(floor: Floor, supply: Supply, ask: Ask): readonly Part[] | null {
   if (supply.total < ask.atLeast || ask.atLeast > ask.atMost || ask.forced.length > ask.maxGroups) return null;
+  if (ask.packing !== null && canPack(ask)) return pack(floor, supply, ask, ask.packing);
   if (ask.alike) return chooseAlike(floor, supply, ask);
   const counts = tally(floor, supply);
   const sized = size(floor, counts, supply.total, ask);

@@ -1,10 +1,9 @@
-// Whom an allocation may have stopped: only lower classes; nobody within five minutes of its end; from
+// Whom an allocation may have stopped: only lower classes; nobody who is as good as at its end; from
 // class 7 on nobody who takes no checkpoints, since all of its work would be lost. Rules that do not
 // depend on who asks have been applied by whoever made the input.
 
-import { compareAllocationIds, NEVER_STOPPED_CLASS } from "@lattice/core";
+import { compareAllocationIds, NEAR_COMPLETION, NEVER_STOPPED_CLASS } from "@lattice/core";
 import type { CycleInput } from "../cycle-types.ts";
-import { NEAR_COMPLETION } from "../limits.ts";
 import type { Machine } from "../machine/machine.ts";
 import { preemptionCost } from "./cost.ts";
 import type { VictimInput } from "./preempt-types.ts";
@@ -33,12 +32,12 @@ export function stoppable(input: CycleInput, { indexOf }: Pick<Machine, "indexOf
 }
 
 const isWorthwhile = (
-  { allocation, preemptionClass, startedAt, walltime }: VictimInput,
+  { allocation, preemptionClass, startedAt, walltime, nearCompletion = NEAR_COMPLETION }: VictimInput,
   input: CycleInput,
 ): boolean => {
   const { now, signals } = input;
   const left = startedAt === null || walltime === null ? Number.POSITIVE_INFINITY : startedAt + walltime - now;
-  if (left <= NEAR_COMPLETION) return false;
+  if (left <= nearCompletion) return false;
   return preemptionClass < NEVER_STOPPED_CLASS || signals?.checkpointMinutes?.has(allocation) === true;
 };
 

@@ -18,6 +18,8 @@ export interface VictimInput {
   readonly requeues: boolean;
   /** GPUs of each of its nodes, at least 1: what a minute of it is worth. */
   readonly gpusPerNode: number;
+  /** Within so much of its walltime it is let finish; absent: five minutes. */
+  readonly nearCompletion?: Duration;
   /** It sits on nodes whose home is the vCluster that plans. */
   readonly borrows: boolean;
 }

@@ -190,7 +190,7 @@ function putAside(draft: Draft, own: number, waits: Held | null): readonly Held[
 /** Whatever can stay as it was. */
 function takeUp(draft: Draft, aside: readonly Held[]): void {
   for (const held of aside) {
-    const open = held.nodes.every((node) => draft.holds.isOpen(node, held.startsAt, held.endsAt));
-    if (open) hold(draft, held);
+    const { of: marks, taken } = draft.holds.taken(held.startsAt, held.endsAt);
+    if (held.nodes.every((node) => marks[node] !== taken)) hold(draft, held);
   }
 }

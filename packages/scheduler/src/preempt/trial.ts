@@ -5,7 +5,7 @@ import type { Draft } from "../draft.ts";
 import { askOf, type Job } from "../job.ts";
 import { choose } from "../place/choose.ts";
 import { nodesAt } from "../reserve.ts";
-import { canBeHad, openAt } from "../supply.ts";
+import { openAt, opennessAt } from "../supply.ts";
 import type { Candidate } from "./filter.ts";
 
 type Freed = Pick<Candidate, "nodes">;
@@ -33,10 +33,11 @@ export function trialOf(draft: Draft, job: Job): Trial {
     free() {
       const { cells } = machine;
       let free = 0;
+      const isOpen = opennessAt(draft, job, draft.now);
       for (const cell of job.match.cells) {
         for (let at = cells.start[cell] as number; at < (cells.start[cell + 1] as number); at += 1) {
           const node = cells.nodes[at] as number;
-          if (canBeHad(draft, job, draft.now, node) && !job.match.excluded.has(node)) free += 1;
+          if (isOpen(node) && !job.match.excluded.has(node)) free += 1;
         }
       }
       return free;

@@ -3,13 +3,16 @@
 
 import {
   type Allocation,
+  type Duration,
   type Instant,
   isBorrower,
   isPlaced,
+  NEAR_COMPLETION,
   type NodeId,
   policyOf,
   shieldOf,
   type VCluster,
+  type VClusterId,
   type View,
 } from "@lattice/core";
 import type { CycleInput } from "../cycle-types.ts";
@@ -28,13 +31,19 @@ export function preemptionInputs(
   vcluster: VCluster,
   now: Instant,
 ): Pick<CycleInput, "victims" | "awaiting" | "sensitive"> {
-  const awaiting = Array.from(view.awaiting()).flatMap((record) => awaitingInput(view, vcluster, record, now));
+  const awaiting: AwaitingInput[] = [];
+  for (const record of view.awaiting()) awaiting.push(...awaitingInput(view, vcluster, record, now));
+  const isMaking = mayMakeRoom(view, vcluster);
+  const { sensitive } = policyOf(vcluster);
+  if (!sensitive && !isMaking && awaiting.length === 0) return NOTHING;
   return {
-    ...(policyOf(vcluster).sensitive ? { sensitive: true } : null),
+    ...(sensitive ? { sensitive: true } : null),
     ...(awaiting.length === 0 ? null : { awaiting }),
-    ...(mayMakeRoom(view, vcluster) ? { victims: victimInputs(view, vcluster) } : null),
+    ...(isMaking ? { victims: victimInputs(view, vcluster) } : null),
   };
 }
+
+const NOTHING = {};
 
 function victimInputs(view: View, vcluster: VCluster): readonly VictimInput[] {
   const victims: VictimInput[] = [];
@@ -54,10 +63,17 @@ function victimInputs(view: View, vcluster: VCluster): readonly VictimInput[] {
       walltime,
       requeues: requeuePolicy !== "never",
       gpusPerNode: Math.max(1, gpusOf(view, phase.nodes[0])),
+      nearCompletion: nearCompletionOf(view, spec.vcluster),
       borrows: isBorrower(view, record, vcluster.id),
     });
   }
   return victims;
+}
+
+/** Its own vCluster's word, whoever asks. */
+function nearCompletionOf(view: View, id: VClusterId): Duration {
+  const own = view.vcluster(id);
+  return own === undefined ? NEAR_COMPLETION : policyOf(own).nearCompletion;
 }
 
 const gpusOf = (view: View, node: NodeId | undefined): number =>

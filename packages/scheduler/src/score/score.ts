@@ -122,7 +122,8 @@ function value(basis: ScoreBasis, job: Job, factor: OrderingFactor): number {
       return shareDeficit(basis, job);
     case "topology": {
       const efficiency = signals.efficiency?.get(input.id) ?? 1;
-      return topology({ nodes: job.least, ...basis.groupNeeds.of(job), efficiency });
+      const { groupsNeeded, groupsAvailable, inside } = basis.groupNeeds.of(job);
+      return topology({ nodes: job.least, groupsNeeded, groupsAvailable, inside, efficiency });
     }
     case "data_readiness":
       return dataReadiness(signals.dataReady?.get(input.id));

@@ -1,10 +1,9 @@
 // What every decision to stop others must respect, over random machines full of random work.
 
-import { MAX_VICTIMS, NEVER_STOPPED_CLASS } from "@lattice/core";
+import { MAX_VICTIMS, NEAR_COMPLETION, NEVER_STOPPED_CLASS } from "@lattice/core";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type CycleInput, cycle, type VictimInput } from "../../src/index.ts";
-import { NEAR_COMPLETION } from "../../src/limits.ts";
 import { someJobs, someNodes } from "../arbitrary.ts";
 import { tenant } from "../make.ts";
 import { full, running } from "./make.ts";

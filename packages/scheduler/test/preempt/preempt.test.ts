@@ -1,9 +1,9 @@
 // Whom a waiting allocation has stopped: one rule at a time.
 
-import { instant } from "@lattice/core";
+import { type Duration, instant } from "@lattice/core";
 import { describe, expect, it } from "vitest";
-import { type CycleResult, cycle } from "../../src/index.ts";
-import { allocationId, job, NOW, node, nodeIds, nodesIn, tenant } from "../make.ts";
+import { type CycleResult, cycle, type VictimInput } from "../../src/index.ts";
+import { allocationId, job, MINUTE, NOW, node, nodeIds, nodesIn, tenant } from "../make.ts";
 import { awaiting, full, running } from "./make.ts";
 
 const four = nodesIn("g0", "a", "b", "c", "d");
@@ -32,6 +32,17 @@ describe("making room", () => {
     ["who ends within five minutes", running(11, ["a", "b", "c", "d"], { began: 56, minutes: 60 })],
   ])("leaves alone %s", (_, victim) => {
     expect(stopped(cycle(full(four, [victim], { pending: [urgent] })))).toEqual([]);
+  });
+
+  it("is as near to its end as its own vCluster says", () => {
+    const ending = running(11, ["a", "b", "c", "d"], { began: 56, minutes: 60 });
+    const late = running(11, ["a", "b", "c", "d"], { began: 30, minutes: 60 });
+    const told = (victim: VictimInput, minutes: number): string[] => {
+      const nearCompletion = (minutes * MINUTE) as Duration;
+      return stopped(cycle(full(four, [{ ...victim, nearCompletion }], { pending: [urgent] })));
+    };
+    expect([told(ending, 0), told(ending, 3), told(ending, 4)]).toEqual([["11"], ["11"], []]);
+    expect([told(late, 29), told(late, 30)]).toEqual([["11"], []]);
   });
 
   it("leaves class 7 and above alone, but for those that take checkpoints", () => {

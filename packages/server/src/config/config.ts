@@ -48,6 +48,8 @@ export interface Config {
     readonly budgetPeriodDays: number;
     /** Most members of one DAG. */
     readonly maxDagSize: number;
+    /** Of storage, for all that run together; null: nobody has said, and nothing is held back for it. */
+    readonly storageMBps: number | null;
   };
   readonly scheduler: {
     /** Absolute; the file to which the leader appends a trace for rm-replay. Null: none is captured. */

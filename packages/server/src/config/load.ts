@@ -102,6 +102,7 @@ function complete(file: ParsedFile): Config {
       backfillDepth: file.scheduling.backfill_depth,
       budgetPeriodDays: file.scheduling.budget_period_days,
       maxDagSize: file.scheduling.max_dag_size,
+      storageMBps: file.scheduling.storage_mb_per_second ?? null,
     },
     scheduler: {
       traceCapture: file.scheduler.trace_capture === undefined ? null : resolve(file.scheduler.trace_capture),

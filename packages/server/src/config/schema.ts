@@ -1,7 +1,7 @@
 // The shape of the configuration file, section by section, with every default and bound. Objects
 // are strict: a key that is not here is refused by name. Rules between sections are at the end.
 
-import { DEFAULT_DAG_MEMBERS, LEDGER_DAYS, MAX_DAG_MEMBERS, seconds } from "@lattice/core";
+import { DEFAULT_DAG_MEMBERS, LEDGER_DAYS, MAX_DAG_MEMBERS, MAX_STORAGE_MBPS, seconds } from "@lattice/core";
 import { z } from "zod";
 import { auditSection } from "./audit.ts";
 import { authFields, authProblems } from "./auth.ts";
@@ -39,6 +39,7 @@ export const fileSchema = section({
     backfill_depth: count(0, 1_000).default(10),
     budget_period_days: count(1, LEDGER_DAYS).default(LEDGER_DAYS),
     max_dag_size: count(1, MAX_DAG_MEMBERS).default(DEFAULT_DAG_MEMBERS),
+    storage_mb_per_second: count(1, MAX_STORAGE_MBPS).optional(),
   }),
   scheduler: section({
     trace_capture: z.string().min(1).optional(),

@@ -52,6 +52,7 @@ export const SETTINGS: readonly KnownSetting[] = [
     read: ({ scheduling }) => scheduling.maxDagSize,
     write: (config, file) => withScheduling(config, { maxDagSize: file.scheduling.max_dag_size }),
   },
+  { key: "scheduling.storage_mb_per_second", read: ({ scheduling }) => scheduling.storageMBps },
   { key: "node_agent.heartbeat_interval", read: ({ nodeAgent }) => span(nodeAgent.heartbeatInterval) },
   {
     key: "node_agent.heartbeat_timeout",

@@ -37,7 +37,7 @@ import { planFor, plannedRecord } from "./plan.ts";
 import type { AnswerTo, Explained, Planned, Question, QuestionKind } from "./question.ts";
 import { lookAtQueue } from "./queue.ts";
 import { createReservationLog } from "./reservation-log.ts";
-import { createSignalStore } from "./signals.ts";
+import { createSignalStore, withStorage } from "./signals.ts";
 import { viewWith } from "./view-with.ts";
 
 export interface Insight {
@@ -68,6 +68,8 @@ export interface InsightParts {
   readonly introduced: (node: NodeId) => Instant | null;
   /** Null: a fingerprint is never too old. */
   readonly fingerprintWindow: Duration | null;
+  /** Of storage, as configured; null: no limit but what somebody measures. */
+  readonly storageMBps: number | null;
   readonly observeError: ObserveError;
   /** Over which use counts towards budgets and shares. */
   readonly budgetDays: number;
@@ -145,7 +147,7 @@ export function createInsight(parts: InsightParts): Insight {
   }
 
   function measured(at: Instant): Measured {
-    const signals = store.forCycle(at);
+    const signals = withStorage(store.forCycle(at), parts.storageMBps);
     const { fingerprintWindow, introduced } = parts;
     const isStale = (node: NodeId): boolean => {
       const told = introduced(node);

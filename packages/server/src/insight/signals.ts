@@ -35,6 +35,12 @@ export function createSignalStore(): SignalStore {
   };
 }
 
+/** Where nobody measures storage the configured limit holds, against what placed allocations have asked for. */
+export function withStorage(signals: Signals | undefined, limit: number | null): Signals | undefined {
+  if (limit === null || signals?.storage !== undefined) return signals;
+  return { ...signals, storage: { limit, used: null } };
+}
+
 function asMaps({ energyPrice, power, storage, ...maps }: SignalValues): Signals {
   const map = <K extends string>(values: Readonly<Record<string, number>>): ReadonlyMap<K, number> | undefined =>
     Object.keys(values).length === 0 ? undefined : new Map(Object.entries(values) as [K, number][]);

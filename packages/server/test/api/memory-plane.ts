@@ -123,6 +123,7 @@ export function memoryPlane(): MemoryPlane {
     reachable: () => true,
     introduced: () => null,
     fingerprintWindow: null,
+    storageMBps: null,
     observeError: () => undefined,
     budgetDays: 90,
     createTenants: true,

@@ -9,7 +9,7 @@ import { systemClock } from "../../src/clock.ts";
 import { createEstimateRecord } from "../../src/insight/estimate-record.ts";
 import { createInsight } from "../../src/insight/index.ts";
 import { createReservationLog, MOMENTS_PER_ALLOCATION } from "../../src/insight/reservation-log.ts";
-import { createSignalStore } from "../../src/insight/signals.ts";
+import { createSignalStore, withStorage } from "../../src/insight/signals.ts";
 import { connectPeer } from "../../src/peers/client.ts";
 import { type PeerServiceParts, peerService } from "../../src/peers/service.ts";
 
@@ -86,7 +86,17 @@ const parts = {
   observeError: () => undefined,
   budgetDays: 90,
   createTenants: true,
+  storageMBps: null,
 };
+
+test("a limit of storage that is configured holds where nobody measures it", () => {
+  expect(withStorage(undefined, null)).toBeUndefined();
+  expect(withStorage({ energyPrice: 0.5 }, 900)).toEqual({ energyPrice: 0.5, storage: { limit: 900, used: null } });
+  const measured = { storage: { limit: 100, used: 40 } };
+  expect(withStorage(measured, 900)).toBe(measured);
+  const { signals } = createInsight({ ...parts, fingerprintWindow: null, storageMBps: 900 }).measured(instant(0));
+  expect(signals).toEqual({ storage: { limit: 900, used: null } });
+});
 
 test("a fingerprint that was told too long ago is stale", () => {
   const { isStale } = createInsight({ ...parts, fingerprintWindow: 5_000 as never }).measured(instant(10_000));

@@ -15,9 +15,10 @@ const PREEMPTIBLE = {
 
 /** As it is in force: what the record leaves open is filled in from its scheduler's policy. */
 export function sharingToProto(vcluster: VCluster) {
-  const { preempts, preemptible, borrows, lending } = policyOf(vcluster);
+  const { preempts, preemptible, borrows, lending, nearCompletion } = policyOf(vcluster);
   return {
     preempts,
+    nearCompletionThresholdSeconds: Math.ceil(nearCompletion / 1000),
     preemptible: PREEMPTIBLE[preemptible],
     borrows,
     ...(lending === null ? null : { lending: lendingToProto(lending) }),
@@ -33,16 +34,21 @@ const lendingToProto = ({ keepNodes, maxClass, maxDuration, returnGrace }: Lendi
     returnGraceSeconds: Math.ceil(returnGrace / 1000),
   });
 
-type Asked = Pick<proto.CreateVClusterRequest, "preempts" | "preemptible" | "borrows" | "lending">;
-type Sharing = Pick<VCluster, "preempts" | "preemptible" | "borrows" | "lending">;
+type Asked = Pick<
+  proto.CreateVClusterRequest,
+  "preempts" | "preemptible" | "borrows" | "lending" | "nearCompletionThresholdSeconds"
+>;
+type Sharing = Pick<VCluster, "preempts" | "preemptible" | "borrows" | "lending" | "nearCompletion">;
 
 /** Only what is named; terms that are not are those it has, or the usual ones. */
-export function sharingFromProto({ preempts, preemptible, borrows, lending }: Asked, known: Lending | null): Sharing {
+export function sharingFromProto(asked: Asked, known: Lending | null): Sharing {
+  const { preempts, preemptible, borrows, lending, nearCompletionThresholdSeconds: near } = asked;
   const word = preemptible === Wire.UNSPECIFIED ? undefined : enumName(PreemptibleSchema, preemptible);
   return {
     ...(preempts === undefined ? null : { preempts }),
     ...(word === undefined ? null : { preemptible: word as Preemptible }),
     ...(borrows === undefined ? null : { borrows }),
+    ...(near === undefined ? null : { nearCompletion: seconds(near) }),
     ...(lending === undefined ? null : { lending: lendingFromProto(lending, known ?? DEFAULT_LENDING) }),
   };
 }

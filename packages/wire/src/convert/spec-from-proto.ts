@@ -182,6 +182,7 @@ function constraintsOf(c: proto.Constraints | undefined, problems: FieldList): C
     ...(c?.preferSameNuma ? { preferSameNuma: true } : null),
     ...(c?.allowCxlMemory ? { allowCxlMemory: true } : null),
     ...(c?.maxGroups ? { maxGroups: c.maxGroups } : null),
+    ...(c?.storageMbPerSecond ? { storageMBps: c.storageMbPerSecond } : null),
     // Checked with the rest of the specification.
     ...(c?.memoryPolicy ? { memoryPolicy: c.memoryPolicy.toLowerCase() as MemoryPolicy } : null),
   };

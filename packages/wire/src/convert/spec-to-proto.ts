@@ -99,5 +99,6 @@ const constraintsToProto = (c: Constraints): proto.Constraints =>
     preferSameNuma: c.preferSameNuma ?? false,
     allowCxlMemory: c.allowCxlMemory ?? false,
     maxGroups: c.maxGroups ?? 0,
+    storageMbPerSecond: c.storageMBps ?? 0,
     memoryPolicy: c.memoryPolicy ?? "",
   });

@@ -6,7 +6,7 @@ import { nearest } from "../text/nearest.ts";
 import { type Draft, isFieldName } from "./draft.ts";
 
 const TEXT = ["gpu_type", "topology", "memory_policy"] as const;
-const AMOUNTS = ["gpu_count", "memory_gb", "cpu_cores"] as const;
+const AMOUNTS = ["gpu_count", "memory_gb", "cpu_cores", "storage_mb_per_second"] as const;
 const MOST = ["max_groups"] as const;
 const LISTS = ["features", "required_nodes", "excluded_nodes"] as const;
 const FLAGS = ["require_conformance", "require_unified_memory", "prefer_same_numa", "allow_cxl_memory"] as const;

@@ -33,6 +33,8 @@ describe("sharing", () => {
     const plain = vclusterToProto(vcluster());
     expect(plain).toMatchObject({ preempts: true, preemptible: pb.Preemptible.BORROWED, borrows: true });
     expect(plain.lending).toBeUndefined();
+    expect(plain.nearCompletionThresholdSeconds).toBe(300);
+    expect(vclusterToProto(vcluster({ nearCompletion: duration(0) })).nearCompletionThresholdSeconds).toBe(0);
     const set = vclusterToProto(vcluster({ preempts: false, lending: { ...DEFAULT_LENDING, keepNodes: 3 } }));
     expect(set).toMatchObject({
       preempts: false,
@@ -49,6 +51,7 @@ describe("sharing", () => {
       preemptible: "never",
     });
     expect(sharingFromProto(asked({ lending: {} }), null)).toEqual({ lending: DEFAULT_LENDING });
+    expect(sharingFromProto(asked({ nearCompletionThresholdSeconds: 90 }), null)).toEqual({ nearCompletion: 90_000 });
     const known = { ...DEFAULT_LENDING, keepNodes: 7, maxDuration: duration(1000) };
     expect(sharingFromProto(asked({ lending: { maxClass: 2 } }), known)).toEqual({
       lending: { ...known, maxClass: 2 },

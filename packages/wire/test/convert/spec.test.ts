@@ -92,6 +92,9 @@ describe("specFromProto", () => {
     expect(spec.resources.constraints).toMatchObject(flags);
     expect(specToProto(spec).resources?.constraints).toMatchObject(flags);
     expect(Object.keys(make({}).resources.constraints)).not.toContain("requireConformance");
+    const stored = make({ resources: { constraints: { storageMbPerSecond: 400 } } });
+    expect(stored.resources.constraints.storageMBps).toBe(400);
+    expect(specToProto(stored).resources?.constraints?.storageMbPerSecond).toBe(400);
   });
 
   test("takes software and mounts, gives them back, and leaves out what was not asked for", () => {

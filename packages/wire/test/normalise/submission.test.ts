@@ -38,6 +38,11 @@ describe("normaliseSubmission", () => {
       { constraints: "gpu_type:GH200" },
       { resources: { constraints: { gpu_type: "GH200" } } },
     ],
+    [
+      "bandwidth of storage",
+      { constraint: "storage_mb_per_second=500" },
+      { resources: { constraints: { storage_mb_per_second: 500 } } },
+    ],
     ["a least amount", { constraint: "memory_gb>=512" }, { resources: { constraints: { memory_gb: 512 } } }],
     [
       "a flag and features",

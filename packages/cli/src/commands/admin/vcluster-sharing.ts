@@ -15,6 +15,7 @@ const MAX_NODES = 1_000_000;
 export interface SharingFlags {
   readonly preempts?: boolean;
   readonly preemptible?: Preemptible;
+  readonly nearCompletionThreshold?: number;
   readonly borrows?: boolean;
   readonly lends?: boolean;
   readonly keepNodes?: number;
@@ -28,6 +29,9 @@ export function addSharingFlags(command: Command): void {
     .option("--preempts", "its waiting work may have work of lower classes stopped")
     .option("--no-preempts", "it may not")
     .option("--preemptible <which>", `which running work may be stopped: ${PREEMPTIBLE.join(", ")}`, parsePreemptible)
+    .option("--near-completion-threshold <time>", "work this near to its walltime is not stopped (5m)", (text) =>
+      parseThreshold(text),
+    )
     .option("--borrows", "use idle nodes of vClusters that lend theirs")
     .option("--no-borrows", "use none")
     .option("--lends", "lend idle home nodes to other vClusters")
@@ -45,9 +49,11 @@ export function addSharingFlags(command: Command): void {
 /** Only what was asked for. */
 export function sharingOf(
   flags: SharingFlags,
-): Pick<VClusterSettings, "preempts" | "preemptible" | "borrows" | "lending"> {
+): Pick<VClusterSettings, "preempts" | "preemptible" | "borrows" | "lending" | "near_completion_threshold_seconds"> {
   const lending = lendingOf(flags);
+  const near = flags.nearCompletionThreshold;
   return {
+    ...(near === undefined ? {} : { near_completion_threshold_seconds: near }),
     ...(flags.preempts === undefined ? {} : { preempts: flags.preempts }),
     ...(flags.preemptible === undefined ? {} : { preemptible: flags.preemptible }),
     ...(flags.borrows === undefined ? {} : { borrows: flags.borrows }),
@@ -66,10 +72,16 @@ function lendingOf({ lends, keepNodes, lendMaxClass, lendMaxTime, lendReturnGrac
   return Object.keys(lending).length === 0 ? null : lending;
 }
 
-export const sharingFields = ({ preempts, preemptible, borrows, lending }: VCluster) =>
+export const sharingFields = (vcluster: VCluster) =>
+  fieldsOf(vcluster, vcluster.near_completion_threshold_seconds ?? 0);
+
+const fieldsOf = ({ preempts, preemptible, borrows, lending }: VCluster, near: number) =>
   [
     ["Stops others", preempts === true ? "lower classes" : "never"],
-    ["May be stopped", preemptible],
+    [
+      "May be stopped",
+      near === 0 ? preemptible : `${preemptible}, but not within ${hoursMinutesSeconds(near)} of its end`,
+    ],
     ["Borrows nodes", borrows === true ? "yes" : "no"],
     ["Lends nodes", lending === undefined ? "no" : lendingText(lending)],
   ] as const;
@@ -78,6 +90,10 @@ function lendingText({ keep_nodes = 0, max_class = 0, max_duration_seconds = 0, 
   const longest = max_duration_seconds === 0 ? "" : `, up to ${hoursMinutesSeconds(max_duration_seconds)}`;
   return `class ${max_class} and below${longest}; keeps ${keep_nodes}, back within ${return_grace_seconds} s`;
 }
+
+/** None at all is a threshold too. */
+const parseThreshold = (text: string): number =>
+  text === "0" ? 0 : parseWalltime(text, "--near-completion-threshold");
 
 function parsePreemptible(text: string): Preemptible {
   const found = PREEMPTIBLE.find((one) => one === text.toLowerCase());

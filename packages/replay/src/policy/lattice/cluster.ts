@@ -51,14 +51,13 @@ export interface Attempted {
   readonly nodes: readonly NodeId[];
 }
 
-/** What every node of an attempt reports. The last node first: `apply` then finds out sooner that some are missing. */
+/** What every node of an attempt reports, in the order of its nodes, in which `apply` takes them together. */
 export function addReports(into: Command[], attempted: Attempted, told: "running" | "completed" | "stopped"): void {
   const { allocation, attempt, nodes } = attempted;
   const exitCode = told === "completed" ? 0 : null;
   const state = told === "stopped" ? "failed" : told;
   const reason = told === "stopped" ? told : null;
-  for (let i = nodes.length - 1; i >= 0; i -= 1) {
-    const node = nodes[i] as NodeId;
+  for (const node of nodes) {
     into.push({ kind: "attempt.report", node, allocation, attempt, state, exitCode, reason, message: "" });
   }
 }

@@ -1,0 +1,89 @@
+// How many nodes come back at which instant, in order of time, kept from cycle to cycle. There are as many
+// instants as there are ends of running work, which is few beside the nodes.
+
+import type { Returns } from "./held.ts";
+import { releasedAt } from "./machine/availability.ts";
+
+export interface Returning {
+  /** So many more nodes, or fewer, come back at that instant; Infinity is never and not counted. */
+  count(instant: number, change: 1 | -1): void;
+  /** Those that are overdue are expected soon. */
+  from(now: number): Returns;
+}
+
+export function createReturning(): Returning {
+  const times: number[] = [];
+  const counts: number[] = [];
+  /** Nodes of one allocation come and go together. */
+  let last = 0;
+
+  function placeOf(instant: number): number {
+    if (times[last] === instant) return last;
+    let low = 0;
+    let high = times.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((times[middle] as number) < instant) low = middle + 1;
+      else high = middle;
+    }
+    last = low;
+    return low;
+  }
+
+  return {
+    count(instant, change) {
+      if (instant === Number.POSITIVE_INFINITY) return;
+      const at = placeOf(instant);
+      if (times[at] !== instant) {
+        times.splice(at, 0, instant);
+        counts.splice(at, 0, change);
+        return;
+      }
+      const left = (counts[at] as number) + change;
+      counts[at] = left;
+      if (left !== 0) return;
+      times.splice(at, 1);
+      counts.splice(at, 1);
+    },
+    from(now) {
+      let overdue = 0;
+      let first = 0;
+      for (; first < times.length && (times[first] as number) <= now; first += 1) overdue += counts[first] as number;
+      return sums(times, counts, { first, overdue, soon: releasedAt(now, now) });
+    },
+  };
+}
+
+interface Overdue {
+  /** The place of the first that is not. */
+  readonly first: number;
+  readonly overdue: number;
+  /** When those that are are expected. */
+  readonly soon: number;
+}
+
+function sums(times: readonly number[], counts: readonly number[], { first, overdue, soon }: Overdue): Returns {
+  const at: number[] = [];
+  const count: number[] = [];
+  let sum = 0;
+  let isSoonIn = overdue === 0;
+  const add = (instant: number, nodes: number): void => {
+    sum += nodes;
+    if (at.at(-1) === instant) {
+      count[count.length - 1] = sum;
+      return;
+    }
+    at.push(instant);
+    count.push(sum);
+  };
+  for (let i = first; i < times.length; i += 1) {
+    const instant = times[i] as number;
+    if (!isSoonIn && instant >= soon) {
+      add(soon, overdue);
+      isSoonIn = true;
+    }
+    add(instant, counts[i] as number);
+  }
+  if (!isSoonIn) add(soon, overdue);
+  return { at: Float64Array.from(at), count: Int32Array.from(count) };
+}
