@@ -32,7 +32,10 @@ test("all members are lost, and a new cluster begins from the backup", { timeout
   const ids: string[] = [];
   for (let n = 0; n < JOBS; n += 1) ids.push(await quorum.submit(1 + (n % 3), { entrypoint: "true" }));
   for (const id of ids) await quorum.reaches(1, id, "completed");
-  const pid = await eventually({ what: "the job runs" }, () => Number.parseInt(readFileSync(`${folder}/pid`, "utf8"), 10) || null);
+  const pid = await eventually(
+    { what: "the job runs" },
+    () => Number.parseInt(readFileSync(`${folder}/pid`, "utf8"), 10) || null,
+  );
   await quorum.reaches(1, long, "running");
 
   // Any server writes one, of everything that any server has acknowledged.

@@ -5,11 +5,12 @@
 import type { AllocationId, Instant } from "@lattice/core";
 import { type Budgets, budgetsOf } from "./budgets.ts";
 import type { CycleInput } from "./cycle-types.ts";
-import type { Begun, Held, Returns, Spare } from "./held.ts";
+import type { Begun, Held, Spare } from "./held.ts";
 import { createHolds, type Holds } from "./holds.ts";
 import type { Job } from "./job.ts";
 import type { Machine } from "./machine/machine.ts";
 import { type Tiers, tiersOf } from "./place/tiers.ts";
+import type { Returns } from "./returning.ts";
 import type { Space } from "./space.ts";
 
 export type { Held } from "./held.ts";

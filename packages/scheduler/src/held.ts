@@ -20,12 +20,6 @@ export interface Begun {
   readonly nodes: number;
 }
 
-/** When nodes that were busy before the plan come back: times, and how many are back by each. */
-export interface Returns {
-  readonly at: Float64Array;
-  readonly count: Int32Array;
-}
-
 export interface Spare {
   /** When something comes back or a promise is over: the instants at which a start may become possible, ascending. */
   readonly turns: Float64Array;

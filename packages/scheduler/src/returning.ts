@@ -1,8 +1,13 @@
 // How many nodes come back at which instant, in order of time, kept from cycle to cycle. There are as many
 // instants as there are ends of running work, which is few beside the nodes.
 
-import type { Returns } from "./held.ts";
 import { releasedAt } from "./machine/availability.ts";
+
+/** When nodes that were busy before the plan come back: times, and how many are back by each. */
+export interface Returns {
+  readonly at: Float64Array;
+  readonly count: Int32Array;
+}
 
 export interface Returning {
   /** So many more nodes, or fewer, come back at that instant; Infinity is never and not counted. */

@@ -4,7 +4,8 @@
 // changes the draft.
 
 import type { Draft } from "./draft.ts";
-import type { Begun, Held, Returns, Spare } from "./held.ts";
+import type { Begun, Held, Spare } from "./held.ts";
+import type { Returns } from "./returning.ts";
 
 /** Starts of this plan whose end is looked at; the nodes of any beyond count as never taken. */
 const BEGUN_LIMIT = 256;

@@ -10,6 +10,7 @@ import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createAuthenticator } from "../../../src/api/auth/authenticator.ts";
 import { type Door, invokeStream } from "../../../src/api/invoke.ts";
+import { createGate } from "../../../src/api/limits/gate.ts";
 import { createApp } from "../../../src/api/rest/server.ts";
 import { type RpcName, SERVICES } from "../../../src/api/rpc.ts";
 import { createLiveConfig, loadConfig } from "../../../src/config/index.ts";
@@ -35,7 +36,9 @@ let app: FastifyInstance;
 
 beforeAll(() => {
   plane = furnished(memoryPlane());
-  const file = loadConfig(null);
+  // What is asked too often is refused before it is looked at.
+  const rare = { query_metrics_per_minute: 0, diagnostics_per_minute: 0, compare_per_minute: 0 };
+  const file = loadConfig(null, { rate_limits: rare });
   const live = createLiveConfig({ file, settings: () => plane.view().settings(), onWarning: () => {} });
   plane.onApplied = () => void live.refresh();
   const { signal } = new AbortController();
@@ -45,6 +48,7 @@ beforeAll(() => {
     logger: createLogger({ level: "silent" }),
     metrics: createMetrics(),
     authenticator: createAuthenticator(file.api.auth),
+    gate: createGate({ limits: () => file.rateLimits, identified: false }),
     closing: signal,
   };
   app = createApp(door);
