@@ -53,7 +53,10 @@ export async function simulate(options: RunOptions): Promise<Report> {
     for (const offence of guard.offences()) world.violated("determinism", offence);
     for (const reason of stray)
       world.violated("stray", reason instanceof Error ? (reason.stack ?? reason.message) : String(reason));
-    return reportOf(cluster, { seed, minutes, kinds });
+    const report = reportOf(cluster, { seed, minutes, kinds });
+    cluster.close();
+    await turn();
+    return report;
   } finally {
     process.off("unhandledRejection", onStray);
     guard.lift();
@@ -101,4 +104,8 @@ async function end(cluster: Cluster): Promise<void> {
   const leader = cluster.leader();
   if (leader !== null) checkAcknowledged(cluster, leader);
   if (leader !== null) checkDags(cluster, leader);
+  for (const server of cluster.servers) {
+    const replica = server.life()?.replica;
+    if (replica !== null && replica !== undefined) cluster.ledger.checkAll(server.name, replica);
+  }
 }

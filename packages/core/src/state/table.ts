@@ -10,6 +10,8 @@ export type HashText = (text: string) => string;
 
 export interface Table<K extends string, V> {
   readonly size: number;
+  /** Records whose hash the next digest has to work out. */
+  readonly dirty: number;
   get(key: K): V | undefined;
   has(key: K): boolean;
   set(key: K, record: V): void;
@@ -47,6 +49,9 @@ export function createTable<K extends string, V>(name: string, changed: (key: K)
   return {
     get size() {
       return records.size;
+    },
+    get dirty() {
+      return dirty.size;
     },
     get: (key) => records.get(key),
     has: (key) => records.has(key),
