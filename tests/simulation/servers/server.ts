@@ -121,7 +121,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       retention: SETTINGS.retention,
       backfillDepth: 10,
       budgetDays: 90,
-      minCycleGap: duration(100),
+      minCycleGap: duration(250),
       heartbeatTimeout: duration(SETTINGS.timeoutMs),
       gracePeriod: duration(SETTINGS.graceMs),
       insight: {

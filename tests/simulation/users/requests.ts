@@ -25,7 +25,7 @@ export const TENANTS = [
 const VCLUSTERS = ["hpc-batch", "hpc-batch", "ml-training", "service", "interactive"] as const;
 const MINUTE_MS = 60_000;
 /** Long enough to be in the way of others; several of them, one after the other, are what a run waits for at its end. */
-const HOG_MS = [MINUTE_MS, 2 * MINUTE_MS, 4 * MINUTE_MS] as const;
+const HOG_MS = [MINUTE_MS, 1.5 * MINUTE_MS, 2.5 * MINUTE_MS] as const;
 
 export const originOf = (requestId: string): Origin => ({
   user: "simulated" as UserName,
@@ -43,7 +43,7 @@ export function submission(
 
 export function specOf(random: Random, name: string): AllocationSpec {
   // Now and then something large and lowly that others have to push aside.
-  const hog = random.chance(0.08);
+  const hog = random.chance(0.05);
   const nodes = hog ? random.pick([8, 12, 20]) : random.pick([1, 1, 1, 2, 2, 3, 4]);
   const elastic = nodes > 1 && random.chance(0.2);
   const unbounded = random.chance(0.03);

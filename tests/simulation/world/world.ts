@@ -26,8 +26,8 @@ export interface World {
   runUntil(endMs: number): Promise<void>;
   traceHash(): string;
   events(): number;
-  /** Aborts when nothing of this world is needed any more: the platform keeps signals that others listen to. */
-  readonly over: AbortSignal;
+  /** To be done when nothing of this world is needed any more: the platform keeps signals that others listen to. */
+  atEnd(run: () => void): void;
   close(): void;
 }
 
@@ -41,7 +41,7 @@ export interface WorldOptions {
 
 export function createWorld({ seed, turn, onNote }: WorldOptions): World {
   const queue = createQueue();
-  const over = new AbortController();
+  const last: (() => void)[] = [];
   let nowMs = 0;
   let order = 0;
   let events = 0;
@@ -88,7 +88,9 @@ export function createWorld({ seed, turn, onNote }: WorldOptions): World {
     },
     traceHash: () => `${trace.toString(16).padStart(8, "0")}-${events}`,
     events: () => events,
-    over: over.signal,
-    close: () => over.abort(),
+    atEnd: (run) => void last.push(run),
+    close() {
+      for (const run of last) run();
+    },
   };
 }

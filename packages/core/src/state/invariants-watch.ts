@@ -96,28 +96,31 @@ function brokenSince(view: View, seen: Seen, changed: Changed): string[] {
   for (const id of changed.allocations) touchAllocation(view, seen, touched, id);
   for (const id of takeGroups(view, seen)) touchGroup(seen, touched, id);
   for (const id of takeDags(view, seen)) touched.dags.add(id);
-  return [
-    ...Array.from(touched.nodes, (id) => ofOne(view.node(id), (node) => brokenNode(view, node))).flat(),
-    ...Array.from(touched.allocations, (id) => ofOne(view.allocation(id), (one) => brokenRecord(view, one))).flat(),
-    ...brokenLists(view, seen.lists),
-    ...(changed.nodes.size + changed.tenants.size > 0 ? brokenNodeSums(view) : []),
-    ...(touched.cameOrWent ? brokenOrder(view) : []),
-    ...(touched.ended ? Array.from(view.blocked(), (record) => brokenWait(view, record)).flat() : []),
-    ...(touched.names ? brokenNames(withNames(view, seen)) : []),
-    ...brokenGroups(view, touched),
-    ...Array.from(touched.dags, (id) => ofOne(view.dag(id), (dag) => brokenDag(view, dag))).flat(),
-    ...(touched.runs || newDay(view, seen) ? brokenLedger(view) : []),
-    ...brokenDefaults(view),
-  ];
+  const broken = [...brokenLists(view, seen.lists), ...brokenDefaults(view)];
+  const say = (sentences: readonly string[]): void => {
+    for (const sentence of sentences) broken.push(sentence);
+  };
+  for (const id of touched.nodes) say(ofOne(view.node(id), (node) => brokenNode(view, node)));
+  for (const id of touched.allocations) say(ofOne(view.allocation(id), (record) => brokenRecord(view, record)));
+  if (changed.nodes.size + changed.tenants.size > 0) say(brokenNodeSums(view));
+  if (touched.cameOrWent) say(brokenOrder(view));
+  if (touched.ended) for (const record of view.blocked()) say(brokenWait(view, record));
+  if (touched.names) say(brokenNames(withNames(view, seen)));
+  say(brokenGroups(view, touched));
+  for (const id of touched.dags) say(ofOne(view.dag(id), (dag) => brokenDag(view, dag)));
+  if (touched.runs || newDay(view, seen)) say(brokenLedger(view));
+  return broken;
 }
 
-const ofOne = <T>(record: T | undefined, look: (record: T) => string[]): string[] =>
-  record === undefined ? [] : look(record);
+const FINE: readonly string[] = [];
 
-const brokenRecord = (view: View, record: Allocation): string[] => [
-  ...brokenAllocation(view, record),
-  ...(record.unmet === undefined ? [] : brokenWait(view, record)),
-];
+const ofOne = <T>(record: T | undefined, look: (record: T) => readonly string[]): readonly string[] =>
+  record === undefined ? FINE : look(record);
+
+function brokenRecord(view: View, record: Allocation): readonly string[] {
+  const broken = brokenAllocation(view, record);
+  return record.unmet === undefined ? broken : [...broken, ...brokenWait(view, record)];
+}
 
 function touchAllocation(view: View, seen: Seen, touched: Touched, id: AllocationId): void {
   const before = seen.allocations.get(id);

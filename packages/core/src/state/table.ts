@@ -32,8 +32,11 @@ export function createTable<K extends string, V>(name: string, changed: (key: K)
   const dirty = new Set<K>();
   const hashed = new Map<K, string>();
   const sum = new Uint32Array(WORDS);
+  /** The sum as text, until it changes. */
+  let text: string | null = null;
 
   function refresh(key: K, hash: HashText): void {
+    text = null;
     const old = hashed.get(key);
     if (old !== undefined) addHash(sum, old, -1);
     const record = records.get(key);
@@ -82,7 +85,8 @@ export function createTable<K extends string, V>(name: string, changed: (key: K)
     digest(hash) {
       for (const key of dirty) refresh(key, hash);
       dirty.clear();
-      return Array.from(sum, (word) => word.toString(16).padStart(8, "0")).join("");
+      text ??= Array.from(sum, (word) => word.toString(16).padStart(8, "0")).join("");
+      return text;
     },
   };
 }
