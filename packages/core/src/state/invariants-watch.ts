@@ -15,6 +15,7 @@ import { startOf } from "../ledger/held.ts";
 import type { Node } from "../node/node.ts";
 import type { Changed } from "./changes.ts";
 import { brokenDefaults, brokenInvariants } from "./invariants.ts";
+import { brokenAccess } from "./invariants-access.ts";
 import { brokenAllocation } from "./invariants-allocation.ts";
 import { brokenDag, brokenGroup, brokenNames, brokenWait } from "./invariants-flow.ts";
 import { brokenLedger } from "./invariants-ledger.ts";
@@ -29,7 +30,8 @@ export function watchInvariants(view: View): () => string[] {
   return () => {
     const changed = seen === null ? null : view.changes.since(count);
     count = view.changes.count;
-    if (seen !== null && changed !== null) return brokenSince(view, seen, changed);
+    // What is removed may have been anybody's.
+    if (seen !== null && changed !== null && !ownerWent(view, seen)) return brokenSince(view, seen, changed);
     seen = lookAtAll(view);
     return brokenInvariants(view);
   };
@@ -47,7 +49,23 @@ interface Seen {
   readonly groups: Map<AllocationId, TaskGroup>;
   readonly dags: Map<DagId, Dag>;
   readonly memberOf: Map<AllocationId, DagId>;
+  owners: number;
   day: number;
+  audit: ReturnType<View["lastAudit"]>;
+}
+
+/** Tenants and vClusters only ever come, but for the few that are removed. */
+function ownerWent(view: View, seen: Seen): boolean {
+  const before = seen.owners;
+  seen.owners = ownersOf(view);
+  return seen.owners < before;
+}
+
+function ownersOf(view: View): number {
+  let count = 0;
+  for (const _ of view.tenants()) count += 1;
+  for (const _ of view.vclusters()) count += 1;
+  return count;
 }
 
 function lookAtAll(view: View): Seen {
@@ -60,7 +78,9 @@ function lookAtAll(view: View): Seen {
     groups: new Map(),
     dags: new Map(),
     memberOf: new Map(),
+    owners: ownersOf(view),
     day: dayOf(view.at),
+    audit: view.lastAudit(),
   };
   for (const node of view.nodes()) takeNode(seen, node);
   for (const record of view.allocations()) take(seen, record.id, record);
@@ -108,6 +128,7 @@ function brokenSince(view: View, seen: Seen, changed: Changed): string[] {
   if (touched.names) say(brokenNames(withNames(view, seen)));
   say(brokenGroups(view, touched));
   for (const id of touched.dags) say(ofOne(view.dag(id), (dag) => brokenDag(view, dag)));
+  if (newAudit(view, seen)) say(brokenAccess(view));
   if (touched.runs || newDay(view, seen)) say(brokenLedger(view));
   return broken;
 }
@@ -237,6 +258,13 @@ function brokenGroups(view: View, { groups, ended }: Touched): string[] {
     if (groups.has(group.id) || (ended && group.unmet !== undefined)) broken.push(...brokenGroup(view, group));
   }
   return broken;
+}
+
+function newAudit(view: View, seen: Seen): boolean {
+  const last = view.lastAudit();
+  const is = last !== seen.audit;
+  seen.audit = last;
+  return is;
 }
 
 function newDay(view: View, seen: Seen): boolean {
