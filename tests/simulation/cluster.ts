@@ -27,6 +27,8 @@ export interface Cluster {
   readonly faults: Map<string, number>;
   elections(): number;
   leader(): SimulatedServer | null;
+  /** Ends every process: what they wait for would otherwise hold all of the world in memory. */
+  close(): void;
 }
 
 export interface ClusterSize {
@@ -119,5 +121,10 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     faults,
     elections: () => elections,
     leader,
+    close() {
+      for (const server of servers) server.crash();
+      for (const node of nodes) node.crash();
+      world.close();
+    },
   };
 }

@@ -39,12 +39,14 @@ for (const kind of without) if (!FAULT_KINDS.includes(kind)) stop(`there is no f
 const kinds = values["no-faults"] === true ? [] : FAULT_KINDS.filter((kind) => !without.has(kind));
 const seeds = seedsOf(values.seeds ?? values.seed ?? "1");
 const reports: Report[] = [];
+/** Seeds whose run ended in an exception, which is a fault of the simulation itself. */
+const broke: number[] = [];
 const begunAt = performance.now();
 // Whoever ends a long run early still learns what was done.
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => {
     progress("");
-    console.log(`ended by ${signal}, ${seeds.length - reports.length} seeds left`);
+    console.log(`ended by ${signal}, ${seeds.length - reports.length - broke.length} seeds left`);
     summarise();
     process.exit();
   });
@@ -56,7 +58,15 @@ for (const seed of seeds) {
   await new Promise((resolve) => setImmediate(resolve));
   const run: RunOptions = { seed, minutes, kinds, ...(values.trace === true ? { onNote: print } : {}) };
   const began = process.cpuUsage().user;
-  const report = await simulate(run);
+  const report = await simulate(run).catch((error: unknown) => {
+    console.log(`seed ${seed} BROKE: ${error instanceof Error ? error.stack : String(error)}`);
+    console.log(`  replay: ${replayCommand(run)}`);
+    return null;
+  });
+  if (report === null) {
+    broke.push(seed);
+    continue;
+  }
   reports.push(report);
   progress("");
   if (values.quiet !== true || failed(report))
@@ -78,7 +88,7 @@ async function explain(report: Report, run: RunOptions): Promise<void> {
 }
 
 function summarise(): void {
-  const bad = reports.filter(failed);
+  const bad = [...reports.filter(failed).map(({ seed }) => seed), ...broke];
   const hours = reports.reduce((sum, { simulatedMinutes }) => sum + simulatedMinutes, 0) / 60;
   const seconds = (performance.now() - begunAt) / 1000;
   const sum = (name: string): number => reports.reduce((total, { counts }) => total + (counts[name] ?? 0), 0);
@@ -87,7 +97,7 @@ function summarise(): void {
   console.log(
     `${reports.length} seeds, ${hours.toFixed(1)} simulated hours in ${seconds.toFixed(0)} s: ${sum("commands")} commands, ` +
       `${sum("submitted")} submissions, ${sum("starts")} starts, ${faults} faults, ${elections} elections; ` +
-      `${bad.length} failed${bad.length === 0 ? "" : `: ${bad.map(({ seed }) => seed).join(" ")}`}`,
+      `${bad.length} failed${bad.length === 0 ? "" : `: ${bad.join(" ")}`}`,
   );
   process.exitCode = bad.length === 0 ? 0 : 1;
 }

@@ -53,7 +53,10 @@ export async function simulate(options: RunOptions): Promise<Report> {
     for (const offence of guard.offences()) world.violated("determinism", offence);
     for (const reason of stray)
       world.violated("stray", reason instanceof Error ? (reason.stack ?? reason.message) : String(reason));
-    return reportOf(cluster, { seed, minutes, kinds });
+    const report = reportOf(cluster, { seed, minutes, kinds });
+    cluster.close();
+    await turn();
+    return report;
   } finally {
     process.off("unhandledRejection", onStray);
     guard.lift();
@@ -90,6 +93,7 @@ async function end(cluster: Cluster): Promise<void> {
   while (world.violation() === null) {
     const left = leftUndone(cluster);
     if (left.length === 0) break;
+    world.said(`left: ${left.slice(0, 4).join("; ")}${left.length > 4 ? ` and ${left.length - 4} more` : ""}`);
     if (world.now() >= last) {
       world.violated("E9", `${left.length} things are left undone: ${left.slice(0, 6).join("; ")}`);
       break;
@@ -101,4 +105,8 @@ async function end(cluster: Cluster): Promise<void> {
   const leader = cluster.leader();
   if (leader !== null) checkAcknowledged(cluster, leader);
   if (leader !== null) checkDags(cluster, leader);
+  for (const server of cluster.servers) {
+    const replica = server.life()?.replica;
+    if (replica !== null && replica !== undefined) cluster.ledger.checkAll(server.name, replica);
+  }
 }

@@ -69,6 +69,7 @@ export type { Changed, Changes } from "./state/changes.ts";
 export { stateHash, warmStateHash } from "./state/hash.ts";
 export { isFree } from "./state/indexes.ts";
 export { brokenInvariants } from "./state/invariants.ts";
+export { watchInvariants } from "./state/invariants-watch.ts";
 export { MAX_REQUEST_ID_LENGTH, MAX_REQUESTS, REQUEST_MEMORY_MS } from "./state/requests.ts";
 export { beginRestore, type Restore, SnapshotError } from "./state/restore.ts";
 export { SNAPSHOT_VERSION, snapshotLines } from "./state/snapshot.ts";

@@ -12,6 +12,7 @@ import {
   elementOf,
   type PhaseKind,
   type TaskGroup,
+  watchInvariants,
 } from "@lattice/core";
 import type { Replica } from "@lattice/server";
 import type { World } from "../world/world.ts";
@@ -22,6 +23,8 @@ export interface Ledger {
   applied(who: string, replica: Replica, applied: Applied): void;
   /** Whether a claim of this attempt on this node has been committed. */
   wasPlaced(key: string, node: string): boolean;
+  /** Everything once more, at the end. */
+  checkAll(who: string, replica: Replica): void;
   won(term: number): void;
   readonly counts: Counts;
 }
@@ -47,7 +50,10 @@ export interface LedgerLimits {
 
 /** Entries between two comparisons of state: a difference does not go away by itself. */
 const COMPARE_EVERY = 8;
-/** Replicas that are compared by hash have their indexes counted again only now and then. */
+/**
+ * Whoever applies an entry first is looked at for what the entry changed; the others are compared by
+ * hash. Everything is counted again, on each of them, only now and then: indexes are not in the hash.
+ */
 const RECOUNT_EVERY = 64;
 
 export function createLedger(world: World, limits: LedgerLimits): Ledger {
@@ -59,6 +65,7 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
   const wonAt = new Map<number, number>();
   const named = new Map<string, AllocationId>();
   const phases = new Map<AllocationId, string>();
+  const watches = new WeakMap<Replica, () => string[]>();
   const counts: Counts = {
     entries: 0,
     commands: 0,
@@ -82,8 +89,17 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
   }
 
   function recount(who: string, replica: Replica): void {
-    for (const broken of brokenInvariants(replica.view))
-      world.violated("S1", `${who} at ${replica.head().index}: ${broken}`);
+    complain(who, replica, brokenInvariants(replica.view));
+  }
+
+  function lookAtChanges(who: string, replica: Replica): void {
+    const watch = watches.get(replica) ?? watchInvariants(replica.view);
+    watches.set(replica, watch);
+    complain(who, replica, watch());
+  }
+
+  function complain(who: string, replica: Replica, sentences: readonly string[]): void {
+    for (const broken of sentences) world.violated("S1", `${who} at ${replica.head().index}: ${broken}`);
   }
 
   function learn(replica: Replica, applied: Applied): void {
@@ -200,6 +216,11 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
       chain[index] = hash;
       world.note(`entry ${index} ${hash}`);
       learn(replica, applied);
+      lookAtChanges(who, replica);
+      if (index % RECOUNT_EVERY === 0) recount(who, replica);
+    },
+    checkAll(who, replica) {
+      sameState(who, replica);
       recount(who, replica);
     },
     wasPlaced: (key, node) => placed.get(key)?.has(node) === true,

@@ -13,8 +13,8 @@ export function checkAcknowledged({ world, users, servers }: Cluster, leader: Si
     const record = replica.view.allocation(id) ?? replica.view.group(id);
     if (record !== undefined && record.spec.name === name) continue;
     if (record !== undefined) world.violated("S7", `${id} is ${record.spec.name}, acknowledged as ${name}`);
-    else if (!servers.some((server) => server.shelf.has(id)))
-      world.violated("S7", `${id} (${name}) is on no shelf and unknown to ${leader.name}`);
+    else if (!servers.some((server) => server.remembers(id)))
+      world.violated("S7", `${id} (${name}) is in no history and unknown to ${leader.name}`);
   }
 }
 

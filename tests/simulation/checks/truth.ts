@@ -28,6 +28,16 @@ export function createTruth(world: World, ledger: Ledger): Truth {
   /** Jumps of the machine's clock at the start of a process: later ones move its end. */
   const jumpedBefore = new Map<string, number>();
 
+  function outlived(node: SimulatedNode, process: Process): void {
+    const walltime = walltimes.get(process.order.name);
+    // Whatever else may add to it, nothing is late before then.
+    if (walltime === undefined || world.now() <= process.startedAtMs + walltime + GRACE_MS + SLACK_MS) return;
+    const what = `${process.key} on ${node.name}`;
+    const moved = node.machine.jumped() - (jumpedBefore.get(what) ?? 0);
+    const due = Math.max(process.startedAtMs + walltime, node.upSinceMs()) + GRACE_MS + SLACK_MS + moved;
+    if (world.now() > due) world.violated("E4", `${what} outlived its walltime of ${walltime} ms`);
+  }
+
   return {
     started(machine, process) {
       const { name } = machine;
@@ -46,14 +56,7 @@ export function createTruth(world: World, ledger: Ledger): Truth {
     look(nodes) {
       for (const node of nodes) {
         if (node.agent() === null) continue;
-        for (const process of node.machine.live()) {
-          const walltime = walltimes.get(process.order.name);
-          if (walltime === undefined) continue;
-          const what = `${process.key} on ${node.name}`;
-          const moved = node.machine.jumped() - (jumpedBefore.get(what) ?? 0);
-          const due = Math.max(process.startedAtMs + walltime, node.upSinceMs()) + GRACE_MS + SLACK_MS + moved;
-          if (world.now() > due) world.violated("E4", `${what} outlived its walltime of ${walltime} ms`);
-        }
+        for (const process of node.machine.live()) outlived(node, process);
       }
     },
     allow: (name, walltimeMs) => void walltimes.set(name, walltimeMs),

@@ -76,6 +76,14 @@ export interface MachineParts {
   readonly onEnd: (machine: Machine, process: Process) => void;
 }
 
+const NOTHING: readonly Process[] = [];
+
+function running(wrappers: Iterable<Wrapper>): readonly Process[] {
+  const processes: Process[] = [];
+  for (const { process } of wrappers) if (process !== null) processes.push(process);
+  return processes;
+}
+
 export function createMachine({ world, name, random, epochMs, onStart, onEnd }: MachineParts): Machine {
   const wrappers = new Map<number, Wrapper>();
   let boots = 1;
@@ -163,7 +171,7 @@ export function createMachine({ world, name, random, epochMs, onStart, onEnd }: 
       for (const wrapper of of(key)) leave(wrapper, { kind: "killed" });
     },
     hasWrapper: (key) => of(key).length > 0,
-    live: () => [...wrappers.values()].flatMap(({ process }) => (process === null ? [] : [process])),
+    live: () => (wrappers.size === 0 ? NOTHING : running(wrappers.values())),
     reboot() {
       boots += 1;
       for (const wrapper of [...wrappers.values()]) {

@@ -1,5 +1,5 @@
-// The history of one server, in memory: what was appended is durable a moment later and outlives the
-// process; what was under way when it died is lost, and comes again from the log.
+// The history of one server, in memory: what was appended can be read at once, is durable a moment later,
+// and outlives the process from then on; what was under way when it died is lost, and comes again from the log.
 
 import { type Allocation, type AllocationId, logIndex } from "@lattice/core";
 import type { History } from "@lattice/server";
@@ -7,24 +7,35 @@ import type { Host } from "../world/host.ts";
 
 export type Shelf = Map<AllocationId, Allocation>;
 
-export function shelfHistory(shelf: Shelf, host: Host): History {
+/** From an append until it is durable. */
+const WRITE_MS = 2;
+
+export interface ShelfHistory extends History {
+  /** What `get` would find, without waiting for it. */
+  knows(id: AllocationId): boolean;
+}
+
+export function shelfHistory(shelf: Shelf, host: Host): ShelfHistory {
   let last: Promise<void> = Promise.resolve();
-  let waiting = 0;
+  const waiting: Shelf = new Map();
   let through = logIndex(0);
   return {
     append(records) {
-      waiting += records.length;
+      for (const { record } of records) waiting.set(record.id, record);
       last = last.then(async () => {
-        await host.wait(2);
-        for (const { record } of records) if (!shelf.has(record.id)) shelf.set(record.id, record);
-        waiting -= records.length;
+        await host.wait(WRITE_MS);
+        for (const { record } of records) {
+          if (!shelf.has(record.id)) shelf.set(record.id, record);
+          waiting.delete(record.id);
+        }
       });
       return last;
     },
-    waiting: () => waiting,
-    get: async (id) => shelf.get(id) ?? null,
-    list: async () => [...shelf.values()],
-    count: async () => shelf.size,
+    waiting: () => waiting.size,
+    knows: (id) => shelf.has(id) || waiting.has(id),
+    get: async (id) => shelf.get(id) ?? waiting.get(id) ?? null,
+    list: async () => [...new Map([...shelf, ...waiting]).values()],
+    count: async () => new Set([...shelf.keys(), ...waiting.keys()]).size,
     segments: async () => [],
     verify: async () => [],
     flush: () => last,

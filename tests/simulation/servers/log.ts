@@ -94,6 +94,7 @@ export function openServerLog({ world, host, random, store, weather, onLoss, onW
       // Learned from a watch, some time after others know.
       host.after(random.between(0, 1_500), () => lost.abort(won.lost.reason));
     });
+    world.atEnd(() => lost.abort(new LogError("closed", "the world is over")));
     const leadership: Leadership = {
       term: won.term,
       lost: lost.signal,

@@ -2,7 +2,7 @@
 // agents' door, over the simulated log and network. Only the leader serves agents and users; the
 // others refuse, and their callers try the next.
 
-import { type Command, duration, instant, type Outcome } from "@lattice/core";
+import { type AllocationId, type Command, duration, instant, type Outcome } from "@lattice/core";
 import {
   archiveTo,
   type Clock,
@@ -22,7 +22,7 @@ import type { Network } from "../network/network.ts";
 import { createHost, type Host } from "../world/host.ts";
 import { quietLogger } from "../world/logger.ts";
 import type { World } from "../world/world.ts";
-import { type Shelf, shelfHistory } from "./history.ts";
+import { type Shelf, type ShelfHistory, shelfHistory } from "./history.ts";
 import { type LogWeather, openServerLog, type ServerLog } from "./log.ts";
 import { noMetrics } from "./metrics.ts";
 
@@ -41,11 +41,14 @@ export interface ServerLife {
   /** Null until it has caught up with the newest snapshot. */
   replica: Replica | null;
   leader: Leader | null;
+  readonly history: ShelfHistory;
 }
 
 export interface SimulatedServer {
   readonly name: string;
   readonly shelf: Shelf;
+  /** Whether this server's history can answer for it: durable, or, while the process lives, on its way there. */
+  remembers(id: AllocationId): boolean;
   life(): ServerLife | null;
   leads(): boolean;
   start(): void;
@@ -87,7 +90,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
     lives += 1;
     const host = createHost(world, `${name}#${lives}`);
     const wire = openServerLog({ ...parts, host, random });
-    const mine: ServerLife = { host, wire, replica: null, leader: null };
+    const mine: ServerLife = { host, wire, replica: null, leader: null, history: shelfHistory(shelf, host) };
     life = mine;
     open(mine).catch((error: unknown) => {
       if (host.alive()) parts.onFailed(server, error);
@@ -95,11 +98,10 @@ export function createServer(parts: ServerParts): SimulatedServer {
   }
 
   async function open(mine: ServerLife): Promise<void> {
-    const { host, wire } = mine;
+    const { host, wire, history } = mine;
     const clock = clockOf(host);
     const logger = quietLogger(world, host.name);
     const { log } = wire;
-    const history = shelfHistory(shelf, host);
     const archive = archiveTo(history, logger);
     const replica = await openReplica(log, archive, clock);
     mine.replica = replica;
@@ -119,7 +121,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       retention: SETTINGS.retention,
       backfillDepth: 10,
       budgetDays: 90,
-      minCycleGap: duration(100),
+      minCycleGap: duration(250),
       heartbeatTimeout: duration(SETTINGS.timeoutMs),
       gracePeriod: duration(SETTINGS.graceMs),
       insight: {
@@ -157,6 +159,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
   const server: SimulatedServer = {
     name,
     shelf,
+    remembers: (id) => life?.history.knows(id) ?? shelf.has(id),
     life: () => life,
     leads: () => (life?.leader?.sequencer() ?? null) !== null,
     start,

@@ -24,6 +24,8 @@ export const TENANTS = [
 ] as const;
 const VCLUSTERS = ["hpc-batch", "hpc-batch", "ml-training", "service", "interactive"] as const;
 const MINUTE_MS = 60_000;
+/** Long enough to be in the way of others; several of them, one after the other, are what a run waits for at its end. */
+const HOG_MS = [MINUTE_MS, 1.5 * MINUTE_MS, 2.5 * MINUTE_MS] as const;
 
 export const originOf = (requestId: string): Origin => ({
   user: "simulated" as UserName,
@@ -41,7 +43,7 @@ export function submission(
 
 export function specOf(random: Random, name: string): AllocationSpec {
   // Now and then something large and lowly that others have to push aside.
-  const hog = random.chance(0.08);
+  const hog = random.chance(0.05);
   const nodes = hog ? random.pick([8, 12, 20]) : random.pick([1, 1, 1, 2, 2, 3, 4]);
   const elastic = nodes > 1 && random.chance(0.2);
   const unbounded = random.chance(0.03);
@@ -54,7 +56,10 @@ export function specOf(random: Random, name: string): AllocationSpec {
     name,
     tags: {},
     intent: "",
-    task: { kind: "entrypoint", line: programLine(programFor(random, unbounded || hog)) },
+    task: {
+      kind: "entrypoint",
+      line: programLine(programFor(random, unbounded ? 10 * MINUTE_MS : hog ? random.pick(HOG_MS) : null)),
+    },
     environment: { variables: {}, workdir: "" },
     resources: {
       minNodes: elastic ? 1 : nodes,
@@ -82,9 +87,9 @@ export function specOf(random: Random, name: string): AllocationSpec {
   };
 }
 
-function programFor(random: Random, unbounded: boolean) {
+function programFor(random: Random, runsMs: number | null) {
   return {
-    runsMs: unbounded ? 10 * MINUTE_MS : random.wait(random.pick([500, 8_000, 20_000, 60_000, 150_000])),
+    runsMs: runsMs ?? random.wait(random.pick([500, 8_000, 20_000, 60_000, 150_000])),
     exitCode: random.chance(0.12) ? random.between(1, 130) : 0,
     stopsMs: random.chance(0.15) ? null : random.wait(300),
     broken: random.chance(0.03),

@@ -45,7 +45,7 @@ export interface UsersParts {
 }
 
 /** Mean time between two of each. */
-const EVERY_MS = { submit: 4_000, cancel: 30_000, update: 25_000, nodes: 45_000, quota: 120_000 } as const;
+const EVERY_MS = { submit: 4_500, cancel: 30_000, update: 25_000, nodes: 45_000, quota: 120_000 } as const;
 
 export function createUsers({ world, client, truth, nodes }: UsersParts): Users {
   const random = world.random("users");

@@ -26,6 +26,9 @@ export interface World {
   runUntil(endMs: number): Promise<void>;
   traceHash(): string;
   events(): number;
+  /** To be done when nothing of this world is needed any more: the platform keeps signals that others listen to. */
+  atEnd(run: () => void): void;
+  close(): void;
 }
 
 export interface WorldOptions {
@@ -38,6 +41,7 @@ export interface WorldOptions {
 
 export function createWorld({ seed, turn, onNote }: WorldOptions): World {
   const queue = createQueue();
+  const last: (() => void)[] = [];
   let nowMs = 0;
   let order = 0;
   let events = 0;
@@ -84,5 +88,9 @@ export function createWorld({ seed, turn, onNote }: WorldOptions): World {
     },
     traceHash: () => `${trace.toString(16).padStart(8, "0")}-${events}`,
     events: () => events,
+    atEnd: (run) => void last.push(run),
+    close() {
+      for (const run of last) run();
+    },
   };
 }

@@ -38,9 +38,16 @@ export function stateHash(state: State, hash: HashText): string {
   );
 }
 
-/** Does up to `limit` records of that work ahead of time, so that asking later is quick. True: some is left. */
+/**
+ * Does up to `limit` records of that work ahead of time, so that asking later is quick. Fewer than that are
+ * left alone: most of them will have changed again by the time somebody asks. True: some is left to do.
+ */
 export function warmStateHash(state: State, hash: HashText, limit: number): boolean {
+  const tables = Object.values(state.tables);
+  let dirty = 0;
+  for (const table of tables) dirty += table.dirty;
+  if (dirty < limit) return false;
   let left = limit;
-  for (const table of Object.values(state.tables)) left -= table.warm(hash, left);
-  return left === 0;
+  for (const table of tables) left -= table.warm(hash, left);
+  return dirty - limit >= limit;
 }

@@ -13,7 +13,7 @@ import type { View } from "./view.ts";
 export function brokenFlows(view: View): string[] {
   return [
     ...brokenBlocked(view),
-    ...brokenNames(view),
+    ...brokenNames(view.allocations()),
     ...Array.from(view.groups(), (group) => brokenGroup(view, group)).flat(),
     ...Array.from(view.dags(), (dag) => brokenDag(view, dag)).flat(),
   ];
@@ -24,12 +24,9 @@ function brokenBlocked(view: View): string[] {
   const broken: string[] = [];
   const wanted: Allocation[] = [];
   for (const record of view.allocations()) {
-    const { id, unmet, phase } = record;
-    if (unmet?.length === 0) broken.push(`allocation ${id} waits for nothing`);
-    if (unmet === undefined) continue;
-    if (phase.kind === "pending") wanted.push(record);
-    else if (!isFinal(phase)) broken.push(`allocation ${id} is ${phase.kind} before its dependencies are met`);
-    if (!isFinal(phase)) broken.push(...brokenEdges(view, record));
+    if (record.unmet === undefined) continue;
+    broken.push(...brokenWait(view, record));
+    if (record.phase.kind === "pending") wanted.push(record);
   }
   const listed = [...view.blocked()];
   const same = wanted.length === listed.length && wanted.every((record, n) => record === listed[n]);
@@ -40,6 +37,16 @@ function brokenBlocked(view: View): string[] {
     }
   }
   return broken;
+}
+
+/** Of one that has unmet dependencies. */
+export function brokenWait(view: View, record: Allocation): string[] {
+  const { id, unmet, phase } = record;
+  const broken: string[] = [];
+  if (unmet?.length === 0) broken.push(`allocation ${id} waits for nothing`);
+  if (unmet === undefined || isFinal(phase)) return broken;
+  if (phase.kind !== "pending") broken.push(`allocation ${id} is ${phase.kind} before its dependencies are met`);
+  return [...broken, ...brokenEdges(view, record)];
 }
 
 /** Edges are judged at the end of what they name: none waits for what is over. */
@@ -62,11 +69,12 @@ function isOpen(view: View, ref: AllocationId): boolean {
   return element !== null && parent !== undefined && view.element(parent, element.index) === "waiting";
 }
 
-function brokenNames(view: View): string[] {
+/** Of all that are there, or at least of all that hold or want a name. */
+export function brokenNames(records: Iterable<Allocation>): string[] {
   const holders = new Map<string, AllocationId>();
   const wanting = new Map<string, AllocationId>();
   const broken: string[] = [];
-  for (const record of view.allocations()) {
+  for (const record of records) {
     if (record.spec.dependsOn === undefined || isFinal(record.phase)) continue;
     const unmet = record.unmet ?? [];
     const names = record.spec.dependsOn.flatMap(({ ref, condition }, n) => (condition === "mutex" ? [{ ref, n }] : []));
@@ -85,7 +93,7 @@ function brokenNames(view: View): string[] {
   return broken;
 }
 
-function brokenGroup(view: View, group: TaskGroup): string[] {
+export function brokenGroup(view: View, group: TaskGroup): string[] {
   const { id, range, counts, concurrency } = group;
   const broken = brokenEdges(view, hasGroupEnded(group.phase) ? { ...group, unmet: [] } : group);
   const seen = { waiting: 0, made: 0, completed: 0, failed: 0, cancelled: 0 };
@@ -118,7 +126,7 @@ function brokenGroup(view: View, group: TaskGroup): string[] {
   return broken;
 }
 
-function brokenDag(view: View, dag: Dag): string[] {
+export function brokenDag(view: View, dag: Dag): string[] {
   const broken: string[] = [];
   if (dag.ends.length !== dag.members.length) broken.push(`${dag.id} has marks of ${dag.ends.length} members`);
   dag.members.forEach(({ id, name }, n) => {

@@ -1,6 +1,7 @@
 // Everything that must hold between the records at every index, said as sentences about what
 // does not. Written against the View alone, and slowly on purpose: it counts again what the indexes
-// claim to know. Tests and the simulation ask after every entry; a server never does.
+// claim to know. Tests ask after every entry, and whoever watches a long run asks `watchInvariants`, which looks
+// at what an entry changed; a server never asks.
 
 import { compareAllocationIds } from "../allocation/order.ts";
 import { isPlaced } from "../allocation/phase.ts";
@@ -96,7 +97,7 @@ function brokenUsage(view: View): string[] {
   return broken;
 }
 
-function brokenDefaults(view: View): string[] {
+export function brokenDefaults(view: View): string[] {
   const defaults = Array.from(view.vclusters()).filter((vcluster) => vcluster.isDefault).length;
   return defaults > 1 ? [`${defaults} vClusters are the default`] : [];
 }

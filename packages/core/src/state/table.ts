@@ -10,6 +10,8 @@ export type HashText = (text: string) => string;
 
 export interface Table<K extends string, V> {
   readonly size: number;
+  /** Records whose hash the next digest has to work out. */
+  readonly dirty: number;
   get(key: K): V | undefined;
   has(key: K): boolean;
   set(key: K, record: V): void;
@@ -30,8 +32,11 @@ export function createTable<K extends string, V>(name: string, changed: (key: K)
   const dirty = new Set<K>();
   const hashed = new Map<K, string>();
   const sum = new Uint32Array(WORDS);
+  /** The sum as text, until it changes. */
+  let text: string | null = null;
 
   function refresh(key: K, hash: HashText): void {
+    text = null;
     const old = hashed.get(key);
     if (old !== undefined) addHash(sum, old, -1);
     const record = records.get(key);
@@ -47,6 +52,9 @@ export function createTable<K extends string, V>(name: string, changed: (key: K)
   return {
     get size() {
       return records.size;
+    },
+    get dirty() {
+      return dirty.size;
     },
     get: (key) => records.get(key),
     has: (key) => records.has(key),
@@ -77,7 +85,8 @@ export function createTable<K extends string, V>(name: string, changed: (key: K)
     digest(hash) {
       for (const key of dirty) refresh(key, hash);
       dirty.clear();
-      return Array.from(sum, (word) => word.toString(16).padStart(8, "0")).join("");
+      text ??= Array.from(sum, (word) => word.toString(16).padStart(8, "0")).join("");
+      return text;
     },
   };
 }

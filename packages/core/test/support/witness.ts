@@ -22,6 +22,7 @@ import {
   type State,
   type TaskGroup,
   UNLIMITED,
+  watchInvariants,
 } from "@lattice/core";
 
 export interface Work {
@@ -87,6 +88,7 @@ export function createWitness(state: State, work: Work): Witness {
   let assigned = false;
   let releasing = false;
   let known: ReadonlyMap<AllocationId, Allocation> = new Map();
+  const brokenByChange = watchInvariants(state);
 
   const all = (): readonly (Allocation | Node | TaskGroup)[] => [
     ...state.allocations(),
@@ -286,6 +288,8 @@ export function createWitness(state: State, work: Work): Witness {
       work.commands += 1;
       const broken = brokenInvariants(state);
       check(broken.length === 0, broken.join("; "));
+      const seen = brokenByChange();
+      check(seen.length === 0, `the watch alone says: ${seen.join("; ")}`);
       followEvents(applied);
       compareRecords(applied);
       compareWithPast();
