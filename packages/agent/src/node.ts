@@ -31,6 +31,7 @@ import type { Runtime, RuntimeListener } from "./runtime/runtime.ts";
 import type { Facilities } from "./tasks/facilities.ts";
 import { launches } from "./tasks/launches.ts";
 import { enterRoom, type TaskRoom } from "./tasks/room.ts";
+import { measureAttempts } from "./telemetry/measure-attempts.ts";
 import { stopText } from "./terminal/stop-text.ts";
 import { type Terminals, terminals } from "./terminal/terminals.ts";
 import { attemptTimers } from "./timers.ts";
@@ -105,6 +106,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       screens.end(key, "the allocation has ended");
       marks?.ended(key);
       liveness.stop(key);
+      figures.stop(key);
       on(key, { kind: "exited", exit, atMs });
     },
     dropped: (key) => attempts.delete(key),
@@ -124,6 +126,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       on(key, { kind: "unhealthy", message });
     },
   });
+  const figures = measureAttempts({ log, now, after, runtime });
   const logFile = (key: string, stream: "stdout" | "stderr") => runtime.logFile(key, stream);
   const marks = options.keepTimes === true ? keepMarks({ live: () => live.keys(), logFile, now }) : null;
   await shipper?.recover({ logFile, live: (key) => live.has(key) });
@@ -150,6 +153,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       running: live.size,
       logBytesWaiting: shipper?.waitingBytes() ?? 0,
       logBytesDropped: shipper?.droppedBytes() ?? 0,
+      measures: figures.messages(),
       ...options.vitals(),
     }),
     welcomed(client, welcome) {
@@ -172,6 +176,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       if (facts.alive && (first.attempt?.kind === "running" || first.attempt?.kind === "stopping")) runtime.adopt(key);
       if (facts.alive && first.attempt?.kind === "running") void tasks?.recover(key);
       if (first.attempt?.kind === "running" && facts.order?.probe) liveness.start(key, facts.order.probe);
+      if (first.attempt?.kind === "running") figures.start(key, facts.order);
       log.info({ attempt: key, state: first.attempt?.kind ?? "discarded" }, "found an attempt of an earlier life");
       take(key, first);
     }
@@ -297,6 +302,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         }));
         if (result.kind === "started") {
           if (effect.order.probe !== null) liveness.start(key, effect.order.probe);
+          figures.start(key, effect.order);
           return on(key, { kind: "started", atMs: result.atMs });
         }
         log.warn({ attempt: key, message: result.message }, "not launched");
@@ -373,6 +379,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       streams.closeAll();
       marks?.close();
       liveness.close();
+      figures.close();
       await within(after, CLOSE_WAIT_MS, Promise.all([screens.closeAll(), shipper?.close()]));
       tasks?.close();
       timers.close();

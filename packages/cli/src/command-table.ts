@@ -27,6 +27,7 @@ export const commandTable: CommandTable = {
   services: { summary: "Show what running allocations expose", load: () => import("./commands/services.ts") },
   watch: { summary: "Follow the state changes of an allocation", load: () => import("./commands/watch.ts") },
   dag: { summary: "Submit, show and cancel workflows", load: () => import("./commands/dag.ts") },
+  update: { summary: "Change an allocation, or what a service runs", load: () => import("./commands/update.ts") },
   cancel: { summary: "Cancel allocations", load: () => import("./commands/cancel.ts") },
   launch: { summary: "Start tasks in a running allocation", load: () => import("./commands/launch.ts") },
   nodes: { summary: "Show nodes", load: () => import("./commands/nodes.ts") },

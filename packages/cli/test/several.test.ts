@@ -148,9 +148,7 @@ describe("submit", () => {
   test("help offers only what this version does", async () => {
     expect(await rig.run("submit", "--help")).toBe(0);
     expect(rig.out).toContain("--walltime");
-    for (const flag of ["network-domain"]) expect(rig.out).not.toContain(`--${flag}`);
-    for (const flag of ["reactive", "min-nodes", "scale-metric", "checkpoint", "sensitive"])
-      expect(rig.out).not.toContain(`--${flag}`);
+    for (const flag of ["checkpoint", "sensitive"]) expect(rig.out).not.toContain(`--${flag}`);
   });
 
   test.each([

@@ -8,6 +8,7 @@ import { expireAttempt } from "./allocation/expire.ts";
 import { takeReport } from "./allocation/report.ts";
 import { takeTogether } from "./allocation/report-together.ts";
 import { requeueAllocation } from "./allocation/requeue.ts";
+import { releaseHeld } from "./allocation/restart.ts";
 import { settle } from "./allocation/settle.ts";
 import { submitAllocation } from "./allocation/submit.ts";
 import { updateAllocation } from "./allocation/update.ts";
@@ -31,6 +32,7 @@ import { setHooks } from "./notice/set-hooks.ts";
 import type { Applied, Outcome } from "./outcome.ts";
 import { commitPlan } from "./plan/commit.ts";
 import { preemptFor } from "./preemption/preempt.ts";
+import { scaleAllocation } from "./scaling/scale.ts";
 import { closeSession } from "./session/close.ts";
 import { openSession } from "./session/open.ts";
 import { setConfig } from "./settings/set.ts";
@@ -162,6 +164,10 @@ function carryOut(step: Step, command: Command): Outcome {
       return commitRestore(step, command);
     case "cluster.restore_history":
       return restoreHistory(step, command);
+    case "allocation.release":
+      return releaseHeld(step, command);
+    case "allocation.scale":
+      return scaleAllocation(step, command);
     case "notice.raise":
       return raiseNotice(step, command);
     case "notice.clear":

@@ -4,7 +4,7 @@
 
 import type { Scores } from "./allocation/allocation.ts";
 import type { FailureReason } from "./allocation/phase.ts";
-import type { AllocationSpec, TelemetryMode } from "./allocation/spec.ts";
+import type { AllocationSpec, Environment, ScalePolicy, Task, TelemetryMode } from "./allocation/spec.ts";
 import type {
   AddGrantCommand,
   BeginLedgerCommand,
@@ -95,7 +95,14 @@ export interface UpdateAllocationCommand {
     readonly name?: string;
     readonly tags?: Readonly<Record<string, string>>;
     readonly telemetry?: { readonly mode: TelemetryMode; readonly lasts: Duration | null };
+    /** Of a service: what its nodes are to run from now on, one after the other. */
+    readonly service?: ServiceChange;
   };
+}
+export interface ServiceChange {
+  readonly task?: Task;
+  readonly environment?: Environment;
+  readonly scale?: ScalePolicy;
 }
 
 export interface Placement {
@@ -138,7 +145,27 @@ export interface RequeueCommand {
   readonly allocation: AllocationId;
   /** Two reconcilers cannot count twice. */
   readonly expectedRequeues: number;
-  readonly cause: "node_failure" | "launch_failed" | "drained" | "policy";
+  readonly cause: "node_failure" | "launch_failed" | "drained" | "policy" | "updated";
+}
+
+/** A service has waited long enough to be begun again. */
+export interface ReleaseHeldCommand {
+  readonly kind: "allocation.release";
+  readonly allocation: AllocationId;
+}
+
+/** A running service gets or gives up one node. */
+export interface ScaleCommand {
+  readonly kind: "allocation.scale";
+  readonly allocation: AllocationId;
+  /** As whoever decided has seen it. */
+  readonly attempt: Attempt;
+  readonly size: number;
+  readonly change: "add" | "remove";
+  readonly node: NodeId;
+  readonly reason: "metric" | "minimum" | "renewal" | "node_failure" | "reclaim";
+  /** In words, for the record. */
+  readonly detail: string;
 }
 
 /** Stops running work for an allocation that waits, and keeps the nodes for it. All victims or none. */
@@ -247,6 +274,8 @@ export type Command =
   | RestoreTextCommand
   | CommitRestoreCommand
   | RestoreHistoryCommand
+  | ReleaseHeldCommand
+  | ScaleCommand
   | RaiseNoticeCommand
   | ClearNoticeCommand
   | SetHooksCommand

@@ -1,6 +1,7 @@
 // The public surface of the pure core.
 export * from "./access/grant.ts";
 export * from "./allocation/allocation.ts";
+export { attemptAt, attemptOn } from "./allocation/attempt-on.ts";
 export { checkSpec } from "./allocation/check.ts";
 export { firstOverlap, parseUenvs, targetProblem, type WantedUenv } from "./allocation/check-software.ts";
 export {
@@ -30,6 +31,7 @@ export {
 export * from "./allocation/phase.ts";
 export { placementConstraints } from "./allocation/placement-constraints.ts";
 export { MAX_PROLOGUE_RETRIES } from "./allocation/prologue.ts";
+export { restartPause } from "./allocation/restart.ts";
 export * from "./allocation/spec.ts";
 export { judgeSubmission } from "./allocation/submit.ts";
 export { applyEntry } from "./apply.ts";
@@ -61,6 +63,7 @@ export type { Delivery, EndOfWork, EndState, Hook } from "./notice/hook.ts";
 export * from "./notice/notice.ts";
 export * from "./outcome.ts";
 export * from "./preemption/shield.ts";
+export { MOST_TURNS, mostNodes } from "./scaling/scale.ts";
 export { type ServiceEndpoint, serviceEndpoints } from "./service/services.ts";
 export { MAX_SESSIONS, OWN_SESSION, parseSessionId, type Session, sessionId, sessionsOf } from "./session/session.ts";
 export * from "./settings/setting.ts";

@@ -50,6 +50,8 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
   "cluster.restore_text": 2,
   "cluster.restore_commit": 2,
   "cluster.restore_history": 2,
+  "allocation.release": 2,
+  "allocation.scale": 2,
   "notice.raise": 2,
   "notice.clear": 2,
   "hooks.set": 2,
@@ -67,6 +69,8 @@ export function versionNeeded(command: Command): number {
     return command.verdict === "warning" || command.verdict === "repaired" ? 2 : version;
   if (command.kind === "allocation.cancel" && command.elements !== undefined) return 2;
   if (command.kind === "allocation.update" && command.change.telemetry !== undefined) return 2;
+  if (command.kind === "allocation.requeue") return command.cause === "updated" ? 2 : version;
+  if (command.kind === "allocation.update") return command.change.service === undefined ? version : 2;
   if (command.kind !== "allocation.submit") return version;
   if (command.spec.dependsOn !== undefined) return 2;
   const { constraints } = command.spec.resources;
@@ -79,7 +83,8 @@ export function versionNeeded(command: Command): number {
     (maxGroups ?? storageMBps) !== undefined;
   const { lifecycle, session, expose, probe, telemetry } = command.spec;
   const service = session === true || expose !== undefined || probe !== undefined || telemetry !== undefined;
-  return newer || lifecycle.noPreempt === true || service || asksForSoftware(command.spec) ? 2 : version;
+  const lasting = lifecycle.kind === "reactive" || lifecycle.noPreempt === true;
+  return newer || lasting || service || asksForSoftware(command.spec) ? 2 : version;
 }
 
 /** Servers of version 1 would run it on the bare node. */

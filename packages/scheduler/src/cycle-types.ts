@@ -20,7 +20,7 @@ import type {
 import type { Reuse } from "./machine/floor.ts";
 import type { NodeInput } from "./node-input.ts";
 import type { AwaitingInput, Preemption, VictimInput } from "./preempt/preempt-types.ts";
-import type { Returning } from "./returning.ts";
+import type { Returning } from "./returns.ts";
 import type { WaitMeasure } from "./score/wait-time.ts";
 import type { Signals } from "./signals.ts";
 

@@ -10,7 +10,7 @@ import { createHolds, type Holds } from "./holds.ts";
 import type { Job } from "./job.ts";
 import type { Machine } from "./machine/machine.ts";
 import { type Tiers, tiersOf } from "./place/tiers.ts";
-import type { Returns } from "./returning.ts";
+import type { Returns } from "./returns.ts";
 import type { Space } from "./space.ts";
 
 export type { Held } from "./held.ts";

@@ -6,7 +6,8 @@
 import type { Claim, Node, NodeId, VClusterId, View } from "@lattice/core";
 import { isSameFloor } from "./machine/kinds.ts";
 import type { NodeInput } from "./node-input.ts";
-import { createReturning, type Returning } from "./returning.ts";
+import { createReturning } from "./returning.ts";
+import type { Returning } from "./returns.ts";
 import { nodeInput, type Reachable, releaseOf } from "./snapshot-records.ts";
 
 export interface KeptNodes {

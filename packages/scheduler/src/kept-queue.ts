@@ -83,6 +83,7 @@ export function createKeptQueue(view: View, vcluster: VClusterId): KeptQueue {
 }
 
 /** What still waits for others is pending, but not in the queue. */
-const isQueued = ({ phase, unmet }: Allocation): boolean => phase.kind === "pending" && unmet === undefined;
+const isQueued = ({ phase, unmet }: Allocation): boolean =>
+  phase.kind === "pending" && unmet === undefined && phase.heldUntil === undefined;
 
 const NONE: readonly NodeId[] = [];

@@ -2,19 +2,7 @@
 // instants as there are ends of running work, which is few beside the nodes.
 
 import { releasedAt } from "./machine/availability.ts";
-
-/** When nodes that were busy before the plan come back: times, and how many are back by each. */
-export interface Returns {
-  readonly at: Float64Array;
-  readonly count: Int32Array;
-}
-
-export interface Returning {
-  /** So many more nodes, or fewer, come back at that instant; Infinity is never and not counted. */
-  count(instant: number, change: 1 | -1): void;
-  /** Those that are overdue are expected soon. */
-  from(now: number): Returns;
-}
+import type { Returning, Returns } from "./returns.ts";
 
 export function createReturning(): Returning {
   const times: number[] = [];

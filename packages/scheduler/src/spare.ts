@@ -5,7 +5,7 @@
 
 import type { Draft } from "./draft.ts";
 import type { Begun, Held, Spare } from "./held.ts";
-import type { Returns } from "./returning.ts";
+import type { Returns } from "./returns.ts";
 
 /** Starts of this plan whose end is looked at; the nodes of any beyond count as never taken. */
 const BEGUN_LIMIT = 256;

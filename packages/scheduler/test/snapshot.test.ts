@@ -141,6 +141,7 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     pendingCount: (id) => (id === batch.id ? pending.length : 0),
     highestPendingClass: () => Math.max(-1, ...pending.map(({ spec }) => spec.lifecycle.preemptionClass)),
     awaiting: () => [],
+    held: () => [],
     placed: () => placed,
     placedCount: placed.length,
     lowestPlacedClass: Math.min(...placed.map(({ spec }) => spec.lifecycle.preemptionClass)),

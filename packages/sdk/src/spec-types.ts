@@ -36,6 +36,21 @@ export interface Lifecycle {
   readonly preemption_class?: number;
   readonly requeue_policy?: "never" | "on_node_failure" | "always";
   readonly max_requeue?: number;
+  readonly scale_policy?: ScalePolicy;
+}
+
+/** Of a reactive service. What is left out is the usual. */
+export interface ScalePolicy {
+  readonly min?: number;
+  readonly max?: number;
+  readonly metric?: string;
+  /** A number, "80%" or a duration such as "250ms". */
+  readonly target?: string;
+  readonly evaluation_interval_seconds?: number;
+  readonly scale_up_window_seconds?: number;
+  readonly scale_down_window_seconds?: number;
+  readonly scale_down_threshold?: number;
+  readonly cooldown_seconds?: number;
 }
 
 export interface AllocationSpec {

@@ -3,7 +3,7 @@
 // most fields are optional here.
 
 import type { Dependency, TaskGroupStatus } from "./group-types.ts";
-import type { AllocationSpec } from "./spec-types.ts";
+import type { AllocationSpec, Environment, ScalePolicy } from "./spec-types.ts";
 
 export type * from "./spec-types.ts";
 
@@ -53,6 +53,16 @@ export interface Allocation {
   readonly group?: TaskGroupStatus;
   readonly dag_id?: string;
   readonly unmet?: readonly Dependency[];
+  readonly scaling?: {
+    readonly min?: number;
+    readonly max?: number;
+    readonly nodes?: number;
+    readonly metric?: string;
+    readonly target?: string;
+    readonly last_scaled_at?: string;
+    readonly outdated_nodes?: number;
+  };
+  readonly network?: { readonly domain: string; readonly vni?: number };
 }
 
 export interface SubmitResponse {
@@ -105,6 +115,14 @@ export interface AllocationUpdate {
   readonly tags?: Readonly<Record<string, string>>;
   readonly telemetry_mode?: "prod" | "debug" | "audit";
   readonly telemetry_seconds?: number;
+  /** Of a service: what its nodes are to run from now on, one after the other. */
+  readonly service?: {
+    readonly entrypoint?: string;
+    readonly command?: readonly string[];
+    readonly script?: string;
+    readonly environment?: Environment;
+    readonly scale_policy?: ScalePolicy;
+  };
 }
 
 export interface UpdateAllocationResponse {

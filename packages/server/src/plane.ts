@@ -191,7 +191,7 @@ function pendingReasons(parts: PlaneParts, id: AllocationId): readonly PendingRe
   const reachable = (node: NodeId) => liveness(parts, node).connected;
   const allocation = replica.view.allocation(id);
   if (allocation?.phase.kind !== "pending") return [];
-  if (allocation.unmet !== undefined) return unmetReasons(replica.view, allocation);
+  if (isHeldBack(allocation)) return unmetReasons(replica.view, allocation);
   const known = knownReasons(parts, id);
   if (known !== undefined) return known;
   const vcluster = replica.view.vcluster(allocation.spec.vcluster);
@@ -206,9 +206,12 @@ function knownReasons(
 ): readonly PendingReason[] | undefined {
   const allocation = replica.view.allocation(id);
   if (allocation?.phase.kind !== "pending") return undefined;
-  if (allocation.unmet !== undefined) return unmetReasons(replica.view, allocation);
+  if (isHeldBack(allocation)) return unmetReasons(replica.view, allocation);
   return cycles.get(allocation.spec.vcluster)?.reasons.get(id);
 }
+
+const isHeldBack = ({ unmet, phase }: Allocation): boolean =>
+  unmet !== undefined || (phase.kind === "pending" && phase.heldUntil !== undefined);
 
 const unmetReasons = (view: View, allocation: Allocation): readonly PendingReason[] =>
   describeUnmet(view, allocation).map((text) => ({ code: "dependency", text }));

@@ -21,6 +21,7 @@ import { createBackups, recoverFrom, startBackupSchedule } from "./backup/index.
 import { startCapture } from "./capture/capture.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { type Config, createLiveConfig, formatListen, type HowToBegin, logConfigOf, serverId } from "./config/index.ts";
+import { isPromised } from "./controllers/scaling/promised.ts";
 import { archiveTo } from "./history/archive.ts";
 import { startHistoryFill } from "./history/fill.ts";
 import { openHistory } from "./history/index.ts";
@@ -43,7 +44,12 @@ import { followSettings } from "./replica/follow-settings.ts";
 import { openReplica } from "./replica/replica.ts";
 import { startSnapshotter } from "./replica/snapshotter.ts";
 import { createLaunches } from "./tasks/launches.ts";
+import { createMeasures } from "./telemetry/measures.ts";
+import { createReadings } from "./telemetry/readings.ts";
 import { createTerminalRelay } from "./terminals/relay.ts";
+
+/** Heartbeats after which what an agent has measured is no longer believed. */
+const MEASURES_BEATS = 4;
 
 export interface RunningServer {
   readonly rest: string;
@@ -130,6 +136,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const images = createImageRelay(hub, clock);
   const launches = createLaunches({ hub, clock, view: () => replica.view, ended: metrics.launchEnded });
+  const measures = createMeasures(clock, duration(MEASURES_BEATS * config.nodeAgent.heartbeatInterval));
   const roster = createRoster({ selfId: config.server.id, present: () => log.present() });
   const leader = startLeading({
     candidate: shared ? formatPeer(self) : config.server.id,
@@ -154,6 +161,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       return live.config.nodeAgent.gracePeriod;
     },
     webhooks: config.notifications.webhooks,
+    scaling: {
+      promised: (node) => isPromised(replica.view, insight.cycles.values(), node),
+      readings: createReadings({ storeUrl: config.telemetry.storeUrl, measured: measures.value, logger }),
+    },
     insight,
     readers: roster.others,
   });
@@ -254,6 +265,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     heartbeatIntervalMs: config.nodeAgent.heartbeatInterval,
     stranger: guard.stranger,
     imagesAnswered: images.answered,
+    measured: measures.told,
     apiUrl: () => apiUrl,
     jobToken: createJobToken(config.api.auth, () => clock.now()),
   };

@@ -13,6 +13,7 @@ export * from "./convert/group.ts";
 export * from "./convert/group-status.ts";
 export * from "./convert/node.ts";
 export { probeToProto } from "./convert/service.ts";
+export { serviceChangeFromProto } from "./convert/service-change.ts";
 export { sharingFromProto } from "./convert/sharing.ts";
 export * from "./convert/spec-from-proto.ts";
 export * from "./convert/spec-to-proto.ts";

@@ -29,6 +29,8 @@ export const noMetrics: Metrics = {
   backup: ignore,
   launchEnded: ignore,
   webhook: ignore,
+  scaled: ignore,
+  metricQueryFailed: ignore,
   notices: ignore,
   rateLimited: ignore,
   streamStalled: ignore,

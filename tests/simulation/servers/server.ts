@@ -132,6 +132,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
         forget: () => undefined,
       },
       webhooks: [],
+      scaling: { promised: () => false, readings: { read: async () => new Map() } },
       readers: () => [],
     });
     mine.leader = leader;

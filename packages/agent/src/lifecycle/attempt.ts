@@ -49,6 +49,8 @@ export interface Order {
   /** Its part of a shared node. */
   readonly share?: Share;
   readonly memoryPolicy?: string;
+  /** It is measured, and its programs may say how they fare. */
+  readonly measured?: boolean;
 }
 
 /** Empty: not asked for. */

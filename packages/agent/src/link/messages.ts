@@ -38,7 +38,7 @@ export function orderOf(order: pb.RunOrder, arrivedAtMs: number): Order {
 }
 
 /** Absent where nothing was asked for. */
-function askedFor({ environment, mounts, limits, memoryPolicy }: pb.RunOrder): Partial<Order> {
+function askedFor({ environment, mounts, limits, memoryPolicy, measured }: pb.RunOrder): Partial<Order> {
   return {
     ...(environment === undefined ? null : { software: softwareOf(environment) }),
     ...(mounts.length === 0
@@ -46,6 +46,7 @@ function askedFor({ environment, mounts, limits, memoryPolicy }: pb.RunOrder): P
       : { mounts: mounts.map(({ source, target, access }) => ({ source, target, access })) }),
     ...(limits === undefined ? null : { share: shareOf(limits) }),
     ...(memoryPolicy === "" ? null : { memoryPolicy }),
+    ...(measured ? { measured } : null),
   };
 }
 
@@ -91,6 +92,11 @@ export function reportMessage({ number, allocationId, attempt, body }: PendingRe
     reason: end.reason,
     ...(end.exitCode === null ? {} : { exitCode: end.exitCode }),
   });
+}
+
+export function measuresMessage(key: string, values: Readonly<Record<string, number>>): pb.AttemptMeasures {
+  const [allocationId = "", number] = key.split(".");
+  return create(pb.AttemptMeasuresSchema, { allocationId, attempt: Number(number), values });
 }
 
 export function attemptStatus(key: string, attempt: Attempt): pb.AttemptStatus {

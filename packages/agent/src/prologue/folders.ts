@@ -19,16 +19,20 @@ export async function makeFolders(
     // One call to the kernel: handing it to another thread would cost more.
     mkdirSync(scratch, { recursive: true, mode: 0o700 });
     if (runAs !== null) chownSync(scratch, runAs.uid, runAs.gid);
-    if (outputRoot === "") return { LATTICE_SCRATCH: scratch };
+    const said: Record<string, string> = order.measured === true ? { LATTICE_METRICS_FILE: metricsFile(scratch) } : {};
+    if (outputRoot === "") return { LATTICE_SCRATCH: scratch, ...said };
     const output = join(outputRoot, order.tenant, folderName(order.project), order.allocationId);
     const checkpoints = join(output, "checkpoints");
     await mkdir(checkpoints, { recursive: true });
     if (runAs !== null) for (const path of [output, checkpoints]) await chown(path, runAs.uid, runAs.gid);
-    return { LATTICE_SCRATCH: scratch, LATTICE_OUTPUT_DIR: output, LATTICE_CHECKPOINT_DIR: checkpoints };
+    return { LATTICE_SCRATCH: scratch, LATTICE_OUTPUT_DIR: output, LATTICE_CHECKPOINT_DIR: checkpoints, ...said };
   } catch (error) {
     throw new PrologueError("scratch", (error as Error).message);
   }
 }
+
+/** In which the programs of a service may say how they fare. */
+export const metricsFile = (scratch: string): string => join(scratch, "metrics");
 
 /** Projects are free text, and must not lead anywhere. */
 const folderName = (project: string): string => project.replace(/[^\w-]/g, "_") || "default";

@@ -42,6 +42,10 @@ export interface Runtime {
   firstProcess(key: string): Promise<FirstProcess | null>;
   /** Where tasks of a running attempt can be started; null: there is no such attempt. Absent: nowhere. */
   room?(key: string): Promise<AttemptRoom | null>;
+  /** Processor time that the attempt has used so far; null: unknown. Absent: never known. */
+  cpuMs?(key: string): Promise<number | null>;
+  /** In which its programs may say how they fare; absent: nowhere. */
+  metricsFile?(key: string): string;
   /** Lets go of everything without touching a workload. */
   close(): Promise<void>;
 }

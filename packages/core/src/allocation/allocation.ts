@@ -11,6 +11,20 @@ import type { AllocationSpec } from "./spec.ts";
 /** Score terms of a committed placement, in thousandths, by factor name ("priority", "total", ...). */
 export type Scores = Readonly<Record<string, number>>;
 
+export interface Scaling {
+  readonly at: Instant;
+  readonly direction: "up" | "down";
+  /** How often it has changed its direction in a row. */
+  readonly turns: number;
+}
+
+export interface Renewal {
+  /** Nodes of this attempt and older ones run what was there before. */
+  readonly through: Attempt;
+  /** Nodes that it had then. */
+  readonly size: number;
+}
+
 export interface Allocation {
   readonly id: AllocationId;
   readonly user: UserName;
@@ -27,6 +41,12 @@ export interface Allocation {
   /** Of the newest placement. */
   readonly scores: Scores;
   readonly backfilled: boolean;
+  /** Nodes that were added to it while it ran; each was an attempt of its own. Absent: none. */
+  readonly added?: number;
+  /** The newest change of its size. Absent: none. */
+  readonly scaling?: Scaling;
+  /** It was updated while it ran: its nodes are to be replaced. Absent: never. */
+  readonly renewal?: Renewal;
   /** Absent: nothing to tell. */
   readonly past?: Past;
   /** Who has a terminal in it. Absent: nobody. */

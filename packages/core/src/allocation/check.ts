@@ -3,6 +3,7 @@
 // early to answer faster; `submit` always asks, because replicas trust nobody.
 
 import type { FieldProblem } from "../outcome.ts";
+import { checkScaling } from "../scaling/check.ts";
 import { checkConstraints } from "./check-constraints.ts";
 import { checkDependencies } from "./check-dependencies.ts";
 import { checkService } from "./check-service.ts";
@@ -34,6 +35,7 @@ export function checkSpec(spec: AllocationSpec): FieldProblem[] {
   const mode = spec.telemetry?.mode ?? "prod";
   const modes = TELEMETRY_MODES.join(", ");
   problems.unless(TELEMETRY_MODES.includes(mode), "allocation.telemetry.mode", `must be one of ${modes}`);
+  checkScaling(problems, spec);
   return problems.list;
 }
 
@@ -133,7 +135,7 @@ function checkLifecycle(problems: Problems, lifecycle: Lifecycle): void {
   const { kind, walltime, preemptionClass, maxRequeue } = lifecycle;
   const field = "allocation.lifecycle.walltime_seconds";
   if (kind === "bounded" && walltime === null) problems.add(field, "is missing: bounded work has a walltime");
-  if (kind === "unbounded" && walltime !== null) problems.add(field, "must be absent: unbounded work has no walltime");
+  if (kind !== "bounded" && walltime !== null) problems.add(field, "must be absent: a service has no walltime");
   if (kind === "bounded" && walltime !== null) checkWalltime(problems, field, walltime);
   checkPreemptionClass(problems, "allocation.lifecycle.preemption_class", preemptionClass);
   const requeue = isCount(maxRequeue, 0, limit.MAX_REQUEUE);

@@ -6,6 +6,10 @@ import type { Allocation } from "./allocation.ts";
 import type { Dependency } from "./dependency.ts";
 
 export function describeUnmet(view: View, waiter: Allocation | TaskGroup): readonly string[] {
+  if (waiter.phase.kind === "pending" && "heldUntil" in waiter.phase && waiter.phase.heldUntil !== undefined) {
+    const seconds = Math.max(1, Math.ceil((waiter.phase.heldUntil - view.at) / 1000));
+    return [`has failed before: it is begun again in ${seconds} s at the latest`];
+  }
   const edges = (waiter.unmet ?? []).flatMap((n) => waiter.spec.dependsOn?.[n] ?? []);
   const failures = edges.filter(({ condition }) => condition === "failure");
   const others = edges.filter(({ condition }) => condition !== "failure");

@@ -9,7 +9,8 @@ import { letGo } from "./let-go.ts";
 import { moveAllocation } from "./move.ts";
 import type { PastFailure } from "./past.ts";
 import type { FailureReason, PendingCause, PlacedPhase } from "./phase.ts";
-import type { Lifecycle } from "./spec.ts";
+import { heldFor } from "./restart.ts";
+import { isService, type Lifecycle } from "./spec.ts";
 
 export interface Failure {
   readonly reason: FailureReason;
@@ -20,6 +21,9 @@ export interface Failure {
   /** Between SIGTERM and SIGKILL; absent: the usual. */
   readonly grace?: Duration;
 }
+
+/** Servers before know no such pause. */
+const HELD_VERSION = 2;
 
 export type FailureVerdict = "requeue" | "limit" | "fail";
 
@@ -44,9 +48,21 @@ export function requeue(step: Step, record: Allocation, phase: PlacedPhase, how:
     reason: preempted ? cause : "requeued",
     ...(grace === undefined ? {} : { grace }),
   });
-  const pending = { kind: "pending", since: step.at, cause, ...(message === undefined ? {} : { message }) } as const;
-  // Being in somebody's way is no fault of its own.
-  const counted = preempted ? { preemptions: (record.preemptions ?? 0) + 1 } : { requeues: record.requeues + 1 };
+  // What fails by itself is begun again less and less often.
+  const held = cause === "policy" && step.version >= HELD_VERSION && isService(record.spec.lifecycle);
+  const pending = {
+    kind: "pending",
+    since: step.at,
+    cause,
+    ...(message === undefined ? {} : { message }),
+    ...(held ? heldFor(step, record.requeues + 1) : {}),
+  } as const;
+  // Being in somebody's way, or being updated, is no fault of its own.
+  const counted = preempted
+    ? { preemptions: (record.preemptions ?? 0) + 1 }
+    : cause === "updated"
+      ? { added: (record.added ?? 0) + 1 }
+      : { requeues: record.requeues + 1 };
   moveAllocation(step, record, pending, { ...counted, pendingSinceIndex: step.index }, pastOf(failure));
 }
 

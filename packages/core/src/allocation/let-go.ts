@@ -6,6 +6,7 @@ import type { Duration, NodeId } from "../ids.ts";
 import { markReleasing, releaseClaim } from "../node/claims.ts";
 import type { Step } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
+import { attemptAt } from "./attempt-on.ts";
 import type { AttemptRef, NodeProgress, PlacedPhase } from "./phase.ts";
 
 export interface Parting {
@@ -18,8 +19,8 @@ export interface Parting {
 }
 
 export function letGo(step: Step, record: Allocation, phase: PlacedPhase, parting: Parting): void {
-  const ref: AttemptRef = { allocation: record.id, attempt: record.attempt };
   phase.nodes.forEach((node, i) => {
+    const ref: AttemptRef = { allocation: record.id, attempt: attemptAt(record, phase, i) };
     if (node === parting.gone) releaseClaim(step, node, ref);
     else if (hasEnded(phase.progress[i])) forgetAttempt(step, node, ref);
     else markReleasing(step, node, ref, parting);

@@ -12,7 +12,10 @@ import type { PastFailure } from "./past.ts";
 import { type AllocationPhase, canMove, isFinal, isPlaced } from "./phase.ts";
 
 type Change = Partial<
-  Pick<Allocation, "attempt" | "requeues" | "preemptions" | "pendingSinceIndex" | "scores" | "backfilled" | "setAside">
+  Pick<
+    Allocation,
+    "attempt" | "requeues" | "added" | "preemptions" | "pendingSinceIndex" | "scores" | "backfilled" | "setAside"
+  >
 >;
 
 export function moveAllocation(
@@ -37,7 +40,8 @@ export function moveAllocation(
 /** When it was placed stays known beyond the end; servers before do not keep it. */
 function withPlacement(from: AllocationPhase, to: AllocationPhase, { version }: Step): AllocationPhase {
   if (!isFinal(to) || !isPlaced(from) || version < LEDGER_VERSION) return to;
-  return { ...to, placedAt: from.placedAt };
+  const { placedAt, attempts } = from;
+  return { ...to, placedAt, ...(attempts === undefined ? {} : { attempts }) };
 }
 
 /** `from` is empty for a new allocation. */

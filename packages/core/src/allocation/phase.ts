@@ -21,6 +21,7 @@ export type PendingCause =
   | "prologue_failed"
   | "drained"
   | "policy"
+  | "updated"
   | "preempted";
 
 export type FailureReason =
@@ -45,6 +46,8 @@ export interface PendingPhase {
   readonly cause: PendingCause;
   /** More about the cause; absent: nothing. */
   readonly message?: string;
+  /** It is not queued before: what fails again and again is begun less and less often. */
+  readonly heldUntil?: Instant;
   /** Others were stopped for it: these nodes are for it. */
   readonly awaits?: Awaited;
 }
@@ -66,6 +69,8 @@ export interface PlacedFacts {
   readonly nodes: readonly NodeId[];
   readonly placedAt: Instant;
   readonly progress: readonly NodeProgress[];
+  /** By node, where nodes came later than others; absent: all have the record's. */
+  readonly attempts?: readonly Attempt[];
 }
 
 export interface StagingPhase extends PlacedFacts {
@@ -74,6 +79,8 @@ export interface StagingPhase extends PlacedFacts {
 export interface RunningPhase extends PlacedFacts {
   readonly kind: "running";
   readonly startedAt: Instant;
+  /** Since when these nodes are charged, where others were before; absent: since its start. */
+  readonly countedFrom?: Instant;
 }
 export interface CheckpointingPhase extends PlacedFacts {
   readonly kind: "checkpointing";
@@ -90,6 +97,8 @@ export interface EndedFacts {
   readonly nodes: readonly NodeId[];
   /** Absent: it never was, or it is not known any more. */
   readonly placedAt?: Instant;
+  /** By node, as while it was placed. */
+  readonly attempts?: readonly Attempt[];
   readonly startedAt: Instant | null;
   readonly endedAt: Instant;
   readonly exitCode: number | null;

@@ -17,6 +17,7 @@ export function takeTogether(step: Step, commands: readonly Command[], from: num
   const record = step.state.allocation(first.allocation);
   if (record === undefined || record.attempt !== first.attempt || !isPlaced(record.phase)) return null;
   const { phase } = record;
+  if (phase.attempts !== undefined) return null;
   const count = phase.nodes.length;
   if (count < 2 || from + count > commands.length) return null;
   if (first.state === "completed" && phase.kind === "staging") return null;

@@ -5,8 +5,10 @@
 import type { ReportCommand } from "../command.ts";
 import { invariant, present } from "../invariant.ts";
 import type { Outcome } from "../outcome.ts";
+import { shedNode } from "../scaling/shed.ts";
 import { accepted, refuse, type Step, unchanged } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
+import { attemptOn } from "./attempt-on.ts";
 import { attemptFailed } from "./failure.ts";
 import { forgetAttempt, letGo } from "./let-go.ts";
 import { moveAllocation } from "./move.ts";
@@ -31,7 +33,10 @@ export function takeReport(step: Step, report: ReportCommand): Outcome {
   if (claim.releasing) return confirmEnd(step, report);
   const record = present(step.state.allocation(allocation), `the claim of ${allocation} on ${node} has no allocation`);
   const { phase } = record;
-  invariant(isPlaced(phase) && record.attempt === attempt, `the claim of ${allocation} on ${node} is out of step`);
+  invariant(
+    isPlaced(phase) && attemptOn(record, node) === attempt,
+    `the claim of ${allocation} on ${node} is out of step`,
+  );
   const position = phase.nodes.indexOf(node);
   const known = present(phase.progress[position], `${node} has no progress in ${allocation}`);
   if (known.state === report.state) return unchanged(allocation);
@@ -52,10 +57,17 @@ function confirmEnd(step: Step, { node, allocation, attempt, state }: ReportComm
   return accepted(allocation);
 }
 
+/** What says something about the node rather than the work. */
+const OF_THE_NODE: readonly string[] = ["lost", "launch_failed", "prologue_failed"];
+
 /** Any failed: failed; all completed: completed; all at least running: running. */
 export function aggregate(step: Step, record: Allocation, told: PlacedPhase, report: ReportCommand): void {
   if (report.state === "failed") {
     const { exitCode, message } = report;
+    if (OF_THE_NODE.includes(report.reason ?? "exit_code")) {
+      const detail = `${report.reason ?? ""}: ${message}`;
+      if (shedNode(step, record, told, { node: report.node, reason: "node_failure", detail, gone: false })) return;
+    }
     if (report.reason === "prologue_failed") prologueFailed(step, record, told, report);
     else attemptFailed(step, record, told, { reason: report.reason ?? "exit_code", exitCode, message, gone: null });
     return;

@@ -19,7 +19,8 @@ export function requeueAllocation(step: Step, command: RequeueCommand): Outcome 
   const { requeuePolicy, maxRequeue } = record.spec.lifecycle;
   const reason = command.cause === "launch_failed" ? "launch_failed" : "node_failure";
   const failure: Failure = { reason, exitCode: null, message: `to be requeued: ${command.cause}`, gone: null };
-  if (requeuePolicy === "never") fail(step, record, phase, failure);
+  if (command.cause === "updated") requeue(step, record, phase, { cause: command.cause, gone: null });
+  else if (requeuePolicy === "never") fail(step, record, phase, failure);
   else if (requeues >= maxRequeue) fail(step, record, phase, overLimit(record, failure));
   else requeue(step, record, phase, { cause: command.cause, gone: null });
   return accepted(id);

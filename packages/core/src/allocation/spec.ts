@@ -133,16 +133,39 @@ export interface Constraints {
 export type RequeuePolicy = "never" | "on_node_failure" | "always";
 
 export interface Lifecycle {
-  readonly kind: "bounded" | "unbounded";
-  /** Null exactly for unbounded. */
+  /** Unbounded and reactive are services: they run until they are ended, the latter on as many nodes as they need. */
+  readonly kind: "bounded" | "unbounded" | "reactive";
+  /** Null exactly for services. */
   readonly walltime: Duration | null;
   readonly preemptionClass: number;
   readonly requeuePolicy: RequeuePolicy;
   readonly maxRequeue: number;
   /** It is never stopped for others. Absent means no. */
   readonly noPreempt?: boolean;
+  /** Present exactly for reactive. */
+  readonly scale?: ScalePolicy;
 }
 
 /** How closely it is measured at this time. */
 export const telemetryOf = ({ telemetry }: Pick<AllocationSpec, "telemetry">, at: Instant): TelemetryMode =>
   telemetry === undefined || (telemetry.until !== null && telemetry.until <= at) ? "prod" : telemetry.mode;
+
+/** Between which bounds, and by what, a reactive service grows and shrinks. */
+export interface ScalePolicy {
+  readonly minNodes: number;
+  readonly maxNodes: number;
+  readonly metric: string;
+  /** Thousandths. */
+  readonly targetMilli: number;
+  readonly evaluationInterval: Duration;
+  /** The metric must be above the target for so long. */
+  readonly upWindow: Duration;
+  /** And below the threshold for so long. */
+  readonly downWindow: Duration;
+  /** Of the target, in thousandths. */
+  readonly downThresholdMilli: number;
+  /** After a change nothing is changed for so long. */
+  readonly cooldown: Duration;
+}
+
+export const isService = ({ kind }: Lifecycle): boolean => kind !== "bounded";

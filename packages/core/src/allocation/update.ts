@@ -9,11 +9,12 @@ import { present } from "../invariant.ts";
 import type { FieldProblem, Outcome } from "../outcome.ts";
 import { accepted, quote, refuse, refuseFields, rejected, type Step, unchanged } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
-import { checkName, checkPreemptionClass, checkTags, checkWalltime } from "./check.ts";
+import { attemptAt } from "./attempt-on.ts";
+import { checkName, checkPreemptionClass, checkSpec, checkTags, checkWalltime } from "./check.ts";
 import { isCount, problemList } from "./check-values.ts";
 import { hasEnded } from "./let-go.ts";
 import { isFinal, isPlaced } from "./phase.ts";
-import { type AllocationSpec, TELEMETRY_MODES, type Telemetry } from "./spec.ts";
+import { type AllocationSpec, isService, TELEMETRY_MODES, type Telemetry } from "./spec.ts";
 import { againstClass, againstVCluster } from "./submit.ts";
 
 type Change = UpdateAllocationCommand["change"];
@@ -40,7 +41,7 @@ export function updateAllocation(step: Step, command: UpdateAllocationCommand): 
   if (refusal !== null) return rejected(refusal);
   if (canonical(spec) === canonical(record.spec)) return unchanged(record.id);
 
-  state.putAllocation({ ...record, spec });
+  state.putAllocation(renewed({ ...record, spec }, record));
   const { kind } = record.phase;
   step.events.push({
     kind: "allocation_changed",
@@ -57,6 +58,14 @@ export function updateAllocation(step: Step, command: UpdateAllocationCommand): 
   return accepted(record.id);
 }
 
+/** A running service whose programs have changed: its nodes are replaced one after the other. */
+function renewed(changed: Allocation, before: Allocation): Allocation {
+  const programs = ({ spec: { task, environment } }: Allocation): string => canonical({ task, environment });
+  const { phase, attempt } = before;
+  if (!isPlaced(phase) || programs(changed) === programs(before)) return changed;
+  return { ...changed, renewal: { through: attempt, size: phase.nodes.length } };
+}
+
 function checkChange(step: Step, record: Allocation, change: Change): readonly FieldProblem[] {
   const problems = problemList();
   if (change.name !== undefined) checkName(problems, "name", change.name);
@@ -70,6 +79,13 @@ function checkChange(step: Step, record: Allocation, change: Change): readonly F
     "telemetry_seconds",
     "must be at most 30 days",
   );
+  if (change.service !== undefined) {
+    const { lifecycle } = record.spec;
+    problems.unless(isService(lifecycle), "service", "only of a service, which has no walltime");
+    const scales = change.service.scale === undefined || lifecycle.kind === "reactive";
+    problems.unless(scales, "service.scale_policy", "only of a reactive service");
+    if (problems.list.length === 0) problems.list.push(...checkSpec(changedSpec(record.spec, change, step.at)));
+  }
   if (change.walltime === undefined) return problems.list;
   const bounded = record.spec.lifecycle.kind === "bounded";
   problems.unless(bounded, "walltime_seconds", "unbounded work has no walltime");
@@ -84,15 +100,21 @@ function changedSpec(written: AllocationSpec, change: Change, at: Instant): Allo
   const { telemetry = null, ...spec } = written;
   const { walltime, preemptionClass } = spec.lifecycle;
   const measured = change.telemetry === undefined ? telemetry : telemetryFrom(change.telemetry, at);
+  const { task = spec.task, environment = spec.environment, scale } = change.service ?? {};
+  const least = scale === undefined ? {} : { minNodes: scale.minNodes, maxNodes: scale.minNodes };
   return {
     ...spec,
     ...(measured === null ? null : { telemetry: measured }),
+    task,
+    environment,
+    resources: { ...spec.resources, ...least },
     name: change.name ?? spec.name,
     tags: change.tags ?? spec.tags,
     lifecycle: {
       ...spec.lifecycle,
       walltime: change.walltime ?? walltime,
       preemptionClass: change.preemptionClass ?? preemptionClass,
+      ...(scale === undefined ? {} : { scale }),
     },
   };
 }
@@ -108,6 +130,6 @@ function repeatOrders(step: Step, record: Allocation): void {
   if (!isPlaced(phase)) return;
   phase.nodes.forEach((node, i) => {
     if (hasEnded(phase.progress[i])) return;
-    step.effects.push({ kind: "run", node, allocation: record.id, attempt: record.attempt });
+    step.effects.push({ kind: "run", node, allocation: record.id, attempt: attemptAt(record, phase, i) });
   });
 }

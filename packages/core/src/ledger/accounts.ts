@@ -3,8 +3,9 @@
 // from its records.
 
 import type { Allocation } from "../allocation/allocation.ts";
+import { attemptOn } from "../allocation/attempt-on.ts";
 import { byCodeUnits } from "../canonical.ts";
-import type { AllocationId, Attempt, Instant, TenantId, UserName } from "../ids.ts";
+import type { AllocationId, Instant, TenantId, UserName } from "../ids.ts";
 import type { Node } from "../node/node.ts";
 import {
   type Account,
@@ -36,7 +37,8 @@ interface TenantAccounts {
 interface Started extends Held {
   readonly tenant: TenantId;
   readonly user: UserName;
-  readonly attempt: Attempt;
+  /** As it began. */
+  readonly record: Allocation;
   readonly at: Instant;
 }
 
@@ -107,17 +109,19 @@ export function createAccounts(gpusOn: GpusOn): Accounts {
     allocationReplaced(before, after) {
       const was = startOf(before);
       const is = startOf(after);
-      if (before !== undefined && was !== null && is === null) end(before.id);
-      if (after === undefined || is === null || was !== null) return;
-      const { user, attempt, spec } = after;
-      start(after.id, { tenant: spec.tenant, user, attempt, at: is, ...heldBy(after, gpusOn) });
+      // The same nodes since the same time: nothing new. This is nearly always so.
+      if (was !== null && was === is && nodesOf(before) === nodesOf(after)) return;
+      if (before !== undefined && was !== null) end(before.id);
+      if (after === undefined || is === null) return;
+      const { user, spec } = after;
+      start(after.id, { tenant: spec.tenant, user, record: after, at: is, ...heldBy(after, gpusOn) });
     },
     nodeReplaced(before, after) {
       const more = after.capabilities.gpuCount - (before ?? after).capabilities.gpuCount;
       if (more === 0) return;
       for (const claim of after.claims) {
         const entry = started.get(claim.allocation);
-        if (entry === undefined || claim.releasing || entry.attempt !== claim.attempt) continue;
+        if (entry === undefined || claim.releasing || attemptOn(entry.record, after.id) !== claim.attempt) continue;
         started.set(claim.allocation, { ...entry, gpus: entry.gpus + more });
         const extra: Held = { nodes: 0, gpus: more };
         change(entry.tenant, entry.user, (account) => addRunning(account, entry.at, extra, 1, 0));
@@ -131,3 +135,6 @@ function tally(counts: Map<Day, number>, day: Day, change: 1 | -1): void {
   if (left === 0) counts.delete(day);
   else counts.set(day, left);
 }
+
+const nodesOf = (record: Allocation | undefined): unknown =>
+  record !== undefined && "nodes" in record.phase ? record.phase.nodes : null;

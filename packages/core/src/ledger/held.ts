@@ -15,10 +15,13 @@ const UNKNOWN_GPUS = 1;
 
 export type GpusOn = (node: NodeId) => number | undefined;
 
-/** Since when the current attempt runs; null when none does. */
+/** Since when the nodes of the current attempt are to be charged; null when none are. */
 export function startOf(record: Allocation | undefined): Instant | null {
   if (record === undefined || !isPlaced(record.phase)) return null;
-  return record.phase.kind === "staging" ? null : record.phase.startedAt;
+  if (record.phase.kind === "staging") return null;
+  return record.phase.kind === "running"
+    ? (record.phase.countedFrom ?? record.phase.startedAt)
+    : record.phase.startedAt;
 }
 
 /** A claim is exclusive, so an attempt holds all GPUs of its nodes, whether it asked for them or not. */

@@ -6,6 +6,7 @@
 import { attemptFailed } from "../allocation/failure.ts";
 import { isPlaced } from "../allocation/phase.ts";
 import { invariant, present } from "../invariant.ts";
+import { shedNode } from "../scaling/shed.ts";
 import type { Step } from "../step.ts";
 import { releaseClaim } from "./claims.ts";
 import { moveNode } from "./move.ts";
@@ -37,6 +38,8 @@ function endAttempt(
 ): void {
   const record = present(step.state.allocation(claim.allocation), `the claim of ${claim.allocation} has no allocation`);
   invariant(isPlaced(record.phase), `${claim.allocation} holds ${node.id} but is ${record.phase.kind}`);
+  const lost = { node: node.id, reason: "node_failure", detail: end.message, gone: end.gone } as const;
+  if (shedNode(step, record, record.phase, lost)) return;
   attemptFailed(step, record, record.phase, {
     reason: "node_failure",
     exitCode: null,

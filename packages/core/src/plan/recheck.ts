@@ -66,6 +66,7 @@ function namesTwice(nodes: Placement["nodes"]): boolean {
 /** Why a node of another vCluster may not be borrowed; null when it may, or is nobody's. */
 function notOurs(step: Step, { spec }: Allocation, { id, homeVCluster }: Node, taken: readonly Node[]): string | null {
   if (homeVCluster === null || homeVCluster === spec.vcluster) return null;
+  if (spec.lifecycle.kind === "reactive") return "the least nodes of a service that scales are not borrowed";
   const bar = borrowBar(step.state, spec, homeVCluster);
   if (bar !== null) return `node "${id}" serves vCluster "${homeVCluster}" only: ${bar}`;
   const more = taken.filter((other) => other.homeVCluster === homeVCluster).length;
@@ -79,6 +80,7 @@ function staleness(step: Step, plan: PlanCommand, placement: Placement, record: 
   if (plan.basis >= step.index) return `the plan is based on entry ${plan.basis}, which it cannot have seen`;
   if (phase.kind !== "pending") return `allocation ${id} is ${phase.kind}`;
   if (record.unmet !== undefined) return `allocation ${id} waits for what it depends on`;
+  if (phase.heldUntil !== undefined) return `allocation ${id} is held back before it is begun again`;
   if (record.spec.vcluster !== plan.vcluster) return `allocation ${id} belongs to vCluster "${record.spec.vcluster}"`;
   if (placement.attempt !== attempt + 1)
     return `allocation ${id} is at attempt ${attempt}, placed as ${placement.attempt}`;

@@ -7,8 +7,9 @@ import type { Allocation } from "../allocation/allocation.ts";
 import { fail, requeue } from "../allocation/failure.ts";
 import { isPlaced, type PendingPhase, type PlacedPhase } from "../allocation/phase.ts";
 import type { PreemptCommand } from "../command.ts";
-import { invariant } from "../invariant.ts";
+import { invariant, present } from "../invariant.ts";
 import type { Outcome, Refusal, RefusalCode } from "../outcome.ts";
+import { shedNode } from "../scaling/shed.ts";
 import { accepted, quote, rejected, type Step } from "../step.ts";
 import { policyOf } from "../vcluster/policy.ts";
 import { claimingClass, MAX_VICTIMS, type PreemptionReason, reasonFor, shieldOf } from "./shield.ts";
@@ -26,7 +27,7 @@ export function preemptFor(step: Step, command: PreemptCommand): Outcome {
     victims.push(victim);
   }
 
-  for (const victim of victims) stop(step, winner, victim);
+  for (const victim of victims) if (!handBack(step, victim, command)) stop(step, winner, victim);
   const awaits = { nodes: command.nodes, since: step.at };
   state.putAllocation({ ...winner, phase: { ...pendingOf(winner), awaits } });
   return accepted(winner.id);
@@ -47,6 +48,7 @@ function againstWinner(step: Step, { basis, victims }: PreemptCommand, winner: A
   const { id, phase, pendingSinceIndex, spec } = winner;
   if (basis >= step.index) return say("stale_plan", `it is based on entry ${basis}, which it cannot have seen`);
   if (phase.kind !== "pending") return say("stale_plan", `allocation ${id} is ${phase.kind}`);
+  if (phase.heldUntil !== undefined) return say("stale_plan", `allocation ${id} is held back`);
   if (winner.unmet !== undefined) return say("stale_plan", `allocation ${id} waits for what it depends on`);
   if (basis < pendingSinceIndex)
     return say("stale_plan", `allocation ${id} is pending since entry ${pendingSinceIndex}`);
@@ -87,6 +89,21 @@ function victimOf(
     return say("stale_plan", `allocation ${id} holds none of the nodes that are needed`);
   }
   return { record, phase, reason: reasonFor(step.state, winner, record) };
+}
+
+/** A service that scales gives back what it has borrowed, and goes on with the rest. False: it cannot. */
+function handBack(step: Step, { record, phase, reason }: Victim, { nodes }: PreemptCommand): boolean {
+  const { lifecycle, resources } = record.spec;
+  const asked = phase.nodes.filter((node) => nodes.includes(node));
+  const left = phase.nodes.length - asked.length;
+  if (reason !== "reclaim" || lifecycle.kind !== "reactive" || left < resources.minNodes) return false;
+  let now = record;
+  for (const node of asked) {
+    const lost = { node, reason: "reclaim", detail: "asked back by the vCluster that lent it", gone: false } as const;
+    if (!isPlaced(now.phase) || !shedNode(step, now, now.phase, lost)) return now !== record;
+    now = present(step.state.allocation(record.id), `allocation ${record.id} is gone`);
+  }
+  return true;
 }
 
 function stop(step: Step, winner: Allocation, { record, phase, reason }: Victim): void {

@@ -4,7 +4,7 @@
 
 import type { Allocation } from "../allocation/allocation.ts";
 import { compareAllocationIds } from "../allocation/order.ts";
-import { isPlaced } from "../allocation/phase.ts";
+import { type AllocationPhase, isPlaced } from "../allocation/phase.ts";
 import { byCodeUnits } from "../canonical.ts";
 import type { Dag } from "../dag/dag.ts";
 import type { AllocationId, DagId, NodeId, TenantId, VClusterId } from "../ids.ts";
@@ -18,6 +18,8 @@ import type { TenantUsage } from "./view.ts";
 
 export interface Indexes {
   readonly placed: Ordered<AllocationId>;
+  /** Services that are begun again later. */
+  readonly held: Ordered<AllocationId>;
   readonly nodes: Ordered<NodeId>;
   readonly freeNodeCount: number;
   readonly accounts: Accounts;
@@ -44,6 +46,7 @@ const NOBODY: readonly AllocationId[] = [];
 export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) => void): Indexes {
   const pending = new Map<VClusterId, Ordered<AllocationId>>();
   const placed = createOrdered(compareAllocationIds);
+  const held = createOrdered(compareAllocationIds);
   const nodes = createOrdered<NodeId>(byCodeUnits);
   const usage = new Map<TenantId, Tally>();
   const claims = new Map<AllocationId, number>();
@@ -91,6 +94,7 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
 
   return {
     placed,
+    held,
     nodes,
     get freeNodeCount() {
       return free;
@@ -108,8 +112,10 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
       flows.allocationReplaced(before, after);
       const was = before?.phase;
       const is = after?.phase;
-      const wasQueued = was?.kind === "pending" && !isBlocked(before);
-      const nowQueued = is?.kind === "pending" && !isBlocked(after);
+      const wasQueued = was?.kind === "pending" && !isBlocked(before) && was.heldUntil === undefined;
+      const nowQueued = is?.kind === "pending" && !isBlocked(after) && is.heldUntil === undefined;
+      if (before !== undefined && isHeld(was) && !isHeld(is)) held.delete(before.id);
+      if (after !== undefined && isHeld(is)) held.add(after.id);
       if (before !== undefined && wasQueued && !nowQueued) pendingOf(before.spec.vcluster).delete(before.id);
       if (after !== undefined && nowQueued && !wasQueued) pendingOf(after.spec.vcluster).add(after.id);
       const wasPlaced = was !== undefined && isPlaced(was);
@@ -137,6 +143,9 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
     },
   };
 }
+
+const isHeld = (phase: AllocationPhase | undefined): boolean =>
+  phase?.kind === "pending" && phase.heldUntil !== undefined;
 
 const numberOf = (id: DagId): number => Number(id.slice(id.indexOf("-") + 1));
 

@@ -2,7 +2,9 @@
 // while it is placed its phase follows from the progress of its nodes.
 
 import type { Allocation } from "../allocation/allocation.ts";
+import { attemptOn } from "../allocation/attempt-on.ts";
 import { isFinal, isPlaced, type NodeProgress, type PlacedPhase } from "../allocation/phase.ts";
+import { isService } from "../allocation/spec.ts";
 import type { View } from "./view.ts";
 
 export function brokenAllocation(view: View, record: Allocation): string[] {
@@ -24,35 +26,46 @@ export function brokenAllocation(view: View, record: Allocation): string[] {
   return isPlaced(phase) ? [...broken, ...brokenPlacement(view, record, phase)] : broken;
 }
 
-/** A node set aside stands for one more try that is not a requeue. */
-const timesBefore = ({ requeues, preemptions = 0, setAside = [] }: Allocation): number =>
-  requeues + preemptions + setAside.length;
+/** A node that was added stands for an attempt, and a node set aside for one more try that is not a requeue. */
+const timesBefore = ({ requeues, preemptions = 0, setAside = [], added = 0 }: Allocation): number =>
+  requeues + preemptions + setAside.length + added;
 
 function brokenPlacement(view: View, record: Allocation, phase: PlacedPhase): string[] {
   const { id, attempt } = record;
-  const { minNodes, maxNodes } = record.spec.resources;
+  const [least, most] = sizesOf(record, phase);
   const { nodes, progress } = phase;
   const broken: string[] = [];
   if (attempt !== timesBefore(record) + 1) broken.push(`allocation ${id} is placed as attempt ${attempt}`);
-  if (nodes.length < minNodes || nodes.length > maxNodes) broken.push(`allocation ${id} has ${nodes.length} nodes`);
+  if (nodes.length < least || nodes.length > most) broken.push(`allocation ${id} has ${nodes.length} nodes`);
   if (new Set(nodes).size !== nodes.length) broken.push(`allocation ${id} has a node twice`);
   if (progress.length !== nodes.length) broken.push(`allocation ${id} has progress of ${progress.length} nodes`);
   for (const node of nodes) {
     const claims = view.node(node)?.claims ?? [];
-    const held = claims.some((claim) => claim.allocation === id && claim.attempt === attempt && !claim.releasing);
+    const held = claims.some(
+      (claim) => claim.allocation === id && claim.attempt === attemptOn(record, node) && !claim.releasing,
+    );
     if (!held) broken.push(`allocation ${id} does not hold its node ${node}`);
   }
-  return [...broken, ...brokenAggregate(id, phase)];
+  return [...broken, ...brokenAggregate(id, phase, record.added !== undefined)];
+}
+
+/** A service that runs may have lost nodes, or have one more while another is replaced. */
+function sizesOf({ spec, added }: Allocation, { kind }: PlacedPhase): readonly [number, number] {
+  const { minNodes, maxNodes } = spec.resources;
+  if (!isService(spec.lifecycle) || kind === "staging") return [minNodes, maxNodes];
+  const most = Math.max(maxNodes, spec.lifecycle.scale?.maxNodes ?? 0);
+  return [1, most + (added === undefined ? 0 : 1)];
 }
 
 /** Any failed: failed; all completed: completed; all at least running: running. */
-function brokenAggregate(id: string, { kind, progress }: PlacedPhase): string[] {
+function brokenAggregate(id: string, { kind, progress }: PlacedPhase, grows: boolean): string[] {
   const started = (node: NodeProgress): boolean => node.state === "running" || node.state === "completed";
   const broken: string[] = [];
   if (progress.some((node) => node.state === "failed")) broken.push(`allocation ${id} is ${kind} with a failed node`);
   if (progress.every((node) => node.state === "completed")) broken.push(`allocation ${id} is ${kind} but completed`);
   const all = progress.every(started);
   if (kind === "staging" && all) broken.push(`allocation ${id} is staging but runs on all nodes`);
-  if (kind !== "staging" && !all) broken.push(`allocation ${id} is ${kind} but does not run on all nodes`);
+  // A node that was added begins while the others run.
+  if (kind !== "staging" && !all && !grows) broken.push(`allocation ${id} is ${kind} but does not run on all nodes`);
   return broken;
 }

@@ -1,6 +1,7 @@
 // What must hold of one node: at most one owner, every claim backed by its allocation, and no
 // claim where the state says that nothing is left.
 
+import { attemptOn } from "../allocation/attempt-on.ts";
 import { isPlaced } from "../allocation/phase.ts";
 import type { Claim, Node } from "../node/node.ts";
 import type { View } from "./view.ts";
@@ -27,9 +28,10 @@ function brokenClaim(view: View, node: Node, claim: Claim): string[] {
   if (record === undefined) return [`${what} has no allocation`];
   const broken: string[] = [];
   const { spec, phase, attempt } = record;
+  const own = attemptOn(record, node.id);
   if (claim.tenant !== spec.tenant || claim.vcluster !== spec.vcluster) broken.push(`${what} has another owner`);
   if (claim.attempt > attempt) broken.push(`${what} is ahead of its allocation`);
-  const current = isPlaced(phase) && attempt === claim.attempt && phase.nodes.includes(node.id);
+  const current = isPlaced(phase) && own === claim.attempt && phase.nodes.includes(node.id);
   if (current === claim.releasing) broken.push(`${what} is ${claim.releasing ? "" : "not "}releasing in ${phase.kind}`);
   return broken;
 }

@@ -44,7 +44,11 @@ function brokenQueues(view: View): string[] {
     broken.push("allocations are not in order");
   for (const { id } of view.vclusters()) {
     const wanted = all.filter(
-      (record) => record.phase.kind === "pending" && record.unmet === undefined && record.spec.vcluster === id,
+      (record) =>
+        record.phase.kind === "pending" &&
+        record.unmet === undefined &&
+        record.phase.heldUntil === undefined &&
+        record.spec.vcluster === id,
     );
     const listed = Array.from(view.pending(id));
     if (!sameItems(wanted, listed)) broken.push(`the queue of ${id} differs from the pending allocations`);
@@ -57,6 +61,10 @@ function brokenPlaced(view: View): string[] {
   const wanted = Array.from(view.allocations()).filter((record) => isPlaced(record.phase));
   const broken: string[] = [];
   if (!sameItems(wanted, Array.from(view.placed()))) broken.push("the placed index differs from the phases");
+  const held = Array.from(view.allocations()).filter(
+    ({ phase }) => phase.kind === "pending" && phase.heldUntil !== undefined,
+  );
+  if (!sameItems(held, Array.from(view.held()))) broken.push("the held index differs from the phases");
   if (view.placedCount !== wanted.length) broken.push(`${wanted.length} placed, counted ${view.placedCount}`);
   return broken;
 }

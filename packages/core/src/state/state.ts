@@ -173,6 +173,7 @@ export function createState(): State {
     highestPendingClass: (vcluster) => indexes.sharing.highestPendingClass(vcluster),
     awaiting: () => lookUp(indexes.sharing.awaiting, allocationOf),
     blocked: () => lookUp(indexes.flows.blocked, allocationOf),
+    held: () => lookUp(indexes.held, allocationOf),
     placed: () => lookUp(indexes.placed, allocationOf),
     get placedCount() {
       return indexes.placed.size;

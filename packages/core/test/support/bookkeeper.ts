@@ -38,14 +38,16 @@ export function createBookkeeper(state: State): Bookkeeper {
     if (!isPlaced(phase) || phase.kind === "staging") return null;
     const gpus = phase.nodes.reduce((sum, node) => sum + (state.node(node)?.capabilities.gpuCount ?? 1), 0);
     const { tenant } = record.spec;
-    return { tenant, user: record.user, start: phase.startedAt, end, nodes: phase.nodes.length, gpus };
+    const start = (phase.kind === "running" ? phase.countedFrom : undefined) ?? phase.startedAt;
+    return { tenant, user: record.user, start, end, nodes: phase.nodes.length, gpus };
   };
 
   return {
     look() {
       for (const [id, record] of before) {
         const now = state.allocation(id);
-        const goesOn = now !== undefined && isPlaced(now.phase) && now.attempt === record.attempt;
+        const goesOn =
+          now !== undefined && isPlaced(now.phase) && now.attempt === record.attempt && sameNodes(now, record);
         const run = goesOn ? null : runOf(record, state.at);
         if (run !== null) ended.push(run);
       }
@@ -74,3 +76,6 @@ export function createBookkeeper(state: State): Bookkeeper {
     },
   };
 }
+
+const sameNodes = ({ phase: a }: Allocation, { phase: b }: Allocation): boolean =>
+  "nodes" in a && "nodes" in b && a.nodes.join() === b.nodes.join();

@@ -28,6 +28,7 @@ import {
   type Outcome,
   type Quota,
   type ReportCommand,
+  type ScalePolicy,
   type State,
   type TenantId,
   term,
@@ -101,6 +102,18 @@ export function spec(change: SpecChange = {}): AllocationSpec {
     ...(change.after === undefined ? {} : { dependsOn: change.after.map(edge) }),
   };
 }
+
+export const scalePolicy = (minNodes: number, maxNodes: number): ScalePolicy => ({
+  minNodes,
+  maxNodes,
+  metric: "queue_depth",
+  targetMilli: 100_000,
+  evaluationInterval: duration(60_000),
+  upWindow: duration(120_000),
+  downWindow: duration(300_000),
+  downThresholdMilli: 500,
+  cooldown: duration(180_000),
+});
 
 const edge = (text: string): Dependency => {
   const [ref = "", condition = "success"] = text.split(":");

@@ -30,6 +30,7 @@ import {
   origin,
   register,
   reportOf,
+  scalePolicy,
   setConfig,
   submit,
   tenant,
@@ -81,6 +82,8 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [5, (roll, state) => cancel(someId(roll, state))],
   [3, makeRequeue],
   [6, makePreempt],
+  [8, makeScale],
+  [3, makeRelease],
   [2, makeExpire],
   [8, (roll) => health(nodeName(roll), pick(roll, ["heard", "late", "silent", "hardware"]) ?? "heard")],
   [14, makeRepair],
@@ -129,6 +132,7 @@ function makeGrant(roll: Dice): Command {
 function makeSubmit(roll: Dice): Command {
   const least = roll(12) === 0 ? roll(7) : 1 + roll(2);
   const bounded = roll(5) > 0;
+  const reactive = !bounded && roll(2) === 0;
   const own = roll(3) === 0;
   return submit(
     {
@@ -136,11 +140,12 @@ function makeSubmit(roll: Dice): Command {
       vcluster: own
         ? "phys"
         : (pick(roll, ["batch", "batch", "batch", "batch", "batch", "phys", "nowhere"]) ?? "batch"),
-      nodes: [least, least + roll(2)],
+      nodes: reactive ? 1 : [least, least + roll(2)],
       resources:
         roll(6) === 0 ? { requiredNodes: [nodeId(nodeName(roll))] } : { cpuCores: roll(20) === 0 ? 9 : roll(9) },
       lifecycle: {
-        kind: bounded ? "bounded" : "unbounded",
+        kind: bounded ? "bounded" : reactive ? "reactive" : "unbounded",
+        ...(reactive ? { scale: scalePolicy(1, 3) } : {}),
         walltime: bounded ? duration(1000 * (1 + roll(100))) : null,
         preemptionClass: roll(9),
         requeuePolicy: pick(roll, ["never", "on_node_failure", "always"] as const) ?? "never",
@@ -239,6 +244,32 @@ function makePreempt(roll: Dice, state: State): Command {
     })),
     nodes: roll(12) === 0 ? [nodeId(nodeName(roll))] : nodes,
   };
+}
+
+/** Mostly one that could stand; sometimes of a stranger, an old size, or with a node that is not free. */
+function makeScale(roll: Dice, state: State): Command {
+  const services = Array.from(state.placed()).filter(({ spec }) => spec.lifecycle.kind !== "bounded");
+  const record = roll(10) === 0 ? pick(roll, Array.from(state.placed())) : pick(roll, services);
+  if (record === undefined || !isPlaced(record.phase)) return makeSubmit(roll);
+  const { nodes } = record.phase;
+  const free = Array.from(state.nodes()).filter((node) => node.state.kind === "ready" && node.claims.length === 0);
+  const change = roll(3) === 0 ? "remove" : "add";
+  const node = change === "add" ? pick(roll, free)?.id : pick(roll, nodes);
+  return {
+    kind: "allocation.scale",
+    allocation: record.id,
+    attempt: roll(12) === 0 ? attempt(roll(3)) : record.attempt,
+    size: nodes.length + (roll(12) === 0 ? 1 : 0),
+    change,
+    node: node ?? nodeId(nodeName(roll)),
+    reason: pick(roll, ["metric", "minimum", "renewal"] as const) ?? "metric",
+    detail: "by chance",
+  };
+}
+
+function makeRelease(roll: Dice, state: State): Command {
+  const held = pick(roll, Array.from(state.held()));
+  return { kind: "allocation.release", allocation: held?.id ?? someId(roll, state) };
 }
 
 function makeExpire(roll: Dice, state: State): Command {

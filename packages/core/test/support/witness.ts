@@ -6,6 +6,7 @@ import {
   type Allocation,
   type AllocationId,
   type Applied,
+  attemptOn,
   brokenInvariants,
   type Command,
   canMove,
@@ -24,6 +25,7 @@ import {
   UNLIMITED,
   watchInvariants,
 } from "@lattice/core";
+import { nodeId } from "./cluster.ts";
 
 export interface Work {
   commands: number;
@@ -102,7 +104,7 @@ export function createWitness(state: State, work: Work): Witness {
         const from = event.from ?? "";
         check(from === (phases.get(event.allocation) ?? ""), `${event.allocation} was not ${from}`);
         const legal = from === "" ? event.to === "pending" : canMove(from as PhaseKind, event.to as PhaseKind);
-        const same = event.reason === "updated" || event.reason === "released";
+        const same = ["updated", "released", "scaled_up", "scaled_down"].includes(event.reason ?? "");
         check(legal || same, `${event.allocation} moved from ${from} to ${event.to}`);
         phases.set(event.allocation, event.to ?? "");
         if (event.to === "completed" || event.to === "failed" || event.to === "cancelled") work[event.to] += 1;
@@ -208,7 +210,7 @@ export function createWitness(state: State, work: Work): Witness {
     checkRank(report, outcome);
     const record = state.allocation(report.allocation);
     if (record?.phase.kind !== "completed" || known.get(record.id) === record) return;
-    const said = record.phase.nodes.map((node) => words.get(`${record.id}/${record.attempt}/${node}`));
+    const said = record.phase.nodes.map((node) => words.get(`${record.id}/${attemptOn(record, node)}/${node}`));
     check(
       said.every((word) => word === "completed"),
       `${record.id} is completed, but not on all nodes`,
@@ -235,10 +237,12 @@ export function createWitness(state: State, work: Work): Witness {
   /** The same, as the records tell it: within an attempt no node's progress goes back. */
   function checkProgress(record: Allocation, past: Allocation): void {
     if (!isPlaced(record.phase) || !isPlaced(past.phase) || record.attempt !== past.attempt) return;
-    const before = past.phase.progress;
+    const { nodes: known, progress: before } = past.phase;
+    const { nodes } = record.phase;
     record.phase.progress.forEach(({ state: now }, n) => {
-      const then = before[n]?.state ?? "ordered";
-      check(now === then || RANK[now] > RANK[then], `${record.id} went from ${then} to ${now} on its node ${n}`);
+      const node = nodes[n] ?? nodeId("none");
+      const then = before[known.indexOf(node)]?.state ?? "ordered";
+      check(now === then || RANK[now] > RANK[then], `${record.id} went from ${then} to ${now} on ${node}`);
     });
   }
 

@@ -4,7 +4,6 @@
 // How many groups that takes is no matter; where the request bounds them, the ordinary choice is made instead.
 
 import type { NodeInput } from "../cycle-types.ts";
-import type { Machine } from "../machine/machine.ts";
 import type { Ask, Floor, Part, Supply } from "./choose.ts";
 
 /** Only who does not care how its nodes lie, or whether they are alike, can be packed. */
@@ -44,7 +43,7 @@ export function pack(floor: Floor, supply: Supply, ask: Ask, roomiest: Int32Arra
 }
 
 /** By kind: its place among all kinds in order of what they have; equal ones share one. All fit, so the least has least to spare. */
-export function roomOf({ kinds }: Pick<Machine, "kinds">): Int32Array {
+export function roomOf({ kinds }: { readonly kinds: readonly NodeInput[] }): Int32Array {
   const order = [...kinds.keys()].sort((a, b) => byRoom(kinds[a] as NodeInput, kinds[b] as NodeInput) || a - b);
   const places = new Int32Array(kinds.length);
   let place = 0;

@@ -51,6 +51,8 @@ export interface ConnectContext {
   readonly stranger: (call: object, node: string) => string | null;
   /** Whoever asked the agent about images. */
   readonly imagesAnswered?: (node: NodeId, answer: pb.ImageAnswer) => void;
+  /** What an agent has measured of the attempts it runs. */
+  readonly measured?: (node: NodeId, measures: readonly pb.AttemptMeasures[]) => void;
   /** Where programs inside a job reach the API. */
   readonly apiUrl?: () => string;
   /** The identity that a job is given; absent: none. */
@@ -95,6 +97,7 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
     if (session === null) return;
     if (body.case === "heartbeat") {
       context.hub.heard(session, body.value.sequence);
+      if (body.value.measures.length > 0) context.measured?.(session.node, body.value.measures);
       const { logBytesWaiting: waiting, logBytesDropped: dropped } = body.value;
       if (waiting > 0 || dropped > 0) context.hub.told(session, { waiting, dropped });
     }

@@ -15,7 +15,7 @@ import type {
   Task,
   View,
 } from "@lattice/core";
-import { isPlaced, specToRun } from "@lattice/core";
+import { attemptOn, isPlaced, specToRun } from "@lattice/core";
 import { pb, probeToProto } from "@lattice/wire";
 import type { ServerMessageBody } from "./hub.ts";
 
@@ -31,7 +31,7 @@ export function runOrder(allocation: Allocation, node: NodeId, shared: boolean):
     case: "run",
     value: create(pb.RunOrderSchema, {
       allocationId: allocation.id,
-      attempt: allocation.attempt,
+      attempt: attemptOn(allocation, node),
       name: spec.name,
       tenant: spec.tenant,
       project: spec.project,
@@ -48,6 +48,7 @@ export function runOrder(allocation: Allocation, node: NodeId, shared: boolean):
       tasksPerNode: spec.resources.tasksPerNode,
       slurmEnv: spec.slurmEnv,
       memoryPolicy: spec.resources.constraints.memoryPolicy ?? "",
+      measured: spec.lifecycle.kind === "reactive",
       ...softwareFields(spec),
       ...(shared ? { limits: limitsOf(spec.resources.constraints) } : null),
     }),
@@ -80,7 +81,7 @@ export const forgetOrder = (allocation: AllocationId, attempt: Attempt): ServerM
 export function orderOf(view: View, node: NodeId, claim: Claim): ServerMessageBody | null {
   if (claim.releasing) return stopOrder(claim, "the attempt is over");
   const allocation = view.allocation(claim.allocation);
-  if (allocation === undefined || allocation.attempt !== claim.attempt) {
+  if (allocation === undefined || attemptOn(allocation, node) !== claim.attempt) {
     return stopOrder(claim, "the attempt is over");
   }
   // It waits for the other nodes. An agent that lost its memory would run it a second time.

@@ -75,6 +75,10 @@ export interface Config {
   readonly audit: AuditConfig;
   readonly backup: BackupConfig;
   readonly notifications: NotificationsConfig;
+  readonly telemetry: {
+    /** A time-series store that speaks the HTTP API of Prometheus; null: agents are asked instead. */
+    readonly storeUrl: string | null;
+  };
   readonly compat: {
     readonly setSlurmEnv: boolean;
   };

@@ -122,6 +122,7 @@ function complete(file: ParsedFile): Config {
     rateLimits: completeRateLimits(file.rate_limits),
     audit: completeAudit(file.audit, dataDir),
     backup: completeBackup(file.backup, dataDir, process.env),
+    telemetry: { storeUrl: file.telemetry.store_url ?? null },
     notifications: completeNotifications(file.notifications, process.env),
     compat: { setSlurmEnv: file.compat.set_slurm_env },
     log: { level: file.log.level },

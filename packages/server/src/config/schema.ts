@@ -62,6 +62,9 @@ export const fileSchema = section({
   audit: auditSection,
   backup: backupSection,
   notifications: notificationsSection,
+  telemetry: section({
+    store_url: z.url({ protocol: /^https?$/, error: "is not a URL, for example http://prometheus:9090" }).optional(),
+  }),
   compat: section({ set_slurm_env: z.boolean().default(false) }),
   log: section({
     level: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),

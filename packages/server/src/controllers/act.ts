@@ -16,6 +16,8 @@ import { decideHealth } from "./health/decide.ts";
 import { decideLedger } from "./ledger/decide.ts";
 import { decideOverdue } from "./orders/decide.ts";
 import { type Beat, keepBeat } from "./periodic.ts";
+import { decideRestarts } from "./restarts/decide.ts";
+import { createScaler, type ScalingContext } from "./scaling/act.ts";
 import { decideExpired, type FirstSeen } from "./walltime/decide.ts";
 import { createWebhookSender } from "./webhooks/act.ts";
 
@@ -40,7 +42,8 @@ export interface ControllerContext {
   readonly readers: () => readonly EntryReader[];
   readonly budgetDays: number;
   readonly webhooks: readonly WebhookConfig[];
-  readonly metrics: Pick<Metrics, "webhook">;
+  readonly metrics: Pick<Metrics, "webhook" | "scaled" | "metricQueryFailed">;
+  readonly scaling: Pick<ScalingContext, "promised" | "readings">;
 }
 
 export async function runControllers(context: ControllerContext, signal: AbortSignal): Promise<void> {
@@ -112,6 +115,27 @@ export async function runControllers(context: ControllerContext, signal: AbortSi
     every: duration(500),
     turn: createWebhookSender({ ...context, hooks: context.webhooks, count: context.metrics.webhook }, signal),
   };
-  const beats = [health, walltime, orders, ledger, budgets, ...(context.webhooks.length === 0 ? [] : [webhooks])];
+  const restarts: Beat = {
+    name: "restarts",
+    every: duration(250),
+    turn: async () => {
+      await Promise.all(decideRestarts(view(), clock.now()).map((command) => sequencer.propose(command)));
+    },
+  };
+  const scaling: Beat = {
+    name: "scaling",
+    every: duration(1_000),
+    turn: createScaler({ ...context, ...context.scaling, reachable: hub.connected }, signal),
+  };
+  const beats = [
+    health,
+    walltime,
+    orders,
+    ledger,
+    budgets,
+    restarts,
+    scaling,
+    ...(context.webhooks.length === 0 ? [] : [webhooks]),
+  ];
   await Promise.all(beats.map((beat) => keepBeat(beat, clock, logger, signal)));
 }

@@ -2,13 +2,21 @@
 // leadership is lost; then campaign again. Everything that may exist only once in a cluster hangs
 // on this loop. A clean stop resigns, so that another server takes over at once.
 
-import { type Applied, type Duration, duration, type Effect, type Retention, type VClusterId } from "@lattice/core";
+import {
+  type Applied,
+  attemptOn,
+  type Duration,
+  duration,
+  type Effect,
+  type Retention,
+  type VClusterId,
+} from "@lattice/core";
 import type { Logger } from "pino";
 import type { AgentHub } from "../agents/hub.ts";
 import { forgetOrder, runOrder, stopOrder } from "../agents/orders.ts";
 import { type Clock, sleep, steadyNow } from "../clock.ts";
 import type { WebhookConfig } from "../config/notifications.ts";
-import { runControllers } from "../controllers/act.ts";
+import { type ControllerContext, runControllers } from "../controllers/act.ts";
 import { runSchedule } from "../controllers/schedule/loop.ts";
 import type { Insight } from "../insight/index.ts";
 import type { Leadership, ReplicatedLog } from "../log/replicated-log.ts";
@@ -38,6 +46,8 @@ export interface LeadOptions {
   readonly gracePeriod: Duration;
   readonly insight: Pick<Insight, "took" | "planned" | "preempted" | "measured" | "forget">;
   readonly webhooks: readonly WebhookConfig[];
+  /** Where services may grow, and by what they are judged. */
+  readonly scaling: ControllerContext["scaling"];
   /** The other servers that are there, and the newest entries that each can apply. */
   readonly readers: () => readonly EntryReader[];
 }
@@ -173,6 +183,7 @@ export function startLeading(options: LeadOptions): Leader {
             budgetDays: options.budgetDays,
             webhooks: options.webhooks,
             metrics: options.metrics,
+            scaling: options.scaling,
           },
           over,
         ),
@@ -203,7 +214,7 @@ function send(hub: AgentHub, replica: Replica, effect: Effect): void {
   if (effect.kind !== "run") return;
   const allocation = replica.view.allocation(effect.allocation);
   // A later command of the same entry may have ended the attempt again.
-  if (allocation === undefined || allocation.attempt !== effect.attempt) return;
+  if (allocation === undefined || attemptOn(allocation, effect.node) !== effect.attempt) return;
   const claims = replica.view.node(effect.node)?.claims ?? [];
   const shared = claims.some((claim) => claim.allocation === effect.allocation && !claim.exclusive);
   const order = runOrder(allocation, effect.node, shared);

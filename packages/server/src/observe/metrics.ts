@@ -37,6 +37,10 @@ export interface Metrics extends SchedulingMetrics {
   backup(result: "written" | "failed", written: { readonly bytes: number; readonly atMs: number } | null): void;
   /** A launch of tasks is over. */
   launchEnded(result: "completed" | "failed", tasks: number): void;
+  /** A service got or gave up a node, or could not. */
+  scaled(direction: "up" | "down", result: "done" | "refused"): void;
+  /** The metric of a service was not to be had. */
+  metricQueryFailed(): void;
   /** Something was sent to a webhook, or was not. */
   webhook(hook: string, result: "delivered" | "failed" | "given_up"): void;
   /** Notices that last, by kind; and deliveries that wait. */
@@ -95,6 +99,8 @@ export function createMetrics(): Metrics {
       m.launches.inc({ result });
       m.launchedTasks.inc(tasks);
     },
+    scaled: (direction, result) => m.scaled.inc({ direction, result }),
+    metricQueryFailed: () => m.metricFailures.inc(),
     webhook: (hook, result) => m.webhooks.inc({ hook, result }),
     notices(byKind, waiting) {
       m.notices.reset();
@@ -164,6 +170,16 @@ function defineMetrics(registry: Registry) {
     terminals: gauge("lattice_terminals_open", "Terminals that pass through this server to nodes.", []),
     launches: counter("lattice_task_launches_total", "Launches of tasks, by how they ended.", ["result"]),
     launchedTasks: counter("lattice_tasks_launched_total", "Tasks of all launches that have ended.", []),
+    scaled: counter(
+      "lattice_autoscaling_events_total",
+      "Nodes that services got and gave up, and tries that were refused.",
+      ["direction", "result"],
+    ),
+    metricFailures: counter(
+      "lattice_autoscaling_metric_query_failures_total",
+      "Looks at a service whose metric had no value.",
+      [],
+    ),
     webhooks: counter("lattice_webhook_deliveries_total", "What was sent to webhooks, by what became of it.", [
       "hook",
       "result",

@@ -225,7 +225,7 @@ describe("operating", () => {
     }
     const all = await good("AdminService.GetConfig", create(pb.GetConfigRequestSchema));
     expect(JSON.stringify(all)).not.toContain("secret");
-    expect(await get("scheduling")).toMatchObject({ json: { settings: { length: 4 } } });
+    expect(await get("scheduling")).toMatchObject({ json: { settings: { length: 5 } } });
     expect(await get("nothing")).toMatchObject({ problem: { code: "invalid_argument" } });
   });
 });

@@ -170,7 +170,7 @@ export function memoryPlane(): MemoryPlane {
       create(pb.ImageAnswerSchema, {
         images: [{ name: "prgenv-gnu/24.11:v1", digest: `sha256:${"0".repeat(64)}`, sizeBytes: 1024 }],
         ...(ask.case === "evict" ? { error: "the image is in use" } : null),
-        ...(ask.case === "condition" ? { condition: { fingerprint: "f00d" } } : null),
+        ...(ask.case === "condition" ? { condition: { conformance: "f00d" } } : null),
       }),
     tasks: { launch: noTasks, input: async () => undefined },
     archived: async (id) => archiveRecords.find((record) => record.id === id) ?? null,

@@ -16,6 +16,7 @@ import { AllocationSchema, AllocationState, NodeProgressSchema } from "../../gen
 import { timestampFromMs } from "../json/timestamp.ts";
 import { dependencyToProto } from "./dependencies.ts";
 import { groupStatus } from "./group-status.ts";
+import { scalingStatus } from "./scaling.ts";
 import { specToProto } from "./spec-to-proto.ts";
 import { allocationStateToProto } from "./states.ts";
 
@@ -52,6 +53,8 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     unmet: isFinal(phase) ? [] : unmetOf(allocation),
     ...(group === undefined ? null : { group: groupStatus(group, group.counts, 0) }),
   });
+  const scaling = scalingStatus(allocation);
+  if (scaling !== null) message.scaling = scaling;
   const startedAt = "startedAt" in phase ? phase.startedAt : null;
   if (startedAt !== null) message.startedAt = timestampFromMs(startedAt);
   if (isFinal(phase)) {

@@ -27,6 +27,7 @@ import { FieldList } from "../errors/field-list.ts";
 import { enumName } from "../json/enum-names.ts";
 import { gbToBytes, isUsableGb } from "./amounts.ts";
 import { dependenciesFromProto } from "./dependencies.ts";
+import { scaleFromProto, sizedBy } from "./scaling.ts";
 import { serviceFromProto } from "./service.ts";
 import { telemetryFromProto } from "./telemetry.ts";
 import { unsupportedFields } from "./unsupported.ts";
@@ -58,9 +59,13 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
     problems,
   });
   const task = taskOf(spec, problems);
-  const resources = resourcesOf(spec.resources, problems);
+  const scale = scaleFromProto(spec.lifecycle, problems);
+  const resources = sizedBy(scale, resourcesOf(spec.resources, problems), spec.resources, problems);
   const mounts = mountsOf(spec.data, problems);
-  const lifecycle = lifecycleOf(spec.lifecycle, walltimeFor(vcluster, defaults), problems);
+  const lifecycle = {
+    ...lifecycleOf(spec.lifecycle, walltimeFor(vcluster, defaults), problems),
+    ...(scale === undefined ? null : { scale }),
+  };
   const dependsOn = dependenciesFromProto(spec.dependsOn, problems);
   const service = serviceFromProto(spec, problems);
   const telemetry = telemetryFromProto(spec.telemetry, problems);
@@ -85,7 +90,7 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
 }
 
 /** What was not asked for is absent: records of those that never asked look as they always did. */
-function environmentOf(e: proto.Environment | undefined): Environment {
+export function environmentOf(e: proto.Environment | undefined): Environment {
   return {
     variables: e?.variables ?? {},
     workdir: e?.workdir ?? "",
@@ -188,22 +193,27 @@ function constraintsOf(c: proto.Constraints | undefined, problems: FieldList): C
   };
 }
 
+const KINDS: ReadonlyMap<LifecycleType, Lifecycle["kind"]> = new Map([
+  [LifecycleType.UNBOUNDED, "unbounded"],
+  [LifecycleType.REACTIVE, "reactive"],
+]);
+
 function lifecycleOf(l: proto.Lifecycle | undefined, fallback: Duration, problems: FieldList): Lifecycle {
-  const kind = l?.type === LifecycleType.UNBOUNDED ? "unbounded" : "bounded";
+  const kind = KINDS.get(l?.type ?? LifecycleType.BOUNDED) ?? "bounded";
   const walltimeSeconds = l?.walltimeSeconds ?? 0;
-  if (kind === "unbounded" && walltimeSeconds > 0) {
+  if (kind !== "bounded" && walltimeSeconds > 0) {
     problems.add(
       "allocation.lifecycle.walltime_seconds",
-      "does not go with an unbounded lifecycle",
+      `does not go with ${kind === "unbounded" ? "an unbounded" : "a reactive"} lifecycle`,
       "Leave the walltime out.",
     );
   }
   const policy = enumName(RequeuePolicySchema, l?.requeuePolicy ?? 0) as RequeuePolicy | undefined;
   return {
     kind,
-    walltime: kind === "unbounded" ? null : walltimeSeconds > 0 ? seconds(walltimeSeconds) : fallback,
+    walltime: kind !== "bounded" ? null : walltimeSeconds > 0 ? seconds(walltimeSeconds) : fallback,
     preemptionClass: l?.preemptionClass ?? DEFAULT_PREEMPTION_CLASS,
-    requeuePolicy: policy ?? (kind === "unbounded" ? "always" : "on_node_failure"),
+    requeuePolicy: policy ?? (kind === "bounded" ? "on_node_failure" : "always"),
     maxRequeue: l?.maxRequeue ?? DEFAULT_MAX_REQUEUE,
     ...(l?.noPreempt ? { noPreempt: true } : null),
   };

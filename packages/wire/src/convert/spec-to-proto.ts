@@ -18,6 +18,7 @@ import {
 } from "../../gen/lattice/v1/allocations_pb.ts";
 import { bytesToGb } from "./amounts.ts";
 import { dependencyToProto, shapeToProto } from "./dependencies.ts";
+import { scaleToProto } from "./scaling.ts";
 import { serviceToProto } from "./service.ts";
 import { telemetryToProto } from "./telemetry.ts";
 
@@ -54,18 +55,25 @@ export function specToProto(spec: AllocationSpec, shape?: GroupShape): proto.All
       constraints: constraintsToProto(resources.constraints),
     }),
     lifecycle: create(LifecycleSchema, {
-      type: lifecycle.kind === "bounded" ? LifecycleType.BOUNDED : LifecycleType.UNBOUNDED,
+      type: KINDS[lifecycle.kind],
       walltimeSeconds: lifecycle.walltime === null ? 0 : Math.ceil(lifecycle.walltime / 1000),
       preemptionClass: lifecycle.preemptionClass,
       requeuePolicy: POLICIES[lifecycle.requeuePolicy],
       maxRequeue: lifecycle.maxRequeue,
       noPreempt: lifecycle.noPreempt ?? false,
+      ...(lifecycle.scale === undefined ? null : { scalePolicy: scaleToProto(lifecycle.scale) }),
     }),
   });
 }
 
 const mountsToProto = (mounts: readonly Mount[]): proto.Data =>
   create(DataSchema, { mounts: mounts.map((mount) => create(MountSchema, mount)) });
+
+const KINDS = {
+  bounded: LifecycleType.BOUNDED,
+  unbounded: LifecycleType.UNBOUNDED,
+  reactive: LifecycleType.REACTIVE,
+} as const;
 
 const POLICIES = {
   never: RequeuePolicy.NEVER,

@@ -2,17 +2,14 @@
 // fields named rather than run without what it asked for.
 
 import type { AllocationSpec } from "../../gen/lattice/v1/allocations_pb.ts";
-import { LifecycleType } from "../../gen/lattice/v1/allocations_pb.ts";
 
 /** Strategies that ask for nothing beyond what every allocation gets. */
 const PLAIN_CHECKPOINTS: readonly string[] = ["", "none"];
 
 /** Paths of the fields that ask for something not offered, in the order of the contract. */
 export function unsupportedFields(spec: AllocationSpec): string[] {
-  const { lifecycle, data, connectivity } = spec;
+  const { data, connectivity } = spec;
   const asked: readonly (readonly [string, boolean])[] = [
-    ["lifecycle.type", lifecycle?.type === LifecycleType.REACTIVE],
-    ["lifecycle.scale_policy", lifecycle?.scalePolicy !== undefined],
     ["data.defaults", data?.defaults === true],
     ["connectivity.network_domain", has(connectivity?.networkDomain)],
     ["checkpoint.strategy", !PLAIN_CHECKPOINTS.includes(spec.checkpoint?.strategy.toLowerCase() ?? "")],

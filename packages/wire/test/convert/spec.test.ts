@@ -73,9 +73,35 @@ describe("specFromProto", () => {
     expect(none).toContain("allocation.resources.nodes.min");
   });
 
+  test("a reactive service begins with its least, and has the usual windows", async () => {
+    const type = pb.LifecycleType.REACTIVE;
+    const scalePolicy = { min: 2, max: 5, metric: "cpu_utilization", target: "80%" };
+    const spec = make({ lifecycle: { type, scalePolicy } });
+    expect(checkSpec(spec)).toEqual([]);
+    expect(spec.resources).toMatchObject({ minNodes: 2, maxNodes: 2 });
+    expect(spec.lifecycle).toMatchObject({
+      kind: "reactive",
+      walltime: null,
+      requeuePolicy: "always",
+      scale: { maxNodes: 5, targetMilli: 800, upWindow: 120_000, downWindow: 300_000, cooldown: 180_000 },
+    });
+    expect(specToProto(spec).lifecycle?.scalePolicy).toMatchObject({ min: 2, max: 5, target: "0.8" });
+    const targets = ["250ms", "100", "1.5", "2m"].map(
+      (target) => make({ lifecycle: { type, scalePolicy: { ...scalePolicy, target } } }).lifecycle.scale?.targetMilli,
+    );
+    expect(targets).toEqual([250, 100_000, 1_500, 120_000]);
+    for (const wrong of [
+      { lifecycle: { type, scalePolicy: { ...scalePolicy, target: "much" } } },
+      { lifecycle: { scalePolicy } },
+      { lifecycle: { type, scalePolicy }, resources: { nodes: { min: 7, max: 7 } } },
+    ])
+      expect((await refusal(() => make(wrong))).code).toBe("invalid_argument");
+    expect(checkSpec(make({ lifecycle: { type } })).map(({ field }) => field)).toEqual([
+      "allocation.lifecycle.scale_policy",
+    ]);
+  });
+
   test.each<[string, MessageInitShape<typeof pb.AllocationSpecSchema>]>([
-    ["lifecycle.type", { lifecycle: { type: pb.LifecycleType.REACTIVE } }],
-    ["lifecycle.scale_policy", { lifecycle: { scalePolicy: { min: 1 } } }],
     ["data.defaults", { data: { defaults: true } }],
     ["connectivity.network_domain", { connectivity: { networkDomain: "x" } }],
     ["checkpoint.strategy", { checkpoint: { strategy: "auto" } }],

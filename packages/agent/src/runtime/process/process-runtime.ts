@@ -10,11 +10,13 @@ import type { Logger } from "pino";
 import type { Exit, Order } from "../../lifecycle/attempt.ts";
 import type { Facts } from "../../lifecycle/recover.ts";
 import { runEpilogue, sweepLeftovers } from "../../prologue/epilogue.ts";
+import { metricsFile } from "../../prologue/folders.ts";
 import { isUsersOwn, readGpus, readHeld } from "../../prologue/held.ts";
 import type { Prepared, PrologueParts } from "../../prologue/parts.ts";
 import { runPrologue } from "../../prologue/prologue.ts";
 import { PrologueError } from "../../prologue/prologue-error.ts";
 import { hostFile } from "../../tasks/offered.ts";
+import { cpuMsOf } from "../../telemetry/cpu-time.ts";
 import type { AttemptPlace, Isolation } from "../isolation/isolation.ts";
 import type { LimitGroups } from "../isolation/limit-groups.ts";
 import type { Runtime, RuntimeListener, StartResult } from "../runtime.ts";
@@ -301,6 +303,9 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
       if (order === null) return null;
       return { dir, order, joinBy: await joinFiles(key, order) };
     },
+
+    cpuMs: async (key) => (processes.has(key) ? cpuMsOf(await isolation.members(placeOf(key))) : null),
+    metricsFile: (key) => metricsFile(join(prologue.scratchRoot, key)),
 
     async close() {
       closing.abort();

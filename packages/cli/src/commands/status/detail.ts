@@ -47,6 +47,11 @@ export function detailLines(allocation: Allocation, now: number): readonly (read
     ["Image", spec.environment?.image],
     ["Working directory", spec.environment?.workdir],
     ["Nodes", nodes.length === 0 ? `${nodeCount(allocation)} asked for` : `${nodes.length}: ${nodes.join(", ")}`],
+    ["Scaling", scalingText(allocation)],
+    [
+      "Network",
+      allocation.network === undefined ? undefined : `${allocation.network.domain} (VNI ${allocation.network.vni})`,
+    ],
     ["Walltime", walltime(allocation)],
     ["Elapsed", elapsed(allocation, now)],
     ["Preemption class", text(spec.lifecycle?.preemption_class)],
@@ -62,6 +67,14 @@ export function detailLines(allocation: Allocation, now: number): readonly (read
     ...nodeProgress(allocation),
   ];
   return lines.flatMap(([key, value]) => (value === undefined || value === "" ? [] : [[key, value] as const]));
+}
+
+/** "1 to 5 nodes by cpu_utilization, target 0.8; 2 nodes run what was there before" */
+function scalingText({ scaling }: Allocation): string | undefined {
+  if (scaling === undefined) return undefined;
+  const { min = 0, max = 0, metric = "", target = "", outdated_nodes = 0 } = scaling;
+  const bounds = metric === "" ? `${min} nodes` : `${min} to ${max} nodes by ${metric}, target ${target}`;
+  return outdated_nodes === 0 ? bounds : `${bounds}; ${outdated_nodes} run what was there before an update`;
 }
 
 /** "12:success, lock:mutex" */

@@ -83,15 +83,15 @@ export function addSubmitFlags(command: Command): Command {
     ),
     new Option("--memory-policy <policy>", "local, interleave, preferred or bind"),
     new Option("--expose <port>", "port of a service, or name:port (repeatable)").argParser(gather),
-  ];
-  // Refused by the server by name; whoever has them in a script learns so, and nobody is led to them.
-  const notOffered = [
-    new Option("--network-domain <name>", "network shared with other allocations"),
-    new Option("--reactive", "scale by a metric"),
+    new Option("--network-domain <name>", "network shared with other allocations of the tenant"),
+    new Option("--reactive", "a service on as many nodes as a metric asks for"),
     new Option("--min-nodes <count>", "with --reactive: least nodes"),
     new Option("--max-nodes <count>", "with --reactive: most nodes"),
     new Option("--scale-metric <name>", "with --reactive: the metric"),
-    new Option("--scale-target <value>", "with --reactive: its target"),
+    new Option("--scale-target <value>", "with --reactive: its target, as 100, 80% or 250ms"),
+  ];
+  // Refused by the server by name; whoever has them in a script learns so, and nobody is led to them.
+  const notOffered = [
     new Option("--checkpoint <strategy>", "how it can be checkpointed"),
     new Option("--sensitive", "on nodes of its own, audited"),
   ];

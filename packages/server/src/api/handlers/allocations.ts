@@ -9,7 +9,14 @@ import {
   TELEMETRY_MODES,
   type UpdateAllocationCommand,
 } from "@lattice/core";
-import { allocationStateFromProto, allocationStateToProto, ProblemError, pb, telemetryMode } from "@lattice/wire";
+import {
+  allocationStateFromProto,
+  allocationStateToProto,
+  ProblemError,
+  pb,
+  serviceChangeFromProto,
+  telemetryMode,
+} from "@lattice/wire";
 import { authorize, authorizeList, reaches } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
@@ -113,9 +120,10 @@ export async function update(call: Call, request: pb.UpdateAllocationRequest): P
     ...(request.name === undefined ? {} : { name: request.name }),
     ...(Object.keys(request.tags).length === 0 ? {} : { tags: request.tags }),
     ...telemetryChange(request),
+    ...(request.service === undefined ? {} : { service: serviceChangeFromProto(request.service) }),
   };
-  if (Object.keys(change).length === 0)
-    throw invalid("body", "changes nothing", "Name walltime_seconds, preemption_class, name, tags or telemetry_mode.");
+  const known = "walltime_seconds, preemption_class, name, tags, telemetry_mode or service";
+  if (Object.keys(change).length === 0) throw invalid("body", "changes nothing", `Name ${known}.`);
   const { index } = await commit(call, {
     kind: "allocation.update",
     origin: originOf(call, pb.UpdateAllocationRequestSchema, request),

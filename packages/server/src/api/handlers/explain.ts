@@ -14,7 +14,8 @@ import { find, ownerOf } from "./work.ts";
 export async function explain(call: Call, request: pb.ExplainRequest): Promise<pb.Explanation> {
   const record = await find(call, request.id);
   authorize(call.principal, "AllocationService.Explain", ownerOf(record));
-  if (record.phase.kind === "pending" && record.unmet !== undefined) return ofUnmet(call, record);
+  const { phase, unmet } = record;
+  if (phase.kind === "pending" && (unmet !== undefined || phase.heldUntil !== undefined)) return ofUnmet(call, record);
   const waiting = record.phase.kind === "pending" ? await call.plane.consult({ kind: "explain", id: record.id }) : null;
   // It may have started while the leader was asked.
   if (waiting === null) return ofRecord(call, call.plane.view().allocation(record.id) ?? record);

@@ -4,7 +4,7 @@
 // follower: if the allocation went on elsewhere, the next attempt is what matters; if it ended,
 // the caller is told.
 
-import { type AllocationId, type Attempt, isPlaced, type NodeId } from "@lattice/core";
+import { type AllocationId, type Attempt, attemptOn, isPlaced, type NodeId } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Call } from "../call.ts";
 import type { LogsQuery } from "../control-plane.ts";
@@ -57,7 +57,7 @@ function unseen(chunk: { readonly data: Uint8Array; readonly offset: number }, p
 function fateOf(call: Call, source: LogSource): "here" | "moved" | "ended" {
   const record = call.plane.view().allocation(source.allocation);
   if (record === undefined) return "ended";
-  if (record.attempt !== source.attempt) return "moved";
+  if (attemptOn(record, source.node) !== source.attempt) return "moved";
   if (isPlaced(record.phase)) return "here";
   return record.phase.kind === "pending" ? "moved" : "ended";
 }

@@ -3,7 +3,7 @@
 // that is still to come, and goes on into the next attempt when one is requeued.
 
 import { create } from "@bufbuild/protobuf";
-import { type Allocation, type Attempt, attempt, isFinal, type NodeId, parseNodeId } from "@lattice/core";
+import { type Allocation, type Attempt, attempt, attemptOn, isFinal, type NodeId, parseNodeId } from "@lattice/core";
 import { logStreamToProto, pb, timestampToMs } from "@lattice/wire";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
@@ -113,7 +113,13 @@ const noSuchAttempt = (record: Allocation) =>
 function sourcesOf(record: Allocation, wanted: Attempt, request: pb.LogsRequest): LogSource[] {
   const streams = streamsOf(request.stream);
   return nodesOf(record, wanted, request.node).flatMap((node) =>
-    streams.map((stream) => ({ allocation: record.id, attempt: wanted, node, stream })),
+    streams.map((stream) => ({
+      allocation: record.id,
+      // Nodes that were added to a service have attempts of their own.
+      attempt: request.attempt === 0 ? attemptOn(record, node) : wanted,
+      node,
+      stream,
+    })),
   );
 }
 

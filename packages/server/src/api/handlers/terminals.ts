@@ -1,7 +1,7 @@
 // A terminal in a running allocation. Everything that can be refused is refused before anything is
 // opened: what is not running, a node that is none of its own, and everybody but its owner.
 
-import { type Allocation, isPlaced, type NodeId } from "@lattice/core";
+import { type Allocation, attemptOn, isPlaced, type NodeId } from "@lattice/core";
 import { ProblemError, type pb } from "@lattice/wire";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
@@ -45,10 +45,11 @@ async function queryOf(call: Call, start: pb.AttachStart): Promise<TerminalQuery
   checkText("term", start.term, MAX_TERM_LENGTH);
   const size = start.size ?? { rows: 0, cols: 0 };
   checkSize(size);
+  const node = nodeOf(record, start.node);
   return {
     allocation: record.id,
-    attempt: record.attempt,
-    node: nodeOf(record, start.node),
+    attempt: attemptOn(record, node),
+    node,
     user: call.principal.user,
     command: start.command,
     size: { rows: size.rows, cols: size.cols },

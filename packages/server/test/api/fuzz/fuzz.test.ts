@@ -24,6 +24,7 @@ const seed = Number(process.env.LATTICE_TEST_SEED ?? Math.floor(Math.random() * 
 const REST_REQUESTS = 15_000;
 const STREAM_REQUESTS = 2_600;
 const GRPC_REQUESTS = 2_560;
+const WITHIN_MS = 180_000;
 /** Alike in a new process and after ten thousand requests: what a request may leave behind in caches. */
 const MOST_GROWTH_BYTES = 24 * 1024 * 1024;
 
@@ -73,7 +74,7 @@ function tidy(of: MemoryPlane): void {
 
 const where = (what: string): string => `LATTICE_TEST_SEED=${seed}: ${what}`;
 
-test("REST: every route", async () => {
+test("REST: every route", { timeout: WITHIN_MS }, async () => {
   const roll = dice(seed);
   const all = routes().filter(({ kind }) => kind === "unary");
   const statuses = new Map<number, number>();
@@ -107,7 +108,7 @@ function used(): number {
   return process.memoryUsage().heapUsed;
 }
 
-test("REST: every stream", async () => {
+test("REST: every stream", { timeout: WITHIN_MS }, async () => {
   const roll = dice(seed + 1);
   const all = routes().filter(({ kind }) => kind === "server_stream");
   for (let n = 0; n < STREAM_REQUESTS; n += 1) await tryStream(roll, all[n % all.length] as Route, n);
@@ -151,7 +152,7 @@ function paramsOf(route: Route, pathname: string): Record<string, string> {
   return Object.fromEntries(route.params.map((name, i) => [name, decodeURIComponent(match?.[i + 1] ?? "")]));
 }
 
-test("gRPC: every unary RPC, with messages and with bytes", async () => {
+test("gRPC: every unary RPC, with messages and with bytes", { timeout: WITHIN_MS }, async () => {
   const running: Running = await startTestApi();
   furnished(running.plane);
   const roll = dice(seed + 2);

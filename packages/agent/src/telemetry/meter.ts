@@ -1,0 +1,79 @@
+// What the attempts of this node use, and what their programs say of themselves. Measured a little more often than
+// it is told, off the path of heartbeats, which take the newest figures. An attempt that is not asked to be measured
+// costs nothing.
+
+import type { Logger } from "pino";
+import { type After, systemAfter } from "../after.ts";
+import { readSaid } from "./said.ts";
+
+export interface Measured {
+  readonly key: string;
+  readonly values: Readonly<Record<string, number>>;
+}
+
+export interface Meter {
+  /** `saidIn`: the file in which its programs may say how they fare. */
+  start(key: string, of: { readonly cores: number; readonly saidIn: string | null }): void;
+  stop(key: string): void;
+  newest(): readonly Measured[];
+  close(): void;
+}
+
+export interface MeterHost {
+  /** Milliseconds of processor time that the attempt has used so far; null: not to be told. */
+  readonly cpuMs: (key: string) => Promise<number | null>;
+  readonly now: () => number;
+  readonly log: Logger;
+  readonly after?: After;
+  readonly everyMs?: number;
+}
+
+const EVERY_MS = 2_000;
+
+interface Watched {
+  readonly cores: number;
+  readonly saidIn: string | null;
+  last: { readonly atMs: number; readonly cpuMs: number } | null;
+  values: Readonly<Record<string, number>>;
+}
+
+export function meter({ cpuMs, now, log, after = systemAfter, everyMs = EVERY_MS }: MeterHost): Meter {
+  const watched = new Map<string, Watched>();
+  let cancel: (() => void) | null = null;
+
+  async function look(): Promise<void> {
+    for (const [key, each] of watched) {
+      try {
+        each.values = { ...(await processorOf(key, each)), ...(await readSaid(each.saidIn)) };
+      } catch (error) {
+        log.debug({ attempt: key, error: String(error) }, "an attempt could not be measured");
+      }
+    }
+    if (watched.size > 0) cancel = after(everyMs, () => void look());
+    else cancel = null;
+  }
+
+  async function processorOf(key: string, each: Watched): Promise<Record<string, number>> {
+    const used = await cpuMs(key);
+    const before = each.last;
+    if (used === null) return {};
+    const atMs = now();
+    each.last = { atMs, cpuMs: used };
+    if (before === null || atMs <= before.atMs || used < before.cpuMs) return {};
+    return { cpu_utilization: (used - before.cpuMs) / (atMs - before.atMs) / Math.max(1, each.cores) };
+  }
+
+  return {
+    start(key, of) {
+      watched.set(key, { ...of, last: null, values: {} });
+      cancel ??= after(0, () => void look());
+    },
+    stop: (key) => void watched.delete(key),
+    newest: () =>
+      [...watched].flatMap(([key, { values }]) => (Object.keys(values).length === 0 ? [] : [{ key, values }])),
+    close() {
+      cancel?.();
+      watched.clear();
+    },
+  };
+}

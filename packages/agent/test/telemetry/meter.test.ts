@@ -1,0 +1,60 @@
+// What attempts use and say: shares of processor time between two looks, and numbers from a file that is not trusted.
+
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { afterAll, expect, test } from "vitest";
+import { ticksIn } from "../../src/telemetry/cpu-time.ts";
+import { meter } from "../../src/telemetry/meter.ts";
+import { parseSaid, readSaid } from "../../src/telemetry/said.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "lattice-meter-"));
+afterAll(() => rmSync(dir, { recursive: true }));
+
+test("processor time is a share of the cores, from the second look on", async () => {
+  let now = 0;
+  let used = 0;
+  const due: (() => void)[] = [];
+  const figures = meter({
+    cpuMs: async () => used,
+    now: () => now,
+    log: pino({ level: "silent" }),
+    after: (_, act) => {
+      due.push(act);
+      return () => {};
+    },
+  });
+  const look = async () => {
+    due.shift()?.();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+  const file = join(dir, "metrics");
+  writeFileSync(file, "queue_depth 17\n");
+  figures.start("7.1", { cores: 2, saidIn: file });
+  await look();
+  expect(figures.newest()).toEqual([{ key: "7.1", values: { queue_depth: 17 } }]);
+  now = 1_000;
+  used = 1_500;
+  await look();
+  expect(figures.newest()[0]?.values).toEqual({ cpu_utilization: 0.75, queue_depth: 17 });
+  figures.stop("7.1");
+  expect(figures.newest()).toEqual([]);
+  figures.close();
+});
+
+test("only names with numbers are believed, and no link is followed", async () => {
+  expect(parseSaid("a 1\nb x\n c 2.5e1 \na 3\n; rm -rf\n__proto__ 4\n")).toMatchObject({ a: 3, c: 25 });
+  expect(Object.keys(parseSaid(Array.from({ length: 500 }, (_, i) => `n${i} 1`).join("\n"))).length).toBe(64);
+  const secret = join(dir, "secret");
+  writeFileSync(secret, "depth 5");
+  symlinkSync(secret, join(dir, "link"));
+  expect(await readSaid(join(dir, "link"))).toEqual({});
+  expect(await readSaid(join(dir, "absent"))).toEqual({});
+  expect(await readSaid(dir)).toEqual({});
+});
+
+test("a name with brackets does not shift the fields of a process", () => {
+  expect(ticksIn("12 (a) b) c) S 1 1 1 0 -1 4 0 0 0 0 10 20 3 4 20 0 1")).toBe(37);
+  expect(ticksIn("")).toBe(0);
+});

@@ -1,0 +1,70 @@
+// `lattice update`: changes what may still change of an allocation. A service can be given another program or other
+// variables; its nodes are then replaced one after the other.
+
+import type { AllocationUpdate } from "@lattice/sdk";
+import { type Command, InvalidArgumentError } from "commander";
+import { createContext } from "../context.ts";
+import { parseCount } from "../parse/count.ts";
+import { gatherPair } from "../parse/pairs.ts";
+
+interface UpdateFlags {
+  readonly walltime?: number;
+  readonly class?: number;
+  readonly name?: string;
+  readonly entrypoint?: string;
+  readonly image?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const MOST_SECONDS = 10 * 365 * 86_400;
+
+export function define(command: Command): void {
+  command
+    .argument("<id>", "allocation")
+    .option("--walltime-seconds <seconds>", "from its start", (text) => parseCount(text, 1, MOST_SECONDS))
+    .option("--class <class>", "preemption class", (text) => parseCount(text, 0, 10))
+    .option("--name <name>", "what it is called")
+    .option("--entrypoint <command>", "of a service: what it is to run from now on")
+    .option("--image <image>", "of a service: the container image")
+    .option("--env <key=value>", "of a service: a variable; may be repeated", gatherPair)
+    .action(async (id: string, flags: UpdateFlags & { readonly walltimeSeconds?: number }) => {
+      const { client, print, settings } = await createContext(command);
+      const service = serviceOf(
+        flags,
+        flags.env === undefined && flags.image === undefined ? {} : await environmentNow(),
+      );
+      const change: AllocationUpdate = {
+        ...(flags.walltimeSeconds === undefined ? {} : { walltime_seconds: flags.walltimeSeconds }),
+        ...(flags.class === undefined ? {} : { preemption_class: flags.class }),
+        ...(flags.name === undefined ? {} : { name: flags.name }),
+        ...(service === null ? {} : { service }),
+      };
+      if (Object.keys(change).length === 0) throw new InvalidArgumentError("name something to change");
+      const { randomUUID } = await import("node:crypto");
+      const { allocation } = await client.update(id, change, { requestId: randomUUID() });
+      if (print.structured) return print.document(allocation);
+      const outdated = allocation.scaling?.outdated_nodes ?? 0;
+      const more = outdated === 0 ? "" : `; ${outdated} of its nodes are being replaced`;
+      if (!settings.quiet) print.line(`Updated allocation ${allocation.id}${more}`);
+
+      async function environmentNow() {
+        return (await client.get(id)).spec?.environment ?? {};
+      }
+    });
+}
+
+/** What is not named stays as it is. */
+function serviceOf(
+  { entrypoint, image, env }: UpdateFlags,
+  now: NonNullable<NonNullable<AllocationUpdate["service"]>["environment"]>,
+): NonNullable<AllocationUpdate["service"]> | null {
+  const environment =
+    image === undefined && env === undefined
+      ? undefined
+      : { ...now, ...(image === undefined ? {} : { image }), variables: { ...now.variables, ...env } };
+  if (entrypoint === undefined && environment === undefined) return null;
+  return {
+    ...(entrypoint === undefined ? {} : { entrypoint }),
+    ...(environment === undefined ? {} : { environment }),
+  };
+}

@@ -1,0 +1,34 @@
+// Services that fail are begun again, less and less often: the first time after a second, then after twice as long each
+// time, up to a bound. Until then they are not queued; the leader releases them when the time has come.
+
+import type { ReleaseHeldCommand } from "../command.ts";
+import { after, type Duration, duration } from "../ids.ts";
+import type { Outcome } from "../outcome.ts";
+import { accepted, quote, refuse, type Step, unchanged } from "../step.ts";
+import { changed } from "./move.ts";
+import type { PendingPhase } from "./phase.ts";
+
+const FIRST_MS = 1_000;
+const LONGEST_MS = 300_000;
+
+/** Before the n-th restart, the first being 1. */
+export const restartPause = (restarts: number): Duration =>
+  duration(Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(restarts - 1, 20)));
+
+export function releaseHeld(step: Step, command: ReleaseHeldCommand): Outcome {
+  const record = step.state.allocation(command.allocation);
+  if (record === undefined) return refuse("unknown_allocation", `there is no allocation ${quote(command.allocation)}`);
+  const { phase } = record;
+  if (phase.kind !== "pending" || phase.heldUntil === undefined) return unchanged(record.id);
+  if (step.at < phase.heldUntil) return refuse("stale_report", `allocation ${record.id} is held back for longer`);
+  const { heldUntil: _over, ...rest } = phase;
+  const queued: PendingPhase = rest;
+  const released = { ...record, phase: queued, pendingSinceIndex: step.index };
+  step.state.putAllocation(released);
+  step.events.push({ ...changed(released, "pending"), reason: "released" });
+  return accepted(record.id);
+}
+
+export const heldFor = (step: Step, restarts: number): { readonly heldUntil: PendingPhase["since"] } => ({
+  heldUntil: after(step.at, restartPause(restarts)),
+});

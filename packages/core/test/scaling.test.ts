@@ -1,0 +1,236 @@
+// Services: nodes come and go while they run, lost ones are lived without, updates renew them, and what fails is begun
+// again less and less often.
+
+import { attemptOn, type Command, duration, type NodeId, restartPause, type ScaleCommand } from "@lattice/core";
+import { describe, expect, it } from "vitest";
+import {
+  type Cluster,
+  createCluster,
+  disable,
+  health,
+  id,
+  nodeId,
+  orders,
+  origin,
+  register,
+  reportOf,
+  scalePolicy,
+  submit,
+  tenant,
+  vcluster,
+  vclusterId,
+  verdict,
+} from "./support/cluster.ts";
+
+const reactive = (min = 1, max = 3): Command =>
+  submit({
+    nodes: min,
+    lifecycle: { kind: "reactive", walltime: null, requeuePolicy: "always", scale: scalePolicy(min, max) },
+  });
+
+function service(...more: readonly Command[]): Cluster {
+  const c = createCluster({ kind: "ledger.begin" }, ...["n1", "n2", "n3", "n4"].map((n) => register(n)), ...more);
+  c.apply(reactive());
+  c.place(1, "n1");
+  c.report(1, "n1", "running");
+  return c;
+}
+
+const scale = (c: Cluster, change: "add" | "remove", node: string, more: Partial<ScaleCommand> = {}): Command => {
+  const record = c.state.allocation(id(1));
+  const size = record !== undefined && "nodes" in record.phase ? record.phase.nodes.length : 0;
+  return {
+    kind: "allocation.scale",
+    allocation: id(1),
+    attempt: record?.attempt ?? (0 as never),
+    size,
+    change,
+    node: nodeId(node),
+    reason: "metric",
+    detail: "queue_depth 140 is above 100",
+    ...more,
+  };
+};
+const nodesOf = (c: Cluster): readonly NodeId[] => {
+  const phase = c.state.allocation(id(1))?.phase;
+  return phase !== undefined && "nodes" in phase ? phase.nodes : [];
+};
+
+describe("scaling", () => {
+  it("adds a node with an attempt of its own, and the others go on", () => {
+    const c = service();
+    expect(orders(c.apply(scale(c, "add", "n2")))).toEqual(["run 1/2 on n2"]);
+    expect(c.phase(1)).toBe("running");
+    expect(nodesOf(c)).toEqual(["n1", "n2"]);
+    c.apply(reportOf(1, "n2", 2 as never, "running"));
+    const record = c.state.allocation(id(1));
+    if (record === undefined) throw new Error("gone");
+    expect([attemptOn(record, nodeId("n1")), attemptOn(record, nodeId("n2"))]).toEqual([1, 2]);
+    expect(record.past?.notes?.[0]).toMatchObject({ type: "scaling", kind: "scaled_up", nodes: ["n2"] });
+  });
+
+  it("gives a node up and takes it again as another attempt", () => {
+    const c = service();
+    c.apply(scale(c, "add", "n2"));
+    c.apply(reportOf(1, "n2", 2 as never, "running"));
+    expect(orders(c.apply(scale(c, "remove", "n2")))).toEqual(["stop 1/2 on n2"]);
+    expect(verdict(c.one(scale(c, "add", "n2")))).toBe("node_unavailable");
+    c.apply(reportOf(1, "n2", 2 as never, "failed", "stopped"));
+    expect(c.phase(1)).toBe("running");
+    expect(orders(c.apply(scale(c, "add", "n2")))).toEqual(["run 1/3 on n2"]);
+    // The word of the attempt before is nobody's any more.
+    expect(verdict(c.one(reportOf(1, "n2", 2 as never, "failed")))).toBe("not_assigned");
+  });
+
+  it("keeps to the bounds, the quota, what is free and what was seen", () => {
+    const c = service(tenant("physics", { maxNodes: 2 }));
+    expect(verdict(c.one(scale(c, "remove", "n1")))).toBe("illegal_transition");
+    expect(verdict(c.one(scale(c, "add", "n2", { size: 2 })))).toBe("stale_plan");
+    expect(verdict(c.one(scale(c, "add", "n1")))).toBe("node_unavailable");
+    expect(verdict(c.one(scale(c, "add", "n9")))).toBe("unknown_node");
+    c.apply(scale(c, "add", "n2"));
+    expect(verdict(c.one(scale(c, "add", "n3")))).toBe("quota_exceeded");
+    const two = service();
+    two.apply(scale(two, "add", "n2"));
+    two.apply(scale(two, "add", "n3"));
+    expect(verdict(two.one(scale(two, "add", "n4")))).toBe("illegal_transition");
+  });
+
+  it("charges what was held, by the node", () => {
+    const c = service();
+    c.advance(10_000);
+    c.apply(scale(c, "add", "n2"));
+    c.advance(10_000);
+    c.apply(scale(c, "remove", "n2"));
+    c.advance(10_000);
+    c.apply({ kind: "allocation.cancel", origin: origin(), id: id(1), reason: "" });
+    const window = { from: 0, to: 1, now: c.state.at };
+    expect(c.state.ledger.spent({}, window).nodeMs).toBe(40_000);
+  });
+
+  it("borrows only beyond its least number of nodes", () => {
+    const lending = { keepNodes: 0, maxClass: 9, maxDuration: null, returnGrace: duration(1_000) };
+    const c = createCluster(
+      vcluster("home", { lending }),
+      vcluster("other", { borrows: true }),
+      register("n1", { homeVCluster: vclusterId("home") }),
+      register("n2", { homeVCluster: vclusterId("home") }),
+      register("n3"),
+    );
+    c.apply(
+      submit({
+        vcluster: "other",
+        lifecycle: { kind: "reactive", walltime: null, requeuePolicy: "always", scale: scalePolicy(1, 3) },
+      }),
+    );
+    const plan = (node: string): Command => ({
+      kind: "plan.commit",
+      vcluster: vclusterId("other"),
+      basis: c.state.index,
+      placements: [{ allocation: id(1), attempt: 1 as never, nodes: [nodeId(node)], scores: {}, backfilled: false }],
+    });
+    expect(verdict(c.one(plan("n1")))).toBe("node_unavailable");
+    c.apply(plan("n3"));
+    c.report(1, "n3", "running");
+    expect(verdict(c.one(scale(c, "add", "n1")))).toBe("accepted");
+    // The home vCluster asks for its node: it is handed back, and the service goes on.
+    c.apply(submit({ vcluster: "home", lifecycle: { preemptionClass: 9 } }));
+    c.apply({
+      kind: "allocation.preempt",
+      allocation: id(2),
+      basis: c.state.index,
+      victims: [{ allocation: id(1), attempt: 2 as never }],
+      nodes: [nodeId("n1")],
+    });
+    expect(c.phase(1)).toBe("running");
+    expect(nodesOf(c)).toEqual(["n3"]);
+  });
+
+  it("tells the user that it swings", () => {
+    const c = service();
+    for (let i = 0; i < 4; i += 1) {
+      c.apply(scale(c, "add", "n2"));
+      c.apply(scale(c, "remove", "n2"));
+      c.apply(reportOf(1, "n2", (i + 2) as never, "failed", "stopped"));
+    }
+    expect([...c.state.notices()].map(({ kind, user }) => `${kind} ${user}`)).toEqual(["scaling_oscillates ada"]);
+  });
+
+  it("lives on without a node that is lost, and not without the last", () => {
+    const c = service();
+    c.apply(scale(c, "add", "n2"));
+    c.apply(reportOf(1, "n2", 2 as never, "running"));
+    c.apply(health("n1", "silent"));
+    expect(nodesOf(c)).toEqual(["n2"]);
+    c.apply(disable("n2"));
+    expect(c.phase(1)).toBe("pending");
+  });
+
+  it("survives a node that cannot begin, and goes with the others when the work itself fails", () => {
+    const c = service();
+    c.apply(scale(c, "add", "n2"));
+    c.apply(reportOf(1, "n2", 2 as never, "failed", "launch_failed"));
+    expect(nodesOf(c)).toEqual(["n1"]);
+    c.apply(scale(c, "add", "n3"));
+    c.apply(reportOf(1, "n3", 3 as never, "failed", "exit_code"));
+    expect(c.phase(1)).toBe("pending");
+    expect(c.claims("n1")).toEqual(["1/1 releasing"]);
+  });
+});
+
+describe("restarts", () => {
+  it("come later and later", () => {
+    expect([1, 2, 3, 9, 40].map((n) => restartPause(n))).toEqual([1_000, 2_000, 4_000, 256_000, 300_000]);
+    const c = service();
+    c.report(1, "n1", "failed", "exit_code");
+    expect(c.phase(1)).toBe("pending");
+    expect([...c.state.pending(vclusterId("batch"))]).toEqual([]);
+    expect(verdict(c.one({ kind: "allocation.release", allocation: id(1) }))).toBe("stale_report");
+    expect(verdict(c.place(1, "n2").outcomes[0])).toBe("stale_plan");
+    c.advance(1_000);
+    expect(verdict(c.one({ kind: "allocation.release", allocation: id(1) }))).toBe("accepted");
+    expect(verdict(c.one({ kind: "allocation.release", allocation: id(1) }))).toBe("repeated");
+    c.place(1, "n2");
+    expect(c.phase(1)).toBe("staging");
+  });
+
+  it("are at once for what the node did, and for batch work", () => {
+    const c = service();
+    c.apply(health("n1", "silent"));
+    expect([...c.state.held()]).toEqual([]);
+    const batch = createCluster(register("n1"), submit({ lifecycle: { requeuePolicy: "always" } }));
+    batch.place(1, "n1");
+    batch.report(1, "n1", "failed", "exit_code");
+    expect([...batch.state.held()]).toEqual([]);
+  });
+});
+
+describe("an update of a service", () => {
+  const update = (change: object): Command => ({
+    kind: "allocation.update",
+    origin: origin(),
+    id: id(1),
+    change: { service: change },
+  });
+
+  it("says which nodes are to be renewed, and is refused for batch work", () => {
+    const c = service();
+    c.apply(scale(c, "add", "n2"));
+    c.apply(update({ task: { kind: "entrypoint", line: "serve --v2" } }));
+    expect(c.state.allocation(id(1))?.renewal).toEqual({ through: 2, size: 2 });
+    expect(verdict(c.one(scale(c, "add", "n3", { reason: "renewal" })))).toBe("accepted");
+    expect(verdict(c.one(scale(c, "add", "n4", { reason: "renewal" })))).toBe("accepted");
+    const batch = createCluster(register("n1"), submit());
+    expect(verdict(batch.one(update({ task: { kind: "entrypoint", line: "x" } })))).toBe("invalid_argument");
+    expect(verdict(c.one(update({ task: { kind: "entrypoint", line: "" } })))).toBe("invalid_argument");
+    expect(verdict(c.one(update({ scale: scalePolicy(4, 2) })))).toBe("invalid_argument");
+  });
+
+  it("of one node alone begins it again, uncounted", () => {
+    const c = service();
+    c.apply(update({ task: { kind: "entrypoint", line: "serve --v2" } }));
+    c.apply({ kind: "allocation.requeue", allocation: id(1), expectedRequeues: 0, cause: "updated" });
+    expect(c.state.allocation(id(1))).toMatchObject({ requeues: 0, phase: { kind: "pending", cause: "updated" } });
+    expect([...c.state.held()]).toEqual([]);
+  });
+});

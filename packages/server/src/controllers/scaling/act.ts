@@ -1,0 +1,54 @@
+// Carries out what was decided about services: reads the metrics of those that are to be judged, proposes the changes, and
+// remembers what the log refused.
+
+import type { NodeId } from "@lattice/core";
+import type { Logger } from "pino";
+import { type Clock, steadyNow } from "../../clock.ts";
+import type { Sequencer } from "../../leader/sequencer.ts";
+import type { Metrics } from "../../observe/index.ts";
+import type { Replica } from "../../replica/replica.ts";
+import type { Readings } from "../../telemetry/readings.ts";
+import { decideScaling, type ScalingIntent, toBeRead } from "./decide.ts";
+import { afterOutcome, type ScalingMemory, UNWATCHED } from "./memory.ts";
+
+export interface ScalingContext {
+  readonly replica: Replica;
+  readonly sequencer: Pick<Sequencer, "propose">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly reachable: (node: NodeId) => boolean;
+  readonly promised: (node: NodeId) => boolean;
+  readonly readings: Readings;
+  readonly metrics: Pick<Metrics, "scaled" | "metricQueryFailed">;
+}
+
+/** One turn; call it again and again. */
+export function createScaler(context: ScalingContext, signal: AbortSignal): () => Promise<void> {
+  const { replica, sequencer, clock, logger, reachable, promised, metrics } = context;
+  let memory: ScalingMemory = new Map();
+  return async () => {
+    const ground = { view: replica.view, reachable, promised };
+    const asked = toBeRead({ ...ground, now: steadyNow(clock), today: clock.now(), memory });
+    const values = await context.readings.read(asked, signal);
+    for (const { id } of asked) if (values.get(id) === undefined) metrics.metricQueryFailed();
+    const inputs = { ...ground, now: steadyNow(clock), today: clock.now(), memory };
+    const verdict = decideScaling({ ...inputs, reading: ({ id }) => values.get(id) ?? null });
+    const next = new Map(verdict.memory);
+    await Promise.all(verdict.intents.map((intent) => carryOut(intent)));
+    memory = next;
+
+    async function carryOut(intent: ScalingIntent): Promise<void> {
+      const { outcome } = await sequencer.propose(intent);
+      if (intent.kind !== "allocation.scale") return;
+      const accepted = outcome.kind === "accepted";
+      const { allocation, change, node, detail } = intent;
+      metrics.scaled(change === "add" ? "up" : "down", accepted ? "done" : "refused");
+      const facts = { allocation, node, change, detail };
+      if (accepted) logger.info(facts, "a service changed its size");
+      else logger.warn({ ...facts, refusal: outcome.refusal }, "a service could not change its size");
+      const record = replica.view.allocation(allocation);
+      const cooldown = record?.spec.lifecycle.scale?.cooldown ?? 0;
+      next.set(allocation, afterOutcome(next.get(allocation) ?? UNWATCHED, accepted, steadyNow(clock), cooldown));
+    }
+  };
+}

@@ -1,0 +1,193 @@
+// Whether a service gets or gives up a node, one at a time. In this order: nodes that are on their way are waited for; a
+// service below its least number gets a node; nodes that run what was there before an update are replaced; then the
+// metric is judged against the target over its windows. Without a metric nothing is done. Pure.
+
+import {
+  type Allocation,
+  attemptAt,
+  between,
+  type ClearNoticeCommand,
+  type Instant,
+  isService,
+  mostNodes,
+  noticeKey,
+  type RaiseNoticeCommand,
+  type RequeueCommand,
+  type RunningPhase,
+  type ScaleCommand,
+  type ScalePolicy,
+} from "@lattice/core";
+import { type Ground, nodeToAdd, nodeToRemove } from "./choose-node.ts";
+import { type ScalingMemory, UNWATCHED, type Watched } from "./memory.ts";
+
+export interface ScalingInputs extends Ground {
+  /** On the steady clock. */
+  readonly now: Instant;
+  /** By the time of day, to be compared with what the log says. */
+  readonly today: Instant;
+  readonly memory: ScalingMemory;
+  /** The mean over its nodes; null: unknown. Asked only for services that are to be judged. */
+  readonly reading: (record: Allocation) => number | null;
+}
+
+export type ScalingIntent = ScaleCommand | RequeueCommand | RaiseNoticeCommand | ClearNoticeCommand;
+
+export interface ScalingVerdict {
+  readonly intents: readonly ScalingIntent[];
+  readonly memory: ScalingMemory;
+}
+
+/** Looks in a row without a metric after which the user is told. */
+export const MOST_BLIND = 3;
+
+/** Those whose metric is to be read now. */
+export function toBeRead(inputs: Omit<ScalingInputs, "reading">): readonly Allocation[] {
+  return services(inputs).filter((record) => isDue(record, inputs));
+}
+
+export function decideScaling(inputs: ScalingInputs): ScalingVerdict {
+  const intents: ScalingIntent[] = [];
+  const memory = new Map(inputs.memory);
+  const known = new Set<string>();
+  for (const record of services(inputs)) {
+    known.add(record.id);
+    const judged = judge(record, record.phase as RunningPhase, inputs);
+    memory.set(record.id, judged.watched);
+    intents.push(...judged.intents);
+  }
+  for (const id of memory.keys()) if (!known.has(id)) memory.delete(id);
+  return { intents, memory };
+}
+
+const services = ({ view }: Pick<ScalingInputs, "view">): readonly Allocation[] =>
+  Array.from(view.placed()).filter(({ phase, spec }) => phase.kind === "running" && isService(spec.lifecycle));
+
+function isDue({ id, spec }: Allocation, { now, memory }: Pick<ScalingInputs, "now" | "memory">): boolean {
+  const { scale } = spec.lifecycle;
+  const { evaluatedAt, quietUntil } = memory.get(id) ?? UNWATCHED;
+  if (scale === undefined || (quietUntil !== null && now < quietUntil)) return false;
+  return evaluatedAt === null || between(evaluatedAt, now) >= scale.evaluationInterval;
+}
+
+interface Judged {
+  readonly watched: Watched;
+  readonly intents: readonly ScalingIntent[];
+}
+
+function judge(record: Allocation, phase: RunningPhase, inputs: ScalingInputs): Judged {
+  const watched = inputs.memory.get(record.id) ?? UNWATCHED;
+  const { quietUntil } = watched;
+  if (phase.progress.some(({ state }) => state === "ordered" || state === "staging")) return { watched, intents: [] };
+  if (quietUntil !== null && inputs.now < quietUntil) return { watched, intents: [] };
+  if (phase.nodes.length < record.spec.resources.minNodes) return { watched, intents: refill(record, phase, inputs) };
+  const over = cleared(record, inputs);
+  const renewal = renew(record, phase, inputs);
+  if (renewal !== null) return { watched, intents: [...over, ...renewal] };
+  const { scale } = record.spec.lifecycle;
+  if (scale === undefined || !isDue(record, inputs)) return { watched, intents: over };
+  const judged = byMetric(record, phase, scale, watched, inputs);
+  return { ...judged, intents: [...over, ...judged.intents] };
+}
+
+function refill(record: Allocation, phase: RunningPhase, inputs: ScalingInputs): readonly ScalingIntent[] {
+  const { minNodes } = record.spec.resources;
+  const node = nodeToAdd(inputs, record);
+  const detail = `${phase.nodes.length} of at least ${minNodes} nodes`;
+  if (node !== null) return [scaleOf(record, phase, { change: "add", node, reason: "minimum", detail })];
+  return [tell(record, "scaling_below_minimum", `service ${record.id} runs on ${detail}, and no node is free for it`)];
+}
+
+/** What was told is over. */
+function cleared({ id }: Allocation, { view }: ScalingInputs): readonly ScalingIntent[] {
+  const key = noticeKey("scaling_below_minimum", id);
+  const notice = view.notice(key);
+  return notice === undefined || notice.clearedAt !== undefined ? [] : [{ kind: "notice.clear", key }];
+}
+
+/** Null: everything runs what it should. */
+function renew(record: Allocation, phase: RunningPhase, inputs: ScalingInputs): readonly ScalingIntent[] | null {
+  const { renewal } = record;
+  if (renewal === undefined) return null;
+  const old = phase.nodes.filter((_, i) => attemptAt(record, phase, i) <= renewal.through).length;
+  if (old === 0) return null;
+  const detail = `${old} of ${phase.nodes.length} nodes run what was there before an update`;
+  const give = (): ScalingIntent[] => {
+    const node = nodeToRemove(inputs.view, record, phase, renewal.through);
+    return node === null ? [] : [scaleOf(record, phase, { change: "remove", node, reason: "renewal", detail })];
+  };
+  if (phase.nodes.length > renewal.size) return give();
+  const node = hasRoom(record, inputs) ? nodeToAdd(inputs, record) : null;
+  if (node !== null) return [scaleOf(record, phase, { change: "add", node, reason: "renewal", detail })];
+  if (phase.nodes.length > 1 && phase.nodes.length >= renewal.size) return give();
+  // The last node, or one that is still to be replaced while another is on its way.
+  if (phase.nodes.length > 1) return [];
+  return [{ kind: "allocation.requeue", allocation: record.id, expectedRequeues: record.requeues, cause: "updated" }];
+}
+
+function byMetric(
+  record: Allocation,
+  phase: RunningPhase,
+  scale: ScalePolicy,
+  before: Watched,
+  inputs: ScalingInputs,
+): Judged {
+  const { now, today } = inputs;
+  const value = inputs.reading(record);
+  if (value === null) {
+    const watched = { ...before, evaluatedAt: now, highSince: null, lowSince: null, blind: before.blind + 1 };
+    const text = `service ${record.id} is not scaled: its metric ${scale.metric} has no value`;
+    return { watched, intents: watched.blind < MOST_BLIND ? [] : [tell(record, "scaling_metric_missing", text)] };
+  }
+  const seen = noticeKey("scaling_metric_missing", record.id);
+  const notice = inputs.view.notice(seen);
+  const intents: ScalingIntent[] =
+    notice !== undefined && notice.clearedAt === undefined ? [{ kind: "notice.clear", key: seen }] : [];
+  const target = scale.targetMilli / 1000;
+  const low = (target * scale.downThresholdMilli) / 1000;
+  const watched: Watched = {
+    ...before,
+    evaluatedAt: now,
+    blind: 0,
+    highSince: value > target ? (before.highSince ?? now) : null,
+    lowSince: value < low ? (before.lowSince ?? now) : null,
+  };
+  const { scaling } = record;
+  const cooling = scaling !== undefined && between(scaling.at, today) < scale.cooldown;
+  if (cooling) return { watched, intents };
+  const { highSince, lowSince } = watched;
+  const size = phase.nodes.length;
+  if (highSince !== null && between(highSince, now) >= scale.upWindow && size < mostNodes(record)) {
+    const node = hasRoom(record, inputs) ? nodeToAdd(inputs, record) : null;
+    const detail = `${scale.metric} ${figure(value)} is above ${figure(target)}`;
+    if (node !== null) intents.push(scaleOf(record, phase, { change: "add", node, reason: "metric", detail }));
+  }
+  if (lowSince !== null && between(lowSince, now) >= scale.downWindow && size > scale.minNodes) {
+    const node = nodeToRemove(inputs.view, record, phase);
+    const detail = `${scale.metric} ${figure(value)} is below ${figure(low)}`;
+    if (node !== null) intents.push(scaleOf(record, phase, { change: "remove", node, reason: "metric", detail }));
+  }
+  return { watched, intents };
+}
+
+/** A quota that is used up is no error: the service stays as it is. */
+function hasRoom({ spec }: Allocation, { view }: ScalingInputs): boolean {
+  const most = view.tenant(spec.tenant)?.quota.maxNodes ?? null;
+  return most === null || view.usage(spec.tenant).nodes < most;
+}
+
+const scaleOf = (
+  { id, attempt }: Allocation,
+  { nodes }: RunningPhase,
+  change: Pick<ScaleCommand, "change" | "node" | "reason" | "detail">,
+): ScaleCommand => ({ kind: "allocation.scale", allocation: id, attempt, size: nodes.length, ...change });
+
+const tell = (
+  { id, spec, user }: Allocation,
+  kind: "scaling_below_minimum" | "scaling_metric_missing",
+  text: string,
+): RaiseNoticeCommand => ({
+  kind: "notice.raise",
+  notice: { key: noticeKey(kind, id), kind, text, tenant: spec.tenant, user, allocation: id },
+});
+
+const figure = (value: number): string => String(Math.round(value * 1000) / 1000);

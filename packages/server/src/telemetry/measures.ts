@@ -1,0 +1,34 @@
+// What agents have last said of the attempts they run: in the leader's memory, like heartbeats, and forgotten when it is
+// too old to be true.
+
+import type { AllocationId, Attempt, Duration, NodeId } from "@lattice/core";
+import type { pb } from "@lattice/wire";
+import { type Clock, steadyNow } from "../clock.ts";
+
+export interface Measures {
+  told(node: NodeId, measures: readonly pb.AttemptMeasures[]): void;
+  /** Null: nothing was said of late. */
+  value(node: NodeId, allocation: AllocationId, attempt: Attempt, metric: string): number | null;
+}
+
+interface Told {
+  readonly at: number;
+  readonly byAttempt: ReadonlyMap<string, Readonly<Record<string, number>>>;
+}
+
+export function createMeasures(clock: Clock, validFor: Duration): Measures {
+  const nodes = new Map<NodeId, Told>();
+  return {
+    told(node, measures) {
+      const byAttempt = new Map(measures.map((m) => [`${m.allocationId}.${m.attempt}`, m.values] as const));
+      if (byAttempt.size === 0) nodes.delete(node);
+      else nodes.set(node, { at: steadyNow(clock), byAttempt });
+    },
+    value(node, allocation, attempt, metric) {
+      const told = nodes.get(node);
+      if (told === undefined || steadyNow(clock) - told.at > validFor) return null;
+      const value = told.byAttempt.get(`${allocation}.${attempt}`)?.[metric];
+      return value !== undefined && Number.isFinite(value) ? value : null;
+    },
+  };
+}

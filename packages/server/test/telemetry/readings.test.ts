@@ -1,0 +1,79 @@
+// Metrics of services: from a time-series store that speaks the query API of Prometheus, or from what agents say.
+
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Allocation, type AllocationId, attempt, duration, type NodeId } from "@lattice/core";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "../../src/clock.ts";
+import { createMeasures } from "../../src/telemetry/measures.ts";
+import { createReadings } from "../../src/telemetry/readings.ts";
+import { queryText } from "../../src/telemetry/store-query.ts";
+
+let status = 200;
+let body = "";
+const asked: string[] = [];
+const store = createServer((request, response) => {
+  asked.push(new URL(request.url ?? "", "http://store").searchParams.get("query") ?? "");
+  response.writeHead(status).end(body);
+});
+beforeAll(() => new Promise<void>((resolve) => store.listen(0, "127.0.0.1", resolve)));
+afterAll(() => store.close());
+
+const record = (metric: string): Allocation =>
+  ({
+    id: "7",
+    attempt: attempt(3),
+    phase: { kind: "running", nodes: ["n1", "n2"], attempts: [1, 3] },
+    spec: { lifecycle: { scale: { metric } } },
+  }) as unknown as Allocation;
+const never = new AbortController().signal;
+const vector = (value: string) =>
+  JSON.stringify({ status: "success", data: { resultType: "vector", result: [{ metric: {}, value: [1, value] }] } });
+
+test("a store is asked by the documented query, and whatever it cannot say is no value", async () => {
+  const readings = createReadings({
+    storeUrl: `http://127.0.0.1:${(store.address() as AddressInfo).port}/`,
+    measured: () => 99,
+    logger: pino({ level: "silent" }),
+  });
+  const read = async (metric = "gpu_utilization") =>
+    (await readings.read([record(metric)], never)).get("7" as AllocationId);
+  body = vector("0.83");
+  expect(await read()).toBe(0.83);
+  expect(asked.at(-1)).toBe('avg(lattice_allocation_gpu_utilization{allocation="7"})');
+  for (const [code, text] of [
+    [200, vector("NaN")],
+    [200, JSON.stringify({ status: "success", data: { result: [] } })],
+    [200, JSON.stringify({ status: "error", error: "bad" })],
+    [200, "not JSON"],
+    [503, vector("1")],
+  ] as const) {
+    status = code;
+    body = text;
+    expect(await read()).toBeUndefined();
+  }
+});
+
+test("a matcher is scoped to the nodes of the allocation", () => {
+  const of = (metric: string) => queryText({ metric, allocation: "7", nodes: ["n1", "n2"] as NodeId[] });
+  expect(of("depth{job='x'}")).toBe(`avg(depth{job='x',node=~"n1|n2"})`);
+  expect(of("depth{}")).toBe(`avg(depth{node=~"n1|n2"})`);
+});
+
+test("without a store the mean of what the agents said of late counts, of the right attempts", async () => {
+  let worked = 0;
+  const measures = createMeasures({ ...systemClock, worked: () => worked }, duration(1_000));
+  const told = (node: string, number: number, values: Record<string, number>) =>
+    measures.told(node as NodeId, [{ allocationId: "7", attempt: number, values } as never]);
+  const readings = createReadings({ storeUrl: null, measured: measures.value, logger: pino({ level: "silent" }) });
+  const read = async () => (await readings.read([record("queue_depth")], never)).get("7" as AllocationId);
+  expect(await read()).toBeUndefined();
+  told("n1", 1, { queue_depth: 10 });
+  told("n2", 3, { queue_depth: 30, other: 1 });
+  expect(await read()).toBe(20);
+  told("n2", 2, { queue_depth: 500 });
+  expect(await read()).toBe(10);
+  worked = 1_001;
+  expect(await read()).toBeUndefined();
+});
