@@ -4,7 +4,7 @@
 
 import { byCodeUnits } from "@lattice/core";
 import type { CycleInput, NodeInput } from "../cycle-types.ts";
-import { roomOf } from "../place/pack.ts";
+import { roomOf } from "../place/room.ts";
 import { createSpace, type Space } from "../space.ts";
 import { availability } from "./availability.ts";
 import { type Floor, floorFor } from "./floor.ts";
