@@ -2,6 +2,7 @@
 // sixteen at once, and how long writes are refused after the leader is killed.
 import { sleep } from "../tests/harness/eventually.ts";
 import { Quorum } from "../tests/harness/quorum.ts";
+import { request } from "../tests/harness/rest.ts";
 import { runClient } from "./client.ts";
 import { atLeast, type Bench, below, plain, quantile, type Say } from "./figure.ts";
 
@@ -82,8 +83,9 @@ async function handOver(quorum: Quorum, say: Say) {
   return [plain("hand_over_p50", quantile(gaps, 0.5), "ms"), below("hand_over_max", quantile(gaps, 1), "ms", 500)];
 }
 
+/** As this server knows it: the status of the cluster would ask the one that stops, too, and wait for it. */
 async function leaderOf(quorum: Quorum, n: number): Promise<string> {
-  const { body } = await quorum.api<{ leader?: string }>(n, "GET", "/raft/status");
+  const { body } = await request<{ leader?: string | null }>(quorum.url(n), "GET", "/healthz");
   return body.leader ?? "";
 }
 

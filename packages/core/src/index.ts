@@ -69,12 +69,13 @@ export { MAX_SESSIONS, OWN_SESSION, parseSessionId, type Session, sessionId, ses
 export * from "./settings/setting.ts";
 export * from "./sharing/borrow.ts";
 export type { Changed, Changes } from "./state/changes.ts";
-export { stateHash, warmStateHash } from "./state/hash.ts";
+export { recordsToHash, stateHash, warmStateHash } from "./state/hash.ts";
 export { isFree } from "./state/indexes.ts";
 export { brokenInvariants } from "./state/invariants.ts";
 export { watchInvariants } from "./state/invariants-watch.ts";
 export { MAX_REQUEST_ID_LENGTH, MAX_REQUESTS, REQUEST_MEMORY_MS } from "./state/requests.ts";
 export { beginRestore, type Restore, SnapshotError } from "./state/restore.ts";
+export type { RestoreProof } from "./state/restore-proof.ts";
 export { SNAPSHOT_VERSION, snapshotLines } from "./state/snapshot.ts";
 export { createState, DEFAULT_RETENTION, type State } from "./state/state.ts";
 export type { HashText } from "./state/table.ts";

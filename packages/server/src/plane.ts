@@ -101,7 +101,7 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     audit: parts.audit,
     membership: parts.membership,
     backups: parts.backups,
-    stateHash: () => replica.stateHash(),
+    stateHash: () => replica.stateHashAtHand() ?? "",
     stale: () => leader.sequencer() === null && (line.leader() === null || log.status().unwritable !== null),
     ready() {
       if (leader.sequencer() === null && line.leader() === null) return { ok: false, reason: "no server leads" };

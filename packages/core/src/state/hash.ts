@@ -3,39 +3,60 @@
 // records that changed since it was last asked for.
 
 import { canonical } from "../canonical.ts";
-import type { State } from "./state.ts";
+import type { State, Tables } from "./state.ts";
 import type { HashText } from "./table.ts";
 
-export function stateHash(state: State, hash: HashText): string {
-  const { index, at, version, retention, counters, tables } = state;
-  return hash(
-    canonical({
-      index,
-      at,
-      retention,
-      counters,
-      vclusters: tables.vclusters.digest(hash),
-      tenants: tables.tenants.digest(hash),
-      nodes: tables.nodes.digest(hash),
-      allocations: tables.allocations.digest(hash),
-      requests: tables.requests.digest(hash),
-      finished: tables.finished.digest(hash),
-      // Left out while nothing newer was used, so that the hash is the one that servers of version 1 have.
-      ...(version === 1 ? {} : { version }),
-      ...(tables.staging.size === 0 ? {} : { staging: tables.staging.digest(hash) }),
-      // Likewise: a snapshot written before there was a ledger is one with an empty ledger.
-      ...(tables.ledger.size === 0 ? {} : { ledger: tables.ledger.digest(hash) }),
-      ...(tables.groups.size === 0 ? {} : { groups: tables.groups.digest(hash) }),
-      ...(tables.marks.size === 0 ? {} : { marks: tables.marks.digest(hash) }),
-      ...(tables.dags.size === 0 ? {} : { dags: tables.dags.digest(hash) }),
-      ...(tables.settings.size === 0 ? {} : { settings: tables.settings.digest(hash) }),
-      ...(tables.notices.size === 0 ? {} : { notices: tables.notices.digest(hash) }),
-      ...(tables.hooks.size === 0 ? {} : { hooks: tables.hooks.digest(hash) }),
-      ...(tables.deliveries.size === 0 ? {} : { deliveries: tables.deliveries.digest(hash) }),
-      ...(tables.grants.size === 0 ? {} : { grants: tables.grants.digest(hash) }),
-      ...(tables.audit.size === 0 ? {} : { audit: tables.audit.digest(hash) }),
-    }),
+export const stateHash = (state: State, hash: HashText): string =>
+  hashOfParts(
+    {
+      position: state,
+      size: (table) => state.tables[table].size,
+      digest: (table) => state.tables[table].digest(hash),
+    },
+    hash,
   );
+
+/** A state as far as its hash goes: the one that is, or one that was. */
+export interface HashParts {
+  readonly position: Pick<State, "index" | "at" | "version" | "retention" | "counters">;
+  size(table: keyof Tables): number;
+  digest(table: keyof Tables): string;
+}
+
+/** Those that were there from the beginning are part of every hash; the others, while they are not empty. */
+const ALWAYS = true;
+/** So the hash is the one that servers have which do not know the table. */
+const WHEN_USED = false;
+
+const TABLES: Readonly<Record<keyof Tables, boolean>> = {
+  vclusters: ALWAYS,
+  tenants: ALWAYS,
+  nodes: ALWAYS,
+  allocations: ALWAYS,
+  requests: ALWAYS,
+  finished: ALWAYS,
+  staging: WHEN_USED,
+  ledger: WHEN_USED,
+  groups: WHEN_USED,
+  marks: WHEN_USED,
+  dags: WHEN_USED,
+  settings: WHEN_USED,
+  notices: WHEN_USED,
+  hooks: WHEN_USED,
+  deliveries: WHEN_USED,
+  grants: WHEN_USED,
+  audit: WHEN_USED,
+};
+
+export function hashOfParts({ position, size, digest }: HashParts, hash: HashText): string {
+  const { index, at, version, retention, counters } = position;
+  const digests: Record<string, string> = {};
+  for (const [table, always] of Object.entries(TABLES) as [keyof Tables, boolean][]) {
+    if (always || size(table) > 0) digests[table] = digest(table);
+  }
+  // Left out while nothing newer was used, as the later tables are.
+  const newer = version === 1 ? {} : { version };
+  return hash(canonical({ index, at, retention, counters, ...digests, ...newer }));
 }
 
 /**
@@ -43,11 +64,16 @@ export function stateHash(state: State, hash: HashText): string {
  * left alone: most of them will have changed again by the time somebody asks. True: some is left to do.
  */
 export function warmStateHash(state: State, hash: HashText, limit: number): boolean {
-  const tables = Object.values(state.tables);
-  let dirty = 0;
-  for (const table of tables) dirty += table.dirty;
+  const dirty = recordsToHash(state);
   if (dirty < limit) return false;
   let left = limit;
-  for (const table of tables) left -= table.warm(hash, left);
+  for (const table of Object.values(state.tables)) left -= table.warm(hash, left);
   return dirty - limit >= limit;
+}
+
+/** What asking for the hash would cost now. */
+export function recordsToHash(state: State): number {
+  let dirty = 0;
+  for (const table of Object.values(state.tables)) dirty += table.dirty;
+  return dirty;
 }

@@ -3,7 +3,7 @@
 // it does not depend on their order and costs only what changed.
 
 import { canonical } from "../canonical.ts";
-import { invariant } from "../invariant.ts";
+import { createHashSum } from "./hash-sum.ts";
 
 /** Hex SHA-256 of a text; handed in, because the pure core has no hash function. */
 export type HashText = (text: string) => string;
@@ -19,33 +19,32 @@ export interface Table<K extends string, V> {
   keys(): Iterable<K>;
   values(): Iterable<V>;
   digest(hash: HashText): string;
+  entries(): Iterable<readonly [K, V]>;
+  /** Of a record that is, or was, kept under this key; when it still is, the next digest has it for nothing. */
+  hashFor(key: K, record: V, hash: HashText): string;
   /** Hashes up to `limit` changed records ahead of the next digest; answers how many it did. */
   warm(hash: HashText, limit: number): number;
 }
-
-/** 256 bits as words: each is summed on its own, modulo 2^32. */
-const WORDS = 8;
 
 /** `changed` is told the key of every record that is set or deleted. */
 export function createTable<K extends string, V>(name: string, changed: (key: K) => void = ignore): Table<K, V> {
   const records = new Map<K, V>();
   const dirty = new Set<K>();
   const hashed = new Map<K, string>();
-  const sum = new Uint32Array(WORDS);
-  /** The sum as text, until it changes. */
-  let text: string | null = null;
+  const sum = createHashSum();
+
+  const hashOf = (key: K, record: V, hash: HashText): string => hash(`${name} ${key} ${canonical(record)}`);
 
   function refresh(key: K, hash: HashText): void {
-    text = null;
     const old = hashed.get(key);
-    if (old !== undefined) addHash(sum, old, -1);
+    if (old !== undefined) sum.take(old);
     const record = records.get(key);
     if (record === undefined) {
       hashed.delete(key);
       return;
     }
-    const fresh = hash(`${name} ${key} ${canonical(record)}`);
-    addHash(sum, fresh, 1);
+    const fresh = hashOf(key, record, hash);
+    sum.add(fresh);
     hashed.set(key, fresh);
   }
 
@@ -72,6 +71,12 @@ export function createTable<K extends string, V>(name: string, changed: (key: K)
     },
     keys: () => records.keys(),
     values: () => records.values(),
+    entries: () => records.entries(),
+    hashFor(key, record, hash) {
+      if (records.get(key) !== record) return hashOf(key, record, hash);
+      if (dirty.delete(key)) refresh(key, hash);
+      return hashed.get(key) ?? hashOf(key, record, hash);
+    },
     warm(hash, limit) {
       let done = 0;
       for (const key of dirty) {
@@ -85,22 +90,9 @@ export function createTable<K extends string, V>(name: string, changed: (key: K)
     digest(hash) {
       for (const key of dirty) refresh(key, hash);
       dirty.clear();
-      text ??= Array.from(sum, (word) => word.toString(16).padStart(8, "0")).join("");
-      return text;
+      return sum.text();
     },
   };
 }
 
 const ignore = (): void => {};
-
-function addHash(sum: Uint32Array, hex: string, sign: 1 | -1): void {
-  invariant(hex.length === WORDS * 8, `expected a hash of ${WORDS * 8} hex digits, got ${hex.length}`);
-  for (let i = 0; i < WORDS; i += 1) {
-    let word = 0;
-    for (let at = i * 8; at < i * 8 + 8; at += 1) word = (word << 4) | digit(hex.charCodeAt(at));
-    sum[i] = (sum[i] ?? 0) + sign * word;
-  }
-}
-
-/** 0 to 9 and a to f, of a hash in small letters. */
-const digit = (code: number): number => (code < 58 ? code - 48 : code - 87);

@@ -140,6 +140,7 @@ export interface ControlPlane {
   readonly audit: AuditPlane;
   readonly membership: Membership;
   readonly backups: Backups;
+  /** Empty while it is not known yet: a large state was restored a moment ago. */
   stateHash(): string;
   /** Cut off from the leader: what is read here may be old by any amount, and nothing can be written. */
   stale(): boolean;

@@ -114,7 +114,7 @@ export function startLeading(options: LeadOptions): Leader {
 
   async function reign(leadership: Leadership, steppedDown: AbortSignal): Promise<void> {
     const over = AbortSignal.any([leadership.lost, stop.signal, steppedDown]);
-    await replica.waitFor(await log.head(), over);
+    await replica.waitFor(leadership.endsAt ?? (await log.head()), over);
     const active = startSequencer({
       log,
       replica,
@@ -190,12 +190,16 @@ export function startLeading(options: LeadOptions): Leader {
       ]);
     } finally {
       sequencer = null;
+      await active.close();
+      logger.info({ term: leadership.term }, "no longer leading");
+      // Nothing of this reign can be written any more: another may lead while the rest is put away.
+      const resigned = leadership.resign();
+      await clock.turn();
+      unsubscribe();
       // Agents find the new leader by dialling again; what they were heard of here counts no more.
       options.hub.close();
       options.insight.forget();
-      unsubscribe();
-      await active.close();
-      logger.info({ term: leadership.term }, "no longer leading");
+      await resigned;
     }
   }
 }

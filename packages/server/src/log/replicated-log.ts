@@ -20,7 +20,9 @@ export interface Leadership {
   readonly term: Term;
   /** Aborts when the leadership is over, for whatever reason. */
   readonly lost: AbortSignal;
-  /** Hands over at once. */
+  /** Where the log ended when it was won, and nobody else can append since; absent: `head` knows. */
+  readonly endsAt?: LogIndex;
+  /** Hands over at once. Asking again changes nothing. */
   resign(): Promise<void>;
 }
 

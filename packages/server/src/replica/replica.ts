@@ -15,6 +15,8 @@ import {
   type Instant,
   type LogIndex,
   logIndex,
+  type RestoreProof,
+  recordsToHash,
   type State,
   snapshotLines,
   stateHash,
@@ -40,6 +42,8 @@ export interface Replica {
   readonly feed: EventFeed;
   head(): ChainHead;
   stateHash(): string;
+  /** Null while working it out would hold everything else up: right after a large state was restored. */
+  stateHashAtHand(): string | null;
   /** Called for every entry, in order, right after it was applied. */
   onApplied(listener: (applied: Applied) => void): () => void;
   waitFor(index: LogIndex, signal: AbortSignal): Promise<void>;
@@ -47,9 +51,11 @@ export interface Replica {
   appliedBytes(): number;
   /** False while the state hash still has much to catch up with: a snapshot would hold everything up. */
   warm(): boolean;
+  /** False until a restored state has proved to be the one that was saved: nothing of it may be kept before. */
+  proven(): boolean;
   /** Header, then the core's own lines; taken at the current index. Throws once the replica has failed. */
   snapshot(): { readonly at: ChainHead; readonly lines: Iterable<string> };
-  /** Rejects when the log can no longer be followed: corrupt, or written by a newer version. */
+  /** Rejects when the log can no longer be followed (corrupt, or written by a newer version), or its snapshot was damaged. */
   readonly failed: Promise<never>;
   close(): Promise<void>;
 }
@@ -71,14 +77,24 @@ export async function openReplica(
   const listeners = new Set<(applied: Applied) => void>([first]);
   const waiters = new Waiters();
   const stop = new AbortController();
-  const warmer = createWarmer(clock, () => warmStateHash(state, sha256, WARM_RECORDS));
-  const following = follow();
+  let proof = restored.proof;
+  let doubted: (error: unknown) => void = () => {};
+  const doubt = new Promise<never>((_, reject) => {
+    doubted = reject;
+  });
+  doubt.catch(() => {}); // whoever follows hears of it
+  const warmer = createWarmer(clock, () =>
+    proof === null ? warmStateHash(state, sha256, WARM_RECORDS) : prove(proof),
+  );
+  const following = Promise.race([follow(), doubt]);
+  if (proof !== null) warmer.later();
 
   return {
     view: state,
     feed,
     head: () => head,
     stateHash: () => stateHash(state, sha256),
+    stateHashAtHand: () => (recordsToHash(state) > AT_ONCE_RECORDS ? null : stateHash(state, sha256)),
     onApplied(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -86,6 +102,7 @@ export async function openReplica(
     waitFor: (index, signal) => waiters.until(index, () => head.index, signal),
     appliedBytes: () => bytes,
     warm: () => warmer.done(),
+    proven: () => proof === null,
     snapshot() {
       // An entry that threw may have left the state half changed: nothing of it may be kept.
       if (broken) throw new Error("the replica has failed; its state is not to be saved");
@@ -98,6 +115,19 @@ export async function openReplica(
       await following.catch(() => {});
     },
   };
+
+  /** True: there is more to do. */
+  function prove(open: RestoreProof): boolean {
+    try {
+      if (!open.step(PROVE_RECORDS)) proof = null;
+      return true;
+    } catch (error) {
+      broken = true;
+      stop.abort();
+      doubted(error);
+      return false;
+    }
+  }
 
   async function follow(): Promise<void> {
     const from = logIndex(head.index + 1);
@@ -130,6 +160,10 @@ export async function openReplica(
 
 /** Records hashed in one turn: about a millisecond. Fewer left over than this are no burden to anybody. */
 const WARM_RECORDS = 64;
+/** Nobody minds waiting so long for an answer: some 50 milliseconds. */
+const AT_ONCE_RECORDS = 4_096;
+/** Likewise of a restored state, which is to be known for what it is before long. */
+const PROVE_RECORDS = 256;
 /** Pause between turns. */
 const WARM_PAUSE = duration(10);
 
@@ -151,13 +185,15 @@ function createWarmer(clock: Clock, turn: () => boolean) {
 interface Restored {
   readonly state: State;
   readonly head: ChainHead;
+  /** Null: there is nothing to prove. */
+  readonly proof: RestoreProof | null;
 }
 
 const BEGINNING: ChainHead = { index: 0 as LogIndex, term: 0 as Term, hash: "", at: 0 as Instant };
 
 async function restore(log: ReplicatedLog): Promise<Restored> {
   const snapshot = await log.loadSnapshot();
-  if (snapshot === null) return { state: createState(), head: BEGINNING };
+  if (snapshot === null) return { state: createState(), head: BEGINNING, proof: null };
   const building = beginRestore(sha256);
   let head: ChainHead | null = null;
   for await (const line of snapshot.lines) {
@@ -165,7 +201,8 @@ async function restore(log: ReplicatedLog): Promise<Restored> {
     else building.line(line);
   }
   if (head === null) throw new Error(`the snapshot at entry ${snapshot.info.index} is empty`);
-  return { state: building.finish(), head };
+  // The engine has checked that these are the bytes that were written.
+  return { ...building.finishEarly(), head };
 }
 
 function* withHeader(head: ChainHead, lines: Iterable<string>): Iterable<string> {

@@ -37,13 +37,14 @@ export function startSnapshotter(options: Options): Snapshotter {
   let newestBytes = 0;
   let running: Promise<void> | null = null;
   const due = (index: LogIndex): boolean =>
-    index - newest >= everyEntries || (replica.appliedBytes() - newestBytes >= everyBytes && replica.warm());
+    replica.proven() &&
+    (index - newest >= everyEntries || (replica.appliedBytes() - newestBytes >= everyBytes && replica.warm()));
   const unsubscribe = replica.onApplied((applied) => {
     if (running === null && due(applied.index) && mayTake()) void run();
   });
 
   return {
-    now: () => (mayTake() ? run() : Promise.resolve()),
+    now: () => (mayTake() && replica.proven() ? run() : Promise.resolve()),
     async close() {
       unsubscribe();
       await running;

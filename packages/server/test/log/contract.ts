@@ -179,6 +179,16 @@ export function logContract(name: string, make: (maxEntryBytes: number) => Promi
         if (rival !== log) await rival.close();
       });
 
+      test("a leadership that says where the log ends says it right", async () => {
+        const first = await lead(log);
+        expect(first.endsAt ?? 0).toBe(0);
+        await log.append(first, entries(first.term, 1, "a", "b"));
+        await first.resign();
+        const second = await lead(log);
+        expect(second.endsAt ?? (await log.head())).toBe(2);
+        await log.append(second, entries(second.term, 3, "c"));
+      });
+
       test("an append under way when its author resigns is written or refused, never half", async () => {
         const leader = await lead(log);
         const appending = log.append(leader, entries(leader.term, 1, "a", "b")).then(

@@ -12,11 +12,12 @@ function rig(limits: { readonly everyEntries: number; readonly everyBytes: numbe
   let index = 0;
   let bytes = 0;
   let listener: (applied: Applied) => void = () => {};
-  const facts = { warm: true, mayTake: true, fails: false };
+  const facts = { warm: true, proven: true, mayTake: true, fails: false };
   const taken: number[] = [];
   const replica = {
     appliedBytes: () => bytes,
     warm: () => facts.warm,
+    proven: () => facts.proven,
     snapshot: () => ({ at: { index: index as LogIndex, term: 1 as Term, hash: "", at: 0 }, lines: [] }),
     onApplied(each: (applied: Applied) => void) {
       listener = each;
@@ -45,6 +46,16 @@ function rig(limits: { readonly everyEntries: number; readonly everyBytes: numbe
 }
 
 describe("a snapshot is taken", () => {
+  it("of nothing that was restored and has not proved to be what was saved", async () => {
+    const { taken, apply, facts } = rig({ everyEntries: 1, everyBytes: 1 });
+    facts.proven = false;
+    await apply(10);
+    expect(taken).toEqual([]);
+    facts.proven = true;
+    await apply(10);
+    expect(taken).toEqual([2]);
+  });
+
   it("every so many entries, however small", async () => {
     const { taken, apply } = rig({ everyEntries: 3, everyBytes: 1_000 });
     for (let n = 0; n < 7; n += 1) await apply(1);

@@ -1,8 +1,9 @@
 // Becoming the leader: one key, bound to a lease, that only one candidate can create. The same
 // transaction raises the term, so a term has one leader. The key's create revision is what every append
 // is compared with. A candidate waits until the key is gone; it learns that from the watch, and looks
-// for itself now and then in case the watch is late. While another is favoured, which is for seconds,
-// it holds back; the favoured one takes the favour away with its claim.
+// for itself now and then in case the watch is late. Its lease is in hand by then, and what the watch says
+// is enough to try on: a leader that resigns is followed one write later. While another is favoured,
+// which is for seconds, it holds back; the favoured one takes the favour away with its claim.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
@@ -37,6 +38,8 @@ export interface Won {
   readonly term: number;
   readonly createRevision: bigint;
   readonly lease: KeptLease;
+  /** The last entry, as of the claim. */
+  readonly lastIndex: number;
 }
 
 /** Rejects with the signal's reason when aborted, and leaves no lease behind. */
@@ -50,13 +53,16 @@ export async function campaign(options: CampaignOptions): Promise<Won> {
     for (;;) {
       signal.throwIfAborted();
       try {
+        if (held.lease?.holds() !== true) held.lease = await keepLease(client, options.leaseSeconds);
+        const known = facts.leader() === null ? vacancyKnown(facts) : null;
+        const won = known === null ? null : await claim(options, held.lease, known);
+        if (won !== null) return won;
         const seen = await look(options);
         const ours = wonBefore(seen.leader, held.lease);
         if (ours !== null) return accept(options, ours, seen.answer);
         if (seen.leader === undefined && mayClaim(seen, options.server)) {
-          if (held.lease?.holds() !== true) held.lease = await keepLease(client, options.leaseSeconds);
-          const won = await claim(options, held.lease, seen);
-          if (won !== null) return won;
+          const late = await claim(options, held.lease, vacancyOf(seen));
+          if (late !== null) return late;
         }
       } catch (cause) {
         signal.throwIfAborted();
@@ -89,25 +95,43 @@ async function look({ client, keys }: CampaignOptions): Promise<Seen> {
 const mayClaim = ({ favoured }: Seen, server: string): boolean =>
   favoured === undefined || Buffer.from(favoured.value).toString("utf8") === server;
 
+/** What the claim rests on: it fails if any of it is otherwise. */
+interface Vacancy {
+  /** As it is stored; null: there was none. */
+  readonly term: Buffer | null;
+  readonly favoured: boolean;
+}
+
+/** From the watch: perhaps late, and whether somebody is favoured is not in it. */
+const vacancyKnown = (facts: Facts): Vacancy => ({
+  term: facts.term() === 0 ? null : Buffer.from(String(facts.term())),
+  favoured: false,
+});
+
+const vacancyOf = ({ term, favoured }: Seen): Vacancy => ({
+  term: term === undefined ? null : Buffer.from(term.value),
+  favoured: favoured !== undefined,
+});
+
 /** A claim whose answer was lost may have been granted. */
-function wonBefore(leader: KeyValue | undefined, lease: KeptLease | null): Won | null {
+function wonBefore(leader: KeyValue | undefined, lease: KeptLease | null): Claimed | null {
   if (leader === undefined || lease === null || leader.lease !== lease.id || !lease.holds()) return null;
   const { term } = JSON.parse(Buffer.from(leader.value).toString("utf8")) as { readonly term: number };
   return { term, createRevision: leader.createRevision, lease };
 }
 
-async function claim(options: CampaignOptions, lease: KeptLease, seen: Seen): Promise<Won | null> {
-  const before = seen.term;
+type Claimed = Omit<Won, "lastIndex">;
+
+async function claim(options: CampaignOptions, lease: KeptLease, seen: Vacancy): Promise<Won | null> {
   const { client, keys, candidate, server } = options;
-  const lastTerm = before === undefined ? 0 : Number(Buffer.from(before.value).toString("utf8"));
-  const term = lastTerm + 1;
+  const term = (seen.term === null ? 0 : Number(seen.term.toString("utf8"))) + 1;
   const answer = await client.txn(
     {
       compare: [
         absent(keys.leader),
-        before === undefined ? absent(keys.term) : holds(keys.term, Buffer.from(before.value)),
+        seen.term === null ? absent(keys.term) : holds(keys.term, seen.term),
         // Nobody else has been favoured since we looked.
-        seen.favoured === undefined ? absent(keys.favoured) : holds(keys.favoured, Buffer.from(server)),
+        seen.favoured ? holds(keys.favoured, Buffer.from(server)) : absent(keys.favoured),
       ],
       success: [
         put(keys.leader, leaderValue({ candidate, server, term }), lease.id),
@@ -123,7 +147,7 @@ async function claim(options: CampaignOptions, lease: KeptLease, seen: Seen): Pr
 }
 
 /** Before anyone is told, the facts say who leads and where the log ends. */
-function accept({ facts, keys, candidate, server }: CampaignOptions, won: Won, answer: TxnResponse): Won {
+function accept({ facts, keys, candidate, server }: CampaignOptions, won: Claimed, answer: TxnResponse): Won {
   const head = valueAt(answer, 2);
   if (head !== undefined) facts.put(head);
   facts.put(
@@ -135,7 +159,7 @@ function accept({ facts, keys, candidate, server }: CampaignOptions, won: Won, a
       lease: won.lease.id,
     }),
   );
-  return won;
+  return { ...won, lastIndex: facts.lastIndex() };
 }
 
 async function untilVacant({ facts, signal }: CampaignOptions): Promise<void> {

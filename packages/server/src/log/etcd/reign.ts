@@ -2,7 +2,7 @@
 // when the watch shows that the election key is gone or another's, when it resigns, or when the log is
 // closed; whichever comes first. Appends under it are fenced in etcd all the same.
 
-import type { Term } from "@lattice/core";
+import type { LogIndex, Term } from "@lattice/core";
 import { type Leadership, LogError } from "../replicated-log.ts";
 import type { Won } from "./campaign.ts";
 import type { Facts } from "./facts.ts";
@@ -30,7 +30,7 @@ export function beginReign(won: Won, facts: Facts): Reign {
   void watchFacts(won, facts, over.signal).then(() => void end());
   if (won.lease.over.aborted) stop();
   return {
-    leadership: { term: won.term as Term, lost: over.signal, resign: end },
+    leadership: { term: won.term as Term, lost: over.signal, endsAt: won.lastIndex as LogIndex, resign: end },
     createRevision: won.createRevision,
     holds: () => won.lease.holds() && !over.signal.aborted,
     end,

@@ -1,0 +1,42 @@
+// A sum of hashes: it does not depend on the order in which they came, and one that is replaced is
+// taken out again without a look at the others.
+
+import { invariant } from "../invariant.ts";
+
+export interface HashSum {
+  /** Hashes are hex text of 256 bits. */
+  add(hash: string): void;
+  take(hash: string): void;
+  text(): string;
+}
+
+/** 256 bits as words: each is summed on its own, modulo 2^32. */
+const WORDS = 8;
+
+export function createHashSum(): HashSum {
+  const sum = new Uint32Array(WORDS);
+  /** Until the sum changes. */
+  let text: string | null = null;
+
+  function change(hex: string, sign: 1 | -1): void {
+    invariant(hex.length === WORDS * 8, `expected a hash of ${WORDS * 8} hex digits, got ${hex.length}`);
+    text = null;
+    for (let i = 0; i < WORDS; i += 1) {
+      let word = 0;
+      for (let at = i * 8; at < i * 8 + 8; at += 1) word = (word << 4) | digit(hex.charCodeAt(at));
+      sum[i] = (sum[i] ?? 0) + sign * word;
+    }
+  }
+
+  return {
+    add: (hash) => change(hash, 1),
+    take: (hash) => change(hash, -1),
+    text() {
+      text ??= Array.from(sum, (word) => word.toString(16).padStart(8, "0")).join("");
+      return text;
+    },
+  };
+}
+
+/** 0 to 9 and a to f, of a hash in small letters. */
+const digit = (code: number): number => (code < 58 ? code - 48 : code - 87);
