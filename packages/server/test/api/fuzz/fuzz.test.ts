@@ -10,9 +10,11 @@ import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createAuthenticator } from "../../../src/api/auth/authenticator.ts";
 import { type Door, invokeStream } from "../../../src/api/invoke.ts";
+import { createGate } from "../../../src/api/limits/gate.ts";
 import { createApp } from "../../../src/api/rest/server.ts";
 import { type RpcName, SERVICES } from "../../../src/api/rpc.ts";
 import { createLiveConfig, loadConfig } from "../../../src/config/index.ts";
+import type { RateLimits } from "../../../src/config/rate-limits.ts";
 import { createLogger, createMetrics } from "../../../src/observe/index.ts";
 import { callGrpc, type Running, startTestApi } from "../clients.ts";
 import { type MemoryPlane, memoryPlane } from "../memory-plane.ts";
@@ -25,6 +27,13 @@ const STREAM_REQUESTS = 2_600;
 const GRPC_REQUESTS = 2_560;
 /** Alike in a new process and after ten thousand requests: what a request may leave behind in caches. */
 const MOST_GROWTH_BYTES = 24 * 1024 * 1024;
+
+const UNLIMITED: RateLimits = {
+  ...loadConfig(null).rateLimits,
+  queryMetricsPerMinute: 0,
+  diagnosticsPerMinute: 0,
+  comparePerMinute: 0,
+};
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
@@ -45,6 +54,8 @@ beforeAll(() => {
     logger: createLogger({ level: "silent" }),
     metrics: createMetrics(),
     authenticator: createAuthenticator(file.api.auth),
+    // What a limit refuses is not tried.
+    gate: createGate({ limits: () => UNLIMITED, identified: false }),
     closing: signal,
   };
   app = createApp(door);
