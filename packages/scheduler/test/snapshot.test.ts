@@ -168,6 +168,7 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     deliveries: () => [],
     dags: () => [],
     settings: () => [],
+    newest: () => [],
     grants: () => [],
     grantsOf: () => [],
     audit: () => [],
