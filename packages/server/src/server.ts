@@ -21,6 +21,7 @@ import { createBackups, recoverFrom, startBackupSchedule } from "./backup/index.
 import { startCapture } from "./capture/capture.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { type Config, createLiveConfig, formatListen, type HowToBegin, logConfigOf, serverId } from "./config/index.ts";
+import { fabricManager } from "./fabric/manager.ts";
 import { archiveTo } from "./history/archive.ts";
 import { startHistoryFill } from "./history/fill.ts";
 import { openHistory } from "./history/index.ts";
@@ -129,7 +130,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
   });
   const images = createImageRelay(hub, clock);
-  const launches = createLaunches({ hub, clock, view: () => replica.view, ended: metrics.launchEnded });
+  const fabric = config.fabric === null ? null : fabricManager(config.fabric, { logger, counted: metrics.fabric });
+  const launches = createLaunches({ hub, clock, view: () => replica.view, fabric, ended: metrics.launchEnded });
   const roster = createRoster({ selfId: config.server.id, present: () => log.present() });
   const leader = startLeading({
     candidate: shared ? formatPeer(self) : config.server.id,

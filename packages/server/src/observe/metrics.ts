@@ -37,6 +37,8 @@ export interface Metrics extends SchedulingMetrics {
   backup(result: "written" | "failed", written: { readonly bytes: number; readonly atMs: number } | null): void;
   /** A launch of tasks is over. */
   launchEnded(result: "completed" | "failed", tasks: number): void;
+  /** A call to the fabric manager is over. */
+  fabric(operation: string, result: "done" | "failed"): void;
   /** Something was sent to a webhook, or was not. */
   webhook(hook: string, result: "delivered" | "failed" | "given_up"): void;
   /** Notices that last, by kind; and deliveries that wait. */
@@ -95,6 +97,7 @@ export function createMetrics(): Metrics {
       m.launches.inc({ result });
       m.launchedTasks.inc(tasks);
     },
+    fabric: (operation, result) => m.fabric.inc({ operation, result }),
     webhook: (hook, result) => m.webhooks.inc({ hook, result }),
     notices(byKind, waiting) {
       m.notices.reset();
@@ -164,6 +167,10 @@ function defineMetrics(registry: Registry) {
     terminals: gauge("lattice_terminals_open", "Terminals that pass through this server to nodes.", []),
     launches: counter("lattice_task_launches_total", "Launches of tasks, by how they ended.", ["result"]),
     launchedTasks: counter("lattice_tasks_launched_total", "Tasks of all launches that have ended.", []),
+    fabric: counter("lattice_fabric_requests_total", "Calls to the fabric manager, by what became of them.", [
+      "operation",
+      "result",
+    ]),
     webhooks: counter("lattice_webhook_deliveries_total", "What was sent to webhooks, by what became of it.", [
       "hook",
       "result",
