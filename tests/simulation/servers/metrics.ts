@@ -28,6 +28,7 @@ export const noMetrics: Metrics = {
   output: ignore,
   backup: ignore,
   launchEnded: ignore,
+  fabric: ignore,
   webhook: ignore,
   scaled: ignore,
   metricQueryFailed: ignore,
