@@ -78,6 +78,8 @@ export function agentOptions(server: string, dataDir: string, more: Partial<Agen
     dataDir,
     logLevel: "silent",
     token: undefined,
+    identity: { spireSocket: "", files: null },
+    secure: false,
     killWorkloadsOnExit: true,
     hardware: { features: [] },
     discovery: DEFAULT_DISCOVERY,
