@@ -107,7 +107,10 @@ export function parseOptions(
   env: Readonly<Record<string, string | undefined>>,
   version: string,
 ): AgentOptions {
-  const flags = commandLine(version, env.LATTICE_AGENT_USER_MAPPING).parse(argv, { from: "user" }).opts<Flags>();
+  const command = commandLine(version, env.LATTICE_AGENT_USER_MAPPING).parse(argv, { from: "user" });
+  const flags = command.opts<Flags>();
+  const shown = identityFlags(flags, env, argv);
+  if (shown === null) return command.error("error: --bootstrap-cert, --bootstrap-key and --bootstrap-ca go together");
   const servers = [...flags.server, ...flags.quorumEndpoint];
   return {
     nodeId: flags.nodeId,
@@ -116,7 +119,7 @@ export function parseOptions(
     servers: servers.length > 0 ? servers : [DEFAULT_SERVER],
     dataDir: flags.dataDir,
     token: env.LATTICE_AGENT_TOKEN === "" ? undefined : env.LATTICE_AGENT_TOKEN,
-    ...identityFlags(flags, env, argv),
+    ...shown,
     logLevel: flags.logLevel,
     killWorkloadsOnExit: flags.killWorkloadsOnExit || env.LATTICE_AGENT_KILL_WORKLOADS_ON_EXIT === "1",
     hardware: {
@@ -170,8 +173,7 @@ function identityFlags(flags: Flags, env: Readonly<Record<string, string | undef
   const key = flags.bootstrapKey ?? env.LATTICE_BOOTSTRAP_KEY;
   const ca = flags.bootstrapCa ?? env.LATTICE_BOOTSTRAP_CA;
   const named = [cert, key, ca].filter((path) => path !== undefined && path !== "").length;
-  if (named !== 0 && named !== 3)
-    throw new InvalidArgumentError("--bootstrap-cert, --bootstrap-key and --bootstrap-ca go together.");
+  if (named !== 0 && named !== 3) return null;
   const files = named === 3 ? { cert: cert ?? "", key: key ?? "", ca: ca ?? "" } : null;
   return {
     identity: { spireSocket: env.LATTICE_SPIRE_SOCKET ?? SPIRE_SOCKET, files },

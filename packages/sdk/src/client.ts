@@ -48,8 +48,6 @@ export interface ClientOptions {
   readonly tenant?: string | undefined;
   /** Bearer token, on a cluster with authentication. */
   readonly token?: string | undefined;
-  /** Authority (PEM) that the server's certificate must come from; absent: one that everybody trusts. Node only. */
-  readonly ca?: string | undefined;
   /** Longest wait for an answer. */
   readonly timeoutMs?: number | undefined;
   readonly retry?: Partial<RetryPolicy> | undefined;

@@ -30,7 +30,7 @@ export async function identityFromSpire(
     metadata.set(HEADER, "true");
     const call = client.makeServerStreamRequest(METHOD, () => Buffer.alloc(0), parseSvids, {}, metadata);
     cancel = () => call.cancel();
-    call.on("data", (fresh: Identity | null) => {
+    call.on("data", ({ identity: fresh }: Svids) => {
       if (fresh === null) return said("SPIRE sent no certificate for this agent");
       identity = fresh;
       first(fresh);
@@ -69,9 +69,15 @@ export async function identityFromSpire(
   return { current: () => identity ?? begun, onChange: (taken) => void listeners.push(taken), close };
 }
 
-/** X509SVIDResponse: field 1 is the list of identities; the first is the default one. Null: there is none. */
-export function parseSvids(bytes: Uint8Array): Identity | null {
-  const [svid] = fieldsOf(bytes).get(1) ?? [];
+interface Svids {
+  /** Null: there is none for whoever asks. */
+  readonly identity: Identity | null;
+}
+
+/** X509SVIDResponse: field 1 is the list of identities; the first is the default one. */
+export const parseSvids = (bytes: Uint8Array): Svids => ({ identity: firstOf(fieldsOf(bytes).get(1) ?? []) });
+
+function firstOf([svid]: readonly Uint8Array[]): Identity | null {
   if (svid === undefined) return null;
   const fields = fieldsOf(svid);
   const [cert, key, bundle] = [2, 3, 4].map((number) => fields.get(number)?.[0]);
