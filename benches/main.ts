@@ -1,5 +1,6 @@
 // Runs the benches named, or all of them, one after the other, and prints what they measured.
 import { agentStart } from "./agent-start.ts";
+import { authOverhead } from "./auth-overhead.ts";
 import { cliStart } from "./cli-start.ts";
 import { dag } from "./dag.ts";
 import { failoverScale } from "./failover-scale.ts";
@@ -35,6 +36,7 @@ const benches: Readonly<Record<string, Bench>> = {
   heartbeats,
   "history-memory": historyMemory,
   "cli-start": cliStart,
+  "auth-overhead": authOverhead,
   terminal,
   "quorum-3": quorum3,
   "quorum-5": quorum5,

@@ -18,6 +18,8 @@ import { type Sources, type Survey, surveyNode } from "./discovery/survey.ts";
 import { sysfs } from "./discovery/sysfs.ts";
 import { keepCensus } from "./hollow/census.ts";
 import { NODES_PER_CHANNEL, startHollowNodes } from "./hollow/hollow.ts";
+import { credentialsOf } from "./identity/credentials.ts";
+import { findIdentity } from "./identity/find.ts";
 import { dialer } from "./link/dial.ts";
 import { hundredths, identityOf } from "./link/messages.ts";
 import { wheel } from "./link/wheel.ts";
@@ -77,7 +79,9 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   const runtimes = [...software.runtimes, ...(facilities.pmix.missing === null ? ["pmix"] : [])];
   log.info({ isolation: isolation.kind, runtimes, servers: options.servers }, "starting");
   const peers = options.peerListen === "" ? null : await fencePeers(options.peerListen, peerHost(options.peerListen));
-  const dial = dialer({ servers: options.servers, token: options.token });
+  const identitySource = await findIdentity(options.identity, log);
+  const how = credentialsOf(identitySource, options.secure);
+  const dial = dialer({ servers: options.servers, token: options.token, credentials: how });
   const beats = wheel(Math.random);
   let apiUrl = "";
   const facts = { version, bootId, isolation: isolation.kind, hollow: false, runtimes };
@@ -103,7 +107,8 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     ...(options.logs === null ? {} : { shipper: shipperOf(options.logs, { node: options.nodeId, dataDir, log }) }),
     runtime: (listener) => {
       const { prologue } = software;
-      const offered = () => offeredTo({ apiUrl, programs: facilities.programs, node: dirname(process.execPath) });
+      const ca = options.identity.files?.ca;
+      const offered = () => offeredTo({ apiUrl, programs: facilities.programs, node: dirname(process.execPath), ca });
       const { nodeId } = options;
       return processRuntime({ nodeId, bootId, dataDir, isolation, limits, prologue, log, listener, offered });
     },
@@ -148,6 +153,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
       peers?.close();
       beats.close();
       dial.close();
+      identitySource?.close();
       await unlock();
     },
   };
@@ -179,7 +185,9 @@ async function startHollow(
   { log, version }: AgentSurroundings,
 ): Promise<Agent> {
   const hardware = discoverHardware(options.hardware);
-  const dial = dialer({ servers: options.servers, membersPerChannel: NODES_PER_CHANNEL, token: options.token });
+  const { servers, token } = options;
+  const how = credentialsOf(await findIdentity(options.identity, log), options.secure);
+  const dial = dialer({ servers, membersPerChannel: NODES_PER_CHANNEL, token, credentials: how });
   const beats = wheel(Math.random);
   log.info({ nodes: hollow.count, servers: options.servers }, "starting hollow nodes");
   const nodes = await startHollowNodes({

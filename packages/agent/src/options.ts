@@ -6,6 +6,7 @@ import { parseGroupId, parseNodeId, parseVClusterId } from "@lattice/core";
 import { Command, InvalidArgumentError } from "commander";
 import { FINGERPRINT_EVERY_MS, LOOK_EVERY_MS } from "./condition/condition.ts";
 import type { HardwareFlags } from "./discovery/hardware.ts";
+import type { IdentityOptions } from "./identity/find.ts";
 import { FULL_PAUSES_MS } from "./images/images.ts";
 import { parseServer } from "./link/dial.ts";
 import { SHIP_LIMITS, type ShipLimits } from "./logs/ship/plan.ts";
@@ -20,6 +21,9 @@ export interface AgentOptions {
   readonly dataDir: string;
   /** From LATTICE_AGENT_TOKEN; undefined where servers ask for none. */
   readonly token: string | undefined;
+  readonly identity: IdentityOptions;
+  /** Servers were named with https:// and no authority of their own. */
+  readonly secure: boolean;
   readonly logLevel: string;
   /** host:port on which other agents reach this one, port 0: any; empty: not at all. */
   readonly peerListen: string;
@@ -105,7 +109,10 @@ export function parseOptions(
   env: Readonly<Record<string, string | undefined>>,
   version: string,
 ): AgentOptions {
-  const flags = commandLine(version, env.LATTICE_AGENT_USER_MAPPING).parse(argv, { from: "user" }).opts<Flags>();
+  const command = commandLine(version, env.LATTICE_AGENT_USER_MAPPING).parse(argv, { from: "user" });
+  const flags = command.opts<Flags>();
+  const shown = identityFlags(flags, env, argv);
+  if (shown === null) return command.error("error: --bootstrap-cert, --bootstrap-key and --bootstrap-ca go together");
   const servers = [...flags.server, ...flags.quorumEndpoint];
   return {
     nodeId: flags.nodeId,
@@ -114,6 +121,7 @@ export function parseOptions(
     servers: servers.length > 0 ? servers : [DEFAULT_SERVER],
     dataDir: flags.dataDir,
     token: env.LATTICE_AGENT_TOKEN === "" ? undefined : env.LATTICE_AGENT_TOKEN,
+    ...shown,
     logLevel: flags.logLevel,
     peerListen: flags.peerListen,
     killWorkloadsOnExit: flags.killWorkloadsOnExit || env.LATTICE_AGENT_KILL_WORKLOADS_ON_EXIT === "1",
@@ -161,6 +169,21 @@ export function parseOptions(
   };
 }
 
+const SPIRE_SOCKET = "/run/spire/agent.sock";
+
+function identityFlags(flags: Flags, env: Readonly<Record<string, string | undefined>>, argv: readonly string[]) {
+  const cert = flags.bootstrapCert ?? env.LATTICE_BOOTSTRAP_CERT;
+  const key = flags.bootstrapKey ?? env.LATTICE_BOOTSTRAP_KEY;
+  const ca = flags.bootstrapCa ?? env.LATTICE_BOOTSTRAP_CA;
+  const named = [cert, key, ca].filter((path) => path !== undefined && path !== "").length;
+  if (named !== 0 && named !== 3) return null;
+  const files = named === 3 ? { cert: cert ?? "", key: key ?? "", ca: ca ?? "" } : null;
+  return {
+    identity: { spireSocket: env.LATTICE_SPIRE_SOCKET ?? SPIRE_SOCKET, files },
+    secure: argv.some((word) => word.includes("https://")),
+  };
+}
+
 const DEFAULT_SERVER = "127.0.0.1:50051";
 
 interface Flags {
@@ -169,6 +192,9 @@ interface Flags {
   homeVcluster: string;
   server: string[];
   quorumEndpoint: string[];
+  bootstrapCert?: string;
+  bootstrapKey?: string;
+  bootstrapCa?: string;
   dataDir: string;
   logLevel: string;
   peerListen: string;
@@ -250,6 +276,9 @@ function basicCommandLine(version: string): Command {
     .version(version)
     .option("--server <host:port>", "a server to connect to (repeatable; tried in turn)", servers, [])
     .option("--quorum-endpoint <host:port>", "the same as --server", servers, [])
+    .option("--bootstrap-cert <file>", "certificate of this node (PEM), until SPIRE has one")
+    .option("--bootstrap-key <file>", "its key")
+    .option("--bootstrap-ca <file>", "the authority that servers are checked by")
     .option("--node-id <name>", "name of this node", named("node id", parseNodeId), hostname())
     .option("--group <name>", "topology group of this node", named("group", parseGroupId), "default")
     .option(

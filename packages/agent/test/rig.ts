@@ -80,6 +80,8 @@ export function agentOptions(server: string, dataDir: string, more: Partial<Agen
     logLevel: "silent",
     peerListen: "",
     token: undefined,
+    identity: { spireSocket: "", files: null },
+    secure: false,
     killWorkloadsOnExit: true,
     hardware: { features: [] },
     discovery: DEFAULT_DISCOVERY,

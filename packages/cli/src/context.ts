@@ -7,6 +7,7 @@ import type { Command } from "commander";
 import { globalFlags } from "./global-options.ts";
 import { currentToken } from "./login/current-token.ts";
 import { createPrinter, type Printer } from "./output/printer.ts";
+import { authorityOf } from "./settings/authority.ts";
 import { readConfigFile } from "./settings/config-file.ts";
 import { resolveSettings, type Settings } from "./settings/settings.ts";
 
@@ -28,6 +29,7 @@ export async function createContext(command: Command): Promise<Context> {
   const client = createClient({
     url: settings.url,
     user: settings.user,
+    ca: await authorityOf(settings.ca),
     token: await currentToken(process.env, settings.url),
   });
   const print = createPrinter(settings);

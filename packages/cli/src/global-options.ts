@@ -16,6 +16,7 @@ export function addGlobalOptions(command: Command): Command {
     new Option("--vcluster <name>", "vCluster to use"),
     new Option("--config <file>", "configuration file (default: ~/.config/lattice/config.yaml)"),
     new Option("--url <address>", "address of the server (default: http://127.0.0.1:8080)"),
+    new Option("--ca <file>", "authority (PEM) of the servers' certificates"),
     new Option("--no-color", "no colours"),
   ];
   for (const option of options) command.addOption(option.helpGroup("Global options:"));
@@ -40,6 +41,7 @@ export function globalFlags(command: Command): Flags {
     vcluster: text("vcluster"),
     config: text("config"),
     url: text("url"),
+    ca: text("ca"),
     noColor: merged.color === false,
   };
 }

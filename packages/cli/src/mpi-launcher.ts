@@ -6,6 +6,7 @@ import { createClient } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import { remoteCommand } from "./mpi-launcher/words.ts";
 import { reportError } from "./output/report-error.ts";
+import { authorityOf } from "./settings/authority.ts";
 import { readConfigFile } from "./settings/config-file.ts";
 import { NO_FLAGS, resolveSettings } from "./settings/settings.ts";
 
@@ -33,7 +34,8 @@ async function run(words: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
     username: env.USER ?? "unknown",
     isTerminal: false,
   });
-  const client = createClient({ url: settings.url, user: settings.user, token: env.LATTICE_TOKEN });
+  const { url, user } = settings;
+  const client = createClient({ url, user, ca: await authorityOf(settings.ca), token: env.LATTICE_TOKEN });
   const request = { command: ["/bin/sh", "-c", remote.line], tasks: 1, nodes: [remote.host], pmi: "none" as const };
   try {
     for await (const event of client.tasks.launch(id, request, { signal: stop.signal })) {

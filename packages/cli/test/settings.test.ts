@@ -16,6 +16,7 @@ const noFlags: Flags = {
   vcluster: undefined,
   config: undefined,
   url: undefined,
+  ca: undefined,
   noColor: false,
 };
 

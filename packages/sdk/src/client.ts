@@ -86,6 +86,8 @@ export interface LatticeClient extends AllocationCalls, ObserveCalls {
   health(options?: CallOptions): Promise<Health>;
   /** What the server counts, in the text format of Prometheus. */
   metricsText(options?: CallOptions): Promise<string>;
+  /** Whether and how to log in; needs no token. */
+  discovery(options?: CallOptions): Promise<object>;
   /** Serving and caught up; throws the server's problem when it is not. */
   ready(options?: CallOptions): Promise<Health>;
 }
@@ -132,6 +134,8 @@ export function createClientOn(platform: Platform, options: ClientOptions): Latt
     events: eventCalls(caller),
     tasks: taskCalls(caller),
     clusterStatus: (callOptions) => clusterStatus(caller, callOptions),
+    discovery: (callOptions) =>
+      caller.json({ method: "GET", path: "/api/v1/auth/discovery", repeatable: true }, callOptions),
     health: (callOptions) => caller.json({ method: "GET", path: "/healthz", repeatable: true }, callOptions),
     metricsText: (callOptions) => metricsText(caller, callOptions),
     ready: (callOptions) => caller.json({ method: "GET", path: "/readyz", repeatable: true }, callOptions),

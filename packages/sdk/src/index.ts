@@ -26,7 +26,7 @@ export type * from "./event-types.ts";
 export type * from "./explain-types.ts";
 export type * from "./group-types.ts";
 export type * from "./image-types.ts";
-export { createClient } from "./node-client.ts";
+export { createClient, type NodeClientOptions } from "./node-client.ts";
 export type * from "./observe-types.ts";
 export type * from "./operate-types.ts";
 export { backoffMs, DEFAULT_RETRY, type RetryPolicy, sleep } from "./retry.ts";

@@ -4,9 +4,16 @@ import { type ClientOptions, createClientOn, type LatticeClient } from "./client
 import { createNodeTransport } from "./transport/node.ts";
 import type { OpenWebSocket } from "./transport/web-socket.ts";
 
-export const createClient = (options: ClientOptions): LatticeClient =>
-  createClientOn({ transport: createNodeTransport(), openWebSocket }, options);
+export interface NodeClientOptions extends ClientOptions {
+  /** Authority (PEM) that the server's certificate must come from; absent: one that everybody trusts. */
+  readonly ca?: string | undefined;
+}
+
+export const createClient = ({ ca, ...options }: NodeClientOptions): LatticeClient =>
+  createClientOn({ transport: createNodeTransport({ ca }), openWebSocket: webSocketsBy(ca) }, options);
 
 /** Few calls need it, so it is loaded when one does. */
-const openWebSocket: OpenWebSocket = async (request) =>
-  (await import("./transport/node-web-socket.ts")).openWebSocket(request);
+const webSocketsBy =
+  (ca: string | undefined): OpenWebSocket =>
+  async (request) =>
+    (await import("./transport/node-web-socket.ts")).openWebSocket(request, ca);

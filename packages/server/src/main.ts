@@ -1,10 +1,18 @@
 // lattice-server: reads its flags and its configuration once, starts the server, says so in one
 // JSON line on stdout, and stops cleanly on SIGTERM or SIGINT.
 
+import { existsSync, readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { Command, Option } from "commander";
 import { verifyAnywhere } from "./backup/index.ts";
-import { type Config, ConfigError, type HowToBegin, LOG_LEVELS, loadConfig } from "./config/index.ts";
+import {
+  type Config,
+  ConfigError,
+  fetchVaultSecrets,
+  type HowToBegin,
+  LOG_LEVELS,
+  loadConfig,
+} from "./config/index.ts";
 import { ManagedError } from "./log/index.ts";
 import { createLogger } from "./observe/index.ts";
 import { startServer } from "./server.ts";
@@ -54,6 +62,7 @@ setFlagsFromString("--heap-growing-percent=30");
 await main(program.parse().opts<Flags>());
 
 async function main(flags: Flags): Promise<void> {
+  await fetchSecrets(flags.config);
   const config = readConfig(flags);
   const logger = createLogger({ level: config.log.level, server: config.server.id });
   if (flags.verifyBackup !== undefined) return verify(flags.verifyBackup, config);
@@ -77,6 +86,7 @@ async function main(flags: Flags): Promise<void> {
   };
   process.on("SIGTERM", () => void stop("SIGTERM", 0));
   process.on("SIGINT", () => void stop("SIGINT", 0));
+  process.on("SIGHUP", () => server.reload());
   void server.failed.then((error) => {
     const reason = error instanceof ManagedError ? error.message : "the log cannot be followed any further";
     logger.fatal({ err: error }, reason);
@@ -100,6 +110,12 @@ function howToBegin({ bootstrap, join }: Flags): HowToBegin {
     fail("--bootstrap begins a cluster and --join joins one; give one of them");
   if (join !== undefined) return { join };
   return bootstrap === true ? "bootstrap" : "resume";
+}
+
+/** A file that cannot be read is said when it is read for itself. */
+async function fetchSecrets(path: string | undefined): Promise<void> {
+  const text = path === undefined || !existsSync(path) ? "" : readFileSync(path, "utf8");
+  await fetchVaultSecrets(text, process.env).catch((error: Error) => fail(error.message));
 }
 
 function readConfig(flags: Flags) {

@@ -14,7 +14,7 @@ import { createJobToken } from "./agents/job-token.ts";
 import { createLogRelay } from "./agents/logs.ts";
 import { agentService } from "./agents/service.ts";
 import { createAuthenticator } from "./api/auth/authenticator.ts";
-import { startApi } from "./api/index.ts";
+import { type GrpcService, startApi } from "./api/index.ts";
 import { openAuditArchive } from "./audit/archive.ts";
 import { openAuditSigner } from "./audit/signer.ts";
 import { createBackups, recoverFrom, startBackupSchedule } from "./backup/index.ts";
@@ -34,6 +34,7 @@ import { openLogObjects } from "./logs/store.ts";
 import { createMetrics, type Logger } from "./observe/index.ts";
 import { mirrorState } from "./observe/mirror.ts";
 import { formatPeer, type PeerName, parsePeer } from "./peers/address.ts";
+import { guardedByCertificate } from "./peers/guard.ts";
 import { joinByAsking } from "./peers/join.ts";
 import { createLeaderLine } from "./peers/line.ts";
 import { createMembership } from "./peers/membership.ts";
@@ -48,6 +49,8 @@ import { createLaunches } from "./tasks/launches.ts";
 import { createMeasures } from "./telemetry/measures.ts";
 import { createReadings } from "./telemetry/readings.ts";
 import { createTerminalRelay } from "./terminals/relay.ts";
+import { channelCredentials } from "./tls/grpc.ts";
+import { openTlsSource } from "./tls/source.ts";
 
 /** Heartbeats after which what an agent has measured is no longer believed. */
 const MEASURES_BEATS = 4;
@@ -57,6 +60,8 @@ export interface RunningServer {
   readonly grpc: string;
   /** Resolves with the reason when the server cannot go on by itself. */
   readonly failed: Promise<unknown>;
+  /** Looks at the certificate files again, at once. */
+  reload(): void;
   close(): Promise<void>;
 }
 
@@ -84,7 +89,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     token: randomBytes(16).toString("hex"),
     entryVersion: ENTRY_VERSION,
   };
-  const begin = joinByAsking(options.begin ?? "resume", config);
+  const tls =
+    config.api.tls === null
+      ? null
+      : openTlsSource({ config: config.api.tls, logger, reloaded: metrics.certificateReloaded });
+  if (tls !== null) metrics.onScrape(() => metrics.certificateEnds(tls.current().notAfterMs));
+  const peerCredentials = channelCredentials(tls);
+  const begin = joinByAsking(options.begin ?? "resume", config, peerCredentials);
   let letGo: (error: Error) => void = () => {};
   const removed = new Promise<Error>((resolve) => {
     letGo = resolve;
@@ -146,7 +157,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     starNodes: () => live.config.tasks.fenceStarNodes,
     ended: metrics.launchEnded,
   });
-  const roster = createRoster({ selfId: config.server.id, present: () => log.present() });
+  const roster = createRoster({ selfId: config.server.id, present: () => log.present(), credentials: peerCredentials });
   const leader = startLeading({
     candidate: shared ? formatPeer(self) : config.server.id,
     log,
@@ -195,7 +206,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     everyEntries: config.quorum.snapshotEveryEntries,
     mayTake: () => !shared || leader.sequencer() !== null,
   });
-  const line = createLeaderLine({ selfId: config.server.id, holder: () => log.status().leader, clock });
+  const line = createLeaderLine({
+    selfId: config.server.id,
+    holder: () => log.status().leader,
+    clock,
+    credentials: peerCredentials,
+  });
   const fill = startHistoryFill({
     history,
     sources: () => historySources(roster, line.leader()?.id ?? null),
@@ -262,7 +278,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   mirrorState(metrics, { terminals, replica, hub, history, leads: () => leader.sequencer() !== null });
 
   const authenticator = createAuthenticator(config.api.auth);
-  const guard = createAgentGuard(config.api.auth.kind === "none" ? null : authenticator);
+  const certificates = tls !== null && tls.config.ca !== null;
+  const guard = createAgentGuard({
+    authenticator: config.api.auth.kind === "none" ? null : authenticator,
+    certificates,
+    peerToken: self.token,
+    refused: metrics.agentRefused,
+  });
+  const peerGuard = certificates ? guardedByCertificate : (service: GrpcService) => service;
   let apiUrl = "";
   const context: ConnectContext = {
     view: () => replica.view,
@@ -284,34 +307,39 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     logger,
     metrics,
     authenticator,
+    tls,
     extraGrpcServices: [
       guard.guarded(agentService({ context, leader, line, logs, terminals, launches })),
       ...(shared
         ? [
-            peerService({
-              leader,
-              replica,
-              hub,
-              logs,
-              terminals,
-              launches,
-              images,
-              history,
-              standing,
-              insight,
-              token: self.token,
-            }),
+            peerGuard(
+              peerService({
+                leader,
+                replica,
+                hub,
+                logs,
+                terminals,
+                launches,
+                images,
+                history,
+                standing,
+                insight,
+                token: self.token,
+              }),
+            ),
           ]
         : []),
     ],
   });
-  apiUrl = apiUrlOf(api.restAddress, self.address);
+  apiUrl = apiUrlOf(api.restAddress, self.address, tls !== null);
 
   return {
     rest: api.restAddress,
     grpc: api.grpcAddress,
     failed: Promise.race([replica.failed.catch((error: unknown) => error), removed]),
+    reload: () => tls?.reload(),
     async close() {
+      tls?.close();
       // First: another server takes over at once, and calls under way here are passed on to it.
       await leader.close();
       await schedule.close();

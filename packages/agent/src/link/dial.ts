@@ -1,7 +1,7 @@
 // Channels to servers. A real node has one to each server it knows; hollow nodes share a few. The
 // calls on them are made elsewhere. Keepalive finds a server that vanished without a word.
 
-import { Client, credentials, InterceptingCall, type Interceptor } from "@grpc/grpc-js";
+import { type ChannelCredentials, Client, credentials, InterceptingCall, type Interceptor } from "@grpc/grpc-js";
 import { type Gate, gate } from "./gate.ts";
 
 export interface Dialer {
@@ -14,11 +14,13 @@ export interface Dialer {
 }
 
 export interface DialOptions {
-  /** host:port; an http:// prefix is accepted. */
+  /** host:port; an http:// or https:// prefix is accepted. */
   readonly servers: readonly string[];
   readonly membersPerChannel?: number;
   /** Shown to servers with every call; absent where they ask for none. */
   readonly token?: string | undefined;
+  /** Absent: in the clear. */
+  readonly credentials?: ChannelCredentials;
 }
 
 /** A paused server keeps its connections: a node must notice well before it counts as silent itself. */
@@ -29,7 +31,7 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const CHANNEL_BACKOFF_FIRST_MS = 50;
 const CHANNEL_BACKOFF_CEILING_MS = 1_000;
 
-export function dialer({ servers, membersPerChannel = 1, token }: DialOptions): Dialer {
+export function dialer({ servers, membersPerChannel = 1, token, credentials: how }: DialOptions): Dialer {
   const clients = new Map<string, Client>();
   return {
     servers: servers.map(parseServer),
@@ -38,7 +40,7 @@ export function dialer({ servers, membersPerChannel = 1, token }: DialOptions): 
       const name = `${server}#${Math.floor(member / membersPerChannel)}`;
       const known = clients.get(name);
       if (known !== undefined) return known;
-      const made = new Client(server, credentials.createInsecure(), {
+      const made = new Client(server, how ?? credentials.createInsecure(), {
         "grpc.keepalive_time_ms": KEEPALIVE_MS,
         "grpc.keepalive_timeout_ms": KEEPALIVE_TIMEOUT_MS,
         "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
@@ -73,7 +75,7 @@ const bearing =
     });
 
 export function parseServer(text: string): string {
-  const address = text.replace(/^http:\/\//, "").replace(/\/+$/, "");
+  const address = text.replace(/^https?:\/\//, "").replace(/\/+$/, "");
   const port = Number(address.slice(address.lastIndexOf(":") + 1));
   if (!/^[^/]+:\d+$/.test(address) || port < 1 || port > 65_535) {
     throw new RangeError(`server address must be host:port, got "${text}"`);

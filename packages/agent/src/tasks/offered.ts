@@ -11,10 +11,13 @@ export interface Offer {
   readonly programs: string;
   /** Where Node is. */
   readonly node: string;
+  /** The authority that servers' certificates come from, or absent. */
+  readonly ca?: string | undefined;
 }
 
-export const offeredTo = ({ apiUrl, programs, node }: Offer): Record<string, string> => ({
+export const offeredTo = ({ apiUrl, programs, node, ca }: Offer): Record<string, string> => ({
   ...(apiUrl === "" ? {} : { LATTICE_API_URL: apiUrl }),
+  ...(ca === undefined ? {} : { LATTICE_CA: ca }),
   ...(programs === "" ? {} : hydraNames(programs)),
   PATH: [programs, node].filter((folder) => folder !== "").join(":"),
 });

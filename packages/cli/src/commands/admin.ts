@@ -5,6 +5,7 @@ import { defineBackup } from "./admin/backup.ts";
 import { defineConfig } from "./admin/config.ts";
 import { defineGrant } from "./admin/grant.ts";
 import { defineMetrics } from "./admin/metrics.ts";
+import { definePki } from "./admin/pki.ts";
 import { defineRaft } from "./admin/raft.ts";
 import { defineRestore } from "./admin/restore.ts";
 import { defineScheduler } from "./admin/scheduler.ts";
@@ -24,6 +25,7 @@ export function define(command: Command): void {
   defineRaft(command.command("raft").description("The replicated log"));
   defineBackup(command.command("backup").description("Write, list and verify backups of the whole cluster"));
   defineToken(command.command("token").description("Tokens made with the shared secret"));
+  definePki(command.command("pki").description("A certificate authority, for clusters that have none"));
   defineGrant(command.command("grant").description("Roles in tenants that the cluster keeps"));
   defineSignals(command.command("signals").description("What the scheduler is told of prices, power and congestion"));
   defineRestore(command.command("restore").description("Put a backup into a new cluster that is empty"));

@@ -5,6 +5,7 @@ import { createClient, type LatticeClient } from "@lattice/sdk";
 import { Argument, type Command } from "commander";
 import { createContext } from "../context.ts";
 import { currentToken } from "../login/current-token.ts";
+import { authorityOf } from "../settings/authority.ts";
 import { VALUE_KINDS, type ValueKind } from "./completion/kinds.ts";
 
 /** Longer than this nobody waits for a Tab. */
@@ -33,7 +34,8 @@ export function define(command: Command): void {
   command.addArgument(new Argument("<kind>", "of what").choices(VALUE_KINDS)).action(async (kind: ValueKind) => {
     const { settings, print } = await createContext(command);
     const token = await currentToken(process.env, settings.url);
-    const client = createClient({ url: settings.url, user: settings.user, token, retry: { retries: 0 } });
+    const ca = await authorityOf(settings.ca);
+    const client = createClient({ url: settings.url, user: settings.user, ca, token, retry: { retries: 0 } });
     const names = await ASK[kind](client, settings.user).catch(() => []);
     print.lines([...new Set(names)].filter((name) => /^[^\s\u0000-\u001f]+$/.test(name)));
   });

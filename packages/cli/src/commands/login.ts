@@ -25,8 +25,8 @@ export function define(command: Command): void {
     .option("--device", "log in with a code on another device")
     .option("--manual", "read a token from standard input")
     .action(async (flags: LoginFlags) => {
-      const { settings, print } = await createContext(command);
-      const found = await discover(settings.url);
+      const { client, settings, print } = await createContext(command);
+      const found = (await client.discovery()) as Discovery;
       if (found.authentication === "none") {
         print.note(`${settings.url} asks nobody to log in.`);
         return;
@@ -35,16 +35,6 @@ export function define(command: Command): void {
       writeToken(process.env, settings.url, token);
       print.note(`Logged in to ${settings.url}; the token is good until ${new Date(token.expiresAtMs).toISOString()}.`);
     });
-}
-
-async function discover(url: string): Promise<Discovery> {
-  try {
-    const answer = await fetch(`${url}/api/v1/auth/discovery`, { signal: AbortSignal.timeout(10_000) });
-    return (await answer.json()) as Discovery;
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ProblemError("connection_failed", { detail: `${url} does not say how to log in: ${why}` });
-  }
 }
 
 async function obtain(found: Discovery, flags: LoginFlags, show: (line: string) => void): Promise<CachedToken> {

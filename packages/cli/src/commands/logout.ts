@@ -1,13 +1,16 @@
-// `lattice logout`: forgets the token for a server.
+// `lattice logout`: tells the identity provider that the token is not to be used any more, and forgets it.
 
 import type { Command } from "commander";
 import { createContext } from "../context.ts";
-import { dropToken } from "../login/token-cache.ts";
+import { dropToken, readToken } from "../login/token-cache.ts";
 
 export function define(command: Command): void {
   command.action(async () => {
     const { settings, print } = await createContext(command);
+    const kept = readToken(process.env, settings.url);
     const dropped = dropToken(process.env, settings.url);
+    if (kept !== null && kept.issuer !== "" && !(await (await import("../login/provider.ts")).revoke(kept)))
+      print.warn("the identity provider could not be told; the token ends by itself");
     print.note(dropped ? `Logged out of ${settings.url}.` : `You were not logged in to ${settings.url}.`);
   });
 }

@@ -17,6 +17,7 @@ import {
   randomState,
   refreshTokenGrant,
   type TokenEndpointResponse,
+  tokenRevocation,
 } from "openid-client";
 import { type CachedToken, writeToken } from "./token-cache.ts";
 
@@ -60,6 +61,19 @@ export async function byBrowser(name: ProviderName, open: (address: string) => v
     expectedState: state,
   }).catch(failed);
   return kept(name, granted, null);
+}
+
+/** Both tokens are good for nothing from here on, as far as the provider can see to it. */
+export async function revoke(token: CachedToken): Promise<boolean> {
+  try {
+    const provider = await find(token);
+    if (token.refreshToken !== null) await tokenRevocation(provider, token.refreshToken);
+    // Signed tokens cannot be called back by every provider; they end within minutes.
+    await tokenRevocation(provider, token.accessToken).catch(() => undefined);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Null when the provider will not; the old token may still do. */

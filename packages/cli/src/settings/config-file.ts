@@ -13,6 +13,7 @@ export interface ConfigFile {
   readonly output?: string;
   readonly color?: boolean;
   readonly user?: string;
+  readonly ca?: string;
 }
 
 const KEYS = {
@@ -26,6 +27,7 @@ const KEYS = {
   output_format: "output",
   color: "color",
   user: "user",
+  ca: "ca",
 } as const satisfies Record<string, keyof ConfigFile>;
 
 /** `named`: the file given by --config, which must exist; otherwise the default place is looked at. */

@@ -14,6 +14,7 @@ export interface Flags {
   readonly vcluster: string | undefined;
   readonly config: string | undefined;
   readonly url: string | undefined;
+  readonly ca: string | undefined;
   readonly noColor: boolean;
 }
 
@@ -26,11 +27,14 @@ export const NO_FLAGS: Flags = {
   vcluster: undefined,
   config: undefined,
   url: undefined,
+  ca: undefined,
   noColor: true,
 };
 
 export interface Settings {
   readonly url: string;
+  /** Path of the authority (PEM) that the servers' certificates come from; undefined: one that everybody trusts. */
+  readonly ca: string | undefined;
   readonly user: string;
   readonly tenant: string | undefined;
   readonly vcluster: string | undefined;
@@ -62,6 +66,7 @@ export function resolveSettings({ flags, env, file, username, isTerminal }: Sett
   }
   return {
     url: checkUrl(url),
+    ca: flags.ca ?? given(env.LATTICE_CA) ?? file.ca,
     // Inside a job: whoever submitted it, not the account it runs under.
     user: given(env.LATTICE_USER) ?? file.user ?? username,
     tenant: flags.tenant ?? given(env.LATTICE_TENANT) ?? file.tenant,

@@ -4,6 +4,7 @@
 import { userInfo } from "node:os";
 import { createClient, type LatticeClient } from "@lattice/sdk";
 import { currentToken } from "../login/current-token.ts";
+import { authorityOf } from "../settings/authority.ts";
 import { readConfigFile } from "../settings/config-file.ts";
 import { NO_FLAGS, resolveSettings } from "../settings/settings.ts";
 import { type Compat, readCompat } from "./compat-file.ts";
@@ -28,7 +29,7 @@ export async function openDesk(program: string, env: NodeJS.ProcessEnv): Promise
   const token = await currentToken(env, settings.url);
   return {
     program,
-    client: createClient({ url: settings.url, user: settings.user, token }),
+    client: createClient({ url: settings.url, user: settings.user, ca: await authorityOf(settings.ca), token }),
     compat: await readCompat(env),
     user: settings.user,
     tenant: settings.tenant,

@@ -12,7 +12,8 @@ const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const KEY_BYTES = 16;
 const MASK_BYTES = 4;
 
-export async function openWebSocket(request: WebSocketRequest): Promise<WebSocketConnection> {
+/** `ca`: the authority (PEM) that the server's certificate must come from. */
+export async function openWebSocket(request: WebSocketRequest, ca?: string): Promise<WebSocketConnection> {
   const { randomBytes, createHash } = await import("node:crypto");
   const http = request.url.startsWith("https:") ? await import("node:https") : await import("node:http");
   const key = randomBytes(KEY_BYTES).toString("base64");
@@ -20,6 +21,7 @@ export async function openWebSocket(request: WebSocketRequest): Promise<WebSocke
   return new Promise((resolve, reject) => {
     const outgoing = http.request(request.url, {
       method: "GET",
+      ...(ca === undefined ? {} : { ca }),
       headers: {
         ...request.headers,
         connection: "Upgrade",

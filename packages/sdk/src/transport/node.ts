@@ -11,13 +11,15 @@ import {
   type TransportFailure,
 } from "./transport.ts";
 
-export function createNodeTransport(): Transport {
+/** `ca`: the authority (PEM) that servers' certificates must come from. */
+export function createNodeTransport({ ca }: { readonly ca?: string | undefined } = {}): Transport {
   const agents = new Map<string, object>();
   return async (request) => {
     const secure = request.url.startsWith("https:");
     const http = secure ? await import("node:https") : await import("node:http");
     const key = secure ? "https" : "http";
-    const agent = (agents.get(key) ?? new http.Agent({ keepAlive: true })) as import("node:https").Agent;
+    const agent = (agents.get(key) ??
+      new http.Agent({ keepAlive: true, ...(secure && ca !== undefined ? { ca } : {}) })) as import("node:https").Agent;
     agents.set(key, agent);
     return send((options) => http.request(request.url, { ...options, agent }), request);
   };

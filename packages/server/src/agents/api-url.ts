@@ -4,9 +4,9 @@
 const EVERY_ADDRESS = new Set(["0.0.0.0", "[::]", "::", ""]);
 
 /** Both as host:port; only the host of `known` counts. */
-export function apiUrlOf(listening: string, known: string): string {
+export function apiUrlOf(listening: string, known: string, secure = false): string {
   const [host, port] = split(listening);
-  return `http://${EVERY_ADDRESS.has(host) ? split(known)[0] : host}:${port}`;
+  return `${secure ? "https" : "http"}://${EVERY_ADDRESS.has(host) ? split(known)[0] : host}:${port}`;
 }
 
 function split(address: string): readonly [host: string, port: string] {

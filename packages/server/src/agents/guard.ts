@@ -1,6 +1,6 @@
-// Only agents may call the agents' service. With authentication on, every stream brings a token that
-// has the scope `agent`; its user is the node's name, so that a node cannot speak for another. The
-// scope `agent:any` is for one token that many nodes share.
+// Only agents may call the agents' service. An agent shows a certificate of the cluster's authority, whose name must be
+// the node's, or a token that has the scope `agent` and the node's name as its user, so that a node cannot speak for
+// another. The scope `agent:any` is for one token that many nodes share. A certificate comes first where both are there.
 
 import type { Metadata, ServiceError } from "@grpc/grpc-js";
 import { ProblemError, problemOf } from "@lattice/wire";
@@ -8,15 +8,22 @@ import type { Authenticator } from "../api/auth/authenticator.ts";
 import type { Principal } from "../api/auth/principal.ts";
 import { statusOf } from "../api/grpc/status.ts";
 import type { GrpcService } from "../api/index.ts";
+import { PEER_TOKEN_HEADER, VOUCHED_HEADER } from "../peers/address.ts";
+import { type Bearer, bearerOf, notTheNode } from "../tls/names.ts";
+import { type CertifiedCall, certificateOf } from "../tls/shown.ts";
 
 const AGENT_SCOPE = "agent";
 const ANY_NODE_SCOPE = "agent:any";
 
-interface AgentCall {
+interface AgentCall extends CertifiedCall {
   readonly metadata: Metadata;
   emit(event: "error", error: Partial<ServiceError>): unknown;
 }
 type Method = (call: AgentCall, reply?: (error: Partial<ServiceError>) => void) => void;
+
+type Shown =
+  | { readonly kind: "certificate"; readonly bearer: Bearer }
+  | { readonly kind: "token"; readonly principal: Principal };
 
 export interface AgentGuard {
   guarded(service: GrpcService): GrpcService;
@@ -24,22 +31,34 @@ export interface AgentGuard {
   stranger(call: object, node: string): string | null;
 }
 
-/** `authenticator` null: the cluster has no authentication. */
-export function createAgentGuard(authenticator: Authenticator | null): AgentGuard {
-  const bearers = new WeakMap<object, Principal>();
-  if (authenticator === null) return { guarded: (service) => service, stranger: () => null };
+export interface GuardOptions {
+  /** Null: the cluster has no tokens. */
+  readonly authenticator: Authenticator | null;
+  /** Whether agents can be known by their certificates. */
+  readonly certificates: boolean;
+  /** Other servers that pass an agent on show it, and are believed about whose certificate it had. */
+  readonly peerToken?: string;
+  /** Somebody was not let in, or not as who it said. */
+  readonly refused?: () => void;
+}
+
+export function createAgentGuard(options: GuardOptions): AgentGuard {
+  const { authenticator, certificates, refused } = options;
+  const bearers = new WeakMap<object, Shown>();
+  if (authenticator === null && !certificates) return { guarded: (service) => service, stranger: () => null };
 
   const wrap =
     (method: Method): Method =>
     (call, reply) => {
       const refuse = (error: unknown) => {
+        refused?.();
         const status = statusOf(problemOf(error));
         if (reply !== undefined) reply(status);
         else call.emit("error", Object.assign(new Error(status.details), status));
       };
       // Nothing is read from the stream before somebody listens, so what comes meanwhile is not lost.
-      admit(authenticator, call.metadata).then((principal) => {
-        bearers.set(call, principal);
+      admit(call, options).then((shown) => {
+        bearers.set(call, shown);
         method(call, reply);
       }, refuse);
     };
@@ -51,19 +70,46 @@ export function createAgentGuard(authenticator: Authenticator | null): AgentGuar
       return { definition, implementation: wrapped as unknown as GrpcService["implementation"] };
     },
     stranger(call, node) {
-      const bearer = bearers.get(call);
-      if (bearer === undefined) return "the stream has no identity";
-      if (bearer.scopes.includes(ANY_NODE_SCOPE) || bearer.user === node) return null;
-      return `the token is for ${bearer.user}, the hello for ${node}`;
+      const why = whyNot(bearers.get(call), node);
+      if (why !== null) refused?.();
+      return why;
     },
   };
 }
 
-async function admit(authenticator: Authenticator, metadata: Metadata): Promise<Principal> {
+function whyNot(shown: Shown | undefined, node: string): string | null {
+  if (shown === undefined) return "the stream has no identity";
+  if (shown.kind === "certificate") return notTheNode(shown.bearer, node);
+  const { user, scopes } = shown.principal;
+  return scopes.includes(ANY_NODE_SCOPE) || user === node ? null : `the token is for ${user}, the hello for ${node}`;
+}
+
+function shownBy(call: AgentCall): Bearer | null {
+  const certificate = certificateOf(call);
+  return certificate === null ? null : bearerOf(certificate);
+}
+
+function vouchedFor(metadata: Metadata, peerToken: string | undefined): Bearer | null {
+  const text = metadata.get(VOUCHED_HEADER)[0];
+  if (typeof text !== "string" || peerToken === undefined) return null;
+  const token = metadata.get(PEER_TOKEN_HEADER)[0];
+  return token === peerToken ? (JSON.parse(decodeURIComponent(text)) as Bearer) : null;
+}
+
+async function admit(call: AgentCall, { authenticator, certificates, peerToken }: GuardOptions): Promise<Shown> {
+  const bearer = certificates ? (vouchedFor(call.metadata, peerToken) ?? shownBy(call)) : null;
+  if (bearer !== null) {
+    if (bearer.kind === "" || bearer.kind === "agent") return { kind: "certificate", bearer };
+    const detail = `The certificate of ${bearer.names.join(", ")} is that of a ${bearer.kind}, not of an agent.`;
+    throw new ProblemError("forbidden", { detail });
+  }
+  if (authenticator === null)
+    throw new ProblemError("unauthenticated", { detail: "An agent needs a certificate of this cluster's authority." });
   const principal = await authenticator.authenticate((name) => {
-    const value = metadata.get(name)[0];
+    const value = call.metadata.get(name)[0];
     return typeof value === "string" ? value : undefined;
   });
-  if (principal.scopes.includes(AGENT_SCOPE) || principal.scopes.includes(ANY_NODE_SCOPE)) return principal;
+  if (principal.scopes.includes(AGENT_SCOPE) || principal.scopes.includes(ANY_NODE_SCOPE))
+    return { kind: "token", principal };
   throw new ProblemError("forbidden", { detail: `The token of ${principal.user} does not have the scope agent.` });
 }

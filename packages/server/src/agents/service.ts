@@ -66,7 +66,7 @@ export function agentService({ context, leader, line, logs, terminals, launches 
       ) {
         const peer = leads() ? null : line.client();
         if (peer === null) return logs.receive(call, reply);
-        relaySendLogs(peer.channel, call, reply);
+        relaySendLogs(peer, call, reply);
       },
       serveTerminal(call: ServeTerminalCall) {
         const peer = leads() ? null : line.client();

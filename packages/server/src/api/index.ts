@@ -4,6 +4,7 @@
 import type { Config } from "../config/config.ts";
 import { formatListen } from "../config/listen.ts";
 import type { Logger, Metrics } from "../observe/index.ts";
+import type { TlsSource } from "../tls/source.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import { checkExposure } from "./auth/stated.ts";
 import type { ControlPlane } from "./control-plane.ts";
@@ -22,6 +23,8 @@ export interface ApiOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
+  /** Null: in the clear. */
+  readonly tls?: TlsSource | null;
   /** Served on the gRPC port beside the contract's services. */
   readonly extraGrpcServices?: readonly GrpcService[];
 }
@@ -46,11 +49,14 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const door: Door = { ...options, gate, closing: closing.signal };
   if (config.api.auth.kind === "none")
     logger.warn("authentication is not configured: every caller is an administrator");
-  const rest = await startRest(door, config.api.restListen);
-  const grpc = await startGrpc(door, config.api.grpcListen, options.extraGrpcServices ?? []).catch(async (error) => {
-    await rest.close(0);
-    throw error;
-  });
+  const tls = options.tls ?? null;
+  const rest = await startRest(door, config.api.restListen, tls);
+  const grpc = await startGrpc(door, { address: config.api.grpcListen, tls }, options.extraGrpcServices ?? []).catch(
+    async (error) => {
+      await rest.close(0);
+      throw error;
+    },
+  );
   return {
     restAddress: formatListen({ host: config.api.restListen.host, port: rest.port }),
     grpcAddress: formatListen({ host: config.api.grpcListen.host, port: grpc.port }),

@@ -11,12 +11,20 @@ interface TokenRules {
   readonly defaultTenant: string | null;
   /** How far the provider's clock may be off. */
   readonly leewaySeconds: number;
+  /** How long a token is believed before it is looked at again. */
+  readonly believedSeconds: number;
 }
 
 export type AuthConfig =
   | { readonly kind: "none" }
   | (TokenRules & { readonly kind: "hmac"; readonly secret: string })
-  | (TokenRules & { readonly kind: "oidc"; readonly issuer: string; readonly clientId: string });
+  | (TokenRules & {
+      readonly kind: "oidc";
+      readonly issuer: string;
+      readonly clientId: string;
+      /** Null: the provider is not asked about single tokens. */
+      readonly introspection: { readonly clientId: string; readonly clientSecret: string } | null;
+    });
 
 /** Keys of the api section. */
 export const authFields = {
@@ -27,6 +35,11 @@ export const authFields = {
   oidc_tenant_claim: z.string().min(1).default("tenant"),
   oidc_default_tenant: z.string().min(1).optional(),
   oidc_leeway_seconds: z.number().int().min(0).max(300).default(30),
+  /** A reference. With it the provider is asked whether tokens were revoked. */
+  oidc_client_secret: z.string().min(1).optional(),
+  /** Whom the provider knows this server as, when that is not oidc_client_id. */
+  oidc_introspection_client: z.string().min(1).optional(),
+  oidc_believed_seconds: z.number().int().min(1).max(300).optional(),
 };
 
 interface AuthFile {
@@ -36,6 +49,9 @@ interface AuthFile {
   readonly oidc_tenant_claim: string;
   readonly oidc_default_tenant?: string | undefined;
   readonly oidc_leeway_seconds: number;
+  readonly oidc_client_secret?: string | undefined;
+  readonly oidc_introspection_client?: string | undefined;
+  readonly oidc_believed_seconds?: number | undefined;
 }
 
 const HMAC_VARIABLE = "LATTICE_OIDC_HMAC_SECRET";
@@ -47,6 +63,12 @@ type Problem = { readonly path: string[]; readonly message: string };
 export function authProblems(api: AuthFile, environment: Environment): readonly Problem[] {
   if (api.oidc_issuer !== undefined && api.oidc_client_id === undefined)
     return [{ path: ["oidc_client_id"], message: "must be given with oidc_issuer: tokens must be meant for us" }];
+  if (api.oidc_client_secret !== undefined) {
+    if (api.oidc_issuer === undefined)
+      return [{ path: ["oidc_client_secret"], message: "is of no use without oidc_issuer" }];
+    const secret = readSecret(api.oidc_client_secret, environment);
+    if (secret.kind === "missing") return [{ path: ["oidc_client_secret"], message: secret.problem }];
+  }
   if (api.oidc_issuer !== undefined) return [];
   const secret = hmacSecret(api, environment);
   if (secret === null) return [];
@@ -60,12 +82,27 @@ export function completeAuth(api: AuthFile, environment: Environment): AuthConfi
     tenantClaim: api.oidc_tenant_claim,
     defaultTenant: api.oidc_default_tenant ?? null,
     leewaySeconds: api.oidc_leeway_seconds,
+    // A minute is what a revocation may take where the provider is asked; without, its keys change seldom.
+    believedSeconds: api.oidc_believed_seconds ?? (api.oidc_client_secret === undefined ? 300 : 60),
   };
   const clientId = api.oidc_client_id ?? null;
   if (api.oidc_issuer !== undefined && clientId !== null)
-    return { kind: "oidc", issuer: api.oidc_issuer, clientId, ...rules };
+    return {
+      kind: "oidc",
+      issuer: api.oidc_issuer,
+      clientId,
+      introspection: introspectionOf(api, environment),
+      ...rules,
+    };
   const secret = hmacSecret(api, environment);
   return secret?.kind === "found" ? { kind: "hmac", secret: secret.value, clientId, ...rules } : { kind: "none" };
+}
+
+function introspectionOf(api: AuthFile, environment: Environment) {
+  if (api.oidc_client_secret === undefined) return null;
+  const secret = readSecret(api.oidc_client_secret, environment);
+  if (secret.kind === "missing") return null;
+  return { clientId: api.oidc_introspection_client ?? api.oidc_client_id ?? "", clientSecret: secret.value };
 }
 
 function hmacSecret(api: AuthFile, environment: Environment) {

@@ -10,6 +10,7 @@ import type { ListenAddress } from "./listen.ts";
 import type { LogsConfig } from "./logs.ts";
 import type { NotificationsConfig } from "./notifications.ts";
 import type { RateLimits } from "./rate-limits.ts";
+import type { TlsConfig } from "./tls.ts";
 
 export interface Config {
   readonly server: {
@@ -37,6 +38,8 @@ export interface Config {
     readonly allowUnauthenticated: boolean;
     readonly autoCreateTenants: boolean;
     readonly auth: AuthConfig;
+    /** Null: the listeners speak in the clear. */
+    readonly tls: TlsConfig | null;
     /** Against clients that send their headers byte by byte. */
     readonly headersTimeout: Duration;
   };

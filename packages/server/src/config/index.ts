@@ -5,3 +5,4 @@ export { formatListen, isLoopback, type ListenAddress, parseListen } from "./lis
 export { createLiveConfig, type LiveConfig } from "./live.ts";
 export { ConfigError, type ConfigOverrides, type ConfigProblem, loadConfig } from "./load.ts";
 export { etcdTlsOf, type HowToBegin, logConfigOf, memberName, serverId } from "./log-config.ts";
+export { fetchVaultSecrets } from "./vault.ts";

@@ -19,6 +19,7 @@ import { completeNotifications } from "./notifications.ts";
 import { completeQuorum } from "./quorum.ts";
 import { completeRateLimits } from "./rate-limits.ts";
 import { fileSchema, type ParsedFile } from "./schema.ts";
+import { completeTls } from "./tls.ts";
 
 /** As in the file: section, key, value. Undefined values are left out. */
 export type ConfigOverrides = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -97,6 +98,7 @@ function complete(file: ParsedFile): Config {
       autoCreateTenants: file.api.auto_create_tenants ?? !file.server.production,
       auth: completeAuth(file.api, process.env),
       headersTimeout: file.api.headers_timeout,
+      tls: completeTls(file.api),
     },
     scheduling: {
       minCycleMs: file.scheduling.min_cycle_ms,

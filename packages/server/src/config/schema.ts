@@ -13,6 +13,7 @@ import { logsProblems, logsSection } from "./logs.ts";
 import { notificationsProblems, notificationsSection } from "./notifications.ts";
 import { quorumProblems, quorumSection } from "./quorum.ts";
 import { rateLimitsSection } from "./rate-limits.ts";
+import { tlsFields, tlsProblems } from "./tls.ts";
 
 const DAY_S = 86_400;
 
@@ -34,6 +35,7 @@ export const fileSchema = section({
     auto_create_tenants: z.boolean().optional(),
     headers_timeout: span({ least: seconds(0.2), most: seconds(600), preset: "20s" }),
     ...authFields,
+    ...tlsFields,
   }),
   scheduling: section({
     min_cycle_ms: count(0, 60_000).default(2),
@@ -76,6 +78,7 @@ export const fileSchema = section({
   const refuse = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
   for (const { path, message } of quorumProblems(file.quorum)) refuse(["quorum", ...path], message);
   for (const { path, message } of authProblems(file.api, process.env)) refuse(["api", ...path], message);
+  for (const { path, message } of tlsProblems(file.api)) refuse(["api", ...path], message);
   for (const { path, message } of backupProblems(file.backup, process.env)) refuse(["backup", ...path], message);
   for (const { path, message } of logsProblems(file.logs, process.env)) refuse(["logs", ...path], message);
   for (const { path, message } of notificationsProblems(file.notifications, process.env))

@@ -1,5 +1,5 @@
 // Secrets are named, not written: `env://NAME` is a variable of the server's environment, `file:///path`
-// the first line of a file. What was read is never put into a log or an error.
+// the first line of a file, `vault://path` one that was fetched from Vault before. What was read is never put into a log or an error.
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -24,8 +24,19 @@ export function readSecret(reference: string, environment: Environment): Secret 
       return missing(`${reference} cannot be read (${(error as NodeJS.ErrnoException).code ?? "not a file URL"})`);
     }
   }
-  return missing("is not a reference; write env://NAME or file:///path");
+  if (isVaultReference(reference)) {
+    const value = fetched.get(reference);
+    return value === undefined ? missing(`${reference} was not fetched from Vault`) : found(value);
+  }
+  return missing("is not a reference; write env://NAME, file:///path or vault://path");
 }
+
+/** Secrets that had to be waited for, by reference; the configuration is read without waiting. */
+const fetched = new Map<string, string>();
+
+export const keepSecret = (reference: string, value: string): void => void fetched.set(reference, value);
+
+export const isVaultReference = (reference: string): boolean => reference.startsWith("vault://");
 
 const found = (value: string): Secret => ({ kind: "found", value });
 const missing = (problem: string): Secret => ({ kind: "missing", problem });

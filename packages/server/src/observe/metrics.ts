@@ -10,6 +10,11 @@ export interface Metrics extends SchedulingMetrics {
   apiRequest(rpc: string, code: string, seconds: number): void;
   /** A call over a limit, by the option that bounds it. */
   rateLimited(option: string): void;
+  /** The certificate files changed. */
+  certificateReloaded(result: "taken" | "refused"): void;
+  certificateEnds(atMs: number): void;
+  /** An agent showed no identity, or that of another node. */
+  agentRefused(): void;
   /** A stream that was ended because nobody read it. */
   streamStalled(rpc: string): void;
   logAppend(seconds: number, commands: number): void;
@@ -71,6 +76,9 @@ export function createMetrics(): Metrics {
     },
     rateLimited: (limit) => m.rateLimited.inc({ limit }),
     streamStalled: (rpc) => m.stalled.inc({ rpc }),
+    certificateReloaded: (result) => m.certificateReloads.inc({ result }),
+    certificateEnds: (atMs) => m.certificateEnd.set(atMs / 1_000),
+    agentRefused: () => m.agentsRefused.inc(),
     ...schedulingMetrics(registry),
     event: (kind) => m.events.inc({ kind }),
     allocations: (byState) => setAll(m.allocations, byState),
@@ -137,6 +145,17 @@ function defineMetrics(registry: Registry) {
       ["rpc"],
     ),
     rateLimited: counter("lattice_api_rate_limited_total", "Calls refused by a limit, by its option.", ["limit"]),
+    certificateReloads: counter(
+      "lattice_tls_reloads_total",
+      "Changes of the certificate files, by what became of them.",
+      ["result"],
+    ),
+    certificateEnd: gauge("lattice_tls_certificate_end_timestamp_seconds", "When this server's certificate ends.", []),
+    agentsRefused: counter(
+      "lattice_agents_refused_total",
+      "Agents that showed no identity, or one of another node.",
+      [],
+    ),
     stalled: counter("lattice_api_streams_stalled_total", "Streams ended because nobody read them.", ["rpc"]),
     appendSeconds: histogram("lattice_log_append_seconds", "Time until a batch was durable.", SECONDS, []),
     batchCommands: histogram("lattice_log_batch_commands", "Commands per batch written to the log.", BATCH, []),

@@ -11,6 +11,8 @@ export interface PeerName {
   readonly entryVersion: number;
 }
 
+/** Whose certificate an agent showed to the server that passes its streams on; believed only with the token. */
+export const VOUCHED_HEADER = "x-lattice-agent";
 export const PEER_TOKEN_HEADER = "x-lattice-peer-token";
 
 /** Said by servers from before the version was part of the name. */

@@ -4,7 +4,6 @@
 
 import { create, type Message } from "@bufbuild/protobuf";
 import {
-  type Client,
   type ClientDuplexStream,
   type ClientWritableStream,
   Metadata,
@@ -13,6 +12,9 @@ import {
   type sendUnaryData,
 } from "@grpc/grpc-js";
 import { pb, serviceDefinition } from "@lattice/wire";
+import { bearerOf } from "../tls/names.ts";
+import { type CertifiedCall, certificateOf } from "../tls/shown.ts";
+import { VOUCHED_HEADER } from "./address.ts";
 import type { PeerClient } from "./client.ts";
 
 const METHODS = serviceDefinition(pb.AgentService);
@@ -40,7 +42,7 @@ function relayBothWays<Up extends Message, Down extends Message>(
     path,
     requestSerialize,
     responseDeserialize,
-    identityOf(call),
+    identityOf(peer, call),
   ) as unknown as ClientDuplexStream<Up, Down>;
   let over = false;
   const end = () => {
@@ -68,7 +70,7 @@ function relayBothWays<Up extends Message, Down extends Message>(
 }
 
 export function relaySendLogs(
-  channel: Client,
+  peer: PeerClient,
   call: ServerReadableStream<pb.AgentLogChunk, pb.SendLogsResponse>,
   reply: sendUnaryData<pb.SendLogsResponse>,
 ): void {
@@ -79,11 +81,11 @@ export function relaySendLogs(
     answered = true;
     reply(null, create(pb.SendLogsResponseSchema, {}));
   };
-  const onward = channel.makeClientStreamRequest(
+  const onward = peer.channel.makeClientStreamRequest(
     path,
     requestSerialize,
     responseDeserialize,
-    identityOf(call),
+    identityOf(peer, call),
     finish,
   ) as unknown as ClientWritableStream<pb.AgentLogChunk>;
   onward.on("error", finish);
@@ -95,10 +97,14 @@ export function relaySendLogs(
   call.on("error", () => onward.cancel());
 }
 
-/** The leader looks at the agent's token itself. */
-function identityOf(call: { readonly metadata: Metadata }): Metadata {
+/** The leader looks at the agent's token itself, and takes this server's word for whose certificate was shown. */
+function identityOf(peer: PeerClient, call: CertifiedCall & { readonly metadata: Metadata }): Metadata {
   const identity = new Metadata();
   for (const value of call.metadata.get("authorization")) identity.set("authorization", value);
+  const certificate = certificateOf(call);
+  if (certificate === null) return identity;
+  identity.merge(peer.proof);
+  identity.set(VOUCHED_HEADER, encodeURIComponent(JSON.stringify(bearerOf(certificate))));
   return identity;
 }
 

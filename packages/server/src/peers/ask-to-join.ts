@@ -2,7 +2,7 @@
 // port of a server, or a client endpoint of etcd; which of them it is shows in how it answers.
 
 import { create } from "@bufbuild/protobuf";
-import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { type ChannelCredentials, Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import {
   fromJson,
   GRPC_DETAILS_TRAILER,
@@ -32,8 +32,10 @@ export type JoinAnswer =
   | { readonly kind: "stranger" }
   | { readonly kind: "silent"; readonly why: string };
 
-export const askToJoin = (address: string, joining: Joining): Promise<JoinAnswer> =>
-  /^https?:\/\//.test(address) ? askOverRest(address.replace(/\/+$/, ""), joining) : askOverGrpc(address, joining);
+export const askToJoin = (address: string, joining: Joining, how?: ChannelCredentials): Promise<JoinAnswer> =>
+  /^https?:\/\//.test(address)
+    ? askOverRest(address.replace(/\/+$/, ""), joining)
+    : askOverGrpc(address, joining, how ?? credentials.createInsecure());
 
 const requestOf = ({ id, peerAddress }: Joining) => create(pb.AddMemberRequestSchema, { id, peerAddress });
 
@@ -55,10 +57,10 @@ async function askOverRest(url: string, joining: Joining): Promise<JoinAnswer> {
   }
 }
 
-function askOverGrpc(address: string, joining: Joining): Promise<JoinAnswer> {
+function askOverGrpc(address: string, joining: Joining, how: ChannelCredentials): Promise<JoinAnswer> {
   const method = serviceDefinition(pb.AdminService).AddMember;
   if (method === undefined) throw new Error("the contract has no AddMember");
-  const channel = new Client(address, credentials.createInsecure());
+  const channel = new Client(address, how);
   const stated = new Metadata();
   stated.set(USER_HEADER, joining.id);
   const options = { deadline: Date.now() + ASK_TIMEOUT_MS };

@@ -3,7 +3,7 @@
 // problem it was, so that a client cannot tell which server it asked.
 
 import { create } from "@bufbuild/protobuf";
-import { Client, credentials, Metadata, type ServiceError } from "@grpc/grpc-js";
+import { type ChannelCredentials, Client, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { type Command, type LogIndex, logIndex, type NodeId, type Outcome } from "@lattice/core";
 import {
   GRPC_DETAILS_TRAILER,
@@ -50,10 +50,10 @@ export interface PeerClient {
   close(): void;
 }
 
-export function connectPeer({ address, token }: PeerName): PeerClient {
+export function connectPeer({ address, token }: PeerName, how: ChannelCredentials): PeerClient {
   const proof = new Metadata();
   proof.set(PEER_TOKEN_HEADER, token);
-  const channel = new Client(address, credentials.createInsecure(), {
+  const channel = new Client(address, how, {
     // A leader that is paused keeps its connections; only silence tells.
     "grpc.keepalive_time_ms": 5_000,
     "grpc.keepalive_timeout_ms": 3_000,

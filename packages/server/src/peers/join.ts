@@ -2,6 +2,7 @@
 // cluster is busy taking in another. Asked again after a crash half-way, the cluster answers the same.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ChannelCredentials } from "@grpc/grpc-js";
 import { type Config, etcdTlsOf, type HowToBegin, memberName } from "../config/index.ts";
 import { answersClients, type Begin, ManagedError, type MemberPlace, namedPlaces } from "../log/index.ts";
 import { askToJoin, type JoinAnswer } from "./ask-to-join.ts";
@@ -11,12 +12,12 @@ const PAUSE_MS = 500;
 const PROBE_MS = 1_000;
 
 /** Leaves every other beginning as it is. */
-export function joinByAsking(begin: HowToBegin, config: Config): HowToBegin {
+export function joinByAsking(begin: HowToBegin, config: Config, how?: ChannelCredentials): HowToBegin {
   if (typeof begin !== "object" || !("join" in begin)) return begin;
   const { etcd, nodeId } = config.quorum;
   const own = { name: memberName(nodeId), peer: etcd.peerAddress };
   const ask = async (address: string): Promise<JoinAnswer> => {
-    const answer = await askToJoin(address, { id: config.server.id, peerAddress: own.peer });
+    const answer = await askToJoin(address, { id: config.server.id, peerAddress: own.peer }, how);
     // An etcd that wants encryption says nothing to who does not offer it.
     const etcd = answer.kind === "silent" && (await answersClients(address, etcdTlsOf(config), PROBE_MS));
     return etcd ? { kind: "stranger" } : answer;

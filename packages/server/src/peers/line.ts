@@ -1,6 +1,7 @@
 // Who leads, and the line to it. The election's holder names itself with its address; this keeps one
 // channel to whoever that is now, and none when it is this server or nobody.
 
+import type { ChannelCredentials } from "@grpc/grpc-js";
 import { duration, type Instant, type NodeId } from "@lattice/core";
 import type { Clock } from "../clock.ts";
 import { type PeerName, parsePeer } from "./address.ts";
@@ -31,9 +32,10 @@ interface Options {
   /** The name in the election, as the engine tells it. */
   readonly holder: () => string | null;
   readonly clock: Clock;
+  readonly credentials: ChannelCredentials;
 }
 
-export function createLeaderLine({ selfId, holder, clock }: Options): LeaderLine {
+export function createLeaderLine({ selfId, holder, clock, credentials }: Options): LeaderLine {
   let client: PeerClient | null = null;
   let nodes: ReadonlyMap<string, Liveness> = new Map();
   let askedAt = -Infinity;
@@ -67,7 +69,7 @@ export function createLeaderLine({ selfId, holder, clock }: Options): LeaderLine
       client.close();
       client = null;
     }
-    if (client === null && peer !== null) client = connectPeer(peer);
+    if (client === null && peer !== null) client = connectPeer(peer, credentials);
     return client;
   }
 

@@ -1,6 +1,7 @@
 // The other servers of the cluster that are there at this moment, and a line to each. The log's store
 // tells who they are; a server that started again has another token and gets another line.
 
+import type { ChannelCredentials } from "@grpc/grpc-js";
 import type { HistorySource } from "../history/fill.ts";
 import type { LogServer } from "../log/replicated-log.ts";
 import { type PeerName, parsePeer } from "./address.ts";
@@ -18,9 +19,10 @@ interface Options {
   readonly selfId: string;
   /** As the log tells it. */
   readonly present: () => readonly LogServer[];
+  readonly credentials: ChannelCredentials;
 }
 
-export function createRoster({ selfId, present }: Options): Roster {
+export function createRoster({ selfId, present, credentials }: Options): Roster {
   const lines = new Map<string, PeerClient>();
 
   const others = (): readonly PeerName[] =>
@@ -42,7 +44,7 @@ export function createRoster({ selfId, present }: Options): Roster {
       if (line !== undefined && line.token === peer?.token) return line;
       drop(id);
       if (peer === undefined) return null;
-      const fresh = connectPeer(peer);
+      const fresh = connectPeer(peer, credentials);
       lines.set(id, fresh);
       return fresh;
     },

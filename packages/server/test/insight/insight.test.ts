@@ -1,7 +1,7 @@
 // What the leader remembers for questions: estimates against the truth, reservations as they move, signals while they
 // last; and a follower that passes a question on over a real connection.
 
-import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { credentials, Server, ServerCredentials } from "@grpc/grpc-js";
 import { type AllocationId, createState, instant, type NodeId, type VClusterId, type View } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import { afterEach, describe, expect, test } from "vitest";
@@ -123,7 +123,10 @@ describe("between servers", () => {
     });
     closers.push(() => server.forceShutdown());
     return (token: string) => {
-      const client = connectPeer({ id: "s1", address: `127.0.0.1:${port}`, token, entryVersion: 2 });
+      const client = connectPeer(
+        { id: "s1", address: `127.0.0.1:${port}`, token, entryVersion: 2 },
+        credentials.createInsecure(),
+      );
       closers.push(() => client.close());
       return client;
     };

@@ -1,7 +1,7 @@
 // A leader that was killed and started again still stands in the election under the proof of its earlier life, for as
 // long as its lease lasts. Whoever asks it meanwhile must be told to try again, not that it may not ask.
 
-import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { credentials, Server, ServerCredentials } from "@grpc/grpc-js";
 import type { Command } from "@lattice/core";
 import { expect, test } from "vitest";
 import { connectPeer } from "../../src/peers/client.ts";
@@ -17,7 +17,7 @@ test("a proof of an earlier life is answered as 'nobody leads', which callers tr
     );
   });
   const peer = { id: "s1", address: `127.0.0.1:${port}`, token: "of an earlier life", entryVersion: 2 };
-  const client = connectPeer(peer);
+  const client = connectPeer(peer, credentials.createInsecure());
   try {
     const asked = client.propose({ kind: "retention.set" } as Command);
     await expect(asked).rejects.toMatchObject({ problem: { code: "not_leader" } });

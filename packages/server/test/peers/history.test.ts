@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { credentials, Server, ServerCredentials } from "@grpc/grpc-js";
 import { type LogIndex, logIndex } from "@lattice/core";
 import { pino } from "pino";
 import { afterEach, expect, test } from "vitest";
@@ -44,7 +44,7 @@ async function served(history: History, token: string): Promise<string> {
 }
 
 function line(address: string, token: string): PeerClient {
-  const client = connectPeer({ id: "s1", address, token, entryVersion: 2 });
+  const client = connectPeer({ id: "s1", address, token, entryVersion: 2 }, credentials.createInsecure());
   closers.push(() => client.close());
   return client;
 }

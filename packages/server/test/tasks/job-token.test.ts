@@ -11,6 +11,7 @@ const auth: AuthConfig = {
   tenantClaim: "tenant",
   defaultTenant: null,
   leewaySeconds: 0,
+  believedSeconds: 300,
 };
 const bearer = { user: "ada", tenant: "physics", allocationId: "42", walltimeSeconds: 60 };
 

@@ -23,8 +23,6 @@ interface Remembered {
 
 /** Beyond it the oldest are verified anew when they come again. */
 const MAX_REMEMBERED = 10_000;
-/** No token is believed longer than this without a look at the provider's keys. */
-const MAX_REMEMBERED_MS = 300_000;
 /** Larger ones are not tokens. */
 const MAX_TOKEN_LENGTH = 16_384;
 
@@ -42,7 +40,10 @@ export function createAuthenticator(auth: AuthConfig, now: () => number = Date.n
     if (result.kind === "unusable")
       throw new ProblemError("unauthenticated", { detail: `The token ${result.detail}.` });
     if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value ?? "");
-    remembered.set(key, { principal: result.principal, untilMs: Math.min(expiry(claims), now() + MAX_REMEMBERED_MS) });
+    remembered.set(key, {
+      principal: result.principal,
+      untilMs: Math.min(expiry(claims), now() + rules.believedSeconds * 1_000),
+    });
     return result.principal;
   }
 

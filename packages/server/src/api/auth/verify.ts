@@ -6,6 +6,7 @@ import { ProblemError } from "@lattice/wire";
 import { createRemoteJWKSet, errors, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from "jose";
 import type { AuthConfig } from "../../config/auth.ts";
 import type { Claims } from "./claims.ts";
+import { introspect } from "./introspect.ts";
 
 export interface Verifier {
   /** Rejects with a ProblemError: `unauthenticated`, or `identity_unavailable` when the provider does not answer. */
@@ -27,10 +28,43 @@ export function createVerifier(auth: Exclude<AuthConfig, { readonly kind: "none"
     const secret = new TextEncoder().encode(auth.secret);
     return { verify: (token) => checked(() => jwtVerify(token, secret, { ...options, algorithms: ["HS256"] })) };
   }
-  const keys = lazily(() => fetchKeys(auth.issuer));
+  const provider = lazily(() => findProvider(auth.issuer));
   const known = { ...options, issuer: auth.issuer, algorithms: ["RS256", "ES256"] };
-  return { verify: (token) => checked(async () => jwtVerify(token, await keys(), known)) };
+  const signed = (token: string) => checked(async () => jwtVerify(token, (await provider()).keys, known));
+  const { introspection } = auth;
+  if (introspection === null) return { verify: signed };
+  return {
+    async verify(token) {
+      const isSigned = token.split(".").length === 3;
+      const claims = isSigned ? await signed(token) : null;
+      const { introspection: endpoint } = await provider();
+      const said = await introspect({ ...introspection, endpoint: endpoint ?? noEndpoint(auth.issuer) }, token);
+      if (said.kind === "inactive") throw refused("it was revoked, or is not one of the provider's");
+      if (claims !== null) return claims;
+      if (said.kind === "unsupported") throw refused("the provider knows nothing of it");
+      return checkedClaims(said.claims, auth);
+    },
+  };
 }
+
+/** What the signature vouches for in others is looked at here. */
+function checkedClaims(
+  claims: Claims,
+  { clientId, issuer }: { readonly clientId: string; readonly issuer: string },
+): Claims {
+  const audiences = [claims.aud ?? claims.client_id].flat();
+  if (!audiences.includes(clientId)) throw refused("it is meant for somebody else");
+  if (claims.iss !== undefined && claims.iss !== issuer) throw refused("it comes from another issuer");
+  if (typeof claims.exp !== "number") throw refused("it has no end");
+  return claims;
+}
+
+const refused = (why: string): ProblemError =>
+  new ProblemError("unauthenticated", { detail: `The token is not valid: ${why}.` });
+
+const noEndpoint = (issuer: string): never => {
+  throw unavailable(`${issuer} names no introspection_endpoint`, null);
+};
 
 /** Made once; a failure is not kept. */
 function lazily<T>(make: () => Promise<T>): () => Promise<T> {
@@ -44,7 +78,13 @@ function lazily<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-async function fetchKeys(issuer: string): Promise<JWTVerifyGetKey> {
+interface Provider {
+  readonly keys: JWTVerifyGetKey;
+  /** Null: it names none. */
+  readonly introspection: string | null;
+}
+
+async function findProvider(issuer: string): Promise<Provider> {
   const document = `${issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`;
   // A redirect could lead to somebody else's keys.
   const answer = await fetch(document, { redirect: "error", signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) }).catch(
@@ -53,14 +93,16 @@ async function fetchKeys(issuer: string): Promise<JWTVerifyGetKey> {
     },
   );
   if (!answer.ok) throw unavailable(`${document} answers with ${answer.status}`, null);
-  const found = (await answer.json()) as { issuer?: unknown; jwks_uri?: unknown };
+  const found = (await answer.json()) as { issuer?: unknown; jwks_uri?: unknown; introspection_endpoint?: unknown };
   if (found.issuer !== issuer) throw unavailable(`${document} speaks for the issuer ${String(found.issuer)}`, null);
   if (typeof found.jwks_uri !== "string") throw unavailable(`${document} names no jwks_uri`, null);
-  return createRemoteJWKSet(new URL(found.jwks_uri), {
+  const keys = createRemoteJWKSet(new URL(found.jwks_uri), {
     timeoutDuration: FETCH_TIMEOUT_MS,
     cooldownDuration: KEYS_COOLDOWN_MS,
     cacheMaxAge: KEYS_MAX_AGE_MS,
   });
+  const { introspection_endpoint: introspection } = found;
+  return { keys, introspection: typeof introspection === "string" ? introspection : null };
 }
 
 async function checked(run: () => Promise<{ readonly payload: Claims }>): Promise<Claims> {

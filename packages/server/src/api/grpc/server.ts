@@ -1,8 +1,10 @@
 // The gRPC listener: the three services of the contract, and whatever else the server brings along
 // (the agents' service shares the port).
 
-import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { Server } from "@grpc/grpc-js";
 import { formatListen, type ListenAddress } from "../../config/listen.ts";
+import { listenerCredentials } from "../../tls/grpc.ts";
+import type { TlsSource } from "../../tls/source.ts";
 import type { Door } from "../invoke.ts";
 import { MAX_BODY_BYTES } from "../limits/limits.ts";
 import { SERVICES } from "../rpc.ts";
@@ -24,7 +26,12 @@ const KEEPALIVE = {
   "grpc.http2.min_ping_interval_without_data_ms": 5_000,
 };
 
-export async function startGrpc(door: Door, address: ListenAddress, extra: readonly GrpcService[]): Promise<Listener> {
+interface Place {
+  readonly address: ListenAddress;
+  readonly tls: TlsSource | null;
+}
+
+export async function startGrpc(door: Door, place: Place, extra: readonly GrpcService[]): Promise<Listener> {
   const server = new Server({
     ...KEEPALIVE,
     "grpc.max_receive_message_length": MAX_BODY_BYTES,
@@ -35,13 +42,13 @@ export async function startGrpc(door: Door, address: ListenAddress, extra: reado
   });
   for (const service of SERVICES.map((desc) => serviceOf(door, desc)).concat(extra))
     server.addService(service.definition, service.implementation);
-  const port = await bind(server, address);
+  const port = await bind(server, place);
   return { port, close: (deadlineMs) => stop(server, deadlineMs) };
 }
 
-function bind(server: Server, address: ListenAddress): Promise<number> {
+function bind(server: Server, { address, tls }: Place): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.bindAsync(formatListen(address), ServerCredentials.createInsecure(), (error, port) => {
+    server.bindAsync(formatListen(address), listenerCredentials(tls), (error, port) => {
       if (error === null) resolve(port);
       else reject(new Error(`Cannot listen on ${formatListen(address)} for gRPC: ${error.message}`));
     });

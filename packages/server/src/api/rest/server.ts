@@ -1,8 +1,10 @@
 // The REST listener. Fastify carries it with everything it need not do switched off: no request
 // log, no schema compiler, one hook.
 
+import type { Server as SecureServer } from "node:https";
 import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
 import type { ListenAddress } from "../../config/listen.ts";
+import type { TlsSource } from "../../tls/source.ts";
 import type { Door } from "../invoke.ts";
 import {
   CONNECTIONS_CHECK_MS,
@@ -28,8 +30,8 @@ export interface Listener {
   close(deadlineMs: number): Promise<void>;
 }
 
-export async function startRest(door: Door, address: ListenAddress): Promise<Listener> {
-  const app = createApp(door);
+export async function startRest(door: Door, address: ListenAddress, tls: TlsSource | null): Promise<Listener> {
+  const app = createApp(door, tls);
   await app.listen({ host: address.host, port: address.port });
   app.server.headersTimeout = door.config.api.headersTimeout;
   app.server.maxConnections = MAX_CONNECTIONS;
@@ -49,16 +51,18 @@ export async function startRest(door: Door, address: ListenAddress): Promise<Lis
   };
 }
 
-export function createApp(door: Door): FastifyInstance {
+export function createApp(door: Door, tls: TlsSource | null = null): FastifyInstance {
+  const limits = {
+    connectionsCheckingInterval: Math.min(CONNECTIONS_CHECK_MS, door.config.api.headersTimeout / 2),
+    maxHeaderSize: MAX_HEADER_BYTES,
+  };
+  const carrier = tls === null ? { http: limits } : { https: { ...limits, ...ownOf(tls) } };
   const app = fastify({
+    ...carrier,
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    http: {
-      connectionsCheckingInterval: Math.min(CONNECTIONS_CHECK_MS, door.config.api.headersTimeout / 2),
-      maxHeaderSize: MAX_HEADER_BYTES,
-    },
     forceCloseConnections: "idle",
     exposeHeadRoutes: false,
     // A request that comes during the stop is answered with the same problem as everywhere.
@@ -67,6 +71,7 @@ export function createApp(door: Door): FastifyInstance {
     frameworkErrors: (error, _request, reply) => void sendProblem(reply, problemOfError(error, door.logger)),
     clientErrorHandler: answerUnreadable,
   });
+  tls?.onChange(() => (app.server as unknown as SecureServer).setSecureContext(ownOf(tls)));
   // Every type comes here: what is neither JSON nor YAML is refused by name.
   app.removeAllContentTypeParsers();
   // JSON is named besides, because Fastify remembers the parser of a named type only.
@@ -78,5 +83,7 @@ export function createApp(door: Door): FastifyInstance {
   addNotFound(app, addPages(app, door));
   return app;
 }
+
+const ownOf = (tls: TlsSource) => ({ cert: tls.current().cert, key: tls.current().key });
 
 const parse = async (request: FastifyRequest, bytes: Buffer) => readBody(request.headers["content-type"], bytes);

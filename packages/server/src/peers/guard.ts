@@ -1,0 +1,36 @@
+// Where there is an authority, only servers may call the servers' service: the token that each keeps in the log is not
+// asked about before a certificate was shown that is neither an agent's nor a person's.
+
+import type { ServiceError } from "@grpc/grpc-js";
+import { problem } from "@lattice/wire";
+import { statusOf } from "../api/grpc/status.ts";
+import type { GrpcService } from "../api/index.ts";
+import { bearerOf } from "../tls/names.ts";
+import { type CertifiedCall, certificateOf } from "../tls/shown.ts";
+
+interface PeerCall extends CertifiedCall {
+  emit(event: "error", error: Partial<ServiceError>): unknown;
+}
+type Method = (call: PeerCall, reply?: (error: Partial<ServiceError>) => void) => void;
+
+export function guardedByCertificate({ definition, implementation }: GrpcService): GrpcService {
+  const wrap =
+    (method: Method): Method =>
+    (call, reply) => {
+      const why = strangeness(call);
+      if (why === null) return method(call, reply);
+      const status = statusOf(problem("unauthenticated", { detail: why }));
+      if (reply !== undefined) return reply(status);
+      call.emit("error", Object.assign(new Error(status.details), status));
+    };
+  const entries = Object.entries(implementation as unknown as Readonly<Record<string, Method>>);
+  const wrapped = Object.fromEntries(entries.map(([name, method]) => [name, wrap(method)]));
+  return { definition, implementation: wrapped as unknown as GrpcService["implementation"] };
+}
+
+function strangeness(call: CertifiedCall): string | null {
+  const certificate = certificateOf(call);
+  if (certificate === null) return "Servers know each other by certificates of the cluster's authority.";
+  const { kind, names } = bearerOf(certificate);
+  return kind === "" || kind === "server" ? null : `The certificate of ${names.join(", ")} is that of a ${kind}.`;
+}

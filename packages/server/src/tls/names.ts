@@ -1,0 +1,42 @@
+// Whom a certificate is for. Its common name is `{name}.{site}.lattice.internal` or the bare name; one of a SPIFFE
+// authority names its bearer in the last part of its URI. The unit, where there is one, says what the bearer is, so
+// that a person's certificate never speaks for a node.
+
+import type { PeerCertificate } from "node:tls";
+
+export interface Bearer {
+  /** Every name that it may go by. */
+  readonly names: readonly string[];
+  /** "agent", "server", "client", or "" when it does not say. */
+  readonly kind: string;
+}
+
+const SUFFIX = ".lattice.internal";
+
+export function bearerOf(certificate: PeerCertificate): Bearer {
+  const { CN, OU } = certificate.subject ?? {};
+  const common = typeof CN === "string" ? namesOf(CN) : [];
+  return { names: [...common, ...uris(certificate.subjectaltname ?? "")], kind: typeof OU === "string" ? OU : "" };
+}
+
+/** Null: it may speak for the node. */
+export function notTheNode({ names, kind }: Bearer, node: string): string | null {
+  if (kind !== "" && kind !== "agent") return `the certificate is that of a ${kind}, not of an agent`;
+  return names.includes(node) ? null : `the certificate is for ${names.join(", ") || "nobody"}, the hello for ${node}`;
+}
+
+function namesOf(common: string): readonly string[] {
+  if (!common.endsWith(SUFFIX)) return [common];
+  const inner = common.slice(0, -SUFFIX.length);
+  // A node's name may have dots; the site is what follows the last one.
+  const cut = inner.lastIndexOf(".");
+  return cut < 0 ? [inner] : [inner.slice(0, cut)];
+}
+
+/** `URI:spiffe://alps/agent/nid001234` */
+function uris(alternatives: string): readonly string[] {
+  return alternatives.split(", ").flatMap((one) => {
+    const match = /^URI:spiffe:\/\/[^/]+\/(?:[^/]+\/)*([^/]+)$/.exec(one);
+    return match?.[1] === undefined ? [] : [match[1]];
+  });
+}

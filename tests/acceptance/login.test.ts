@@ -1,0 +1,172 @@
+// Logging in as people do, with a real OpenID provider: by a browser (PKCE), by a code on another device, by a refresh
+// that nobody notices, and out again; a program by its own credentials; and a token that was called back.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Provider from "oidc-provider";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { visit } from "../harness/browser.ts";
+import { runCli, spawnCli } from "../harness/cli.ts";
+import { Cluster } from "../harness/cluster.ts";
+import { eventually } from "../harness/eventually.ts";
+
+const RESOURCE = "urn:lattice:api";
+const OPAQUE = "urn:lattice:opaque";
+const ROBOT = { client_id: "robot", client_secret: "the-robot-has-a-secret" };
+const PERSON = { login: "ada", password: "anything" };
+const home = mkdtempSync(join(tmpdir(), "lattice-test-login-"));
+let provider: Server;
+let issuer = "";
+let cluster: Cluster;
+
+beforeAll(async () => {
+  provider = createServer();
+  await new Promise<void>((resolve) => provider.listen(0, "127.0.0.1", resolve));
+  issuer = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
+  const answer = openProvider().callback();
+  provider.on("request", (request, response) => void answer(request, response));
+  writeFileSync(join(home, "secret"), ROBOT.client_secret, { mode: 0o600 });
+  const api = `oidc_issuer: "${issuer}", oidc_client_id: lattice, oidc_client_secret: "file://${join(home, "secret")}"`;
+  const believed = "oidc_introspection_client: robot, oidc_believed_seconds: 1";
+  cluster = new Cluster({ nodes: 0, config: `api: { ${api}, ${believed} }\n` });
+  await cluster.startServer();
+}, 60_000);
+afterAll(async () => {
+  await cluster.close();
+  provider.closeAllConnections();
+  provider.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+function openProvider(): Provider {
+  return new Provider(issuer, {
+    clients: [
+      {
+        client_id: "lattice",
+        application_type: "native",
+        token_endpoint_auth_method: "none",
+        grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
+        redirect_uris: ["http://localhost:8400/callback"],
+        response_types: ["code"],
+      },
+      { ...ROBOT, grant_types: ["client_credentials"], redirect_uris: [], response_types: [] },
+    ],
+    scopes: ["openid", "offline_access", "operator"],
+    findAccount: (_ctx, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    extraTokenClaims: (_ctx, token) => ({
+      tenant: "default",
+      preferred_username: "accountId" in token ? token.accountId : "robot",
+    }),
+    issueRefreshToken: () => true,
+    // Refreshed by the next command, which finds nearly nothing left of it.
+    ttl: { AccessToken: 600, ClientCredentials: 600 },
+    features: {
+      deviceFlow: { enabled: true },
+      clientCredentials: { enabled: true },
+      introspection: { enabled: true, allowedPolicy: () => true },
+      revocation: { enabled: true, allowedPolicy: () => true },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: (_ctx, client) => (client?.clientId === "lattice" ? RESOURCE : []),
+        useGrantedResource: () => true,
+        getResourceServerInfo: (_ctx, resource) => ({
+          scope: "operator",
+          audience: "lattice",
+          accessTokenFormat: resource === OPAQUE ? "opaque" : "jwt",
+          accessTokenTTL: 600,
+          jwt: { sign: { alg: "RS256" } },
+        }),
+      },
+    },
+  });
+}
+
+const env = () => ({ HOME: home, LATTICE_API_URL: cluster.apiUrl, PATH: "/usr/bin:/bin" });
+const lattice = (...words: string[]) => runCli(words, { env: env() });
+const tokenFile = () => join(home, ".config", "lattice", "tokens.json");
+const kept = () =>
+  Object.values(JSON.parse(readFileSync(tokenFile(), "utf8")) as Record<string, Record<string, unknown>>)[0];
+
+/** Starts a login, does what its words ask a person to do, and waits for its end. */
+async function login(words: readonly string[], act: (said: string) => Promise<boolean>): Promise<string> {
+  const child = spawnCli(["login", ...words], { env: env() });
+  let said = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const ended = new Promise<number>((resolve) => child.once("close", (code) => resolve(code ?? -1)));
+  await eventually({ what: "the login says where to go" }, async () => ((await act(said)) ? true : null));
+  expect(await ended, said).toBe(0);
+  return said;
+}
+
+test("by a browser: PKCE, and commands work afterwards", async () => {
+  expect((await lattice("nodes")).code).toBe(4);
+  await login([], async (said) => {
+    const address = /(http\S+\/auth\?\S+)/.exec(said)?.[1];
+    if (address === undefined) return false;
+    expect(address).toContain("code_challenge_method=S256");
+    expect((await visit(address, PERSON)).text).toContain("You are logged in");
+    return true;
+  });
+  const { code, stderr } = await lattice("nodes");
+  expect(code, stderr).toBe(0);
+});
+
+test("a token that is about to end is renewed by the next command; after logout the renewal is good for nothing", async () => {
+  const before = kept();
+  const cache = JSON.parse(readFileSync(tokenFile(), "utf8")) as Record<string, object>;
+  const [url = ""] = Object.keys(cache);
+  writeFileSync(tokenFile(), JSON.stringify({ [url]: { ...before, expiresAtMs: Date.now() + 1_000 } }), {
+    mode: 0o600,
+  });
+  expect((await lattice("nodes")).code).toBe(0);
+  const renewed = kept();
+  expect(renewed?.accessToken).not.toBe(before?.accessToken);
+  const { code, stderr } = await lattice("logout");
+  expect([code, stderr]).toEqual([0, expect.stringContaining("Logged out")]);
+  expect((await lattice("nodes")).code).toBe(4);
+  const again = await fetch(`${issuer}/token`, {
+    method: "POST",
+    body: new URLSearchParams({
+      grant_type: "refresh_token",
+      client_id: "lattice",
+      refresh_token: String(renewed?.refreshToken),
+    }),
+  });
+  expect(await again.json()).toMatchObject({ error: "invalid_grant" });
+});
+
+test("by a code that is entered elsewhere", async () => {
+  await login(["--device"], async (said) => {
+    const [, address, code] = /Open (\S+) and enter the code (\S+)/.exec(said) ?? [];
+    if (address === undefined || code === undefined) return false;
+    const { text } = await visit(address, { ...PERSON, user_code: code });
+    expect(text).toMatch(/success/i);
+    return true;
+  });
+  expect((await lattice("nodes")).code).toBe(0);
+});
+
+test("a program by its own credentials, until its token is called back", async () => {
+  const proof = `Basic ${Buffer.from(`${ROBOT.client_id}:${ROBOT.client_secret}`).toString("base64")}`;
+  const post = (path: string, body: Record<string, string>) =>
+    fetch(`${issuer}${path}`, { method: "POST", headers: { authorization: proof }, body: new URLSearchParams(body) });
+  const granted = await post("/token", { grant_type: "client_credentials", scope: "operator", resource: RESOURCE });
+  const signed = ((await granted.json()) as { access_token: string }).access_token;
+  const call = async (token: string) =>
+    (await fetch(`${cluster.apiUrl}/api/v1/nodes`, { headers: { authorization: `Bearer ${token}` } })).status;
+  expect(await call(signed)).toBe(200);
+  // One that is no signed text: only the provider can say what it is good for.
+  const opaque = await post("/token", { grant_type: "client_credentials", scope: "operator", resource: OPAQUE });
+  const token = ((await opaque.json()) as { access_token: string }).access_token;
+  expect(token.split(".")).toHaveLength(1);
+  expect(await call(token)).toBe(200);
+  expect(await call(`${token}x`)).toBe(401);
+  await post("/token/revocation", { token });
+  // It is believed for as long as it was told to be.
+  await eventually({ what: "the token is refused" }, async () => ((await call(token)) === 401 ? true : null));
+});

@@ -1,0 +1,185 @@
+// A cluster whose listeners are closed to strangers: certificates from `lattice admin pki` for the server and its
+// agents, a node that shows another's, a renewal under way, and SPIRE as the giver of an agent's identity.
+
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { get } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runCli, spawnCli } from "../harness/cli.ts";
+import { eventually } from "../harness/eventually.ts";
+import { kill } from "../harness/processes.ts";
+import { type Program, root, startProgram, tailOf } from "../harness/program.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "lattice-test-tls-"));
+const pki = join(dir, "pki");
+const programs: Program[] = [];
+let rest = "";
+let grpc = "";
+
+const env = () => ({
+  LATTICE_API_URL: `https://${rest.replace("127.0.0.1", "localhost")}`,
+  LATTICE_CA: join(pki, "ca.crt"),
+  HOME: dir,
+});
+const lattice = (...words: string[]) => runCli(words, { env: env() });
+
+async function good(...words: string[]): Promise<string> {
+  const { code, stdout, stderr } = await lattice(...words);
+  expect(code, `lattice ${words.join(" ")}: ${stderr}`).toBe(0);
+  return stdout;
+}
+
+function start(name: string, args: readonly string[], more: Record<string, string> = {}): Program {
+  const logFile = join(dir, `${name}-${programs.length}.log`);
+  const program = startProgram(name, { args, logFile, env: { LATTICE_SPIRE_SOCKET: join(dir, "no.sock"), ...more } });
+  programs.push(program);
+  return program;
+}
+
+const agent = (node: string, shown: string, more: Record<string, string> = {}) =>
+  start(
+    "lattice-agent",
+    [
+      ...["--node-id", node, "--server", `https://${grpc}`, "--data-dir", join(dir, `agent-${node}`)],
+      ...["--bootstrap-cert", join(pki, `${shown}.crt`), "--bootstrap-key", join(pki, `${shown}.key`)],
+      ...["--bootstrap-ca", join(pki, "ca.crt")],
+    ],
+    more,
+  );
+
+const ready = (node: string) =>
+  eventually({ what: `${node} is ready` }, async () =>
+    /"state": "ready"/.test((await lattice("nodes", node, "-o", "json")).stdout) ? true : null,
+  );
+
+beforeAll(async () => {
+  await runCli(["admin", "pki", "init", "--dir", pki, "--site", "test"]);
+  await runCli([
+    "admin",
+    "pki",
+    "issue",
+    "s1",
+    "--kind",
+    "server",
+    "--host",
+    "localhost",
+    "--host",
+    "127.0.0.1",
+    "--dir",
+    pki,
+  ]);
+  for (const node of ["n1", "n2", "n3"]) await runCli(["admin", "pki", "issue", node, "--kind", "agent", "--dir", pki]);
+  const server = start("lattice-server", [
+    ...["--data-dir", join(dir, "server"), "--rest-listen", "127.0.0.1:0", "--grpc-listen", "127.0.0.1:0"],
+    ...["--config", configFile()],
+  ]);
+  const line = await server.ready();
+  rest = String(line.rest);
+  grpc = String(line.grpc);
+}, 60_000);
+
+function configFile(): string {
+  const path = join(dir, "server.json");
+  const api = { tls_cert: join(pki, "s1.crt"), tls_key: join(pki, "s1.key"), tls_ca: join(pki, "ca.crt") };
+  writeFileSync(path, JSON.stringify({ api }));
+  return path;
+}
+
+afterAll(() => {
+  for (const program of programs) if (program.isRunning()) kill(program.pid, "SIGKILL");
+  rmSync(dir, { recursive: true, force: true });
+});
+
+test("a job over TLS, on a node that is known by its certificate; a stranger to the authority sees nothing", async () => {
+  agent("n1", "n1");
+  await ready("n1");
+  const said = await good("submit", "--wait", "-q", "--", "/bin/echo", "closed to strangers");
+  expect(await good("logs", said.trim().split("\n")[0] ?? "")).toContain("closed to strangers");
+  const { code, stderr } = await runCli(["status"], { env: { ...env(), LATTICE_CA: "" } });
+  expect(code).not.toBe(0);
+  expect(stderr).toMatch(/certificate/);
+});
+
+test("a node that shows the certificate of another is refused by name, and counted", async () => {
+  const impostor = agent("n2", "n3");
+  await eventually({ what: "the impostor is refused" }, async () =>
+    /certificate is for n3/.test(tailOf(impostor.logFile, 100)) ? true : null,
+  );
+  await impostor.stop();
+  expect((await lattice("nodes", "n2")).code).not.toBe(0);
+  const metrics = await new Promise<string>((resolve, reject) => {
+    get(`https://${rest}/metrics`, { ca: readFileSync(join(pki, "ca.crt")) }, (answer) => resolve(text(answer))).on(
+      "error",
+      reject,
+    );
+  });
+  expect(metrics).toMatch(/lattice_agents_refused_total [1-9]/);
+});
+
+test("a renewed certificate is served to the next caller, and a stream that is open goes on", async () => {
+  const before = await serialShown();
+  const submitted = await good("submit", "-q", "--", "/bin/sh", "-c", "while :; do date +%s%N; sleep 0.2; done");
+  const id = submitted.trim();
+  await good("status", id);
+  const follower = spawnCli(["logs", "--follow", id], { env: env() });
+  let shown = "";
+  follower.stdout.on("data", (chunk: Buffer) => {
+    shown += chunk.toString();
+  });
+  const lines = () => shown.split("\n").length;
+  await eventually({ what: "output comes" }, async () => (lines() > 2 ? true : null));
+  await good("admin", "pki", "renew", "s1", "n1", "--dir", pki);
+  const [server] = programs;
+  process.kill(server?.pid ?? 0, "SIGHUP");
+  await eventually({ what: "the new certificate is served" }, async () =>
+    (await serialShown()) === before ? null : true,
+  );
+  const seen = lines();
+  await eventually({ what: "the old stream goes on" }, async () => (lines() > seen + 3 ? true : null));
+  follower.kill();
+  await good("cancel", id);
+  const half = join(pki, "s1.crt");
+  cpSync(join(pki, "n1.crt"), half);
+  process.kill(server?.pid ?? 0, "SIGHUP");
+  await eventually({ what: "a certificate without its key is not taken" }, async () =>
+    /the old one stays/.test(tailOf(server?.logFile ?? "", 20)) ? true : null,
+  );
+  await good("status");
+});
+
+test("SPIRE gives the identity where its socket is there", async () => {
+  const socket = join(dir, "spire.sock");
+  const spire = startProgram("workload-api", {
+    path: join(root, "tests", "harness", "workload-api.mjs"),
+    args: [socket, pki, "n3"],
+    logFile: join(dir, "spire.log"),
+  });
+  programs.push(spire);
+  await spire.ready();
+  const args = ["--node-id", "n3", "--server", grpc, "--data-dir", join(dir, "agent-n3")];
+  const node = start("lattice-agent", args, { LATTICE_SPIRE_SOCKET: socket });
+  await ready("n3");
+  await good("admin", "pki", "renew", "n3", "--dir", pki);
+  await eventually({ what: "the agent takes the renewed identity" }, async () =>
+    // Once when it began, and once more.
+    readFileSync(node.logFile, "utf8").split("the identity is renewed").length > 2 ? true : null,
+  );
+  expect(await good("nodes", "n3", "-o", "json")).toContain('"ready"');
+});
+
+async function serialShown(): Promise<string> {
+  const { connect } = await import("node:tls");
+  const [host = "", port = ""] = rest.split(":");
+  return new Promise((resolve, reject) => {
+    const socket = connect(
+      { host, port: Number(port), ca: readFileSync(join(pki, "ca.crt")), servername: "localhost" },
+      () => {
+        resolve(socket.getPeerCertificate().serialNumber);
+        socket.end();
+      },
+    );
+    socket.on("error", reject);
+  });
+}
