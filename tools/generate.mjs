@@ -20,7 +20,11 @@ if (process.argv.includes("--baseline")) {
 run(bin("buf"), ["generate"]);
 run(bin("buf"), ["generate", "--template", "buf.gen.etcd.yaml"]);
 // The reference pages are written by the tests that compare them, when told to.
-const pages = ["packages/core/test/state-machines.test.ts", "packages/wire/test/errors/catalogue.test.ts"];
+const pages = [
+  "packages/core/test/state-machines.test.ts",
+  "packages/wire/test/errors/catalogue.test.ts",
+  "packages/server/test/api/rpcs.test.ts",
+];
 run(bin("vitest"), ["run", "--project", "unit", ...pages], { UPDATE: "1" });
 
 function run(program, args, more = {}) {

@@ -18,6 +18,18 @@ export interface KnownSetting {
 
 const span = (value: Duration): string => (value % 1000 === 0 ? `${value / 1000}s` : `${value}ms`);
 
+const RATE_LIMITS = [
+  ["attach_max_concurrent", "attachMaxConcurrent"],
+  ["stream_logs_max_concurrent", "streamLogsMaxConcurrent"],
+  ["stream_metrics_max_concurrent", "streamMetricsMaxConcurrent"],
+  ["watch_max_concurrent", "watchMaxConcurrent"],
+  ["query_metrics_per_minute", "queryMetricsPerMinute"],
+  ["diagnostics_per_minute", "diagnosticsPerMinute"],
+  ["compare_per_minute", "comparePerMinute"],
+  ["user_requests_per_second", "userRequestsPerSecond"],
+  ["tenant_requests_per_second", "tenantRequestsPerSecond"],
+] as const;
+
 export const SETTINGS: readonly KnownSetting[] = [
   { key: "server.id", read: ({ server }) => server.id },
   { key: "server.data_dir", read: ({ server }) => server.dataDir },
@@ -79,14 +91,13 @@ export const SETTINGS: readonly KnownSetting[] = [
     read: ({ sessions }) => span(sessions.idleTimeout),
     write: (config, file) => ({ ...config, sessions: { ...config.sessions, idleTimeout: file.sessions.idle_timeout } }),
   },
-  {
-    key: "rate_limits.attach_max_concurrent",
-    read: ({ rateLimits }) => rateLimits.attachMaxConcurrent,
-    write: (config, file) => ({
-      ...config,
-      rateLimits: { ...config.rateLimits, attachMaxConcurrent: file.rate_limits.attach_max_concurrent },
+  ...RATE_LIMITS.map(
+    ([name, field]): KnownSetting => ({
+      key: `rate_limits.${name}`,
+      read: ({ rateLimits }) => rateLimits[field],
+      write: (config, file) => ({ ...config, rateLimits: { ...config.rateLimits, [field]: file.rate_limits[name] } }),
     }),
-  },
+  ),
   {
     key: "compat.set_slurm_env",
     read: ({ compat }) => compat.setSlurmEnv,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from ..call import at, change, read
@@ -39,6 +40,11 @@ class AllocationCalls:
         vcluster: str | None = None,
         node: str | None = None,
         name: str | None = None,
+        project: str | None = None,
+        tag: Sequence[str] | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        reason_code: Sequence[str] | None = None,
         expand: bool | None = None,
         group_id: str | None = None,
         limit: int | None = None,
@@ -56,6 +62,11 @@ class AllocationCalls:
         vcluster: str | None = None,
         node: str | None = None,
         name: str | None = None,
+        project: str | None = None,
+        tag: Sequence[str] | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        reason_code: Sequence[str] | None = None,
         expand: bool | None = None,
         group_id: str | None = None,
         limit: int | None = None,
@@ -76,13 +87,18 @@ class AllocationCalls:
         preemption_class: int | None = None,
         name: str | None = None,
         tags: Mapping[str, str] | None = None,
+        telemetry_mode: str | None = None,
+        telemetry_seconds: int | None = None,
         request_id: str | None = None,
     ) -> Allocation:
+        """``telemetry_mode``: prod, debug or audit, for good or for ``telemetry_seconds``."""
         changes = {
             "walltime_seconds": walltime_seconds,
             "preemption_class": preemption_class,
             "name": name,
             "tags": tags,
+            "telemetry_mode": telemetry_mode,
+            "telemetry_seconds": telemetry_seconds,
         }
         return await self._caller.send(
             change(

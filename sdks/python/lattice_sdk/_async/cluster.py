@@ -99,6 +99,10 @@ class ClusterCalls:
             change("PATCH", at("tenants", id), body, parse=_tenant, request_id=request_id)
         )
 
+    async def delete_tenant(self, id: str) -> None:
+        """Refused while it has work or vClusters."""
+        await self._caller.send(change("DELETE", at("tenants", id), request_id=False))
+
     async def list_vclusters(self) -> list[VCluster]:
         return await listed(self._caller, at("vclusters"), "vclusters", VCluster, {})
 
@@ -128,7 +132,12 @@ class ClusterCalls:
             )
         )
 
+    async def delete_vcluster(self, id: str) -> None:
+        """Refused while it has work or home nodes, and for the default."""
+        await self._caller.send(change("DELETE", at("vclusters", id), request_id=False))
+
     async def vcluster_queue(self, id: str) -> dict[str, Any]:
+        """What waits there, in the order in which the scheduler looks at it."""
         return await self._caller.send(read(at("vclusters", id, "queue")))
 
     async def usage(
@@ -158,6 +167,7 @@ class ClusterCalls:
         return await self._caller.send(read(path, Usage, user=user, days=days, since=since, until=until))
 
     async def accounting(self, **filters: Any) -> dict[str, Any]:
+        """What finished allocations have used: ``tenant``, ``user``, ``since``, ``until``, ``state`` and so on."""
         return await self._caller.send(read(at("accounting"), **filters))
 
     async def list_services(self, *, tenant: str | None = None) -> list[ServiceSummary]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -70,6 +71,24 @@ class AdminCalls:
     def restore_backup(self, source: str) -> dict[str, Any]:
         """Into a cluster that is empty."""
         return self._caller.send(_backup_call("restore", {"source": source}, None))
+
+    def get_config(self, key: str | None = None) -> dict[str, Any]:
+        """Settings in force by name: one, a section, or all."""
+        answer = self._caller.send(read(at("admin", "config"), key=key))
+        return {one["key"]: json.loads(one["value"]) for one in answer.get("settings", [])}
+
+    def set_config(self, key: str, value: Any, *, request_id: str | None = None) -> None:
+        """Changes a setting on all servers, at once and for good."""
+        body = {"value": json.dumps(value)}
+        self._caller.send(change("PUT", at("admin", "config", key), body, request_id=request_id))
+
+    def reset_config(self, key: str, *, request_id: str | None = None) -> None:
+        """Back to what each server's file says."""
+        self._caller.send(change("PUT", at("admin", "config", key), {"reset": True}, request_id=request_id))
+
+    def scheduler_status(self, vcluster: str | None = None) -> dict[str, Any]:
+        """When the leader's scheduler last looked at each vCluster, and with what result."""
+        return self._caller.send(read(at("admin", "scheduler"), vcluster=vcluster))
 
     def get_signals(self) -> dict[str, Any]:
         return self._caller.send(read(at("admin", "signals")))

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from ..call import at, change, read
@@ -40,6 +41,11 @@ class AllocationCalls:
         vcluster: str | None = None,
         node: str | None = None,
         name: str | None = None,
+        project: str | None = None,
+        tag: Sequence[str] | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        reason_code: Sequence[str] | None = None,
         expand: bool | None = None,
         group_id: str | None = None,
         limit: int | None = None,
@@ -57,6 +63,11 @@ class AllocationCalls:
         vcluster: str | None = None,
         node: str | None = None,
         name: str | None = None,
+        project: str | None = None,
+        tag: Sequence[str] | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        reason_code: Sequence[str] | None = None,
         expand: bool | None = None,
         group_id: str | None = None,
         limit: int | None = None,
@@ -77,13 +88,18 @@ class AllocationCalls:
         preemption_class: int | None = None,
         name: str | None = None,
         tags: Mapping[str, str] | None = None,
+        telemetry_mode: str | None = None,
+        telemetry_seconds: int | None = None,
         request_id: str | None = None,
     ) -> Allocation:
+        """``telemetry_mode``: prod, debug or audit, for good or for ``telemetry_seconds``."""
         changes = {
             "walltime_seconds": walltime_seconds,
             "preemption_class": preemption_class,
             "name": name,
             "tags": tags,
+            "telemetry_mode": telemetry_mode,
+            "telemetry_seconds": telemetry_seconds,
         }
         return self._caller.send(
             change(

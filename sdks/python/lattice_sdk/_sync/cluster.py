@@ -100,6 +100,10 @@ class ClusterCalls:
             change("PATCH", at("tenants", id), body, parse=_tenant, request_id=request_id)
         )
 
+    def delete_tenant(self, id: str) -> None:
+        """Refused while it has work or vClusters."""
+        self._caller.send(change("DELETE", at("tenants", id), request_id=False))
+
     def list_vclusters(self) -> list[VCluster]:
         return listed(self._caller, at("vclusters"), "vclusters", VCluster, {})
 
@@ -129,7 +133,12 @@ class ClusterCalls:
             )
         )
 
+    def delete_vcluster(self, id: str) -> None:
+        """Refused while it has work or home nodes, and for the default."""
+        self._caller.send(change("DELETE", at("vclusters", id), request_id=False))
+
     def vcluster_queue(self, id: str) -> dict[str, Any]:
+        """What waits there, in the order in which the scheduler looks at it."""
         return self._caller.send(read(at("vclusters", id, "queue")))
 
     def usage(
@@ -159,6 +168,7 @@ class ClusterCalls:
         return self._caller.send(read(path, Usage, user=user, days=days, since=since, until=until))
 
     def accounting(self, **filters: Any) -> dict[str, Any]:
+        """What finished allocations have used: ``tenant``, ``user``, ``since``, ``until``, ``state`` and so on."""
         return self._caller.send(read(at("accounting"), **filters))
 
     def list_services(self, *, tenant: str | None = None) -> list[ServiceSummary]:

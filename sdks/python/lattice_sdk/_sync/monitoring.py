@@ -15,12 +15,11 @@ from typing import Any
 import httpx
 
 from ..call import Call, at, read
-from ..decode import decode
 from ..errors import LatticeCursorGoneError, LatticeError, error_from_problem
 from ..log_lines import LogAssembler
 from ..models.allocations import Allocation
 from ..models.cluster import Health
-from ..models.monitoring import LogLine, Metrics, WatchEvent, event_from_json
+from ..models.monitoring import LogLine, Metrics, WatchEvent, event_from_json, metrics_from_json
 from ..retry import backoff
 from ..sse import EventParser, LineSplitter
 from .caller import Caller
@@ -186,16 +185,30 @@ class MonitoringCalls:
                     raise error_from_problem(piece["problem"])
                 yield piece
 
-    def query_metrics(self, id: str) -> Metrics:
-        """``LatticeNotAvailableError`` where the server keeps no measurements."""
-        return self._caller.send(read(at("allocations", id, "metrics"), Metrics))
+    def query_metrics(
+        self,
+        id: str,
+        *,
+        mode: str | None = None,
+        metrics: Sequence[str] | None = None,
+        duration_seconds: int | None = None,
+    ) -> Metrics:
+        """The newest values; ``unavailable_reason`` says why where nothing is measured."""
+        call = read(
+            at("allocations", id, "metrics"),
+            parse=metrics_from_json,
+            mode=mode,
+            metrics=metrics,
+            duration_seconds=duration_seconds,
+        )
+        return self._caller.send(call)
 
     def stream_metrics(self, id: str) -> Generator[Metrics, None, None]:
         path = at("allocations", id, "metrics", "stream")
         call = _stream(path, {}, {"accept": "application/x-ndjson"})
         with self._caller.open(call, read_timeout=None) as response:
             for snapshot in self._objects(response):
-                yield decode(Metrics, snapshot)
+                yield metrics_from_json(snapshot)
 
     def diagnostics(self, id: str, part: str | None = None) -> dict[str, Any]:
         """``part``: ``network`` or ``storage``; absent: both."""

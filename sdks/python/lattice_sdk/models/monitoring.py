@@ -9,7 +9,7 @@ from typing import Any
 from ..decode import decode
 from ..state import State
 
-__all__ = ["LogLine", "Metrics", "WatchEvent", "event_from_json"]
+__all__ = ["LogLine", "Metrics", "WatchEvent", "event_from_json", "metrics_from_json"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,30 @@ class Metrics:
     """Percent."""
     cpu_utilization: float | None = None
     """Percent."""
+    memory_used: float | None = None
+    """Bytes."""
+    gpu_memory_used: float | None = None
+    """Bytes."""
+    node: str = ""
+    """Of a stream: whose values these are."""
+    values: dict[str, float] = field(default_factory=dict)
+    """Everything that was measured, by name."""
+    telemetry_mode: str = ""
+    unavailable_reason: str = ""
+    """Why nothing is measured; empty: something is."""
     extra: dict[str, Any] = field(default_factory=dict)
+
+
+def metrics_from_json(data: dict[str, Any]) -> Metrics:
+    """The newest point of every series, or the values of one moment."""
+    values: dict[str, float] = dict(data.get("values") or {})
+    for series in data.get("series") or []:
+        points = series.get("points") or []
+        if points:
+            values[series["metric"]] = points[-1].get("value", 0.0)
+    known = ("gpu_utilization", "cpu_utilization", "memory_used", "gpu_memory_used")
+    figures = {name: values[name] for name in known if name in values}
+    return decode(Metrics, {**data, **figures, "values": values})
 
 
 def event_from_json(data: dict[str, Any]) -> WatchEvent:

@@ -10,10 +10,7 @@ import type { Door } from "../../invoke.ts";
 import { PROXY_CONNECT_MS, PROXY_ENDPOINT_TRIES } from "../../limits/limits.ts";
 import { type Passing, towardsCaller, towardsService } from "./headers.ts";
 import { type Place, placeOf } from "./place.ts";
-import { targetOf } from "./target.ts";
-
-/** For the metrics and the access log. */
-export const PROXY_NAME = "Services.Proxy";
+import { PROXY_NAME, targetOf } from "./target.ts";
 
 export function addProxy(app: FastifyInstance, door: Door): void {
   // A scope of its own: bodies pass through unread here.

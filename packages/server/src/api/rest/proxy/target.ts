@@ -4,6 +4,7 @@
 import { hostname } from "node:os";
 import { type ServiceEndpoint, serviceEndpoints } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
+import { withGrants } from "../../access/granted.ts";
 import { mayProxy } from "../../access/proxy-rule.ts";
 import type { Headers } from "../../auth/principal.ts";
 import { TENANT_HEADER } from "../../auth/stated.ts";
@@ -15,18 +16,21 @@ export interface Target {
   readonly endpoints: readonly ServiceEndpoint[];
 }
 
+/** For the metrics, the limits and the access log. */
+export const PROXY_NAME = "Services.Proxy";
+
 let turn = 0;
 
 /** Throws `unauthenticated`, `unknown_service`, or `conflict` when several tenants have one of that name. */
 export async function targetOf(door: Door, headers: Headers, name: string): Promise<Target> {
-  const principal = await door.authenticator.authenticate(headers);
+  const principal = withGrants(await door.authenticator.authenticate(headers), door.plane.view());
+  door.gate.enter(principal, PROXY_NAME);
   // Narrows what may be seen, and never widens it.
   const narrowed = headers(TENANT_HEADER) ?? "";
   const found = [...serviceEndpoints(door.plane.view())].filter(
     (endpoint) =>
       endpoint.name === name &&
       mayProxy(principal, endpoint.tenant) &&
-      (principal.tenant === null || principal.tenant === endpoint.tenant) &&
       (narrowed === "" || narrowed === endpoint.tenant),
   );
   if (found.length === 0) {

@@ -9,9 +9,9 @@ import { watchToken } from "../../auth/watch-token.ts";
 import type { Door } from "../../invoke.ts";
 import { PROXY_CONNECT_MS, PROXY_ENDPOINT_TRIES } from "../../limits/limits.ts";
 import { type Passing, towardsService } from "./headers.ts";
-import { PROXY_NAME, unreachable } from "./http.ts";
+import { unreachable } from "./http.ts";
 import type { Place } from "./place.ts";
-import { targetOf } from "./target.ts";
+import { PROXY_NAME, targetOf } from "./target.ts";
 
 export interface Upgrade {
   readonly request: IncomingMessage;

@@ -1,0 +1,92 @@
+// The page that lists every RPC: its route, how far each role reaches, its limit, and the test that calls it. An RPC
+// that no test calls fails here.
+
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { routes } from "@lattice/wire";
+import { expect, test } from "vitest";
+import { RULES } from "../../src/api/access/rules.ts";
+import { ROLES } from "../../src/api/auth/principal.ts";
+import { describeLimit } from "../../src/api/limits/rpc-limits.ts";
+import { type RpcName, SERVICES } from "../../src/api/rpc.ts";
+import { loadConfig } from "../../src/config/index.ts";
+
+const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
+const PAGE = join(ROOT, "docs/reference/rpcs.md");
+const HERE = "packages/server/test/api";
+/** They name RPCs without calling them, or call all of them alike. */
+const NOT_CALLERS = /^(access|rpcs|table|limits)/;
+
+const tests = readdirSync(join(ROOT, HERE))
+  .filter((name) => name.endsWith(".test.ts") && !NOT_CALLERS.test(name))
+  .map((name) => ({ name, text: readFileSync(join(ROOT, HERE, name), "utf8") }));
+
+/** Those that go another way than by name. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  "SessionService.Attach": "tests/acceptance/attach.test.ts",
+  "TaskService.LaunchTasks": "tests/acceptance/launch.test.ts",
+  "EventService.StreamEvents": "packages/server/test/api/watch.test.ts",
+};
+
+function testOf(rpc: string): string | null {
+  const named = tests.find(({ text }) => text.includes(`"${rpc}"`));
+  if (named !== undefined) return `${HERE}/${named.name}`;
+  return ELSEWHERE[rpc] ?? null;
+}
+
+const all = SERVICES.flatMap((service) => service.methods.map((method) => ({ service, method })));
+const nameOf = (service: DescService, method: DescMethod) => `${service.name}.${method.name}` as RpcName;
+
+test("every RPC is called by a test", () => {
+  // Whoever adds one prints the page before there is a test of it.
+  if (process.env.UPDATE === "1") return;
+  const untested = all.map(({ service, method }) => nameOf(service, method)).filter((rpc) => testOf(rpc) === null);
+  expect(untested, `call them in a test of ${HERE}`).toEqual([]);
+});
+
+test("the generated page docs/reference/rpcs.md is up to date (UPDATE=1 rewrites it)", () => {
+  const page = rpcReference();
+  if (process.env.UPDATE === "1") writeFileSync(PAGE, page);
+  expect(readFileSync(PAGE, "utf8")).toBe(page);
+});
+
+function rpcReference(): string {
+  const sections = SERVICES.map((service) => {
+    const rows = service.methods.map((method) => rowOf(service, method));
+    return `## ${service.name}\n\n| RPC | REST | ${ROLES.join(" | ")} | limit | test |\n|---|---|${"---|".repeat(ROLES.length + 2)}\n${rows.join("\n")}\n`;
+  });
+  return `# RPCs
+
+Every call, over gRPC and REST alike; \`/v1\` is an alias of \`/api/v1\`. A role reaches \`all\`, what belongs to its \`tenant\`, its
+\`own\`, or nothing (–); a caller with several roles reaches as far as the widest. Limits are those of the configuration's
+defaults, per user; \`general\` ones are shared by all calls. Printed from the contract, the table of access and the table of
+limits by the test that checks it.
+
+Beside them REST serves, to everybody, \`/healthz\`, \`/readyz\`, \`/metrics\`, \`/api/v1/auth/discovery\`, \`/api/v1/openapi.json\` and
+\`/api/v1/docs\`; WebSockets at \`/api/v1/allocations/{id}/attach\` and \`/api/v1/sessions/{id}/terminal\`; and the services of
+running work at \`/api/v1/services/{name}/proxy/\`, for those of their tenant.
+
+${sections.join("\n")}`;
+}
+
+function rowOf(service: DescService, method: DescMethod): string {
+  const rpc = nameOf(service, method);
+  const paths = routes()
+    .filter((route) => route.rpc === method && !route.path.startsWith("/v1/"))
+    .map(
+      ({ httpMethod, path }) =>
+        `\`${httpMethod} ${path
+          .replaceAll("::", "\u0000")
+          .replace(/:([a-z_]+)/g, "{$1}")
+          .replaceAll("\u0000", ":")}\``,
+    );
+  const streams = method.methodKind !== "unary";
+  const reach = ROLES.map((role) => RULES[rpc].reach[role]).map((far) => (far === "none" ? "–" : far));
+  const limit = describeLimit(rpc, streams, loadConfig(null).rateLimits);
+  const kind =
+    method.methodKind === "unary" ? "" : method.methodKind === "bidi_streaming" ? " (both ways)" : " (stream)";
+  const test = testOf(rpc) ?? "none";
+  return `| ${method.name}${kind} | ${paths.join("<br>") || "WebSocket"} | ${reach.join(" | ")} | ${limit} | [${test.split("/").at(-1)}](../../${test}) |`;
+}

@@ -1,0 +1,53 @@
+"""Settings, queues, accounts and what is measured, against a real server."""
+
+from __future__ import annotations
+
+import pytest
+
+from lattice_sdk import AllocationSpec, LatticeConflictError, LatticeNotFoundError, SyncLatticeClient
+from lattice_sdk.models.monitoring import metrics_from_json
+
+
+def test_settings_are_changed_and_put_back(client: SyncLatticeClient) -> None:
+    before = client.get_config("scheduling.max_dag_size")["scheduling.max_dag_size"]
+    client.set_config("scheduling.max_dag_size", 17)
+    assert client.get_config("scheduling")["scheduling.max_dag_size"] == 17
+    client.reset_config("scheduling.max_dag_size")
+    assert client.get_config("scheduling.max_dag_size") == {"scheduling.max_dag_size": before}
+
+
+def test_a_queue_and_what_is_in_the_way_of_removal(client: SyncLatticeClient) -> None:
+    client.create_tenant("passing")
+    client.create_vcluster("passing-queue", tenant="passing")
+    waits = client.submit(
+        AllocationSpec(entrypoint="true", nodes=99, tenant="passing", vcluster="passing-queue", tags={"k": "v"})
+    )
+    assert [one["allocation_id"] for one in client.vcluster_queue("passing-queue")["entries"]] == [waits.id]
+    assert [one.id for one in client.list_allocations(tag=["k=v"], tenant="passing")] == [waits.id]
+    assert client.scheduler_status("passing-queue")["vclusters"][0]["pending"] == 1
+    with pytest.raises(LatticeConflictError):
+        client.delete_vcluster("passing-queue")
+    client.cancel(waits.id)
+    client.delete_vcluster("passing-queue")
+    client.delete_tenant("passing")
+    with pytest.raises(LatticeNotFoundError):
+        client.get_tenant("passing")
+    assert waits.id in {one["allocation_id"] for one in client.accounting(tenant="passing")["records"]}
+
+
+def test_what_is_not_measured_is_said(client: SyncLatticeClient) -> None:
+    submitted = client.submit(AllocationSpec(entrypoint="true", nodes=99))
+    try:
+        assert client.query_metrics(submitted.id).unavailable_reason != ""
+        assert next(client.stream_metrics(submitted.id)).unavailable_reason != ""
+        changed = client.update(submitted.id, telemetry_mode="debug", telemetry_seconds=60)
+        assert changed.id == submitted.id
+        assert client.query_metrics(submitted.id).telemetry_mode == "debug"
+    finally:
+        client.cancel(submitted.id)
+
+
+def test_series_are_read_by_their_newest_point() -> None:
+    series = [{"metric": "gpu_utilization", "points": [{"value": 1}, {"value": 87.3}]}]
+    metrics = metrics_from_json({"allocation_id": "7", "series": series})
+    assert metrics.gpu_utilization == 87.3 and metrics.values == {"gpu_utilization": 87.3}
