@@ -7,6 +7,7 @@ import type { Bench } from "./figure.ts";
 import { heartbeats } from "./heartbeats.ts";
 import { herd } from "./herd.ts";
 import { historyMemory } from "./history-memory.ts";
+import { list100k } from "./list-100k.ts";
 import { machine } from "./machine.ts";
 import { mpiLaunch } from "./mpi-launch.ts";
 import { quorum3, quorum5 } from "./quorum.ts";
@@ -20,6 +21,7 @@ import { submitGrpc, submitRest } from "./submit.ts";
 import { taskGroup } from "./task-group.ts";
 import { terminal } from "./terminal.ts";
 import { throughput } from "./throughput.ts";
+import { watchers } from "./watchers.ts";
 import { why } from "./why.ts";
 
 const benches: Readonly<Record<string, Bench>> = {
@@ -44,6 +46,8 @@ const benches: Readonly<Record<string, Bench>> = {
   scheduler,
   "scheduler-gap": schedulerGap,
   why,
+  "list-100k": list100k,
+  watchers,
   "replay-quality": replayQuality,
 };
 

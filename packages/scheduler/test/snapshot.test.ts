@@ -169,6 +169,7 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     deliveries: () => [],
     dags: () => [],
     settings: () => [],
+    newest: () => [],
     grants: () => [],
     grantsOf: () => [],
     audit: () => [],

@@ -42,6 +42,8 @@ function brokenQueues(view: View): string[] {
     )
   )
     broken.push("allocations are not in order");
+  const whole = all.filter((record) => record.element === undefined).reverse();
+  if (!sameItems(whole, Array.from(view.newest(null)))) broken.push("the newest first are not all, or not in order");
   for (const { id } of view.vclusters()) {
     const wanted = all.filter(
       (record) =>

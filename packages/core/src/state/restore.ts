@@ -191,8 +191,7 @@ function loadGroup(state: State, record: TaskGroup): void {
 }
 
 function loadAllocation(state: State, record: Allocation): void {
-  state.tables.allocations.set(record.id, record);
-  state.indexes.allocationReplaced(undefined, record);
+  state.loadAllocation(record);
 }
 
 /** Damaged text shows itself in many ways: not JSON, a field that is missing, a number that is none. */

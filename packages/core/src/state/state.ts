@@ -28,6 +28,7 @@ import type { VCluster } from "../vcluster/vcluster.ts";
 import { type ChangeLog, createChangeLog } from "./changes.ts";
 import { lockKey } from "./flows.ts";
 import { createIndexes, type Indexes } from "./indexes.ts";
+import { createNewest } from "./newest.ts";
 import { createTable, type Table } from "./table.ts";
 import type { Retention, View } from "./view.ts";
 
@@ -97,6 +98,8 @@ export interface State extends View {
   readonly tables: Tables;
   readonly indexes: Indexes;
   putAllocation(record: Allocation): void;
+  /** From a snapshot, in order of id: without judging it again. */
+  loadAllocation(record: Allocation): void;
   removeAllocation(id: AllocationId): void;
   putNode(record: Node): void;
   putBucket(record: Bucket): void;
@@ -135,6 +138,10 @@ export function createState(): State {
   let lastAudit: AuditRecord | undefined;
   const counters: Counters = { nextAllocation: 1, nextRequest: 1, nextFinished: 1 };
 
+  const newest = createNewest(
+    (id) => tables.allocations.get(id),
+    () => tables.allocations.size,
+  );
   const allocationOf = (id: AllocationId): Allocation =>
     present(tables.allocations.get(id), `allocation ${id} is indexed but not stored`);
   const nodeOf = (id: NodeId): Node => present(tables.nodes.get(id), `node ${id} is indexed but not stored`);
@@ -165,6 +172,7 @@ export function createState(): State {
       if (elements.size === 0) return tables.allocations.values();
       return inOrder(tables.allocations.values(), lookUp(elements, allocationOf));
     },
+    newest: (before) => newest.walk(before),
     get allocationCount() {
       return tables.allocations.size;
     },
@@ -218,10 +226,16 @@ export function createState(): State {
 
     putAllocation(record) {
       const before = tables.allocations.get(record.id);
+      if (before === undefined && record.element === undefined) newest.added(record.id);
       tables.allocations.set(record.id, record);
       indexes.allocationReplaced(before, record);
       const ended = isFinal(record.phase) && (before === undefined || !isFinal(before.phase));
       if (ended && indexes.claimCount(record.id) === 0) finish(record.id);
+    },
+    loadAllocation(record) {
+      if (record.element === undefined && !tables.allocations.has(record.id)) newest.added(record.id);
+      tables.allocations.set(record.id, record);
+      indexes.allocationReplaced(undefined, record);
     },
     removeAllocation(id) {
       indexes.allocationReplaced(tables.allocations.get(id), undefined);

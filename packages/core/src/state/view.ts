@@ -52,6 +52,8 @@ export interface View {
   /** In order of id number: the order of submission. */
   allocations(): Iterable<Allocation>;
   readonly allocationCount: number;
+  /** Without elements of groups, newest first: those below `before`, or all. Not to be walked across a change. */
+  newest(before: AllocationId | null): Iterable<Allocation>;
   /** Those that wait for nodes and for nothing else, in order of submission. */
   pending(vcluster: VClusterId): Iterable<Allocation>;
   pendingCount(vcluster: VClusterId): number;

@@ -109,6 +109,7 @@ const BASE: AllocationQuery = {
   tenant: "",
   vcluster: "",
   before: null,
+  asker: "",
   expand: false,
   size: 100,
   visible: () => true,

@@ -35,6 +35,17 @@ export function reaches(principal: Principal, rpc: RpcName, target: Target): boo
   return grants.some((grant) => within(RULES[rpc].reach[grant.role], { user, tenant: grant.tenant }, target));
 }
 
+/** The same question about many: what does not depend on the target is looked up once. */
+export function reacher(principal: Principal, rpc: RpcName): (target: Target) => boolean {
+  const { user, tenant, grants = [] } = principal;
+  const own = reachOf(principal, rpc);
+  if (own === "all") return () => true;
+  const reached = grants.map((grant) => ({ reach: RULES[rpc].reach[grant.role], tenant: grant.tenant }));
+  return (target) =>
+    within(own, { user, tenant }, target) ||
+    reached.some((grant) => within(grant.reach, { user, tenant: grant.tenant }, target));
+}
+
 const WIDTH = { none: 0, own: 1, tenant: 2, all: 3 } as const satisfies Record<Reach, number>;
 
 /** By the roles of the token alone. */

@@ -14,7 +14,7 @@ import {
   type View,
 } from "@lattice/core";
 import { pb, timestampFromMs, timestampToMs } from "@lattice/wire";
-import { authorizeList, reaches } from "../access/authorize.ts";
+import { authorizeList, reacher } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { FINISHED, listAllocations } from "./allocation-list.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
@@ -23,6 +23,7 @@ import { isGroup, ownerOf, type Work } from "./work.ts";
 
 export async function getAccounting(call: Call, request: pb.GetAccountingRequest): Promise<pb.Accounting> {
   authorizeList(call.principal, "AdminService.GetAccounting");
+  const sees = reacher(call.principal, "AdminService.GetAccounting");
   const token = readToken(request.pageToken);
   const before = token === null ? null : parseAllocationId(token);
   if (token !== null && before === null) throw invalid("page_token", "is not a token of this list");
@@ -38,7 +39,8 @@ export async function getAccounting(call: Call, request: pb.GetAccountingRequest
     // Each element has run by itself.
     expand: true,
     size: pageSize(request.pageSize),
-    visible: (work) => !isGroup(work) && reaches(call.principal, "AdminService.GetAccounting", ownerOf(work)),
+    asker: JSON.stringify(call.principal),
+    visible: (work) => !isGroup(work) && sees(ownerOf(work)),
   });
   const view = call.plane.view();
   return create(pb.AccountingSchema, {

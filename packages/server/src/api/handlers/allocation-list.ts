@@ -7,6 +7,7 @@
 import { type Allocation, type AllocationId, compareAllocationIds, type PhaseKind, type View } from "@lattice/core";
 import type { ControlPlane, HistoryQuery } from "../control-plane.ts";
 import { MAX_ARCHIVE_ROUNDS } from "../limits/limits.ts";
+import { recentTotal } from "./recent-total.ts";
 import { isGroup, type Work } from "./work.ts";
 
 export interface AllocationQuery {
@@ -30,6 +31,8 @@ export interface AllocationQuery {
   /** Elements of this group only; absent: of all. */
   readonly group?: string;
   readonly size: number;
+  /** Who asks: whose totals may be remembered together. */
+  readonly asker: string;
   /** What the caller may see. */
   readonly visible: (work: Work) => boolean;
 }
@@ -38,12 +41,15 @@ export interface AllocationPage {
   readonly shown: readonly Work[];
   /** The page ends here and there is more; null at the end. */
   readonly nextBefore: AllocationId | null;
-  /** Matches in the live state, on all pages. The archive is not counted: that would read all of it. */
+  /**
+   * Matches in the live state, on all pages; of very many, as counted some seconds ago. The archive is not counted:
+   * that would read all of it.
+   */
   readonly total: number;
 }
 
 export async function listAllocations(plane: ControlPlane, query: AllocationQuery): Promise<AllocationPage> {
-  const live = newestLive(plane.view(), query);
+  const live = newestLive(plane, query);
   const past = asksForFinished(query.states) ? await newestArchived(plane, query) : { found: [], scannedTo: null };
   const { scannedTo } = past;
   // Where the archive was not read to its end, whatever lies below must come on a later page.
@@ -61,22 +67,63 @@ const PLACED: readonly PhaseKind[] = ["staging", "running", "checkpointing"];
 
 const asksForFinished = (states: ReadonlySet<PhaseKind>): boolean => FINISHED.some((kind) => states.has(kind));
 
-function newestLive(view: View, query: AllocationQuery): { found: Work[]; total: number } {
+function newestLive(plane: ControlPlane, query: AllocationQuery): { found: Work[]; total: number } {
+  const view = plane.view();
+  if (isShort(view, query)) return newestWithTotal(view, query);
+  const found = newestOnly(view, query);
+  return { found, total: recentTotal(plane, query, () => newestWithTotal(view, query).total) };
+}
+
+/** Counting all matches of a longer list takes longer than finding the newest of them. */
+const COUNTED_EVERY_TIME = 20_000;
+
+function isShort(view: View, query: AllocationQuery): boolean {
+  if (view.allocationCount <= COUNTED_EVERY_TIME || query.expand || query.node !== undefined) return true;
+  return walksFew(view, query);
+}
+
+function newestOnly(view: View, query: AllocationQuery): Work[] {
+  const room = query.size + 1;
+  const groups = newestWithTotal(view, query, [view.groups()]).found;
+  const found: Work[] = [];
+  for (const allocation of view.newest(query.before)) {
+    if (matches(allocation, query)) found.push(allocation);
+    if (found.length >= room) break;
+  }
+  return mergeNewestFirst(groups, found).slice(0, room);
+}
+
+function newestWithTotal(
+  view: View,
+  query: AllocationQuery,
+  sources: readonly Iterable<Work>[] = sourcesFor(view, query),
+): { found: Work[]; total: number } {
   let total = 0;
   let found: Work[] = [];
-  for (const source of sourcesFor(view, query)) {
-    const window: Work[] = [];
+  for (const source of sources) {
+    // A ring of the newest: the oldest of them makes room for the next.
+    const ring: Work[] = [];
+    const room = query.size + 1;
+    let taken = 0;
     for (const allocation of source) {
       if (!matches(allocation, query)) continue;
       total += 1;
       if (query.before !== null && compareAllocationIds(allocation.id, query.before) >= 0) continue;
-      window.push(allocation);
-      // Cut now and then rather than shift each time: each record is moved once on average.
-      if (window.length > 2 * query.size + 1) window.splice(0, window.length - query.size - 1);
+      ring[taken % room] = allocation;
+      taken += 1;
     }
-    found = mergeNewestFirst(found, window.reverse()).slice(0, query.size + 1);
+    found = mergeNewestFirst(found, newestOf(ring, taken)).slice(0, room);
   }
   return { found, total };
+}
+
+function newestOf(ring: readonly Work[], taken: number): Work[] {
+  const newest: Work[] = [];
+  for (let n = 1; n <= ring.length; n += 1) {
+    const work = ring[(taken - n) % ring.length];
+    if (work !== undefined) newest.push(work);
+  }
+  return newest;
 }
 
 /** Each in order of id. */
@@ -86,9 +133,7 @@ function sourcesFor(view: View, query: AllocationQuery): Iterable<Work>[] {
 }
 
 function recordsFor(view: View, query: AllocationQuery): Iterable<Allocation>[] {
-  const only = (kinds: readonly PhaseKind[]): boolean =>
-    query.states.size > 0 && [...query.states].every((state) => kinds.includes(state));
-  if (!only(["pending", ...PLACED])) return [view.allocations()];
+  if (!walksFew(view, query)) return [view.allocations()];
   const sources: Iterable<Allocation>[] = [];
   if (PLACED.some((kind) => query.states.has(kind))) sources.push(view.placed());
   if (query.states.has("pending")) sources.push(view.blocked());
@@ -96,6 +141,21 @@ function recordsFor(view: View, query: AllocationQuery): Iterable<Allocation>[] 
     for (const vcluster of view.vclusters())
       if (query.vcluster === "" || query.vcluster === vcluster.id) sources.push(view.pending(vcluster.id));
   return sources;
+}
+
+/** Whether an index of the state holds all that is wanted, and little else. */
+function walksFew(view: View, query: AllocationQuery): boolean {
+  const live: readonly PhaseKind[] = ["pending", ...PLACED];
+  const only = query.states.size > 0 && [...query.states].every((state) => live.includes(state));
+  return only && !isMostOf(view, query);
+}
+
+/** Looking each of many up by its id takes longer than passing over the few others. */
+function isMostOf(view: View, query: AllocationQuery): boolean {
+  if (!query.states.has("pending")) return false;
+  let pending = 0;
+  for (const { id } of view.vclusters()) pending += view.pendingCount(id);
+  return pending > view.allocationCount / 4;
 }
 
 async function newestArchived(

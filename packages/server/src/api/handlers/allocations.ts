@@ -17,7 +17,7 @@ import {
   serviceChangeFromProto,
   telemetryMode,
 } from "@lattice/wire";
-import { authorize, authorizeList, reaches } from "../access/authorize.ts";
+import { authorize, authorizeList, reacher } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
 import { filtersOf, waitsFor } from "./allocation-filters.ts";
@@ -66,6 +66,7 @@ export async function get(call: Call, request: pb.GetAllocationRequest): Promise
 
 export async function list(call: Call, request: pb.ListAllocationsRequest): Promise<pb.ListAllocationsResponse> {
   authorizeList(call.principal, "AllocationService.List");
+  const sees = reacher(call.principal, "AllocationService.List");
   const token = readToken(request.pageToken);
   const before = token === null ? null : parseAllocationId(token);
   if (token !== null && before === null) throw invalid("page_token", "is not a token of this list");
@@ -78,8 +79,8 @@ export async function list(call: Call, request: pb.ListAllocationsRequest): Prom
     before,
     expand: request.expand || request.groupId !== "",
     size: pageSize(request.pageSize),
-    visible: (record) =>
-      reaches(call.principal, "AllocationService.List", ownerOf(record)) && waitsFor(call, record, request.reasonCode),
+    asker: JSON.stringify([call.principal, request.reasonCode]),
+    visible: (record) => sees(ownerOf(record)) && waitsFor(call, record, request.reasonCode),
   });
   return create(pb.ListAllocationsResponseSchema, {
     allocations: page.shown.map((record) => shown(call, record, false)),

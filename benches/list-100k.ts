@@ -1,0 +1,60 @@
+// A list of 100 allocations out of 100,000 that wait, over REST, one call after the other on one connection.
+import { Agent, request } from "node:http";
+import { runClient } from "./client.ts";
+import { type Bench, below, plain, quantile } from "./figure.ts";
+import { withCluster } from "./with-cluster.ts";
+
+const JOBS = 100_000;
+const CONNECTIONS = 16;
+const CALLS = 400;
+const WARM_UP = 40;
+const P99_MS = 20;
+
+const LISTS = {
+  all: "/api/v1/allocations?page_size=100",
+  pending: "/api/v1/allocations?page_size=100&state=pending",
+  user: "/api/v1/allocations?page_size=100&user=nobody-yet",
+} as const;
+
+export const list100k: Bench = (say) =>
+  withCluster({ nodes: 0 }, async (cluster) => {
+    await runClient("rest-load", {
+      address: cluster.restAddress,
+      connections: CONNECTIONS,
+      calls: JOBS,
+      body: { entrypoint: "true", name: "waits", tags: { run: "1" } },
+    });
+    const { body } = await cluster.api<{ total?: number }>("GET", "/allocations?page_size=1");
+    say(`${body.total} allocations`);
+    const figures = [];
+    for (const [name, path] of Object.entries(LISTS)) {
+      const times = await timesOf(cluster.restAddress, path);
+      figures.push(plain(`${name}_p50`, quantile(times, 0.5), "ms"));
+      // Nothing matches the last: the whole state is looked through.
+      figures.push(
+        name === "user"
+          ? plain(`${name}_p99`, quantile(times, 0.99), "ms")
+          : below(`${name}_p99`, quantile(times, 0.99), "ms", P99_MS),
+      );
+    }
+    return figures;
+  });
+
+async function timesOf(address: string, path: string): Promise<readonly number[]> {
+  const [host = "", port = ""] = address.split(":");
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const times: number[] = [];
+  for (let n = 0; n < CALLS + WARM_UP; n += 1) {
+    const began = performance.now();
+    await new Promise<void>((resolve, reject) => {
+      const sent = request({ host, port, path, agent }, (answer) => {
+        if (answer.statusCode !== 200) reject(new Error(`${path} answered ${answer.statusCode}`));
+        answer.resume().once("end", resolve);
+      });
+      sent.once("error", reject).end();
+    });
+    if (n >= WARM_UP) times.push(performance.now() - began);
+  }
+  agent.destroy();
+  return times;
+}

@@ -1,0 +1,55 @@
+// A thousand watchers of all events on one server, while ten things happen each second: what they cost it.
+import { type ClientRequest, request } from "node:http";
+import { eventually, sleep } from "../tests/harness/eventually.ts";
+import { cpuSeconds, residentBytes } from "../tests/harness/processes.ts";
+import { type Bench, below, plain } from "./figure.ts";
+import { withCluster } from "./with-cluster.ts";
+
+const WATCHERS = 1_000;
+const PER_SECOND = 10;
+const SECONDS = 20;
+const MEMORY_MB = 300;
+const CPU_PERCENT = 10;
+
+export const watchers: Bench = (say) =>
+  withCluster({ nodes: 0 }, async (cluster) => {
+    const [host = "", port = ""] = cluster.restAddress.split(":");
+    let events = 0;
+    let open = 0;
+    const calls: ClientRequest[] = [];
+    for (let n = 0; n < WATCHERS; n += 1) {
+      const headers = { accept: "text/event-stream" };
+      const call = request({ host, port, path: "/api/v1/events", headers, agent: false }, (answer) => {
+        open += 1;
+        answer.on("data", (bytes: Buffer) => {
+          for (let at = bytes.indexOf("\ndata:"); at >= 0; at = bytes.indexOf("\ndata:", at + 1)) events += 1;
+        });
+      });
+      call.on("error", () => undefined).end();
+      calls.push(call);
+    }
+    await eventually({ what: "all watchers are connected", withinMs: 60_000 }, async () =>
+      open === WATCHERS ? true : null,
+    );
+    say(`${open} watchers, ${(residentBytes(cluster.server.pid) / 1e6).toFixed(0)} MB`);
+    const before = cpuSeconds(cluster.server.pid);
+    const began = performance.now();
+    let made = 0;
+    while (performance.now() - began < SECONDS * 1_000) {
+      await cluster.submit({ entrypoint: "true" });
+      made += 1;
+      await sleep(Math.max(0, began + (made * 1_000) / PER_SECOND - performance.now()));
+    }
+    const seconds = (performance.now() - began) / 1_000;
+    const used = cpuSeconds(cluster.server.pid) - before;
+    await eventually({ what: "every watcher has heard of everything", withinMs: 30_000 }, async () =>
+      events >= made * WATCHERS ? true : null,
+    );
+    const memory = residentBytes(cluster.server.pid) / 1e6;
+    for (const call of calls) call.destroy();
+    return [
+      below("server_memory", memory, "MB", MEMORY_MB),
+      below("server_cpu", (used / seconds) * 100, "% of a core", CPU_PERCENT),
+      plain("events", events / seconds, "events/s"),
+    ];
+  });

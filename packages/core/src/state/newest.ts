@@ -1,0 +1,45 @@
+// The allocations newest first, without the elements of groups: ids are given in order, so a list of them that only
+// grows at its end is enough. What has left the table leaves a hole, and the list is closed up when half of it is holes.
+
+import { compareAllocationIds } from "../allocation/order.ts";
+import type { AllocationId } from "../ids.ts";
+
+export interface Newest<T> {
+  added(id: AllocationId): void;
+  /** Those below `before`, or all. Not to be walked across a change. */
+  walk(before: AllocationId | null): Iterable<T>;
+}
+
+/** A list shorter than this is not worth closing up. */
+const LEAST_CLOSED_UP = 1_024;
+
+export function createNewest<T>(find: (id: AllocationId) => T | undefined, count: () => number): Newest<T> {
+  let ids: AllocationId[] = [];
+
+  function* walk(before: AllocationId | null): Generator<T, void, undefined> {
+    for (let at = before === null ? ids.length - 1 : placeOf(ids, before) - 1; at >= 0; at -= 1) {
+      const record = find(ids[at] as AllocationId);
+      if (record !== undefined) yield record;
+    }
+  }
+
+  return {
+    added(id) {
+      if (ids.length > LEAST_CLOSED_UP && ids.length > 2 * count()) ids = ids.filter((one) => find(one) !== undefined);
+      ids.push(id);
+    },
+    walk,
+  };
+}
+
+/** Of the first that is not below `id`. */
+function placeOf(ids: readonly AllocationId[], id: AllocationId): number {
+  let low = 0;
+  let high = ids.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareAllocationIds(ids[middle] as AllocationId, id) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
