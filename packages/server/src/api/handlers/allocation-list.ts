@@ -71,7 +71,11 @@ function newestLive(plane: ControlPlane, query: AllocationQuery): { found: Work[
   const view = plane.view();
   if (isShort(view, query)) return newestWithTotal(view, query);
   const found = newestOnly(view, query);
-  return { found, total: recentTotal(plane, query, () => newestWithTotal(view, query).total) };
+  return { found, total: recentTotal(plane, keyOf(query), () => newestWithTotal(view, query).total) };
+}
+
+function keyOf({ before: _before, size: _size, visible: _visible, states, ...filter }: AllocationQuery): string {
+  return JSON.stringify([filter, [...states].sort()]);
 }
 
 /** Counting all matches of a longer list takes longer than finding the newest of them. */

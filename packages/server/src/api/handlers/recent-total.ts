@@ -2,7 +2,6 @@
 // walks the whole state. Who lists again within some seconds gets the count of before.
 
 import type { ControlPlane } from "../control-plane.ts";
-import type { AllocationQuery } from "./allocation-list.ts";
 
 const GOOD_FOR_MS = 10_000;
 /** Filters that are remembered; the oldest leave first. */
@@ -15,11 +14,10 @@ interface Counted {
 
 const remembered = new WeakMap<ControlPlane, Map<string, Counted>>();
 
-export function recentTotal(plane: ControlPlane, query: AllocationQuery, count: () => number): number {
+/** `key` says what is counted, and for whom. */
+export function recentTotal(plane: ControlPlane, key: string, count: () => number): number {
   const totals = remembered.get(plane) ?? new Map<string, Counted>();
   remembered.set(plane, totals);
-  const { before: _before, size: _size, visible: _visible, states, ...filter } = query;
-  const key = JSON.stringify([filter, [...states].sort()]);
   const known = totals.get(key);
   const now = performance.now();
   if (known !== undefined && now - known.at < GOOD_FOR_MS) return known.total;
