@@ -91,12 +91,7 @@ describe("a cluster with tokens", () => {
     const key = join(cluster.dir, "audit-key.pem");
     expect((await lattice(root, "audit", "export", "--file", file, "--key-file", key)).code).toBe(0);
     expect((await lattice(root, "audit", "verify", file, "--key-file", key)).stdout).toMatch(/all in order/);
-    writeFileSync(
-      file,
-      readFileSync(file, "utf8")
-        .replace(/"bob/, '"eve')
-        .replace(/\\"bob/, '\\"eve'),
-    );
+    writeFileSync(file, readFileSync(file, "utf8").replace(/bob/, "eve"));
     const forged = await lattice(root, "audit", "verify", file, "--key-file", key);
     expect([forged.code, forged.stdout]).toEqual([1, expect.stringMatching(/was changed/)]);
     expect((await lattice(root, "admin", "grant", "remove", "--tenant", "physics", "bob", "tenant_admin")).code).toBe(
