@@ -1,7 +1,7 @@
 // A cluster that wants to know who calls: tokens from the shared secret for people and for agents, the
 // real programs, and what happens to those that have none.
 
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -73,6 +73,31 @@ describe("a cluster with tokens", () => {
     const { code, stderr } = await cluster.cli(["status"]);
     expect(code).toBe(4);
     expect(stderr).toMatch(/wants a token/);
+  });
+
+  test("a role that the cluster gives counts from the next call on, and what was done can be read and checked", async () => {
+    const root = { LATTICE_TOKEN: await token("--user", "root", "--scope", "admin") };
+    const bob = { LATTICE_TOKEN: await token("--user", "bob", "--tenant", "physics") };
+    const lattice = (env: { LATTICE_TOKEN: string }, ...words: string[]) => cluster.cli(words, { env });
+    expect((await lattice(root, "admin", "tenant", "create", "physics")).code).toBe(0);
+    expect((await lattice(bob, "audit", "query")).code).toBe(4);
+    const given = await lattice(root, "admin", "grant", "add", "--tenant", "physics", "bob", "tenant-admin");
+    expect([given.code, given.stdout]).toEqual([0, "bob is tenant_admin of physics\n"]);
+    const seen = await lattice(bob, "audit", "query", "-o", "json");
+    expect(seen.stdout).toContain('"grant.add"');
+    expect(seen.stdout).not.toContain('"vcluster.create"');
+    expect((await lattice(root, "admin", "grant", "list")).stdout).toMatch(/physics +bob +tenant_admin +root/);
+    const file = join(cluster.dir, "audit.jsonl");
+    const key = join(cluster.dir, "audit-key.pem");
+    expect((await lattice(root, "audit", "export", "--file", file, "--key-file", key)).code).toBe(0);
+    expect((await lattice(root, "audit", "verify", file, "--key-file", key)).stdout).toMatch(/all in order/);
+    writeFileSync(file, readFileSync(file, "utf8").replace(/bob/, "eve"));
+    const forged = await lattice(root, "audit", "verify", file, "--key-file", key);
+    expect([forged.code, forged.stdout]).toEqual([1, expect.stringMatching(/was changed/)]);
+    expect((await lattice(root, "admin", "grant", "remove", "--tenant", "physics", "bob", "tenant_admin")).code).toBe(
+      0,
+    );
+    expect((await lattice(bob, "audit", "query")).code).toBe(4);
   });
 
   test("nobody sees the output of another user's work, or cancels it", async () => {
