@@ -60,6 +60,8 @@ export function connectPeer({ address, token }: PeerName, how: ChannelCredential
     "grpc.initial_reconnect_backoff_ms": 100,
     "grpc.max_reconnect_backoff_ms": 1_000,
   });
+  // Now, and not when somebody waits for an answer that has to come this way.
+  channel.getChannel().getConnectivityState(true);
   const streams = new Set<() => void>();
   return {
     token,
