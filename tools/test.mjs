@@ -34,6 +34,13 @@ const SYSTEM_PACKAGES = [
     reason: "launches are tried with a real MPI library and compared with its own",
   },
   { name: "libmpich-dev", command: "mpicc.mpich", reason: "the tests compile small MPI programs" },
+  { name: "openmpi-bin", command: "mpirun.openmpi", reason: "launches by PMIx are tried with the real OpenMPI" },
+  { name: "libopenmpi-dev", command: "mpicc.openmpi", reason: "the tests compile small programs for it" },
+  {
+    name: "libpmix-dev",
+    command: "../lib/x86_64-linux-gnu/pmix2/include/pmix_server.h",
+    reason: "agents build their PMIx server with it",
+  },
   { name: "gcc", command: "gcc", reason: "mpicc needs a compiler, and so does the cure for old MPICH" },
   { name: "libc6-dev", command: "gencat", reason: "what the compiler makes needs the C library's headers" },
   { name: "openssl", command: "openssl", reason: "etcd members that ask for certificates need some" },

@@ -1,9 +1,11 @@
-// Tasks in a cluster that wants tokens: a job launches in the name of whoever submitted it, without
-// having been given a token by hand; nobody launches in another's allocation.
+// Tasks in a cluster that wants tokens and whose network wants credentials: a job launches in the name of whoever
+// submitted it, without having been given a token by hand; nobody launches in another's allocation; every launch has
+// credentials of its own while it lasts.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startFakeManager } from "../../packages/server/test/fabric/start-fake.ts";
 import { Cluster } from "../harness/cluster.ts";
 import { eventually } from "../harness/eventually.ts";
 import { kill } from "../harness/processes.ts";
@@ -11,7 +13,9 @@ import { type Program, startProgram } from "../harness/program.ts";
 
 const secrets = mkdtempSync(join(tmpdir(), "lattice-test-secret-"));
 const secretFile = join(secrets, "secret");
-const cluster = new Cluster({ nodes: 0, config: `api: { oidc_hmac_secret: "file://${secretFile}" }\n` });
+const fabric = await startFakeManager();
+const config = `api: { oidc_hmac_secret: "file://${secretFile}" }\nfabric: { manager_url: "${fabric.url}" }\n`;
+const cluster = new Cluster({ nodes: 0, config });
 let agent: Program | null = null;
 
 beforeAll(async () => {
@@ -31,6 +35,7 @@ beforeAll(async () => {
 afterAll(async () => {
   if (agent?.isRunning() === true) kill(agent.pid, "SIGKILL");
   await cluster.close();
+  fabric.close();
   rmSync(secrets, { recursive: true, force: true });
 });
 
@@ -60,5 +65,16 @@ test("not in another's allocation, and not without a token", async () => {
   expect(refused).toMatchObject({ code: 4, stdout: "" });
   expect(refused.stderr).toContain("bob may not call TaskService.LaunchTasks");
   expect((await cluster.cli(launch)).code).toBe(4);
+
+  const show = ["sh", "-c", 'echo "$FI_PROVIDER $FI_CXI_DEFAULT_VNI $FI_CXI_AUTH_KEY"'];
+  const shown = await cluster.cli(["launch", `--alloc=${id}`, "-n", "1", ...show], { env: ada });
+  expect(shown.stdout).toMatch(/^cxi 1234 c0ffee0\d\n$/);
+  await eventually({ what: "credentials are taken back" }, async () =>
+    (await fabric.seen()).services.length === 0 ? true : null,
+  );
+  await fabric.faults([{ call: "POST", times: 1, status: 403 }]);
+  const without = await cluster.cli(launch, { env: ada });
+  expect(without).toMatchObject({ stdout: "" });
+  expect(without.stderr).toContain("The fabric manager gives no credentials: it answers 403");
   expect((await cluster.cli(["cancel", id], { env: ada })).code).toBe(0);
 });

@@ -1,21 +1,44 @@
-// Tasks in a running allocation, and real MPICH programs over several agents without SSH: started from
-// outside and from inside a job, and ended by all that can happen to them.
-import { existsSync, readFileSync } from "node:fs";
-import { beforeAll, describe, expect, test } from "vitest";
+// Tasks in a running allocation, and real MPICH and OpenMPI programs over several agents without SSH: started from
+// outside and from inside a job, and ended by all that can happen to them. Tests that do not end their allocation share one.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { spawnCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
-import { compileMpi, type MpiProgram } from "../harness/mpi.ts";
+import { compileMpi, type MpiLibrary, type MpiProgram } from "../harness/mpi.ts";
 import { isAlive, processesIn } from "../harness/processes.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({ nodes: 4 });
-const programs = new Map<MpiProgram, string>();
-const program = (name: MpiProgram): string => programs.get(name) ?? "";
+const SUMS = [
+  "rank 0 of 4: sum 6, from 3: 3",
+  "rank 1 of 4: sum 6, from 0: 0",
+  "rank 2 of 4: sum 6, from 1: 1",
+  "rank 3 of 4: sum 6, from 2: 2",
+];
+const programs = new Map<string, string>();
 
-beforeAll(() => {
-  for (const name of ["hello", "allreduce", "abort", "leave", "rounds"] as const)
-    programs.set(name, compileMpi(cluster.dir, name));
-});
+/** Compiled when it is needed first. */
+function program(name: MpiProgram, library: MpiLibrary = "mpich"): string {
+  const key = `${library} ${name}`;
+  const path = programs.get(key) ?? compileMpi(cluster.dir, name, library);
+  programs.set(key, path);
+  return path;
+}
+
+const openMpi = (name: MpiProgram): string => program(name, "openmpi");
+
+/** An allocation for all tests of a group. */
+function shared(nodes: number): { readonly id: string } {
+  const held = { id: "" };
+  beforeAll(async () => {
+    held.id = await reserve(nodes);
+  });
+  afterAll(async () => {
+    await cluster.api("DELETE", `/allocations/${held.id}`);
+    await cluster.ends(held.id);
+  });
+  return held;
+}
 
 /** An allocation that does nothing but be there. */
 async function reserve(nodes: number): Promise<string> {
@@ -41,128 +64,108 @@ const lines = (text: string): readonly string[] =>
     .sort();
 
 describe("over two nodes", () => {
+  const held = shared(2);
+
   test("plain tasks: laid out in blocks, each with its own environment, output labelled", async () => {
-    await within(2, async (id) => {
-      const show = 'echo "$LATTICE_NODE $LATTICE_RANK $LATTICE_LOCAL_RANK/$LATTICE_LOCAL_SIZE $LATTICE_NPROCS $A"';
+    const { id } = held;
+    const show = 'echo "$LATTICE_NODE $LATTICE_RANK $LATTICE_LOCAL_RANK/$LATTICE_LOCAL_SIZE $LATTICE_NPROCS $A"';
+    const result = await cluster.cli(["launch", `--alloc=${id}`, "-n", "3", "--env", "A=b c", "-l", "sh", "-c", show]);
+    expect(result).toMatchObject({ code: 0, stderr: "" });
+    const [first = "", second = ""] = (await cluster.allocation(id)).nodes ?? [];
+    expect(lines(result.stdout)).toEqual([
+      `0: ${first} 0 0/2 3 b c`,
+      `1: ${first} 1 1/2 3 b c`,
+      `2: ${second} 2 0/1 3 b c`,
+    ]);
+  });
+
+  test("MPICH: four ranks exchange large messages and agree on a sum; several times", async () => {
+    const { id } = held;
+    for (let round = 0; round < 3; round += 1) {
       const result = await cluster.cli([
         "launch",
         `--alloc=${id}`,
         "-n",
-        "3",
-        "--env",
-        "A=b c",
-        "-l",
-        "sh",
-        "-c",
-        show,
+        "4",
+        "--tasks-per-node",
+        "2",
+        program("allreduce"),
       ]);
       expect(result).toMatchObject({ code: 0, stderr: "" });
-      const [first = "", second = ""] = (await cluster.allocation(id)).nodes ?? [];
-      expect(lines(result.stdout)).toEqual([
-        `0: ${first} 0 0/2 3 b c`,
-        `1: ${first} 1 1/2 3 b c`,
-        `2: ${second} 2 0/1 3 b c`,
-      ]);
-    });
-  });
-
-  test("MPICH: four ranks exchange large messages and agree on a sum; several times", async () => {
-    await within(2, async (id) => {
-      for (let round = 0; round < 3; round += 1) {
-        const result = await cluster.cli([
-          "launch",
-          `--alloc=${id}`,
-          "-n",
-          "4",
-          "--tasks-per-node",
-          "2",
-          program("allreduce"),
-        ]);
-        expect(result).toMatchObject({ code: 0, stderr: "" });
-        expect(lines(result.stdout)).toEqual([
-          "rank 0 of 4: sum 6, from 3: 3",
-          "rank 1 of 4: sum 6, from 0: 0",
-          "rank 2 of 4: sum 6, from 1: 1",
-          "rank 3 of 4: sum 6, from 2: 2",
-        ]);
-      }
-    });
+      expect(lines(result.stdout)).toEqual(SUMS);
+    }
   });
 
   test("MPICH over TCP, where version 4.0 waits for ever at its end without help: it ends", async () => {
-    await within(2, async (id) => {
-      for (let round = 0; round < 4; round += 1) {
-        const args = ["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", "--env", "UCX_TLS=tcp,self"];
-        const result = await cluster.cli([...args, program("allreduce")]);
-        expect(result.code).toBe(0);
-        expect(lines(result.stdout)).toHaveLength(4);
-      }
-    });
+    const { id } = held;
+    for (let round = 0; round < 4; round += 1) {
+      const args = ["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", "--env", "UCX_TLS=tcp,self"];
+      const result = await cluster.cli([...args, program("allreduce")]);
+      expect(result.code).toBe(0);
+      expect(lines(result.stdout)).toHaveLength(4);
+    }
   });
 
   test("what goes wrong in a task ends the launch, with its code and its reason", async () => {
-    await within(2, async (id) => {
-      const launch = (...words: string[]) =>
-        cluster.cli(["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", ...words]);
-      const aborted = await launch(program("abort"));
-      expect(aborted.code).toBe(7);
-      expect(aborted.stderr).toContain("task 1 aborted the launch");
-      const left = await launch(program("leave"));
-      expect(left.code).toBe(9);
-      expect(left.stderr).toMatch(/task 2 on node-\d ended with exit code 9/);
-      const missing = await launch("no-such-program");
-      expect(missing.code).toBe(127);
-      expect(missing.stderr).toContain("command not found: no-such-program");
-      const killed = await launch("sh", "-c", '[ "$LATTICE_RANK" = 3 ] && kill -9 $$; sleep 30');
-      expect(killed.code).toBe(137);
-      expect(killed.stderr).toMatch(/task 3 on node-\d was killed by signal 9/);
-      const silent = await launch(
-        "sh",
-        "-c",
-        'printf "cmd=init pmi_version=1 pmi_subversion=1\\n" >&3; read x <&3; exit 0',
-      );
-      expect(silent.stderr).toContain("it ended without MPI_Finalize");
-      expect(silent.code).toBe(1);
-    });
+    const { id } = held;
+    const launch = (...words: string[]) =>
+      cluster.cli(["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", ...words]);
+    const aborted = await launch(program("abort"));
+    expect(aborted.code).toBe(7);
+    expect(aborted.stderr).toContain("task 1 aborted the launch");
+    const left = await launch(program("leave"));
+    expect(left.code).toBe(9);
+    expect(left.stderr).toMatch(/task 2 on node-\d ended with exit code 9/);
+    const missing = await launch("no-such-program");
+    expect(missing.code).toBe(127);
+    expect(missing.stderr).toContain("command not found: no-such-program");
+    const killed = await launch("sh", "-c", '[ "$LATTICE_RANK" = 3 ] && kill -9 $$; sleep 30');
+    expect(killed.code).toBe(137);
+    expect(killed.stderr).toMatch(/task 3 on node-\d was killed by signal 9/);
+    const silent = await launch(
+      "sh",
+      "-c",
+      'printf "cmd=init pmi_version=1 pmi_subversion=1\\n" >&3; read x <&3; exit 0',
+    );
+    expect(silent.stderr).toContain("it ended without MPI_Finalize");
+    expect(silent.code).toBe(1);
   });
 
   test("a rank that never comes: the others wait so long and no longer", async () => {
-    await within(2, async (id) => {
-      const command = `[ "$LATTICE_RANK" = 3 ] && sleep 60; exec ${program("hello")}`;
-      const args = ["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", "--fence-timeout=1"];
-      const result = await cluster.cli([...args, "sh", "-c", command]);
-      expect(result.code).toBe(1);
-      expect(result.stderr).toContain("PMI fence timeout");
-    });
+    const { id } = held;
+    const command = `[ "$LATTICE_RANK" = 3 ] && sleep 60; exec ${program("hello")}`;
+    const args = ["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", "--fence-timeout=1"];
+    const result = await cluster.cli([...args, "sh", "-c", command]);
+    expect(result.code).toBe(1);
+    expect(result.stderr).toContain("PMI fence timeout");
   });
 
   test("output of any size and form comes through; input goes to the first task", async () => {
-    await within(2, async (id) => {
-      const big = await cluster.cli([
-        "launch",
-        `--alloc=${id}`,
-        "-n",
-        "2",
-        "sh",
-        "-c",
-        "head -c 8000000 /dev/zero | tr '\\0' x",
-      ]);
-      expect(big.stdout.length).toBe(16_000_000);
-      const echoed = await cluster.cli(["launch", `--alloc=${id}`, "-n", "2", "-i", "cat"], { input: "one\ntwo\n" });
-      expect(echoed).toMatchObject({ code: 0, stdout: "one\ntwo\n" });
-      const terminal = await cluster.cli([
-        "launch",
-        `--alloc=${id}`,
-        "-n",
-        "1",
-        "--pty",
-        "sh",
-        "-c",
-        "tty; test -t 0 && test -t 1",
-      ]);
-      expect(terminal.code).toBe(0);
-      expect(terminal.stdout).toContain("/dev/pts/");
-    });
+    const { id } = held;
+    const big = await cluster.cli([
+      "launch",
+      `--alloc=${id}`,
+      "-n",
+      "2",
+      "sh",
+      "-c",
+      "head -c 8000000 /dev/zero | tr '\\0' x",
+    ]);
+    expect(big.stdout.length).toBe(16_000_000);
+    const echoed = await cluster.cli(["launch", `--alloc=${id}`, "-n", "2", "-i", "cat"], { input: "one\ntwo\n" });
+    expect(echoed).toMatchObject({ code: 0, stdout: "one\ntwo\n" });
+    const terminal = await cluster.cli([
+      "launch",
+      `--alloc=${id}`,
+      "-n",
+      "1",
+      "--pty",
+      "sh",
+      "-c",
+      "tty; test -t 0 && test -t 1",
+    ]);
+    expect(terminal.code).toBe(0);
+    expect(terminal.stdout).toContain("/dev/pts/");
   });
 
   test("whoever goes away takes the tasks along; cancelling the allocation does as well", async () => {
@@ -186,46 +189,64 @@ describe("over two nodes", () => {
   });
 
   test("kill -9 of a rank's shepherd ends its ranks and the launch", async () => {
-    await within(2, async (id) => {
-      const launched = cluster.cli([
-        "launch",
-        `--alloc=${id}`,
-        "-n",
-        "4",
-        "--tasks-per-node=2",
-        program("rounds"),
-        "60",
-      ]);
-      await eventually({ what: "its ranks are there" }, () => (ranksOf(id).length >= 4 ? true : null));
-      const shepherd = processesIn(cluster.dir).find((pid) => commandOf(pid).includes(`/${id}.1/launches`));
-      process.kill(shepherd ?? 0, "SIGKILL");
-      const result = await launched;
-      expect(result.code).not.toBe(0);
-      await eventually({ what: "its ranks are gone" }, () => (ranksOf(id).length === 0 ? true : null));
-    });
+    const { id } = held;
+    const launched = cluster.cli(["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", program("rounds"), "60"]);
+    await eventually({ what: "its ranks are there" }, () => (ranksOf(id).length >= 4 ? true : null));
+    // Another one may stand ready for the next launch.
+    process.kill(parentOf(ranksOf(id)[0] ?? 0), "SIGKILL");
+    const result = await launched;
+    expect(result.code).not.toBe(0);
+    await eventually({ what: "its ranks are gone" }, () => (ranksOf(id).length === 0 ? true : null));
   });
 
   test("kill -9 of an agent: the ranks go on, and the launch with them when the agent is back", async () => {
-    await within(2, async (id) => {
-      const launched = cluster.cli([
-        "launch",
-        `--alloc=${id}`,
-        "-n",
-        "4",
-        "--tasks-per-node=2",
-        program("rounds"),
-        "6",
-      ]);
-      await eventually({ what: "its ranks are there" }, () => (ranksOf(id).length >= 4 ? true : null));
-      const [, second = ""] = (await cluster.allocation(id)).nodes ?? [];
-      const before = ranksOf(id);
-      await cluster.agent(second).kill();
-      cluster.startAgent(second);
-      expect(before.every(isAlive)).toBe(true);
-      const result = await launched;
-      expect(result).toMatchObject({ code: 0 });
-      expect(lines(result.stdout)).toEqual(["rank 0 done", "rank 1 done", "rank 2 done", "rank 3 done", "working"]);
-    });
+    const { id } = held;
+    const launched = cluster.cli(["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", program("rounds"), "6"]);
+    await eventually({ what: "its ranks are there" }, () => (ranksOf(id).length >= 4 ? true : null));
+    const [, second = ""] = (await cluster.allocation(id)).nodes ?? [];
+    const before = ranksOf(id);
+    await cluster.agent(second).kill();
+    cluster.startAgent(second);
+    expect(before.every(isAlive)).toBe(true);
+    const result = await launched;
+    expect(result).toMatchObject({ code: 0 });
+    expect(lines(result.stdout)).toEqual(["rank 0 done", "rank 1 done", "rank 2 done", "rank 3 done", "working"]);
+  });
+});
+
+describe("OpenMPI by PMIx, over two nodes", () => {
+  const held = shared(2);
+  const launch = (name: MpiProgram, ...flags: string[]) =>
+    cluster.cli([
+      "launch",
+      `--alloc=${held.id}`,
+      "-n",
+      "4",
+      "--tasks-per-node=2",
+      "--pmi=pmix",
+      ...flags,
+      openMpi(name),
+    ]);
+
+  test("four ranks exchange large messages and agree on a sum", async () => {
+    const result = await launch("allreduce");
+    expect(result).toMatchObject({ code: 0 });
+    expect(lines(result.stdout)).toEqual(SUMS);
+    expect(lines((await launch("hello")).stdout)).toEqual([0, 1, 2, 3].map((rank) => `rank ${rank} of 4`));
+    expect(readdirSync("/tmp").filter((name) => name.startsWith("lattice-pmix-"))).toEqual([]);
+  });
+
+  test("a rank that aborts, leaves or never comes ends the launch", async () => {
+    const aborted = await launch("abort");
+    expect(aborted.code).toBe(7);
+    expect(aborted.stderr).toContain("task 1 aborted the launch");
+    const left = await launch("leave");
+    expect(left.code).toBe(9);
+    const command = `[ "$LATTICE_RANK" = 3 ] && sleep 60; exec ${openMpi("hello")}`;
+    const args = ["launch", `--alloc=${held.id}`, "-n", "4", "--tasks-per-node=2", "--pmi=pmix", "--fence-timeout=2"];
+    const late = await cluster.cli([...args, "sh", "-c", command]);
+    expect(late.code).toBe(1);
+    expect(late.stderr).toContain("PMI fence timeout");
   });
 });
 
@@ -279,6 +300,7 @@ test("Hydra's own mpiexec inside a job reaches the other nodes through Lattice i
 });
 
 describe("bad input", () => {
+  const held = shared(1);
   const post = (id: string, body: object) => cluster.api("POST", `/allocations/${id}/launches`, { body });
 
   test.each([
@@ -291,11 +313,9 @@ describe("bad input", () => {
     [{ command: ["true"], pmi: "ssh" }, "pmi"],
     [{ command: ["true"], variables: { "a=b": "" } }, "is not a name of a variable"],
   ])("%j is refused", async (body, detail) => {
-    await within(1, async (id) => {
-      const answer = await post(id, body);
-      expect(answer.status).toBe(400);
-      expect(answer.text).toContain(detail);
-    });
+    const answer = await post(held.id, body);
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain(detail);
   });
 
   test("an allocation that is not there, or does not run", async () => {
@@ -311,15 +331,10 @@ describe("bad input", () => {
     expect((await cluster.cli(["launch", "true"])).stderr).toContain("no allocation is named");
   });
 
-  test("PMIx where there is none, and input for nobody", async () => {
-    await within(1, async (id) => {
-      const result = await cluster.cli(["launch", `--alloc=${id}`, "--pmi=pmix", "true"]);
-      expect(result.code).not.toBe(0);
-      expect(result.stderr).toContain("PMIx is not available on this node");
-      const answer = await cluster.api("POST", `/allocations/${id}/launches/none/input`, { body: { end: true } });
-      expect(answer.status).toBe(404);
-      expect(answer.text).toContain("unknown_launch");
-    });
+  test("input for nobody", async () => {
+    const answer = await cluster.api("POST", `/allocations/${held.id}/launches/none/input`, { body: { end: true } });
+    expect(answer.status).toBe(404);
+    expect(answer.text).toContain("unknown_launch");
   });
 });
 
@@ -330,6 +345,9 @@ const commandOf = (pid: number): string => {
     return "";
   }
 };
+
+const parentOf = (pid: number): number =>
+  Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 
 /** The ranks of `rounds`; which allocation they are of is in their environment. */
 function ranksOf(id: string): readonly number[] {

@@ -1,13 +1,14 @@
-// Small MPI programs, compiled with the real MPICH when a test needs them, into a folder of the test.
+// Small MPI programs, compiled with a real MPI library when a test needs them, into a folder of the test.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export type MpiProgram = keyof typeof BODIES;
+export type MpiLibrary = "mpich" | "openmpi";
 
 /** Answers the path of the program. */
-export function compileMpi(folder: string, program: MpiProgram): string {
-  const path = join(folder, `mpi-${program}`);
+export function compileMpi(folder: string, program: MpiProgram, library: MpiLibrary = "mpich"): string {
+  const path = join(folder, `${library}-${program}`);
   const source = `#include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ ${BODIES[program]}
 }
 `;
   writeFileSync(`${path}.c`, source);
-  execFileSync("mpicc.mpich", ["-O1", "-o", path, `${path}.c`]);
+  execFileSync(`mpicc.${library}`, ["-O1", "-o", path, `${path}.c`]);
   return path;
 }
 

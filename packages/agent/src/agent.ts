@@ -72,12 +72,13 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     { ...options.software, unifiedMemory: options.software.unifiedMemory || first.unified },
     { dataDir, bootId, limits, gpuCount: hardware.gpuCount, log },
   );
-  log.info({ isolation: isolation.kind, runtimes: software.runtimes, servers: options.servers }, "starting");
+  const facilities = await findFacilities(dataDir);
+  const runtimes = [...software.runtimes, ...(facilities.pmix.missing === null ? ["pmix"] : [])];
+  log.info({ isolation: isolation.kind, runtimes, servers: options.servers }, "starting");
   const dial = dialer({ servers: options.servers, token: options.token });
   const beats = wheel(Math.random);
-  const facilities = await findFacilities(dataDir);
   let apiUrl = "";
-  const facts = { version, bootId, isolation: isolation.kind, hollow: false, runtimes: software.runtimes };
+  const facts = { version, bootId, isolation: isolation.kind, hollow: false, runtimes };
   const identityBy = (found: Survey) => identity(options, found.hardware, { ...facts, conformance: found.conformance });
   let condition: Condition | null = null;
   const node = await startNode({

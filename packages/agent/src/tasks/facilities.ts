@@ -7,6 +7,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildFinalizeShim } from "./finalize-shim.ts";
+import { findPmix, type PmixMeans } from "./pmix-helper.ts";
 import type { NodeFabric } from "./spec.ts";
 
 export interface Facilities {
@@ -15,6 +16,7 @@ export interface Facilities {
   /** Folder with the programs that a job may call, `lattice` and its kin; "" when they are not installed. */
   readonly programs: string;
   fabric(): NodeFabric;
+  readonly pmix: PmixMeans;
 }
 
 export async function findFacilities(dataDir: string): Promise<Facilities> {
@@ -29,6 +31,7 @@ export async function findFacilities(dataDir: string): Promise<Facilities> {
     shepherdProgram: shepherdProgram(),
     programs: programFolder(),
     fabric: () => ({ provider, preload }),
+    pmix: findPmix(dataDir),
   };
 }
 

@@ -14,6 +14,8 @@ export interface ShepherdSpec {
   /** More than one node takes part: fences go through the agent. */
   readonly spread: boolean;
   readonly pmi: boolean;
+  /** Served by a helper instead; null: not asked for. */
+  readonly pmix: PmixSpec | null;
   readonly command: readonly string[];
   readonly workdir: string;
   /** The files of the attempt are not the node's: paths mean something else there. */
@@ -27,6 +29,14 @@ export interface ShepherdSpec {
   readonly fenceTimeoutMs: number;
   /** Library to load into ranks that speak PMI, or "". */
   readonly preload: string;
+}
+
+export interface PmixSpec {
+  /** The program that serves it. */
+  readonly helper: string;
+  readonly nodes: readonly { readonly node: string; readonly firstRank: number; readonly tasks: number }[];
+  /** This node among them. */
+  readonly place: number;
 }
 
 export type ShepherdReport =

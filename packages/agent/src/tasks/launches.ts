@@ -73,10 +73,12 @@ export function launches({ nodeId, log, facilities, room, running }: LaunchesOpt
     // It becomes the name of a folder.
     if (!/^[\w.-]{1,100}$/.test(order.launchId)) return "the launch has no proper name";
     if (live.size >= MAX_LAUNCHES) return `there are ${MAX_LAUNCHES} launches on this node already`;
-    if (order.pmi === pb.PmiMode.PMIX) return "PMIx is not available on this node";
     const place = running(key) ? await room(key) : null;
     if (place === null) return "the allocation is not running on this node";
-    const spec = shepherdSpec(order, place, facilities.fabric(), order.pmi !== pb.PmiMode.NONE);
+    const problem = order.pmi === pb.PmiMode.PMIX ? noPmix(place) : null;
+    if (problem !== null) return `PMIx is not available on this node: ${problem}`;
+    const helper = order.pmi === pb.PmiMode.PMIX ? await facilities.pmix.build() : null;
+    const spec = shepherdSpec(order, place, facilities.fabric(), helper);
     if (spec === null) return "the order names no tasks for this node";
     const shepherd = await ready.take(key, place);
     // Its end may have come meanwhile; the shepherd goes when its socket does.
@@ -88,6 +90,12 @@ export function launches({ nodeId, log, facilities, room, running }: LaunchesOpt
     link.say({ kind: "spec", spec });
     link.open(to);
     return null;
+  }
+
+  /** Null: it can be had there. */
+  function noPmix({ order }: TaskRoom): string | null {
+    if (order.software?.image) return "its server cannot be reached from inside a container";
+    return facilities.pmix.missing;
   }
 
   function joined(key: string, launchId: string, socket: Parameters<typeof bridge>[0]["socket"], pid: number | null) {

@@ -1,8 +1,8 @@
 // From a server's order and the room of its attempt to what the shepherd needs: the environment that
 // all ranks share, and which of them are this node's. Pure.
 
-import type { pb } from "@lattice/wire";
-import type { ShepherdSpec } from "./frames.ts";
+import { pb } from "@lattice/wire";
+import type { PmixSpec, ShepherdSpec } from "./frames.ts";
 import { processMapping } from "./pmi/mapping.ts";
 import { hasOwnFiles, type TaskRoom } from "./room.ts";
 
@@ -19,7 +19,7 @@ export function shepherdSpec(
   order: pb.StartTasks,
   room: TaskRoom,
   fabric: NodeFabric,
-  pmi: boolean,
+  pmixHelper: string | null,
 ): ShepherdSpec | null {
   const own = order.layout[order.nodeIndex];
   if (own === undefined) return null;
@@ -32,7 +32,8 @@ export function shepherdSpec(
     tasks: own.tasks,
     mapping: processMapping(order.layout.map(({ tasks }) => tasks)),
     spread: order.layout.length > 1,
-    pmi,
+    pmi: order.pmi !== pb.PmiMode.NONE && pmixHelper === null,
+    pmix: pmixHelper === null ? null : pmixOf(order, pmixHelper),
     command: order.command,
     workdir: workdirOf(order, room),
     ownFiles: hasOwnFiles(room),
@@ -45,6 +46,12 @@ export function shepherdSpec(
     preload: fabric.preload,
   };
 }
+
+const pmixOf = (order: pb.StartTasks, helper: string): PmixSpec => ({
+  helper,
+  nodes: order.layout.map(({ node, firstRank, tasks }) => ({ node, firstRank, tasks })),
+  place: order.nodeIndex,
+});
 
 const workdirOf = (order: pb.StartTasks, room: TaskRoom): string => {
   if (order.workdir !== "") return order.workdir;
@@ -64,6 +71,7 @@ function sharedEnvironment(
     ...room.environment,
     ...order.variables,
     ...marked(room),
+    ...cxiNames(order.cxi),
     LATTICE_LAUNCH_ID: order.launchId,
     LATTICE_ALLOC_ID: order.allocationId,
     LATTICE_NODELIST: nodes,
@@ -71,6 +79,7 @@ function sharedEnvironment(
     LATTICE_NPROCS: String(size),
     LATTICE_NODEID: String(order.nodeIndex),
     ...(room.order.slurmEnv ? slurmNames(order, nodes, count) : {}),
+    ...(order.pmi === pb.PmiMode.PMIX ? launcherNames(order, nodes) : {}),
   };
 }
 
@@ -86,9 +95,29 @@ function marked({ environment }: TaskRoom): Record<string, string> {
 
 const KEPT = ["LATTICE_ATTEMPT_DIR", "LATTICE_ATTEMPT", "LATTICE_NODE", "LATTICE_USER", "LATTICE_TENANT"] as const;
 
+/** As libfabric's CXI provider reads them. */
+const cxiNames = (cxi: pb.CxiCredentials | undefined): Record<string, string> =>
+  cxi === undefined
+    ? {}
+    : {
+        FI_PROVIDER: "cxi",
+        FI_CXI_DEFAULT_VNI: String(cxi.vni),
+        FI_CXI_AUTH_KEY: Buffer.from(cxi.authKey).toString("hex"),
+        FI_CXI_SVC_ID: String(cxi.svcId),
+      };
+
+const stepOf = (order: pb.StartTasks): string => /\d+$/.exec(order.launchId)?.[0] ?? "0";
+
+/** OpenMPI 4 believes that it was launched by nobody, PMIx or not, unless it sees these. */
+const launcherNames = (order: pb.StartTasks, nodes: string): Record<string, string> => ({
+  SLURM_JOBID: order.allocationId,
+  SLURM_NODELIST: nodes,
+  SLURM_STEP_ID: stepOf(order),
+});
+
 /** OpenMPI takes a process for one of Slurm's only when it has a step. */
 const slurmNames = (order: pb.StartTasks, nodes: string, count: string): Record<string, string> => {
-  const step = /\d+$/.exec(order.launchId)?.[0] ?? "0";
+  const step = stepOf(order);
   return {
     SLURM_STEP_ID: step,
     SLURM_STEPID: step,

@@ -2,10 +2,11 @@
 // they write and how they end, and ends all of them when one fails. It talks to whoever is the agent
 // at the moment through `say`; it never looks at files or sockets of the agent itself.
 
-import type { ShepherdOrder, ShepherdReport, ShepherdSpec } from "../frames.ts";
+import type { PmixSpec, ShepherdOrder, ShepherdReport, ShepherdSpec } from "../frames.ts";
 import { framing } from "../pmi/framing.ts";
-import { type PmiEffect, pmiServer } from "../pmi/server.ts";
+import { type Entry, type PmiEffect, pmiServer } from "../pmi/server.ts";
 import { findObstacle } from "./obstacle.ts";
+import { type PmixServer, startPmix } from "./pmix.ts";
 import { type Rank, type RankEnd, startRank } from "./rank.ts";
 
 export interface LaunchOptions {
@@ -34,30 +35,72 @@ export function startLaunch({ spec, setpriv, say, full }: LaunchOptions): Runnin
   const ranks = Array.from({ length: spec.tasks }, (_, n) => spec.firstRank + n);
   const pmi = pmiServer({ jobId: spec.launchId, size: spec.size, ranks, mapping: spec.mapping });
   const running = new Map<number, Rank>();
+  /** Ranks that speak PMIx and have not said goodbye. */
+  const open = new Set<number>();
+  let pmix: PmixServer | null = null;
+  let wiredUp = false;
   const aborted = new Set<number>();
   let ending = false;
   let over = false;
   let fenceTimer: NodeJS.Timeout | null = null;
 
   const obstacle = findObstacle(spec);
-  if (obstacle === null) for (const [local, rank] of ranks.entries()) start(local, rank);
-  else for (const rank of ranks) ended(rank, obstacle);
+  if (obstacle !== null) for (const rank of ranks) ended(rank, obstacle);
+  else if (spec.pmix === null) for (const [local, rank] of ranks.entries()) start(local, rank);
+  else pmix = servePmix(spec.pmix);
 
-  function start(local: number, rank: number): void {
-    const cut = framing();
-    const child = startRank(spec, local, setpriv, {
-      output(stream, data) {
-        say({ kind: "output", rank, stream, data });
-        if (full()) for (const one of running.values()) one.pause();
+  function servePmix(wanted: PmixSpec): PmixServer {
+    const failed = (message: string): void => {
+      if (running.size > 0) abort(spec.firstRank, FAILED, message);
+      else for (const rank of ranks) ended(rank, { code: FAILED, signal: 0, message });
+    };
+    fenceTimer = setTimeout(() => failed("its PMIx server did not get ready"), spec.fenceTimeoutMs);
+    return startPmix(spec, wanted, setpriv, {
+      ready(variables) {
+        if (fenceTimer !== null) clearTimeout(fenceTimer);
+        fenceTimer = null;
+        if (!ending) for (const [local, rank] of ranks.entries()) start(local, rank, variables.get(rank));
       },
-      pmi(bytes) {
-        for (const framed of cut.push(bytes)) {
-          if (framed.kind === "message") perform(pmi.receive(rank, framed.version, framed.message));
-          else abort(rank, FAILED, `its PMI connection is broken: ${framed.detail}`);
-        }
+      connected(rank) {
+        open.add(rank);
+        if (!wiredUp) fenceTimer ??= setTimeout(() => fenceTimeout(spec.tasks - open.size), spec.fenceTimeoutMs);
       },
-      ended: (end) => ended(rank, end),
+      finalized: (rank) => void open.delete(rank),
+      fence(number, brought) {
+        if (spec.spread) say({ kind: "fence", number, entries: [["pmix", brought]] });
+        else pmixFenceDone(number, brought);
+      },
+      abort,
+      failed,
     });
+  }
+
+  function pmixFenceDone(number: number, all: string): void {
+    wiredUp = true;
+    if (fenceTimer !== null) clearTimeout(fenceTimer);
+    fenceTimer = null;
+    pmix?.fenceDone(number, all);
+  }
+
+  function start(local: number, rank: number, variables: Readonly<Record<string, string>> = {}): void {
+    const cut = framing();
+    const child = startRank(
+      spec,
+      { localRank: local, setpriv, variables },
+      {
+        output(stream, data) {
+          say({ kind: "output", rank, stream, data });
+          if (full()) for (const one of running.values()) one.pause();
+        },
+        pmi(bytes) {
+          for (const framed of cut.push(bytes)) {
+            if (framed.kind === "message") perform(pmi.receive(rank, framed.version, framed.message));
+            else abort(rank, FAILED, `its PMI connection is broken: ${framed.detail}`);
+          }
+        },
+        ended: (end) => ended(rank, end),
+      },
+    );
     running.set(rank, child);
   }
 
@@ -78,12 +121,14 @@ export function startLaunch({ spec, setpriv, say, full }: LaunchOptions): Runnin
       fenceTimer = null;
       return;
     }
-    fenceTimer ??= setTimeout(() => {
-      const seconds = spec.fenceTimeoutMs / 1000;
-      const missing = spec.tasks - pmi.waiting();
-      const whose = missing > 0 ? `${missing} of ${spec.tasks} ranks of this node` : "ranks of other nodes";
-      abort(spec.firstRank, FAILED, `PMI fence timeout: ${whose} did not come within ${seconds} s`);
-    }, spec.fenceTimeoutMs);
+    fenceTimer ??= setTimeout(() => fenceTimeout(spec.tasks - pmi.waiting()), spec.fenceTimeoutMs);
+  }
+
+  /** `missing`: ranks of this node. */
+  function fenceTimeout(missing: number): void {
+    const seconds = spec.fenceTimeoutMs / 1000;
+    const whose = missing > 0 ? `${missing} of ${spec.tasks} ranks of this node` : "ranks of other nodes";
+    abort(spec.firstRank, FAILED, `PMI fence timeout: ${whose} did not come within ${seconds} s`);
   }
 
   function abort(rank: number, code: number, message: string): void {
@@ -95,19 +140,30 @@ export function startLaunch({ spec, setpriv, say, full }: LaunchOptions): Runnin
 
   function ended(rank: number, { code, signal, message }: RankEnd): void {
     running.delete(rank);
-    const silent = code === 0 && !ending && pmi.unfinished(rank);
+    const silent = code === 0 && !ending && (pmi.unfinished(rank) || open.has(rank));
     if (silent) say({ kind: "abort", rank, code: FAILED, message: "it ended without MPI_Finalize" });
     say({ kind: "exit", rank, code, signal, message });
     if (code !== 0 || silent) end();
-    if (running.size > 0) return;
+    if (running.size === 0) finish();
+  }
+
+  function finish(): void {
     if (fenceTimer !== null) clearTimeout(fenceTimer);
+    pmix?.close();
     over = true;
     say({ kind: "done" });
+  }
+
+  function fenceDone(number: number, entries: readonly Entry[]): void {
+    if (spec.pmix === null) perform(pmi.fenceDone(number, entries));
+    else pmixFenceDone(number, entries.map(([, brought]) => brought).join(""));
   }
 
   function end(): void {
     if (ending) return;
     ending = true;
+    // Before its server was ready no rank was started.
+    if (pmix !== null && running.size === 0 && !over) finish();
     signalAll("SIGTERM");
     setTimeout(() => signalAll("SIGKILL"), KILL_AFTER_MS);
   }
@@ -122,7 +178,7 @@ export function startLaunch({ spec, setpriv, say, full }: LaunchOptions): Runnin
 
   return {
     take(order) {
-      if (order.kind === "fence_done") perform(pmi.fenceDone(order.number, order.entries));
+      if (order.kind === "fence_done") fenceDone(order.number, order.entries);
       if (order.kind === "input") running.get(0)?.write(order.data, order.end);
       if (order.kind === "kill") end();
     },

@@ -6,7 +6,12 @@ import type { ShepherdSpec } from "../frames.ts";
 /** The descriptor by which a rank reaches its PMI server. */
 export const PMI_FD = 3;
 
-export function rankEnvironment(spec: ShepherdSpec, localRank: number): Record<string, string> {
+/** `more`: what a PMIx server wants this rank to know. */
+export function rankEnvironment(
+  spec: ShepherdSpec,
+  localRank: number,
+  more: Readonly<Record<string, string>> = {},
+): Record<string, string> {
   const rank = String(spec.firstRank + localRank);
   const local = String(localRank);
   const size = String(spec.size);
@@ -17,6 +22,7 @@ export function rankEnvironment(spec: ShepherdSpec, localRank: number): Record<s
     LATTICE_LOCAL_RANK: local,
     LATTICE_LOCAL_SIZE: tasks,
     ...(spec.pmi ? pmiNames(spec, rank, size) : {}),
+    ...more,
     MPI_LOCALRANKID: local,
     MPI_LOCALNRANKS: tasks,
     ...(spec.slurmEnv ? slurmNames({ rank, local, size, tasks }) : {}),

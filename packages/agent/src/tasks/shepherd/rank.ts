@@ -33,11 +33,20 @@ const NOT_EXECUTABLE = 126;
 /** A process that a rank left behind may hold its output open for ever: silence this long is its end. */
 const OUTPUT_LINGER_MS = 500;
 
-export function startRank(spec: ShepherdSpec, localRank: number, setpriv: string, events: RankEvents): Rank {
+export interface RankStart {
+  readonly localRank: number;
+  /** Path of setpriv, or "". */
+  readonly setpriv: string;
+  /** Beyond what it is given anyway. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+export function startRank(spec: ShepherdSpec, start: RankStart, events: RankEvents): Rank {
+  const { localRank, setpriv, variables } = start;
   const [program = "", ...args] = commandOf(spec, localRank, setpriv);
   const child = spawn(program, args, {
     cwd: spec.ownFiles ? "/" : spec.workdir,
-    env: rankEnvironment(spec, localRank),
+    env: rankEnvironment(spec, localRank, variables),
     detached: true,
     // A pipe of Node's is a socket pair: what PMI needs.
     stdio: [reads(spec, localRank) ? "pipe" : "ignore", "pipe", "pipe", ...(spec.pmi ? (["pipe"] as const) : [])],

@@ -1,0 +1,80 @@
+// The PMIx server of one node for one launch: a helper program of its own, as the job's user, with which the shepherd
+// speaks in lines. It says what the ranks need before they can be started; exchanges with other
+// nodes go through the shepherd as those of PMI do. It goes with its launch.
+
+import { spawn } from "node:child_process";
+import { rmSync } from "node:fs";
+import type { PmixSpec, ShepherdSpec } from "../frames.ts";
+
+export interface PmixEvents {
+  /** The ranks may be started, each with these variables. */
+  ready(variables: ReadonlyMap<number, Readonly<Record<string, string>>>): void;
+  connected(rank: number): void;
+  finalized(rank: number): void;
+  /** All ranks of this node have come to this exchange; in hexadecimal what they brought. */
+  fence(number: number, brought: string): void;
+  abort(rank: number, code: number, message: string): void;
+  /** Nothing is served, or no longer. */
+  failed(message: string): void;
+}
+
+export interface PmixServer {
+  fenceDone(number: number, all: string): void;
+  close(): void;
+}
+
+const FOLDER = "/tmp/lattice-pmix-XXXXXX";
+
+export function startPmix(spec: ShepherdSpec, pmix: PmixSpec, setpriv: string, events: PmixEvents): PmixServer {
+  const guard = setpriv === "" ? [] : [setpriv, "--pdeathsig", "KILL", "--"];
+  const nodes = pmix.nodes.map(({ node, firstRank, tasks }) => `${node}:${firstRank}:${tasks}`);
+  const words = [pmix.helper, spec.launchId, FOLDER, String(pmix.place), ...nodes];
+  const [program = "", ...args] = [...spec.prefix, ...guard, ...words];
+  const child = spawn(program, args, {
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin", LATTICE_ATTEMPT_DIR: spec.environment.LATTICE_ATTEMPT_DIR ?? "" },
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  const variables = new Map<number, Readonly<Record<string, string>>>();
+  let folder = "";
+  let closed = false;
+
+  function hear(line: string): void {
+    const [kind = "", first = "", second = "", ...rest] = line.split(" ");
+    if (kind === "folder") folder = line.slice("folder ".length);
+    else if (kind === "env") hearVariables(line.slice("env ".length));
+    else if (kind === "ready") events.ready(variables);
+    else if (kind === "connected") events.connected(Number(first));
+    else if (kind === "finalized") events.finalized(Number(first));
+    else if (kind === "fence") events.fence(Number(first), second);
+    else if (kind === "abort") events.abort(Number(first), Number(second), rest.join(" "));
+    else if (kind === "failed") events.failed(`its PMIx server: ${line.slice("failed ".length)}`);
+  }
+
+  function hearVariables(text: string): void {
+    const [rank = "", ...pairs] = text.split("\t");
+    const named = pairs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)] as const);
+    variables.set(Number(rank), Object.fromEntries(named));
+  }
+
+  let text = "";
+  child.stdout.on("data", (bytes: Buffer) => {
+    const lines = (text + bytes.toString("latin1")).split("\n");
+    text = lines.pop() ?? "";
+    for (const line of lines) hear(line);
+  });
+  child.stdin.on("error", () => undefined);
+  child.once("error", (error) => events.failed(`its PMIx server cannot be started: ${error.message}`));
+  child.once("close", (code, signal) => {
+    if (folder !== "") rmSync(folder, { recursive: true, force: true });
+    if (!closed) events.failed(`its PMIx server ended by itself (${signal ?? code})`);
+  });
+  return {
+    fenceDone: (number, all) => void child.stdin.write(`fence ${number} ${all}\n`),
+    close() {
+      closed = true;
+      if (folder !== "") rmSync(folder, { recursive: true, force: true });
+      child.kill("SIGKILL");
+    },
+  };
+}
