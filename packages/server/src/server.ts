@@ -22,6 +22,7 @@ import { startCapture } from "./capture/capture.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { type Config, createLiveConfig, formatListen, type HowToBegin, logConfigOf, serverId } from "./config/index.ts";
 import { isPromised } from "./controllers/scaling/promised.ts";
+import { fabricManager } from "./fabric/manager.ts";
 import { archiveTo } from "./history/archive.ts";
 import { startHistoryFill } from "./history/fill.ts";
 import { openHistory } from "./history/index.ts";
@@ -135,8 +136,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
   });
   const images = createImageRelay(hub, clock);
-  const launches = createLaunches({ hub, clock, view: () => replica.view, ended: metrics.launchEnded });
   const measures = createMeasures(clock, duration(MEASURES_BEATS * config.nodeAgent.heartbeatInterval));
+  const fabric = config.fabric === null ? null : fabricManager(config.fabric, { logger, counted: metrics.fabric });
+  const launches = createLaunches({ hub, clock, view: () => replica.view, fabric, ended: metrics.launchEnded });
   const roster = createRoster({ selfId: config.server.id, present: () => log.present() });
   const leader = startLeading({
     candidate: shared ? formatPeer(self) : config.server.id,

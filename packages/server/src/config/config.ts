@@ -5,6 +5,7 @@ import type { Duration } from "@lattice/core";
 import type { AuditConfig } from "./audit.ts";
 import type { AuthConfig } from "./auth.ts";
 import type { BackupConfig } from "./backup.ts";
+import type { FabricConfig } from "./fabric.ts";
 import type { ListenAddress } from "./listen.ts";
 import type { LogsConfig } from "./logs.ts";
 import type { NotificationsConfig } from "./notifications.ts";
@@ -79,6 +80,8 @@ export interface Config {
     /** A time-series store that speaks the HTTP API of Prometheus; null: agents are asked instead. */
     readonly storeUrl: string | null;
   };
+  /** Null: no manager of a network hands out credentials. */
+  readonly fabric: FabricConfig | null;
   readonly compat: {
     readonly setSlurmEnv: boolean;
   };

@@ -13,6 +13,7 @@ import { completeAudit } from "./audit.ts";
 import { completeAuth } from "./auth.ts";
 import { completeBackup } from "./backup.ts";
 import type { Config } from "./config.ts";
+import { completeFabric } from "./fabric.ts";
 import { completeLogs } from "./logs.ts";
 import { completeNotifications } from "./notifications.ts";
 import { completeQuorum } from "./quorum.ts";
@@ -124,6 +125,7 @@ function complete(file: ParsedFile): Config {
     backup: completeBackup(file.backup, dataDir, process.env),
     telemetry: { storeUrl: file.telemetry.store_url ?? null },
     notifications: completeNotifications(file.notifications, process.env),
+    fabric: completeFabric(file.fabric, process.env),
     compat: { setSlurmEnv: file.compat.set_slurm_env },
     log: { level: file.log.level },
   };

@@ -7,6 +7,7 @@ import { auditSection } from "./audit.ts";
 import { authFields, authProblems } from "./auth.ts";
 import { backupProblems, backupSection } from "./backup.ts";
 import { LOG_LEVELS } from "./config.ts";
+import { fabricProblems, fabricSection } from "./fabric.ts";
 import { count, listen, listenIfStated, section, span } from "./fields.ts";
 import { logsProblems, logsSection } from "./logs.ts";
 import { notificationsProblems, notificationsSection } from "./notifications.ts";
@@ -65,6 +66,7 @@ export const fileSchema = section({
   telemetry: section({
     store_url: z.url({ protocol: /^https?$/, error: "is not a URL, for example http://prometheus:9090" }).optional(),
   }),
+  fabric: fabricSection,
   compat: section({ set_slurm_env: z.boolean().default(false) }),
   log: section({
     level: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
@@ -77,6 +79,7 @@ export const fileSchema = section({
   for (const { path, message } of logsProblems(file.logs, process.env)) refuse(["logs", ...path], message);
   for (const { path, message } of notificationsProblems(file.notifications, process.env))
     refuse(["notifications", ...path], message);
+  for (const { path, message } of fabricProblems(file.fabric, process.env)) refuse(["fabric", ...path], message);
   if (file.node_agent.heartbeat_timeout <= file.node_agent.heartbeat_interval)
     refuse(["node_agent", "heartbeat_timeout"], "must be longer than node_agent.heartbeat_interval");
   if (file.server.production && file.api.auto_create_tenants === true)

@@ -41,6 +41,8 @@ export interface Metrics extends SchedulingMetrics {
   scaled(direction: "up" | "down", result: "done" | "refused"): void;
   /** The metric of a service was not to be had. */
   metricQueryFailed(): void;
+  /** A call to the fabric manager is over. */
+  fabric(operation: string, result: "done" | "failed"): void;
   /** Something was sent to a webhook, or was not. */
   webhook(hook: string, result: "delivered" | "failed" | "given_up"): void;
   /** Notices that last, by kind; and deliveries that wait. */
@@ -101,6 +103,7 @@ export function createMetrics(): Metrics {
     },
     scaled: (direction, result) => m.scaled.inc({ direction, result }),
     metricQueryFailed: () => m.metricFailures.inc(),
+    fabric: (operation, result) => m.fabric.inc({ operation, result }),
     webhook: (hook, result) => m.webhooks.inc({ hook, result }),
     notices(byKind, waiting) {
       m.notices.reset();
@@ -180,6 +183,10 @@ function defineMetrics(registry: Registry) {
       "Looks at a service whose metric had no value.",
       [],
     ),
+    fabric: counter("lattice_fabric_requests_total", "Calls to the fabric manager, by what became of them.", [
+      "operation",
+      "result",
+    ]),
     webhooks: counter("lattice_webhook_deliveries_total", "What was sent to webhooks, by what became of it.", [
       "hook",
       "result",

@@ -16,6 +16,7 @@ import {
 import { ProblemError, pb } from "@lattice/wire";
 import type { AgentHub } from "../agents/hub.ts";
 import type { Clock } from "../clock.ts";
+import type { FabricCredentials, FabricManager } from "../fabric/manager.ts";
 import { collective } from "./collective.ts";
 import { createLaunch, ENDED_BY_CALLER, type Launch, type NodeStream } from "./launch.ts";
 import type { Failure } from "./outcome.ts";
@@ -25,6 +26,8 @@ export interface LaunchesParts {
   readonly hub: AgentHub;
   readonly clock: Clock;
   readonly view: () => View;
+  /** Null: launches need no credentials of a network. */
+  readonly fabric: FabricManager | null;
   readonly ended: (result: "completed" | "failed", tasks: number) => void;
 }
 
@@ -43,7 +46,7 @@ export interface Launches {
 const MAX_LAUNCHES = 10_000;
 const NEVER = new AbortController().signal;
 
-export function createLaunches({ hub, clock, view, ended }: LaunchesParts): Launches {
+export function createLaunches({ hub, clock, view, fabric, ended }: LaunchesParts): Launches {
   const live = new Map<string, { readonly launch: Launch; readonly allocation: AllocationId }>();
   const meetings = collective();
   let counter = 0;
@@ -58,23 +61,27 @@ export function createLaunches({ hub, clock, view, ended }: LaunchesParts): Laun
     const plan = planLaunch(view(), allocation, request);
     if (live.size >= MAX_LAUNCHES)
       throw new ProblemError("rate_limited", { detail: `${live.size} launches are under way.` });
-    const begun = begin(plan, allocation);
+    const begun = await begin(plan, allocation, signal);
     if (caller !== null) meetings.lead(caller, begun.ended);
     yield* watched(begun, plan, signal);
   }
 
-  function begin(plan: LaunchPlan, allocation: Allocation): Launch {
+  async function begin(plan: LaunchPlan, allocation: Allocation, signal: AbortSignal): Promise<Launch> {
     const away = plan.shares.find(({ node }) => !hub.connected(node as NodeId));
     if (away !== undefined) throw unreachable(away.node);
     counter += 1;
     const id = `${allocation.id}.${allocation.attempt}.${clock.now().toString(36)}.${counter}`;
+    const nodes = plan.shares.map(({ node }) => node);
+    const request = { name: id, allocationId: allocation.id, nodes, vni: null };
+    const credentials = fabric === null ? null : await fabric.issue(request, signal);
     const begun = createLaunch(id, plan.shares, clock);
     live.set(id, { launch: begun, allocation: allocation.id });
     for (const [nodeIndex, { node }] of plan.shares.entries()) {
-      const value = create(pb.StartTasksSchema, { ...plan.order, launchId: id, nodeIndex });
+      const value = create(pb.StartTasksSchema, { ...plan.order, launchId: id, nodeIndex, ...cxiOf(credentials) });
       hub.send(node as NodeId, { case: "startTasks", value });
     }
     void begun.ended.then((failure) => {
+      if (credentials !== null) void fabric?.revoke(credentials.serviceId);
       const tasks = plan.shares.reduce((sum, share) => sum + share.tasks, 0);
       ended(failure === null ? "completed" : "failed", tasks);
     });
@@ -179,6 +186,9 @@ export function createLaunches({ hub, clock, view, ended }: LaunchesParts): Laun
     },
   };
 }
+
+const cxiOf = (credentials: FabricCredentials | null): { cxi?: pb.CxiCredentials } =>
+  credentials === null ? {} : { cxi: create(pb.CxiCredentialsSchema, credentials) };
 
 interface Arrival {
   readonly call: RunTasksCall;

@@ -301,6 +301,14 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     "Try again when the node is back; `lattice nodes ID` shows its state.",
     true,
   ),
+  fabric_unavailable: entry(
+    503,
+    GRPC.unavailable,
+    EXIT.unavailable,
+    "The network gives no credentials",
+    "Nothing was started; try again, or tell an administrator that the fabric manager does not answer.",
+    true,
+  ),
   image_unavailable: entry(
     404,
     GRPC.notFound,

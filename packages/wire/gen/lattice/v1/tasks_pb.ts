@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/tasks.proto.
  */
 export const file_lattice_v1_tasks: GenFile = /*@__PURE__*/
-  fileDesc("ChZsYXR0aWNlL3YxL3Rhc2tzLnByb3RvEgpsYXR0aWNlLnYxIuYDChJMYXVuY2hUYXNrc1JlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRISCgV0YXNrcxgCIAEoDUgAiAEBEhsKDnRhc2tzX3Blcl9ub2RlGAMgASgNSAGIAQESDwoHY29tbWFuZBgEIAMoCRJACgl2YXJpYWJsZXMYBSADKAsyLS5sYXR0aWNlLnYxLkxhdW5jaFRhc2tzUmVxdWVzdC5WYXJpYWJsZXNFbnRyeRIPCgd3b3JrZGlyGAYgASgJEiAKA3BtaRgHIAEoDjITLmxhdHRpY2UudjEuUG1pTW9kZRINCgVub2RlcxgIIAMoCRILCgNwdHkYCSABKAgSDQoFaW5wdXQYCiABKAgSDAoEcm93cxgLIAEoDRIPCgdjb2x1bW5zGAwgASgNEiIKFWZlbmNlX3RpbWVvdXRfc2Vjb25kcxgNIAEoDUgCiAEBEhMKC2NhbGxlcl9ub2RlGA4gASgJEhYKDmNhbGxlcl9hdHRlbXB0GA8gASgNGjAKDlZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCCAoGX3Rhc2tzQhEKD190YXNrc19wZXJfbm9kZUIYChZfZmVuY2VfdGltZW91dF9zZWNvbmRzIsUBChNMYXVuY2hUYXNrc1Jlc3BvbnNlEiwKB3N0YXJ0ZWQYASABKAsyGS5sYXR0aWNlLnYxLkxhdW5jaFN0YXJ0ZWRIABIoCgZvdXRwdXQYAiABKAsyFi5sYXR0aWNlLnYxLlRhc2tPdXRwdXRIABInCgh0YXNrX2VuZBgDIAEoCzITLmxhdHRpY2UudjEuVGFza0VuZEgAEiQKA2VuZBgEIAEoCzIVLmxhdHRpY2UudjEuTGF1bmNoRW5kSABCBwoFZXZlbnQiSQoNTGF1bmNoU3RhcnRlZBIRCglsYXVuY2hfaWQYASABKAkSJQoGbGF5b3V0GAIgAygLMhUubGF0dGljZS52MS5Ob2RlVGFza3MiPAoJTm9kZVRhc2tzEgwKBG5vZGUYASABKAkSEgoKZmlyc3RfcmFuaxgCIAEoDRINCgV0YXNrcxgDIAEoDSJPCgpUYXNrT3V0cHV0EgwKBHJhbmsYASABKA0SJQoGc3RyZWFtGAIgASgOMhUubGF0dGljZS52MS5Mb2dTdHJlYW0SDAoEZGF0YRgDIAEoDCJZCgdUYXNrRW5kEgwKBHJhbmsYASABKA0SDAoEbm9kZRgCIAEoCRIRCglleGl0X2NvZGUYAyABKAUSDgoGc2lnbmFsGAQgASgNEg8KB21lc3NhZ2UYBSABKAkiLgoJTGF1bmNoRW5kEhEKCWV4aXRfY29kZRgBIAEoBRIOCgZyZWFzb24YAiABKAkiWwoUU2VuZFRhc2tJbnB1dFJlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIRCglsYXVuY2hfaWQYAiABKAkSDAoEZGF0YRgDIAEoDBILCgNlbmQYBCABKAgiFwoVU2VuZFRhc2tJbnB1dFJlc3BvbnNlIowDCgpTdGFydFRhc2tzEhEKCWxhdW5jaF9pZBgBIAEoCRIVCg1hbGxvY2F0aW9uX2lkGAIgASgJEg8KB2F0dGVtcHQYAyABKA0SDwoHY29tbWFuZBgEIAMoCRI4Cgl2YXJpYWJsZXMYBSADKAsyJS5sYXR0aWNlLnYxLlN0YXJ0VGFza3MuVmFyaWFibGVzRW50cnkSDwoHd29ya2RpchgGIAEoCRIgCgNwbWkYByABKA4yEy5sYXR0aWNlLnYxLlBtaU1vZGUSJQoGbGF5b3V0GAggAygLMhUubGF0dGljZS52MS5Ob2RlVGFza3MSEgoKbm9kZV9pbmRleBgJIAEoDRILCgNwdHkYCiABKAgSDQoFaW5wdXQYCyABKAgSDAoEcm93cxgMIAEoDRIPCgdjb2x1bW5zGA0gASgNEh0KFWZlbmNlX3RpbWVvdXRfc2Vjb25kcxgOIAEoDRowCg5WYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIpwCCgtUYXNrc1JlcG9ydBIOCgZudW1iZXIYASABKA0SJwoFaGVsbG8YAiABKAsyFi5sYXR0aWNlLnYxLlRhc2tzSGVsbG9IABIoCgZvdXRwdXQYAyABKAsyFi5sYXR0aWNlLnYxLlRhc2tPdXRwdXRIABInCgh0YXNrX2VuZBgEIAEoCzITLmxhdHRpY2UudjEuVGFza0VuZEgAEicKBWZlbmNlGAUgASgLMhYubGF0dGljZS52MS5UYXNrc0ZlbmNlSAASJwoFYWJvcnQYBiABKAsyFi5sYXR0aWNlLnYxLlRhc2tzQWJvcnRIABIlCgRkb25lGAcgASgLMhUubGF0dGljZS52MS5UYXNrc0RvbmVIAEIICgZyZXBvcnQiPwoKVGFza3NIZWxsbxIRCglsYXVuY2hfaWQYASABKAkSDwoHbm9kZV9pZBgCIAEoCRINCgVlcnJvchgDIAEoCSImCghLZXlWYWx1ZRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAkiQwoKVGFza3NGZW5jZRIOCgZudW1iZXIYASABKA0SJQoHZW50cmllcxgCIAMoCzIULmxhdHRpY2UudjEuS2V5VmFsdWUiPgoKVGFza3NBYm9ydBIMCgRyYW5rGAEgASgNEhEKCWV4aXRfY29kZRgCIAEoBRIPCgdtZXNzYWdlGAMgASgJIgsKCVRhc2tzRG9uZSK8AQoKVGFza3NPcmRlchInCgV0YWtlbhgBIAEoCzIWLmxhdHRpY2UudjEuVGFza3NUYWtlbkgAEiwKCmZlbmNlX2RvbmUYAiABKAsyFi5sYXR0aWNlLnYxLlRhc2tzRmVuY2VIABInCgVpbnB1dBgDIAEoCzIWLmxhdHRpY2UudjEuVGFza3NJbnB1dEgAEiUKBGtpbGwYBCABKAsyFS5sYXR0aWNlLnYxLlRhc2tzS2lsbEgAQgcKBW9yZGVyIhwKClRhc2tzVGFrZW4SDgoGbnVtYmVyGAEgASgNIicKClRhc2tzSW5wdXQSDAoEZGF0YRgBIAEoDBILCgNlbmQYAiABKAgiGwoJVGFza3NLaWxsEg4KBnJlYXNvbhgBIAEoCSJFChJSZWxheUxhdW5jaFJlcXVlc3QSLwoHcmVxdWVzdBgBIAEoCzIeLmxhdHRpY2UudjEuTGF1bmNoVGFza3NSZXF1ZXN0IkYKEVJlbGF5SW5wdXRSZXF1ZXN0EjEKB3JlcXVlc3QYASABKAsyIC5sYXR0aWNlLnYxLlNlbmRUYXNrSW5wdXRSZXF1ZXN0KlwKB1BtaU1vZGUSGAoUUE1JX01PREVfVU5TUEVDSUZJRUQQABIRCg1QTUlfTU9ERV9QTUkyEAESEQoNUE1JX01PREVfUE1JWBACEhEKDVBNSV9NT0RFX05PTkUQAzK7AgoLVGFza1NlcnZpY2USiQEKC0xhdW5jaFRhc2tzEh4ubGF0dGljZS52MS5MYXVuY2hUYXNrc1JlcXVlc3QaHy5sYXR0aWNlLnYxLkxhdW5jaFRhc2tzUmVzcG9uc2UiN4LT5JMCMToBKiIsL2FwaS92MS9hbGxvY2F0aW9ucy97YWxsb2NhdGlvbl9pZH0vbGF1bmNoZXMwARKfAQoNU2VuZFRhc2tJbnB1dBIgLmxhdHRpY2UudjEuU2VuZFRhc2tJbnB1dFJlcXVlc3QaIS5sYXR0aWNlLnYxLlNlbmRUYXNrSW5wdXRSZXNwb25zZSJJgtPkkwJDOgEqIj4vYXBpL3YxL2FsbG9jYXRpb25zL3thbGxvY2F0aW9uX2lkfS9sYXVuY2hlcy97bGF1bmNoX2lkfS9pbnB1dGIGcHJvdG8z", [file_google_api_annotations, file_lattice_v1_allocations]);
+  fileDesc("ChZsYXR0aWNlL3YxL3Rhc2tzLnByb3RvEgpsYXR0aWNlLnYxIuYDChJMYXVuY2hUYXNrc1JlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRISCgV0YXNrcxgCIAEoDUgAiAEBEhsKDnRhc2tzX3Blcl9ub2RlGAMgASgNSAGIAQESDwoHY29tbWFuZBgEIAMoCRJACgl2YXJpYWJsZXMYBSADKAsyLS5sYXR0aWNlLnYxLkxhdW5jaFRhc2tzUmVxdWVzdC5WYXJpYWJsZXNFbnRyeRIPCgd3b3JrZGlyGAYgASgJEiAKA3BtaRgHIAEoDjITLmxhdHRpY2UudjEuUG1pTW9kZRINCgVub2RlcxgIIAMoCRILCgNwdHkYCSABKAgSDQoFaW5wdXQYCiABKAgSDAoEcm93cxgLIAEoDRIPCgdjb2x1bW5zGAwgASgNEiIKFWZlbmNlX3RpbWVvdXRfc2Vjb25kcxgNIAEoDUgCiAEBEhMKC2NhbGxlcl9ub2RlGA4gASgJEhYKDmNhbGxlcl9hdHRlbXB0GA8gASgNGjAKDlZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCCAoGX3Rhc2tzQhEKD190YXNrc19wZXJfbm9kZUIYChZfZmVuY2VfdGltZW91dF9zZWNvbmRzIsUBChNMYXVuY2hUYXNrc1Jlc3BvbnNlEiwKB3N0YXJ0ZWQYASABKAsyGS5sYXR0aWNlLnYxLkxhdW5jaFN0YXJ0ZWRIABIoCgZvdXRwdXQYAiABKAsyFi5sYXR0aWNlLnYxLlRhc2tPdXRwdXRIABInCgh0YXNrX2VuZBgDIAEoCzITLmxhdHRpY2UudjEuVGFza0VuZEgAEiQKA2VuZBgEIAEoCzIVLmxhdHRpY2UudjEuTGF1bmNoRW5kSABCBwoFZXZlbnQiSQoNTGF1bmNoU3RhcnRlZBIRCglsYXVuY2hfaWQYASABKAkSJQoGbGF5b3V0GAIgAygLMhUubGF0dGljZS52MS5Ob2RlVGFza3MiPAoJTm9kZVRhc2tzEgwKBG5vZGUYASABKAkSEgoKZmlyc3RfcmFuaxgCIAEoDRINCgV0YXNrcxgDIAEoDSJPCgpUYXNrT3V0cHV0EgwKBHJhbmsYASABKA0SJQoGc3RyZWFtGAIgASgOMhUubGF0dGljZS52MS5Mb2dTdHJlYW0SDAoEZGF0YRgDIAEoDCJZCgdUYXNrRW5kEgwKBHJhbmsYASABKA0SDAoEbm9kZRgCIAEoCRIRCglleGl0X2NvZGUYAyABKAUSDgoGc2lnbmFsGAQgASgNEg8KB21lc3NhZ2UYBSABKAkiLgoJTGF1bmNoRW5kEhEKCWV4aXRfY29kZRgBIAEoBRIOCgZyZWFzb24YAiABKAkiWwoUU2VuZFRhc2tJbnB1dFJlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIRCglsYXVuY2hfaWQYAiABKAkSDAoEZGF0YRgDIAEoDBILCgNlbmQYBCABKAgiFwoVU2VuZFRhc2tJbnB1dFJlc3BvbnNlIrYDCgpTdGFydFRhc2tzEhEKCWxhdW5jaF9pZBgBIAEoCRIVCg1hbGxvY2F0aW9uX2lkGAIgASgJEg8KB2F0dGVtcHQYAyABKA0SDwoHY29tbWFuZBgEIAMoCRI4Cgl2YXJpYWJsZXMYBSADKAsyJS5sYXR0aWNlLnYxLlN0YXJ0VGFza3MuVmFyaWFibGVzRW50cnkSDwoHd29ya2RpchgGIAEoCRIgCgNwbWkYByABKA4yEy5sYXR0aWNlLnYxLlBtaU1vZGUSJQoGbGF5b3V0GAggAygLMhUubGF0dGljZS52MS5Ob2RlVGFza3MSEgoKbm9kZV9pbmRleBgJIAEoDRILCgNwdHkYCiABKAgSDQoFaW5wdXQYCyABKAgSDAoEcm93cxgMIAEoDRIPCgdjb2x1bW5zGA0gASgNEh0KFWZlbmNlX3RpbWVvdXRfc2Vjb25kcxgOIAEoDRIoCgNjeGkYmAIgASgLMhoubGF0dGljZS52MS5DeGlDcmVkZW50aWFscxowCg5WYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIj8KDkN4aUNyZWRlbnRpYWxzEgsKA3ZuaRgBIAEoDRIQCghhdXRoX2tleRgCIAEoDBIOCgZzdmNfaWQYAyABKA0inAIKC1Rhc2tzUmVwb3J0Eg4KBm51bWJlchgBIAEoDRInCgVoZWxsbxgCIAEoCzIWLmxhdHRpY2UudjEuVGFza3NIZWxsb0gAEigKBm91dHB1dBgDIAEoCzIWLmxhdHRpY2UudjEuVGFza091dHB1dEgAEicKCHRhc2tfZW5kGAQgASgLMhMubGF0dGljZS52MS5UYXNrRW5kSAASJwoFZmVuY2UYBSABKAsyFi5sYXR0aWNlLnYxLlRhc2tzRmVuY2VIABInCgVhYm9ydBgGIAEoCzIWLmxhdHRpY2UudjEuVGFza3NBYm9ydEgAEiUKBGRvbmUYByABKAsyFS5sYXR0aWNlLnYxLlRhc2tzRG9uZUgAQggKBnJlcG9ydCI/CgpUYXNrc0hlbGxvEhEKCWxhdW5jaF9pZBgBIAEoCRIPCgdub2RlX2lkGAIgASgJEg0KBWVycm9yGAMgASgJIiYKCEtleVZhbHVlEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCSJDCgpUYXNrc0ZlbmNlEg4KBm51bWJlchgBIAEoDRIlCgdlbnRyaWVzGAIgAygLMhQubGF0dGljZS52MS5LZXlWYWx1ZSI+CgpUYXNrc0Fib3J0EgwKBHJhbmsYASABKA0SEQoJZXhpdF9jb2RlGAIgASgFEg8KB21lc3NhZ2UYAyABKAkiCwoJVGFza3NEb25lIrwBCgpUYXNrc09yZGVyEicKBXRha2VuGAEgASgLMhYubGF0dGljZS52MS5UYXNrc1Rha2VuSAASLAoKZmVuY2VfZG9uZRgCIAEoCzIWLmxhdHRpY2UudjEuVGFza3NGZW5jZUgAEicKBWlucHV0GAMgASgLMhYubGF0dGljZS52MS5UYXNrc0lucHV0SAASJQoEa2lsbBgEIAEoCzIVLmxhdHRpY2UudjEuVGFza3NLaWxsSABCBwoFb3JkZXIiHAoKVGFza3NUYWtlbhIOCgZudW1iZXIYASABKA0iJwoKVGFza3NJbnB1dBIMCgRkYXRhGAEgASgMEgsKA2VuZBgCIAEoCCIbCglUYXNrc0tpbGwSDgoGcmVhc29uGAEgASgJIkUKElJlbGF5TGF1bmNoUmVxdWVzdBIvCgdyZXF1ZXN0GAEgASgLMh4ubGF0dGljZS52MS5MYXVuY2hUYXNrc1JlcXVlc3QiRgoRUmVsYXlJbnB1dFJlcXVlc3QSMQoHcmVxdWVzdBgBIAEoCzIgLmxhdHRpY2UudjEuU2VuZFRhc2tJbnB1dFJlcXVlc3QqXAoHUG1pTW9kZRIYChRQTUlfTU9ERV9VTlNQRUNJRklFRBAAEhEKDVBNSV9NT0RFX1BNSTIQARIRCg1QTUlfTU9ERV9QTUlYEAISEQoNUE1JX01PREVfTk9ORRADMrsCCgtUYXNrU2VydmljZRKJAQoLTGF1bmNoVGFza3MSHi5sYXR0aWNlLnYxLkxhdW5jaFRhc2tzUmVxdWVzdBofLmxhdHRpY2UudjEuTGF1bmNoVGFza3NSZXNwb25zZSI3gtPkkwIxOgEqIiwvYXBpL3YxL2FsbG9jYXRpb25zL3thbGxvY2F0aW9uX2lkfS9sYXVuY2hlczABEp8BCg1TZW5kVGFza0lucHV0EiAubGF0dGljZS52MS5TZW5kVGFza0lucHV0UmVxdWVzdBohLmxhdHRpY2UudjEuU2VuZFRhc2tJbnB1dFJlc3BvbnNlIkmC0+STAkM6ASoiPi9hcGkvdjEvYWxsb2NhdGlvbnMve2FsbG9jYXRpb25faWR9L2xhdW5jaGVzL3tsYXVuY2hfaWR9L2lucHV0YgZwcm90bzM", [file_google_api_annotations, file_lattice_v1_allocations]);
 
 /**
  * @generated from message lattice.v1.LaunchTasksRequest
@@ -432,6 +432,13 @@ export type StartTasks = Message<"lattice.v1.StartTasks"> & {
    * @generated from field: uint32 fence_timeout_seconds = 14;
    */
   fenceTimeoutSeconds: number;
+
+  /**
+   * Absent: the network asks for none.
+   *
+   * @generated from field: lattice.v1.CxiCredentials cxi = 280;
+   */
+  cxi?: CxiCredentials | undefined;
 };
 
 /**
@@ -440,6 +447,35 @@ export type StartTasks = Message<"lattice.v1.StartTasks"> & {
  */
 export const StartTasksSchema: GenMessage<StartTasks> = /*@__PURE__*/
   messageDesc(file_lattice_v1_tasks, 9);
+
+/**
+ * By these a process may use a Slingshot network.
+ *
+ * @generated from message lattice.v1.CxiCredentials
+ */
+export type CxiCredentials = Message<"lattice.v1.CxiCredentials"> & {
+  /**
+   * @generated from field: uint32 vni = 1;
+   */
+  vni: number;
+
+  /**
+   * @generated from field: bytes auth_key = 2;
+   */
+  authKey: Uint8Array;
+
+  /**
+   * @generated from field: uint32 svc_id = 3;
+   */
+  svcId: number;
+};
+
+/**
+ * Describes the message lattice.v1.CxiCredentials.
+ * Use `create(CxiCredentialsSchema)` to create a new message.
+ */
+export const CxiCredentialsSchema: GenMessage<CxiCredentials> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_tasks, 10);
 
 /**
  * From the agent about one launch on its node. Everything but the first message is numbered; after an
@@ -502,7 +538,7 @@ export type TasksReport = Message<"lattice.v1.TasksReport"> & {
  * Use `create(TasksReportSchema)` to create a new message.
  */
 export const TasksReportSchema: GenMessage<TasksReport> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 10);
+  messageDesc(file_lattice_v1_tasks, 11);
 
 /**
  * @generated from message lattice.v1.TasksHello
@@ -531,7 +567,7 @@ export type TasksHello = Message<"lattice.v1.TasksHello"> & {
  * Use `create(TasksHelloSchema)` to create a new message.
  */
 export const TasksHelloSchema: GenMessage<TasksHello> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 11);
+  messageDesc(file_lattice_v1_tasks, 12);
 
 /**
  * @generated from message lattice.v1.KeyValue
@@ -553,7 +589,7 @@ export type KeyValue = Message<"lattice.v1.KeyValue"> & {
  * Use `create(KeyValueSchema)` to create a new message.
  */
 export const KeyValueSchema: GenMessage<KeyValue> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 12);
+  messageDesc(file_lattice_v1_tasks, 13);
 
 /**
  * All ranks of this node have come to an exchange.
@@ -577,7 +613,7 @@ export type TasksFence = Message<"lattice.v1.TasksFence"> & {
  * Use `create(TasksFenceSchema)` to create a new message.
  */
 export const TasksFenceSchema: GenMessage<TasksFence> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 13);
+  messageDesc(file_lattice_v1_tasks, 14);
 
 /**
  * @generated from message lattice.v1.TasksAbort
@@ -604,7 +640,7 @@ export type TasksAbort = Message<"lattice.v1.TasksAbort"> & {
  * Use `create(TasksAbortSchema)` to create a new message.
  */
 export const TasksAbortSchema: GenMessage<TasksAbort> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 14);
+  messageDesc(file_lattice_v1_tasks, 15);
 
 /**
  * @generated from message lattice.v1.TasksDone
@@ -617,7 +653,7 @@ export type TasksDone = Message<"lattice.v1.TasksDone"> & {
  * Use `create(TasksDoneSchema)` to create a new message.
  */
 export const TasksDoneSchema: GenMessage<TasksDone> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 15);
+  messageDesc(file_lattice_v1_tasks, 16);
 
 /**
  * @generated from message lattice.v1.TasksOrder
@@ -664,7 +700,7 @@ export type TasksOrder = Message<"lattice.v1.TasksOrder"> & {
  * Use `create(TasksOrderSchema)` to create a new message.
  */
 export const TasksOrderSchema: GenMessage<TasksOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 16);
+  messageDesc(file_lattice_v1_tasks, 17);
 
 /**
  * @generated from message lattice.v1.TasksTaken
@@ -681,7 +717,7 @@ export type TasksTaken = Message<"lattice.v1.TasksTaken"> & {
  * Use `create(TasksTakenSchema)` to create a new message.
  */
 export const TasksTakenSchema: GenMessage<TasksTaken> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 17);
+  messageDesc(file_lattice_v1_tasks, 18);
 
 /**
  * @generated from message lattice.v1.TasksInput
@@ -703,7 +739,7 @@ export type TasksInput = Message<"lattice.v1.TasksInput"> & {
  * Use `create(TasksInputSchema)` to create a new message.
  */
 export const TasksInputSchema: GenMessage<TasksInput> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 18);
+  messageDesc(file_lattice_v1_tasks, 19);
 
 /**
  * @generated from message lattice.v1.TasksKill
@@ -720,7 +756,7 @@ export type TasksKill = Message<"lattice.v1.TasksKill"> & {
  * Use `create(TasksKillSchema)` to create a new message.
  */
 export const TasksKillSchema: GenMessage<TasksKill> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 19);
+  messageDesc(file_lattice_v1_tasks, 20);
 
 /**
  * A follower passes a launch on to the leader.
@@ -739,7 +775,7 @@ export type RelayLaunchRequest = Message<"lattice.v1.RelayLaunchRequest"> & {
  * Use `create(RelayLaunchRequestSchema)` to create a new message.
  */
 export const RelayLaunchRequestSchema: GenMessage<RelayLaunchRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 20);
+  messageDesc(file_lattice_v1_tasks, 21);
 
 /**
  * @generated from message lattice.v1.RelayInputRequest
@@ -756,7 +792,7 @@ export type RelayInputRequest = Message<"lattice.v1.RelayInputRequest"> & {
  * Use `create(RelayInputRequestSchema)` to create a new message.
  */
 export const RelayInputRequestSchema: GenMessage<RelayInputRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 21);
+  messageDesc(file_lattice_v1_tasks, 22);
 
 /**
  * How ranks find each other.

@@ -1,0 +1,45 @@
+// The fabric section: where the manager of the high-speed network answers, and with what it is asked. Without it launches
+// get no credentials of the network.
+
+import { seconds } from "@lattice/core";
+import { z } from "zod";
+import { section, span } from "./fields.ts";
+import { type Environment, readSecret } from "./secret.ts";
+
+export interface FabricConfig {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly token: string | null;
+  /** Of one call. */
+  readonly timeoutMs: number;
+}
+
+export const fabricSection = section({
+  manager_url: z
+    .url({ protocol: /^https?$/, error: "is not a URL, for example https://fabric.example.com" })
+    .optional(),
+  /** A reference, as env://NAME or file:///path. */
+  manager_token: z.string().min(1).optional(),
+  timeout: span({ least: seconds(0.1), most: seconds(60), preset: "5s" }),
+});
+
+type Parsed = z.output<typeof fabricSection>;
+
+export function fabricProblems(
+  { manager_token: token }: Parsed,
+  environment: Environment,
+): readonly { readonly path: string[]; readonly message: string }[] {
+  const secret = token === undefined ? null : readSecret(token, environment);
+  return secret?.kind === "missing" ? [{ path: ["manager_token"], message: secret.problem }] : [];
+}
+
+/** Null: there is no such network. */
+export function completeFabric(file: Parsed, environment: Environment): FabricConfig | null {
+  if (file.manager_url === undefined) return null;
+  const secret = file.manager_token === undefined ? null : readSecret(file.manager_token, environment);
+  return {
+    url: file.manager_url.replace(/\/+$/, ""),
+    token: secret?.kind === "found" ? secret.value : null,
+    timeoutMs: file.timeout,
+  };
+}

@@ -1,0 +1,59 @@
+// A fabric manager that remembers what it was asked, in a process of its own, with faults on request: `POST /faults`
+// says how many of the next calls of a kind go wrong and how. `GET /services` is for the test. Says its port when it listens.
+import { createServer } from "node:http";
+
+const services = new Map();
+const calls = [];
+let faults = [];
+let nextId = 1;
+
+const server = createServer((request, response) => {
+  let text = "";
+  request.on("data", (bytes) => {
+    text += bytes;
+  });
+  request.on("end", () => answer(request, text, response));
+});
+server.listen(0, "127.0.0.1", () => console.log(server.address().port));
+process.stdin.on("end", () => process.exit(0)).resume();
+
+function answer({ method, url, headers }, text, response) {
+  const say = (status, body) => {
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(typeof body === "string" ? body : JSON.stringify(body));
+  };
+  if (url === "/faults") {
+    faults = JSON.parse(text);
+    return say(200, {});
+  }
+  if (url === "/services") return say(200, { services: [...services.values()], calls });
+  calls.push(`${method} ${url}`);
+  const fault = faults.find((one) => one.times > 0 && one.call === `${method}${url.endsWith("/auth") ? " auth" : ""}`);
+  if (fault !== undefined) {
+    fault.times -= 1;
+    if (fault.kind === "cut") return response.destroy();
+    if (fault.kind === "silent") return undefined;
+    return say(fault.status ?? 200, fault.body ?? "nonsense");
+  }
+  if (process.env.TOKEN !== undefined && headers.authorization !== `Bearer ${process.env.TOKEN}`) return say(401, {});
+  const [, , , , id, auth] = url.split("/");
+  if (method === "POST") return say(201, make(JSON.parse(text), headers["idempotency-key"]));
+  if (!services.has(id)) return say(404, {});
+  if (auth === "auth") return say(200, { auth_key: `c0ffee0${id}`, svc_id: Number(id) + 100 });
+  services.delete(id);
+  return say(200, {});
+}
+
+function make(body, key) {
+  const known = [...services.values()].find((service) => service.key === key);
+  if (known !== undefined) return known;
+  const service = {
+    id: String(nextId++),
+    key,
+    vni: body.vni ?? 1234,
+    nodes: body.nodes,
+    allocation: body.allocation_id,
+  };
+  services.set(service.id, service);
+  return service;
+}
