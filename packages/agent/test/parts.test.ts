@@ -64,11 +64,11 @@ test("retention takes the oldest, by count and by bytes, and never the newest", 
   const kept = retention(folder, { attempts: 3, bytes: 100 }, (key) => dropped.push(key));
   for (const key of ["1", "2", "3", "4"]) {
     make(key, 10);
-    await kept.added(key);
+    kept.added(key);
   }
   expect(dropped).toEqual(["1"]);
   make("5", 500);
-  await kept.added("5");
+  kept.added("5");
   await found(() => readdirSync(folder).length === 1);
   expect(readdirSync(folder)).toEqual(["5"]);
   expect([kept.has("5"), kept.has("4")]).toEqual([true, false]);

@@ -22,7 +22,7 @@ import { startCapture } from "./capture/capture.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { type Config, createLiveConfig, formatListen, type HowToBegin, logConfigOf, serverId } from "./config/index.ts";
 import { isPromised } from "./controllers/scaling/promised.ts";
-import { fabricManager } from "./fabric/manager.ts";
+import { fabricManager } from "./fabric/credentials.ts";
 import { archiveTo } from "./history/archive.ts";
 import { startHistoryFill } from "./history/fill.ts";
 import { openHistory } from "./history/index.ts";

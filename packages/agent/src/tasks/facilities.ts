@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildFinalizeShim } from "./finalize-shim.ts";
-import { findPmix, type PmixMeans } from "./pmix-helper.ts";
+import { findPmix, type PmixMeans } from "./pmix-program.ts";
 import type { NodeFabric } from "./spec.ts";
 
 export interface Facilities {

@@ -16,7 +16,7 @@ import {
 import { ProblemError, pb } from "@lattice/wire";
 import type { AgentHub } from "../agents/hub.ts";
 import type { Clock } from "../clock.ts";
-import type { FabricCredentials, FabricManager } from "../fabric/manager.ts";
+import type { FabricCredentials, FabricManager } from "../fabric/credentials.ts";
 import { collective } from "./collective.ts";
 import { createLaunch, ENDED_BY_CALLER, type Launch, type NodeStream } from "./launch.ts";
 import type { Failure } from "./outcome.ts";

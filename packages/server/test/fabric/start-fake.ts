@@ -21,7 +21,7 @@ export interface Fault {
 }
 
 export async function startFakeManager(token?: string): Promise<FakeManager> {
-  const program = fileURLToPath(new URL("fake-manager.mjs", import.meta.url));
+  const program = fileURLToPath(new URL("fake-fabric.mjs", import.meta.url));
   const env = { PATH: process.env.PATH ?? "", ...(token === undefined ? {} : { TOKEN: token }) };
   const child = spawn(process.execPath, [program], { stdio: ["pipe", "pipe", "inherit"], env });
   const port = await new Promise<string>((resolve) =>

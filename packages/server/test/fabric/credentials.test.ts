@@ -1,7 +1,7 @@
 // The client of the fabric manager against one in another process that fails in all the ways it can.
 import pino from "pino";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type FabricManager, fabricManager } from "../../src/fabric/manager.ts";
+import { type FabricManager, fabricManager } from "../../src/fabric/credentials.ts";
 import { type FakeManager, startFakeManager } from "./start-fake.ts";
 
 let fake: FakeManager;

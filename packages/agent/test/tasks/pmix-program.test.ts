@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { findPmix } from "../../src/tasks/pmix-helper.ts";
+import { findPmix } from "../../src/tasks/pmix-program.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lattice-pmix-test-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
