@@ -8,7 +8,12 @@ import { compileMpi, type MpiLibrary, type MpiProgram } from "../harness/mpi.ts"
 import { isAlive, processesIn } from "../harness/processes.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
-const cluster = useCluster({ nodes: 4 });
+// Four nodes are many here: they exchange addresses among themselves, two do so through the server.
+const cluster = useCluster({
+  nodes: 4,
+  config: "tasks: { fence_star_nodes: 3 }\n",
+  agentArgs: ["--peer-listen", "127.0.0.1:0"],
+});
 const SUMS = [
   "rank 0 of 4: sum 6, from 3: 3",
   "rank 1 of 4: sum 6, from 0: 0",

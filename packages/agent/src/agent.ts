@@ -2,7 +2,7 @@
 // what tests and local clusters use to have an agent inside their own process.
 
 import { chmod, mkdir, realpath } from "node:fs/promises";
-import { freemem, loadavg } from "node:os";
+import { freemem, hostname, loadavg } from "node:os";
 import { dirname } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
@@ -32,6 +32,7 @@ import type { Isolation } from "./runtime/isolation/isolation.ts";
 import { processRuntime } from "./runtime/process/process-runtime.ts";
 import { openSoftware } from "./software.ts";
 import { findFacilities } from "./tasks/facilities.ts";
+import { fencePeers } from "./tasks/fence/peers.ts";
 import { offeredTo } from "./tasks/offered.ts";
 
 export interface Agent {
@@ -75,11 +76,13 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   const facilities = await findFacilities(dataDir);
   const runtimes = [...software.runtimes, ...(facilities.pmix.missing === null ? ["pmix"] : [])];
   log.info({ isolation: isolation.kind, runtimes, servers: options.servers }, "starting");
+  const peers = options.peerListen === "" ? null : await fencePeers(options.peerListen, peerHost(options.peerListen));
   const dial = dialer({ servers: options.servers, token: options.token });
   const beats = wheel(Math.random);
   let apiUrl = "";
   const facts = { version, bootId, isolation: isolation.kind, hollow: false, runtimes };
-  const identityBy = (found: Survey) => identity(options, found.hardware, { ...facts, conformance: found.conformance });
+  const identityBy = (found: Survey) =>
+    identity(options, found.hardware, { ...facts, conformance: found.conformance, peerAddress: peers?.address ?? "" });
   let condition: Condition | null = null;
   const node = await startNode({
     identity: identityBy(first),
@@ -105,6 +108,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
       return processRuntime({ nodeId, bootId, dataDir, isolation, limits, prologue, log, listener, offered });
     },
     facilities,
+    peers,
     welcomed: (welcome) => {
       apiUrl = welcome.apiUrl;
       if (condition !== null && condition.latest().faults.length > 0) tell(condition.latest());
@@ -141,6 +145,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
       condition?.close();
       if (options.killWorkloadsOnExit) await node.stopAll("the agent stops", EXIT_GRACE_MS, EXIT_DEADLINE_MS);
       await node.close();
+      peers?.close();
       beats.close();
       dial.close();
       await unlock();
@@ -156,6 +161,12 @@ function shipperOf(
   const missing = missingCompressor();
   if (missing !== null) throw new Error(missing);
   return logShipper({ ...of, store: openLogStore(logs.store, process.env), limits: logs.limits, now: Date.now });
+}
+
+/** What is bound to every address is reached by the node's name. */
+function peerHost(listen: string): string {
+  const host = listen.slice(0, listen.lastIndexOf(":"));
+  return host === "0.0.0.0" || host === "[::]" ? hostname() : host;
 }
 
 /** Workloads that are to end with the agent get this long to end by themselves. */
@@ -212,6 +223,7 @@ function identity(
     hollow: boolean;
     runtimes: readonly string[];
     conformance: string;
+    peerAddress?: string;
   },
 ) {
   return identityOf({

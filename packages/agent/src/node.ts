@@ -29,6 +29,7 @@ import { isRecord, owed } from "./owed.ts";
 import { probes } from "./probes/probes.ts";
 import type { Runtime, RuntimeListener } from "./runtime/runtime.ts";
 import type { Facilities } from "./tasks/facilities.ts";
+import type { FencePeers } from "./tasks/fence/peers.ts";
 import { launches } from "./tasks/launches.ts";
 import { enterRoom, type TaskRoom } from "./tasks/room.ts";
 import { measureAttempts } from "./telemetry/measure-attempts.ts";
@@ -57,6 +58,8 @@ export interface NodeOptions {
   readonly images?: Images;
   /** What there is for tasks; absent: this node starts none. */
   readonly facilities?: Facilities;
+  /** By which nodes of large launches reach each other; absent: by servers alone. */
+  readonly peers?: FencePeers | null;
   /** What of its identity has changed since it began. */
   readonly renewed?: () => Partial<Identity>;
   /** What is known of the machine; absent: it is none. */
@@ -137,6 +140,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
           nodeId: options.identity.nodeId,
           log,
           facilities: options.facilities,
+          peers: options.peers ?? null,
           room: roomOf,
           running: (key) => attempts.get(key)?.kind === "running",
         });

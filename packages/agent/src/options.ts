@@ -21,6 +21,8 @@ export interface AgentOptions {
   /** From LATTICE_AGENT_TOKEN; undefined where servers ask for none. */
   readonly token: string | undefined;
   readonly logLevel: string;
+  /** host:port on which other agents reach this one, port 0: any; empty: not at all. */
+  readonly peerListen: string;
   readonly killWorkloadsOnExit: boolean;
   readonly hardware: HardwareFlags;
   readonly discovery: DiscoveryOptions;
@@ -113,6 +115,7 @@ export function parseOptions(
     dataDir: flags.dataDir,
     token: env.LATTICE_AGENT_TOKEN === "" ? undefined : env.LATTICE_AGENT_TOKEN,
     logLevel: flags.logLevel,
+    peerListen: flags.peerListen,
     killWorkloadsOnExit: flags.killWorkloadsOnExit || env.LATTICE_AGENT_KILL_WORKLOADS_ON_EXIT === "1",
     hardware: {
       cpuCores: flags.cpuCores,
@@ -168,6 +171,7 @@ interface Flags {
   quorumEndpoint: string[];
   dataDir: string;
   logLevel: string;
+  peerListen: string;
   killWorkloadsOnExit: boolean;
   cpuCores?: number;
   memoryGb?: number;
@@ -271,6 +275,7 @@ function basicCommandLine(version: string): Command {
     .option("--log-ring <mb>", "newest output of each log that stays on the node", whole(1, 1_000_000), 64)
     .option("--log-buffer <mb>", "output of each log that may wait for the store", whole(1, 1_000_000), 256)
     .option("--log-flush <seconds>", "longest wait before output goes to the store", positive, 10)
+    .option("--peer-listen <host:port>", "where agents of one large launch reach each other", peerAddress, "")
     .option("--kill-workloads-on-exit", "end all workloads when the agent is stopped", false)
     .option("--hollow <n>", "simulate n nodes that run nothing", whole(1, MAX_HOLLOW))
     .option("--hollow-prefix <text>", "simulated nodes are named by this and a number", "hollow-")
@@ -297,6 +302,11 @@ function mapping(text: string): UserMapping {
     throw new InvalidArgumentError("only an agent that runs as root can run workloads as other users.");
   }
   return parsed;
+}
+
+function peerAddress(text: string): string {
+  if (!/^(\[[0-9a-f:]+\]|[^\s:]+):\d{1,5}$/i.test(text)) throw new InvalidArgumentError("must be host:port.");
+  return text;
 }
 
 function umask(text: string): string {

@@ -77,6 +77,7 @@ export function agentOptions(server: string, dataDir: string, more: Partial<Agen
     servers: [server],
     dataDir,
     logLevel: "silent",
+    peerListen: "",
     token: undefined,
     killWorkloadsOnExit: true,
     hardware: { features: [] },

@@ -138,7 +138,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const images = createImageRelay(hub, clock);
   const measures = createMeasures(clock, duration(MEASURES_BEATS * config.nodeAgent.heartbeatInterval));
   const fabric = config.fabric === null ? null : fabricManager(config.fabric, { logger, counted: metrics.fabric });
-  const launches = createLaunches({ hub, clock, view: () => replica.view, fabric, ended: metrics.launchEnded });
+  const launches = createLaunches({
+    hub,
+    clock,
+    view: () => replica.view,
+    fabric,
+    starNodes: () => live.config.tasks.fenceStarNodes,
+    ended: metrics.launchEnded,
+  });
   const roster = createRoster({ selfId: config.server.id, present: () => log.present() });
   const leader = startLeading({
     candidate: shared ? formatPeer(self) : config.server.id,

@@ -123,6 +123,8 @@ export interface NodeFacts {
   readonly nodeId: string;
   readonly group: string;
   readonly homeVcluster: string;
+  /** Where other agents reach it; absent: nowhere. */
+  readonly peerAddress?: string;
   readonly conformance: string;
   readonly hardware: Hardware;
   readonly version: string;
@@ -140,6 +142,7 @@ export function identityOf({ hardware, version, isolation, hollow, runtimes = []
   const { features, gpuTopology: _gpus, memoryTopology: _memory, ...measures } = hardware;
   const { gpuTopology, memoryTopology } = insideToProto(hardware);
   return {
+    peerAddress: "",
     ...facts,
     protocolVersion: PROTOCOL.newest,
     agentVersion: version,

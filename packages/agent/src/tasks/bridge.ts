@@ -8,7 +8,9 @@ import type { Client, ClientDuplexStream } from "@grpc/grpc-js";
 import { status } from "@grpc/grpc-js";
 import type { pb } from "@lattice/wire";
 import { runTasksCall } from "../link/service.ts";
+import type { FenceMember } from "./fence/peers.ts";
 import { decodeReport, encodeOrder, frameReader, type ShepherdOrder } from "./frames.ts";
+import type { Entry } from "./pmi/server.ts";
 import { helloMessage, reportMessage, shepherdOrder } from "./reports.ts";
 
 export interface BridgeOptions {
@@ -17,6 +19,8 @@ export interface BridgeOptions {
   readonly socket: Socket;
   /** Of an earlier life of the agent: what it has said so far is to be said again. */
   readonly found: boolean;
+  /** Takes part in exchanges that do not go through the server; null: all of them do. */
+  readonly fence: ((done: FenceDone) => FenceMember) | null;
   /** The shepherd is gone and its launch with it. */
   readonly over: () => void;
 }
@@ -29,19 +33,27 @@ export interface Bridge {
   close(): void;
 }
 
+type FenceDone = (number: number, entries: readonly Entry[]) => void;
+
 const OPEN_AGAIN_AFTER_MS = 500;
 
 type Stream = ClientDuplexStream<pb.TasksReport, pb.TasksOrder>;
 
-export function bridge({ launchId, nodeId, socket, found, over }: BridgeOptions): Bridge {
+export function bridge({ launchId, nodeId, socket, found, fence, over }: BridgeOptions): Bridge {
   let stream: Stream | null = null;
   let client: Client | null = null;
   let done = false;
   let closed = false;
   const say = (order: ShepherdOrder): void => void socket.write(encodeOrder(order));
 
+  const member = fence?.((number, entries) => say({ kind: "fence_done", number, entries })) ?? null;
+
   const read = frameReader((frame) => {
     const numbered = decodeReport(frame);
+    if (numbered.report.kind === "fence" && member !== null) {
+      member.bring(numbered.report.number, numbered.report.entries);
+      return;
+    }
     done ||= numbered.report.kind === "done";
     stream?.write(reportMessage(numbered, nodeId));
   });
@@ -52,6 +64,7 @@ export function bridge({ launchId, nodeId, socket, found, over }: BridgeOptions)
     if (!done) stream?.write(helloMessage(launchId, nodeId, "the tasks were ended together with the allocation"));
     stream?.end();
     closed = true;
+    member?.leave();
     over();
   });
 
@@ -96,6 +109,7 @@ export function bridge({ launchId, nodeId, socket, found, over }: BridgeOptions)
     say,
     close() {
       closed = true;
+      member?.leave();
       stream?.cancel();
       socket.destroy();
     },

@@ -11,6 +11,8 @@ import type { Logger } from "pino";
 import { runTasksCall } from "../link/service.ts";
 import { type Bridge, bridge } from "./bridge.ts";
 import type { Facilities } from "./facilities.ts";
+import type { FencePeers } from "./fence/peers.ts";
+import { keepPlace, readPlace } from "./fence/place-file.ts";
 import { helloMessage } from "./reports.ts";
 import type { TaskRoom } from "./room.ts";
 import { spares } from "./spares.ts";
@@ -21,6 +23,8 @@ export interface LaunchesOptions {
   readonly nodeId: string;
   readonly log: Logger;
   readonly facilities: Facilities;
+  /** Null: this node exchanges through servers alone. */
+  readonly peers: FencePeers | null;
   /** Null: the attempt is not running here. */
   readonly room: (key: string) => Promise<TaskRoom | null>;
   readonly running: (key: string) => boolean;
@@ -46,7 +50,7 @@ interface Live {
   readonly pid: number | null;
 }
 
-export function launches({ nodeId, log, facilities, room, running }: LaunchesOptions): Launches {
+export function launches({ nodeId, log, facilities, peers, room, running }: LaunchesOptions): Launches {
   const live = new Map<string, Live>();
   const ready = spares({ facilities, room, running, beside });
   let client: Client | null = null;
@@ -86,7 +90,8 @@ export function launches({ nodeId, log, facilities, room, running }: LaunchesOpt
       shepherd.socket.destroy();
       return "the allocation is not running on this node any more";
     }
-    const link = joined(key, order.launchId, shepherd.socket, shepherd.pid);
+    const link = joined(key, order.launchId, shepherd.socket, shepherd.pid, order.fence ?? null);
+    if (order.fence !== undefined) await keepPlace(join(place.dir, LAUNCHES_FOLDER, order.launchId), order.fence);
     link.say({ kind: "spec", spec });
     link.open(to);
     return null;
@@ -98,8 +103,15 @@ export function launches({ nodeId, log, facilities, room, running }: LaunchesOpt
     return facilities.pmix.missing;
   }
 
-  function joined(key: string, launchId: string, socket: Parameters<typeof bridge>[0]["socket"], pid: number | null) {
+  function joined(
+    key: string,
+    launchId: string,
+    socket: Parameters<typeof bridge>[0]["socket"],
+    pid: number | null,
+    place: pb.FencePlace | null,
+  ) {
     const made = bridge({
+      fence: place === null || peers === null ? null : (done) => peers.join(launchId, place, done),
       launchId,
       nodeId,
       socket,
@@ -135,7 +147,7 @@ export function launches({ nodeId, log, facilities, room, running }: LaunchesOpt
         continue;
       }
       log.info({ attempt: key, launch: name }, "found a launch of an earlier life");
-      const made = joined(key, name, socket, null);
+      const made = joined(key, name, socket, null, await readPlace(dir));
       if (client !== null) made.open(client);
     }
   }

@@ -138,6 +138,7 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
     session = {
       node: command.node,
       protocol: protocol.version,
+      peer: hello.peerAddress,
       send,
       end: (reason) => {
         send({ case: "refused", value: create(pb.RefusedSchema, { code: "closed", detail: reason }) });

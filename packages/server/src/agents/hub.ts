@@ -12,6 +12,8 @@ export interface AgentSession {
   readonly node: NodeId;
   /** The version of the protocol that was agreed on; nothing newer may be sent. */
   readonly protocol: number;
+  /** Where other agents reach it; empty: nowhere. */
+  readonly peer?: string;
   send(message: ServerMessageBody): void;
   /** Ends the stream with a reason the agent logs. */
   end(reason: string): void;
@@ -24,6 +26,8 @@ export interface AgentHub {
   /** False when the node has no stream: the order is sent when its agent comes back. */
   send(node: NodeId, message: ServerMessageBody): boolean;
   connected(node: NodeId): boolean;
+  /** Where other agents reach this one; empty: nowhere. */
+  peer(node: NodeId): string;
   /** Ends the node's stream: its agent says hello again, and is told what it still holds for nobody. */
   drop(node: NodeId, reason: string): void;
   /** Calls back whenever a node's stream is there. */
@@ -93,6 +97,7 @@ export function createAgentHub(clock: Clock): AgentHub {
       return true;
     },
     drop: (node, reason) => nodes.get(node)?.session?.end(reason),
+    peer: (node) => nodes.get(node)?.session?.peer ?? "",
     connected: (node) => Boolean(nodes.get(node)?.session),
     onConnect(listener) {
       listeners.add(listener);

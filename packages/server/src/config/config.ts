@@ -82,6 +82,10 @@ export interface Config {
   };
   /** Null: no manager of a network hands out credentials. */
   readonly fabric: FabricConfig | null;
+  readonly tasks: {
+    /** Launches on more nodes exchange addresses among their agents. */
+    readonly fenceStarNodes: number;
+  };
   readonly compat: {
     readonly setSlurmEnv: boolean;
   };

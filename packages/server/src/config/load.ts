@@ -126,6 +126,7 @@ function complete(file: ParsedFile): Config {
     telemetry: { storeUrl: file.telemetry.store_url ?? null },
     notifications: completeNotifications(file.notifications, process.env),
     fabric: completeFabric(file.fabric, process.env),
+    tasks: { fenceStarNodes: file.tasks.fence_star_nodes },
     compat: { setSlurmEnv: file.compat.set_slurm_env },
     log: { level: file.log.level },
   };

@@ -67,6 +67,7 @@ export const fileSchema = section({
     store_url: z.url({ protocol: /^https?$/, error: "is not a URL, for example http://prometheus:9090" }).optional(),
   }),
   fabric: fabricSection,
+  tasks: section({ fence_star_nodes: count(1, 1_000_000).default(128) }),
   compat: section({ set_slurm_env: z.boolean().default(false) }),
   log: section({
     level: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),

@@ -2,6 +2,7 @@
 // answer its order, and ended with the caller. Nothing of it is in the log: when another server
 // takes over, callers are cut off and agents end what nobody knows any more.
 
+import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { type ServerDuplexStream, status } from "@grpc/grpc-js";
 import {
@@ -18,6 +19,7 @@ import type { AgentHub } from "../agents/hub.ts";
 import type { Clock } from "../clock.ts";
 import type { FabricCredentials, FabricManager } from "../fabric/credentials.ts";
 import { collective } from "./collective.ts";
+import { fencePlaces } from "./fence-tree.ts";
 import { createLaunch, ENDED_BY_CALLER, type Launch, type NodeStream } from "./launch.ts";
 import type { Failure } from "./outcome.ts";
 import { type LaunchPlan, planLaunch } from "./request.ts";
@@ -28,6 +30,8 @@ export interface LaunchesParts {
   readonly view: () => View;
   /** Null: launches need no credentials of a network. */
   readonly fabric: FabricManager | null;
+  /** Launches on more nodes exchange addresses among their agents. */
+  readonly starNodes: () => number;
   readonly ended: (result: "completed" | "failed", tasks: number) => void;
 }
 
@@ -46,7 +50,7 @@ export interface Launches {
 const MAX_LAUNCHES = 10_000;
 const NEVER = new AbortController().signal;
 
-export function createLaunches({ hub, clock, view, fabric, ended }: LaunchesParts): Launches {
+export function createLaunches({ hub, clock, view, fabric, starNodes, ended }: LaunchesParts): Launches {
   const live = new Map<string, { readonly launch: Launch; readonly allocation: AllocationId }>();
   const meetings = collective();
   let counter = 0;
@@ -76,8 +80,17 @@ export function createLaunches({ hub, clock, view, fabric, ended }: LaunchesPart
     const credentials = fabric === null ? null : await fabric.issue(request, signal);
     const begun = createLaunch(id, plan.shares, clock);
     live.set(id, { launch: begun, allocation: allocation.id });
+    const addresses = nodes.map((node) => hub.peer(node as NodeId));
+    const places = fencePlaces({ addresses, starNodes: starNodes(), key: randomUUID() });
     for (const [nodeIndex, { node }] of plan.shares.entries()) {
-      const value = create(pb.StartTasksSchema, { ...plan.order, launchId: id, nodeIndex, ...cxiOf(credentials) });
+      const fence = places?.[nodeIndex];
+      const value = create(pb.StartTasksSchema, {
+        ...plan.order,
+        launchId: id,
+        nodeIndex,
+        ...cxiOf(credentials),
+        ...(fence === undefined ? {} : { fence }),
+      });
       hub.send(node as NodeId, { case: "startTasks", value });
     }
     void begun.ended.then((failure) => {

@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/tasks.proto.
  */
 export const file_lattice_v1_tasks: GenFile = /*@__PURE__*/
-  fileDesc("ChZsYXR0aWNlL3YxL3Rhc2tzLnByb3RvEgpsYXR0aWNlLnYxIuYDChJMYXVuY2hUYXNrc1JlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRISCgV0YXNrcxgCIAEoDUgAiAEBEhsKDnRhc2tzX3Blcl9ub2RlGAMgASgNSAGIAQESDwoHY29tbWFuZBgEIAMoCRJACgl2YXJpYWJsZXMYBSADKAsyLS5sYXR0aWNlLnYxLkxhdW5jaFRhc2tzUmVxdWVzdC5WYXJpYWJsZXNFbnRyeRIPCgd3b3JrZGlyGAYgASgJEiAKA3BtaRgHIAEoDjITLmxhdHRpY2UudjEuUG1pTW9kZRINCgVub2RlcxgIIAMoCRILCgNwdHkYCSABKAgSDQoFaW5wdXQYCiABKAgSDAoEcm93cxgLIAEoDRIPCgdjb2x1bW5zGAwgASgNEiIKFWZlbmNlX3RpbWVvdXRfc2Vjb25kcxgNIAEoDUgCiAEBEhMKC2NhbGxlcl9ub2RlGA4gASgJEhYKDmNhbGxlcl9hdHRlbXB0GA8gASgNGjAKDlZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCCAoGX3Rhc2tzQhEKD190YXNrc19wZXJfbm9kZUIYChZfZmVuY2VfdGltZW91dF9zZWNvbmRzIsUBChNMYXVuY2hUYXNrc1Jlc3BvbnNlEiwKB3N0YXJ0ZWQYASABKAsyGS5sYXR0aWNlLnYxLkxhdW5jaFN0YXJ0ZWRIABIoCgZvdXRwdXQYAiABKAsyFi5sYXR0aWNlLnYxLlRhc2tPdXRwdXRIABInCgh0YXNrX2VuZBgDIAEoCzITLmxhdHRpY2UudjEuVGFza0VuZEgAEiQKA2VuZBgEIAEoCzIVLmxhdHRpY2UudjEuTGF1bmNoRW5kSABCBwoFZXZlbnQiSQoNTGF1bmNoU3RhcnRlZBIRCglsYXVuY2hfaWQYASABKAkSJQoGbGF5b3V0GAIgAygLMhUubGF0dGljZS52MS5Ob2RlVGFza3MiPAoJTm9kZVRhc2tzEgwKBG5vZGUYASABKAkSEgoKZmlyc3RfcmFuaxgCIAEoDRINCgV0YXNrcxgDIAEoDSJPCgpUYXNrT3V0cHV0EgwKBHJhbmsYASABKA0SJQoGc3RyZWFtGAIgASgOMhUubGF0dGljZS52MS5Mb2dTdHJlYW0SDAoEZGF0YRgDIAEoDCJZCgdUYXNrRW5kEgwKBHJhbmsYASABKA0SDAoEbm9kZRgCIAEoCRIRCglleGl0X2NvZGUYAyABKAUSDgoGc2lnbmFsGAQgASgNEg8KB21lc3NhZ2UYBSABKAkiLgoJTGF1bmNoRW5kEhEKCWV4aXRfY29kZRgBIAEoBRIOCgZyZWFzb24YAiABKAkiWwoUU2VuZFRhc2tJbnB1dFJlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIRCglsYXVuY2hfaWQYAiABKAkSDAoEZGF0YRgDIAEoDBILCgNlbmQYBCABKAgiFwoVU2VuZFRhc2tJbnB1dFJlc3BvbnNlIrYDCgpTdGFydFRhc2tzEhEKCWxhdW5jaF9pZBgBIAEoCRIVCg1hbGxvY2F0aW9uX2lkGAIgASgJEg8KB2F0dGVtcHQYAyABKA0SDwoHY29tbWFuZBgEIAMoCRI4Cgl2YXJpYWJsZXMYBSADKAsyJS5sYXR0aWNlLnYxLlN0YXJ0VGFza3MuVmFyaWFibGVzRW50cnkSDwoHd29ya2RpchgGIAEoCRIgCgNwbWkYByABKA4yEy5sYXR0aWNlLnYxLlBtaU1vZGUSJQoGbGF5b3V0GAggAygLMhUubGF0dGljZS52MS5Ob2RlVGFza3MSEgoKbm9kZV9pbmRleBgJIAEoDRILCgNwdHkYCiABKAgSDQoFaW5wdXQYCyABKAgSDAoEcm93cxgMIAEoDRIPCgdjb2x1bW5zGA0gASgNEh0KFWZlbmNlX3RpbWVvdXRfc2Vjb25kcxgOIAEoDRIoCgNjeGkYmAIgASgLMhoubGF0dGljZS52MS5DeGlDcmVkZW50aWFscxowCg5WYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIj8KDkN4aUNyZWRlbnRpYWxzEgsKA3ZuaRgBIAEoDRIQCghhdXRoX2tleRgCIAEoDBIOCgZzdmNfaWQYAyABKA0inAIKC1Rhc2tzUmVwb3J0Eg4KBm51bWJlchgBIAEoDRInCgVoZWxsbxgCIAEoCzIWLmxhdHRpY2UudjEuVGFza3NIZWxsb0gAEigKBm91dHB1dBgDIAEoCzIWLmxhdHRpY2UudjEuVGFza091dHB1dEgAEicKCHRhc2tfZW5kGAQgASgLMhMubGF0dGljZS52MS5UYXNrRW5kSAASJwoFZmVuY2UYBSABKAsyFi5sYXR0aWNlLnYxLlRhc2tzRmVuY2VIABInCgVhYm9ydBgGIAEoCzIWLmxhdHRpY2UudjEuVGFza3NBYm9ydEgAEiUKBGRvbmUYByABKAsyFS5sYXR0aWNlLnYxLlRhc2tzRG9uZUgAQggKBnJlcG9ydCI/CgpUYXNrc0hlbGxvEhEKCWxhdW5jaF9pZBgBIAEoCRIPCgdub2RlX2lkGAIgASgJEg0KBWVycm9yGAMgASgJIiYKCEtleVZhbHVlEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCSJDCgpUYXNrc0ZlbmNlEg4KBm51bWJlchgBIAEoDRIlCgdlbnRyaWVzGAIgAygLMhQubGF0dGljZS52MS5LZXlWYWx1ZSI+CgpUYXNrc0Fib3J0EgwKBHJhbmsYASABKA0SEQoJZXhpdF9jb2RlGAIgASgFEg8KB21lc3NhZ2UYAyABKAkiCwoJVGFza3NEb25lIrwBCgpUYXNrc09yZGVyEicKBXRha2VuGAEgASgLMhYubGF0dGljZS52MS5UYXNrc1Rha2VuSAASLAoKZmVuY2VfZG9uZRgCIAEoCzIWLmxhdHRpY2UudjEuVGFza3NGZW5jZUgAEicKBWlucHV0GAMgASgLMhYubGF0dGljZS52MS5UYXNrc0lucHV0SAASJQoEa2lsbBgEIAEoCzIVLmxhdHRpY2UudjEuVGFza3NLaWxsSABCBwoFb3JkZXIiHAoKVGFza3NUYWtlbhIOCgZudW1iZXIYASABKA0iJwoKVGFza3NJbnB1dBIMCgRkYXRhGAEgASgMEgsKA2VuZBgCIAEoCCIbCglUYXNrc0tpbGwSDgoGcmVhc29uGAEgASgJIkUKElJlbGF5TGF1bmNoUmVxdWVzdBIvCgdyZXF1ZXN0GAEgASgLMh4ubGF0dGljZS52MS5MYXVuY2hUYXNrc1JlcXVlc3QiRgoRUmVsYXlJbnB1dFJlcXVlc3QSMQoHcmVxdWVzdBgBIAEoCzIgLmxhdHRpY2UudjEuU2VuZFRhc2tJbnB1dFJlcXVlc3QqXAoHUG1pTW9kZRIYChRQTUlfTU9ERV9VTlNQRUNJRklFRBAAEhEKDVBNSV9NT0RFX1BNSTIQARIRCg1QTUlfTU9ERV9QTUlYEAISEQoNUE1JX01PREVfTk9ORRADMrsCCgtUYXNrU2VydmljZRKJAQoLTGF1bmNoVGFza3MSHi5sYXR0aWNlLnYxLkxhdW5jaFRhc2tzUmVxdWVzdBofLmxhdHRpY2UudjEuTGF1bmNoVGFza3NSZXNwb25zZSI3gtPkkwIxOgEqIiwvYXBpL3YxL2FsbG9jYXRpb25zL3thbGxvY2F0aW9uX2lkfS9sYXVuY2hlczABEp8BCg1TZW5kVGFza0lucHV0EiAubGF0dGljZS52MS5TZW5kVGFza0lucHV0UmVxdWVzdBohLmxhdHRpY2UudjEuU2VuZFRhc2tJbnB1dFJlc3BvbnNlIkmC0+STAkM6ASoiPi9hcGkvdjEvYWxsb2NhdGlvbnMve2FsbG9jYXRpb25faWR9L2xhdW5jaGVzL3tsYXVuY2hfaWR9L2lucHV0YgZwcm90bzM", [file_google_api_annotations, file_lattice_v1_allocations]);
+  fileDesc("ChZsYXR0aWNlL3YxL3Rhc2tzLnByb3RvEgpsYXR0aWNlLnYxIuYDChJMYXVuY2hUYXNrc1JlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRISCgV0YXNrcxgCIAEoDUgAiAEBEhsKDnRhc2tzX3Blcl9ub2RlGAMgASgNSAGIAQESDwoHY29tbWFuZBgEIAMoCRJACgl2YXJpYWJsZXMYBSADKAsyLS5sYXR0aWNlLnYxLkxhdW5jaFRhc2tzUmVxdWVzdC5WYXJpYWJsZXNFbnRyeRIPCgd3b3JrZGlyGAYgASgJEiAKA3BtaRgHIAEoDjITLmxhdHRpY2UudjEuUG1pTW9kZRINCgVub2RlcxgIIAMoCRILCgNwdHkYCSABKAgSDQoFaW5wdXQYCiABKAgSDAoEcm93cxgLIAEoDRIPCgdjb2x1bW5zGAwgASgNEiIKFWZlbmNlX3RpbWVvdXRfc2Vjb25kcxgNIAEoDUgCiAEBEhMKC2NhbGxlcl9ub2RlGA4gASgJEhYKDmNhbGxlcl9hdHRlbXB0GA8gASgNGjAKDlZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCCAoGX3Rhc2tzQhEKD190YXNrc19wZXJfbm9kZUIYChZfZmVuY2VfdGltZW91dF9zZWNvbmRzIsUBChNMYXVuY2hUYXNrc1Jlc3BvbnNlEiwKB3N0YXJ0ZWQYASABKAsyGS5sYXR0aWNlLnYxLkxhdW5jaFN0YXJ0ZWRIABIoCgZvdXRwdXQYAiABKAsyFi5sYXR0aWNlLnYxLlRhc2tPdXRwdXRIABInCgh0YXNrX2VuZBgDIAEoCzITLmxhdHRpY2UudjEuVGFza0VuZEgAEiQKA2VuZBgEIAEoCzIVLmxhdHRpY2UudjEuTGF1bmNoRW5kSABCBwoFZXZlbnQiSQoNTGF1bmNoU3RhcnRlZBIRCglsYXVuY2hfaWQYASABKAkSJQoGbGF5b3V0GAIgAygLMhUubGF0dGljZS52MS5Ob2RlVGFza3MiPAoJTm9kZVRhc2tzEgwKBG5vZGUYASABKAkSEgoKZmlyc3RfcmFuaxgCIAEoDRINCgV0YXNrcxgDIAEoDSJPCgpUYXNrT3V0cHV0EgwKBHJhbmsYASABKA0SJQoGc3RyZWFtGAIgASgOMhUubGF0dGljZS52MS5Mb2dTdHJlYW0SDAoEZGF0YRgDIAEoDCJZCgdUYXNrRW5kEgwKBHJhbmsYASABKA0SDAoEbm9kZRgCIAEoCRIRCglleGl0X2NvZGUYAyABKAUSDgoGc2lnbmFsGAQgASgNEg8KB21lc3NhZ2UYBSABKAkiLgoJTGF1bmNoRW5kEhEKCWV4aXRfY29kZRgBIAEoBRIOCgZyZWFzb24YAiABKAkiWwoUU2VuZFRhc2tJbnB1dFJlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIRCglsYXVuY2hfaWQYAiABKAkSDAoEZGF0YRgDIAEoDBILCgNlbmQYBCABKAgiFwoVU2VuZFRhc2tJbnB1dFJlc3BvbnNlIt4DCgpTdGFydFRhc2tzEhEKCWxhdW5jaF9pZBgBIAEoCRIVCg1hbGxvY2F0aW9uX2lkGAIgASgJEg8KB2F0dGVtcHQYAyABKA0SDwoHY29tbWFuZBgEIAMoCRI4Cgl2YXJpYWJsZXMYBSADKAsyJS5sYXR0aWNlLnYxLlN0YXJ0VGFza3MuVmFyaWFibGVzRW50cnkSDwoHd29ya2RpchgGIAEoCRIgCgNwbWkYByABKA4yEy5sYXR0aWNlLnYxLlBtaU1vZGUSJQoGbGF5b3V0GAggAygLMhUubGF0dGljZS52MS5Ob2RlVGFza3MSEgoKbm9kZV9pbmRleBgJIAEoDRILCgNwdHkYCiABKAgSDQoFaW5wdXQYCyABKAgSDAoEcm93cxgMIAEoDRIPCgdjb2x1bW5zGA0gASgNEh0KFWZlbmNlX3RpbWVvdXRfc2Vjb25kcxgOIAEoDRIoCgNjeGkYmAIgASgLMhoubGF0dGljZS52MS5DeGlDcmVkZW50aWFscxImCgVmZW5jZRiZAiABKAsyFi5sYXR0aWNlLnYxLkZlbmNlUGxhY2UaMAoOVmFyaWFibGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJECgpGZW5jZVBsYWNlEgsKA293bhgBIAEoDRINCgVhYm92ZRgCIAEoCRINCgViZWxvdxgDIAMoDRILCgNrZXkYBCABKAkicwoMRmVuY2VNZXNzYWdlEhEKCWxhdW5jaF9pZBgBIAEoCRILCgNrZXkYAiABKAkSDAoEbm9kZRgDIAEoDRIOCgZudW1iZXIYBCABKA0SJQoHZW50cmllcxgFIAMoCzIULmxhdHRpY2UudjEuS2V5VmFsdWUiPwoOQ3hpQ3JlZGVudGlhbHMSCwoDdm5pGAEgASgNEhAKCGF1dGhfa2V5GAIgASgMEg4KBnN2Y19pZBgDIAEoDSKcAgoLVGFza3NSZXBvcnQSDgoGbnVtYmVyGAEgASgNEicKBWhlbGxvGAIgASgLMhYubGF0dGljZS52MS5UYXNrc0hlbGxvSAASKAoGb3V0cHV0GAMgASgLMhYubGF0dGljZS52MS5UYXNrT3V0cHV0SAASJwoIdGFza19lbmQYBCABKAsyEy5sYXR0aWNlLnYxLlRhc2tFbmRIABInCgVmZW5jZRgFIAEoCzIWLmxhdHRpY2UudjEuVGFza3NGZW5jZUgAEicKBWFib3J0GAYgASgLMhYubGF0dGljZS52MS5UYXNrc0Fib3J0SAASJQoEZG9uZRgHIAEoCzIVLmxhdHRpY2UudjEuVGFza3NEb25lSABCCAoGcmVwb3J0Ij8KClRhc2tzSGVsbG8SEQoJbGF1bmNoX2lkGAEgASgJEg8KB25vZGVfaWQYAiABKAkSDQoFZXJyb3IYAyABKAkiJgoIS2V5VmFsdWUSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJIkMKClRhc2tzRmVuY2USDgoGbnVtYmVyGAEgASgNEiUKB2VudHJpZXMYAiADKAsyFC5sYXR0aWNlLnYxLktleVZhbHVlIj4KClRhc2tzQWJvcnQSDAoEcmFuaxgBIAEoDRIRCglleGl0X2NvZGUYAiABKAUSDwoHbWVzc2FnZRgDIAEoCSILCglUYXNrc0RvbmUivAEKClRhc2tzT3JkZXISJwoFdGFrZW4YASABKAsyFi5sYXR0aWNlLnYxLlRhc2tzVGFrZW5IABIsCgpmZW5jZV9kb25lGAIgASgLMhYubGF0dGljZS52MS5UYXNrc0ZlbmNlSAASJwoFaW5wdXQYAyABKAsyFi5sYXR0aWNlLnYxLlRhc2tzSW5wdXRIABIlCgRraWxsGAQgASgLMhUubGF0dGljZS52MS5UYXNrc0tpbGxIAEIHCgVvcmRlciIcCgpUYXNrc1Rha2VuEg4KBm51bWJlchgBIAEoDSInCgpUYXNrc0lucHV0EgwKBGRhdGEYASABKAwSCwoDZW5kGAIgASgIIhsKCVRhc2tzS2lsbBIOCgZyZWFzb24YASABKAkiRQoSUmVsYXlMYXVuY2hSZXF1ZXN0Ei8KB3JlcXVlc3QYASABKAsyHi5sYXR0aWNlLnYxLkxhdW5jaFRhc2tzUmVxdWVzdCJGChFSZWxheUlucHV0UmVxdWVzdBIxCgdyZXF1ZXN0GAEgASgLMiAubGF0dGljZS52MS5TZW5kVGFza0lucHV0UmVxdWVzdCpcCgdQbWlNb2RlEhgKFFBNSV9NT0RFX1VOU1BFQ0lGSUVEEAASEQoNUE1JX01PREVfUE1JMhABEhEKDVBNSV9NT0RFX1BNSVgQAhIRCg1QTUlfTU9ERV9OT05FEAMyuwIKC1Rhc2tTZXJ2aWNlEokBCgtMYXVuY2hUYXNrcxIeLmxhdHRpY2UudjEuTGF1bmNoVGFza3NSZXF1ZXN0Gh8ubGF0dGljZS52MS5MYXVuY2hUYXNrc1Jlc3BvbnNlIjeC0+STAjE6ASoiLC9hcGkvdjEvYWxsb2NhdGlvbnMve2FsbG9jYXRpb25faWR9L2xhdW5jaGVzMAESnwEKDVNlbmRUYXNrSW5wdXQSIC5sYXR0aWNlLnYxLlNlbmRUYXNrSW5wdXRSZXF1ZXN0GiEubGF0dGljZS52MS5TZW5kVGFza0lucHV0UmVzcG9uc2UiSYLT5JMCQzoBKiI+L2FwaS92MS9hbGxvY2F0aW9ucy97YWxsb2NhdGlvbl9pZH0vbGF1bmNoZXMve2xhdW5jaF9pZH0vaW5wdXRiBnByb3RvMw", [file_google_api_annotations, file_lattice_v1_allocations]);
 
 /**
  * @generated from message lattice.v1.LaunchTasksRequest
@@ -439,6 +439,13 @@ export type StartTasks = Message<"lattice.v1.StartTasks"> & {
    * @generated from field: lattice.v1.CxiCredentials cxi = 280;
    */
   cxi?: CxiCredentials | undefined;
+
+  /**
+   * Absent: exchanges go through the server.
+   *
+   * @generated from field: lattice.v1.FencePlace fence = 281;
+   */
+  fence?: FencePlace | undefined;
 };
 
 /**
@@ -447,6 +454,87 @@ export type StartTasks = Message<"lattice.v1.StartTasks"> & {
  */
 export const StartTasksSchema: GenMessage<StartTasks> = /*@__PURE__*/
   messageDesc(file_lattice_v1_tasks, 9);
+
+/**
+ * Where a node stands in the tree of a launch that is too large for all nodes to exchange through one server.
+ *
+ * @generated from message lattice.v1.FencePlace
+ */
+export type FencePlace = Message<"lattice.v1.FencePlace"> & {
+  /**
+   * Of this node in the layout.
+   *
+   * @generated from field: uint32 own = 1;
+   */
+  own: number;
+
+  /**
+   * host:port of the agent above; empty: this one is the top.
+   *
+   * @generated from field: string above = 2;
+   */
+  above: string;
+
+  /**
+   * Those below, by their place in the layout.
+   *
+   * @generated from field: repeated uint32 below = 3;
+   */
+  below: number[];
+
+  /**
+   * By this agents of the launch know each other.
+   *
+   * @generated from field: string key = 4;
+   */
+  key: string;
+};
+
+/**
+ * Describes the message lattice.v1.FencePlace.
+ * Use `create(FencePlaceSchema)` to create a new message.
+ */
+export const FencePlaceSchema: GenMessage<FencePlace> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_tasks, 10);
+
+/**
+ * Between agents: upwards what a node and all below it brought, downwards what all nodes brought.
+ *
+ * @generated from message lattice.v1.FenceMessage
+ */
+export type FenceMessage = Message<"lattice.v1.FenceMessage"> & {
+  /**
+   * @generated from field: string launch_id = 1;
+   */
+  launchId: string;
+
+  /**
+   * @generated from field: string key = 2;
+   */
+  key: string;
+
+  /**
+   * @generated from field: uint32 node = 3;
+   */
+  node: number;
+
+  /**
+   * @generated from field: uint32 number = 4;
+   */
+  number: number;
+
+  /**
+   * @generated from field: repeated lattice.v1.KeyValue entries = 5;
+   */
+  entries: KeyValue[];
+};
+
+/**
+ * Describes the message lattice.v1.FenceMessage.
+ * Use `create(FenceMessageSchema)` to create a new message.
+ */
+export const FenceMessageSchema: GenMessage<FenceMessage> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_tasks, 11);
 
 /**
  * By these a process may use a Slingshot network.
@@ -475,7 +563,7 @@ export type CxiCredentials = Message<"lattice.v1.CxiCredentials"> & {
  * Use `create(CxiCredentialsSchema)` to create a new message.
  */
 export const CxiCredentialsSchema: GenMessage<CxiCredentials> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 10);
+  messageDesc(file_lattice_v1_tasks, 12);
 
 /**
  * From the agent about one launch on its node. Everything but the first message is numbered; after an
@@ -538,7 +626,7 @@ export type TasksReport = Message<"lattice.v1.TasksReport"> & {
  * Use `create(TasksReportSchema)` to create a new message.
  */
 export const TasksReportSchema: GenMessage<TasksReport> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 11);
+  messageDesc(file_lattice_v1_tasks, 13);
 
 /**
  * @generated from message lattice.v1.TasksHello
@@ -567,7 +655,7 @@ export type TasksHello = Message<"lattice.v1.TasksHello"> & {
  * Use `create(TasksHelloSchema)` to create a new message.
  */
 export const TasksHelloSchema: GenMessage<TasksHello> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 12);
+  messageDesc(file_lattice_v1_tasks, 14);
 
 /**
  * @generated from message lattice.v1.KeyValue
@@ -589,7 +677,7 @@ export type KeyValue = Message<"lattice.v1.KeyValue"> & {
  * Use `create(KeyValueSchema)` to create a new message.
  */
 export const KeyValueSchema: GenMessage<KeyValue> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 13);
+  messageDesc(file_lattice_v1_tasks, 15);
 
 /**
  * All ranks of this node have come to an exchange.
@@ -613,7 +701,7 @@ export type TasksFence = Message<"lattice.v1.TasksFence"> & {
  * Use `create(TasksFenceSchema)` to create a new message.
  */
 export const TasksFenceSchema: GenMessage<TasksFence> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 14);
+  messageDesc(file_lattice_v1_tasks, 16);
 
 /**
  * @generated from message lattice.v1.TasksAbort
@@ -640,7 +728,7 @@ export type TasksAbort = Message<"lattice.v1.TasksAbort"> & {
  * Use `create(TasksAbortSchema)` to create a new message.
  */
 export const TasksAbortSchema: GenMessage<TasksAbort> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 15);
+  messageDesc(file_lattice_v1_tasks, 17);
 
 /**
  * @generated from message lattice.v1.TasksDone
@@ -653,7 +741,7 @@ export type TasksDone = Message<"lattice.v1.TasksDone"> & {
  * Use `create(TasksDoneSchema)` to create a new message.
  */
 export const TasksDoneSchema: GenMessage<TasksDone> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 16);
+  messageDesc(file_lattice_v1_tasks, 18);
 
 /**
  * @generated from message lattice.v1.TasksOrder
@@ -700,7 +788,7 @@ export type TasksOrder = Message<"lattice.v1.TasksOrder"> & {
  * Use `create(TasksOrderSchema)` to create a new message.
  */
 export const TasksOrderSchema: GenMessage<TasksOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 17);
+  messageDesc(file_lattice_v1_tasks, 19);
 
 /**
  * @generated from message lattice.v1.TasksTaken
@@ -717,7 +805,7 @@ export type TasksTaken = Message<"lattice.v1.TasksTaken"> & {
  * Use `create(TasksTakenSchema)` to create a new message.
  */
 export const TasksTakenSchema: GenMessage<TasksTaken> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 18);
+  messageDesc(file_lattice_v1_tasks, 20);
 
 /**
  * @generated from message lattice.v1.TasksInput
@@ -739,7 +827,7 @@ export type TasksInput = Message<"lattice.v1.TasksInput"> & {
  * Use `create(TasksInputSchema)` to create a new message.
  */
 export const TasksInputSchema: GenMessage<TasksInput> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 19);
+  messageDesc(file_lattice_v1_tasks, 21);
 
 /**
  * @generated from message lattice.v1.TasksKill
@@ -756,7 +844,7 @@ export type TasksKill = Message<"lattice.v1.TasksKill"> & {
  * Use `create(TasksKillSchema)` to create a new message.
  */
 export const TasksKillSchema: GenMessage<TasksKill> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 20);
+  messageDesc(file_lattice_v1_tasks, 22);
 
 /**
  * A follower passes a launch on to the leader.
@@ -775,7 +863,7 @@ export type RelayLaunchRequest = Message<"lattice.v1.RelayLaunchRequest"> & {
  * Use `create(RelayLaunchRequestSchema)` to create a new message.
  */
 export const RelayLaunchRequestSchema: GenMessage<RelayLaunchRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 21);
+  messageDesc(file_lattice_v1_tasks, 23);
 
 /**
  * @generated from message lattice.v1.RelayInputRequest
@@ -792,7 +880,7 @@ export type RelayInputRequest = Message<"lattice.v1.RelayInputRequest"> & {
  * Use `create(RelayInputRequestSchema)` to create a new message.
  */
 export const RelayInputRequestSchema: GenMessage<RelayInputRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 22);
+  messageDesc(file_lattice_v1_tasks, 24);
 
 /**
  * How ranks find each other.

@@ -1,0 +1,171 @@
+// How agents of one large launch reach each other: each listens for those below it and dials the one above. Who
+// belongs to a launch shows the key that the leader gave to its nodes and to nobody else. A stream that breaks is opened again
+// until the launch is over; its ranks' own limit on waiting is what ends one that cannot be mended.
+
+import { create } from "@bufbuild/protobuf";
+import { Client, type ClientDuplexStream, credentials, Server, ServerCredentials, status } from "@grpc/grpc-js";
+import { pb } from "@lattice/wire";
+import type { Entry } from "../pmi/server.ts";
+import { exchangeCall, type FenceStream } from "./service.ts";
+import { type FenceEffect, fenceTree } from "./tree.ts";
+
+export interface FencePeers {
+  /** host:port, for others. */
+  readonly address: string;
+  join(launchId: string, place: pb.FencePlace, done: (number: number, entries: readonly Entry[]) => void): FenceMember;
+  close(): void;
+}
+
+export interface FenceMember {
+  /** All ranks of this node have come. */
+  bring(number: number, entries: readonly Entry[]): void;
+  leave(): void;
+}
+
+const OPEN_AGAIN_MS = [50, 100, 200, 500, 1_000] as const;
+/** All addresses of a very large launch. */
+const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
+const LIMITS = {
+  "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+  "grpc.max_send_message_length": MAX_MESSAGE_BYTES,
+};
+
+interface Local {
+  readonly key: string;
+  took(stream: FenceStream, message: pb.FenceMessage): void;
+}
+
+/** `listen`: host:port; port 0: any. */
+export async function fencePeers(listen: string, advertised: string): Promise<FencePeers> {
+  const local = new Map<string, Local>();
+  const server = new Server(LIMITS);
+  server.addService({ exchange: exchangeCall }, { exchange: receive });
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(listen, ServerCredentials.createInsecure(), (error, at) =>
+      error === null ? resolve(at) : reject(error),
+    );
+  });
+
+  function receive(stream: FenceStream): void {
+    stream.on("error", () => undefined);
+    stream.on("end", () => stream.end());
+    stream.on("data", (message: pb.FenceMessage) => {
+      const found = local.get(message.launchId);
+      if (found !== undefined && found.key === message.key) found.took(stream, message);
+      // The order may not have come here yet; whoever asks does so again.
+      else stream.emit("error", { code: status.NOT_FOUND, details: "there is no such launch here" });
+    });
+  }
+
+  return {
+    address: `${advertised}:${port}`,
+    join(launchId, place, done) {
+      const tree = fenceTree(place.below, place.above === "");
+      const streams = new Map<number, FenceStream>();
+      const above = place.above === "" ? null : upwards(place.above, fromAbove, () => tree.pending());
+      const messageOf = (number: number, entries: readonly Entry[]): pb.FenceMessage =>
+        create(pb.FenceMessageSchema, {
+          launchId,
+          key: place.key,
+          node: place.own,
+          number,
+          entries: entries.map(([key, value]) => create(pb.KeyValueSchema, { key, value })),
+        });
+
+      function perform(effects: readonly FenceEffect[]): void {
+        for (const effect of effects) {
+          if (effect.kind === "done") done(effect.number, effect.entries);
+          else if (effect.kind === "up") above?.send(messageOf(effect.number, effect.entries));
+          else for (const node of effect.to) streams.get(node)?.write(messageOf(effect.number, effect.entries));
+        }
+      }
+
+      function fromAbove(message: pb.FenceMessage): void {
+        perform(tree.fromAbove(message.number, pairs(message)));
+      }
+
+      local.set(launchId, {
+        key: place.key,
+        took(stream, message) {
+          streams.set(message.node, stream);
+          perform(tree.fromBelow(message.node, message.number, pairs(message)));
+        },
+      });
+      return {
+        bring: (number, entries) => perform(tree.own(number, entries)),
+        leave() {
+          local.delete(launchId);
+          above?.close();
+          for (const stream of streams.values()) stream.end();
+        },
+      };
+
+      function upwards(
+        address: string,
+        took: (message: pb.FenceMessage) => void,
+        pending: () => { readonly number: number; readonly entries: readonly Entry[] } | null,
+      ) {
+        return dialAbove(address, took, () => {
+          const unanswered = pending();
+          return unanswered === null ? null : messageOf(unanswered.number, unanswered.entries);
+        });
+      }
+    },
+    close: () => server.forceShutdown(),
+  };
+}
+
+interface Above {
+  send(message: pb.FenceMessage): void;
+  close(): void;
+}
+
+/** Opened with the first thing to say, and again whenever it breaks while an answer is owed. */
+function dialAbove(
+  address: string,
+  took: (message: pb.FenceMessage) => void,
+  unanswered: () => pb.FenceMessage | null,
+): Above {
+  const client = new Client(address, credentials.createInsecure(), { ...LIMITS, "grpc.enable_http_proxy": 0 });
+  let stream: ClientDuplexStream<pb.FenceMessage, pb.FenceMessage> | null = null;
+  let tries = 0;
+  let timer: NodeJS.Timeout | null = null;
+  let closed = false;
+
+  function open(): NonNullable<typeof stream> {
+    if (stream !== null) return stream;
+    const { path, requestSerialize, responseDeserialize } = exchangeCall;
+    const call = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize);
+    stream = call;
+    call.on("data", (message: pb.FenceMessage) => {
+      tries = 0;
+      took(message);
+    });
+    const lost = (): void => {
+      if (stream !== call) return;
+      stream = null;
+      if (!closed) timer = setTimeout(again, OPEN_AGAIN_MS[Math.min(tries++, OPEN_AGAIN_MS.length - 1)]).unref();
+    };
+    call.on("error", lost);
+    call.on("end", lost);
+    return call;
+  }
+
+  function again(): void {
+    const message = unanswered();
+    if (!closed && message !== null) open().write(message);
+  }
+
+  return {
+    send: (message) => void open().write(message),
+    close() {
+      closed = true;
+      if (timer !== null) clearTimeout(timer);
+      stream?.cancel();
+      client.close();
+    },
+  };
+}
+
+const pairs = ({ entries }: pb.FenceMessage): readonly Entry[] =>
+  entries.map(({ key, value }) => [key, value] as const);
