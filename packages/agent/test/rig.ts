@@ -62,7 +62,8 @@ export async function rig({ isolation, options, dataDir: given, log }: RigOption
     async close() {
       await made.agent.close();
       await server.close();
-      rmSync(dataDir, { recursive: true, force: true });
+      // What it builds for MPI may still be being written.
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
   await found(() => made.agent.connected() === 1);

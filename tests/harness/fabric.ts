@@ -1,0 +1,39 @@
+// The fabric manager of the tests, as a process of its own beside a cluster.
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+export interface FakeManager {
+  readonly url: string;
+  faults(faults: readonly Fault[]): Promise<void>;
+  seen(): Promise<{
+    readonly services: readonly { id: string; vni: number; nodes: string[] }[];
+    readonly calls: string[];
+  }>;
+  close(): void;
+}
+
+export interface Fault {
+  readonly call: "POST" | "GET auth" | "DELETE";
+  readonly times: number;
+  readonly kind?: "cut" | "silent";
+  readonly status?: number;
+  readonly body?: object;
+}
+
+export async function startFakeManager(token?: string): Promise<FakeManager> {
+  const program = fileURLToPath(new URL("../../packages/server/test/fabric/fake-fabric.mjs", import.meta.url));
+  const env = { PATH: process.env.PATH ?? "", ...(token === undefined ? {} : { TOKEN: token }) };
+  const child = spawn(process.execPath, [program], { stdio: ["pipe", "pipe", "inherit"], env });
+  const port = await new Promise<string>((resolve) =>
+    child.stdout.once("data", (text) => resolve(String(text).trim())),
+  );
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    async faults(faults) {
+      await fetch(`${url}/faults`, { method: "POST", body: JSON.stringify(faults) });
+    },
+    seen: async () => (await fetch(`${url}/services`)).json() as ReturnType<FakeManager["seen"]>,
+    close: () => child.kill("SIGKILL"),
+  };
+}
