@@ -261,6 +261,9 @@ test("sixteen ranks over four nodes", async () => {
     expect(result).toMatchObject({ code: 0, stderr: "" });
     expect(lines(result.stdout)).toHaveLength(16);
     expect(result.stdout).toContain("rank 15 of 16: sum 120, from 14: 14");
+    const list = ["sh", "-c", 'ls "$LATTICE_ATTEMPT_DIR/launches/$LATTICE_LAUNCH_ID"'];
+    const place = await cluster.cli(["launch", `--alloc=${id}`, ...list]);
+    expect(place.stdout, "the agents are told their places in the tree").toContain("fence\n");
   });
 });
 

@@ -102,6 +102,10 @@ export function warmPool({ wrapper, prepare, remove, prefix }: WarmOptions): War
       shell.gone = () => reject(new Error("a shell that was to wait for it has ended"));
       if (shell.child.exitCode !== null || shell.child.pid === undefined) return shell.gone();
       shell.heard = (word, pid) => {
+        if (word === "ended") {
+          rest(shell);
+          reject(new Error(`what was to wait for it ended with ${pid}`));
+        }
         if (word !== "ready") return;
         unused.set(group, shell);
         resolve(warm(shell, group, pid));
