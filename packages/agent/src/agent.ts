@@ -70,7 +70,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   const limits = await detectLimits({ nodeId: options.nodeId, dataDir }, isolation);
   const software = await openSoftware(
     { ...options.software, unifiedMemory: options.software.unifiedMemory || first.unified },
-    { dataDir, bootId, limits, gpuCount: hardware.gpuCount, log },
+    { nodeId: options.nodeId, dataDir, bootId, limits, gpuCount: hardware.gpuCount, log },
   );
   log.info({ isolation: isolation.kind, runtimes: software.runtimes, servers: options.servers }, "starting");
   const dial = dialer({ servers: options.servers, token: options.token });

@@ -29,6 +29,7 @@ export const noMetrics: Metrics = {
   backup: ignore,
   launchEnded: ignore,
   webhook: ignore,
+  networks: ignore,
   scaled: ignore,
   metricQueryFailed: ignore,
   notices: ignore,

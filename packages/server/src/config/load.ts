@@ -14,6 +14,7 @@ import { completeAuth } from "./auth.ts";
 import { completeBackup } from "./backup.ts";
 import type { Config } from "./config.ts";
 import { completeLogs } from "./logs.ts";
+import { completeNetwork } from "./network.ts";
 import { completeNotifications } from "./notifications.ts";
 import { completeQuorum } from "./quorum.ts";
 import { completeRateLimits } from "./rate-limits.ts";
@@ -123,6 +124,7 @@ function complete(file: ParsedFile): Config {
     audit: completeAudit(file.audit, dataDir),
     backup: completeBackup(file.backup, dataDir, process.env),
     telemetry: { storeUrl: file.telemetry.store_url ?? null },
+    network: completeNetwork(file.network),
     notifications: completeNotifications(file.notifications, process.env),
     compat: { setSlurmEnv: file.compat.set_slurm_env },
     log: { level: file.log.level },

@@ -9,6 +9,7 @@ import { backupProblems, backupSection } from "./backup.ts";
 import { LOG_LEVELS } from "./config.ts";
 import { count, listen, listenIfStated, section, span } from "./fields.ts";
 import { logsProblems, logsSection } from "./logs.ts";
+import { networkProblems, networkSection } from "./network.ts";
 import { notificationsProblems, notificationsSection } from "./notifications.ts";
 import { quorumProblems, quorumSection } from "./quorum.ts";
 import { rateLimitsSection } from "./rate-limits.ts";
@@ -62,6 +63,7 @@ export const fileSchema = section({
   audit: auditSection,
   backup: backupSection,
   notifications: notificationsSection,
+  network: networkSection,
   telemetry: section({
     store_url: z.url({ protocol: /^https?$/, error: "is not a URL, for example http://prometheus:9090" }).optional(),
   }),
@@ -75,6 +77,7 @@ export const fileSchema = section({
   for (const { path, message } of authProblems(file.api, process.env)) refuse(["api", ...path], message);
   for (const { path, message } of backupProblems(file.backup, process.env)) refuse(["backup", ...path], message);
   for (const { path, message } of logsProblems(file.logs, process.env)) refuse(["logs", ...path], message);
+  for (const { path, message } of networkProblems(file.network)) refuse(["network", ...path], message);
   for (const { path, message } of notificationsProblems(file.notifications, process.env))
     refuse(["notifications", ...path], message);
   if (file.node_agent.heartbeat_timeout <= file.node_agent.heartbeat_interval)
