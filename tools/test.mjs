@@ -17,6 +17,7 @@ import { ensureInstalled } from "./ensure-installed.mjs";
 const SYSTEM_PACKAGES = [
   { name: "util-linux", command: "setsid", reason: "a job that leaves its process group must still be ended" },
   { name: "util-linux", command: "nsenter", reason: "the full-disk test runs a server inside a small file system" },
+  { name: "iproute2", command: "ip", reason: "network domains are kept apart for real" },
   { name: "bsdutils", command: "script", reason: "terminals are made by it" },
   { name: "zstd", command: "zstd", reason: "stored output is compressed by it where Node cannot" },
   { name: "tmux", command: "tmux", reason: "a person at a terminal is played with it" },

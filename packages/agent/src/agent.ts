@@ -73,7 +73,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   const limits = await detectLimits({ nodeId: options.nodeId, dataDir }, isolation);
   const software = await openSoftware(
     { ...options.software, unifiedMemory: options.software.unifiedMemory || first.unified },
-    { dataDir, bootId, limits, gpuCount: hardware.gpuCount, log },
+    { nodeId: options.nodeId, dataDir, bootId, limits, gpuCount: hardware.gpuCount, log },
   );
   const facilities = await findFacilities(dataDir);
   const runtimes = [...software.runtimes, ...(facilities.pmix.missing === null ? ["pmix"] : [])];

@@ -3,7 +3,7 @@
 
 import { hostname } from "node:os";
 import { parseGroupId, parseNodeId, parseVClusterId } from "@lattice/core";
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { FINGERPRINT_EVERY_MS, LOOK_EVERY_MS } from "./condition/condition.ts";
 import type { HardwareFlags } from "./discovery/hardware.ts";
 import type { IdentityOptions } from "./identity/find.ts";
@@ -82,6 +82,10 @@ export interface SoftwareOptions {
   /** Empty: allocations get no output folder. */
   readonly outputDir: string;
   readonly unifiedMemory: boolean;
+  /** How attempts are kept in their network domains. */
+  readonly network: "none" | "linux";
+  /** The device over which domains reach other nodes; empty: they do not. */
+  readonly networkUplink: string;
 }
 
 export const DEFAULT_SOFTWARE: SoftwareOptions = {
@@ -98,6 +102,8 @@ export const DEFAULT_SOFTWARE: SoftwareOptions = {
   scratchDir: "",
   outputDir: "",
   unifiedMemory: false,
+  network: "none",
+  networkUplink: "",
 };
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
@@ -156,6 +162,8 @@ export function parseOptions(
       scratchDir: flags.scratchDir,
       outputDir: flags.outputDir,
       unifiedMemory: flags.unifiedMemory,
+      network: flags.network === "linux" ? "linux" : "none",
+      networkUplink: flags.networkUplink,
     },
     hollow:
       flags.hollow === undefined
@@ -227,6 +235,8 @@ interface Flags {
   scratchDir: string;
   outputDir: string;
   unifiedMemory: boolean;
+  network: string;
+  networkUplink: string;
   hollow?: number;
   hollowPrefix: string;
   hollowRuntime: number;
@@ -264,7 +274,13 @@ function withSoftware(command: Command, userMapping: UserMapping): Command {
       "",
     )
     .option("--output-dir <path>", "where allocations get folders for output and checkpoints", "")
-    .option("--unified-memory", "CPUs and GPUs share their memory: memory policies have no effect", false);
+    .option("--unified-memory", "CPUs and GPUs share their memory: memory policies have no effect", false)
+    .addOption(
+      new Option("--network <driver>", "how network domains are kept apart: by the fabric, or by this machine")
+        .choices(["none", "linux"])
+        .default("none"),
+    )
+    .option("--network-uplink <device>", "with --network=linux: over which domains reach other nodes", "");
 }
 
 /** Root must not be what everybody runs as by default. */

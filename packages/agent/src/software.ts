@@ -9,6 +9,8 @@ import { HIGH_MILLI, LOW_MILLI } from "./images/evict.ts";
 import { createImages, type Images } from "./images/images.ts";
 import { openRegistry } from "./images/open-registry.ts";
 import { loadTrust } from "./images/signature.ts";
+import { type NetworkDriver, noDriver } from "./network/driver.ts";
+import { linuxDriver, whyNoLinuxDriver } from "./network/linux.ts";
 import type { SoftwareOptions } from "./options.ts";
 import type { PrologueParts } from "./prologue/parts.ts";
 import { detectEngine, programFolders } from "./runtime/container/detect.ts";
@@ -26,11 +28,20 @@ export interface NodeSoftware {
 }
 
 export interface SoftwarePlace {
+  readonly nodeId: string;
   readonly dataDir: string;
   readonly bootId: string;
   readonly limits: LimitGroups;
   readonly gpuCount: number;
   readonly log: Logger;
+}
+
+async function networkOf({ network, networkUplink: uplink }: SoftwareOptions, nodeId: string): Promise<NetworkDriver> {
+  if (network === "none") return noDriver;
+  const why = await whyNoLinuxDriver();
+  // A job that asks for a domain must not run outside of it.
+  if (why !== null) throw new Error(`--network=linux is not possible: ${why}`);
+  return linuxDriver({ nodeId, uplink });
 }
 
 export async function openSoftware(options: SoftwareOptions, place: SoftwarePlace): Promise<NodeSoftware> {
@@ -73,6 +84,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     gpus: gpuSlots(place.gpuCount),
     gpuCount: place.gpuCount,
     onlyGpus: limits.onlyGpus,
+    network: await networkOf(options, place.nodeId),
   };
   return { images, prologue, runtimes };
 }

@@ -22,10 +22,12 @@ import { submitGroup } from "./group/submit.ts";
 import { invariant } from "./invariant.ts";
 import { beginLedger } from "./ledger/begin.ts";
 import { dropOldBuckets } from "./ledger/charge.ts";
+import { releaseDomain, setDomainGrace, setNetwork } from "./network/settings.ts";
 import { disableNode, enableNode } from "./node/disable.ts";
 import { drainNode, undrainNode } from "./node/drain.ts";
 import { judgeNode } from "./node/health.ts";
 import { registerNode } from "./node/register.ts";
+import { probeNode, setAsideNode } from "./node/set-aside.ts";
 import { delivered } from "./notice/deliver.ts";
 import { clearNotice, raiseNotice } from "./notice/raise.ts";
 import { setHooks } from "./notice/set-hooks.ts";
@@ -164,6 +166,16 @@ function carryOut(step: Step, command: Command): Outcome {
       return commitRestore(step, command);
     case "cluster.restore_history":
       return restoreHistory(step, command);
+    case "network.set":
+      return setNetwork(step, command);
+    case "network.grace":
+      return setDomainGrace(step, command);
+    case "network.release":
+      return releaseDomain(step, command);
+    case "node.set_aside":
+      return setAsideNode(step, command);
+    case "node.probe":
+      return probeNode(step, command);
     case "allocation.release":
       return releaseHeld(step, command);
     case "allocation.scale":

@@ -28,7 +28,19 @@ import type {
   UpdateVClusterCommand,
 } from "./cluster/commands.ts";
 import type { GroupShape } from "./group/group.ts";
-import type { AllocationId, Attempt, DagId, Duration, GroupId, Instant, LogIndex, NodeId, VClusterId } from "./ids.ts";
+import type {
+  AllocationId,
+  Attempt,
+  DagId,
+  Duration,
+  GroupId,
+  Instant,
+  LogIndex,
+  NodeId,
+  TenantId,
+  VClusterId,
+} from "./ids.ts";
+import type { NetworkSettings } from "./network/domain.ts";
 import type { Capabilities } from "./node/node.ts";
 import type { Origin } from "./origin.ts";
 
@@ -148,6 +160,24 @@ export interface RequeueCommand {
   readonly cause: "node_failure" | "launch_failed" | "drained" | "policy" | "updated";
 }
 
+/** The pool of network numbers and its limits; from configuration. */
+export interface SetNetworkCommand {
+  readonly kind: "network.set";
+  readonly settings: NetworkSettings;
+}
+export interface SetDomainGraceCommand {
+  readonly kind: "network.grace";
+  readonly origin: Origin;
+  readonly tenant: TenantId;
+  readonly name: string;
+  readonly grace: Duration;
+}
+/** A domain has been without members for long enough. */
+export interface ReleaseDomainCommand {
+  readonly kind: "network.release";
+  readonly key: string;
+}
+
 /** A service has waited long enough to be begun again. */
 export interface ReleaseHeldCommand {
   readonly kind: "allocation.release";
@@ -198,6 +228,18 @@ export interface NodeHealthCommand {
   /** The last two: told from outside; a warning is an event, and repaired hardware comes back. */
   readonly verdict: "heard" | "late" | "silent" | "hardware" | "warning" | "repaired";
   readonly reason: string;
+}
+/** A node that fails what it is given, or stays different. Null: until somebody enables it. */
+export interface SetAsideNodeCommand {
+  readonly kind: "node.set_aside";
+  readonly node: NodeId;
+  readonly reason: string;
+  readonly until: Instant | null;
+}
+/** A node that was set aside is given work again. */
+export interface ProbeNodeCommand {
+  readonly kind: "node.probe";
+  readonly node: NodeId;
 }
 export interface DrainNodeCommand {
   readonly kind: "node.drain";
@@ -275,6 +317,11 @@ export type Command =
   | CommitRestoreCommand
   | RestoreHistoryCommand
   | ReleaseHeldCommand
+  | SetNetworkCommand
+  | SetDomainGraceCommand
+  | ReleaseDomainCommand
+  | SetAsideNodeCommand
+  | ProbeNodeCommand
   | ScaleCommand
   | RaiseNoticeCommand
   | ClearNoticeCommand

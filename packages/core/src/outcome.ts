@@ -26,6 +26,7 @@ export type RefusalCode =
   | "unknown_tenant"
   | "unknown_vcluster"
   | "unknown_dag"
+  | "unknown_domain"
   | "unknown_grant"
   | "already_exists"
   | "illegal_transition"

@@ -50,6 +50,11 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
   "cluster.restore_text": 2,
   "cluster.restore_commit": 2,
   "cluster.restore_history": 2,
+  "network.set": 2,
+  "network.grace": 2,
+  "network.release": 2,
+  "node.set_aside": 2,
+  "node.probe": 2,
   "allocation.release": 2,
   "allocation.scale": 2,
   "notice.raise": 2,
@@ -82,7 +87,12 @@ export function versionNeeded(command: Command): number {
     allowCxlMemory === true ||
     (maxGroups ?? storageMBps) !== undefined;
   const { lifecycle, session, expose, probe, telemetry } = command.spec;
-  const service = session === true || expose !== undefined || probe !== undefined || telemetry !== undefined;
+  const service =
+    session === true ||
+    command.spec.networkDomain !== undefined ||
+    expose !== undefined ||
+    probe !== undefined ||
+    telemetry !== undefined;
   const lasting = lifecycle.kind === "reactive" || lifecycle.noPreempt === true;
   return newer || lasting || service || asksForSoftware(command.spec) ? 2 : version;
 }

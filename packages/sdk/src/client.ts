@@ -19,6 +19,7 @@ import { type DagCalls, dagCalls } from "./calls/dags.ts";
 import { type EventCalls, eventCalls } from "./calls/events.ts";
 import { type ImageCalls, imageCalls } from "./calls/images.ts";
 import { type MemberCalls, memberCalls } from "./calls/members.ts";
+import { type NetworkCalls, networkCalls } from "./calls/networks.ts";
 import { type NodeCalls, nodeCalls } from "./calls/nodes.ts";
 import { type ObserveCalls, observeCalls } from "./calls/observe.ts";
 import {
@@ -81,6 +82,7 @@ export interface LatticeClient extends AllocationCalls, ObserveCalls {
   attach(id: string, options?: AttachOptions): Promise<Terminal>;
   readonly images: ImageCalls;
   readonly events: EventCalls;
+  readonly networks: NetworkCalls;
   readonly tasks: TaskCalls;
   clusterStatus(options?: CallOptions): Promise<ClusterStatus>;
   health(options?: CallOptions): Promise<Health>;
@@ -132,6 +134,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Latt
     attach: (id, attachOptions) => attachTo(caller, id, attachOptions),
     images: imageCalls(caller),
     events: eventCalls(caller),
+    networks: networkCalls(caller),
     tasks: taskCalls(caller),
     clusterStatus: (callOptions) => clusterStatus(caller, callOptions),
     discovery: (callOptions) =>

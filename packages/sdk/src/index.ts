@@ -11,6 +11,7 @@ export type { DagCalls } from "./calls/dags.ts";
 export type { EventCalls } from "./calls/events.ts";
 export type { ImageCalls } from "./calls/images.ts";
 export type { MemberCalls } from "./calls/members.ts";
+export type { DomainList, NetworkCalls, NetworkDomain } from "./calls/networks.ts";
 export type { NodeCalls, NodeChangeOptions } from "./calls/nodes.ts";
 export type { ObserveCalls } from "./calls/observe.ts";
 export type { AccountingCalls, ConfigCalls, SchedulerCalls, ServiceCalls } from "./calls/operate.ts";

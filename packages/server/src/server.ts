@@ -181,6 +181,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       return live.config.nodeAgent.gracePeriod;
     },
     webhooks: config.notifications.webhooks,
+    network: config.network,
     scaling: {
       promised: (node) => isPromised(replica.view, insight.cycles.values(), node),
       readings: createReadings({ storeUrl: config.telemetry.storeUrl, measured: measures.value, logger }),

@@ -33,6 +33,7 @@ export const noMetrics: Metrics = {
   certificateEnds: ignore,
   agentRefused: ignore,
   webhook: ignore,
+  networks: ignore,
   scaled: ignore,
   metricQueryFailed: ignore,
   notices: ignore,

@@ -2,7 +2,7 @@
 // agents' door, over the simulated log and network. Only the leader serves agents and users; the
 // others refuse, and their callers try the next.
 
-import { type AllocationId, type Command, duration, instant, type Outcome } from "@lattice/core";
+import { type AllocationId, type Command, DEFAULT_NETWORK, duration, instant, type Outcome } from "@lattice/core";
 import {
   archiveTo,
   type Clock,
@@ -132,6 +132,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
         forget: () => undefined,
       },
       webhooks: [],
+      network: DEFAULT_NETWORK,
       scaling: { promised: () => false, readings: { read: async () => new Map() } },
       readers: () => [],
     });

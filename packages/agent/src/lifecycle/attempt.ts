@@ -49,6 +49,8 @@ export interface Order {
   /** Its part of a shared node. */
   readonly share?: Share;
   readonly memoryPolicy?: string;
+  /** The domain that its processes are kept in. */
+  readonly network?: { readonly domain: string; readonly vni: number };
   /** It is measured, and its programs may say how they fare. */
   readonly measured?: boolean;
 }

@@ -38,7 +38,7 @@ export function orderOf(order: pb.RunOrder, arrivedAtMs: number): Order {
 }
 
 /** Absent where nothing was asked for. */
-function askedFor({ environment, mounts, limits, memoryPolicy, measured }: pb.RunOrder): Partial<Order> {
+function askedFor({ environment, mounts, limits, memoryPolicy, measured, network }: pb.RunOrder): Partial<Order> {
   return {
     ...(environment === undefined ? null : { software: softwareOf(environment) }),
     ...(mounts.length === 0
@@ -47,6 +47,7 @@ function askedFor({ environment, mounts, limits, memoryPolicy, measured }: pb.Ru
     ...(limits === undefined ? null : { share: shareOf(limits) }),
     ...(memoryPolicy === "" ? null : { memoryPolicy }),
     ...(measured ? { measured } : null),
+    ...(network === undefined ? null : { network: { domain: network.domain, vni: network.vni } }),
   };
 }
 

@@ -19,6 +19,7 @@ export async function runEpilogue(parts: PrologueParts, key: string, dir: string
   if (!removedEmpty(scratch)) await tell(log, key, rm(scratch, { recursive: true, force: true }));
   parts.images.cache.release(key);
   parts.gpus.release(key);
+  if (parts.network.kind !== "none") await tell(log, key, parts.network.leave(key));
 }
 
 /** Most jobs leave nothing in it, and then it is gone in one call. */
@@ -38,6 +39,7 @@ export async function sweepLeftovers(parts: PrologueParts, known: ReadonlySet<st
     log.warn({ attempt: key }, "removing the scratch folder of an attempt nobody knows");
     await tell(log, key, rm(join(parts.scratchRoot, key), { recursive: true, force: true }));
   }
+  await tell(log, "networks", parts.network.sweep(known));
   const { containers } = parts;
   if (typeof containers === "string") return;
   const names = new Set([...known].map(nameOf));

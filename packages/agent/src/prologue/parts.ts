@@ -2,6 +2,7 @@
 
 import type { Images } from "../images/images.ts";
 import type { Order } from "../lifecycle/attempt.ts";
+import type { NetworkDriver } from "../network/driver.ts";
 import type { ContainerStore } from "../runtime/container/podman.ts";
 import type { GpuSlots } from "../runtime/isolation/gpu-slots.ts";
 import type { LimitGroups } from "../runtime/isolation/limit-groups.ts";
@@ -23,6 +24,8 @@ export interface PrologueParts {
   readonly isRoot: boolean;
   readonly gpus: GpuSlots;
   readonly gpuCount: number;
+  /** Keeps attempts in their network domains. */
+  readonly network: NetworkDriver;
   readonly onlyGpus: LimitGroups["onlyGpus"];
   /** Path of the attempt's control groups below every hierarchy. */
   readonly groupParent: (group: string) => string;

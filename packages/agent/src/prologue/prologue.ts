@@ -21,6 +21,19 @@ import { prepareUenvs } from "./uenvs.ts";
 const NOBODY: RunAs = { name: "nobody", uid: 65534, gid: 65534, groups: [65534], home: "/", shell: "/bin/sh" };
 
 export async function runPrologue(parts: PrologueParts, target: Target, signal: AbortSignal): Promise<Prepared> {
+  const { key, order } = target;
+  if (order.network === undefined) return prepare(parts, target, signal);
+  const place = { key, network: order.network, nodes: order.nodes };
+  const inside = await parts.network.join(place).catch((error: Error) => {
+    throw new PrologueError("network", error.message);
+  });
+  const environment = { ...target.environment, ...inside.variables };
+  const ready = await prepare(parts, { ...target, environment }, signal);
+  // First of all, while it is still the agent's user who begins it.
+  return { ...ready, before: [...inside.before, ...ready.before] };
+}
+
+async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal): Promise<Prepared> {
   const { order, dir } = target;
   const software = order.software ?? null;
   const mapped = await parts.users.find(parts.mapping, order.user);

@@ -5,6 +5,7 @@ import { defineBackup } from "./admin/backup.ts";
 import { defineConfig } from "./admin/config.ts";
 import { defineGrant } from "./admin/grant.ts";
 import { defineMetrics } from "./admin/metrics.ts";
+import { defineNetwork } from "./admin/network.ts";
 import { definePki } from "./admin/pki.ts";
 import { defineRaft } from "./admin/raft.ts";
 import { defineRestore } from "./admin/restore.ts";
@@ -22,6 +23,7 @@ export function define(command: Command): void {
   defineConfig(command.command("config").description("Settings, changed while the servers run"));
   defineScheduler(command.command("scheduler").description("The scheduler's own state"));
   defineMetrics(command.command("metrics").description("What the server counts"));
+  defineNetwork(command.command("network").description("Network domains"));
   defineRaft(command.command("raft").description("The replicated log"));
   defineBackup(command.command("backup").description("Write, list and verify backups of the whole cluster"));
   defineToken(command.command("token").description("Tokens made with the shared secret"));

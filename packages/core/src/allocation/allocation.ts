@@ -47,6 +47,8 @@ export interface Allocation {
   readonly scaling?: Scaling;
   /** It was updated while it ran: its nodes are to be replaced. Absent: never. */
   readonly renewal?: Renewal;
+  /** While it is placed, and of its last attempt afterwards: the domain it is in. Absent: none. */
+  readonly network?: { readonly domain: string; readonly vni: number };
   /** Absent: nothing to tell. */
   readonly past?: Past;
   /** Who has a terminal in it. Absent: nobody. */

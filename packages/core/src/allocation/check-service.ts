@@ -4,7 +4,15 @@ import { isCount, isText, type Problems } from "./check-values.ts";
 import * as limit from "./limits.ts";
 import type { AllocationSpec, ExposedPort, LivenessProbe } from "./spec.ts";
 
-export function checkService(problems: Problems, { expose, probe }: Pick<AllocationSpec, "expose" | "probe">): void {
+export function checkService(
+  problems: Problems,
+  { expose, probe, networkDomain }: Pick<AllocationSpec, "expose" | "probe" | "networkDomain">,
+): void {
+  if (networkDomain !== undefined) {
+    const good = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i.test(networkDomain) && !networkDomain.startsWith("alloc-");
+    const rule = "must be 1 to 63 letters, digits, dots, dashes or underscores, and not begin with alloc-";
+    problems.unless(good, "allocation.connectivity.network_domain", rule);
+  }
   if (expose !== undefined) checkPorts(problems, expose);
   if (probe !== undefined) checkProbe(problems, probe);
 }

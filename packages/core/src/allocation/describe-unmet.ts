@@ -7,6 +7,7 @@ import type { Dependency } from "./dependency.ts";
 
 export function describeUnmet(view: View, waiter: Allocation | TaskGroup): readonly string[] {
   if (waiter.phase.kind === "pending" && "heldUntil" in waiter.phase && waiter.phase.heldUntil !== undefined) {
+    if (waiter.phase.heldBecause !== undefined) return [`vni_pool_exhausted: ${waiter.phase.heldBecause}`];
     const seconds = Math.max(1, Math.ceil((waiter.phase.heldUntil - view.at) / 1000));
     return [`has failed before: it is begun again in ${seconds} s at the latest`];
   }

@@ -4,6 +4,7 @@
 import { invariant } from "../invariant.ts";
 import { chargeAttempt } from "../ledger/charge.ts";
 import { LEDGER_VERSION } from "../ledger/version.ts";
+import { leaveDomain } from "../network/join.ts";
 import type { Event } from "../outcome.ts";
 import type { Step } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
@@ -14,7 +15,15 @@ import { type AllocationPhase, canMove, isFinal, isPlaced } from "./phase.ts";
 type Change = Partial<
   Pick<
     Allocation,
-    "attempt" | "requeues" | "added" | "preemptions" | "pendingSinceIndex" | "scores" | "backfilled" | "setAside"
+    | "attempt"
+    | "requeues"
+    | "added"
+    | "network"
+    | "preemptions"
+    | "pendingSinceIndex"
+    | "scores"
+    | "backfilled"
+    | "setAside"
   >
 >;
 
@@ -29,6 +38,7 @@ export function moveAllocation(
   invariant(canMove(from, phase.kind), `allocation ${record.id} cannot move from ${from} to ${phase.kind}`);
   const kept = withPlacement(record.phase, phase, step);
   const moved: Allocation = { ...record, ...change, ...pastAfterMove(record, phase, step, failure), phase: kept };
+  if (!isPlaced(phase) && isPlaced(record.phase)) leaveDomain(step, record);
   if (!isPlaced(phase) && step.version >= LEDGER_VERSION) chargeAttempt(step.state, record, step.at);
   step.state.putAllocation(moved);
   step.events.push(changed(moved, from));

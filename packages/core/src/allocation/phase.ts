@@ -48,6 +48,8 @@ export interface PendingPhase {
   readonly message?: string;
   /** It is not queued before: what fails again and again is begun less and less often. */
   readonly heldUntil?: Instant;
+  /** Why; absent: it has failed before. */
+  readonly heldBecause?: string;
   /** Others were stopped for it: these nodes are for it. */
   readonly awaits?: Awaited;
 }

@@ -5,6 +5,7 @@
 
 import type { Command, ReportCommand } from "../command.ts";
 import type { NodeId } from "../ids.ts";
+import { noteOutcome } from "../node/faults.ts";
 import type { Outcome } from "../outcome.ts";
 import { accepted, type Step } from "../step.ts";
 import { isPlaced, type NodeProgress, type PlacedPhase } from "./phase.ts";
@@ -24,6 +25,10 @@ export function takeTogether(step: Step, commands: readonly Command[], from: num
   const said = inOrder(commands, from, phase.nodes, first) ?? wordOfEach(commands, from, count, first);
   const progress = said === null ? null : progressOf(phase, said, first);
   if (progress === null) return null;
+  if (first.state === "completed") {
+    for (const node of phase.nodes)
+      if (step.state.node(node)?.faults !== undefined) noteOutcome(step, { ...first, node }, phase);
+  }
   aggregate(step, record, { ...phase, progress }, first);
   const outcome = accepted(first.allocation);
   return new Array<Outcome>(count).fill(outcome);

@@ -4,6 +4,7 @@
 
 import type { ReportCommand } from "../command.ts";
 import { invariant, present } from "../invariant.ts";
+import { noteOutcome } from "../node/faults.ts";
 import type { Outcome } from "../outcome.ts";
 import { shedNode } from "../scaling/shed.ts";
 import { accepted, refuse, type Step, unchanged } from "../step.ts";
@@ -46,6 +47,7 @@ export function takeReport(step: Step, report: ReportCommand): Outcome {
 
   const { state, exitCode, message } = report;
   const told: PlacedPhase = { ...phase, progress: phase.progress.with(position, { state, exitCode, message }) };
+  noteOutcome(step, report, phase);
   aggregate(step, record, told, report);
   return accepted(allocation);
 }

@@ -21,7 +21,7 @@ export function releaseHeld(step: Step, command: ReleaseHeldCommand): Outcome {
   const { phase } = record;
   if (phase.kind !== "pending" || phase.heldUntil === undefined) return unchanged(record.id);
   if (step.at < phase.heldUntil) return refuse("stale_report", `allocation ${record.id} is held back for longer`);
-  const { heldUntil: _over, ...rest } = phase;
+  const { heldUntil: _over, heldBecause: _why, ...rest } = phase;
   const queued: PendingPhase = rest;
   const released = { ...record, phase: queued, pendingSinceIndex: step.index };
   step.state.putAllocation(released);

@@ -20,6 +20,8 @@ export interface AllocationSpec {
   readonly slurmEnv: boolean;
   /** Ports that others find by name while it runs. Absent: none. */
   readonly expose?: readonly ExposedPort[];
+  /** The network that it shares with others of its tenant. Absent: none by name. */
+  readonly networkDomain?: string;
   /** How its nodes ask whether it lives. Absent: they do not. */
   readonly probe?: LivenessProbe;
   /** Made for a terminal, and ended with it. Absent means no. */

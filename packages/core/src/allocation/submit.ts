@@ -5,10 +5,11 @@ import type { SubmitCommand } from "../command.ts";
 import type { AllocationId, Instant, TenantId } from "../ids.ts";
 import { parseTenantId } from "../ids.ts";
 import { invariant } from "../invariant.ts";
+import { namedDomain, whyNoDomain } from "../network/wanted.ts";
 import type { Outcome, Refusal } from "../outcome.ts";
 import { OWN_SESSION } from "../session/session.ts";
 import type { View } from "../state/view.ts";
-import { accepted, quote, refuse, refuseFields, type Step } from "../step.ts";
+import { accepted, quote, refuse, refuseFields, rejected, type Step } from "../step.ts";
 import { type Tenant, UNLIMITED } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
 import type { Allocation } from "./allocation.ts";
@@ -23,6 +24,10 @@ export function submitAllocation(step: Step, command: SubmitCommand): Outcome {
   const { spec } = command;
   const refusal = admit(step, spec, command.createTenant);
   if (refusal !== null) return refusal;
+  // Of a DAG it is asked when the turn comes: its members may come and go meanwhile.
+  const wanted = namedDomain(step.state, spec);
+  const barred = wanted === null ? null : whyNoDomain(step.state, wanted);
+  if (barred !== null) return rejected(barred);
   const unknown = unknownReferences(step.state, spec);
   if (unknown.length > 0) return refuseFields(unknown);
 

@@ -81,8 +81,8 @@ function replace(state: State, fresh: State, index: LogIndex): void {
   // The log of the lost cluster goes on; the few lines of the empty one are in its place no more.
   state.dropAudit();
   for (const name of TABLE_NAMES) {
-    // Webhooks come from the configuration of the servers that run now.
-    if (name === "staging" || name === "hooks" || name === "deliveries") continue;
+    // Webhooks and the pool of networks come from the configuration of the servers that run now.
+    if (name === "staging" || name === "hooks" || name === "network" || name === "deliveries") continue;
     let line = 0;
     for (const record of fresh.tables[name].values()) {
       line += 1;

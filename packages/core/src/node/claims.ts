@@ -43,8 +43,9 @@ export function releaseClaim(step: Step, id: NodeId, ref: AttemptRef): void {
 }
 
 /** Field by field, since nodes change hands all the time and a copy of unknown shape costs ten times as much. */
-const withClaims = (node: Node, claims: readonly Claim[]): Node =>
-  ({
+function withClaims(node: Node, claims: readonly Claim[]): Node {
+  if (node.faults !== undefined || node.drift !== undefined) return { ...node, claims };
+  return {
     id: node.id,
     state: node.state,
     capabilities: node.capabilities,
@@ -56,7 +57,8 @@ const withClaims = (node: Node, claims: readonly Claim[]): Node =>
     bootId: node.bootId,
     registeredAt: node.registeredAt,
     claims,
-  }) satisfies { readonly [Field in keyof Required<Node>]: unknown };
+  } satisfies { readonly [Field in Exclude<keyof Required<Node>, "faults" | "drift">]: unknown };
+}
 
 const NONE: readonly Claim[] = [];
 

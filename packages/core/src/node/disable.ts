@@ -32,6 +32,7 @@ export function enableNode(step: Step, command: EnableNodeCommand): Outcome {
     return refuse("illegal_transition", `node "${node.id}" has yet to confirm the end of ${left} of its allocations`);
   }
 
-  bringBack(step, node, state);
+  const { faults: _forgiven, drift: _accepted, ...rest } = node;
+  bringBack(step, rest, state);
   return accepted(node.id);
 }

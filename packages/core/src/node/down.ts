@@ -5,6 +5,7 @@
 
 import { attemptFailed } from "../allocation/failure.ts";
 import { isPlaced } from "../allocation/phase.ts";
+import type { Instant } from "../ids.ts";
 import { invariant, present } from "../invariant.ts";
 import { shedNode } from "../scaling/shed.ts";
 import type { Step } from "../step.ts";
@@ -12,9 +13,23 @@ import { releaseClaim } from "./claims.ts";
 import { moveNode } from "./move.ts";
 import type { Claim, DownCause, Node, NodeState } from "./node.ts";
 
-export function takeDown(step: Step, node: Node, how: { readonly cause: DownCause; readonly reason: string }): void {
-  const { cause, reason } = how;
-  moveNode(step, node, { kind: "down", since: step.at, cause, reason, back: backOf(node.state) });
+export interface Down {
+  readonly cause: DownCause;
+  readonly reason: string;
+  /** When it is tried again. */
+  readonly until?: Instant;
+}
+
+export function takeDown(step: Step, node: Node, how: Down): void {
+  const { cause, reason, until } = how;
+  moveNode(step, node, {
+    kind: "down",
+    since: step.at,
+    cause,
+    reason,
+    back: backOf(node.state),
+    ...(until === undefined ? {} : { until }),
+  });
   const message = `node "${node.id}" is down (${cause})${reason === "" ? "" : `: ${reason}`}`;
   for (const claim of node.claims) {
     if (!claim.releasing) endAttempt(step, node, claim, { message, gone: cause !== "disabled" });

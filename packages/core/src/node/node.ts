@@ -2,7 +2,17 @@
 // them. A claim outlives its allocation's phase: a cancelled allocation keeps its claims, marked
 // `releasing`, until each node has confirmed that nothing of that attempt is left there.
 
-import type { AllocationId, Attempt, Duration, GroupId, Instant, NodeId, TenantId, VClusterId } from "../ids.ts";
+import type {
+  AllocationId,
+  Attempt,
+  Duration,
+  GroupId,
+  Instant,
+  NodeId,
+  TenantId,
+  UserName,
+  VClusterId,
+} from "../ids.ts";
 import type { GpuTopology, MemoryTopology } from "./topology.ts";
 
 export type NodeStateKind = "unknown" | "booting" | "ready" | "degraded" | "draining" | "drained" | "down" | "failed";
@@ -24,6 +34,8 @@ export type NodeState =
       readonly reason: string;
       /** Where a heartbeat or `enable` brings it back to. */
       readonly back: "ready" | "drained";
+      /** Set aside for what failed there, it is tried again then. Absent: not by itself. */
+      readonly until?: Instant;
     }
   | { readonly kind: "failed"; readonly since: Instant; readonly reason: string };
 
@@ -87,4 +99,15 @@ export interface Node {
   readonly bootId: string;
   readonly registeredAt: Instant;
   readonly claims: readonly Claim[];
+  /** What failed there of late, without a success in between. Absent: nothing. */
+  readonly faults?: readonly Fault[];
+  /** Its configuration is not what was expected. Absent: it is. */
+  readonly drift?: { readonly expected: string; readonly since: Instant };
+}
+
+export interface Fault {
+  readonly allocation: AllocationId;
+  readonly user: UserName;
+  /** It says something about the node rather than the work. */
+  readonly own: boolean;
 }

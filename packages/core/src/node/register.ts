@@ -10,6 +10,7 @@ import { parseNodeId } from "../ids.ts";
 import type { FieldProblem, Outcome } from "../outcome.ts";
 import { accepted, quote, refuse, refuseFields, type Step, unchanged } from "../step.ts";
 import { checkTopology } from "./check-topology.ts";
+import { withDrift } from "./drift.ts";
 import { bringBack } from "./heal.ts";
 import { moveNode, nodeChanged } from "./move.ts";
 import type { Node } from "./node.ts";
@@ -28,7 +29,7 @@ export function registerNode(step: Step, command: RegisterNodeCommand): Outcome 
   const known = state.node(command.node);
   if (known === undefined) return addNode(step, command);
 
-  const described: Node = { ...known, ...descriptionOf(command) };
+  const described: Node = driftOf(step, { ...known, ...descriptionOf(command) }, known);
   const comesBack = known.state.kind === "down" && known.state.cause === "silent";
   const comesUp = known.state.kind === "unknown" || known.state.kind === "booting";
   const same = canonical(described) === canonical(known);
@@ -44,6 +45,9 @@ export function registerNode(step: Step, command: RegisterNodeCommand): Outcome 
 /** A fingerprint that was known and is another now is what operators look for. */
 const whyChanged = (known: Node, described: Node): string =>
   known.conformance !== "" && known.conformance !== described.conformance ? "conformance_changed" : "registered";
+
+/** Servers before know no such field. */
+const driftOf = (step: Step, now: Node, before: Node): Node => (step.version < 2 ? now : withDrift(step, now, before));
 
 function addNode(step: Step, command: RegisterNodeCommand): Outcome {
   const fresh: Node = {

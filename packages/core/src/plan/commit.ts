@@ -2,11 +2,13 @@
 // plan may be accepted in part; what was refused stays pending and the next cycle tries again. The
 // run orders follow from the committed claims: nothing starts before.
 
+import type { Allocation } from "../allocation/allocation.ts";
 import { withRefusal } from "../allocation/keep-past.ts";
-import { moveAllocation } from "../allocation/move.ts";
+import { changed, moveAllocation } from "../allocation/move.ts";
 import type { NodeProgress } from "../allocation/phase.ts";
 import type { Placement, PlanCommand } from "../command.ts";
-import type { Attempt } from "../ids.ts";
+import { type Attempt, after, duration } from "../ids.ts";
+import { againstDomain, joinDomain } from "../network/join.ts";
 import { takeClaims } from "../node/claims.ts";
 import type { Outcome, PlacementResult, Refusal } from "../outcome.ts";
 import { quote, refuse, type Step } from "../step.ts";
@@ -21,11 +23,13 @@ export function commitPlan(step: Step, plan: PlanCommand): Outcome {
   const placements: PlacementResult[] = [];
   for (const placement of plan.placements) {
     const verdict = recheck(step, plan, placement);
-    if (verdict.kind === "good") place(step, placement, verdict);
-    else tellRefused(step, plan, placement, verdict.refusal);
+    const barred = verdict.kind === "good" ? againstDomain(step, verdict.record) : null;
+    if (verdict.kind === "good" && barred !== null) holdForDomain(step, verdict.record, barred);
+    else if (verdict.kind === "good") place(step, placement, verdict);
+    else if (verdict.kind === "refused") tellRefused(step, plan, placement, verdict.refusal);
     placements.push({
       allocation: placement.allocation,
-      refusal: verdict.kind === "good" ? null : verdict.refusal,
+      refusal: verdict.kind === "good" ? barred : verdict.refusal,
     });
   }
   return { kind: "accepted", id: null, placements };
@@ -40,7 +44,20 @@ function place(step: Step, placement: Placement, { record, nodes }: Extract<Rech
   const progress = nodes.map(() => ORDERED);
   const phase = { kind: "staging", nodes: placement.nodes, placedAt: step.at, progress } as const;
   const { scores, backfilled } = placement;
-  moveAllocation(step, record, phase, { attempt, scores, backfilled });
+  // Of an attempt before: it may be in another domain now, or in none.
+  const { network: _left, ...fresh } = record;
+  moveAllocation(step, fresh, phase, { attempt, scores, backfilled, ...joinDomain(step, fresh) });
+}
+
+/** A pool that is used up is asked again in a while, not in every cycle. */
+const DOMAIN_PAUSE = duration(5_000);
+
+function holdForDomain(step: Step, record: Allocation, { detail }: Refusal): void {
+  if (record.phase.kind !== "pending") return;
+  const phase = { ...record.phase, heldUntil: after(step.at, DOMAIN_PAUSE), heldBecause: detail };
+  const held = { ...record, phase };
+  step.state.putAllocation(held);
+  step.events.push({ ...changed(held, "pending"), reason: "vni_pool_exhausted", message: detail });
 }
 
 function tellRefused(step: Step, plan: PlanCommand, placement: Placement, refusal: Refusal): void {

@@ -42,6 +42,8 @@ const TABLES: Readonly<Record<keyof Tables, boolean>> = {
   dags: WHEN_USED,
   settings: WHEN_USED,
   notices: WHEN_USED,
+  domains: WHEN_USED,
+  network: WHEN_USED,
   hooks: WHEN_USED,
   deliveries: WHEN_USED,
   grants: WHEN_USED,

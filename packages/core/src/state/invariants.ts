@@ -11,6 +11,7 @@ import { brokenAccess } from "./invariants-access.ts";
 import { brokenAllocation } from "./invariants-allocation.ts";
 import { brokenFlows } from "./invariants-flow.ts";
 import { brokenLedger } from "./invariants-ledger.ts";
+import { brokenNetworks } from "./invariants-network.ts";
 import { brokenNode } from "./invariants-node.ts";
 import { brokenSharing } from "./invariants-sharing.ts";
 import type { View } from "./view.ts";
@@ -26,6 +27,7 @@ export function brokenInvariants(view: View): string[] {
     ...brokenSharing(view),
     ...brokenLedger(view),
     ...brokenDefaults(view),
+    ...brokenNetworks(view),
     ...brokenFlows(view),
     ...brokenAccess(view),
   ];

@@ -12,6 +12,7 @@ import type { TaskGroup } from "../group/group.ts";
 import type { MarkChunk } from "../group/marks.ts";
 import { type AllocationId, instant, logIndex } from "../ids.ts";
 import type { Bucket } from "../ledger/bucket.ts";
+import type { Domain, NetworkSettings } from "../network/domain.ts";
 import type { Node } from "../node/node.ts";
 import type { Delivery, Hook } from "../notice/hook.ts";
 import type { Notice } from "../notice/notice.ts";
@@ -165,6 +166,8 @@ const LOADERS: Readonly<Record<string, (state: State, record: unknown) => void>>
   dags: (state, record) => state.putDag(record as Dag),
   settings: (state, record) => state.tables.settings.set((record as Setting).key, record as Setting),
   notices: (state, record) => state.tables.notices.set((record as Notice).key, record as Notice),
+  domains: (state, record) => state.tables.domains.set((record as Domain).key, record as Domain),
+  network: (state, record) => state.tables.network.set("settings", record as NetworkSettings),
   hooks: (state, record) => state.tables.hooks.set((record as Hook).name, record as Hook),
   deliveries: (state, record) => state.tables.deliveries.set((record as Delivery).key, record as Delivery),
   grants: (state, record) => state.putGrant(record as Grant),

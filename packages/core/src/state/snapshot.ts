@@ -28,6 +28,8 @@ export const TABLE_NAMES = [
   "dags",
   "settings",
   "notices",
+  "domains",
+  "network",
   "hooks",
   "deliveries",
   "grants",

@@ -18,6 +18,7 @@ import type { AllocationId, DagId, Instant, LogIndex, NodeId, TenantId, UserName
 import { duration, instant, logIndex } from "../ids.ts";
 import { present } from "../invariant.ts";
 import { type Bucket, type BucketKey, bucketKey } from "../ledger/bucket.ts";
+import { DEFAULT_NETWORK, type Domain, type NetworkSettings } from "../network/domain.ts";
 import type { Node } from "../node/node.ts";
 import type { Delivery, Hook } from "../notice/hook.ts";
 import type { Notice } from "../notice/notice.ts";
@@ -74,6 +75,9 @@ export interface Tables {
   readonly settings: Table<string, Setting>;
   /** In order of time. */
   readonly notices: Table<string, Notice>;
+  readonly domains: Table<string, Domain>;
+  /** One record, "settings"; none: the defaults. */
+  readonly network: Table<string, NetworkSettings>;
   readonly hooks: Table<string, Hook>;
   /** In order of time. */
   readonly deliveries: Table<string, Delivery>;
@@ -217,6 +221,11 @@ export function createState(): State {
     settings: () => tables.settings.values(),
     notice: (key) => tables.notices.get(key),
     notices: () => tables.notices.values(),
+    get network() {
+      return tables.network.get("settings") ?? DEFAULT_NETWORK;
+    },
+    domain: (key) => tables.domains.get(key),
+    domains: () => tables.domains.values(),
     hooks: () => tables.hooks.values(),
     deliveries: () => tables.deliveries.values(),
     grants: () => tables.grants.values(),
@@ -328,6 +337,8 @@ const createTables = (changes: ChangeLog): Tables => ({
   dags: createTable("dag"),
   settings: createTable("setting"),
   notices: createTable("notice"),
+  domains: createTable("domain"),
+  network: createTable("network"),
   hooks: createTable("hook"),
   deliveries: createTable("delivery"),
   grants: createTable("grant"),

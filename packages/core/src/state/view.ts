@@ -19,6 +19,7 @@ import type {
   VClusterId,
 } from "../ids.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Domain, NetworkSettings } from "../network/domain.ts";
 import type { Node } from "../node/node.ts";
 import type { Delivery, Hook } from "../notice/hook.ts";
 import type { Notice } from "../notice/notice.ts";
@@ -108,6 +109,10 @@ export interface View {
   notice(key: string): Notice | undefined;
   /** In order of time. */
   notices(): Iterable<Notice>;
+  readonly network: NetworkSettings;
+  domain(key: string): Domain | undefined;
+  /** In order of their making. */
+  domains(): Iterable<Domain>;
   hooks(): Iterable<Hook>;
   /** What webhooks are still to be told, in order of time. */
   deliveries(): Iterable<Delivery>;

@@ -58,6 +58,7 @@ export interface SpecChange {
   readonly nodes?: number | readonly [number, number];
   readonly resources?: Partial<AllocationSpec["resources"]["constraints"]>;
   readonly lifecycle?: Partial<AllocationSpec["lifecycle"]>;
+  readonly domain?: string;
   /** Dependencies, as "12:success". */
   readonly after?: readonly string[];
 }
@@ -99,6 +100,7 @@ export function spec(change: SpecChange = {}): AllocationSpec {
       ...change.lifecycle,
     },
     slurmEnv: false,
+    ...(change.domain === undefined ? {} : { networkDomain: change.domain }),
     ...(change.after === undefined ? {} : { dependsOn: change.after.map(edge) }),
   };
 }

@@ -82,6 +82,8 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [5, (roll, state) => cancel(someId(roll, state))],
   [3, makeRequeue],
   [6, makePreempt],
+  [3, makeNetwork],
+  [3, makeSetAside],
   [8, makeScale],
   [3, makeRelease],
   [2, makeExpire],
@@ -152,6 +154,7 @@ function makeSubmit(roll: Dice): Command {
         maxRequeue: roll(3),
         ...(roll(8) === 0 ? { noPreempt: true } : {}),
       },
+      ...(roll(3) === 0 ? { domain: pick(roll, ["blue", "green"]) ?? "blue" } : {}),
     },
     origin(roll(3) === 0 ? `r${roll(6)}` : null, `h${roll(4) === 0 ? 1 : 0}`),
   );
@@ -265,6 +268,29 @@ function makeScale(roll: Dice, state: State): Command {
     reason: pick(roll, ["metric", "minimum", "renewal"] as const) ?? "metric",
     detail: "by chance",
   };
+}
+
+function makeNetwork(roll: Dice, state: State): Command {
+  const domain = pick(roll, Array.from(state.domains()));
+  const name = domain?.name ?? "blue";
+  if (roll(3) === 0) {
+    const settings = { ...state.network, vniEnd: 1_000 + roll(4), autoDomains: roll(2) === 0, grace: duration(0) };
+    return { kind: "network.set", settings };
+  }
+  if (roll(2) === 0) return { kind: "network.release", key: domain?.key ?? "physics/blue" };
+  return {
+    kind: "network.grace",
+    origin: origin(),
+    tenant: tenantId("physics"),
+    name,
+    grace: duration(roll(3) * 1000),
+  };
+}
+
+function makeSetAside(roll: Dice, state: State): Command {
+  const node = nodeId(nodeName(roll));
+  if (roll(2) === 0) return { kind: "node.probe", node };
+  return { kind: "node.set_aside", node, reason: "it fails", until: roll(2) === 0 ? null : state.at };
 }
 
 function makeRelease(roll: Dice, state: State): Command {

@@ -48,6 +48,7 @@ export function runOrder(allocation: Allocation, node: NodeId, shared: boolean):
       tasksPerNode: spec.resources.tasksPerNode,
       slurmEnv: spec.slurmEnv,
       memoryPolicy: spec.resources.constraints.memoryPolicy ?? "",
+      ...(allocation.network === undefined ? null : { network: create(pb.RunNetworkSchema, allocation.network) }),
       measured: spec.lifecycle.kind === "reactive",
       ...softwareFields(spec),
       ...(shared ? { limits: limitsOf(spec.resources.constraints) } : null),

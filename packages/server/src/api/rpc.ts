@@ -15,6 +15,7 @@ export const SERVICES = [
   pb.AdminService,
   pb.ImageService,
   pb.EventService,
+  pb.NetworkService,
   pb.AccessService,
 ] as const;
 
@@ -58,6 +59,7 @@ export type HandlerTable = TableOf<"AllocationService", typeof pb.AllocationServ
   TableOf<"AdminService", typeof pb.AdminService> &
   TableOf<"ImageService", typeof pb.ImageService> &
   TableOf<"EventService", typeof pb.EventService> &
+  TableOf<"NetworkService", typeof pb.NetworkService> &
   TableOf<"AccessService", typeof pb.AccessService>;
 
 export type RpcName = keyof HandlerTable;

@@ -1,7 +1,7 @@
 // The configuration as the server sees it: complete, frozen, in the units the code uses. Only
 // `load.ts` makes one; nothing inside the server supplies a default of its own.
 
-import type { Duration } from "@lattice/core";
+import type { Duration, NetworkSettings } from "@lattice/core";
 import type { AuditConfig } from "./audit.ts";
 import type { AuthConfig } from "./auth.ts";
 import type { BackupConfig } from "./backup.ts";
@@ -79,6 +79,7 @@ export interface Config {
   readonly audit: AuditConfig;
   readonly backup: BackupConfig;
   readonly notifications: NotificationsConfig;
+  readonly network: NetworkSettings;
   readonly telemetry: {
     /** A time-series store that speaks the HTTP API of Prometheus; null: agents are asked instead. */
     readonly storeUrl: string | null;

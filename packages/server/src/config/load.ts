@@ -15,6 +15,7 @@ import { completeBackup } from "./backup.ts";
 import type { Config } from "./config.ts";
 import { completeFabric } from "./fabric.ts";
 import { completeLogs } from "./logs.ts";
+import { completeNetwork } from "./network.ts";
 import { completeNotifications } from "./notifications.ts";
 import { completeQuorum } from "./quorum.ts";
 import { completeRateLimits } from "./rate-limits.ts";
@@ -126,6 +127,7 @@ function complete(file: ParsedFile): Config {
     audit: completeAudit(file.audit, dataDir),
     backup: completeBackup(file.backup, dataDir, process.env),
     telemetry: { storeUrl: file.telemetry.store_url ?? null },
+    network: completeNetwork(file.network),
     notifications: completeNotifications(file.notifications, process.env),
     fabric: completeFabric(file.fabric, process.env),
     tasks: { fenceStarNodes: file.tasks.fence_star_nodes },

@@ -10,6 +10,7 @@ import { LOG_LEVELS } from "./config.ts";
 import { fabricProblems, fabricSection } from "./fabric.ts";
 import { count, listen, listenIfStated, section, span } from "./fields.ts";
 import { logsProblems, logsSection } from "./logs.ts";
+import { networkProblems, networkSection } from "./network.ts";
 import { notificationsProblems, notificationsSection } from "./notifications.ts";
 import { quorumProblems, quorumSection } from "./quorum.ts";
 import { rateLimitsSection } from "./rate-limits.ts";
@@ -65,6 +66,7 @@ export const fileSchema = section({
   audit: auditSection,
   backup: backupSection,
   notifications: notificationsSection,
+  network: networkSection,
   telemetry: section({
     store_url: z.url({ protocol: /^https?$/, error: "is not a URL, for example http://prometheus:9090" }).optional(),
   }),
@@ -81,6 +83,7 @@ export const fileSchema = section({
   for (const { path, message } of tlsProblems(file.api)) refuse(["api", ...path], message);
   for (const { path, message } of backupProblems(file.backup, process.env)) refuse(["backup", ...path], message);
   for (const { path, message } of logsProblems(file.logs, process.env)) refuse(["logs", ...path], message);
+  for (const { path, message } of networkProblems(file.network)) refuse(["network", ...path], message);
   for (const { path, message } of notificationsProblems(file.notifications, process.env))
     refuse(["notifications", ...path], message);
   for (const { path, message } of fabricProblems(file.fabric, process.env)) refuse(["fabric", ...path], message);

@@ -12,8 +12,10 @@ import type { EntryReader } from "../leader/versions.ts";
 import type { Metrics } from "../observe/index.ts";
 import type { Replica } from "../replica/replica.ts";
 import { decideBudgets } from "./budgets/decide.ts";
+import { decideFaults } from "./faults/decide.ts";
 import { decideHealth } from "./health/decide.ts";
 import { decideLedger } from "./ledger/decide.ts";
+import { decideNetworks } from "./networks/decide.ts";
 import { decideOverdue } from "./orders/decide.ts";
 import { type Beat, keepBeat } from "./periodic.ts";
 import { decideRestarts } from "./restarts/decide.ts";
@@ -27,6 +29,13 @@ const WALLTIME_MARGIN = duration(60_000);
 const ORDER_PATIENCE = duration(15_000);
 /** How long an upgrade may still be taken back once every server has it. */
 const LEDGER_SETTLE = duration(600_000);
+
+/** Of nodes that one vCluster has lent to another. */
+const BORROWED_GRACE = duration(30_000);
+/** Before a node that was set aside is tried again. */
+const PROBATION = duration(600_000);
+/** For the infrastructure to set a drifted node right. */
+const DRIFT_TIMEOUT = duration(24 * 3_600_000);
 
 export interface ControllerContext {
   readonly replica: Replica;
@@ -61,6 +70,7 @@ export async function runControllers(context: ControllerContext, signal: AbortSi
         lastHeard: hub.lastHeardSteady,
         timeout: context.heartbeatTimeout,
         grace: context.gracePeriod,
+        borrowedGrace: BORROWED_GRACE,
       });
       for (const verdict of verdicts) logger.info({ node: verdict.node, verdict: verdict.verdict }, verdict.reason);
       await Promise.all(verdicts.map((verdict) => sequencer.propose(verdict)));
@@ -127,7 +137,29 @@ export async function runControllers(context: ControllerContext, signal: AbortSi
     every: duration(1_000),
     turn: createScaler({ ...context, ...context.scaling, reachable: hub.connected }, signal),
   };
+  const networks: Beat = {
+    name: "networks",
+    every: duration(1_000),
+    turn: async () => {
+      await Promise.all(decideNetworks(view(), clock.now()).map((command) => sequencer.propose(command)));
+    },
+  };
+  const faults: Beat = {
+    name: "faults",
+    every: duration(1_000),
+    turn: async () => {
+      const inputs = { now: clock.now(), probation: PROBATION, driftTimeout: DRIFT_TIMEOUT };
+      for (const command of decideFaults(view(), inputs)) {
+        const { outcome } = await sequencer.propose(command);
+        const facts = { node: command.node, ...("reason" in command ? { reason: command.reason } : {}) };
+        if (outcome.kind === "rejected") logger.warn({ ...facts, refusal: outcome.refusal }, "a node stays in service");
+        else logger.warn(facts, command.kind === "node.probe" ? "a node is tried again" : "a node is set aside");
+      }
+    },
+  };
   const beats = [
+    faults,
+    networks,
     health,
     walltime,
     orders,

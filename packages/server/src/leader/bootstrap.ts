@@ -7,6 +7,7 @@ import {
   duration,
   type Hook,
   LEDGER_VERSION,
+  type NetworkSettings,
   type Origin,
   type Retention,
   type SchedulerKind,
@@ -62,6 +63,7 @@ export interface BootstrapOptions {
   readonly backfillDepth: number;
   /** From configuration: who wants to be told of ends. */
   readonly hooks: readonly Hook[];
+  readonly network: NetworkSettings;
   /** The other servers that are there, and the newest entries that each can apply. */
   readonly readers: () => readonly EntryReader[];
 }
@@ -77,6 +79,8 @@ export function missing(view: View, options: BootstrapOptions): Command[] {
   // Servers of the version before know no webhooks.
   const known = view.version >= LEDGER_VERSION || knowLedger(options.readers());
   if (known && canonical([...view.hooks()]) !== canonical(hooks)) commands.push({ kind: "hooks.set", hooks });
+  if (known && canonical(view.network) !== canonical(options.network))
+    commands.push({ kind: "network.set", settings: options.network });
   // Only an empty cluster gets its first tenant and vClusters: what an administrator removed stays removed.
   if ([...view.vclusters()].length > 0) return commands;
   if (view.version < LEDGER_VERSION && knowLedger(options.readers())) commands.push({ kind: "ledger.begin" });

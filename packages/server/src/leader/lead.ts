@@ -8,6 +8,7 @@ import {
   type Duration,
   duration,
   type Effect,
+  type NetworkSettings,
   type Retention,
   type VClusterId,
 } from "@lattice/core";
@@ -46,6 +47,7 @@ export interface LeadOptions {
   readonly gracePeriod: Duration;
   readonly insight: Pick<Insight, "took" | "planned" | "preempted" | "measured" | "forget">;
   readonly webhooks: readonly WebhookConfig[];
+  readonly network: NetworkSettings;
   /** Where services may grow, and by what they are judged. */
   readonly scaling: ControllerContext["scaling"];
   /** The other servers that are there, and the newest entries that each can apply. */

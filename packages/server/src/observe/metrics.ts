@@ -42,6 +42,8 @@ export interface Metrics extends SchedulingMetrics {
   backup(result: "written" | "failed", written: { readonly bytes: number; readonly atMs: number } | null): void;
   /** A launch of tasks is over. */
   launchEnded(result: "completed" | "failed", tasks: number): void;
+  /** The pool of network numbers, and how many are in use. */
+  networks(total: number, used: number): void;
   /** A service got or gave up a node, or could not. */
   scaled(direction: "up" | "down", result: "done" | "refused"): void;
   /** The metric of a service was not to be had. */
@@ -108,6 +110,10 @@ export function createMetrics(): Metrics {
     launchEnded(result, tasks) {
       m.launches.inc({ result });
       m.launchedTasks.inc(tasks);
+    },
+    networks(total, used) {
+      m.vniPool.set(total);
+      m.vniUsed.set(used);
     },
     scaled: (direction, result) => m.scaled.inc({ direction, result }),
     metricQueryFailed: () => m.metricFailures.inc(),
@@ -192,6 +198,8 @@ function defineMetrics(registry: Registry) {
     terminals: gauge("lattice_terminals_open", "Terminals that pass through this server to nodes.", []),
     launches: counter("lattice_task_launches_total", "Launches of tasks, by how they ended.", ["result"]),
     launchedTasks: counter("lattice_tasks_launched_total", "Tasks of all launches that have ended.", []),
+    vniPool: gauge("lattice_network_vni_pool_total", "Network numbers in the pool.", []),
+    vniUsed: gauge("lattice_network_vni_pool_used", "Network numbers that domains have.", []),
     scaled: counter(
       "lattice_autoscaling_events_total",
       "Nodes that services got and gave up, and tries that were refused.",

@@ -1,6 +1,6 @@
 // Gauges that mirror the state, computed when somebody scrapes.
 
-import { dagState, type View, waitingCount } from "@lattice/core";
+import { dagState, poolSize, type View, waitingCount } from "@lattice/core";
 import type { AgentHub } from "../agents/hub.ts";
 import type { History } from "../history/index.ts";
 import type { Replica } from "../replica/replica.ts";
@@ -29,6 +29,7 @@ export function mirrorState(metrics: Metrics, { replica, hub, terminals, history
       tally(lasting, (notice) => notice.kind),
       [...replica.view.deliveries()].length,
     );
+    metrics.networks(poolSize(replica.view.network), [...replica.view.domains()].length);
     metrics.leading(leads());
     metrics.agentsConnected(hub.count);
     metrics.output(hub.output());

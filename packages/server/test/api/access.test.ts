@@ -60,7 +60,12 @@ const LOGS = ["AllocationService.GetLogs", "AllocationService.StreamLogs"];
 const TASKS = ["TaskService.LaunchTasks", "TaskService.SendTaskInput"];
 const DRAINS = ["NodeService.DrainNode", "NodeService.UndrainNode"];
 const TENANTS = ["AdminService.CreateTenant", "AdminService.UpdateTenant", "AdminService.DeleteTenant"];
-const VCLUSTERS = ["AdminService.CreateVCluster", "AdminService.UpdateVCluster", "AdminService.DeleteVCluster"];
+const VCLUSTERS = [
+  "NetworkService.SetDomainGrace",
+  "AdminService.CreateVCluster",
+  "AdminService.UpdateVCluster",
+  "AdminService.DeleteVCluster",
+];
 const DISABLES = [
   "NodeService.DisableNode",
   "NodeService.EnableNode",
@@ -86,6 +91,8 @@ const READS_TENANT = [
   "AdminService.GetUserUsage",
   "AdminService.GetAccounting",
   "AdminService.ListServices",
+  "NetworkService.ListDomains",
+  "NetworkService.GetDomain",
   "AdminService.LookupService",
 ];
 

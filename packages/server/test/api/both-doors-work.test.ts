@@ -147,3 +147,16 @@ describe("access", () => {
     );
   });
 });
+
+describe("network domains", () => {
+  test("are listed with the pool, shown, and given another grace", async () => {
+    const allocation = create(pb.AllocationSpecSchema, { entrypoint: "true", connectivity: { networkDomain: "blue" } });
+    await good("AllocationService.Submit", create(pb.SubmitRequestSchema, { allocation }));
+    const none = create(pb.GetDomainRequestSchema, { name: "blue" });
+    expect(await both("NetworkService.GetDomain", none)).toMatchObject({ problem: { code: "unknown_domain" } });
+    const grace = create(pb.SetDomainGraceRequestSchema, { name: "blue", graceSeconds: 900 });
+    expect(await both("NetworkService.SetDomainGrace", grace)).toMatchObject({ problem: { code: "unknown_domain" } });
+    const listed = await good("NetworkService.ListDomains", create(pb.ListDomainsRequestSchema));
+    expect(listed).toMatchObject({ vni_pool_start: 1000, vni_pool_end: 4095, max_domains_per_tenant: 50 });
+  });
+});

@@ -89,5 +89,6 @@ export const WORK_SERVICES: readonly string[] = [
   "ImageService",
   "TaskService",
   "EventService",
+  "NetworkService",
   "AccessService",
 ];

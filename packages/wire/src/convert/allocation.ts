@@ -12,7 +12,12 @@ import {
   specToRun,
 } from "@lattice/core";
 import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
-import { AllocationSchema, AllocationState, NodeProgressSchema } from "../../gen/lattice/v1/allocations_pb.ts";
+import {
+  AllocationSchema,
+  AllocationState,
+  NetworkStatusSchema,
+  NodeProgressSchema,
+} from "../../gen/lattice/v1/allocations_pb.ts";
 import { timestampFromMs } from "../json/timestamp.ts";
 import { dependencyToProto } from "./dependencies.ts";
 import { groupStatus } from "./group-status.ts";
@@ -55,6 +60,7 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
   });
   const scaling = scalingStatus(allocation);
   if (scaling !== null) message.scaling = scaling;
+  if (allocation.network !== undefined) message.network = create(NetworkStatusSchema, allocation.network);
   const startedAt = "startedAt" in phase ? phase.startedAt : null;
   if (startedAt !== null) message.startedAt = timestampFromMs(startedAt);
   if (isFinal(phase)) {

@@ -43,6 +43,10 @@ export function nodeToProto(node: Node, liveness: NodeLiveness): proto.Node {
     address: node.address,
     currentVcluster: node.claims[0]?.vcluster ?? "",
   });
+  if (node.drift !== undefined) {
+    message.expectedConformance = node.drift.expected;
+    message.driftedSince = timestampFromMs(node.drift.since);
+  }
   if (liveness.lastHeardAt !== null) message.lastHeartbeat = timestampFromMs(liveness.lastHeardAt);
   return message;
 }

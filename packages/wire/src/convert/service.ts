@@ -7,7 +7,7 @@ import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
 import { ConnectivitySchema, ExposedPortSchema, LivenessProbeSchema } from "../../gen/lattice/v1/allocations_pb.ts";
 import type { FieldList } from "../errors/field-list.ts";
 
-type Service = Pick<AllocationSpec, "expose" | "probe">;
+type Service = Pick<AllocationSpec, "expose" | "probe" | "networkDomain">;
 
 /** Seconds, and failures in a row. */
 const DEFAULTS = { period: 30, initialDelay: 10, timeout: 5, threshold: 3 };
@@ -15,7 +15,9 @@ const DEFAULTS = { period: 30, initialDelay: 10, timeout: 5, threshold: 3 };
 export function serviceFromProto(spec: proto.AllocationSpec, problems: FieldList): Service {
   const ports = (spec.connectivity?.expose ?? []).map(({ name, port }) => ({ name, port }));
   const { livenessProbe } = spec;
+  const domain = spec.connectivity?.networkDomain ?? "";
   return {
+    ...(domain === "" ? null : { networkDomain: domain }),
     ...(ports.length === 0 ? null : { expose: ports }),
     ...(livenessProbe === undefined ? null : { probe: probeOf(livenessProbe, problems) }),
   };
@@ -37,15 +39,18 @@ function probeOf(probe: proto.LivenessProbe, problems: FieldList): LivenessProbe
   };
 }
 
-export function serviceToProto({ expose, probe }: Service): {
+export function serviceToProto({ expose = [], probe, networkDomain = "" }: Service): {
   connectivity?: proto.Connectivity;
   livenessProbe?: proto.LivenessProbe;
 } {
   return {
-    ...(expose === undefined
+    ...(expose.length === 0 && networkDomain === ""
       ? null
       : {
-          connectivity: create(ConnectivitySchema, { expose: expose.map((port) => create(ExposedPortSchema, port)) }),
+          connectivity: create(ConnectivitySchema, {
+            networkDomain,
+            expose: expose.map((port) => create(ExposedPortSchema, port)),
+          }),
         }),
     ...(probe === undefined ? null : { livenessProbe: probeToProto(probe) }),
   };

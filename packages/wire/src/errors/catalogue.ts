@@ -74,6 +74,13 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     "Output is kept on the node for a while after the end; `lattice status ID` shows when that was.",
   ),
   unknown_dag: entry(404, GRPC.notFound, EXIT.unknown, "No such DAG", "List DAGs with `lattice dag list`."),
+  unknown_domain: entry(
+    404,
+    GRPC.notFound,
+    EXIT.unknown,
+    "No such network domain",
+    "List them with `lattice admin network list`.",
+  ),
   unknown_node: entry(404, GRPC.notFound, EXIT.unknown, "No such node", "List nodes with `lattice nodes`."),
   unknown_launch: entry(404, GRPC.notFound, EXIT.unknown, "No such launch", "Start one with `lattice launch`."),
   unknown_tenant: entry(

@@ -10,6 +10,7 @@ import { AllocationService } from "../../gen/lattice/v1/allocations_pb.ts";
 import { DagService } from "../../gen/lattice/v1/dags_pb.ts";
 import { EventService } from "../../gen/lattice/v1/events_pb.ts";
 import { ImageService } from "../../gen/lattice/v1/images_pb.ts";
+import { NetworkService } from "../../gen/lattice/v1/networks_pb.ts";
 import { NodeService } from "../../gen/lattice/v1/nodes_pb.ts";
 import { TaskService } from "../../gen/lattice/v1/tasks_pb.ts";
 import { SessionService } from "../../gen/lattice/v1/terminal_pb.ts";
@@ -44,6 +45,7 @@ export const REST_SERVICES: readonly DescService[] = [
   AdminService,
   ImageService,
   EventService,
+  NetworkService,
   AccessService,
 ];
 

@@ -130,6 +130,9 @@ export const RULES = {
   "ImageService.EvictImage": disableNodes,
   "AdminService.ListServices": seeTenant,
   "AdminService.LookupService": seeTenant,
+  "NetworkService.ListDomains": seeTenant,
+  "NetworkService.GetDomain": seeTenant,
+  "NetworkService.SetDomainGrace": changeTenant,
   "EventService.ListEvents": seeWork,
   "EventService.StreamEvents": seeWork,
   // Of a tenant its administrators see all, its users what concerns them; the handler asks for that.

@@ -17,6 +17,7 @@ import * as images from "./images.ts";
 import * as logs from "./logs.ts";
 import * as members from "./members.ts";
 import * as metrics from "./metrics.ts";
+import * as networks from "./networks.ts";
 import * as nodes from "./nodes.ts";
 import { listNotices } from "./notices.ts";
 import { plan } from "./plan.ts";
@@ -107,6 +108,9 @@ export const handlers: HandlerTable = {
   "EventService.ListEvents": events.listEvents,
   "EventService.StreamEvents": events.streamEvents,
   "EventService.ListNotices": listNotices,
+  "NetworkService.ListDomains": networks.listDomains,
+  "NetworkService.GetDomain": networks.getDomain,
+  "NetworkService.SetDomainGrace": networks.setDomainGrace,
   "AccessService.AddGrant": grants.addGrant,
   "AccessService.RemoveGrant": grants.removeGrant,
   "AccessService.ListGrants": grants.listGrants,

@@ -20,6 +20,8 @@ export interface HealthInputs {
   readonly timeout: Duration;
   /** Further silence after which it is down. */
   readonly grace: Duration;
+  /** The same for a node that others have lent; absent: no shorter. */
+  readonly borrowedGrace?: Duration;
 }
 
 export function decideHealth(view: View, inputs: HealthInputs): NodeHealthCommand[] {
@@ -38,7 +40,8 @@ function judge(node: Node, inputs: HealthInputs): NodeHealthCommand | null {
   // A node that is down and silent can no longer confirm the end of what it was told to stop.
   const owing = kind === "down" && node.claims.length > 0;
   const watched = owing || kind === "ready" || kind === "degraded" || kind === "draining" || kind === "drained";
-  if (watched && silence >= inputs.timeout + inputs.grace)
+  const grace = isLent(node) ? Math.min(inputs.grace, inputs.borrowedGrace ?? inputs.grace) : inputs.grace;
+  if (watched && silence >= inputs.timeout + grace)
     return say(node, "silent", `no heartbeat for ${secondsOf(silence)} s`);
   if (kind === "ready" && silence >= inputs.timeout)
     return say(node, "late", `no heartbeat for ${secondsOf(silence)} s`);
@@ -47,6 +50,10 @@ function judge(node: Node, inputs: HealthInputs): NodeHealthCommand | null {
   if (healing && heardLately) return say(node, "heard", "heartbeats are back");
   return null;
 }
+
+/** Its owners want it back soon. */
+const isLent = ({ homeVCluster, claims }: Node): boolean =>
+  typeof homeVCluster === "string" && claims.some(({ vcluster }) => vcluster !== homeVCluster);
 
 const say = (node: Node, verdict: NodeHealthCommand["verdict"], reason: string): NodeHealthCommand => ({
   kind: "node.health",

@@ -1,0 +1,121 @@
+// Network domains of plain Linux: each is a network namespace of its own on the node, so that two domains have no path to each other,
+// not even over the loopback. With an uplink the namespaces of one domain on different nodes are joined by a VXLAN with the
+// domain's number; without one a domain reaches no further than the node. Agents of one machine share the namespaces: who uses
+// one is a file under /run, changed under a lock, and the last to go takes the namespace along.
+
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { quoted } from "../runtime/shell-text.ts";
+import { type NetworkDriver, type NetworkPlace, namesOf } from "./driver.ts";
+
+const run = promisify(execFile);
+/** A namespace is made in milliseconds; what takes longer hangs. */
+const LIMIT_MS = 10_000;
+
+export interface LinuxNetworkOptions {
+  readonly nodeId: string;
+  /** A network device; empty: domains end at the node. */
+  readonly uplink: string;
+  /** For tests. */
+  readonly usersDir?: string;
+}
+
+const USERS_DIR = "/run/lattice-networks";
+
+export function linuxDriver({ nodeId, uplink, usersDir = USERS_DIR }: LinuxNetworkOptions): NetworkDriver {
+  const userOf = (key: string): string => `${nodeId}.${key}`;
+  const locked = async (script: string): Promise<void> => {
+    await mkdir(usersDir, { recursive: true, mode: 0o755 });
+    await run("flock", [join(usersDir, "lock"), "/bin/sh", "-ec", script], { timeout: LIMIT_MS });
+  };
+
+  async function leaveAll(of: (user: string) => boolean): Promise<void> {
+    for (const vni of await readdir(usersDir).catch(() => [])) {
+      if (!/^\d+$/.test(vni)) continue;
+      for (const user of await readdir(join(usersDir, vni)).catch(() => []))
+        if (of(user)) await locked(leaveScript(usersDir, Number(vni), user));
+    }
+  }
+
+  return {
+    kind: "linux",
+    async join({ key, network, nodes }) {
+      const address = addressOf(nodeId);
+      await locked(joinScript({ usersDir, uplink, address, vni: network.vni, user: userOf(key) }));
+      return {
+        before: ["/usr/bin/nsenter", `--net=/run/netns/${nameOf(network.vni)}`, "--"],
+        variables: { ...namesOf(network), ...(uplink === "" ? {} : addressNames(address, nodes)) },
+      };
+    },
+    leave: (key) => leaveAll((user) => user === userOf(key)),
+    sweep: (known) => leaveAll((user) => user.startsWith(`${nodeId}.`) && !known.has(user.slice(nodeId.length + 1))),
+  };
+}
+
+/** Whether this machine can do it: root, the tools, and namespaces. Null: it can; else why not. */
+export async function whyNoLinuxDriver(): Promise<string | null> {
+  if (process.getuid?.() !== 0) return "the agent does not run as root";
+  for (const tool of ["ip", "nsenter", "flock"]) {
+    const found = await run("/bin/sh", ["-c", `command -v ${tool}`]).catch(() => null);
+    if (found === null) return `there is no ${tool} on this machine`;
+  }
+  const types = await readFile("/proc/self/ns/net").catch((error: NodeJS.ErrnoException) => error.code);
+  return types === "ENOENT" ? "the kernel has no network namespaces" : null;
+}
+
+const nameOf = (vni: number): string => `lattice-${vni}`;
+
+interface Joining {
+  readonly usersDir: string;
+  readonly uplink: string;
+  readonly address: string;
+  readonly vni: number;
+  readonly user: string;
+}
+
+/** The namespace is there or made; the user is written down last, and only in one that is whole. */
+function joinScript({ usersDir, uplink, address, vni, user }: Joining): string {
+  const name = nameOf(vni);
+  const device = `lvx${vni}`;
+  const overlay = [
+    `ip link add ${device} type vxlan id ${vni} group ${groupOf(vni)} dev ${quoted(uplink)} dstport 4789`,
+    `ip link set ${device} netns ${name}`,
+    `ip -n ${name} addr add ${address}/10 dev ${device}`,
+    `ip -n ${name} link set ${device} up`,
+  ];
+  return [
+    `if ! [ -e /run/netns/${name} ]; then`,
+    `  ip netns add ${name}`,
+    `  if ! { ${["true", `ip -n ${name} link set lo up`, ...(uplink === "" ? [] : overlay)].join(" && ")}; }; then`,
+    `    ip netns del ${name}; exit 1`,
+    "  fi",
+    "fi",
+    `mkdir -p ${quoted(join(usersDir, String(vni)))}`,
+    `: > ${quoted(join(usersDir, String(vni), user))}`,
+  ].join("\n");
+}
+
+const leaveScript = (usersDir: string, vni: number, user: string): string =>
+  [
+    `rm -f ${quoted(join(usersDir, String(vni), user))}`,
+    `if rmdir ${quoted(join(usersDir, String(vni)))} 2>/dev/null; then`,
+    `  ip netns del ${nameOf(vni)} 2>/dev/null || true`,
+    "fi",
+  ].join("\n");
+
+/** Every node can tell every other's address in a domain: 100.64.0.0/10 is for such networks. */
+export function addressOf(node: string): string {
+  const digest = createHash("sha256").update(node).digest();
+  const host = digest.readUInt32BE(0) >>> 10 || 1;
+  return `100.${64 + (host >>> 16)}.${(host >>> 8) & 255}.${host & 255}`;
+}
+
+const groupOf = (vni: number): string => `239.${(vni >>> 16) & 255}.${(vni >>> 8) & 255}.${vni & 255}`;
+
+const addressNames = (address: string, nodes: NetworkPlace["nodes"]): Record<string, string> => ({
+  LATTICE_DOMAIN_ADDRESS: address,
+  LATTICE_DOMAIN_ADDRESSES: nodes.map(addressOf).join(","),
+});

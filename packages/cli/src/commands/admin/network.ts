@@ -1,0 +1,52 @@
+// `lattice admin network`: network domains, and how long they outlive their last member.
+
+import type { NetworkDomain } from "@lattice/sdk";
+import { type Command, InvalidArgumentError } from "commander";
+import { createContext } from "../../context.ts";
+import { localTime } from "../../output/time.ts";
+
+export function defineNetwork(command: Command): void {
+  const list = command.command("list").description("Show network domains and the pool of their numbers");
+  list.option("--of <tenant>", "of this tenant").action(async (flags: { readonly of?: string }) => {
+    const { client, print } = await createContext(list);
+    const answer = await client.networks.list(flags.of === undefined ? {} : { tenant: flags.of });
+    if (print.structured) return print.document(answer);
+    for (const domain of answer.domains ?? []) print.line(lineOf(domain));
+    const { vnis_used = 0, vni_pool_start = 0, vni_pool_end = 0 } = answer;
+    print.note(`${vnis_used} of ${vni_pool_end - vni_pool_start + 1} network numbers are in use.`);
+  });
+  const grace = command.command("set-grace").description("Set how long a domain outlives its last member");
+  grace
+    .requiredOption("--domain <name>", "domain")
+    .requiredOption("--grace <time>", "for example 15m", parseGrace)
+    .option("--of <tenant>", "of this tenant; your own when left out")
+    .action(async (flags: { readonly domain: string; readonly grace: number; readonly of?: string }) => {
+      const { client, print } = await createContext(grace);
+      const of = flags.of === undefined ? {} : { tenant: flags.of };
+      const domain = await client.networks.setGrace(flags.domain, flags.grace, of);
+      if (print.structured) return print.document(domain);
+      print.line(lineOf(domain));
+    });
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600 };
+
+function parseGrace(text: string): number {
+  const match = /^(\d{1,7})([smh])$/.exec(text);
+  if (match === null) throw new InvalidArgumentError("Write it with a unit, for example 90s, 15m or 2h.");
+  return Number(match[1]) * (UNITS[match[2] ?? "s"] ?? 1);
+}
+
+function lineOf({
+  tenant,
+  name,
+  vni,
+  state,
+  allocation_ids = [],
+  grace_seconds = 0,
+  released_at,
+}: NetworkDomain): string {
+  const until = released_at === undefined ? "" : `, released ${localTime(released_at)}`;
+  const who = allocation_ids.length === 0 ? "nobody" : allocation_ids.join(", ");
+  return `${tenant}/${name}  VNI ${vni}  ${state}${until}  grace ${grace_seconds} s  ${who}`;
+}

@@ -1,0 +1,59 @@
+// Which domain an allocation belongs to, and whether it could have it now. Asked at submission, when it is placed, and by whoever
+// explains why it waits.
+
+import type { Allocation } from "../allocation/allocation.ts";
+import type { AllocationSpec } from "../allocation/spec.ts";
+import type { AllocationId, TenantId } from "../ids.ts";
+import type { Refusal } from "../outcome.ts";
+import type { View } from "../state/view.ts";
+import { domainKey, poolSize } from "./domain.ts";
+
+export interface WantedDomain {
+  readonly key: string;
+  readonly tenant: TenantId;
+  readonly name: string;
+  readonly private: boolean;
+}
+
+/** Null: it needs none. */
+export function wantedDomain(
+  view: Pick<View, "network">,
+  { id, spec }: Pick<Allocation, "id" | "spec">,
+): WantedDomain | null {
+  const { tenant, networkDomain, resources, expose } = spec;
+  if (networkDomain !== undefined) {
+    return { key: domainKey(tenant, networkDomain), tenant, name: networkDomain, private: false };
+  }
+  const several = resources.minNodes > 1 || (spec.lifecycle.scale?.maxNodes ?? 1) > 1;
+  if (!view.network.autoDomains || !(several || expose !== undefined)) return null;
+  const name = `alloc-${id}`;
+  return { key: domainKey(tenant, name), tenant, name, private: true };
+}
+
+/** Null: it is there, or can be made. */
+export function whyNoDomain(view: Pick<View, "network" | "domain" | "domains">, wanted: WantedDomain): Refusal | null {
+  if (view.domain(wanted.key) !== undefined) return null;
+  const all = [...view.domains()];
+  const size = poolSize(view.network);
+  if (freeVni(view) === null) {
+    const detail = `cannot create network domain "${wanted.name}": VNI pool exhausted (${all.length}/${size} in use)`;
+    return { code: "quota_exceeded", detail, figures: { limit: size, current: all.length, requested: 1 } };
+  }
+  const most = view.network.maxDomainsPerTenant;
+  const own = all.filter((domain) => domain.tenant === wanted.tenant && !domain.private).length;
+  if (wanted.private || own < most) return null;
+  const detail = `tenant "${wanted.tenant}" would exceed its network domains (limit ${most}, in use ${own})`;
+  return { code: "quota_exceeded", detail, figures: { limit: most, current: own, requested: 1 } };
+}
+
+/** The lowest that is free; null: none is. */
+export function freeVni(view: Pick<View, "network" | "domains">): number | null {
+  const used = new Set(Array.from(view.domains(), ({ vni }) => vni));
+  const { vniStart, vniEnd } = view.network;
+  for (let vni = vniStart; vni <= vniEnd; vni += 1) if (!used.has(vni)) return vni;
+  return null;
+}
+
+/** Of a submission, which has no id yet: private domains are not asked for. */
+export const namedDomain = (view: Pick<View, "network">, spec: AllocationSpec): WantedDomain | null =>
+  spec.networkDomain === undefined ? null : wantedDomain(view, { id: "0" as AllocationId, spec });

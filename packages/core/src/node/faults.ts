@@ -1,0 +1,42 @@
+// What speaks against a node: allocations that failed there, one after the other. A failure counts when it says something about
+// the node (nothing could be started, the node could not be made ready, a process was lost), or when it came quickly, which by
+// itself may be the fault of the work: then it takes several users. Work that completes, or fails later, clears the node.
+
+import type { PlacedPhase } from "../allocation/phase.ts";
+import type { ReportCommand } from "../command.ts";
+import type { Instant } from "../ids.ts";
+import type { Step } from "../step.ts";
+import type { Fault, Node } from "./node.ts";
+
+/** Different allocations that failed for reasons of the node, or different users whose work failed at once. */
+export const FAULTS_TO_SET_ASIDE = 3;
+const QUICK_MS = 10_000;
+const MAX_FAULTS = 8;
+const OF_THE_NODE: readonly string[] = ["launch_failed", "prologue_failed", "lost"];
+/** Servers before keep no such list. */
+const FAULTS_VERSION = 2;
+
+export function noteOutcome(step: Step, report: ReportCommand, phase: Pick<PlacedPhase, "placedAt">): void {
+  if (step.version < FAULTS_VERSION || (report.state !== "completed" && report.state !== "failed")) return;
+  const node = step.state.node(report.node);
+  const fault = report.state === "failed" ? faultOf(step, report, phase.placedAt) : null;
+  if (node === undefined || (fault === null && node.faults === undefined)) return;
+  const { faults = [], ...cleared } = node;
+  if (fault === null) step.state.putNode(cleared);
+  else step.state.putNode({ ...node, faults: [...faults, fault].slice(-MAX_FAULTS) });
+}
+
+function faultOf(step: Step, { allocation, reason }: ReportCommand, placedAt: Instant): Fault | null {
+  const own = OF_THE_NODE.includes(reason ?? "");
+  const quick = (reason === "exit_code" || reason === "signal") && step.at - placedAt < QUICK_MS;
+  const user = step.state.allocation(allocation)?.user;
+  return user === undefined || !(own || quick) ? null : { allocation, user, own };
+}
+
+/** In words; null: it does its work, as far as anybody can tell. */
+export function whyBlackHole({ faults = [] }: Node): string | null {
+  const own = new Set(faults.filter((fault) => fault.own).map(({ allocation }) => allocation)).size;
+  if (own >= FAULTS_TO_SET_ASIDE) return `${own} allocations in a row could not be run on it`;
+  const users = new Set(faults.map(({ user }) => user)).size;
+  return users >= FAULTS_TO_SET_ASIDE ? `work of ${users} users in a row failed on it at once` : null;
+}

@@ -1,0 +1,52 @@
+// A node that eats the queue, or whose configuration stays different, is taken out of service, and a black hole is tried again later.
+// Never so many that the cure is worse: beyond a share of the cluster nothing more is set aside.
+
+import type { ProbeNodeCommand, SetAsideNodeCommand } from "../command.ts";
+import { noticeKey } from "../notice/notice.ts";
+import { clearNotice, notify } from "../notice/raise.ts";
+import type { Outcome } from "../outcome.ts";
+import { accepted, quote, refuse, type Step, unchanged } from "../step.ts";
+import { takeDown } from "./down.ts";
+import { FAULTS_TO_SET_ASIDE } from "./faults.ts";
+import { bringBack } from "./heal.ts";
+import type { Node } from "./node.ts";
+
+/** Of all nodes, in percent. */
+export const MOST_SET_ASIDE = 30;
+
+export function setAsideNode(step: Step, { node: id, reason, until }: SetAsideNodeCommand): Outcome {
+  const node = step.state.node(id);
+  if (node === undefined) return refuse("unknown_node", `there is no node ${quote(id)}`);
+  const { kind } = node.state;
+  if (kind !== "ready" || node.claims.length > 0) return refuse("stale_plan", `node "${id}" is ${kind} or in use`);
+  const out = Array.from(step.state.nodes()).filter(isSetAside).length;
+  if ((out + 1) * 100 > MOST_SET_ASIDE * step.state.nodeCount) {
+    return refuse("illegal_transition", `${out} of ${step.state.nodeCount} nodes are set aside already`);
+  }
+
+  takeDown(step, node, { cause: "quarantined", reason, ...(until === null ? {} : { until }) });
+  notify(step, {
+    key: noticeKey("node_set_aside", id),
+    kind: "node_set_aside",
+    text: `node "${id}" was set aside: ${reason}`,
+    tenant: null,
+    user: null,
+    node: id,
+  });
+  return accepted(id);
+}
+
+/** Back in service, one failure away from being set aside again. */
+export function probeNode(step: Step, { node: id }: ProbeNodeCommand): Outcome {
+  const node = step.state.node(id);
+  if (node === undefined) return refuse("unknown_node", `there is no node ${quote(id)}`);
+  if (node.state.kind !== "down" || node.state.until === undefined) return unchanged(id);
+  if (step.at < node.state.until) return refuse("stale_report", `node "${id}" is set aside for longer`);
+  const faults = (node.faults ?? []).slice(-(FAULTS_TO_SET_ASIDE - 1));
+  const { faults: _before, ...rest } = node;
+  bringBack(step, faults.length === 0 ? rest : { ...rest, faults }, node.state);
+  clearNotice(step, { kind: "notice.clear", key: noticeKey("node_set_aside", id) });
+  return accepted(id);
+}
+
+const isSetAside = ({ state }: Node): boolean => state.kind === "down" && state.cause === "quarantined";

@@ -1,0 +1,92 @@
+// Nodes that eat the queue are set aside, tried again, and never too many; nodes that drift are told of.
+
+import { type Command, instant, type UserName } from "@lattice/core";
+import { describe, expect, it } from "vitest";
+import { type Cluster, createCluster, enable, nodeId, origin, register, submit, verdict } from "./support/cluster.ts";
+
+const names = ["n1", "n2", "n3", "n4"];
+const begin: Command = { kind: "ledger.begin" };
+
+/** The n-th allocation is submitted, placed on the node, and ends as told. */
+function runOn(
+  c: Cluster,
+  n: number,
+  node: string,
+  end: "completed" | "launch_failed" | "exit_code",
+  user = "ada",
+): void {
+  c.apply(submit({}, { ...origin(), user: user as UserName }));
+  c.place(n, node);
+  c.report(n, node, "running");
+  if (end === "completed") c.report(n, node, "completed");
+  else c.report(n, node, "failed", end);
+  c.apply({ kind: "allocation.cancel", origin: origin(), id: String(n) as never, reason: "" });
+}
+const setAside = (node: string): Command => ({
+  kind: "node.set_aside",
+  node: nodeId(node),
+  reason: "3 allocations in a row could not be run on it",
+  until: instant(2_000_000),
+});
+const faultsOf = (c: Cluster, node: string): number => c.state.node(nodeId(node))?.faults?.length ?? 0;
+
+describe("black holes", () => {
+  it("are known by what failed there without a success in between", () => {
+    const c = createCluster(begin, ...names.map((name) => register(name)));
+    runOn(c, 1, "n1", "launch_failed");
+    runOn(c, 2, "n1", "launch_failed");
+    expect(faultsOf(c, "n1")).toBe(2);
+    runOn(c, 3, "n1", "completed");
+    expect(faultsOf(c, "n1")).toBe(0);
+  });
+
+  it("are not made by one user's bad jobs", async () => {
+    const { whyBlackHole } = await import("@lattice/core");
+    const c = createCluster(begin, ...names.map((name) => register(name)));
+    for (let n = 1; n <= 5; n += 1) runOn(c, n, "n1", "exit_code");
+    const node = () => c.state.node(nodeId("n1"));
+    expect(whyBlackHole(node() as never)).toBeNull();
+    runOn(c, 6, "n1", "exit_code", "bob");
+    runOn(c, 7, "n1", "exit_code", "eve");
+    expect(whyBlackHole(node() as never)).toMatch(/work of 3 users/);
+  });
+
+  it("are set aside, but never more than three in ten nodes, and come back on probation", () => {
+    const c = createCluster(begin, ...names.map((name) => register(name)));
+    for (let n = 1; n <= 3; n += 1) runOn(c, n, "n1", "launch_failed");
+    expect(verdict(c.one(setAside("n1")))).toBe("accepted");
+    expect(c.state.node(nodeId("n1"))?.state).toMatchObject({ kind: "down", cause: "quarantined" });
+    expect([...c.state.notices()].map(({ kind }) => kind)).toEqual(["node_set_aside"]);
+    expect(verdict(c.one(setAside("n2")))).toBe("illegal_transition");
+    const probe: Command = { kind: "node.probe", node: nodeId("n1") };
+    expect(verdict(c.one(probe))).toBe("stale_report");
+    c.advance(2_000_000);
+    expect(verdict(c.one(probe))).toBe("accepted");
+    expect(c.nodeState("n1")).toBe("ready");
+    expect(faultsOf(c, "n1")).toBe(2);
+    expect([...c.state.notices()][0]?.clearedAt).toBeDefined();
+    expect(verdict(c.one(setAside("n1")))).toBe("accepted");
+    expect(verdict(c.one(enable("n1")))).toBe("accepted");
+    expect(faultsOf(c, "n1")).toBe(0);
+  });
+});
+
+describe("drift", () => {
+  const at = (name: string, conformance: string): Command => register(name, { conformance });
+
+  it("is told of, and over when the node is as it was, or as most others are", () => {
+    const c = createCluster(begin, ...names.map((name) => at(name, "a")));
+    c.apply(at("n1", "b"));
+    expect(c.state.node(nodeId("n1"))?.drift).toMatchObject({ expected: "a" });
+    expect(c.nodeState("n1")).toBe("ready");
+    expect([...c.state.notices()].map(({ text }) => text)).toEqual(['node "n1" has drifted: expected a, actual b']);
+    c.apply(at("n1", "a"));
+    expect(c.state.node(nodeId("n1"))?.drift).toBeUndefined();
+    expect([...c.state.notices()][0]?.clearedAt).toBeDefined();
+    // All are upgraded, one after the other.
+    for (const name of names) c.apply(at(name, "b"));
+    c.apply(at("n1", "b"));
+    c.apply(at("n2", "b"));
+    expect(names.map((name) => c.state.node(nodeId(name))?.drift === undefined)).toEqual([true, true, true, true]);
+  });
+});

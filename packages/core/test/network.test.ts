@@ -1,0 +1,130 @@
+// Network domains: joined by name within a tenant, numbers never shared, grace that begins anew, and a pool that runs out.
+
+import { type Command, duration, type NetworkSettings, type State } from "@lattice/core";
+import { describe, expect, it } from "vitest";
+import {
+  cancel,
+  createCluster,
+  id,
+  origin,
+  register,
+  submit,
+  submitDag,
+  tenant,
+  tenantId,
+  verdict,
+} from "./support/cluster.ts";
+
+const set = (state: State, change: Partial<NetworkSettings>): Command => ({
+  kind: "network.set",
+  settings: { ...state.network, ...change },
+});
+const release = (key: string): Command => ({ kind: "network.release", key });
+const nodes = ["n1", "n2", "n3", "n4"].map((name) => register(name));
+const cluster = (...more: readonly Command[]) =>
+  createCluster({ kind: "ledger.begin" }, tenant("art"), tenant("physics"), ...nodes, ...more);
+const vniOf = (state: State, n: number) => state.allocation(id(n))?.network?.vni;
+
+describe("domains", () => {
+  it("are joined by name within a tenant, and are another's in another", () => {
+    const c = cluster(
+      submit({ domain: "blue" }),
+      submit({ domain: "blue" }),
+      submit({ tenant: "art", domain: "blue" }),
+    );
+    c.place(1, "n1");
+    c.place(2, "n2");
+    c.place(3, "n3");
+    expect([1, 2, 3].map((n) => vniOf(c.state, n))).toEqual([1_000, 1_000, 1_001]);
+    expect([...c.state.domains()].map(({ key, members }) => `${key} ${members}`)).toEqual([
+      "physics/blue 2",
+      "art/blue 1",
+    ]);
+  });
+
+  it("outlive the last member by their grace, which begins anew with each that joins", () => {
+    const c = cluster(submit({ domain: "blue" }), submit({ domain: "blue" }));
+    c.place(1, "n1");
+    c.apply(cancel(1));
+    c.advance(299_000);
+    expect(verdict(c.one(release("physics/blue")))).toBe("stale_report");
+    c.place(2, "n2");
+    c.apply(cancel(2));
+    c.advance(299_000);
+    expect(verdict(c.one(release("physics/blue")))).toBe("stale_report");
+    c.advance(1_000);
+    expect(verdict(c.one(release("physics/blue")))).toBe("accepted");
+    expect(verdict(c.one(release("physics/blue")))).toBe("repeated");
+    expect([...c.state.domains()]).toEqual([]);
+  });
+
+  it("have a grace of their own where an administrator gave them one", () => {
+    const c = cluster(submit({ domain: "blue" }));
+    const grace = (name: string, ms: number): Command => ({
+      kind: "network.grace",
+      origin: origin(),
+      tenant: tenantId("physics"),
+      name,
+      grace: duration(ms),
+    });
+    expect(verdict(c.one(grace("blue", 900_000)))).toBe("unknown_domain");
+    c.place(1, "n1");
+    expect(verdict(c.one(grace("blue", 900_000)))).toBe("accepted");
+    expect(verdict(c.one(grace("blue", -1)))).toBe("invalid_argument");
+    c.apply(cancel(1));
+    c.advance(300_000);
+    expect(verdict(c.one(release("physics/blue")))).toBe("stale_report");
+  });
+
+  it("are private for several nodes and for exposed ports where that is set, and go at once", () => {
+    const c = cluster();
+    c.apply(set(c.state, { autoDomains: true }), submit({ nodes: 2 }), submit());
+    c.place(1, "n1", "n2");
+    c.place(2, "n3");
+    expect([...c.state.domains()].map(({ name, private: own }) => `${name} ${own}`)).toEqual(["alloc-1 true"]);
+    expect(vniOf(c.state, 2)).toBeUndefined();
+    c.apply(cancel(1));
+    expect([...c.state.domains()]).toEqual([]);
+  });
+
+  it("run out: a submission is refused, a DAG's member waits, and those in a domain are not concerned", () => {
+    const c = cluster();
+    c.apply(set(c.state, { vniEnd: 1_000, grace: duration(0) }), submit({ domain: "blue" }));
+    c.place(1, "n1");
+    expect(c.one(submit({ domain: "green" }))).toMatchObject({
+      refusal: { code: "quota_exceeded", detail: /VNI pool exhausted \(1\/1 in use\)/ },
+    });
+    expect(verdict(c.one(submit({ domain: "blue" })))).toBe("accepted");
+    expect(verdict(c.one(submit()))).toBe("accepted");
+    c.apply(submitDag({ first: { domain: "green" } }));
+    const member = [...c.state.allocations()].find(({ dag }) => dag !== undefined)?.id ?? id(0);
+    c.place(member, "n2");
+    expect(c.phase(member)).toBe("pending");
+    expect([...c.state.held()].map((record) => record.id)).toEqual([member]);
+    expect([...c.state.notices()].map(({ kind }) => kind)).toEqual(["vni_pool_exhausted"]);
+    c.apply(cancel(1));
+    c.apply(release("physics/blue"));
+    c.advance(5_000);
+    c.apply({ kind: "allocation.release", allocation: member });
+    c.place(member, "n2");
+    expect(c.phase(member)).toBe("staging");
+    expect([...c.state.notices()][0]?.clearedAt).toBeDefined();
+  });
+
+  it("are so many a tenant, named ones", () => {
+    const c = cluster();
+    c.apply(set(c.state, { maxDomainsPerTenant: 1 }), submit({ domain: "blue" }));
+    c.place(1, "n1");
+    expect(verdict(c.one(submit({ domain: "green" })))).toBe("quota_exceeded");
+    expect(verdict(c.one(submit({ tenant: "art", domain: "green" })))).toBe("accepted");
+    expect(verdict(c.one(submit({ domain: "alloc-7" })))).toBe("invalid_argument");
+  });
+
+  it("keep their numbers when the pool is set anew", () => {
+    const c = cluster(submit({ domain: "blue" }));
+    c.place(1, "n1");
+    expect(verdict(c.one(set(c.state, { vniStart: 999 })))).toBe("invalid_argument");
+    c.apply(set(c.state, { vniStart: 2_000, vniEnd: 2_001 }));
+    expect(vniOf(c.state, 1)).toBe(1_000);
+  });
+});

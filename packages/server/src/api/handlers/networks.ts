@@ -1,0 +1,74 @@
+// Network domains: which there are, who is in them, and how long they outlive their last member.
+
+import { create } from "@bufbuild/protobuf";
+import { after, type Domain, domainKey, isPlaced, parseTenantId, seconds, type TenantId } from "@lattice/core";
+import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
+import { authorize, authorizeList, reaches } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import { commit, originOf } from "./commit.ts";
+import { invalid } from "./refuse.ts";
+
+export async function listDomains(call: Call, request: pb.ListDomainsRequest): Promise<pb.ListDomainsResponse> {
+  authorizeList(call.principal, "NetworkService.ListDomains");
+  const view = call.plane.view();
+  const all = [...view.domains()];
+  const shown = all.filter(
+    ({ tenant }) =>
+      (request.tenant === "" || tenant === request.tenant) &&
+      reaches(call.principal, "NetworkService.ListDomains", { tenant, user: null }),
+  );
+  const { vniStart, vniEnd, maxDomainsPerTenant } = view.network;
+  return create(pb.ListDomainsResponseSchema, {
+    domains: shown.map((domain) => toProto(call, domain)),
+    vniPoolStart: vniStart,
+    vniPoolEnd: vniEnd,
+    vnisUsed: all.length,
+    maxDomainsPerTenant,
+    logIndex: String(view.index),
+  });
+}
+
+export async function getDomain(call: Call, request: pb.GetDomainRequest): Promise<pb.NetworkDomain> {
+  const tenant = tenantOf(call, request.tenant);
+  authorize(call.principal, "NetworkService.GetDomain", { tenant, user: null });
+  return toProto(call, find(call, tenant, request.name));
+}
+
+export async function setDomainGrace(call: Call, request: pb.SetDomainGraceRequest): Promise<pb.NetworkDomain> {
+  const tenant = tenantOf(call, request.tenant);
+  authorize(call.principal, "NetworkService.SetDomainGrace", { tenant, user: null });
+  const { name } = find(call, tenant, request.name);
+  const origin = originOf(call, pb.SetDomainGraceRequestSchema, request);
+  await commit(call, { kind: "network.grace", origin, tenant, name, grace: seconds(request.graceSeconds) });
+  return toProto(call, find(call, tenant, name));
+}
+
+function tenantOf(call: Call, named: string): TenantId {
+  const tenant = parseTenantId(named === "" ? (call.principal.tenant ?? "default") : named);
+  if (tenant === null) throw invalid("tenant", "is not a name for a tenant");
+  return tenant;
+}
+
+function find(call: Call, tenant: TenantId, name: string): Domain {
+  const domain = call.plane.view().domain(domainKey(tenant, name));
+  if (domain !== undefined) return domain;
+  const shown = JSON.stringify(name.slice(0, 80));
+  throw new ProblemError("unknown_domain", { detail: `Tenant ${tenant} has no network domain ${shown}.` });
+}
+
+function toProto(call: Call, domain: Domain): pb.NetworkDomain {
+  const members: string[] = [];
+  for (const { id, phase, spec, network } of call.plane.view().placed())
+    if (isPlaced(phase) && spec.tenant === domain.tenant && network?.domain === domain.name) members.push(id);
+  return create(pb.NetworkDomainSchema, {
+    tenant: domain.tenant,
+    name: domain.name,
+    vni: domain.vni,
+    state: domain.emptySince === null ? "active" : "draining",
+    allocationIds: members,
+    graceSeconds: Math.round(domain.grace / 1000),
+    createdAt: timestampFromMs(domain.createdAt),
+    private: domain.private,
+    ...(domain.emptySince === null ? {} : { releasedAt: timestampFromMs(after(domain.emptySince, domain.grace)) }),
+  });
+}

@@ -1,0 +1,31 @@
+// Which nodes are set aside, tried again, or have been different for too long.
+
+import { duration, instant, type View } from "@lattice/core";
+import { expect, test } from "vitest";
+import { decideFaults } from "../../src/controllers/faults/decide.ts";
+
+const fault = (n: number, own = true) => ({ allocation: String(n), user: `u${n}`, own });
+const ready = { kind: "ready", since: 0 };
+const decide = (node: object) => {
+  const view = { nodes: () => [{ id: "n1", state: ready, claims: [], ...node }] } as unknown as View;
+  return decideFaults(view, { now: instant(100_000), probation: duration(600_000), driftTimeout: duration(50_000) });
+};
+
+test("three failures of its own, or of three users at once, and nothing less", () => {
+  expect(decide({ faults: [fault(1), fault(2)] })).toEqual([]);
+  expect(decide({ faults: [fault(1), fault(1), fault(1)] })).toEqual([]);
+  expect(decide({ faults: [fault(1), fault(2), fault(3)] })).toMatchObject([
+    { kind: "node.set_aside", until: 700_000 },
+  ]);
+  expect(decide({ faults: [fault(1, false), fault(2, false), fault(3, false)] })).toHaveLength(1);
+  expect(decide({ faults: [fault(1), fault(2), fault(3)], claims: [{}] })).toEqual([]);
+});
+
+test("what was set aside is tried again when its time has come, and what drifted goes when it was not set right", () => {
+  const down = { kind: "down", cause: "quarantined", since: 0, reason: "", back: "ready" };
+  expect(decide({ state: { ...down, until: 99_999 } })).toEqual([{ kind: "node.probe", node: "n1" }]);
+  expect(decide({ state: { ...down, until: 100_001 } })).toEqual([]);
+  expect(decide({ state: down })).toEqual([]);
+  expect(decide({ drift: { expected: "a", since: 60_000 } })).toEqual([]);
+  expect(decide({ drift: { expected: "a", since: 50_000 } })).toMatchObject([{ kind: "node.set_aside", until: null }]);
+});

@@ -1,0 +1,52 @@
+// Network domains on one machine: allocations of one domain reach each other, those of another cannot, and nothing is left behind.
+import { existsSync } from "node:fs";
+import { expect, test } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { useCluster } from "../harness/use-cluster.ts";
+
+// Numbers that no other cluster of the same machine has at the same time.
+const FIRST = 100_000 + (process.pid % 100_000) * 100;
+const cluster = useCluster({
+  nodes: 3,
+  agentArgs: ["--network=linux"],
+  config: `network: { vni_pool_start: ${FIRST}, vni_pool_end: ${FIRST + 1}, grace_period: 1s }\n`,
+});
+
+const PORT = 18_999;
+const server = `exec ${process.execPath} -e 'require("http").createServer((q,r)=>r.end("hello")).listen(${PORT},"127.0.0.1")'`;
+const client = `${process.execPath} -e 'fetch("http://127.0.0.1:${PORT}/").then(r=>r.text()).then(console.log,()=>{console.log("cut off");process.exit(7)})'`;
+
+test("a domain is reached from inside, and from nowhere else; the pool runs out and comes back", async () => {
+  const serving = await cluster.submit({ entrypoint: server, network_domain: "blue", service: true });
+  await cluster.reaches(serving, ["running"]);
+  const { network } = (await cluster.allocation(serving)) as { network?: { domain: string; vni: number } };
+  expect(network).toEqual({ domain: "blue", vni: FIRST });
+
+  const inside = await eventually({ what: "it answers inside its domain" }, async () => {
+    const id = await cluster.submit({ entrypoint: client, network_domain: "blue" });
+    const end = await cluster.ends(id);
+    return end.state === "completed" ? id : null;
+  });
+  expect((await cluster.cli(["logs", inside])).stdout).toContain("hello");
+
+  const stranger = await cluster.submit({
+    entrypoint: `${client}; code=$?; sleep 3; exit $code`,
+    network_domain: "green",
+  });
+  await cluster.reaches(stranger, ["running"]);
+  const refused = await cluster.api("POST", "/allocations", { body: { entrypoint: "true", network_domain: "red" } });
+  expect(refused.body).toMatchObject({ code: "quota_exceeded" });
+  expect(JSON.stringify(refused.body)).toContain("VNI pool exhausted (2/2 in use)");
+  expect(await cluster.ends(stranger)).toMatchObject({ state: "failed", exit_code: 7 });
+  const outside = await cluster.submit({ entrypoint: client });
+  expect(await cluster.ends(outside)).toMatchObject({ state: "failed", exit_code: 7 });
+
+  const listed = await cluster.cli(["admin", "network", "list"]);
+  expect(listed.stdout).toMatch(new RegExp(`default/blue {2}VNI ${FIRST} {2}active .* ${serving}`));
+  await cluster.cli(["admin", "network", "set-grace", "--domain=blue", "--grace=0s", "--of=default"]);
+  await cluster.cli(["cancel", serving]);
+  await eventually({ what: "nothing is left of the domain" }, async () => {
+    const { stdout } = await cluster.cli(["admin", "network", "list", "-o", "json"]);
+    return !stdout.includes('"blue"') && !existsSync(`/run/netns/lattice-${FIRST}`) ? true : null;
+  });
+});
