@@ -11,6 +11,7 @@ import { historyMemory } from "./history-memory.ts";
 import { list100k } from "./list-100k.ts";
 import { machine } from "./machine.ts";
 import { mpiLaunch } from "./mpi-launch.ts";
+import { preemptStart } from "./preempt-start.ts";
 import { quorum3, quorum5 } from "./quorum.ts";
 import { replay } from "./replay.ts";
 import { replayQuality } from "./replay-quality.ts";
@@ -30,6 +31,7 @@ const benches: Readonly<Record<string, Bench>> = {
   "submit-grpc": submitGrpc,
   "start-latency": startLatency,
   "agent-start": agentStart,
+  "preempt-start": preemptStart,
   throughput,
   dag,
   "task-group": taskGroup,

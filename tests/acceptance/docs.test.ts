@@ -19,7 +19,7 @@ test("the guide has something to run", () => {
 });
 
 describe.each(pages)("%s", (page) => {
-  const cluster = useCluster({ nodes: 4 });
+  const cluster = useCluster({ nodes: 4, output: page === "checkpoints.md" });
 
   test("does what it says", async () => {
     for (const block of blocksOf(page)) {

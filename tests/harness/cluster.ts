@@ -21,6 +21,8 @@ export interface ClusterOptions {
   readonly groups?: readonly string[];
   /** Home vClusters, by node; the others serve all. */
   readonly homes?: Readonly<Record<string, string>>;
+  /** All agents keep output and checkpoints in one folder. */
+  readonly output?: boolean;
   /** Further flags of every agent. */
   readonly agentArgs?: readonly string[];
   readonly agentEnv?: Readonly<Record<string, string>>;
@@ -112,6 +114,7 @@ export class Cluster {
         "--data-dir",
         dataDir,
         ...group,
+        ...(this.#options.output === true ? ["--output-dir", this.file("output")] : []),
         ...(this.#options.agentArgs ?? []),
       ],
       ...(this.#options.agentEnv === undefined ? {} : { env: this.#options.agentEnv }),

@@ -27,7 +27,8 @@ import { lockDataDir } from "./lock.ts";
 import { missingCompressor } from "./logs/ship/compress.ts";
 import { logShipper, type Shipper } from "./logs/ship/shipper.ts";
 import { openLogStore } from "./logs/store/store.ts";
-import { type Node, startNode } from "./node.ts";
+import { startNode } from "./node.ts";
+import type { Node } from "./node-handle.ts";
 import type { AgentOptions } from "./options.ts";
 import { detectIsolation, detectLimits } from "./runtime/isolation/detect.ts";
 import type { Isolation } from "./runtime/isolation/isolation.ts";
@@ -114,6 +115,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     },
     facilities,
     peers,
+    checkpointDir: options.software.outputDir,
     welcomed: (welcome) => {
       apiUrl = welcome.apiUrl;
       if (condition !== null && condition.latest().faults.length > 0) tell(condition.latest());

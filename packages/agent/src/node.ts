@@ -10,28 +10,31 @@ import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
 import { type After, systemAfter, within } from "./after.ts";
 import { chains } from "./chains.ts";
+import { savingOf } from "./checkpoint/node-parts.ts";
 import { answerAsked } from "./images/answer.ts";
 import type { Images } from "./images/images.ts";
-import { type Attempt, attemptKey, type Effect, type Event, isLive, type LiveAttempt } from "./lifecycle/attempt.ts";
+import type { Attempt, Effect, Event, LiveAttempt } from "./lifecycle/attempt.ts";
+import { attemptKey, isLive, walltimeLeftMs } from "./lifecycle/attempt.ts";
 import { byArrival, recover } from "./lifecycle/recover.ts";
 import { type Step, step } from "./lifecycle/step.ts";
 import { mustWait, nextTurns } from "./lifecycle/turns.ts";
 import type { Dialer } from "./link/dial.ts";
 import { type Link, openLink } from "./link/link.ts";
-import { attemptStatus, type Identity, orderOf, reportMessage } from "./link/messages.ts";
+import { heldIn, type Identity, orderOf, reportMessage } from "./link/messages.ts";
 import { type ReportBody, reportBuffer } from "./link/reports.ts";
 import type { Wheel } from "./link/wheel.ts";
 import { logStreams } from "./logs/log-streams.ts";
 import { keepMarks } from "./logs/marks.ts";
 import { openLogs } from "./logs/open-logs.ts";
 import type { Shipper } from "./logs/ship/shipper.ts";
+import type { Node } from "./node-handle.ts";
 import { isRecord, owed } from "./owed.ts";
 import { probes } from "./probes/probes.ts";
 import type { Runtime, RuntimeListener } from "./runtime/runtime.ts";
 import type { Facilities } from "./tasks/facilities.ts";
 import type { FencePeers } from "./tasks/fence/peers.ts";
 import { launches } from "./tasks/launches.ts";
-import { enterRoom, type TaskRoom } from "./tasks/room.ts";
+import { roomOf } from "./tasks/room.ts";
 import { measureAttempts } from "./telemetry/measure-attempts.ts";
 import { stopText } from "./terminal/stop-text.ts";
 import { type Terminals, terminals } from "./terminal/terminals.ts";
@@ -64,22 +67,10 @@ export interface NodeOptions {
   readonly renewed?: () => Partial<Identity>;
   /** What is known of the machine; absent: it is none. */
   readonly examine?: (fresh: boolean) => Promise<pb.NodeCondition>;
+  /** Where checkpoints go; absent: nowhere. */
+  readonly checkpointDir?: string;
   /** A server has welcomed this node. */
   readonly welcomed?: (welcome: pb.Welcome) => void;
-}
-
-export interface Node {
-  connected(): boolean;
-  /** How often it has greeted a server. */
-  hellos(): number;
-  /** Attempts that are not over yet. */
-  live(): number;
-  /** Lost when not connected. */
-  tell(report: pb.ConditionReport): void;
-  /** Ends every workload; resolves when none is left or the time is up. */
-  stopAll(reason: string, graceMs: number, deadlineMs: number): Promise<void>;
-  /** Lets go of the link and of the runtime; workloads go on. */
-  close(): Promise<void>;
 }
 
 /** A workload or a group that cannot be cleared away must not keep the node from coming back. */
@@ -88,7 +79,7 @@ const RECOVERY_WAIT_MS = 1_000;
 const CLOSE_WAIT_MS = 1_000;
 
 export async function startNode(options: NodeOptions): Promise<Node> {
-  const { log, now, after = systemAfter } = options;
+  const { log, now, shipper, after = systemAfter } = options;
   const attempts = new Map<string, Attempt>();
   /** Those of them that are not over, in the order they arrived. */
   const live = new Map<string, LiveAttempt>();
@@ -110,6 +101,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       marks?.ended(key);
       liveness.stop(key);
       figures.stop(key);
+      saving.end(key);
       on(key, { kind: "exited", exit, atMs });
     },
     dropped: (key) => attempts.delete(key),
@@ -117,9 +109,19 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   const screens: Terminals = terminals({
     nodeId: options.identity.nodeId,
     firstProcess: async (key) => (attempts.get(key)?.kind === "running" ? runtime.firstProcess(key) : null),
-    walltimeLeftMs: (key) => walltimeLeft(attempts.get(key)),
+    walltimeLeftMs: (key) => walltimeLeftMs(attempts.get(key), now()),
   });
-  const { shipper } = options;
+  const saving = savingOf({
+    ...{ log, after, now, nodeId: options.identity.nodeId, folder: options.checkpointDir ?? "" },
+    target: runtime.checkpoints,
+    tell: (value) => link?.send({ case: "checkpointProgress", value }),
+    notice: (key, text) => screens.notice(key, text),
+    over(key, checkpoint) {
+      const attempt = attempts.get(key);
+      // One that is being stopped says it with its end, which is near.
+      if (attempt?.kind === "running") report(key, { kind: "running", atMs: attempt.startedAtMs, checkpoint });
+    },
+  });
   const liveness = probes({
     log,
     after,
@@ -141,23 +143,20 @@ export async function startNode(options: NodeOptions): Promise<Node> {
           log,
           facilities: options.facilities,
           peers: options.peers ?? null,
-          room: roomOf,
+          room: (key) => roomOf(runtime, key),
           running: (key) => attempts.get(key)?.kind === "running",
         });
-  async function roomOf(key: string): Promise<TaskRoom | null> {
-    const [room, first] = await Promise.all([runtime.room?.(key), runtime.firstProcess(key)]);
-    return room === undefined || room === null || first === null ? null : enterRoom(room, first);
-  }
   const logSources = { streams, logFile, startOf: shipper?.startOf, live: (key: string) => live.has(key) };
   await recoverAll();
   const opened = openLink({
     ...options,
-    hello: () => create(pb.HelloSchema, { ...options.identity, ...options.renewed?.(), attempts: held() }),
+    hello: () => create(pb.HelloSchema, { ...options.identity, ...options.renewed?.(), attempts: heldIn(attempts) }),
     heartbeat: () => ({
       running: live.size,
       logBytesWaiting: shipper?.waitingBytes() ?? 0,
       logBytesDropped: shipper?.droppedBytes() ?? 0,
       measures: figures.messages(),
+      checkpointStorageError: saving.storageError(),
       ...options.vitals(),
     }),
     welcomed(client, welcome) {
@@ -176,6 +175,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       lastArrivalMs = Math.max(lastArrivalMs, facts.order?.arrivedAtMs ?? 0);
       const first = recover(facts, now());
       if (facts.order !== null) shipper?.add(key, facts.order);
+      if (facts.order !== null) saving.add(key, facts.order);
       if (first.attempt === null) work.add(key, () => runtime.discard(key));
       if (facts.alive && (first.attempt?.kind === "running" || first.attempt?.kind === "stopping")) runtime.adopt(key);
       if (facts.alive && first.attempt?.kind === "running") void tasks?.recover(key);
@@ -212,6 +212,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         withKey(message.value, (key) => {
           screens.notice(key, stopText(reason, message.value.allocationId));
           liveness.stop(key);
+          saving.end(key);
           on(key, { kind: "stop", graceMs, reason });
         });
         break;
@@ -232,6 +233,9 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         break;
       case "openTerminal":
         withKey(message.value, () => screens.open(client, message.value));
+        break;
+      case "checkpoint":
+        withKey(message.value, (key) => attempts.get(key)?.kind === "running" && saving.order(key, message.value));
         break;
       case "closeLogs":
         streams.close(message.value.streamId);
@@ -300,6 +304,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     switch (effect.kind) {
       case "start": {
         shipper?.add(key, effect.order);
+        saving.add(key, effect.order);
         const result = await runtime.start(key, effect.order).catch((error: Error) => ({
           kind: "not_launched" as const,
           message: `cannot start: ${error.message}`,
@@ -315,7 +320,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       case "report_running":
         return report(key, { kind: "running", atMs: effect.atMs });
       case "report_end":
-        return report(key, { kind: "end", end: effect.end });
+        return report(key, { kind: "end", end: effect.end, checkpoint: await saving.word(key) });
       case "remember_order":
         await runtime.rememberOrder(key, effect.order);
         return unwritten.written(key, effect.kind);
@@ -334,6 +339,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         return on(key, { kind: "cleared" });
       case "archive":
         unwritten.drop(key);
+        saving.drop(key);
         return runtime.archive(key);
       case "arm":
         return timers.arm(key, effect.timer, effect.atMs);
@@ -348,19 +354,8 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     if (link?.connected() === true) link.send({ case: "report", value: reportMessage(pending) });
   }
 
-  function walltimeLeft(attempt: Attempt | undefined): number | null {
-    if (attempt?.kind !== "running" || attempt.limits.walltimeMs === null) return null;
-    return attempt.startedAtMs + attempt.limits.walltimeMs - now();
-  }
-
   function resend(to: Link): void {
     for (const pending of reports.pending()) to.send({ case: "report", value: reportMessage(pending) });
-  }
-
-  function held(): pb.AttemptStatus[] {
-    const all: pb.AttemptStatus[] = [];
-    for (const [key, attempt] of attempts) if (attempt.kind !== "archived") all.push(attemptStatus(key, attempt));
-    return all;
   }
 
   return {
@@ -384,6 +379,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       marks?.close();
       liveness.close();
       figures.close();
+      saving.close();
       await within(after, CLOSE_WAIT_MS, Promise.all([screens.closeAll(), shipper?.close()]));
       tasks?.close();
       timers.close();

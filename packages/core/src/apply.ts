@@ -13,6 +13,9 @@ import { settle } from "./allocation/settle.ts";
 import { submitAllocation } from "./allocation/submit.ts";
 import { updateAllocation } from "./allocation/update.ts";
 import { audited, recordDeed } from "./audit/append.ts";
+import { askCheckpoint, checkpointAttempt } from "./checkpoint/ask.ts";
+import { expireCheckpoint } from "./checkpoint/expire.ts";
+import { resumeAllocation } from "./checkpoint/return.ts";
 import { beginClusterRestore, stageText } from "./cluster/begin-restore.ts";
 import { commitRestore, restoreHistory } from "./cluster/commit-restore.ts";
 import type { Command, Entry } from "./command.ts";
@@ -112,6 +115,14 @@ function carryOut(step: Step, command: Command): Outcome {
       return requeueAllocation(step, command);
     case "allocation.preempt":
       return preemptFor(step, command);
+    case "allocation.checkpoint":
+      return askCheckpoint(step, command);
+    case "allocation.resume":
+      return resumeAllocation(step, command);
+    case "attempt.checkpoint":
+      return checkpointAttempt(step, command);
+    case "checkpoint.expire":
+      return expireCheckpoint(step, command);
     case "plan.commit":
       return commitPlan(step, command);
     case "attempt.report":

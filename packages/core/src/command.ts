@@ -5,6 +5,8 @@
 import type { Scores } from "./allocation/allocation.ts";
 import type { FailureReason } from "./allocation/phase.ts";
 import type { AllocationSpec, Environment, ScalePolicy, Task, TelemetryMode } from "./allocation/spec.ts";
+import type { CheckpointWord } from "./checkpoint/checkpoint.ts";
+import type { CheckpointCommand } from "./checkpoint/commands.ts";
 import type {
   AddGrantCommand,
   BeginLedgerCommand,
@@ -144,6 +146,8 @@ export interface ReportCommand {
   /** For failed. */
   readonly reason: FailureReason | null;
   readonly message: string;
+  /** The newest checkpoint that the node was asked for, once it is over there. Absent: nothing to say. */
+  readonly checkpoint?: CheckpointWord;
 }
 /** The server's backstop: an attempt whose walltime is long over is ended from here. */
 export interface ExpireCommand {
@@ -205,7 +209,12 @@ export interface PreemptCommand {
   readonly allocation: AllocationId;
   /** The last entry the scheduler had seen. */
   readonly basis: LogIndex;
-  readonly victims: readonly { readonly allocation: AllocationId; readonly attempt: Attempt }[];
+  readonly victims: readonly {
+    readonly allocation: AllocationId;
+    readonly attempt: Attempt;
+    /** It cannot be checkpointed at present, and is stopped without. Absent: it is, where it can be. */
+    readonly force?: boolean;
+  }[];
   /** Where it is to start: nodes of the victims, and free ones. */
   readonly nodes: readonly NodeId[];
 }
@@ -246,6 +255,8 @@ export interface DrainNodeCommand {
   readonly origin: Origin;
   readonly node: NodeId;
   readonly reason: string;
+  /** Who can be is checkpointed and queued again at once; others end by themselves. Absent: all do. */
+  readonly urgent?: boolean;
 }
 export interface UndrainNodeCommand {
   readonly kind: "node.undrain";
@@ -292,6 +303,7 @@ export type Command =
   | ExpireCommand
   | RequeueCommand
   | PreemptCommand
+  | CheckpointCommand
   | RegisterNodeCommand
   | NodeHealthCommand
   | DrainNodeCommand

@@ -78,7 +78,9 @@ export type EventKind =
   | "cluster_restored"
   | "dag_changed"
   | "notice_changed"
-  | "delivery_dropped";
+  | "delivery_dropped"
+  /** A checkpoint was taken, or could not be had: see its reason. */
+  | "checkpoint";
 
 /** Something a watcher may want to know. The cursor (index, n) is added by whoever numbers them. */
 export interface Event {
@@ -98,7 +100,7 @@ export interface Event {
 
 /**
  * What must happen in the world because of a committed entry. Performed only after the entry is
- * durable, only by the leader (run, stop, forget) or by every replica (archive, archive_audit), and safe to repeat.
+ * durable, only by the leader (run, stop, checkpoint, forget) or by every replica (archive, archive_audit), and safe to repeat.
  */
 export type Effect =
   | { readonly kind: "run"; readonly node: NodeId; readonly allocation: AllocationId; readonly attempt: Attempt }
@@ -111,6 +113,8 @@ export type Effect =
       /** Between SIGTERM and SIGKILL; absent: the usual. */
       readonly grace?: Duration;
     }
+  /** The record says which, and what follows. */
+  | { readonly kind: "checkpoint"; readonly node: NodeId; readonly allocation: AllocationId; readonly attempt: Attempt }
   | { readonly kind: "forget"; readonly node: NodeId; readonly allocation: AllocationId; readonly attempt: Attempt }
   | { readonly kind: "archive"; readonly record: import("./allocation/allocation.ts").Allocation }
   | { readonly kind: "archive_audit"; readonly record: import("./audit/record.ts").AuditRecord };

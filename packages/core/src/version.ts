@@ -20,6 +20,10 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
   "allocation.update": FIRST,
   "allocation.requeue": FIRST,
   "allocation.preempt": 2,
+  "allocation.checkpoint": 2,
+  "allocation.resume": 2,
+  "attempt.checkpoint": 2,
+  "checkpoint.expire": 2,
   "plan.commit": FIRST,
   "attempt.report": FIRST,
   "attempt.expire": FIRST,
@@ -69,7 +73,10 @@ export function versionNeeded(command: Command): number {
   if (command.kind === "vcluster.create" && (hasSharing(command) || command.scheduler === "hpc_proportional")) return 2;
   if (command.kind === "vcluster.update" && hasSharing(command.change)) return 2;
   // Servers of version 1 would not try such an attempt again elsewhere.
-  if (command.kind === "attempt.report") return command.reason === "prologue_failed" ? 2 : version;
+  if (command.kind === "attempt.report") {
+    return command.reason === "prologue_failed" || command.checkpoint !== undefined ? 2 : version;
+  }
+  if (command.kind === "node.drain" && command.urgent === true) return 2;
   if (command.kind === "node.health")
     return command.verdict === "warning" || command.verdict === "repaired" ? 2 : version;
   if (command.kind === "allocation.cancel" && command.elements !== undefined) return 2;
@@ -86,15 +93,11 @@ export function versionNeeded(command: Command): number {
     requireUnifiedMemory === true ||
     allowCxlMemory === true ||
     (maxGroups ?? storageMBps) !== undefined;
-  const { lifecycle, session, expose, probe, telemetry } = command.spec;
-  const service =
-    session === true ||
-    command.spec.networkDomain !== undefined ||
-    expose !== undefined ||
-    probe !== undefined ||
-    telemetry !== undefined;
-  const lasting = lifecycle.kind === "reactive" || lifecycle.noPreempt === true;
-  return newer || lasting || service || asksForSoftware(command.spec) ? 2 : version;
+  const { lifecycle, session, expose, probe, telemetry, checkpoint, networkDomain } = command.spec;
+  const service = session === true || expose !== undefined || probe !== undefined || networkDomain !== undefined;
+  const observed = telemetry !== undefined || checkpoint !== undefined;
+  const more = newer || observed || service || lifecycle.noPreempt === true || lifecycle.kind === "reactive";
+  return more || asksForSoftware(command.spec) ? 2 : version;
 }
 
 /** Servers of version 1 would run it on the bare node. */

@@ -45,7 +45,9 @@ describe("random histories", () => {
     expect(work.cancelled).toBeGreaterThan(500);
     expect(work.requeued).toBeGreaterThan(500);
     expect(work.preempted).toBeGreaterThan(300);
-    expect(work.borrowed).toBeGreaterThan(50);
+    expect(work.checkpointing).toBeGreaterThan(150);
+    expect(work.suspended).toBeGreaterThan(40);
+    expect(work.borrowed).toBeGreaterThan(20);
     expect(work.archived).toBeGreaterThan(300);
     expect(work.repeated).toBeGreaterThan(1_000);
     expect(work.nodeMoves).toBeGreaterThan(5_000);

@@ -1,4 +1,5 @@
 // The public surface of the scheduler.
+export { type Worth, type WorthInput, type WorthRates, worthOf } from "./checkpoint/worth.ts";
 export { type Concluded, conclude, cycle, reasonsFor } from "./cycle.ts";
 export type * from "./cycle-types.ts";
 export { type Explanation, explain } from "./explain/explanation.ts";

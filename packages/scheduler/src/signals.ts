@@ -18,6 +18,8 @@ export interface Signals {
   readonly dataReady?: ReadonlyMap<AllocationId, number>;
   /** Per allocation, minutes that a checkpoint takes; absent: it takes none. */
   readonly checkpointMinutes?: ReadonlyMap<AllocationId, number>;
+  /** Allocations whose checkpoints cannot be written: their storage is away. Absent: none. */
+  readonly cannotWrite?: ReadonlySet<AllocationId>;
 }
 
 export interface Budget {

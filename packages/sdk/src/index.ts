@@ -18,6 +18,7 @@ export type { AccountingCalls, ConfigCalls, SchedulerCalls, ServiceCalls } from 
 export type { CreatedSession, Session, SessionCalls, SessionPage } from "./calls/sessions.ts";
 export type { TaskCalls, TaskInput } from "./calls/tasks.ts";
 export type { UsageCalls } from "./calls/usage.ts";
+export type * from "./checkpoint-types.ts";
 export { type ClientOptions, type Health, type LatticeClient, normaliseUrl } from "./client.ts";
 export type * from "./cluster-types.ts";
 export type * from "./condition-types.ts";

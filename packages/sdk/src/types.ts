@@ -2,6 +2,7 @@
 // and log indexes as strings, instants as RFC 3339 text. The server leaves out what is empty, so
 // most fields are optional here.
 
+import type { CheckpointStatus } from "./checkpoint-types.ts";
 import type { Dependency, TaskGroupStatus } from "./group-types.ts";
 import type { AllocationSpec, Environment, ScalePolicy } from "./spec-types.ts";
 
@@ -39,6 +40,9 @@ export interface Allocation {
   readonly requeues?: number;
   /** How often it was stopped for others; not counted in requeues. */
   readonly preemptions?: number;
+  /** How often it was suspended for another cause. */
+  readonly suspensions?: number;
+  readonly checkpoint?: CheckpointStatus;
   readonly exit_code?: number;
   readonly reason?: string;
   readonly message?: string;

@@ -4,8 +4,10 @@
 export { type ConnectCall, type ConnectContext, handleConnect } from "./agents/connect.ts";
 export { type AgentHub, createAgentHub } from "./agents/hub.ts";
 export { refuseAgent } from "./agents/service.ts";
+export { createCheckpointBoard } from "./checkpoint/board.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { type Config, loadConfig } from "./config/index.ts";
+export { createBroker } from "./controllers/checkpoint/act.ts";
 export { archiveTo } from "./history/archive.ts";
 export type { History, HistoryRecord } from "./history/index.ts";
 export { type Leader, startLeading } from "./leader/lead.ts";

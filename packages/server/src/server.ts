@@ -19,8 +19,10 @@ import { openAuditArchive } from "./audit/archive.ts";
 import { openAuditSigner } from "./audit/signer.ts";
 import { createBackups, recoverFrom, startBackupSchedule } from "./backup/index.ts";
 import { startCapture } from "./capture/capture.ts";
+import { createCheckpointBoard } from "./checkpoint/board.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { type Config, createLiveConfig, formatListen, type HowToBegin, logConfigOf, serverId } from "./config/index.ts";
+import { createBroker } from "./controllers/checkpoint/act.ts";
 import { isPromised } from "./controllers/scaling/promised.ts";
 import { fabricManager } from "./fabric/credentials.ts";
 import { archiveTo } from "./history/archive.ts";
@@ -124,7 +126,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const hub = createAgentHub(clock);
   const logs = createLogRelay(hub, clock);
+  const board = createCheckpointBoard();
+  const broker = createBroker({
+    view: () => replica.view,
+    clock,
+    board,
+    config: config.checkpoint,
+    evaluated: metrics.checkpointEvaluated,
+  });
   const insight = createInsight({
+    checkpoints: broker,
     view: () => replica.view,
     clock,
     reachable: hub.connected,
@@ -187,6 +198,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       readings: createReadings({ storeUrl: config.telemetry.storeUrl, measured: measures.value, logger }),
     },
     insight,
+    broker,
     readers: roster.others,
   });
   const capture =
@@ -276,7 +288,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     insight,
   });
-  mirrorState(metrics, { terminals, replica, hub, history, leads: () => leader.sequencer() !== null });
+  mirrorState(metrics, {
+    terminals,
+    replica,
+    hub,
+    history,
+    checkpoints: board,
+    leads: () => leader.sequencer() !== null,
+  });
 
   const authenticator = createAuthenticator(config.api.auth);
   const certificates = tls !== null && tls.config.ca !== null;
@@ -298,6 +317,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     heartbeatIntervalMs: config.nodeAgent.heartbeatInterval,
     stranger: guard.stranger,
     imagesAnswered: images.answered,
+    checkpoints: board,
     measured: measures.told,
     apiUrl: () => apiUrl,
     jobToken: createJobToken(config.api.auth, () => clock.now()),

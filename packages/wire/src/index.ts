@@ -6,6 +6,7 @@ export { bodyFormat, parseBody } from "./body/parse-body.ts";
 export * from "./convert/allocation.ts";
 export * from "./convert/amounts.ts";
 export * from "./convert/audit.ts";
+export { checkpointStatus } from "./convert/checkpoint.ts";
 export * from "./convert/dag.ts";
 export * from "./convert/dependencies.ts";
 export * from "./convert/event.ts";

@@ -2,7 +2,16 @@
 // simulated machine, step by step with time between the steps, so that a crash can fall between any
 // two of them.
 
-import type { Exit, Facts, Order, Runtime, RuntimeListener, StartResult } from "@lattice/agent";
+import type {
+  CheckpointResult,
+  CheckpointTarget,
+  Exit,
+  Facts,
+  Order,
+  Runtime,
+  RuntimeListener,
+  StartResult,
+} from "@lattice/agent";
 import type { Host } from "../world/host.ts";
 import type { Random } from "../world/random.ts";
 import { type Folder, type Machine, NOT_CLAIMED, type WrapperEnd } from "./machine.ts";
@@ -132,9 +141,34 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
       await disk();
       machine.attempts.delete(key);
     },
+    async checkpoints(key) {
+      const folder = machine.attempts.get(key);
+      return folder?.order?.checkpoint === undefined ? null : simulatedTarget(folder, host, random);
+    },
     logFile: async () => null,
     firstProcess: async () => null,
     close: async () => undefined,
+  };
+}
+
+/** What lies in the folder of an attempt, whichever agent looks. */
+const saved = new WeakMap<Folder, CheckpointResult>();
+
+/** Mostly a program that is done after a while; sometimes one that cannot, or says nothing. */
+function simulatedTarget(folder: Folder, host: Host, random: Random): CheckpointTarget {
+  return {
+    async ask(_wanted, heard) {
+      const silent = random.chance(0.05);
+      const fails = random.chance(0.1);
+      const cancel = silent
+        ? () => undefined
+        : host.after(random.between(5, 3_000), () =>
+            heard(fails ? { kind: "failed", message: "no space" } : { kind: "done", bytes: 1_000_000 }),
+          );
+      return { look: async () => undefined, close: cancel };
+    },
+    word: () => saved.get(folder) ?? null,
+    keep: async (result) => void saved.set(folder, result),
   };
 }
 

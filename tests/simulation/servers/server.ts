@@ -8,6 +8,8 @@ import {
   type Clock,
   type ConnectCall,
   createAgentHub,
+  createBroker,
+  createCheckpointBoard,
   handleConnect,
   type Leader,
   type MemoryStore,
@@ -31,6 +33,13 @@ export const SETTINGS = {
   timeoutMs: 30_000,
   graceMs: 60_000,
   snapshotEvery: 150,
+  /** Nodes fail often enough that the broker asks now and then. */
+  checkpoints: {
+    interval: duration(30_000),
+    bytesPerSecond: 1e9,
+    gpuMemoryBytes: 1e9,
+    rates: { nodeMtbfSeconds: 3_600, storageSecondsPerGb: 0, quietSeconds: 120 },
+  },
   retention: { maxFinished: 40, maxFinishedAge: duration(600_000) },
 } as const;
 
@@ -110,6 +119,14 @@ export function createServer(parts: ServerParts): SimulatedServer {
       if (host.alive()) parts.onFailed(server, error);
     });
     const hub = createAgentHub(clock);
+    const board = createCheckpointBoard();
+    const broker = createBroker({
+      view: () => replica.view,
+      clock,
+      board,
+      config: SETTINGS.checkpoints,
+      evaluated: () => undefined,
+    });
     const leader = startLeading({
       candidate: host.name,
       log,
@@ -128,9 +145,10 @@ export function createServer(parts: ServerParts): SimulatedServer {
         took: () => undefined,
         planned: () => undefined,
         preempted: () => undefined,
-        measured: () => ({}),
+        measured: () => ({ signals: broker.signals() }),
         forget: () => undefined,
       },
+      broker,
       webhooks: [],
       network: DEFAULT_NETWORK,
       scaling: { promised: () => false, readings: { read: async () => new Map() } },
@@ -148,6 +166,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       serverVersion: "simulated",
       heartbeatIntervalMs: SETTINGS.heartbeatMs,
       stranger: () => null,
+      checkpoints: board,
     };
     network.listen(name, {
       host,

@@ -84,8 +84,18 @@ export function specOf(random: Random, name: string): AllocationSpec {
       maxRequeue: random.between(0, 5),
     },
     slurmEnv: false,
+    // Those that no walltime overtakes: one that it did would wait for somebody to resume it.
+    ...(hog && !unbounded ? { checkpoint: CHECKPOINT } : null),
   };
 }
+
+const CHECKPOINT = {
+  mode: "signal",
+  auto: true,
+  port: 0,
+  timeout: duration(20_000),
+  maxDeferral: duration(0),
+} as const;
 
 function programFor(random: Random, runsMs: number | null) {
   return {

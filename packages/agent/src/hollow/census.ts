@@ -2,7 +2,7 @@
 // server, whenever that has changed: how a load test sees a fleet leave and come back.
 
 import type { Logger } from "pino";
-import type { Node } from "../node.ts";
+import type { Node } from "../node-handle.ts";
 
 /** Fine enough to see how fast a fleet comes back; counting ten thousand nodes takes a millisecond. */
 const EVERY_MS = 250;

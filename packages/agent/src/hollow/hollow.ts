@@ -4,7 +4,8 @@
 import type { Logger } from "pino";
 import type { Dialer } from "../link/dial.ts";
 import type { Wheel } from "../link/wheel.ts";
-import { type Node, type NodeOptions, startNode } from "../node.ts";
+import { type NodeOptions, startNode } from "../node.ts";
+import type { Node } from "../node-handle.ts";
 import { simulatedRuntime } from "./simulated-runtime.ts";
 
 export interface HollowOptions {

@@ -1,6 +1,7 @@
 // The runtime of a hollow node: an attempt "runs" for a set time and then completes. It starts no
 // process and keeps nothing on disk; everything above it is the real agent.
 
+import type { Result, Target } from "../checkpoint/types.ts";
 import type { Order } from "../lifecycle/attempt.ts";
 import type { Runtime, RuntimeListener } from "../runtime/runtime.ts";
 
@@ -13,6 +14,8 @@ const SIGTERM = 15;
 export function simulatedRuntime(defaultRuntimeMs: number, listener: RuntimeListener): Runtime {
   const running = new Map<string, NodeJS.Timeout>();
   const archived: string[] = [];
+  /** The newest checkpoint of each. */
+  const saved = new Map<string, Result>();
 
   function end(key: string): void {
     const timer = running.get(key);
@@ -44,18 +47,27 @@ export function simulatedRuntime(defaultRuntimeMs: number, listener: RuntimeList
     rememberEnd: async () => undefined,
     async archive(key) {
       archived.push(key);
+      saved.delete(key);
       const oldest = archived.length > MAX_REMEMBERED ? archived.shift() : undefined;
       if (oldest !== undefined) listener.dropped(oldest);
     },
     discard: async () => undefined,
     logFile: async () => null,
     firstProcess: async () => null,
+    checkpoints: async (key) => (running.has(key) ? pretended(saved, key) : null),
     async close() {
       for (const timer of running.values()) clearTimeout(timer);
       running.clear();
     },
   };
 }
+
+/** A program that is done as soon as it is asked. */
+const pretended = (saved: Map<string, Result>, key: string): Target => ({
+  ask: async (_wanted, heard) => ({ look: async () => heard({ kind: "done", bytes: 0 }), close: () => undefined }),
+  word: () => saved.get(key) ?? null,
+  keep: async (result) => void saved.set(key, result),
+});
 
 function runtimeOf(order: Order, defaultRuntimeMs: number): number {
   const asked = Number(order.variables[RUNTIME_VARIABLE]);

@@ -53,6 +53,17 @@ export interface Order {
   readonly network?: { readonly domain: string; readonly vni: number };
   /** It is measured, and its programs may say how they fare. */
   readonly measured?: boolean;
+  /** Absent: it takes no checkpoints. */
+  readonly checkpoint?: CheckpointPlan;
+}
+
+export interface CheckpointPlan {
+  /** How its program is asked. */
+  readonly mode: string;
+  /** Where it listens; 0: it says so itself. */
+  readonly port: number;
+  /** Number of the checkpoint it goes on from; 0: it begins anew. */
+  readonly resumeFrom: number;
 }
 
 /** Empty: not asked for. */
@@ -205,3 +216,9 @@ export type LiveAttempt = Exclude<Attempt, AttemptIn<"ended" | "archived">>;
 
 export const isLive = (attempt: Attempt): attempt is LiveAttempt =>
   attempt.kind !== "ended" && attempt.kind !== "archived";
+
+/** Null: it does not run, or has no limit. */
+export function walltimeLeftMs(attempt: Attempt | undefined, nowMs: number): number | null {
+  if (attempt?.kind !== "running" || attempt.limits.walltimeMs === null) return null;
+  return attempt.startedAtMs + attempt.limits.walltimeMs - nowMs;
+}

@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { PROTOCOL } from "@lattice/core";
 import { insideToProto, pb } from "@lattice/wire";
 import type { Hardware } from "../discovery/hardware.ts";
-import type { Attempt, Order, Probe, Share, Software } from "../lifecycle/attempt.ts";
+import type { Attempt, CheckpointPlan, Order, Probe, Share, Software } from "../lifecycle/attempt.ts";
 import type { PendingReport } from "./reports.ts";
 
 /** `arrivedAtMs` grows from order to order. */
@@ -38,7 +38,8 @@ export function orderOf(order: pb.RunOrder, arrivedAtMs: number): Order {
 }
 
 /** Absent where nothing was asked for. */
-function askedFor({ environment, mounts, limits, memoryPolicy, measured, network }: pb.RunOrder): Partial<Order> {
+function askedFor(order: pb.RunOrder): Partial<Order> {
+  const { environment, mounts, limits, memoryPolicy, measured, network, checkpoint } = order;
   return {
     ...(environment === undefined ? null : { software: softwareOf(environment) }),
     ...(mounts.length === 0
@@ -48,8 +49,11 @@ function askedFor({ environment, mounts, limits, memoryPolicy, measured, network
     ...(memoryPolicy === "" ? null : { memoryPolicy }),
     ...(measured ? { measured } : null),
     ...(network === undefined ? null : { network: { domain: network.domain, vni: network.vni } }),
+    ...(checkpoint === undefined ? null : { checkpoint: planOf(checkpoint) }),
   };
 }
+
+const planOf = ({ mode, port, resumeFrom }: pb.CheckpointPlan): CheckpointPlan => ({ mode, port, resumeFrom });
 
 const softwareOf = ({ uenv, view, toolsUenv, image, readOnly, signRequired }: pb.RunEnvironment): Software => ({
   ...{ uenv, view, toolsUenv, image, readOnly, signRequired },
@@ -78,7 +82,9 @@ function probeOf(probe: pb.LivenessProbe | undefined): Probe | null {
 }
 
 export function reportMessage({ number, allocationId, attempt, body }: PendingReport): pb.Report {
-  const name = { number, allocationId, attempt };
+  const { checkpoint = null } = body;
+  const word = checkpoint === null ? null : { checkpoint: create(pb.CheckpointResultSchema, checkpoint) };
+  const name = { number, allocationId, attempt, ...word };
   if (body.kind === "running") {
     return create(pb.ReportSchema, { ...name, state: pb.AllocationState.RUNNING, atMs: body.atMs });
   }
@@ -100,7 +106,14 @@ export function measuresMessage(key: string, values: Readonly<Record<string, num
   return create(pb.AttemptMeasuresSchema, { allocationId, attempt: Number(number), values });
 }
 
-export function attemptStatus(key: string, attempt: Attempt): pb.AttemptStatus {
+/** Every attempt that is not archived. */
+export function heldIn(attempts: ReadonlyMap<string, Attempt>): pb.AttemptStatus[] {
+  const all: pb.AttemptStatus[] = [];
+  for (const [key, attempt] of attempts) if (attempt.kind !== "archived") all.push(attemptStatus(key, attempt));
+  return all;
+}
+
+function attemptStatus(key: string, attempt: Attempt): pb.AttemptStatus {
   const [allocationId = "", number] = key.split(".");
   return create(pb.AttemptStatusSchema, { allocationId, attempt: Number(number), state: stateOf(attempt) });
 }

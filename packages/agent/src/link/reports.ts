@@ -3,11 +3,13 @@
 // report that an attempt runs goes first (the server asks again), then the oldest end, which is
 // still on disk and told again in the next Hello.
 
+import type { Result } from "../checkpoint/types.ts";
 import type { End } from "../lifecycle/attempt.ts";
 
+/** `checkpoint`: the newest that was asked for and is over; absent or null: none. */
 export type ReportBody =
-  | { readonly kind: "running"; readonly atMs: number }
-  | { readonly kind: "end"; readonly end: End };
+  | { readonly kind: "running"; readonly atMs: number; readonly checkpoint?: Result | null }
+  | { readonly kind: "end"; readonly end: End; readonly checkpoint?: Result | null };
 
 export interface PendingReport {
   readonly number: number;

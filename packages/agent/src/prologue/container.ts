@@ -49,8 +49,8 @@ export async function prepareContainer(
     variables: rest,
     binds: [
       ...data.map((mount) => ({ at: mount.at, readOnly: mount.kind !== "fuse" && mount.readOnly })),
-      ...[environment.LATTICE_SCRATCH, environment.LATTICE_OUTPUT_DIR].flatMap((at) =>
-        at === undefined ? [] : [{ at, readOnly: false }],
+      ...[environment.LATTICE_SCRATCH, environment.LATTICE_OUTPUT_DIR, environment.LATTICE_CHECKPOINT_CONTROL].flatMap(
+        (at) => (at === undefined ? [] : [{ at, readOnly: false }]),
       ),
       ...(order.script === "" ? [] : [{ at: join(dir, "script"), readOnly: true }]),
     ],

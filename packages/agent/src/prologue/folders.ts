@@ -4,6 +4,7 @@
 import { chmodSync, chownSync, mkdirSync } from "node:fs";
 import { chown, mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { Order } from "../lifecycle/attempt.ts";
 import type { RunAs } from "../runtime/user/user.ts";
 import type { PrologueParts, Target } from "./parts.ts";
 import { PrologueError } from "./prologue-error.ts";
@@ -21,8 +22,7 @@ export async function makeFolders(
     if (runAs !== null) chownSync(scratch, runAs.uid, runAs.gid);
     const said: Record<string, string> = order.measured === true ? { LATTICE_METRICS_FILE: metricsFile(scratch) } : {};
     if (outputRoot === "") return { LATTICE_SCRATCH: scratch, ...said };
-    const output = join(outputRoot, order.tenant, folderName(order.project), order.allocationId);
-    const checkpoints = join(output, "checkpoints");
+    const { output, checkpoints } = outputFolders(outputRoot, order);
     await mkdir(checkpoints, { recursive: true });
     if (runAs !== null) for (const path of [output, checkpoints]) await chown(path, runAs.uid, runAs.gid);
     return { LATTICE_SCRATCH: scratch, LATTICE_OUTPUT_DIR: output, LATTICE_CHECKPOINT_DIR: checkpoints, ...said };
@@ -33,6 +33,11 @@ export async function makeFolders(
 
 /** In which the programs of a service may say how they fare. */
 export const metricsFile = (scratch: string): string => join(scratch, "metrics");
+
+export function outputFolders(root: string, { tenant, project, allocationId }: Order) {
+  const output = join(root, tenant, folderName(project), allocationId);
+  return { output, checkpoints: join(output, "checkpoints") };
+}
 
 /** Projects are free text, and must not lead anywhere. */
 const folderName = (project: string): string => project.replace(/[^\w-]/g, "_") || "default";

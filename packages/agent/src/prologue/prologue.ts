@@ -9,6 +9,7 @@ import { memoryPolicyWords } from "../runtime/memory-policy.ts";
 import { enterScript, enterWords } from "../runtime/uenv/enter.ts";
 import { splitEnvironment } from "../runtime/user/safe-environment.ts";
 import { asUser, type RunAs } from "../runtime/user/user.ts";
+import { prepareCheckpoints } from "./checkpoint-stage.ts";
 import { prepareContainer } from "./container.ts";
 import { defaultWorkdir, giveScript, makeFolders } from "./folders.ts";
 import { noteHeld, takeGpus } from "./held.ts";
@@ -41,7 +42,16 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
   const folders = await makeFolders(parts, target, runAs);
   if (runAs !== null && order.script !== "") giveScript(join(dir, "script"), runAs);
   const gpus = await takeGpus(parts, target);
-  let environment = { ...target.environment, ...folders, ...gpus, ...(runAs === null ? {} : userNames(runAs)) };
+  const saving = prepareCheckpoints({
+    plan: order.checkpoint,
+    dir,
+    checkpoints: folders.LATTICE_CHECKPOINT_DIR,
+    owner: runAs,
+    path: target.environment.PATH ?? "",
+    contained: Boolean(software?.image),
+  });
+  const own = { ...folders, ...saving.variables, ...gpus, ...(runAs === null ? {} : userNames(runAs)) };
+  let environment = { ...target.environment, ...own };
 
   const data = await dataMounts(order, mapped);
   const policy = memoryPolicyWords(order.memoryPolicy ?? "", parts.memory);
@@ -63,7 +73,8 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
     ...withVariables(later),
   ];
   const uid = mapped?.uid ?? null;
-  const before = policy.length > 0 && mapped === null ? [...change, ...PLAIN_EXEC] : change;
+  const last = policy.length > 0 && mapped === null ? [...change, ...PLAIN_EXEC] : change;
+  const before = [...last, ...saving.before];
   if (mounts.length === 0 && data.length === 0) {
     return { before, environment: safe, workdir, uid, variables: environment };
   }

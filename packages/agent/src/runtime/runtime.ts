@@ -1,6 +1,7 @@
 // What a node needs from whatever runs its attempts. Real processes and the simulated ones of a
 // hollow node both fit behind it, so that link, lifecycle and reports are the same code for both.
 
+import type { Target } from "../checkpoint/types.ts";
 import type { End, Exit, Order, Stop } from "../lifecycle/attempt.ts";
 import type { Facts } from "../lifecycle/recover.ts";
 import type { AttemptRoom } from "../tasks/room.ts";
@@ -46,6 +47,8 @@ export interface Runtime {
   cpuMs?(key: string): Promise<number | null>;
   /** In which its programs may say how they fare; absent: nowhere. */
   metricsFile?(key: string): string;
+  /** How its program is asked for a checkpoint; null: it takes none. Absent: nothing here does. */
+  checkpoints?(key: string): Promise<Target | null>;
   /** Lets go of everything without touching a workload. */
   close(): Promise<void>;
 }

@@ -24,8 +24,19 @@ export interface TaskRoom extends AttemptRoom {
 /** Words that a terminal puts behind the prefix: a shell, its flag, its line. */
 const SHELL_WORDS = 3;
 
+export interface RoomHost {
+  room?(key: string): Promise<AttemptRoom | null>;
+  firstProcess(key: string): Promise<FirstProcess | null>;
+}
+
+/** Null: there is no such attempt here. */
+export async function roomOf(host: RoomHost, key: string): Promise<TaskRoom | null> {
+  const [room, first] = await Promise.all([host.room?.(key), host.firstProcess(key)]);
+  return room === undefined || room === null || first === null ? null : enterRoom(room, first);
+}
+
 /** Null: its first process is gone. */
-export async function enterRoom(room: AttemptRoom, first: FirstProcess): Promise<TaskRoom | null> {
+async function enterRoom(room: AttemptRoom, first: FirstProcess): Promise<TaskRoom | null> {
   const entered = await enter({ ...first, line: "", term: "" });
   if (entered === null) return null;
   // It is the terminal's, not the job's.

@@ -15,7 +15,7 @@ import { showNamedNodes, showNodes } from "./nodes.ts";
 type Act = (
   client: LatticeClient,
   id: string,
-  options: { reason?: string; requestId: string },
+  options: { reason?: string; urgent?: boolean; requestId: string },
 ) => Promise<NodeResponse>;
 
 export function define(command: Command): void {
@@ -53,6 +53,7 @@ function defineHealth(command: Command): void {
 /** Also offered as `lattice admin drain|undrain`. */
 export function defineDrain(command: Command): void {
   const drain = command.command("drain").description("Take no new work; what runs may end");
+  drain.option("--urgent", "have what runs there checkpointed and queued again, where it can be");
   defineAction(drain.option("--reason <text>", "why, shown with the node"), (client, id, options) =>
     client.nodes.drain(id, options),
   );
@@ -82,6 +83,7 @@ function defineList(command: Command): void {
 interface ActionFlags {
   readonly reason?: string;
   readonly yes?: boolean;
+  readonly urgent?: boolean;
 }
 
 function defineAction(
@@ -102,7 +104,11 @@ function defineAction(
 async function actOnAll({ client, print, settings }: Context, ids: readonly string[], act: Act, flags: ActionFlags) {
   const { randomUUID } = await import("node:crypto");
   const { done: changed, finish } = await forEachId(ids, async (id) => {
-    const options = { requestId: randomUUID(), ...(flags.reason === undefined ? {} : { reason: flags.reason }) };
+    const options = {
+      requestId: randomUUID(),
+      ...(flags.reason === undefined ? {} : { reason: flags.reason }),
+      ...(flags.urgent === true ? { urgent: true } : {}),
+    };
     const { node } = await act(client, id, options);
     if (!print.structured) print.line(settings.quiet ? node.id : `${node.id}: ${stateText(node)}`);
     return node;

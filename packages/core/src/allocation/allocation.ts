@@ -1,6 +1,7 @@
 // The allocation record: the universal unit of work. Records are immutable values; a change
 // replaces the record in its table.
 
+import type { Checkpoints } from "../checkpoint/checkpoint.ts";
 import type { GroupCounts, GroupShape } from "../group/group.ts";
 import type { AllocationId, Attempt, DagId, Instant, LogIndex, NodeId, UserName } from "../ids.ts";
 import type { Session } from "../session/session.ts";
@@ -36,6 +37,10 @@ export interface Allocation {
   readonly requeues: number;
   /** How often it was stopped for others, which its requeues do not count; absent: never. */
   readonly preemptions?: number;
+  /** How often it was suspended for other causes, its checkpoint complete; absent: never. */
+  readonly suspensions?: number;
+  /** Absent: none was asked for. */
+  readonly checkpoints?: Checkpoints;
   /** Index of the entry that last made it pending: a plan based on less is stale (E8, O7). */
   readonly pendingSinceIndex: LogIndex;
   /** Of the newest placement. */

@@ -2,6 +2,7 @@
 // vClusters or nodes. Every fault is named by the path of its field in the contract. `wire` may ask
 // early to answer faster; `submit` always asks, because replicas trust nobody.
 
+import { checkCheckpoint } from "../checkpoint/check.ts";
 import type { FieldProblem } from "../outcome.ts";
 import { checkScaling } from "../scaling/check.ts";
 import { checkConstraints } from "./check-constraints.ts";
@@ -36,6 +37,7 @@ export function checkSpec(spec: AllocationSpec): FieldProblem[] {
   const modes = TELEMETRY_MODES.join(", ");
   problems.unless(TELEMETRY_MODES.includes(mode), "allocation.telemetry.mode", `must be one of ${modes}`);
   checkScaling(problems, spec);
+  checkCheckpoint(problems, spec.checkpoint, spec.lifecycle.kind !== "bounded");
   return problems.list;
 }
 

@@ -39,7 +39,7 @@ export function pastAfterMove(
     startedAt: from.kind === "staging" ? null : from.startedAt,
     endedAt: at,
     to: phase.kind,
-    cause: phase.kind === "pending" ? phase.cause : "",
+    cause: "cause" in phase ? phase.cause : "",
     scoreMilli: record.scores.total ?? 0,
     backfilled: record.backfilled,
     ...(failure === undefined ? {} : { failure }),

@@ -20,6 +20,8 @@ type Change = Partial<
     | "added"
     | "network"
     | "preemptions"
+    | "suspensions"
+    | "checkpoints"
     | "pendingSinceIndex"
     | "scores"
     | "backfilled"
@@ -67,11 +69,17 @@ export function changed(record: Allocation, from: string): Event {
     from,
     to: phase.kind,
     reason: reasonOf(phase),
-    message: "message" in phase ? (phase.message ?? "") : "",
+    message: messageOf(phase),
   };
 }
 
 function reasonOf(phase: AllocationPhase): string {
-  if (phase.kind === "pending") return phase.cause;
+  if (phase.kind === "pending" || phase.kind === "suspended") return phase.cause;
+  if (phase.kind === "checkpointing") return phase.request.cause;
   return phase.kind === "failed" || phase.kind === "cancelled" ? phase.reason : "";
+}
+
+function messageOf(phase: AllocationPhase): string {
+  if (phase.kind === "checkpointing") return phase.request.message;
+  return "message" in phase ? (phase.message ?? "") : "";
 }

@@ -1,6 +1,7 @@
 // The phases of an allocation, each carrying only what is true in it, and the table of legal
 // moves. The table is the diagram: the docs page is printed from it.
 
+import type { CheckpointRequest, SuspendCause } from "../checkpoint/checkpoint.ts";
 import type { Attempt, Instant, NodeId, UserName } from "../ids.ts";
 
 export type PhaseKind =
@@ -22,7 +23,9 @@ export type PendingCause =
   | "drained"
   | "policy"
   | "updated"
-  | "preempted";
+  | "preempted"
+  /** By somebody, after its walltime was over. */
+  | "resumed";
 
 export type FailureReason =
   | "exit_code"
@@ -88,10 +91,13 @@ export interface CheckpointingPhase extends PlacedFacts {
   readonly kind: "checkpointing";
   readonly startedAt: Instant;
   readonly since: Instant;
+  readonly request: CheckpointRequest;
 }
 export interface SuspendedPhase {
   readonly kind: "suspended";
   readonly since: Instant;
+  readonly cause: SuspendCause;
+  readonly message: string;
 }
 
 /** What stays true of the last attempt once the allocation is final. */
@@ -142,6 +148,10 @@ export const isFinal = (phase: AllocationPhase): phase is FinalPhase =>
 
 export const isPlaced = (phase: AllocationPhase): phase is PlacedPhase =>
   phase.kind === "staging" || phase.kind === "running" || phase.kind === "checkpointing";
+
+/** Its processes run and are to go on running. */
+export const goesOn = (phase: AllocationPhase): phase is RunningPhase | CheckpointingPhase =>
+  phase.kind === "running" || (phase.kind === "checkpointing" && phase.request.next === "go_on");
 
 /** Names one try of one allocation; every order and report carries it. */
 export interface AttemptRef {

@@ -17,6 +17,7 @@ export function takeTogether(step: Step, commands: readonly Command[], from: num
   if (first?.kind !== "attempt.report" || (first.state !== "running" && first.state !== "completed")) return null;
   const record = step.state.allocation(first.allocation);
   if (record === undefined || record.attempt !== first.attempt || !isPlaced(record.phase)) return null;
+  if (record.phase.kind === "checkpointing") return null;
   const { phase } = record;
   if (phase.attempts !== undefined) return null;
   const count = phase.nodes.length;
@@ -59,7 +60,8 @@ const isAlike = (
   command?.kind === "attempt.report" &&
   command.allocation === allocation &&
   command.attempt === attempt &&
-  command.state === state;
+  command.state === state &&
+  command.checkpoint === undefined;
 
 /** By node; null when one of them is about something else, or a node speaks twice. */
 function wordOfEach(commands: readonly Command[], from: number, count: number, first: ReportCommand): Said | null {

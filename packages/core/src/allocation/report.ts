@@ -2,6 +2,7 @@
 // only forwards, and once. A report for a claim that is being released can only release it: an
 // allocation that was cancelled, requeued or has ended never comes back by a late word.
 
+import { checkpointFailed, goingOn, hearCheckpoint } from "../checkpoint/answer.ts";
 import type { ReportCommand } from "../command.ts";
 import { invariant, present } from "../invariant.ts";
 import { noteOutcome } from "../node/faults.ts";
@@ -27,11 +28,14 @@ export const RANK: Readonly<Record<NodeProgress["state"], number>> = {
 
 export function takeReport(step: Step, report: ReportCommand): Outcome {
   const { allocation, attempt, node } = report;
-  const claim = step.state.node(node)?.claims.find((c) => c.allocation === allocation && c.attempt === attempt);
+  const heard = hear(step, report);
+  const claim = claimOf(step, report);
+  // With its last word the checkpoint was complete, and it had ended before.
+  if (claim === undefined && heard) return accepted(allocation);
   if (claim === undefined) {
     return refuse("not_assigned", `node "${node}" is not assigned to attempt ${attempt} of allocation ${allocation}`);
   }
-  if (claim.releasing) return confirmEnd(step, report);
+  if (claim.releasing) return confirmEnd(step, report, heard);
   const record = present(step.state.allocation(allocation), `the claim of ${allocation} on ${node} has no allocation`);
   const { phase } = record;
   invariant(
@@ -40,21 +44,41 @@ export function takeReport(step: Step, report: ReportCommand): Outcome {
   );
   const position = phase.nodes.indexOf(node);
   const known = present(phase.progress[position], `${node} has no progress in ${allocation}`);
-  if (known.state === report.state) return unchanged(allocation);
-  if (RANK[report.state] <= RANK[known.state]) {
+  const state = endedWithCheckpoint(phase, position, report) ? "completed" : report.state;
+  if (known.state === state) return heard ? accepted(allocation) : unchanged(allocation);
+  if (RANK[state] <= RANK[known.state]) {
+    if (heard) return accepted(allocation);
     return refuse("stale_report", `node "${node}" has already reported ${known.state}, so ${report.state} is too late`);
   }
 
-  const { state, exitCode, message } = report;
+  const { exitCode, message } = report;
   const told: PlacedPhase = { ...phase, progress: phase.progress.with(position, { state, exitCode, message }) };
   noteOutcome(step, report, phase);
-  aggregate(step, record, told, report);
+  aggregate(step, record, told, { ...report, state });
   return accepted(allocation);
 }
 
+const claimOf = (step: Step, { node, allocation, attempt }: ReportCommand) =>
+  step.state.node(node)?.claims.find((claim) => claim.allocation === allocation && claim.attempt === attempt);
+
+/** What it says of a checkpoint comes before what it says of the attempt. True: that was news. */
+function hear(step: Step, report: ReportCommand): boolean {
+  const { checkpoint: word, node } = report;
+  const record = word === undefined ? undefined : step.state.allocation(report.allocation);
+  if (word === undefined || record?.attempt !== report.attempt || claimOf(step, report)?.releasing !== false)
+    return false;
+  return hearCheckpoint(step, record, { node, word, walltime: report.reason === "walltime_exceeded" });
+}
+
+/** It has written all, and is about to be suspended: however it ends is no failure. */
+function endedWithCheckpoint(phase: PlacedPhase, position: number, { state, reason }: ReportCommand): boolean {
+  if (phase.kind !== "checkpointing" || state !== "failed" || phase.request.answers[position] === null) return false;
+  return phase.request.next === "suspend" || reason === "walltime_exceeded";
+}
+
 /** Only the end matters any more. */
-function confirmEnd(step: Step, { node, allocation, attempt, state }: ReportCommand): Outcome {
-  if (RANK[state] < RANK.completed) return unchanged(allocation);
+function confirmEnd(step: Step, { node, allocation, attempt, state }: ReportCommand, heard: boolean): Outcome {
+  if (RANK[state] < RANK.completed) return heard ? accepted(allocation) : unchanged(allocation);
   forgetAttempt(step, node, { allocation, attempt });
   return accepted(allocation);
 }
@@ -71,16 +95,24 @@ export function aggregate(step: Step, record: Allocation, told: PlacedPhase, rep
       if (shedNode(step, record, told, { node: report.node, reason: "node_failure", detail, gone: false })) return;
     }
     if (report.reason === "prologue_failed") prologueFailed(step, record, told, report);
-    else attemptFailed(step, record, told, { reason: report.reason ?? "exit_code", exitCode, message, gone: null });
+    else if (told.kind === "checkpointing" && told.request.next === "suspend") {
+      checkpointFailed(step, record, told, message === "" ? `it ended on ${report.node}` : message);
+    } else attemptFailed(step, record, told, { reason: report.reason ?? "exit_code", exitCode, message, gone: null });
     return;
   }
   const started = storeProgress(step, record, told);
   if (report.state !== "completed" || !isPlaced(started.phase)) return;
   const { phase } = started;
   if (phase.kind === "staging" || phase.progress.some((node) => node.state !== "completed")) return;
+  if (phase.kind === "checkpointing" && phase.progress.some((node) => node.exitCode !== 0)) {
+    checkpointFailed(step, started, phase, "it ended on some nodes before all had theirs");
+    return;
+  }
   const { nodes, startedAt } = phase;
   letGo(step, started, phase, { gone: null, reason: "completed" });
-  moveAllocation(step, started, { kind: "completed", nodes, startedAt, endedAt: step.at, exitCode: 0, message: "" });
+  // It was done before its checkpoint was.
+  const last = phase.kind === "checkpointing" ? moveAllocation(step, started, goingOn(phase)) : started;
+  moveAllocation(step, last, { kind: "completed", nodes, startedAt, endedAt: step.at, exitCode: 0, message: "" });
 }
 
 /** Stores the progress; with the last node's start the allocation runs. */

@@ -2,6 +2,7 @@
 // form; `check.ts` says whether it is acceptable; nothing changes it afterwards except the
 // `allocation.update` command, which replaces it.
 
+import type { CheckpointSpec } from "../checkpoint/spec.ts";
 import type { Duration, Instant, NodeId, TenantId, VClusterId } from "../ids.ts";
 import type { Dependency } from "./dependency.ts";
 
@@ -30,6 +31,8 @@ export interface AllocationSpec {
   readonly mounts?: readonly Mount[];
   /** What must have ended, and how, before this may be queued. Absent: nothing. */
   readonly dependsOn?: readonly Dependency[];
+  /** How it can be checkpointed. Absent: it cannot. */
+  readonly checkpoint?: CheckpointSpec;
   /** How closely it is measured. Absent: as production work is. */
   readonly telemetry?: Telemetry;
 }

@@ -2,6 +2,7 @@
 // gone when the node has confirmed it. The last claim to leave a draining node drains it.
 
 import type { AttemptRef } from "../allocation/phase.ts";
+import { backToQueue } from "../checkpoint/return.ts";
 import type { Duration, NodeId } from "../ids.ts";
 import { present } from "../invariant.ts";
 import type { Step } from "../step.ts";
@@ -40,6 +41,7 @@ export function releaseClaim(step: Step, id: NodeId, ref: AttemptRef): void {
   if (freed.state.kind === "draining" && freed.claims.length === 0) {
     moveNode(step, freed, { kind: "drained", since: step.at, reason: freed.state.reason });
   }
+  backToQueue(step, ref.allocation);
 }
 
 /** Field by field, since nodes change hands all the time and a copy of unknown shape costs ten times as much. */

@@ -1,6 +1,8 @@
 // Draining keeps new work away and lets the present work end; the last claim to go makes the
-// node drained. Only a drained node can be undrained.
+// node drained. An urgent one asks those who can for a checkpoint, after which they go elsewhere. Only a
+// drained node can be undrained.
 
+import { suspendForDrain } from "../checkpoint/ask.ts";
 import type { DrainNodeCommand, UndrainNodeCommand } from "../command.ts";
 import type { Outcome } from "../outcome.ts";
 import { accepted, quote, refuse, type Step, unchanged } from "../step.ts";
@@ -10,6 +12,9 @@ export function drainNode(step: Step, command: DrainNodeCommand): Outcome {
   const node = step.state.node(command.node);
   if (node === undefined) return refuse("unknown_node", `there is no node ${quote(command.node)}`);
   const { kind } = node.state;
+  if (kind === "draining" && command.urgent === true) {
+    return suspendForDrain(step, node) ? accepted(node.id) : unchanged(node.id);
+  }
   if (kind === "draining" || kind === "drained") return unchanged(node.id);
   if (kind !== "ready" && kind !== "degraded") {
     return refuse("illegal_transition", `node "${node.id}" is ${kind}; only a ready or degraded node can be drained`);
@@ -17,6 +22,7 @@ export function drainNode(step: Step, command: DrainNodeCommand): Outcome {
 
   const { reason } = command;
   const draining = moveNode(step, node, { kind: "draining", since: step.at, reason });
+  if (command.urgent === true) suspendForDrain(step, draining);
   if (draining.claims.length === 0) moveNode(step, draining, { kind: "drained", since: step.at, reason });
   return accepted(node.id);
 }

@@ -1,11 +1,12 @@
-// Running work is stopped for an allocation that waits: all named victims in one move, or none. Each goes
-// back to the queue with its old submission time, uncounted among its requeues, or fails where its
-// policy is never to be requeued. The nodes are remembered with the one they were freed for, so that
+// Running work is stopped for an allocation that waits: all named victims in one move, or none. Who can is
+// asked for a checkpoint first, all of them at once. Any other goes back to the queue with its old submission
+// time, uncounted among its requeues, or fails where its policy is never to be requeued. The nodes are remembered with the one they were freed for, so that
 // a new leader knows as well. Everything is checked again: the decision may be old.
 
 import type { Allocation } from "../allocation/allocation.ts";
 import { fail, requeue } from "../allocation/failure.ts";
 import { isPlaced, type PendingPhase, type PlacedPhase } from "../allocation/phase.ts";
+import { beginCheckpoint, turnToSuspend } from "../checkpoint/ask.ts";
 import type { PreemptCommand } from "../command.ts";
 import { invariant, present } from "../invariant.ts";
 import type { Outcome, Refusal, RefusalCode } from "../outcome.ts";
@@ -37,6 +38,8 @@ interface Victim {
   readonly record: Allocation;
   readonly phase: PlacedPhase;
   readonly reason: PreemptionReason;
+  /** Without a checkpoint. */
+  readonly force: boolean;
 }
 
 function pendingOf({ id, phase }: Allocation): PendingPhase {
@@ -77,7 +80,9 @@ function victimOf(
   const { id, phase, attempt, spec } = record;
   if (attempt !== named.attempt) return say("stale_plan", `allocation ${id} is at attempt ${attempt}`);
   if (!isPlaced(phase)) return say("stale_plan", `allocation ${id} is ${phase.kind} and holds no nodes`);
-  if (phase.kind === "checkpointing") return say("stale_plan", `allocation ${id} is being checkpointed`);
+  if (phase.kind === "checkpointing" && phase.request.next === "suspend") {
+    return say("stale_plan", `allocation ${id} is being checkpointed for its nodes`);
+  }
   const shield = shieldOf(step.state, record);
   if (shield !== null) return say("illegal_transition", shield);
   const own = claimingClass(step.state, winner);
@@ -88,7 +93,7 @@ function victimOf(
   if (!phase.nodes.some((node) => nodes.includes(node))) {
     return say("stale_plan", `allocation ${id} holds none of the nodes that are needed`);
   }
-  return { record, phase, reason: reasonFor(step.state, winner, record) };
+  return { record, phase, reason: reasonFor(step.state, winner, record), force: named.force === true };
 }
 
 /** A service that scales gives back what it has borrowed, and goes on with the rest. False: it cannot. */
@@ -106,9 +111,15 @@ function handBack(step: Step, { record, phase, reason }: Victim, { nodes }: Pree
   return true;
 }
 
-function stop(step: Step, winner: Allocation, { record, phase, reason }: Victim): void {
+function stop(step: Step, winner: Allocation, { record, phase, reason, force }: Victim): void {
   const message = `stopped for allocation ${winner.id} of class ${claimingClass(step.state, winner)} (${reason})`;
   const grace = reason === "reclaim" ? returnGrace(step, winner) : {};
+  if (record.spec.checkpoint !== undefined && !force && phase.kind !== "staging") {
+    const wanted = { cause: "preempted", next: "suspend", for: winner.id, message, ...grace } as const;
+    if (phase.kind === "checkpointing") turnToSuspend(step, record, phase, wanted);
+    else beginCheckpoint(step, record, phase, wanted);
+    return;
+  }
   if (record.spec.lifecycle.requeuePolicy === "never") {
     fail(step, record, phase, { reason: "preempted", exitCode: null, message, gone: null, ...grace });
     return;

@@ -17,7 +17,7 @@ export interface ServiceEndpoint {
 /** In order of allocation, node and port. A port without a name has the allocation's. */
 export function* serviceEndpoints(view: View): Generator<ServiceEndpoint> {
   for (const { id, spec, phase } of view.placed()) {
-    if (phase.kind !== "running" || spec.expose === undefined) continue;
+    if ((phase.kind !== "running" && phase.kind !== "checkpointing") || spec.expose === undefined) continue;
     for (const node of phase.nodes)
       for (const { name, port } of spec.expose)
         yield {

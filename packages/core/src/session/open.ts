@@ -2,6 +2,7 @@
 // trust nobody.
 
 import { changed } from "../allocation/move.ts";
+import { goesOn } from "../allocation/phase.ts";
 import type { OpenSessionCommand } from "../command.ts";
 import type { Outcome } from "../outcome.ts";
 import { accepted, quote, refuse, type Step } from "../step.ts";
@@ -12,7 +13,7 @@ export function openSession(step: Step, { allocation, origin }: OpenSessionComma
   if (record === undefined) return refuse("unknown_allocation", `there is no allocation ${quote(allocation)}`);
   const { id, phase, user } = record;
   if (user !== origin.user) return refuse("not_owner", `allocation ${id} belongs to ${user}`);
-  if (phase.kind !== "running") return refuse("illegal_transition", `allocation ${id} is ${phase.kind}, not running`);
+  if (!goesOn(phase)) return refuse("illegal_transition", `allocation ${id} is ${phase.kind}, not running`);
   const open = sessionsOf(record);
   if (open.length >= MAX_SESSIONS) {
     const figures = { current: open.length, limit: MAX_SESSIONS };

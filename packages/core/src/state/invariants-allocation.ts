@@ -20,15 +20,24 @@ export function brokenAllocation(view: View, record: Allocation): string[] {
   if (record.pendingSinceIndex > view.index) broken.push(`allocation ${id} is pending since the future`);
   if (record.submittedAt > view.at) broken.push(`allocation ${id} was submitted in the future`);
   if (phase.kind === "pending" && attempt !== before) broken.push(`allocation ${id} waits with attempt ${attempt}`);
+  if (phase.kind === "suspended") broken.push(...brokenSuspension(record, before));
   if (isFinal(phase) && attempt - before !== 0 && attempt - before !== 1) {
     broken.push(`allocation ${id} ended with attempt ${attempt} after ${requeues} requeues`);
   }
   return isPlaced(phase) ? [...broken, ...brokenPlacement(view, record, phase)] : broken;
 }
 
+/** Nobody is suspended without something to go on from. */
+function brokenSuspension({ id, attempt, checkpoints }: Allocation, before: number): string[] {
+  const broken: string[] = [];
+  if (attempt !== before) broken.push(`allocation ${id} is suspended with attempt ${attempt}`);
+  if (checkpoints?.last?.attempt !== attempt) broken.push(`allocation ${id} is suspended without a checkpoint`);
+  return broken;
+}
+
 /** A node that was added stands for an attempt, and a node set aside for one more try that is not a requeue. */
-const timesBefore = ({ requeues, preemptions = 0, setAside = [], added = 0 }: Allocation): number =>
-  requeues + preemptions + setAside.length + added;
+const timesBefore = ({ requeues, preemptions = 0, suspensions = 0, setAside = [], added = 0 }: Allocation): number =>
+  requeues + preemptions + suspensions + setAside.length + added;
 
 function brokenPlacement(view: View, record: Allocation, phase: PlacedPhase): string[] {
   const { id, attempt } = record;
@@ -45,6 +54,12 @@ function brokenPlacement(view: View, record: Allocation, phase: PlacedPhase): st
       (claim) => claim.allocation === id && claim.attempt === attemptOn(record, node) && !claim.releasing,
     );
     if (!held) broken.push(`allocation ${id} does not hold its node ${node}`);
+  }
+  if (phase.kind === "checkpointing") {
+    const { n, answers } = phase.request;
+    if (n !== record.checkpoints?.asked) broken.push(`allocation ${id} takes checkpoint ${n}, which was not asked for`);
+    if (answers.length !== nodes.length) broken.push(`allocation ${id} has answers of ${answers.length} nodes`);
+    if (answers.every((bytes) => bytes !== null)) broken.push(`allocation ${id} is checkpointing but has all answers`);
   }
   return [...broken, ...brokenAggregate(id, phase, record.added !== undefined)];
 }

@@ -2,7 +2,8 @@
 // included, and the same request gets the same answer. The memory is bounded; beyond the bound the
 // oldest answers are forgotten early.
 
-import type { CommandKind, Origin } from "../command.ts";
+import type { CommandKind } from "../command.ts";
+import type { Origin } from "../origin.ts";
 import type { Outcome } from "../outcome.ts";
 import { quote, refuse, refuseFields, type Step } from "../step.ts";
 

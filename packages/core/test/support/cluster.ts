@@ -10,6 +10,7 @@ import {
   applyEntry,
   attempt,
   brokenInvariants,
+  type CheckpointSpec,
   type Command,
   createState,
   type DagId,
@@ -59,6 +60,7 @@ export interface SpecChange {
   readonly resources?: Partial<AllocationSpec["resources"]["constraints"]>;
   readonly lifecycle?: Partial<AllocationSpec["lifecycle"]>;
   readonly domain?: string;
+  readonly checkpoint?: Partial<CheckpointSpec>;
   /** Dependencies, as "12:success". */
   readonly after?: readonly string[];
 }
@@ -102,6 +104,7 @@ export function spec(change: SpecChange = {}): AllocationSpec {
     slurmEnv: false,
     ...(change.domain === undefined ? {} : { networkDomain: change.domain }),
     ...(change.after === undefined ? {} : { dependsOn: change.after.map(edge) }),
+    ...(change.checkpoint === undefined ? {} : { checkpoint: { ...CHECKPOINT, ...change.checkpoint } }),
   };
 }
 
@@ -116,6 +119,14 @@ export const scalePolicy = (minNodes: number, maxNodes: number): ScalePolicy => 
   downThresholdMilli: 500,
   cooldown: duration(180_000),
 });
+
+const CHECKPOINT: CheckpointSpec = {
+  mode: "signal",
+  auto: true,
+  port: 0,
+  timeout: duration(600_000),
+  maxDeferral: duration(300_000),
+};
 
 const edge = (text: string): Dependency => {
   const [ref = "", condition = "success"] = text.split(":");
@@ -211,11 +222,12 @@ export const health = (name: string, verdict: "heard" | "late" | "silent" | "har
   reason: "heartbeats",
 });
 
-export const drain = (name: string): Command => ({
+export const drain = (name: string, urgent = false): Command => ({
   kind: "node.drain",
   origin: origin(),
   node: nodeId(name),
   reason: "maintenance",
+  ...(urgent ? { urgent } : {}),
 });
 export const undrain = (name: string): Command => ({ kind: "node.undrain", origin: origin(), node: nodeId(name) });
 export const disable = (name: string): Command => ({

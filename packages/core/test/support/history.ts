@@ -6,6 +6,7 @@ import {
   type Allocation,
   type AllocationId,
   attempt,
+  type CheckpointingPhase,
   type Command,
   duration,
   isPlaced,
@@ -86,11 +87,12 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [3, makeSetAside],
   [8, makeScale],
   [3, makeRelease],
+  [14, makeCheckpoint],
   [2, makeExpire],
   [8, (roll) => health(nodeName(roll), pick(roll, ["heard", "late", "silent", "hardware"]) ?? "heard")],
   [14, makeRepair],
   [3, (roll) => register(nodeName(roll), { bootId: `b${roll(2)}` })],
-  [2, (roll) => drain(nodeName(roll))],
+  [2, (roll) => drain(nodeName(roll), roll(2) === 0)],
   [1, (roll) => undrain(nodeName(roll))],
   [1, (roll) => disable(nodeName(roll))],
   [1, (roll) => enable(nodeName(roll))],
@@ -155,6 +157,7 @@ function makeSubmit(roll: Dice): Command {
         ...(roll(8) === 0 ? { noPreempt: true } : {}),
       },
       ...(roll(3) === 0 ? { domain: pick(roll, ["blue", "green"]) ?? "blue" } : {}),
+      ...(bounded && roll(2) === 0 ? { checkpoint: { auto: roll(2) === 0 } } : {}),
     },
     origin(roll(3) === 0 ? `r${roll(6)}` : null, `h${roll(4) === 0 ? 1 : 0}`),
   );
@@ -200,6 +203,8 @@ function makeReport(roll: Dice, state: State): Command {
   const claim = node?.claims[0];
   if (node === undefined || claim === undefined) return makeSubmit(roll);
   const number = claim.allocation;
+  const holder = state.allocation(number);
+  if (holder?.phase.kind === "checkpointing" && roll(6) > 0) return wordOf(roll, holder, holder.phase, node.id);
   if (roll(14) === 0) {
     const reason = pick(roll, ["exit_code", "signal", "lost", "launch_failed", "stopped"] as const) ?? "lost";
     return reportOf(number, node.id, claim.attempt, "failed", reason);
@@ -218,6 +223,44 @@ function nextOf(record: Allocation | undefined, node: string, roll: Dice): Repor
 function stray(roll: Dice, state: State): Command {
   const told = pick(roll, ["staging", "running", "completed", "failed"] as const) ?? "running";
   return reportOf(someId(roll, state), nodeName(roll), attempt(roll(3)), told);
+}
+
+/** A node's word on a checkpoint, alone or with its end; sometimes about another one. */
+function wordOf(
+  roll: Dice,
+  { id: number, attempt: tries }: Allocation,
+  phase: CheckpointingPhase,
+  node: string,
+): Command {
+  const said = pick(roll, ["running", "running", "running", "completed", "failed"] as const) ?? "running";
+  const reason = pick(roll, ["exit_code", "signal", "walltime_exceeded"] as const) ?? "signal";
+  const base = reportOf(number, node, tries, said, said === "failed" ? reason : null);
+  const n = phase.request.n - (roll(12) === 0 ? 1 : 0);
+  const checkpoint = { n, ok: roll(6) > 0, bytes: roll(100), message: "the disk is full" };
+  return { ...(base as ReportCommand), checkpoint };
+}
+
+function makeCheckpoint(roll: Dice, state: State): Command {
+  const runs = ({ phase, spec }: Allocation): boolean => phase.kind !== "staging" && spec.checkpoint !== undefined;
+  const able = Array.from(state.placed()).filter((record) => roll(6) === 0 || runs(record));
+  const waiting = Array.from(state.allocations()).filter(({ phase }) => phase.kind === "suspended");
+  if (waiting.length > 0 && roll(4) === 0) {
+    return { kind: "allocation.resume", origin: origin(), id: pick(roll, waiting)?.id ?? someId(roll, state) };
+  }
+  const record = pick(roll, able);
+  const phase = record?.phase;
+  if (record !== undefined && phase?.kind === "checkpointing" && roll(3) > 0) {
+    return wordOf(roll, record, phase, phase.nodes[phase.request.answers.indexOf(null)] ?? nodeName(roll));
+  }
+  const allocation = record?.id ?? someId(roll, state);
+  const tries = record === undefined || roll(8) === 0 ? attempt(roll(3)) : record.attempt;
+  if (roll(8) === 0) {
+    const n = record?.checkpoints?.asked ?? 1;
+    return { kind: "checkpoint.expire", allocation, attempt: tries, n };
+  }
+  if (roll(3) === 0) return { kind: "allocation.checkpoint", origin: origin(), id: allocation };
+  const cause = roll(2) === 0 ? "drained" : "broker";
+  return { kind: "attempt.checkpoint", allocation, attempt: tries, cause, message: "it pays" };
 }
 
 function makeRequeue(roll: Dice, state: State): Command {

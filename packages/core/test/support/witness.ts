@@ -38,6 +38,9 @@ export interface Work {
   cancelled: number;
   requeued: number;
   preempted: number;
+  /** With a checkpoint that is complete, and those that were asked for one. */
+  suspended: number;
+  checkpointing: number;
   borrowed: number;
   archived: number;
   repeated: number;
@@ -58,6 +61,8 @@ export const noWork = (): Work => ({
   cancelled: 0,
   requeued: 0,
   preempted: 0,
+  suspended: 0,
+  checkpointing: 0,
   borrowed: 0,
   archived: 0,
   repeated: 0,
@@ -107,7 +112,7 @@ export function createWitness(state: State, work: Work): Witness {
         const same = ["updated", "released", "scaled_up", "scaled_down"].includes(event.reason ?? "");
         check(legal || same, `${event.allocation} moved from ${from} to ${event.to}`);
         phases.set(event.allocation, event.to ?? "");
-        if (event.to === "completed" || event.to === "failed" || event.to === "cancelled") work[event.to] += 1;
+        if (event.to !== undefined && isCounted(event.to)) work[event.to] += 1;
       }
       if (event.kind === "node_changed" && event.node !== undefined) {
         const from = event.from as NodeStateKind;
@@ -221,6 +226,8 @@ export function createWitness(state: State, work: Work): Witness {
     const key = `${report.allocation}/${report.attempt}/${report.node}`;
     const last = words.get(key);
     const forwards = last === undefined || RANK[report.state] > RANK[last];
+    // What it says of a checkpoint may be news where the rest is not.
+    if (report.checkpoint !== undefined && !forwards) return;
     if (outcome?.kind === "accepted" && outcome.repeated !== true) {
       check(forwards, `${key} went from ${last} to ${report.state}`);
       check(!releasing || RANK[report.state] === RANK.completed, `${key} is let go, and ${report.state} was taken`);
@@ -268,7 +275,9 @@ export function createWitness(state: State, work: Work): Witness {
       check(before.spec.lifecycle.preemptionClass < own, `${named.allocation} was stopped for a class not above it`);
       check(before.spec.lifecycle.noPreempt !== true, `${named.allocation} had asked not to be stopped`);
       const ended = after === undefined || after.phase.kind === "failed";
-      check(ended || after.phase.kind === "pending", `${named.allocation} was stopped and is ${after?.phase.kind}`);
+      const asked = after?.phase.kind === "checkpointing" && after.phase.request.next === "suspend";
+      const stops = ended || asked || after.phase.kind === "pending";
+      check(stops, `${named.allocation} was stopped and is ${after?.phase.kind}`);
       check(ended || after.requeues === before.requeues, `the stop of ${named.allocation} was counted`);
       work.preempted += 1;
     }
@@ -315,6 +324,9 @@ export function createWitness(state: State, work: Work): Witness {
     },
   };
 }
+
+const isCounted = (to: string): to is "completed" | "failed" | "cancelled" | "suspended" | "checkpointing" =>
+  to === "completed" || to === "failed" || to === "cancelled" || to === "suspended" || to === "checkpointing";
 
 /** Plain, because it is asked millions of times. */
 function check(condition: boolean, message: string): asserts condition {

@@ -11,6 +11,8 @@ const ALMOST_DONE = 0.9;
 const JUST_BEGUN = 0.1;
 /** A day of one node: who is almost done, or would be lost for good, goes last. */
 const DEAR = 24 * 60;
+/** A checkpoint that nobody has an estimate of. */
+const UNKNOWN_CHECKPOINT = 1;
 const PER_CLASS = 4;
 /** What never ends is worth a day of its nodes. */
 const UNBOUNDED = 24 * 60;
@@ -18,7 +20,9 @@ const UNBOUNDED = 24 * 60;
 export function preemptionCost(victim: VictimInput, { now, signals }: Pick<CycleInput, "now" | "signals">): number {
   const { startedAt, nodes, gpusPerNode, requeues } = victim;
   const minutes = startedAt === null ? 0 : Math.max(0, now - startedAt) / MINUTE;
-  const checkpoint = signals?.checkpointMinutes?.get(victim.allocation);
+  const checkpoint =
+    signals?.checkpointMinutes?.get(victim.allocation) ??
+    (victim.checkpoints === true ? UNKNOWN_CHECKPOINT : undefined);
   const lost = checkpoint ?? minutes * nodes.length * gpusPerNode;
   return lost + endValue(victim, minutes) + (requeues ? 0 : DEAR * nodes.length);
 }

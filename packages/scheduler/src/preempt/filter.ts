@@ -2,7 +2,7 @@
 // class 7 on nobody who takes no checkpoints, since all of its work would be lost. Rules that do not
 // depend on who asks have been applied by whoever made the input.
 
-import { compareAllocationIds, NEAR_COMPLETION, NEVER_STOPPED_CLASS } from "@lattice/core";
+import { type AllocationId, compareAllocationIds, NEAR_COMPLETION, NEVER_STOPPED_CLASS } from "@lattice/core";
 import type { CycleInput } from "../cycle-types.ts";
 import type { Machine } from "../machine/machine.ts";
 import { preemptionCost } from "./cost.ts";
@@ -32,14 +32,20 @@ export function stoppable(input: CycleInput, { indexOf }: Pick<Machine, "indexOf
 }
 
 const isWorthwhile = (
-  { allocation, preemptionClass, startedAt, walltime, nearCompletion = NEAR_COMPLETION }: VictimInput,
+  { allocation, preemptionClass, startedAt, walltime, checkpoints, nearCompletion = NEAR_COMPLETION }: VictimInput,
   input: CycleInput,
 ): boolean => {
   const { now, signals } = input;
   const left = startedAt === null || walltime === null ? Number.POSITIVE_INFINITY : startedAt + walltime - now;
   if (left <= nearCompletion) return false;
-  return preemptionClass < NEVER_STOPPED_CLASS || signals?.checkpointMinutes?.has(allocation) === true;
+  // What it would write is lost while the storage is away; only a sensitive claim does not wait for that.
+  const writes = checkpoints === true && !cannotWrite(input, allocation);
+  if (checkpoints === true && !writes) return input.sensitive === true;
+  return preemptionClass < NEVER_STOPPED_CLASS || writes || signals?.checkpointMinutes?.has(allocation) === true;
 };
+
+export const cannotWrite = ({ signals }: CycleInput, allocation: AllocationId): boolean =>
+  signals?.cannotWrite?.has(allocation) === true;
 
 /** Burst use is the first to go: those that are above their share and were allowed to be. */
 function tenantsOverShare({ tenants, nodes }: CycleInput): ReadonlySet<string> {

@@ -22,6 +22,8 @@ export interface VictimInput {
   readonly nearCompletion?: Duration;
   /** It sits on nodes whose home is the vCluster that plans. */
   readonly borrows: boolean;
+  /** It is asked for a checkpoint before it is stopped. Absent: it takes none. */
+  readonly checkpoints?: boolean;
 }
 
 /** Nodes that were freed for somebody who has not started yet. */
@@ -36,6 +38,8 @@ export interface Victim {
   readonly allocation: AllocationId;
   readonly attempt: Attempt;
   readonly reason: PreemptionReason;
+  /** It cannot write its checkpoint at present, and is stopped without. */
+  readonly force?: boolean;
 }
 
 /** Stop these, and start the allocation on these nodes when they are free. */

@@ -13,7 +13,7 @@ import type { Queue } from "../order.ts";
 import type { Ledger } from "../quota.ts";
 import { hold, letGo, reserve } from "../reserve.ts";
 import { preemptionValue } from "./cost.ts";
-import { type Candidate, stoppable } from "./filter.ts";
+import { type Candidate, cannotWrite, stoppable } from "./filter.ts";
 import type { Preemption, Victim } from "./preempt-types.ts";
 import { type Trial, trialOf } from "./trial.ts";
 import { type Gain, victimSet } from "./victim-set.ts";
@@ -177,7 +177,8 @@ function isWorth(input: CycleInput, job: Job, found: readonly Gain[], own: numbe
 
 function victimOf(input: CycleInput, { victim }: Gain): Victim {
   const reason: PreemptionReason = input.sensitive === true ? "sensitive" : victim.borrows ? "reclaim" : "priority";
-  return { allocation: victim.allocation, attempt: victim.attempt, reason };
+  const force = victim.checkpoints === true && cannotWrite(input, victim.allocation);
+  return { allocation: victim.allocation, attempt: victim.attempt, reason, ...(force ? { force } : null) };
 }
 
 /** Its own reservation, and those of lower classes, do not stand in its way. */

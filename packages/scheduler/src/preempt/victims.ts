@@ -3,6 +3,8 @@
 
 import {
   type Allocation,
+  type AllocationPhase,
+  type Claim,
   type Duration,
   type Instant,
   isBorrower,
@@ -51,7 +53,7 @@ function victimInputs(view: View, vcluster: VCluster): readonly VictimInput[] {
   for (const record of view.placed()) {
     const { id, attempt, spec, phase } = record;
     const { preemptionClass, walltime, requeuePolicy } = spec.lifecycle;
-    if (preemptionClass >= highest || !isPlaced(phase) || phase.kind === "checkpointing") continue;
+    if (preemptionClass >= highest || !isPlaced(phase) || isMakingRoom(phase)) continue;
     if (shieldOf(view, record) !== null) continue;
     victims.push({
       allocation: id,
@@ -59,12 +61,13 @@ function victimInputs(view: View, vcluster: VCluster): readonly VictimInput[] {
       tenant: spec.tenant,
       preemptionClass,
       nodes: phase.nodes,
-      startedAt: phase.kind === "running" ? phase.startedAt : null,
+      startedAt: phase.kind === "staging" ? null : phase.startedAt,
       walltime,
-      requeues: requeuePolicy !== "never",
+      requeues: requeuePolicy !== "never" || spec.checkpoint !== undefined,
       gpusPerNode: Math.max(1, gpusOf(view, phase.nodes[0])),
       nearCompletion: nearCompletionOf(view, spec.vcluster),
       borrows: isBorrower(view, record, vcluster.id),
+      ...(spec.checkpoint === undefined ? null : { checkpoints: true }),
     });
   }
   return victims;
@@ -76,17 +79,30 @@ function nearCompletionOf(view: View, id: VClusterId): Duration {
   return own === undefined ? NEAR_COMPLETION : policyOf(own).nearCompletion;
 }
 
+/** It is being checkpointed for its nodes. */
+const isMakingRoom = (phase: AllocationPhase): boolean =>
+  phase.kind === "checkpointing" && phase.request.next === "suspend";
+
 const gpusOf = (view: View, node: NodeId | undefined): number =>
   (node === undefined ? undefined : view.node(node)?.capabilities.gpuCount) ?? 0;
 
 /** None when it cannot come true any more: a node is gone or somebody else's, or it has taken too long. */
 function awaitingInput(view: View, vcluster: VCluster, record: Allocation, now: Instant): AwaitingInput[] {
   const { id, phase, spec } = record;
-  if (phase.kind !== "pending" || phase.awaits === undefined || now > phase.awaits.since + AWAIT_LIMIT) return [];
-  const { nodes } = phase.awaits;
+  if (phase.kind !== "pending" || phase.awaits === undefined) return [];
+  const { nodes, since } = phase.awaits;
+  let writing = false;
   const comes = nodes.every((name) => {
     const node = view.node(name);
-    return node?.state.kind === "ready" && node.claims.every((claim) => claim.releasing);
+    return node?.state.kind === "ready" && node.claims.every((claim) => claim.releasing || isWriting(claim));
   });
+  function isWriting({ allocation }: Claim): boolean {
+    const holder = view.allocation(allocation)?.phase;
+    const makesRoom = holder !== undefined && isMakingRoom(holder);
+    writing ||= makesRoom;
+    return makesRoom;
+  }
+  // A checkpoint has its own limit, which those that take it keep.
+  if (!writing && now > since + AWAIT_LIMIT) return [];
   return comes ? [{ allocation: id, own: spec.vcluster === vcluster.id, nodes }] : [];
 }

@@ -1,6 +1,7 @@
 // The calls of AllocationService.
 
 import type { Caller, CallOptions } from "../call.ts";
+import type { CheckpointStatus, ResumeResponse } from "../checkpoint-types.ts";
 import type { Explanation, PlanAnswer, Timeline } from "../explain-types.ts";
 import { followLogs } from "../follow-logs.ts";
 import { eachItem } from "../pages.ts";
@@ -42,6 +43,12 @@ export interface AllocationCalls {
   plan(submission: Submission, options?: CallOptions): Promise<PlanAnswer>;
   /** What has been decided about it so far. */
   timeline(id: string, options?: CallOptions): Promise<Timeline>;
+  /** Asks for a checkpoint; it goes on afterwards. */
+  checkpoint(id: string, options?: ChangeOptions): Promise<CheckpointStatus>;
+  /** Its checkpoints, and what the broker thinks of taking another. */
+  getCheckpoint(id: string, options?: CallOptions): Promise<CheckpointStatus>;
+  /** Queues one again that was suspended at the end of its walltime. */
+  resume(id: string, options?: ChangeOptions): Promise<ResumeResponse>;
   watch(filter?: WatchFilter, options?: WatchOptions): AsyncGenerator<WatchEvent>;
   /** What has been written so far, as raw bytes. */
   logs(id: string, filter?: LogsFilter, options?: CallOptions): AsyncGenerator<Uint8Array>;
@@ -99,11 +106,22 @@ export function allocationCalls(caller: Caller): AllocationCalls {
     plan: (submission, options) =>
       caller.json({ method: "POST", path: "/api/v1/allocations:plan", body: submission, repeatable: true }, options),
     timeline: (id, options) => caller.json({ method: "GET", path: at(id, "/timeline"), repeatable: true }, options),
+    checkpoint: (id, options = {}) => caller.json(change(at(id, "/checkpoint"), options), options),
+    getCheckpoint: (id, options) =>
+      caller.json({ method: "GET", path: at(id, "/checkpoint"), repeatable: true }, options),
+    resume: (id, options = {}) => caller.json(change(at(id, "/resume"), options), options),
     watch: (filter = {}, options) => watchEvents(caller, filter, options),
     logs: (id, filter = {}, options = {}) => rawBytes(caller, at(id, `/logs${queryString(filter)}`), options),
     streamLogs: (id, filter = {}, options = {}) => followLogs(caller, at(id, "/logs/stream"), filter, options),
   };
 }
+
+const change = (path: string, { requestId }: ChangeOptions) => ({
+  method: "POST" as const,
+  path,
+  body: withRequestId({}, requestId),
+  repeatable: requestId !== undefined,
+});
 
 export const withRequestId = (body: object, requestId: string | undefined): object =>
   requestId === undefined ? body : { ...body, request_id: requestId };

@@ -12,13 +12,18 @@ export interface NodeChangeOptions extends ChangeOptions {
   readonly reason?: string | undefined;
 }
 
+export interface DrainOptions extends NodeChangeOptions {
+  /** What runs there is checkpointed and queued again, where it can be. */
+  readonly urgent?: boolean | undefined;
+}
+
 export interface NodeCalls {
   list(filter?: NodeFilter & Paging, options?: CallOptions): Promise<NodePage>;
   listAll(filter?: NodeFilter, options?: CallOptions & { readonly pageSize?: number }): AsyncGenerator<Node>;
   get(id: string, options?: CallOptions): Promise<Node>;
   /** What its agent finds of it; `fresh`: after looking again. */
   condition(id: string, options?: CallOptions & { readonly fresh?: boolean }): Promise<NodeCondition>;
-  drain(id: string, options?: NodeChangeOptions): Promise<NodeResponse>;
+  drain(id: string, options?: DrainOptions): Promise<NodeResponse>;
   undrain(id: string, options?: ChangeOptions): Promise<NodeResponse>;
   disable(id: string, options?: NodeChangeOptions): Promise<NodeResponse>;
   enable(id: string, options?: ChangeOptions): Promise<NodeResponse>;
@@ -33,12 +38,18 @@ export function nodeCalls(caller: Caller): NodeCalls {
     caller.json({ method: "GET", path: `/api/v1/nodes${queryString(filter)}`, repeatable: true }, options);
   const act =
     (action: string) =>
-    (id: string, options: NodeChangeOptions = {}): Promise<NodeResponse> =>
+    (id: string, options: DrainOptions = {}): Promise<NodeResponse> =>
       caller.json(
         {
           method: "POST",
           path: `/api/v1/nodes/${encodeURIComponent(id)}/${action}`,
-          body: withRequestId(options.reason === undefined ? {} : { reason: options.reason }, options.requestId),
+          body: withRequestId(
+            {
+              ...(options.reason === undefined ? {} : { reason: options.reason }),
+              ...(options.urgent === undefined ? {} : { urgent: options.urgent }),
+            },
+            options.requestId,
+          ),
           repeatable: options.requestId !== undefined,
         },
         options,

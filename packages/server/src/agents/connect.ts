@@ -9,6 +9,7 @@ import {
   agreeOnProtocol,
   attempt,
   type Capabilities,
+  type CheckpointWord,
   type Claim,
   duration,
   type FailureReason,
@@ -30,8 +31,10 @@ import {
 } from "@lattice/core";
 import { capabilitiesFromProto, pb } from "@lattice/wire";
 import type { Logger } from "pino";
+import type { CheckpointBoard } from "../checkpoint/board.ts";
 import { type Clock, sleep } from "../clock.ts";
 import type { Proposal } from "../leader/sequencer.ts";
+import { checkpointOrdersOf } from "./checkpoint-order.ts";
 import type { AgentHub, AgentSession, ServerMessageBody } from "./hub.ts";
 import type { JobToken } from "./job-token.ts";
 import { forgetOrder, orderOf, stopOrder } from "./orders.ts";
@@ -53,6 +56,8 @@ export interface ConnectContext {
   readonly imagesAnswered?: (node: NodeId, answer: pb.ImageAnswer) => void;
   /** What an agent has measured of the attempts it runs. */
   readonly measured?: (node: NodeId, measures: readonly pb.AttemptMeasures[]) => void;
+  /** What is heard of checkpoints besides reports. */
+  readonly checkpoints?: Pick<CheckpointBoard, "told" | "storage">;
   /** Where programs inside a job reach the API. */
   readonly apiUrl?: () => string;
   /** The identity that a job is given; absent: none. */
@@ -95,7 +100,9 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
       return;
     }
     if (session === null) return;
+    if (body.case === "checkpointProgress") context.checkpoints?.told(session.node, body.value);
     if (body.case === "heartbeat") {
+      context.checkpoints?.storage(session.node, body.value.checkpointStorageError);
       context.hub.heard(session, body.value.sequence);
       if (body.value.measures.length > 0) context.measured?.(session.node, body.value.measures);
       const { logBytesWaiting: waiting, logBytesDropped: dropped } = body.value;
@@ -174,6 +181,8 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
       // What it holds it goes on with: ten thousand nodes that come back need not hear it all again.
       if (order !== null && !(known && order.case === "run")) tell(order);
     }
+    // Asked for while it was away, or not answered yet.
+    for (const order of checkpointOrdersOf(view, node)) tell(order);
     for (const status of held) {
       if (claims.some((claim) => matches(claim, status))) continue;
       const id = status.allocationId as AllocationId;
@@ -353,6 +362,16 @@ function reportCommand(node: NodeId, message: pb.Report): ReportCommand | null {
     state,
     exitCode: message.exitCode ?? null,
     reason: state === "failed" ? reason : null,
-    message: message.message.slice(0, 1_000),
+    message: message.message.slice(0, MAX_MESSAGE),
+    ...(message.checkpoint === undefined ? null : { checkpoint: wordOf(message.checkpoint) }),
   };
 }
+
+const MAX_MESSAGE = 1_000;
+
+const wordOf = ({ number, ok, bytes, message }: pb.CheckpointResult): CheckpointWord => ({
+  n: number,
+  ok,
+  bytes: Math.max(0, Math.floor(Number.isFinite(bytes) ? bytes : 0)),
+  message: message.slice(0, MAX_MESSAGE),
+});

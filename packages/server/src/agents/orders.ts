@@ -17,6 +17,7 @@ import type {
 } from "@lattice/core";
 import { attemptOn, isPlaced, specToRun } from "@lattice/core";
 import { pb, probeToProto } from "@lattice/wire";
+import { checkpointPlan } from "./checkpoint-order.ts";
 import type { ServerMessageBody } from "./hub.ts";
 
 /** Between SIGTERM and SIGKILL. */
@@ -51,6 +52,7 @@ export function runOrder(allocation: Allocation, node: NodeId, shared: boolean):
       ...(allocation.network === undefined ? null : { network: create(pb.RunNetworkSchema, allocation.network) }),
       measured: spec.lifecycle.kind === "reactive",
       ...softwareFields(spec),
+      ...checkpointPlan(allocation),
       ...(shared ? { limits: limitsOf(spec.resources.constraints) } : null),
     }),
   };

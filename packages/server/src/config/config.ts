@@ -5,6 +5,7 @@ import type { Duration, NetworkSettings } from "@lattice/core";
 import type { AuditConfig } from "./audit.ts";
 import type { AuthConfig } from "./auth.ts";
 import type { BackupConfig } from "./backup.ts";
+import type { CheckpointConfig } from "./checkpoint.ts";
 import type { FabricConfig } from "./fabric.ts";
 import type { ListenAddress } from "./listen.ts";
 import type { LogsConfig } from "./logs.ts";
@@ -70,6 +71,7 @@ export interface Config {
     readonly maxFinished: number;
     readonly maxFinishedAge: Duration;
   };
+  readonly checkpoint: CheckpointConfig;
   readonly logs: LogsConfig;
   readonly sessions: {
     /** A terminal is told when nothing was typed for so long; 0: never. */

@@ -12,6 +12,7 @@ import { z } from "zod";
 import { completeAudit } from "./audit.ts";
 import { completeAuth } from "./auth.ts";
 import { completeBackup } from "./backup.ts";
+import { completeCheckpoint } from "./checkpoint.ts";
 import type { Config } from "./config.ts";
 import { completeFabric } from "./fabric.ts";
 import { completeLogs } from "./logs.ts";
@@ -121,6 +122,7 @@ function complete(file: ParsedFile): Config {
       gracePeriod: file.node_agent.grace_period,
     },
     retention: { maxFinished: file.retention.max_finished, maxFinishedAge: file.retention.max_finished_age },
+    checkpoint: completeCheckpoint(file.checkpoint),
     logs: completeLogs(file.logs, process.env),
     sessions: { idleTimeout: file.sessions.idle_timeout },
     rateLimits: completeRateLimits(file.rate_limits),

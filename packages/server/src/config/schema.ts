@@ -6,6 +6,7 @@ import { z } from "zod";
 import { auditSection } from "./audit.ts";
 import { authFields, authProblems } from "./auth.ts";
 import { backupProblems, backupSection } from "./backup.ts";
+import { checkpointSection } from "./checkpoint.ts";
 import { LOG_LEVELS } from "./config.ts";
 import { fabricProblems, fabricSection } from "./fabric.ts";
 import { count, listen, listenIfStated, section, span } from "./fields.ts";
@@ -58,6 +59,7 @@ export const fileSchema = section({
     max_finished: count(0, 1_000_000).default(10_000),
     max_finished_age: span({ least: seconds(1), most: seconds(3_650 * DAY_S), preset: "7d" }),
   }),
+  checkpoint: checkpointSection,
   logs: logsSection,
   sessions: section({
     idle_timeout: span({ least: seconds(0), most: seconds(DAY_S), preset: "30m" }),

@@ -12,6 +12,7 @@ import type { EntryReader } from "../leader/versions.ts";
 import type { Metrics } from "../observe/index.ts";
 import type { Replica } from "../replica/replica.ts";
 import { decideBudgets } from "./budgets/decide.ts";
+import type { Broker } from "./checkpoint/act.ts";
 import { decideFaults } from "./faults/decide.ts";
 import { decideHealth } from "./health/decide.ts";
 import { decideLedger } from "./ledger/decide.ts";
@@ -47,6 +48,7 @@ export interface ControllerContext {
   readonly leadingSince: Instant;
   readonly heartbeatTimeout: Duration;
   readonly gracePeriod: Duration;
+  readonly broker: Broker;
   /** The other servers that are there, and the newest entries that each can apply. */
   readonly readers: () => readonly EntryReader[];
   readonly budgetDays: number;
@@ -167,6 +169,7 @@ export async function runControllers(context: ControllerContext, signal: AbortSi
     budgets,
     restarts,
     scaling,
+    ...context.broker.beats({ sequencer, hub, logger }),
     ...(context.webhooks.length === 0 ? [] : [webhooks]),
   ];
   await Promise.all(beats.map((beat) => keepBeat(beat, clock, logger, signal)));

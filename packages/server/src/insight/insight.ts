@@ -21,6 +21,7 @@ import {
   conclude,
   cycle,
   explain,
+  type Signals,
   type Study,
   snapshotFor,
   suggestions,
@@ -29,6 +30,7 @@ import {
 import { ProblemError, problemFromRefusal } from "@lattice/wire";
 import type { NumberedEvent } from "../api/control-plane.ts";
 import type { Clock } from "../clock.ts";
+import type { CheckpointAnswer, CheckpointSignals } from "../controllers/checkpoint/answer.ts";
 import { foreignReservations } from "../controllers/schedule/memory.ts";
 import type { PlanResult } from "../observe/scheduling.ts";
 import { createCycleRecord } from "./cycle-record.ts";
@@ -73,6 +75,7 @@ export interface InsightParts {
   readonly observeError: ObserveError;
   /** Over which use counts towards budgets and shares. */
   readonly budgetDays: number;
+  readonly checkpoints: { answer(id: AllocationId): CheckpointAnswer; signals(): CheckpointSignals };
   /** Whether a first submission makes its tenant. */
   readonly createTenants: boolean;
 }
@@ -132,6 +135,8 @@ export function createInsight(parts: InsightParts): Insight {
         return record.figures(parts.view(), cycles);
       case "signals":
         return store.get(now());
+      case "checkpoint":
+        return parts.checkpoints.answer(question.id);
       case "set_signals":
         return store.set(question.signals, instant(now() + question.validMs));
     }
@@ -147,7 +152,7 @@ export function createInsight(parts: InsightParts): Insight {
   }
 
   function measured(at: Instant): Measured {
-    const signals = withStorage(store.forCycle(at), parts.storageMBps);
+    const signals = merged(withStorage(store.forCycle(at), parts.storageMBps), parts.checkpoints.signals());
     const { fingerprintWindow, introduced } = parts;
     const isStale = (node: NodeId): boolean => {
       const told = introduced(node);
@@ -225,4 +230,11 @@ export function createInsight(parts: InsightParts): Insight {
       sooner: (study, wanted) => soonerFor(study, { ...wanted, spec }),
     });
   }
+}
+
+/** What somebody has said stands before what the broker reckons. */
+function merged(said: Signals | undefined, broker: CheckpointSignals): Signals | undefined {
+  if (broker.checkpointMinutes === undefined && broker.cannotWrite === undefined) return said;
+  const checkpointMinutes = new Map([...(broker.checkpointMinutes ?? []), ...(said?.checkpointMinutes ?? [])]);
+  return { ...said, ...broker, checkpointMinutes };
 }

@@ -3,8 +3,10 @@
 
 import type { AllocationId, AllocationSpec, Instant, NodeId, Scores, UserName, VClusterId } from "@lattice/core";
 import type { Explanation, PendingReason, Suggestion } from "@lattice/scheduler";
+import type { CheckpointAnswer } from "../controllers/checkpoint/answer.ts";
 
 export interface Questions {
+  readonly checkpoint: { readonly ask: { readonly id: AllocationId }; readonly answer: CheckpointAnswer };
   /** Null: it does not wait. */
   readonly explain: { readonly ask: { readonly id: AllocationId }; readonly answer: Explained | null };
   readonly plan: {

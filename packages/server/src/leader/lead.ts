@@ -13,11 +13,13 @@ import {
   type VClusterId,
 } from "@lattice/core";
 import type { Logger } from "pino";
+import { checkpointOrder } from "../agents/checkpoint-order.ts";
 import type { AgentHub } from "../agents/hub.ts";
 import { forgetOrder, runOrder, stopOrder } from "../agents/orders.ts";
 import { type Clock, sleep, steadyNow } from "../clock.ts";
 import type { WebhookConfig } from "../config/notifications.ts";
 import { type ControllerContext, runControllers } from "../controllers/act.ts";
+import type { Broker } from "../controllers/checkpoint/act.ts";
 import { runSchedule } from "../controllers/schedule/loop.ts";
 import type { Insight } from "../insight/index.ts";
 import type { Leadership, ReplicatedLog } from "../log/replicated-log.ts";
@@ -50,6 +52,7 @@ export interface LeadOptions {
   readonly network: NetworkSettings;
   /** Where services may grow, and by what they are judged. */
   readonly scaling: ControllerContext["scaling"];
+  readonly broker: Broker;
   /** The other servers that are there, and the newest entries that each can apply. */
   readonly readers: () => readonly EntryReader[];
 }
@@ -186,6 +189,7 @@ export function startLeading(options: LeadOptions): Leader {
             webhooks: options.webhooks,
             metrics: options.metrics,
             scaling: options.scaling,
+            broker: options.broker,
           },
           over,
         ),
@@ -201,6 +205,7 @@ export function startLeading(options: LeadOptions): Leader {
       // Agents find the new leader by dialling again; what they were heard of here counts no more.
       options.hub.close();
       options.insight.forget();
+      options.broker.forget();
       await resigned;
     }
   }
@@ -217,10 +222,15 @@ function perform({ hub, replica }: LeadOptions, applied: Applied): void {
 function send(hub: AgentHub, replica: Replica, effect: Effect): void {
   if (effect.kind === "stop") hub.send(effect.node, stopOrder(effect, effect.reason));
   if (effect.kind === "forget") hub.send(effect.node, forgetOrder(effect.allocation, effect.attempt));
-  if (effect.kind !== "run") return;
+  if (effect.kind !== "run" && effect.kind !== "checkpoint") return;
   const allocation = replica.view.allocation(effect.allocation);
   // A later command of the same entry may have ended the attempt again.
   if (allocation === undefined || attemptOn(allocation, effect.node) !== effect.attempt) return;
+  if (effect.kind === "checkpoint") {
+    const wanted = checkpointOrder(allocation, effect.node);
+    if (wanted !== null) hub.send(effect.node, wanted);
+    return;
+  }
   const claims = replica.view.node(effect.node)?.claims ?? [];
   const shared = claims.some((claim) => claim.allocation === effect.allocation && !claim.exclusive);
   const order = runOrder(allocation, effect.node, shared);

@@ -3,9 +3,10 @@
 // mistyped. Gauges that mirror the state are set when somebody scrapes, not kept up to date.
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { type CheckpointMetrics, checkpointMetrics } from "./checkpoints.ts";
 import { type SchedulingMetrics, schedulingMetrics } from "./scheduling.ts";
 
-export interface Metrics extends SchedulingMetrics {
+export interface Metrics extends SchedulingMetrics, CheckpointMetrics {
   /** `code` is "ok" or a code of the error catalogue. */
   apiRequest(rpc: string, code: string, seconds: number): void;
   /** A call over a limit, by the option that bounds it. */
@@ -82,6 +83,7 @@ export function createMetrics(): Metrics {
     certificateEnds: (atMs) => m.certificateEnd.set(atMs / 1_000),
     agentRefused: () => m.agentsRefused.inc(),
     ...schedulingMetrics(registry),
+    ...checkpointMetrics(registry),
     event: (kind) => m.events.inc({ kind }),
     allocations: (byState) => setAll(m.allocations, byState),
     heldBack({ blocked, elements }) {

@@ -12,11 +12,16 @@ export interface Mirrored {
   readonly terminals: { readonly count: number };
   readonly history: History;
   readonly leads: () => boolean;
+  readonly checkpoints: { away(): ReadonlyMap<string, string> };
 }
 
-export function mirrorState(metrics: Metrics, { replica, hub, terminals, history, leads }: Mirrored): void {
+export function mirrorState(
+  metrics: Metrics,
+  { replica, hub, terminals, history, leads, checkpoints }: Mirrored,
+): void {
   replica.feed.onEvents((events) => {
     for (const { event } of events) metrics.event(event.kind);
+    if (leads()) for (const { event } of events) metrics.checkpointEvent(event, replica.view);
   });
   metrics.onScrape(() => {
     metrics.allocations(tally(replica.view.allocations(), (allocation) => allocation.phase.kind));
@@ -34,6 +39,7 @@ export function mirrorState(metrics: Metrics, { replica, hub, terminals, history
     metrics.agentsConnected(hub.count);
     metrics.output(hub.output());
     metrics.terminalsOpen(terminals.count);
+    metrics.checkpointStorage(checkpoints.away().size);
     metrics.historyWaiting(history.waiting());
     const gap = history.gap();
     metrics.historyGap(gap === null ? 0 : gap.through - gap.after);

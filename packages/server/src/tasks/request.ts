@@ -2,7 +2,7 @@
 // a refusal that says what is wrong. Reads the view, changes nothing.
 
 import { create } from "@bufbuild/protobuf";
-import { type Allocation, isPlaced, type NodeId, type PlacedPhase, type View } from "@lattice/core";
+import { type Allocation, goesOn, type NodeId, type PlacedPhase, type View } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
 import { invalid } from "../api/handlers/refuse.ts";
 import { type Layout, type LayoutNode, layoutTasks, type NodeShare } from "./layout.ts";
@@ -70,7 +70,7 @@ function checkWords({ command, variables, workdir, pmi, fenceTimeoutSeconds }: p
 }
 
 function placed(allocation: Allocation): PlacedPhase {
-  if (isPlaced(allocation.phase) && allocation.phase.kind === "running") return allocation.phase;
+  if (goesOn(allocation.phase)) return allocation.phase;
   throw notRunning(allocation, `Allocation ${allocation.id} is ${allocation.phase.kind}, not running.`);
 }
 

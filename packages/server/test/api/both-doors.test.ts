@@ -102,6 +102,23 @@ describe("explanations", () => {
     expect(timeline).toMatchObject({ entries: [{ kind: "submitted" }] });
   });
 
+  test("checkpoints are asked for of what runs and takes them, and nothing else is resumed", async () => {
+    await good("AllocationService.Submit", submission({ checkpoint: { strategy: "signal" } }));
+    await good("AllocationService.Submit", submission());
+    for (const id of ["1", "2"]) {
+      const asked = await both("AllocationService.RequestCheckpoint", create(pb.CheckpointRequestSchema, { id }));
+      expect(asked).toMatchObject({ problem: { code: "illegal_transition" } });
+    }
+    const seen = await good("AllocationService.GetCheckpoint", create(pb.GetCheckpointRequestSchema, { id: "1" }));
+    expect(seen).toMatchObject({ id: "1", mode: "signal" });
+    expect(await both("AllocationService.Resume", create(pb.ResumeRequestSchema, { id: "1" }))).toMatchObject({
+      problem: { code: "illegal_transition", detail: "allocation 1 is pending, not suspended" },
+    });
+    expect(await both("AllocationService.Resume", create(pb.ResumeRequestSchema, { id: "99" }))).toMatchObject({
+      problem: { code: "unknown_allocation" },
+    });
+  });
+
   test("signals are kept until they are replaced", async () => {
     const set = create(pb.SetSignalsRequestSchema, { signals: { energyPrice: 0.7, congestion: { g0: 0.5 } } });
     expect(await good("AdminService.SetSignals", set)).toMatchObject({ energy_price: 0.7 });

@@ -118,6 +118,7 @@ export function memoryPlane(): MemoryPlane {
   }
 
   const insight = createInsight({
+    checkpoints: NO_CHECKPOINTS,
     view: () => state,
     clock: { ...systemClock, now: () => state.at },
     reachable: () => true,
@@ -329,3 +330,5 @@ function archived(records: readonly Allocation[], query: HistoryQuery): Allocati
 }
 
 async function* noTasks(): AsyncGenerator<never> {}
+
+const NO_CHECKPOINTS = { answer: () => ({ judgement: null, progress: null }), signals: () => ({}) };

@@ -87,6 +87,7 @@ const parts = {
   budgetDays: 90,
   createTenants: true,
   storageMBps: null,
+  checkpoints: { answer: () => ({ judgement: null, progress: null }), signals: () => ({}) },
 };
 
 test("a limit of storage that is configured holds where nobody measures it", () => {

@@ -19,6 +19,7 @@ import {
   NodeProgressSchema,
 } from "../../gen/lattice/v1/allocations_pb.ts";
 import { timestampFromMs } from "../json/timestamp.ts";
+import { checkpointStatus } from "./checkpoint.ts";
 import { dependencyToProto } from "./dependencies.ts";
 import { groupStatus } from "./group-status.ts";
 import { scalingStatus } from "./scaling.ts";
@@ -36,6 +37,7 @@ export interface AllocationExtra {
 
 export function allocationToProto(allocation: Allocation, extra: AllocationExtra = {}): proto.Allocation {
   const { phase, group } = allocation;
+  const checkpoint = checkpointStatus(allocation);
   const message = create(AllocationSchema, {
     id: allocation.id,
     state: allocationStateToProto(phase.kind),
@@ -46,8 +48,10 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     attempt: allocation.attempt,
     requeues: allocation.requeues,
     preemptions: allocation.preemptions ?? 0,
+    suspensions: allocation.suspensions ?? 0,
+    ...(checkpoint === undefined ? null : { checkpoint }),
     reason: reasonOf(phase),
-    message: "message" in phase ? (phase.message ?? "") : "",
+    message: messageOf(phase),
     pendingReasons: [...(extra.pendingReasons ?? [])],
     pendingReasonCodes: [...(extra.reasonCodes ?? [])],
     progress: isPlaced(phase) ? progressOf(phase) : [],
@@ -81,12 +85,21 @@ function reasonOf(phase: AllocationPhase): string {
   switch (phase.kind) {
     case "pending":
       return phase.cause === "submitted" ? "" : phase.cause;
+    case "suspended":
+      return phase.cause;
+    case "checkpointing":
+      return phase.request.cause;
     case "failed":
     case "cancelled":
       return phase.reason;
     default:
       return "";
   }
+}
+
+function messageOf(phase: AllocationPhase): string {
+  if (phase.kind === "checkpointing") return phase.request.message;
+  return "message" in phase ? (phase.message ?? "") : "";
 }
 
 const progressOf = ({ nodes, progress }: PlacedPhase): proto.NodeProgress[] =>

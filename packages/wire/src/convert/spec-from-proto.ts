@@ -26,6 +26,7 @@ import { LifecycleType, RequeuePolicySchema, Topology } from "../../gen/lattice/
 import { FieldList } from "../errors/field-list.ts";
 import { enumName } from "../json/enum-names.ts";
 import { gbToBytes, isUsableGb } from "./amounts.ts";
+import { checkpointFromProto } from "./checkpoint.ts";
 import { dependenciesFromProto } from "./dependencies.ts";
 import { scaleFromProto, sizedBy } from "./scaling.ts";
 import { serviceFromProto } from "./service.ts";
@@ -69,6 +70,7 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
   const dependsOn = dependenciesFromProto(spec.dependsOn, problems);
   const service = serviceFromProto(spec, problems);
   const telemetry = telemetryFromProto(spec.telemetry, problems);
+  const checkpoint = checkpointFromProto(spec.checkpoint, problems);
   problems.throwIfAny();
   return {
     tenant,
@@ -86,6 +88,7 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
     ...(dependsOn === undefined ? null : { dependsOn }),
     ...service,
     ...telemetry,
+    ...(checkpoint === undefined ? null : { checkpoint }),
   };
 }
 

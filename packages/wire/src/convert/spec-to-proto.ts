@@ -17,6 +17,7 @@ import {
   Topology,
 } from "../../gen/lattice/v1/allocations_pb.ts";
 import { bytesToGb } from "./amounts.ts";
+import { checkpointToProto } from "./checkpoint.ts";
 import { dependencyToProto, shapeToProto } from "./dependencies.ts";
 import { scaleToProto } from "./scaling.ts";
 import { serviceToProto } from "./service.ts";
@@ -37,6 +38,7 @@ export function specToProto(spec: AllocationSpec, shape?: GroupShape): proto.All
     ...(shape === undefined ? null : { taskGroup: shapeToProto(shape) }),
     ...serviceToProto(spec),
     ...telemetryToProto(spec),
+    ...(spec.checkpoint === undefined ? null : { checkpoint: checkpointToProto(spec.checkpoint) }),
     ...taskToProto(spec.task),
     environment: create(EnvironmentSchema, {
       variables: spec.environment.variables,

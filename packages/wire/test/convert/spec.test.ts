@@ -103,7 +103,6 @@ describe("specFromProto", () => {
 
   test.each<[string, MessageInitShape<typeof pb.AllocationSpecSchema>]>([
     ["data.defaults", { data: { defaults: true } }],
-    ["checkpoint.strategy", { checkpoint: { strategy: "auto" } }],
     ["sensitive", { sensitive: true }],
   ])("refuses %s, which is not offered", async (field, init) => {
     const problem = await refusal(() => make(init));

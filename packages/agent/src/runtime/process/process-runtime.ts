@@ -7,8 +7,10 @@ import { renameSync, writeFileSync } from "node:fs";
 import { access, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { checkpointTarget } from "../../checkpoint/target.ts";
 import type { Exit, Order } from "../../lifecycle/attempt.ts";
 import type { Facts } from "../../lifecycle/recover.ts";
+import { checkpointPlace } from "../../prologue/checkpoint-place.ts";
 import { runEpilogue, sweepLeftovers } from "../../prologue/epilogue.ts";
 import { metricsFile } from "../../prologue/folders.ts";
 import { isUsersOwn, readGpus, readHeld } from "../../prologue/held.ts";
@@ -306,6 +308,18 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
 
     cpuMs: async (key) => (processes.has(key) ? cpuMsOf(await isolation.members(placeOf(key))) : null),
     metricsFile: (key) => metricsFile(join(prologue.scratchRoot, key)),
+
+    async checkpoints(key) {
+      const dir = dirOf(key);
+      const { order } = await readAttempt(dir);
+      const place = order === null ? null : checkpointPlace(prologue, dir, order);
+      if (place === null) return null;
+      const members = async () => {
+        const all = await isolation.members(placeOf(key));
+        return all.filter((pid) => pid !== processes.get(key)?.leader);
+      };
+      return checkpointTarget({ ...place, members, now: Date.now });
+    },
 
     async close() {
       closing.abort();

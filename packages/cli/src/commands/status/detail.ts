@@ -59,6 +59,8 @@ export function detailLines(allocation: Allocation, now: number): readonly (read
     ["Attempt", text(allocation.attempt)],
     ["Requeues", allocation.requeues === 0 ? undefined : text(allocation.requeues)],
     ["Preemptions", (allocation.preemptions ?? 0) === 0 ? undefined : text(allocation.preemptions)],
+    ["Suspensions", (allocation.suspensions ?? 0) === 0 ? undefined : text(allocation.suspensions)],
+    ["Checkpoint", checkpointText(allocation)],
     ["Backfilled", allocation.backfilled === true ? "yes" : undefined],
     ["Tags", tags.join(", ")],
     ["Submitted", localTime(allocation.submitted_at)],
@@ -75,6 +77,18 @@ function scalingText({ scaling }: Allocation): string | undefined {
   const { min = 0, max = 0, metric = "", target = "", outdated_nodes = 0 } = scaling;
   const bounds = metric === "" ? `${min} nodes` : `${min} to ${max} nodes by ${metric}, target ${target}`;
   return outdated_nodes === 0 ? bounds : `${bounds}; ${outdated_nodes} run what was there before an update`;
+}
+
+/** The newest that is complete, what is being taken, and what went wrong since. */
+function checkpointText({ checkpoint }: Allocation): string | undefined {
+  if (checkpoint === undefined) return undefined;
+  const { last, failure, current } = checkpoint;
+  const parts = [
+    last === undefined ? "" : `${last.number} complete since ${localTime(last.at)}`,
+    current === undefined ? "" : `${current.number} being taken (${current.cause})`,
+    failure === undefined ? "" : `${failure.number} failed: ${failure.message}`,
+  ];
+  return parts.filter((part) => part !== "").join("; ");
 }
 
 /** "12:success, lock:mutex" */

@@ -64,6 +64,8 @@ const FLAGS: Readonly<Record<string, string>> = {
   "scale_policy.metric": "--scale-metric",
   "scale_policy.target": "--scale-target",
   checkpoint: "--checkpoint",
+  "checkpoint.port": "--checkpoint-port",
+  "checkpoint.timeout_seconds": "--checkpoint-timeout",
   no_preempt: "--no-preempt",
   sensitive: "--sensitive",
 };

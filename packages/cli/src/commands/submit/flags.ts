@@ -41,6 +41,8 @@ export interface SubmitFlags {
   readonly scaleMetric?: string;
   readonly scaleTarget?: string;
   readonly checkpoint?: string;
+  readonly checkpointPort?: string;
+  readonly checkpointTimeout?: string;
   readonly preempt?: boolean;
   readonly sensitive?: boolean;
 }
@@ -89,12 +91,12 @@ export function addSubmitFlags(command: Command): Command {
     new Option("--max-nodes <count>", "with --reactive: most nodes"),
     new Option("--scale-metric <name>", "with --reactive: the metric"),
     new Option("--scale-target <value>", "with --reactive: its target, as 100, 80% or 250ms"),
+    new Option("--checkpoint <strategy>", "signal, shmem, grpc or dmtcp; auto, manual or none"),
+    new Option("--checkpoint-port <port>", "with --checkpoint=grpc: where the program listens"),
+    new Option("--checkpoint-timeout <seconds>", "how long a checkpoint may take; 600 unless said"),
   ];
   // Refused by the server by name; whoever has them in a script learns so, and nobody is led to them.
-  const notOffered = [
-    new Option("--checkpoint <strategy>", "how it can be checkpointed"),
-    new Option("--sensitive", "on nodes of its own, audited"),
-  ];
+  const notOffered = [new Option("--sensitive", "on nodes of its own, audited")];
   for (const option of options) command.addOption(option);
   for (const option of notOffered) command.addOption(option.hideHelp());
   return command;
@@ -136,7 +138,7 @@ export function flagsToShortForm(flags: SubmitFlags, source: (flag: string) => b
     network_domain: flags.networkDomain,
     reactive: flags.reactive,
     scale_policy: scalePolicy(flags),
-    checkpoint: flags.checkpoint,
+    checkpoint: checkpointForm(flags),
     no_preempt: source("preempt") && flags.preempt === false ? true : undefined,
     sensitive: flags.sensitive,
   };
@@ -159,6 +161,13 @@ function parseMount(text: string): { readonly source: string; readonly target: s
 function parseExposed(text: string): { readonly name?: string; readonly port: number | string | undefined } {
   const at = text.indexOf(":");
   return at < 0 ? { port: numeric(text) } : { name: text.slice(0, at), port: numeric(text.slice(at + 1)) };
+}
+
+function checkpointForm({ checkpoint, checkpointPort, checkpointTimeout }: SubmitFlags): unknown {
+  if (checkpointPort === undefined && checkpointTimeout === undefined) return checkpoint;
+  const more = { port: numeric(checkpointPort), timeout_seconds: numeric(checkpointTimeout) };
+  const given = Object.entries(more).filter(([, value]) => value !== undefined);
+  return { strategy: checkpoint ?? "auto", ...Object.fromEntries(given) };
 }
 
 function scalePolicy({ minNodes, maxNodes, scaleMetric, scaleTarget }: SubmitFlags): ShortForm | undefined {

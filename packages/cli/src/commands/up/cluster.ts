@@ -107,7 +107,7 @@ async function bringUp(options: ClusterOptions, layout: Layout, parts: Parts): P
       makeFolders(layout.nodeDir(name));
       start(name, parts.agentProgram, () => [
         ...["--node-id", name, "--server", addresses.grpc, "--data-dir", layout.nodeDir(name)],
-        ...["--group", groupOf(position)],
+        ...["--group", groupOf(position), "--output-dir", layout.outputDir],
         // A cluster on one's own machine runs everything as oneself.
         ...["--user-mapping", "none"],
         ...(layout.temporary ? ["--kill-workloads-on-exit"] : []),

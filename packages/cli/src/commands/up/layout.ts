@@ -14,6 +14,8 @@ export interface Layout {
   readonly temporary: boolean;
   readonly serverDir: string;
   readonly logsDir: string;
+  /** Output and checkpoints of allocations, which all nodes share. */
+  readonly outputDir: string;
   readonly clusterFile: string;
   /** What the next `up` uses unless told otherwise. */
   readonly settingsFile: string;
@@ -28,6 +30,7 @@ export function prepareLayout(given: string | undefined): Layout {
     temporary,
     serverDir: join(dataDir, "server"),
     logsDir: join(dataDir, "logs"),
+    outputDir: join(dataDir, "output"),
     clusterFile: clusterFileIn(dataDir),
     settingsFile: join(dataDir, "settings.json"),
     nodeDir: (node) => join(dataDir, "nodes", node),

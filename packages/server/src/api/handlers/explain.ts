@@ -126,7 +126,10 @@ function ofRecord(call: Call, record: Allocation): pb.Explanation {
 function recordSummary(record: Allocation, from: number | null): string {
   const { phase, backfilled, scores, submittedAt } = record;
   if (phase.kind === "pending") return "It waits; the scheduler has not looked at it yet.";
-  if (phase.kind === "suspended") return "It is suspended, and is queued again when it can go on.";
+  if (phase.kind === "suspended") {
+    if (phase.cause !== "walltime") return "It is suspended, and is queued again when its nodes are cleared.";
+    return `Its walltime was over, with checkpoint ${record.checkpoints?.last?.n ?? 0} complete: \`lattice resume ${record.id}\` queues it again.`;
+  }
   const ended = isFinal(phase) && phase.message !== "" ? `: ${phase.message}` : "";
   if (from === null) return `It was ${phase.kind} before it started${ended}.`;
   const count = "nodes" in phase ? phase.nodes.length : 0;

@@ -57,7 +57,8 @@ export async function drainNode(call: Call, request: pb.DrainNodeRequest): Promi
   authorize(call.principal, "NodeService.DrainNode", homeOf(call, node));
   checkText("reason", request.reason, MAX_REASON_LENGTH);
   const origin = originOf(call, pb.DrainNodeRequestSchema, request);
-  return change(call, node.id, { kind: "node.drain", origin, node: node.id, reason: request.reason });
+  const urgent = request.urgent ? { urgent: true } : {};
+  return change(call, node.id, { kind: "node.drain", origin, node: node.id, reason: request.reason, ...urgent });
 }
 
 export async function undrainNode(call: Call, request: pb.NodeActionRequest): Promise<pb.NodeResponse> {

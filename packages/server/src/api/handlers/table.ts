@@ -6,6 +6,7 @@ import { getAccounting } from "./accounting.ts";
 import * as allocations from "./allocations.ts";
 import * as audit from "./audit.ts";
 import * as backups from "./backups.ts";
+import * as checkpoints from "./checkpoints.ts";
 import * as cluster from "./cluster.ts";
 import * as config from "./config.ts";
 import * as dags from "./dags.ts";
@@ -51,6 +52,9 @@ export const handlers: HandlerTable = {
   "AllocationService.StreamMetrics": metrics.streamMetrics,
   "AllocationService.GetDiagnostics": getDiagnostics,
   "AllocationService.CompareMetrics": metrics.compareMetrics,
+  "AllocationService.RequestCheckpoint": checkpoints.requestCheckpoint,
+  "AllocationService.GetCheckpoint": checkpoints.getCheckpoint,
+  "AllocationService.Resume": checkpoints.resume,
   "SessionService.Attach": terminals.attach,
   "SessionService.CreateSession": sessions.createSession,
   "SessionService.GetSession": sessions.getSession,

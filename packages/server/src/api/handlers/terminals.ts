@@ -1,7 +1,7 @@
 // A terminal in a running allocation. Everything that can be refused is refused before anything is
 // opened: what is not running, a node that is none of its own, and everybody but its owner.
 
-import { type Allocation, attemptOn, isPlaced, type NodeId } from "@lattice/core";
+import { type Allocation, attemptOn, goesOn, type NodeId } from "@lattice/core";
 import { ProblemError, type pb } from "@lattice/wire";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
@@ -64,11 +64,11 @@ function checkSize({ rows, cols }: { readonly rows: number; readonly cols: numbe
 
 function nodeOf(record: Allocation, named: string): NodeId {
   const { id, phase } = record;
-  if (phase.kind === "checkpointing") {
+  if (phase.kind === "checkpointing" && !goesOn(phase)) {
     const detail = `Allocation ${id} is being checkpointed; attach is unavailable until it is rescheduled.`;
     throw new ProblemError("not_running", { detail });
   }
-  if (!isPlaced(phase) || phase.kind !== "running") {
+  if (!goesOn(phase)) {
     throw new ProblemError("not_running", {
       detail: `Allocation ${id} is ${phase.kind}, so there is nothing to attach to.`,
     });

@@ -19,6 +19,7 @@ const KINDS: readonly Event["kind"][] = [
   "dag_changed",
   "notice_changed",
   "delivery_dropped",
+  "checkpoint",
 ];
 
 export async function* watch(call: Call, request: pb.WatchRequest): AsyncGenerator<pb.Event> {

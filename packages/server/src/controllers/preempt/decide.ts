@@ -9,7 +9,11 @@ export function decidePreemptions({ basis, preemptions }: CycleResult): PreemptC
     kind: "allocation.preempt",
     allocation,
     basis,
-    victims: victims.map((victim) => ({ allocation: victim.allocation, attempt: victim.attempt })),
+    victims: victims.map(({ allocation: id, attempt, force }) => ({
+      allocation: id,
+      attempt,
+      ...(force === true ? { force } : null),
+    })),
     nodes,
   }));
 }

@@ -1,0 +1,119 @@
+// Asking a program that listens: by gRPC, or by HTTP for one that speaks only that. Both stream answers back:
+// how long it should take, how far it is, that it puts it off, that it is done or cannot be done. A stream that
+// ends without a last word is a failure. A program that cannot be reached yet is tried again, as it may have
+// just begun.
+
+import { create } from "@bufbuild/protobuf";
+import { Client, credentials } from "@grpc/grpc-js";
+import { pb, serviceDefinition } from "@lattice/wire";
+import type { Answer, Wanted } from "./types.ts";
+
+export interface Ask extends Wanted {
+  readonly directory: string;
+  /** "host:port", "unix:/path" or "http://host:port/path". */
+  readonly endpoint: string;
+}
+
+/** Why an address is not called; null: it is. A program may not send its agent anywhere but to this node. */
+export function addressProblem(endpoint: string): string | null {
+  if (endpoint.startsWith("unix:/")) return null;
+  const host = /^(?:http:\/\/)?(localhost|127(?:\.\d{1,3}){3}|\[::1\]):\d{1,5}(?:\/.*)?$/.exec(endpoint);
+  return host === null ? `${JSON.stringify(endpoint.slice(0, 80))} is not an address on this node` : null;
+}
+
+/** Resolves when the program has said its last; throws when it cannot be reached. */
+export function askByCall(ask: Ask, heard: (answer: Answer) => void, signal: AbortSignal): Promise<void> {
+  return /^http:\/\//.test(ask.endpoint) ? askByHttp(ask, heard, signal) : askByGrpc(ask, heard, signal);
+}
+
+const METHOD = "TakeCheckpoint";
+
+async function askByGrpc(ask: Ask, heard: (answer: Answer) => void, signal: AbortSignal): Promise<void> {
+  const method = serviceDefinition(pb.CheckpointCallback)[METHOD];
+  if (method === undefined) throw new Error(`the contract has no CheckpointCallback.${METHOD}`);
+  const client = new Client(ask.endpoint, credentials.createInsecure());
+  const request = create(pb.TakeCheckpointRequestSchema, {
+    number: ask.number,
+    directory: ask.directory,
+    thenStop: ask.thenStop,
+    timeoutSeconds: Math.ceil(ask.timeoutMs / 1000),
+  });
+  const call = client.makeServerStreamRequest(
+    method.path,
+    method.requestSerialize,
+    method.responseDeserialize,
+    request,
+  );
+  const stop = (): void => call.cancel();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    for await (const response of call as AsyncIterable<pb.TakeCheckpointResponse>) {
+      const answer = answerOf(response.answer);
+      if (answer !== null) heard(answer);
+    }
+  } finally {
+    signal.removeEventListener("abort", stop);
+    client.close();
+  }
+}
+
+function answerOf(answer: pb.TakeCheckpointResponse["answer"]): Answer | null {
+  switch (answer.case) {
+    case "estimatedSeconds":
+      return { kind: "progress", estimatedSeconds: answer.value };
+    case "percent":
+      return { kind: "progress", percent: answer.value };
+    case "deferSeconds":
+      return { kind: "defer", ms: answer.value * 1000 };
+    case "done":
+      return { kind: "done", bytes: answer.value };
+    case "failed":
+      return { kind: "failed", message: answer.value };
+    case undefined:
+      return null;
+  }
+}
+
+/** One JSON object to a line. */
+async function askByHttp(ask: Ask, heard: (answer: Answer) => void, signal: AbortSignal): Promise<void> {
+  const { number, directory, thenStop, timeoutMs, endpoint } = ask;
+  const body = JSON.stringify({ number, directory, then_stop: thenStop, timeout_seconds: Math.ceil(timeoutMs / 1000) });
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(endpoint, { method: "POST", body, headers, signal, redirect: "error" });
+  if (!response.ok || response.body === null) {
+    heard({ kind: "failed", message: `the program answered ${response.status}` });
+    return;
+  }
+  let rest = "";
+  for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + piece).split("\n");
+    rest = (lines.pop() ?? "").slice(0, MAX_LINE);
+    for (const line of lines) sayLine(line, heard);
+  }
+  sayLine(rest, heard);
+}
+
+const MAX_LINE = 4_096;
+
+function sayLine(line: string, heard: (answer: Answer) => void): void {
+  if (line.trim() === "") return;
+  const said = parsed(line);
+  const amount = (name: string): number | null => {
+    const value = said?.[name];
+    return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : null;
+  };
+  const [estimate, percent, defer] = [amount("estimated_seconds"), amount("percent"), amount("defer_seconds")];
+  if (estimate !== null) heard({ kind: "progress", estimatedSeconds: Math.round(estimate) });
+  if (percent !== null) heard({ kind: "progress", percent: Math.round(percent) });
+  if (defer !== null) heard({ kind: "defer", ms: defer * 1000 });
+  if (typeof said?.failed === "string") heard({ kind: "failed", message: said.failed });
+  else if (said?.done === true || amount("done") !== null) heard({ kind: "done", bytes: amount("done") });
+}
+
+function parsed(line: string): Readonly<Record<string, unknown>> | null {
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}

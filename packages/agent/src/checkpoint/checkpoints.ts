@@ -1,0 +1,145 @@
+// The checkpoints that are being taken on this node: asks the program of an attempt, watches, keeps the time,
+// and says what came of it. One for each attempt. An order that comes again changes nothing but what follows;
+// a checkpoint that is over is told again.
+
+import type { Logger } from "pino";
+import type { After } from "../after.ts";
+import { deferBy, judge, type Patience, patienceFrom, seenAlive } from "./patience.ts";
+import type { Answer, Asked, Progress, Result, Target, Wanted } from "./types.ts";
+
+export interface CheckpointHost {
+  readonly log: Logger;
+  readonly after: After;
+  readonly now: () => number;
+  /** Null: it does not run here, or takes none. */
+  target(key: string): Promise<Target | null>;
+  progress(key: string, progress: Progress): void;
+  over(key: string, result: Result): void;
+}
+
+export interface NodeCheckpoints {
+  ask(key: string, wanted: Wanted): void;
+  /** The attempt ends or has ended: nobody waits any more. */
+  end(key: string): void;
+  close(): void;
+}
+
+/** At first often, as a small program is done at once. */
+const LOOK_MS = 20;
+const LOOK_LATER_MS = 100;
+const SOON_MS = 2_000;
+/** Progress is told no more often. */
+const TELL_EVERY_MS = 1_000;
+
+interface Taking {
+  wanted: Wanted;
+  patience: Patience;
+  progress: Progress;
+  toldAt: number;
+  asked: Asked | null;
+  cancel: () => void;
+}
+
+export function nodeCheckpoints(host: CheckpointHost): NodeCheckpoints {
+  const { log, now } = host;
+  const taking = new Map<string, Taking>();
+
+  async function begin(key: string, wanted: Wanted): Promise<void> {
+    const target = await host.target(key);
+    const { number } = wanted;
+    if (target === null) return finish(key, failed(number, "it takes no checkpoints on this node"));
+    const before = target.word();
+    if (before?.number === number) return finish(key, before);
+    const one = taking.get(key);
+    if (one === undefined) return;
+    const startedAt = now();
+    const heard = (answer: Answer): void => {
+      if (taking.get(key) === one) void take(key, one, target, answer);
+    };
+    one.asked = await target.ask(wanted, heard);
+    const look = async (): Promise<void> => {
+      await one.asked?.look();
+      if (taking.get(key) !== one) return;
+      const verdict = judge(one.patience, one.wanted, now());
+      if (verdict.kind === "give_up") return heard({ kind: "failed", message: verdict.message });
+      one.patience = verdict.patience;
+      const pause = now() - startedAt < SOON_MS ? LOOK_MS : LOOK_LATER_MS;
+      one.cancel = host.after(pause, () => void look().catch((error: Error) => heard(failure(error))));
+    };
+    await look();
+  }
+
+  async function take(key: string, one: Taking, target: Target, answer: Answer): Promise<void> {
+    const { number } = one.wanted;
+    switch (answer.kind) {
+      case "progress":
+      case "defer":
+        return note(key, one, answer);
+      case "done":
+      case "failed": {
+        const result: Result =
+          answer.kind === "done"
+            ? { number, ok: true, bytes: answer.bytes ?? 0, message: "" }
+            : failed(number, answer.message);
+        stopAsking(key);
+        await target
+          .keep(result)
+          .catch((error: Error) => log.error({ attempt: key, error: error.message }, "not kept"));
+        const kept = target.word();
+        return host.over(key, kept?.number === number ? kept : result);
+      }
+    }
+  }
+
+  function note(key: string, one: Taking, answer: Extract<Answer, { kind: "progress" | "defer" }>): void {
+    if (answer.kind === "defer") one.patience = deferBy(one.patience, answer.ms, one.wanted);
+    else one.patience = seenAlive(one.patience);
+    const { percent = one.progress.percent, estimatedSeconds = one.progress.estimatedSeconds } =
+      answer.kind === "progress" ? answer : {};
+    one.progress = { ...one.progress, percent, estimatedSeconds, deferredMs: one.patience.deferredMs };
+    if (now() - one.toldAt < TELL_EVERY_MS) return;
+    one.toldAt = now();
+    host.progress(key, one.progress);
+  }
+
+  function stopAsking(key: string): void {
+    const one = taking.get(key);
+    taking.delete(key);
+    one?.cancel();
+    one?.asked?.close();
+  }
+
+  function finish(key: string, result: Result): void {
+    stopAsking(key);
+    host.over(key, result);
+  }
+
+  return {
+    ask(key, wanted) {
+      const known = taking.get(key);
+      if (known?.wanted.number === wanted.number) {
+        known.wanted = wanted;
+        return;
+      }
+      stopAsking(key);
+      const { number } = wanted;
+      taking.set(key, {
+        wanted,
+        patience: patienceFrom(wanted, now()),
+        progress: { number, percent: null, estimatedSeconds: null, deferredMs: 0 },
+        toldAt: 0,
+        asked: null,
+        cancel: () => undefined,
+      });
+      log.info({ attempt: key, checkpoint: number }, "asking for a checkpoint");
+      void begin(key, wanted).catch((error: Error) => finish(key, failed(number, error.message)));
+    },
+    end: stopAsking,
+    close() {
+      for (const key of [...taking.keys()]) stopAsking(key);
+    },
+  };
+}
+
+const failed = (number: number, message: string): Result => ({ number, ok: false, bytes: 0, message });
+const failure = (error: Error): Answer => ({ kind: "failed", message: error.message });

@@ -1,0 +1,116 @@
+// The folder between an agent and a program that takes checkpoints, beside the attempt's other files. The
+// folder belongs to the job's user, its parent does not: nobody can put another in its place. `request` is
+// the agent's and says what is wanted, as a shell would read it; `done` is the program's, and is there when
+// the checkpoint is; `result` is what the agent made of it. Files are put in place whole, under names that
+// nobody can guess, since an agent may write here as root.
+
+import { randomBytes } from "node:crypto";
+import {
+  chownSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { quoted } from "../runtime/shell-text.ts";
+import type { Result, Wanted } from "./types.ts";
+
+export const CONTROL_FOLDER = "checkpoint";
+/** More than any answer of a program needs. */
+const MAX_TEXT = 4_096;
+
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+export const controlFolder = (attemptDir: string): string => join(attemptDir, CONTROL_FOLDER);
+
+/** Answers the variables by which a program finds it. */
+export function makeControl(attemptDir: string, owner: Owner | null): Record<string, string> {
+  const folder = controlFolder(attemptDir);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (owner !== null) chownSync(folder, owner.uid, owner.gid);
+  return {
+    LATTICE_CHECKPOINT_CONTROL: folder,
+    LATTICE_CHECKPOINT_REQUEST: join(folder, "request"),
+    LATTICE_CHECKPOINT_DONE: join(folder, "done"),
+  };
+}
+
+/** Written before the program is asked. `directory` is where the checkpoint goes. */
+export function writeRequest(folder: string, { number, thenStop, timeoutMs }: Wanted, directory: string): void {
+  const lines = [
+    `CHECKPOINT_NUMBER=${number}`,
+    `CHECKPOINT_DIR=${quoted(directory)}`,
+    `CHECKPOINT_THEN=${thenStop ? "stop" : "continue"}`,
+    `CHECKPOINT_TIMEOUT=${Math.ceil(timeoutMs / 1000)}`,
+  ];
+  rmSync(join(folder, "done"), { force: true });
+  putWhole(folder, "request", `${lines.join("\n")}\n`, 0o644);
+}
+
+/** The number of the newest request; 0: there was none. */
+export const requestedNumber = (folder: string): number =>
+  Number(/^CHECKPOINT_NUMBER=(\d+)$/m.exec(textOf(folder, "request"))?.[1] ?? 0);
+
+/** Null: not there yet, or about another one. An empty file, or one with the number, is success. */
+export function readDone(folder: string, number: number): { readonly ok: boolean; readonly message: string } | null {
+  const text = exists(folder, "done") ? textOf(folder, "done").trim() : null;
+  if (text === null) return null;
+  if (/^failed\b/i.test(text)) return { ok: false, message: text.replace(/^failed[:\s]*/i, "") || "it failed" };
+  if (/^\d+$/.test(text) && Number(text) !== number) return null;
+  return { ok: true, message: "" };
+}
+
+export const keepResult = (folder: string, result: Result): void =>
+  putWhole(folder, "result", JSON.stringify(result), 0o600);
+
+export function keptResult(folder: string): Result | null {
+  try {
+    return JSON.parse(textOf(folder, "result")) as Result;
+  } catch {
+    return null;
+  }
+}
+
+export const readEndpoint = (folder: string): string => textOf(folder, "endpoint").trim();
+
+function putWhole(folder: string, name: string, text: string, mode: number): void {
+  const passing = join(folder, `.${randomBytes(8).toString("hex")}`);
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const file = openSync(passing, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  try {
+    writeSync(file, text);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(passing, join(folder, name));
+}
+
+const exists = (folder: string, name: string): boolean => {
+  try {
+    closeSync(openSync(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK));
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Never through a link: what it points at may be somebody else's. */
+function textOf(folder: string, name: string): string {
+  let file: number | null = null;
+  try {
+    file = openSync(join(folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    return readFileSync(file, "utf8").slice(0, MAX_TEXT);
+  } catch {
+    return "";
+  } finally {
+    if (file !== null) closeSync(file);
+  }
+}

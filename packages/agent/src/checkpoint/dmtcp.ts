@@ -1,0 +1,93 @@
+// Checkpoints of programs that know nothing of them, by DMTCP, where its programs are installed on the node. The
+// command runs under `dmtcp_launch` with a coordinator of its own, whose port is left in a file; asking is one
+// call of `dmtcp_command`, run as the job's user, whose program it is. Going on is `dmtcp_restart` with the images of the checkpoint.
+
+import { spawn } from "node:child_process";
+import { accessSync, constants, readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { quoted } from "../runtime/shell-text.ts";
+import type { Owner } from "./control.ts";
+import type { Answer, Asked } from "./types.ts";
+
+export const DMTCP_PROGRAMS = ["dmtcp_launch", "dmtcp_command", "dmtcp_restart"] as const;
+
+/** In words what is missing; null: all of it is there. */
+export function missingDmtcp(path: string): string | null {
+  const missing = DMTCP_PROGRAMS.find((program) => !isThere(path, program));
+  return missing === undefined ? null : `checkpoints by dmtcp need ${missing}, which is not installed on this node`;
+}
+
+function isThere(path: string, program: string): boolean {
+  return path.split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+const PORT_FILE = "dmtcp.port";
+const ASK_SCRIPT_TIMEOUT_MS = 86_400_000;
+
+export interface DmtcpLaunch {
+  readonly control: string;
+  /** Under which checkpoints have a folder each. */
+  readonly checkpoints: string;
+  /** The one to go on from; empty: it begins anew. */
+  readonly from: string;
+}
+
+/** Put before the command, which is a shell's arguments from there on. */
+export function dmtcpWords({ control, checkpoints, from }: DmtcpLaunch): readonly string[] {
+  const fresh = quoted(freshFolder(checkpoints));
+  const options = `--new-coordinator --coord-port 0 --port-file ${quoted(join(control, PORT_FILE))} --ckptdir ${fresh}`;
+  const line = from === "" ? `dmtcp_launch ${options} "$@"` : `dmtcp_restart ${options} ${quoted(from)}/*.dmtcp`;
+  return ["/bin/sh", "-c", `mkdir -p ${fresh} && exec ${line}`, "sh"];
+}
+
+/** Where images are written; they are moved into the folder of their checkpoint when all are complete. */
+const freshFolder = (checkpoints: string): string => join(checkpoints, "dmtcp");
+
+export interface DmtcpAsk {
+  readonly control: string;
+  readonly checkpoints: string;
+  readonly directory: string;
+  /** Whose program it is; null: the agent's own user. */
+  readonly owner: Owner | null;
+  readonly growth: () => void;
+  readonly heard: (answer: Answer) => void;
+}
+
+export function checkpointByDmtcp(ask: DmtcpAsk): Asked {
+  const { control, checkpoints, directory, owner, growth, heard } = ask;
+  const script = 'dmtcp_command --coord-port "$1" --bcheckpoint && mkdir -p "$3" && mv "$2"/*.dmtcp "$3"/';
+  const port = portIn(control);
+  if (port === "") throw new Error("its DMTCP coordinator has not begun");
+  const child = spawn("/bin/sh", ["-c", script, "sh", port, freshFolder(checkpoints), directory], {
+    ...(owner === null ? {} : { uid: owner.uid, gid: owner.gid }),
+    stdio: ["ignore", "ignore", "pipe"],
+    timeout: ASK_SCRIPT_TIMEOUT_MS,
+  });
+  let complaint = "";
+  child.stderr.on("data", (piece: Buffer) => {
+    complaint = (complaint + piece.toString()).slice(-MAX_COMPLAINT);
+  });
+  child.once("error", (error) => heard({ kind: "failed", message: error.message }));
+  child.once("close", (code) =>
+    heard(code === 0 ? { kind: "done", bytes: null } : { kind: "failed", message: complaint.trim() || `exit ${code}` }),
+  );
+  return { look: async () => growth(), close: () => child.kill() };
+}
+
+const MAX_COMPLAINT = 500;
+
+function portIn(control: string): string {
+  try {
+    const text = readFileSync(join(control, PORT_FILE), "utf8").trim();
+    return /^\d{1,5}$/.test(text) ? text : "";
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,63 @@
+// Whether checkpoints can be written: now and then, while there is somebody who takes them, a small file is
+// written where they go and removed again. Storage that hangs is storage that is away.
+
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type After, within } from "../after.ts";
+
+export interface StorageProbe {
+  /** In words; empty: it can be written to, as far as is known. */
+  error(): string;
+  close(): void;
+}
+
+const EVERY_MS = 15_000;
+/** A healthy one takes milliseconds. */
+const PATIENCE_MS = 5_000;
+
+export interface ProbeOptions {
+  /** Empty: there is no such folder. */
+  readonly folder: string;
+  readonly nodeId: string;
+  readonly after: After;
+  readonly needed: () => boolean;
+  readonly everyMs?: number;
+}
+
+export function storageProbe({ folder, nodeId, after, needed, everyMs = EVERY_MS }: ProbeOptions): StorageProbe {
+  let error = "";
+  let writing = false;
+  let cancel: () => void = () => undefined;
+
+  async function probe(): Promise<void> {
+    const path = join(folder, `.lattice-probe-${nodeId}`);
+    writing = true;
+    const written = writeFile(path, nodeId)
+      .then(() => rm(path, { force: true }))
+      .then(
+        () => "",
+        (problem: Error) => problem.message,
+      )
+      .finally(() => {
+        writing = false;
+      });
+    let answer = `${folder} did not answer within ${PATIENCE_MS / 1000} s`;
+    await within(
+      after,
+      PATIENCE_MS,
+      written.then((said) => {
+        answer = said;
+      }),
+    );
+    error = answer;
+  }
+
+  async function turn(): Promise<void> {
+    if (!needed()) error = "";
+    else if (!writing) await probe();
+    cancel = after(everyMs, () => void turn());
+  }
+
+  if (folder !== "") cancel = after(0, () => void turn());
+  return { error: () => error, close: () => cancel() };
+}

@@ -1,0 +1,174 @@
+// How the program of one attempt on a real node is asked, by whichever means it was submitted with, and how it
+// is seen that it is done. A request that stands already is not made a second time: the agent may have been
+// started again while the program writes.
+
+import { join } from "node:path";
+import { addressProblem, askByCall } from "./callback.ts";
+import {
+  keepResult,
+  keptResult,
+  type Owner,
+  readDone,
+  readEndpoint,
+  requestedNumber,
+  writeRequest,
+} from "./control.ts";
+import { checkpointByDmtcp } from "./dmtcp.ts";
+import { raiseFlag, readFlag } from "./shared-flag.ts";
+import { askBySignal, CATCHER_WAIT_MS, catchers } from "./signal.ts";
+import { bytesIn } from "./size.ts";
+import type { Answer, Asked, Result, Target, Wanted } from "./types.ts";
+
+export interface Place {
+  readonly mode: string;
+  /** 0: the program says where it listens. */
+  readonly port: number;
+  /** Between agent and program. */
+  readonly control: string;
+  /** Under which checkpoints have a folder each, on storage that all nodes share. */
+  readonly checkpoints: string;
+  /** The first of the nodes counts what is written; all see the same. */
+  readonly isFirst: boolean;
+  /** Whose program it is; null: the agent's own user. */
+  readonly owner: Owner | null;
+  /** Processes of the attempt, without the wrapper. */
+  readonly members: () => Promise<readonly number[]>;
+  readonly now: () => number;
+}
+
+type Heard = (answer: Answer) => void;
+
+export function checkpointTarget(place: Place): Target {
+  const { control, mode } = place;
+  const folderOf = (number: number): string => join(place.checkpoints, String(number));
+  const bytesOf = (number: number): number => (place.isFirst ? bytesIn(folderOf(number)) : 0);
+
+  async function ask(wanted: Wanted, heard: Heard): Promise<Asked> {
+    const known = place.mode !== "grpc" && requestedNumber(control) === wanted.number;
+    if (!known) writeRequest(control, wanted, folderOf(wanted.number));
+    const growth = growthOf(() => bytesOf(wanted.number), heard, place.now);
+    switch (mode) {
+      case "shmem":
+        if (!known) raiseFlag(control, wanted);
+        return { look: async () => lookAtFlag(control, wanted, heard), close: () => undefined };
+      case "grpc":
+        return call(place, { ...wanted, directory: folderOf(wanted.number) }, heard);
+      case "dmtcp":
+        return checkpointByDmtcp({ ...place, directory: folderOf(wanted.number), growth, heard });
+      default:
+        return signalled(place, wanted, { heard, growth, known });
+    }
+  }
+
+  return {
+    ask,
+    word() {
+      const kept = keptResult(control);
+      const number = requestedNumber(control);
+      if (number === 0 || kept?.number === number) return kept;
+      const flag = mode === "shmem" ? readFlag(control) : null;
+      if (flag?.done === number) return success(number, bytesOf(number));
+      const done = flag === null ? readDone(control, number) : null;
+      if (done === null) return null;
+      return done.ok ? success(number, bytesOf(number)) : { number, ok: false, bytes: 0, message: done.message };
+    },
+    keep: async (result) => {
+      const bytes = result.ok && result.bytes === 0 ? bytesOf(result.number) : result.bytes;
+      keepResult(control, { ...result, bytes });
+    },
+  };
+}
+
+const success = (number: number, bytes: number): Result => ({ number, ok: true, bytes, message: "" });
+
+function signalled(
+  { control, members, now }: Place,
+  { number }: Wanted,
+  { heard, growth, known }: { readonly heard: Heard; readonly growth: () => void; readonly known: boolean },
+): Asked {
+  const askedAt = now();
+  let told = known;
+  return {
+    async look() {
+      const done = readDone(control, number);
+      if (done !== null)
+        return heard(done.ok ? { kind: "done", bytes: null } : { kind: "failed", message: done.message });
+      if (told) return growth();
+      const able = catchers(await members());
+      if (able.length > 0) {
+        told = true;
+        askBySignal(able);
+      } else if (now() - askedAt >= CATCHER_WAIT_MS) {
+        heard({ kind: "failed", message: "no process of it catches SIGUSR1" });
+      }
+    },
+    close: () => undefined,
+  };
+}
+
+function lookAtFlag(control: string, { number }: Wanted, heard: Heard): void {
+  const { done, failed, percent } = readFlag(control);
+  if (done === number) heard({ kind: "done", bytes: null });
+  else if (failed === number) heard({ kind: "failed", message: "the program says that it failed" });
+  else if (percent > 0) heard({ kind: "progress", percent: Math.min(100, percent) });
+}
+
+/** A program that cannot be reached is called again after this. */
+const CALL_AGAIN_MS = 500;
+
+function call(place: Place, ask: Wanted & { readonly directory: string }, heard: Heard): Asked {
+  const { control, port, now } = place;
+  const gone = new AbortController();
+  let calling = false;
+  let nextAt = 0;
+  let said: Answer | null = null;
+
+  async function once(endpoint: string): Promise<void> {
+    said = null;
+    const problem = addressProblem(endpoint);
+    if (problem !== null) return heard({ kind: "failed", message: problem });
+    const listen: Heard = (answer) => {
+      said = answer;
+      heard(answer);
+    };
+    await askByCall({ ...ask, endpoint }, listen, gone.signal);
+    const last = said as Answer | null;
+    if (last?.kind === "defer") nextAt = now() + last.ms;
+    else if (last === null || last.kind === "progress") {
+      heard({ kind: "failed", message: "the program ended its answer without saying what came of it" });
+    }
+  }
+
+  return {
+    async look() {
+      const endpoint = port > 0 ? `127.0.0.1:${port}` : readEndpoint(control);
+      if (calling || endpoint === "" || now() < nextAt) return;
+      calling = true;
+      nextAt = now() + CALL_AGAIN_MS;
+      void once(endpoint)
+        .catch((error: Error) => {
+          // Where it never spoke it may not listen yet; the time is limited elsewhere.
+          if (said !== null && !gone.signal.aborted) heard({ kind: "failed", message: error.message });
+        })
+        .finally(() => {
+          calling = false;
+        });
+    },
+    close: () => gone.abort(),
+  };
+}
+
+const LOOK_AT_SIZE_EVERY_MS = 1_000;
+
+/** A folder that grows is a program that goes on. */
+function growthOf(bytes: () => number, heard: Heard, now: () => number): () => void {
+  let lookedAt = now();
+  let last = 0;
+  return () => {
+    if (now() - lookedAt < LOOK_AT_SIZE_EVERY_MS) return;
+    lookedAt = now();
+    const size = bytes();
+    if (size > last) heard({ kind: "progress" });
+    last = size;
+  };
+}

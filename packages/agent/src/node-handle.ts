@@ -1,0 +1,17 @@
+// A node that was started, as its owner holds it.
+
+import type { pb } from "@lattice/wire";
+
+export interface Node {
+  connected(): boolean;
+  /** How often it has greeted a server. */
+  hellos(): number;
+  /** Attempts that are not over yet. */
+  live(): number;
+  /** Lost when not connected. */
+  tell(report: pb.ConditionReport): void;
+  /** Ends every workload; resolves when none is left or the time is up. */
+  stopAll(reason: string, graceMs: number, deadlineMs: number): Promise<void>;
+  /** Lets go of the link and of the runtime; workloads go on. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,226 @@
+// Real programs asked for checkpoints in each of the ways there are, and what is made of their answers.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pino from "pino";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { systemAfter } from "../../src/after.ts";
+import { addressProblem } from "../../src/checkpoint/callback.ts";
+import { nodeCheckpoints } from "../../src/checkpoint/checkpoints.ts";
+import { controlFolder, makeControl, readDone, requestedNumber, writeRequest } from "../../src/checkpoint/control.ts";
+import { checkpointByDmtcp, dmtcpWords, missingDmtcp } from "../../src/checkpoint/dmtcp.ts";
+import { makeFlag, readFlag } from "../../src/checkpoint/shared-flag.ts";
+import { storageProbe } from "../../src/checkpoint/storage-probe.ts";
+import { checkpointTarget, type Place } from "../../src/checkpoint/target.ts";
+import type { Progress, Result, Wanted } from "../../src/checkpoint/types.ts";
+
+const WANTED: Wanted = { number: 1, thenStop: false, timeoutMs: 10_000, maxDeferralMs: 5_000 };
+let dir = "";
+const children: ChildProcess[] = [];
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "lattice-target-"));
+  makeControl(dir, null);
+  mkdirSync(join(dir, "checkpoints"));
+});
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const place = (mode: string, change: Partial<Place> = {}): Place => ({
+  mode,
+  port: 0,
+  control: controlFolder(dir),
+  checkpoints: join(dir, "checkpoints"),
+  isFirst: true,
+  owner: null,
+  members: async () => children.flatMap(({ pid }) => pid ?? []),
+  now: Date.now,
+  ...change,
+});
+
+function shell(script: string): void {
+  const env = { ...process.env, CONTROL: controlFolder(dir), CHECKPOINTS: join(dir, "checkpoints") };
+  children.push(spawn("/bin/sh", ["-c", script], { env, stdio: "ignore" }));
+}
+
+interface Taken {
+  readonly result: Result;
+  readonly progress: readonly Progress[];
+}
+
+function take(of: Place, wanted: Wanted = WANTED): Promise<Taken> {
+  const progress: Progress[] = [];
+  return new Promise((resolve) => {
+    const checkpoints = nodeCheckpoints({
+      log: pino({ level: "silent" }),
+      after: systemAfter,
+      now: Date.now,
+      target: async () => checkpointTarget(of),
+      progress: (_, said) => progress.push(said),
+      over: (_, result) => resolve({ result, progress }),
+    });
+    checkpoints.ask("1.1", wanted);
+    // Said again, it is the same one.
+    checkpoints.ask("1.1", wanted);
+  });
+}
+
+const SAVES = `trap '. "$CONTROL/request"; mkdir -p "$CHECKPOINT_DIR"; echo 12345 >"$CHECKPOINT_DIR/state"
+  echo x >>"$CONTROL/../signals"; : >"$CONTROL/done"' USR1
+while :; do sleep 0.05; done`;
+
+describe("by a signal", () => {
+  it("finds the program, says where to write, and counts what was written", async () => {
+    shell(SAVES);
+    expect((await take(place("signal"))).result).toEqual({ number: 1, ok: true, bytes: 6, message: "" });
+    expect(readFileSync(join(dir, "checkpoints", "1", "state"), "utf8")).toBe("12345\n");
+    expect(readFileSync(join(controlFolder(dir), "request"), "utf8")).toContain("CHECKPOINT_THEN=continue");
+    // An agent that was started again is told the same, and the program nothing.
+    expect(checkpointTarget(place("signal")).word()).toMatchObject({ number: 1, ok: true });
+    expect((await take(place("signal"))).result).toMatchObject({ number: 1, ok: true });
+    expect(readFileSync(join(dir, "signals"), "utf8")).toBe("x\n");
+    expect((await take(place("signal"), { ...WANTED, number: 2 })).result).toMatchObject({ number: 2, ok: true });
+  });
+
+  it("is given up for a program that catches it and does nothing, in its time", async () => {
+    shell("trap : USR1; while :; do sleep 0.05; done");
+    const { result } = await take(place("signal"), { ...WANTED, timeoutMs: 300 });
+    expect(result).toMatchObject({ ok: false, message: "the program did not answer within 0.3 s" });
+  });
+
+  it("takes a program at its word that it failed, and passes over what is about another one", () => {
+    const control = controlFolder(dir);
+    writeRequest(control, WANTED, "/x");
+    expect(requestedNumber(control)).toBe(1);
+    expect(readDone(control, 1)).toBeNull();
+    writeFileSync(join(control, "done"), "7\n");
+    expect(readDone(control, 1)).toBeNull();
+    writeFileSync(join(control, "done"), "failed: no space\n");
+    expect(readDone(control, 1)).toEqual({ ok: false, message: "no space" });
+  });
+
+  it("writes through no link that a program puts in its way", () => {
+    const control = controlFolder(dir);
+    const victim = join(dir, "victim");
+    writeFileSync(victim, "mine");
+    symlinkSync(victim, join(control, "request"));
+    symlinkSync(victim, join(control, "done"));
+    writeRequest(control, WANTED, "/x");
+    expect(readFileSync(victim, "utf8")).toBe("mine");
+    expect(requestedNumber(control)).toBe(1);
+  });
+});
+
+describe("by shared memory", () => {
+  it("raises the flag and sees that it is done", async () => {
+    const { LATTICE_CHECKPOINT_SHM: file = "" } = makeFlag(controlFolder(dir), null);
+    // Python maps it as any program would.
+    const script = `
+import mmap, struct, time
+f = open("${file}", "r+b"); m = mmap.mmap(f.fileno(), 4096)
+while struct.unpack_from("=I", m, 0)[0] == 0: time.sleep(0.01)
+n, stop = struct.unpack_from("=I", m, 0)[0], struct.unpack_from("=I", m, 8)[0]
+struct.pack_into("=I", m, 12, 50); time.sleep(0.1)
+struct.pack_into("=I", m, 0, 0); struct.pack_into("=I", m, 4, n if stop else 99)`;
+    children.push(spawn("python3", ["-c", script], { stdio: "ignore" }));
+    const { result, progress } = await take(place("shmem"), { ...WANTED, number: 3, thenStop: true });
+    expect(result).toMatchObject({ number: 3, ok: true });
+    expect(progress).toMatchObject([{ percent: 50 }]);
+    expect(readFlag(controlFolder(dir))).toMatchObject({ request: 0, done: 3 });
+  });
+});
+
+describe("by a call", () => {
+  it("over HTTP hears how long, how far and that it is done, and asks again what was put off", async () => {
+    let calls = 0;
+    const server = createServer((request, response) => {
+      request.resume();
+      calls += 1;
+      if (calls === 1) {
+        response.end('{"defer_seconds": 0.1}\n');
+        return;
+      }
+      response.write('{"estimated_seconds": 3}\n{"per');
+      setTimeout(() => response.end('cent": 40}\n{"done": 77}\n'), 50);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    writeFileSync(join(controlFolder(dir), "endpoint"), `http://127.0.0.1:${port}/checkpoint\n`);
+    const { result } = await take(place("grpc"));
+    server.close();
+    expect(result).toEqual({ number: 1, ok: true, bytes: 77, message: "" });
+    expect(calls).toBe(2);
+  });
+
+  it("goes nowhere but to the node itself", async () => {
+    expect(addressProblem("127.0.0.1:80")).toBeNull();
+    expect(addressProblem("unix:/run/app.sock")).toBeNull();
+    expect(addressProblem("http://localhost:8080/x")).toBeNull();
+    for (const far of ["10.0.0.1:80", "https://127.0.0.1:1/", "http://evil.example:80/", "127.0.0.1.example:80", ""]) {
+      expect(addressProblem(far), far).not.toBeNull();
+    }
+    writeFileSync(join(controlFolder(dir), "endpoint"), "metadata.internal:80");
+    expect((await take(place("grpc"))).result).toMatchObject({
+      ok: false,
+      message: expect.stringContaining("not an address"),
+    });
+  });
+});
+
+describe("by DMTCP", () => {
+  it("says what is missing", () => {
+    expect(missingDmtcp(dir)).toBe("checkpoints by dmtcp need dmtcp_launch, which is not installed on this node");
+  });
+
+  it("asks its coordinator, and puts the images where they are gone on from", async () => {
+    const bin = join(dir, "bin");
+    mkdirSync(bin);
+    const fresh = join(dir, "checkpoints", "dmtcp");
+    mkdirSync(fresh);
+    for (const name of ["dmtcp_launch", "dmtcp_restart", "dmtcp_command"]) {
+      const body = name === "dmtcp_command" ? `[ "$2" = 4711 ] && echo image >${fresh}/a.dmtcp` : ":";
+      writeFileSync(join(bin, name), `#!/bin/sh\n${body}\n`);
+      chmodSync(join(bin, name), 0o755);
+    }
+    expect(missingDmtcp(bin)).toBeNull();
+    const launch = { control: controlFolder(dir), checkpoints: join(dir, "checkpoints"), from: "" };
+    expect(dmtcpWords(launch).join(" ")).toContain("dmtcp_launch --new-coordinator --coord-port 0");
+    expect(dmtcpWords({ ...launch, from: "/c/3" }).join(" ")).toContain("dmtcp_restart");
+    expect(() => checkpointByDmtcp({ ...place("dmtcp"), directory: "/x", growth: () => {}, heard: () => {} })).toThrow(
+      "its DMTCP coordinator has not begun",
+    );
+    writeFileSync(join(controlFolder(dir), "dmtcp.port"), "4711\n");
+    const path = process.env.PATH;
+    process.env.PATH = `${bin}:${path}`;
+    const { result } = await take(place("dmtcp")).finally(() => {
+      process.env.PATH = path;
+    });
+    expect(result).toMatchObject({ ok: true, bytes: 6 });
+    expect(readFileSync(join(dir, "checkpoints", "1", "a.dmtcp"), "utf8")).toBe("image\n");
+  });
+});
+
+it("finds out that there is nowhere to write, and that there is again", async () => {
+  const folder = join(dir, "store");
+  let needed = true;
+  const probe = storageProbe({ folder, nodeId: "n1", after: systemAfter, needed: () => needed, everyMs: 10 });
+  const seen = async (good: boolean): Promise<void> => {
+    for (let i = 0; i < 500 && (probe.error() === "") !== good; i += 1) await new Promise((r) => setTimeout(r, 10));
+    expect(probe.error() === "").toBe(good);
+  };
+  await seen(false);
+  expect(probe.error()).toContain("ENOENT");
+  mkdirSync(folder);
+  await seen(true);
+  rmSync(folder, { recursive: true });
+  await seen(false);
+  needed = false;
+  await seen(true);
+  probe.close();
+});

@@ -1,0 +1,48 @@
+// `lattice checkpoint ID`: asks running allocations for a checkpoint, and with --wait for what came of it.
+
+import type { CheckpointStatus } from "@lattice/sdk";
+import { ProblemError } from "@lattice/wire";
+import type { Command } from "commander";
+import { type Context, createContext } from "../context.ts";
+import { forEachId } from "./for-each-id.ts";
+
+const LOOK_EVERY_MS = 200;
+
+export function define(command: Command): void {
+  command
+    .argument("<id...>", "running allocations")
+    .option("--wait", "until it is complete, or could not be had")
+    .action(async (ids: readonly string[], flags: { readonly wait?: boolean }) => {
+      const context = await createContext(command);
+      const { done, finish } = await forEachId(ids, (id) => take(context, id, flags.wait === true));
+      if (context.print.structured) await context.print.document(done.length === 1 ? done[0] : { checkpoints: done });
+      finish();
+    });
+}
+
+async function take({ client, print, settings }: Context, id: string, wait: boolean): Promise<CheckpointStatus> {
+  const { randomUUID } = await import("node:crypto");
+  const asked = await client.checkpoint(id, { requestId: randomUUID() });
+  const number = asked.current?.number ?? asked.asked ?? 0;
+  const say = (text: string): void => {
+    if (!print.structured && !settings.quiet) print.line(text);
+  };
+  if (!wait) {
+    say(`Asked allocation ${id} for checkpoint ${number}`);
+    return asked;
+  }
+  let status = asked;
+  while (status.current?.number === number) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    status = await client.getCheckpoint(id);
+  }
+  if (status.last?.number === number) {
+    say(`Checkpoint ${number} of allocation ${id} is complete`);
+    return status;
+  }
+  const why = status.failure?.number === number ? (status.failure.message ?? "") : "the attempt ended first";
+  throw new ProblemError("illegal_transition", {
+    detail: `checkpoint ${number} of allocation ${id} failed: ${why}`,
+    hint: `See: lattice status ${id}`,
+  });
+}

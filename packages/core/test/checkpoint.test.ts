@@ -1,0 +1,326 @@
+// Checkpoints in the log: asked for, answered node by node, complete or not to be had, and what follows.
+
+import {
+  beginRestore,
+  brokenInvariants,
+  type CheckpointWord,
+  type Command,
+  duration,
+  type FailureReason,
+  type ReportCommand,
+  snapshotLines,
+  stateHash,
+} from "@lattice/core";
+import { describe, expect, it } from "vitest";
+import {
+  type Cluster,
+  createCluster,
+  drain,
+  id,
+  moves,
+  nodeId,
+  orders,
+  origin,
+  register,
+  reportOf,
+  type SpecChange,
+  sha256,
+  submit,
+  verdict,
+} from "./support/cluster.ts";
+
+const ask = (n = 1): Command => ({ kind: "allocation.checkpoint", origin: origin(), id: id(n) });
+const resume = (n = 1): Command => ({ kind: "allocation.resume", origin: origin(), id: id(n) });
+const broker = (cause: "broker" | "drained" = "broker", attempt = 1): Command => ({
+  kind: "attempt.checkpoint",
+  allocation: id(1),
+  attempt: attempt as never,
+  cause,
+  message: "it pays",
+});
+const preempt = (cluster: Cluster, force = false): Command => ({
+  kind: "allocation.preempt",
+  allocation: id(2),
+  basis: cluster.state.index,
+  victims: [{ allocation: id(1), attempt: 1 as never, ...(force ? { force } : {}) }],
+  nodes: [nodeId("n1")],
+});
+
+/** Two nodes, on which allocation 1 runs. */
+function running(change: SpecChange = {}): Cluster {
+  const cluster = createCluster(register("n1"), register("n2"));
+  cluster.apply(submit({ nodes: 2, checkpoint: {}, lifecycle: { preemptionClass: 2 }, ...change }));
+  cluster.place(1, "n1", "n2");
+  for (const node of ["n1", "n2"]) cluster.report(1, node, "running");
+  return cluster;
+}
+
+function waitingAbove(change: SpecChange = {}): Cluster {
+  const cluster = running(change);
+  cluster.apply(submit({ nodes: 1, lifecycle: { preemptionClass: 8 } }));
+  return cluster;
+}
+
+const GOOD: CheckpointWord = { n: 1, ok: true, bytes: 50, message: "" };
+const BAD: CheckpointWord = { n: 1, ok: false, bytes: 0, message: "the disk is full" };
+
+function say(cluster: Cluster, node: string, word: CheckpointWord | null, state: ReportCommand["state"] = "running") {
+  return sayEnd(cluster, node, word, { state, reason: "exit_code" });
+}
+
+function sayEnd(
+  cluster: Cluster,
+  node: string,
+  word: CheckpointWord | null,
+  { state, reason }: { readonly state: ReportCommand["state"]; readonly reason: FailureReason },
+) {
+  const attempt = cluster.state.allocation(id(1))?.attempt ?? (1 as never);
+  const base = reportOf(1, node, attempt, state, reason) as ReportCommand;
+  return cluster.apply(word === null ? base : { ...base, checkpoint: word });
+}
+
+describe("asking", () => {
+  it("tells every node once, and goes on when all have theirs", () => {
+    const cluster = running();
+    const asked = cluster.apply(ask());
+    expect(orders(asked)).toEqual(["checkpoint 1/1 on n1", "checkpoint 1/1 on n2"]);
+    expect(moves(asked)).toEqual(["1: running > checkpointing"]);
+    expect(asked.events[0]).toMatchObject({ reason: "user", message: "asked for by ada" });
+    expect(verdict(cluster.one(ask()))).toBe("repeated");
+    cluster.advance(4_000);
+    say(cluster, "n1", GOOD);
+    expect(cluster.phase(1)).toBe("checkpointing");
+    expect(verdict(say(cluster, "n1", GOOD).outcomes[0])).toBe("repeated");
+    const complete = say(cluster, "n2", GOOD);
+    expect(moves(complete)).toEqual(["1: checkpointing > running"]);
+    expect(complete.events[0]).toMatchObject({ kind: "checkpoint", reason: "taken" });
+    const last = { n: 1, attempt: 1, bytes: 100, took: 4_000, cause: "user" };
+    expect(cluster.state.allocation(id(1))?.checkpoints).toMatchObject({ asked: 1, taken: 1, last });
+    expect(cluster.state.allocation(id(1))?.phase).not.toHaveProperty("request");
+  });
+
+  it.each([
+    ["what takes none", { checkpoint: undefined } as unknown as SpecChange, "takes no checkpoints"],
+    ["what is not there", null, "there is no allocation"],
+  ])("refuses %s", (_, change, words) => {
+    const cluster = change === null ? createCluster() : createCluster(register("n1"));
+    if (change !== null) cluster.apply(submit());
+    const outcome = cluster.one(ask());
+    expect(outcome.kind === "rejected" ? outcome.refusal.detail : "").toContain(words);
+  });
+
+  it("refuses what does not run yet, and another attempt", () => {
+    const cluster = createCluster(register("n1"));
+    cluster.apply(submit({ checkpoint: {} }));
+    expect(verdict(cluster.one(ask()))).toBe("illegal_transition");
+    cluster.place(1, "n1");
+    expect(verdict(cluster.one(ask()))).toBe("illegal_transition");
+    expect(verdict(cluster.one(broker("broker", 7)))).toBe("stale_report");
+  });
+
+  it("goes on as before when a node cannot, and keeps the one it had", () => {
+    const cluster = running();
+    cluster.apply(ask());
+    for (const node of ["n1", "n2"]) say(cluster, node, GOOD);
+    cluster.apply(ask());
+    const failed = say(cluster, "n2", { ...BAD, n: 2 });
+    expect(moves(failed)).toEqual(["1: checkpointing > running"]);
+    const { checkpoints } = cluster.state.allocation(id(1)) ?? {};
+    expect(checkpoints).toMatchObject({ asked: 2, taken: 1, last: { n: 1 }, failure: { n: 2 } });
+    expect(checkpoints?.failure?.message).toBe("node n2: the disk is full");
+    // The other node's word comes too late to matter.
+    expect(verdict(say(cluster, "n1", { ...GOOD, n: 2 }).outcomes[0])).toBe("repeated");
+  });
+
+  it("gives up what takes too long, once", () => {
+    const cluster = running();
+    cluster.apply(ask());
+    const expire: Command = { kind: "checkpoint.expire", allocation: id(1), attempt: 1 as never, n: 1 };
+    expect(verdict(cluster.one({ ...expire, attempt: 3 as never }))).toBe("stale_report");
+    expect(verdict(cluster.one(expire))).toBe("accepted");
+    expect(cluster.phase(1)).toBe("running");
+    expect(verdict(cluster.one(expire))).toBe("repeated");
+  });
+
+  it("completes what was done before its checkpoint was", () => {
+    const cluster = running();
+    cluster.apply(ask());
+    say(cluster, "n1", null, "completed");
+    expect(moves(say(cluster, "n2", null, "completed"))).toEqual([
+      "1: checkpointing > running",
+      "1: running > completed",
+    ]);
+  });
+});
+
+describe("making room", () => {
+  it("asks first, suspends with the last word, and queues again when the nodes are clear", () => {
+    const cluster = waitingAbove();
+    const before = cluster.state.allocation(id(1))?.submittedAt;
+    expect(orders(cluster.apply(preempt(cluster)))).toEqual(["checkpoint 1/1 on n1", "checkpoint 1/1 on n2"]);
+    expect(cluster.state.allocation(id(2))?.phase).toMatchObject({ awaits: { nodes: ["n1"] } });
+    // Nobody is asked twice for the same nodes.
+    expect(verdict(cluster.one(preempt(cluster)))).toBe("stale_plan");
+    say(cluster, "n1", GOOD);
+    const suspended = say(cluster, "n2", GOOD);
+    expect(moves(suspended)).toEqual(["1: checkpointing > suspended"]);
+    expect(suspended.effects).toContainEqual(expect.objectContaining({ kind: "stop", node: "n1", grace: 5_000 }));
+    expect(cluster.claims("n1")).toEqual(["1/1 releasing"]);
+    say(cluster, "n1", null, "failed");
+    expect(cluster.phase(1)).toBe("suspended");
+    expect(moves(say(cluster, "n2", null, "failed"))).toEqual(["1: suspended > pending"]);
+    expect(cluster.state.allocation(id(1))).toMatchObject({ submittedAt: before, preemptions: 1, requeues: 0 });
+    expect(cluster.state.allocation(id(1))?.phase).toMatchObject({ cause: "preempted" });
+    cluster.place(2, "n1");
+    cluster.report(2, "n1", "completed");
+    cluster.place(1, "n1", "n2");
+    expect(cluster.state.allocation(id(1))).toMatchObject({ attempt: 2, checkpoints: { last: { n: 1 } } });
+  });
+
+  it("takes a program that ends by itself once it has written for suspended, however it ended", () => {
+    const cluster = waitingAbove();
+    cluster.apply(preempt(cluster));
+    say(cluster, "n1", GOOD, "failed");
+    expect(cluster.phase(1)).toBe("checkpointing");
+    expect(moves(say(cluster, "n2", GOOD, "completed"))).toEqual([
+      "1: checkpointing > suspended",
+      "1: suspended > pending",
+    ]);
+    expect(cluster.claims("n1")).toEqual([]);
+  });
+
+  it("uses the checkpoint that is being taken anyway", () => {
+    const cluster = waitingAbove();
+    cluster.apply(ask());
+    say(cluster, "n1", GOOD);
+    expect(verdict(cluster.one(preempt(cluster)))).toBe("accepted");
+    say(cluster, "n2", GOOD);
+    expect(cluster.phase(1)).toBe("suspended");
+    expect(cluster.state.allocation(id(1))?.checkpoints?.last).toMatchObject({ n: 1, cause: "preempted" });
+  });
+
+  it.each([
+    ["a node cannot", (cluster: Cluster) => say(cluster, "n1", BAD)],
+    ["the program ends without", (cluster: Cluster) => say(cluster, "n1", null, "failed")],
+    [
+      "it takes too long",
+      (cluster: Cluster) => cluster.apply({ kind: "checkpoint.expire", allocation: id(1), attempt: 1 as never, n: 1 }),
+    ],
+  ])("stops it without when %s", (_, spoil) => {
+    const cluster = waitingAbove();
+    cluster.apply(preempt(cluster));
+    const { events } = spoil(cluster);
+    expect(cluster.phase(1)).toBe("pending");
+    expect(cluster.state.allocation(id(1))).toMatchObject({ preemptions: 1, requeues: 0 });
+    expect(events.find(({ to }) => to === "pending")?.message).toContain("its checkpoint failed");
+  });
+
+  it("fails one that may not be queued again, and forces one that cannot write", () => {
+    const never = waitingAbove({ lifecycle: { preemptionClass: 2, requeuePolicy: "never" } });
+    never.apply(preempt(never));
+    say(never, "n1", BAD);
+    expect(never.state.allocation(id(1))?.phase).toMatchObject({ kind: "failed", reason: "preempted" });
+    const forced = waitingAbove();
+    expect(orders(forced.apply(preempt(forced, true)))).toEqual(["stop 1/1 on n1", "stop 1/1 on n2"]);
+    expect(forced.phase(1)).toBe("pending");
+  });
+
+  it("ends with a cancel, and with a node that is lost", () => {
+    const cancelled = waitingAbove();
+    cancelled.apply(preempt(cancelled));
+    for (const node of ["n1", "n2"]) say(cancelled, node, GOOD);
+    cancelled.apply({ kind: "allocation.cancel", origin: origin(), id: id(1), reason: "" });
+    say(cancelled, "n1", null, "failed");
+    say(cancelled, "n2", null, "failed");
+    expect(cancelled.phase(1)).toBe("cancelled");
+    const lost = waitingAbove();
+    lost.apply(preempt(lost));
+    lost.apply({ kind: "node.health", node: nodeId("n1"), verdict: "silent", reason: "" });
+    expect(lost.phase(1)).toBe("pending");
+  });
+});
+
+describe("walltime", () => {
+  const OVER = { state: "failed", reason: "walltime_exceeded" } as const;
+
+  it("suspends what was complete within the grace, until somebody resumes it", () => {
+    const cluster = running();
+    cluster.apply(ask());
+    sayEnd(cluster, "n1", GOOD, OVER);
+    expect(cluster.phase(1)).toBe("checkpointing");
+    sayEnd(cluster, "n2", GOOD, OVER);
+    expect(cluster.state.allocation(id(1))?.phase).toMatchObject({ kind: "suspended", cause: "walltime" });
+    expect(cluster.state.allocation(id(1))).toMatchObject({ suspensions: 1 });
+    expect(verdict(cluster.one(resume()))).toBe("accepted");
+    expect(cluster.state.allocation(id(1))?.phase).toMatchObject({ kind: "pending", cause: "resumed" });
+    expect(verdict(cluster.one(resume()))).toBe("illegal_transition");
+  });
+
+  it("fails what was not", () => {
+    const cluster = running();
+    cluster.apply(ask());
+    sayEnd(cluster, "n1", GOOD, OVER);
+    sayEnd(cluster, "n2", null, OVER);
+    expect(cluster.state.allocation(id(1))?.phase).toMatchObject({ kind: "failed", reason: "walltime_exceeded" });
+  });
+});
+
+describe("an urgent drain", () => {
+  it("suspends who can take a checkpoint and lets the others end", () => {
+    const cluster = running();
+    cluster.apply(register("n3"), submit());
+    cluster.place(2, "n3");
+    cluster.report(2, "n3", "running");
+    cluster.apply(drain("n1", true), drain("n3", true));
+    expect([cluster.phase(1), cluster.phase(2)]).toEqual(["checkpointing", "running"]);
+    for (const node of ["n1", "n2"]) say(cluster, node, GOOD, "failed");
+    expect(cluster.nodeState("n1")).toBe("drained");
+    expect(cluster.state.allocation(id(1))?.phase).toMatchObject({ kind: "pending", cause: "drained" });
+    expect(cluster.state.allocation(id(1))).toMatchObject({ suspensions: 1, requeues: 0 });
+  });
+
+  it("may follow one that was not", () => {
+    const cluster = running();
+    cluster.apply(drain("n1"));
+    expect(cluster.phase(1)).toBe("running");
+    expect(verdict(cluster.one(drain("n1", true)))).toBe("accepted");
+    expect(cluster.phase(1)).toBe("checkpointing");
+    expect(verdict(cluster.one(drain("n1", true)))).toBe("repeated");
+  });
+});
+
+describe("kept", () => {
+  it("goes into snapshots, in every phase", () => {
+    const cluster = waitingAbove();
+    const check = (): void => {
+      const restore = beginRestore(sha256);
+      for (const line of snapshotLines(cluster.state, sha256)) restore.line(line);
+      const restored = restore.finish();
+      expect(brokenInvariants(restored)).toEqual([]);
+      expect(stateHash(restored, sha256)).toBe(stateHash(cluster.state, sha256));
+    };
+    cluster.apply(preempt(cluster));
+    check();
+    for (const node of ["n1", "n2"]) say(cluster, node, GOOD);
+    check();
+  });
+
+  it.each([
+    [{ mode: "smoke" as never }, "allocation.checkpoint.mode"],
+    [{ mode: "grpc", port: 70_000 } as const, "allocation.checkpoint.port"],
+    [{ port: 80 }, "allocation.checkpoint.port"],
+    [{ timeout: duration(0) }, "allocation.checkpoint.timeout_seconds"],
+    [{ maxDeferral: duration(1e9) }, "allocation.checkpoint.max_deferral_seconds"],
+  ])("refuses %o", (checkpoint, field) => {
+    const outcome = createCluster().one(submit({ checkpoint }));
+    expect(outcome.kind === "rejected" ? outcome.refusal.fields?.map((one) => one.field) : []).toEqual([field]);
+  });
+
+  it("needs servers that know it", () => {
+    const cluster = running({ checkpoint: undefined } as unknown as SpecChange);
+    const word = { ...(reportOf(1, "n1", 1 as never, "running") as ReportCommand), checkpoint: GOOD };
+    expect(cluster.entries.at(-1)?.version).toBe(1);
+    cluster.apply(word);
+    expect(cluster.entries.at(-1)?.version).toBe(2);
+  });
+});

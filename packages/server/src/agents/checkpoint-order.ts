@@ -1,0 +1,57 @@
+// What a node is told of checkpoints: how an attempt can be checkpointed, when it is started, and that one is
+// wanted. Both are read off the record, so that they can be said again by whoever leads.
+
+import { create } from "@bufbuild/protobuf";
+import type { Allocation, NodeId, View } from "@lattice/core";
+import { pb } from "@lattice/wire";
+import type { AgentHub, ServerMessageBody } from "./hub.ts";
+
+/** Part of a run order; null: it takes none. */
+export function checkpointPlan({ spec, checkpoints }: Allocation): { checkpoint: pb.CheckpointPlan } | null {
+  if (spec.checkpoint === undefined) return null;
+  const { mode, port } = spec.checkpoint;
+  const resumeFrom = checkpoints?.last?.n ?? 0;
+  return { checkpoint: create(pb.CheckpointPlanSchema, { mode, port, resumeFrom }) };
+}
+
+/** Null: none is wanted of this node, or it has answered. */
+export function checkpointOrder(allocation: Allocation, node: NodeId): ServerMessageBody | null {
+  const { id, attempt, phase, spec, checkpoints } = allocation;
+  if (phase.kind !== "checkpointing" || spec.checkpoint === undefined) return null;
+  const { n, next, answers, message } = phase.request;
+  if (answers[phase.nodes.indexOf(node)] !== null) return null;
+  return {
+    case: "checkpoint",
+    value: create(pb.CheckpointOrderSchema, {
+      allocationId: id,
+      attempt,
+      number: n,
+      thenStop: next === "suspend",
+      timeoutSeconds: Math.ceil(spec.checkpoint.timeout / 1000),
+      maxDeferralSeconds: Math.ceil(spec.checkpoint.maxDeferral / 1000),
+      complete: checkpoints?.last?.n ?? 0,
+      message,
+    }),
+  };
+}
+
+/** Of everything on the node. */
+export function checkpointOrdersOf(view: View, node: NodeId): ServerMessageBody[] {
+  return (view.node(node)?.claims ?? []).flatMap((claim) => {
+    const allocation = claim.releasing ? undefined : view.allocation(claim.allocation);
+    return (allocation === undefined ? null : checkpointOrder(allocation, node)) ?? [];
+  });
+}
+
+export type CheckpointHub = Pick<AgentHub, "send">;
+
+/** Said again to every node that has not answered; the same number is taken once. */
+export function checkpointOrdersFor(view: View, hub: CheckpointHub): void {
+  for (const allocation of view.placed()) {
+    if (allocation.phase.kind !== "checkpointing") continue;
+    for (const node of allocation.phase.nodes) {
+      const order = checkpointOrder(allocation, node);
+      if (order !== null) hub.send(node, order);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+// Asking for checkpoints, looking at them, and going on after a walltime that was over.
+
+import { create } from "@bufbuild/protobuf";
+import type { Allocation } from "@lattice/core";
+import { checkpointStatus, pb, timestampFromMs } from "@lattice/wire";
+import { authorize } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import { commit, originOf } from "./commit.ts";
+import { find, ownerOf } from "./work.ts";
+
+export async function requestCheckpoint(call: Call, request: pb.CheckpointRequest): Promise<pb.CheckpointStatus> {
+  const record = await find(call, request.id);
+  authorize(call.principal, "AllocationService.RequestCheckpoint", ownerOf(record));
+  await commit(call, {
+    kind: "allocation.checkpoint",
+    origin: originOf(call, pb.CheckpointRequestSchema, request),
+    id: record.id,
+  });
+  return statusOf(call, call.plane.view().allocation(record.id) ?? record);
+}
+
+export async function getCheckpoint(call: Call, request: pb.GetCheckpointRequest): Promise<pb.CheckpointStatus> {
+  const record = await find(call, request.id);
+  authorize(call.principal, "AllocationService.GetCheckpoint", ownerOf(record));
+  const status = statusOf(call, record);
+  const { judgement, progress } = await call.plane.consult({ kind: "checkpoint", id: record.id });
+  if (status.current !== undefined && progress !== null) {
+    if (progress.percent !== null) status.current.percent = progress.percent;
+    if (progress.estimatedSeconds !== null) status.current.estimatedSeconds = progress.estimatedSeconds;
+    status.current.deferredSeconds = progress.deferredSeconds;
+  }
+  if (judgement !== null) {
+    const { judgedAt, ...figures } = judgement;
+    status.judgement = create(pb.CheckpointJudgementSchema, { ...figures, judgedAt: timestampFromMs(judgedAt) });
+  }
+  return status;
+}
+
+export async function resume(call: Call, request: pb.ResumeRequest): Promise<pb.ResumeResponse> {
+  const record = await find(call, request.id);
+  authorize(call.principal, "AllocationService.Resume", ownerOf(record));
+  const { index } = await commit(call, {
+    kind: "allocation.resume",
+    origin: originOf(call, pb.ResumeRequestSchema, request),
+    id: record.id,
+  });
+  return create(pb.ResumeResponseSchema, { id: record.id, logIndex: String(index) });
+}
+
+function statusOf(call: Call, record: Allocation): pb.CheckpointStatus {
+  const status = checkpointStatus(record) ?? create(pb.CheckpointStatusSchema);
+  status.id = record.id;
+  status.mode = record.spec.checkpoint?.mode ?? "none";
+  status.logIndex = String(call.plane.view().index);
+  return status;
+}
