@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCli, spawnCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
-import { kill } from "../harness/processes.ts";
+import { endAllIn } from "../harness/processes.ts";
 import { type Program, root, startProgram, tailOf } from "../harness/program.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "lattice-test-tls-"));
@@ -87,8 +87,8 @@ function configFile(): string {
   return path;
 }
 
-afterAll(() => {
-  for (const program of programs) if (program.isRunning()) kill(program.pid, "SIGKILL");
+afterAll(async () => {
+  await endAllIn(dir);
   rmSync(dir, { recursive: true, force: true });
 });
 
