@@ -2,6 +2,7 @@
 // leadership is lost; then campaign again. Everything that may exist only once in a cluster hangs
 // on this loop. A clean stop resigns, so that another server takes over at once.
 
+import { setMaxListeners } from "node:events";
 import {
   type Applied,
   attemptOn,
@@ -119,6 +120,8 @@ export function startLeading(options: LeadOptions): Leader {
 
   async function reign(leadership: Leadership, steppedDown: AbortSignal): Promise<void> {
     const over = AbortSignal.any([leadership.lost, stop.signal, steppedDown]);
+    // Each controller waits on it, and none leaves anything behind: that they are many is no leak.
+    setMaxListeners(0, over);
     await replica.waitFor(leadership.endsAt ?? (await log.head()), over);
     const active = startSequencer({
       log,
