@@ -4,7 +4,7 @@
 
 import type { Allocation } from "../allocation/allocation.ts";
 import { compareAllocationIds } from "../allocation/order.ts";
-import { isPlaced } from "../allocation/phase.ts";
+import { isPlaced, type PendingPhase } from "../allocation/phase.ts";
 import { byCodeUnits } from "../canonical.ts";
 import type { AllocationId, TenantId, VClusterId } from "../ids.ts";
 import { policyOf } from "../vcluster/policy.ts";
@@ -48,9 +48,12 @@ const NO_LISTS: readonly Set<AllocationId>[] = [];
 function listsOf(lists: Lists, { phase, unmet, spec }: Allocation): readonly Set<AllocationId>[] {
   if (isPlaced(phase)) return [lists.placed];
   if (phase.kind !== "pending") return NO_LISTS;
-  const waits = unmet === undefined ? queueOf(lists, spec.vcluster) : lists.blocked;
-  return phase.awaits === undefined ? [waits] : [waits, lists.awaiting];
+  const waits = unmet !== undefined ? [lists.blocked] : isHeld(phase) ? [] : [queueOf(lists, spec.vcluster)];
+  return phase.awaits === undefined ? waits : [...waits, lists.awaiting];
 }
+
+/** What is begun again later is in no queue meanwhile. */
+const isHeld = ({ heldUntil }: PendingPhase): boolean => heldUntil !== undefined;
 
 function queueOf({ queued }: Lists, vcluster: VClusterId): Set<AllocationId> {
   const known = queued.get(vcluster);

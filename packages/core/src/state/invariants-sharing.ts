@@ -17,7 +17,9 @@ export function brokenSharing(view: View): string[] {
     broken.push("those that wait for freed nodes are not as listed");
   }
   for (const { id } of view.vclusters()) {
-    const queued = all.filter(({ phase, unmet }) => phase.kind === "pending" && unmet === undefined);
+    const queued = all.filter(
+      ({ phase, unmet }) => phase.kind === "pending" && unmet === undefined && phase.heldUntil === undefined,
+    );
     const pending = queued.filter(({ spec }) => spec.vcluster === id).map(classOf);
     if (view.highestPendingClass(id) !== Math.max(-1, ...pending)) broken.push(`the classes waiting in ${id} differ`);
     broken.push(...brokenHomes(view, id));

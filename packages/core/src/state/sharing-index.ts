@@ -33,7 +33,7 @@ export function createSharingIndex(): SharingIndex {
     const { phase, spec } = record;
     const of = spec.lifecycle.preemptionClass;
     if (isPlaced(phase)) placed[of] = (placed[of] as number) + by;
-    if (phase.kind !== "pending" || record.unmet !== undefined) return;
+    if (phase.kind !== "pending" || record.unmet !== undefined || phase.heldUntil !== undefined) return;
     const counts = pending.get(spec.vcluster) ?? new Int32Array(CLASSES);
     counts[of] = (counts[of] as number) + by;
     pending.set(spec.vcluster, counts);
