@@ -79,9 +79,13 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   const facilities = await findFacilities(dataDir);
   const runtimes = [...software.runtimes, ...(facilities.pmix.missing === null ? ["pmix"] : [])];
   log.info({ isolation: isolation.kind, runtimes, servers: options.servers }, "starting");
-  const peers = options.peerListen === "" ? null : await fencePeers(options.peerListen, peerHost(options.peerListen));
   const identitySource = await findIdentity(options.identity, log);
   const how = credentialsOf(identitySource, options.secure);
+  const inTheClear = identitySource === null && !options.secure;
+  if (options.peerListen !== "" && !inTheClear)
+    log.warn("agents speak to each other in the clear: large launches exchange addresses through the servers instead");
+  const mayListen = options.peerListen !== "" && inTheClear;
+  const peers = mayListen ? await fencePeers(options.peerListen, peerHost(options.peerListen)) : null;
   const dial = dialer({ servers: options.servers, token: options.token, credentials: how });
   const beats = wheel(Math.random);
   let apiUrl = "";

@@ -76,7 +76,7 @@ export function createLaunches({ hub, clock, view, fabric, starNodes, ended }: L
     counter += 1;
     const id = `${allocation.id}.${allocation.attempt}.${clock.now().toString(36)}.${counter}`;
     const nodes = plan.shares.map(({ node }) => node);
-    const request = { name: id, allocationId: allocation.id, nodes, vni: null };
+    const request = { name: id, allocationId: allocation.id, nodes, vni: allocation.network?.vni ?? null };
     const credentials = fabric === null ? null : await fabric.issue(request, signal);
     const begun = createLaunch(id, plan.shares, clock);
     live.set(id, { launch: begun, allocation: allocation.id });
