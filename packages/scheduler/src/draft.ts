@@ -26,6 +26,8 @@ export interface Draft {
   readonly freeOfKind: Int32Array;
   /** By cell, for counting. */
   readonly scratch: Int32Array;
+  /** By bit, likewise. */
+  readonly bits: Uint32Array;
   freeCount: number;
   /** In the order in which they were made. */
   held: readonly Held[];
@@ -80,6 +82,7 @@ export function draftOf(machine: Machine, input: CycleInput, { space, movesLeft 
     freeIn,
     freeOfKind,
     scratch: new Int32Array(cells.count),
+    bits: space.bits,
     freeCount: machine.freeCount,
     held: [],
     holds: createHolds(machine, availableFrom, input.now, space),

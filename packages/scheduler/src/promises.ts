@@ -5,6 +5,7 @@
 // shared nodes are held untouched.
 
 import { compareAllocationIds, type Instant, type NodeId } from "@lattice/core";
+import { areWithin, bitsOf, haveCommon } from "./bits.ts";
 import type { CycleInput, NodeInput, PendingInput, Reservation } from "./cycle-types.ts";
 import type { Draft, Held } from "./draft.ts";
 import { isPossible, type Job, jobOf } from "./job.ts";
@@ -12,6 +13,7 @@ import { PROMISE_MARGIN, RESERVATION_LIMIT } from "./limits.ts";
 import { placeOf, type Queue } from "./order.ts";
 import type { Ledger } from "./quota.ts";
 import { hold } from "./reserve.ts";
+import { fitting } from "./supply.ts";
 
 /** Holds other vClusters' reservations. */
 export function holdForeign(draft: Draft, input: CycleInput): void {
@@ -98,16 +100,20 @@ function keptAs(draft: Draft, job: Job, promise: Reservation): Held | null {
   const numbers = numbersOf(draft, nodes);
   const from = Math.max(startsAt, draft.now);
   const endsAt = from + job.occupies;
-  const { ofNode, kindOf } = draft.machine.cells;
-  const { required, excluded, kinds } = job.match;
+  const { required, excluded } = job.match;
   if (numbers.length !== nodes.length || numbers.length < job.least || numbers.length > job.input.maxNodes) return null;
-  const { of: marks, taken } = draft.holds.taken(from, endsAt);
+  // A node that is not usable never comes back.
   for (let i = 0; i < numbers.length; i += 1) {
-    const node = numbers[i] as number;
-    const cell = ofNode[node] as number;
-    if (cell < 0 || kinds[kindOf[cell] as number] !== 1 || marks[node] === taken) return null;
-    if ((draft.availableFrom[node] as number) > from || (excluded.size > 0 && excluded.has(node))) return null;
+    if ((draft.availableFrom[numbers[i] as number] as number) > from) return null;
   }
+  const size = draft.availableFrom.length;
+  const bits = bitsOf(numbers, size);
+  for (const hold of draft.holds.all()) {
+    if (hold.startsAt < endsAt && hold.endsAt > from && haveCommon(bits, bitsOf(hold.nodes, size))) return null;
+  }
+  const { hardware } = job.match;
+  if (hardware.size < draft.machine.usableCount && !areWithin(bits, fitting(draft.machine, hardware))) return null;
+  if (excluded.size > 0 && numbers.some((node) => excluded.has(node))) return null;
   if (required === null || !required.every((node) => numbers.includes(node))) return null;
   if (draft.budgets !== null && draft.budgets.most(job, job.least, from, endsAt) < job.least) return null;
   if (from === startsAt) return { job, startsAt, endsAt, nodes: numbers, promise };

@@ -1,6 +1,8 @@
 // The arrays by node that a plan is made in. Whoever runs cycle after cycle and keeps none of them may have
 // one set serve all: making them anew for every cycle of a large cluster costs more than filling them.
 
+import { wordsFor } from "./bits.ts";
+
 export interface Space {
   readonly size: number;
   /** When each node can be had: as the cycle begins, and as the plan has it. */
@@ -12,6 +14,8 @@ export interface Space {
   /** When each node is first promised away. */
   readonly firsts: Float64Array;
   readonly marks: Marking;
+  /** One bit for each node. */
+  readonly bits: Uint32Array;
 }
 
 /** Nodes are marked with a number; the next number makes all of them unmarked again. */
@@ -29,6 +33,7 @@ export function createSpace(size: number): Space {
     freeNodes: new Int32Array(size),
     firsts: new Float64Array(size),
     marks: createMarking(size),
+    bits: new Uint32Array(wordsFor(size)),
   };
 }
 

@@ -2,9 +2,11 @@
 // Now: free nodes that are not promised to anyone before it would end. Later: nodes that are back by
 // then and promised to nobody meanwhile. Required nodes are left out of both and checked apart.
 
+import { bitsOf, clearAll, countBits, forEachBit, keepOnly, setUpTo } from "./bits.ts";
 import type { Draft } from "./draft.ts";
 import { isFree } from "./draft.ts";
 import type { Job } from "./job.ts";
+import type { Hardware } from "./machine/match.ts";
 import type { Part, Supply } from "./place/choose.ts";
 
 /** Free now and open for as long as the job occupies them, valid until asked again; null when a required node is not. */
@@ -70,31 +72,55 @@ export function takeFree(
   return ascending(nodes);
 }
 
-/** Nodes that can be had at that instant for as long as the job occupies them; null when a required one cannot. */
+/** Nodes that can be had at that instant for as long as the job occupies them; null when they are too few. */
 export function openAt(draft: Draft, job: Job, startsAt: number): Supply | null {
-  const { match } = job;
-  const { cells } = draft.machine;
-  const counts = new Int32Array(cells.count);
-  const { availableFrom } = draft;
-  const { of: marks, taken } = draft.holds.taken(startsAt, startsAt + job.occupies);
-  const isOpen = (node: number): boolean => (availableFrom[node] as number) <= startsAt && marks[node] !== taken;
-  let total = 0;
-  for (const node of match.required ?? NONE) if (!isOpen(node)) return null;
-  const hasNamed = match.excluded.size > 0 || (match.required ?? NONE).length > 0;
-  for (const cell of match.cells) {
-    let open = 0;
-    const end = cells.start[cell + 1] as number;
-    for (let at = cells.start[cell] as number; at < end; at += 1) {
-      const node = cells.nodes[at] as number;
-      // Written out, since this looks at every node.
-      if ((availableFrom[node] as number) > startsAt || marks[node] === taken) continue;
-      if (!hasNamed || !isNamed(job, node)) open += 1;
-    }
-    counts[cell] = open;
-    total += open;
+  const { match, least } = job;
+  const { machine, availableFrom, bits } = draft;
+  const endsAt = startsAt + job.occupies;
+  setUpTo(bits, availableFrom, startsAt);
+  for (const { startsAt: from, endsAt: to, nodes } of draft.holds.all()) {
+    if (from < endsAt && to > startsAt) clearAll(bits, bitsOf(nodes, availableFrom.length));
+  }
+  if (match.hardware.size < machine.usableCount) keepOnly(bits, fitting(machine, match.hardware));
+  if (countBits(bits) < least) return null;
+  for (const node of match.excluded) dropBit(bits, node);
+  for (const node of match.required ?? NONE) if (!dropBit(bits, node)) return null;
+  const total = countBits(bits);
+  const { count, ofNode } = machine.cells;
+  const counts = new Int32Array(count);
+  if (count === 1) counts[0] = total;
+  else {
+    forEachBit(bits, (node) => {
+      const cell = ofNode[node] as number;
+      counts[cell] = (counts[cell] as number) + 1;
+    });
   }
   return { cells: match.cells, counts, total };
 }
+
+/** Was it there? */
+function dropBit(bits: Uint32Array, node: number): boolean {
+  const before = bits[node >>> 5] as number;
+  bits[node >>> 5] = before & ~(1 << (node & 31));
+  return (before & (1 << (node & 31))) !== 0;
+}
+
+/** The nodes of the right hardware; the floor is the same for as long as the hardware is. */
+export function fitting({ cells, nodes }: Draft["machine"], hardware: Hardware): Uint32Array {
+  const known = fittingBits.get(hardware);
+  if (known !== undefined) return known;
+  const those: number[] = [];
+  for (const cell of hardware.cells) {
+    for (let at = cells.start[cell] as number; at < (cells.start[cell + 1] as number); at += 1) {
+      those.push(cells.nodes[at] as number);
+    }
+  }
+  const bits = bitsOf(those, nodes.length);
+  fittingBits.set(hardware, bits);
+  return bits;
+}
+
+const fittingBits = new WeakMap<Hardware, Uint32Array>();
 
 /** Of each cell those that come back last, so that what is free now stays open to backfill; ascending. */
 export function takeAt(draft: Draft, job: Job, startsAt: number, picks: readonly Part[]): number[] {

@@ -1,0 +1,71 @@
+// Sets of nodes as bits, 32 to a word: what is held, what is there and what fits are put together word by word,
+// which for a large machine is a good part quicker than node by node.
+
+export const wordsFor = (size: number): number => (size + 31) >>> 5;
+
+/** The bits of these nodes; remembered, since lists of nodes outlive cycles and are not changed. */
+export function bitsOf(nodes: readonly number[], size: number): Uint32Array {
+  const known = remembered.get(nodes);
+  if (known?.length === wordsFor(size)) return known;
+  const bits = new Uint32Array(wordsFor(size));
+  for (let i = 0; i < nodes.length; i += 1) {
+    const node = nodes[i] as number;
+    bits[node >>> 5] = (bits[node >>> 5] as number) | (1 << (node & 31));
+  }
+  remembered.set(nodes, bits);
+  return bits;
+}
+
+const remembered = new WeakMap<readonly number[], Uint32Array>();
+
+/** Of all nodes those whose instant is not after this one. */
+export function setUpTo(bits: Uint32Array, instants: Float64Array, instant: number): void {
+  const size = instants.length;
+  for (let word = 0, node = 0; word < bits.length; word += 1) {
+    const end = Math.min(node + 32, size);
+    let value = 0;
+    for (let bit = 0; node < end; node += 1, bit += 1) if ((instants[node] as number) <= instant) value |= 1 << bit;
+    bits[word] = value;
+  }
+}
+
+export function clearAll(bits: Uint32Array, those: Uint32Array): void {
+  for (let word = 0; word < bits.length; word += 1) bits[word] = (bits[word] as number) & ~(those[word] as number);
+}
+
+export function keepOnly(bits: Uint32Array, those: Uint32Array): void {
+  for (let word = 0; word < bits.length; word += 1) bits[word] = (bits[word] as number) & (those[word] as number);
+}
+
+export function haveCommon(some: Uint32Array, others: Uint32Array): boolean {
+  for (let word = 0; word < some.length; word += 1)
+    if (((some[word] as number) & (others[word] as number)) !== 0) return true;
+  return false;
+}
+
+export function areWithin(some: Uint32Array, all: Uint32Array): boolean {
+  for (let word = 0; word < some.length; word += 1)
+    if (((some[word] as number) & ~(all[word] as number)) !== 0) return false;
+  return true;
+}
+
+export function countBits(bits: Uint32Array): number {
+  let sum = 0;
+  for (let word = 0; word < bits.length; word += 1) sum += ones(bits[word] as number);
+  return sum;
+}
+
+export function forEachBit(bits: Uint32Array, tell: (node: number) => void): void {
+  for (let word = 0; word < bits.length; word += 1) {
+    for (let left = bits[word] as number; left !== 0; left &= left - 1) {
+      tell((word << 5) + 31 - Math.clz32(left & -left));
+    }
+  }
+}
+
+/** Pairs, then fours, then bytes at once. */
+function ones(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x5555_5555);
+  const fours = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333);
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
+}
