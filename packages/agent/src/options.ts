@@ -6,6 +6,7 @@ import { parseGroupId, parseNodeId, parseVClusterId } from "@lattice/core";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { FINGERPRINT_EVERY_MS, LOOK_EVERY_MS } from "./condition/condition.ts";
 import type { HardwareFlags } from "./discovery/hardware.ts";
+import { bytes, named, peerAddress, positive, umask, whole } from "./flag-values.ts";
 import type { IdentityOptions } from "./identity/find.ts";
 import { FULL_PAUSES_MS } from "./images/images.ts";
 import { parseServer } from "./link/dial.ts";
@@ -349,56 +350,12 @@ function mapping(text: string): UserMapping {
   return parsed;
 }
 
-function peerAddress(text: string): string {
-  if (!/^(\[[0-9a-f:]+\]|[^\s:]+):\d{1,5}$/i.test(text)) throw new InvalidArgumentError("must be host:port.");
-  return text;
-}
-
-function umask(text: string): string {
-  if (!/^0?[0-7]{3}$/.test(text)) throw new InvalidArgumentError("must be three octal digits, such as 022.");
-  return text.padStart(4, "0");
-}
-
-const UNITS: Readonly<Record<string, number>> = { "": 1, K: 1e3, M: 1e6, G: 1e9, T: 1e12 };
-
-function bytes(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)\s*([KMGT]?)B?$/i.exec(text);
-  const unit = UNITS[match?.[2]?.toUpperCase() ?? ""];
-  if (match === null || unit === undefined) throw new InvalidArgumentError("must be a size, such as 500MB or 2TB.");
-  return Math.floor(Number(match[1]) * unit);
-}
-
 function servers(text: string, list: string[]): string[] {
   try {
     return [...list, parseServer(text)];
   } catch (error) {
     throw new InvalidArgumentError((error as Error).message);
   }
-}
-
-const named =
-  (what: string, parse: (text: string) => string | null) =>
-  (text: string): string => {
-    const parsed = parse(text);
-    if (parsed === null)
-      throw new InvalidArgumentError(`not a valid ${what}: letters, digits, ".", "_" and "-", at most 63.`);
-    return parsed;
-  };
-
-const whole =
-  (least: number, most: number) =>
-  (text: string): number => {
-    const value = Number(text);
-    if (!Number.isInteger(value) || value < least || value > most) {
-      throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}.`);
-    }
-    return value;
-  };
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError("must be a number above 0.");
-  return value;
 }
 
 function level(text: string): string {

@@ -11,7 +11,6 @@ import {
   duration,
   isPlaced,
   logIndex,
-  noticeKey,
   type Placement,
   type ReportCommand,
   type State,
@@ -24,7 +23,6 @@ import {
   disable,
   drain,
   enable,
-  grant,
   health,
   id,
   nodeId,
@@ -40,19 +38,10 @@ import {
   vcluster,
   vclusterId,
 } from "./cluster.ts";
+import { type Dice, dice, pick } from "./dice.ts";
+import { makeDelivered, makeGrant, makeHooks, makeNotice } from "./history-admin.ts";
 
-export type Dice = (sides: number) => number;
-
-/** The stream of choices behind one command. */
-export function dice(seed: number): Dice {
-  let s = seed | 0;
-  return (sides) => {
-    s = (s + 0x6d2b79f5) | 0;
-    let t = Math.imul(s ^ (s >>> 15), 1 | s);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % sides;
-  };
-}
+export { type Dice, dice, pick } from "./dice.ts";
 
 export const SET_UP: readonly Command[] = [
   { kind: "ledger.begin" },
@@ -69,7 +58,6 @@ export const SET_UP: readonly Command[] = [
 ];
 
 const NODES = ["n1", "n2", "n3", "n4", "n5", "n6"];
-export const pick = <T>(roll: Dice, items: readonly T[]): T | undefined => items[roll(items.length)];
 const nodeName = (roll: Dice): string => pick(roll, NODES) ?? "n1";
 export const someId = (roll: Dice, state: State): AllocationId => id(1 + roll(state.counters.nextAllocation + 1));
 
@@ -120,17 +108,6 @@ export function commandFor(seed: number, state: State, past: readonly Command[])
     left -= weight;
   }
   return makeSubmit(roll);
-}
-
-function makeGrant(roll: Dice): Command {
-  const kind = roll(3) > 0 ? "grant.add" : "grant.remove";
-  const role = pick(roll, ["tenant_admin", "claiming_user", "king"]) ?? "king";
-  return grant(
-    kind,
-    pick(roll, ["physics", "art", "nowhere"]) ?? "art",
-    pick(roll, ["ada", "bob", "no good"]) ?? "ada",
-    role,
-  );
 }
 
 function makeSubmit(roll: Dice): Command {
@@ -371,27 +348,6 @@ const makeTelemetry = (roll: Dice) => ({
   mode: pick(roll, ["prod", "debug", "audit"] as const) ?? "prod",
   lasts: roll(2) === 0 ? null : duration(1000 * roll(40)),
 });
-function makeHooks(roll: Dice): Command {
-  const all = [
-    { name: "all", tenant: null, states: ["completed", "failed", "cancelled"], notices: true },
-    { name: "art", tenant: tenantId("art"), states: ["failed"], notices: false },
-  ] as const;
-  return { kind: "hooks.set", hooks: all.slice(0, roll(3)) };
-}
-
-function makeDelivered(roll: Dice, state: State): Command {
-  const keys = Array.from(state.deliveries(), ({ key }) => key);
-  return { kind: "hooks.delivered", keys: [...keys.slice(0, roll(4)), "none/1/failed"] };
-}
-
-function makeNotice(roll: Dice): Command {
-  const name = pick(roll, ["physics", "art"]) ?? "art";
-  const key = noticeKey("budget_exhausted", name);
-  if (roll(3) === 0) return { kind: "notice.clear", key };
-  const notice = { key, kind: "budget_exhausted", text: "spent", tenant: tenantId(name), user: null } as const;
-  return { kind: "notice.raise", notice };
-}
-
 function makeUpdate(roll: Dice, state: State): Command {
   const change =
     roll(2) === 0

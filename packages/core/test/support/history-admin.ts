@@ -1,0 +1,37 @@
+// Of random histories: who is told of what, and who may do what.
+
+import { type Command, noticeKey, type State } from "@lattice/core";
+import { grant, tenantId } from "./cluster.ts";
+import { type Dice, pick } from "./dice.ts";
+
+export function makeHooks(roll: Dice): Command {
+  const all = [
+    { name: "all", tenant: null, states: ["completed", "failed", "cancelled"], notices: true },
+    { name: "art", tenant: tenantId("art"), states: ["failed"], notices: false },
+  ] as const;
+  return { kind: "hooks.set", hooks: all.slice(0, roll(3)) };
+}
+
+export function makeDelivered(roll: Dice, state: State): Command {
+  const keys = Array.from(state.deliveries(), ({ key }) => key);
+  return { kind: "hooks.delivered", keys: [...keys.slice(0, roll(4)), "none/1/failed"] };
+}
+
+export function makeNotice(roll: Dice): Command {
+  const name = pick(roll, ["physics", "art"]) ?? "art";
+  const key = noticeKey("budget_exhausted", name);
+  if (roll(3) === 0) return { kind: "notice.clear", key };
+  const notice = { key, kind: "budget_exhausted", text: "spent", tenant: tenantId(name), user: null } as const;
+  return { kind: "notice.raise", notice };
+}
+
+export function makeGrant(roll: Dice): Command {
+  const kind = roll(3) > 0 ? "grant.add" : "grant.remove";
+  const role = pick(roll, ["tenant_admin", "claiming_user", "king"]) ?? "king";
+  return grant(
+    kind,
+    pick(roll, ["physics", "art", "nowhere"]) ?? "art",
+    pick(roll, ["ada", "bob", "no good"]) ?? "ada",
+    role,
+  );
+}
