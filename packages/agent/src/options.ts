@@ -4,14 +4,16 @@
 import { hostname } from "node:os";
 import { parseGroupId, parseNodeId, parseVClusterId } from "@lattice/core";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { FINGERPRINT_EVERY_MS, LOOK_EVERY_MS } from "./condition/condition.ts";
 import type { HardwareFlags } from "./discovery/hardware.ts";
+import type { DiscoveryOptions } from "./discovery-options.ts";
 import { bytes, named, peerAddress, positive, umask, whole } from "./flag-values.ts";
 import type { IdentityOptions } from "./identity/find.ts";
 import { FULL_PAUSES_MS } from "./images/images.ts";
 import { parseServer } from "./link/dial.ts";
 import { SHIP_LIMITS, type ShipLimits } from "./logs/ship/plan.ts";
 import { parseUserMapping, type UserMapping } from "./runtime/user/user.ts";
+
+export { DEFAULT_DISCOVERY, type DiscoveryOptions } from "./discovery-options.ts";
 
 export interface AgentOptions {
   readonly nodeId: string;
@@ -41,26 +43,6 @@ export interface AgentOptions {
     readonly nodesPerGroup: number;
   } | null;
 }
-
-/** How the node is looked at, and how often. */
-export interface DiscoveryOptions {
-  /** Path of NVML; empty: wherever it is; "none": not asked. */
-  readonly nvml: string;
-  /** Path of rocm-smi; likewise. */
-  readonly rocm: string;
-  /** Digest of the image that the node was booted from; empty: not stated. */
-  readonly baseImage: string;
-  readonly fingerprintEveryMs: number;
-  readonly lookEveryMs: number;
-}
-
-export const DEFAULT_DISCOVERY: DiscoveryOptions = {
-  nvml: "",
-  rocm: "",
-  baseImage: "",
-  fingerprintEveryMs: FINGERPRINT_EVERY_MS,
-  lookEveryMs: LOOK_EVERY_MS,
-};
 
 /** Whom workloads run as, and where their software and folders come from. */
 export interface SoftwareOptions {
