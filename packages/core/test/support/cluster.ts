@@ -29,7 +29,6 @@ import {
   type Outcome,
   type Quota,
   type ReportCommand,
-  type ScalePolicy,
   type State,
   type TenantId,
   term,
@@ -39,6 +38,8 @@ import {
   WEIGHT_PROFILES,
 } from "@lattice/core";
 import { expect } from "vitest";
+
+export { scalePolicy } from "./scale-policy.ts";
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -107,15 +108,6 @@ export function spec(change: SpecChange = {}): AllocationSpec {
     ...(change.checkpoint === undefined ? {} : { checkpoint: { ...CHECKPOINT, ...change.checkpoint } }),
   };
 }
-
-export const scalePolicy = (minNodes: number, maxNodes: number): ScalePolicy => ({
-  minNodes,
-  maxNodes,
-  metric: "queue_depth",
-  targetMilli: 100_000,
-  ...{ evaluationInterval: duration(60_000), upWindow: duration(120_000), downWindow: duration(300_000) },
-  ...{ downThresholdMilli: 500, cooldown: duration(180_000) },
-});
 
 const CHECKPOINT: CheckpointSpec = {
   mode: "signal",

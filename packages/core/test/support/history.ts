@@ -40,19 +40,9 @@ import {
   vcluster,
   vclusterId,
 } from "./cluster.ts";
+import { type Dice, dice, pick } from "./dice.ts";
 
-export type Dice = (sides: number) => number;
-
-/** The stream of choices behind one command. */
-export function dice(seed: number): Dice {
-  let s = seed | 0;
-  return (sides) => {
-    s = (s + 0x6d2b79f5) | 0;
-    let t = Math.imul(s ^ (s >>> 15), 1 | s);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) % sides;
-  };
-}
+export { type Dice, dice, pick } from "./dice.ts";
 
 export const SET_UP: readonly Command[] = [
   { kind: "ledger.begin" },
@@ -69,7 +59,6 @@ export const SET_UP: readonly Command[] = [
 ];
 
 const NODES = ["n1", "n2", "n3", "n4", "n5", "n6"];
-export const pick = <T>(roll: Dice, items: readonly T[]): T | undefined => items[roll(items.length)];
 const nodeName = (roll: Dice): string => pick(roll, NODES) ?? "n1";
 export const someId = (roll: Dice, state: State): AllocationId => id(1 + roll(state.counters.nextAllocation + 1));
 
