@@ -14,8 +14,6 @@ import {
   type Command,
   createState,
   type DagId,
-  type Dependency,
-  type DependencyCondition,
   duration,
   type Entry,
   entryVersion,
@@ -38,6 +36,7 @@ import {
   WEIGHT_PROFILES,
 } from "@lattice/core";
 import { expect } from "vitest";
+import { edge } from "./edge.ts";
 
 export { scalePolicy } from "./scale-policy.ts";
 
@@ -115,11 +114,6 @@ const CHECKPOINT: CheckpointSpec = {
   port: 0,
   timeout: duration(600_000),
   maxDeferral: duration(300_000),
-};
-
-const edge = (text: string): Dependency => {
-  const [ref = "", condition = "success"] = text.split(":");
-  return { ref, condition: condition as DependencyCondition };
 };
 
 export const submit = (change: SpecChange = {}, from: Origin = origin()): Command => ({
