@@ -14,8 +14,6 @@ import {
   type Command,
   createState,
   type DagId,
-  type Dependency,
-  type DependencyCondition,
   duration,
   type Entry,
   entryVersion,
@@ -29,7 +27,6 @@ import {
   type Outcome,
   type Quota,
   type ReportCommand,
-  type ScalePolicy,
   type State,
   type TenantId,
   term,
@@ -39,6 +36,9 @@ import {
   WEIGHT_PROFILES,
 } from "@lattice/core";
 import { expect } from "vitest";
+import { edge } from "./edge.ts";
+
+export { scalePolicy } from "./scale-policy.ts";
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -108,26 +108,12 @@ export function spec(change: SpecChange = {}): AllocationSpec {
   };
 }
 
-export const scalePolicy = (minNodes: number, maxNodes: number): ScalePolicy => ({
-  minNodes,
-  maxNodes,
-  metric: "queue_depth",
-  targetMilli: 100_000,
-  ...{ evaluationInterval: duration(60_000), upWindow: duration(120_000), downWindow: duration(300_000) },
-  ...{ downThresholdMilli: 500, cooldown: duration(180_000) },
-});
-
 const CHECKPOINT: CheckpointSpec = {
   mode: "signal",
   auto: true,
   port: 0,
   timeout: duration(600_000),
   maxDeferral: duration(300_000),
-};
-
-const edge = (text: string): Dependency => {
-  const [ref = "", condition = "success"] = text.split(":");
-  return { ref, condition: condition as DependencyCondition };
 };
 
 export const submit = (change: SpecChange = {}, from: Origin = origin()): Command => ({

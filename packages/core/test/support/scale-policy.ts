@@ -1,0 +1,12 @@
+// How a service of the tests scales.
+
+import { duration, type ScalePolicy } from "@lattice/core";
+
+export const scalePolicy = (minNodes: number, maxNodes: number): ScalePolicy => ({
+  minNodes,
+  maxNodes,
+  metric: "queue_depth",
+  targetMilli: 100_000,
+  ...{ evaluationInterval: duration(60_000), upWindow: duration(120_000), downWindow: duration(300_000) },
+  ...{ downThresholdMilli: 500, cooldown: duration(180_000) },
+});
