@@ -29,7 +29,6 @@ import {
   type Outcome,
   type Quota,
   type ReportCommand,
-  type ScalePolicy,
   type State,
   type TenantId,
   term,
@@ -39,6 +38,7 @@ import {
   WEIGHT_PROFILES,
 } from "@lattice/core";
 import { expect } from "vitest";
+import { CHECKPOINT } from "./policies.ts";
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -107,23 +107,6 @@ export function spec(change: SpecChange = {}): AllocationSpec {
     ...(change.checkpoint === undefined ? {} : { checkpoint: { ...CHECKPOINT, ...change.checkpoint } }),
   };
 }
-
-export const scalePolicy = (minNodes: number, maxNodes: number): ScalePolicy => ({
-  minNodes,
-  maxNodes,
-  metric: "queue_depth",
-  targetMilli: 100_000,
-  ...{ evaluationInterval: duration(60_000), upWindow: duration(120_000), downWindow: duration(300_000) },
-  ...{ downThresholdMilli: 500, cooldown: duration(180_000) },
-});
-
-const CHECKPOINT: CheckpointSpec = {
-  mode: "signal",
-  auto: true,
-  port: 0,
-  timeout: duration(600_000),
-  maxDeferral: duration(300_000),
-};
 
 const edge = (text: string): Dependency => {
   const [ref = "", condition = "success"] = text.split(":");

@@ -31,7 +31,6 @@ import {
   origin,
   register,
   reportOf,
-  scalePolicy,
   setConfig,
   submit,
   tenant,
@@ -40,6 +39,7 @@ import {
   vcluster,
   vclusterId,
 } from "./cluster.ts";
+import { scalePolicy } from "./policies.ts";
 
 export type Dice = (sides: number) => number;
 
@@ -226,16 +226,11 @@ function stray(roll: Dice, state: State): Command {
 }
 
 /** A node's word on a checkpoint, alone or with its end; sometimes about another one. */
-function wordOf(
-  roll: Dice,
-  { id: number, attempt: tries }: Allocation,
-  phase: CheckpointingPhase,
-  node: string,
-): Command {
+function wordOf(roll: Dice, record: Allocation, { request }: CheckpointingPhase, node: string): Command {
   const said = pick(roll, ["running", "running", "running", "completed", "failed"] as const) ?? "running";
   const reason = pick(roll, ["exit_code", "signal", "walltime_exceeded"] as const) ?? "signal";
-  const base = reportOf(number, node, tries, said, said === "failed" ? reason : null);
-  const n = phase.request.n - (roll(12) === 0 ? 1 : 0);
+  const base = reportOf(record.id, node, record.attempt, said, said === "failed" ? reason : null);
+  const n = request.n - (roll(12) === 0 ? 1 : 0);
   const checkpoint = { n, ok: roll(6) > 0, bytes: roll(100), message: "the disk is full" };
   return { ...(base as ReportCommand), checkpoint };
 }
@@ -254,10 +249,8 @@ function makeCheckpoint(roll: Dice, state: State): Command {
   }
   const allocation = record?.id ?? someId(roll, state);
   const tries = record === undefined || roll(8) === 0 ? attempt(roll(3)) : record.attempt;
-  if (roll(8) === 0) {
-    const n = record?.checkpoints?.asked ?? 1;
-    return { kind: "checkpoint.expire", allocation, attempt: tries, n };
-  }
+  const n = record?.checkpoints?.asked ?? 1;
+  if (roll(8) === 0) return { kind: "checkpoint.expire", allocation, attempt: tries, n };
   if (roll(3) === 0) return { kind: "allocation.checkpoint", origin: origin(), id: allocation };
   const cause = roll(2) === 0 ? "drained" : "broker";
   return { kind: "attempt.checkpoint", allocation, attempt: tries, cause, message: "it pays" };
