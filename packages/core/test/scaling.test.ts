@@ -14,13 +14,13 @@ import {
   origin,
   register,
   reportOf,
-  scalePolicy,
   submit,
   tenant,
   vcluster,
   vclusterId,
   verdict,
 } from "./support/cluster.ts";
+import { scalePolicy } from "./support/policies.ts";
 
 const reactive = (min = 1, max = 3): Command =>
   submit({

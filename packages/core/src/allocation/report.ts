@@ -53,7 +53,7 @@ export function takeReport(step: Step, report: ReportCommand): Outcome {
 
   const { exitCode, message } = report;
   const told: PlacedPhase = { ...phase, progress: phase.progress.with(position, { state, exitCode, message }) };
-  noteOutcome(step, report, phase);
+  noteOutcome(step, { ...report, state }, phase);
   aggregate(step, record, told, { ...report, state });
   return accepted(allocation);
 }

@@ -37,8 +37,9 @@ import {
 } from "@lattice/core";
 import { expect } from "vitest";
 import { edge } from "./edge.ts";
+import { CHECKPOINT } from "./policies.ts";
 
-export { scalePolicy } from "./scale-policy.ts";
+export { scalePolicy } from "./policies.ts";
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
@@ -107,14 +108,6 @@ export function spec(change: SpecChange = {}): AllocationSpec {
     ...(change.checkpoint === undefined ? {} : { checkpoint: { ...CHECKPOINT, ...change.checkpoint } }),
   };
 }
-
-const CHECKPOINT: CheckpointSpec = {
-  mode: "signal",
-  auto: true,
-  port: 0,
-  timeout: duration(600_000),
-  maxDeferral: duration(300_000),
-};
 
 export const submit = (change: SpecChange = {}, from: Origin = origin()): Command => ({
   kind: "allocation.submit",
