@@ -11,7 +11,7 @@ import { splitEnvironment } from "../runtime/user/safe-environment.ts";
 import { asUser, type RunAs } from "../runtime/user/user.ts";
 import { prepareContainer } from "./container.ts";
 import { defaultWorkdir, giveScript, makeFolders } from "./folders.ts";
-import { noteHeld, takeGpus } from "./held.ts";
+import { noteHeld, takeShare } from "./held.ts";
 import { checkTargets, dataMounts } from "./mounts.ts";
 import type { Prepared, PrologueParts, Target } from "./parts.ts";
 import { PrologueError } from "./prologue-error.ts";
@@ -40,8 +40,8 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
   const runAs = software?.image ? (mapped ?? (parts.isRoot ? NOBODY : null)) : mapped;
   const folders = await makeFolders(parts, target, runAs);
   if (runAs !== null && order.script !== "") giveScript(join(dir, "script"), runAs);
-  const gpus = await takeGpus(parts, target);
-  let environment = { ...target.environment, ...folders, ...gpus, ...(runAs === null ? {} : userNames(runAs)) };
+  const share = await takeShare(parts, target);
+  let environment = { ...target.environment, ...folders, ...share, ...(runAs === null ? {} : userNames(runAs)) };
 
   const data = await dataMounts(order, mapped);
   const policy = memoryPolicyWords(order.memoryPolicy ?? "", parts.memory);

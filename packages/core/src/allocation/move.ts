@@ -24,6 +24,7 @@ type Change = Partial<
     | "scores"
     | "backfilled"
     | "setAside"
+    | "share"
   >
 >;
 

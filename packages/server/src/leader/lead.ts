@@ -221,8 +221,6 @@ function send(hub: AgentHub, replica: Replica, effect: Effect): void {
   const allocation = replica.view.allocation(effect.allocation);
   // A later command of the same entry may have ended the attempt again.
   if (allocation === undefined || attemptOn(allocation, effect.node) !== effect.attempt) return;
-  const claims = replica.view.node(effect.node)?.claims ?? [];
-  const shared = claims.some((claim) => claim.allocation === effect.allocation && !claim.exclusive);
-  const order = runOrder(allocation, effect.node, shared);
+  const order = runOrder(allocation, effect.node);
   if (order !== null) hub.send(effect.node, order);
 }
