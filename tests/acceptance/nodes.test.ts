@@ -72,6 +72,36 @@ test("a node whose GPU is broken goes down until it is repaired and enabled", as
   }
 });
 
+test("work that asks for part of a node shares it where its vCluster says so, with GPUs of its own", async () => {
+  const made = await cluster.cli([
+    "admin",
+    "vcluster",
+    "create",
+    "small",
+    "--scheduler",
+    "interactive_fifo",
+    "--share-nodes",
+  ]);
+  expect(made.code, made.stderr).toBe(0);
+  const go = join(folder, "go");
+  const entrypoint = `echo $CUDA_VISIBLE_DEVICES; until [ -e ${go} ]; do sleep 0.1; done`;
+  const half = { entrypoint, vcluster: "small", constraints: { gpu_count: 1, required_nodes: ["node-1"] } };
+  const ids = [await cluster.submit(half), await cluster.submit(half), await cluster.submit(half)] as const;
+  const [first, second, third] = ids;
+  await cluster.reaches(first, ["running"]);
+  await cluster.reaches(second, ["running"]);
+  const { claims = [] } = await cluster.node("node-1");
+  expect(claims).toMatchObject([
+    { allocation_id: first, gpu_count: 1 },
+    { allocation_id: second, gpu_count: 1 },
+  ]);
+  expect((await cluster.allocation(third)).state).toBe("pending");
+  writeFileSync(go, "");
+  for (const id of ids) expect((await cluster.ends(id)).state).toBe("completed");
+  const outputs = await Promise.all([first, second].map(async (id) => (await cluster.cli(["logs", id])).stdout.trim()));
+  expect(outputs.toSorted()).toEqual(["0", "1"]);
+});
+
 test("a draining node finishes what it runs and takes nothing new", async () => {
   const running = await cluster.submit({ entrypoint: "sleep 2", constraints: { required_nodes: ["node-1"] } });
   await cluster.reaches(running, ["running"]);

@@ -46,6 +46,7 @@ export interface NodeJson {
     readonly allocation_id: string;
     readonly attempt: number;
     readonly exclusive?: boolean;
+    readonly gpu_count?: number;
   }[];
   readonly connected?: boolean;
 }

@@ -32,6 +32,7 @@ import type { Node } from "./node-handle.ts";
 import type { AgentOptions } from "./options.ts";
 import { detectIsolation, detectLimits } from "./runtime/isolation/detect.ts";
 import type { Isolation } from "./runtime/isolation/isolation.ts";
+import type { Inside } from "./runtime/isolation/node-shares.ts";
 import { processRuntime } from "./runtime/process/process-runtime.ts";
 import { openSoftware } from "./software.ts";
 import { findFacilities } from "./tasks/facilities.ts";
@@ -69,12 +70,19 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   const expected = recallExpected(dataDir, bootId);
   const first = await surveyNode(options.hardware, sources, expected);
   for (const warning of first.warnings) log.warn({ warning }, "GPUs cannot be looked for");
-  const { hardware } = first;
+  let condition: Condition | null = null;
   const isolation = detectIsolation({ nodeId: options.nodeId, dataDir }, kind);
   const limits = await detectLimits({ nodeId: options.nodeId, dataDir }, isolation);
   const software = await openSoftware(
     { ...options.software, unifiedMemory: options.software.unifiedMemory || first.unified },
-    { nodeId: options.nodeId, dataDir, bootId, limits, gpuCount: hardware.gpuCount, log },
+    {
+      nodeId: options.nodeId,
+      dataDir,
+      bootId,
+      limits,
+      inside: () => insideOf(condition?.latest() ?? first),
+      log,
+    },
   );
   const facilities = await findFacilities(dataDir);
   const runtimes = [...software.runtimes, ...(facilities.pmix.missing === null ? ["pmix"] : [])];
@@ -92,7 +100,6 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   const facts = { version, bootId, isolation: isolation.kind, hollow: false, runtimes };
   const identityBy = (found: Survey) =>
     identity(options, found.hardware, { ...facts, conformance: found.conformance, peerAddress: peers?.address ?? "" });
-  let condition: Condition | null = null;
   const node = await startNode({
     identity: identityBy(first),
     renewed: () => (condition === null ? {} : identityBy(condition.latest())),
@@ -164,6 +171,13 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     },
   };
 }
+
+const insideOf = ({ hardware: { gpuCount, gpuTopology, memoryTopology }, gpus: { units } }: Survey): Inside => ({
+  gpuCount,
+  units,
+  ...(gpuTopology === undefined ? null : { gpuTopology }),
+  ...(memoryTopology === undefined ? null : { memoryTopology }),
+});
 
 /** Throws when the store cannot be used at all, so that nobody relies on it in vain. */
 function shipperOf(

@@ -15,8 +15,8 @@ import type { SoftwareOptions } from "./options.ts";
 import type { PrologueParts } from "./prologue/parts.ts";
 import { detectEngine, programFolders } from "./runtime/container/detect.ts";
 import { type ContainerStore, removeImage } from "./runtime/container/podman.ts";
-import { gpuSlots } from "./runtime/isolation/gpu-slots.ts";
 import type { LimitGroups } from "./runtime/isolation/limit-groups.ts";
+import { type Inside, nodeShares } from "./runtime/isolation/node-shares.ts";
 import { discoverMemoryPlace, isExecutable } from "./runtime/memory-policy.ts";
 import { rememberUsers } from "./runtime/user/users.ts";
 
@@ -32,7 +32,7 @@ export interface SoftwarePlace {
   readonly dataDir: string;
   readonly bootId: string;
   readonly limits: LimitGroups;
-  readonly gpuCount: number;
+  readonly inside: () => Inside;
   readonly log: Logger;
 }
 
@@ -81,9 +81,9 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     umask: options.umask,
     isRoot,
     groupParent: limits.parentOf,
-    gpus: gpuSlots(place.gpuCount),
-    gpuCount: place.gpuCount,
-    onlyGpus: limits.onlyGpus,
+    shares: nodeShares(place.inside),
+    inside: place.inside,
+    limits,
     network: await networkOf(options, place.nodeId),
   };
   return { images, prologue, runtimes };

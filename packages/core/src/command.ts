@@ -126,6 +126,8 @@ export interface Placement {
   readonly nodes: readonly NodeId[];
   readonly scores: Scores;
   readonly backfilled: boolean;
+  /** It takes a part of its one node only, alone there or beside others. Absent: all of its nodes. */
+  readonly shared?: true;
 }
 export interface PlanCommand {
   readonly kind: "plan.commit";

@@ -79,6 +79,7 @@ export function versionNeeded(command: Command): number {
   if (command.kind === "node.drain" && command.urgent === true) return 2;
   if (command.kind === "node.health")
     return command.verdict === "warning" || command.verdict === "repaired" ? 2 : version;
+  if (command.kind === "plan.commit" && command.placements.some(({ shared }) => shared === true)) return 2;
   if (command.kind === "allocation.cancel" && command.elements !== undefined) return 2;
   if (command.kind === "allocation.update" && command.change.telemetry !== undefined) return 2;
   if (command.kind === "allocation.requeue") return command.cause === "updated" ? 2 : version;
@@ -107,7 +108,7 @@ function asksForSoftware({ environment, mounts = [], resources }: AllocationSpec
   return mounts.length > 0 || resources.constraints.memoryPolicy !== undefined;
 }
 
-const SHARING = ["preempts", "preemptible", "borrows", "lending", "nearCompletion"] as const;
+const SHARING = ["preempts", "preemptible", "borrows", "lending", "nearCompletion", "sharesNodes"] as const;
 
 const hasSharing = (policy: Partial<Record<(typeof SHARING)[number], unknown>>): boolean =>
   SHARING.some((setting) => policy[setting] !== undefined);

@@ -11,6 +11,7 @@ import type {
   Instant,
   LogIndex,
   NodeId,
+  Offer,
   Placement,
   Scores,
   TenantId,
@@ -45,6 +46,16 @@ export interface PendingInput {
   readonly storageMBps?: number;
   /** vClusters on whose nodes it may run, in order; absent: none but its own. */
   readonly borrowsFrom?: readonly VClusterId[];
+  /** It takes a part of a node only, and may share it. */
+  readonly shares?: true;
+}
+
+/** A node that is shared already, and what is left of it. */
+export interface RoomInput {
+  readonly node: NodeId;
+  readonly tenant: TenantId;
+  readonly capabilities: Offer & Pick<NodeInput, "cpuCores" | "memoryBytes" | "gpuCount">;
+  readonly left: Pick<NodeInput, "cpuCores" | "memoryBytes" | "gpuCount">;
 }
 
 /** Nodes that are busy now and when they are expected back. */
@@ -89,6 +100,8 @@ export interface CycleInput {
   readonly pending: readonly PendingInput[];
   readonly releases: readonly ReleaseInput[];
   readonly tenants: readonly TenantInput[];
+  /** Shared nodes of this vCluster; absent: it shares none. */
+  readonly rooms?: readonly RoomInput[];
   readonly signals?: Signals;
   /** What the cycle before promised; kept where it still can be. */
   readonly previous?: readonly Reservation[];

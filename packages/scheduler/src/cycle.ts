@@ -3,7 +3,7 @@
 // reservations, explain and estimate the rest. It decides and commits nothing: `apply` rechecks every
 // placement of the plan.
 
-import { type AllocationId, compareAllocationIds, type Instant, type Placement } from "@lattice/core";
+import { type AllocationId, compareAllocationIds, type Instant, type NodeId, type Placement } from "@lattice/core";
 import { startNow } from "./backfill.ts";
 import type { CycleInput, CycleResult, PendingReason, Reservation } from "./cycle-types.ts";
 import type { Decided } from "./decided.ts";
@@ -14,6 +14,7 @@ import { isPossible, type Job, jobOf } from "./job.ts";
 import { FULL_MACHINE_QUEUE_LIMIT, MOVE_LIMIT, TRY_LIMIT } from "./limits.ts";
 import { machineOf } from "./machine/machine.ts";
 import { orderQueue, type Queue } from "./order.ts";
+import { mayJoin, packingOf } from "./place/join.ts";
 import { settleAwaiting } from "./preempt/awaiting.ts";
 import { makeRoom } from "./preempt/preempt.ts";
 import { depthOf, holdForeign, keepPromises, nodeIdsOf } from "./promises.ts";
@@ -83,7 +84,8 @@ function decide(input: CycleInput, space: Space = createSpace(input.nodes.length
   const draft = draftOf(machine, input, { space, movesLeft: MOVE_LIMIT });
   const ledger = ledgerOf(input);
   const brief = input.report !== "full";
-  if (brief && draft.freeCount === 0 && input.pending.length > FULL_MACHINE_QUEUE_LIMIT) {
+  const packing = packingOf(draft, input);
+  if (brief && draft.freeCount === 0 && !packing.any && input.pending.length > FULL_MACHINE_QUEUE_LIMIT) {
     const queue = asGiven(draft, input);
     return {
       draft,
@@ -101,11 +103,20 @@ function decide(input: CycleInput, space: Space = createSpace(input.nodes.length
   holdForeign(draft, input);
   const placements: Placement[] = [];
   const start = (job: Job, nodes: readonly number[], backfilled = false): void => {
-    placements.push(place({ draft, ledger, basis }, job, nodes, backfilled));
+    const placement = place({ draft, ledger, basis }, job, nodes, backfilled);
+    placements.push(placement);
+    for (const node of placement.nodes) packing.opened(job, node);
+  };
+  const join = (job: Job): boolean => {
+    const node = ledger.shortage(job.input.tenant, 0) === null ? packing.join(job) : null;
+    if (node !== null) placements.push(joined({ draft, ledger, basis }, job, node));
+    return node !== null;
   };
   const awaited = settleAwaiting(draft, input, ledger, start);
   keepPromises(draft, input, { queue, ledger });
-  const { considered, otherwise } = walk(input, { draft, ledger, queue, start, awaited });
+  const { considered, otherwise } = walk(input, { draft, ledger, queue, start, join, awaited });
+  // Who was not drawn because no node is free may still share one.
+  if (packing.any) for (const job of queue.those(mayJoin(draft.placed))) join(job);
   const preemptions = makeRoom(input, { draft, ledger, queue, awaited });
   return { draft, ledger, placements, preemptions, considered, otherwise, queue, basis };
 }
@@ -117,7 +128,20 @@ function place({ draft, ledger, basis }: Ground, job: Job, nodes: readonly numbe
   commit(draft, job, nodes);
   ledger.charge(tenant, nodes.length);
   const scores = placedScores(basis, job, nodes);
-  return { allocation: id, attempt: nextAttempt, nodes: nodeIdsOf(draft, nodes), scores, backfilled };
+  const shared = job.input.shares === true ? { shared: true as const } : null;
+  return { allocation: id, attempt: nextAttempt, nodes: nodeIdsOf(draft, nodes), scores, backfilled, ...shared };
+}
+
+/** It takes nothing that anybody else could have: only its place in the queue and its own promise go. */
+function joined({ draft, ledger, basis }: Ground, job: Job, node: NodeId): Placement {
+  const { id, tenant, nextAttempt } = job.input;
+  const promise = draft.held.find((one) => one.job.input.id === id);
+  if (promise !== undefined) letGo(draft, promise);
+  draft.placed.add(id);
+  ledger.charge(tenant, 0);
+  const index = draft.machine.indexOf.get(node);
+  const scores = placedScores(basis, job, index === undefined ? [] : [index]);
+  return { allocation: id, attempt: nextAttempt, nodes: [node], scores, backfilled: false, shared: true };
 }
 
 interface Walk {
@@ -125,12 +149,14 @@ interface Walk {
   readonly ledger: Ledger;
   readonly queue: Queue;
   readonly start: (job: Job, nodes: readonly number[], backfilled: boolean) => void;
+  /** True where it shares a node with others from now on. */
+  readonly join: (job: Job) => boolean;
   /** They have been settled before. */
   readonly awaited: ReadonlySet<AllocationId>;
 }
 
 /** Down the queue until nothing more can start or be reserved. */
-function walk(input: CycleInput, { draft, ledger, queue, start, awaited }: Walk) {
+function walk(input: CycleInput, { draft, ledger, queue, start, join, awaited }: Walk) {
   const depth = depthOf(input);
   const promised = new Map<AllocationId, Held>(draft.held.map((held) => [held.job.input.id, held]));
   let considered = 0;
@@ -154,6 +180,11 @@ function walk(input: CycleInput, { draft, ledger, queue, start, awaited }: Walk)
     const { input: pending } = job;
     considered += 1;
     if (draft.placed.has(pending.id) || awaited.has(pending.id)) continue;
+    if (pending.shares === true && join(job)) {
+      promised.delete(pending.id);
+      tried += 1;
+      continue;
+    }
     const headroom = ledger.headroom(pending.tenant, job.least);
     if (headroom > 0 && isSettled(draft, job, promised.get(pending.id))) {
       promised.delete(pending.id);

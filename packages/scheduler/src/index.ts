@@ -8,8 +8,8 @@ export { type SoonerOptions, type Suggestion, sooner, suggestions, TRIAL_BUDGET_
 export type { Ahead, QueueStanding } from "./explain/standing.ts";
 export type { Study } from "./explain/study.ts";
 export { durationText } from "./explain/words.ts";
-export { chooseGpus, type GpuChoice, linkFitness } from "./intra/gpus.ts";
-export { colocate, memoryLocality, type Spot } from "./intra/memory.ts";
+export { linkFitness } from "./intra/gpus.ts";
+export { memoryLocality } from "./intra/memory.ts";
 export { EXPECTED_BACK_SOON, REASONS_LIMIT, REPORT_LIMIT, WALLTIME_GRACE } from "./limits.ts";
 export { createReuse, type Reuse } from "./machine/floor.ts";
 export { mayMakeRoom } from "./preempt/victims.ts";

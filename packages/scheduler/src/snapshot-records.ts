@@ -86,7 +86,7 @@ export function releaseOf({ id, phase, spec }: Allocation): ReleaseInput | null 
 }
 
 /** One that waits, as a cycle sees it. */
-export function pendingInput(record: Allocation, lenders: Lenders | null): PendingInput {
+export function pendingInput(record: Allocation, lenders: Lenders | null, shares = false): PendingInput {
   const { id, spec, submittedAt, attempt: last } = record;
   const borrowsFrom = lenders?.openTo(record) ?? null;
   const { minNodes, maxNodes } = spec.resources;
@@ -103,6 +103,7 @@ export function pendingInput(record: Allocation, lenders: Lenders | null): Pendi
     preemptionClass,
     nextAttempt: attempt(last + 1),
     ...(borrowsFrom === null ? null : { borrowsFrom }),
+    ...(shares ? { shares: true as const } : null),
     ...(constraints.maxGroups === undefined ? null : { maxGroups: constraints.maxGroups }),
     ...(constraints.storageMBps === undefined ? null : { storageMBps: constraints.storageMBps }),
   };

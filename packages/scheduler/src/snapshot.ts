@@ -2,8 +2,18 @@
 // busy ones are expected back, and what tenants use and may use. Reads only; takes the time as given.
 // With something to reuse, what was made for the cycle before is brought up to date instead.
 
-import { type Instant, LEDGER_DAYS, type NodeId, policyOf, type VCluster, type View } from "@lattice/core";
-import type { CycleInput, NodeInput, ReleaseInput } from "./cycle-types.ts";
+import {
+  type Instant,
+  isSharedBy,
+  LEDGER_DAYS,
+  mayShare,
+  type NodeId,
+  policyOf,
+  roomOf,
+  type VCluster,
+  type View,
+} from "@lattice/core";
+import type { CycleInput, NodeInput, ReleaseInput, RoomInput } from "./cycle-types.ts";
 import { bringUpToDate } from "./kept.ts";
 import { type Lenders, lendersTo } from "./lend/borrow.ts";
 import { mayMakeRoom, preemptionInputs } from "./preempt/victims.ts";
@@ -42,7 +52,7 @@ export function snapshotFor(
   const policy = policyOf(vcluster);
   // What others lend changes with what they need, and stale nodes with time: nothing to keep.
   const { nodes, releases, pending, tenants, ground } =
-    reuse === undefined || isStale !== undefined || lenders !== null
+    reuse === undefined || isStale !== undefined || lenders !== null || policy.sharesNodes
       ? recordsOf(view, vcluster, now, { reachable, isStale, lenders, budgetDays })
       : bringUpToDate(reuse, { view, vcluster, now, reachable, budgetDays, isKept: report !== "none" });
   // What may be absent is added one by one: copies would be a good part of a small cycle.
@@ -60,6 +70,7 @@ export function snapshotFor(
   };
   if (policy.wait === "proportional") input.waitMeasure = policy.wait;
   if (policy.packs) input.packs = true;
+  if (policy.sharesNodes) input.rooms = roomsOf(view, vcluster, reachable);
   if (ground !== undefined) input.ground = ground;
   if (reuse !== undefined) input.reuse = reuse;
   if (report !== undefined) input.report = report;
@@ -79,7 +90,20 @@ type Making = { -readonly [Field in keyof CycleInput]: CycleInput[Field] };
 
 /** True when a cycle could start nothing, so that not even a snapshot is worth taking. */
 export function nothingToDo(view: View, vcluster: VCluster): boolean {
-  return view.pendingCount(vcluster.id) === 0 || (view.freeNodeCount === 0 && !mayMakeRoom(view, vcluster));
+  if (view.pendingCount(vcluster.id) === 0) return true;
+  return view.freeNodeCount === 0 && !policyOf(vcluster).sharesNodes && !mayMakeRoom(view, vcluster);
+}
+
+/** Of its own nodes, and of those that serve everybody: what is lent is lent whole. */
+function roomsOf(view: View, vcluster: VCluster, reachable: Reachable): readonly RoomInput[] {
+  const rooms: RoomInput[] = [];
+  for (const node of view.nodes()) {
+    const [first] = node.claims;
+    if (first === undefined || (node.homeVCluster !== null && node.homeVCluster !== vcluster.id)) continue;
+    if (!isSharedBy(node, { tenant: first.tenant, vcluster: vcluster.id }) || !reachable(node.id)) continue;
+    rooms.push({ node: node.id, tenant: first.tenant, capabilities: node.capabilities, left: roomOf(node) });
+  }
+  return rooms;
 }
 
 type Records = Pick<CycleInput, "nodes" | "releases" | "pending" | "tenants" | "ground">;
@@ -117,7 +141,9 @@ function recordsOf(view: View, vcluster: VCluster, now: Instant, told: Told): Re
   return {
     nodes,
     releases,
-    pending: Array.from(view.pending(vcluster.id), (record) => pendingInput(record, lenders)),
+    pending: Array.from(view.pending(vcluster.id), (record) =>
+      pendingInput(record, lenders, mayShare(vcluster, record)),
+    ),
     tenants: tenants.map((tenant) => tenantInput(view, tenant, waiting.has(tenant.id), reckoning)),
   };
 }

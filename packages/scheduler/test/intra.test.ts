@@ -1,11 +1,11 @@
 // Inside a node: which GPUs belong together, which memory is near, and what that is worth.
 
-import type { GpuTopology, MemoryTopology } from "@lattice/core";
+import { chooseGpus, colocate, type GpuTopology, type MemoryTopology } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { intraNodeFitness } from "../src/intra/fitness.ts";
-import { chooseGpus, linkFitness } from "../src/intra/gpus.ts";
-import { colocate, memoryLocality } from "../src/intra/memory.ts";
+import { linkFitness } from "../src/intra/gpus.ts";
+import { memoryLocality } from "../src/intra/memory.ts";
 import { anything, node } from "./make.ts";
 
 const NVLINK = 450_000;

@@ -301,6 +301,8 @@ export interface VClusterSettings {
   readonly borrows?: boolean;
   /** Within so much of its walltime an allocation of it is not stopped for others. */
   readonly near_completion_threshold_seconds?: number;
+  /** Work that asks for less than a node shares one. */
+  readonly shares_nodes?: boolean;
   /** On what terms it lends its idle nodes; absent: it lends nothing. */
   readonly lending?: Lending;
 }

@@ -117,7 +117,7 @@ export function conditionMessage(survey: Survey): pb.NodeCondition {
     conformance: survey.conformance,
     components: { ...survey.components },
     faults: [...survey.faults],
-    gpus: survey.gpus.units.map(({ memoryBytes, minor: _, temperatureC, ...unit }) => ({
+    gpus: survey.gpus.units.map(({ memoryBytes, device: _, temperatureC, ...unit }) => ({
       ...unit,
       memoryGb: bytesToGb(memoryBytes),
       nic: affinity[String(unit.index)] ?? "",

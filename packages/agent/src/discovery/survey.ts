@@ -43,7 +43,7 @@ export interface Survey {
 export async function surveyNode(flags: HardwareFlags, sources: Sources, known: Expected): Promise<Survey> {
   const { fs } = sources;
   const found = await findGpus(sources);
-  const gpus = limited(found ?? NO_GPUS, flags.gpuCount);
+  const gpus = limited(withDevices(fs, found ?? NO_GPUS), flags.gpuCount);
   const nics = readNics(fs);
   const affinity = nicAffinity(fs, gpus, nics);
   const memory = readMemory(fs, gpus);
@@ -92,6 +92,18 @@ async function findGpus({ nvml, rocm }: Sources): Promise<GpuInventory | null> {
     coherentMBps: Math.max(nvidia.coherentMBps, amd.coherentMBps),
     faults: [...nvidia.faults, ...amd.faults],
   };
+}
+
+/** Those that their own tool says nothing of are known to the kernel. */
+const withDevices = (fs: Sysfs, gpus: GpuInventory): GpuInventory => ({
+  ...gpus,
+  units: gpus.units.map((unit) => (unit.device !== "" ? unit : { ...unit, device: renderDevice(fs, unit.pci) })),
+});
+
+function renderDevice(fs: Sysfs, pci: string): string {
+  const folder = `sys/bus/pci/devices/${pci}/drm`;
+  const name = fs.list(folder).find((entry) => entry.startsWith("renderD"));
+  return pci === "" || name === undefined ? "" : fs.read(`${folder}/${name}/dev`);
 }
 
 /** A site may offer fewer than there are. */

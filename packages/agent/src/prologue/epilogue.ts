@@ -18,7 +18,7 @@ export async function runEpilogue(parts: PrologueParts, key: string, dir: string
   const scratch = join(parts.scratchRoot, key);
   if (!removedEmpty(scratch)) await tell(log, key, rm(scratch, { recursive: true, force: true }));
   parts.images.cache.release(key);
-  parts.gpus.release(key);
+  parts.shares.release(key);
   if (parts.network.kind !== "none") await tell(log, key, parts.network.leave(key));
 }
 

@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { gpuVariables } from "../runtime/isolation/gpu-slots.ts";
+import { gpuVariables, otherDevices, type Room } from "../runtime/isolation/node-shares.ts";
 import type { PrologueParts, Target } from "./parts.ts";
 
 export interface HeldThings {
@@ -43,21 +43,27 @@ export async function isUsersOwn(uid: number | null, pid: number): Promise<boole
 /** The name of an attempt's container. */
 export const nameOf = (key: string): string => `lattice-${key}`;
 
-/** Only a share of a node has GPUs of its own. */
-export async function takeGpus(
+/** Only a share of a node has cores and GPUs of its own. */
+export async function takeShare(
   parts: PrologueParts,
   { key, group, dir, order }: Target,
 ): Promise<Record<string, string>> {
-  if (order.share === undefined || parts.gpuCount === 0) return {};
-  const gpus = parts.gpus.take(key, order.share.gpuCount);
-  await writeFile(join(dir, "gpus.json"), JSON.stringify(gpus));
-  await parts.onlyGpus(group, gpus, parts.gpuCount);
-  return gpuVariables(gpus);
+  if (order.share === undefined) return {};
+  const inside = parts.inside();
+  const room = parts.shares.take(key, order.share);
+  await writeFile(join(dir, "room.json"), JSON.stringify(room));
+  if (room.cpus !== null) await parts.limits.pin(group, room.cpus, room.memory);
+  if (inside.gpuCount === 0) return {};
+  await parts.limits.withoutDevices(group, otherDevices(inside, room.gpus));
+  return gpuVariables(inside, room.gpus);
 }
 
-export async function readGpus(dir: string): Promise<readonly number[]> {
-  return readFile(join(dir, "gpus.json"), "utf8").then(
-    (text) => JSON.parse(text) as number[],
-    () => [],
+/** Null: it has no part of its own. */
+export async function readRoom(dir: string): Promise<Room | null> {
+  const path = join(dir, "room.json");
+  if (!existsSync(path)) return null;
+  return readFile(path, "utf8").then(
+    (text) => JSON.parse(text) as Room,
+    () => null,
   );
 }

@@ -4,8 +4,8 @@ import type { Images } from "../images/images.ts";
 import type { Order } from "../lifecycle/attempt.ts";
 import type { NetworkDriver } from "../network/driver.ts";
 import type { ContainerStore } from "../runtime/container/podman.ts";
-import type { GpuSlots } from "../runtime/isolation/gpu-slots.ts";
 import type { LimitGroups } from "../runtime/isolation/limit-groups.ts";
+import type { Inside, NodeShares } from "../runtime/isolation/node-shares.ts";
 import type { MemoryPlace } from "../runtime/memory-policy.ts";
 import type { UserMapping } from "../runtime/user/user.ts";
 import type { Users } from "../runtime/user/users.ts";
@@ -22,11 +22,12 @@ export interface PrologueParts {
   readonly outputRoot: string;
   readonly umask: string;
   readonly isRoot: boolean;
-  readonly gpus: GpuSlots;
-  readonly gpuCount: number;
+  readonly shares: NodeShares;
+  /** What there is to be shared. */
+  readonly inside: () => Inside;
+  readonly limits: Pick<LimitGroups, "withoutDevices" | "pin">;
   /** Keeps attempts in their network domains. */
   readonly network: NetworkDriver;
-  readonly onlyGpus: LimitGroups["onlyGpus"];
   /** Path of the attempt's control groups below every hierarchy. */
   readonly groupParent: (group: string) => string;
 }

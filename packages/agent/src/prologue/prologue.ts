@@ -12,7 +12,7 @@ import { asUser, type RunAs } from "../runtime/user/user.ts";
 import { prepareCheckpoints } from "./checkpoint-stage.ts";
 import { prepareContainer } from "./container.ts";
 import { defaultWorkdir, giveScript, makeFolders } from "./folders.ts";
-import { noteHeld, takeGpus } from "./held.ts";
+import { noteHeld, takeShare } from "./held.ts";
 import { checkTargets, dataMounts } from "./mounts.ts";
 import type { Prepared, PrologueParts, Target } from "./parts.ts";
 import { PrologueError } from "./prologue-error.ts";
@@ -41,7 +41,7 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
   const runAs = software?.image ? (mapped ?? (parts.isRoot ? NOBODY : null)) : mapped;
   const folders = await makeFolders(parts, target, runAs);
   if (runAs !== null && order.script !== "") giveScript(join(dir, "script"), runAs);
-  const gpus = await takeGpus(parts, target);
+  const share = await takeShare(parts, target);
   const saving = prepareCheckpoints({
     plan: order.checkpoint,
     dir,
@@ -50,7 +50,7 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
     path: target.environment.PATH ?? "",
     contained: Boolean(software?.image),
   });
-  const own = { ...folders, ...saving.variables, ...gpus, ...(runAs === null ? {} : userNames(runAs)) };
+  const own = { ...folders, ...saving.variables, ...share, ...(runAs === null ? {} : userNames(runAs)) };
   let environment = { ...target.environment, ...own };
 
   const data = await dataMounts(order, mapped);

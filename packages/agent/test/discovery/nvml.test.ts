@@ -42,7 +42,7 @@ describe("a node with NVIDIA GPUs", () => {
       uuid: "GPU-00000002",
       memoryBytes: 80 * 2 ** 30,
       pci: "0000:12:00.0",
-      minor: 2,
+      device: "195:2",
       partitioned: false,
       capability: "9.0",
       firmware: "96.00.61",

@@ -30,7 +30,7 @@ const unit = (index: number, more: Partial<GpuUnit> = {}): GpuUnit => ({
   uuid: `GPU-${index}`,
   memoryBytes: 80 * GB,
   pci: `0000:${10 + index}:00.0`,
-  minor: index,
+  device: `195:${index}`,
   partitioned: false,
   capability: "9.0",
   firmware: "96.00",

@@ -4,6 +4,7 @@
 import type { Checkpoints } from "../checkpoint/checkpoint.ts";
 import type { GroupCounts, GroupShape } from "../group/group.ts";
 import type { AllocationId, Attempt, DagId, Instant, LogIndex, NodeId, UserName } from "../ids.ts";
+import type { Share } from "../node/node.ts";
 import type { Session } from "../session/session.ts";
 import type { Past } from "./past.ts";
 import type { AllocationPhase } from "./phase.ts";
@@ -46,6 +47,8 @@ export interface Allocation {
   /** Of the newest placement. */
   readonly scores: Scores;
   readonly backfilled: boolean;
+  /** Its part of the node, in the newest placement; absent: it had its nodes to itself. */
+  readonly share?: Share;
   /** Nodes that were added to it while it ran; each was an attempt of its own. Absent: none. */
   readonly added?: number;
   /** The newest change of its size. Absent: none. */

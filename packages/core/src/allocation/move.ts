@@ -26,6 +26,7 @@ type Change = Partial<
     | "scores"
     | "backfilled"
     | "setAside"
+    | "share"
   >
 >;
 

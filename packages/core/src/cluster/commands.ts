@@ -65,6 +65,7 @@ export interface CreateVClusterCommand {
   readonly preemptible?: Preemptible;
   readonly borrows?: boolean;
   readonly lending?: Lending | null;
+  readonly sharesNodes?: boolean;
 }
 export interface UpdateVClusterCommand {
   readonly kind: "vcluster.update";
@@ -81,6 +82,7 @@ export interface UpdateVClusterCommand {
     readonly preemptible?: Preemptible;
     readonly borrows?: boolean;
     readonly lending?: Lending | null;
+    readonly sharesNodes?: boolean;
   };
 }
 /** A role in a tenant, for a user. */

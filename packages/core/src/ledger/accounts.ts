@@ -121,7 +121,8 @@ export function createAccounts(gpusOn: GpusOn): Accounts {
       if (more === 0) return;
       for (const claim of after.claims) {
         const entry = started.get(claim.allocation);
-        if (entry === undefined || claim.releasing || attemptOn(entry.record, after.id) !== claim.attempt) continue;
+        if (entry === undefined || claim.releasing || !claim.exclusive) continue;
+        if (attemptOn(entry.record, after.id) !== claim.attempt) continue;
         started.set(claim.allocation, { ...entry, gpus: entry.gpus + more });
         const extra: Held = { nodes: 0, gpus: more };
         change(entry.tenant, entry.user, (account) => addRunning(account, entry.at, extra, 1, 0));

@@ -23,4 +23,5 @@ export const amountOf = (held: { readonly nodes: number; readonly gpus: number }
   gpuMs: saturated(held.gpus * ms),
 });
 
-const saturated = (n: number): number => Math.min(n, Number.MAX_SAFE_INTEGER);
+/** Parts of a node make parts of a millisecond, which are left out. */
+const saturated = (n: number): number => Math.floor(Math.min(n, Number.MAX_SAFE_INTEGER));

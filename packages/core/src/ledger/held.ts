@@ -4,8 +4,10 @@
 import type { Allocation } from "../allocation/allocation.ts";
 import { isPlaced } from "../allocation/phase.ts";
 import type { Instant, NodeId } from "../ids.ts";
+import { WHOLE } from "../node/share.ts";
 
 export interface Held {
+  /** Of a shared node a part, whose sums are exact. */
   readonly nodes: number;
   readonly gpus: number;
 }
@@ -24,9 +26,10 @@ export function startOf(record: Allocation | undefined): Instant | null {
     : record.phase.startedAt;
 }
 
-/** A claim is exclusive, so an attempt holds all GPUs of its nodes, whether it asked for them or not. */
-export function heldBy({ phase }: Allocation, gpusOn: GpusOn): Held {
+/** With nodes to itself an attempt holds all of their GPUs, whether it asked for them or not; else its part. */
+export function heldBy({ phase, share }: Pick<Allocation, "phase" | "share">, gpusOn: GpusOn): Held {
   if (!isPlaced(phase)) return { nodes: 0, gpus: 0 };
+  if (share !== undefined) return { nodes: share.part / WHOLE, gpus: share.gpuCount };
   let gpus = 0;
   for (const node of phase.nodes) gpus += gpusOn(node) ?? UNKNOWN_GPUS;
   return { nodes: phase.nodes.length, gpus };

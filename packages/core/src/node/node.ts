@@ -71,6 +71,15 @@ export interface Capabilities {
   readonly memoryTopology?: MemoryTopology;
 }
 
+/** A part of a node. */
+export interface Share {
+  readonly cpuCores: number;
+  readonly memoryBytes: number;
+  readonly gpuCount: number;
+  /** Of the whole node, in parts of 1024: the largest of the three. Sums of such parts are exact. */
+  readonly part: number;
+}
+
 export interface Claim {
   readonly allocation: AllocationId;
   readonly attempt: Attempt;
@@ -81,6 +90,8 @@ export interface Claim {
   /** The attempt is over or to be ended; the node has yet to confirm that nothing is left. */
   readonly releasing: boolean;
   readonly since: Instant;
+  /** Its part of a node that is shared; absent exactly for an exclusive claim. */
+  readonly share?: Share;
   /** Between SIGTERM and SIGKILL while releasing; absent: the usual. */
   readonly grace?: Duration;
 }

@@ -10,6 +10,7 @@ import type { Placement, PlanCommand } from "../command.ts";
 import { type Attempt, after, duration } from "../ids.ts";
 import { againstDomain, joinDomain } from "../network/join.ts";
 import { takeClaims } from "../node/claims.ts";
+import type { Claim } from "../node/node.ts";
 import type { Outcome, PlacementResult, Refusal } from "../outcome.ts";
 import { quote, refuse, type Step } from "../step.ts";
 import { type Recheck, recheck } from "./recheck.ts";
@@ -35,10 +36,15 @@ export function commitPlan(step: Step, plan: PlanCommand): Outcome {
   return { kind: "accepted", id: null, placements };
 }
 
-function place(step: Step, placement: Placement, { record, nodes }: Extract<Recheck, { readonly kind: "good" }>): void {
+type Good = Extract<Recheck, { readonly kind: "good" }>;
+
+function place(step: Step, placement: Placement, { record: before, nodes, share }: Good): void {
+  // That of an earlier placement is over.
+  const { share: _, ...record } = before;
   const attempt = (record.attempt + 1) as Attempt;
   const { tenant, vcluster } = record.spec;
-  const claim = { allocation: record.id, attempt, tenant, vcluster, exclusive: true, releasing: false, since: step.at };
+  const owner = { allocation: record.id, attempt, tenant, vcluster, releasing: false, since: step.at };
+  const claim: Claim = share === null ? { ...owner, exclusive: true } : { ...owner, exclusive: false, share };
   takeClaims(step, nodes, claim);
   for (const node of nodes) step.effects.push({ kind: "run", node: node.id, allocation: record.id, attempt });
   const progress = nodes.map(() => ORDERED);
@@ -46,7 +52,13 @@ function place(step: Step, placement: Placement, { record, nodes }: Extract<Rech
   const { scores, backfilled } = placement;
   // Of an attempt before: it may be in another domain now, or in none.
   const { network: _left, ...fresh } = record;
-  moveAllocation(step, fresh, phase, { attempt, scores, backfilled, ...joinDomain(step, fresh) });
+  moveAllocation(step, fresh, phase, {
+    attempt,
+    scores,
+    backfilled,
+    ...joinDomain(step, fresh),
+    ...(share === null ? null : { share }),
+  });
 }
 
 /** A pool that is used up is asked again in a while, not in every cycle. */

@@ -6,7 +6,8 @@ import type { Allocation } from "../allocation/allocation.ts";
 import { placementConstraints } from "../allocation/placement-constraints.ts";
 import type { Placement, PlanCommand } from "../command.ts";
 import { present } from "../invariant.ts";
-import type { Node } from "../node/node.ts";
+import type { Node, Share } from "../node/node.ts";
+import { fitsRoom, isSharedBy, mayShare, roomOf, shareOf } from "../node/share.ts";
 import { describeShortfall, shortfalls } from "../node/shortfalls.ts";
 import type { Refusal, RefusalCode } from "../outcome.ts";
 import { borrowBar, lendingRoom } from "../sharing/borrow.ts";
@@ -14,7 +15,13 @@ import { isFree } from "../state/indexes.ts";
 import { quote, type Step } from "../step.ts";
 
 export type Recheck =
-  | { readonly kind: "good"; readonly record: Allocation; readonly nodes: readonly Node[] }
+  | {
+      readonly kind: "good";
+      readonly record: Allocation;
+      readonly nodes: readonly Node[];
+      /** Of its one node; null: it has its nodes to itself. */
+      readonly share: Share | null;
+    }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
 export function recheck(step: Step, plan: PlanCommand, placement: Placement): Recheck {
@@ -37,7 +44,8 @@ export function recheck(step: Step, plan: PlanCommand, placement: Placement): Re
   for (const id of placement.nodes) {
     const node = step.state.node(id);
     if (node === undefined) return no("node_unavailable", `there is no node ${quote(id)}`);
-    if (!isFree(node)) return no("node_unavailable", `node "${id}" is ${whyNotFree(node)}`);
+    const joins = placement.shared === true && isSharedBy(node, record.spec);
+    if (!isFree(node) && !joins) return no("node_unavailable", `node "${id}" is ${whyNotFree(node)}`);
     const bar = notOurs(step, record, node, nodes);
     if (bar !== null) return no("node_unavailable", bar);
     const lacking = shortfalls(constraints, id, node.capabilities)[0];
@@ -51,8 +59,20 @@ export function recheck(step: Step, plan: PlanCommand, placement: Placement): Re
   if (maxGroups !== undefined && new Set(nodes.map((node) => node.group)).size > maxGroups) {
     return no("constraint_unmet", `the placement spans more than ${maxGroups} groups`);
   }
-  const refusal = overQuota(step, record, count);
-  return refusal === null ? { kind: "good", record, nodes } : { kind: "refused", refusal };
+  const [first] = nodes;
+  const share = placement.shared === true && first !== undefined ? shareFor(step, record, first) : null;
+  if (typeof share === "string") return no("node_unavailable", share);
+  // A node that the tenant has a part of already is one that it holds.
+  const refusal = overQuota(step, record, share !== null && first !== undefined && !isFree(first) ? 0 : count);
+  return refusal === null ? { kind: "good", record, nodes, share } : { kind: "refused", refusal };
+}
+
+/** Its part of the node, or in words why it has none. */
+function shareFor(step: Step, record: Allocation, node: Node): Share | string {
+  const vcluster = step.state.vcluster(record.spec.vcluster);
+  if (vcluster === undefined || !mayShare(vcluster, record)) return `allocation ${record.id} takes whole nodes`;
+  const share = shareOf(placementConstraints(record), node.capabilities);
+  return fitsRoom(share, roomOf(node)) ? share : `node "${node.id}" has no room for allocation ${record.id}`;
 }
 
 /** Plans name nodes in order, in which case nothing need be remembered. */

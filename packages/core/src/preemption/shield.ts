@@ -25,6 +25,8 @@ export function shieldOf(view: View, victim: Allocation): string | null {
   if (sensitive) return `allocation ${id} is sensitive`;
   if (spec.lifecycle.preemptionClass >= HIGHEST_CLASS) return `allocation ${id} has the highest class`;
   if (spec.lifecycle.noPreempt === true) return `allocation ${id} asked not to be stopped`;
+  // Stopping it would not free the node.
+  if (victim.share !== undefined) return `allocation ${id} shares its node`;
   if (preemptible === "always" || (preemptible === "borrowed" && isBorrower(view, victim, null))) return null;
   return `vCluster "${vcluster.id}" shields allocation ${id}`;
 }

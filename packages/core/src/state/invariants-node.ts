@@ -12,6 +12,8 @@ export function brokenNode(view: View, node: Node): string[] {
   const attempts = new Set(claims.map((claim) => `${claim.allocation}/${claim.attempt}`));
   if (attempts.size !== claims.length) broken.push(`node ${id} is claimed twice by one attempt`);
   if (claims.length > 1 && claims.some((claim) => claim.exclusive)) broken.push(`node ${id} has two owners`);
+  if (claims.some((claim) => claim.exclusive !== (claim.share === undefined)))
+    broken.push(`node ${id} has parts of nobody`);
   if (state.kind === "drained" && claims.length > 0) broken.push(`node ${id} is drained and claimed`);
   if (state.kind === "draining" && claims.length === 0) broken.push(`node ${id} is draining and empty`);
   if (state.kind === "down" && state.cause !== "disabled" && claims.length > 0) {

@@ -55,14 +55,19 @@ export function checkVCluster(problems: Problems, vcluster: Policy): void {
 export const MAX_NEAR_COMPLETION_MS = 24 * 3600 * 1000;
 
 function checkSharing(problems: Problems, vcluster: Policy): void {
-  const { preemptible, lending, borrows, scheduler, nearCompletion = 0 } = vcluster;
+  const { preemptible, lending, borrows, sharesNodes, scheduler, nearCompletion = 0 } = vcluster;
   const near = isCount(nearCompletion, 0, MAX_NEAR_COMPLETION_MS);
   problems.unless(near, "near_completion_threshold_seconds", "must not be negative or more than a day");
   const known = preemptible === undefined || PREEMPTIBLE.includes(preemptible);
   problems.unless(known, "preemptible", `must be one of ${PREEMPTIBLE.join(", ")}`);
   const sensitive: SchedulerKind = "sensitive_reservation";
-  const shares = borrows === true || (lending ?? null) !== null || (preemptible ?? "never") !== "never";
-  const field = borrows === true ? "borrows" : (lending ?? null) !== null ? "lending" : "preemptible";
+  const given: readonly (readonly [string, boolean])[] = [
+    ["borrows", borrows === true],
+    ["lending", (lending ?? null) !== null],
+    ["preemptible", (preemptible ?? "never") !== "never"],
+    ["shares_nodes", sharesNodes === true],
+  ];
+  const [field, shares] = given.find(([, is]) => is) ?? ["shares_nodes", false];
   problems.unless(scheduler !== sensitive || !shares, field, "is not for sensitive work");
   if (lending !== undefined && lending !== null) checkLending(problems, lending);
 }

@@ -17,6 +17,8 @@ export interface Policy {
   /** Fills what is nearly full before it touches what is empty, wherever that lies. */
   readonly packs: boolean;
   readonly borrows: boolean;
+  /** Its work that asks for less than a node shares one. */
+  readonly sharesNodes: boolean;
   /** Null: lends nothing. */
   readonly lending: Lending | null;
   /** Its claims go before everything, its nodes are never lent and its work is never stopped. */
@@ -32,6 +34,7 @@ const row = (preemptible: Preemptible, change: Partial<Row> = {}): Row => ({
   preemptible,
   packs: false,
   borrows: true,
+  sharesNodes: false,
   sensitive: false,
   ...change,
 });
@@ -57,7 +60,15 @@ export function policyOf(vcluster: VCluster): Policy {
 const policies = new WeakMap<VCluster, Policy>();
 
 function ownPolicy(vcluster: VCluster): Policy {
-  const { scheduler, preempts, preemptible, borrows, lending, nearCompletion = NEAR_COMPLETION } = vcluster;
+  const {
+    scheduler,
+    preempts,
+    preemptible,
+    borrows,
+    lending,
+    sharesNodes,
+    nearCompletion = NEAR_COMPLETION,
+  } = vcluster;
   const own = POLICIES[scheduler];
   if (own.sensitive) return { ...own, lending: null, nearCompletion };
   return {
@@ -66,6 +77,7 @@ function ownPolicy(vcluster: VCluster): Policy {
     preempts: preempts ?? own.preempts,
     preemptible: preemptible ?? own.preemptible,
     borrows: borrows ?? own.borrows,
+    sharesNodes: sharesNodes ?? own.sharesNodes,
     lending: lending ?? null,
   };
 }

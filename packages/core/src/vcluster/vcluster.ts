@@ -48,6 +48,8 @@ export interface VCluster {
   readonly nearCompletion?: Duration;
   /** Null or absent: it lends nothing. */
   readonly lending?: Lending | null;
+  /** Whether work that asks for less than a node shares one. */
+  readonly sharesNodes?: boolean;
 }
 
 const profile = (...w: readonly [number, number, number, number, number, number, number, number, number]): Weights => ({

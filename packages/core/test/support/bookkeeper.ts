@@ -36,6 +36,11 @@ export function createBookkeeper(state: State): Bookkeeper {
   const runOf = (record: Allocation, end: number | null): Run | null => {
     const { phase } = record;
     if (!isPlaced(phase) || phase.kind === "staging") return null;
+    const { share } = record;
+    if (share !== undefined) {
+      const part = { nodes: share.part / 1024, gpus: share.gpuCount };
+      return { tenant: record.spec.tenant, user: record.user, start: phase.startedAt, end, ...part };
+    }
     const gpus = phase.nodes.reduce((sum, node) => sum + (state.node(node)?.capabilities.gpuCount ?? 1), 0);
     const { tenant } = record.spec;
     const start = (phase.kind === "running" ? phase.countedFrom : undefined) ?? phase.startedAt;
@@ -64,7 +69,8 @@ export function createBookkeeper(state: State): Bookkeeper {
         let gpuMs = 0;
         for (const run of runs) {
           const ms = Math.max(0, Math.min(run.end ?? now, beginOf(day + 1)) - Math.max(run.start, beginOf(day)));
-          nodeMs += run.nodes * ms;
+          // Charged in whole milliseconds; a part of one is left out.
+          nodeMs += run.end === null ? run.nodes * ms : Math.floor(run.nodes * ms);
           gpuMs += run.gpus * ms;
         }
         days.push({ nodeMs, gpuMs });

@@ -47,7 +47,7 @@ export const SET_UP: readonly Command[] = [
   { kind: "ledger.begin" },
   tenant("physics", { maxNodes: 4, maxConcurrentAllocations: 3 }),
   tenant("art", { maxNodes: 3 }, 6),
-  vcluster("batch", { isDefault: true }),
+  vcluster("batch", { isDefault: true, sharesNodes: true }),
   vcluster("phys", {
     tenant: tenantId("physics"),
     maxWalltime: duration(3_600_000),
@@ -146,6 +146,9 @@ function makePlan(roll: Dice, state: State): Command {
   if (vc === undefined) return makeSubmit(roll);
   const queue = Array.from(state.pending(vc));
   const free = Array.from(state.nodes()).filter((node) => node.state.kind === "ready" && node.claims.length === 0);
+  const shared = Array.from(state.nodes()).filter(
+    ({ state: now, claims }) => now.kind === "ready" && claims.some((claim) => !claim.exclusive),
+  );
   const placements: Placement[] = [];
   for (let i = 0; i <= roll(3); i += 1) {
     const record = roll(12) === 0 ? pick(roll, Array.from(state.allocations())) : queue[i];
@@ -153,11 +156,16 @@ function makePlan(roll: Dice, state: State): Command {
     const { minNodes, maxNodes, constraints } = record.spec.resources;
     const count = roll(2) === 0 ? minNodes : maxNodes;
     const lends = roll(3) === 0;
+    const shares = maxNodes === 1 && roll(3) > 0;
+    const joins = shares && roll(2) === 0 ? shared.map((node) => node.id) : [];
     const usable = free
       .filter((node) => lends || node.homeVCluster === null || node.homeVCluster === vc)
       .map((node) => node.id);
     // Two placements of one plan may well want the same node.
-    const chosen = [...new Set([...constraints.requiredNodes, ...usable.slice(i * count), ...usable])].slice(0, count);
+    const chosen = [...new Set([...constraints.requiredNodes, ...joins, ...usable.slice(i * count), ...usable])].slice(
+      0,
+      count,
+    );
     if (roll(12) === 0) chosen.push(nodeId(nodeName(roll)));
     placements.push({
       allocation: roll(20) === 0 ? someId(roll, state) : record.id,
@@ -165,6 +173,7 @@ function makePlan(roll: Dice, state: State): Command {
       nodes: chosen,
       scores: { total: roll(1000) },
       backfilled: i > 0,
+      ...(shares ? { shared: true as const } : null),
     });
   }
   const basis = Math.max(0, roll(8) === 0 ? state.index - 3 + roll(6) : state.index);

@@ -8,10 +8,10 @@ import type {
   AllocationSpec,
   Attempt,
   Claim,
-  Constraints,
   Duration,
   NodeId,
   PlacedPhase,
+  Share,
   Task,
   View,
 } from "@lattice/core";
@@ -23,8 +23,7 @@ import type { ServerMessageBody } from "./hub.ts";
 /** Between SIGTERM and SIGKILL. */
 export const GRACE_SECONDS = 30;
 
-/** `shared`: the node is not the attempt's alone, so that it is held to what it asked for. */
-export function runOrder(allocation: Allocation, node: NodeId, shared: boolean): ServerMessageBody | null {
+export function runOrder(allocation: Allocation, node: NodeId): ServerMessageBody | null {
   if (!isPlaced(allocation.phase)) return null;
   const phase: PlacedPhase = allocation.phase;
   const spec = specToRun(allocation);
@@ -53,7 +52,7 @@ export function runOrder(allocation: Allocation, node: NodeId, shared: boolean):
       measured: spec.lifecycle.kind === "reactive",
       ...softwareFields(spec),
       ...checkpointPlan(allocation),
-      ...(shared ? { limits: limitsOf(spec.resources.constraints) } : null),
+      ...(allocation.share === undefined ? null : { limits: limitsOf(allocation.share) }),
     }),
   };
 }
@@ -89,7 +88,7 @@ export function orderOf(view: View, node: NodeId, claim: Claim): ServerMessageBo
   }
   // It waits for the other nodes. An agent that lost its memory would run it a second time.
   if (isPlaced(allocation.phase) && hasEndedOn(allocation.phase, node)) return null;
-  return runOrder(allocation, node, !claim.exclusive);
+  return runOrder(allocation, node);
 }
 
 function hasEndedOn(phase: PlacedPhase, node: NodeId): boolean {
@@ -99,7 +98,7 @@ function hasEndedOn(phase: PlacedPhase, node: NodeId): boolean {
 
 const BYTES_PER_GB = 1024 ** 3;
 
-const limitsOf = ({ cpuCores, memoryBytes, gpuCount }: Constraints): pb.RunLimits =>
+const limitsOf = ({ cpuCores, memoryBytes, gpuCount }: Share): pb.RunLimits =>
   create(pb.RunLimitsSchema, { cpuCores, memoryGb: memoryBytes / BYTES_PER_GB, gpuCount });
 
 /** Absent where nothing was asked for, so that an agent of the version before is told nothing new. */

@@ -234,8 +234,6 @@ function send(hub: AgentHub, replica: Replica, effect: Effect): void {
     if (wanted !== null) hub.send(effect.node, wanted);
     return;
   }
-  const claims = replica.view.node(effect.node)?.claims ?? [];
-  const shared = claims.some((claim) => claim.allocation === effect.allocation && !claim.exclusive);
-  const order = runOrder(allocation, effect.node, shared);
+  const order = runOrder(allocation, effect.node);
   if (order !== null) hub.send(effect.node, order);
 }

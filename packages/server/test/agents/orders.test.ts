@@ -21,7 +21,8 @@ function record(state: NodeProgress["state"]): Allocation {
 }
 
 const order = (state: NodeProgress["state"], claim: Partial<Claim> = {}) => {
-  const view = { allocation: () => record(state) } as unknown as View;
+  const { share } = claim;
+  const view = { allocation: () => ({ ...record(state), ...(share && { share }) }) } as unknown as View;
   return orderOf(view, "n1" as NodeId, { allocation: "7", attempt: 1, releasing: false, ...claim } as Claim);
 };
 
@@ -36,7 +37,8 @@ describe("the order of a claim", () => {
     expect(whole?.case === "run" && [whole.value.environment, whole.value.limits, whole.value.mounts]).toEqual([
       ...[undefined, undefined, []],
     ]);
-    const shared = order("ordered", { exclusive: false });
+    const share = { cpuCores: 4, memoryBytes: 2 * 1024 ** 3, gpuCount: 1, part: 512 };
+    const shared = order("ordered", { exclusive: false, share });
     expect(shared?.case === "run" && shared.value.limits).toMatchObject({ cpuCores: 4, memoryGb: 2, gpuCount: 1 });
   });
 

@@ -15,12 +15,13 @@ const PREEMPTIBLE = {
 
 /** As it is in force: what the record leaves open is filled in from its scheduler's policy. */
 export function sharingToProto(vcluster: VCluster) {
-  const { preempts, preemptible, borrows, lending, nearCompletion } = policyOf(vcluster);
+  const { preempts, preemptible, borrows, lending, nearCompletion, sharesNodes } = policyOf(vcluster);
   return {
     preempts,
     nearCompletionThresholdSeconds: Math.ceil(nearCompletion / 1000),
     preemptible: PREEMPTIBLE[preemptible],
     borrows,
+    sharesNodes,
     ...(lending === null ? null : { lending: lendingToProto(lending) }),
   };
 }
@@ -36,19 +37,20 @@ const lendingToProto = ({ keepNodes, maxClass, maxDuration, returnGrace }: Lendi
 
 type Asked = Pick<
   proto.CreateVClusterRequest,
-  "preempts" | "preemptible" | "borrows" | "lending" | "nearCompletionThresholdSeconds"
+  "preempts" | "preemptible" | "borrows" | "lending" | "nearCompletionThresholdSeconds" | "sharesNodes"
 >;
-type Sharing = Pick<VCluster, "preempts" | "preemptible" | "borrows" | "lending" | "nearCompletion">;
+type Sharing = Pick<VCluster, "preempts" | "preemptible" | "borrows" | "lending" | "nearCompletion" | "sharesNodes">;
 
 /** Only what is named; terms that are not are those it has, or the usual ones. */
 export function sharingFromProto(asked: Asked, known: Lending | null): Sharing {
-  const { preempts, preemptible, borrows, lending, nearCompletionThresholdSeconds: near } = asked;
+  const { preempts, preemptible, borrows, lending, nearCompletionThresholdSeconds: near, sharesNodes } = asked;
   const word = preemptible === Wire.UNSPECIFIED ? undefined : enumName(PreemptibleSchema, preemptible);
   return {
     ...(preempts === undefined ? null : { preempts }),
     ...(word === undefined ? null : { preemptible: word as Preemptible }),
     ...(borrows === undefined ? null : { borrows }),
     ...(near === undefined ? null : { nearCompletion: seconds(near) }),
+    ...(sharesNodes === undefined ? null : { sharesNodes }),
     ...(lending === undefined ? null : { lending: lendingFromProto(lending, known ?? DEFAULT_LENDING) }),
   };
 }

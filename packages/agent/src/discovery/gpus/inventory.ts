@@ -11,8 +11,8 @@ export interface GpuUnit {
   readonly memoryBytes: number;
   /** As in /sys/bus/pci/devices: "0000:3b:00.0"; that of the whole GPU for a slice. */
   readonly pci: string;
-  /** The minor number of its device file; null: not known. */
-  readonly minor: number | null;
+  /** Numbers of its device file, "195:0"; empty: not known. */
+  readonly device: string;
   readonly partitioned: boolean;
   /** CUDA's compute capability, or the architecture; empty: not told. */
   readonly capability: string;

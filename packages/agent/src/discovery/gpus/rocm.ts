@@ -56,7 +56,7 @@ function unitOf(words: Words, index: number): GpuUnit {
     uuid: words["unique id"] ?? "",
     memoryBytes: Number(words["vram total memory (b)"] ?? 0) || 0,
     pci: pciAddress(words["pci bus"] ?? ""),
-    minor: null,
+    device: "",
     partitioned: false,
     capability: (words["gfx version"] ?? "").toLowerCase(),
     firmware: words["vbios version"] ?? "",

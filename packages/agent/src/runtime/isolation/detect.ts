@@ -40,9 +40,11 @@ export async function detectLimits(place: AgentPlace, isolation: Isolation): Pro
   const name = groupPrefix(place);
   const { v2 } = controlGroupMounts(info);
   const prefix = v2 === null ? null : join(v2, "lattice", name);
-  const byV2 = prefix !== null && isolation.kind === "cgroup2" && (await enableControllers(prefix));
+  const enabled = prefix !== null && isolation.kind === "cgroup2" ? await enableControllers(prefix) : [];
+  const byV2 = enabled.includes("memory");
   if (isolation.kind === "process_group") return limitGroups({ v2: null, v1: new Map() }, name);
-  return limitGroups({ v2: byV2 ? prefix : null, v1: byV2 ? new Map() : hierarchies(info) }, name);
+  const v2Cpuset = enabled.includes("cpuset");
+  return limitGroups({ v2: byV2 ? prefix : null, v2Cpuset, v1: byV2 ? new Map() : hierarchies(info) }, name);
 }
 
 const PROBE = "probe";

@@ -10,12 +10,14 @@ import type { Share } from "../../lifecycle/attempt.ts";
 import { keysOf, makeGroup, removeBelow, removeEmpty } from "./group-folder.ts";
 
 export interface LimitGroups {
-  /** For the node's capabilities: "memory", "cpu", "devices". */
+  /** For the node's capabilities: "memory", "cpu", "devices", "cpuset". */
   readonly controllers: readonly string[];
   /** Answers the files by which the wrapper joins. */
   prepare(key: string, share: Share | null): Promise<readonly string[]>;
-  /** Keeps the other GPUs of so many from the attempt, where devices can be kept from anybody. */
-  onlyGpus(key: string, gpus: readonly number[], total: number): Promise<void>;
+  /** Keeps these devices, "195:0", from the attempt, where devices can be kept from anybody. */
+  withoutDevices(key: string, devices: readonly string[]): Promise<void>;
+  /** Keeps the attempt to these cores, and to the memory of these NUMA nodes unless null. */
+  pin(key: string, cpus: readonly number[], memory: readonly number[] | null): Promise<void>;
   /** How often the kernel killed a process of it for want of memory. */
   oomKills(key: string): Promise<number>;
   remove(key: string): Promise<void>;
@@ -29,19 +31,19 @@ export interface LimitGroups {
 export interface Hierarchies {
   /** The folder of this agent's groups in v2, when its groups have the memory controller. */
   readonly v2: string | null;
+  /** They can be kept to some of the cores as well. */
+  readonly v2Cpuset?: boolean;
   /** Mount points of v1 by controller. */
   readonly v1: ReadonlyMap<string, string>;
 }
 
 const CPU_PERIOD_US = 100_000;
-/** The major number of NVIDIA's GPUs; the minor one is the GPU. */
-const GPU_MAJOR = 195;
 /** In the place of an attempt's name. */
 const WHOLE_NODE = "whole";
-const WANTED = ["memory", "cpu", "devices"] as const;
+const WANTED = ["memory", "cpu", "devices", "cpuset"] as const;
 
 /** `name`: what the folders of this agent's groups begin with. */
-export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups {
+export function limitGroups({ v2, v1, v2Cpuset = false }: Hierarchies, name: string): LimitGroups {
   const own = WANTED.filter((controller) => v1.has(controller));
   const folder = (controller: string, key: string): string =>
     join(v1.get(controller) ?? "", "lattice", `${name}${key}`);
@@ -73,6 +75,7 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
     for (const controller of own) {
       const group = folder(controller, key);
       makeGroup(group);
+      if (controller === "cpuset") await inheritCores(group);
       await writeLimit(controller, group, share);
       // By `tasks` the one thread of the wrapper moves itself, for which the kernel need not wait for anybody.
       joins.push(join(group, "tasks"));
@@ -80,8 +83,9 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
     return joins;
   }
 
+  const controllers: readonly string[] = v2 === null ? own : ["memory", "cpu", ...(v2Cpuset ? ["cpuset"] : [])];
   return {
-    controllers: v2 === null ? own : ["memory", "cpu"],
+    controllers,
     async prepare(key, share) {
       if (v2 === null) return share === null ? joinWhole() : limitV1(key, share);
       const group = `${v2}${key}`;
@@ -93,11 +97,15 @@ export function limitGroups({ v2, v1 }: Hierarchies, name: string): LimitGroups 
       // The wrapper joins this group anyway: it is the one that holds its processes together.
       return [];
     },
-    async onlyGpus(key, gpus, total) {
+    async withoutDevices(key, devices) {
       if (!own.includes("devices") || v2 !== null) return;
-      for (let gpu = 0; gpu < total; gpu += 1) {
-        if (!gpus.includes(gpu)) await put(folder("devices", key), "devices.deny", `c ${GPU_MAJOR}:${gpu} rwm`);
-      }
+      for (const device of devices) await put(folder("devices", key), "devices.deny", `c ${device} rwm`);
+    },
+    async pin(key, cpus, memory) {
+      if (!controllers.includes("cpuset")) return;
+      const group = v2 === null ? folder("cpuset", key) : `${v2}${key}`;
+      await put(group, "cpuset.cpus", cpus.join(","));
+      if (memory !== null) await put(group, "cpuset.mems", memory.join(","));
     },
     async oomKills(key) {
       if (v2 !== null) return killsIn(`${v2}${key}/memory.events`);
@@ -130,17 +138,30 @@ async function writeLimit(controller: string, group: string, share: Share): Prom
   }
 }
 
+/** A group of v1 is made without cores and memory, and nobody could join it. */
+async function inheritCores(group: string): Promise<void> {
+  const parent = dirname(group);
+  for (const file of ["cpuset.cpus", "cpuset.mems"]) {
+    const above = (await readFile(join(dirname(parent), file), "utf8")).trim();
+    if ((await readFile(join(parent, file), "utf8")).trim() === "") await put(parent, file, above);
+    await put(group, file, (await readFile(join(parent, file), "utf8")).trim());
+  }
+}
+
 async function put(group: string, file: string, value: number | string): Promise<void> {
   await writeFile(join(group, file), String(value), { flag: "r+" });
 }
 
-/** Lets the groups below `prefix` have controllers; false when they cannot. */
-export async function enableControllers(prefix: string): Promise<boolean> {
+/** Lets the groups below `prefix` have controllers; answers those that they have. */
+export async function enableControllers(prefix: string): Promise<readonly string[]> {
   const parent = dirname(prefix);
   await mkdir(parent, { recursive: true });
   for (const dir of [dirname(parent), parent]) {
-    await writeFile(join(dir, "cgroup.subtree_control"), "+memory +cpu", { flag: "r+" }).catch(() => undefined);
+    // Each by itself: one that is missing must not cost the others.
+    for (const controller of ["+memory", "+cpu", "+cpuset"]) {
+      await writeFile(join(dir, "cgroup.subtree_control"), controller, { flag: "r+" }).catch(() => undefined);
+    }
   }
   const enabled = await readFile(join(parent, "cgroup.subtree_control"), "utf8").catch(() => "");
-  return basename(parent) === "lattice" && enabled.split(/\s+/).includes("memory");
+  return basename(parent) === "lattice" ? enabled.split(/\s+/).filter((name) => name !== "") : [];
 }

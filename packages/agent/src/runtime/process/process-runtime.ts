@@ -13,7 +13,7 @@ import type { Facts } from "../../lifecycle/recover.ts";
 import { checkpointPlace } from "../../prologue/checkpoint-place.ts";
 import { runEpilogue, sweepLeftovers } from "../../prologue/epilogue.ts";
 import { metricsFile } from "../../prologue/folders.ts";
-import { isUsersOwn, readGpus, readHeld } from "../../prologue/held.ts";
+import { isUsersOwn, readHeld, readRoom } from "../../prologue/held.ts";
 import type { Prepared, PrologueParts } from "../../prologue/parts.ts";
 import { runPrologue } from "../../prologue/prologue.ts";
 import { PrologueError } from "../../prologue/prologue-error.ts";
@@ -113,7 +113,8 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     processes.set(key, { leader: own, group, signalled: new Set() });
     const exit = files.exit === null ? null : await withMemory(key, files.exit);
     prologue.images.cache.pin(key, (await readHeld(dir)).images);
-    prologue.gpus.keep(key, await readGpus(dir));
+    const room = await readRoom(dir);
+    if (room !== null) prologue.shares.keep(key, room);
     return { ...files, exit, claimed: claimed !== null, alive, rebooted };
   }
 

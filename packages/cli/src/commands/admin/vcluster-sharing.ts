@@ -17,6 +17,7 @@ export interface SharingFlags {
   readonly preemptible?: Preemptible;
   readonly nearCompletionThreshold?: number;
   readonly borrows?: boolean;
+  readonly shareNodes?: boolean;
   readonly lends?: boolean;
   readonly keepNodes?: number;
   readonly lendMaxClass?: number;
@@ -34,6 +35,8 @@ export function addSharingFlags(command: Command): void {
     )
     .option("--borrows", "use idle nodes of vClusters that lend theirs")
     .option("--no-borrows", "use none")
+    .option("--share-nodes", "work that asks for less than a node shares one")
+    .option("--no-share-nodes", "all work has its nodes to itself")
     .option("--lends", "lend idle home nodes to other vClusters")
     .option("--no-lends", "lend none")
     .option("--keep-nodes <count>", "home nodes that are never lent", (text) => parseCount(text, 0, MAX_NODES))
@@ -49,7 +52,10 @@ export function addSharingFlags(command: Command): void {
 /** Only what was asked for. */
 export function sharingOf(
   flags: SharingFlags,
-): Pick<VClusterSettings, "preempts" | "preemptible" | "borrows" | "lending" | "near_completion_threshold_seconds"> {
+): Pick<
+  VClusterSettings,
+  "preempts" | "preemptible" | "borrows" | "lending" | "near_completion_threshold_seconds" | "shares_nodes"
+> {
   const lending = lendingOf(flags);
   const near = flags.nearCompletionThreshold;
   return {
@@ -57,6 +63,7 @@ export function sharingOf(
     ...(flags.preempts === undefined ? {} : { preempts: flags.preempts }),
     ...(flags.preemptible === undefined ? {} : { preemptible: flags.preemptible }),
     ...(flags.borrows === undefined ? {} : { borrows: flags.borrows }),
+    ...(flags.shareNodes === undefined ? {} : { shares_nodes: flags.shareNodes }),
     ...(lending === null ? {} : { lending }),
   };
 }
@@ -75,7 +82,7 @@ function lendingOf({ lends, keepNodes, lendMaxClass, lendMaxTime, lendReturnGrac
 export const sharingFields = (vcluster: VCluster) =>
   fieldsOf(vcluster, vcluster.near_completion_threshold_seconds ?? 0);
 
-const fieldsOf = ({ preempts, preemptible, borrows, lending }: VCluster, near: number) =>
+const fieldsOf = ({ preempts, preemptible, borrows, lending, shares_nodes: shares }: VCluster, near: number) =>
   [
     ["Stops others", preempts === true ? "lower classes" : "never"],
     [
@@ -83,6 +90,7 @@ const fieldsOf = ({ preempts, preemptible, borrows, lending }: VCluster, near: n
       near === 0 ? preemptible : `${preemptible}, but not within ${hoursMinutesSeconds(near)} of its end`,
     ],
     ["Borrows nodes", borrows === true ? "yes" : "no"],
+    ["Shares nodes", shares === true ? "among its own work" : "no"],
     ["Lends nodes", lending === undefined ? "no" : lendingText(lending)],
   ] as const;
 

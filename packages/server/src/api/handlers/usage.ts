@@ -64,7 +64,7 @@ function usageOf(call: Call, window: Window, { tenants, user }: Whose): pb.Usage
     days: window.to - window.from + 1,
     asOf: timestampFromMs(window.now),
     ...hoursOf(spent),
-    running: holders.map((holder) => ledger.running(holder)).reduce(together, NONE),
+    running: wholeNodes(holders.map((holder) => ledger.running(holder)).reduce(together, NONE)),
     budgets: only === undefined ? [] : budgetsOf(call, only, window),
     share: shareOf(spent, ledger.spent({}, window)),
     ...sharesOf(only),
@@ -74,11 +74,17 @@ function usageOf(call: Call, window: Window, { tenants, user }: Whose): pb.Usage
     byTenant: holders.map((holder) => ({
       tenant: holder.tenant ?? "",
       ...hoursOf(ledger.spent(holder, window)),
-      running: ledger.running(holder),
+      running: wholeNodes(ledger.running(holder)),
     })),
     logIndex: String(view.index),
   });
 }
+
+/** A part of a shared node is shown as one. */
+const wholeNodes = <Running extends { readonly nodes: number }>(running: Running): Running => ({
+  ...running,
+  nodes: Math.ceil(running.nodes),
+});
 
 /** Budgets are the tenant's as a whole and over their own period, whatever was asked about. */
 function budgetsOf(call: Call, { id, quota }: Tenant, { now }: Window) {
@@ -105,7 +111,7 @@ function usersOf(ledger: Ledger, window: Window, tenant: TenantId, only: UserNam
     .map(({ user, spent, running }) => ({
       user: user === OTHER_USERS ? OTHERS_SHOWN : user,
       ...hoursOf(spent),
-      running,
+      running: wholeNodes(running),
     }));
 }
 

@@ -9,6 +9,8 @@ import { pciOf } from "./pci.ts";
 /** Beyond any node. */
 const MAX_GPUS = 256;
 const TEXT_BYTES = 96;
+/** Of /dev/nvidia0 and its kin. */
+const DEVICE_MAJOR = 195;
 const MEMORY_INFO_BYTES = 24;
 /** NVML_MEMORY_ERROR_TYPE_UNCORRECTED, and counted since the driver was loaded. */
 const UNCORRECTED = 1;
@@ -50,6 +52,7 @@ function readAll(nvml: Nvml): GpuInventory {
 function describe(nvml: Nvml, handle: unknown, index: number): GpuUnit {
   const major = [0];
   const minorPart = [0];
+  const minor = nvml.number("nvmlDeviceGetMinorNumber", handle);
   const capable = nvml.call("nvmlDeviceGetCudaComputeCapability", handle, major, minorPart) === OK;
   return {
     index,
@@ -58,7 +61,7 @@ function describe(nvml: Nvml, handle: unknown, index: number): GpuUnit {
     uuid: nvml.text("nvmlDeviceGetUUID", TEXT_BYTES, handle) ?? "",
     memoryBytes: memoryOf(nvml, handle),
     pci: pciOf(nvml, "nvmlDeviceGetPciInfo_v3", handle),
-    minor: nvml.number("nvmlDeviceGetMinorNumber", handle),
+    device: minor === null ? "" : `${DEVICE_MAJOR}:${minor}`,
     partitioned: false,
     capability: capable ? `${major[0]}.${minorPart[0]}` : "",
     firmware: nvml.text("nvmlDeviceGetVbiosVersion", TEXT_BYTES, handle) ?? "",

@@ -1,0 +1,73 @@
+// Shares: whoever asks for less than a node joins the fullest that has room, and promises are not delayed by it.
+
+import type { NodeId, TenantId } from "@lattice/core";
+import { describe, expect, it } from "vitest";
+import { cycle, type PendingInput, type RoomInput } from "../src/index.ts";
+import { busy, input, type JobFields, job, node, release, tenant } from "./make.ts";
+
+const whole = { cpuCores: 8, memoryBytes: 1024, gpuCount: 4 };
+const part = (id: number, gpuCount: number, fields: JobFields = {}): PendingInput => ({
+  ...job(id, { ...fields, constraints: { gpuCount } }),
+  shares: true,
+});
+const room = (id: string, gpuCount: number, of = "physics"): RoomInput => ({
+  node: id as NodeId,
+  tenant: of as TenantId,
+  capabilities: { ...node(id, whole), gpuType: "" },
+  left: { cpuCores: 2 * gpuCount, memoryBytes: 256 * gpuCount, gpuCount },
+});
+const placed = (fields: Parameters<typeof input>[0]): string[] =>
+  cycle(input(fields)).placements.map(
+    ({ allocation, nodes, shared }) => `${allocation} on ${nodes.join("+")}${shared === true ? " shared" : ""}`,
+  );
+
+describe("sharing nodes", () => {
+  it("joins the fullest node with room, before taking a free one", () => {
+    const nodes = [busy("n1", whole), busy("n2", whole), node("n3", whole)];
+    const rooms = [room("n1", 3), room("n2", 1)];
+    const releases = [release(30, "n1", "n2")];
+    expect(placed({ nodes, rooms, releases, pending: [part(1, 1), part(2, 2), part(3, 2)] })).toEqual([
+      "1 on n2 shared",
+      "2 on n1 shared",
+      "3 on n3 shared",
+    ]);
+  });
+
+  it("fills a node that the same plan has opened, and leaves the others whole", () => {
+    const nodes = [node("n1", whole), node("n2", whole)];
+    const pending = [part(1, 2), part(2, 1), part(3, 1), job(4, { constraints: { gpuCount: 4 } })];
+    expect(placed({ nodes, rooms: [], pending })).toEqual([
+      "1 on n1 shared",
+      "2 on n1 shared",
+      "3 on n1 shared",
+      "4 on n2",
+    ]);
+  });
+
+  it("joins where no node is free, within the tenant only", () => {
+    const nodes = [busy("n1", whole)];
+    const rooms = [room("n1", 4, "biology")];
+    const pending = [part(1, 1), part(2, 1, { tenant: "biology" })];
+    expect(placed({ nodes, rooms, releases: [release(30, "n1")], pending })).toEqual(["2 on n1 shared"]);
+  });
+
+  it("keeps to the number of running allocations, not to that of nodes", () => {
+    const nodes = [busy("n1", whole)];
+    const some = { nodes, rooms: [room("n1", 4)], releases: [release(30, "n1")], pending: [part(1, 1)] };
+    const full = tenant("physics", { nodesInUse: 1, maxNodes: 1 });
+    expect(placed({ ...some, tenants: [full] })).toEqual(["1 on n1 shared"]);
+    const many = tenant("physics", { running: 2, maxConcurrentAllocations: 2 });
+    expect(placed({ ...some, tenants: [many] })).toEqual([]);
+  });
+
+  it("does not stay on a promised node longer than the promise", () => {
+    const nodes = [busy("n1", whole)];
+    const rooms = [room("n1", 4)];
+    const releases = [release(30, "n1")];
+    const whose = job(1, { class: 9, constraints: { gpuCount: 4 } });
+    const some = { nodes, rooms, releases };
+    expect(placed({ ...some, pending: [whose, part(2, 1, { minutes: 10 })] })).toEqual(["2 on n1 shared"]);
+    expect(placed({ ...some, pending: [whose, part(2, 1, { minutes: 60 })] })).toEqual([]);
+    expect(placed({ ...some, pending: [part(2, 1, { minutes: 60 })] })).toEqual(["2 on n1 shared"]);
+  });
+});
