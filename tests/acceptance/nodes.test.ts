@@ -1,7 +1,7 @@
 // Taking nodes out and putting them back: drain, undrain, disable, enable, by REST and by the CLI; and what nodes
 // find of themselves, with a stand-in for the library of their GPUs.
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -11,7 +11,12 @@ import { useCluster } from "../harness/use-cluster.ts";
 const folder = mkdtempSync(join(tmpdir(), "lattice-nodes-"));
 const library = join(folder, "libnvidia-ml.so.1");
 const gpus = join(folder, "gpus");
-writeFileSync(gpus, "gpus=2");
+/** At once: somebody may be reading. */
+function setGpus(words: string): void {
+  writeFileSync(`${gpus}.new`, words);
+  renameSync(`${gpus}.new`, gpus);
+}
+setGpus("gpus=2");
 const source = join(import.meta.dirname, "../../packages/agent/test/discovery/fake-nvml.c");
 execFileSync("gcc", ["-shared", "-fPIC", "-o", library, source]);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -44,21 +49,21 @@ test("what an agent finds of its node is shown, and asked for anew", async () =>
   expect(shown.stdout).toMatch(/gpu_driver:\s+580\.159\.04/);
   expect(shown.stdout).toMatch(/1\s+H100\s+80 GB\s+31 C.*GPU-00000001/);
   const before = (await cluster.node("node-1")).conformance;
-  writeFileSync(gpus, "gpus=2 mig=2");
+  setGpus("gpus=2 mig=2");
   const fresh = await cluster.api("GET", "/nodes/node-1/condition?fresh=true");
   expect(fresh.body).toMatchObject({ node: "node-1", components: { gpus: "4 H100" } });
   await eventually({ what: "the drift is known" }, async () =>
     (await cluster.node("node-1")).conformance === before ? null : true,
   );
   expect((await cluster.api("GET", "/nodes/node-99/condition")).status).toBe(404);
-  writeFileSync(gpus, "gpus=2");
+  setGpus("gpus=2");
 });
 
 test("a node whose GPU is broken goes down until it is repaired and enabled", async () => {
-  writeFileSync(gpus, "gpus=2 lost");
+  setGpus("gpus=2 lost");
   for (const node of ["node-1", "node-2"]) await becomes(node, "down");
   expect(await cluster.node("node-2")).toMatchObject({ cause: "hardware", reason: "GPU 0: GPU is lost" });
-  writeFileSync(gpus, "gpus=2");
+  setGpus("gpus=2");
   await eventually({ what: "the agents see it" }, async () =>
     (await cluster.cli(["node", "condition", "node-1", "node-2", "--fresh"])).stdout.match(/Faults:\s+none/g)
       ?.length === 2
