@@ -21,7 +21,10 @@ await build({
   plugins: [{ name: "packages", setup: bundleOwnPackages }],
 });
 // Nearly everything that is made is forgotten again at once: with more room for the young, little of it is ever copied.
-const done = spawnSync(process.execPath, ["--max-semi-space-size=32", program, ...process.argv.slice(2)], { cwd: root, stdio: "inherit" });
+const done = spawnSync(process.execPath, ["--max-semi-space-size=32", program, ...process.argv.slice(2)], {
+  cwd: root,
+  stdio: "inherit",
+});
 process.exit(done.status ?? 1);
 
 /** Our own packages become part of the bundle; installed ones stay outside. */

@@ -30,23 +30,26 @@ const service = {
 
 const server = new grpc.Server();
 server.addService(service, {
-  TakeCheckpoint: async (call) => {
-    const { directory, thenStop } = call.request;
-    call.write({ estimatedSeconds: 1 });
-    if (from === undefined) {
-      call.write({ deferSeconds: 1 });
-      await new Promise((resolve) => setTimeout(resolve, 300));
-    }
-    paused = true;
-    mkdirSync(directory, { recursive: true });
-    writeFileSync(join(directory, "count"), String(n));
-    call.write({ percent: 90 });
-    call.write({ done: String(n).length });
-    call.end();
-    if (!thenStop) paused = false;
-    else setTimeout(() => process.exit(0), 50);
-  },
+  TakeCheckpoint: (call) => void take(call),
 });
+
+async function take(call) {
+  const { directory, thenStop } = call.request;
+  call.write({ estimatedSeconds: 1 });
+  if (from === undefined) {
+    call.write({ deferSeconds: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  paused = true;
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, "count"), String(n));
+  call.write({ percent: 90 });
+  call.write({ done: String(n).length });
+  call.end();
+  if (!thenStop) paused = false;
+  else setTimeout(() => process.exit(0), 50);
+}
+
 server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (_error, port) => {
   writeFileSync(process.env.LATTICE_CHECKPOINT_ENDPOINT, `127.0.0.1:${port}`);
 });

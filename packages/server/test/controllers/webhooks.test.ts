@@ -88,9 +88,11 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 
 test("what is sent is signed, and struck out only when it was taken", async () => {
   const seen: { headers: IncomingMessage["headers"]; body: string }[] = [];
-  const receiver = createServer(async (request, response) => {
-    seen.push({ headers: request.headers, body: await bodyOf(request) });
-    response.writeHead(seen.length === 1 ? 500 : 204).end();
+  const receiver = createServer((request, response) => {
+    void bodyOf(request).then((body) => {
+      seen.push({ headers: request.headers, body });
+      response.writeHead(seen.length === 1 ? 500 : 204).end();
+    });
   });
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   closers.push(() => receiver.close());

@@ -312,7 +312,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
 
     async checkpoints(key) {
       const dir = dirOf(key);
-      const { order } = await readAttempt(dir);
+      const { order } = readAttempt(dir);
       const place = order === null ? null : checkpointPlace(prologue, dir, order);
       if (place === null) return null;
       const members = async () => {
