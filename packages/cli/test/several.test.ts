@@ -148,7 +148,8 @@ describe("submit", () => {
   test("help offers only what this version does", async () => {
     expect(await rig.run("submit", "--help")).toBe(0);
     expect(rig.out).toContain("--walltime");
-    for (const flag of ["checkpoint", "sensitive"]) expect(rig.out).not.toContain(`--${flag}`);
+    expect(rig.out).toContain("--checkpoint");
+    expect(rig.out).not.toContain("--sensitive");
   });
 
   test.each([
