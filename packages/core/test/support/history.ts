@@ -65,17 +65,17 @@ type Maker = (roll: Dice, state: State) => Command;
 
 /** How often each kind comes, out of the sum of all. */
 const MAKERS: readonly (readonly [number, Maker])[] = [
-  [18, makeSubmit],
-  [24, makePlan],
-  [44, makeReport],
+  [30, makeSubmit],
+  [42, makePlan],
+  [80, makeReport],
   [5, (roll, state) => cancel(someId(roll, state))],
   [3, makeRequeue],
-  [6, makePreempt],
+  [9, makePreempt],
   [3, makeNetwork],
   [3, makeSetAside],
   [8, makeScale],
   [3, makeRelease],
-  [14, makeCheckpoint],
+  [22, makeCheckpoint],
   [2, makeExpire],
   [8, (roll) => health(nodeName(roll), pick(roll, ["heard", "late", "silent", "hardware"]) ?? "heard")],
   [14, makeRepair],
