@@ -62,7 +62,7 @@ test("why: from waiting to the end, and through a restart", async () => {
   expect((await cluster.api<Told>("GET", `/allocations/${second}/explain`)).body.placed).toEqual(ended.placed);
   const { entries } = (await cluster.api<{ entries: { kind: string }[] }>("GET", `/allocations/${second}/timeline`))
     .body;
-  expect(entries.map(({ kind }) => kind)).toEqual(["submitted", "started", "completed"]);
+  expect(entries.map(({ kind }) => kind)).toEqual(["submitted", "placed", "started", "completed"]);
 });
 
 test("a dry run says where and when, submits nothing, and fails as the submission would", async () => {

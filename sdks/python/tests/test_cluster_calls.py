@@ -150,7 +150,7 @@ def test_the_control_plane(run_async: Any) -> None:
         ("/allocations/{id}/metrics", lambda client, id: client.query_metrics(id)),
         ("/allocations/{id}/metrics/stream", lambda client, id: next(client.stream_metrics(id))),
         ("/allocations/{id}/diagnostics", lambda client, id: client.diagnostics(id)),
-        ("/allocations/{id}/diagnostics/network", lambda client, id: client.diagnostics(id, "network")),
+        ("/allocations/{id}/diagnostics/{section}", lambda client, id: client.diagnostics(id, "network")),
         ("/compare", lambda client, id: client.compare_metrics([id, id], metrics=["gpu_utilization"])),
         ("/allocations/{id}/checkpoint", lambda client, id: client.checkpoint(id)),
         ("/vclusters/{id}/queue", lambda client, id: client.vcluster_queue("hpc-batch")),
