@@ -1,6 +1,7 @@
 // lattice-server: reads its flags and its configuration once, starts the server, says so in one
 // JSON line on stdout, and stops cleanly on SIGTERM or SIGINT.
 
+import { setMaxListeners } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { Command, Option } from "commander";
@@ -19,6 +20,10 @@ import { startServer } from "./server.ts";
 
 declare const LATTICE_VERSION: string | undefined;
 const VERSION = typeof LATTICE_VERSION === "string" ? LATTICE_VERSION : "0.0.0-source";
+
+/** Many parts wait for one stop; more than this would be a leak, and is told as one. */
+const MOST_LISTENERS = 100;
+setMaxListeners(MOST_LISTENERS);
 
 /** A stop that takes longer than this is cut short. */
 const STOP_DEADLINE_MS = 20_000;

@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import {
   type Allocation,
@@ -31,6 +31,7 @@ import {
 } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
 import { pino } from "pino";
+import { expect } from "vitest";
 import type { ControlPlane, Cursor, HistoryQuery, LogsQuery, NumberedEvent } from "../../src/api/control-plane.ts";
 import type { Membership } from "../../src/api/membership.ts";
 import { createBackups } from "../../src/backup/index.ts";
@@ -74,7 +75,9 @@ const loneMembership: Membership = {
 
 const ORIGIN = { user: "root" as UserName, requestId: null, bodyHash: "" };
 const EPOCH = 1_700_000_000_000;
-const BACKUP_DIR = join(tmpdir(), `lattice-api-test-${process.pid}`, "backups");
+/** Each file of tests has its own, and all planes of a file the same: their answers are compared. */
+const backupDir = (): string =>
+  join(tmpdir(), `lattice-api-test-${process.pid}`, basename(expect.getState().testPath ?? "none"), "backups");
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 export function memoryPlane(): MemoryPlane {
@@ -191,7 +194,7 @@ export function memoryPlane(): MemoryPlane {
     audit: { archived: async function* () {}, sign: (hash) => `signed ${hash}`, publicKey: "a public key" },
     membership: loneMembership,
     backups: createBackups({
-      config: { ...loadConfig(null).backup, destination: BACKUP_DIR, defaultDir: BACKUP_DIR },
+      config: { ...loadConfig(null).backup, destination: backupDir(), defaultDir: backupDir() },
       replica: {
         snapshot: () => {
           const at = { index: state.index, term: term(1), hash: "", at: state.at };
