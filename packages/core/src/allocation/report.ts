@@ -44,7 +44,9 @@ export function takeReport(step: Step, report: ReportCommand): Outcome {
   );
   const position = phase.nodes.indexOf(node);
   const known = present(phase.progress[position], `${node} has no progress in ${allocation}`);
-  const state = endedWithCheckpoint(phase, position, report) ? "completed" : report.state;
+  // Whoever has said that it is done cannot fail afterwards.
+  const isDone = known.state === "completed" && known.exitCode === 0;
+  const state = !isDone && endedWithCheckpoint(phase, position, report) ? "completed" : report.state;
   if (known.state === state) return heard ? accepted(allocation) : unchanged(allocation);
   if (RANK[state] <= RANK[known.state]) {
     if (heard) return accepted(allocation);
@@ -71,9 +73,9 @@ function hear(step: Step, report: ReportCommand): boolean {
 }
 
 /** It has written all, and is about to be suspended: however it ends is no failure. */
-function endedWithCheckpoint(phase: PlacedPhase, position: number, { state, reason }: ReportCommand): boolean {
-  if (phase.kind !== "checkpointing" || state !== "failed" || phase.request.answers[position] === null) return false;
-  return phase.request.next === "suspend" || reason === "walltime_exceeded";
+function endedWithCheckpoint(phase: PlacedPhase, position: number, { state }: ReportCommand): boolean {
+  if (phase.kind !== "checkpointing" || state !== "failed") return false;
+  return phase.request.answers[position] !== null && phase.request.next === "suspend";
 }
 
 /** Only the end matters any more. */

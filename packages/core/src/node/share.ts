@@ -8,10 +8,11 @@ import { policyOf } from "../vcluster/policy.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
 import type { Capabilities, Node, Share } from "./node.ts";
 
-/** Only one node, and only part of it: whoever names no amounts wants all of them. */
+/** Only one node, and only part of it: whoever names no amounts wants all of them. What scales gets whole nodes. */
 export function mayShare(vcluster: VCluster, { spec }: Pick<Allocation, "spec">): boolean {
   const { minNodes, maxNodes, constraints } = spec.resources;
   if (!policyOf(vcluster).sharesNodes || minNodes !== 1 || maxNodes !== 1) return false;
+  if (spec.lifecycle.kind === "reactive") return false;
   return constraints.cpuCores > 0 || constraints.gpuCount > 0 || constraints.memoryBytes > 0;
 }
 

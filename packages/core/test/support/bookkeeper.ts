@@ -36,15 +36,13 @@ export function createBookkeeper(state: State): Bookkeeper {
   const runOf = (record: Allocation, end: number | null): Run | null => {
     const { phase } = record;
     if (!isPlaced(phase) || phase.kind === "staging") return null;
-    const { share } = record;
-    if (share !== undefined) {
-      const part = { nodes: share.part / 1024, gpus: share.gpuCount };
-      return { tenant: record.spec.tenant, user: record.user, start: phase.startedAt, end, ...part };
-    }
     const gpus = phase.nodes.reduce((sum, node) => sum + (state.node(node)?.capabilities.gpuCount ?? 1), 0);
     const { tenant } = record.spec;
     const start = (phase.kind === "running" ? phase.countedFrom : undefined) ?? phase.startedAt;
-    return { tenant, user: record.user, start, end, nodes: phase.nodes.length, gpus };
+    const { share } = record;
+    const part =
+      share === undefined ? { nodes: phase.nodes.length, gpus } : { nodes: share.part / 1024, gpus: share.gpuCount };
+    return { tenant, user: record.user, start, end, ...part };
   };
 
   return {

@@ -29,8 +29,10 @@ export async function addMember(call: Call, request: pb.AddMemberRequest): Promi
 
 export async function removeMember(call: Call, request: pb.RemoveMemberRequest): Promise<pb.MembershipResponse> {
   authorize(call.principal, "AdminService.RemoveMember", NOBODYS);
-  const members = await call.plane.membership.remove(named("id", request.id));
-  await writeDown(call, "member.remove", { scope: "cluster", detail: request.id });
+  const id = named("id", request.id);
+  // A leader that has removed itself can write nothing any more.
+  await writeDown(call, "member.remove", { scope: "cluster", detail: id });
+  const members = await call.plane.membership.remove(id);
   return create(pb.MembershipResponseSchema, { members: [...members] });
 }
 
