@@ -46,7 +46,7 @@ describe("random histories", () => {
     expect(work.requeued).toBeGreaterThan(500);
     expect(work.preempted).toBeGreaterThan(300);
     expect(work.checkpointing).toBeGreaterThan(150);
-    expect(work.suspended).toBeGreaterThan(40);
+    expect(work.suspended).toBeGreaterThan(15);
     expect(work.borrowed).toBeGreaterThan(20);
     expect(work.archived).toBeGreaterThan(300);
     expect(work.repeated).toBeGreaterThan(1_000);
