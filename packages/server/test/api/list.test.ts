@@ -5,6 +5,7 @@ import type { Allocation, AllocationId, PhaseKind } from "@lattice/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type AllocationQuery, listAllocations } from "../../src/api/handlers/allocation-list.ts";
+import { plainSpec } from "../spec.ts";
 import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
 
 function populate(plane: MemoryPlane, fates: readonly Fate[]): void {
@@ -25,33 +26,7 @@ interface Fate {
 }
 
 const ORIGIN = { user: "ada" as never, requestId: null, bodyHash: "" };
-const specOf = (name: string): Allocation["spec"] => ({
-  tenant: "default" as never,
-  project: "",
-  vcluster: "hpc-batch" as never,
-  name,
-  tags: {},
-  intent: "",
-  task: { kind: "entrypoint", line: "true" },
-  environment: { variables: {}, workdir: "" },
-  resources: {
-    minNodes: 1,
-    maxNodes: 1,
-    tasksPerNode: 1,
-    constraints: {
-      gpuType: "",
-      gpuCount: 0,
-      memoryBytes: 0,
-      cpuCores: 0,
-      features: [],
-      topology: "any",
-      requiredNodes: [],
-      excludedNodes: [],
-    },
-  },
-  lifecycle: { kind: "bounded", walltime: 60_000 as never, preemptionClass: 5, requeuePolicy: "never", maxRequeue: 0 },
-  slurmEnv: false,
-});
+const specOf = (name: string): Allocation["spec"] => plainSpec({ vcluster: "hpc-batch" as never, name });
 
 const fate = fc.record({
   name: fc.constantFrom("a", "b"),

@@ -32,6 +32,7 @@ import { systemClock } from "../../src/clock.ts";
 import type { BackupConfig } from "../../src/config/backup.ts";
 import { type History, openHistory } from "../../src/history/index.ts";
 import type { ChainHead } from "../../src/replica/replica.ts";
+import { plainSpec } from "../spec.ts";
 
 export const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
 export const never = new AbortController().signal;
@@ -75,39 +76,7 @@ const submission = (n: number, text = "true"): Command => ({
   kind: "allocation.submit",
   origin,
   createTenant: false,
-  spec: {
-    tenant: "default" as TenantId,
-    project: "",
-    vcluster: "batch" as VClusterId,
-    name: `job-${n}`,
-    tags: {},
-    intent: "",
-    task: { kind: "script", text },
-    environment: { variables: {}, workdir: "" },
-    resources: {
-      minNodes: 1,
-      maxNodes: 1,
-      tasksPerNode: 1,
-      constraints: {
-        gpuType: "",
-        gpuCount: 0,
-        memoryBytes: 0,
-        cpuCores: 0,
-        features: [],
-        topology: "any",
-        requiredNodes: [],
-        excludedNodes: [],
-      },
-    },
-    lifecycle: {
-      kind: "bounded",
-      walltime: duration(60_000),
-      preemptionClass: 5,
-      requeuePolicy: "never",
-      maxRequeue: 0,
-    },
-    slurmEnv: false,
-  },
+  spec: plainSpec({ name: `job-${n}`, task: { kind: "script", text } }),
 });
 
 const registration: Command = {

@@ -11,6 +11,7 @@ import {
   type VClusterId,
   WEIGHT_PROFILES,
 } from "@lattice/core";
+import { plainSpec } from "../spec.ts";
 
 const origin = { user: "ada" as UserName, requestId: null, bodyHash: "" };
 
@@ -59,40 +60,17 @@ export interface SpecOf {
 }
 
 /** One that takes checkpoints. */
-export const spec = ({ class: of = 5, auto = true, walltime = 1_000 * 3_600_000 }: SpecOf = {}): AllocationSpec => ({
-  tenant: "physics" as TenantId,
-  project: "",
-  vcluster: "batch" as VClusterId,
-  name: "",
-  tags: {},
-  intent: "",
-  task: { kind: "entrypoint", line: "true" },
-  environment: { variables: {}, workdir: "" },
-  resources: {
-    minNodes: 1,
-    maxNodes: 1,
-    tasksPerNode: 1,
-    constraints: {
-      gpuType: "",
-      gpuCount: 0,
-      memoryBytes: 0,
-      cpuCores: 0,
-      features: [],
-      topology: "any",
-      requiredNodes: [],
-      excludedNodes: [],
+export const spec = ({ class: of = 5, auto = true, walltime = 1_000 * 3_600_000 }: SpecOf = {}): AllocationSpec =>
+  plainSpec({
+    tenant: "physics" as TenantId,
+    lifecycle: {
+      walltime: duration(walltime),
+      preemptionClass: of,
+      requeuePolicy: "on_node_failure",
+      maxRequeue: 3,
     },
-  },
-  lifecycle: {
-    kind: "bounded",
-    walltime: duration(walltime),
-    preemptionClass: of,
-    requeuePolicy: "on_node_failure",
-    maxRequeue: 3,
-  },
-  slurmEnv: false,
-  checkpoint: { mode: "signal", auto, port: 0, timeout: duration(600_000), maxDeferral: duration(300_000) },
-});
+    checkpoint: { mode: "signal", auto, port: 0, timeout: duration(600_000), maxDeferral: duration(300_000) },
+  });
 
 export const submitted = (of: AllocationSpec): Command => ({
   kind: "allocation.submit",

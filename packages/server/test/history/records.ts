@@ -1,8 +1,17 @@
 // Finished allocations for tests of history.
 
-import type { TenantId, VClusterId } from "@lattice/core";
-import { type Allocation, type AllocationId, attempt, duration, instant, logIndex, type UserName } from "@lattice/core";
+import {
+  type Allocation,
+  type AllocationId,
+  attempt,
+  instant,
+  logIndex,
+  type TenantId,
+  type UserName,
+  type VClusterId,
+} from "@lattice/core";
 import type { HistoryRecord } from "../../src/history/index.ts";
+import { plainSpec } from "../spec.ts";
 
 export const idOf = (text: string | number): AllocationId => String(text) as AllocationId;
 
@@ -23,39 +32,14 @@ function allocation(id: AllocationId, about: About): Allocation {
   return {
     id,
     user: (about.user ?? "ann") as UserName,
-    spec: {
+    spec: plainSpec({
       tenant: (about.tenant ?? "physics") as TenantId,
-      project: "",
       vcluster: (about.vcluster ?? "hpc-batch") as VClusterId,
       name: about.name ?? `job, "quoted" ✓ ${id}`,
       tags: { note: "line\nbreak" },
-      intent: "",
       task: { kind: "entrypoint", line: "echo hello" },
-      environment: { variables: {}, workdir: "" },
-      resources: {
-        minNodes: 1,
-        maxNodes: 1,
-        tasksPerNode: 1,
-        constraints: {
-          gpuType: "",
-          gpuCount: 0,
-          memoryBytes: 0,
-          cpuCores: 0,
-          features: [],
-          topology: "any",
-          requiredNodes: [],
-          excludedNodes: [],
-        },
-      },
-      lifecycle: {
-        kind: "bounded",
-        walltime: duration(60_000),
-        preemptionClass: 5,
-        requeuePolicy: "never",
-        maxRequeue: 3,
-      },
-      slurmEnv: false,
-    },
+      lifecycle: { maxRequeue: 3 },
+    }),
     submittedAt: instant(1000),
     phase: phase(about.state ?? "completed", ended),
     attempt: attempt(1),
