@@ -1,22 +1,26 @@
-// Two projects: `unit` holds every test that needs no running program, `acceptance` the black-box
+// Three projects: `unit` holds every test that needs no running program, `simulation` those that
+// forbid themselves the real clock, in processes of their own, `acceptance` the black-box
 // tests over the built programs, three files at a time: each starts a whole cluster on what may be
 // two cores, and then mostly waits.
 import { defineConfig } from "vitest/config";
 
 const unit = {
   name: "unit",
-  include: [
-    "packages/*/test/**/*.test.ts",
-    "tests/tidy/**/*.test.ts",
-    "tests/simulation/**/*.test.ts",
-    "tests/chaos/**/*.test.ts",
-  ],
+  include: ["packages/*/test/**/*.test.ts", "tests/tidy/**/*.test.ts", "tests/chaos/**/*.test.ts"],
   testTimeout: 30_000,
   hookTimeout: 30_000,
   // By default one of two cores would be left idle.
   maxWorkers: 2,
   // Files of one worker share its modules: loading them anew for each took a third of the time.
   isolate: false,
+};
+
+const simulation = {
+  name: "simulation",
+  include: ["tests/simulation/**/*.test.ts"],
+  testTimeout: 30_000,
+  hookTimeout: 30_000,
+  maxWorkers: 2,
 };
 
 const acceptance = {
@@ -28,4 +32,4 @@ const acceptance = {
   maxWorkers: 3,
 };
 
-export default defineConfig({ test: { projects: [{ test: unit }, { test: acceptance }] } });
+export default defineConfig({ test: { projects: [{ test: unit }, { test: simulation }, { test: acceptance }] } });

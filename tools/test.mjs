@@ -94,16 +94,17 @@ function plan({ paths, only }) {
       command: [bin("oxlint"), "--type-aware", "-c", ".oxlintrc.json", "packages", "tests", "benches"],
     },
   ];
-  const vitest = (name, project) => {
-    const report = join(reports, `${project}.json`);
+  const vitest = (name, ...projects) => {
+    const report = join(reports, `${projects[0]}.json`);
+    const chosen = projects.flatMap((project) => ["--project", project]);
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
     return {
       name,
-      command: [bin("vitest"), "run", "--project", project, "--passWithNoTests", ...reporters, ...paths],
+      command: [bin("vitest"), "run", ...chosen, "--passWithNoTests", ...reporters, ...paths],
       report,
     };
   };
-  const unit = vitest("unit tests", "unit");
+  const unit = vitest("unit tests", "unit", "simulation");
   const acceptance = vitest("acceptance tests", "acceptance");
   if (paths.length > 0)
     return [build, ...(only === "acceptance" ? [] : [unit]), ...(only === "unit" ? [] : [acceptance])];

@@ -6,19 +6,9 @@ import { join } from "node:path";
 import { ProblemError } from "@lattice/wire";
 import { afterAll, describe, expect, test } from "vitest";
 import { checkConfig, readConfigFile } from "../src/settings/config-file.ts";
-import { type Flags, resolveSettings } from "../src/settings/settings.ts";
+import { type Flags, NO_FLAGS, resolveSettings } from "../src/settings/settings.ts";
 
-const noFlags: Flags = {
-  output: undefined,
-  quiet: false,
-  verbose: false,
-  tenant: undefined,
-  vcluster: undefined,
-  config: undefined,
-  url: undefined,
-  ca: undefined,
-  noColor: false,
-};
+const noFlags: Flags = { ...NO_FLAGS, noColor: false };
 
 const resolve = (given: { flags?: Partial<Flags>; env?: NodeJS.ProcessEnv; file?: object; isTerminal?: boolean }) =>
   resolveSettings({

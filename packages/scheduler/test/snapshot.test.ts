@@ -143,6 +143,7 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     awaiting: () => [],
     held: () => [],
     placed: () => placed,
+    blockedCount: 0,
     placedCount: placed.length,
     lowestPlacedClass: Math.min(...placed.map(({ spec }) => spec.lifecycle.preemptionClass)),
     node: () => undefined,

@@ -63,21 +63,26 @@ function queueOf({ queued }: Lists, vcluster: VClusterId): Set<AllocationId> {
   return fresh;
 }
 
+/** A change that was taken back before anybody looked stirs nothing, and shows in the count. */
+const stirs = ({ stirred }: Lists, members: ReadonlySet<AllocationId>, counted: number): boolean =>
+  stirred.has(members) || members.size !== counted;
+
 /** Of the lists that were stirred since the last call. */
 export function brokenLists(view: View, lists: Lists): string[] {
   const { stirred } = lists;
   const broken: string[] = [];
   for (const { id } of view.vclusters()) {
     const members = queueOf(lists, id);
-    if (stirred.has(members)) broken.push(...brokenQueue(view, id, members));
+    if (stirs(lists, members, view.pendingCount(id))) broken.push(...brokenQueue(view, id, members));
   }
-  if (stirred.has(lists.blocked) && !isListed(lists.blocked, view.blocked())) {
+  if (stirs(lists, lists.blocked, view.blockedCount) && !isListed(lists.blocked, view.blocked())) {
     broken.push("the blocked allocations differ from those with unmet dependencies");
   }
-  if (stirred.has(lists.awaiting) && !isListed(lists.awaiting, view.awaiting())) {
+  // Never many.
+  if (!isListed(lists.awaiting, view.awaiting())) {
     broken.push("those that wait for freed nodes are not as listed");
   }
-  if (stirred.has(lists.placed)) broken.push(...brokenPlaced(view, lists.placed));
+  if (stirs(lists, lists.placed, view.placedCount)) broken.push(...brokenPlaced(view, lists.placed));
   stirred.clear();
   return broken;
 }

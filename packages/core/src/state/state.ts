@@ -185,6 +185,9 @@ export function createState(): State {
     highestPendingClass: (vcluster) => indexes.sharing.highestPendingClass(vcluster),
     awaiting: () => lookUp(indexes.sharing.awaiting, allocationOf),
     blocked: () => lookUp(indexes.flows.blocked, allocationOf),
+    get blockedCount() {
+      return indexes.flows.blocked.size;
+    },
     held: () => lookUp(indexes.held, allocationOf),
     placed: () => lookUp(indexes.placed, allocationOf),
     get placedCount() {

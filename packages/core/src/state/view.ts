@@ -64,6 +64,7 @@ export interface View {
   awaiting(): Iterable<Allocation>;
   /** Pending, but not queued: what they depend on has not ended. In order of id. */
   blocked(): Iterable<Allocation>;
+  readonly blockedCount: number;
   /** Services that are begun again later, in order of id. */
   held(): Iterable<Allocation>;
   /** Staging, running or checkpointing, in order of id. */

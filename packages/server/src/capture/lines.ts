@@ -87,11 +87,11 @@ function submission({ id, user, spec, submittedAt }: Allocation): string {
   });
 }
 
-/** Of one that never ran: nothing, which a replay drops and counts. */
+/** Of one that never ran: no time, which a replay drops and counts. What began and ended in one report ran, too. */
 function completion({ id, phase }: Allocation): string[] {
   if (!isFinal(phase)) return [];
   const { startedAt, endedAt, exitCode } = phase;
-  const ran = startedAt === null ? 0 : Math.max(0, endedAt - startedAt) / 1000;
+  const ran = startedAt === null ? 0 : Math.max(1, endedAt - startedAt) / 1000;
   return [line(endedAt, "complete", { alloc_id: id, duration: `${ran}s`, state: phase.kind, exit: exitCode })];
 }
 

@@ -2,6 +2,7 @@
 // new connections without touching those that are open.
 
 import { type ChannelCredentials, credentials, experimental, ServerCredentials } from "@grpc/grpc-js";
+import { certificateProvider } from "@lattice/wire";
 import type { TlsMaterial } from "./material.ts";
 import type { TlsSource } from "./source.ts";
 
@@ -13,7 +14,13 @@ export function listenerCredentials(tls: TlsSource | null): ServerCredentials {
 /** For channels to other servers, which have certificates of the same authority. */
 export function channelCredentials(tls: TlsSource | null): ChannelCredentials {
   if (tls === null) return credentials.createInsecure();
-  const provider = providerOf(tls);
+  const provider = certificateProvider({
+    current() {
+      const { cert, key, ca } = tls.current();
+      return { cert, key, ca: ca ?? cert };
+    },
+    onChange: tls.onChange,
+  });
   return experimental.createCertificateProviderChannelCredentials(provider, provider);
 }
 
@@ -31,29 +38,3 @@ class RenewedCredentials extends ServerCredentials {
 }
 
 const contextOf = ({ cert, key, ca }: TlsMaterial) => ({ cert, key, ...(ca === null ? {} : { ca }) });
-
-type CaListener = Parameters<experimental.CertificateProvider["addCaCertificateListener"]>[0];
-type IdentityListener = Parameters<experimental.CertificateProvider["addIdentityCertificateListener"]>[0];
-
-function providerOf(tls: TlsSource): experimental.CertificateProvider {
-  const cas = new Set<CaListener>();
-  const identities = new Set<IdentityListener>();
-  const ca = () => ({ caCertificate: tls.current().ca ?? tls.current().cert });
-  const identity = () => ({ certificate: tls.current().cert, privateKey: tls.current().key });
-  tls.onChange(() => {
-    for (const listener of cas) listener(ca());
-    for (const listener of identities) listener(identity());
-  });
-  return {
-    addCaCertificateListener(listener) {
-      cas.add(listener);
-      process.nextTick(() => listener(ca()));
-    },
-    removeCaCertificateListener: (listener) => void cas.delete(listener),
-    addIdentityCertificateListener(listener) {
-      identities.add(listener);
-      process.nextTick(() => listener(identity()));
-    },
-    removeIdentityCertificateListener: (listener) => void identities.delete(listener),
-  };
-}
