@@ -13,6 +13,7 @@ import { type NetworkDriver, noDriver } from "./network/driver.ts";
 import { linuxDriver, whyNoLinuxDriver } from "./network/linux.ts";
 import type { SoftwareOptions } from "./options.ts";
 import type { PrologueParts } from "./prologue/parts.ts";
+import { scratchFolders } from "./prologue/scratch.ts";
 import { detectEngine, programFolders } from "./runtime/container/detect.ts";
 import { type ContainerStore, removeImage } from "./runtime/container/podman.ts";
 import type { LimitGroups } from "./runtime/isolation/limit-groups.ts";
@@ -76,7 +77,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     users: rememberUsers(Date.now),
     mapping: options.userMapping,
     memory,
-    scratchRoot: options.scratchDir === "" ? join(dataDir, "scratch") : options.scratchDir,
+    scratch: scratchFolders(options.scratchDir === "" ? join(dataDir, "scratch") : options.scratchDir),
     outputRoot: options.outputDir,
     umask: options.umask,
     isRoot,

@@ -2,9 +2,7 @@
 // scratch folder, its pins in the image cache. Mounts went with its processes. Each is tried whatever
 // became of the others, and repeating it does no harm.
 
-import { rmdirSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { Logger } from "pino";
 import { listContainers, removeContainer } from "../runtime/container/podman.ts";
 import { nameOf, readHeld } from "./held.ts";
@@ -15,29 +13,18 @@ export async function runEpilogue(parts: PrologueParts, key: string, dir: string
   const { containers } = parts;
   if (container !== null && typeof containers !== "string")
     await tell(log, key, removeContainer(containers, container));
-  const scratch = join(parts.scratchRoot, key);
-  if (!removedEmpty(scratch)) await tell(log, key, rm(scratch, { recursive: true, force: true }));
+  await tell(log, key, parts.scratch.clear(key));
   parts.images.cache.release(key);
   parts.shares.release(key);
   if (parts.network.kind !== "none") await tell(log, key, parts.network.leave(key));
 }
 
-/** Most jobs leave nothing in it, and then it is gone in one call. */
-function removedEmpty(dir: string): boolean {
-  try {
-    rmdirSync(dir);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** What was left by an earlier life of this agent and belongs to no attempt that is known. */
 export async function sweepLeftovers(parts: PrologueParts, known: ReadonlySet<string>, log: Logger): Promise<void> {
-  for (const key of await readdir(parts.scratchRoot).catch(() => [])) {
-    if (known.has(key)) continue;
-    log.warn({ attempt: key }, "removing the scratch folder of an attempt nobody knows");
-    await tell(log, key, rm(join(parts.scratchRoot, key), { recursive: true, force: true }));
+  for (const key of await readdir(parts.scratch.root).catch(() => [])) {
+    if (known.has(key) || parts.scratch.keeps(key)) continue;
+    log.warn({ attempt: key }, "removing a scratch folder that belongs to no attempt");
+    await tell(log, key, rm(parts.scratch.pathOf(key), { recursive: true, force: true }));
   }
   await tell(log, "networks", parts.network.sweep(known));
   const { containers } = parts;

@@ -1,7 +1,7 @@
 // The folders of an attempt: scratch, which goes with it, and output and checkpoints, which stay. They belong
 // to whom it runs as.
 
-import { chmodSync, chownSync, mkdirSync } from "node:fs";
+import { chmodSync, chownSync } from "node:fs";
 import { chown, mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Order } from "../lifecycle/attempt.ts";
@@ -11,15 +11,12 @@ import { PrologueError } from "./prologue-error.ts";
 
 /** Answers the variables that name them. */
 export async function makeFolders(
-  { scratchRoot, outputRoot }: PrologueParts,
+  { scratch: folders, outputRoot }: PrologueParts,
   { key, order }: Target,
   runAs: RunAs | null,
 ): Promise<Record<string, string>> {
-  const scratch = join(scratchRoot, key);
   try {
-    // One call to the kernel: handing it to another thread would cost more.
-    mkdirSync(scratch, { recursive: true, mode: 0o700 });
-    if (runAs !== null) chownSync(scratch, runAs.uid, runAs.gid);
+    const scratch = folders.make(key, runAs);
     const said: Record<string, string> = order.measured === true ? { LATTICE_METRICS_FILE: metricsFile(scratch) } : {};
     if (outputRoot === "") return { LATTICE_SCRATCH: scratch, ...said };
     const { output, checkpoints } = outputFolders(outputRoot, order);

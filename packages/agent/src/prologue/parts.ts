@@ -9,6 +9,7 @@ import type { Inside, NodeShares } from "../runtime/isolation/node-shares.ts";
 import type { MemoryPlace } from "../runtime/memory-policy.ts";
 import type { UserMapping } from "../runtime/user/user.ts";
 import type { Users } from "../runtime/user/users.ts";
+import type { ScratchFolders } from "./scratch.ts";
 
 export interface PrologueParts {
   readonly images: Images;
@@ -17,7 +18,7 @@ export interface PrologueParts {
   readonly users: Users;
   readonly mapping: UserMapping;
   readonly memory: MemoryPlace;
-  readonly scratchRoot: string;
+  readonly scratch: ScratchFolders;
   /** Empty: allocations get no output folder. */
   readonly outputRoot: string;
   readonly umask: string;

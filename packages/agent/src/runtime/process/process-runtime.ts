@@ -70,7 +70,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
   const endedDir = join(options.dataDir, "ended");
   await mkdir(attemptsDir, { recursive: true, mode: 0o711 });
   await mkdir(endedDir, { recursive: true, mode: 0o700 });
-  await mkdir(prologue.scratchRoot, { recursive: true, mode: 0o711 });
+  await mkdir(prologue.scratch.root, { recursive: true, mode: 0o711 });
   const wrapper = await writeWrapper(options.dataDir);
   const processes = new Map<string, Process>();
   const closing = new AbortController();
@@ -308,7 +308,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     },
 
     cpuMs: async (key) => (processes.has(key) ? cpuMsOf(await isolation.members(placeOf(key))) : null),
-    metricsFile: (key) => metricsFile(join(prologue.scratchRoot, key)),
+    metricsFile: (key) => metricsFile(prologue.scratch.pathOf(key)),
 
     async checkpoints(key) {
       const dir = dirOf(key);

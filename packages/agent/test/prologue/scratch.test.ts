@@ -1,0 +1,53 @@
+// Scratch folders: always empty at the beginning, kept for the same user only.
+
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { scratchFolders } from "../../src/prologue/scratch.ts";
+
+const base = mkdtempSync(join(tmpdir(), "lattice-scratch-"));
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+const freshRoot = () => mkdtempSync(join(base, "root-"));
+
+test("an empty one is used again, under its new name and with its first mode", async () => {
+  const root = freshRoot();
+  const folders = scratchFolders(root);
+  const first = folders.make("1.0", null);
+  const { ino } = statSync(first);
+  chmodSync(first, 0o777);
+  await folders.clear("1.0");
+  expect(existsSync(first)).toBe(false);
+  expect(readdirSync(root).map((name) => folders.keeps(name))).toEqual([true]);
+  expect(statSync(folders.make("2.0", null))).toMatchObject({ ino, mode: 0o040700 });
+  expect(readdirSync(root)).toEqual(["2.0"]);
+});
+
+test("what was left in it is gone, and so is the folder", async () => {
+  const root = freshRoot();
+  const folders = scratchFolders(root);
+  writeFileSync(join(folders.make("3.0", null), "left"), "behind");
+  await folders.clear("3.0");
+  expect(readdirSync(root)).toEqual([]);
+  expect(readdirSync(folders.make("4.0", null))).toEqual([]);
+});
+
+test.runIf(process.getuid?.() === 0)("another user never gets it", async () => {
+  const folders = scratchFolders(freshRoot());
+  const mine = { name: "a", uid: 1234, gid: 1234, home: "/", groups: [1234], shell: "/bin/sh" };
+  const { ino } = statSync(folders.make("5.0", mine));
+  await folders.clear("5.0");
+  expect(statSync(folders.make("6.0", { ...mine, uid: 1235 })).ino).not.toBe(ino);
+  expect(statSync(folders.make("7.0", mine))).toMatchObject({ ino, uid: 1234, gid: 1234 });
+});
+
+test("no more are kept than are of use; one that somebody took away is made anew", async () => {
+  const root = freshRoot();
+  const folders = scratchFolders(root);
+  for (let n = 0; n < 9; n += 1) folders.make(`${n}.0`, null);
+  for (let n = 0; n < 9; n += 1) await folders.clear(`${n}.0`);
+  expect(readdirSync(root)).toHaveLength(4);
+  for (const name of readdirSync(root)) rmSync(join(root, name), { recursive: true });
+  expect(existsSync(folders.make("9.0", null))).toBe(true);
+});
