@@ -10,6 +10,7 @@ import {
   brokenInvariants,
   type Event,
   elementOf,
+  type Node,
   type PhaseKind,
   type TaskGroup,
   watchInvariants,
@@ -46,6 +47,7 @@ export interface Counts {
 export interface LedgerLimits {
   readonly timeoutMs: number;
   readonly graceMs: number;
+  readonly borrowedGraceMs: number;
 }
 
 /** Entries between two comparisons of state: a difference does not go away by itself. */
@@ -121,7 +123,7 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
         counts.nodesDown += 1;
         const node = event.node === undefined ? undefined : replica.view.node(event.node);
         if (node?.state.kind === "down" && node.state.cause === "silent")
-          judged(term, limits.timeoutMs + limits.graceMs, node.id);
+          judged(term, limits.timeoutMs + graceOf(node), node.id);
       }
     }
     for (const effect of applied.effects) {
@@ -150,11 +152,13 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
   /** E1: only for a higher class, and never the highest. */
   function stopped({ view }: Replica, { allocation, message = "" }: Event): void {
     counts.preemptions += 1;
-    const winner = view.allocation((/for allocation (\d+(?:_\d+)?)/.exec(message)?.[1] ?? "") as AllocationId);
+    const [, id = "", said = "-1"] = /for allocation (\d+(?:_\d+)?) of class (\d+)/.exec(message) ?? [];
     const victim = allocation === undefined ? undefined : view.allocation(allocation);
-    const [own, other] = [winner, victim].map((record) => record?.spec.lifecycle.preemptionClass ?? -1);
-    if (other === undefined || own === undefined || other >= own || other >= 7)
-      world.violated("E1", `allocation ${allocation} of class ${other} was stopped for class ${own}`);
+    const other = victim?.spec.lifecycle.preemptionClass;
+    // Whoever was to follow may be gone by the time that the victim has saved its work.
+    const own = view.allocation(id as AllocationId)?.spec.lifecycle.preemptionClass ?? Number(said);
+    if (other === undefined || other >= own || other >= 7)
+      world.violated("E1", `allocation ${allocation} of class ${other} was stopped for class ${own}: ${message}`);
   }
 
   /** One request makes one allocation, however often it is sent. */
@@ -166,6 +170,10 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
     if (before !== undefined) world.violated("S7", `request ${name} made both ${before} and ${id}`);
     named.set(name, id);
   }
+
+  /** Whether it was lent is no longer known: what it had was taken with it. */
+  const graceOf = ({ homeVCluster }: Node): number =>
+    homeVCluster === null ? limits.graceMs : Math.min(limits.graceMs, limits.borrowedGraceMs);
 
   function judged(term: number, leastMs: number, node: string): void {
     counts.nodesDegraded += 1;

@@ -32,6 +32,8 @@ export const SETTINGS = {
   heartbeatMs: 10_000,
   timeoutMs: 30_000,
   graceMs: 60_000,
+  /** As the controllers have it. */
+  borrowedGraceMs: 30_000,
   snapshotEvery: 150,
   /** Nodes fail often enough that the broker asks now and then. */
   checkpoints: {
