@@ -35,6 +35,8 @@ export interface ClusterSize {
   readonly servers: number;
   readonly nodes: number;
   readonly nodesPerGroup: number;
+  /** How much longer than usual users take. */
+  readonly pace: number;
 }
 
 /** When the simulated world begins. */
@@ -97,7 +99,7 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     return createNode({ world, network, machine, group, home, servers: names });
   });
   const client = createClient(world, servers);
-  const users = createUsers({ world, client, truth, nodes: nodes.map((node) => node.name) });
+  const users = createUsers({ world, client, truth, nodes: nodes.map((node) => node.name), pace: size.pace });
   const leader = (): SimulatedServer | null => servers.find((server) => server.leads()) ?? null;
 
   function look(): void {

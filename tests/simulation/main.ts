@@ -8,7 +8,7 @@ import { type RunOptions, simulate } from "./run.ts";
 import { replayCommand, shrink } from "./shrink.ts";
 
 const USAGE = `usage: npm run simulate -- [--seed N | --seeds FROM-TO] [--hours H | --minutes M]
-                          [--without KIND,KIND] [--no-faults] [--shrink] [--trace] [--quiet]
+                          [--pace TIMES] [--without KIND,KIND] [--no-faults] [--shrink] [--trace] [--quiet]
 faults: ${FAULT_KINDS.join(", ")}`;
 
 const DEFAULT_MINUTES = 30;
@@ -19,6 +19,7 @@ const { values } = parseArgs({
     seeds: { type: "string" },
     hours: { type: "string" },
     minutes: { type: "string" },
+    pace: { type: "string" },
     without: { type: "string" },
     "no-faults": { type: "boolean" },
     shrink: { type: "boolean" },
@@ -34,6 +35,7 @@ if (values.help === true) {
 
 const minutes =
   values.minutes !== undefined ? number(values.minutes) : number(values.hours ?? String(DEFAULT_MINUTES / 60)) * 60;
+const pace = number(values.pace ?? "1");
 const without = new Set((values.without ?? "").split(",").filter((kind) => kind !== ""));
 for (const kind of without) if (!FAULT_KINDS.includes(kind)) stop(`there is no fault "${kind}"\n${USAGE}`);
 const kinds = values["no-faults"] === true ? [] : FAULT_KINDS.filter((kind) => !without.has(kind));
@@ -56,7 +58,7 @@ for (const seed of seeds) {
   progress(`seed ${seed}, ${reports.length} of ${seeds.length} done`);
   // A seed runs without letting anything else in; between two of them a signal is heard.
   await new Promise((resolve) => setImmediate(resolve));
-  const run: RunOptions = { seed, minutes, kinds, ...(values.trace === true ? { onNote: print } : {}) };
+  const run: RunOptions = { seed, minutes, kinds, pace, ...(values.trace === true ? { onNote: print } : {}) };
   const began = process.cpuUsage().user;
   const report = await simulate(run).catch((error: unknown) => {
     console.log(`seed ${seed} BROKE: ${error instanceof Error ? error.stack : String(error)}`);

@@ -23,7 +23,9 @@ export interface Report {
 }
 
 /** Least for each simulated minute of trouble; a run shorter than five is not judged. */
-const LEAST_PER_MINUTE = { commands: 60, submitted: 10, starts: 12, completed: 4 } as const;
+const LEAST_COMMANDS_PER_MINUTE = 60;
+/** Of what users ask for, at their usual pace. */
+const LEAST_PER_MINUTE = { submitted: 10, starts: 12, completed: 4 } as const;
 const JUDGED_FROM_MINUTES = 5;
 /** Of the kinds that may strike, over a run of at least this length. */
 const LEAST_FAULTS_PER_MINUTE = 2;
@@ -31,10 +33,14 @@ const LEAST_ELECTIONS = 2;
 
 export const failed = (report: Report): boolean => report.violation !== null || report.tooLittle.length > 0;
 
-export function reportOf(
-  cluster: Cluster,
-  { seed, minutes, kinds }: { readonly seed: number; readonly minutes: number; readonly kinds: readonly string[] },
-): Report {
+interface Asked {
+  readonly seed: number;
+  readonly minutes: number;
+  readonly kinds: readonly string[];
+  readonly pace: number;
+}
+
+export function reportOf(cluster: Cluster, { seed, minutes, kinds, pace }: Asked): Report {
   const { world, ledger, users, truth } = cluster;
   const counts: Record<string, number> = {
     ...ledger.counts,
@@ -52,7 +58,7 @@ export function reportOf(
     minutes,
     kinds,
     violation: world.violation(),
-    tooLittle: world.violation() === null ? shortages({ minutes, kinds, counts, faults, elections }) : [],
+    tooLittle: world.violation() === null ? shortages({ minutes, kinds, pace, counts, faults, elections }) : [],
     traceHash: world.traceHash(),
     simulatedMinutes: Math.round(world.now() / 6_000) / 10,
     events: world.events(),
@@ -63,21 +69,20 @@ export function reportOf(
   };
 }
 
-interface Happened {
-  readonly minutes: number;
-  readonly kinds: readonly string[];
+interface Happened extends Omit<Asked, "seed"> {
   readonly counts: Readonly<Record<string, number>>;
   readonly faults: Readonly<Record<string, number>>;
   readonly elections: number;
 }
 
-function shortages({ minutes, kinds, counts, faults, elections }: Happened): string[] {
+function shortages({ minutes, kinds, pace, counts, faults, elections }: Happened): string[] {
   if (minutes < JUDGED_FROM_MINUTES) return [];
   const short: string[] = [];
   const need = (what: string, have: number, least: number): void => {
     if (have < least) short.push(`${what}: ${have}, at least ${Math.ceil(least)}`);
   };
-  for (const [what, least] of Object.entries(LEAST_PER_MINUTE)) need(what, counts[what] ?? 0, least * minutes);
+  need("commands", counts.commands ?? 0, LEAST_COMMANDS_PER_MINUTE * minutes);
+  for (const [what, least] of Object.entries(LEAST_PER_MINUTE)) need(what, counts[what] ?? 0, (least * minutes) / pace);
   if (kinds.length < FAULT_KINDS.length) return short;
   const struck = Object.values(faults).reduce((sum, n) => sum + n, 0);
   need("faults", struck, LEAST_FAULTS_PER_MINUTE * minutes);
@@ -88,6 +93,7 @@ function shortages({ minutes, kinds, counts, faults, elections }: Happened): str
 export function describeReport(report: Report, cpuSeconds: number): string {
   const { seed, simulatedMinutes, counts, elections, faults, traceHash } = report;
   const speed = Math.round((simulatedMinutes * 60) / cpuSeconds);
+  const perSecond = (counts.commands ?? 0) / (simulatedMinutes * 60);
   const figures = Object.entries(counts)
     .map(([name, n]) => `${name} ${n}`)
     .join(", ");
@@ -95,7 +101,7 @@ export function describeReport(report: Report, cpuSeconds: number): string {
     .map(([name, n]) => `${name} ${n}`)
     .join(", ");
   return [
-    `seed ${seed}: ${simulatedMinutes} simulated minutes in ${cpuSeconds.toFixed(1)} s of one core (${speed} times real time)`,
+    `seed ${seed}: ${simulatedMinutes} simulated minutes in ${cpuSeconds.toFixed(1)} s of one core (${speed} times real time, ${perSecond.toFixed(1)} commands a simulated second)`,
     `  ${figures}, elections ${elections}, events ${report.events}`,
     `  faults: ${struck === "" ? "none" : struck}`,
     `  trace ${traceHash}`,

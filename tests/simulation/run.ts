@@ -15,6 +15,8 @@ export interface RunOptions {
   readonly minutes: number;
   readonly kinds?: readonly string[];
   readonly nodes?: number;
+  /** Users take so much longer between two requests; 1 unless told. */
+  readonly pace?: number;
   readonly onNote?: (atMs: number, text: string) => void;
 }
 
@@ -30,7 +32,7 @@ const LOOK_MS = 10_000;
 const HEAL_MS = 160_000;
 
 export async function simulate(options: RunOptions): Promise<Report> {
-  const { seed, minutes, kinds = FAULT_KINDS, onNote = null } = options;
+  const { seed, minutes, kinds = FAULT_KINDS, pace = 1, onNote = null } = options;
   listenToLogs(onNote !== null);
   const guard = forbidRealTime();
   const stray: unknown[] = [];
@@ -42,6 +44,7 @@ export async function simulate(options: RunOptions): Promise<Report> {
       servers: SERVERS,
       nodes: options.nodes ?? NODES,
       nodesPerGroup: NODES_PER_GROUP,
+      pace,
     });
     const trouble = beginTrouble(cluster, new Set(kinds));
     watchLeaders(cluster);
@@ -53,7 +56,7 @@ export async function simulate(options: RunOptions): Promise<Report> {
     for (const offence of guard.offences()) world.violated("determinism", offence);
     for (const reason of stray)
       world.violated("stray", reason instanceof Error ? (reason.stack ?? reason.message) : String(reason));
-    const report = reportOf(cluster, { seed, minutes, kinds });
+    const report = reportOf(cluster, { seed, minutes, kinds, pace });
     cluster.close();
     await turn();
     return report;

@@ -34,10 +34,10 @@ function lengths({ atMs }: Violation, minutes: number): readonly number[] {
   return [needed / 4, needed / 2, needed].map((one) => Math.max(0.1, Math.round(one * 10) / 10));
 }
 
-export function replayCommand({ seed, minutes, kinds = FAULT_KINDS }: RunOptions): string {
+export function replayCommand({ seed, minutes, kinds = FAULT_KINDS, pace = 1 }: RunOptions): string {
   const left = FAULT_KINDS.filter((kind) => !kinds.includes(kind));
   const without =
     left.length === 0 ? "" : left.length === FAULT_KINDS.length ? " --no-faults" : ` --without ${left.join(",")}`;
   const length = minutes % 60 === 0 ? `--hours ${minutes / 60}` : `--minutes ${minutes}`;
-  return `npm run simulate -- --seed ${seed} ${length}${without}`;
+  return `npm run simulate -- --seed ${seed} ${length}${pace === 1 ? "" : ` --pace ${pace}`}${without}`;
 }

@@ -42,12 +42,14 @@ export interface UsersParts {
   readonly client: Client;
   readonly truth: Truth;
   readonly nodes: readonly string[];
+  /** How much longer than usual everybody takes. */
+  readonly pace: number;
 }
 
 /** Mean time between two of each. */
 const EVERY_MS = { submit: 4_500, cancel: 30_000, update: 25_000, nodes: 45_000, quota: 120_000 } as const;
 
-export function createUsers({ world, client, truth, nodes }: UsersParts): Users {
+export function createUsers({ world, client, truth, nodes, pace }: UsersParts): Users {
   const random = world.random("users");
   const acknowledged = new Map<AllocationId, string>();
   const earlier: Earlier[] = [];
@@ -133,11 +135,11 @@ export function createUsers({ world, client, truth, nodes }: UsersParts): Users 
     begin() {
       working = true;
       for (const command of [...tenantCommands(), lendingCommand()]) void client.ask(command);
-      every(EVERY_MS.submit, submit);
-      every(EVERY_MS.cancel, cancel);
-      every(EVERY_MS.update, update);
-      every(EVERY_MS.nodes, tendNodes);
-      every(EVERY_MS.quota, changeQuota);
+      every(EVERY_MS.submit * pace, submit);
+      every(EVERY_MS.cancel * pace, cancel);
+      every(EVERY_MS.update * pace, update);
+      every(EVERY_MS.nodes * pace, tendNodes);
+      every(EVERY_MS.quota * pace, changeQuota);
     },
     stop() {
       working = false;
