@@ -48,6 +48,7 @@ const programs = [
   },
   { name: "lattice-agent", entry: "packages/agent/src/main.ts" },
   { name: "lattice-shepherd", entry: "packages/agent/src/tasks/shepherd/main.ts" },
+  { name: "lattice-gateway", entry: "packages/agent/src/network/gateway/main.ts" },
   { name: "lattice-gpu-probe", entry: "packages/agent/src/discovery/gpus/main.ts", external: ["koffi"] },
   { name: "rm-replay", entry: "packages/replay/src/main.ts" },
 ];

@@ -99,7 +99,8 @@ export class Cluster {
     );
   }
 
-  startAgent(node: string): Program {
+  /** `more`: flags beyond those that all agents have. */
+  startAgent(node: string, more: readonly string[] = []): Program {
     const groups = this.#options.groups ?? [];
     const group = groups.length === 0 ? [] : ["--group", groups[this.nodeIds.indexOf(node) % groups.length] ?? ""];
     const dataDir = join(this.dir, `agent-${node}`);
@@ -116,6 +117,7 @@ export class Cluster {
         ...group,
         ...(this.#options.output === true ? ["--output-dir", this.file("output")] : []),
         ...(this.#options.agentArgs ?? []),
+        ...more,
       ],
       ...(this.#options.agentEnv === undefined ? {} : { env: this.#options.agentEnv }),
       logFile: join(this.dir, `agent-${node}.log`),

@@ -29,6 +29,7 @@ import { openLogs } from "./logs/open-logs.ts";
 import type { Shipper } from "./logs/ship/shipper.ts";
 import type { Node } from "./node-handle.ts";
 import { isRecord, owed } from "./owed.ts";
+import { askProbe } from "./probes/probe.ts";
 import { probes } from "./probes/probes.ts";
 import type { Runtime, RuntimeListener } from "./runtime/runtime.ts";
 import type { Facilities } from "./tasks/facilities.ts";
@@ -125,6 +126,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   const liveness = probes({
     log,
     after,
+    ask: async (probe, key) => askProbe(probe, (await runtime.firstProcess(key))?.pid ?? null),
     failed: (key, message) => {
       log.error({ attempt: key, message }, "ending an attempt that does not answer");
       screens.notice(key, `The allocation is being stopped: ${message}.`);

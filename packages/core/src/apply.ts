@@ -25,6 +25,7 @@ import { submitGroup } from "./group/submit.ts";
 import { invariant } from "./invariant.ts";
 import { beginLedger } from "./ledger/begin.ts";
 import { dropOldBuckets } from "./ledger/charge.ts";
+import { setDomainFabric } from "./network/fabric.ts";
 import { releaseDomain, setDomainGrace, setNetwork } from "./network/settings.ts";
 import { disableNode, enableNode } from "./node/disable.ts";
 import { drainNode, undrainNode } from "./node/drain.ts";
@@ -181,6 +182,8 @@ function carryOut(step: Step, command: Command): Outcome {
       return setNetwork(step, command);
     case "network.grace":
       return setDomainGrace(step, command);
+    case "network.fabric":
+      return setDomainFabric(step, command);
     case "network.release":
       return releaseDomain(step, command);
     case "node.set_aside":

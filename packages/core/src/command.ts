@@ -178,6 +178,16 @@ export interface SetDomainGraceCommand {
   readonly name: string;
   readonly grace: Duration;
 }
+/** What the fabric manager has confirmed of a domain, or why it could not be asked. */
+export interface SetDomainFabricCommand {
+  readonly kind: "network.fabric";
+  readonly key: string;
+  readonly vni: number;
+  /** All of them, in order. */
+  readonly nodes: readonly NodeId[];
+  /** Empty: none. */
+  readonly problem: string;
+}
 /** A domain has been without members for long enough. */
 export interface ReleaseDomainCommand {
   readonly kind: "network.release";
@@ -246,11 +256,15 @@ export interface SetAsideNodeCommand {
   readonly node: NodeId;
   readonly reason: string;
   readonly until: Instant | null;
+  /** Of all nodes, in percent, that may be set aside; absent: the usual. */
+  readonly most?: number;
 }
 /** A node that was set aside is given work again. */
 export interface ProbeNodeCommand {
   readonly kind: "node.probe";
   readonly node: NodeId;
+  /** Of its failures so many are remembered; absent: all but one of the usual number. */
+  readonly keep?: number;
 }
 export interface DrainNodeCommand {
   readonly kind: "node.drain";
@@ -334,6 +348,7 @@ export type Command =
   | SetNetworkCommand
   | SetDomainGraceCommand
   | ReleaseDomainCommand
+  | SetDomainFabricCommand
   | SetAsideNodeCommand
   | ProbeNodeCommand
   | ScaleCommand

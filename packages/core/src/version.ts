@@ -57,6 +57,7 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
   "network.set": 2,
   "network.grace": 2,
   "network.release": 2,
+  "network.fabric": 2,
   "node.set_aside": 2,
   "node.probe": 2,
   "allocation.release": 2,

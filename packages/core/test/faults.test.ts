@@ -2,7 +2,20 @@
 
 import { type Command, instant, type UserName } from "@lattice/core";
 import { describe, expect, it } from "vitest";
-import { type Cluster, createCluster, enable, nodeId, origin, register, submit, verdict } from "./support/cluster.ts";
+import {
+  type Cluster,
+  createCluster,
+  enable,
+  health,
+  nodeId,
+  origin,
+  plan,
+  register,
+  submit,
+  vcluster,
+  vclusterId,
+  verdict,
+} from "./support/cluster.ts";
 
 const names = ["n1", "n2", "n3", "n4"];
 const begin: Command = { kind: "ledger.begin" };
@@ -88,5 +101,53 @@ describe("drift", () => {
     c.apply(at("n1", "b"));
     c.apply(at("n2", "b"));
     expect(names.map((name) => c.state.node(nodeId(name))?.drift === undefined)).toEqual([true, true, true, true]);
+  });
+
+  it("drains nodes of sensitive vClusters until somebody has looked, with every change in the audit log", () => {
+    const home = { homeVCluster: vclusterId("clinic") };
+    const c = createCluster(
+      begin,
+      vcluster("clinic", { scheduler: "sensitive_reservation" }),
+      ...names.map((name) => register(name, { conformance: "a", ...home })),
+    );
+    c.apply(register("n1", { conformance: "b", ...home }));
+    expect(c.state.node(nodeId("n1"))?.state).toMatchObject({
+      kind: "drained",
+      reason: "conformance_drift: expected=a, actual=b",
+    });
+    c.apply(register("n1", { conformance: "a", ...home }));
+    expect(c.nodeState("n1"), "it waits for an administrator").toBe("drained");
+    c.apply(health("n2", "late"));
+    const deeds = [...c.state.audit()].filter(({ scope }) => scope === "sensitive");
+    expect(deeds.map(({ action, node, detail }) => `${action} ${node} ${detail}`)).toEqual([
+      "node.drift n1 expected a, actual b",
+      "node.drift n1 as expected again: a",
+      "node.health n2 late: heartbeats",
+    ]);
+  });
+
+  it("ends with the node out of service: drained first while something runs there", () => {
+    const c = createCluster(begin, ...names.map((name) => at(name, "a")));
+    c.apply(submit());
+    c.place(1, "n1");
+    c.apply(at("n1", "b"));
+    const gone: Command = { ...setAside("n1"), until: null } as Command;
+    expect(verdict(c.one(gone))).toBe("accepted");
+    expect(c.nodeState("n1")).toBe("draining");
+    c.report(1, "n1", "running");
+    c.report(1, "n1", "completed");
+    expect(c.nodeState("n1")).toBe("drained");
+    expect(verdict(c.one(gone))).toBe("accepted");
+    expect(c.state.node(nodeId("n1"))?.state).toMatchObject({ kind: "down", cause: "quarantined" });
+  });
+});
+
+describe("sensitive work", () => {
+  it("is not begun again by itself", () => {
+    const c = createCluster(begin, vcluster("clinic", { scheduler: "sensitive_reservation" }), register("n1"));
+    c.apply(submit({ vcluster: "clinic", lifecycle: { requeuePolicy: "always" } }));
+    c.apply(plan(c.state, 1, ["n1"], "clinic"));
+    c.apply(health("n1", "silent"));
+    expect(c.phase(1)).toBe("failed");
   });
 });

@@ -1,17 +1,20 @@
 // Network domains: joined by name within a tenant, numbers never shared, grace that begins anew, and a pool that runs out.
 
-import { type Command, duration, type NetworkSettings, type State } from "@lattice/core";
+import { type Allocation, type Command, duration, mayUseFabric, type NetworkSettings, type State } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import {
   cancel,
   createCluster,
   id,
+  nodeId,
   origin,
+  plan,
   register,
   submit,
   submitDag,
   tenant,
   tenantId,
+  vcluster,
   verdict,
 } from "./support/cluster.ts";
 
@@ -53,6 +56,9 @@ describe("domains", () => {
     c.advance(299_000);
     expect(verdict(c.one(release("physics/blue")))).toBe("stale_report");
     c.advance(1_000);
+    expect(verdict(c.one(release("physics/blue"))), "its nodes have not confirmed").toBe("stale_report");
+    c.report(1, "n1", "failed", "stopped");
+    c.report(2, "n2", "failed", "stopped");
     expect(verdict(c.one(release("physics/blue")))).toBe("accepted");
     expect(verdict(c.one(release("physics/blue")))).toBe("repeated");
     expect([...c.state.domains()]).toEqual([]);
@@ -84,7 +90,61 @@ describe("domains", () => {
     expect([...c.state.domains()].map(({ name, private: own }) => `${name} ${own}`)).toEqual(["alloc-1 true"]);
     expect(vniOf(c.state, 2)).toBeUndefined();
     c.apply(cancel(1));
+    // Its processes have yet to end: whoever got its number would meet them.
+    expect([...c.state.domains()].map(({ members }) => members)).toEqual([0]);
+    expect(verdict(c.one(release("physics/alloc-1")))).toBe("stale_report");
+    for (const node of ["n1", "n2"]) c.report(1, node, "failed", "stopped");
+    expect(verdict(c.one(release("physics/alloc-1")))).toBe("accepted");
     expect([...c.state.domains()]).toEqual([]);
+  });
+
+  it("of sensitive work are its own, guarded, and cannot be named", () => {
+    const c = cluster(vcluster("clinic", { scheduler: "sensitive_reservation" }));
+    c.apply(set(c.state, { dataGateway: "10.1.2.3:443" }));
+    expect(verdict(c.one(submit({ vcluster: "clinic", domain: "blue" })))).toBe("invalid_argument");
+    expect(verdict(c.one(submit({ domain: "sensitive-7" })))).toBe("invalid_argument");
+    expect(verdict(c.one(set(c.state, { dataGateway: "gateway:443" })))).toBe("invalid_argument");
+    c.apply(submit({ vcluster: "clinic" }), submit({ vcluster: "clinic" }));
+    c.apply(plan(c.state, 1, ["n1"], "clinic"));
+    c.apply(plan(c.state, 2, ["n2"], "clinic"));
+    const shown = [...c.state.domains()].map(({ name, private: own, sensitive }) => `${name} ${own} ${sensitive}`);
+    expect(shown).toEqual(["sensitive-ada-1 true true", "sensitive-ada-2 true true"]);
+    expect(c.state.allocation(id(1))?.network).toEqual({
+      domain: "sensitive-ada-1",
+      vni: 1_000,
+      sensitive: true,
+      gateway: "10.1.2.3:443",
+    });
+  });
+
+  it("wait for the fabric where it is managed, begin with its word, and are kept until it has forgotten them", () => {
+    const c = cluster();
+    c.apply(set(c.state, { managed: true, grace: duration(0) }), submit({ domain: "blue" }));
+    c.place(1, "n1");
+    const may = () => mayUseFabric(c.state, c.state.allocation(id(1)) as Allocation, nodeId("n1"));
+    expect(may()).toBe(false);
+    const fabric = (nodes: readonly string[], problem = ""): Command => ({
+      kind: "network.fabric",
+      key: "physics/blue",
+      vni: 1_000,
+      nodes: nodes.map((name) => nodeId(name)),
+      problem,
+    });
+    c.apply(fabric([], "it cannot be reached"));
+    expect([...c.state.notices()].map(({ kind }) => kind)).toEqual(["fabric_unavailable"]);
+    expect(JSON.stringify(c.state.allocation(id(1))?.past)).toContain("waits for the fabric manager");
+    const { effects } = c.apply(fabric(["n1"]));
+    expect(effects).toMatchObject([{ kind: "run", node: "n1", allocation: "1" }]);
+    expect(may()).toBe(true);
+    expect([...c.state.notices()][0]?.clearedAt).toBeDefined();
+    expect(verdict(c.one(fabric(["n1"])))).toBe("repeated");
+    expect(verdict(c.one({ ...fabric([]), vni: 1_001 } as Command))).toBe("stale_report");
+
+    c.apply(cancel(1));
+    c.report(1, "n1", "failed", "stopped");
+    expect(verdict(c.one(release("physics/blue")))).toBe("stale_report");
+    c.apply(fabric([]));
+    expect(verdict(c.one(release("physics/blue")))).toBe("accepted");
   });
 
   it("run out: a submission is refused, a DAG's member waits, and those in a domain are not concerned", () => {
@@ -103,6 +163,7 @@ describe("domains", () => {
     expect([...c.state.held()].map((record) => record.id)).toEqual([member]);
     expect([...c.state.notices()].map(({ kind }) => kind)).toEqual(["vni_pool_exhausted"]);
     c.apply(cancel(1));
+    c.report(1, "n1", "failed", "stopped");
     c.apply(release("physics/blue"));
     c.advance(5_000);
     c.apply({ kind: "allocation.release", allocation: member });

@@ -25,6 +25,7 @@ import { type Config, createLiveConfig, formatListen, type HowToBegin, logConfig
 import { createBroker } from "./controllers/checkpoint/act.ts";
 import { isPromised } from "./controllers/scaling/promised.ts";
 import { fabricManager } from "./fabric/credentials.ts";
+import { fabricDomains } from "./fabric/domains.ts";
 import { archiveTo } from "./history/archive.ts";
 import { startHistoryFill } from "./history/fill.ts";
 import { openHistory } from "./history/index.ts";
@@ -131,7 +132,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     view: () => replica.view,
     clock,
     board,
-    config: config.checkpoint,
+    config: () => live.config.checkpoint,
     evaluated: metrics.checkpointEvaluated,
   });
   const insight = createInsight({
@@ -191,7 +192,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     get gracePeriod() {
       return live.config.nodeAgent.gracePeriod;
     },
+    get patience() {
+      return live.config.nodeAgent;
+    },
+    get faults() {
+      return live.config.faults;
+    },
     webhooks: config.notifications.webhooks,
+    fabric:
+      config.fabric === null || config.network.managed !== true ? null : fabricDomains(config.fabric, metrics.fabric),
     network: config.network,
     scaling: {
       promised: (node) => isPromised(replica.view, insight.cycles.values(), node),

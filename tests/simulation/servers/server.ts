@@ -42,6 +42,18 @@ export const SETTINGS = {
     gpuMemoryBytes: 1e9,
     rates: { nodeMtbfSeconds: 3_600, storageSecondsPerGb: 0, quietSeconds: 120 },
   },
+  patience: {
+    borrowedGracePeriod: duration(30_000),
+    sensitiveHeartbeatTimeout: duration(120_000),
+    sensitiveGracePeriod: duration(300_000),
+  },
+  faults: {
+    failures: 3,
+    mostPercent: 30,
+    probation: duration(600_000),
+    driftTimeout: duration(24 * 3_600_000),
+    sensitiveDriftTimeout: duration(4 * 3_600_000),
+  },
   retention: { maxFinished: 40, maxFinishedAge: duration(600_000) },
 } as const;
 
@@ -126,7 +138,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       view: () => replica.view,
       clock,
       board,
-      config: SETTINGS.checkpoints,
+      config: () => SETTINGS.checkpoints,
       evaluated: () => undefined,
     });
     const leader = startLeading({
@@ -143,6 +155,9 @@ export function createServer(parts: ServerParts): SimulatedServer {
       minCycleGap: duration(250),
       heartbeatTimeout: duration(SETTINGS.timeoutMs),
       gracePeriod: duration(SETTINGS.graceMs),
+      patience: SETTINGS.patience,
+      faults: SETTINGS.faults,
+      fabric: null,
       insight: {
         took: () => undefined,
         planned: () => undefined,

@@ -50,7 +50,13 @@ export interface Order {
   readonly share?: Share;
   readonly memoryPolicy?: string;
   /** The domain that its processes are kept in. */
-  readonly network?: { readonly domain: string; readonly vni: number };
+  readonly network?: {
+    readonly domain: string;
+    readonly vni: number;
+    /** Nothing passes but within the domain, and to the gateway, "address:port", where there is one. */
+    readonly sensitive?: boolean;
+    readonly gateway?: string;
+  };
   /** It is measured, and its programs may say how they fare. */
   readonly measured?: boolean;
   /** Absent: it takes no checkpoints. */

@@ -48,10 +48,16 @@ function askedFor(order: pb.RunOrder): Partial<Order> {
     ...(limits === undefined ? null : { share: shareOf(limits) }),
     ...(memoryPolicy === "" ? null : { memoryPolicy }),
     ...(measured ? { measured } : null),
-    ...(network === undefined ? null : { network: { domain: network.domain, vni: network.vni } }),
+    ...(network === undefined ? null : { network: networkOf(network) }),
     ...(checkpoint === undefined ? null : { checkpoint: planOf(checkpoint) }),
   };
 }
+
+const networkOf = ({ domain, vni, sensitive, dataGateway }: pb.RunNetwork): NonNullable<Order["network"]> => ({
+  ...{ domain, vni },
+  ...(sensitive ? { sensitive } : null),
+  ...(dataGateway === "" ? null : { gateway: dataGateway }),
+});
 
 const planOf = ({ mode, port, resumeFrom }: pb.CheckpointPlan): CheckpointPlan => ({ mode, port, resumeFrom });
 

@@ -4,6 +4,10 @@
 export interface RunNetwork {
   readonly domain: string;
   readonly vni: number;
+  /** Nothing passes but within the domain, and to the gateway. */
+  readonly sensitive?: boolean;
+  /** "address:port". */
+  readonly gateway?: string;
 }
 
 export interface NetworkPlace {
@@ -37,7 +41,8 @@ export const noDriver: NetworkDriver = {
   sweep: async () => undefined,
 };
 
-export const namesOf = ({ domain, vni }: RunNetwork): Record<string, string> => ({
+export const namesOf = ({ domain, vni, gateway }: RunNetwork): Record<string, string> => ({
   LATTICE_NETWORK_DOMAIN: domain,
   LATTICE_VNI: String(vni),
+  ...(gateway === undefined ? {} : { LATTICE_DATA_GATEWAY: gateway }),
 });

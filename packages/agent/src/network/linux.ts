@@ -1,7 +1,8 @@
 // Network domains of plain Linux: each is a network namespace of its own on the node, so that two domains have no path to each other,
 // not even over the loopback. With an uplink the namespaces of one domain on different nodes are joined by a VXLAN with the
 // domain's number; without one a domain reaches no further than the node. Agents of one machine share the namespaces: who uses
-// one is a file under /run, changed under a lock, and the last to go takes the namespace along.
+// one is a file under /run, changed under a lock, and the last to go takes the namespace along. From a sensitive domain
+// one address and port can be reached besides, that of the data gateway: a process outside passes on what comes to it.
 
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -10,6 +11,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { quoted } from "../runtime/shell-text.ts";
 import { type NetworkDriver, type NetworkPlace, namesOf } from "./driver.ts";
+import { startGateway } from "./gateway/start.ts";
 
 const run = promisify(execFile);
 /** A namespace is made in milliseconds; what takes longer hangs. */
@@ -44,7 +46,10 @@ export function linuxDriver({ nodeId, uplink, usersDir = USERS_DIR }: LinuxNetwo
     kind: "linux",
     async join({ key, network, nodes }) {
       const address = addressOf(nodeId);
-      await locked(joinScript({ usersDir, uplink, address, vni: network.vni, user: userOf(key) }));
+      const { vni, gateway } = network;
+      const host = gateway?.split(":")[0] ?? null;
+      await locked(joinScript({ usersDir, uplink, address, vni, user: userOf(key), gateway: host }));
+      if (gateway !== undefined) await startGateway(`/run/netns/${nameOf(vni)}`, gateway);
       return {
         before: ["/usr/bin/nsenter", `--net=/run/netns/${nameOf(network.vni)}`, "--"],
         variables: { ...namesOf(network), ...(uplink === "" ? {} : addressNames(address, nodes)) },
@@ -74,10 +79,12 @@ interface Joining {
   readonly address: string;
   readonly vni: number;
   readonly user: string;
+  /** Its address answers inside; null: none. */
+  readonly gateway: string | null;
 }
 
 /** The namespace is there or made; the user is written down last, and only in one that is whole. */
-function joinScript({ usersDir, uplink, address, vni, user }: Joining): string {
+function joinScript({ usersDir, uplink, address, vni, user, gateway }: Joining): string {
   const name = nameOf(vni);
   const device = `lvx${vni}`;
   const overlay = [
@@ -86,10 +93,11 @@ function joinScript({ usersDir, uplink, address, vni, user }: Joining): string {
     `ip -n ${name} addr add ${address}/10 dev ${device}`,
     `ip -n ${name} link set ${device} up`,
   ];
+  const door = gateway === null ? [] : [`ip -n ${name} addr add ${quoted(gateway)}/32 dev lo`];
   return [
     `if ! [ -e /run/netns/${name} ]; then`,
     `  ip netns add ${name}`,
-    `  if ! { ${["true", `ip -n ${name} link set lo up`, ...(uplink === "" ? [] : overlay)].join(" && ")}; }; then`,
+    `  if ! { ${["true", `ip -n ${name} link set lo up`, ...(uplink === "" ? [] : overlay), ...door].join(" && ")}; }; then`,
     `    ip netns del ${name}; exit 1`,
     "  fi",
     "fi",

@@ -1,6 +1,8 @@
 // One question to a service: does it take a connection (TCP), or answer a GET with a good status
-// (HTTP)? Everything else is a failure with its reason.
+// (HTTP)? Everything else is a failure with its reason. A service in a network of its own is asked from inside it, by another process.
 
+import { execFile } from "node:child_process";
+import { readlink } from "node:fs/promises";
 import { request } from "node:http";
 import { connect } from "node:net";
 import type { Probe } from "../lifecycle/attempt.ts";
@@ -8,9 +10,47 @@ import type { Probe } from "../lifecycle/attempt.ts";
 /** Where a node's own services answer. */
 const HOST = "127.0.0.1";
 
-/** Null: it is well. Never rejects. */
-export function askProbe(probe: Probe): Promise<string | null> {
+/** Null: it is well. Never rejects. `beside`: a process of the service; null: it is in the node's network. */
+export async function askProbe(probe: Probe, beside: number | null = null): Promise<string | null> {
+  if (beside !== null && (await hasOwnNetwork(beside))) return askInside(probe, beside);
   return probe.kind === "tcp" ? askTcp(probe) : askHttp(probe);
+}
+
+async function hasOwnNetwork(pid: number): Promise<boolean> {
+  const [own, theirs] = await Promise.all([networkOf("self"), networkOf(String(pid))]);
+  return theirs !== null && own !== theirs;
+}
+
+const networkOf = (process: string): Promise<string | null> => readlink(`/proc/${process}/ns/net`).catch(() => null);
+
+/** Ends with 0 where it is well; says why not where it is not. */
+const INSIDE = `
+const [kind, port, path] = process.argv.slice(1);
+const why = (text) => { process.stdout.write(text); process.exitCode = 1; };
+const at = { host: "${HOST}", port: Number(port) };
+if (kind === "tcp") {
+  const socket = require("node:net").connect(at, () => socket.destroy());
+  socket.on("error", (error) => why(error.message));
+} else {
+  const asked = require("node:http").get({ ...at, path, agent: false }, (response) => {
+    response.destroy();
+    if (response.statusCode < 200 || response.statusCode >= 400) why("it answered " + response.statusCode);
+  });
+  asked.on("error", (error) => why(error.message));
+}`;
+
+/** Of the process that asks, until it runs. */
+const START_MS = 2_000;
+
+function askInside({ kind, port, path, timeoutMs }: Probe, pid: number): Promise<string | null> {
+  const words = [`--target=${pid}`, "--net", "--", process.execPath, "-e", INSIDE, kind, String(port), path];
+  return new Promise((resolve) => {
+    execFile("nsenter", words, { timeout: timeoutMs + START_MS, killSignal: "SIGKILL" }, (error, stdout) => {
+      if (error === null) return resolve(null);
+      const late = error.killed === true ? `no answer within ${timeoutMs / 1000} s` : "";
+      resolve(stdout || late || error.message);
+    });
+  });
 }
 
 function askTcp({ port, timeoutMs }: Probe): Promise<string | null> {

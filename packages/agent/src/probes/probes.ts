@@ -18,16 +18,16 @@ export interface ProbesHost {
   failed(key: string, message: string): void;
   readonly log: Logger;
   readonly after?: After;
-  /** For tests. */
-  readonly ask?: (probe: Probe) => Promise<string | null>;
+  /** Absent: in the network of the node. */
+  readonly ask?: (probe: Probe, key: string) => Promise<string | null>;
 }
 
-export function probes({ failed, log, after = systemAfter, ask = askProbe }: ProbesHost): Probes {
+export function probes({ failed, log, after = systemAfter, ask = (probe) => askProbe(probe) }: ProbesHost): Probes {
   const watched = new Map<string, { cancel: () => void }>();
 
   async function look(key: string, probe: Probe, failures: number): Promise<void> {
     const watch = watched.get(key);
-    const why = await ask(probe);
+    const why = await ask(probe, key);
     // Stopped, or started anew, while it was asked.
     if (watch === undefined || watched.get(key) !== watch) return;
     const count = why === null ? 0 : failures + 1;

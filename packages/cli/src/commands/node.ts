@@ -44,7 +44,12 @@ function defineHealth(command: Command): void {
     .option("--message <text>", "what was found")
     .action(async (id: string, flags: HealthReport) => {
       const { client, print, settings } = await createContext(report);
-      const { node } = await client.nodes.reportHealth(id, flags);
+      const { status, component, message } = flags;
+      const about = {
+        ...(component === undefined ? {} : { component }),
+        ...(message === undefined ? {} : { message }),
+      };
+      const { node } = await client.nodes.reportHealth(id, { status, ...about });
       if (print.structured) return print.document(node);
       if (!settings.quiet) print.line(`${node.id}: ${stateText(node)}`);
     });

@@ -4,6 +4,7 @@
 import type { Checkpoints } from "../checkpoint/checkpoint.ts";
 import type { GroupCounts, GroupShape } from "../group/group.ts";
 import type { AllocationId, Attempt, DagId, Instant, LogIndex, NodeId, UserName } from "../ids.ts";
+import type { OwnNetwork } from "../network/domain.ts";
 import type { Share } from "../node/node.ts";
 import type { Session } from "../session/session.ts";
 import type { Past } from "./past.ts";
@@ -56,7 +57,7 @@ export interface Allocation {
   /** It was updated while it ran: its nodes are to be replaced. Absent: never. */
   readonly renewal?: Renewal;
   /** While it is placed, and of its last attempt afterwards: the domain it is in. Absent: none. */
-  readonly network?: { readonly domain: string; readonly vni: number };
+  readonly network?: OwnNetwork;
   /** Absent: nothing to tell. */
   readonly past?: Past;
   /** Who has a terminal in it. Absent: nobody. */

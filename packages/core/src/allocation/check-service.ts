@@ -9,8 +9,10 @@ export function checkService(
   { expose, probe, networkDomain }: Pick<AllocationSpec, "expose" | "probe" | "networkDomain">,
 ): void {
   if (networkDomain !== undefined) {
-    const good = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i.test(networkDomain) && !networkDomain.startsWith("alloc-");
-    const rule = "must be 1 to 63 letters, digits, dots, dashes or underscores, and not begin with alloc-";
+    const good =
+      /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i.test(networkDomain) && !/^(alloc|sensitive)-/.test(networkDomain);
+    const rule =
+      "must be 1 to 63 letters, digits, dots, dashes or underscores, and not begin with alloc- or sensitive-";
     problems.unless(good, "allocation.connectivity.network_domain", rule);
   }
   if (expose !== undefined) checkPorts(problems, expose);

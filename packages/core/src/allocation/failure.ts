@@ -4,6 +4,7 @@
 
 import type { Duration, NodeId } from "../ids.ts";
 import type { Step } from "../step.ts";
+import { isSensitive } from "../vcluster/sensitive.ts";
 import type { Allocation } from "./allocation.ts";
 import { letGo } from "./let-go.ts";
 import { moveAllocation } from "./move.ts";
@@ -22,13 +23,15 @@ export interface Failure {
   readonly grace?: Duration;
 }
 
-/** Servers before know no such pause. */
+/** Servers before know no such pause, and nothing that is sensitive. */
 const HELD_VERSION = 2;
 
 export type FailureVerdict = "requeue" | "limit" | "fail";
 
 export function attemptFailed(step: Step, record: Allocation, phase: PlacedPhase, failure: Failure): void {
-  const verdict = judgeFailure(record.spec.lifecycle, record.requeues, failure.reason);
+  // Whose data it touched, and where, is for people to look at first.
+  const alone = step.version >= HELD_VERSION && isSensitive(step.state, record.spec.vcluster);
+  const verdict = alone ? "fail" : judgeFailure(record.spec.lifecycle, record.requeues, failure.reason);
   if (verdict === "requeue")
     requeue(step, record, phase, { cause: causeOf(failure.reason), gone: failure.gone, failure });
   else fail(step, record, phase, verdict === "limit" ? overLimit(record, failure) : failure);

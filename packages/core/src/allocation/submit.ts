@@ -5,7 +5,7 @@ import type { SubmitCommand } from "../command.ts";
 import type { AllocationId, Instant, TenantId } from "../ids.ts";
 import { parseTenantId } from "../ids.ts";
 import { invariant } from "../invariant.ts";
-import { namedDomain, whyNoDomain } from "../network/wanted.ts";
+import { namedDomain, whyNoDomain, whyNotByName } from "../network/wanted.ts";
 import type { Outcome, Refusal } from "../outcome.ts";
 import { OWN_SESSION } from "../session/session.ts";
 import type { View } from "../state/view.ts";
@@ -25,7 +25,7 @@ export function submitAllocation(step: Step, command: SubmitCommand): Outcome {
   const refusal = admit(step, spec, command.createTenant);
   if (refusal !== null) return refusal;
   // Of a DAG it is asked when the turn comes: its members may come and go meanwhile.
-  const wanted = namedDomain(step.state, spec);
+  const wanted = namedDomain(spec);
   const barred = wanted === null ? null : whyNoDomain(step.state, wanted);
   if (barred !== null) return rejected(barred);
   const unknown = unknownReferences(step.state, spec);
@@ -56,6 +56,10 @@ export function judgeSubmission(
   if (problems.length > 0) return refusedBy(refuseFields(problems));
   const vcluster = view.vcluster(spec.vcluster);
   if (vcluster === undefined) return refusedBy(unknownVCluster(view, spec));
+  const unnamed = whyNotByName(view, spec);
+  if (unnamed !== null) {
+    return refusedBy(refuseFields([{ field: "allocation.connectivity.network_domain", detail: unnamed }]));
+  }
   const known = view.tenant(spec.tenant);
   if (known === undefined && !createTenant) {
     return refusedBy(refuse("unknown_tenant", `there is no tenant ${quote(spec.tenant)}`));

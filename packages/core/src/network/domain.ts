@@ -1,7 +1,8 @@
 // Network domains: named groups of allocations of one tenant that can reach each other. Each has a number of its own from the
-// fabric's pool (VNI), is made when the first allocation that names it is placed, and outlives the last by its grace.
+// fabric's pool (VNI), is made when the first allocation that names it is placed, and outlives the last by its grace. A sensitive
+// allocation has one to itself, from which only the data gateway can be reached.
 
-import type { Duration, Instant, TenantId } from "../ids.ts";
+import type { Duration, Instant, NodeId, TenantId } from "../ids.ts";
 import { duration } from "../ids.ts";
 
 export interface Domain {
@@ -18,6 +19,28 @@ export interface Domain {
   readonly members: number;
   /** Since when it has none; null while it has some. */
   readonly emptySince: Instant | null;
+  /** Of a sensitive allocation. Absent means no. */
+  readonly sensitive?: true;
+  /** What the fabric manager has been told of it. Absent: nothing yet, or there is no manager. */
+  readonly fabric?: FabricStanding;
+}
+
+/** Nodes may use the number on the fabric once the manager has confirmed them. */
+export interface FabricStanding {
+  /** In order. */
+  readonly nodes: readonly NodeId[];
+  /** Why it is not as it should be; absent: it is, or soon will be. */
+  readonly problem?: string;
+  readonly since: Instant;
+}
+
+/** What the record of a placed allocation says of its network. */
+export interface OwnNetwork {
+  readonly domain: string;
+  readonly vni: number;
+  readonly sensitive?: true;
+  /** The only place outside that a sensitive domain reaches, "address:port"; absent: none. */
+  readonly gateway?: string;
 }
 
 export interface NetworkSettings {
@@ -29,6 +52,10 @@ export interface NetworkSettings {
   readonly grace: Duration;
   /** Allocations on several nodes, and those that expose ports, get a domain of their own. */
   readonly autoDomains: boolean;
+  /** A fabric manager must confirm the nodes of a domain before anything runs in it. Absent means no. */
+  readonly managed?: true;
+  /** Where sensitive data comes in and goes out, "address:port". Absent: nowhere. */
+  readonly dataGateway?: string;
 }
 
 export const DEFAULT_NETWORK: NetworkSettings = {

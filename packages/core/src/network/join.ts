@@ -1,7 +1,9 @@
 // An allocation that is placed joins its domain, which is made if it is not there; one whose attempt ends leaves it. The last to
-// leave lets the domain wait out its grace; whoever joins meanwhile keeps it, and its number.
+// leave lets the domain wait out its grace; whoever joins meanwhile keeps it, and its number. A number goes back to the pool only when
+// nothing is left on any node of those who had it: who gets it next must not meet them.
 
 import type { Allocation } from "../allocation/allocation.ts";
+import { duration } from "../ids.ts";
 import { invariant, present } from "../invariant.ts";
 import { noticeKey } from "../notice/notice.ts";
 import { notify } from "../notice/raise.ts";
@@ -39,12 +41,15 @@ export function joinDomain(step: Step, record: Allocation): Pick<Allocation, "ne
     ...wanted,
     vni: nextVni(step),
     createdAt: at,
-    grace: state.network.grace,
+    grace: wanted.private ? duration(0) : state.network.grace,
     members: 0,
     emptySince: null,
   };
   state.tables.domains.set(domain.key, { ...domain, members: domain.members + 1, emptySince: null });
-  return { network: { domain: domain.name, vni: domain.vni } };
+  const { name, vni, sensitive } = domain;
+  const { dataGateway: gateway } = state.network;
+  const guarded = sensitive === true ? { sensitive, ...(gateway === undefined ? {} : { gateway }) } : {};
+  return { network: { domain: name, vni, ...guarded } };
 }
 
 function nextVni({ state }: Step): number {
@@ -59,7 +64,8 @@ export function leaveDomain(step: Step, record: Allocation): void {
   const key = domainKey(record.spec.tenant, record.network.domain);
   const domain = present(state.domain(key), `allocation ${record.id} is in a domain that is gone`);
   const members = domain.members - 1;
-  // Nobody else can ever join what was one allocation's own.
-  if (members === 0 && domain.private) state.tables.domains.delete(domain.key);
+  // Nobody else can ever join what was one allocation's own; but its processes may not have ended yet, and a fabric must forget it.
+  const over = members === 0 && domain.private && !state.network.managed && state.indexes.claimCount(record.id) === 0;
+  if (over) state.tables.domains.delete(domain.key);
   else state.tables.domains.set(domain.key, { ...domain, members, emptySince: members === 0 ? at : null });
 }

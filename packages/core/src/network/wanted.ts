@@ -3,9 +3,10 @@
 
 import type { Allocation } from "../allocation/allocation.ts";
 import type { AllocationSpec } from "../allocation/spec.ts";
-import type { AllocationId, TenantId } from "../ids.ts";
+import type { TenantId } from "../ids.ts";
 import type { Refusal } from "../outcome.ts";
 import type { View } from "../state/view.ts";
+import { isSensitive } from "../vcluster/sensitive.ts";
 import { domainKey, poolSize } from "./domain.ts";
 
 export interface WantedDomain {
@@ -13,14 +14,20 @@ export interface WantedDomain {
   readonly tenant: TenantId;
   readonly name: string;
   readonly private: boolean;
+  readonly sensitive?: true;
 }
 
 /** Null: it needs none. */
 export function wantedDomain(
-  view: Pick<View, "network">,
-  { id, spec }: Pick<Allocation, "id" | "spec">,
+  view: Pick<View, "network" | "vcluster">,
+  { id, spec, user }: Pick<Allocation, "id" | "spec" | "user">,
 ): WantedDomain | null {
   const { tenant, networkDomain, resources, expose } = spec;
+  // Shared with nobody, not even within the tenant.
+  if (isSensitive(view, spec.vcluster)) {
+    const name = `sensitive-${user}-${id}`;
+    return { key: domainKey(tenant, name), tenant, name, private: true, sensitive: true };
+  }
   if (networkDomain !== undefined) {
     return { key: domainKey(tenant, networkDomain), tenant, name: networkDomain, private: false };
   }
@@ -55,5 +62,13 @@ export function freeVni(view: Pick<View, "network" | "domains">): number | null 
 }
 
 /** Of a submission, which has no id yet: private domains are not asked for. */
-export const namedDomain = (view: Pick<View, "network">, spec: AllocationSpec): WantedDomain | null =>
-  spec.networkDomain === undefined ? null : wantedDomain(view, { id: "0" as AllocationId, spec });
+export function namedDomain({ tenant, networkDomain }: AllocationSpec): WantedDomain | null {
+  if (networkDomain === undefined) return null;
+  return { key: domainKey(tenant, networkDomain), tenant, name: networkDomain, private: false };
+}
+
+/** Null: it may name one, or names none. */
+export function whyNotByName(view: Pick<View, "vcluster">, { networkDomain, vcluster }: AllocationSpec): string | null {
+  if (networkDomain === undefined || !isSensitive(view, vcluster)) return null;
+  return "is not for sensitive work, which has a network of its own";
+}

@@ -1,11 +1,19 @@
 // A node whose configuration is not what it was. It goes on working, is preferred less by the scheduler because it is like fewer
 // others, and everybody who should know is told. It has not drifted when most nodes of its group look as it does now: then
-// that is how they are meant to be.
+// that is how they are meant to be. A node of a sensitive vCluster is drained on top, until somebody has looked at it, and what
+// becomes of its configuration is in the audit log.
 
+import { appendAudit } from "../audit/append.ts";
+import type { UserName } from "../ids.ts";
 import { noticeKey } from "../notice/notice.ts";
 import { clearNotice, notify } from "../notice/raise.ts";
 import type { Step } from "../step.ts";
+import { isSensitiveHome } from "../vcluster/sensitive.ts";
+import { moveNode } from "./move.ts";
 import type { Node } from "./node.ts";
+
+/** In whose name the audit log has what nobody did. */
+const NOBODY = "system" as UserName;
 
 /** The record with its drift as it is after a registration. */
 export function withDrift(step: Step, now: Node, before: Node): Node {
@@ -22,12 +30,29 @@ export function withDrift(step: Step, now: Node, before: Node): Node {
     user: null,
     node: now.id,
   });
+  audit(step, now, `expected ${expected}, actual ${now.conformance}`);
   return { ...plain, drift: { expected, since: step.at } };
+}
+
+/** No new claims on what may not be what it should be; what runs there ends by itself. */
+export function drainDrifted(step: Step, before: Node, node: Node): void {
+  const { kind } = node.state;
+  if (before.drift !== undefined || node.drift === undefined || !isSensitiveHome(step.state, node)) return;
+  if (kind !== "ready" && kind !== "degraded") return;
+  const reason = `conformance_drift: expected=${node.drift.expected}, actual=${node.conformance}`;
+  const draining = moveNode(step, node, { kind: "draining", since: step.at, reason });
+  if (draining.claims.length === 0) moveNode(step, draining, { kind: "drained", since: step.at, reason });
+}
+
+function audit(step: Step, node: Node, detail: string): void {
+  if (!isSensitiveHome(step.state, node)) return;
+  appendAudit(step, NOBODY, "node.drift", { scope: "sensitive", node: node.id, detail });
 }
 
 function settled(step: Step, now: Node, plain: Node): Node {
   if (now.drift === undefined) return now;
   clearNotice(step, { kind: "notice.clear", key: noticeKey("node_drifted", now.id) });
+  audit(step, now, `as expected again: ${now.conformance}`);
   return plain;
 }
 

@@ -8,10 +8,11 @@ import type { Instant } from "../ids.ts";
 import type { Step } from "../step.ts";
 import type { Fault, Node } from "./node.ts";
 
-/** Different allocations that failed for reasons of the node, or different users whose work failed at once. */
+/** Different allocations that failed for reasons of the node, or different users whose work failed at once, unless configured. */
 export const FAULTS_TO_SET_ASIDE = 3;
 const QUICK_MS = 10_000;
-const MAX_FAULTS = 8;
+/** Kept of a node; as many can be asked for. */
+export const MAX_FAULTS = 8;
 const OF_THE_NODE: readonly string[] = ["launch_failed", "prologue_failed", "lost"];
 /** Servers before keep no such list. */
 const FAULTS_VERSION = 2;
@@ -34,9 +35,9 @@ function faultOf(step: Step, { allocation, reason }: ReportCommand, placedAt: In
 }
 
 /** In words; null: it does its work, as far as anybody can tell. */
-export function whyBlackHole({ faults = [] }: Node): string | null {
+export function whyBlackHole({ faults = [] }: Node, enough = FAULTS_TO_SET_ASIDE): string | null {
   const own = new Set(faults.filter((fault) => fault.own).map(({ allocation }) => allocation)).size;
-  if (own >= FAULTS_TO_SET_ASIDE) return `${own} allocations in a row could not be run on it`;
+  if (own >= enough) return `${own} allocations in a row could not be run on it`;
   const users = new Set(faults.map(({ user }) => user)).size;
-  return users >= FAULTS_TO_SET_ASIDE ? `work of ${users} users in a row failed on it at once` : null;
+  return users >= enough ? `work of ${users} users in a row failed on it at once` : null;
 }

@@ -1,9 +1,13 @@
 // The leader's verdict on a node, drawn from heartbeats that are not in the log. Only silence
-// heals by being heard again; what an administrator or broken hardware has taken down stays down.
+// heals by being heard again; what an administrator or broken hardware has taken down stays down. Of a node for sensitive
+// work the audit log has when it could not be heard, and when it could again.
 
+import { appendAudit } from "../audit/append.ts";
 import type { NodeHealthCommand } from "../command.ts";
+import type { UserName } from "../ids.ts";
 import type { Outcome } from "../outcome.ts";
 import { accepted, quote, refuse, type Step, unchanged } from "../step.ts";
+import { isSensitiveHome } from "../vcluster/sensitive.ts";
 import { releaseAll, takeDown } from "./down.ts";
 import { bringBack } from "./heal.ts";
 import { moveNode, nodeChanged } from "./move.ts";
@@ -12,6 +16,19 @@ import type { Node } from "./node.ts";
 export function judgeNode(step: Step, command: NodeHealthCommand): Outcome {
   const node = step.state.node(command.node);
   if (node === undefined) return refuse("unknown_node", `there is no node ${quote(command.node)}`);
+  const outcome = judged(step, node, command);
+  const changed = outcome.kind === "accepted" && outcome.repeated !== true;
+  if (changed && step.version >= AUDIT_VERSION && isSensitiveHome(step.state, node)) {
+    const detail = `${command.verdict}: ${command.reason}`;
+    appendAudit(step, "system" as UserName, "node.health", { scope: "sensitive", node: node.id, detail });
+  }
+  return outcome;
+}
+
+/** Servers before keep no audit log. */
+const AUDIT_VERSION = 2;
+
+function judged(step: Step, node: Node, command: NodeHealthCommand): Outcome {
   switch (command.verdict) {
     case "heard":
       return heard(step, node);

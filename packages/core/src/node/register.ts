@@ -10,7 +10,7 @@ import { parseNodeId } from "../ids.ts";
 import type { FieldProblem, Outcome } from "../outcome.ts";
 import { accepted, quote, refuse, refuseFields, type Step, unchanged } from "../step.ts";
 import { checkTopology } from "./check-topology.ts";
-import { withDrift } from "./drift.ts";
+import { drainDrifted, withDrift } from "./drift.ts";
 import { bringBack } from "./heal.ts";
 import { moveNode, nodeChanged } from "./move.ts";
 import type { Node } from "./node.ts";
@@ -39,6 +39,7 @@ export function registerNode(step: Step, command: RegisterNodeCommand): Outcome 
   if (described.state.kind === "down" && comesBack) bringBack(step, described, described.state);
   else if (comesUp) moveNode(step, described, { kind: "ready", since: step.at });
   else step.events.push(nodeChanged(described, described.state.kind, whyChanged(known, described)));
+  drainDrifted(step, known, step.state.node(known.id) ?? described);
   return accepted(known.id);
 }
 

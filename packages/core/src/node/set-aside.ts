@@ -9,21 +9,31 @@ import { accepted, quote, refuse, type Step, unchanged } from "../step.ts";
 import { takeDown } from "./down.ts";
 import { FAULTS_TO_SET_ASIDE } from "./faults.ts";
 import { bringBack } from "./heal.ts";
+import { moveNode } from "./move.ts";
 import type { Node } from "./node.ts";
 
-/** Of all nodes, in percent. */
+/** Of all nodes, in percent, unless configured. */
 export const MOST_SET_ASIDE = 30;
 
-export function setAsideNode(step: Step, { node: id, reason, until }: SetAsideNodeCommand): Outcome {
+export function setAsideNode(step: Step, command: SetAsideNodeCommand): Outcome {
+  const { node: id, reason, until, most = MOST_SET_ASIDE } = command;
   const node = step.state.node(id);
   if (node === undefined) return refuse("unknown_node", `there is no node ${quote(id)}`);
   const { kind } = node.state;
-  if (kind !== "ready" || node.claims.length > 0) return refuse("stale_plan", `node "${id}" is ${kind} or in use`);
+  // One that was drained because it drifted goes for good when nobody sets it right.
+  const idle = kind === "ready" || (kind === "drained" && node.drift !== undefined && until === null);
+  const busy = node.claims.length > 0;
+  if (!idle || (busy && until !== null)) return refuse("stale_plan", `node "${id}" is ${kind} or in use`);
   const out = Array.from(step.state.nodes()).filter(isSetAside).length;
-  if ((out + 1) * 100 > MOST_SET_ASIDE * step.state.nodeCount) {
+  if ((out + 1) * 100 > most * step.state.nodeCount) {
     return refuse("illegal_transition", `${out} of ${step.state.nodeCount} nodes are set aside already`);
   }
 
+  // What runs there is no worse off than it was; nothing new begins.
+  if (busy) {
+    moveNode(step, node, { kind: "draining", since: step.at, reason });
+    return accepted(id);
+  }
   takeDown(step, node, { cause: "quarantined", reason, ...(until === null ? {} : { until }) });
   notify(step, {
     key: noticeKey("node_set_aside", id),
@@ -37,12 +47,13 @@ export function setAsideNode(step: Step, { node: id, reason, until }: SetAsideNo
 }
 
 /** Back in service, one failure away from being set aside again. */
-export function probeNode(step: Step, { node: id }: ProbeNodeCommand): Outcome {
+export function probeNode(step: Step, command: ProbeNodeCommand): Outcome {
+  const { node: id, keep = FAULTS_TO_SET_ASIDE - 1 } = command;
   const node = step.state.node(id);
   if (node === undefined) return refuse("unknown_node", `there is no node ${quote(id)}`);
   if (node.state.kind !== "down" || node.state.until === undefined) return unchanged(id);
   if (step.at < node.state.until) return refuse("stale_report", `node "${id}" is set aside for longer`);
-  const faults = (node.faults ?? []).slice(-(FAULTS_TO_SET_ASIDE - 1));
+  const faults = keep <= 0 ? [] : (node.faults ?? []).slice(-keep);
   const { faults: _before, ...rest } = node;
   bringBack(step, faults.length === 0 ? rest : { ...rest, faults }, node.state);
   clearNotice(step, { kind: "notice.clear", key: noticeKey("node_set_aside", id) });

@@ -11,6 +11,7 @@ export const NOTICE_KINDS = [
   "scaling_metric_missing",
   "scaling_below_minimum",
   "vni_pool_exhausted",
+  "fabric_unavailable",
   "node_drifted",
   "node_set_aside",
 ] as const;

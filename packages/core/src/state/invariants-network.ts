@@ -1,7 +1,9 @@
-// What must hold of network domains: no number twice, none outside the pool that it came from, members as the records say.
+// What must hold of network domains: no number twice, none outside the pool that it came from, members as the records say, none
+// gone while something of it is left on a node.
 
 import { isPlaced } from "../allocation/phase.ts";
 import { FIRST_VNI } from "../network/domain.ts";
+import { lingeringIn } from "../network/lingering.ts";
 import type { View } from "./view.ts";
 
 export function brokenNetworks(view: View): string[] {
@@ -23,6 +25,10 @@ export function brokenNetworks(view: View): string[] {
     if ((members.get(domain.key) ?? 0) !== domain.members) broken.push(`domain ${domain.key} counts ${domain.members}`);
     if ((domain.members === 0) !== (domain.emptySince !== null))
       broken.push(`domain ${domain.key} is empty and in use`);
+    if (domain.sensitive === true && (!domain.private || domain.members > 1))
+      broken.push(`the sensitive domain ${domain.key} is shared`);
   }
+  for (const key of lingeringIn(view).keys())
+    if (view.domain(key) === undefined) broken.push(`domain ${key} is gone while work of it is left on nodes`);
   return broken;
 }

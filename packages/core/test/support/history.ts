@@ -303,8 +303,15 @@ function makeNetwork(roll: Dice, state: State): Command {
   const domain = pick(roll, Array.from(state.domains()));
   const name = domain?.name ?? "blue";
   if (roll(3) === 0) {
-    const settings = { ...state.network, vniEnd: 1_000 + roll(4), autoDomains: roll(2) === 0, grace: duration(0) };
+    const { managed: _managed, ...plain } = state.network;
+    const own = { vniEnd: 1_000 + roll(4), autoDomains: roll(2) === 0, grace: duration(0) };
+    const settings = { ...plain, ...own, ...(roll(3) === 0 ? { managed: true as const } : {}) };
     return { kind: "network.set", settings };
+  }
+  if (roll(3) === 0 && domain !== undefined) {
+    const nodes = ["n1", "n2", "n3"].map((each) => nodeId(each)).filter(() => roll(2) === 0);
+    const problem = roll(3) === 0 ? "it is away" : "";
+    return { kind: "network.fabric", key: domain.key, vni: domain.vni - (roll(9) === 0 ? 1 : 0), nodes, problem };
   }
   if (roll(2) === 0) return { kind: "network.release", key: domain?.key ?? "physics/blue" };
   return {

@@ -13,6 +13,9 @@ export interface NetworkDomain {
   readonly created_at?: string;
   readonly released_at?: string;
   readonly private?: boolean;
+  readonly sensitive?: boolean;
+  readonly fabric?: "ready" | "waiting";
+  readonly fabric_problem?: string;
 }
 
 export interface DomainList {

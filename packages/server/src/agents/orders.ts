@@ -10,12 +10,13 @@ import type {
   Claim,
   Duration,
   NodeId,
+  OwnNetwork,
   PlacedPhase,
   Share,
   Task,
   View,
 } from "@lattice/core";
-import { attemptOn, isPlaced, specToRun } from "@lattice/core";
+import { attemptOn, isPlaced, mayUseFabric, specToRun } from "@lattice/core";
 import { pb, probeToProto } from "@lattice/wire";
 import { checkpointPlan } from "./checkpoint-order.ts";
 import type { ServerMessageBody } from "./hub.ts";
@@ -48,7 +49,7 @@ export function runOrder(allocation: Allocation, node: NodeId): ServerMessageBod
       tasksPerNode: spec.resources.tasksPerNode,
       slurmEnv: spec.slurmEnv,
       memoryPolicy: spec.resources.constraints.memoryPolicy ?? "",
-      ...(allocation.network === undefined ? null : { network: create(pb.RunNetworkSchema, allocation.network) }),
+      ...(allocation.network === undefined ? null : { network: networkOf(allocation.network) }),
       measured: spec.lifecycle.kind === "reactive",
       ...softwareFields(spec),
       ...checkpointPlan(allocation),
@@ -88,6 +89,8 @@ export function orderOf(view: View, node: NodeId, claim: Claim): ServerMessageBo
   }
   // It waits for the other nodes. An agent that lost its memory would run it a second time.
   if (isPlaced(allocation.phase) && hasEndedOn(allocation.phase, node)) return null;
+  // It is ordered when the fabric is ready for it.
+  if (!mayUseFabric(view, allocation, node)) return null;
   return runOrder(allocation, node);
 }
 
@@ -95,6 +98,9 @@ function hasEndedOn(phase: PlacedPhase, node: NodeId): boolean {
   const state = phase.progress[phase.nodes.indexOf(node)]?.state;
   return state === "completed" || state === "failed";
 }
+
+const networkOf = ({ domain, vni, sensitive, gateway = "" }: OwnNetwork): pb.RunNetwork =>
+  create(pb.RunNetworkSchema, { domain, vni, sensitive: sensitive === true, dataGateway: gateway });
 
 const BYTES_PER_GB = 1024 ** 3;
 

@@ -7,6 +7,7 @@ import type { AuthConfig } from "./auth.ts";
 import type { BackupConfig } from "./backup.ts";
 import type { CheckpointConfig } from "./checkpoint.ts";
 import type { FabricConfig } from "./fabric.ts";
+import type { FaultsConfig } from "./faults.ts";
 import type { ListenAddress } from "./listen.ts";
 import type { LogsConfig } from "./logs.ts";
 import type { NotificationsConfig } from "./notifications.ts";
@@ -66,7 +67,13 @@ export interface Config {
     readonly heartbeatInterval: Duration;
     readonly heartbeatTimeout: Duration;
     readonly gracePeriod: Duration;
+    /** Of nodes that one vCluster has lent to another, where it is shorter. */
+    readonly borrowedGracePeriod: Duration;
+    /** Of nodes at home in a sensitive vCluster, where they are longer. */
+    readonly sensitiveHeartbeatTimeout: Duration;
+    readonly sensitiveGracePeriod: Duration;
   };
+  readonly faults: FaultsConfig;
   readonly retention: {
     readonly maxFinished: number;
     readonly maxFinishedAge: Duration;

@@ -12,6 +12,8 @@ export interface FabricConfig {
   readonly token: string | null;
   /** Of one call. */
   readonly timeoutMs: number;
+  /** In whose name networks are made: several clusters may share a fabric. */
+  readonly owner: string;
 }
 
 export const fabricSection = section({
@@ -20,6 +22,10 @@ export const fabricSection = section({
     .optional(),
   /** A reference, as env://NAME or file:///path. */
   manager_token: z.string().min(1).optional(),
+  owner: z
+    .string()
+    .regex(/^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i, "must be letters, digits, dots and dashes, at most 63")
+    .default("lattice"),
   timeout: span({ least: seconds(0.1), most: seconds(60), preset: "5s" }),
 });
 
@@ -41,5 +47,6 @@ export function completeFabric(file: Parsed, environment: Environment): FabricCo
     url: file.manager_url.replace(/\/+$/, ""),
     token: secret?.kind === "found" ? secret.value : null,
     timeoutMs: file.timeout,
+    owner: file.owner,
   };
 }

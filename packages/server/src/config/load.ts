@@ -15,6 +15,7 @@ import { completeBackup } from "./backup.ts";
 import { completeCheckpoint } from "./checkpoint.ts";
 import type { Config } from "./config.ts";
 import { completeFabric } from "./fabric.ts";
+import { completeFaults } from "./faults.ts";
 import { completeLogs } from "./logs.ts";
 import { completeNetwork } from "./network.ts";
 import { completeNotifications } from "./notifications.ts";
@@ -120,7 +121,11 @@ function complete(file: ParsedFile): Config {
       heartbeatInterval: file.node_agent.heartbeat_interval,
       heartbeatTimeout: file.node_agent.heartbeat_timeout,
       gracePeriod: file.node_agent.grace_period,
+      borrowedGracePeriod: file.node_agent.borrowed_grace_period,
+      sensitiveHeartbeatTimeout: file.node_agent.sensitive_heartbeat_timeout,
+      sensitiveGracePeriod: file.node_agent.sensitive_grace_period,
     },
+    faults: completeFaults(file.faults),
     retention: { maxFinished: file.retention.max_finished, maxFinishedAge: file.retention.max_finished_age },
     checkpoint: completeCheckpoint(file.checkpoint),
     logs: completeLogs(file.logs, process.env),

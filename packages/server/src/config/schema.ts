@@ -9,6 +9,7 @@ import { backupProblems, backupSection } from "./backup.ts";
 import { checkpointSection } from "./checkpoint.ts";
 import { LOG_LEVELS } from "./config.ts";
 import { fabricProblems, fabricSection } from "./fabric.ts";
+import { faultsSection } from "./faults.ts";
 import { count, listen, listenIfStated, section, span } from "./fields.ts";
 import { logsProblems, logsSection } from "./logs.ts";
 import { networkProblems, networkSection } from "./network.ts";
@@ -54,7 +55,11 @@ export const fileSchema = section({
     heartbeat_interval: span({ least: seconds(0.1), most: seconds(600), preset: "10s" }),
     heartbeat_timeout: span({ least: seconds(0.2), most: seconds(3_600), preset: "30s" }),
     grace_period: span({ least: seconds(0), most: seconds(DAY_S), preset: "60s" }),
+    borrowed_grace_period: span({ least: seconds(0), most: seconds(DAY_S), preset: "30s" }),
+    sensitive_heartbeat_timeout: span({ least: seconds(0.2), most: seconds(DAY_S), preset: "2m" }),
+    sensitive_grace_period: span({ least: seconds(0), most: seconds(7 * DAY_S), preset: "5m" }),
   }),
+  faults: faultsSection,
   retention: section({
     max_finished: count(0, 1_000_000).default(10_000),
     max_finished_age: span({ least: seconds(1), most: seconds(3_650 * DAY_S), preset: "7d" }),
@@ -85,7 +90,8 @@ export const fileSchema = section({
   for (const { path, message } of tlsProblems(file.api)) refuse(["api", ...path], message);
   for (const { path, message } of backupProblems(file.backup, process.env)) refuse(["backup", ...path], message);
   for (const { path, message } of logsProblems(file.logs, process.env)) refuse(["logs", ...path], message);
-  for (const { path, message } of networkProblems(file.network)) refuse(["network", ...path], message);
+  for (const { path, message } of networkProblems(file.network, file.fabric.manager_url))
+    refuse(["network", ...path], message);
   for (const { path, message } of notificationsProblems(file.notifications, process.env))
     refuse(["notifications", ...path], message);
   for (const { path, message } of fabricProblems(file.fabric, process.env)) refuse(["fabric", ...path], message);

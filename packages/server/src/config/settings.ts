@@ -2,21 +2,12 @@
 // `live` can be changed for the whole cluster; the others need a restart. Secrets are not here, so that nobody can
 // ask for one.
 
-import type { Duration } from "@lattice/core";
 import type { Config } from "./config.ts";
 import { formatListen } from "./listen.ts";
-import type { ParsedFile } from "./schema.ts";
+import { type KnownSetting, span } from "./setting.ts";
+import { CHECKPOINT_SETTINGS, FAULT_SETTINGS } from "./settings-controllers.ts";
 
-export type SettingValue = string | number | boolean | null;
-
-export interface KnownSetting {
-  readonly key: string;
-  readonly read: (config: Config) => SettingValue;
-  /** Absent: not while the server runs. */
-  readonly write?: (config: Config, file: ParsedFile) => Config;
-}
-
-const span = (value: Duration): string => (value % 1000 === 0 ? `${value / 1000}s` : `${value}ms`);
+export type { KnownSetting, SettingValue } from "./setting.ts";
 
 const RATE_LIMITS = [
   ["attach_max_concurrent", "attachMaxConcurrent"],
@@ -76,6 +67,24 @@ export const SETTINGS: readonly KnownSetting[] = [
     read: ({ nodeAgent }) => span(nodeAgent.gracePeriod),
     write: (config, file) => withAgent(config, { gracePeriod: file.node_agent.grace_period }),
   },
+  {
+    key: "node_agent.borrowed_grace_period",
+    read: ({ nodeAgent }) => span(nodeAgent.borrowedGracePeriod),
+    write: (config, file) => withAgent(config, { borrowedGracePeriod: file.node_agent.borrowed_grace_period }),
+  },
+  {
+    key: "node_agent.sensitive_heartbeat_timeout",
+    read: ({ nodeAgent }) => span(nodeAgent.sensitiveHeartbeatTimeout),
+    write: (config, file) =>
+      withAgent(config, { sensitiveHeartbeatTimeout: file.node_agent.sensitive_heartbeat_timeout }),
+  },
+  {
+    key: "node_agent.sensitive_grace_period",
+    read: ({ nodeAgent }) => span(nodeAgent.sensitiveGracePeriod),
+    write: (config, file) => withAgent(config, { sensitiveGracePeriod: file.node_agent.sensitive_grace_period }),
+  },
+  ...FAULT_SETTINGS,
+  ...CHECKPOINT_SETTINGS,
   {
     key: "retention.max_finished",
     read: ({ retention }) => retention.maxFinished,

@@ -6,7 +6,10 @@ import type { Logger } from "pino";
 import type { AgentHub } from "../agents/hub.ts";
 import { orderOf } from "../agents/orders.ts";
 import { type Clock, steadyNow } from "../clock.ts";
+import type { Config } from "../config/config.ts";
+import type { FaultsConfig } from "../config/faults.ts";
 import type { WebhookConfig } from "../config/notifications.ts";
+import type { FabricDomains } from "../fabric/domains.ts";
 import type { Sequencer } from "../leader/sequencer.ts";
 import type { EntryReader } from "../leader/versions.ts";
 import type { Metrics } from "../observe/index.ts";
@@ -16,7 +19,7 @@ import type { Broker } from "./checkpoint/act.ts";
 import { decideFaults } from "./faults/decide.ts";
 import { decideHealth } from "./health/decide.ts";
 import { decideLedger } from "./ledger/decide.ts";
-import { decideNetworks } from "./networks/decide.ts";
+import { createNetworkKeeper } from "./networks/act.ts";
 import { decideOverdue } from "./orders/decide.ts";
 import { type Beat, keepBeat } from "./periodic.ts";
 import { decideRestarts } from "./restarts/decide.ts";
@@ -31,13 +34,6 @@ const ORDER_PATIENCE = duration(15_000);
 /** How long an upgrade may still be taken back once every server has it. */
 const LEDGER_SETTLE = duration(600_000);
 
-/** Of nodes that one vCluster has lent to another. */
-const BORROWED_GRACE = duration(30_000);
-/** Before a node that was set aside is tried again. */
-const PROBATION = duration(600_000);
-/** For the infrastructure to set a drifted node right. */
-const DRIFT_TIMEOUT = duration(24 * 3_600_000);
-
 export interface ControllerContext {
   readonly replica: Replica;
   readonly sequencer: Sequencer;
@@ -48,6 +44,11 @@ export interface ControllerContext {
   readonly leadingSince: Instant;
   readonly heartbeatTimeout: Duration;
   readonly gracePeriod: Duration;
+  /** Of nodes that are lent, and of those for sensitive work. */
+  readonly patience: Patience;
+  readonly faults: FaultsConfig;
+  /** Null: nobody manages the fabric. */
+  readonly fabric: FabricDomains | null;
   readonly broker: Broker;
   /** The other servers that are there, and the newest entries that each can apply. */
   readonly readers: () => readonly EntryReader[];
@@ -56,6 +57,12 @@ export interface ControllerContext {
   readonly metrics: Pick<Metrics, "webhook" | "scaled" | "metricQueryFailed">;
   readonly scaling: Pick<ScalingContext, "promised" | "readings">;
 }
+
+/** As in the configuration. */
+export type Patience = Pick<
+  Config["nodeAgent"],
+  "borrowedGracePeriod" | "sensitiveHeartbeatTimeout" | "sensitiveGracePeriod"
+>;
 
 export async function runControllers(context: ControllerContext, signal: AbortSignal): Promise<void> {
   const { replica, sequencer, hub, clock, logger } = context;
@@ -72,7 +79,11 @@ export async function runControllers(context: ControllerContext, signal: AbortSi
         lastHeard: hub.lastHeardSteady,
         timeout: context.heartbeatTimeout,
         grace: context.gracePeriod,
-        borrowedGrace: BORROWED_GRACE,
+        borrowedGrace: context.patience.borrowedGracePeriod,
+        sensitive: {
+          timeout: context.patience.sensitiveHeartbeatTimeout,
+          grace: context.patience.sensitiveGracePeriod,
+        },
       });
       for (const verdict of verdicts) logger.info({ node: verdict.node, verdict: verdict.verdict }, verdict.reason);
       await Promise.all(verdicts.map((verdict) => sequencer.propose(verdict)));
@@ -141,17 +152,15 @@ export async function runControllers(context: ControllerContext, signal: AbortSi
   };
   const networks: Beat = {
     name: "networks",
-    every: duration(1_000),
-    turn: async () => {
-      await Promise.all(decideNetworks(view(), clock.now()).map((command) => sequencer.propose(command)));
-    },
+    // Whoever begins in a domain waits for the fabric's word.
+    every: duration(context.fabric === null ? 1_000 : 100),
+    turn: createNetworkKeeper({ ...context, view }, signal),
   };
   const faults: Beat = {
     name: "faults",
     every: duration(1_000),
     turn: async () => {
-      const inputs = { now: clock.now(), probation: PROBATION, driftTimeout: DRIFT_TIMEOUT };
-      for (const command of decideFaults(view(), inputs)) {
+      for (const command of decideFaults(view(), { now: clock.now(), faults: context.faults })) {
         const { outcome } = await sequencer.propose(command);
         const facts = { node: command.node, ...("reason" in command ? { reason: command.reason } : {}) };
         if (outcome.kind === "rejected") logger.warn({ ...facts, refusal: outcome.refusal }, "a node stays in service");

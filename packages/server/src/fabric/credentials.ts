@@ -6,6 +6,7 @@
 import { ProblemError } from "@lattice/wire";
 import type { Logger } from "pino";
 import type { FabricConfig } from "../config/fabric.ts";
+import { type FabricAnswer, type FabricCall, fabricHttp, fieldsOf, isGood, reasonOf } from "./http.ts";
 
 export interface FabricRequest {
   /** Unique to the use: asked for twice, it is still one service. */
@@ -41,40 +42,24 @@ export interface FabricSurroundings {
 const PAUSES_MS = [100, 400] as const;
 /** Of one that nobody waits for: six minutes in all. */
 const REVOKE_PAUSES_MS = [500, 1_000, 5_000, 15_000, 60_000, 120_000, 180_000] as const;
-const MAX_ANSWER_BYTES = 64 * 1024;
+const SERVICES = "/fabric/cxi/services";
 
 export function fabricManager(config: FabricConfig, { logger, counted }: FabricSurroundings): FabricManager {
   const closing = new AbortController();
 
-  async function call(method: string, path: string, body: object | null, signal: AbortSignal): Promise<Answer> {
-    const response = await fetch(`${config.url}/fabric/cxi/services${path}`, {
-      method,
-      headers: {
-        accept: "application/json",
-        ...(body === null ? {} : { "content-type": "application/json" }),
-        ...(config.token === null ? {} : { authorization: `Bearer ${config.token}` }),
-        ...(body !== null && "name" in body ? { "idempotency-key": String(body.name) } : {}),
-      },
-      ...(body === null ? {} : { body: JSON.stringify(body) }),
-      redirect: "error",
-      signal: AbortSignal.any([signal, closing.signal, AbortSignal.timeout(config.timeoutMs)]),
-    });
-    const text = await response.text();
-    if (text.length > MAX_ANSWER_BYTES) throw new Error(`an answer of ${text.length} bytes`);
-    return { status: response.status, text };
-  }
+  const http = fabricHttp(config);
+
+  const call = (asked: FabricCall, signal: AbortSignal): Promise<FabricAnswer> =>
+    http({ ...asked, path: `${SERVICES}${asked.path}` }, AbortSignal.any([signal, closing.signal]));
 
   /** Tried again while the manager is away or unwell; what it refuses is not asked twice. */
-  async function insistent(
-    operation: "create" | "auth",
-    what: { readonly method: string; readonly path: string; readonly body: object | null },
-    signal: AbortSignal,
-  ): Promise<unknown> {
+  async function insistent(operation: "create" | "auth", what: FabricCall, signal: AbortSignal): Promise<unknown> {
     let problem = "";
     for (const pauseMs of [...PAUSES_MS, null]) {
       try {
-        const { status, text } = await call(what.method, what.path, what.body, signal);
-        if (status >= 200 && status < 300) {
+        const answer = await call(what, signal);
+        const { status, text } = answer;
+        if (isGood(answer)) {
           counted(operation, "done");
           return JSON.parse(text);
         }
@@ -97,9 +82,9 @@ export function fabricManager(config: FabricConfig, { logger, counted }: FabricS
       if (pauseMs > 0) await pause(pauseMs, closing.signal);
       if (closing.signal.aborted) break;
       try {
-        const { status } = await call("DELETE", path, null, closing.signal);
-        if ((status >= 200 && status < 300) || status === 404) return counted("revoke", "done");
-        problem = `it answers ${status}`;
+        const answer = await call({ method: "DELETE", path, body: null }, closing.signal);
+        if (isGood(answer) || answer.status === 404) return counted("revoke", "done");
+        problem = `it answers ${answer.status}`;
       } catch (error) {
         problem = reasonOf(error);
       }
@@ -116,7 +101,9 @@ export function fabricManager(config: FabricConfig, { logger, counted }: FabricS
         nodes: request.nodes,
         ...(request.vni === null ? {} : { vni: request.vni }),
       };
-      const made = serviceOf(await insistent("create", { method: "POST", path: "", body }, signal));
+      const made = serviceOf(
+        await insistent("create", { method: "POST", path: "", body, idempotencyKey: request.name }, signal),
+      );
       try {
         const path = `/${encodeURIComponent(made.id)}/auth`;
         const {
@@ -137,11 +124,6 @@ export function fabricManager(config: FabricConfig, { logger, counted }: FabricS
   };
 }
 
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-}
-
 function serviceOf(value: unknown): { readonly id: string; readonly vni: number | null } {
   const { id, vni } = fieldsOf(value);
   const known = typeof id === "number" ? String(id) : id;
@@ -155,20 +137,10 @@ function authOf(value: unknown): { readonly authKey: Uint8Array; readonly svcId:
   return { authKey: Buffer.from(key, "hex"), svcId: numberOr(svcId) ?? 0, vni: numberOr(vni) };
 }
 
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
-
 const numberOr = (value: unknown): number | null => (Number.isInteger(value) ? (value as number) : null);
 
 const refused = (problem: string): ProblemError =>
   new ProblemError("fabric_unavailable", { detail: `The fabric manager gives no credentials: ${problem}.` });
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === "TimeoutError") return "it does not answer in time";
-  const { cause } = error as { cause?: { code?: string } };
-  return cause?.code === undefined ? error.message : `it cannot be reached (${cause.code})`;
-}
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

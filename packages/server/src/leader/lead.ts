@@ -9,6 +9,7 @@ import {
   type Duration,
   duration,
   type Effect,
+  mayUseFabric,
   type NetworkSettings,
   type Retention,
   type VClusterId,
@@ -48,6 +49,9 @@ export interface LeadOptions {
   readonly minCycleGap: Duration;
   readonly heartbeatTimeout: Duration;
   readonly gracePeriod: Duration;
+  readonly patience: ControllerContext["patience"];
+  readonly faults: ControllerContext["faults"];
+  readonly fabric: ControllerContext["fabric"];
   readonly insight: Pick<Insight, "took" | "planned" | "preempted" | "measured" | "forget">;
   readonly webhooks: readonly WebhookConfig[];
   readonly network: NetworkSettings;
@@ -187,6 +191,13 @@ export function startLeading(options: LeadOptions): Leader {
             get gracePeriod() {
               return options.gracePeriod;
             },
+            get patience() {
+              return options.patience;
+            },
+            get faults() {
+              return options.faults;
+            },
+            fabric: options.fabric,
             readers: options.readers,
             budgetDays: options.budgetDays,
             webhooks: options.webhooks,
@@ -234,6 +245,7 @@ function send(hub: AgentHub, replica: Replica, effect: Effect): void {
     if (wanted !== null) hub.send(effect.node, wanted);
     return;
   }
-  const order = runOrder(allocation, effect.node);
+  const ready = mayUseFabric(replica.view, allocation, effect.node);
+  const order = ready ? runOrder(allocation, effect.node) : null;
   if (order !== null) hub.send(effect.node, order);
 }

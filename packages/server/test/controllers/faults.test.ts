@@ -6,9 +6,19 @@ import { decideFaults } from "../../src/controllers/faults/decide.ts";
 
 const fault = (n: number, own = true) => ({ allocation: String(n), user: `u${n}`, own });
 const ready = { kind: "ready", since: 0 };
+const FAULTS = {
+  failures: 3,
+  mostPercent: 30,
+  probation: duration(600_000),
+  driftTimeout: duration(50_000),
+  sensitiveDriftTimeout: duration(10_000),
+};
 const decide = (node: object) => {
-  const view = { nodes: () => [{ id: "n1", state: ready, claims: [], ...node }] } as unknown as View;
-  return decideFaults(view, { now: instant(100_000), probation: duration(600_000), driftTimeout: duration(50_000) });
+  const view = {
+    nodes: () => [{ id: "n1", state: ready, claims: [], homeVCluster: null, ...node }],
+    vcluster: (id: string) => ({ id, scheduler: id === "clinic" ? "sensitive_reservation" : "hpc_backfill" }),
+  } as unknown as View;
+  return decideFaults(view, { now: instant(100_000), faults: FAULTS });
 };
 
 test("three failures of its own, or of three users at once, and nothing less", () => {
@@ -23,9 +33,17 @@ test("three failures of its own, or of three users at once, and nothing less", (
 
 test("what was set aside is tried again when its time has come, and what drifted goes when it was not set right", () => {
   const down = { kind: "down", cause: "quarantined", since: 0, reason: "", back: "ready" };
-  expect(decide({ state: { ...down, until: 99_999 } })).toEqual([{ kind: "node.probe", node: "n1" }]);
+  expect(decide({ state: { ...down, until: 99_999 } })).toEqual([{ kind: "node.probe", node: "n1", keep: 2 }]);
   expect(decide({ state: { ...down, until: 100_001 } })).toEqual([]);
   expect(decide({ state: down })).toEqual([]);
   expect(decide({ drift: { expected: "a", since: 60_000 } })).toEqual([]);
   expect(decide({ drift: { expected: "a", since: 50_000 } })).toMatchObject([{ kind: "node.set_aside", until: null }]);
+});
+
+test("what drifted is drained first while it works, and sensitive nodes have less time", () => {
+  const drift = { expected: "a", since: 60_000 };
+  expect(decide({ drift: { ...drift, since: 0 }, claims: [{}] })).toHaveLength(1);
+  expect(decide({ drift: { ...drift, since: 0 }, state: { kind: "draining" } })).toEqual([]);
+  expect(decide({ drift, homeVCluster: "batch" })).toEqual([]);
+  expect(decide({ drift, homeVCluster: "clinic", state: { kind: "drained" } })).toHaveLength(1);
 });

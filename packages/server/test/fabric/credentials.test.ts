@@ -16,7 +16,7 @@ const request = (name: string) => ({ name, allocationId: "7", nodes: ["n1", "n2"
 
 beforeAll(async () => {
   fake = await startFakeManager("secret");
-  client = fabricManager({ url: fake.url, token: "secret", timeoutMs: 300 }, surroundings);
+  client = fabricManager({ url: fake.url, token: "secret", timeoutMs: 300, owner: "lattice" }, surroundings);
 });
 afterEach(async () => {
   await fake.faults([]);
@@ -73,7 +73,10 @@ test.each([
 });
 
 test("one that is not there at all, and a caller that goes away", async () => {
-  const away = fabricManager({ url: "http://127.0.0.1:64999", token: null, timeoutMs: 300 }, surroundings);
+  const away = fabricManager(
+    { url: "http://127.0.0.1:64999", token: null, timeoutMs: 300, owner: "lattice" },
+    surroundings,
+  );
   await expect(away.issue(request("e"), never)).rejects.toThrow("ECONNREFUSED");
   const gone = AbortSignal.abort();
   await expect(client.issue(request("f"), gone)).rejects.toThrow("gives no credentials");

@@ -3,6 +3,7 @@
 import { createServer } from "node:http";
 
 const services = new Map();
+const networks = new Map();
 const calls = [];
 let faults = [];
 let nextId = 1;
@@ -27,8 +28,14 @@ function answer({ method, url, headers }, text, response) {
     return say(200, {});
   }
   if (url === "/services") return say(200, { services: [...services.values()], calls });
+  if (url === "/vnis") {
+    if (method === "DELETE") networks.clear();
+    for (const [vni, network] of method === "POST" ? JSON.parse(text) : []) networks.set(vni, network);
+    return say(200, { vnis: [...networks.values()], calls });
+  }
   calls.push(`${method} ${url}`);
-  const fault = faults.find((one) => one.times > 0 && one.call === `${method}${url.endsWith("/auth") ? " auth" : ""}`);
+  const about = url.endsWith("/auth") ? " auth" : url.startsWith("/fabric/vnis") ? " vni" : "";
+  const fault = faults.find((one) => one.times > 0 && one.call === `${method}${about}`);
   if (fault !== undefined) {
     fault.times -= 1;
     if (fault.kind === "cut") return response.destroy();
@@ -36,11 +43,25 @@ function answer({ method, url, headers }, text, response) {
     return say(fault.status ?? 200, fault.body ?? "nonsense");
   }
   if (process.env.TOKEN !== undefined && headers.authorization !== `Bearer ${process.env.TOKEN}`) return say(401, {});
+  if (about === " vni") return network(method, new URL(url, "http://fabric"), text, say);
   const [, , , , id, auth] = url.split("/");
   if (method === "POST") return say(201, make(JSON.parse(text), headers["idempotency-key"]));
   if (!services.has(id)) return say(404, {});
   if (auth === "auth") return say(200, { auth_key: `c0ffee0${id}`, svc_id: Number(id) + 100 });
   services.delete(id);
+  return say(200, {});
+}
+
+/** A number belongs to whoever made it: another can neither change nor remove it. */
+function network(method, { pathname, searchParams }, text, say) {
+  const vni = Number(pathname.split("/")[3]);
+  const known = networks.get(vni);
+  const body = method === "PUT" ? JSON.parse(text) : {};
+  const owner = searchParams.get("owner") ?? body.owner;
+  if (method === "GET") return say(200, { vnis: [...networks.values()].filter((one) => one.owner === owner) });
+  if (known !== undefined && known.owner !== owner) return say(409, {});
+  if (method === "DELETE") return say(networks.delete(vni) ? 200 : 404, {});
+  networks.set(vni, { vni, ...body });
   return say(200, {});
 }
 

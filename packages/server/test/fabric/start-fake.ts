@@ -9,11 +9,26 @@ export interface FakeManager {
     readonly services: readonly { id: string; vni: number; nodes: string[] }[];
     readonly calls: string[];
   }>;
+  /** Networks that it has, and what it was asked. */
+  networks(): Promise<{ readonly vnis: readonly FakeNetwork[]; readonly calls: string[] }>;
+  /** Puts one there behind everybody's back. */
+  plant(network: FakeNetwork): Promise<void>;
+  /** It has lost its memory. */
+  forget(): Promise<void>;
   close(): void;
 }
 
+export interface FakeNetwork {
+  readonly vni: number;
+  readonly owner: string;
+  readonly nodes: readonly string[];
+  readonly name?: string;
+  readonly tenant?: string;
+  readonly sensitive?: boolean;
+}
+
 export interface Fault {
-  readonly call: "POST" | "GET auth" | "DELETE";
+  readonly call: "POST" | "GET auth" | "DELETE" | "PUT vni" | "DELETE vni" | "GET vni";
   readonly times: number;
   readonly kind?: "cut" | "silent";
   readonly status?: number;
@@ -34,6 +49,13 @@ export async function startFakeManager(token?: string): Promise<FakeManager> {
       await fetch(`${url}/faults`, { method: "POST", body: JSON.stringify(faults) });
     },
     seen: async () => (await fetch(`${url}/services`)).json() as ReturnType<FakeManager["seen"]>,
+    networks: async () => (await fetch(`${url}/vnis`)).json() as ReturnType<FakeManager["networks"]>,
+    async plant(network) {
+      await fetch(`${url}/vnis`, { method: "POST", body: JSON.stringify([[network.vni, network]]) });
+    },
+    async forget() {
+      await fetch(`${url}/vnis`, { method: "DELETE" });
+    },
     close: () => child.kill("SIGKILL"),
   };
 }

@@ -45,8 +45,13 @@ function lineOf({
   allocation_ids = [],
   grace_seconds = 0,
   released_at,
+  sensitive = false,
+  fabric,
+  fabric_problem: problem = "",
 }: NetworkDomain): string {
   const until = released_at === undefined ? "" : `, released ${localTime(released_at)}`;
   const who = allocation_ids.length === 0 ? "nobody" : allocation_ids.join(", ");
-  return `${tenant}/${name}  VNI ${vni}  ${state}${until}  grace ${grace_seconds} s  ${who}`;
+  const kept = fabric === undefined ? "" : `  fabric ${fabric}${problem === "" ? "" : ` (${problem})`}`;
+  const alone = sensitive ? "  sensitive" : "";
+  return `${tenant}/${name}  VNI ${vni}  ${state}${until}  grace ${grace_seconds} s${alone}${kept}  ${who}`;
 }

@@ -56,6 +56,21 @@ function find(call: Call, tenant: TenantId, name: string): Domain {
   throw new ProblemError("unknown_domain", { detail: `Tenant ${tenant} has no network domain ${shown}.` });
 }
 
+/** Ready: all nodes of its members are confirmed. */
+function fabricOf(call: Call, { key, fabric }: Domain): string {
+  const view = call.plane.view();
+  if (view.network.managed !== true) return "";
+  const confirmed = new Set(fabric?.nodes);
+  const missing = Array.from(view.placed()).some(
+    ({ phase, spec, network }) =>
+      network !== undefined &&
+      domainKey(spec.tenant, network.domain) === key &&
+      isPlaced(phase) &&
+      phase.nodes.some((node) => !confirmed.has(node)),
+  );
+  return missing || fabric?.problem !== undefined ? "waiting" : "ready";
+}
+
 function toProto(call: Call, domain: Domain): pb.NetworkDomain {
   const members: string[] = [];
   for (const { id, phase, spec, network } of call.plane.view().placed())
@@ -69,6 +84,9 @@ function toProto(call: Call, domain: Domain): pb.NetworkDomain {
     graceSeconds: Math.round(domain.grace / 1000),
     createdAt: timestampFromMs(domain.createdAt),
     private: domain.private,
+    sensitive: domain.sensitive === true,
+    fabricProblem: domain.fabric?.problem ?? "",
+    fabric: fabricOf(call, domain),
     ...(domain.emptySince === null ? {} : { releasedAt: timestampFromMs(after(domain.emptySince, domain.grace)) }),
   });
 }

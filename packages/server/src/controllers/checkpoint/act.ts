@@ -22,7 +22,8 @@ export interface BrokerParts {
   readonly view: () => View;
   readonly clock: Clock;
   readonly board: CheckpointBoard;
-  readonly config: CheckpointConfig;
+  /** As it is now. */
+  readonly config: () => CheckpointConfig;
   readonly evaluated: (verdict: string) => void;
 }
 
@@ -46,12 +47,13 @@ export function createBroker({ view, clock, board, config, evaluated }: BrokerPa
   let seen: SeenCheckpoints = new Map();
 
   function look() {
+    const { rates, bytesPerSecond, gpuMemoryBytes, interval } = config();
     const decided = decideCheckpoints(view(), {
       now: clock.now(),
-      rates: config.rates,
-      bytesPerSecond: config.bytesPerSecond,
-      gpuMemoryBytes: config.gpuMemoryBytes,
-      windowSeconds: config.interval / 1000,
+      rates,
+      bytesPerSecond,
+      gpuMemoryBytes,
+      windowSeconds: interval / 1000,
       storageError: board.storageError,
     });
     judgements = decided.judgements;
@@ -73,7 +75,9 @@ export function createBroker({ view, clock, board, config, evaluated }: BrokerPa
     beats: ({ sequencer, hub, logger }) => [
       {
         name: "checkpoint broker",
-        every: config.interval,
+        get every() {
+          return config().interval;
+        },
         turn: async () => {
           const ask = look();
           for (const { verdict } of judgements.values()) evaluated(verdict);

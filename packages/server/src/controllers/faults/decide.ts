@@ -4,38 +4,46 @@
 import {
   after,
   between,
-  type Duration,
   type Instant,
+  isSensitiveHome,
+  type Node,
   type ProbeNodeCommand,
   type SetAsideNodeCommand,
   type View,
   whyBlackHole,
 } from "@lattice/core";
+import type { FaultsConfig } from "../../config/faults.ts";
 
 export interface FaultInputs {
   readonly now: Instant;
-  /** Before a black hole is tried again. */
-  readonly probation: Duration;
-  /** For the infrastructure to set a drifted node right. */
-  readonly driftTimeout: Duration;
+  readonly faults: FaultsConfig;
 }
 
 export function decideFaults(
   view: View,
-  { now, probation, driftTimeout }: FaultInputs,
+  { now, faults }: FaultInputs,
 ): readonly (SetAsideNodeCommand | ProbeNodeCommand)[] {
   const commands: (SetAsideNodeCommand | ProbeNodeCommand)[] = [];
+  const most = faults.mostPercent;
   for (const node of view.nodes()) {
-    const { id, state, claims, drift } = node;
+    const { id, state, claims } = node;
     if (state.kind === "down" && state.until !== undefined && now >= state.until)
-      commands.push({ kind: "node.probe", node: id });
-    if (state.kind !== "ready" || claims.length > 0) continue;
-    const why = whyBlackHole(node);
-    if (why !== null) commands.push({ kind: "node.set_aside", node: id, reason: why, until: after(now, probation) });
-    else if (drift !== undefined && between(drift.since, now) >= driftTimeout) {
-      const reason = `its configuration has drifted from ${drift.expected} and was not set right in time`;
-      commands.push({ kind: "node.set_aside", node: id, reason, until: null });
-    }
+      commands.push({ kind: "node.probe", node: id, keep: faults.failures - 1 });
+    const idle = state.kind === "ready" && claims.length === 0;
+    const why = idle ? whyBlackHole(node, faults.failures) : null;
+    const drifted = why === null ? whyDrifted(view, node, { now, faults }) : null;
+    if (why !== null)
+      commands.push({ kind: "node.set_aside", node: id, reason: why, until: after(now, faults.probation), most });
+    else if (drifted !== null) commands.push({ kind: "node.set_aside", node: id, reason: drifted, until: null, most });
   }
   return commands;
+}
+
+/** Null: it has not drifted, or there is time to set it right, or that is seen to already. */
+function whyDrifted(view: View, node: Node, { now, faults }: FaultInputs): string | null {
+  const { drift, state } = node;
+  if (drift === undefined || (state.kind !== "ready" && state.kind !== "drained")) return null;
+  const timeout = isSensitiveHome(view, node) ? faults.sensitiveDriftTimeout : faults.driftTimeout;
+  if (between(drift.since, now) < timeout) return null;
+  return `its configuration has drifted from ${drift.expected} and was not set right in time`;
 }

@@ -6,6 +6,7 @@ import {
   between,
   type Duration,
   type Instant,
+  isSensitiveHome,
   type Node,
   type NodeHealthCommand,
   type NodeId,
@@ -22,15 +23,25 @@ export interface HealthInputs {
   readonly grace: Duration;
   /** The same for a node that others have lent; absent: no shorter. */
   readonly borrowedGrace?: Duration;
+  /** For nodes of sensitive vClusters; absent: no longer. */
+  readonly sensitive?: { readonly timeout: Duration; readonly grace: Duration };
 }
 
 export function decideHealth(view: View, inputs: HealthInputs): NodeHealthCommand[] {
   const verdicts: NodeHealthCommand[] = [];
   for (const node of view.nodes()) {
-    const verdict = judge(node, inputs);
+    const verdict = judge(node, patient(view, node, inputs));
     if (verdict !== null) verdicts.push(verdict);
   }
   return verdicts;
+}
+
+/** What is worth much is not given up for a network that stumbles. */
+function patient(view: View, node: Node, inputs: HealthInputs): HealthInputs {
+  const { sensitive, timeout, grace } = inputs;
+  if (sensitive === undefined || !isSensitiveHome(view, node)) return inputs;
+  const longer = (a: Duration, b: Duration): Duration => (a > b ? a : b);
+  return { ...inputs, timeout: longer(sensitive.timeout, timeout), grace: longer(sensitive.grace, grace) };
 }
 
 function judge(node: Node, inputs: HealthInputs): NodeHealthCommand | null {

@@ -1,10 +1,61 @@
-// Which network domains have been without members for as long as their grace. Pure.
+// Which network domains have been without members for as long as their grace, and what the fabric manager is to be told: members
+// that it does not know, and domains that are over, which it must forget before their numbers go back to the pool. Pure.
 
-import { after, type Instant, type ReleaseDomainCommand, type View } from "@lattice/core";
+import {
+  after,
+  type Domain,
+  domainKey,
+  type Instant,
+  isPlaced,
+  lingeringIn,
+  type NodeId,
+  sameNodes,
+  type View,
+} from "@lattice/core";
 
-export function decideNetworks(view: View, now: Instant): readonly ReleaseDomainCommand[] {
-  const over: ReleaseDomainCommand[] = [];
-  for (const { key, emptySince, grace } of view.domains())
-    if (emptySince !== null && now >= after(emptySince, grace)) over.push({ kind: "network.release", key });
-  return over;
+export type NetworkIntent =
+  | { readonly kind: "release"; readonly domain: Domain }
+  | { readonly kind: "forget"; readonly domain: Domain }
+  | { readonly kind: "put"; readonly domain: Domain; readonly nodes: readonly NodeId[] };
+
+export function decideNetworks(view: View, now: Instant): readonly NetworkIntent[] {
+  const intents: NetworkIntent[] = [];
+  const domains = [...view.domains()];
+  if (domains.length === 0) return intents;
+  const lingering = lingeringIn(view);
+  const managed = view.network.managed === true;
+  const wanted = managed ? membersOf(view, lingering) : NOBODY;
+  for (const domain of domains) {
+    const { key, emptySince, grace, fabric } = domain;
+    const over = emptySince !== null && now >= after(emptySince, grace) && !lingering.has(key);
+    if (over) intents.push({ kind: managed ? "forget" : "release", domain });
+    if (over || !managed) continue;
+    const nodes = wanted.get(key) ?? [];
+    const asIs = fabric !== undefined && fabric.problem === undefined && sameNodes(fabric.nodes, nodes);
+    // Nobody is in it for now: who comes next brings its own nodes, and the others do no harm until then.
+    const idle = nodes.length === 0 && fabric?.problem === undefined;
+    if (!asIs && !idle) intents.push({ kind: "put", domain, nodes });
+  }
+  return intents;
 }
+
+const NOBODY: ReadonlyMap<string, readonly NodeId[]> = new Map();
+
+/** Nodes that something of the domain is on, in order. */
+function membersOf(
+  view: View,
+  lingering: ReadonlyMap<string, ReadonlySet<NodeId>>,
+): ReadonlyMap<string, readonly NodeId[]> {
+  const nodes = new Map<string, Set<NodeId>>();
+  for (const [key, left] of lingering) nodes.set(key, new Set(left));
+  for (const { phase, spec, network } of view.placed()) {
+    if (network === undefined || !isPlaced(phase)) continue;
+    const key = domainKey(spec.tenant, network.domain);
+    const of = nodes.get(key) ?? new Set<NodeId>();
+    nodes.set(key, of);
+    for (const node of phase.nodes) of.add(node);
+  }
+  return new Map(Array.from(nodes, ([key, of]) => [key, [...of].sort(byCodeUnits)]));
+}
+
+const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

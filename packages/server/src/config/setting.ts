@@ -1,0 +1,16 @@
+// One setting as people ask for it: its name in the file, how it is read, and, where it can be changed while servers run, how.
+
+import type { Duration } from "@lattice/core";
+import type { Config } from "./config.ts";
+import type { ParsedFile } from "./schema.ts";
+
+export type SettingValue = string | number | boolean | null;
+
+export interface KnownSetting {
+  readonly key: string;
+  readonly read: (config: Config) => SettingValue;
+  /** Absent: not while the server runs. */
+  readonly write?: (config: Config, file: ParsedFile) => Config;
+}
+
+export const span = (value: Duration): string => (value % 1000 === 0 ? `${value / 1000}s` : `${value}ms`);

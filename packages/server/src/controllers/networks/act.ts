@@ -1,0 +1,106 @@
+// Keeps network domains: releases those that are over, and has the fabric manager know the members of the others. What the manager
+// has confirmed goes through the log before anybody may rely on it, and what it must forget is no longer relied on before it is
+// told. A manager that is away is asked again, less and less often; the domain says so meanwhile.
+
+import { type Duration, duration, type Instant, type View } from "@lattice/core";
+import type { Logger } from "pino";
+import { type Clock, steadyNow } from "../../clock.ts";
+import type { FabricDomains } from "../../fabric/domains.ts";
+import type { Sequencer } from "../../leader/sequencer.ts";
+import { decideNetworks, type NetworkIntent } from "./decide.ts";
+
+export interface NetworkKeeper {
+  readonly view: () => View;
+  readonly sequencer: Sequencer;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Null: nobody manages the fabric. */
+  readonly fabric: FabricDomains | null;
+}
+
+/** At a time: a manager that hangs must not hold up all domains in turn. */
+const MOST_AT_ONCE = 16;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+/** Between two looks at what the manager really has. */
+const COMPARE_EVERY: Duration = duration(60_000);
+
+export function createNetworkKeeper(parts: NetworkKeeper, signal: AbortSignal): () => Promise<void> {
+  const { view, sequencer, clock, logger, fabric } = parts;
+  const waiting = new Map<string, { readonly failures: number; readonly until: Instant }>();
+  let comparedAt: Instant | null = null;
+
+  async function release(key: string): Promise<void> {
+    await sequencer.propose({ kind: "network.release", key });
+  }
+
+  async function told(intent: Exclude<NetworkIntent, { kind: "release" }>, problem: string): Promise<void> {
+    const { key, vni, fabric: standing } = intent.domain;
+    const nodes = intent.kind === "put" ? (problem === "" ? intent.nodes : (standing?.nodes ?? [])) : [];
+    await sequencer.propose({ kind: "network.fabric", key, vni, nodes, problem });
+  }
+
+  async function act(intent: NetworkIntent): Promise<void> {
+    const { domain } = intent;
+    if (intent.kind === "release" || fabric === null) return release(domain.key);
+    try {
+      if (intent.kind === "put") {
+        const { vni, tenant, name, sensitive = false } = domain;
+        await fabric.put({ vni, tenant, name, nodes: intent.nodes, sensitive }, signal);
+        await told(intent, "");
+      } else {
+        // First nobody may begin anything in it; who joins meanwhile is told to the manager again.
+        if ((domain.fabric?.nodes.length ?? 0) > 0) await told(intent, "");
+        await fabric.remove(domain.vni, signal);
+        await release(domain.key);
+      }
+      waiting.delete(domain.key);
+    } catch (error) {
+      if (signal.aborted) return;
+      await failed(intent, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async function failed(intent: Exclude<NetworkIntent, { kind: "release" }>, problem: string): Promise<void> {
+    const { key, vni } = intent.domain;
+    const failures = (waiting.get(key)?.failures ?? 0) + 1;
+    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
+    waiting.set(key, { failures, until: (steadyNow(clock) + pause) as Instant });
+    logger.warn({ domain: key, vni, problem, failures }, "the fabric manager was not to be had for a network domain");
+    await told(intent, problem);
+  }
+
+  /** What it has forgotten is told again; what it should have forgotten is taken away. */
+  async function compare(by: FabricDomains): Promise<void> {
+    const known = new Map((await by.list(signal)).map(({ vni, nodes }) => [vni, nodes]));
+    const domains = [...view().domains()];
+    for (const { key, vni, fabric: standing, tenant, name, sensitive = false } of domains) {
+      const nodes = standing?.nodes ?? [];
+      const there = known.get(vni) ?? [];
+      if (nodes.length === 0 || nodes.every((node) => there.includes(node))) continue;
+      logger.warn({ domain: key, vni }, "the fabric manager has forgotten members of a network domain");
+      await by.put({ vni, tenant, name, nodes, sensitive }, signal);
+    }
+    const { vniStart, vniEnd } = view().network;
+    for (const vni of known.keys()) {
+      // Looked at anew: a domain may have been made since.
+      const owned = Array.from(view().domains()).some((domain) => domain.vni === vni);
+      if (owned || vni < vniStart || vni > vniEnd) continue;
+      logger.warn({ vni }, "the fabric manager has a network that no domain owns");
+      await by.remove(vni, signal);
+    }
+  }
+
+  return async () => {
+    const now = steadyNow(clock);
+    const due = decideNetworks(view(), clock.now()).filter(
+      ({ domain }) => (waiting.get(domain.key)?.until ?? 0) <= now,
+    );
+    await Promise.all(due.slice(0, MOST_AT_ONCE).map(act));
+    if (fabric === null || (comparedAt !== null && now < comparedAt + COMPARE_EVERY)) return;
+    comparedAt = now;
+    await compare(fabric).catch((error: Error) =>
+      logger.warn({ problem: error.message }, "the fabric was not compared"),
+    );
+  };
+}

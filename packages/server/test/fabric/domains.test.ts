@@ -1,0 +1,131 @@
+// Network domains at the fabric manager: the client by itself, and whoever keeps the domains, against a manager in another process
+// that goes away, forgets, and has what it should not.
+import { duration, instant, type View } from "@lattice/core";
+import pino from "pino";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { systemClock } from "../../src/clock.ts";
+import { createNetworkKeeper } from "../../src/controllers/networks/act.ts";
+import { decideNetworks } from "../../src/controllers/networks/decide.ts";
+import { type FabricDomains, fabricDomains } from "../../src/fabric/domains.ts";
+import type { Sequencer } from "../../src/leader/sequencer.ts";
+import { type FakeManager, startFakeManager } from "./start-fake.ts";
+
+let fake: FakeManager;
+let client: FabricDomains;
+const counts: string[] = [];
+const never = new AbortController().signal;
+const blue = { vni: 1_000, tenant: "physics", name: "blue", nodes: ["n1", "n2"], sensitive: false };
+
+beforeAll(async () => {
+  fake = await startFakeManager("secret");
+  const config = { url: fake.url, token: "secret", timeoutMs: 300, owner: "east" };
+  client = fabricDomains(config, (operation, result) => void counts.push(`${operation} ${result}`));
+});
+afterEach(async () => {
+  await fake.faults([]);
+  await fake.forget();
+  counts.length = 0;
+});
+afterAll(() => fake.close());
+
+test("a network is made, changed and taken away; what is another cluster's is left alone", async () => {
+  await client.put(blue, never);
+  await client.put({ ...blue, nodes: ["n1"] }, never);
+  expect(await client.list(never)).toEqual([{ vni: 1_000, nodes: ["n1"] }]);
+  expect((await fake.networks()).vnis).toMatchObject([{ owner: "east", tenant: "physics", name: "blue" }]);
+  await client.remove(1_000, never);
+  await client.remove(1_000, never);
+  await fake.plant({ vni: 1_001, owner: "west", nodes: ["n9"] });
+  expect(await client.list(never)).toEqual([]);
+  await expect(client.put({ ...blue, vni: 1_001 }, never)).rejects.toThrow("it answers 409");
+  expect(counts).toContain("domain_put failed");
+});
+
+test.each([
+  ["is unwell", { call: "PUT vni", times: 1, status: 503 }, "it answers 503"],
+  ["stays silent", { call: "PUT vni", times: 1, kind: "silent" }, "it does not answer in time"],
+  ["hangs up", { call: "PUT vni", times: 1, kind: "cut" }, "it cannot be reached"],
+] as const)("one that %s: the reason in words", async (_name, fault, message) => {
+  await fake.faults([fault]);
+  await expect(client.put(blue, never)).rejects.toThrow(message);
+  await fake.faults([{ call: "GET vni", times: 1, status: 200 }]);
+  await expect(client.list(never)).rejects.toThrow("no JSON");
+});
+
+/** A state with one domain, changed by what is proposed as `apply` would. */
+function world(domain: object) {
+  const state = { domain: { ...DOMAIN, ...domain } as Record<string, unknown> | null };
+  const member = { id: "1", spec: { tenant: "physics" }, network: { domain: "blue", vni: 1_000 } };
+  const phase = { kind: "staging", nodes: ["n2", "n1"], progress: [] };
+  const view = {
+    network: { managed: true, vniStart: 1_000, vniEnd: 1_010 },
+    domains: () => (state.domain === null ? [] : [state.domain]),
+    nodes: () => [],
+    allocation: () => undefined,
+    placed: () => (state.domain?.emptySince === null ? [{ ...member, phase }] : []),
+  } as unknown as View;
+  const proposed: Record<string, unknown>[] = [];
+  const sequencer = {
+    propose: async (command: Record<string, unknown>) => {
+      proposed.push(command);
+      if (command.kind === "network.release") state.domain = null;
+      else state.domain = { ...state.domain, fabric: { nodes: command.nodes, ...problemOf(command.problem) } };
+    },
+  } as unknown as Sequencer;
+  const parts = { view: () => view, sequencer, clock: systemClock, logger: pino({ level: "silent" }), fabric: client };
+  return { state, view, proposed, turn: createNetworkKeeper(parts, never) };
+}
+
+const problemOf = (problem: unknown) => (problem === "" ? {} : { problem });
+const DOMAIN = { key: "physics/blue", tenant: "physics", name: "blue", vni: 1_000, grace: 0, emptySince: null };
+const OVER = { emptySince: 1, fabric: { nodes: ["n1"] } };
+
+test("members are told to the manager, and then to the log; nothing is said twice", async () => {
+  const { turn, proposed } = world({});
+  await turn();
+  await turn();
+  expect((await fake.networks()).vnis).toMatchObject([{ vni: 1_000, nodes: ["n1", "n2"] }]);
+  expect(proposed).toEqual([
+    { kind: "network.fabric", key: "physics/blue", vni: 1_000, nodes: ["n1", "n2"], problem: "" },
+  ]);
+});
+
+test("a manager that is away leaves the domain waiting with the reason, and is asked again", async () => {
+  const { turn, proposed, state } = world({});
+  await fake.faults([{ call: "PUT vni", times: 1, status: 503 }]);
+  await turn();
+  expect(state.domain?.fabric).toEqual({ nodes: [], problem: "it answers 503" });
+  await expect.poll(() => turn().then(() => state.domain?.fabric), { timeout: 5_000 }).toEqual({ nodes: ["n1", "n2"] });
+  expect(proposed).toHaveLength(2);
+});
+
+test("what is over is relied on no more, then forgotten by the manager, then released", async () => {
+  const { turn, proposed, state } = world(OVER);
+  await client.put(blue, never);
+  await fake.faults([{ call: "DELETE vni", times: 1, kind: "cut" }]);
+  await turn();
+  expect(state.domain?.fabric).toMatchObject({ nodes: [], problem: expect.stringContaining("cannot be reached") });
+  await expect.poll(() => turn().then(() => state.domain), { timeout: 5_000 }).toBeNull();
+  expect(proposed.map(({ kind }) => kind)).toEqual(["network.fabric", "network.fabric", "network.release"]);
+  expect((await fake.networks()).vnis).toEqual([]);
+});
+
+test("a manager that has forgotten is told again; a network that nobody owns is taken away", async () => {
+  const { turn } = world({ fabric: { nodes: ["n1", "n2"] } });
+  await fake.plant({ vni: 1_005, owner: "east", nodes: ["n7"] });
+  await fake.plant({ vni: 900, owner: "east", nodes: ["n7"] });
+  await turn();
+  expect((await fake.networks()).vnis.map(({ vni }) => vni).sort()).toEqual([1_000, 900].sort());
+});
+
+test("grace, and work that is left on a node, hold a domain; without a manager it is released straight away", () => {
+  const { view } = world({ emptySince: 1_000, grace: duration(500) });
+  expect(decideNetworks(view, instant(1_499))).toEqual([]);
+  expect(decideNetworks(view, instant(1_500))).toMatchObject([{ kind: "forget" }]);
+  const claims = [{ allocation: "1", releasing: true }];
+  const record = { spec: { tenant: "physics" }, network: { domain: "blue" } };
+  const left = { ...view, nodes: () => [{ id: "n1", claims }], allocation: () => record } as unknown as View;
+  expect(decideNetworks(left, instant(1_500))).toMatchObject([{ kind: "put", nodes: ["n1"] }]);
+  const plain = { ...view, network: {} } as unknown as View;
+  expect(decideNetworks(plain, instant(1_500))).toMatchObject([{ kind: "release" }]);
+});

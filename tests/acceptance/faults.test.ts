@@ -1,0 +1,122 @@
+// Nodes that eat the queue, drift, or are found broken from outside: each is taken out of service for its own reason, its work goes
+// elsewhere, and it comes back the way it should.
+import { writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { eventually, sleep } from "../harness/eventually.ts";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const cluster = useCluster({
+  nodes: 4,
+  config: "faults: { failures_to_set_aside: 2, probation: 3s }\n",
+});
+
+interface Shown {
+  readonly state: string;
+  readonly state_cause?: string;
+  readonly state_reason?: string;
+}
+
+const node = async (id: string): Promise<Shown> => (await cluster.node(id)) as Shown;
+const nodeIs = (id: string, state: string): Promise<true> =>
+  eventually({ what: `${id} is ${state}` }, async () => ((await node(id)).state === state ? true : null));
+const notices = async (): Promise<string> => (await cluster.cli(["notices", "--all"])).stdout;
+const metric = async (line: string): Promise<boolean> =>
+  (await (await fetch(`${cluster.apiUrl}/metrics`)).text()).includes(line);
+
+/** Another life of the agent, with other flags. */
+async function restartAgent(id: string, flags: readonly string[]): Promise<void> {
+  await cluster.agent(id).kill();
+  cluster.startAgent(id, flags);
+  await eventually({ what: `${id} is connected` }, async () => ((await cluster.node(id)).connected ? true : null));
+}
+
+test("a report from outside takes a node down at once, its work goes on elsewhere, and repair brings it back", async () => {
+  const id = await cluster.submit({ command: ["/bin/sleep", "600"], walltime: "1h", requeue: "on_node_failure" });
+  const [first = ""] = (await cluster.reaches(id, ["running"])).nodes ?? [];
+  const told = ["node", "report-health", first, "--status=critical", "--component=psu", "--message=no power on rail 2"];
+  const { stdout, stderr } = await cluster.cli(told);
+  expect(`${stdout}${stderr}`).toContain("Down");
+  expect(JSON.stringify(await node(first))).toContain("psu: no power on rail 2");
+  await cluster.reaches(id, ["running"]);
+  const again = await cluster.allocation(id);
+  expect(again).toMatchObject({ attempt: 2, requeues: 1 });
+  expect(again.nodes).not.toContain(first);
+  expect((await cluster.cli(["status", id, "--verbose"])).stdout).toContain("psu: no power on rail 2");
+  expect((await cluster.cli(["node", "report-health", "nowhere", "--status=ok"])).code).not.toBe(0);
+  expect((await cluster.cli(["node", "report-health", first, "--status=tired"])).stderr).toContain("critical");
+  // Heartbeats go on, and do not bring it back.
+  await sleep(1_500);
+  expect((await node(first)).state).toBe("down");
+  await cluster.cli(["node", "report-health", first, "--status=ok", "--component=psu"]);
+  await nodeIs(first, "ready");
+  await cluster.cli(["cancel", id]);
+});
+
+test("a node that fails what it is given is set aside, tried again on probation, and stays when it works", async () => {
+  const users = cluster.file("users");
+  writeFileSync(users, "somebody 12345 12345\n");
+  await restartAgent("node-4", [`--user-mapping=file:${users}`]);
+  const there = { entrypoint: "true", walltime: "10m", required_nodes: ["node-4"] };
+  for (let n = 0; n < 2; n += 1) {
+    expect(await cluster.ends(await cluster.submit(there))).toMatchObject({
+      state: "failed",
+      reason: "prologue_failed",
+    });
+  }
+  await nodeIs("node-4", "down");
+  expect(JSON.stringify(await node("node-4"))).toContain("2 allocations in a row could not be run on it");
+  expect(await notices()).toContain('node "node-4" was set aside');
+  expect(await metric('lattice_notices_active{kind="node_set_aside"} 1')).toBe(true);
+  const elsewhere = await Promise.all([1, 2, 3].map(() => cluster.submit({ entrypoint: "true", walltime: "10m" })));
+  for (const id of elsewhere) expect((await cluster.ends(id)).nodes).not.toContain("node-4");
+
+  // One failure on probation is enough.
+  await nodeIs("node-4", "ready");
+  await cluster.ends(await cluster.submit(there));
+  await nodeIs("node-4", "down");
+  await restartAgent("node-4", []);
+  await nodeIs("node-4", "ready");
+  expect(await cluster.ends(await cluster.submit(there))).toMatchObject({ state: "completed" });
+  await sleep(1_500);
+  expect((await node("node-4")).state).toBe("ready");
+  expect(await metric('lattice_notices_active{kind="node_set_aside"}')).toBe(false);
+});
+
+test("a node that drifts is told of and comes last; not set right in time it goes out of service", async () => {
+  await restartAgent("node-3", ["--base-image", "sha256:other"]);
+  await eventually({ what: "it is told" }, async () =>
+    (await notices()).includes('node "node-3" has drifted') ? true : null,
+  );
+  expect((await node("node-3")).state).toBe("ready");
+  for (let n = 0; n < 3; n += 1) {
+    const end = await cluster.ends(await cluster.submit({ entrypoint: "true", walltime: "10m" }));
+    expect(end.nodes).not.toContain("node-3");
+  }
+  const bad = await cluster.cli(["admin", "config", "set", "faults.drift_remediation_timeout=soon"]);
+  expect(bad.code).not.toBe(0);
+  await cluster.cli(["admin", "config", "set", "faults.drift_remediation_timeout=1s"]);
+  await nodeIs("node-3", "down");
+  expect(JSON.stringify(await node("node-3"))).toContain("was not set right in time");
+  await cluster.cli(["admin", "config", "reset", "faults.drift_remediation_timeout"]);
+  await restartAgent("node-3", []);
+  await cluster.cli(["node", "enable", "node-3"]);
+  await nodeIs("node-3", "ready");
+});
+
+test("one for sensitive work is drained when it drifts, and waits for an administrator, who finds it in the audit log", async () => {
+  await cluster.cli(["admin", "vcluster", "create", "clinic", "--scheduler=sensitive-reservation"]);
+  const home = ["--home-vcluster", "clinic"];
+  await restartAgent("node-2", home);
+  await nodeIs("node-2", "ready");
+  await restartAgent("node-2", [...home, "--base-image", "sha256:other"]);
+  await nodeIs("node-2", "drained");
+  expect(JSON.stringify(await node("node-2"))).toContain("conformance_drift: expected=");
+  await restartAgent("node-2", home);
+  await eventually({ what: "its drift is over" }, async () =>
+    (await cluster.api("GET", "/audit?scope=sensitive")).text.includes("as expected again") ? true : null,
+  );
+  expect((await cluster.api("GET", "/audit?scope=sensitive")).text).toContain("node.drift");
+  expect((await node("node-2")).state).toBe("drained");
+  await cluster.cli(["node", "undrain", "node-2"]);
+  await nodeIs("node-2", "ready");
+});
