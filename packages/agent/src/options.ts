@@ -22,6 +22,8 @@ export interface AgentOptions {
   readonly homeVcluster: string;
   readonly servers: readonly string[];
   readonly dataDir: string;
+  /** Empty: agent-state.json in the data folder. */
+  readonly stateFile: string;
   /** From LATTICE_AGENT_TOKEN; undefined where servers ask for none. */
   readonly token: string | undefined;
   readonly identity: IdentityOptions;
@@ -109,6 +111,7 @@ export function parseOptions(
     homeVcluster: flags.homeVcluster,
     servers: servers.length > 0 ? servers : [DEFAULT_SERVER],
     dataDir: flags.dataDir,
+    stateFile: flags.stateFile,
     token: env.LATTICE_AGENT_TOKEN === "" ? undefined : env.LATTICE_AGENT_TOKEN,
     ...shown,
     logLevel: flags.logLevel,
@@ -141,7 +144,7 @@ export function parseOptions(
       cacheDir: flags.cacheDir,
       cacheSizeBytes: flags.cacheSize ?? null,
       cacheMinFreeBytes: flags.cacheMinFree ?? null,
-      cacheFullPausesMs: FULL_PAUSES_MS,
+      cacheFullPausesMs: fullPauses(flags.cacheFullWait),
       scratchDir: flags.scratchDir,
       outputDir: flags.outputDir,
       unifiedMemory: flags.unifiedMemory,
@@ -187,6 +190,7 @@ interface Flags {
   bootstrapKey?: string;
   bootstrapCa?: string;
   dataDir: string;
+  stateFile: string;
   logLevel: string;
   peerListen: string;
   killWorkloadsOnExit: boolean;
@@ -215,6 +219,7 @@ interface Flags {
   cacheDir: string;
   cacheSize?: number;
   cacheMinFree?: number;
+  cacheFullWait: number;
   scratchDir: string;
   outputDir: string;
   unifiedMemory: boolean;
@@ -226,7 +231,8 @@ interface Flags {
   hollowGroupSize: number;
 }
 
-function commandLine(version: string, userMapping: string | undefined): Command {
+/** Every flag there is. */
+export function commandLine(version: string, userMapping: string | undefined): Command {
   const command = withDiscovery(basicCommandLine(version));
   return withSoftware(command, userMapping === undefined ? defaultMapping() : mapping(userMapping));
 }
@@ -251,6 +257,7 @@ function withSoftware(command: Command, userMapping: UserMapping): Command {
     .option("--cache-dir <path>", "where images are kept (default: below the data directory)", "")
     .option("--cache-size <size>", "most that images may take, such as 200GB", bytes)
     .option("--cache-min-free <size>", "always left free on the cache's file system", bytes)
+    .option("--cache-full-wait <seconds>", "how long an attempt waits for room in a full cache", positive, 300)
     .option(
       "--scratch-dir <path>",
       "where allocations have their scratch folders (default: below the data directory)",
@@ -287,6 +294,7 @@ function basicCommandLine(version: string): Command {
       "",
     )
     .option("--data-dir <path>", "where attempts and their logs are kept", "/var/lib/lattice/agent")
+    .option("--state-file <path>", "which attempts have processes here (default: in the data directory)", "")
     .option("--cpu-cores <n>", "instead of what is discovered", whole(1, 1_000_000))
     .option("--memory-gb <n>", "instead of what is discovered", positive)
     .option("--gpu-count <n>", "number of GPUs", whole(0, 1_000))
@@ -321,6 +329,13 @@ const limitsOf = ({ logRing, logBuffer, logFlush }: Flags): ShipLimits => ({
   chunkBytes: Math.min(SHIP_LIMITS.chunkBytes, logRing * BYTES_PER_MB),
   flushMs: logFlush * 1000,
 });
+
+/** The same steps, over as long as was asked for. */
+function fullPauses(seconds: number): readonly number[] {
+  const usual = FULL_PAUSES_MS.reduce((sum, ms) => sum + ms, 0);
+  return FULL_PAUSES_MS.map((ms) => Math.round((ms * seconds * 1000) / usual));
+}
+
 const listed = (text: string, list: string[]): string[] => [...list, text];
 
 function mapping(text: string): UserMapping {
