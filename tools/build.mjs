@@ -49,6 +49,7 @@ const programs = [
   { name: "lattice-agent", entry: "packages/agent/src/main.ts" },
   { name: "lattice-shepherd", entry: "packages/agent/src/tasks/shepherd/main.ts" },
   { name: "lattice-gpu-probe", entry: "packages/agent/src/discovery/gpus/main.ts", external: ["koffi"] },
+  { name: "lattice-gpu-clear", entry: "packages/agent/src/gpu-clear/main.ts", external: ["koffi"] },
   {
     name: "lattice-device-filter",
     entry: "packages/agent/src/runtime/isolation/devices/main.ts",

@@ -67,6 +67,8 @@ export interface SoftwareOptions {
   /** Empty: allocations get no output folder. */
   readonly outputDir: string;
   readonly unifiedMemory: boolean;
+  /** By which GPUs are cleared: a path, "none", or empty for wherever it is. */
+  readonly cudaLibrary: string;
   /** How attempts are kept in their network domains. */
   readonly network: "none" | "linux";
   /** The device over which domains reach other nodes; empty: they do not. */
@@ -87,6 +89,7 @@ export const DEFAULT_SOFTWARE: SoftwareOptions = {
   scratchDir: "",
   outputDir: "",
   unifiedMemory: false,
+  cudaLibrary: "",
   network: "none",
   networkUplink: "",
 };
@@ -148,6 +151,7 @@ export function parseOptions(
       scratchDir: flags.scratchDir,
       outputDir: flags.outputDir,
       unifiedMemory: flags.unifiedMemory,
+      cudaLibrary: flags.cudaLibrary,
       network: flags.network === "linux" ? "linux" : "none",
       networkUplink: flags.networkUplink,
     },
@@ -223,6 +227,7 @@ interface Flags {
   scratchDir: string;
   outputDir: string;
   unifiedMemory: boolean;
+  cudaLibrary: string;
   network: string;
   networkUplink: string;
   hollow?: number;
@@ -265,6 +270,7 @@ function withSoftware(command: Command, userMapping: UserMapping): Command {
     )
     .option("--output-dir <path>", "where allocations get folders for output and checkpoints", "")
     .option("--unified-memory", "CPUs and GPUs share their memory: memory policies have no effect", false)
+    .option("--cuda-library <path>", "clears the memory of GPUs on release, or none (default: wherever it is)", "")
     .addOption(
       new Option("--network <driver>", "how network domains are kept apart: by the fabric, or by this machine")
         .choices(["none", "linux"])
