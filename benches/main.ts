@@ -1,4 +1,5 @@
 // Runs the benches named, or all of them, one after the other, and prints what they measured.
+import { agentIdle } from "./agent-idle.ts";
 import { agentStart } from "./agent-start.ts";
 import { authOverhead } from "./auth-overhead.ts";
 import { cliStart } from "./cli-start.ts";
@@ -9,6 +10,8 @@ import { heartbeats } from "./heartbeats.ts";
 import { herd } from "./herd.ts";
 import { historyMemory } from "./history-memory.ts";
 import { list100k } from "./list-100k.ts";
+import { logFollowers } from "./log-followers.ts";
+import { logOutput } from "./log-output.ts";
 import { machine } from "./machine.ts";
 import { mpiLaunch } from "./mpi-launch.ts";
 import { preemptStart } from "./preempt-start.ts";
@@ -33,6 +36,7 @@ const benches: Readonly<Record<string, Bench>> = {
   "submit-grpc": submitGrpc,
   "start-latency": startLatency,
   "agent-start": agentStart,
+  "agent-idle": agentIdle,
   "preempt-start": preemptStart,
   dag,
   "task-group": taskGroup,
@@ -41,6 +45,8 @@ const benches: Readonly<Record<string, Bench>> = {
   "cli-start": cliStart,
   "auth-overhead": authOverhead,
   terminal,
+  "log-output": logOutput,
+  "log-followers": logFollowers,
   "quorum-3": quorum3,
   "quorum-5": quorum5,
   "restart-scale": restartScale,

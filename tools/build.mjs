@@ -50,6 +50,12 @@ const programs = [
   { name: "lattice-shepherd", entry: "packages/agent/src/tasks/shepherd/main.ts" },
   { name: "lattice-gateway", entry: "packages/agent/src/network/gateway/main.ts" },
   { name: "lattice-gpu-probe", entry: "packages/agent/src/discovery/gpus/main.ts", external: ["koffi"] },
+  { name: "lattice-gpu-clear", entry: "packages/agent/src/gpu-clear/main.ts", external: ["koffi"] },
+  {
+    name: "lattice-device-filter",
+    entry: "packages/agent/src/runtime/isolation/devices/main.ts",
+    external: ["koffi"],
+  },
   { name: "rm-replay", entry: "packages/replay/src/main.ts" },
 ];
 

@@ -3,7 +3,7 @@
 
 import { chmod, mkdir, realpath } from "node:fs/promises";
 import { freemem, hostname, loadavg } from "node:os";
-import { dirname } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
@@ -23,7 +23,7 @@ import { findIdentity } from "./identity/find.ts";
 import { dialer } from "./link/dial.ts";
 import { hundredths, identityOf } from "./link/messages.ts";
 import { wheel } from "./link/wheel.ts";
-import { lockDataDir } from "./lock.ts";
+import { lockDataDir, lockStateFile } from "./lock.ts";
 import { missingCompressor } from "./logs/ship/compress.ts";
 import { logShipper, type Shipper } from "./logs/ship/shipper.ts";
 import { openLogStore } from "./logs/store/store.ts";
@@ -35,6 +35,9 @@ import type { Isolation } from "./runtime/isolation/isolation.ts";
 import type { Inside } from "./runtime/isolation/node-shares.ts";
 import { processRuntime } from "./runtime/process/process-runtime.ts";
 import { openSoftware } from "./software.ts";
+import { openStateFile } from "./state/state-file.ts";
+import { straysIn } from "./state/strays.ts";
+import { withStateFile } from "./state/with-state-file.ts";
 import { findFacilities } from "./tasks/facilities.ts";
 import { fencePeers } from "./tasks/fence/peers.ts";
 import { offeredTo } from "./tasks/offered.ts";
@@ -65,6 +68,8 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   // Passed through by the users of jobs on the way to what belongs to them; never listed.
   await chmod(dataDir, 0o711).catch(() => undefined);
   const unlock = await lockDataDir(dataDir);
+  const statePath = options.stateFile === "" ? join(dataDir, "agent-state.json") : resolve(options.stateFile);
+  const unlockState = await lockStateFile(statePath);
   const bootId = discoverBootId();
   const sources: Sources = { ...options.discovery, fs: sysfs() };
   const expected = recallExpected(dataDir, bootId);
@@ -72,7 +77,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   for (const warning of first.warnings) log.warn({ warning }, "GPUs cannot be looked for");
   let condition: Condition | null = null;
   const isolation = detectIsolation({ nodeId: options.nodeId, dataDir }, kind);
-  const limits = await detectLimits({ nodeId: options.nodeId, dataDir }, isolation);
+  const limits = await detectLimits({ nodeId: options.nodeId, dataDir }, isolation, first.hardware.gpuCount > 0);
   const software = await openSoftware(
     { ...options.software, unifiedMemory: options.software.unifiedMemory || first.unified },
     {
@@ -84,6 +89,11 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
       log,
     },
   );
+  const stateFile = openStateFile({
+    path: statePath,
+    of: { node: options.nodeId, boot_id: bootId, data_dir: dataDir, isolation: isolation.kind },
+    log,
+  });
   const facilities = await findFacilities(dataDir);
   const runtimes = [...software.runtimes, ...(facilities.pmix.missing === null ? ["pmix"] : [])];
   log.info({ isolation: isolation.kind, runtimes, servers: options.servers }, "starting");
@@ -117,12 +127,14 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     vitals,
     keepTimes: true,
     ...(options.logs === null ? {} : { shipper: shipperOf(options.logs, { node: options.nodeId, dataDir, log }) }),
-    runtime: (listener) => {
+    runtime: async (listener) => {
       const { prologue } = software;
       const ca = options.identity.files?.ca;
       const offered = () => offeredTo({ apiUrl, programs: facilities.programs, node: dirname(process.execPath), ca });
       const { nodeId } = options;
-      return processRuntime({ nodeId, bootId, dataDir, isolation, limits, prologue, log, listener, offered });
+      const place = { nodeId, bootId, dataDir, isolation, limits };
+      const made = await processRuntime({ ...place, prologue, log, listener, offered });
+      return withStateFile(made, stateFile, straysIn(stateFile.before, place), log);
     },
     facilities,
     peers,
@@ -167,6 +179,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
       beats.close();
       dial.close();
       identitySource?.close();
+      await unlockState();
       await unlock();
     },
   };

@@ -1,17 +1,22 @@
-// Keeps a second agent off the same data folder. The lock is a socket name that the kernel frees
+// Keeps a second agent off the same data folder and the same state file. The lock is a socket name that the kernel frees
 // with the process, however it dies: no stale lock file can keep a node from coming back.
 
 import { createHash } from "node:crypto";
 import { createServer } from "node:net";
 
 /** Answers how to let go; rejects when another agent has the folder. */
-export function lockDataDir(dataDir: string): Promise<() => Promise<void>> {
-  const name = `\0lattice-agent-${createHash("sha256").update(dataDir).digest("hex").slice(0, 32)}`;
+export const lockDataDir = (dataDir: string): Promise<() => Promise<void>> => lock("data directory", dataDir);
+
+/** Two agents with one state file would take each other's work for left behind. */
+export const lockStateFile = (path: string): Promise<() => Promise<void>> => lock("state file", path);
+
+function lock(what: string, path: string): Promise<() => Promise<void>> {
+  const name = `\0lattice-agent-${createHash("sha256").update(path).digest("hex").slice(0, 32)}`;
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => socket.destroy());
     server.once("error", (error: NodeJS.ErrnoException) => {
       const taken = error.code === "EADDRINUSE";
-      reject(taken ? new Error(`another agent is using the data directory ${dataDir}`) : error);
+      reject(taken ? new Error(`another agent is using the ${what} ${path}`) : error);
     });
     server.listen(name, () => {
       server.unref();

@@ -22,6 +22,8 @@ export interface AgentOptions {
   readonly homeVcluster: string;
   readonly servers: readonly string[];
   readonly dataDir: string;
+  /** Empty: agent-state.json in the data folder. */
+  readonly stateFile: string;
   /** From LATTICE_AGENT_TOKEN; undefined where servers ask for none. */
   readonly token: string | undefined;
   readonly identity: IdentityOptions;
@@ -65,6 +67,8 @@ export interface SoftwareOptions {
   /** Empty: allocations get no output folder. */
   readonly outputDir: string;
   readonly unifiedMemory: boolean;
+  /** By which GPUs are cleared: a path, "none", or empty for wherever it is. */
+  readonly cudaLibrary: string;
   /** How attempts are kept in their network domains. */
   readonly network: "none" | "linux";
   /** The device over which domains reach other nodes; empty: they do not. */
@@ -85,6 +89,7 @@ export const DEFAULT_SOFTWARE: SoftwareOptions = {
   scratchDir: "",
   outputDir: "",
   unifiedMemory: false,
+  cudaLibrary: "",
   network: "none",
   networkUplink: "",
 };
@@ -109,6 +114,7 @@ export function parseOptions(
     homeVcluster: flags.homeVcluster,
     servers: servers.length > 0 ? servers : [DEFAULT_SERVER],
     dataDir: flags.dataDir,
+    stateFile: flags.stateFile,
     token: env.LATTICE_AGENT_TOKEN === "" ? undefined : env.LATTICE_AGENT_TOKEN,
     ...shown,
     logLevel: flags.logLevel,
@@ -141,10 +147,11 @@ export function parseOptions(
       cacheDir: flags.cacheDir,
       cacheSizeBytes: flags.cacheSize ?? null,
       cacheMinFreeBytes: flags.cacheMinFree ?? null,
-      cacheFullPausesMs: FULL_PAUSES_MS,
+      cacheFullPausesMs: fullPauses(flags.cacheFullWait),
       scratchDir: flags.scratchDir,
       outputDir: flags.outputDir,
       unifiedMemory: flags.unifiedMemory,
+      cudaLibrary: flags.cudaLibrary,
       network: flags.network === "linux" ? "linux" : "none",
       networkUplink: flags.networkUplink,
     },
@@ -187,6 +194,7 @@ interface Flags {
   bootstrapKey?: string;
   bootstrapCa?: string;
   dataDir: string;
+  stateFile: string;
   logLevel: string;
   peerListen: string;
   killWorkloadsOnExit: boolean;
@@ -215,9 +223,11 @@ interface Flags {
   cacheDir: string;
   cacheSize?: number;
   cacheMinFree?: number;
+  cacheFullWait: number;
   scratchDir: string;
   outputDir: string;
   unifiedMemory: boolean;
+  cudaLibrary: string;
   network: string;
   networkUplink: string;
   hollow?: number;
@@ -226,7 +236,8 @@ interface Flags {
   hollowGroupSize: number;
 }
 
-function commandLine(version: string, userMapping: string | undefined): Command {
+/** Every flag there is. */
+export function commandLine(version: string, userMapping: string | undefined): Command {
   const command = withDiscovery(basicCommandLine(version));
   return withSoftware(command, userMapping === undefined ? defaultMapping() : mapping(userMapping));
 }
@@ -251,6 +262,7 @@ function withSoftware(command: Command, userMapping: UserMapping): Command {
     .option("--cache-dir <path>", "where images are kept (default: below the data directory)", "")
     .option("--cache-size <size>", "most that images may take, such as 200GB", bytes)
     .option("--cache-min-free <size>", "always left free on the cache's file system", bytes)
+    .option("--cache-full-wait <seconds>", "how long an attempt waits for room in a full cache", positive, 300)
     .option(
       "--scratch-dir <path>",
       "where allocations have their scratch folders (default: below the data directory)",
@@ -258,6 +270,7 @@ function withSoftware(command: Command, userMapping: UserMapping): Command {
     )
     .option("--output-dir <path>", "where allocations get folders for output and checkpoints", "")
     .option("--unified-memory", "CPUs and GPUs share their memory: memory policies have no effect", false)
+    .option("--cuda-library <path>", "clears the memory of GPUs on release, or none (default: wherever it is)", "")
     .addOption(
       new Option("--network <driver>", "how network domains are kept apart: by the fabric, or by this machine")
         .choices(["none", "linux"])
@@ -287,6 +300,7 @@ function basicCommandLine(version: string): Command {
       "",
     )
     .option("--data-dir <path>", "where attempts and their logs are kept", "/var/lib/lattice/agent")
+    .option("--state-file <path>", "which attempts have processes here (default: in the data directory)", "")
     .option("--cpu-cores <n>", "instead of what is discovered", whole(1, 1_000_000))
     .option("--memory-gb <n>", "instead of what is discovered", positive)
     .option("--gpu-count <n>", "number of GPUs", whole(0, 1_000))
@@ -321,6 +335,13 @@ const limitsOf = ({ logRing, logBuffer, logFlush }: Flags): ShipLimits => ({
   chunkBytes: Math.min(SHIP_LIMITS.chunkBytes, logRing * BYTES_PER_MB),
   flushMs: logFlush * 1000,
 });
+
+/** The same steps, over as long as was asked for. */
+function fullPauses(seconds: number): readonly number[] {
+  const usual = FULL_PAUSES_MS.reduce((sum, ms) => sum + ms, 0);
+  return FULL_PAUSES_MS.map((ms) => Math.round((ms * seconds * 1000) / usual));
+}
+
 const listed = (text: string, list: string[]): string[] => [...list, text];
 
 function mapping(text: string): UserMapping {

@@ -4,6 +4,7 @@
 import { mkdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { gpuClearing } from "./gpu-clear/clear.ts";
 import { type ImageCache, openCache } from "./images/cache.ts";
 import { HIGH_MILLI, LOW_MILLI } from "./images/evict.ts";
 import { createImages, type Images } from "./images/images.ts";
@@ -84,6 +85,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     groupParent: limits.parentOf,
     shares: nodeShares(place.inside),
     inside: place.inside,
+    gpus: gpuClearing(options.cudaLibrary, log),
     limits,
     network: await networkOf(options, place.nodeId),
   };

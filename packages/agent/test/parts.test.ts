@@ -10,7 +10,7 @@ import { hundredths } from "../src/link/messages.ts";
 import { wheel } from "../src/link/wheel.ts";
 import { createLogger } from "../src/logger.ts";
 import { tailOffset } from "../src/logs/tail.ts";
-import { parseOptions } from "../src/options.ts";
+import { commandLine, parseOptions } from "../src/options.ts";
 import { owed, WRITE_AGAIN_AFTER_MS } from "../src/owed.ts";
 import { controlGroupMounts } from "../src/runtime/isolation/detect.ts";
 import { retention } from "../src/runtime/process/retention.ts";
@@ -151,15 +151,27 @@ describe("the command line", () => {
       "g",
     ];
     expect(
-      parseOptions([...argv, "--gpu-count", "2"], { LATTICE_AGENT_KILL_WORKLOADS_ON_EXIT: "1" }, "v"),
+      parseOptions(
+        [...argv, "--gpu-count", "2", "--state-file", "/s"],
+        { LATTICE_AGENT_KILL_WORKLOADS_ON_EXIT: "1" },
+        "v",
+      ),
     ).toMatchObject({
       servers: ["a:1", "b:2"],
       nodeId: "x1",
+      stateFile: "/s",
       group: "default",
       hardware: { features: ["f", "g"], gpuCount: 2 },
       killWorkloadsOnExit: true,
       hollow: null,
     });
     expect(parseOptions(["--hollow", "9"], {}, "v").hollow).toMatchObject({ count: 9, prefix: "hollow-" });
+  });
+
+  test("every flag is on the page for operators", () => {
+    const page = readFileSync(new URL("../../../docs/operating/nodes.md", import.meta.url), "utf8");
+    const flags = commandLine("v", undefined).options.map(({ long }) => long ?? "");
+    expect(flags.length).toBeGreaterThan(40);
+    expect(flags.filter((flag) => flag !== "--version" && !page.includes(`\`${flag}`))).toEqual([]);
   });
 });

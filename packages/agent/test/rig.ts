@@ -77,6 +77,7 @@ export function agentOptions(server: string, dataDir: string, more: Partial<Agen
     homeVcluster: "",
     servers: [server],
     dataDir,
+    stateFile: "",
     logLevel: "silent",
     peerListen: "",
     token: undefined,

@@ -28,6 +28,7 @@ import { tooNewFor } from "./leader/versions.ts";
 import type { ReplicatedLog } from "./log/replicated-log.ts";
 import type { LogArchive, LogPiece } from "./logs/archive.ts";
 import { type LiveLogs, readLogs } from "./logs/read.ts";
+import { shareFollowers } from "./logs/share.ts";
 import { parsePeer } from "./peers/address.ts";
 import type { LeaderLine, Liveness } from "./peers/line.ts";
 import type { Roster } from "./peers/roster.ts";
@@ -71,6 +72,7 @@ export function createPlane(parts: PlaneParts): ControlPlane {
   const { replica, leader, line, log, history } = parts;
   /** An entry may hold hundreds of commands: a server that has just started has all of them to read first. */
   let caughtUp = false;
+  const live = liveLogs(parts);
   return {
     serverId: parts.serverId,
     version: parts.version,
@@ -86,7 +88,7 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     estimatedStart: (id) => estimatedStart(parts, id),
     consult: (question) => consult(parts, question),
     liveness: (node) => liveness(parts, node),
-    logs: (query, signal) => logsOf(parts, query, signal),
+    logs: (query, signal) => logsOf(parts, live, query, signal),
     terminal: (query, input, signal) => terminalOf(parts, query, input, signal),
     askImages: (node, ask, signal) => askImages(parts, node, ask, signal),
     tasks: tasksOf(parts),
@@ -149,12 +151,18 @@ function liveness({ leader, hub, line }: PlaneParts, node: NodeId): Liveness {
   return { lastHeardAt: hub.lastHeard(node), connected: hub.connected(node) };
 }
 
-async function* logsOf(parts: PlaneParts, query: LogsQuery, signal: AbortSignal): AsyncGenerator<LogPiece> {
-  const { archive, replica, history } = parts;
-  const live: LiveLogs = (asked, gone) => {
-    const peer = parts.leader.sequencer() === null ? parts.line.client() : null;
-    return peer === null ? parts.logs.open(asked, gone) : peer.logs(asked, gone);
-  };
+/** From the nodes: by this server when it leads, by the leader otherwise. */
+function liveLogs({ leader, line, logs }: PlaneParts): LiveLogs {
+  const byLeader = shareFollowers((asked, gone) => line.client()?.logs(asked, gone) ?? logs.open(asked, gone));
+  return (asked, gone) => (leader.sequencer() === null && line.client() !== null ? byLeader : logs.open)(asked, gone);
+}
+
+async function* logsOf(
+  { archive, replica, history }: PlaneParts,
+  live: LiveLogs,
+  query: LogsQuery,
+  signal: AbortSignal,
+): AsyncGenerator<LogPiece> {
   const record = replica.view.allocation(query.allocation) ?? (await history.get(query.allocation));
   const stored = archive === null || record === null ? null : await archive.find(query, record.spec);
   yield* readLogs(query, stored, live, signal);

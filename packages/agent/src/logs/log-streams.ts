@@ -2,7 +2,7 @@
 // by order, bounded in number, all ended with the agent.
 
 import type { Client } from "@grpc/grpc-js";
-import { type LogRequest, sendLogs } from "./send.ts";
+import { type LogRequest, sendBusy, sendLogs } from "./send.ts";
 
 /** Each costs about a megabyte when the server is slow. */
 export const MAX_LOG_STREAMS = 64;
@@ -21,8 +21,8 @@ export function logStreams(): LogStreams {
       const full = open.size >= MAX_LOG_STREAMS;
       const abort = new AbortController();
       open.set(request.streamId, abort);
-      const refused: LogRequest = { ...request, path: null };
-      void sendLogs(client, full ? refused : request, abort.signal).finally(() => open.delete(request.streamId));
+      const ended = full ? sendBusy(client, request.streamId) : sendLogs(client, request, abort.signal);
+      void ended.finally(() => open.delete(request.streamId));
     },
     close(streamId) {
       open.get(streamId)?.abort();

@@ -52,6 +52,19 @@ export async function sendLogs(client: Client, request: LogRequest, signal: Abor
   signal.removeEventListener("abort", cancel);
 }
 
+/** Says that this node sends no more logs now. Never rejects. */
+export function sendBusy(client: Client, streamId: string): Promise<void> {
+  const { path, serialize, deserialize } = sendLogsCall;
+  return new Promise((resolve) => {
+    const call = client.makeClientStreamRequest(path, serialize, deserialize, () => resolve());
+    call.on("error", () => resolve());
+    // What a server that does not know of this shows to whoever asked.
+    const error = "this node sends as many logs as it may; try again a little later";
+    call.write(create(pb.AgentLogChunkSchema, { streamId, busy: true, error }));
+    call.end();
+  });
+}
+
 type Outlet = (chunk: MessageInitShape<typeof pb.AgentLogChunkSchema>) => Promise<void>;
 
 /** Resolves when the stream has room for more, or is over. */

@@ -1,11 +1,11 @@
-// Gives back what an attempt had of the node, once none of its processes is left: its container, its
-// scratch folder, its pins in the image cache. Mounts went with its processes. Each is tried whatever
+// Gives back what an attempt had of the node, once none of its processes is left: its container, the
+// memory of its GPUs, its scratch folder, its pins in the image cache. Mounts went with its processes. Each is tried whatever
 // became of the others, and repeating it does no harm.
 
 import { readdir, rm } from "node:fs/promises";
 import type { Logger } from "pino";
 import { listContainers, removeContainer } from "../runtime/container/podman.ts";
-import { nameOf, readHeld } from "./held.ts";
+import { nameOf, readHeld, readRoom } from "./held.ts";
 import type { PrologueParts } from "./parts.ts";
 
 export async function runEpilogue(parts: PrologueParts, key: string, dir: string, log: Logger): Promise<void> {
@@ -13,10 +13,19 @@ export async function runEpilogue(parts: PrologueParts, key: string, dir: string
   const { containers } = parts;
   if (container !== null && typeof containers !== "string")
     await tell(log, key, removeContainer(containers, container));
+  await tell(log, key, clearGpus(parts, dir));
   await tell(log, key, parts.scratch.clear(key));
   parts.images.cache.release(key);
   parts.shares.release(key);
   if (parts.network.kind !== "none") await tell(log, key, parts.network.leave(key));
+}
+
+/** Those of its share, or all of them when it had the node to itself. */
+async function clearGpus({ gpus, inside }: PrologueParts, dir: string): Promise<void> {
+  const { units } = inside();
+  if (gpus === null || units.length === 0) return;
+  const room = await readRoom(dir);
+  await gpus.clear(room === null ? units : units.filter(({ index }) => room.gpus.includes(index)));
 }
 
 /** What was left by an earlier life of this agent and belongs to no attempt that is known. */

@@ -4,6 +4,7 @@
 import type { Target } from "../checkpoint/types.ts";
 import type { End, Exit, Order, Stop } from "../lifecycle/attempt.ts";
 import type { Facts } from "../lifecycle/recover.ts";
+import type { StateEntry } from "../state/state-file.ts";
 import type { AttemptRoom } from "../tasks/room.ts";
 import type { FirstProcess } from "./first-process.ts";
 
@@ -49,6 +50,8 @@ export interface Runtime {
   metricsFile?(key: string): string;
   /** How its program is asked for a checkpoint; null: it takes none. Absent: nothing here does. */
   checkpoints?(key: string): Promise<Target | null>;
+  /** Where its processes are and what it holds, for the state file; null: there is no such attempt. */
+  describe?(key: string): Promise<StateEntry | null>;
   /** Lets go of everything without touching a workload. */
   close(): Promise<void>;
 }

@@ -106,7 +106,7 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
       context.hub.heard(session, body.value.sequence);
       if (body.value.measures.length > 0) context.measured?.(session.node, body.value.measures);
       const { logBytesWaiting: waiting, logBytesDropped: dropped } = body.value;
-      if (waiting > 0 || dropped > 0) context.hub.told(session, { waiting, dropped });
+      context.hub.told(session, { waiting, dropped });
     }
     if (body.case === "report") void report(session, body.value);
     if (body.case === "condition") void renew(session, greeted, body.value);

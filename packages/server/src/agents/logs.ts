@@ -1,17 +1,21 @@
 // Output of an allocation, brought by its agent. The server asks over the Connect stream; the agent
 // answers by opening SendLogs. Nothing is gathered here: chunks go to the reader as it takes them,
-// and a slow reader slows the agent down.
+// and a slow reader slows the agent down. Followers of one log share what the agent brings.
 
 import { create } from "@bufbuild/protobuf";
 import type * as grpc from "@grpc/grpc-js";
 import { duration } from "@lattice/core";
 import { logStreamToProto, ProblemError, pb } from "@lattice/wire";
 import type { LogsQuery } from "../api/control-plane.ts";
-import type { Clock } from "../clock.ts";
+import { type Clock, sleep } from "../clock.ts";
+import { shareFollowers } from "../logs/share.ts";
 import type { AgentHub } from "./hub.ts";
 
 /** How long an agent may take to open the stream it was asked for. */
 const OPEN_DEADLINE = duration(10_000);
+/** An agent that sends as many logs as it may is asked again, this many times. */
+const BUSY_TRIES = 40;
+const BUSY_PAUSE = duration(250);
 
 type SendLogsCall = grpc.ServerReadableStream<pb.AgentLogChunk, pb.SendLogsResponse>;
 type Reply = grpc.sendUnaryData<pb.SendLogsResponse>;
@@ -32,12 +36,10 @@ export function createLogRelay(hub: AgentHub, clock: Clock): LogRelay {
   const expected = new Map<string, (arrival: Arrival) => void>();
   let counter = 0;
 
-  return { open, receive };
+  return { open: shareFollowers(open), receive };
 
   async function* open(query: LogsQuery, signal: AbortSignal) {
-    counter += 1;
-    const streamId = `logs-${counter}`;
-    const arrival = await ask(streamId, query, signal);
+    const { arrival, streamId } = await reached(query, signal);
     try {
       let chunk: pb.AgentLogChunk | undefined = arrival.first;
       while (chunk !== undefined && !signal.aborted) {
@@ -49,6 +51,18 @@ export function createLogRelay(hub: AgentHub, clock: Clock): LogRelay {
     } finally {
       hub.send(query.node, { case: "closeLogs", value: create(pb.CloseLogsSchema, { streamId }) });
       arrival.finish();
+    }
+  }
+
+  async function reached(query: LogsQuery, signal: AbortSignal): Promise<{ arrival: Arrival; streamId: string }> {
+    for (let tries = 1; ; tries += 1) {
+      counter += 1;
+      const streamId = `logs-${counter}`;
+      const arrival = await ask(streamId, query, signal);
+      if (!arrival.first.busy || tries === BUSY_TRIES) return { arrival, streamId };
+      arrival.finish();
+      await sleep(clock, BUSY_PAUSE, signal);
+      signal.throwIfAborted();
     }
   }
 

@@ -83,6 +83,8 @@ export interface Config {
   readonly sessions: {
     /** A terminal is told when nothing was typed for so long; 0: never. */
     readonly idleTimeout: Duration;
+    /** Whoever gives no sign of life for so long has gone. */
+    readonly keepaliveTimeout: Duration;
   };
   readonly rateLimits: RateLimits;
   readonly audit: AuditConfig;

@@ -129,7 +129,7 @@ function complete(file: ParsedFile): Config {
     retention: { maxFinished: file.retention.max_finished, maxFinishedAge: file.retention.max_finished_age },
     checkpoint: completeCheckpoint(file.checkpoint),
     logs: completeLogs(file.logs, process.env),
-    sessions: { idleTimeout: file.sessions.idle_timeout },
+    sessions: { idleTimeout: file.sessions.idle_timeout, keepaliveTimeout: file.sessions.keepalive_timeout },
     rateLimits: completeRateLimits(file.rate_limits),
     audit: completeAudit(file.audit, dataDir),
     backup: completeBackup(file.backup, dataDir, process.env),

@@ -68,6 +68,7 @@ export const fileSchema = section({
   logs: logsSection,
   sessions: section({
     idle_timeout: span({ least: seconds(0), most: seconds(DAY_S), preset: "30m" }),
+    keepalive_timeout: span({ least: seconds(1), most: seconds(3_600), preset: "90s" }),
   }),
   rate_limits: rateLimitsSection,
   audit: auditSection,

@@ -16,6 +16,7 @@ export function cgroup1(prefix: string): Isolation {
       // As in `limit-groups.ts`: a process of one thread moves itself without a wait.
       return join(groupOf(key), "tasks");
     },
+    folderOf: groupOf,
     members: ({ key }) => membersBelow(groupOf(key)),
     async kill({ key }) {
       await freeze(groupOf(key), "FROZEN");

@@ -15,6 +15,7 @@ export function cgroup2(prefix: string): Isolation {
       makeGroup(groupOf(key));
       return join(groupOf(key), "cgroup.procs");
     },
+    folderOf: groupOf,
     members: ({ key }) => membersBelow(groupOf(key)),
     async kill({ key }) {
       await writeFile(join(groupOf(key), "cgroup.kill"), "1").catch(ignoreMissing);

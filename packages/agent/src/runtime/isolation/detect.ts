@@ -8,8 +8,9 @@ import { accessSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import { cgroup1 } from "./cgroup1.ts";
 import { cgroup2 } from "./cgroup2.ts";
+import { denyDevices, whyNotDeny } from "./devices/deny.ts";
 import type { Isolation } from "./isolation.ts";
-import { enableControllers, type LimitGroups, limitGroups } from "./limit-groups.ts";
+import { enableControllers, type Hierarchies, type LimitGroups, limitGroups } from "./limit-groups.ts";
 import { processGroup } from "./process-group.ts";
 
 export interface AgentPlace {
@@ -34,8 +35,8 @@ export function detectIsolation(place: AgentPlace, only?: Isolation["kind"]): Is
   return processGroup();
 }
 
-/** Where limits can be set and kills for want of memory be counted. */
-export async function detectLimits(place: AgentPlace, isolation: Isolation): Promise<LimitGroups> {
+/** Where limits can be set and kills for want of memory be counted. `devices`: there are some to be kept from others. */
+export async function detectLimits(place: AgentPlace, isolation: Isolation, devices = false): Promise<LimitGroups> {
   const info = readOr("/proc/self/mountinfo");
   const name = groupPrefix(place);
   const { v2 } = controlGroupMounts(info);
@@ -44,7 +45,15 @@ export async function detectLimits(place: AgentPlace, isolation: Isolation): Pro
   const byV2 = enabled.includes("memory");
   if (isolation.kind === "process_group") return limitGroups({ v2: null, v1: new Map() }, name);
   const v2Cpuset = enabled.includes("cpuset");
-  return limitGroups({ v2: byV2 ? prefix : null, v2Cpuset, v1: byV2 ? new Map() : hierarchies(info) }, name);
+  const v1 = byV2 ? new Map<string, string>() : hierarchies(info);
+  const byProgram = devices && !v1.has("devices") ? await deviceFilter(isolation) : {};
+  return limitGroups({ v2: byV2 ? prefix : null, v2Cpuset, v1, ...byProgram }, name);
+}
+
+/** Devices are no controller of v2: the kernel asks a program that is bound to the group. */
+async function deviceFilter(isolation: Isolation): Promise<Pick<Hierarchies, "denyDevices">> {
+  if (isolation.kind !== "cgroup2" || (await whyNotDeny(isolation.folderOf(PROBE))) !== null) return {};
+  return { denyDevices: (key, denied) => denyDevices(isolation.folderOf(key), denied) };
 }
 
 const PROBE = "probe";

@@ -15,6 +15,8 @@ export interface Isolation {
   readonly kind: "cgroup2" | "cgroup1" | "process_group";
   /** Makes room for an attempt; answers the file by which its wrapper joins, or "" for none. */
   prepare(place: AttemptPlace): Promise<string>;
+  /** The folder of its group, there or not; "" for none. */
+  folderOf(key: string): string;
   /** Every process of the attempt, the wrapper included. */
   members(place: AttemptPlace): Promise<readonly number[]>;
   /** SIGKILL for all of them, once; those forked meanwhile need another call. */

@@ -35,6 +35,8 @@ export interface Hierarchies {
   readonly v2Cpuset?: boolean;
   /** Mount points of v1 by controller. */
   readonly v1: ReadonlyMap<string, string>;
+  /** Keeps devices from an attempt by its group of v2; absent where that cannot be done, or v1 does it. */
+  readonly denyDevices?: (key: string, devices: readonly string[]) => Promise<void>;
 }
 
 const CPU_PERIOD_US = 100_000;
@@ -43,7 +45,7 @@ const WHOLE_NODE = "whole";
 const WANTED = ["memory", "cpu", "devices", "cpuset"] as const;
 
 /** `name`: what the folders of this agent's groups begin with. */
-export function limitGroups({ v2, v1, v2Cpuset = false }: Hierarchies, name: string): LimitGroups {
+export function limitGroups({ v2, v1, v2Cpuset = false, denyDevices }: Hierarchies, name: string): LimitGroups {
   const own = WANTED.filter((controller) => v1.has(controller));
   const folder = (controller: string, key: string): string =>
     join(v1.get(controller) ?? "", "lattice", `${name}${key}`);
@@ -83,7 +85,8 @@ export function limitGroups({ v2, v1, v2Cpuset = false }: Hierarchies, name: str
     return joins;
   }
 
-  const controllers: readonly string[] = v2 === null ? own : ["memory", "cpu", ...(v2Cpuset ? ["cpuset"] : [])];
+  const limited: readonly string[] = v2 === null ? own : ["memory", "cpu", ...(v2Cpuset ? ["cpuset"] : [])];
+  const controllers = denyDevices === undefined ? limited : [...limited, "devices"];
   return {
     controllers,
     async prepare(key, share) {
@@ -98,6 +101,7 @@ export function limitGroups({ v2, v1, v2Cpuset = false }: Hierarchies, name: str
       return [];
     },
     async withoutDevices(key, devices) {
+      if (denyDevices !== undefined && devices.length > 0) await denyDevices(key, devices);
       if (!own.includes("devices") || v2 !== null) return;
       for (const device of devices) await put(folder("devices", key), "devices.deny", `c ${device} rwm`);
     },

@@ -11,6 +11,7 @@ export function processGroup(): Isolation {
   return {
     kind: "process_group",
     prepare: async () => "",
+    folderOf: () => "",
     members: (place) => membersOf(place),
     async kill(place) {
       signalEach(await membersOf(place), "SIGKILL");

@@ -3,7 +3,7 @@
 // attempt should do next; the lifecycle decides, and this carries out.
 
 import { createHash } from "node:crypto";
-import { renameSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { access, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -321,6 +321,16 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
         return all.filter((pid) => pid !== processes.get(key)?.leader);
       };
       return checkpointTarget({ ...place, members, now: Date.now });
+    },
+
+    async describe(key) {
+      const dir = dirOf(key);
+      const known = processes.get(key);
+      if (known === undefined || !existsSync(dir)) return null;
+      const { images, container } = await readHeld(dir);
+      const runtime = container !== null ? "container" : images.length > 0 ? "uenv" : "process";
+      const cgroup = isolation.folderOf(known.group);
+      return { attempt: key, pid: known.leader, wrapper: known.group, cgroup, dir, runtime, mounts: images, container };
     },
 
     async close() {

@@ -31,9 +31,8 @@ export const MAX_TERM_LENGTH = 64;
 export const MAX_TERMINAL_SIDE = 4_096;
 /** A paste into a terminal comes in pieces; no one of them needs to be larger. */
 export const MAX_TERMINAL_FRAME_BYTES = 1024 * 1024;
-/** Between two signs of life from a person's end of a terminal that is asked for them. */
-export const TERMINAL_PING_MS = 30_000;
-export const TERMINAL_SILENCE_MS = 90_000;
+/** How often a person's end of a terminal is asked for a sign of life before it is taken for gone. */
+export const TERMINAL_PINGS = 3;
 
 /** How long a read waits for the index it must see. */
 export const READ_WAIT_MS = 10_000;

@@ -24,7 +24,7 @@ import {
 import { isLoopback } from "../../config/listen.ts";
 import { USER_HEADER } from "../auth/stated.ts";
 import { type Door, invokeStream } from "../invoke.ts";
-import { MAX_TERMINAL_FRAME_BYTES, TERMINAL_PING_MS, TERMINAL_SILENCE_MS } from "../limits/limits.ts";
+import { MAX_TERMINAL_FRAME_BYTES, TERMINAL_PINGS } from "../limits/limits.ts";
 import { foreignOf } from "./origin.ts";
 import { placeOf } from "./proxy/place.ts";
 import { passUpgrade } from "./proxy/upgrade.ts";
@@ -81,7 +81,7 @@ async function serve(door: Door, request: IncomingMessage, socket: Duplex, head:
     maxMessageBytes: MAX_TERMINAL_FRAME_BYTES,
     mask: () => new Uint8Array(0),
   });
-  const stopPings = watchOver(connection, socket);
+  const stopPings = watchOver(connection, socket, door.config.sessions.keepaliveTimeout);
   void listen(connection, inbox).finally(() => inbox.end());
   void connection.closed.then(() => gone.abort());
   try {
@@ -170,11 +170,11 @@ async function listen(connection: WebSocketConnection, inbox: Inbox): Promise<vo
 }
 
 /** Asks for signs of life; a person whose machine has gone without a word is let go. */
-function watchOver(connection: WebSocketConnection, socket: Duplex): () => void {
+function watchOver(connection: WebSocketConnection, socket: Duplex, silenceMs: number): () => void {
   const timer = setInterval(() => {
-    if (performance.now() - connection.heardAt() > TERMINAL_SILENCE_MS) socket.destroy();
+    if (performance.now() - connection.heardAt() > silenceMs) socket.destroy();
     else connection.ping();
-  }, TERMINAL_PING_MS);
+  }, silenceMs / TERMINAL_PINGS);
   return () => clearInterval(timer);
 }
 

@@ -1,28 +1,47 @@
 // Several sources as one, in the order in which their items arrive. Each source is asked for one
 // item at a time and only again once that item was taken, so that a slow reader holds back every
-// source and memory stays bounded by their number.
+// source and memory stays bounded by their number. No promise is raced: a source that is silent for
+// days would gather something for every item of the others.
+
+type Arrived<T> = { readonly i: number; readonly result: IteratorResult<T> } | { readonly error: unknown };
 
 export async function* merge<T>(sources: readonly AsyncIterable<T>[]): AsyncGenerator<T> {
   const iterators = sources.map((source) => source[Symbol.asyncIterator]());
-  const waiting = new Map(iterators.map((iterator, i) => [i, take(iterator, i)]));
+  const arrived: Arrived<T>[] = [];
+  let left = iterators.length;
+  let wake: () => void = () => {};
+
+  const ask = (i: number): void => {
+    const arrive = (what: Arrived<T>): void => {
+      arrived.push(what);
+      wake();
+    };
+    iterators[i]?.next().then(
+      (result) => arrive({ i, result }),
+      (error: unknown) => arrive({ error }),
+    );
+  };
+
+  for (const i of iterators.keys()) ask(i);
   try {
-    while (waiting.size > 0) {
-      const { i, result } = await Promise.race(waiting.values());
-      const iterator = iterators[i];
-      if (result.done === true || iterator === undefined) {
-        waiting.delete(i);
+    while (left > 0) {
+      const next = arrived.shift();
+      if (next === undefined) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
         continue;
       }
-      yield result.value;
-      waiting.set(i, take(iterator, i));
+      if ("error" in next) throw next.error;
+      if (next.result.done === true) {
+        left -= 1;
+        continue;
+      }
+      yield next.result.value;
+      ask(next.i);
     }
   } finally {
-    // The others may be in the middle of a wait that only an abort ends; they are told, not awaited.
-    for (const [i, pending] of waiting) {
-      pending.catch(() => undefined);
-      iterators[i]?.return?.().catch(() => undefined);
-    }
+    // Some may be in the middle of a wait that only an abort ends; they are told, not awaited.
+    for (const iterator of iterators) iterator.return?.().catch(() => undefined);
   }
 }
-
-const take = async <T>(iterator: AsyncIterator<T>, i: number) => ({ i, result: await iterator.next() });

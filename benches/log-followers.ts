@@ -1,0 +1,75 @@
+// A hundred people who follow one log while its job prints ten lines a second: what they cost the server beyond the
+// first of them, and how late the last of them sees a line.
+import { type ClientRequest, request } from "node:http";
+import type { Cluster } from "../tests/harness/cluster.ts";
+import { eventually, sleep } from "../tests/harness/eventually.ts";
+import { cpuSeconds } from "../tests/harness/processes.ts";
+import { type Bench, below, plain, quantile } from "./figure.ts";
+import { withCluster } from "./with-cluster.ts";
+
+const FOLLOWERS = 100;
+const EVERY_MS = 100;
+const SETTLE_MS = 3_000;
+const MEASURE_MS = 15_000;
+const MORE_CPU_PERCENT = 5;
+
+export const logFollowers: Bench = (say) =>
+  withCluster({ nodes: 1 }, async (cluster) => {
+    const program = `setInterval(()=>console.log(Date.now()),${EVERY_MS})`;
+    const id = await cluster.submit({ command: [process.execPath, "-e", program] });
+    await cluster.reaches(id, ["running"]);
+    const late: number[] = [];
+    const calls = [follow(cluster, id, late)];
+    await allFollow(calls);
+    const one = await measured(cluster);
+    say(`one follower: ${one.server.toFixed(2)} % of a core in the server, ${one.agent.toFixed(2)} % in the agent`);
+    for (let n = 1; n < FOLLOWERS; n += 1) calls.push(follow(cluster, id, late));
+    await allFollow(calls);
+    late.length = 0;
+    const all = await measured(cluster);
+    say(`${FOLLOWERS} followers: ${all.server.toFixed(2)} % in the server, ${all.agent.toFixed(2)} % in the agent`);
+    for (const { call } of calls) call.destroy();
+    await cluster.cli(["cancel", id]);
+    return [
+      below("server_cpu_beyond_the_first", all.server - one.server, "% of a core", MORE_CPU_PERCENT),
+      plain("agent_cpu_beyond_the_first", all.agent - one.agent, "% of a core"),
+      plain("lines_seen", late.length / (MEASURE_MS / 1_000), "lines/s"),
+      plain("log_tail_p99", quantile(late, 0.99), "ms"),
+    ];
+  });
+
+interface Follower {
+  readonly call: ClientRequest;
+  seen: boolean;
+}
+
+function follow(cluster: Cluster, id: string, late: number[]): Follower {
+  const [host = "", port = ""] = cluster.restAddress.split(":");
+  const path = `/api/v1/allocations/${id}/logs/stream?stream=stdout&tail=1`;
+  const call = request({ host, port, path, agent: false }, (answer) => {
+    answer.on("data", (bytes: Buffer) => {
+      follower.seen = true;
+      const now = Date.now();
+      for (const line of bytes.toString().trim().split("\n")) late.push(now - Number(line));
+    });
+  });
+  const follower: Follower = { call, seen: false };
+  call.on("error", () => undefined).end();
+  return follower;
+}
+
+async function allFollow(all: readonly Follower[]): Promise<void> {
+  await eventually({ what: "all follow", withinMs: 60_000 }, async () => (all.every(({ seen }) => seen) ? true : null));
+  await sleep(SETTLE_MS);
+}
+
+/** Percent of a core. */
+async function measured(cluster: Cluster): Promise<{ readonly server: number; readonly agent: number }> {
+  const pids = [cluster.server.pid, cluster.agent("node-1").pid];
+  const before = pids.map(cpuSeconds);
+  const from = performance.now();
+  await sleep(MEASURE_MS);
+  const seconds = (performance.now() - from) / 1_000;
+  const [server = 0, agent = 0] = pids.map((pid, n) => ((cpuSeconds(pid) - (before[n] ?? 0)) / seconds) * 100);
+  return { server, agent };
+}

@@ -1,0 +1,113 @@
+// The state file: it says what runs here, and ends what nobody can take up again.
+
+import { existsSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pino from "pino";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { startAgent } from "../../src/index.ts";
+import type { NodeState } from "../../src/state/state-file.ts";
+import { straysIn } from "../../src/state/strays.ts";
+import { found } from "../fake-server.ts";
+import { agentOptions, alive, type Rig, rig } from "../rig.ts";
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "lattice-agent-state-"));
+  path = join(folder, "agent-state.json");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const state = (): NodeState => JSON.parse(readFileSync(path, "utf8")) as NodeState;
+const running = (entrypoint: string): string => `echo $$; ${entrypoint}`;
+const pidOf = async (r: Rig, id: string): Promise<number> => Number(await found(() => r.file(id, "stdout")));
+
+test("it names every attempt with processes, also when the agent has stopped, and nothing else", async () => {
+  const r = await rig({ options: { killWorkloadsOnExit: false, stateFile: path } });
+  r.server.run({ allocationId: "1", entrypoint: running("while [ ! -e go ]; do sleep 0.05; done") });
+  const pid = await pidOf(r, "1");
+  const [entry] = await found(() => (existsSync(path) && state().attempts.length === 1 ? state().attempts : undefined));
+  const dir = join(realpathSync(r.dataDir), "attempts", "1.1");
+  expect(entry).toMatchObject({ attempt: "1.1", dir, runtime: "process", mounts: [], container: null });
+  expect(alive(entry?.pid ?? 0)).toBe(true);
+  await r.agent.close();
+  expect(state().attempts).toEqual([entry]);
+  expect(alive(pid)).toBe(true);
+  await r.start();
+  writeFileSync(join(dir, "go"), "");
+  await r.server.end("1");
+  await found(() => state().attempts.length === 0);
+  expect(state()).toMatchObject({ version: 1, node: "n1", data_dir: realpathSync(r.dataDir), attempts: [] });
+  await r.close();
+});
+
+test.each(["process_group", undefined] as const)(
+  "an attempt whose folder is gone cannot be taken up: what is left of it is ended (%s)",
+  async (isolation) => {
+    const options = { killWorkloadsOnExit: false, stateFile: path };
+    const r = await rig({ options, ...(isolation === undefined ? {} : { isolation }) });
+    r.server.run({ allocationId: "2", entrypoint: running("sleep 600 & setsid -f sleep 601; wait") });
+    const pid = await pidOf(r, "2");
+    await found(() => existsSync(path) && state().attempts.length === 1);
+    await r.agent.close();
+    // As when the disk was replaced, or somebody cleaned up.
+    renameSync(join(r.dataDir, "attempts", "2.1"), join(folder, "lost"));
+    await r.start();
+    await found(() => !alive(pid));
+    await found(() => state().attempts.length === 0);
+    await r.close();
+  },
+);
+
+test("a data folder that was moved away from leaves nothing running, and the new one begins empty", async () => {
+  const r = await rig({ options: { killWorkloadsOnExit: false, stateFile: path } });
+  r.server.run({ allocationId: "3", entrypoint: running("sleep 600") });
+  const pid = await pidOf(r, "3");
+  await r.agent.close();
+  const other = await rig({ options: { stateFile: path } });
+  await found(() => !alive(pid));
+  expect(other.server.hellos.at(-1)?.attempts).toEqual([]);
+  await other.close();
+  await r.start();
+  await r.close();
+});
+
+test("a file that makes no sense is written anew, and attempts are found by their folders", async () => {
+  const r = await rig({ options: { killWorkloadsOnExit: false, stateFile: path } });
+  r.server.run({ allocationId: "4", entrypoint: running("while [ ! -e go ]; do sleep 0.05; done") });
+  const pid = await pidOf(r, "4");
+  await r.agent.close();
+  writeFileSync(path, '{"version": 1, "node"');
+  await r.start();
+  expect(alive(pid)).toBe(true);
+  await found(() => readFileSync(path, "utf8").endsWith("}\n") && state().attempts.length === 1);
+  writeFileSync(join(r.dataDir, "attempts", "4.1", "go"), "");
+  await r.server.end("4");
+  await r.close();
+});
+
+test("the file of another node, and one that another agent uses, are refused", async () => {
+  writeFileSync(path, JSON.stringify({ version: 1, node: "n9", boot_id: "x", attempts: [] }));
+  const start = (name: string, stateFile: string) =>
+    startAgent(agentOptions("127.0.0.1:1", join(folder, name), { stateFile }), {
+      log: pino({ level: "silent" }),
+      version: "test",
+    });
+  await expect(start("a", path)).rejects.toThrow("is that of node n9, not of n1");
+  const used = join(folder, "used.json");
+  const r = await rig({ options: { stateFile: used } });
+  await expect(start("b", used)).rejects.toThrow(`another agent is using the state file ${used}`);
+  await r.close();
+});
+
+test("after a boot, and for attempts that have their folder, there is nothing to end", () => {
+  const entry = { attempt: "5.1", pid: 1, wrapper: "w", cgroup: "", runtime: "process", mounts: [], container: null };
+  const dir = join(folder, "attempts", "5.1");
+  const before = { version: 1, node: "n1", boot_id: "b1", data_dir: folder, isolation: "cgroup2" } as const;
+  const stored: NodeState = { ...before, attempts: [{ ...entry, runtime: "process", dir }] };
+  expect(straysIn(stored, { bootId: "b2", dataDir: folder })).toEqual([]);
+  expect(straysIn(stored, { bootId: "b1", dataDir: folder })).toHaveLength(1);
+  expect(straysIn(stored, { bootId: "b1", dataDir: "/elsewhere" })).toHaveLength(1);
+  expect(straysIn(null, { bootId: "b1", dataDir: folder })).toEqual([]);
+});

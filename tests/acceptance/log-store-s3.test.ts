@@ -1,0 +1,135 @@
+// Output in an object store: a process that speaks S3 and checks signatures and digests, and that fails in every way
+// such stores do. Nothing is lost, nothing comes twice, and whoever reads meanwhile is told.
+import { createHash } from "node:crypto";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { type Fault, useObjectStore } from "../harness/object-store.ts";
+import { startProgram, tailOf } from "../harness/program.ts";
+import { request } from "../harness/rest.ts";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const store = await useObjectStore("lattice-logs");
+const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION } = store.environment;
+const PLACE = "s3://lattice-logs/cluster-1";
+
+const cluster = useCluster({
+  nodes: 1,
+  config: `logs:
+  store: ${PLACE}
+  s3:
+    endpoint: ${store.url}
+    region: ${AWS_REGION}
+    access_key_id: ${AWS_ACCESS_KEY_ID}
+    secret_access_key: ${AWS_SECRET_ACCESS_KEY}
+`,
+  agentArgs: ["--log-store", PLACE, "--log-ring", "1", "--log-flush", "0.3"],
+  agentEnv: store.environment,
+});
+
+/** All of it is in the store, and the node has none of it any more. */
+async function onlyInTheStore(id: string): Promise<void> {
+  const metadata = `lattice-logs/cluster-1/default/default/${id}/logs/metadata/node-1.json`;
+  await eventually({ what: `all output of ${id} is stored`, withinMs: 60_000 }, async () => {
+    const text = await store.object(metadata);
+    const { complete } = JSON.parse(text ?? '{"complete": []}') as { readonly complete: readonly unknown[] };
+    return complete.length > 0 ? true : null;
+  });
+  const ended = join(cluster.dir, "agent-node-1", "ended", `${id}.1`);
+  await eventually({ what: "the attempt is put away" }, () => (existsSync(ended) ? true : null));
+  rmSync(ended, { recursive: true, maxRetries: 20, retryDelay: 50 });
+}
+
+const LINES = 60_000;
+const line = (n: number): string => `line ${String(n).padStart(8, "0")} ${"x".repeat(30)}\n`;
+const printed = `seq -f 'line %08.0f ${"x".repeat(30)}' 1 ${LINES}`;
+const whole = createHash("sha256");
+for (let n = 1; n <= LINES; n += 1) whole.update(line(n));
+const expected = whole.digest("hex");
+
+test("output lies there in the book's layout, and is read from there", async () => {
+  const id = await cluster.submit({ entrypoint: "echo to-stdout; echo to-stderr >&2" });
+  await cluster.ends(id);
+  await onlyInTheStore(id);
+  const under = `lattice-logs/cluster-1/default/default/${id}/logs`;
+  expect((await store.objects()).filter((key) => key.startsWith(under))).toEqual(
+    ["metadata.json", "metadata/node-1.json", "stderr/node-1/chunk_000.log.zst", "stdout/node-1/chunk_000.log.zst"].map(
+      (name) => `${under}/${name}`,
+    ),
+  );
+  expect(await cluster.cli(["logs", id])).toMatchObject({ code: 0, stdout: "to-stdout\n", stderr: "to-stderr\n" });
+});
+
+test.each<[Fault, number]>([
+  ["error", 2],
+  ["cut", 2],
+  ["half", 2],
+  ["refuse", 2],
+  ["slow", 2],
+])("a store that fails by %s, %i times, loses nothing", async (how, times) => {
+  await store.fail(times, how);
+  const id = await cluster.submit({ entrypoint: printed });
+  expect((await cluster.ends(id)).state).toBe("completed");
+  await onlyInTheStore(id);
+  const { code, stdout } = await cluster.cli(["logs", id, "--stdout"]);
+  expect(code).toBe(0);
+  expect(createHash("sha256").update(stdout).digest("hex")).toBe(expected);
+});
+
+test("an agent that is killed while the store is away brings the rest later, and nothing twice", async () => {
+  await store.fail(1_000_000, "cut");
+  const before = (await store.requests()).GET ?? 0;
+  const id = await cluster.submit({ entrypoint: `${printed}; sleep 2; echo the end` });
+  await cluster.reaches(id, ["running"]);
+  await eventually({ what: "the store was tried" }, async () =>
+    ((await store.requests()).GET ?? 0) > before ? true : null,
+  );
+  await cluster.agent("node-1").kill();
+  cluster.startAgent("node-1");
+  await cluster.ends(id);
+  await store.fail(0, "error");
+  await onlyInTheStore(id);
+  const { stdout } = await cluster.cli(["logs", id, "--stdout"]);
+  expect(stdout.endsWith("the end\n")).toBe(true);
+  expect(createHash("sha256").update(stdout.slice(0, -"the end\n".length)).digest("hex")).toBe(expected);
+});
+
+test("what waits is counted, and counted down", async () => {
+  const waiting = async () => {
+    const { text } = await request(cluster.apiUrl, "GET", "/metrics");
+    return Number(/^lattice_log_bytes_waiting (\d+)$/m.exec(text)?.[1]);
+  };
+  await store.fail(1_000_000, "error");
+  const id = await cluster.submit({ entrypoint: printed });
+  await cluster.ends(id);
+  await eventually({ what: "something waits", withinMs: 40_000 }, async () => ((await waiting()) > 0 ? true : null));
+  await store.fail(0, "error");
+  await onlyInTheStore(id);
+  await eventually({ what: "nothing waits", withinMs: 40_000 }, async () => ((await waiting()) === 0 ? true : null));
+});
+
+test("whoever reads while the store is away is told, and nothing is shown as if it were all", async () => {
+  const id = await cluster.submit({ entrypoint: "echo kept" });
+  await cluster.ends(id);
+  await onlyInTheStore(id);
+  await store.fail(1_000, "error");
+  const { code, stdout, stderr } = await cluster.cli(["logs", id]);
+  await store.fail(0, "error");
+  expect(code).not.toBe(0);
+  expect(stdout).toBe("");
+  expect(stderr).toContain("the log store does not answer");
+  expect((await cluster.cli(["logs", id])).stdout).toBe("kept\n");
+});
+
+test("an agent without keys for the store does not start, and says what it needs", async () => {
+  const logFile = cluster.file("no-keys.log");
+  const args = ["--node-id", "other", "--server", cluster.grpcAddress, "--data-dir", cluster.file("no-keys")];
+  const agent = startProgram("lattice-agent", {
+    args: [...args, "--log-store", PLACE],
+    env: { AWS_ACCESS_KEY_ID: "", AWS_SECRET_ACCESS_KEY: "" },
+    logFile,
+  });
+  expect(await agent.ended).not.toBe(0);
+  expect(tailOf(logFile, 5)).toContain("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
+});
