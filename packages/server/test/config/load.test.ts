@@ -29,7 +29,11 @@ describe("the example configurations", () => {
   test("minimal.yaml loads, with every default filled in", () => {
     const config = loadConfig(example("minimal.yaml"));
     expect(config.quorum.engine).toBe("embedded");
-    expect(config.nodeAgent).toMatchObject({ heartbeatInterval: 10_000, heartbeatTimeout: 30_000, gracePeriod: 60_000 });
+    expect(config.nodeAgent).toMatchObject({
+      heartbeatInterval: 10_000,
+      heartbeatTimeout: 30_000,
+      gracePeriod: 60_000,
+    });
     expect(config.api.autoCreateTenants).toBe(true);
   });
 
