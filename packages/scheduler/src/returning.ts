@@ -38,6 +38,7 @@ export function createReturning(): Returning {
       times.splice(at, 1);
       counts.splice(at, 1);
     },
+    isOverdue: (now) => times.length > 0 && (times[0] as number) <= now,
     from(now) {
       let overdue = 0;
       let first = 0;

@@ -11,4 +11,6 @@ export interface Returning {
   count(instant: number, change: 1 | -1): void;
   /** Those that are overdue are expected soon. */
   from(now: number): Returns;
+  /** Should any have been back by now? */
+  isOverdue(now: number): boolean;
 }
