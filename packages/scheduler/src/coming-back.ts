@@ -4,18 +4,7 @@
 
 import { putBit } from "./bits.ts";
 import type { Draft } from "./draft.ts";
-import type { Returns } from "./returns.ts";
-import { returnsIn } from "./spare.ts";
-
-/** Busy nodes that come back at all, earliest first, then by number; with how far `bits` has got. */
-export interface ComingBack {
-  readonly returns: Returns;
-  readonly order: Int32Array;
-  /** Free before the plan, and back by the instant asked about last. */
-  readonly bits: Uint32Array;
-  /** So many of the order are in. */
-  known: number;
-}
+import { type ComingBack, countBy, type Returns, returnsOf } from "./returns.ts";
 
 /** Written into `into`: every node that can be had at the instant, promised or not. */
 export function setBackBy(draft: Draft, instant: number, into: Uint32Array): void {
@@ -34,16 +23,10 @@ export function comingBackOf(draft: Draft): ComingBack {
   return draft.comingBack;
 }
 
-/** How many are back by then. */
-export function countBy({ at, count }: Returns, instant: number): number {
-  let low = 0;
-  let high = at.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((at[middle] as number) <= instant) low = middle + 1;
-    else high = middle;
-  }
-  return low === 0 ? 0 : (count[low - 1] as number);
+/** When nodes that were busy before the plan come back. */
+export function returnsIn(draft: Draft): Returns {
+  draft.returns ??= returnsOf(draft.machine.availableFrom, draft.now);
+  return draft.returns;
 }
 
 function advance(back: ComingBack, count: number): void {
@@ -79,7 +62,7 @@ function make(draft: Draft): ComingBack {
   return { returns, order, bits, known: 0 };
 }
 
-function placeOf(at: Float64Array, instant: number): number {
+function placeOf(at: readonly number[], instant: number): number {
   let low = 0;
   let high = at.length;
   while (low < high) {

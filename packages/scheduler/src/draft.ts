@@ -5,14 +5,13 @@
 import type { AllocationId, Instant } from "@lattice/core";
 import { putBit } from "./bits.ts";
 import { type Budgets, budgetsOf } from "./budgets.ts";
-import type { ComingBack } from "./coming-back.ts";
 import type { CycleInput } from "./cycle-types.ts";
 import type { Begun, Held, Spare } from "./held.ts";
 import { createHolds, type Holds } from "./holds.ts";
 import type { Job } from "./job.ts";
 import type { Machine } from "./machine/machine.ts";
 import { type Tiers, tiersOf } from "./place/tiers.ts";
-import type { Returns } from "./returns.ts";
+import type { ComingBack, Returns } from "./returns.ts";
 import type { Space } from "./space.ts";
 
 export type { Held } from "./held.ts";

@@ -22,7 +22,7 @@ export interface Begun {
 
 export interface Spare {
   /** When something comes back or a promise is over: the instants at which a start may become possible, ascending. */
-  readonly turns: Float64Array;
+  readonly turns: readonly number[];
   /** Might the job begin at that turn? `own` does not stand in its way. */
   couldBegin(job: Job, turn: number, own?: Held | null): boolean;
   /** Of the nodes free now, those that no reservation but `own` needs before the instant. */

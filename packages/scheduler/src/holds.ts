@@ -52,7 +52,7 @@ export function createHolds(machine: Machine, { held, closed, marks, plannedFree
   /** Of which holds `closed` was made, a bit each; not a number: of none that still hold, or of too many to tell. */
   let closedBy = Number.NaN;
   /** A list of (cell, first hold, free nodes), made when asked for: many ask between two changes. */
-  let flat: Float64Array | null = null;
+  let flat: readonly number[] | null = null;
   let byNode: Map<number, Hold[]> | null = null;
 
   function changed(): void {
@@ -127,7 +127,7 @@ export function createHolds(machine: Machine, { held, closed, marks, plannedFree
   };
 
   /** Free nodes by cell and first hold. Nodes of a cell mostly lie side by side. */
-  function countFree(holds: readonly Hold[]): Float64Array {
+  function countFree(holds: readonly Hold[]): readonly number[] {
     const found: number[] = [];
     const seen = new Uint32Array(wordsFor(size));
     const isOneCell = machine.cells.count === 1;
@@ -155,7 +155,7 @@ export function createHolds(machine: Machine, { held, closed, marks, plannedFree
       }
       if (count > 0) found.push(cell, startsAt, count);
     }
-    return Float64Array.from(found);
+    return found;
   }
 }
 

@@ -63,7 +63,7 @@ function sums(times: readonly number[], counts: readonly number[], { first, over
   let isSoonIn = overdue === 0;
   const add = (instant: number, nodes: number): void => {
     sum += nodes;
-    if (at.at(-1) === instant) {
+    if (at.length > 0 && at[at.length - 1] === instant) {
       count[count.length - 1] = sum;
       return;
     }
@@ -79,5 +79,5 @@ function sums(times: readonly number[], counts: readonly number[], { first, over
     add(instant, counts[i] as number);
   }
   if (!isSoonIn) add(soon, overdue);
-  return { at: Float64Array.from(at), count: Int32Array.from(count) };
+  return { at, count };
 }

@@ -3,10 +3,10 @@
 // where even that is too little, nobody need look at nodes. It stands until a start or a reservation
 // changes the draft.
 
-import { countBy } from "./coming-back.ts";
+import { returnsIn } from "./coming-back.ts";
 import type { Draft } from "./draft.ts";
 import type { Begun, Held, Spare } from "./held.ts";
-import type { Returns } from "./returns.ts";
+import { countBy, type Returns } from "./returns.ts";
 
 /** Starts of this plan whose end is looked at; the nodes of any beyond count as never taken. */
 const BEGUN_LIMIT = 256;
@@ -16,33 +16,12 @@ export function spareOf(draft: Draft): Spare {
   return draft.spare;
 }
 
-/** When nodes that were busy before the plan come back. */
-export function returnsIn(draft: Draft): Returns {
-  draft.returns ??= returnsOf(draft.machine.availableFrom, draft.now);
-  return draft.returns;
-}
-
-function returnsOf(availableFrom: Float64Array, now: number): Returns {
-  const byInstant = new Map<number, number>();
-  for (let node = 0; node < availableFrom.length; node += 1) {
-    const at = availableFrom[node] as number;
-    if (at > now && at !== Number.POSITIVE_INFINITY) byInstant.set(at, (byInstant.get(at) ?? 0) + 1);
-  }
-  const at = inOrder(Float64Array.from(byInstant.keys()));
-  const count = new Int32Array(at.length);
-  let sum = 0;
-  for (let i = 0; i < at.length; i += 1) {
-    sum += byInstant.get(at[i] as number) ?? 0;
-    count[i] = sum;
-  }
-  return { at, count };
-}
-
 function createSpare(draft: Draft): Spare {
   const returns = returnsIn(draft);
   const { now, held, begun } = draft;
-  const starts = new Float64Array(held.length);
-  for (let i = 0; i < held.length; i += 1) starts[i] = (held[i] as Held).startsAt;
+  // Plain lists throughout: for a few numbers a typed one costs more to make than to read.
+  const starts: number[] = [];
+  for (let i = 0; i < held.length; i += 1) starts.push((held[i] as Held).startsAt);
   inOrder(starts);
   /** Beyond what is promised at that instant, of those that were busy so many being back. */
   const spareWith = (instant: number, back: number): number => {
@@ -57,26 +36,25 @@ function createSpare(draft: Draft): Spare {
     }
     return count;
   };
-  const spareAt = new Float64Array(starts.length);
+  const spareAt: number[] = [];
   for (let i = 0; i < starts.length; i += 1) {
     const start = starts[i] as number;
-    spareAt[i] = spareWith(start, countBy(returns, start));
+    spareAt.push(spareWith(start, countBy(returns, start)));
   }
   const ownAt = (own: Held | null, instant: number): number =>
     own !== null && own.startsAt <= instant && instant < own.endsAt ? own.nodes.length : 0;
 
-  let turns: Float64Array | null = null;
+  let turns: readonly number[] | null = null;
   /** By turn, made with the turns: many ask about all of them. */
-  let spareThen = new Int32Array(0);
-  const findTurns = (): Float64Array => {
+  const spareThen: number[] = [];
+  const findTurns = (): readonly number[] => {
     if (turns !== null) return turns;
     turns = turnsOf(draft, returns);
-    spareThen = new Int32Array(turns.length);
     let next = 0;
     for (let i = 0; i < turns.length; i += 1) {
       const at = turns[i] as number;
       while (next < returns.at.length && (returns.at[next] as number) <= at) next += 1;
-      spareThen[i] = spareWith(at, next === 0 ? 0 : (returns.count[next - 1] as number));
+      spareThen.push(spareWith(at, next === 0 ? 0 : (returns.count[next - 1] as number)));
     }
     return turns;
   };
@@ -118,34 +96,32 @@ function createSpare(draft: Draft): Spare {
 }
 
 /** Two lists in order become one. */
-function turnsOf({ begun, held, now }: Draft, { at }: Returns): Float64Array {
-  const others = new Float64Array(begun.length + held.length);
-  let count = 0;
-  for (let i = 0; i < begun.length; i += 1, count += 1) others[count] = (begun[i] as Begun).endsAt;
+function turnsOf({ begun, held, now }: Draft, { at }: Returns): readonly number[] {
+  const others: number[] = [];
+  for (let i = 0; i < begun.length; i += 1) others.push((begun[i] as Begun).endsAt);
   for (let i = 0; i < held.length; i += 1) {
     const { endsAt } = held[i] as Held;
-    if (endsAt <= now) continue;
-    others[count] = endsAt;
-    count += 1;
+    if (endsAt > now) others.push(endsAt);
   }
-  if (count === 0) return at;
-  const more = inOrder(others.subarray(0, count));
-  const turns = new Float64Array(at.length + count);
-  for (let i = 0, next = 0, other = 0; i < turns.length; i += 1) {
-    const isOther = next === at.length || (other < count && (more[other] as number) < (at[next] as number));
-    turns[i] = (isOther ? more[other] : at[next]) as number;
-    if (isOther) other += 1;
-    else next += 1;
+  if (others.length === 0) return at;
+  inOrder(others);
+  const turns: number[] = [];
+  let next = 0;
+  for (let i = 0; i < others.length; i += 1) {
+    const other = others[i] as number;
+    for (; next < at.length && (at[next] as number) <= other; next += 1) turns.push(at[next] as number);
+    turns.push(other);
   }
+  for (; next < at.length; next += 1) turns.push(at[next] as number);
   return turns;
 }
 
 /** Few are put in order at once, and then mostly are already. */
 const FEW = 32;
 
-function inOrder(instants: Float64Array): Float64Array {
+function inOrder(instants: number[]): void {
   // Equal instants are the same to everybody here.
-  if (instants.length > FEW) return instants.sort((a, b) => a - b);
+  if (instants.length > FEW) instants.sort((a, b) => a - b);
   for (let i = 1; i < instants.length; i += 1) {
     const moving = instants[i] as number;
     let hole = i;
@@ -153,5 +129,4 @@ function inOrder(instants: Float64Array): Float64Array {
       instants[hole] = instants[hole - 1] as number;
     instants[hole] = moving;
   }
-  return instants;
 }
