@@ -4,8 +4,10 @@
 // moves. Without reservations this is simply: start it if it fits.
 
 import { compareAllocationIds } from "@lattice/core";
-import { type Draft, freeOfMatch, type Held, isFree } from "./draft.ts";
+import { addAll, bitsOf, clearAll, hasBit, haveCommon, putBit } from "./bits.ts";
+import { type Draft, freeOfMatch, type Held } from "./draft.ts";
 import { askOf, type Job } from "./job.ts";
+import { countByCell } from "./machine/cell-bits.ts";
 import { choose } from "./place/choose.ts";
 import { nodesAt } from "./reserve.ts";
 import { spareOf } from "./spare.ts";
@@ -31,53 +33,48 @@ function startByMoving(draft: Draft, job: Job, endsAt: number): readonly number[
   if (nodes === null) return null;
   draft.movesLeft -= 1;
   const before = nodes.map((node) => draft.availableFrom[node] as number);
+  const movedBefore = draft.moved.length;
   for (const node of nodes) {
     draft.availableFrom[node] = endsAt;
-    draft.holds.recount(node);
+    draft.moved.push(node);
   }
-  const moved = moveReservations(draft, new Set(nodes), endsAt);
+  const moved = moveReservations(draft, bitsOf(nodes, draft.availableFrom.length), endsAt);
   // A trial: put back what it changed, whatever came of it; `commit` makes it so.
-  for (const [at, node] of nodes.entries()) {
-    draft.availableFrom[node] = before[at] as number;
-    draft.holds.recount(node);
-  }
+  for (const [at, node] of nodes.entries()) draft.availableFrom[node] = before[at] as number;
+  draft.moved.length = movedBefore;
   return moved ? nodes : null;
 }
 
 /** The least it needs, as if this plan had no reservations; those of other vClusters stand. */
 function nodesRegardless(draft: Draft, job: Job, endsAt: number): readonly number[] | null {
   const own = new Set<unknown>(draft.held);
-  const { of: marks, taken } = draft.holds.taken(Number.NEGATIVE_INFINITY, endsAt, (hold) => own.has(hold));
-  const isOpen = (node: number): boolean => marks[node] !== taken;
-  const { cells } = draft.machine;
-  const required = job.match.required ?? [];
-  if (!required.every((node) => isFree(draft, node) && isOpen(node))) return null;
-  const counts = new Int32Array(cells.count);
-  let total = 0;
-  const hasNamed = job.match.excluded.size > 0 || required.length > 0;
-  const isNamed = (node: number): boolean => hasNamed && (job.match.excluded.has(node) || required.includes(node));
-  for (const cell of job.match.cells) {
-    const start = cells.start[cell] as number;
-    for (let at = start; at < start + (draft.freeIn[cell] as number); at += 1) {
-      const node = draft.freeNodes[at] as number;
-      if (!isOpen(node) || isNamed(node)) continue;
-      counts[cell] = (counts[cell] as number) + 1;
-      total += 1;
-    }
+  const { machine, free } = draft;
+  const closed = new Uint32Array(free.length);
+  for (const hold of draft.holds.all()) {
+    if (hold.startsAt < endsAt && !own.has(hold)) addAll(closed, bitsOf(hold.nodes, machine.nodes.length));
   }
-  const picks = choose(draft.machine, { cells: job.match.cells, counts, total }, askOf(draft.machine, job, job.least));
-  return picks === null ? null : takeFree(draft, job, picks, isOpen);
+  const required = job.match.required ?? [];
+  if (!required.every((node) => hasBit(free, node) && !hasBit(closed, node))) return null;
+  const open = free.slice();
+  clearAll(open, closed);
+  for (const node of job.match.excluded) putBit(open, node, false);
+  for (const node of required) putBit(open, node, false);
+  const counts = countByCell(open, machine.cells);
+  const total = job.match.cells.reduce((sum, cell) => sum + (counts[cell] as number), 0);
+  const picks = choose(machine, { cells: job.match.cells, counts, total }, askOf(machine, job, job.least));
+  return picks === null ? null : takeFree(draft, job, picks, closed);
 }
 
 const byStart = (a: Held, b: Held): number =>
   a.startsAt - b.startsAt || compareAllocationIds(a.job.input.id, b.job.input.id);
 
 /** Every reservation at its old start, off the taken nodes. True when all found a place; else nothing has changed. */
-function moveReservations(draft: Draft, taken: ReadonlySet<number>, endsAt: number): boolean {
+function moveReservations(draft: Draft, taken: Uint32Array, endsAt: number): boolean {
   const held = [...draft.held].sort(byStart);
   const undo: (() => void)[] = [];
   for (const [at, reservation] of [...held].entries()) {
-    const clash = reservation.startsAt < endsAt && reservation.nodes.some((node) => taken.has(node));
+    const size = draft.availableFrom.length;
+    const clash = reservation.startsAt < endsAt && haveCommon(bitsOf(reservation.nodes, size), taken);
     if (!clash) continue;
     draft.holds.remove(reservation);
     const nodes = nodesAt(draft, reservation.job, reservation.startsAt);

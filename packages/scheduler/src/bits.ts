@@ -18,17 +18,6 @@ export function bitsOf(nodes: readonly number[], size: number): Uint32Array {
 
 const remembered = new WeakMap<readonly number[], Uint32Array>();
 
-/** Of all nodes those whose instant is not after this one. */
-export function setUpTo(bits: Uint32Array, instants: Float64Array, instant: number): void {
-  const size = instants.length;
-  for (let word = 0, node = 0; word < bits.length; word += 1) {
-    const end = Math.min(node + 32, size);
-    let value = 0;
-    for (let bit = 0; node < end; node += 1, bit += 1) if ((instants[node] as number) <= instant) value |= 1 << bit;
-    bits[word] = value;
-  }
-}
-
 export function clearAll(bits: Uint32Array, those: Uint32Array): void {
   for (let word = 0; word < bits.length; word += 1) bits[word] = (bits[word] as number) & ~(those[word] as number);
 }
@@ -63,8 +52,45 @@ export function forEachBit(bits: Uint32Array, tell: (node: number) => void): voi
   }
 }
 
+export const hasBit = (bits: Uint32Array, node: number): boolean =>
+  ((bits[node >>> 5] as number) & (1 << (node & 31))) !== 0;
+
+export function putBit(bits: Uint32Array, node: number, isSet: boolean): void {
+  const word = bits[node >>> 5] as number;
+  bits[node >>> 5] = isSet ? word | (1 << (node & 31)) : word & ~(1 << (node & 31));
+}
+
+export function addAll(bits: Uint32Array, those: Uint32Array): void {
+  for (let word = 0; word < bits.length; word += 1) bits[word] = (bits[word] as number) | (those[word] as number);
+}
+
+/** How many lie between the first and the last, both included. */
+export function countBetween(bits: Uint32Array, first: number, last: number): number {
+  const from = first >>> 5;
+  const to = last >>> 5;
+  if (from === to) return ones((bits[from] as number) & upFrom(first) & downFrom(last));
+  let sum = ones((bits[from] as number) & upFrom(first)) + ones((bits[to] as number) & downFrom(last));
+  for (let word = from + 1; word < to; word += 1) sum += ones(bits[word] as number);
+  return sum;
+}
+
+/** Those between the first and the last, lowest first, until `tell` answers false. */
+export function walkBetween(bits: Uint32Array, first: number, last: number, tell: (node: number) => boolean): void {
+  const to = last >>> 5;
+  for (let word = first >>> 5; word <= to; word += 1) {
+    let left = bits[word] as number;
+    if (word === first >>> 5) left &= upFrom(first);
+    if (word === to) left &= downFrom(last);
+    for (; left !== 0; left &= left - 1) if (!tell((word << 5) + 31 - Math.clz32(left & -left))) return;
+  }
+}
+
+/** Within its word: this bit and those above, or below. */
+const upFrom = (bit: number): number => -1 << (bit & 31);
+const downFrom = (bit: number): number => -1 >>> (31 - (bit & 31));
+
 /** Pairs, then fours, then bytes at once. */
-function ones(word: number): number {
+export function ones(word: number): number {
   const pairs = word - ((word >>> 1) & 0x5555_5555);
   const fours = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333);
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;

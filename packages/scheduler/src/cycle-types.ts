@@ -126,10 +126,10 @@ export interface CycleInput {
 }
 
 export interface Ground {
-  /** By place in `nodes`: 1 where it is free. */
-  readonly free: Uint8Array;
-  /** By place: when its last claim ends by what was asked for; Infinity: never, or nobody knows. */
-  readonly until: Float64Array;
+  /** By place in `nodes`: one bit for each that is free. */
+  readonly free: Uint32Array;
+  /** By place: 0 when free, else when its last claim ends by what was asked for; Infinity: never, or nobody knows. */
+  readonly from: Float64Array;
   /** How many usable nodes come back when. */
   readonly returning: Returning;
   readonly tenantById: ReadonlyMap<string, TenantInput>;

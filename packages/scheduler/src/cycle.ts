@@ -105,7 +105,7 @@ function decide(input: CycleInput, space: Space = createSpace(input.nodes.length
   const start = (job: Job, nodes: readonly number[], backfilled = false): void => {
     const placement = place({ draft, ledger, basis }, job, nodes, backfilled);
     placements.push(placement);
-    for (const node of placement.nodes) packing.opened(job, node);
+    if (job.input.shares === true) for (const node of placement.nodes) packing.opened(job, node);
   };
   const join = (job: Job): boolean => {
     const node = ledger.shortage(job.input.tenant, 0) === null ? packing.join(job) : null;

@@ -3,6 +3,7 @@
 // `commit` below change it.
 
 import type { AllocationId, Instant } from "@lattice/core";
+import { putBit } from "./bits.ts";
 import { type Budgets, budgetsOf } from "./budgets.ts";
 import type { CycleInput } from "./cycle-types.ts";
 import type { Begun, Held, Spare } from "./held.ts";
@@ -10,7 +11,7 @@ import { createHolds, type Holds } from "./holds.ts";
 import type { Job } from "./job.ts";
 import type { Machine } from "./machine/machine.ts";
 import { type Tiers, tiersOf } from "./place/tiers.ts";
-import type { Returns } from "./returns.ts";
+import type { ComingBack, Returns } from "./returns.ts";
 import type { Space } from "./space.ts";
 
 export type { Held } from "./held.ts";
@@ -20,8 +21,8 @@ export interface Draft {
   readonly now: Instant;
   /** As in the machine, moved on by what this plan starts. */
   readonly availableFrom: Float64Array;
-  /** Free nodes of each cell, lowest number last, in the first `freeIn[cell]` places from its start. */
-  readonly freeNodes: Int32Array;
+  /** One bit for each node that is still free. */
+  readonly free: Uint32Array;
   readonly freeIn: Int32Array;
   readonly freeOfKind: Int32Array;
   /** By cell, for counting. */
@@ -34,8 +35,11 @@ export interface Draft {
   readonly holds: Holds;
   readonly budgets: Budgets | null;
   readonly tiers: Tiers;
-  /** Nodes busy before this plan, by when they come back; made when first needed. */
-  comingBack: Int32Array | null;
+  readonly space: Space;
+  /** Made when first needed. */
+  comingBack: ComingBack | null;
+  /** Nodes whose `availableFrom` is not that of the machine, or was not for the time of a trial. */
+  readonly moved: number[];
   /** Nodes that this plan has given away. */
   readonly started: number[];
   readonly placed: Set<AllocationId>;
@@ -57,38 +61,31 @@ export interface Making {
 
 export function draftOf(machine: Machine, input: CycleInput, { space, movesLeft }: Making): Draft {
   const { cells } = machine;
-  const { freeNodes, plannedFrom: availableFrom } = space;
+  const { plannedFree: free, plannedFrom: availableFrom } = space;
   availableFrom.set(machine.availableFrom);
-  const freeIn = new Int32Array(cells.count);
+  free.set(machine.free);
   const freeOfKind = new Int32Array(machine.kinds.length);
   for (let cell = 0; cell < cells.count; cell += 1) {
-    const start = cells.start[cell] as number;
-    let free = 0;
-    for (let at = (cells.start[cell + 1] as number) - 1; at >= start; at -= 1) {
-      const node = cells.nodes[at] as number;
-      if (machine.free[node] !== 1) continue;
-      freeNodes[start + free] = node;
-      free += 1;
-    }
-    freeIn[cell] = free;
     const kind = cells.kindOf[cell] as number;
-    freeOfKind[kind] = (freeOfKind[kind] as number) + free;
+    freeOfKind[kind] = (freeOfKind[kind] as number) + (machine.freeIn[cell] as number);
   }
   return {
     machine,
     now: input.now,
     availableFrom,
-    freeNodes,
-    freeIn,
+    free,
+    freeIn: machine.freeIn.slice(),
     freeOfKind,
     scratch: new Int32Array(cells.count),
     bits: space.bits,
     freeCount: machine.freeCount,
     held: [],
-    holds: createHolds(machine, availableFrom, input.now, space),
+    holds: createHolds(machine, space),
     budgets: budgetsOf(input, machine),
     tiers: tiersOf(machine, input.pending),
+    space,
     comingBack: null,
+    moved: [],
     started: [],
     placed: new Set(),
     begun: [],
@@ -117,9 +114,10 @@ export function commit(draft: Draft, job: Job, nodes: readonly number[]): void {
     const cell = cells.ofNode[node] as number;
     removeFree(draft, cell, node);
     draft.availableFrom[node] = draft.now + job.occupies;
-    draft.holds.recount(node);
     draft.started.push(node);
+    draft.moved.push(node);
   }
+  draft.holds.recount(nodes);
   draft.freeCount -= nodes.length;
   draft.budgets?.charge(job, nodes);
   draft.placed.add(job.input.id);
@@ -127,12 +125,8 @@ export function commit(draft: Draft, job: Job, nodes: readonly number[]): void {
   draft.spare = null;
 }
 
-function removeFree({ machine, freeNodes, freeIn, freeOfKind }: Draft, cell: number, node: number): void {
-  const start = machine.cells.start[cell] as number;
-  const end = start + (freeIn[cell] as number);
-  // Mostly the last one, or close to it.
-  const at = freeNodes.lastIndexOf(node, end - 1);
-  freeNodes.copyWithin(at, at + 1, end);
+function removeFree({ machine, free, freeIn, freeOfKind }: Draft, cell: number, node: number): void {
+  putBit(free, node, false);
   freeIn[cell] = (freeIn[cell] as number) - 1;
   const kind = machine.cells.kindOf[cell] as number;
   freeOfKind[kind] = (freeOfKind[kind] as number) - 1;

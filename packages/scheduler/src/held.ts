@@ -22,9 +22,9 @@ export interface Begun {
 
 export interface Spare {
   /** When something comes back or a promise is over: the instants at which a start may become possible, ascending. */
-  readonly turns: Float64Array;
-  /** Might the job begin at that instant? `own` does not stand in its way. */
-  couldBegin(job: Job, at: number, own?: Held | null): boolean;
+  readonly turns: readonly number[];
+  /** Might the job begin at that turn? `own` does not stand in its way. */
+  couldBegin(job: Job, turn: number, own?: Held | null): boolean;
   /** Of the nodes free now, those that no reservation but `own` needs before the instant. */
   until(instant: number, own?: Held | null): number;
   /** Might the owner of the promise begin before that, though not now? */

@@ -1,7 +1,7 @@
 // Intervals for which nodes are promised away: this plan's reservations and those of other vClusters. There
-// are few of them and each names many nodes, so nothing is kept by node until somebody asks: then when a
-// node is first held, or who is taken at some time, is written into one array for all nodes at once.
+// are few of them and each names many nodes, so they are put together as bits, and only when somebody asks.
 
+import { addAll, bitsOf, hasBit, ones, wordsFor } from "./bits.ts";
 import type { Machine } from "./machine/machine.ts";
 import type { Space } from "./space.ts";
 
@@ -23,39 +23,66 @@ export interface Holds {
   remove(hold: Hold): void;
   /** In the order in which they were added. */
   all(): readonly Hold[];
-  /** When the node is first promised away; Infinity when it is not. */
-  first(node: number): number;
+  /** One bit for each node that is promised to somebody before the instant; valid until the next such question. */
+  before(instant: number): Uint32Array;
+  /** One bit for each node that is promised to somebody within [from, to); valid until the next such question. */
+  within(from: number, to: number): Uint32Array;
   /** Every interval of the node, in no order. */
   of(node: number): readonly Hold[];
   /** Marks the nodes that are promised to somebody within [from, to); valid until the next such question. */
-  taken(from: number, to: number, isLeftOut?: (hold: Hold) => boolean): Marks;
+  taken(from: number, to: number): Marks;
   /** Calls back with cells that have free nodes held before the instant, and how many; a cell may come twice. */
   heldBefore(instant: number, tell: (cell: number, count: number) => void): void;
   /** Nodes with any hold. */
   nodes(): Iterable<number>;
-  /** Whether the node is free has changed. */
-  recount(node: number): void;
+  /** Nodes were free and are no longer. */
+  recount(nodes: readonly number[]): void;
 }
 
-type Arrays = Pick<Space, "firsts" | "marks">;
+type Arrays = Pick<Space, "held" | "closed" | "marks" | "plannedFree">;
 
-export function createHolds(machine: Machine, availableFrom: Float64Array, now: number, arrays: Arrays): Holds {
-  const { firsts, marks } = arrays;
+/** So many holds are told apart by one bit each. */
+const TOLD_APART = 31;
+
+export function createHolds(machine: Machine, { held, closed, marks, plannedFree: free }: Arrays): Holds {
+  const size = machine.nodes.length;
   let all: readonly Hold[] = [];
-  let areFirstsKnown = false;
+  /** What `held` was made for; not a number: for nothing that still holds. */
+  let heldUntil = Number.NaN;
+  /** Of which holds `closed` was made, a bit each; not a number: of none that still hold, or of too many to tell. */
+  let closedBy = Number.NaN;
   /** A list of (cell, first hold, free nodes), made when asked for: many ask between two changes. */
-  let flat: Float64Array | null = null;
+  let flat: readonly number[] | null = null;
   let byNode: Map<number, Hold[]> | null = null;
 
   function changed(): void {
-    areFirstsKnown = false;
+    heldUntil = Number.NaN;
+    closedBy = Number.NaN;
     flat = null;
     byNode = null;
   }
-  function first(node: number): number {
-    if (!areFirstsKnown) findFirsts(firsts, all);
-    areFirstsKnown = true;
-    return firsts[node] as number;
+  function before(instant: number): Uint32Array {
+    if (heldUntil === instant) return held;
+    held.fill(0);
+    for (const { startsAt, nodes } of all) if (startsAt < instant) addAll(held, bitsOf(nodes, size));
+    heldUntil = instant;
+    return held;
+  }
+  /** Instants asked about one after the other mostly overlap the same holds. */
+  function within(from: number, to: number): Uint32Array {
+    const areTold = all.length <= TOLD_APART;
+    let by = 0;
+    for (let i = 0; areTold && i < all.length; i += 1) {
+      const { startsAt, endsAt } = all[i] as Hold;
+      if (startsAt < to && endsAt > from) by |= 1 << i;
+    }
+    if (areTold && by === closedBy) return closed;
+    closed.fill(0);
+    for (const { startsAt, endsAt, nodes } of all) {
+      if (startsAt < to && endsAt > from) addAll(closed, bitsOf(nodes, size));
+    }
+    closedBy = areTold ? by : Number.NaN;
+    return closed;
   }
   function listed(): Map<number, Hold[]> {
     byNode ??= listByNode(all);
@@ -72,12 +99,13 @@ export function createHolds(machine: Machine, availableFrom: Float64Array, now: 
       changed();
     },
     all: () => all,
-    first,
+    before,
+    within,
     of: (node) => listed().get(node) ?? NONE,
-    taken(from, to, isLeftOut = nobody) {
+    taken(from, to) {
       const taken = marks.next();
       for (const hold of all) {
-        if (hold.startsAt >= to || hold.endsAt <= from || isLeftOut(hold)) continue;
+        if (hold.startsAt >= to || hold.endsAt <= from) continue;
         const { nodes } = hold;
         for (let i = 0; i < nodes.length; i += 1) marks.of[nodes[i] as number] = taken;
       }
@@ -91,49 +119,47 @@ export function createHolds(machine: Machine, availableFrom: Float64Array, now: 
       }
     },
     nodes: () => listed().keys(),
-    recount(node) {
-      if (flat !== null && first(node) !== Number.POSITIVE_INFINITY) flat = null;
+    recount(nodes) {
+      if (flat === null) return;
+      const everHeld = before(Number.POSITIVE_INFINITY);
+      for (let i = 0; i < nodes.length && flat !== null; i += 1) if (hasBit(everHeld, nodes[i] as number)) flat = null;
     },
   };
 
-  /** Free nodes by cell and first hold. Nodes of a cell lie side by side. */
-  function countFree(holds: readonly Hold[]): Float64Array {
+  /** Free nodes by cell and first hold. Nodes of a cell mostly lie side by side. */
+  function countFree(holds: readonly Hold[]): readonly number[] {
     const found: number[] = [];
-    const taken = marks.next();
+    const seen = new Uint32Array(wordsFor(size));
+    const isOneCell = machine.cells.count === 1;
     for (const { startsAt, nodes } of [...holds].sort((a, b) => a.startsAt - b.startsAt)) {
-      let cell = -1;
+      const own = bitsOf(nodes, size);
+      let cell = isOneCell ? 0 : -1;
       let count = 0;
-      for (let i = 0; i < nodes.length; i += 1) {
-        const node = nodes[i] as number;
-        if ((availableFrom[node] as number) > now || marks.of[node] === taken) continue;
-        marks.of[node] = taken;
-        const own = machine.cells.ofNode[node] as number;
-        if (own !== cell && count > 0) {
-          found.push(cell, startsAt, count);
-          count = 0;
+      for (let word = 0; word < own.length; word += 1) {
+        const fresh = (own[word] as number) & (free[word] as number) & ~(seen[word] as number);
+        if (fresh === 0) continue;
+        seen[word] = (seen[word] as number) | fresh;
+        if (isOneCell) {
+          count += ones(fresh);
+          continue;
         }
-        cell = own;
-        count += 1;
+        for (let left = fresh; left !== 0; left &= left - 1) {
+          const of = machine.cells.ofNode[(word << 5) + 31 - Math.clz32(left & -left)] as number;
+          if (of !== cell && count > 0) {
+            found.push(cell, startsAt, count);
+            count = 0;
+          }
+          cell = of;
+          count += 1;
+        }
       }
       if (count > 0) found.push(cell, startsAt, count);
     }
-    return Float64Array.from(found);
+    return found;
   }
 }
 
 const NONE: readonly Hold[] = [];
-
-const nobody = (): boolean => false;
-
-function findFirsts(firsts: Float64Array, holds: readonly Hold[]): void {
-  firsts.fill(Number.POSITIVE_INFINITY);
-  for (const { startsAt, nodes } of holds) {
-    for (let i = 0; i < nodes.length; i += 1) {
-      const node = nodes[i] as number;
-      if (startsAt < (firsts[node] as number)) firsts[node] = startsAt;
-    }
-  }
-}
 
 function listByNode(holds: readonly Hold[]): Map<number, Hold[]> {
   const byNode = new Map<number, Hold[]>();

@@ -4,6 +4,8 @@
 // known again.
 
 import type { Claim, Node, NodeId, VClusterId, View } from "@lattice/core";
+import { hasBit, putBit, wordsFor } from "./bits.ts";
+import { FREE } from "./machine/availability.ts";
 import { isSameFloor } from "./machine/kinds.ts";
 import type { NodeInput } from "./node-input.ts";
 import { createReturning } from "./returning.ts";
@@ -13,18 +15,18 @@ import { nodeInput, type Reachable, releaseOf } from "./snapshot-records.ts";
 export interface KeptNodes {
   /** In order of id; `isKept`: the list will be read after the next change. */
   inputs(isKept: boolean): readonly NodeInput[];
-  /** By place in that order: 1 where it can be had now. */
-  readonly free: Uint8Array;
-  /** By place: when its last claim ends by what was asked for; Infinity: never, or nobody knows. */
-  readonly until: Float64Array;
+  /** By place in that order: one bit for each that can be had now. */
+  readonly free: Uint32Array;
+  /** By place: 0 when it can be had, else when its last claim ends by what was asked for; Infinity: nobody knows. */
+  readonly from: Float64Array;
   /** How many usable nodes come back when. */
   readonly returning: Returning;
   /** All of whose claims are on their way out. */
   readonly leaving: ReadonlySet<NodeId>;
   /** False when the nodes must be taken anew. */
-  update(id: NodeId, view: View): boolean;
-  /** When it comes back may have changed. */
-  recount(id: NodeId, view: View): void;
+  update(ids: Iterable<NodeId>, view: View): boolean;
+  /** When they come back may have changed. */
+  recount(ids: Iterable<NodeId>, view: View): void;
   /** Asks again which idle nodes can be reached; null: all of them. */
   lookAround(reachable: Reachable | null): void;
 }
@@ -40,7 +42,9 @@ export function createKeptNodes(view: View, vcluster: VClusterId): KeptNodes {
   const records = [...view.nodes()].filter(serves);
   const indexOf = new Map(records.map(({ id }, at) => [id, at]));
   const idle = new Uint8Array(records.length);
-  const free = new Uint8Array(records.length);
+  const free = new Uint32Array(wordsFor(records.length));
+  const from = new Float64Array(records.length).fill(Number.POSITIVE_INFINITY);
+  /** When its last claim ends, also of those that are free; Infinity: never, or nobody knows. */
   const until = new Float64Array(records.length).fill(Number.POSITIVE_INFINITY);
   const returning = createReturning();
   const leaving = new Set<NodeId>();
@@ -52,31 +56,31 @@ export function createKeptNodes(view: View, vcluster: VClusterId): KeptNodes {
 
   let isOut = false;
   /** Into another list where this one is not to be changed. */
-  function put(at: number, input: NodeInput): void {
-    if (isOut || !isSameFloor(inputs[at] as NodeInput, input)) inputs = inputs.slice();
+  function put(at: number, input: NodeInput, isAlike = isSameFloor(inputs[at] as NodeInput, input)): void {
+    if (isOut || !isAlike) inputs = inputs.slice();
     isOut = false;
     inputs[at] = input;
   }
-  function inputOf(at: number, record: Node): NodeInput {
+  function renew(at: number, record: Node): void {
     const before = records[at] as Node;
     const twin = twins[at] as NodeInput;
     twins[at] = inputs[at] as NodeInput;
     const isSame = before.capabilities === record.capabilities && before.state === record.state;
     const isThere = record.state.kind === "ready" && before.group === record.group;
-    if (!isSame || !isThere || before.conformance !== record.conformance) return nodeInput(record, always);
     const because = record.claims.length === 0 ? "" : "busy";
-    return twin.notFreeBecause === because && isSameFloor(twin, inputs[at] as NodeInput)
-      ? twin
-      : nodeInput(record, always);
+    const isTwin = isSame && isThere && before.conformance === record.conformance && twin.notFreeBecause === because;
+    if (isTwin && isSameFloor(twin, inputs[at] as NodeInput)) put(at, twin, true);
+    else put(at, nodeInput(record, always));
   }
-  function take(at: number, record: Node, from: View): void {
+  function take(at: number, record: Node, view: View): void {
     const input = inputs[at] as NodeInput;
-    if (idle[at] !== free[at]) away -= 1;
+    if ((idle[at] === 1) !== hasBit(free, at)) away -= 1;
     records[at] = record;
     idle[at] = Number(input.free);
-    free[at] = idle[at] as number;
-    const instant = untilOf(from, record);
+    putBit(free, at, input.free);
+    const instant = endOfClaims(record, view);
     setUntil(at, input.usable ? instant : Number.POSITIVE_INFINITY);
+    from[at] = input.free ? FREE : (until[at] as number);
     if (instant === LEAVING) leaving.add(record.id);
     else if (leaving.size > 0) leaving.delete(record.id);
   }
@@ -87,6 +91,14 @@ export function createKeptNodes(view: View, vcluster: VClusterId): KeptNodes {
     returning.count(instant, 1);
     until[at] = instant;
   }
+  /** Nodes of one allocation hold the same list: worked out once while nothing changes. */
+  let claims: Node["claims"] | null = null;
+  let claimsEnd = LEAVING;
+  function endOfClaims(record: Node, view: View): number {
+    if (record.claims !== claims) claimsEnd = untilOf(view, record);
+    claims = record.claims;
+    return claimsEnd;
+  }
   for (const [at, record] of records.entries()) take(at, record, view);
 
   return {
@@ -95,33 +107,41 @@ export function createKeptNodes(view: View, vcluster: VClusterId): KeptNodes {
       return inputs;
     },
     free,
-    until,
+    from,
     returning,
     leaving,
-    update(id, from) {
-      const record = from.node(id);
-      const at = indexOf.get(id);
-      if (record === undefined) return false;
-      if (at === undefined) return !serves(record);
-      if (!serves(record)) return false;
-      put(at, inputOf(at, record));
-      take(at, record, from);
+    update(ids, view) {
+      claims = null;
+      for (const id of ids) {
+        const record = view.node(id);
+        const at = indexOf.get(id);
+        if (record === undefined || serves(record) !== (at !== undefined)) return false;
+        if (at === undefined) continue;
+        renew(at, record);
+        take(at, record, view);
+      }
       return true;
     },
-    recount(id, from) {
-      const at = indexOf.get(id);
-      if (at !== undefined && inputs[at]?.usable === true) setUntil(at, untilOf(from, records[at] as Node));
+    recount(ids, view) {
+      claims = null;
+      for (const id of ids) {
+        const at = indexOf.get(id);
+        if (at === undefined || inputs[at]?.usable !== true) continue;
+        setUntil(at, endOfClaims(records[at] as Node, view));
+        if (!hasBit(free, at)) from[at] = until[at] as number;
+      }
     },
     lookAround(reachable) {
       if (reachable === null && away === 0) return;
       for (let at = 0; at < idle.length; at += 1) {
         if (idle[at] === 0) continue;
         const record = records[at] as Node;
-        const now = reachable === null || reachable(record.id) ? 1 : 0;
-        if (now === free[at]) continue;
-        free[at] = now;
-        away += now === 1 ? -1 : 1;
-        put(at, nodeInput(record, now === 1 ? always : never));
+        const now = reachable === null || reachable(record.id);
+        if (now === hasBit(free, at)) continue;
+        putBit(free, at, now);
+        from[at] = now ? FREE : (until[at] as number);
+        away += now ? -1 : 1;
+        put(at, nodeInput(record, now ? always : never));
       }
     },
   };

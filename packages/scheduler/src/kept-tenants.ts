@@ -52,8 +52,11 @@ export function updateTenants(kept: KeptTenants, changed: ReadonlySet<TenantId>,
   };
   for (const id of changed) if (!renew(id)) return false;
   for (const id of kept.budgeted) if (!changed.has(id)) renew(id);
-  for (const id of kept.shared) if (!changed.has(id) && !waiting.has(id)) renew(id);
-  kept.shared.clear();
+  for (const id of kept.shared) {
+    if (reckoning.all > 0 && waiting.has(id)) continue;
+    kept.shared.delete(id);
+    if (!changed.has(id)) renew(id);
+  }
   if (reckoning.all === 0) return true;
   for (const id of waiting.keys()) {
     kept.shared.add(id);

@@ -44,7 +44,7 @@ export function bringUpToDate(
     releases: leaving(nodes, now).concat(queue.releases),
     pending: queue.pending(now.isKept),
     tenants: kept.tenants.inputs.slice(),
-    ground: { free: nodes.free, until: nodes.until, returning: nodes.returning, tenantById: kept.tenants.byId },
+    ground: { free: nodes.free, from: nodes.from, returning: nodes.returning, tenantById: kept.tenants.byId },
   };
 }
 
@@ -60,9 +60,10 @@ function catchUp(kept: Kept | undefined, now: Now): Kept | null {
   kept.seen = count;
   for (const id of changed.allocations) {
     const placed = kept.queue.update(id, view.allocation(id));
-    for (const node of placed) if (!changed.nodes.has(node)) kept.nodes.recount(node, view);
+    const others = placed.filter((node) => !changed.nodes.has(node));
+    if (others.length > 0) kept.nodes.recount(others, view);
   }
-  for (const id of changed.nodes) if (!kept.nodes.update(id, view)) return null;
+  if (!kept.nodes.update(changed.nodes, view)) return null;
   const moment = momentOf(now, kept.queue);
   if (!updateTenants(kept.tenants, changed.tenants, moment)) kept.tenants = keepTenants(moment);
   return kept;

@@ -3,6 +3,8 @@
 // they are in lists ordered by when. A held node is open for a start until the job would reach into
 // the hold, and again when the hold is over; those few get events of their own.
 
+import { forEachBit, hasBit } from "./bits.ts";
+import { comingBackOf } from "./coming-back.ts";
 import type { Draft } from "./draft.ts";
 import type { Job } from "./job.ts";
 import { START_TRY_LIMIT } from "./limits.ts";
@@ -14,8 +16,7 @@ export type Visit = (startsAt: number, supply: Supply) => boolean;
 /** In order of time, every instant after now with enough nodes; the required ones among them. */
 export function sweep(draft: Draft, job: Job, visit: Visit): void {
   const open = createCount(draft, job);
-  draft.comingBack ??= inOrderOfReturn(draft, busyNodes(draft));
-  const busy = streamOf(draft, draft.comingBack);
+  const busy = streamOf(draft, comingBackOf(draft).order);
   const begun = streamOf(draft, inOrderOfReturn(draft, draft.started));
   const events = heldEvents(draft, job);
   let nextEvent = 0;
@@ -68,13 +69,11 @@ function createCount(draft: Draft, { match, least }: Job): Count {
     counts[cell] = (counts[cell] as number) + by;
     total += by;
   };
+  const everHeld = draft.holds.before(Number.POSITIVE_INFINITY).slice();
   const add = (node: number): void => {
-    if (draft.holds.first(node) === Number.POSITIVE_INFINITY) change(node, 1);
+    if (!hasBit(everHeld, node)) change(node, 1);
   };
-  for (const cell of match.cells) {
-    const start = cells.start[cell] as number;
-    for (let at = start; at < start + (draft.freeIn[cell] as number); at += 1) add(draft.freeNodes[at] as number);
-  }
+  forEachBit(draft.free, add);
   return {
     add,
     change,
@@ -102,14 +101,6 @@ function streamOf({ availableFrom }: Draft, nodes: Int32Array): Stream {
       return next > before;
     },
   };
-}
-
-/** Busy before this plan began. */
-function busyNodes({ machine: { availableFrom }, now }: Draft): number[] {
-  const nodes: number[] = [];
-  for (let node = 0; node < availableFrom.length; node += 1)
-    if ((availableFrom[node] as number) > now) nodes.push(node);
-  return nodes;
 }
 
 /** Those that come back at all, earliest first, then in the order given. Few instants, many nodes. */

@@ -8,7 +8,7 @@ import { askOf, type Job } from "./job.ts";
 import { choose } from "./place/choose.ts";
 import { sweep } from "./profile.ts";
 import { spareOf } from "./spare.ts";
-import { openAt, takeAt } from "./supply.ts";
+import { openAt, takeOpen } from "./supply.ts";
 
 /** Null when no known release brings enough nodes back, or none before the instant that is of any use. */
 export function reserve(draft: Draft, job: Job, before = Number.POSITIVE_INFINITY): Held | null {
@@ -17,25 +17,33 @@ export function reserve(draft: Draft, job: Job, before = Number.POSITIVE_INFINIT
   return found === "hard" ? reserveBySweep(draft, job, before) : found;
 }
 
-/** Instants looked at node by node before the profile is walked as a whole, which costs as much as about so many. */
-const LOOK_LIMIT = 64;
+/** Instants looked at before the profile is walked as a whole, which costs as much as about so many. */
+const LOOK_LIMIT = 512;
+
+/** And those of them for which nodes are chosen, which costs a good part more. */
+const CHOICE_LIMIT = 64;
 
 /** Looks only at instants when there are enough nodes by number; hard when the first few of them do not do. */
 function reserveByNumber(draft: Draft, job: Job, end: number): Held | null | "hard" {
   const spare = spareOf(draft);
   const ask = askOf(draft.machine, job, job.least, draft.tiers);
+  const { turns } = spare;
   let looked = 0;
+  let chosen = 0;
   let before: number = draft.now;
-  for (const startsAt of spare.turns) {
-    if (startsAt >= end) return null;
-    if (startsAt <= before || startsAt === Number.POSITIVE_INFINITY || !spare.couldBegin(job, startsAt)) continue;
+  for (let turn = 0; turn < turns.length; turn += 1) {
+    const startsAt = turns[turn] as number;
+    if (startsAt >= end || startsAt === Number.POSITIVE_INFINITY) return null;
+    if (startsAt <= before || !spare.couldBegin(job, turn)) continue;
     before = startsAt;
-    if (looked === LOOK_LIMIT) return "hard";
+    if (looked === LOOK_LIMIT || chosen === CHOICE_LIMIT) return "hard";
     looked += 1;
     const supply = openAt(draft, job, startsAt);
-    const picks = supply === null ? null : choose(draft.machine, supply, ask);
+    if (supply === null) continue;
+    chosen += 1;
+    const picks = choose(draft.machine, supply, ask);
     if (picks === null) continue;
-    const nodes = takeAt(draft, job, startsAt, picks);
+    const nodes = takeOpen(draft, job, picks);
     return { job, startsAt: startsAt as Instant, endsAt: startsAt + job.occupies, nodes };
   }
   return null;
@@ -51,7 +59,8 @@ function reserveBySweep(draft: Draft, job: Job, before: number): Held | null {
     }
     const picks = choose(draft.machine, supply, ask);
     if (picks === null) return false;
-    const nodes = takeAt(draft, job, startsAt, picks);
+    openAt(draft, job, startsAt);
+    const nodes = takeOpen(draft, job, picks);
     found = { job, startsAt: startsAt as Instant, endsAt: startsAt + job.occupies, nodes };
     return true;
   });
@@ -63,7 +72,7 @@ export function nodesAt(draft: Draft, job: Job, startsAt: number): readonly numb
   const supply = openAt(draft, job, startsAt);
   if (supply === null || supply.total + (job.match.required?.length ?? 0) < job.least) return null;
   const picks = choose(draft.machine, supply, askOf(draft.machine, job, job.least));
-  return picks === null ? null : takeAt(draft, job, startsAt, picks);
+  return picks === null ? null : takeOpen(draft, job, picks);
 }
 
 export function hold(draft: Draft, held: Held): void {

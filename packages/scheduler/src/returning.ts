@@ -38,6 +38,7 @@ export function createReturning(): Returning {
       times.splice(at, 1);
       counts.splice(at, 1);
     },
+    isOverdue: (now) => times.length > 0 && (times[0] as number) <= now,
     from(now) {
       let overdue = 0;
       let first = 0;
@@ -62,7 +63,7 @@ function sums(times: readonly number[], counts: readonly number[], { first, over
   let isSoonIn = overdue === 0;
   const add = (instant: number, nodes: number): void => {
     sum += nodes;
-    if (at.at(-1) === instant) {
+    if (at.length > 0 && at[at.length - 1] === instant) {
       count[count.length - 1] = sum;
       return;
     }
@@ -78,5 +79,5 @@ function sums(times: readonly number[], counts: readonly number[], { first, over
     add(instant, counts[i] as number);
   }
   if (!isSoonIn) add(soon, overdue);
-  return { at: Float64Array.from(at), count: Int32Array.from(count) };
+  return { at, count };
 }

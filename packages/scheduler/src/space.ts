@@ -8,13 +8,16 @@ export interface Space {
   /** When each node can be had: as the cycle begins, and as the plan has it. */
   readonly availableFrom: Float64Array;
   readonly plannedFrom: Float64Array;
-  /** By node: 1 where it is free. */
-  readonly free: Uint8Array;
-  readonly freeNodes: Int32Array;
-  /** When each node is first promised away. */
-  readonly firsts: Float64Array;
+  /** One bit for each node that is free: as the cycle begins, and as the plan has it. */
+  readonly free: Uint32Array;
+  readonly plannedFree: Uint32Array;
+  /** One bit for each node that is promised away before some instant. */
+  readonly held: Uint32Array;
+  /** Likewise of those promised away within some interval, and of those back by some instant. */
+  readonly closed: Uint32Array;
+  readonly back: Uint32Array;
   readonly marks: Marking;
-  /** One bit for each node. */
+  /** One bit for each node, for whoever needs one for a moment. */
   readonly bits: Uint32Array;
 }
 
@@ -29,9 +32,11 @@ export function createSpace(size: number): Space {
     size,
     availableFrom: new Float64Array(size),
     plannedFrom: new Float64Array(size),
-    free: new Uint8Array(size),
-    freeNodes: new Int32Array(size),
-    firsts: new Float64Array(size),
+    free: new Uint32Array(wordsFor(size)),
+    plannedFree: new Uint32Array(wordsFor(size)),
+    held: new Uint32Array(wordsFor(size)),
+    closed: new Uint32Array(wordsFor(size)),
+    back: new Uint32Array(wordsFor(size)),
     marks: createMarking(size),
     bits: new Uint32Array(wordsFor(size)),
   };

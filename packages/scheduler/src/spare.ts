@@ -3,9 +3,10 @@
 // where even that is too little, nobody need look at nodes. It stands until a start or a reservation
 // changes the draft.
 
+import { returnsIn } from "./coming-back.ts";
 import type { Draft } from "./draft.ts";
 import type { Begun, Held, Spare } from "./held.ts";
-import type { Returns } from "./returns.ts";
+import { countBy, type Returns } from "./returns.ts";
 
 /** Starts of this plan whose end is looked at; the nodes of any beyond count as never taken. */
 const BEGUN_LIMIT = 256;
@@ -15,46 +16,51 @@ export function spareOf(draft: Draft): Spare {
   return draft.spare;
 }
 
-export function returnsOf(availableFrom: Float64Array, now: number): Returns {
-  const byInstant = new Map<number, number>();
-  for (let node = 0; node < availableFrom.length; node += 1) {
-    const at = availableFrom[node] as number;
-    if (at > now && at !== Number.POSITIVE_INFINITY) byInstant.set(at, (byInstant.get(at) ?? 0) + 1);
-  }
-  const at = Float64Array.from(byInstant.keys()).sort(byTime);
-  const count = new Int32Array(at.length);
-  let sum = 0;
-  for (let i = 0; i < at.length; i += 1) {
-    sum += byInstant.get(at[i] as number) ?? 0;
-    count[i] = sum;
-  }
-  return { at, count };
-}
-
 function createSpare(draft: Draft): Spare {
-  draft.returns ??= returnsOf(draft.machine.availableFrom, draft.now);
-  const { returns, now } = draft;
-  const starts = heldStarts(draft);
-  const there = (instant: number): number => {
-    let count = draft.freeCount + backBy(returns, instant);
-    for (let i = 0; i < draft.begun.length; i += 1) {
-      const { endsAt, nodes } = draft.begun[i] as Begun;
+  const returns = returnsIn(draft);
+  const { now, held, begun } = draft;
+  // Plain lists throughout: for a few numbers a typed one costs more to make than to read.
+  const starts: number[] = [];
+  for (let i = 0; i < held.length; i += 1) starts.push((held[i] as Held).startsAt);
+  inOrder(starts);
+  /** Beyond what is promised at that instant, of those that were busy so many being back. */
+  const spareWith = (instant: number, back: number): number => {
+    let count = draft.freeCount + back;
+    for (let i = 0; i < begun.length; i += 1) {
+      const { endsAt, nodes } = begun[i] as Begun;
       if (i >= BEGUN_LIMIT || endsAt <= instant) count += nodes;
+    }
+    for (let i = 0; i < held.length; i += 1) {
+      const { startsAt, endsAt, nodes } = held[i] as Held;
+      if (startsAt <= instant && instant < endsAt) count -= nodes.length;
     }
     return count;
   };
-  const promised = (instant: number): number => {
-    let count = 0;
-    for (const held of draft.held) if (held.startsAt <= instant && instant < held.endsAt) count += held.nodes.length;
-    return count;
-  };
-  const spareAt = Float64Array.from(starts, (at) => there(at) - promised(at));
-
+  const spareAt: number[] = [];
+  for (let i = 0; i < starts.length; i += 1) {
+    const start = starts[i] as number;
+    spareAt.push(spareWith(start, countBy(returns, start)));
+  }
   const ownAt = (own: Held | null, instant: number): number =>
     own !== null && own.startsAt <= instant && instant < own.endsAt ? own.nodes.length : 0;
 
-  const couldBegin: Spare["couldBegin"] = (job, at, own = null) => {
-    if (there(at) - promised(at) + ownAt(own, at) < job.least) return false;
+  let turns: readonly number[] | null = null;
+  /** By turn, made with the turns: many ask about all of them. */
+  const spareThen: number[] = [];
+  const findTurns = (): readonly number[] => {
+    if (turns !== null) return turns;
+    turns = turnsOf(draft, returns);
+    let next = 0;
+    for (let i = 0; i < turns.length; i += 1) {
+      const at = turns[i] as number;
+      while (next < returns.at.length && (returns.at[next] as number) <= at) next += 1;
+      spareThen.push(spareWith(at, next === 0 ? 0 : (returns.count[next - 1] as number)));
+    }
+    return turns;
+  };
+  const couldBegin: Spare["couldBegin"] = (job, turn, own = null) => {
+    const at = findTurns()[turn] as number;
+    if ((spareThen[turn] as number) + ownAt(own, at) < job.least) return false;
     const end = at + job.occupies;
     for (let i = 0; i < starts.length; i += 1) {
       const start = starts[i] as number;
@@ -63,12 +69,10 @@ function createSpare(draft: Draft): Spare {
     }
     return true;
   };
-  let turns: Float64Array | null = null;
 
   return {
     get turns() {
-      turns ??= turnsOf(draft, returns);
-      return turns;
+      return findTurns();
     },
     couldBegin,
     until(instant, own = null) {
@@ -79,41 +83,50 @@ function createSpare(draft: Draft): Spare {
       return least;
     },
     couldBetter(promise) {
-      if (draft.hasForeign || draft.begun.length > BEGUN_LIMIT) return true;
-      for (const at of this.turns) {
+      if (draft.hasForeign || begun.length > BEGUN_LIMIT) return true;
+      const all = findTurns();
+      for (let turn = 0; turn < all.length; turn += 1) {
+        const at = all[turn] as number;
         if (at >= promise.startsAt) return false;
-        if (at > now && couldBegin(promise.job, at, promise)) return true;
+        if (at > now && couldBegin(promise.job, turn, promise)) return true;
       }
       return false;
     },
   };
 }
 
-function turnsOf({ begun, held, now }: Draft, returns: Returns): Float64Array {
+/** Two lists in order become one. */
+function turnsOf({ begun, held, now }: Draft, { at }: Returns): readonly number[] {
   const others: number[] = [];
   for (let i = 0; i < begun.length; i += 1) others.push((begun[i] as Begun).endsAt);
-  for (const { endsAt } of held) if (endsAt > now) others.push(endsAt);
-  if (others.length === 0) return returns.at;
-  const turns = new Float64Array(returns.at.length + others.length);
-  turns.set(returns.at);
-  turns.set(others, returns.at.length);
-  return turns.sort(byTime);
-}
-
-function heldStarts(draft: Draft): Float64Array {
-  return Float64Array.from(draft.held, (held) => held.startsAt).sort(byTime);
-}
-
-function backBy({ at, count }: Returns, instant: number): number {
-  let low = 0;
-  let high = at.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((at[middle] as number) <= instant) low = middle + 1;
-    else high = middle;
+  for (let i = 0; i < held.length; i += 1) {
+    const { endsAt } = held[i] as Held;
+    if (endsAt > now) others.push(endsAt);
   }
-  return low === 0 ? 0 : (count[low - 1] as number);
+  if (others.length === 0) return at;
+  inOrder(others);
+  const turns: number[] = [];
+  let next = 0;
+  for (let i = 0; i < others.length; i += 1) {
+    const other = others[i] as number;
+    for (; next < at.length && (at[next] as number) <= other; next += 1) turns.push(at[next] as number);
+    turns.push(other);
+  }
+  for (; next < at.length; next += 1) turns.push(at[next] as number);
+  return turns;
 }
 
-/** Equal instants are the same to everybody here. */
-const byTime = (a: number, b: number): number => a - b;
+/** Few are put in order at once, and then mostly are already. */
+const FEW = 32;
+
+function inOrder(instants: number[]): void {
+  // Equal instants are the same to everybody here.
+  if (instants.length > FEW) instants.sort((a, b) => a - b);
+  for (let i = 1; i < instants.length; i += 1) {
+    const moving = instants[i] as number;
+    let hole = i;
+    for (; hole > 0 && (instants[hole - 1] as number) > moving; hole -= 1)
+      instants[hole] = instants[hole - 1] as number;
+    instants[hole] = moving;
+  }
+}

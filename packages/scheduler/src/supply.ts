@@ -2,10 +2,11 @@
 // Now: free nodes that are not promised to anyone before it would end. Later: nodes that are back by
 // then and promised to nobody meanwhile. Required nodes are left out of both and checked apart.
 
-import { bitsOf, clearAll, countBits, forEachBit, keepOnly, setUpTo } from "./bits.ts";
+import { bitsOf, clearAll, countBits, hasBit, keepOnly, putBit } from "./bits.ts";
+import { setBackBy } from "./coming-back.ts";
 import type { Draft } from "./draft.ts";
-import { isFree } from "./draft.ts";
 import type { Job } from "./job.ts";
+import { countByCell, walkCell } from "./machine/cell-bits.ts";
 import type { Hardware } from "./machine/match.ts";
 import type { Part, Supply } from "./place/choose.ts";
 
@@ -28,7 +29,7 @@ export function openNow(draft: Draft, job: Job): Supply | null {
     counts[cell] = (counts[cell] as number) - held;
     total -= held;
   });
-  const isOpen = (node: number): boolean => isFree(draft, node) && draft.holds.first(node) >= endsAt;
+  const isOpen = (node: number): boolean => hasBit(draft.free, node) && !hasBit(draft.holds.before(endsAt), node);
   for (const node of match.excluded) if (isOpen(node)) leaveOut(node);
   for (const node of match.required ?? NONE) {
     if (!isOpen(node)) return null;
@@ -44,65 +45,62 @@ export function openNow(draft: Draft, job: Job): Supply | null {
 
 /** The lowest numbers of each cell that are open until `endsAt`, with the required ones, ascending. */
 export function takeNow(draft: Draft, job: Job, picks: readonly Part[]): number[] {
-  const endsAt = draft.now + job.occupies;
-  const isOpen = (node: number): boolean => draft.holds.first(node) >= endsAt;
-  return takeFree(draft, job, picks, isOpen);
+  return takeFree(draft, job, picks, draft.holds.before(draft.now + job.occupies));
 }
 
-export function takeFree(
-  draft: Draft,
-  { match }: Job,
-  picks: readonly Part[],
-  isOpen: (node: number) => boolean,
-): number[] {
-  const nodes = [...(match.required ?? NONE)];
-  const hasNamed = match.excluded.size > 0 || nodes.length > 0;
-  const isNamed = (node: number): boolean =>
-    hasNamed && (match.excluded.has(node) || (match.required ?? NONE).includes(node));
+/** The lowest numbers of each cell that are free and not closed. */
+export function takeFree(draft: Draft, { match }: Job, picks: readonly Part[], closed: Uint32Array): number[] {
+  const { bits, free, machine } = draft;
+  bits.set(free);
+  clearAll(bits, closed);
+  const nodes = dropNamed(bits, match);
   for (const { cell, count } of picks) {
-    const start = draft.machine.cells.start[cell] as number;
+    if (count === 0) continue;
     let missing = count;
-    for (let at = start + (draft.freeIn[cell] as number) - 1; at >= start && missing > 0; at -= 1) {
-      const node = draft.freeNodes[at] as number;
-      if (!isOpen(node) || isNamed(node)) continue;
+    walkCell(bits, machine.cells, cell, (node) => {
       nodes.push(node);
       missing -= 1;
-    }
+      return missing > 0;
+    });
   }
   return ascending(nodes);
 }
 
-/** Nodes that can be had at that instant for as long as the job occupies them; null when they are too few. */
-export function openAt(draft: Draft, job: Job, startsAt: number): Supply | null {
-  const { match, least } = job;
-  const { machine, availableFrom, bits } = draft;
-  const endsAt = startsAt + job.occupies;
-  setUpTo(bits, availableFrom, startsAt);
-  for (const { startsAt: from, endsAt: to, nodes } of draft.holds.all()) {
-    if (from < endsAt && to > startsAt) clearAll(bits, bitsOf(nodes, availableFrom.length));
-  }
-  if (match.hardware.size < machine.usableCount) keepOnly(bits, fitting(machine, match.hardware));
-  if (countBits(bits) < least) return null;
-  for (const node of match.excluded) dropBit(bits, node);
-  for (const node of match.required ?? NONE) if (!dropBit(bits, node)) return null;
-  const total = countBits(bits);
-  const { count, ofNode } = machine.cells;
-  const counts = new Int32Array(count);
-  if (count === 1) counts[0] = total;
-  else {
-    forEachBit(bits, (node) => {
-      const cell = ofNode[node] as number;
-      counts[cell] = (counts[cell] as number) + 1;
-    });
-  }
-  return { cells: match.cells, counts, total };
+/** Neither excluded nor required nodes are open to choice; answers the required ones. */
+function dropNamed(bits: Uint32Array, { excluded, required }: Job["match"]): number[] {
+  for (const node of excluded) putBit(bits, node, false);
+  if (required === null) return [];
+  for (const node of required) putBit(bits, node, false);
+  return [...required];
 }
 
-/** Was it there? */
-function dropBit(bits: Uint32Array, node: number): boolean {
-  const before = bits[node >>> 5] as number;
-  bits[node >>> 5] = before & ~(1 << (node & 31));
-  return (before & (1 << (node & 31))) !== 0;
+/** Nodes that are back by the instant and promised to nobody while the job would run; valid until asked again. */
+export function openBits(draft: Draft, job: Job, startsAt: number): Uint32Array {
+  const { bits } = draft;
+  setBackBy(draft, startsAt, bits);
+  clearAll(bits, draft.holds.within(startsAt, startsAt + job.occupies));
+  return bits;
+}
+
+/**
+ * Nodes that can be had at that instant for as long as the job occupies them; null when they are too few. Leaves
+ * them, without those named, to `takeOpen`.
+ */
+export function openAt(draft: Draft, job: Job, startsAt: number): Supply | null {
+  const { match, least } = job;
+  const { machine } = draft;
+  const bits = openBits(draft, job, startsAt);
+  if (match.hardware.size < machine.usableCount) keepOnly(bits, fitting(machine, match.hardware));
+  let total = countBits(bits);
+  if (total < least) return null;
+  if (match.required?.some((node) => !hasBit(bits, node)) === true) return null;
+  if (match.excluded.size > 0 || match.required === null || match.required.length > 0) {
+    dropNamed(bits, match);
+    total = countBits(bits);
+  }
+  const { cells } = machine;
+  const counts = cells.count === 1 ? Int32Array.of(total) : countByCell(bits, cells);
+  return { cells: match.cells, counts, total };
 }
 
 /** The nodes of the right hardware; the floor is the same for as long as the hardware is. */
@@ -122,43 +120,53 @@ export function fitting({ cells, nodes }: Draft["machine"], hardware: Hardware):
 
 const fittingBits = new WeakMap<Hardware, Uint32Array>();
 
-/** Of each cell those that come back last, so that what is free now stays open to backfill; ascending. */
-export function takeAt(draft: Draft, job: Job, startsAt: number, picks: readonly Part[]): number[] {
-  const { cells } = draft.machine;
+/**
+ * Out of what `openAt` has just left: of each cell those that come back last, so that what is free now stays open
+ * to backfill; ascending.
+ */
+export function takeOpen(draft: Draft, job: Job, picks: readonly Part[]): number[] {
   const nodes = [...(job.match.required ?? NONE)];
-  const isOpen = opennessAt(draft, job, startsAt);
-  for (const { cell, count } of picks) {
-    const open: number[] = [];
-    for (let at = cells.start[cell] as number; at < (cells.start[cell + 1] as number); at += 1) {
-      const node = cells.nodes[at] as number;
-      if (isOpen(node) && !isNamed(job, node)) open.push(node);
-    }
-    takeLast(open, count, draft.availableFrom, nodes);
-  }
+  for (const { cell, count } of picks) takeLast(draft, cell, count, nodes);
   return ascending(nodes);
 }
 
 /** Many nodes, few instants: the instants are put in order, not the nodes. */
-function takeLast(open: readonly number[], count: number, from: Float64Array, into: number[]): void {
-  if (open.length <= count) {
-    for (const node of open) into.push(node);
-    return;
-  }
+function takeLast(
+  { bits, machine: { cells }, availableFrom }: Draft,
+  cell: number,
+  count: number,
+  into: number[],
+): void {
   const byInstant = new Map<number, number>();
-  for (const node of open) byInstant.set(from[node] as number, (byInstant.get(from[node] as number) ?? 0) + 1);
+  let instant = Number.NaN;
+  let alike = 0;
+  const tally = (): void => void (alike > 0 && byInstant.set(instant, (byInstant.get(instant) ?? 0) + alike));
+  walkCell(bits, cells, cell, (node) => {
+    const at = availableFrom[node] as number;
+    // Nodes side by side mostly come back together.
+    if (at !== instant) {
+      tally();
+      instant = at;
+      alike = 0;
+    }
+    alike += 1;
+    return true;
+  });
+  tally();
   let missing = count;
-  let last = Number.POSITIVE_INFINITY;
-  for (const instant of [...byInstant.keys()].sort((a, b) => b - a)) {
-    last = instant;
-    if (missing <= (byInstant.get(instant) ?? 0)) break;
-    missing -= byInstant.get(instant) ?? 0;
+  let last = Number.NEGATIVE_INFINITY;
+  for (const at of [...byInstant.keys()].sort((a, b) => b - a)) {
+    last = at;
+    if (missing <= (byInstant.get(at) ?? 0)) break;
+    missing -= byInstant.get(at) ?? 0;
   }
-  for (const node of open) {
-    const at = from[node] as number;
-    if (at < last || (at === last && missing === 0)) continue;
+  walkCell(bits, cells, cell, (node) => {
+    const at = availableFrom[node] as number;
+    if (at < last || (at === last && missing === 0)) return true;
     if (at === last) missing -= 1;
     into.push(node);
-  }
+    return true;
+  });
 }
 
 /** Mostly they are in order already. */
@@ -168,14 +176,5 @@ function ascending(nodes: number[]): number[] {
   }
   return nodes;
 }
-
-/** For many nodes at once; valid until asked again about another instant. */
-export function opennessAt({ availableFrom, holds }: Draft, job: Job, startsAt: number): (node: number) => boolean {
-  const { of: marks, taken } = holds.taken(startsAt, startsAt + job.occupies);
-  return (node) => (availableFrom[node] as number) <= startsAt && marks[node] !== taken;
-}
-
-const isNamed = ({ match }: Job, node: number): boolean =>
-  match.excluded.has(node) || (match.required !== null && match.required.length > 0 && match.required.includes(node));
 
 const NONE: readonly number[] = [];

@@ -3,7 +3,7 @@
 // until it has confirmed that nothing of the attempt is left there.
 
 import type { Duration, NodeId } from "../ids.ts";
-import { markReleasing, releaseClaim } from "../node/claims.ts";
+import { markReleasing, releaseClaim, releaseTogether } from "../node/claims.ts";
 import type { Step } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
 import { attemptAt } from "./attempt-on.ts";
@@ -19,6 +19,12 @@ export interface Parting {
 }
 
 export function letGo(step: Step, record: Allocation, phase: PlacedPhase, parting: Parting): void {
+  const { id: allocation, attempt } = record;
+  const together = phase.attempts === undefined && parting.gone === null && phase.progress.every(hasEnded);
+  if (together && releaseTogether(step, phase.nodes, { allocation, attempt })) {
+    for (const node of phase.nodes) step.effects.push({ kind: "forget", node, allocation, attempt });
+    return;
+  }
   phase.nodes.forEach((node, i) => {
     const ref: AttemptRef = { allocation: record.id, attempt: attemptAt(record, phase, i) };
     if (node === parting.gone) releaseClaim(step, node, ref);

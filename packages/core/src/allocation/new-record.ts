@@ -7,7 +7,11 @@ import type { Allocation } from "./allocation.ts";
 type Given = Pick<Allocation, "id" | "user" | "spec" | "submittedAt"> & Pick<Partial<Allocation>, "dag">;
 
 export const newRecord = (step: Step, given: Given): Allocation => ({
-  ...given,
+  id: given.id,
+  user: given.user,
+  spec: given.spec,
+  submittedAt: given.submittedAt,
+  ...(given.dag === undefined ? null : { dag: given.dag }),
   phase: { kind: "pending", since: step.at, cause: "submitted" },
   attempt: 0 as Attempt,
   requeues: 0,

@@ -86,11 +86,15 @@ export function nextId(step: Step): AllocationId {
 /** Queues it, or lets it wait for what it depends on. */
 export function addAllocation(step: Step, made: Pick<Allocation, "id" | "user" | "spec" | "dag">): Allocation {
   const edges = made.spec.dependsOn ?? [];
-  const record: Allocation = {
-    ...newRecord(step, { ...made, submittedAt: step.at }),
-    ...(edges.length === 0 ? {} : { unmet: edges.map((_, n) => n) }),
-    ...(made.spec.session === true ? { sessions: [{ n: OWN_SESSION, user: made.user, openedAt: step.at }] } : null),
-  };
+  const plain = newRecord(step, { ...made, submittedAt: step.at });
+  const isPlain = edges.length === 0 && made.spec.session !== true;
+  const record: Allocation = isPlain
+    ? plain
+    : {
+        ...plain,
+        ...(edges.length === 0 ? {} : { unmet: edges.map((_, n) => n) }),
+        ...(made.spec.session === true ? { sessions: [{ n: OWN_SESSION, user: made.user, openedAt: step.at }] } : null),
+      };
   step.state.putAllocation(record);
   step.events.push(changed(record, ""));
   if (edges.length > 0) judgeAtOnce(step, record);

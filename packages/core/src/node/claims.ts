@@ -12,9 +12,9 @@ import type { Claim, Node } from "./node.ts";
 /** The same claim on every one of the nodes; those that hold no other share one list. */
 export function takeClaims(step: Step, nodes: readonly Node[], claim: Claim): void {
   const alone: readonly Claim[] = [claim];
-  for (const node of nodes) {
-    step.state.putNode(withClaims(node, node.claims.length === 0 ? alone : [...node.claims, claim]));
-  }
+  const taken = nodes.map((node) => withClaims(node, node.claims.length === 0 ? alone : [...node.claims, claim]));
+  if (taken.every((node) => node.claims === alone)) step.state.putClaimed(taken, claim, 1);
+  else for (const node of taken) step.state.putNode(node);
 }
 
 /** Orders the node to end the attempt; ordered once, since a claim is marked once. */
@@ -42,6 +42,26 @@ export function releaseClaim(step: Step, id: NodeId, ref: AttemptRef): void {
     moveNode(step, freed, { kind: "drained", since: step.at, reason: freed.state.reason });
   }
   backToQueue(step, ref.allocation);
+}
+
+/** The same claim on all of them at once. False, and nothing has changed: one of them must be looked at by itself. */
+export function releaseTogether(step: Step, ids: readonly NodeId[], ref: AttemptRef): boolean {
+  const freed: Node[] = [];
+  let shared: Claim | undefined;
+  for (const id of ids) {
+    const node = step.state.node(id);
+    const claim = node?.claims.length === 1 ? node.claims[0] : undefined;
+    if (node === undefined || claim === undefined || node.state.kind === "draining") return false;
+    if (claim.allocation !== ref.allocation || claim.attempt !== ref.attempt) return false;
+    freed.push(withClaims(node, NONE));
+    shared = claim;
+  }
+  if (shared === undefined) return false;
+  step.state.putClaimed(freed, shared, -1);
+  const { allocation, attempt, tenant, vcluster } = shared;
+  for (const node of ids) step.events.push({ kind: "claim_released", node, allocation, attempt, tenant, vcluster });
+  backToQueue(step, allocation);
+  return true;
 }
 
 /** Field by field, since nodes change hands all the time and a copy of unknown shape costs ten times as much. */

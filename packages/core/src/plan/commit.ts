@@ -39,8 +39,7 @@ export function commitPlan(step: Step, plan: PlanCommand): Outcome {
 type Good = Extract<Recheck, { readonly kind: "good" }>;
 
 function place(step: Step, placement: Placement, { record: before, nodes, share }: Good): void {
-  // That of an earlier placement is over.
-  const { share: _, ...record } = before;
+  const record = withoutPlacement(before);
   const attempt = (record.attempt + 1) as Attempt;
   const { tenant, vcluster } = record.spec;
   const owner = { allocation: record.id, attempt, tenant, vcluster, releasing: false, since: step.at };
@@ -50,15 +49,20 @@ function place(step: Step, placement: Placement, { record: before, nodes, share 
   const progress = nodes.map(() => ORDERED);
   const phase = { kind: "staging", nodes: placement.nodes, placedAt: step.at, progress } as const;
   const { scores, backfilled } = placement;
-  // Of an attempt before: it may be in another domain now, or in none.
-  const { network: _left, ...fresh } = record;
-  moveAllocation(step, fresh, phase, {
+  moveAllocation(step, record, phase, {
     attempt,
     scores,
     backfilled,
-    ...joinDomain(step, fresh),
+    ...joinDomain(step, record),
     ...(share === null ? null : { share }),
   });
+}
+
+/** Its share and its domain were those of an earlier placement: it may be in another domain now, or in none. */
+function withoutPlacement(record: Allocation): Allocation {
+  if (record.share === undefined && record.network === undefined) return record;
+  const { share: _share, network: _network, ...rest } = record;
+  return rest;
 }
 
 /** A pool that is used up is asked again in a while, not in every cycle. */

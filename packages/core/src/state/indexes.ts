@@ -35,6 +35,8 @@ export interface Indexes {
   dagRemoved(record: Dag): void;
   /** Answers the allocations whose last claim went with this change. */
   nodeReplaced(before: Node | undefined, after: Node): readonly AllocationId[];
+  /** The only claim on each of these nodes was taken (1) or given back (-1); answers how many its allocation has left. */
+  claimReplaced(nodes: readonly Node[], claim: Claim, change: 1 | -1): number;
 }
 
 type Tally = { nodes: number; running: number };
@@ -73,7 +75,7 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
     return fresh;
   }
 
-  function count(allocation: AllocationId, change: 1 | -1): number {
+  function count(allocation: AllocationId, change: number): number {
     const left = (claims.get(allocation) ?? 0) + change;
     if (left === 0) claims.delete(allocation);
     else claims.set(allocation, left);
@@ -140,6 +142,14 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
       free += Number(isFree(after)) - Number(before !== undefined && isFree(before));
       const claimed = before?.claims ?? NO_CLAIMS;
       return claimed === after.claims ? NOBODY : claimsReplaced(claimed, after.claims);
+    },
+    claimReplaced(changed, { allocation, tenant, vcluster }, change) {
+      for (const { state, homeVCluster } of changed) {
+        if (state.kind === "ready") free -= change;
+        if (homeVCluster !== null && homeVCluster !== vcluster) sharing.lentChanged(homeVCluster, change);
+      }
+      tallyOf(tenant).nodes += change * changed.length;
+      return count(allocation, change * changed.length);
     },
   };
 }

@@ -19,6 +19,8 @@ export interface SharingIndex {
   homeNodes(vcluster: VClusterId): { readonly home: number; readonly lent: number };
   allocationReplaced(before: Allocation | undefined, after: Allocation | undefined): void;
   nodeReplaced(before: Node | undefined, after: Node): void;
+  /** A node of this vCluster went to another's work (1), or came back (-1). */
+  lentChanged(home: VClusterId, change: 1 | -1): void;
 }
 
 const CLASSES = MAX_PREEMPTION_CLASS + 1;
@@ -64,6 +66,10 @@ export function createSharingIndex(): SharingIndex {
     nodeReplaced(before, after) {
       if (before !== undefined) countHome(before, -1);
       countHome(after, 1);
+    },
+    lentChanged(home, change) {
+      const known = homes.get(home);
+      if (known !== undefined) known.lent += change;
     },
   };
 }

@@ -19,7 +19,7 @@ import { duration, instant, logIndex } from "../ids.ts";
 import { present } from "../invariant.ts";
 import { type Bucket, type BucketKey, bucketKey } from "../ledger/bucket.ts";
 import { DEFAULT_NETWORK, type Domain, type NetworkSettings } from "../network/domain.ts";
-import type { Node } from "../node/node.ts";
+import type { Claim, Node } from "../node/node.ts";
 import type { Delivery, Hook } from "../notice/hook.ts";
 import type { Notice } from "../notice/notice.ts";
 import type { Outcome } from "../outcome.ts";
@@ -106,6 +106,8 @@ export interface State extends View {
   loadAllocation(record: Allocation): void;
   removeAllocation(id: AllocationId): void;
   putNode(record: Node): void;
+  /** Nodes that changed in one thing: this claim, the only one, was taken on each of them (1) or given back (-1). */
+  putClaimed(records: readonly Node[], claim: Claim, change: 1 | -1): void;
   putBucket(record: Bucket): void;
   dropBucket(record: Bucket): void;
   putGroup(record: TaskGroup): void;
@@ -259,6 +261,11 @@ export function createState(): State {
       for (const id of indexes.nodeReplaced(before, record)) {
         if (isFinal(allocationOf(id).phase)) finish(id);
       }
+    },
+    putClaimed(records, claim, change) {
+      for (const record of records) tables.nodes.set(record.id, record);
+      const left = indexes.claimReplaced(records, claim, change);
+      if (left === 0 && isFinal(allocationOf(claim.allocation).phase)) finish(claim.allocation);
     },
     putBucket(record) {
       const key = bucketKey(record);

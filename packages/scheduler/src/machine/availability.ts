@@ -1,23 +1,26 @@
-// When each node can be had. A free node: now. A busy node comes back with the last of its releases;
+// When each node can be had. A free node: at any time. A busy node comes back with the last of its releases;
 // one that is overdue comes back soon. Infinity where nobody knows.
 
 import type { NodeId } from "@lattice/core";
+import { hasBit } from "../bits.ts";
 import type { CycleInput, Ground, NodeInput } from "../cycle-types.ts";
 import { EXPECTED_BACK_SOON } from "../limits.ts";
 
+/** Before any instant that is asked about, and the same from cycle to cycle. */
+export const FREE = 0;
+
 interface Place {
   readonly indexOf: ReadonlyMap<NodeId, number>;
-  readonly cells: { readonly ofNode: Int32Array };
 }
 
 /** Written into `from`. */
 export function availability(
   input: CycleInput,
   nodes: readonly NodeInput[],
-  { indexOf, cells }: Place,
+  { indexOf }: Place,
   from: Float64Array,
 ): Float64Array {
-  if (input.ground !== undefined) return fromGround(input.ground, cells.ofNode, input.now, from);
+  if (input.ground !== undefined) return fromGround(input.ground, input.now, from);
   from.fill(Number.NEGATIVE_INFINITY);
   for (const release of input.releases) {
     const at = releasedAt(release.endsAt, input.now);
@@ -28,18 +31,17 @@ export function availability(
   }
   for (let index = 0; index < nodes.length; index += 1) {
     const node = nodes[index] as NodeInput;
-    if (node.free) from[index] = input.now;
+    if (node.free) from[index] = FREE;
     else if (!node.usable || from[index] === Number.NEGATIVE_INFINITY) from[index] = Number.POSITIVE_INFINITY;
   }
   return from;
 }
 
-/** Only a usable node is in a cell. */
-function fromGround({ free, until }: Ground, cellOf: Int32Array, now: number, from: Float64Array): Float64Array {
-  for (let index = 0; index < cellOf.length; index += 1) {
-    if (free[index] === 1) from[index] = now;
-    else if ((cellOf[index] as number) < 0) from[index] = Number.POSITIVE_INFINITY;
-    else from[index] = releasedAt(until[index] as number, now);
+function fromGround({ free, from: known, returning }: Ground, now: number, from: Float64Array): Float64Array {
+  from.set(known);
+  if (!returning.isOverdue(now)) return from;
+  for (let index = 0; index < from.length; index += 1) {
+    if ((from[index] as number) <= now && !hasBit(free, index)) from[index] = releasedAt(from[index] as number, now);
   }
   return from;
 }

@@ -17,6 +17,8 @@ export interface Cells {
   /** Nodes by cell, ascending within each; cell c has those from start[c] to start[c + 1]. */
   readonly start: Int32Array;
   readonly nodes: Int32Array;
+  /** 1: its nodes are one unbroken run of numbers. */
+  readonly isRun: Uint8Array;
 }
 
 interface Floor {
@@ -45,6 +47,7 @@ export function cellsOf(floor: Floor): Cells {
     ofNode[node] = cell;
   }
   const start = offsets(ofNode, first.length);
+  const inCells = byCell(ofNode, start);
   const conformanceOfCell = Int32Array.from(first, (node) => conformanceOf[node] as number);
   const kindOfCell = Int32Array.from(first, (node) => kindOf[node] as number);
   return {
@@ -55,7 +58,8 @@ export function cellsOf(floor: Floor): Cells {
     drifted: driftedCells({ start, kindOf: kindOfCell, conformanceOf: conformanceOfCell }, kindCount),
     ofNode,
     start,
-    nodes: byCell(ofNode, start),
+    nodes: inCells,
+    isRun: runs(inCells, start),
   };
 }
 
@@ -76,6 +80,15 @@ function byCell(ofNode: Int32Array, start: Int32Array): Int32Array {
     next[cell] = (next[cell] as number) + 1;
   }
   return nodes;
+}
+
+function runs(nodes: Int32Array, start: Int32Array): Uint8Array {
+  const isRun = new Uint8Array(start.length - 1);
+  for (let cell = 0; cell < isRun.length; cell += 1) {
+    const [from, end] = [start[cell] as number, start[cell + 1] as number];
+    isRun[cell] = Number((nodes[end - 1] as number) - (nodes[from] as number) === end - from - 1);
+  }
+  return isRun;
 }
 
 type Sized = Pick<Cells, "start" | "kindOf" | "conformanceOf">;

@@ -3,20 +3,24 @@
 // nodes are still the same.
 
 import { byCodeUnits } from "@lattice/core";
+import { countBits, putBit } from "../bits.ts";
 import type { CycleInput, NodeInput } from "../cycle-types.ts";
 import { roomOf } from "../place/room.ts";
 import { createSpace, type Space } from "../space.ts";
 import { availability } from "./availability.ts";
+import { countByCell } from "./cell-bits.ts";
 import { type Floor, floorFor } from "./floor.ts";
 
 export interface Machine extends Floor {
   readonly nodes: readonly NodeInput[];
   /** Per group, between 0 and 1; null when nobody measures it. */
   readonly congestion: Float64Array | null;
-  /** When each node can be had: `now` when free, Infinity when nobody knows. */
+  /** When each node can be had: `FREE` when it is free, Infinity when nobody knows. */
   readonly availableFrom: Float64Array;
-  /** By node: 1 where it is free. */
-  readonly free: Uint8Array;
+  /** One bit for each free node. */
+  readonly free: Uint32Array;
+  /** By cell. */
+  readonly freeIn: Int32Array;
   readonly freeCount: number;
   /** By kind, where placements are packed: how much is to spare. */
   readonly packing: Int32Array | null;
@@ -28,11 +32,9 @@ export function machineOf(input: CycleInput, space: Space = createSpace(input.no
   const nodes = input.ground === undefined ? inOrderOfId(input.nodes) : input.nodes;
   const floor = floorFor(nodes, input.reuse);
   const congestion = input.signals?.congestion;
-  const free = space.free;
+  const { free } = space;
   if (input.ground !== undefined) free.set(input.ground.free);
-  else for (let index = 0; index < free.length; index += 1) free[index] = (nodes[index] as NodeInput).free ? 1 : 0;
-  let freeCount = 0;
-  for (let index = 0; index < free.length; index += 1) freeCount += free[index] as number;
+  else for (let index = 0; index < nodes.length; index += 1) putBit(free, index, (nodes[index] as NodeInput).free);
   const { indexOf, groups, groupOf, conformanceCount, conformanceOf, kinds, kindOf, cells, usableCount } = floor;
   return {
     // One by one: quicker than a copy that grows, and a cycle begins with it.
@@ -51,8 +53,9 @@ export function machineOf(input: CycleInput, space: Space = createSpace(input.no
     congestion:
       congestion === undefined ? null : Float64Array.from(floor.groups, (group) => congestion.get(group) ?? 0),
     free,
+    freeIn: countByCell(free, cells),
     availableFrom: availability(input, nodes, floor, space.availableFrom),
-    freeCount,
+    freeCount: countBits(free),
     packing: input.packs === true ? roomOf(floor) : null,
     isKept: input.ground !== undefined,
   };

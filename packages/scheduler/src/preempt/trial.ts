@@ -1,11 +1,14 @@
 // Tries on the draft: could the job begin now if these were stopped? What is changed for a try is put back
 // whatever came of it.
 
+import { hasBit } from "../bits.ts";
 import type { Draft } from "../draft.ts";
 import { askOf, type Job } from "../job.ts";
+import { FREE } from "../machine/availability.ts";
+import { countInCell } from "../machine/cell-bits.ts";
 import { choose } from "../place/choose.ts";
 import { nodesAt } from "../reserve.ts";
-import { openAt, opennessAt } from "../supply.ts";
+import { openAt, openBits } from "../supply.ts";
 import type { Candidate } from "./filter.ts";
 
 type Freed = Pick<Candidate, "nodes">;
@@ -31,15 +34,10 @@ export function trialOf(draft: Draft, job: Job): Trial {
       }),
     nodes: (victims) => without(draft, victims, () => nodesAt(draft, job, draft.now)),
     free() {
-      const { cells } = machine;
+      const open = openBits(draft, job, draft.now);
       let free = 0;
-      const isOpen = opennessAt(draft, job, draft.now);
-      for (const cell of job.match.cells) {
-        for (let at = cells.start[cell] as number; at < (cells.start[cell + 1] as number); at += 1) {
-          const node = cells.nodes[at] as number;
-          if (isOpen(node) && !job.match.excluded.has(node)) free += 1;
-        }
-      }
+      for (const cell of job.match.cells) free += countInCell(open, machine.cells, cell);
+      for (const node of job.match.excluded) if (hasBit(open, node)) free -= 1;
       return free;
     },
     gain: ({ nodes }) => nodes.reduce((sum, node) => sum + Number(isUseful(draft, job, node)), 0),
@@ -48,11 +46,16 @@ export function trialOf(draft: Draft, job: Job): Trial {
 
 /** As if they were gone already. */
 function without<T>(draft: Draft, victims: readonly Freed[], act: () => T): T {
-  const { availableFrom, now } = draft;
+  const { availableFrom, moved } = draft;
   const freed = victims.flatMap(({ nodes }) => nodes).map((node) => ({ node, from: availableFrom[node] as number }));
-  for (const { node } of freed) availableFrom[node] = now;
+  const before = moved.length;
+  for (const { node } of freed) {
+    availableFrom[node] = FREE;
+    moved.push(node);
+  }
   const done = act();
   for (const { node, from } of freed.reverse()) availableFrom[node] = from;
+  moved.length = before;
   return done;
 }
 

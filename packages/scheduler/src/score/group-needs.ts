@@ -23,11 +23,9 @@ export interface GroupNeeds {
 export function createGroupNeeds(machine: Machine): GroupNeeds {
   const freeLevels = new Map<Hardware, Float64Array>();
   const insides = new Map<Match, number>();
-  let freeIn: Int32Array | null = null;
   return {
     of({ match, least, input }) {
-      freeIn ??= freeByCell(machine);
-      const free = freeLevels.get(match.hardware) ?? levelsOf(freeByGroup(machine, freeIn, match));
+      const free = freeLevels.get(match.hardware) ?? levelsOf(freeByGroup(machine, match));
       freeLevels.set(match.hardware, free);
       const inside = insides.get(match) ?? bestInside(machine, match, input.constraints);
       insides.set(match, inside);
@@ -38,11 +36,11 @@ export function createGroupNeeds(machine: Machine): GroupNeeds {
   };
 }
 
-function freeByGroup(machine: Machine, freeIn: Int32Array, { cells }: Match): Int32Array {
+function freeByGroup(machine: Machine, { cells }: Match): Int32Array {
   const free = new Int32Array(machine.groups.length);
   for (const cell of cells) {
     const group = machine.cells.groupOf[cell] as number;
-    free[group] = (free[group] as number) + (freeIn[cell] as number);
+    free[group] = (free[group] as number) + (machine.freeIn[cell] as number);
   }
   return free;
 }
@@ -53,13 +51,4 @@ function bestInside(machine: Machine, match: Match, constraints: Constraints): n
     if (match.kinds[kind] === 1) inside = Math.max(inside, intraNodeFitness(node, constraints));
   }
   return inside;
-}
-
-function freeByCell({ cells, free }: Machine): Int32Array {
-  const freeIn = new Int32Array(cells.count);
-  for (let node = 0; node < free.length; node += 1) {
-    const cell = cells.ofNode[node] as number;
-    if (cell >= 0 && free[node] === 1) freeIn[cell] = (freeIn[cell] as number) + 1;
-  }
-  return freeIn;
 }

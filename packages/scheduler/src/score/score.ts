@@ -97,7 +97,7 @@ export function scoreBasis(input: CycleInput, machine: Machine = machineOf(input
     tenants: tenantsById(input),
     machine,
     signals: input.signals ?? {},
-    backlog: backlog(backlogOf(input)),
+    backlog: input.weights.backlog === 0 ? 0 : backlog(backlogOf(input)),
     groupNeeds: createGroupNeeds(machine),
   };
 }

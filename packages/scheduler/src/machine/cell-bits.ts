@@ -1,0 +1,37 @@
+// Nodes of a cell out of a set of nodes. The nodes of most cells are one run of numbers, which is read 32 at a
+// time; those of the others are looked at one by one.
+
+import { countBetween, hasBit, walkBetween } from "../bits.ts";
+import type { Cells } from "./cells.ts";
+
+/** How many nodes of the cell are in the set. */
+export function countInCell(bits: Uint32Array, cells: Cells, cell: number): number {
+  const start = cells.start[cell] as number;
+  const end = cells.start[cell + 1] as number;
+  if (cells.isRun[cell] === 1) {
+    return countBetween(bits, cells.nodes[start] as number, cells.nodes[end - 1] as number);
+  }
+  let count = 0;
+  for (let at = start; at < end; at += 1) if (hasBit(bits, cells.nodes[at] as number)) count += 1;
+  return count;
+}
+
+/** Lowest first, until `tell` answers false. */
+export function walkCell(bits: Uint32Array, cells: Cells, cell: number, tell: (node: number) => boolean): void {
+  const start = cells.start[cell] as number;
+  const end = cells.start[cell + 1] as number;
+  if (cells.isRun[cell] === 1) {
+    walkBetween(bits, cells.nodes[start] as number, cells.nodes[end - 1] as number, tell);
+    return;
+  }
+  for (let at = start; at < end; at += 1) {
+    const node = cells.nodes[at] as number;
+    if (hasBit(bits, node) && !tell(node)) return;
+  }
+}
+
+export function countByCell(bits: Uint32Array, cells: Cells): Int32Array {
+  const counts = new Int32Array(cells.count);
+  for (let cell = 0; cell < cells.count; cell += 1) counts[cell] = countInCell(bits, cells, cell);
+  return counts;
+}
