@@ -69,9 +69,9 @@ function runHydra(ranks: number, program: string): Promise<void> {
 }
 
 function launchByCli(cluster: Cluster, id: string, tasksPerNode: number, program: string): Promise<void> {
-  const args = ["node_modules/.bin/lattice", "launch", `--alloc=${id}`, `--tasks-per-node=${tasksPerNode}`, program];
+  const args = ["launch", `--alloc=${id}`, `--tasks-per-node=${tasksPerNode}`, program];
   const env = { ...process.env, ...cluster.cliEnvironment() };
-  return ended(spawn(process.execPath, args, { stdio: "ignore", env }));
+  return ended(spawn("node_modules/.bin/lattice", args, { stdio: "ignore", env }));
 }
 
 function ended(child: ReturnType<typeof spawn>): Promise<void> {

@@ -9,8 +9,18 @@
 // The second form is for tests alone: programs that read, write and announce log entries up to
 // version N, as those of an older release do, beside the ones that are shipped.
 
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
@@ -33,10 +43,12 @@ const placeBanner = [
  * `external`: modules with native parts, found beside the package at run time.
  * `split`: each dynamically imported command becomes its own chunk.
  * `script`: one file that is required, which Node loads sooner than a module.
+ * `native`: C, all files of the entry's folder; left out where there is no compiler, since another program stands in.
  */
 const programs = [
   { name: "lattice", entry: "packages/cli/src/main.ts", split: true },
   { name: "lattice-launch", entry: "packages/cli/src/launch-main.ts", script: true, external: ["yaml"] },
+  { name: "lattice-launch-native", entry: "packages/cli/native/lattice-launch.c", native: true },
   { name: "lattice-mpi-launcher", entry: "packages/cli/src/mpi-launcher.ts" },
   { name: "lattice-slurm", entry: "packages/cli/src/slurm/main.ts", split: true },
   { name: "lattice-server", entry: "packages/server/src/main.ts", external: ["@photostructure/sqlite"] },
@@ -78,10 +90,14 @@ export async function buildAll({ force = false, quiet = false, only = [] } = {})
       say(`  ${program.name}: up to date`);
       continue;
     }
-    esbuild ??= await import("esbuild");
     const startedAt = Date.now();
+    if (program.native === true && !hasCompiler()) {
+      say(`  ${program.name}: there is no C compiler; left out`);
+      continue;
+    }
+    if (program.native !== true) esbuild ??= await import("esbuild");
     try {
-      const bytes = await buildOne(esbuild, program);
+      const bytes = program.native === true ? compileOne(program) : await buildOne(esbuild, program);
       say(`  ${program.name}: built in ${Date.now() - startedAt} ms, ${Math.round(bytes / 1024)} kB`);
     } catch (error) {
       // esbuild has already printed what is wrong with the sources.
@@ -184,6 +200,26 @@ const childProcessLater = {
 function bannerOf({ script, split }) {
   if (script === true) return {};
   return { js: split === true ? requireBanner : `${requireBanner}\n${placeBanner}` };
+}
+
+const hasCompiler = () => spawnSync("cc", ["--version"], { stdio: "ignore" }).status === 0;
+
+/** Answers its size. */
+function compileOne(program) {
+  const dist = distOf(program);
+  const folder = dirname(program.entry);
+  const inputs = readdirSync(join(root, folder)).map((name) => join(folder, name));
+  const output = basename(program.entry, ".c");
+  const partial = join(dist, `.${output}.${process.pid}.partial`);
+  mkdirSync(dist, { recursive: true });
+  const sources = inputs.filter((file) => file.endsWith(".c"));
+  const flags = ["-O2", "-Wall", "-Wextra", "-D_GNU_SOURCE"];
+  const done = spawnSync("cc", [...flags, "-o", partial, ...sources, "-ldl"], { cwd: root, encoding: "utf8" });
+  if (done.stderr !== "") console.error(done.stderr);
+  if (done.status !== 0) throw Object.assign(new Error(`cc ended with ${done.status}`), { errors: [] });
+  renameSync(partial, join(dist, output));
+  writeByRename(recordOf(program), JSON.stringify({ hash: hashInputs(program, inputs), inputs, outputs: [output] }));
+  return readFileSync(join(dist, output)).length;
 }
 
 async function buildOne(esbuild, program) {

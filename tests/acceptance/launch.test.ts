@@ -20,6 +20,7 @@ const SUMS = [
   "rank 2 of 4: sum 6, from 1: 1",
   "rank 3 of 4: sum 6, from 2: 2",
 ];
+const NAMED = ["found: 0 tag#0$of_rank_0$", "nobody: 1", "published: 0", "unpublished: 0"];
 const programs = new Map<string, string>();
 
 /** Compiled when it is needed first. */
@@ -145,6 +146,26 @@ describe("over two nodes", () => {
     expect(result.stderr).toContain("PMI fence timeout");
   });
 
+  test("names are published and found, and more ranks are refused", async () => {
+    const launch = (name: MpiProgram) =>
+      cluster.cli(["launch", `--alloc=${held.id}`, "-n", "4", "--tasks-per-node=2", program(name)]);
+    const named = await launch("names");
+    expect(named).toMatchObject({ code: 0 });
+    expect(lines(named.stdout)).toEqual(NAMED);
+    // Stock MPICH over UCX refuses by itself, before it asks anybody.
+    expect((await launch("spawn")).stdout).toContain("spawned: 0");
+  });
+
+  test("launches of one allocation share /dev/shm, one after the other and side by side", async () => {
+    const launch = (line: string) =>
+      cluster.cli(["launch", `--alloc=${held.id}`, "-w", first, "-n", "1", "sh", "-c", line]);
+    const first = (await cluster.allocation(held.id)).nodes?.[0] ?? "";
+    expect((await launch("echo kept > /dev/shm/mine")).code).toBe(0);
+    const both = await Promise.all([launch("cat /dev/shm/mine; sleep 1"), launch("cat /dev/shm/mine; sleep 1")]);
+    expect(both.map(({ stdout }) => stdout)).toEqual(["kept\n", "kept\n"]);
+    expect(existsSync("/dev/shm/mine"), "nobody else sees it").toBe(false);
+  });
+
   test("output of any size and form comes through; input goes to the first task", async () => {
     const { id } = held;
     const big = await cluster.cli([
@@ -239,6 +260,15 @@ describe("OpenMPI by PMIx, over two nodes", () => {
     expect(lines(result.stdout)).toEqual(SUMS);
     expect(lines((await launch("hello")).stdout)).toEqual([0, 1, 2, 3].map((rank) => `rank ${rank} of 4`));
     expect(readdirSync("/tmp").filter((name) => name.startsWith("lattice-pmix-"))).toEqual([]);
+  });
+
+  test("names are published and found, and more ranks are refused with a word about it", async () => {
+    const named = await launch("names");
+    expect(named).toMatchObject({ code: 0 });
+    expect(lines(named.stdout)).toEqual(NAMED);
+    const spawned = await launch("spawn");
+    expect(spawned.stderr).toContain("lattice: task 0 wants more tasks (MPI_Comm_spawn)");
+    expect(spawned.stdout).not.toContain("spawned: 1");
   });
 
   test("a rank that aborts, leaves or never comes ends the launch", async () => {

@@ -1,7 +1,7 @@
 // A cluster whose listeners are closed to strangers: certificates from `lattice admin pki` for the server and its
 // agents, a node that shows another's, a renewal under way, and SPIRE as the giver of an agent's identity.
 
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +9,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCli, spawnCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
+import { compileMpi } from "../harness/mpi.ts";
 import { endAllIn } from "../harness/processes.ts";
 import { type Program, root, startProgram, tailOf } from "../harness/program.ts";
 
@@ -44,7 +45,7 @@ const agent = (node: string, shown: string, more: Record<string, string> = {}) =
     [
       ...["--node-id", node, "--server", `https://${grpc}`, "--data-dir", join(dir, `agent-${node}`)],
       ...["--bootstrap-cert", join(pki, `${shown}.crt`), "--bootstrap-key", join(pki, `${shown}.key`)],
-      ...["--bootstrap-ca", join(pki, "ca.crt")],
+      ...["--bootstrap-ca", join(pki, "ca.crt"), "--peer-listen", "127.0.0.1:0"],
     ],
     more,
   );
@@ -70,7 +71,8 @@ beforeAll(async () => {
     "--dir",
     pki,
   ]);
-  for (const node of ["n1", "n2", "n3"]) await runCli(["admin", "pki", "issue", node, "--kind", "agent", "--dir", pki]);
+  for (const node of ["n1", "n2", "n3", "n4"])
+    await runCli(["admin", "pki", "issue", node, "--kind", "agent", "--dir", pki]);
   const server = start("lattice-server", [
     ...["--data-dir", join(dir, "server"), "--rest-listen", "127.0.0.1:0", "--grpc-listen", "127.0.0.1:0"],
     ...["--config", configFile()],
@@ -83,7 +85,8 @@ beforeAll(async () => {
 function configFile(): string {
   const path = join(dir, "server.json");
   const api = { tls_cert: join(pki, "s1.crt"), tls_key: join(pki, "s1.key"), tls_ca: join(pki, "ca.crt") };
-  writeFileSync(path, JSON.stringify({ api }));
+  // Two nodes are many here: their agents exchange addresses among themselves.
+  writeFileSync(path, JSON.stringify({ api, tasks: { fence_star_nodes: 1 } }));
   return path;
 }
 
@@ -100,6 +103,31 @@ test("a job over TLS, on a node that is known by its certificate; a stranger to 
   const { code, stderr } = await runCli(["status"], { env: { ...env(), LATTICE_CA: "" } });
   expect(code).not.toBe(0);
   expect(stderr).toMatch(/certificate/);
+});
+
+test("ranks of two nodes find each other through their agents, which show each other their certificates", async () => {
+  agent("n4", "n4");
+  await ready("n4");
+  const id = (await good("submit", "-q", "--nodes=2", "--walltime=1h", "--", "sleep", "3000")).trim();
+  await eventually({ what: "it runs" }, async () =>
+    /"state": "running"/.test((await lattice("status", id, "-o", "json")).stdout) ? true : null,
+  );
+  const program = compileMpi(dir, "allreduce");
+  const said = await good("launch", `--alloc=${id}`, "--tasks-per-node=1", program);
+  expect(said).toContain("rank 1 of 2: sum 1, from 0: 0");
+  // The small program speaks TLS as well: there is no Node on this path.
+  mkdirSync(join(dir, "bare"));
+  for (const tool of ["sh", "readlink"]) symlinkSync(`/bin/${tool}`, join(dir, "bare", tool));
+  const bare = { ...env(), PATH: join(dir, "bare") };
+  const small = await runCli(["launch", `--alloc=${id}`, "-n", "1", "echo", "by TLS"], { env: bare });
+  expect(small).toEqual({ code: 0, stdout: "by TLS\n", stderr: "" });
+  const list = ["sh", "-c", 'ls "$LATTICE_ATTEMPT_DIR/launches/$LATTICE_LAUNCH_ID"'];
+  expect(await good("launch", `--alloc=${id}`, ...list), "they have their places in the tree").toContain("fence\n");
+  const stranger = await runCli(["launch", `--alloc=${id}`, "true"], {
+    env: { ...env(), LATTICE_CA: join(pki, "n1.crt") },
+  });
+  expect(stranger).toMatchObject({ stdout: "", stderr: expect.stringMatching(/certificate/) });
+  await good("cancel", id);
 });
 
 test("a node that shows the certificate of another is refused by name, and counted", async () => {

@@ -19,7 +19,7 @@ export function spawnCli(
   args: readonly string[],
   options: CliOptions = {},
 ): ChildProcessByStdio<Writable, Readable, Readable> {
-  return spawn(process.execPath, [programPath("lattice"), ...args], {
+  return spawn(programPath("lattice"), args, {
     stdio: ["pipe", "pipe", "pipe"],
     env: cleanEnvironment(options.env ?? {}),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),

@@ -39,6 +39,28 @@ const BODIES = {
   MPI_Sendrecv(sent, 65536, MPI_DOUBLE, next, 0, got, 65536, MPI_DOUBLE, before, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   printf("rank %d of %d: sum %d, from %d: %d\\n", rank, size, sum, before, (int)got[65535]);`,
+  /** The first publishes a port, the last looks for it, and for one that nobody published. */
+  names: `  char port[MPI_MAX_PORT_NAME] = "";
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  if (rank == 0) printf("published: %d\\n", MPI_Publish_name("ocean", MPI_INFO_NULL, "tag#0$of_rank_0$"));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == size - 1) {
+    int found = MPI_Lookup_name("ocean", MPI_INFO_NULL, port);
+    printf("found: %d %s\\n", found, port);
+    printf("nobody: %d\\n", MPI_Lookup_name("nobody", MPI_INFO_NULL, port) != MPI_SUCCESS);
+  }
+  fflush(stdout);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) printf("unpublished: %d\\n", MPI_Unpublish_name("ocean", MPI_INFO_NULL, "tag#0$of_rank_0$"));`,
+  /** Wants more ranks. */
+  spawn: `  MPI_Comm more;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  if (rank == 0) {
+    int spawned = MPI_Comm_spawn("true", MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_SELF, &more, MPI_ERRCODES_IGNORE);
+    printf("spawned: %d\\n", spawned == MPI_SUCCESS);
+  }`,
   /** Rank 1 gives up while the others wait for it. */
   abort: `  if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 7);
   MPI_Barrier(MPI_COMM_WORLD);`,

@@ -14,12 +14,14 @@
  *   abort RANK STATUS TEXT     a rank wants the launch to end
  *   connected RANK             a rank has come
  *   finalized RANK             a rank has said goodbye
+ *   spawn RANK                 a rank wants more ranks, and is refused
+ *   publish, lookup, unpublish ID SECONDS (KEY [VALUE])...   names, in hexadecimal; to be answered
  *   failed TEXT                nothing can be served
  * Hears:
  *   fence NUMBER HEX           what all nodes brought, in their order
+ *   named ID PROBLEM (KEY VALUE)...   about names; the problem is ok, taken, unknown or full
  */
-#include <pmix.h>
-#include <pmix_server.h>
+#include "lattice-pmix.h"
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,7 +44,7 @@ static pmix_nspace_t nspace;
 
 static pthread_mutex_t speaking = PTHREAD_MUTEX_INITIALIZER;
 
-static void say(const char *format, ...) {
+void say(const char *format, ...) {
   va_list words;
   va_start(words, format);
   pthread_mutex_lock(&speaking);
@@ -56,6 +58,29 @@ static void say(const char *format, ...) {
 static void fail(const char *what, pmix_status_t status) {
   say("failed %s: %s", what, PMIx_Error_string(status));
   exit(1);
+}
+
+char *hex_of(const char *bytes, size_t size) {
+  static const char digits[] = "0123456789abcdef";
+  char *text = malloc(2 * size + 1);
+  if (text == NULL) return NULL;
+  for (size_t at = 0; at < size; at++) {
+    text[2 * at] = digits[(unsigned char)bytes[at] >> 4];
+    text[2 * at + 1] = digits[bytes[at] & 15];
+  }
+  text[2 * size] = 0;
+  return text;
+}
+
+static unsigned value_of(char digit) { return digit <= '9' ? (unsigned)(digit - '0') : (unsigned)(digit - 'a' + 10); }
+
+char *bytes_of(const char *hex, size_t *size) {
+  *size = strlen(hex) / 2;
+  char *bytes = malloc(*size + 1);
+  if (bytes == NULL) return NULL;
+  for (size_t at = 0; at < *size; at++) bytes[at] = (char)(value_of(hex[2 * at]) << 4 | value_of(hex[2 * at + 1]));
+  bytes[*size] = 0;
+  return bytes;
 }
 
 /* One exchange at a time: all ranks of the launch take part in each. */
@@ -76,14 +101,8 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t count, const pmi
   fence_data = done_data;
   unsigned number = ++fence_number;
   pthread_mutex_unlock(&fencing);
-  static const char digits[] = "0123456789abcdef";
-  char *text = malloc(2 * size + 1);
+  char *text = hex_of(data, size);
   if (text == NULL) return PMIX_ERR_NOMEM;
-  for (size_t at = 0; at < size; at++) {
-    text[2 * at] = digits[(unsigned char)data[at] >> 4];
-    text[2 * at + 1] = digits[data[at] & 15];
-  }
-  text[2 * size] = 0;
   say("fence %u %s", number, text);
   free(text);
   free(data);
@@ -92,8 +111,6 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t count, const pmi
 
 static void release_bytes(void *bytes) { free(bytes); }
 
-static unsigned value_of(char digit) { return digit <= '9' ? (unsigned)(digit - '0') : (unsigned)(digit - 'a' + 10); }
-
 static void finish_fence(unsigned number, const char *hex) {
   pthread_mutex_lock(&fencing);
   pmix_modex_cbfunc_t done = number == fence_number ? fence_done : NULL;
@@ -101,13 +118,12 @@ static void finish_fence(unsigned number, const char *hex) {
   if (done != NULL) fence_done = NULL;
   pthread_mutex_unlock(&fencing);
   if (done == NULL) return;
-  size_t size = strlen(hex) / 2;
-  char *bytes = malloc(size + 1);
+  size_t size;
+  char *bytes = bytes_of(hex, &size);
   if (bytes == NULL) {
     done(PMIX_ERR_NOMEM, NULL, 0, data, NULL, NULL);
     return;
   }
-  for (size_t at = 0; at < size; at++) bytes[at] = (char)(value_of(hex[2 * at]) << 4 | value_of(hex[2 * at + 1]));
   done(PMIX_SUCCESS, bytes, size, data, release_bytes, bytes);
 }
 
@@ -153,12 +169,29 @@ static pmix_status_t on_direct(const pmix_proc_t *proc, const pmix_info_t info[]
   return PMIX_ERR_NOT_FOUND;
 }
 
+/* Whoever asks learns it from the library, and the user from the shepherd. */
+static pmix_status_t on_spawn(const pmix_proc_t *proc, const pmix_info_t info[], size_t count, const pmix_app_t apps[],
+                              size_t app_count, pmix_spawn_cbfunc_t done, void *data) {
+  (void)info;
+  (void)count;
+  (void)apps;
+  (void)app_count;
+  (void)done;
+  (void)data;
+  say("spawn %u", proc->rank);
+  return PMIX_ERR_NOT_SUPPORTED;
+}
+
 static pmix_server_module_t host = {
     .client_connected = on_connected,
     .client_finalized = on_finalized,
     .abort = on_abort,
     .fence_nb = on_fence,
     .direct_modex = on_direct,
+    .publish = on_publish,
+    .lookup = on_lookup,
+    .unpublish = on_unpublish,
+    .spawn = on_spawn,
 };
 
 /* The library answers in a thread of its own. */
@@ -342,6 +375,7 @@ int main(int count, char **words) {
     int at = 0;
     line[strcspn(line, "\n")] = 0;
     if (sscanf(line, "fence %u %n", &number, &at) == 1 && at > 0) finish_fence(number, line + at);
+    if (strncmp(line, "named ", 6) == 0) finish_names(line + 6);
   }
   /* The shepherd is gone, and the ranks with it. Taking leave of them in order could only wait. */
   _exit(0);

@@ -40,6 +40,7 @@ import { straysIn } from "./state/strays.ts";
 import { withStateFile } from "./state/with-state-file.ts";
 import { findFacilities } from "./tasks/facilities.ts";
 import { fencePeers } from "./tasks/fence/peers.ts";
+import { trustOf } from "./tasks/fence/trust.ts";
 import { offeredTo } from "./tasks/offered.ts";
 
 export interface Agent {
@@ -99,11 +100,11 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   log.info({ isolation: isolation.kind, runtimes, servers: options.servers }, "starting");
   const identitySource = await findIdentity(options.identity, log);
   const how = credentialsOf(identitySource, options.secure);
-  const inTheClear = identitySource === null && !options.secure;
-  if (options.peerListen !== "" && !inTheClear)
-    log.warn("agents speak to each other in the clear: large launches exchange addresses through the servers instead");
-  const mayListen = options.peerListen !== "" && inTheClear;
-  const peers = mayListen ? await fencePeers(options.peerListen, peerHost(options.peerListen)) : null;
+  const trust = trustOf(identitySource, options.secure);
+  if (options.peerListen !== "" && typeof trust === "string")
+    log.warn({ problem: trust }, "large launches exchange addresses through the servers instead of among agents");
+  const mayListen = options.peerListen !== "" && typeof trust !== "string";
+  const peers = mayListen ? await fencePeers(options.peerListen, peerHost(options.peerListen), trust) : null;
   const dial = dialer({ servers: options.servers, token: options.token, credentials: how });
   const beats = wheel(Math.random);
   let apiUrl = "";

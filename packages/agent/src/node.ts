@@ -103,6 +103,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       liveness.stop(key);
       figures.stop(key);
       saving.end(key);
+      tasks?.ended(key);
       on(key, { kind: "exited", exit, atMs });
     },
     dropped: (key) => attempts.delete(key),

@@ -64,6 +64,7 @@ export {
 } from "./stored-logs/layout.ts";
 export { nearest } from "./text/nearest.ts";
 export { parseS3, type S3Place } from "./text/s3-place.ts";
+export { type Bearer, bearerOf, notTheNode, type ShownCertificate } from "./tls/bearer.ts";
 export { certificateProvider, type RenewedMaterial } from "./tls/certificate-provider.ts";
 export * from "./websocket/connection.ts";
 export * from "./websocket/frames.ts";

@@ -10,7 +10,7 @@ import type { pb } from "@lattice/wire";
 import { runTasksCall } from "../link/service.ts";
 import type { FenceMember } from "./fence/peers.ts";
 import { decodeReport, encodeOrder, frameReader, type ShepherdOrder } from "./frames.ts";
-import type { Entry } from "./pmi/server.ts";
+import type { Entry } from "./name-types.ts";
 import { helloMessage, reportMessage, shepherdOrder } from "./reports.ts";
 
 export interface BridgeOptions {

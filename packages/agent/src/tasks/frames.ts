@@ -3,7 +3,7 @@
 // Everything the shepherd says is numbered; what the agent has not confirmed is said again to the
 // next agent.
 
-import type { Entry } from "./pmi/server.ts";
+import type { Entry, NameAnswer, NameQuestion } from "./name-types.ts";
 
 export interface ShepherdSpec {
   readonly launchId: string;
@@ -50,6 +50,7 @@ export type ShepherdReport =
     }
   | { readonly kind: "fence"; readonly number: number; readonly entries: readonly Entry[] }
   | { readonly kind: "abort"; readonly rank: number; readonly code: number; readonly message: string }
+  | ({ readonly kind: "names" } & NameQuestion)
   | { readonly kind: "done" };
 
 export interface NumberedReport {
@@ -64,6 +65,7 @@ export type ShepherdOrder =
   | { readonly kind: "again" }
   | { readonly kind: "fence_done"; readonly number: number; readonly entries: readonly Entry[] }
   | { readonly kind: "input"; readonly data: Uint8Array; readonly end: boolean }
+  | ({ readonly kind: "named"; readonly id: number } & NameAnswer)
   | { readonly kind: "kill"; readonly reason: string };
 
 const JSON_BODY = 0;

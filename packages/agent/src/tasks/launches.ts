@@ -3,7 +3,7 @@
 // attempt and its processes are the attempt's: whatever ends that ends them as well.
 
 import { open, readdir, rm } from "node:fs/promises";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import type { Client } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
@@ -15,6 +15,7 @@ import type { FencePeers } from "./fence/peers.ts";
 import { keepPlace, readPlace } from "./fence/place-file.ts";
 import { helloMessage } from "./reports.ts";
 import type { TaskRoom } from "./room.ts";
+import { spaces } from "./spaces.ts";
 import { spares } from "./spares.ts";
 import { shepherdSpec } from "./spec.ts";
 import { LAUNCHES_FOLDER } from "./start-shepherd.ts";
@@ -36,6 +37,8 @@ export interface Launches {
   recover(key: string): Promise<void>;
   /** The link is back. */
   connected(client: Client): void;
+  /** Nothing of the attempt runs any more. */
+  ended(key: string): void;
   readonly size: number;
   close(): void;
 }
@@ -46,19 +49,13 @@ export const MAX_LAUNCHES = 64;
 interface Live {
   readonly key: string;
   readonly bridge: Bridge;
-  /** Null: of an earlier life of the agent. */
-  readonly pid: number | null;
 }
 
 export function launches({ nodeId, log, facilities, peers, room, running }: LaunchesOptions): Launches {
   const live = new Map<string, Live>();
-  const ready = spares({ facilities, room, running, beside });
+  const shared = spaces();
+  const ready = spares({ facilities, room, running, spaces: shared });
   let client: Client | null = null;
-
-  /** A shepherd whose namespace is shared by what follows it in the same attempt. */
-  function beside(key: string): number | null {
-    return [...live.values()].find((other) => other.key === key && other.pid !== null)?.pid ?? null;
-  }
 
   async function start(key: string, order: pb.StartTasks, to: Client): Promise<void> {
     client = to;
@@ -90,7 +87,7 @@ export function launches({ nodeId, log, facilities, peers, room, running }: Laun
       shepherd.socket.destroy();
       return "the allocation is not running on this node any more";
     }
-    const link = joined(key, order.launchId, shepherd.socket, shepherd.pid, order.fence ?? null);
+    const link = joined({ key, launchId: order.launchId, found: false, place: order.fence ?? null }, shepherd.socket);
     if (order.fence !== undefined) await keepPlace(join(place.dir, LAUNCHES_FOLDER, order.launchId), order.fence);
     link.say({ kind: "spec", spec });
     link.open(to);
@@ -103,26 +100,20 @@ export function launches({ nodeId, log, facilities, peers, room, running }: Laun
     return facilities.pmix.missing;
   }
 
-  function joined(
-    key: string,
-    launchId: string,
-    socket: Parameters<typeof bridge>[0]["socket"],
-    pid: number | null,
-    place: pb.FencePlace | null,
-  ) {
+  function joined({ key, launchId, found, place }: Joined, socket: Socket): Bridge {
     const made = bridge({
       fence: place === null || peers === null ? null : (done) => peers.join(launchId, place, done),
       launchId,
       nodeId,
       socket,
-      found: pid === null,
+      found,
       over: () => {
         live.delete(launchId);
         // Whoever launches once launches again.
         void ready.prepare(key);
       },
     });
-    live.set(launchId, { key, bridge: made, pid });
+    live.set(launchId, { key, bridge: made });
     return made;
   }
 
@@ -147,7 +138,7 @@ export function launches({ nodeId, log, facilities, peers, room, running }: Laun
         continue;
       }
       log.info({ attempt: key, launch: name }, "found a launch of an earlier life");
-      const made = joined(key, name, socket, null, await readPlace(dir));
+      const made = joined({ key, launchId: name, found: true, place: await readPlace(dir) }, socket);
       if (client !== null) made.open(client);
     }
   }
@@ -159,15 +150,25 @@ export function launches({ nodeId, log, facilities, peers, room, running }: Laun
       client = to;
       for (const { bridge: link } of live.values()) link.open(to);
     },
+    ended: shared.forget,
     get size() {
       return live.size;
     },
     close() {
       ready.close();
+      shared.close();
       for (const { bridge: link } of live.values()) link.close();
       live.clear();
     },
   };
+}
+
+interface Joined {
+  readonly key: string;
+  readonly launchId: string;
+  /** Of an earlier life of the agent. */
+  readonly found: boolean;
+  readonly place: pb.FencePlace | null;
 }
 
 /** Null: nobody listens there. The folder is named by a descriptor, since a socket's address is short. */

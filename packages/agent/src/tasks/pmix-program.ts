@@ -68,6 +68,8 @@ function sourceFile(): string {
 }
 
 const SOURCE = "lattice-pmix.c";
+const SOURCES = [SOURCE, "lattice-pmix-names.c"];
+const HEADER = "lattice-pmix.h";
 const COMPILE_TIMEOUT_MS = 60_000;
 
 interface Build {
@@ -79,7 +81,10 @@ interface Build {
 
 /** Named after what it is made of: another version never replaces one that runs. */
 async function compile({ source, library, compiler, dataDir }: Build): Promise<string> {
-  const digest = createHash("sha256").update(readFileSync(source)).update(library.folder).digest("hex").slice(0, 8);
+  const native = dirname(source);
+  const hash = createHash("sha256").update(library.folder);
+  for (const file of [...SOURCES, HEADER]) hash.update(readFileSync(join(native, file)));
+  const digest = hash.digest("hex").slice(0, 8);
   const folder = join(dataDir, "libraries");
   const program = join(folder, `lattice-pmix-${digest}`);
   if (existsSync(program)) return program;
@@ -87,7 +92,10 @@ async function compile({ source, library, compiler, dataDir }: Build): Promise<s
   const made = `${program}.${process.pid}`;
   const headers = ["-I", library.headers, "-I", join(library.headers, "pmix")];
   const libraries = ["-L", library.folder, `-Wl,-rpath,${library.folder}`, "-lpmix", "-lpthread"];
-  const problem = await run(compiler, ["-O2", "-o", made, source, ...headers, ...libraries]);
+  const problem = await run(compiler, [
+    ...["-O2", "-o", made, ...SOURCES.map((file) => join(native, file))],
+    ...[...headers, ...libraries],
+  ]);
   if (problem !== null) {
     await rm(made, { force: true });
     throw new Error(problem);

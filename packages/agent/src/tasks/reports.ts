@@ -3,6 +3,7 @@
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import type { NumberedReport, ShepherdOrder } from "./frames.ts";
+import type { NameAct } from "./name-types.ts";
 
 export function reportMessage({ number, report }: NumberedReport, node: string): pb.TasksReport {
   const message = (body: pb.TasksReport["report"]): pb.TasksReport =>
@@ -26,10 +27,22 @@ export function reportMessage({ number, report }: NumberedReport, node: string):
       const { rank, code: exitCode, message: text } = report;
       return message({ case: "abort", value: create(pb.TasksAbortSchema, { rank, exitCode, message: text }) });
     }
+    case "names": {
+      const { id, entries, waitSeconds } = report;
+      const pairs = entries.map(([key, value]) => create(pb.KeyValueSchema, { key, value }));
+      const value = create(pb.TasksNamesSchema, { id, act: ACTS[report.act], entries: pairs, waitSeconds });
+      return message({ case: "names", value });
+    }
     case "done":
       return message({ case: "done", value: create(pb.TasksDoneSchema) });
   }
 }
+
+const ACTS = {
+  publish: pb.NameAct.PUBLISH,
+  lookup: pb.NameAct.LOOKUP,
+  unpublish: pb.NameAct.UNPUBLISH,
+} as const satisfies Record<NameAct, pb.NameAct>;
 
 export function helloMessage(launchId: string, nodeId: string, error: string): pb.TasksReport {
   const value = create(pb.TasksHelloSchema, { launchId, nodeId, error });
@@ -46,6 +59,10 @@ export function shepherdOrder({ order }: pb.TasksOrder): ShepherdOrder | null {
     }
     case "input":
       return { kind: "input", data: order.value.data, end: order.value.end };
+    case "named": {
+      const { id, problem, found } = order.value;
+      return { kind: "named", id, problem, found: found.map(({ key, value }) => [key, value] as const) };
+    }
     case "kill":
       return { kind: "kill", reason: order.value.reason };
     default:

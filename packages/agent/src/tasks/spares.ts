@@ -5,14 +5,14 @@
 
 import type { Facilities } from "./facilities.ts";
 import { hasOwnFiles, type TaskRoom } from "./room.ts";
+import type { Spaces } from "./spaces.ts";
 import { type StartedShepherd, startShepherd } from "./start-shepherd.ts";
 
 export interface SparesOptions {
   readonly facilities: Facilities;
   readonly room: (key: string) => Promise<TaskRoom | null>;
   readonly running: (key: string) => boolean;
-  /** Whose namespace is to be shared; null: a new one. */
-  readonly beside: (key: string) => number | null;
+  readonly spaces: Spaces;
 }
 
 export interface Spares {
@@ -23,17 +23,23 @@ export interface Spares {
   close(): void;
 }
 
-export function spares({ facilities, room, running, beside }: SparesOptions): Spares {
+export function spares({ facilities, room, running, spaces }: SparesOptions): Spares {
   const ready = new Map<string, StartedShepherd>();
   const preparing = new Set<string>();
 
-  function start(key: string, place: TaskRoom): Promise<StartedShepherd> {
-    return startShepherd({
-      room: place,
-      program: facilities.shepherdProgram,
-      ownSharedMemory: facilities.ownSharedMemory && !hasOwnFiles(place),
-      beside: beside(key),
-    });
+  async function start(key: string, place: TaskRoom): Promise<StartedShepherd> {
+    const plain = { room: place, program: facilities.shepherdProgram };
+    if (!facilities.ownSharedMemory || hasOwnFiles(place)) return startShepherd({ ...plain, space: "none" });
+    const known = await spaces.find(key);
+    if (known !== null) return startShepherd({ ...plain, space: { enter: known } });
+    try {
+      const first = await startShepherd({ ...plain, space: "new" });
+      spaces.made(key, first.pid);
+      return first;
+    } catch (error) {
+      spaces.forget(key);
+      throw error;
+    }
   }
 
   async function makeReady(key: string): Promise<void> {

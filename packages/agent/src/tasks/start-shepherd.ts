@@ -13,9 +13,8 @@ export interface ShepherdStart {
   readonly room: TaskRoom;
   /** The bundled program. */
   readonly program: string;
-  readonly ownSharedMemory: boolean;
-  /** A process whose mount namespace is to be entered instead of making one. */
-  readonly beside: number | null;
+  /** The mount namespace: none of its own, a new one, or the one that this file stands for. */
+  readonly space: "none" | "new" | { readonly enter: string };
 }
 
 export interface StartedShepherd {
@@ -54,8 +53,8 @@ export async function startShepherd(start: ShepherdStart): Promise<StartedShephe
 }
 
 /** Every step becomes the next by exec, so that the shepherd has the number that was started. */
-function entering({ ownSharedMemory, beside }: ShepherdStart): readonly string[] {
-  if (!ownSharedMemory) return [];
-  if (beside !== null) return ["nsenter", `--target=${beside}`, "--mount", "--"];
+function entering({ space }: ShepherdStart): readonly string[] {
+  if (space === "none") return [];
+  if (space !== "new") return ["nsenter", `--mount=${space.enter}`, "--"];
   return ["unshare", "--mount", "--propagation", "slave", "--", "/bin/sh", "-c", MOUNT_SHARED_MEMORY, "sh"];
 }

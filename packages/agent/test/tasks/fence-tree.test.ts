@@ -6,7 +6,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type FencePeers, fencePeers } from "../../src/tasks/fence/peers.ts";
 import { type FenceEffect, fenceTree } from "../../src/tasks/fence/tree.ts";
-import type { Entry } from "../../src/tasks/pmi/server.ts";
+import { inTheClear } from "../../src/tasks/fence/trust.ts";
+import type { Entry } from "../../src/tasks/name-types.ts";
 import { found } from "../fake-server.ts";
 
 const BELOW = 4;
@@ -68,7 +69,7 @@ test("a node that does not belong is not counted, and one that missed the answer
 test("over real connections, with one that comes late, and without a stranger", async () => {
   const count = 9;
   const nodes: FencePeers[] = [];
-  for (let node = 0; node < count; node += 1) nodes.push(await fencePeers("127.0.0.1:0", "127.0.0.1"));
+  for (let node = 0; node < count; node += 1) nodes.push(await fencePeers("127.0.0.1:0", "127.0.0.1", inTheClear));
   const results = new Map<number, readonly Entry[]>();
   const join = (node: number, key = "secret") =>
     nodes[node]?.join(

@@ -101,7 +101,44 @@ describe("the server", () => {
 
   test("a command that is not served is refused, not left unanswered", () => {
     const server = pmiServer(job);
-    expect(server.receive(0, 1, said("spawn"))).toMatchObject([{ text: "cmd=spawn_result rc=-1 msg=unsupported\n" }]);
-    expect(server.receive(0, 2, said("spawn"))).toMatchObject([{ kind: "reply" }]);
+    expect(server.receive(0, 1, said("jump"))).toMatchObject([{ text: "cmd=jump_result rc=-1 msg=unsupported\n" }]);
+    expect(server.receive(0, 2, said("jump"))).toMatchObject([{ kind: "reply" }]);
+  });
+
+  test("more ranks are refused once for all that are wanted, and the user is to be told", () => {
+    const server = pmiServer(job);
+    const cut = framing();
+    const wanted = (so: number) =>
+      `mcmd=spawn\nnprocs=2\nexecname=./a b\ntotspawns=2\nspawnssofar=${so}\nargcnt=1\narg1=x\nendcmd\n`;
+    const take = (text: string) =>
+      cut
+        .push(Buffer.from(text))
+        .flatMap((one) => (one.kind === "message" ? server.receive(0, one.version, one.message) : []));
+    expect(take(wanted(1))).toEqual([]);
+    expect(take(wanted(2))).toMatchObject([
+      { kind: "spawn", rank: 0 },
+      { kind: "reply", text: "cmd=spawn_result rc=-1 msg=unsupported\n" },
+    ]);
+    expect(take("cmd=get_maxes\n")).toMatchObject([{ kind: "reply" }]);
+    expect(server.receive(1, 2, said("spawn"))).toMatchObject([{ kind: "spawn", rank: 1 }, { kind: "reply" }]);
+  });
+
+  test("published names are asked for outside, and answered in the version that asked", () => {
+    const server = pmiServer(job);
+    const [asked] = server.receive(1, 1, said("publish_name", { service: "ocean", port: "tag#0$" }));
+    expect(asked).toEqual({ kind: "name", rank: 1, version: 1, act: "publish", name: "ocean", value: "tag#0$" });
+    if (asked?.kind !== "name") throw new Error("a question was expected");
+    expect(server.named(asked, { problem: "", found: [] })).toMatchObject([
+      { rank: 1, text: "cmd=publish_result info=ok rc=0 msg=success\n" },
+    ]);
+    expect(server.named(asked, { problem: "taken", found: [] })).toMatchObject([
+      { text: "cmd=publish_result info=ok rc=1 msg=key_already_present\n" },
+    ]);
+    const [looked] = server.receive(0, 2, said("name-lookup", { name: "ocean" }));
+    if (looked?.kind !== "name") throw new Error("a question was expected");
+    const [answer] = server.named(looked, { problem: "", found: [["ocean", "a;b"]] });
+    expect(answer).toMatchObject({ rank: 0, text: expect.stringContaining("value=a;;b;") });
+    const [gone] = server.named(looked, { problem: "unknown", found: [] });
+    expect(gone).toMatchObject({ text: expect.stringContaining("rc=1;errmsg=service_not_found;") });
   });
 });

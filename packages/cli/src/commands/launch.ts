@@ -2,7 +2,7 @@
 // comes here as if they ran here, and the exit status is theirs. Ctrl-C ends them.
 
 import type { LaunchRequest } from "@lattice/sdk";
-import { ProblemError } from "@lattice/wire";
+import { ProblemError, problemFromJson } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { parseCount } from "../parse/count.ts";
@@ -51,7 +51,15 @@ export function define(command: Command): void {
     });
 }
 
+/** The small program's own launch broke off: it leaves it to this one to say how, and nothing is launched. */
+function tellWhatBroke(event: string | undefined): void {
+  if (event === undefined) return;
+  const what = problemFromJson((JSON.parse(event) as { problem?: unknown }).problem, 0);
+  throw new ProblemError(what.code, what);
+}
+
 async function launch(context: Context, words: readonly string[], flags: LaunchFlags): Promise<number> {
+  tellWhatBroke(process.env.LATTICE_LAUNCH_PROBLEM);
   const { client, print } = context;
   const id = flags.alloc ?? process.env.LATTICE_ALLOC_ID;
   if (id === undefined || id === "") {

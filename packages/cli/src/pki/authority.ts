@@ -51,9 +51,10 @@ export async function issue(authority: Pem, wanted: Wanted): Promise<Pem> {
   const issuer = new x509.X509Certificate(authority.cert);
   const signingKey = await importKey(authority.key);
   const keys = await webcrypto.subtle.generateKey(EC, true, ["sign", "verify"]);
+  // Agents are also dialled, by each other.
   const usages = [
     x509.ExtendedKeyUsage.clientAuth,
-    ...(wanted.kind === "server" ? [x509.ExtendedKeyUsage.serverAuth] : []),
+    ...(wanted.kind === "client" ? [] : [x509.ExtendedKeyUsage.serverAuth]),
   ];
   const cert = await x509.X509CertificateGenerator.create({
     serialNumber: serial(),

@@ -3,13 +3,12 @@
 // another. The scope `agent:any` is for one token that many nodes share. A certificate comes first where both are there.
 
 import type { Metadata, ServiceError } from "@grpc/grpc-js";
-import { ProblemError, problemOf } from "@lattice/wire";
+import { type Bearer, bearerOf, notTheNode, ProblemError, problemOf } from "@lattice/wire";
 import type { Authenticator } from "../api/auth/authenticator.ts";
 import type { Principal } from "../api/auth/principal.ts";
 import { statusOf } from "../api/grpc/status.ts";
 import type { GrpcService } from "../api/index.ts";
 import { PEER_TOKEN_HEADER, VOUCHED_HEADER } from "../peers/address.ts";
-import { type Bearer, bearerOf, notTheNode } from "../tls/names.ts";
 import { type CertifiedCall, certificateOf } from "../tls/shown.ts";
 
 const AGENT_SCOPE = "agent";

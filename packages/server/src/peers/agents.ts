@@ -11,8 +11,7 @@ import {
   type ServerReadableStream,
   type sendUnaryData,
 } from "@grpc/grpc-js";
-import { pb, serviceDefinition } from "@lattice/wire";
-import { bearerOf } from "../tls/names.ts";
+import { bearerOf, pb, serviceDefinition } from "@lattice/wire";
 import { type CertifiedCall, certificateOf } from "../tls/shown.ts";
 import { VOUCHED_HEADER } from "./address.ts";
 import type { PeerClient } from "./client.ts";

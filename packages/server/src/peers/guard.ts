@@ -2,10 +2,9 @@
 // asked about before a certificate was shown that is neither an agent's nor a person's.
 
 import type { ServiceError } from "@grpc/grpc-js";
-import { problem } from "@lattice/wire";
+import { bearerOf, problem } from "@lattice/wire";
 import { statusOf } from "../api/grpc/status.ts";
 import type { GrpcService } from "../api/index.ts";
-import { bearerOf } from "../tls/names.ts";
 import { type CertifiedCall, certificateOf } from "../tls/shown.ts";
 
 interface PeerCall extends CertifiedCall {

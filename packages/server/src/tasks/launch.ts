@@ -9,6 +9,7 @@ import { pb } from "@lattice/wire";
 import type { Clock } from "../clock.ts";
 import { type FenceResult, fences } from "./fence.ts";
 import type { NodeShare } from "./layout.ts";
+import type { NameAnswer } from "./names.ts";
 import { abortOf, type Failure, failureOf } from "./outcome.ts";
 
 /** An agent that is started again is back well before this. */
@@ -18,6 +19,8 @@ const END_WITHIN: Duration = duration(15_000);
 /** Reports that are confirmed together; agents may have far more on the way. */
 const CONFIRM_EVERY_REPORTS = 32;
 const CONFIRM_EVERY_BYTES = 64 * 1024;
+/** For a node that comes back; it has few questions open at once. */
+const MOST_KEPT_ANSWERS = 256;
 const MAX_EARLY_INPUT_BYTES = 1024 * 1024;
 /** The shell's for a command that was ended from outside. */
 const ENDED_EXIT_CODE = 143;
@@ -55,6 +58,8 @@ interface Member {
   unconfirmedBytes: number;
   done: boolean;
   cancelWait: () => void;
+  /** Answers about names that it may not have got. */
+  named: readonly pb.TasksNamed[];
 }
 
 interface Queued {
@@ -63,7 +68,16 @@ interface Queued {
   readonly number: number;
 }
 
-export function createLaunch(id: string, shares: readonly NodeShare[], clock: Clock): Launch {
+/** Answers a question about published names, perhaps later. */
+export type AskNames = (question: pb.TasksNames, answered: (answer: NameAnswer) => void) => void;
+
+export interface LaunchParts {
+  readonly shares: readonly NodeShare[];
+  readonly clock: Clock;
+  readonly askNames: AskNames;
+}
+
+export function createLaunch(id: string, { shares, clock, askNames }: LaunchParts): Launch {
   const members = new Map<string, Member>();
   const exchange = fences(shares.length);
   const queue: Queued[] = [];
@@ -86,6 +100,7 @@ export function createLaunch(id: string, shares: readonly NodeShare[], clock: Cl
       unconfirmedBytes: 0,
       done: false,
       cancelWait: () => undefined,
+      named: [],
     };
     members.set(share.node, member);
     awaitReturn(member);
@@ -173,6 +188,9 @@ export function createLaunch(id: string, shares: readonly NodeShare[], clock: Cl
       case "abort":
         fail(abortOf(report.value));
         break;
+      case "names":
+        askNames(report.value, (answer) => tellNamed(member, report.value.id, answer));
+        break;
       case "done":
         member.done = true;
         member.cancelWait();
@@ -200,6 +218,13 @@ export function createLaunch(id: string, shares: readonly NodeShare[], clock: Cl
     const pairs = entries.map(({ key, value }) => create(pb.KeyValueSchema, { key, value }));
     const value = create(pb.TasksFenceSchema, { number, entries: pairs });
     member.stream?.send({ case: "fenceDone", value });
+  }
+
+  function tellNamed(member: Member, id: number, { problem, found }: NameAnswer): void {
+    const pairs = found.map(({ key, value }) => create(pb.KeyValueSchema, { key, value }));
+    const value = create(pb.TasksNamedSchema, { id, problem, found: pairs });
+    member.named = [...member.named, value].slice(-MOST_KEPT_ANSWERS);
+    member.stream?.send({ case: "named", value });
   }
 
   /** Input may come before the node of the first task has answered. */
@@ -249,6 +274,7 @@ export function createLaunch(id: string, shares: readonly NodeShare[], clock: Cl
       member.cancelWait();
       const last = exchange.last();
       if (last !== null) tellFence(member, last);
+      for (const value of member.named) stream.send({ case: "named", value });
       sayTaken(member);
       tellKill(member);
       passInput();

@@ -20,7 +20,8 @@ import type { Clock } from "../clock.ts";
 import type { FabricCredentials, FabricManager } from "../fabric/credentials.ts";
 import { collective } from "./collective.ts";
 import { fencePlaces } from "./fence-tree.ts";
-import { createLaunch, ENDED_BY_CALLER, type Launch, type NodeStream } from "./launch.ts";
+import { type AskNames, createLaunch, ENDED_BY_CALLER, type Launch, type NodeStream } from "./launch.ts";
+import { nameBook } from "./names.ts";
 import type { Failure } from "./outcome.ts";
 import { type LaunchPlan, planLaunch } from "./request.ts";
 
@@ -53,6 +54,7 @@ const NEVER = new AbortController().signal;
 export function createLaunches({ hub, clock, view, fabric, starNodes, ended }: LaunchesParts): Launches {
   const live = new Map<string, { readonly launch: Launch; readonly allocation: AllocationId }>();
   const meetings = collective();
+  const names = nameBook(clock);
   let counter = 0;
 
   async function* launch(request: pb.LaunchTasksRequest, signal: AbortSignal) {
@@ -78,10 +80,12 @@ export function createLaunches({ hub, clock, view, fabric, starNodes, ended }: L
     const nodes = plan.shares.map(({ node }) => node);
     const request = { name: id, allocationId: allocation.id, nodes, vni: allocation.network?.vni ?? null };
     const credentials = fabric === null ? null : await fabric.issue(request, signal);
-    const begun = createLaunch(id, plan.shares, clock);
+    const asker = { attempt: `${allocation.id}.${allocation.attempt}`, launch: id };
+    const askNames: AskNames = (question, answered) => names.ask(asker, question, answered);
+    const begun = createLaunch(id, { shares: plan.shares, clock, askNames });
     live.set(id, { launch: begun, allocation: allocation.id });
     const addresses = nodes.map((node) => hub.peer(node as NodeId));
-    const places = fencePlaces({ addresses, starNodes: starNodes(), key: randomUUID() });
+    const places = fencePlaces({ addresses, nodes, starNodes: starNodes(), key: randomUUID() });
     for (const [nodeIndex, { node }] of plan.shares.entries()) {
       const fence = places?.[nodeIndex];
       const value = create(pb.StartTasksSchema, {
@@ -94,6 +98,7 @@ export function createLaunches({ hub, clock, view, fabric, starNodes, ended }: L
       hub.send(node as NodeId, { case: "startTasks", value });
     }
     void begun.ended.then((failure) => {
+      names.forget(id);
       if (credentials !== null) void fabric?.revoke(credentials.serviceId);
       const tasks = plan.shares.reduce((sum, share) => sum + share.tasks, 0);
       ended(failure === null ? "completed" : "failed", tasks);

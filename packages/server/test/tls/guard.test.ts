@@ -3,10 +3,10 @@
 
 import type { PeerCertificate } from "node:tls";
 import { Metadata } from "@grpc/grpc-js";
+import { bearerOf, notTheNode } from "@lattice/wire";
 import { expect, test, vi } from "vitest";
 import { createAgentGuard, type GuardOptions } from "../../src/agents/guard.ts";
 import { guardedByCertificate } from "../../src/peers/guard.ts";
-import { bearerOf, notTheNode } from "../../src/tls/names.ts";
 
 const certificate = (CN: string, OU = "", subjectaltname = ""): PeerCertificate =>
   ({ subject: { CN, ...(OU === "" ? {} : { OU }) }, subjectaltname }) as unknown as PeerCertificate;

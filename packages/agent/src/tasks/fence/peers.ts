@@ -1,13 +1,15 @@
 // How agents of one large launch reach each other: each listens for those below it and dials the one above. Who
-// belongs to a launch shows the key that the leader gave to its nodes and to nobody else. A stream that breaks is opened again
+// belongs to a launch shows the key that the leader gave to its nodes and to nobody else, and, in a cluster with
+// certificates, the one of its node. A stream that breaks is opened again
 // until the launch is over; its ranks' own limit on waiting is what ends one that cannot be mended.
 
 import { create } from "@bufbuild/protobuf";
-import { Client, type ClientDuplexStream, credentials, Server, ServerCredentials, status } from "@grpc/grpc-js";
+import { type ChannelCredentials, Client, type ClientDuplexStream, Server, status } from "@grpc/grpc-js";
 import { pb } from "@lattice/wire";
-import type { Entry } from "../pmi/server.ts";
+import type { Entry } from "../name-types.ts";
 import { exchangeCall, type FenceStream } from "./service.ts";
 import { type FenceEffect, fenceTree } from "./tree.ts";
+import type { FenceTrust } from "./trust.ts";
 
 export interface FencePeers {
   /** host:port, for others. */
@@ -36,14 +38,12 @@ interface Local {
 }
 
 /** `listen`: host:port; port 0: any. */
-export async function fencePeers(listen: string, advertised: string): Promise<FencePeers> {
+export async function fencePeers(listen: string, advertised: string, trust: FenceTrust): Promise<FencePeers> {
   const local = new Map<string, Local>();
   const server = new Server(LIMITS);
   server.addService({ exchange: exchangeCall }, { exchange: receive });
   const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync(listen, ServerCredentials.createInsecure(), (error, at) =>
-      error === null ? resolve(at) : reject(error),
-    );
+    server.bindAsync(listen, trust.listener(), (error, at) => (error === null ? resolve(at) : reject(error)));
   });
 
   function receive(stream: FenceStream): void {
@@ -62,7 +62,7 @@ export async function fencePeers(listen: string, advertised: string): Promise<Fe
     join(launchId, place, done) {
       const tree = fenceTree(place.below, place.above === "");
       const streams = new Map<number, FenceStream>();
-      const above = place.above === "" ? null : upwards(place.above, fromAbove, () => tree.pending());
+      const above = place.above === "" ? null : upwards(place, fromAbove, () => tree.pending());
       const messageOf = (number: number, entries: readonly Entry[]): pb.FenceMessage =>
         create(pb.FenceMessageSchema, {
           launchId,
@@ -87,6 +87,8 @@ export async function fencePeers(listen: string, advertised: string): Promise<Fe
       local.set(launchId, {
         key: place.key,
         took(stream, message) {
+          const problem = trust.stranger(stream, place.belowNodes[place.below.indexOf(message.node)] ?? "");
+          if (problem !== null) return void stream.emit("error", { code: status.PERMISSION_DENIED, details: problem });
           streams.set(message.node, stream);
           perform(tree.fromBelow(message.node, message.number, pairs(message)));
         },
@@ -101,11 +103,11 @@ export async function fencePeers(listen: string, advertised: string): Promise<Fe
       };
 
       function upwards(
-        address: string,
+        { above: address, aboveNode }: pb.FencePlace,
         took: (message: pb.FenceMessage) => void,
         pending: () => { readonly number: number; readonly entries: readonly Entry[] } | null,
       ) {
-        return dialAbove(address, took, () => {
+        return dialAbove({ address, how: trust.channel(aboveNode) }, took, () => {
           const unanswered = pending();
           return unanswered === null ? null : messageOf(unanswered.number, unanswered.entries);
         });
@@ -122,11 +124,11 @@ interface Above {
 
 /** Opened with the first thing to say, and again whenever it breaks while an answer is owed. */
 function dialAbove(
-  address: string,
+  { address, how }: { readonly address: string; readonly how: ChannelCredentials },
   took: (message: pb.FenceMessage) => void,
   unanswered: () => pb.FenceMessage | null,
 ): Above {
-  const client = new Client(address, credentials.createInsecure(), { ...LIMITS, "grpc.enable_http_proxy": 0 });
+  const client = new Client(address, how, { ...LIMITS, "grpc.enable_http_proxy": 0 });
   let stream: ClientDuplexStream<pb.FenceMessage, pb.FenceMessage> | null = null;
   let tries = 0;
   let timer: NodeJS.Timeout | null = null;

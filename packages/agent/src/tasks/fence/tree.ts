@@ -2,7 +2,7 @@
 // those below it, passes what they and its own ranks brought to the one above, and passes down what comes back.
 // Pure. What is lost on the way is said again by whoever comes back, and changes nothing when it had arrived.
 
-import type { Entry } from "../pmi/server.ts";
+import type { Entry } from "../name-types.ts";
 
 export interface FenceResult {
   readonly number: number;

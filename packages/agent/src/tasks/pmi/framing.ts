@@ -15,21 +15,39 @@ export interface Framing {
 /** Far beyond any business card; a rank that sends more is not speaking PMI. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;
 
+/** Of one message: its arguments, and a little about it. */
+const MAX_LINES = 4_096;
+
 export function framing(): Framing {
   let waiting = "";
   let version: 1 | 2 = 1;
   let broken = false;
+  /** Lines of a message that has several, so far. */
+  let several: string[] = [];
 
   function next(): Framed | null {
     const cut = version === 1 ? cutLine(waiting) : cutPairs(waiting);
     if (cut === null) return waiting.length > MAX_MESSAGE_BYTES ? malformed("a message has no end") : null;
     if (typeof cut === "string") return malformed(cut);
     waiting = waiting.slice(cut.used);
-    const message = version === 1 ? parseLine(cut.text) : parsePairs(cut.text);
+    const text = version === 1 ? whole(cut.text) : cut.text;
+    if (text === null) return next();
+    const message = version === 1 ? parseLine(text) : parsePairs(text);
     if (message === null) return malformed(`not a PMI message: ${JSON.stringify(cut.text.slice(0, 80))}`);
     const said: Framed = { kind: "message", version, message };
     if (message.cmd === "init" && message.fields.get("pmi_version") === "2") version = 2;
     return said;
+  }
+
+  /** `mcmd=NAME`, lines of `key=value`, `endcmd`: as if they were one line. Null: it goes on. */
+  function whole(line: string): string | null {
+    if (several.length === 0 && !line.startsWith("mcmd=")) return line;
+    several.push(several.length === 0 ? line.slice(1) : line);
+    if (several.length > MAX_LINES) return "";
+    if (line !== "endcmd") return null;
+    const words = several.map((one) => one.replaceAll(/\s/g, "_")).join(" ");
+    several = [];
+    return words;
   }
 
   function malformed(detail: string): Framed {

@@ -2,6 +2,8 @@
 // replies and requests to the outside go out as effects. Keys become visible to other ranks with the
 // fence that follows them. It serves PMI-1 and PMI-2 at once, since the rank chooses.
 
+import type { Entry, NameAnswer, NameEffect } from "../name-types.ts";
+import { nameAnswer1, nameAnswer2, nameQuestion } from "./names.ts";
 import { formatLine, formatPairs, type PmiMessage } from "./words.ts";
 
 export interface PmiJob {
@@ -17,14 +19,17 @@ export type PmiEffect =
   | { readonly kind: "reply"; readonly rank: number; readonly text: string }
   /** Every rank of this node has come; `fenceDone` is to be called when those of the others have. */
   | { readonly kind: "fence"; readonly number: number; readonly entries: readonly Entry[] }
-  | { readonly kind: "abort"; readonly rank: number; readonly exitCode: number; readonly message: string };
-
-export type Entry = readonly [key: string, value: string];
+  | { readonly kind: "abort"; readonly rank: number; readonly exitCode: number; readonly message: string }
+  /** It wants more ranks, and has been refused. */
+  | { readonly kind: "spawn"; readonly rank: number }
+  /** About a published name; `named` is to be called with what is known. */
+  | NameEffect;
 
 export interface PmiServer {
   receive(rank: number, version: 1 | 2, message: PmiMessage): readonly PmiEffect[];
   /** What all nodes put before this fence. A fence that is over already is ignored. */
   fenceDone(number: number, entries: readonly Entry[]): readonly PmiEffect[];
+  named(asked: NameEffect, answer: NameAnswer): readonly PmiEffect[];
   /** It has spoken PMI and has not said goodbye. */
   unfinished(rank: number): boolean;
   /** Some ranks wait for others in an exchange that must not take long: nothing was computed yet, or addresses are put. */
@@ -94,8 +99,10 @@ export function pmiServer(job: PmiJob): PmiServer {
         return reply1(rank, "finalize_ack", { rc: 0 });
       case "abort":
         return [abort(rank, field("exitcode"), field("error_msg"))];
+      case "spawn":
+        return spawnRefused(rank, fields, reply1(rank, "spawn_result", { rc: -1, msg: "unsupported" }));
       default:
-        return reply1(rank, `${cmd}_result`, { rc: -1, msg: "unsupported" });
+        return nameQuestion(rank, 1, cmd, fields) ?? reply1(rank, `${cmd}_result`, { rc: -1, msg: "unsupported" });
     }
   }
 
@@ -134,8 +141,10 @@ export function pmiServer(job: PmiJob): PmiServer {
         return reply2(rank, cmd, { rc: 0 });
       case "abort":
         return [abort(rank, field("exitcode"), field("msg"))];
+      case "spawn":
+        return spawnRefused(rank, fields, reply2(rank, cmd, { rc: 1, errmsg: "unsupported" }));
       default:
-        return reply2(rank, cmd, { rc: 1, errmsg: "unsupported" });
+        return nameQuestion(rank, 2, cmd, fields) ?? reply2(rank, cmd, { rc: 1, errmsg: "unsupported" });
     }
   }
 
@@ -178,10 +187,20 @@ export function pmiServer(job: PmiJob): PmiServer {
       inFence.clear();
       return effects;
     },
+    named: (asked, answer) =>
+      asked.version === 1
+        ? reply1(asked.rank, ...nameAnswer1(asked, answer))
+        : reply2(asked.rank, ...nameAnswer2(asked, answer)),
     unfinished: (rank) => open.has(rank),
     wiringUp: () => inFence.size > 0 && (!exchanged || fresh.length > 0),
     waiting: () => inFence.size,
   };
+}
+
+/** What is wanted comes in several messages, of which the last is answered. */
+function spawnRefused(rank: number, fields: ReadonlyMap<string, string>, reply: readonly PmiEffect[]) {
+  if (fields.get("spawnssofar") !== fields.get("totspawns")) return [];
+  return [{ kind: "spawn", rank } as const, ...reply];
 }
 
 /** Stock clients accept no other version than the one they asked for. */

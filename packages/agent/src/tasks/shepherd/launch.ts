@@ -3,8 +3,10 @@
 // at the moment through `say`; it never looks at files or sockets of the agent itself.
 
 import type { PmixSpec, ShepherdOrder, ShepherdReport, ShepherdSpec } from "../frames.ts";
+import type { Entry, NameEffect } from "../name-types.ts";
 import { framing } from "../pmi/framing.ts";
-import { type Entry, type PmiEffect, pmiServer } from "../pmi/server.ts";
+import { type PmiEffect, pmiServer } from "../pmi/server.ts";
+import { nameDesk } from "./names.ts";
 import { findObstacle } from "./obstacle.ts";
 import { type PmixServer, startPmix } from "./pmix.ts";
 import { type Rank, type RankEnd, startRank } from "./rank.ts";
@@ -30,10 +32,12 @@ const KILL_AFTER_MS = 2_000;
 /** A rank that says abort ends by itself, with its own last words. */
 const ABORT_LINGER_MS = 200;
 const FAILED = 1;
+const NO_SPAWN = "wants more tasks (MPI_Comm_spawn), which a launch cannot add: ask for all of them with -n";
 
 export function startLaunch({ spec, setpriv, say, full }: LaunchOptions): RunningLaunch {
   const ranks = Array.from({ length: spec.tasks }, (_, n) => spec.firstRank + n);
   const pmi = pmiServer({ jobId: spec.launchId, size: spec.size, ranks, mapping: spec.mapping });
+  const names = nameDesk(say);
   const running = new Map<number, Rank>();
   /** Ranks that speak PMIx and have not said goodbye. */
   const open = new Set<number>();
@@ -72,6 +76,8 @@ export function startLaunch({ spec, setpriv, say, full }: LaunchOptions): Runnin
       },
       abort,
       failed,
+      spawn: refuseSpawn,
+      names: (question, answered) => names.ask(question, answered),
     });
   }
 
@@ -108,10 +114,22 @@ export function startLaunch({ spec, setpriv, say, full }: LaunchOptions): Runnin
     for (const effect of effects) {
       if (effect.kind === "reply") running.get(effect.rank)?.answer(effect.text);
       else if (effect.kind === "abort") abort(effect.rank, effect.exitCode, effect.message);
+      else if (effect.kind === "spawn") refuseSpawn(effect.rank);
+      else if (effect.kind === "name") askForName(effect);
       else if (spec.spread) say({ kind: "fence", number: effect.number, entries: effect.entries });
       else perform(pmi.fenceDone(effect.number, effect.entries));
     }
     watchFence();
+  }
+
+  function askForName(effect: NameEffect): void {
+    const { act, name, value } = effect;
+    names.ask({ act, entries: [[name, value]], waitSeconds: 0 }, (answer) => perform(pmi.named(effect, answer)));
+  }
+
+  /** The library's own words for it are none that a user could do anything with. */
+  function refuseSpawn(rank: number): void {
+    say({ kind: "output", rank, stream: "stderr", data: Buffer.from(`lattice: task ${rank} ${NO_SPAWN}\n`) });
   }
 
   /** Ranks that wait for others although nothing is computed yet must not wait for ever. */
@@ -180,6 +198,7 @@ export function startLaunch({ spec, setpriv, say, full }: LaunchOptions): Runnin
     take(order) {
       if (order.kind === "fence_done") fenceDone(order.number, order.entries);
       if (order.kind === "input") running.get(0)?.write(order.data, order.end);
+      if (order.kind === "named") names.answer(order.id, order);
       if (order.kind === "kill") end();
     },
     resume() {

@@ -5,6 +5,7 @@
 import { spawn } from "node:child_process";
 import { rmSync } from "node:fs";
 import type { PmixSpec, ShepherdSpec } from "../frames.ts";
+import type { NameAct, NameAnswer, NameQuestion } from "../name-types.ts";
 
 export interface PmixEvents {
   /** The ranks may be started, each with these variables. */
@@ -14,6 +15,9 @@ export interface PmixEvents {
   /** All ranks of this node have come to this exchange; in hexadecimal what they brought. */
   fence(number: number, brought: string): void;
   abort(rank: number, code: number, message: string): void;
+  /** A rank wants more ranks; it was refused. */
+  spawn(rank: number): void;
+  names(question: Omit<NameQuestion, "id">, answered: (answer: NameAnswer) => void): void;
   /** Nothing is served, or no longer. */
   failed(message: string): void;
 }
@@ -24,6 +28,8 @@ export interface PmixServer {
 }
 
 const FOLDER = "/tmp/lattice-pmix-XXXXXX";
+/** Names of PMIx are in hexadecimal, and their values are for PMIx alone. */
+const PMIX_NAME = "pmix:";
 
 export function startPmix(spec: ShepherdSpec, pmix: PmixSpec, setpriv: string, events: PmixEvents): PmixServer {
   const guard = setpriv === "" ? [] : [setpriv, "--pdeathsig", "KILL", "--"];
@@ -48,7 +54,19 @@ export function startPmix(spec: ShepherdSpec, pmix: PmixSpec, setpriv: string, e
     else if (kind === "finalized") events.finalized(Number(first));
     else if (kind === "fence") events.fence(Number(first), second);
     else if (kind === "abort") events.abort(Number(first), Number(second), rest.join(" "));
+    else if (kind === "spawn") events.spawn(Number(first));
+    else if (kind === "publish" || kind === "lookup" || kind === "unpublish") hearNames(kind, first, second, rest);
     else if (kind === "failed") events.failed(`its PMIx server: ${line.slice("failed ".length)}`);
+  }
+
+  function hearNames(act: NameAct, id: string, seconds: string, words: readonly string[]): void {
+    const step = act === "publish" ? 2 : 1;
+    const keys = words.filter((_, at) => at % step === 0);
+    const entries = keys.map((key, at) => [`${PMIX_NAME}${key}`, step === 1 ? "" : (words[2 * at + 1] ?? "")] as const);
+    events.names({ act, entries, waitSeconds: Number(seconds) }, ({ problem, found }) => {
+      const pairs = found.map(([key, value]) => ` ${key.slice(PMIX_NAME.length)} ${value}`);
+      child.stdin.write(`named ${id} ${problem === "" ? "ok" : problem}${pairs.join("")}\n`);
+    });
   }
 
   function hearVariables(text: string): void {

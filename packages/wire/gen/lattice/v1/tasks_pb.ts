@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/tasks.proto.
  */
 export const file_lattice_v1_tasks: GenFile = /*@__PURE__*/
-  fileDesc("ChZsYXR0aWNlL3YxL3Rhc2tzLnByb3RvEgpsYXR0aWNlLnYxIuYDChJMYXVuY2hUYXNrc1JlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRISCgV0YXNrcxgCIAEoDUgAiAEBEhsKDnRhc2tzX3Blcl9ub2RlGAMgASgNSAGIAQESDwoHY29tbWFuZBgEIAMoCRJACgl2YXJpYWJsZXMYBSADKAsyLS5sYXR0aWNlLnYxLkxhdW5jaFRhc2tzUmVxdWVzdC5WYXJpYWJsZXNFbnRyeRIPCgd3b3JrZGlyGAYgASgJEiAKA3BtaRgHIAEoDjITLmxhdHRpY2UudjEuUG1pTW9kZRINCgVub2RlcxgIIAMoCRILCgNwdHkYCSABKAgSDQoFaW5wdXQYCiABKAgSDAoEcm93cxgLIAEoDRIPCgdjb2x1bW5zGAwgASgNEiIKFWZlbmNlX3RpbWVvdXRfc2Vjb25kcxgNIAEoDUgCiAEBEhMKC2NhbGxlcl9ub2RlGA4gASgJEhYKDmNhbGxlcl9hdHRlbXB0GA8gASgNGjAKDlZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCCAoGX3Rhc2tzQhEKD190YXNrc19wZXJfbm9kZUIYChZfZmVuY2VfdGltZW91dF9zZWNvbmRzIsUBChNMYXVuY2hUYXNrc1Jlc3BvbnNlEiwKB3N0YXJ0ZWQYASABKAsyGS5sYXR0aWNlLnYxLkxhdW5jaFN0YXJ0ZWRIABIoCgZvdXRwdXQYAiABKAsyFi5sYXR0aWNlLnYxLlRhc2tPdXRwdXRIABInCgh0YXNrX2VuZBgDIAEoCzITLmxhdHRpY2UudjEuVGFza0VuZEgAEiQKA2VuZBgEIAEoCzIVLmxhdHRpY2UudjEuTGF1bmNoRW5kSABCBwoFZXZlbnQiSQoNTGF1bmNoU3RhcnRlZBIRCglsYXVuY2hfaWQYASABKAkSJQoGbGF5b3V0GAIgAygLMhUubGF0dGljZS52MS5Ob2RlVGFza3MiPAoJTm9kZVRhc2tzEgwKBG5vZGUYASABKAkSEgoKZmlyc3RfcmFuaxgCIAEoDRINCgV0YXNrcxgDIAEoDSJPCgpUYXNrT3V0cHV0EgwKBHJhbmsYASABKA0SJQoGc3RyZWFtGAIgASgOMhUubGF0dGljZS52MS5Mb2dTdHJlYW0SDAoEZGF0YRgDIAEoDCJZCgdUYXNrRW5kEgwKBHJhbmsYASABKA0SDAoEbm9kZRgCIAEoCRIRCglleGl0X2NvZGUYAyABKAUSDgoGc2lnbmFsGAQgASgNEg8KB21lc3NhZ2UYBSABKAkiLgoJTGF1bmNoRW5kEhEKCWV4aXRfY29kZRgBIAEoBRIOCgZyZWFzb24YAiABKAkiWwoUU2VuZFRhc2tJbnB1dFJlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIRCglsYXVuY2hfaWQYAiABKAkSDAoEZGF0YRgDIAEoDBILCgNlbmQYBCABKAgiFwoVU2VuZFRhc2tJbnB1dFJlc3BvbnNlIt4DCgpTdGFydFRhc2tzEhEKCWxhdW5jaF9pZBgBIAEoCRIVCg1hbGxvY2F0aW9uX2lkGAIgASgJEg8KB2F0dGVtcHQYAyABKA0SDwoHY29tbWFuZBgEIAMoCRI4Cgl2YXJpYWJsZXMYBSADKAsyJS5sYXR0aWNlLnYxLlN0YXJ0VGFza3MuVmFyaWFibGVzRW50cnkSDwoHd29ya2RpchgGIAEoCRIgCgNwbWkYByABKA4yEy5sYXR0aWNlLnYxLlBtaU1vZGUSJQoGbGF5b3V0GAggAygLMhUubGF0dGljZS52MS5Ob2RlVGFza3MSEgoKbm9kZV9pbmRleBgJIAEoDRILCgNwdHkYCiABKAgSDQoFaW5wdXQYCyABKAgSDAoEcm93cxgMIAEoDRIPCgdjb2x1bW5zGA0gASgNEh0KFWZlbmNlX3RpbWVvdXRfc2Vjb25kcxgOIAEoDRIoCgNjeGkYmAIgASgLMhoubGF0dGljZS52MS5DeGlDcmVkZW50aWFscxImCgVmZW5jZRiZAiABKAsyFi5sYXR0aWNlLnYxLkZlbmNlUGxhY2UaMAoOVmFyaWFibGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJECgpGZW5jZVBsYWNlEgsKA293bhgBIAEoDRINCgVhYm92ZRgCIAEoCRINCgViZWxvdxgDIAMoDRILCgNrZXkYBCABKAkicwoMRmVuY2VNZXNzYWdlEhEKCWxhdW5jaF9pZBgBIAEoCRILCgNrZXkYAiABKAkSDAoEbm9kZRgDIAEoDRIOCgZudW1iZXIYBCABKA0SJQoHZW50cmllcxgFIAMoCzIULmxhdHRpY2UudjEuS2V5VmFsdWUiPwoOQ3hpQ3JlZGVudGlhbHMSCwoDdm5pGAEgASgNEhAKCGF1dGhfa2V5GAIgASgMEg4KBnN2Y19pZBgDIAEoDSKcAgoLVGFza3NSZXBvcnQSDgoGbnVtYmVyGAEgASgNEicKBWhlbGxvGAIgASgLMhYubGF0dGljZS52MS5UYXNrc0hlbGxvSAASKAoGb3V0cHV0GAMgASgLMhYubGF0dGljZS52MS5UYXNrT3V0cHV0SAASJwoIdGFza19lbmQYBCABKAsyEy5sYXR0aWNlLnYxLlRhc2tFbmRIABInCgVmZW5jZRgFIAEoCzIWLmxhdHRpY2UudjEuVGFza3NGZW5jZUgAEicKBWFib3J0GAYgASgLMhYubGF0dGljZS52MS5UYXNrc0Fib3J0SAASJQoEZG9uZRgHIAEoCzIVLmxhdHRpY2UudjEuVGFza3NEb25lSABCCAoGcmVwb3J0Ij8KClRhc2tzSGVsbG8SEQoJbGF1bmNoX2lkGAEgASgJEg8KB25vZGVfaWQYAiABKAkSDQoFZXJyb3IYAyABKAkiJgoIS2V5VmFsdWUSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJIkMKClRhc2tzRmVuY2USDgoGbnVtYmVyGAEgASgNEiUKB2VudHJpZXMYAiADKAsyFC5sYXR0aWNlLnYxLktleVZhbHVlIj4KClRhc2tzQWJvcnQSDAoEcmFuaxgBIAEoDRIRCglleGl0X2NvZGUYAiABKAUSDwoHbWVzc2FnZRgDIAEoCSILCglUYXNrc0RvbmUivAEKClRhc2tzT3JkZXISJwoFdGFrZW4YASABKAsyFi5sYXR0aWNlLnYxLlRhc2tzVGFrZW5IABIsCgpmZW5jZV9kb25lGAIgASgLMhYubGF0dGljZS52MS5UYXNrc0ZlbmNlSAASJwoFaW5wdXQYAyABKAsyFi5sYXR0aWNlLnYxLlRhc2tzSW5wdXRIABIlCgRraWxsGAQgASgLMhUubGF0dGljZS52MS5UYXNrc0tpbGxIAEIHCgVvcmRlciIcCgpUYXNrc1Rha2VuEg4KBm51bWJlchgBIAEoDSInCgpUYXNrc0lucHV0EgwKBGRhdGEYASABKAwSCwoDZW5kGAIgASgIIhsKCVRhc2tzS2lsbBIOCgZyZWFzb24YASABKAkiRQoSUmVsYXlMYXVuY2hSZXF1ZXN0Ei8KB3JlcXVlc3QYASABKAsyHi5sYXR0aWNlLnYxLkxhdW5jaFRhc2tzUmVxdWVzdCJGChFSZWxheUlucHV0UmVxdWVzdBIxCgdyZXF1ZXN0GAEgASgLMiAubGF0dGljZS52MS5TZW5kVGFza0lucHV0UmVxdWVzdCpcCgdQbWlNb2RlEhgKFFBNSV9NT0RFX1VOU1BFQ0lGSUVEEAASEQoNUE1JX01PREVfUE1JMhABEhEKDVBNSV9NT0RFX1BNSVgQAhIRCg1QTUlfTU9ERV9OT05FEAMy6wIKC1Rhc2tTZXJ2aWNlErkBCgtMYXVuY2hUYXNrcxIeLmxhdHRpY2UudjEuTGF1bmNoVGFza3NSZXF1ZXN0Gh8ubGF0dGljZS52MS5MYXVuY2hUYXNrc1Jlc3BvbnNlImeC0+STAmE6ASpaLjoBKiIpL2FwaS92MS9hbGxvY2F0aW9ucy97YWxsb2NhdGlvbl9pZH0vdGFza3MiLC9hcGkvdjEvYWxsb2NhdGlvbnMve2FsbG9jYXRpb25faWR9L2xhdW5jaGVzMAESnwEKDVNlbmRUYXNrSW5wdXQSIC5sYXR0aWNlLnYxLlNlbmRUYXNrSW5wdXRSZXF1ZXN0GiEubGF0dGljZS52MS5TZW5kVGFza0lucHV0UmVzcG9uc2UiSYLT5JMCQzoBKiI+L2FwaS92MS9hbGxvY2F0aW9ucy97YWxsb2NhdGlvbl9pZH0vbGF1bmNoZXMve2xhdW5jaF9pZH0vaW5wdXRiBnByb3RvMw", [file_google_api_annotations, file_lattice_v1_allocations]);
+  fileDesc("ChZsYXR0aWNlL3YxL3Rhc2tzLnByb3RvEgpsYXR0aWNlLnYxIuYDChJMYXVuY2hUYXNrc1JlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRISCgV0YXNrcxgCIAEoDUgAiAEBEhsKDnRhc2tzX3Blcl9ub2RlGAMgASgNSAGIAQESDwoHY29tbWFuZBgEIAMoCRJACgl2YXJpYWJsZXMYBSADKAsyLS5sYXR0aWNlLnYxLkxhdW5jaFRhc2tzUmVxdWVzdC5WYXJpYWJsZXNFbnRyeRIPCgd3b3JrZGlyGAYgASgJEiAKA3BtaRgHIAEoDjITLmxhdHRpY2UudjEuUG1pTW9kZRINCgVub2RlcxgIIAMoCRILCgNwdHkYCSABKAgSDQoFaW5wdXQYCiABKAgSDAoEcm93cxgLIAEoDRIPCgdjb2x1bW5zGAwgASgNEiIKFWZlbmNlX3RpbWVvdXRfc2Vjb25kcxgNIAEoDUgCiAEBEhMKC2NhbGxlcl9ub2RlGA4gASgJEhYKDmNhbGxlcl9hdHRlbXB0GA8gASgNGjAKDlZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCCAoGX3Rhc2tzQhEKD190YXNrc19wZXJfbm9kZUIYChZfZmVuY2VfdGltZW91dF9zZWNvbmRzIsUBChNMYXVuY2hUYXNrc1Jlc3BvbnNlEiwKB3N0YXJ0ZWQYASABKAsyGS5sYXR0aWNlLnYxLkxhdW5jaFN0YXJ0ZWRIABIoCgZvdXRwdXQYAiABKAsyFi5sYXR0aWNlLnYxLlRhc2tPdXRwdXRIABInCgh0YXNrX2VuZBgDIAEoCzITLmxhdHRpY2UudjEuVGFza0VuZEgAEiQKA2VuZBgEIAEoCzIVLmxhdHRpY2UudjEuTGF1bmNoRW5kSABCBwoFZXZlbnQiSQoNTGF1bmNoU3RhcnRlZBIRCglsYXVuY2hfaWQYASABKAkSJQoGbGF5b3V0GAIgAygLMhUubGF0dGljZS52MS5Ob2RlVGFza3MiPAoJTm9kZVRhc2tzEgwKBG5vZGUYASABKAkSEgoKZmlyc3RfcmFuaxgCIAEoDRINCgV0YXNrcxgDIAEoDSJPCgpUYXNrT3V0cHV0EgwKBHJhbmsYASABKA0SJQoGc3RyZWFtGAIgASgOMhUubGF0dGljZS52MS5Mb2dTdHJlYW0SDAoEZGF0YRgDIAEoDCJZCgdUYXNrRW5kEgwKBHJhbmsYASABKA0SDAoEbm9kZRgCIAEoCRIRCglleGl0X2NvZGUYAyABKAUSDgoGc2lnbmFsGAQgASgNEg8KB21lc3NhZ2UYBSABKAkiLgoJTGF1bmNoRW5kEhEKCWV4aXRfY29kZRgBIAEoBRIOCgZyZWFzb24YAiABKAkiWwoUU2VuZFRhc2tJbnB1dFJlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIRCglsYXVuY2hfaWQYAiABKAkSDAoEZGF0YRgDIAEoDBILCgNlbmQYBCABKAgiFwoVU2VuZFRhc2tJbnB1dFJlc3BvbnNlIt4DCgpTdGFydFRhc2tzEhEKCWxhdW5jaF9pZBgBIAEoCRIVCg1hbGxvY2F0aW9uX2lkGAIgASgJEg8KB2F0dGVtcHQYAyABKA0SDwoHY29tbWFuZBgEIAMoCRI4Cgl2YXJpYWJsZXMYBSADKAsyJS5sYXR0aWNlLnYxLlN0YXJ0VGFza3MuVmFyaWFibGVzRW50cnkSDwoHd29ya2RpchgGIAEoCRIgCgNwbWkYByABKA4yEy5sYXR0aWNlLnYxLlBtaU1vZGUSJQoGbGF5b3V0GAggAygLMhUubGF0dGljZS52MS5Ob2RlVGFza3MSEgoKbm9kZV9pbmRleBgJIAEoDRILCgNwdHkYCiABKAgSDQoFaW5wdXQYCyABKAgSDAoEcm93cxgMIAEoDRIPCgdjb2x1bW5zGA0gASgNEh0KFWZlbmNlX3RpbWVvdXRfc2Vjb25kcxgOIAEoDRIoCgNjeGkYmAIgASgLMhoubGF0dGljZS52MS5DeGlDcmVkZW50aWFscxImCgVmZW5jZRiZAiABKAsyFi5sYXR0aWNlLnYxLkZlbmNlUGxhY2UaMAoOVmFyaWFibGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJvCgpGZW5jZVBsYWNlEgsKA293bhgBIAEoDRINCgVhYm92ZRgCIAEoCRINCgViZWxvdxgDIAMoDRILCgNrZXkYBCABKAkSEwoKYWJvdmVfbm9kZRiQAyABKAkSFAoLYmVsb3dfbm9kZXMYkQMgAygJInMKDEZlbmNlTWVzc2FnZRIRCglsYXVuY2hfaWQYASABKAkSCwoDa2V5GAIgASgJEgwKBG5vZGUYAyABKA0SDgoGbnVtYmVyGAQgASgNEiUKB2VudHJpZXMYBSADKAsyFC5sYXR0aWNlLnYxLktleVZhbHVlIj8KDkN4aUNyZWRlbnRpYWxzEgsKA3ZuaRgBIAEoDRIQCghhdXRoX2tleRgCIAEoDBIOCgZzdmNfaWQYAyABKA0ixgIKC1Rhc2tzUmVwb3J0Eg4KBm51bWJlchgBIAEoDRInCgVoZWxsbxgCIAEoCzIWLmxhdHRpY2UudjEuVGFza3NIZWxsb0gAEigKBm91dHB1dBgDIAEoCzIWLmxhdHRpY2UudjEuVGFza091dHB1dEgAEicKCHRhc2tfZW5kGAQgASgLMhMubGF0dGljZS52MS5UYXNrRW5kSAASJwoFZmVuY2UYBSABKAsyFi5sYXR0aWNlLnYxLlRhc2tzRmVuY2VIABInCgVhYm9ydBgGIAEoCzIWLmxhdHRpY2UudjEuVGFza3NBYm9ydEgAEiUKBGRvbmUYByABKAsyFS5sYXR0aWNlLnYxLlRhc2tzRG9uZUgAEigKBW5hbWVzGJADIAEoCzIWLmxhdHRpY2UudjEuVGFza3NOYW1lc0gAQggKBnJlcG9ydCI/CgpUYXNrc0hlbGxvEhEKCWxhdW5jaF9pZBgBIAEoCRIPCgdub2RlX2lkGAIgASgJEg0KBWVycm9yGAMgASgJIiYKCEtleVZhbHVlEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCSJDCgpUYXNrc0ZlbmNlEg4KBm51bWJlchgBIAEoDRIlCgdlbnRyaWVzGAIgAygLMhQubGF0dGljZS52MS5LZXlWYWx1ZSI+CgpUYXNrc0Fib3J0EgwKBHJhbmsYASABKA0SEQoJZXhpdF9jb2RlGAIgASgFEg8KB21lc3NhZ2UYAyABKAkiCwoJVGFza3NEb25lIncKClRhc2tzTmFtZXMSCgoCaWQYASABKA0SIAoDYWN0GAIgASgOMhMubGF0dGljZS52MS5OYW1lQWN0EiUKB2VudHJpZXMYAyADKAsyFC5sYXR0aWNlLnYxLktleVZhbHVlEhQKDHdhaXRfc2Vjb25kcxgEIAEoDSJOCgpUYXNrc05hbWVkEgoKAmlkGAEgASgNEg8KB3Byb2JsZW0YAiABKAkSIwoFZm91bmQYAyADKAsyFC5sYXR0aWNlLnYxLktleVZhbHVlIuYBCgpUYXNrc09yZGVyEicKBXRha2VuGAEgASgLMhYubGF0dGljZS52MS5UYXNrc1Rha2VuSAASLAoKZmVuY2VfZG9uZRgCIAEoCzIWLmxhdHRpY2UudjEuVGFza3NGZW5jZUgAEicKBWlucHV0GAMgASgLMhYubGF0dGljZS52MS5UYXNrc0lucHV0SAASJQoEa2lsbBgEIAEoCzIVLmxhdHRpY2UudjEuVGFza3NLaWxsSAASKAoFbmFtZWQYkAMgASgLMhYubGF0dGljZS52MS5UYXNrc05hbWVkSABCBwoFb3JkZXIiHAoKVGFza3NUYWtlbhIOCgZudW1iZXIYASABKA0iJwoKVGFza3NJbnB1dBIMCgRkYXRhGAEgASgMEgsKA2VuZBgCIAEoCCIbCglUYXNrc0tpbGwSDgoGcmVhc29uGAEgASgJIkUKElJlbGF5TGF1bmNoUmVxdWVzdBIvCgdyZXF1ZXN0GAEgASgLMh4ubGF0dGljZS52MS5MYXVuY2hUYXNrc1JlcXVlc3QiRgoRUmVsYXlJbnB1dFJlcXVlc3QSMQoHcmVxdWVzdBgBIAEoCzIgLmxhdHRpY2UudjEuU2VuZFRhc2tJbnB1dFJlcXVlc3QqXAoHUG1pTW9kZRIYChRQTUlfTU9ERV9VTlNQRUNJRklFRBAAEhEKDVBNSV9NT0RFX1BNSTIQARIRCg1QTUlfTU9ERV9QTUlYEAISEQoNUE1JX01PREVfTk9ORRADKmYKB05hbWVBY3QSGAoUTkFNRV9BQ1RfVU5TUEVDSUZJRUQQABIUChBOQU1FX0FDVF9QVUJMSVNIEAESEwoPTkFNRV9BQ1RfTE9PS1VQEAISFgoSTkFNRV9BQ1RfVU5QVUJMSVNIEAMy6wIKC1Rhc2tTZXJ2aWNlErkBCgtMYXVuY2hUYXNrcxIeLmxhdHRpY2UudjEuTGF1bmNoVGFza3NSZXF1ZXN0Gh8ubGF0dGljZS52MS5MYXVuY2hUYXNrc1Jlc3BvbnNlImeC0+STAmE6ASpaLjoBKiIpL2FwaS92MS9hbGxvY2F0aW9ucy97YWxsb2NhdGlvbl9pZH0vdGFza3MiLC9hcGkvdjEvYWxsb2NhdGlvbnMve2FsbG9jYXRpb25faWR9L2xhdW5jaGVzMAESnwEKDVNlbmRUYXNrSW5wdXQSIC5sYXR0aWNlLnYxLlNlbmRUYXNrSW5wdXRSZXF1ZXN0GiEubGF0dGljZS52MS5TZW5kVGFza0lucHV0UmVzcG9uc2UiSYLT5JMCQzoBKiI+L2FwaS92MS9hbGxvY2F0aW9ucy97YWxsb2NhdGlvbl9pZH0vbGF1bmNoZXMve2xhdW5jaF9pZH0vaW5wdXRiBnByb3RvMw", [file_google_api_annotations, file_lattice_v1_allocations]);
 
 /**
  * @generated from message lattice.v1.LaunchTasksRequest
@@ -488,6 +488,18 @@ export type FencePlace = Message<"lattice.v1.FencePlace"> & {
    * @generated from field: string key = 4;
    */
   key: string;
+
+  /**
+   * The node above, and those below in their order: whom certificates must be for, where there are any.
+   *
+   * @generated from field: string above_node = 400;
+   */
+  aboveNode: string;
+
+  /**
+   * @generated from field: repeated string below_nodes = 401;
+   */
+  belowNodes: string[];
 };
 
 /**
@@ -618,6 +630,14 @@ export type TasksReport = Message<"lattice.v1.TasksReport"> & {
      */
     value: TasksDone;
     case: "done";
+  } | {
+    /**
+     * To be answered by `named`.
+     *
+     * @generated from field: lattice.v1.TasksNames names = 400;
+     */
+    value: TasksNames;
+    case: "names";
   } | { case: undefined; value?: undefined };
 };
 
@@ -744,6 +764,73 @@ export const TasksDoneSchema: GenMessage<TasksDone> = /*@__PURE__*/
   messageDesc(file_lattice_v1_tasks, 18);
 
 /**
+ * @generated from message lattice.v1.TasksNames
+ */
+export type TasksNames = Message<"lattice.v1.TasksNames"> & {
+  /**
+   * Of the question, on its node.
+   *
+   * @generated from field: uint32 id = 1;
+   */
+  id: number;
+
+  /**
+   * @generated from field: lattice.v1.NameAct act = 2;
+   */
+  act: NameAct;
+
+  /**
+   * Values only to publish.
+   *
+   * @generated from field: repeated lattice.v1.KeyValue entries = 3;
+   */
+  entries: KeyValue[];
+
+  /**
+   * How long to wait for names that are not there yet; 0: not at all.
+   *
+   * @generated from field: uint32 wait_seconds = 4;
+   */
+  waitSeconds: number;
+};
+
+/**
+ * Describes the message lattice.v1.TasksNames.
+ * Use `create(TasksNamesSchema)` to create a new message.
+ */
+export const TasksNamesSchema: GenMessage<TasksNames> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_tasks, 19);
+
+/**
+ * @generated from message lattice.v1.TasksNamed
+ */
+export type TasksNamed = Message<"lattice.v1.TasksNamed"> & {
+  /**
+   * @generated from field: uint32 id = 1;
+   */
+  id: number;
+
+  /**
+   * Empty, taken (published already), unknown, or full.
+   *
+   * @generated from field: string problem = 2;
+   */
+  problem: string;
+
+  /**
+   * @generated from field: repeated lattice.v1.KeyValue found = 3;
+   */
+  found: KeyValue[];
+};
+
+/**
+ * Describes the message lattice.v1.TasksNamed.
+ * Use `create(TasksNamedSchema)` to create a new message.
+ */
+export const TasksNamedSchema: GenMessage<TasksNamed> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_tasks, 20);
+
+/**
  * @generated from message lattice.v1.TasksOrder
  */
 export type TasksOrder = Message<"lattice.v1.TasksOrder"> & {
@@ -780,6 +867,12 @@ export type TasksOrder = Message<"lattice.v1.TasksOrder"> & {
      */
     value: TasksKill;
     case: "kill";
+  } | {
+    /**
+     * @generated from field: lattice.v1.TasksNamed named = 400;
+     */
+    value: TasksNamed;
+    case: "named";
   } | { case: undefined; value?: undefined };
 };
 
@@ -788,7 +881,7 @@ export type TasksOrder = Message<"lattice.v1.TasksOrder"> & {
  * Use `create(TasksOrderSchema)` to create a new message.
  */
 export const TasksOrderSchema: GenMessage<TasksOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 19);
+  messageDesc(file_lattice_v1_tasks, 21);
 
 /**
  * @generated from message lattice.v1.TasksTaken
@@ -805,7 +898,7 @@ export type TasksTaken = Message<"lattice.v1.TasksTaken"> & {
  * Use `create(TasksTakenSchema)` to create a new message.
  */
 export const TasksTakenSchema: GenMessage<TasksTaken> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 20);
+  messageDesc(file_lattice_v1_tasks, 22);
 
 /**
  * @generated from message lattice.v1.TasksInput
@@ -827,7 +920,7 @@ export type TasksInput = Message<"lattice.v1.TasksInput"> & {
  * Use `create(TasksInputSchema)` to create a new message.
  */
 export const TasksInputSchema: GenMessage<TasksInput> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 21);
+  messageDesc(file_lattice_v1_tasks, 23);
 
 /**
  * @generated from message lattice.v1.TasksKill
@@ -844,7 +937,7 @@ export type TasksKill = Message<"lattice.v1.TasksKill"> & {
  * Use `create(TasksKillSchema)` to create a new message.
  */
 export const TasksKillSchema: GenMessage<TasksKill> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 22);
+  messageDesc(file_lattice_v1_tasks, 24);
 
 /**
  * A follower passes a launch on to the leader.
@@ -863,7 +956,7 @@ export type RelayLaunchRequest = Message<"lattice.v1.RelayLaunchRequest"> & {
  * Use `create(RelayLaunchRequestSchema)` to create a new message.
  */
 export const RelayLaunchRequestSchema: GenMessage<RelayLaunchRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 23);
+  messageDesc(file_lattice_v1_tasks, 25);
 
 /**
  * @generated from message lattice.v1.RelayInputRequest
@@ -880,7 +973,7 @@ export type RelayInputRequest = Message<"lattice.v1.RelayInputRequest"> & {
  * Use `create(RelayInputRequestSchema)` to create a new message.
  */
 export const RelayInputRequestSchema: GenMessage<RelayInputRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 24);
+  messageDesc(file_lattice_v1_tasks, 26);
 
 /**
  * How ranks find each other.
@@ -927,6 +1020,46 @@ export type PmiMode = (typeof PmiMode)[keyof typeof PmiMode] | UnknownEnum;
  */
 export const PmiModeSchema: GenEnum<PmiMode> = /*@__PURE__*/
   enumDesc(file_lattice_v1_tasks, 0);
+
+/**
+ * What is asked about names that programs of one attempt publish for each other, across its launches.
+ *
+ * @generated from enum lattice.v1.NameAct
+ */
+export const NameAct = {
+  /**
+   * @generated from enum value: NAME_ACT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: NAME_ACT_PUBLISH = 1;
+   */
+  PUBLISH: 1,
+
+  /**
+   * @generated from enum value: NAME_ACT_LOOKUP = 2;
+   */
+  LOOKUP: 2,
+
+  /**
+   * @generated from enum value: NAME_ACT_UNPUBLISH = 3;
+   */
+  UNPUBLISH: 3,
+} as const;
+
+/**
+ * What is asked about names that programs of one attempt publish for each other, across its launches.
+ *
+ * @generated from enum lattice.v1.NameAct
+ */
+export type NameAct = (typeof NameAct)[keyof typeof NameAct] | UnknownEnum;
+
+/**
+ * Describes the enum lattice.v1.NameAct.
+ */
+export const NameActSchema: GenEnum<NameAct> = /*@__PURE__*/
+  enumDesc(file_lattice_v1_tasks, 1);
 
 /**
  * @generated from service lattice.v1.TaskService

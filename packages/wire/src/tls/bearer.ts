@@ -1,8 +1,6 @@
 // Whom a certificate is for. Its common name is `{name}.{site}.lattice.internal` or the bare name; one of a SPIFFE
 // authority names its bearer in the last part of its URI. The unit, where there is one, says what the bearer is, so
-// that a person's certificate never speaks for a node.
-
-import type { PeerCertificate } from "node:tls";
+// that a person's certificate never speaks for a node. Servers and agents read each other's so.
 
 export interface Bearer {
   /** Every name that it may go by. */
@@ -11,12 +9,18 @@ export interface Bearer {
   readonly kind: string;
 }
 
+/** As Node shows the certificate of a peer. */
+export interface ShownCertificate {
+  readonly subject?: { readonly CN?: string | string[]; readonly OU?: string | string[] };
+  readonly subjectaltname?: string | undefined;
+}
+
 const SUFFIX = ".lattice.internal";
 
-export function bearerOf(certificate: PeerCertificate): Bearer {
-  const { CN, OU } = certificate.subject ?? {};
+export function bearerOf({ subject, subjectaltname }: ShownCertificate): Bearer {
+  const { CN, OU } = subject ?? {};
   const common = typeof CN === "string" ? namesOf(CN) : [];
-  return { names: [...common, ...uris(certificate.subjectaltname ?? "")], kind: typeof OU === "string" ? OU : "" };
+  return { names: [...common, ...uris(subjectaltname ?? "")], kind: typeof OU === "string" ? OU : "" };
 }
 
 /** Null: it may speak for the node. */

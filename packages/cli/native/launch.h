@@ -1,0 +1,62 @@
+/* What the parts of the small `lattice launch` know of each other. */
+#ifndef LATTICE_LAUNCH_H
+#define LATTICE_LAUNCH_H
+
+#include <stddef.h>
+
+/* Hands over to the whole program, which does all that this one leaves alone. Does not return. */
+_Noreturn void hand_over(void);
+/* The same when the launch has begun already: the whole program only says what is wrong. `event`: the line that says it. */
+_Noreturn void report(const char *event);
+
+/* Bytes that grow; there is room for one more behind them, always 0. */
+struct text {
+  char *bytes;
+  size_t length;
+  size_t room;
+};
+void text_add(struct text *text, const char *bytes, size_t length);
+void text_say(struct text *text, const char *words);
+
+/* request.c: what is asked for, read from the words and the environment. */
+struct request {
+  struct text host, port, path, head, body;
+  int secure; /* https */
+  const char *authority; /* file with the authority of servers' certificates, or NULL */
+  int labelled;
+};
+void read_request(struct request *request, char **words);
+
+/* connection.c */
+struct connection;
+/* NULL: nobody answers, or not as one who may be trusted. */
+struct connection *connect_to(const struct request *request);
+int connection_write(struct connection *connection, const char *bytes, size_t length);
+/* At most so many; 0: the end; negative: it broke. */
+long connection_read(struct connection *connection, char *bytes, size_t most);
+
+/* answer.c: the lines of an answer, one after the other. */
+struct answer {
+  struct connection *connection;
+  struct text read;  /* as it came */
+  size_t taken;      /* of it */
+  struct text lines; /* without the marks of its pieces */
+  size_t passed;
+  int pieces;        /* it comes in pieces */
+  size_t left;       /* of the piece at hand */
+  int over;
+};
+/* The status. */
+int read_head(struct answer *answer, struct connection *connection);
+/* NULL: there are no more. Valid until the next call. */
+char *next_line(struct answer *answer);
+
+/* json.c: reading in place; a value is where it begins. */
+const char *member(const char *object, const char *name); /* NULL: it has none */
+long number_of(const char *value, long otherwise);
+/* In UTF-8; an absent one is empty. */
+void string_of(const char *value, struct text *into);
+void base64_of(const char *value, struct text *into);
+void json_string(struct text *into, const char *words);
+
+#endif

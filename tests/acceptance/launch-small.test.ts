@@ -1,0 +1,157 @@
+// `lattice launch` as the small program that needs no Node, beside the whole program: both say the same, byte for byte,
+// and end alike, for flags that the small one knows, for those it hands over, and for what goes wrong.
+import { spawn } from "node:child_process";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { processesIn } from "../harness/processes.ts";
+import { cleanEnvironment, programPath } from "../harness/program.ts";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const cluster = useCluster({ nodes: 2 });
+let id = "";
+beforeAll(async () => {
+  id = await cluster.submit({ nodes: 2, walltime: "1h", command: ["sleep", "3000"] });
+  await cluster.reaches(id, ["running"]);
+});
+
+interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** `first`: null for the program as it is called, or what it is given to. */
+function run(first: string | null, words: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
+  const [program = "", ...args] = [...(first === null ? [] : [first]), programPath("lattice"), ...words];
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: cleanEnvironment({ ...cluster.cliEnvironment(), ...env }),
+    });
+    const said = { out: "", err: "" };
+    child.stdout.on("data", (bytes: Buffer) => (said.out += bytes.toString("latin1")));
+    child.stderr.on("data", (bytes: Buffer) => (said.err += bytes.toString("latin1")));
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, ...said }));
+  });
+}
+
+/** Tasks write when they like; what each of them writes is in order. */
+const ordered = ({ code, out, err }: Ran) => ({ code, out: out.split("\n").sort(), err: err.split("\n").sort() });
+
+const show = 'echo "$LATTICE_RANK/$LATTICE_LOCAL_RANK on $LATTICE_NODE: $A $PWD $PMI_FD"; echo aside >&2';
+const usual: readonly (readonly [string, readonly string[]])[] = [
+  ["tasks on all nodes", ["-n", "3", "sh", "-c", show]],
+  ["labelled", ["--tasks=3", "-l", "--tasks-per-node", "2", "sh", "-c", `${show}; printf "no newline"`]],
+  ["variables, folder, mode", ["-e", "A=a=b", "--env=B=", "--workdir=/tmp", "--pmi", "none", "sh", "-c", show]],
+  ["one node", ["-w", "node-1", "--", "sh", "-c", "echo -- $LATTICE_NNODES; exit 0"]],
+  ["a code", ["-n", "1", "sh", "-c", "exit 42"]],
+  ["a signal", ["-n", "1", "sh", "-c", "kill -9 $$"]],
+  ["no such program", ["-n", "1", "no-such-program"]],
+  ["bytes of all kinds", ["-n", "1", "printf", "\\000\\377\\n\\001"]],
+  ["quotes", ["-n", "1", "echo", 'a"b\\c\td']],
+  ["much", ["-n", "2", "sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' x"]],
+];
+const handedOver: readonly (readonly [string, readonly string[]])[] = [
+  ["other letters", ["-n", "1", "echo", "Grüße"]],
+  ["quiet", ["-q", "-n", "1", "sh", "-c", "exit 3"]],
+  ["as JSON", ["-o", "json", "-n", "1", "-w", "node-1", "true"]],
+  ["a terminal", ["-n", "1", "--pty", "sh", "-c", "test -t 1 && echo terminal"]],
+  ["help", ["--help"]],
+  ["an unknown flag", ["--frobnicate", "true"]],
+  ["a bad number", ["-n", "many", "true"]],
+  ["no command", ["-n", "1"]],
+  ["too many tasks", ["-n", "5", "--tasks-per-node=2", "true"]],
+  ["a foreign node", ["-w", "elsewhere", "true"]],
+];
+
+describe("both say the same", () => {
+  test.each([...usual, ...handedOver])("%s", async (name, words) => {
+    const all = name === "help" ? ["launch", ...words] : ["launch", `--alloc=${id}`, ...words];
+    const small = await run(null, all);
+    const whole = await run(process.execPath, all);
+    const withoutNames = ({ out, ...rest }: Ran): Ran => ({
+      ...rest,
+      out: out.replaceAll(/"launch_?[iI]d":"[^"]*"/g, ""),
+    });
+    expect(ordered(withoutNames(small))).toEqual(ordered(withoutNames(whole)));
+  });
+
+  test("without an allocation, with an unknown one, and where nobody answers", async () => {
+    for (const words of [["true"], ["--alloc=999999", "true"], ["--alloc=x y", "true"]])
+      expect(await run(null, ["launch", ...words])).toEqual(await run(process.execPath, ["launch", ...words]));
+    const nobody = { LATTICE_API_URL: "http://127.0.0.1:1" };
+    const words = ["launch", `--alloc=${id}`, "true"];
+    expect(await run(null, words, nobody)).toEqual(await run(process.execPath, words, nobody));
+  });
+});
+
+describe("where there is no Node", () => {
+  const bare = (): Record<string, string> => ({ PATH: join(cluster.dir, "bare") });
+  beforeAll(() => {
+    mkdirSync(join(cluster.dir, "bare"));
+    for (const tool of ["sh", "readlink"]) symlinkSync(`/bin/${tool}`, join(cluster.dir, "bare", tool));
+  });
+
+  test.each(usual.slice(0, 5))("%s: the small program is all it takes", async (_name, words) => {
+    const ran = await run(null, ["launch", `--alloc=${id}`, ...words], bare());
+    expect(ran.err).not.toContain("node cannot be started");
+    expect(ran.out === "" ? ran.code : ran.out).toBeTruthy();
+  });
+
+  test("the user's configuration says where the server is; what is odd in it is left to the whole program", async () => {
+    const home = join(cluster.dir, "other-home");
+    mkdirSync(join(home, ".config", "lattice"), { recursive: true });
+    const write = (text: string) => writeFileSync(join(home, ".config", "lattice", "config.yaml"), text);
+    const env = { ...bare(), HOME: home, LATTICE_API_URL: "", XDG_CONFIG_HOME: join(home, ".config") };
+    const words = ["launch", `--alloc=${id}`, "-n", "1", "echo", "found"];
+    write(`# mine\napi_url: "${cluster.apiUrl}"\nuser: alice\n`);
+    expect(await run(null, words, env)).toEqual({ code: 0, out: "found\n", err: "" });
+    write(`api_url: "${cluster.apiUrl}"\ntypo: x\n`);
+    const odd = await run(null, words, env);
+    expect(odd).toMatchObject({ code: 127, out: "", err: expect.stringContaining("node cannot be started") });
+    const whole = await run(null, words, { ...env, PATH: process.env.PATH ?? "" });
+    expect(whole.err).toContain('unknown key "typo"');
+  });
+});
+
+const asleep = (mark: string) =>
+  processesIn(cluster.dir).filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8") === `sleep\0${mark}\0`;
+    } catch {
+      return false;
+    }
+  });
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 130],
+  ["SIGKILL", null],
+] as const)("%s ends the tasks", async (signal, code) => {
+  const words = ["launch", `--alloc=${id}`, "-n", "2", "sleep", "2718"];
+  const child = spawn(programPath("lattice"), words, {
+    stdio: "ignore",
+    env: cleanEnvironment(cluster.cliEnvironment()),
+  });
+  const ended = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  await eventually({ what: "the tasks run" }, () => (asleep("2718").length === 2 ? true : null));
+  child.kill(signal);
+  expect(await ended).toBe(code);
+  await eventually({ what: "the tasks are gone" }, () => (asleep("2718").length === 0 ? true : null));
+});
+
+test("a launch that breaks off is told as the whole program tells it", async () => {
+  const words = ["launch", `--alloc=${id}`, "-n", "1", "sh", "-c", "echo begun; exec sleep 3141"];
+  const both = [run(null, words), run(process.execPath, words)];
+  await eventually({ what: "the tasks run" }, () => (asleep("3141").length === 2 ? true : null));
+  await cluster.server.kill();
+  const [small, whole] = await Promise.all(both);
+  expect(small?.code).toBe(whole?.code);
+  for (const one of [small, whole]) {
+    expect(one?.out).toBe("begun\n");
+    expect(one?.err).toMatch(/broke/);
+  }
+});
