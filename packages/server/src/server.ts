@@ -107,8 +107,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   if (options.recoverFrom !== undefined) {
     await recoverFrom(options.recoverFrom, { config, log: logConfig, logger, nowMs: clock.now() });
   }
+  const began = performance.now();
   const log = await openLog(logConfig.engine === "etcd" ? { ...logConfig, untilGone } : logConfig);
   const shared = config.quorum.engine === "etcd";
+  const opened = performance.now();
   const history = await openHistory({ dir: join(config.server.dataDir, "history"), onWarning, alone: !shared });
   const auditArchive = await openAuditArchive(config.audit.dir, {
     retentionMs: config.audit.retention,
@@ -122,6 +124,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     auditArchive.take(applied);
   });
   history.begin(replica.head().index);
+  logger.info(
+    { index: replica.head().index, logMs: Math.round(opened - began), stateMs: Math.round(performance.now() - opened) },
+    "the log is open and the state restored",
+  );
   const live = createLiveConfig({ file: config, settings: () => replica.view.settings(), onWarning });
   followSettings({ live, feed: replica.feed, logger });
 
