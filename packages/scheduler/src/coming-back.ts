@@ -25,7 +25,8 @@ export function comingBackOf(draft: Draft): ComingBack {
 
 /** When nodes that were busy before the plan come back. */
 export function returnsIn(draft: Draft): Returns {
-  draft.returns ??= returnsOf(draft.machine.availableFrom, draft.now);
+  const { returning, machine, now } = draft;
+  draft.returns ??= returning === null ? returnsOf(machine.availableFrom, now) : returning.from(now);
   return draft.returns;
 }
 

@@ -115,6 +115,8 @@ export interface CycleInput {
   readonly told?: ReadonlyMap<AllocationId, unknown>;
   /** `full`: reasons, estimates and scores for everyone pending; `none`: of reservations alone; `brief` when absent. */
   readonly report?: Report;
+  /** A trial: what becomes of those behind this one is of no interest; absent: of everybody. */
+  readonly until?: AllocationId;
   /** Running work that may be stopped for a higher class; absent: none. */
   readonly victims?: readonly VictimInput[];
   /** Nodes freed for those that wait, of every vCluster. */

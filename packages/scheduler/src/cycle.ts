@@ -117,7 +117,7 @@ function decide(input: CycleInput, space: Space = createSpace(input.nodes.length
   const { considered, otherwise } = walk(input, { draft, ledger, queue, start, join, awaited });
   // Who was not drawn because no node is free may still share one.
   if (packing.any) for (const job of queue.those(mayJoin(draft.placed))) join(job);
-  const preemptions = makeRoom(input, { draft, ledger, queue, awaited });
+  const preemptions = input.until === undefined ? makeRoom(input, { draft, ledger, queue, awaited }) : [];
   return { draft, ledger, placements, preemptions, considered, otherwise, queue, basis };
 }
 
@@ -159,9 +159,11 @@ interface Walk {
 function walk(input: CycleInput, { draft, ledger, queue, start, join, awaited }: Walk) {
   const depth = depthOf(input);
   const promised = new Map<AllocationId, Held>(draft.held.map((held) => [held.job.input.id, held]));
+  const owners = new Set<unknown>(draft.held.map((held) => held.job.input));
   let considered = 0;
   let tried = 0;
   let someSleep = false;
+  let last: AllocationId | null = null;
   /** After a promise has changed hands or place. */
   const wake = (): void => {
     const { least, occupies } = queue.asleep;
@@ -170,14 +172,16 @@ function walk(input: CycleInput, { draft, ledger, queue, start, join, awaited }:
     someSleep = false;
   };
   while (tried < TRY_LIMIT && !(draft.freeCount === 0 && draft.held.length >= depth)) {
+    if (last !== null && last === input.until) break;
     // With all reservations given out, those that the spare nodes do not suffice for could neither start nor reserve.
     if (!someSleep && depth > 0 && draft.held.length >= depth) {
-      queue.letOthersSleep((one) => promised.has(one.input.id) || couldStart(draft, one));
+      queue.letOthersSleep((one) => couldStart(draft, one) || owners.has(one.input));
       someSleep = true;
     }
     const job = queue.next();
     if (job === null) break;
     const { input: pending } = job;
+    last = pending.id;
     considered += 1;
     if (draft.placed.has(pending.id) || awaited.has(pending.id)) continue;
     if (pending.shares === true && join(job)) {
@@ -232,7 +236,8 @@ function takePromise(draft: Draft, promised: Map<AllocationId, Held>, id: Alloca
 
 /** By number alone. */
 const couldStart = (draft: Draft, job: Job): boolean =>
-  job.least <= (draft.held.length === 0 ? draft.freeCount : spareOf(draft).until(draft.now + job.occupies));
+  job.least <= draft.freeCount &&
+  (draft.held.length === 0 || job.least <= spareOf(draft).until(draft.now + job.occupies));
 
 /** Nobody is drawn from it; it is told in the order given. */
 function asGiven(draft: Draft, { pending, signals }: CycleInput): Queue {

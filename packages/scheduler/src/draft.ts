@@ -11,7 +11,7 @@ import { createHolds, type Holds } from "./holds.ts";
 import type { Job } from "./job.ts";
 import type { Machine } from "./machine/machine.ts";
 import { type Tiers, tiersOf } from "./place/tiers.ts";
-import type { ComingBack, Returns } from "./returns.ts";
+import type { ComingBack, Returning, Returns } from "./returns.ts";
 import type { Space } from "./space.ts";
 
 export type { Held } from "./held.ts";
@@ -50,6 +50,8 @@ export interface Draft {
   /** Made when first needed, and anew when a start or a reservation has changed the draft. */
   spare: Spare | null;
   returns: Returns | null;
+  /** What they are made of in a cycle that nobody asks about later; null: the nodes themselves. */
+  readonly returning: Returning | null;
   /** Tries to move reservations that are left. */
   movesLeft: number;
 }
@@ -91,7 +93,8 @@ export function draftOf(machine: Machine, input: CycleInput, { space, movesLeft 
     begun: [],
     hasForeign: false,
     spare: null,
-    returns: input.ground?.returning.from(input.now) ?? null,
+    returns: input.report === "none" ? null : (input.ground?.returning.from(input.now) ?? null),
+    returning: input.ground?.returning ?? null,
     movesLeft,
   };
 }

@@ -112,9 +112,12 @@ export function createKeptNodes(view: View, vcluster: VClusterId): KeptNodes {
     leaving,
     update(ids, view) {
       claims = null;
+      let last = -1;
       for (const id of ids) {
         const record = view.node(id);
-        const at = indexOf.get(id);
+        // Mostly the next in order.
+        const at = records[last + 1]?.id === id ? last + 1 : indexOf.get(id);
+        last = at ?? -1;
         if (record === undefined || serves(record) !== (at !== undefined)) return false;
         if (at === undefined) continue;
         renew(at, record);

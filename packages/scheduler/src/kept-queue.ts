@@ -14,7 +14,7 @@ export interface KeptQueue {
   readonly releases: readonly ReleaseInput[];
   /** Who waits, and for how many. */
   readonly waiting: ReadonlyMap<TenantId, number>;
-  /** Answers the nodes whose return may have changed with it. */
+  /** Answers the nodes whose return may have changed with it, though nothing else about them has. */
   update(id: AllocationId, record: Allocation | undefined): readonly NodeId[];
 }
 
@@ -76,8 +76,11 @@ export function createKeptQueue(view: View, vcluster: VClusterId): KeptQueue {
         dropRelease(id);
         return NONE;
       }
+      const before = releases[releaseAt.get(id) ?? -1];
       putRelease(release);
-      return release.nodes;
+      // Who has just been placed has claimed its nodes, which are looked at for that.
+      if (before === undefined) return NONE;
+      return before.endsAt === release.endsAt && before.nodes === release.nodes ? NONE : release.nodes;
     },
   };
 }

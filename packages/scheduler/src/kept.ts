@@ -39,11 +39,13 @@ export function bringUpToDate(
   keptWith.set(reuse, kept);
   kept.nodes.lookAround(now.reachable === everywhere ? null : now.reachable);
   const { nodes, queue } = kept;
+  const { inputs: tenants } = kept.tenants;
   return {
     nodes: nodes.inputs(now.isKept),
-    releases: leaving(nodes, now).concat(queue.releases),
+    // What nobody reads after the next change need not be copied.
+    releases: now.isKept || nodes.leaving.size > 0 ? leaving(nodes, now).concat(queue.releases) : queue.releases,
     pending: queue.pending(now.isKept),
-    tenants: kept.tenants.inputs.slice(),
+    tenants: now.isKept ? tenants.slice() : tenants,
     ground: { free: nodes.free, from: nodes.from, returning: nodes.returning, tenantById: kept.tenants.byId },
   };
 }
@@ -59,9 +61,8 @@ function catchUp(kept: Kept | undefined, now: Now): Kept | null {
   if (changed === null) return null;
   kept.seen = count;
   for (const id of changed.allocations) {
-    const placed = kept.queue.update(id, view.allocation(id));
-    const others = placed.filter((node) => !changed.nodes.has(node));
-    if (others.length > 0) kept.nodes.recount(others, view);
+    const moved = kept.queue.update(id, view.allocation(id));
+    if (moved.length > 0) kept.nodes.recount(moved, view);
   }
   if (!kept.nodes.update(changed.nodes, view)) return null;
   const moment = momentOf(now, kept.queue);
@@ -69,7 +70,7 @@ function catchUp(kept: Kept | undefined, now: Now): Kept | null {
   return kept;
 }
 
-const NOTHING = { nodes: new Set<never>(), allocations: new Set<never>(), tenants: new Set<never>() };
+const NOTHING = { nodes: [], allocations: new Set<never>(), tenants: new Set<never>() };
 
 function makeAnew(now: Now): Kept {
   const { view, vcluster } = now;

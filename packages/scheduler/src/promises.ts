@@ -85,9 +85,14 @@ function firstOfEachClass(
   queue: Queue,
 ): number[] {
   const first: number[] = [];
+  const owned = [...owners.values()].sort((a, b) => a - b);
+  let next = 0;
   for (let at = 0; at < pending.length; at += 1) {
-    const { id, preemptionClass } = pending[at] as PendingInput;
-    if (owners.has(id)) continue;
+    if (at === owned[next]) {
+      next += 1;
+      continue;
+    }
+    const { preemptionClass } = pending[at] as PendingInput;
     const known = first[preemptionClass];
     if (known === undefined || queue.compare(at, known) < 0) first[preemptionClass] = at;
   }

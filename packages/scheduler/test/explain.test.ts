@@ -12,6 +12,7 @@ import {
   type Study,
   type Suggestion,
   sooner,
+  suggestions,
 } from "../src/index.ts";
 import { someInput } from "./arbitrary.ts";
 import { allocationId, busy, input, job, MINUTE, NOW, node, release, tenant } from "./make.ts";
@@ -155,6 +156,40 @@ describe("sooner", () => {
       }),
       { numRuns: 150 },
     );
+  });
+
+  test("on a large cluster, too, nothing is told that a whole cycle does not keep", () => {
+    const away = Array.from({ length: 3_000 }, (_, i) =>
+      node(`zz${String(i).padStart(4, "0")}`, { free: false, usable: false, notFreeBecause: "down" }),
+    );
+    let told = 0;
+    fc.assert(
+      fc.property(someInput, (some) => {
+        const given = { ...some, nodes: [...some.nodes, ...away] };
+        const study = studyOf(given);
+        for (const pending of given.pending) {
+          const { id } = pending;
+          if (study.decided.draft.placed.has(id)) continue;
+          const expected = study.result.estimates.get(id) ?? null;
+          for (const one of suggestions(study, id, { expected, others: [], cycle, mayGoOn: () => true })) {
+            expect(one.tried).toBe("cycle");
+            if (one.kind !== "nodes" && one.kind !== "walltime") continue;
+            const { nodes, walltime } = one.change;
+            const changed =
+              nodes === undefined
+                ? { ...pending, walltime: (Number.parseInt(walltime ?? "", 10) * 1000) as never }
+                : { ...pending, minNodes: Number.parseInt(nodes, 10) };
+            const others = given.pending.map((other) => (other === pending ? changed : other));
+            const whole = cycle({ ...given, pending: others, report: "full" });
+            const isPlaced = whole.placements.some(({ allocation }) => allocation === id);
+            expect(isPlaced ? given.now : whole.estimates.get(id)).toBe(one.startsAt);
+            told += 1;
+          }
+        }
+      }),
+      { numRuns: 40, seed: 11 },
+    );
+    expect(told).toBeGreaterThan(10);
   });
 
   test("nearly everything that a trial on the plan promises for now, a whole cycle keeps", () => {

@@ -26,7 +26,7 @@ export function takeTogether(step: Step, commands: readonly Command[], from: num
   const said = inOrder(commands, from, phase.nodes, first) ?? wordOfEach(commands, from, count, first);
   const progress = said === null ? null : progressOf(phase, said, first);
   if (progress === null) return null;
-  if (first.state === "completed") {
+  if (first.state === "completed" && step.state.indexes.faultyNodeCount > 0) {
     for (const node of phase.nodes)
       if (step.state.node(node)?.faults !== undefined) noteOutcome(step, { ...first, node }, phase);
   }

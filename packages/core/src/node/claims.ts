@@ -10,10 +10,10 @@ import { moveNode } from "./move.ts";
 import type { Claim, Node } from "./node.ts";
 
 /** The same claim on every one of the nodes; those that hold no other share one list. */
-export function takeClaims(step: Step, nodes: readonly Node[], claim: Claim): void {
+export function takeClaims(step: Step, ids: readonly NodeId[], nodes: readonly Node[], claim: Claim): void {
   const alone: readonly Claim[] = [claim];
   const taken = nodes.map((node) => withClaims(node, node.claims.length === 0 ? alone : [...node.claims, claim]));
-  if (taken.every((node) => node.claims === alone)) step.state.putClaimed(taken, claim, 1);
+  if (taken.every((node) => node.claims === alone)) step.state.putClaimed(ids, taken, claim, 1);
   else for (const node of taken) step.state.putNode(node);
 }
 
@@ -57,7 +57,7 @@ export function releaseTogether(step: Step, ids: readonly NodeId[], ref: Attempt
     shared = claim;
   }
   if (shared === undefined) return false;
-  step.state.putClaimed(freed, shared, -1);
+  step.state.putClaimed(ids, freed, shared, -1);
   const { allocation, attempt, tenant, vcluster } = shared;
   for (const node of ids) step.events.push({ kind: "claim_released", node, allocation, attempt, tenant, vcluster });
   backToQueue(step, allocation);

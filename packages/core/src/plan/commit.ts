@@ -44,7 +44,7 @@ function place(step: Step, placement: Placement, { record: before, nodes, share 
   const { tenant, vcluster } = record.spec;
   const owner = { allocation: record.id, attempt, tenant, vcluster, releasing: false, since: step.at };
   const claim: Claim = share === null ? { ...owner, exclusive: true } : { ...owner, exclusive: false, share };
-  takeClaims(step, nodes, claim);
+  takeClaims(step, placement.nodes, nodes, claim);
   for (const node of nodes) step.effects.push({ kind: "run", node: node.id, allocation: record.id, attempt });
   const progress = nodes.map(() => ORDERED);
   const phase = { kind: "staging", nodes: placement.nodes, placedAt: step.at, progress } as const;

@@ -63,7 +63,7 @@ function grow(step: Step, record: Allocation, phase: RunningPhase, command: Scal
 
   const attempt = (record.attempt + 1) as Attempt;
   const { vcluster } = record.spec;
-  takeClaims(step, [node], {
+  takeClaims(step, [node.id], [node], {
     allocation: record.id,
     attempt,
     tenant,

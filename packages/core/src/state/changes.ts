@@ -5,7 +5,8 @@
 import type { AllocationId, NodeId, TenantId } from "../ids.ts";
 
 export interface Changed {
-  readonly nodes: ReadonlySet<NodeId>;
+  /** In the order in which they changed; one that changed twice may come twice. */
+  readonly nodes: readonly NodeId[];
   readonly allocations: ReadonlySet<AllocationId>;
   /** Their records, or what they use. */
   readonly tenants: ReadonlySet<TenantId>;
@@ -20,6 +21,8 @@ export interface Changes {
 
 export interface ChangeLog extends Changes {
   node(id: NodeId): void;
+  /** At once; the list stays as it is. */
+  nodes(ids: readonly NodeId[]): void;
   allocation(id: AllocationId): void;
   tenant(id: TenantId): void;
 }
@@ -30,9 +33,11 @@ const REMEMBERED = 32_768;
 const NODE = 0;
 const ALLOCATION = 1;
 const TENANT = 2;
+/** Many in one place; the places after it, one for each of the others, are empty. */
+const NODES = 3;
 
 export function createChangeLog(): ChangeLog {
-  const ids: string[] = [];
+  const ids: (string | readonly NodeId[])[] = [];
   const kinds = new Uint8Array(REMEMBERED);
   let count = 0;
   /** Whoever looks next has seen what was noted before this. */
@@ -55,19 +60,29 @@ export function createChangeLog(): ChangeLog {
     since(before) {
       looked = count;
       if (count - before > REMEMBERED) return null;
-      const nodes = new Set<NodeId>();
+      const nodes: NodeId[] = [];
       const allocations = new Set<AllocationId>();
       const tenants = new Set<TenantId>();
       for (let n = before; n < count; n += 1) {
         const at = n % REMEMBERED;
         const id = ids[at];
-        if (kinds[at] === NODE) nodes.add(id as NodeId);
-        else if (kinds[at] === ALLOCATION) allocations.add(id as AllocationId);
+        if (kinds[at] === NODE) nodes.push(id as NodeId);
+        else if (kinds[at] === NODES) {
+          for (const node of id as readonly NodeId[]) nodes.push(node);
+          n += (id as readonly NodeId[]).length - 1;
+        } else if (kinds[at] === ALLOCATION) allocations.add(id as AllocationId);
         else tenants.add(id as TenantId);
       }
       return { nodes, allocations, tenants };
     },
     node: (id) => note(NODE, id),
+    nodes(list) {
+      if (list.length === 0) return;
+      const at = count % REMEMBERED;
+      ids[at] = list;
+      kinds[at] = NODES;
+      count += list.length;
+    },
     allocation: (id) => note(ALLOCATION, id),
     tenant(id) {
       // Every node of a large allocation tells of its tenant; once is enough for all who have not looked since.

@@ -22,6 +22,8 @@ export interface Indexes {
   readonly held: Ordered<AllocationId>;
   readonly nodes: Ordered<NodeId>;
   readonly freeNodeCount: number;
+  /** Nodes with something held against them. */
+  readonly faultyNodeCount: number;
   readonly accounts: Accounts;
   readonly sharing: SharingIndex;
   readonly flows: Flows;
@@ -57,6 +59,7 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
   const flows = createFlows();
   const endedDags = createOrdered(byEnd);
   let free = 0;
+  let faulty = 0;
 
   function pendingOf(vcluster: VClusterId): Ordered<AllocationId> {
     const known = pending.get(vcluster);
@@ -101,6 +104,9 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
     get freeNodeCount() {
       return free;
     },
+    get faultyNodeCount() {
+      return faulty;
+    },
     accounts,
     sharing,
     flows,
@@ -140,6 +146,7 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
       accounts.nodeReplaced(before, after);
       sharing.nodeReplaced(before, after);
       free += Number(isFree(after)) - Number(before !== undefined && isFree(before));
+      faulty += Number(after.faults !== undefined) - Number(before?.faults !== undefined);
       const claimed = before?.claims ?? NO_CLAIMS;
       return claimed === after.claims ? NOBODY : claimsReplaced(claimed, after.claims);
     },

@@ -122,7 +122,7 @@ function brokenSince(view: View, seen: Seen, changed: Changed): string[] {
   };
   for (const id of touched.nodes) say(ofOne(view.node(id), (node) => brokenNode(view, node)));
   for (const id of touched.allocations) say(ofOne(view.allocation(id), (record) => brokenRecord(view, record)));
-  if (changed.nodes.size + changed.tenants.size > 0) say(brokenNodeSums(view));
+  if (changed.nodes.length + changed.tenants.size > 0) say(brokenNodeSums(view));
   if (touched.cameOrWent) say(brokenOrder(view));
   if (touched.ended) for (const record of view.blocked()) say(brokenWait(view, record));
   if (touched.names) say(brokenNames(withNames(view, seen)));

@@ -107,7 +107,7 @@ export interface State extends View {
   removeAllocation(id: AllocationId): void;
   putNode(record: Node): void;
   /** Nodes that changed in one thing: this claim, the only one, was taken on each of them (1) or given back (-1). */
-  putClaimed(records: readonly Node[], claim: Claim, change: 1 | -1): void;
+  putClaimed(ids: readonly NodeId[], records: readonly Node[], claim: Claim, change: 1 | -1): void;
   putBucket(record: Bucket): void;
   dropBucket(record: Bucket): void;
   putGroup(record: TaskGroup): void;
@@ -262,8 +262,8 @@ export function createState(): State {
         if (isFinal(allocationOf(id).phase)) finish(id);
       }
     },
-    putClaimed(records, claim, change) {
-      for (const record of records) tables.nodes.set(record.id, record);
+    putClaimed(ids, records, claim, change) {
+      tables.nodes.setAll(ids, records);
       const left = indexes.claimReplaced(records, claim, change);
       if (left === 0 && isFinal(allocationOf(claim.allocation).phase)) finish(claim.allocation);
     },
@@ -336,7 +336,7 @@ export function createState(): State {
 const createTables = (changes: ChangeLog): Tables => ({
   vclusters: createTable("vcluster"),
   tenants: createTable("tenant", changes.tenant),
-  nodes: createTable("node", changes.node),
+  nodes: createTable("node", changes.node, changes.nodes),
   allocations: createTable("allocation", changes.allocation),
   requests: createTable("request"),
   finished: createTable("finished"),

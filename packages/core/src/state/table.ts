@@ -15,6 +15,8 @@ export interface Table<K extends string, V> {
   get(key: K): V | undefined;
   has(key: K): boolean;
   set(key: K, record: V): void;
+  /** Many at once, each at the place of its key. */
+  setAll(keys: readonly K[], records: readonly V[]): void;
   delete(key: K): void;
   keys(): Iterable<K>;
   values(): Iterable<V>;
@@ -26,8 +28,12 @@ export interface Table<K extends string, V> {
   warm(hash: HashText, limit: number): number;
 }
 
-/** `changed` is told the key of every record that is set or deleted. */
-export function createTable<K extends string, V>(name: string, changed: (key: K) => void = ignore): Table<K, V> {
+/** `changed` is told the key of every record that is set or deleted; `allChanged`, where given, of many at once. */
+export function createTable<K extends string, V>(
+  name: string,
+  changed: (key: K) => void = ignore,
+  allChanged: (keys: readonly K[]) => void = (keys) => keys.forEach(changed),
+): Table<K, V> {
   const records = new Map<K, V>();
   const dirty = new Set<K>();
   const hashed = new Map<K, string>();
@@ -61,6 +67,14 @@ export function createTable<K extends string, V>(name: string, changed: (key: K)
       records.set(key, record);
       dirty.add(key);
       changed(key);
+    },
+    setAll(keys, many) {
+      for (let i = 0; i < keys.length; i += 1) {
+        const key = keys[i] as K;
+        records.set(key, many[i] as V);
+        dirty.add(key);
+      }
+      allChanged(keys);
     },
     delete(key) {
       records.delete(key);

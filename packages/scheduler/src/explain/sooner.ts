@@ -1,11 +1,12 @@
 // What would start an allocation sooner, each change tried before it is told. Variants are sifted by trials on the
-// plan, and those that help are tried again by a whole cycle where the caller has the time for that. A
-// generator: it pauses after every trial, so that whoever asks can stop when time is up.
+// plan, and those that help are tried again by a whole cycle: on a small cluster at once, on a large one the
+// soonest first for as long as there is time. What no cycle has confirmed is not told. A generator: it pauses
+// after every trial, so that whoever asks can stop when time is up.
 
 import type { AllocationId, Instant, VClusterId } from "@lattice/core";
 import type { CycleInput, CycleResult, PendingInput } from "../cycle-types.ts";
 import { totalMilli } from "../score/score.ts";
-import { type Found, findIn, jobIn, type Study } from "./study.ts";
+import { type Found, findIn, jobIn, onItsFloor, type Study } from "./study.ts";
 import { type Trial, tryByCycle, tryOnPlan } from "./trial.ts";
 import { type Variant, walltimesBefore, withNodes, withoutConstraints, withWalltime } from "./variants.ts";
 import { durationText } from "./words.ts";
@@ -16,7 +17,7 @@ export interface Suggestion {
   readonly change: Readonly<Record<string, string>>;
   readonly startsAt: Instant;
   readonly startsNow: boolean;
-  /** A whole cycle with the change, or its turn in the present plan. */
+  /** A whole cycle with the change, or its turn in the present plan where no cycle was given. */
   readonly tried: "cycle" | "plan";
 }
 
@@ -41,7 +42,9 @@ export const TRIAL_BUDGET_MS = 20;
 
 /** Made in any case: what a small cluster is told must not depend on how busy the machine is. */
 const LEAST_TRIALS = 12;
-/** Nodes, and ten for each that waits: a cycle over more is not run again for a trial; that on its plan stands. */
+/** Likewise of those that a cycle over a large cluster confirms: each takes about as long as all the other trials. */
+const LEAST_CONFIRMED = 1;
+/** Nodes, and ten for each that waits: a cycle over more is run again only for what a trial on the plan has found. */
 const CYCLE_TRIAL_SIZE = 3_000;
 
 /** As many trials as time allows; the best of what helps, soonest first. */
@@ -50,21 +53,54 @@ export function suggestions(
   id: AllocationId,
   options: SoonerOptions & { readonly mayGoOn: () => boolean },
 ): Suggestion[] {
-  const found: Suggestion[] = [];
+  const found: Sifted[] = [];
   const { nodes, pending } = study.input;
   const isSmall = nodes.length + 10 * pending.length <= CYCLE_TRIAL_SIZE;
   const { cycle, ...rest } = options;
   let tried = 0;
-  for (const one of sooner(study, id, isSmall && cycle !== undefined ? { ...rest, cycle } : rest)) {
+  for (const one of sift(study, id, isSmall && cycle !== undefined ? { ...rest, cycle } : rest)) {
     tried += 1;
     if (one !== null) found.push(one);
     if (tried >= LEAST_TRIALS && !options.mayGoOn()) break;
   }
-  return found.sort((a, b) => a.startsAt - b.startsAt).slice(0, SUGGESTION_LIMIT);
+  found.sort((a, b) => a.suggestion.startsAt - b.suggestion.startsAt);
+  if (isSmall || cycle === undefined) return found.map(({ suggestion }) => suggestion).slice(0, SUGGESTION_LIMIT);
+  return confirmed(study, found, { aim: aimOf(study, id, options), cycle, mayGoOn: options.mayGoOn });
+}
+
+interface Confirming {
+  readonly aim: Aim;
+  readonly cycle: (input: CycleInput) => CycleResult;
+  readonly mayGoOn: () => boolean;
+}
+
+/** Those that a whole cycle keeps, as it keeps them. */
+function confirmed(study: Study, found: readonly Sifted[], { aim, cycle, mayGoOn }: Confirming): Suggestion[] {
+  const kept: Suggestion[] = [];
+  let tried = 0;
+  for (const { variant, pending, of } of found) {
+    if (kept.length === SUGGESTION_LIMIT || (tried >= LEAST_CONFIRMED && !mayGoOn())) break;
+    tried += 1;
+    const trial = tryByCycle(cycle, onItsFloor(of), pending, "none");
+    if (trial !== null && aim.isBetter(trial)) kept.push(suggestion(variant, trial, "cycle", study.input.now));
+  }
+  return kept.sort((a, b) => a.startsAt - b.startsAt);
+}
+
+/** A change that helps, and where it does. */
+interface Sifted {
+  readonly suggestion: Suggestion;
+  readonly variant: Change;
+  readonly pending: PendingInput;
+  readonly of: Study;
 }
 
 /** Yields after every trial: a change that helps, or null. */
 export function* sooner(study: Study, id: AllocationId, options: SoonerOptions): Generator<Suggestion | null> {
+  for (const one of sift(study, id, options)) yield one === null ? null : one.suggestion;
+}
+
+function* sift(study: Study, id: AllocationId, options: SoonerOptions): Generator<Sifted | null> {
   const found = findIn(study, id);
   if (found === null) return;
   const { input: pending } = found.job;
@@ -83,8 +119,15 @@ export function* sooner(study: Study, id: AllocationId, options: SoonerOptions):
     if (backfillDepth === 0 && someWait(other)) continue;
     // Who lends to this vCluster need not lend to the other.
     const { borrowsFrom: _, ...plain } = pending;
-    const trial = tryOnPlan(other, plain, aim.before);
-    yield trial === null ? null : suggestion(inVCluster(vcluster), trial, "plan", study.input.now);
+    const { cycle } = options;
+    const onPlan = tryOnPlan(other, plain, aim.before);
+    const trial = onPlan === null || cycle === undefined ? onPlan : tryByCycle(cycle, onItsFloor(other), plain, "none");
+    const helps = trial !== null && (cycle === undefined || aim.isBetter(trial));
+    const variant = inVCluster(vcluster);
+    const tried = cycle === undefined ? "plan" : "cycle";
+    yield helps
+      ? { suggestion: suggestion(variant, trial, tried, study.input.now), variant, pending: plain, of: other }
+      : null;
   }
 }
 
@@ -107,7 +150,7 @@ function* thatHelp(
   { each, one }: Variants,
   { before, isBetter }: Aim,
   { cycle }: SoonerOptions,
-): Generator<Suggestion | null> {
+): Generator<Sifted | null> {
   const total = totalOf(study, original);
   let soonest = Number.POSITIVE_INFINITY;
   for (const variant of each) {
@@ -119,7 +162,15 @@ function* thatHelp(
     }
     const trial = cycle === undefined ? onPlan : tryByCycle(cycle, study.input, variant.pending);
     const helps = trial !== null && isBetter(trial) && trial.startsAt < soonest;
-    yield helps ? suggestion(variant, trial, cycle === undefined ? "plan" : "cycle", study.input.now) : null;
+    const tried = cycle === undefined ? "plan" : "cycle";
+    yield helps
+      ? {
+          suggestion: suggestion(variant, trial, tried, study.input.now),
+          variant,
+          pending: variant.pending,
+          of: study,
+        }
+      : null;
     if (!helps || !one) continue;
     if (trial.now) return;
     soonest = trial.startsAt;
@@ -174,8 +225,10 @@ const inVCluster = (vcluster: VClusterId) => ({
   change: { vcluster },
 });
 
+type Change = Pick<Suggestion, "kind" | "text" | "change">;
+
 function suggestion(
-  { kind, text, change }: Pick<Suggestion, "kind" | "text" | "change">,
+  { kind, text, change }: Change,
   { startsAt, now: startsNow }: Trial,
   tried: Suggestion["tried"],
   now: Instant,

@@ -6,6 +6,8 @@ import type { AllocationId } from "@lattice/core";
 import type { CycleInput, CycleResult, PendingInput } from "../cycle-types.ts";
 import type { Decided } from "../decided.ts";
 import { type Job, jobOf } from "../job.ts";
+import type { Reuse } from "../machine/floor.ts";
+import type { Machine } from "../machine/machine.ts";
 import type { ScoreBasis } from "../score/score.ts";
 
 export interface Study {
@@ -22,6 +24,16 @@ export function studyOf(input: CycleInput, decided: Decided, result: CycleResult
   const { ground: _ground, reuse: _reuse, told: _told, ...own } = input;
   return { input: own, decided: { ...decided, basis }, result };
 }
+
+/** The input with the floor that the cycle stood on: trials over the same nodes need not lay it again. */
+export function onItsFloor({ input, decided }: Study): CycleInput {
+  const { machine } = decided.draft;
+  const reuse = floors.get(machine) ?? { last: { nodes: machine.nodes, floor: machine }, space: null };
+  floors.set(machine, reuse);
+  return { ...input, nodes: machine.nodes, reuse };
+}
+
+const floors = new WeakMap<Machine, Reuse>();
 
 export interface Found {
   /** Its place in the input. */

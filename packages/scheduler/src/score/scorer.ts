@@ -1,9 +1,11 @@
 // The sort key of every job in a queue, quickly: terms that many jobs share (of the whole queue, of a
 // class, of a tenant, of a kind of request) are worked out once. Equal to `totalMilli`, job by job.
 
+import { between } from "@lattice/core";
 import type { Job } from "../job.ts";
 import type { Match } from "../machine/match.ts";
 import { type ScoreBasis, softQuotaTerm, term, totalMilli } from "./score.ts";
+import { referenceWait, waitTime } from "./wait-time.ts";
 
 export type Scorer = (job: Job) => number;
 
@@ -34,10 +36,18 @@ export function createScorer(basis: ScoreBasis): Scorer {
     lastTopology[job.least] = milli;
     return milli;
   };
+  /** Those that follow each other are often of one tenant. */
+  let lastTenant = "";
+  let lastStanding: Standing | undefined;
   const standingOf = (job: Job): Standing => {
     const { tenant } = job.input;
-    const known = byTenant.get(tenant);
-    if (known !== undefined) return known;
+    if (tenant === lastTenant && lastStanding !== undefined) return lastStanding;
+    lastTenant = tenant;
+    lastStanding = byTenant.get(tenant) ?? makeStanding(job);
+    return lastStanding;
+  };
+  const makeStanding = (job: Job): Standing => {
+    const { tenant } = job.input;
     const input = basis.tenants.get(tenant);
     const isSoft = input?.budgetUsedMilli !== undefined || input?.burstAllowanceMilli !== undefined;
     const standing = { fairShare: term(basis, job, "fair_share"), isSoft };
@@ -46,10 +56,16 @@ export function createScorer(basis: ScoreBasis): Scorer {
   };
   const topologyWeight = weights.topology;
   const waitWeight = weights.wait_time;
+  const { now, waitMeasure } = basis;
   return (job) => {
     const { input } = job;
     const standing = standingOf(job);
-    const waited = waitWeight === 0 ? 0 : term(basis, job, "wait_time");
+    const waited =
+      waitWeight === 0
+        ? 0
+        : Math.round(
+            waitWeight * waitTime(between(input.submittedAt, now), referenceWait(waitMeasure, input.walltime)),
+          );
     byClass[input.preemptionClass] ??= term(basis, job, "priority");
     const priority = byClass[input.preemptionClass] as number;
     const sum = shared(job) + priority + waited + standing.fairShare + (topologyWeight === 0 ? 0 : topologyOf(job));
