@@ -158,7 +158,7 @@ describe("sooner", () => {
     );
   });
 
-  test("on a large cluster, too, nothing is told that a whole cycle does not keep", () => {
+  test("on a large cluster, where none is run, nothing is told that a whole cycle would not keep", () => {
     const away = Array.from({ length: 3_000 }, (_, i) =>
       node(`zz${String(i).padStart(4, "0")}`, { free: false, usable: false, notFreeBecause: "down" }),
     );
@@ -172,7 +172,7 @@ describe("sooner", () => {
           if (study.decided.draft.placed.has(id)) continue;
           const expected = study.result.estimates.get(id) ?? null;
           for (const one of suggestions(study, id, { expected, others: [], cycle, mayGoOn: () => true })) {
-            expect(one.tried).toBe("cycle");
+            expect(one.tried).toBe("plan");
             if (one.kind !== "nodes" && one.kind !== "walltime") continue;
             const { nodes, walltime } = one.change;
             const changed =
@@ -182,14 +182,14 @@ describe("sooner", () => {
             const others = given.pending.map((other) => (other === pending ? changed : other));
             const whole = cycle({ ...given, pending: others, report: "full" });
             const isPlaced = whole.placements.some(({ allocation }) => allocation === id);
-            expect(isPlaced ? given.now : whole.estimates.get(id)).toBe(one.startsAt);
+            expect(isPlaced ? given.now : whole.estimates.get(id)).toBeLessThanOrEqual(one.startsAt);
             told += 1;
           }
         }
       }),
-      { numRuns: 40, seed: 11 },
+      { numRuns: 150 },
     );
-    expect(told).toBeGreaterThan(10);
+    expect(told).toBeGreaterThan(20);
   });
 
   test("nearly everything that a trial on the plan promises for now, a whole cycle keeps", () => {

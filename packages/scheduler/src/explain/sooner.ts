@@ -1,11 +1,12 @@
 // What would start an allocation sooner, each change tried before it is told. Variants are sifted by trials on the
-// plan, and those that help are tried again by a whole cycle: on a small cluster at once, on a large one the
-// soonest first for as long as there is time. What no cycle has confirmed is not told. A generator: it pauses
-// after every trial, so that whoever asks can stop when time is up.
+// plan, and those that help are tried again by a whole cycle. Where the cluster is too large for that, only what a
+// cycle would keep beyond doubt is told. A generator: it pauses after every trial, so that whoever asks can stop
+// when time is up.
 
 import type { AllocationId, Instant, VClusterId } from "@lattice/core";
 import type { CycleInput, CycleResult, PendingInput } from "../cycle-types.ts";
 import { totalMilli } from "../score/score.ts";
+import { cycleWouldKeep } from "./proof.ts";
 import { type Found, findIn, jobIn, onItsFloor, type Study } from "./study.ts";
 import { type Trial, tryByCycle, tryOnPlan } from "./trial.ts";
 import { type Variant, walltimesBefore, withNodes, withoutConstraints, withWalltime } from "./variants.ts";
@@ -17,7 +18,7 @@ export interface Suggestion {
   readonly change: Readonly<Record<string, string>>;
   readonly startsAt: Instant;
   readonly startsNow: boolean;
-  /** A whole cycle with the change, or its turn in the present plan where no cycle was given. */
+  /** A whole cycle with the change, or its turn in the present plan. */
   readonly tried: "cycle" | "plan";
 }
 
@@ -42,9 +43,7 @@ export const TRIAL_BUDGET_MS = 20;
 
 /** Made in any case: what a small cluster is told must not depend on how busy the machine is. */
 const LEAST_TRIALS = 12;
-/** Likewise of those that a cycle over a large cluster confirms: each takes about as long as all the other trials. */
-const LEAST_CONFIRMED = 1;
-/** Nodes, and ten for each that waits: a cycle over more is run again only for what a trial on the plan has found. */
+/** Nodes, and ten for each that waits: a cycle over more is not run again for a trial. */
 const CYCLE_TRIAL_SIZE = 3_000;
 
 /** As many trials as time allows; the best of what helps, soonest first. */
@@ -54,45 +53,31 @@ export function suggestions(
   options: SoonerOptions & { readonly mayGoOn: () => boolean },
 ): Suggestion[] {
   const found: Sifted[] = [];
-  const { nodes, pending } = study.input;
-  const isSmall = nodes.length + 10 * pending.length <= CYCLE_TRIAL_SIZE;
-  const { cycle, ...rest } = options;
   let tried = 0;
-  for (const one of sift(study, id, isSmall && cycle !== undefined ? { ...rest, cycle } : rest)) {
+  for (const one of sift(study, id, options)) {
     tried += 1;
     if (one !== null) found.push(one);
     if (tried >= LEAST_TRIALS && !options.mayGoOn()) break;
   }
-  found.sort((a, b) => a.suggestion.startsAt - b.suggestion.startsAt);
-  if (isSmall || cycle === undefined) return found.map(({ suggestion }) => suggestion).slice(0, SUGGESTION_LIMIT);
-  return confirmed(study, found, { aim: aimOf(study, id, options), cycle, mayGoOn: options.mayGoOn });
+  return found
+    .filter(({ suggestion: { tried: by, startsNow }, of, original, pending }) => {
+      return by === "cycle" || cycleWouldKeep(of, { original, pending, startsNow });
+    })
+    .map(({ suggestion: told }) => told)
+    .sort((a, b) => a.startsAt - b.startsAt)
+    .slice(0, SUGGESTION_LIMIT);
 }
 
-interface Confirming {
-  readonly aim: Aim;
-  readonly cycle: (input: CycleInput) => CycleResult;
-  readonly mayGoOn: () => boolean;
-}
-
-/** Those that a whole cycle keeps, as it keeps them. */
-function confirmed(study: Study, found: readonly Sifted[], { aim, cycle, mayGoOn }: Confirming): Suggestion[] {
-  const kept: Suggestion[] = [];
-  let tried = 0;
-  for (const { variant, pending, of } of found) {
-    if (kept.length === SUGGESTION_LIMIT || (tried >= LEAST_CONFIRMED && !mayGoOn())) break;
-    tried += 1;
-    const trial = tryByCycle(cycle, onItsFloor(of), pending, "none");
-    if (trial !== null && aim.isBetter(trial)) kept.push(suggestion(variant, trial, "cycle", study.input.now));
-  }
-  return kept.sort((a, b) => a.startsAt - b.startsAt);
-}
+const isSmall = ({ input: { nodes, pending } }: Study): boolean =>
+  nodes.length + 10 * pending.length <= CYCLE_TRIAL_SIZE;
 
 /** A change that helps, and where it does. */
 interface Sifted {
   readonly suggestion: Suggestion;
-  readonly variant: Change;
   readonly pending: PendingInput;
   readonly of: Study;
+  /** As it waits in that queue; null: it does not. */
+  readonly original: PendingInput | null;
 }
 
 /** Yields after every trial: a change that helps, or null. */
@@ -100,7 +85,9 @@ export function* sooner(study: Study, id: AllocationId, options: SoonerOptions):
   for (const one of sift(study, id, options)) yield one === null ? null : one.suggestion;
 }
 
-function* sift(study: Study, id: AllocationId, options: SoonerOptions): Generator<Sifted | null> {
+function* sift(study: Study, id: AllocationId, given: SoonerOptions): Generator<Sifted | null> {
+  const { cycle: whole, ...plain } = given;
+  const options: SoonerOptions = whole !== undefined && isSmall(study) ? given : plain;
   const found = findIn(study, id);
   if (found === null) return;
   const { input: pending } = found.job;
@@ -118,16 +105,14 @@ function* sift(study: Study, id: AllocationId, options: SoonerOptions): Generato
     const { vcluster, backfillDepth } = other.input;
     if (backfillDepth === 0 && someWait(other)) continue;
     // Who lends to this vCluster need not lend to the other.
-    const { borrowsFrom: _, ...plain } = pending;
-    const { cycle } = options;
-    const onPlan = tryOnPlan(other, plain, aim.before);
-    const trial = onPlan === null || cycle === undefined ? onPlan : tryByCycle(cycle, onItsFloor(other), plain, "none");
+    const { borrowsFrom: _, ...own } = pending;
+    const cycle = isSmall(other) ? whole : undefined;
+    const onPlan = tryOnPlan(other, own, aim.before);
+    const trial = onPlan === null || cycle === undefined ? onPlan : tryByCycle(cycle, onItsFloor(other), own, "none");
     const helps = trial !== null && (cycle === undefined || aim.isBetter(trial));
-    const variant = inVCluster(vcluster);
     const tried = cycle === undefined ? "plan" : "cycle";
-    yield helps
-      ? { suggestion: suggestion(variant, trial, tried, study.input.now), variant, pending: plain, of: other }
-      : null;
+    const told = helps ? suggestion(inVCluster(vcluster), trial, tried, study.input.now) : null;
+    yield told === null ? null : { suggestion: told, pending: own, of: other, original: null };
   }
 }
 
@@ -163,14 +148,8 @@ function* thatHelp(
     const trial = cycle === undefined ? onPlan : tryByCycle(cycle, study.input, variant.pending);
     const helps = trial !== null && isBetter(trial) && trial.startsAt < soonest;
     const tried = cycle === undefined ? "plan" : "cycle";
-    yield helps
-      ? {
-          suggestion: suggestion(variant, trial, tried, study.input.now),
-          variant,
-          pending: variant.pending,
-          of: study,
-        }
-      : null;
+    const told = helps ? suggestion(variant, trial, tried, study.input.now) : null;
+    yield told === null ? null : { suggestion: told, pending: variant.pending, of: study, original };
     if (!helps || !one) continue;
     if (trial.now) return;
     soonest = trial.startsAt;

@@ -31,7 +31,7 @@ export function tiersOf(machine: Machine, pending: CycleInput["pending"]): Tiers
 
 /** Nodes asked for by kind, each request spread over all nodes that can take it; in whole millionths, whose sum
  * does not depend on the order of the queue. */
-function pressureOf(machine: Machine, pending: CycleInput["pending"]): Float64Array {
+export function pressureOf(machine: Machine, pending: CycleInput["pending"]): Float64Array {
   const pressure = new Float64Array(machine.kinds.length);
   if (pressure.length <= 1) return pressure;
   const asked = new Map<Match, number>();
