@@ -36,12 +36,12 @@ test("in debug mode a job is sampled every second, over a restart of its agent a
     const cpu = (await metricsOf(id, "metrics=cpu_utilization")).series?.[0];
     return (cpu?.points.length ?? 0) >= points ? cpu : null;
   };
-  const cpu = await eventually({ what: "it was sampled closely" }, closely(4));
+  const cpu = await eventually({ what: "it was sampled closely", everyMs: 2_000 }, closely(4));
   expect(cpu).toMatchObject({ metric: "cpu_utilization", unit: "percent" });
   expect(Math.max(...cpu.points.map(({ value }) => value))).toBeGreaterThan(1);
   const perNode = await metricsOf(id, "mode=per_node");
   const memory = perNode.series?.find(({ metric }) => metric === "memory_used");
-  expect(memory).toMatchObject({ unit: "bytes", node: "node-1" });
+  expect(memory, JSON.stringify(perNode)).toMatchObject({ unit: "bytes", node: "node-1" });
   expect(memory?.points.at(-1)?.value).toBeGreaterThan(40e6);
   expect((await cluster.cli(["top", id])).stdout).toMatch(/cpu_utilization/);
   // What nobody measures is not made up.
@@ -53,7 +53,7 @@ test("in debug mode a job is sampled every second, over a restart of its agent a
   await cluster.server.kill();
   await cluster.startServer();
   // The leader that came back remembers nothing, and has told the agent again.
-  await eventually({ what: "it is sampled closely again", withinMs: 60_000 }, closely(3));
+  await eventually({ what: "it is sampled closely again", withinMs: 60_000, everyMs: 2_000 }, closely(3));
 
   await cluster.cli(["telemetry", "--alloc", id, "--mode", "prod"]);
   expect((await metricsOf(id)).telemetry_mode).toBe("prod");

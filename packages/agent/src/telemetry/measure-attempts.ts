@@ -7,6 +7,7 @@ import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
 import type { After } from "../after.ts";
 import type { Order } from "../lifecycle/attempt.ts";
+import type { Link } from "../link/link.ts";
 import { measuresMessage } from "../link/messages.ts";
 import type { Runtime } from "../runtime/runtime.ts";
 import { meter } from "./meter.ts";
@@ -26,18 +27,21 @@ export interface AttemptFigures {
 
 export interface MeasuredNode {
   readonly runtime: Pick<Runtime, "cpuMs" | "metricsFile" | "usage">;
-  /** A sample; lost where nobody is connected. */
-  readonly tell: (samples: pb.AttemptSamples) => void;
+  /** Samples are lost where nobody is connected. */
+  readonly link: () => Pick<Link, "send"> | null;
   readonly log: Logger;
   readonly now: () => number;
   readonly after: After;
 }
 
-export function measureAttempts({ runtime, log, now, after, tell }: MeasuredNode): AttemptFigures {
+export function measureAttempts({ runtime, log, now, after, link }: MeasuredNode): AttemptFigures {
   const samples = sampler({
     ...{ log, now, after },
     usage: async (key) => (await runtime.usage?.(key)) ?? null,
-    tell: (key, values) => tell(create(pb.AttemptSamplesSchema, { samples: [measuresMessage(key, values)] })),
+    tell(key, values) {
+      const value = create(pb.AttemptSamplesSchema, { samples: [measuresMessage(key, values)] });
+      link()?.send({ case: "samples", value });
+    },
   });
   const figures = meter({ log, now, after, cpuMs: async (key) => (await runtime.cpuMs?.(key)) ?? null });
   return {
