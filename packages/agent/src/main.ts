@@ -1,14 +1,10 @@
 // The program `lattice-agent`: reads its command line, starts the agent, and on SIGTERM or SIGINT
 // closes the link and goes, leaving workloads to run.
 
-import { setFlagsFromString } from "node:v8";
 import { startAgent } from "./agent.ts";
 import { createLogger } from "./logger.ts";
 import { parseOptions } from "./options.ts";
 import { version } from "./version.ts";
-
-// Buffers of a log on its way are garbage at once; a young generation that grows would let tens of megabytes of them gather.
-setFlagsFromString("--semi-space-growth-factor=1");
 
 const options = parseOptions(process.argv.slice(2), process.env, version);
 const log = createLogger({ level: options.logLevel, node: options.nodeId });
