@@ -19,11 +19,11 @@ export const logFollowers: Bench = (say) =>
     const id = await cluster.submit({ command: [process.execPath, "-e", program] });
     await cluster.reaches(id, ["running"]);
     const late: number[] = [];
-    const calls = [follow(cluster, id, late)];
+    const calls = [follow(cluster, id, late, 0)];
     await allFollow(calls);
     const one = await measured(cluster);
     say(`one follower: ${one.server.toFixed(2)} % of a core in the server, ${one.agent.toFixed(2)} % in the agent`);
-    for (let n = 1; n < FOLLOWERS; n += 1) calls.push(follow(cluster, id, late));
+    for (let n = 1; n < FOLLOWERS; n += 1) calls.push(follow(cluster, id, late, n));
     await allFollow(calls);
     late.length = 0;
     const all = await measured(cluster);
@@ -43,10 +43,13 @@ interface Follower {
   seen: boolean;
 }
 
-function follow(cluster: Cluster, id: string, late: number[]): Follower {
+function follow(cluster: Cluster, id: string, late: number[], n: number): Follower {
   const [host = "", port = ""] = cluster.restAddress.split(":");
   const path = `/api/v1/allocations/${id}/logs/stream?stream=stdout&tail=1`;
-  const call = request({ host, port, path, agent: false }, (answer) => {
+  // Each is another person: one may follow ten logs at most.
+  const headers = { "x-lattice-user": `person-${n}` };
+  const call = request({ host, port, path, headers, agent: false }, (answer) => {
+    if (answer.statusCode !== 200) throw new Error(`follower ${n} was answered ${answer.statusCode}`);
     answer.on("data", (bytes: Buffer) => {
       follower.seen = true;
       const now = Date.now();

@@ -47,7 +47,7 @@ test("a queue is shown, emptied and removed; what ran is in the history", async 
   expect((await cli("admin", "tenant", "delete", "art", "--yes")).code).toBe(0);
   expect((await cli("history", "--all", "-q")).out.split("\n")).toContain(id);
   expect((await cli("admin", "metrics", "dump", "--component=scheduler")).out).toContain("lattice_scheduling_");
-  expect((await cli("top", id)).err).toContain("nothing is measured");
+  expect((await cli("top", id)).err).toContain("Nothing was measured");
 });
 
 test("the service of a job is reached through the server", async () => {

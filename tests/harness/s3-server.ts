@@ -1,6 +1,7 @@
-// An object store for tests, in a process of its own: the part of S3 that backups use, with signatures
-// checked and uploads that exist only when they are complete. It misbehaves on request:
-// POST /-/faults {"next": 3, "how": "error" | "cut" | "refuse"}. Objects are in memory.
+// An object store for tests, in a process of its own: the part of S3 that backups and logs use, with signatures
+// and digests checked and uploads that exist only when they are complete. It misbehaves on request:
+// POST /-/faults {"next": 3, "how": "error" | "cut" | "refuse" | "slow" | "half"}. GET /-/objects lists what it has,
+// GET /-/objects/KEY shows one. Objects are in memory.
 //
 // Arguments: access key, secret key, buckets. Prints one line of JSON with its address.
 
@@ -12,6 +13,9 @@ const [accessKey = "test", secretKey = "secret", ...buckets] = process.argv.slic
 /** As small as a list can be told to be, so that tests meet more than one page. */
 const PAGE = 2;
 const LEAST_PART = 5 * 1024 * 1024;
+const CONTENT = "/-/objects/";
+/** How long a slow answer takes. */
+const SLOW_MS = 2_000;
 
 /** The answer is on its way; there is nothing more to say. */
 type Answered = undefined;
@@ -42,16 +46,26 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     if (request.method === "POST") faults = JSON.parse(body.toString()) as typeof faults;
     return send(response, 200, JSON.stringify({ counts, uploads: uploads.size }));
   }
+  if (url.pathname === "/-/objects") return send(response, 200, JSON.stringify([...objects.keys()].sort()));
+  if (url.pathname.startsWith(CONTENT)) return show(response, decodeURIComponent(url.pathname.slice(CONTENT.length)));
   const what = `${request.method} ${[...url.searchParams.keys()].filter((key) => key === "uploads" || key === "uploadId").join()}`;
   counts[what.trim()] = (counts[what.trim()] ?? 0) + 1;
   if (faults.next > 0) {
     faults.next -= 1;
     if (faults.how === "refuse") return refuse(response, 403, "AccessDenied");
     if (faults.how === "error") return refuse(response, 503, "SlowDown");
-    request.socket.destroy();
-    return;
+    if (faults.how === "half") {
+      response.writeHead(200, { "content-length": 1_000 }).write("half of an answer");
+      setTimeout(() => request.socket.destroy(), 10);
+      return;
+    }
+    if (faults.how !== "slow") {
+      request.socket.destroy();
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
   }
-  const problem = checkSignature(request, url);
+  const problem = checkSignature(request, url) ?? checkDigest(request, body);
   if (problem !== null) return refuse(response, 403, "SignatureDoesNotMatch", problem);
   const [, bucket = "", ...rest] = url.pathname.split("/");
   if (!known.has(bucket)) return refuse(response, 404, "NoSuchBucket");
@@ -64,6 +78,11 @@ interface Asked {
   readonly body: Buffer;
   readonly id: string;
   readonly bucket: string;
+}
+
+function show(response: ServerResponse, id: string): Answered {
+  const object = objects.get(id);
+  response.writeHead(object === undefined ? 404 : 200).end(object);
 }
 
 function serve(request: IncomingMessage, response: ServerResponse, asked: Asked): Answered {
@@ -178,6 +197,12 @@ function checkSignature(request: IncomingMessage, url: URL): string | null {
   const hmac = (secret: string | Buffer, data: string): Buffer => createHmac("sha256", secret).update(data).digest();
   const signing = hmac(hmac(hmac(hmac(`AWS4${secretKey}`, day), region), "s3"), "aws4_request");
   return timingSafeEqual(hmac(signing, text), Buffer.from(signature, "hex")) ? null : "it does not match";
+}
+
+function checkDigest(request: IncomingMessage, body: Buffer): string | null {
+  const stated = String(request.headers["x-amz-content-sha256"] ?? "");
+  const right = stated === "UNSIGNED-PAYLOAD" || stated === createHash("sha256").update(body).digest("hex");
+  return right ? null : "the body is not the one that was signed";
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {

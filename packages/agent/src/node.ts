@@ -134,7 +134,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       on(key, { kind: "unhealthy", message });
     },
   });
-  const figures = measureAttempts({ log, now, after, runtime });
+  const figures = measureAttempts({ log, now, after, runtime, link: () => link });
   const logFile = (key: string, stream: "stdout" | "stderr") => runtime.logFile(key, stream);
   const marks = options.keepTimes === true ? keepMarks({ live: () => live.keys(), logFile, now }) : null;
   await shipper?.recover({ logFile, live: (key) => live.has(key) });
@@ -164,6 +164,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     }),
     welcomed(client, welcome) {
       options.welcomed?.(welcome);
+      figures.reset();
       resend(opened);
       tasks?.connected(client);
     },
@@ -239,6 +240,9 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         break;
       case "checkpoint":
         withKey(message.value, (key) => attempts.get(key)?.kind === "running" && saving.order(key, message.value));
+        break;
+      case "setTelemetry":
+        withKey(message.value, (key) => figures.mode(key, message.value.mode));
         break;
       case "closeLogs":
         streams.close(message.value.streamId);

@@ -63,7 +63,7 @@ export async function rig({ isolation, options, dataDir: given, log }: RigOption
       await made.agent.close();
       await server.close();
       // What it builds for MPI may still be being written.
-      rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+      rmSync(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
     },
   };
   await found(() => made.agent.connected() === 1);

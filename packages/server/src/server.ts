@@ -51,6 +51,7 @@ import { startSnapshotter } from "./replica/snapshotter.ts";
 import { createLaunches } from "./tasks/launches.ts";
 import { createMeasures } from "./telemetry/measures.ts";
 import { createReadings } from "./telemetry/readings.ts";
+import { createSamples } from "./telemetry/samples.ts";
 import { createTerminalRelay } from "./terminals/relay.ts";
 import { channelCredentials } from "./tls/grpc.ts";
 import { openTlsSource } from "./tls/source.ts";
@@ -141,7 +142,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     config: () => live.config.checkpoint,
     evaluated: metrics.checkpointEvaluated,
   });
+  const samples = createSamples(clock);
   const insight = createInsight({
+    samples,
     checkpoints: broker,
     view: () => replica.view,
     clock,
@@ -334,6 +337,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     imagesAnswered: images.answered,
     checkpoints: board,
     measured: measures.told,
+    sampled: samples.told,
     apiUrl: () => apiUrl,
     jobToken: createJobToken(config.api.auth, () => clock.now()),
   };

@@ -30,6 +30,8 @@ export interface LogRequest {
 }
 
 export const CHUNK_BYTES = 64 * 1024;
+/** Enough for a line or two: most of what a follower gets is that, and a large buffer for each would be garbage. */
+const SMALL_BYTES = 2 * 1024;
 /** How late a follower sees a new line at worst; as a rule it is told at once. */
 const LOOK_EVERY_MS = 100;
 
@@ -118,12 +120,15 @@ async function drain(
   stop: AbortSignal,
 ): Promise<number> {
   let { offset } = from;
+  // Larger with every one that was filled.
+  let size = SMALL_BYTES;
   while (!stop.aborted && offset < from.end) {
-    const length = Math.min(CHUNK_BYTES, from.end - offset);
+    const length = Math.min(size, from.end - offset);
     const buffer = Buffer.allocUnsafe(length);
     const { bytesRead } = await file.read(buffer, 0, length, offset);
     if (bytesRead === 0) break;
     offset += bytesRead;
+    if (bytesRead === length) size = Math.min(CHUNK_BYTES, 2 * size);
     await outlet({ streamId: from.streamId, data: buffer.subarray(0, bytesRead), offset: String(offset) });
   }
   return offset;

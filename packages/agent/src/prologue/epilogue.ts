@@ -5,6 +5,7 @@
 import { readdir, rm } from "node:fs/promises";
 import type { Logger } from "pino";
 import { listContainers, removeContainer } from "../runtime/container/podman.ts";
+import { readAttempt } from "../runtime/process/files.ts";
 import { nameOf, readHeld, readRoom } from "./held.ts";
 import type { PrologueParts } from "./parts.ts";
 
@@ -20,12 +21,14 @@ export async function runEpilogue(parts: PrologueParts, key: string, dir: string
   if (parts.network.kind !== "none") await tell(log, key, parts.network.leave(key));
 }
 
-/** Those of its share, or all of them when it had the node to itself. */
+/** Those of its share, or all of them when it had the node to itself; none where it never came to have any. */
 async function clearGpus({ gpus, inside }: PrologueParts, dir: string): Promise<void> {
   const { units } = inside();
   if (gpus === null || units.length === 0) return;
-  const room = await readRoom(dir);
-  await gpus.clear(room === null ? units : units.filter(({ index }) => room.gpus.includes(index)));
+  const [room, { order, pid }] = [await readRoom(dir), readAttempt(dir)];
+  if (order === null || pid === null) return;
+  const own = order.share === undefined ? units : units.filter(({ index }) => room?.gpus.includes(index));
+  await gpus.clear(own);
 }
 
 /** What was left by an earlier life of this agent and belongs to no attempt that is known. */

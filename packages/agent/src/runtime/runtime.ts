@@ -6,6 +6,7 @@ import type { End, Exit, Order, Stop } from "../lifecycle/attempt.ts";
 import type { Facts } from "../lifecycle/recover.ts";
 import type { StateEntry } from "../state/state-file.ts";
 import type { AttemptRoom } from "../tasks/room.ts";
+import type { Usage } from "../telemetry/usage.ts";
 import type { FirstProcess } from "./first-process.ts";
 
 export type StartResult =
@@ -46,6 +47,8 @@ export interface Runtime {
   room?(key: string): Promise<AttemptRoom | null>;
   /** Processor time that the attempt has used so far; null: unknown. Absent: never known. */
   cpuMs?(key: string): Promise<number | null>;
+  /** What it uses now, and has used so far; null: unknown. Absent: never known. */
+  usage?(key: string): Promise<Usage | null>;
   /** In which its programs may say how they fare; absent: nowhere. */
   metricsFile?(key: string): string;
   /** How its program is asked for a checkpoint; null: it takes none. Absent: nothing here does. */

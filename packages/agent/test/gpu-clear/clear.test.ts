@@ -80,6 +80,11 @@ test("an attempt gives its GPUs back cleared: a share its own, one that has the 
   // One that asked for none of them has nothing to give back.
   r.server.run({ allocationId: "3", entrypoint: "true", limits: { cpuCores: 1 } });
   await r.server.end("3");
+  // Nor has one that never began: others may be using all of them.
+  r.server.run({ allocationId: "4", entrypoint: "true", limits: { gpuCount: 3 } });
+  await r.server.end("4");
+  r.server.run({ allocationId: "5", entrypoint: "true", mounts: [{ source: "/no/such", target: "/data/x" }] });
+  await r.server.end("5");
   expect(cleared()).toEqual([]);
   await r.close();
 });

@@ -56,6 +56,8 @@ export interface ConnectContext {
   readonly imagesAnswered?: (node: NodeId, answer: pb.ImageAnswer) => void;
   /** What an agent has measured of the attempts it runs. */
   readonly measured?: (node: NodeId, measures: readonly pb.AttemptMeasures[]) => void;
+  /** Samples of what attempts of the node use. */
+  readonly sampled?: (node: NodeId, samples: readonly pb.AttemptMeasures[]) => void;
   /** What is heard of checkpoints besides reports. */
   readonly checkpoints?: Pick<CheckpointBoard, "told" | "storage">;
   /** Where programs inside a job reach the API. */
@@ -108,6 +110,7 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
       const { logBytesWaiting: waiting, logBytesDropped: dropped } = body.value;
       context.hub.told(session, { waiting, dropped });
     }
+    if (body.case === "samples") sampled(session.node, body.value.samples);
     if (body.case === "report") void report(session, body.value);
     if (body.case === "condition") void renew(session, greeted, body.value);
     if (body.case === "imageAnswer") context.imagesAnswered?.(session.node, body.value);
@@ -118,6 +121,15 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
   });
   call.on("error", leave);
   call.on("cancelled", leave);
+
+  /** A node speaks of its own attempts alone. */
+  function sampled(node: NodeId, samples: readonly pb.AttemptMeasures[]): void {
+    const claims = context.view().node(node)?.claims ?? [];
+    context.sampled?.(
+      node,
+      samples.filter((sample) => claims.some((claim) => matches(claim, sample))),
+    );
+  }
 
   function refuse(code: string, detail: string): void {
     send({ case: "refused", value: create(pb.RefusedSchema, { code, detail }) });
@@ -270,7 +282,7 @@ const lost = (node: NodeId, claim: Claim): ReportCommand => ({
   message: `node "${node}" came back without any trace of it`,
 });
 
-const matches = (claim: Claim, status: pb.AttemptStatus): boolean =>
+const matches = (claim: Claim, status: Pick<pb.AttemptStatus, "allocationId" | "attempt">): boolean =>
   claim.allocation === status.allocationId && claim.attempt === status.attempt;
 
 const protocolApart = ({ theirs, ranges }: Extract<ProtocolAgreement, { kind: "apart" }>): string =>

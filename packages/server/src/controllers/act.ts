@@ -24,6 +24,7 @@ import { decideOverdue } from "./orders/decide.ts";
 import { type Beat, keepBeat } from "./periodic.ts";
 import { decideRestarts } from "./restarts/decide.ts";
 import { createScaler, type ScalingContext } from "./scaling/act.ts";
+import { telemetryBeat } from "./telemetry/act.ts";
 import { decideExpired, type FirstSeen } from "./walltime/decide.ts";
 import { createWebhookSender } from "./webhooks/act.ts";
 
@@ -169,6 +170,7 @@ export async function runControllers(context: ControllerContext, signal: AbortSi
     },
   };
   const beats = [
+    telemetryBeat({ view, hub, clock }, signal),
     faults,
     networks,
     health,

@@ -33,6 +33,7 @@ import type { Clock } from "../clock.ts";
 import type { CheckpointAnswer, CheckpointSignals } from "../controllers/checkpoint/answer.ts";
 import { foreignReservations } from "../controllers/schedule/memory.ts";
 import type { PlanResult } from "../observe/scheduling.ts";
+import type { Samples } from "../telemetry/samples.ts";
 import { createCycleRecord } from "./cycle-record.ts";
 import { createEstimateRecord, type ObserveError } from "./estimate-record.ts";
 import { planFor, plannedRecord } from "./plan.ts";
@@ -76,6 +77,8 @@ export interface InsightParts {
   /** Over which use counts towards budgets and shares. */
   readonly budgetDays: number;
   readonly checkpoints: { answer(id: AllocationId): CheckpointAnswer; signals(): CheckpointSignals };
+  /** What agents tell of the use of allocations; absent: nobody listens. */
+  readonly samples?: Pick<Samples, "since">;
   /** Whether a first submission makes its tenant. */
   readonly createTenants: boolean;
 }
@@ -137,6 +140,8 @@ export function createInsight(parts: InsightParts): Insight {
         return store.get(now());
       case "checkpoint":
         return parts.checkpoints.answer(question.id);
+      case "samples":
+        return parts.samples?.since(question.id, question.after) ?? [];
       case "set_signals":
         return store.set(question.signals, instant(now() + question.validMs));
     }

@@ -4,6 +4,7 @@
 import type { AllocationId, AllocationSpec, Instant, NodeId, Scores, UserName, VClusterId } from "@lattice/core";
 import type { Explanation, PendingReason, Suggestion } from "@lattice/scheduler";
 import type { CheckpointAnswer } from "../controllers/checkpoint/answer.ts";
+import type { Sample } from "../telemetry/samples.ts";
 
 export interface Questions {
   readonly checkpoint: { readonly ask: { readonly id: AllocationId }; readonly answer: CheckpointAnswer };
@@ -21,6 +22,11 @@ export interface Questions {
   };
   readonly scheduler: { readonly ask: object; readonly answer: readonly CycleFigures[] };
   readonly signals: { readonly ask: object; readonly answer: SignalsRecord | null };
+  /** What its agents have measured since then, as far as it is remembered. */
+  readonly samples: {
+    readonly ask: { readonly id: AllocationId; readonly after: number };
+    readonly answer: readonly Sample[];
+  };
   readonly set_signals: {
     readonly ask: { readonly signals: SignalValues; readonly validMs: number };
     readonly answer: SignalsRecord;

@@ -19,6 +19,7 @@ import { runPrologue } from "../../prologue/prologue.ts";
 import { PrologueError } from "../../prologue/prologue-error.ts";
 import { hostFile } from "../../tasks/offered.ts";
 import { cpuMsOf } from "../../telemetry/cpu-time.ts";
+import { usageOf } from "../../telemetry/usage.ts";
 import type { AttemptPlace, Isolation } from "../isolation/isolation.ts";
 import type { LimitGroups } from "../isolation/limit-groups.ts";
 import type { Runtime, RuntimeListener, StartResult } from "../runtime.ts";
@@ -309,6 +310,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     },
 
     cpuMs: async (key) => (processes.has(key) ? cpuMsOf(await isolation.members(placeOf(key))) : null),
+    usage: async (key) => (processes.has(key) ? usageOf(await isolation.members(placeOf(key))) : null),
     metricsFile: (key) => metricsFile(prologue.scratch.pathOf(key)),
 
     async checkpoints(key) {

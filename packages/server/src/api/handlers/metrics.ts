@@ -1,13 +1,16 @@
-// Measured values of allocations. No time-series store is connected yet, so there are no values to show: the requests
-// are checked as they will be, and the answer says that nothing is measured, and why. What the state itself knows of
-// allocations that are compared is shown.
+// Measured values of allocations: what their agents have told of late, which the leader remembers for an hour. What no agent
+// measures, and what is not remembered any more, is left out, and the answer says why. What the state itself knows
+// of allocations that are compared is shown.
 
 import { create } from "@bufbuild/protobuf";
 import { type Allocation, isFinal, telemetryOf } from "@lattice/core";
 import { pb, timestampFromMs } from "@lattice/wire";
+import type { Sample } from "../../telemetry/samples.ts";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import type { RpcName } from "../rpc.ts";
+import { pause } from "../streams/pause.ts";
+import { MEASURED, seriesOf, shownValue } from "./metric-series.ts";
 import { invalid } from "./refuse.ts";
 import { find, ownerOf } from "./work.ts";
 
@@ -24,13 +27,23 @@ export const METRICS = [
   "io_latency_p99",
 ] as const;
 
-/** Said with every answer that has no values. */
+/** Said of what needs a time-series store. */
 export const UNMEASURED = "No time-series store is configured on this cluster, so nothing is measured.";
+
+const GPUS_UNMEASURED = "Agents measure processors, memory and storage; GPUs are not measured.";
+const NO_ALERTS = "No thresholds are watched: there is nothing to be warned of.";
+/** Said with every answer that has no values. */
+const NOTHING_YET =
+  "Nothing was measured of it in that time: agents tell every 30 s, every second in debug mode, and the leader remembers an hour.";
 
 const MODES = ["summary", "per_node", "per_gpu"] as const;
 /** A week: what a store keeps at full resolution. */
 const MOST_SECONDS = 7 * 86_400;
 const MOST_COMPARED = 10;
+const DEFAULT_SECONDS = 300;
+/** As often as agents tell. */
+const WINDOW_MS = { prod: 30_000, debug: 1_000, audit: 30_000 } as const;
+const LOOK_EVERY_MS = 1_000;
 
 export async function queryMetrics(call: Call, request: pb.MetricsRequest): Promise<pb.MetricsResponse> {
   const record = await findFor(call, "AllocationService.QueryMetrics", request.id);
@@ -39,25 +52,64 @@ export async function queryMetrics(call: Call, request: pb.MetricsRequest): Prom
   if (mode === undefined) throw invalid("mode", `must be one of ${MODES.join(", ")}`);
   checkNames(request.metrics);
   if (request.durationSeconds > MOST_SECONDS) throw invalid("duration_seconds", `must be at most ${MOST_SECONDS}`);
+  const telemetryMode = telemetryOf(record.spec, call.plane.now());
+  const answer = { allocationId: record.id, mode, telemetryMode };
+  if (mode === "per_gpu") return create(pb.MetricsResponseSchema, { ...answer, unavailableReason: GPUS_UNMEASURED });
+  const seconds = request.durationSeconds === 0 ? DEFAULT_SECONDS : request.durationSeconds;
+  const samples = await samplesOf(call, record, call.plane.now() - seconds * 1000);
+  const windowMs = WINDOW_MS[telemetryMode];
+  const series = seriesOf(samples, { mode, metrics: request.metrics, windowMs });
   return create(pb.MetricsResponseSchema, {
-    allocationId: record.id,
-    mode,
-    unavailableReason: UNMEASURED,
-    telemetryMode: telemetryOf(record.spec, call.plane.now()),
+    ...answer,
+    series,
+    ...(series.length === 0 ? { unavailableReason: NOTHING_YET } : {}),
   });
 }
+
+/** The leader alone is told by agents. */
+const samplesOf = (call: Call, { id }: Allocation, after: number): Promise<readonly Sample[]> =>
+  call.plane.consult({ kind: "samples", id, after });
 
 export async function* streamMetrics(
   call: Call,
   request: pb.StreamMetricsRequest,
 ): AsyncGenerator<pb.MetricsEvent, void> {
-  const record = await findFor(call, "AllocationService.StreamMetrics", request.id);
+  let record = await findFor(call, "AllocationService.StreamMetrics", request.id);
   checkNames(request.metrics);
-  yield create(pb.MetricsEventSchema, {
-    at: timestampFromMs(call.plane.now()),
-    allocationId: record.id,
-    unavailableReason: UNMEASURED,
-  });
+  const unavailable = (unavailableReason: string): pb.MetricsEvent =>
+    create(pb.MetricsEventSchema, {
+      at: timestampFromMs(call.plane.now()),
+      allocationId: record.id,
+      unavailableReason,
+    });
+  if (request.alertsOnly) return yield unavailable(NO_ALERTS);
+  let after: number = call.plane.now() - DEFAULT_SECONDS * 1000;
+  let told = false;
+  while (!call.signal.aborted) {
+    const over = isFinal(record.phase);
+    for (const sample of await samplesOf(call, record, after)) {
+      after = Math.max(after, sample.at);
+      const values = valuesOf(sample, request.metrics);
+      if (Object.keys(values).length === 0) continue;
+      told = true;
+      yield create(pb.MetricsEventSchema, {
+        at: timestampFromMs(sample.at),
+        allocationId: record.id,
+        node: sample.node,
+        values,
+      });
+    }
+    if (over || !("nodes" in record.phase)) break;
+    await pause(LOOK_EVERY_MS, call.signal);
+    record = await find(call, request.id);
+  }
+  if (!told && !call.signal.aborted) yield unavailable(NOTHING_YET);
+}
+
+function valuesOf(sample: Sample, metrics: readonly string[]): Record<string, number> {
+  const names = Object.keys(MEASURED).filter((name) => metrics.length === 0 || metrics.includes(name));
+  const told = names.filter((name) => sample.values[name] !== undefined);
+  return Object.fromEntries(told.map((name) => [name, shownValue(name, sample)]));
 }
 
 export async function compareMetrics(call: Call, request: pb.CompareRequest): Promise<pb.Comparison> {

@@ -26,7 +26,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/agent.proto.
  */
 export const file_lattice_v1_agent: GenFile = /*@__PURE__*/
-  fileDesc("ChZsYXR0aWNlL3YxL2FnZW50LnByb3RvEgpsYXR0aWNlLnYxIrMCCgxBZ2VudE1lc3NhZ2USIgoFaGVsbG8YASABKAsyES5sYXR0aWNlLnYxLkhlbGxvSAASKgoJaGVhcnRiZWF0GAIgASgLMhUubGF0dGljZS52MS5IZWFydGJlYXRIABIkCgZyZXBvcnQYAyABKAsyEi5sYXR0aWNlLnYxLlJlcG9ydEgAEi8KDGltYWdlX2Fuc3dlchgUIAEoCzIXLmxhdHRpY2UudjEuSW1hZ2VBbnN3ZXJIABIxCgljb25kaXRpb24Y8AEgASgLMhsubGF0dGljZS52MS5Db25kaXRpb25SZXBvcnRIABI+ChNjaGVja3BvaW50X3Byb2dyZXNzGIQCIAEoCzIeLmxhdHRpY2UudjEuQ2hlY2twb2ludFByb2dyZXNzSABCCQoHbWVzc2FnZSKaAgoFSGVsbG8SDwoHbm9kZV9pZBgBIAEoCRIYChBwcm90b2NvbF92ZXJzaW9uGAIgASgNEhUKDWFnZW50X3ZlcnNpb24YAyABKAkSDwoHYm9vdF9pZBgEIAEoCRIuCgxjYXBhYmlsaXRpZXMYBSABKAsyGC5sYXR0aWNlLnYxLkNhcGFiaWxpdGllcxINCgVncm91cBgGIAEoCRITCgtjb25mb3JtYW5jZRgHIAEoCRIPCgdhZGRyZXNzGAggASgJEisKCGF0dGVtcHRzGAkgAygLMhkubGF0dGljZS52MS5BdHRlbXB0U3RhdHVzEhUKDWhvbWVfdmNsdXN0ZXIYCiABKAkSFQoMcGVlcl9hZGRyZXNzGJgCIAEoCSJjCg1BdHRlbXB0U3RhdHVzEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIqCgVzdGF0ZRgDIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlIuMBCglIZWFydGJlYXQSEAoIc2VxdWVuY2UYASABKA0SDwoHcnVubmluZxgCIAEoDRINCgVsb2FkMRgDIAEoARIbChNtZW1vcnlfYXZhaWxhYmxlX2diGAQgASgBEhkKEWxvZ19ieXRlc193YWl0aW5nGDwgASgBEhkKEWxvZ19ieXRlc19kcm9wcGVkGD0gASgBEiEKGGNoZWNrcG9pbnRfc3RvcmFnZV9lcnJvchiEAiABKAkSLgoIbWVhc3VyZXMY1AIgAygLMhsubGF0dGljZS52MS5BdHRlbXB0TWVhc3VyZXMioQEKD0F0dGVtcHRNZWFzdXJlcxIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SNwoGdmFsdWVzGAMgAygLMicubGF0dGljZS52MS5BdHRlbXB0TWVhc3VyZXMuVmFsdWVzRW50cnkaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASJmCg9Db25kaXRpb25SZXBvcnQSEwoLY29uZm9ybWFuY2UYASABKAkSDgoGZmF1bHRzGAIgAygJEi4KDGNhcGFiaWxpdGllcxgDIAEoCzIYLmxhdHRpY2UudjEuQ2FwYWJpbGl0aWVzIvUBCgZSZXBvcnQSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEioKBXN0YXRlGAMgASgOMhsubGF0dGljZS52MS5BbGxvY2F0aW9uU3RhdGUSFgoJZXhpdF9jb2RlGAQgASgFSACIAQESDgoGcmVhc29uGAUgASgJEg8KB21lc3NhZ2UYBiABKAkSDQoFYXRfbXMYByABKAESDgoGbnVtYmVyGAggASgNEjEKCmNoZWNrcG9pbnQYhAIgASgLMhwubGF0dGljZS52MS5DaGVja3BvaW50UmVzdWx0QgwKCl9leGl0X2NvZGUiqAQKDVNlcnZlck1lc3NhZ2USJgoHd2VsY29tZRgBIAEoCzITLmxhdHRpY2UudjEuV2VsY29tZUgAEiMKA3J1bhgCIAEoCzIULmxhdHRpY2UudjEuUnVuT3JkZXJIABIlCgRzdG9wGAMgASgLMhUubGF0dGljZS52MS5TdG9wT3JkZXJIABIkCgNhY2sYBCABKAsyFS5sYXR0aWNlLnYxLlJlcG9ydEFja0gAEikKBmZvcmdldBgFIAEoCzIXLmxhdHRpY2UudjEuRm9yZ2V0T3JkZXJIABIpCglvcGVuX2xvZ3MYBiABKAsyFC5sYXR0aWNlLnYxLk9wZW5Mb2dzSAASKwoKY2xvc2VfbG9ncxgHIAEoCzIVLmxhdHRpY2UudjEuQ2xvc2VMb2dzSAASJgoHcmVmdXNlZBgIIAEoCzITLmxhdHRpY2UudjEuUmVmdXNlZEgAEjEKDW9wZW5fdGVybWluYWwYPCABKAsyGC5sYXR0aWNlLnYxLk9wZW5UZXJtaW5hbEgAEjEKDWltYWdlX3JlcXVlc3QYFCABKAsyGC5sYXR0aWNlLnYxLkltYWdlUmVxdWVzdEgAEi0KC3N0YXJ0X3Rhc2tzGDIgASgLMhYubGF0dGljZS52MS5TdGFydFRhc2tzSAASMgoKY2hlY2twb2ludBiEAiABKAsyGy5sYXR0aWNlLnYxLkNoZWNrcG9pbnRPcmRlckgAQgkKB21lc3NhZ2UiawoHV2VsY29tZRIYChBwcm90b2NvbF92ZXJzaW9uGAEgASgNEhYKDnNlcnZlcl92ZXJzaW9uGAIgASgJEh0KFWhlYXJ0YmVhdF9pbnRlcnZhbF9tcxgDIAEoDRIPCgdhcGlfdXJsGDIgASgJIicKB1JlZnVzZWQSDAoEY29kZRgBIAEoCRIOCgZkZXRhaWwYAiABKAki9gUKCFJ1bk9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIMCgRuYW1lGAMgASgJEg4KBnRlbmFudBgEIAEoCRIMCgR1c2VyGAUgASgJEhAKCHZjbHVzdGVyGAYgASgJEhIKCmVudHJ5cG9pbnQYByABKAkSDwoHY29tbWFuZBgIIAMoCRIOCgZzY3JpcHQYCSABKAkSNgoJdmFyaWFibGVzGAogAygLMiMubGF0dGljZS52MS5SdW5PcmRlci5WYXJpYWJsZXNFbnRyeRIPCgd3b3JrZGlyGAsgASgJEhgKEHdhbGx0aW1lX3NlY29uZHMYDCABKA0SFQoNZ3JhY2Vfc2Vjb25kcxgNIAEoDRINCgVub2RlcxgOIAMoCRISCgpub2RlX2luZGV4GA8gASgNEhYKDnRhc2tzX3Blcl9ub2RlGBAgASgNEhEKCXNsdXJtX2VudhgRIAEoCBIRCglhcGlfdG9rZW4YMiABKAkSDwoHcHJvamVjdBg8IAEoCRIxCg5saXZlbmVzc19wcm9iZRg9IAEoCzIZLmxhdHRpY2UudjEuTGl2ZW5lc3NQcm9iZRIvCgtlbnZpcm9ubWVudBgUIAEoCzIaLmxhdHRpY2UudjEuUnVuRW52aXJvbm1lbnQSIQoGbW91bnRzGBUgAygLMhEubGF0dGljZS52MS5Nb3VudBIlCgZsaW1pdHMYFiABKAsyFS5sYXR0aWNlLnYxLlJ1bkxpbWl0cxIVCg1tZW1vcnlfcG9saWN5GBcgASgJEigKB25ldHdvcmsY1AIgASgLMhYubGF0dGljZS52MS5SdW5OZXR3b3JrEhEKCG1lYXN1cmVkGNUCIAEoCBIvCgpjaGVja3BvaW50GIQCIAEoCzIaLmxhdHRpY2UudjEuQ2hlY2twb2ludFBsYW4aMAoOVmFyaWFibGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ5Cg5SdW5FbnZpcm9ubWVudBIMCgR1ZW52GAEgASgJEgwKBHZpZXcYAiABKAkSEgoKdG9vbHNfdWVudhgDIAEoCRINCgVpbWFnZRgEIAEoCRIRCglyZWFkX29ubHkYBSABKAgSFQoNc2lnbl9yZXF1aXJlZBgGIAEoCCJECglSdW5MaW1pdHMSEQoJY3B1X2NvcmVzGAEgASgNEhEKCW1lbW9yeV9nYhgCIAEoARIRCglncHVfY291bnQYAyABKA0iWgoJU3RvcE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIVCg1ncmFjZV9zZWNvbmRzGAMgASgNEg4KBnJlYXNvbhgEIAEoCSIbCglSZXBvcnRBY2sSDgoGbnVtYmVyGAEgASgNIjUKC0ZvcmdldE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDSK+AQoIT3BlbkxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCBIOCgZvZmZzZXQYPCABKAkSEAoIc2luY2VfbXMYPSABKAESEAoIdW50aWxfbXMYPiABKAEiHgoJQ2xvc2VMb2dzEhEKCXN0cmVhbV9pZBgBIAEoCSJeCg1BZ2VudExvZ0NodW5rEhEKCXN0cmVhbV9pZBgBIAEoCRIMCgRkYXRhGAIgASgMEg4KBm9mZnNldBgDIAEoCRINCgVlcnJvchgEIAEoCRINCgRidXN5GPwCIAEoCCISChBTZW5kTG9nc1Jlc3BvbnNlIq4BCgxPcGVuVGVybWluYWwSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIPCgdjb21tYW5kGAQgASgJEiYKBHNpemUYBSABKAsyGC5sYXR0aWNlLnYxLlRlcm1pbmFsU2l6ZRIMCgR0ZXJtGAYgASgJEhwKFGlkbGVfd2FybmluZ19zZWNvbmRzGAcgASgNImQKFFNlcnZlVGVybWluYWxSZXF1ZXN0EhEKCXN0cmVhbV9pZBgBIAEoCRIqCgZvdXRwdXQYAiABKAsyGi5sYXR0aWNlLnYxLkF0dGFjaFJlc3BvbnNlEg0KBWVycm9yGAMgASgJIkEKFVNlcnZlVGVybWluYWxSZXNwb25zZRIoCgVpbnB1dBgBIAEoCzIZLmxhdHRpY2UudjEuQXR0YWNoUmVxdWVzdDK0AgoMQWdlbnRTZXJ2aWNlEkIKB0Nvbm5lY3QSGC5sYXR0aWNlLnYxLkFnZW50TWVzc2FnZRoZLmxhdHRpY2UudjEuU2VydmVyTWVzc2FnZSgBMAESRQoIU2VuZExvZ3MSGS5sYXR0aWNlLnYxLkFnZW50TG9nQ2h1bmsaHC5sYXR0aWNlLnYxLlNlbmRMb2dzUmVzcG9uc2UoARJYCg1TZXJ2ZVRlcm1pbmFsEiAubGF0dGljZS52MS5TZXJ2ZVRlcm1pbmFsUmVxdWVzdBohLmxhdHRpY2UudjEuU2VydmVUZXJtaW5hbFJlc3BvbnNlKAEwARI/CghSdW5UYXNrcxIXLmxhdHRpY2UudjEuVGFza3NSZXBvcnQaFi5sYXR0aWNlLnYxLlRhc2tzT3JkZXIoATABYgZwcm90bzM", [file_lattice_v1_allocations, file_lattice_v1_checkpoints, file_lattice_v1_images, file_lattice_v1_networks, file_lattice_v1_nodes, file_lattice_v1_terminal, file_lattice_v1_tasks]);
+  fileDesc("ChZsYXR0aWNlL3YxL2FnZW50LnByb3RvEgpsYXR0aWNlLnYxIuMCCgxBZ2VudE1lc3NhZ2USIgoFaGVsbG8YASABKAsyES5sYXR0aWNlLnYxLkhlbGxvSAASKgoJaGVhcnRiZWF0GAIgASgLMhUubGF0dGljZS52MS5IZWFydGJlYXRIABIkCgZyZXBvcnQYAyABKAsyEi5sYXR0aWNlLnYxLlJlcG9ydEgAEi8KDGltYWdlX2Fuc3dlchgUIAEoCzIXLmxhdHRpY2UudjEuSW1hZ2VBbnN3ZXJIABIxCgljb25kaXRpb24Y8AEgASgLMhsubGF0dGljZS52MS5Db25kaXRpb25SZXBvcnRIABI+ChNjaGVja3BvaW50X3Byb2dyZXNzGIQCIAEoCzIeLmxhdHRpY2UudjEuQ2hlY2twb2ludFByb2dyZXNzSAASLgoHc2FtcGxlcxj8AiABKAsyGi5sYXR0aWNlLnYxLkF0dGVtcHRTYW1wbGVzSABCCQoHbWVzc2FnZSI+Cg5BdHRlbXB0U2FtcGxlcxIsCgdzYW1wbGVzGAEgAygLMhsubGF0dGljZS52MS5BdHRlbXB0TWVhc3VyZXMimgIKBUhlbGxvEg8KB25vZGVfaWQYASABKAkSGAoQcHJvdG9jb2xfdmVyc2lvbhgCIAEoDRIVCg1hZ2VudF92ZXJzaW9uGAMgASgJEg8KB2Jvb3RfaWQYBCABKAkSLgoMY2FwYWJpbGl0aWVzGAUgASgLMhgubGF0dGljZS52MS5DYXBhYmlsaXRpZXMSDQoFZ3JvdXAYBiABKAkSEwoLY29uZm9ybWFuY2UYByABKAkSDwoHYWRkcmVzcxgIIAEoCRIrCghhdHRlbXB0cxgJIAMoCzIZLmxhdHRpY2UudjEuQXR0ZW1wdFN0YXR1cxIVCg1ob21lX3ZjbHVzdGVyGAogASgJEhUKDHBlZXJfYWRkcmVzcxiYAiABKAkiYwoNQXR0ZW1wdFN0YXR1cxIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKgoFc3RhdGUYAyABKA4yGy5sYXR0aWNlLnYxLkFsbG9jYXRpb25TdGF0ZSLjAQoJSGVhcnRiZWF0EhAKCHNlcXVlbmNlGAEgASgNEg8KB3J1bm5pbmcYAiABKA0SDQoFbG9hZDEYAyABKAESGwoTbWVtb3J5X2F2YWlsYWJsZV9nYhgEIAEoARIZChFsb2dfYnl0ZXNfd2FpdGluZxg8IAEoARIZChFsb2dfYnl0ZXNfZHJvcHBlZBg9IAEoARIhChhjaGVja3BvaW50X3N0b3JhZ2VfZXJyb3IYhAIgASgJEi4KCG1lYXN1cmVzGNQCIAMoCzIbLmxhdHRpY2UudjEuQXR0ZW1wdE1lYXN1cmVzIqEBCg9BdHRlbXB0TWVhc3VyZXMSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEjcKBnZhbHVlcxgDIAMoCzInLmxhdHRpY2UudjEuQXR0ZW1wdE1lYXN1cmVzLlZhbHVlc0VudHJ5Gi0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEiZgoPQ29uZGl0aW9uUmVwb3J0EhMKC2NvbmZvcm1hbmNlGAEgASgJEg4KBmZhdWx0cxgCIAMoCRIuCgxjYXBhYmlsaXRpZXMYAyABKAsyGC5sYXR0aWNlLnYxLkNhcGFiaWxpdGllcyL1AQoGUmVwb3J0EhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIqCgVzdGF0ZRgDIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlEhYKCWV4aXRfY29kZRgEIAEoBUgAiAEBEg4KBnJlYXNvbhgFIAEoCRIPCgdtZXNzYWdlGAYgASgJEg0KBWF0X21zGAcgASgBEg4KBm51bWJlchgIIAEoDRIxCgpjaGVja3BvaW50GIQCIAEoCzIcLmxhdHRpY2UudjEuQ2hlY2twb2ludFJlc3VsdEIMCgpfZXhpdF9jb2RlItwECg1TZXJ2ZXJNZXNzYWdlEiYKB3dlbGNvbWUYASABKAsyEy5sYXR0aWNlLnYxLldlbGNvbWVIABIjCgNydW4YAiABKAsyFC5sYXR0aWNlLnYxLlJ1bk9yZGVySAASJQoEc3RvcBgDIAEoCzIVLmxhdHRpY2UudjEuU3RvcE9yZGVySAASJAoDYWNrGAQgASgLMhUubGF0dGljZS52MS5SZXBvcnRBY2tIABIpCgZmb3JnZXQYBSABKAsyFy5sYXR0aWNlLnYxLkZvcmdldE9yZGVySAASKQoJb3Blbl9sb2dzGAYgASgLMhQubGF0dGljZS52MS5PcGVuTG9nc0gAEisKCmNsb3NlX2xvZ3MYByABKAsyFS5sYXR0aWNlLnYxLkNsb3NlTG9nc0gAEiYKB3JlZnVzZWQYCCABKAsyEy5sYXR0aWNlLnYxLlJlZnVzZWRIABIxCg1vcGVuX3Rlcm1pbmFsGDwgASgLMhgubGF0dGljZS52MS5PcGVuVGVybWluYWxIABIxCg1pbWFnZV9yZXF1ZXN0GBQgASgLMhgubGF0dGljZS52MS5JbWFnZVJlcXVlc3RIABItCgtzdGFydF90YXNrcxgyIAEoCzIWLmxhdHRpY2UudjEuU3RhcnRUYXNrc0gAEjIKCmNoZWNrcG9pbnQYhAIgASgLMhsubGF0dGljZS52MS5DaGVja3BvaW50T3JkZXJIABIyCg1zZXRfdGVsZW1ldHJ5GPwCIAEoCzIYLmxhdHRpY2UudjEuU2V0VGVsZW1ldHJ5SABCCQoHbWVzc2FnZSJECgxTZXRUZWxlbWV0cnkSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgwKBG1vZGUYAyABKAkiawoHV2VsY29tZRIYChBwcm90b2NvbF92ZXJzaW9uGAEgASgNEhYKDnNlcnZlcl92ZXJzaW9uGAIgASgJEh0KFWhlYXJ0YmVhdF9pbnRlcnZhbF9tcxgDIAEoDRIPCgdhcGlfdXJsGDIgASgJIicKB1JlZnVzZWQSDAoEY29kZRgBIAEoCRIOCgZkZXRhaWwYAiABKAki9gUKCFJ1bk9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIMCgRuYW1lGAMgASgJEg4KBnRlbmFudBgEIAEoCRIMCgR1c2VyGAUgASgJEhAKCHZjbHVzdGVyGAYgASgJEhIKCmVudHJ5cG9pbnQYByABKAkSDwoHY29tbWFuZBgIIAMoCRIOCgZzY3JpcHQYCSABKAkSNgoJdmFyaWFibGVzGAogAygLMiMubGF0dGljZS52MS5SdW5PcmRlci5WYXJpYWJsZXNFbnRyeRIPCgd3b3JrZGlyGAsgASgJEhgKEHdhbGx0aW1lX3NlY29uZHMYDCABKA0SFQoNZ3JhY2Vfc2Vjb25kcxgNIAEoDRINCgVub2RlcxgOIAMoCRISCgpub2RlX2luZGV4GA8gASgNEhYKDnRhc2tzX3Blcl9ub2RlGBAgASgNEhEKCXNsdXJtX2VudhgRIAEoCBIRCglhcGlfdG9rZW4YMiABKAkSDwoHcHJvamVjdBg8IAEoCRIxCg5saXZlbmVzc19wcm9iZRg9IAEoCzIZLmxhdHRpY2UudjEuTGl2ZW5lc3NQcm9iZRIvCgtlbnZpcm9ubWVudBgUIAEoCzIaLmxhdHRpY2UudjEuUnVuRW52aXJvbm1lbnQSIQoGbW91bnRzGBUgAygLMhEubGF0dGljZS52MS5Nb3VudBIlCgZsaW1pdHMYFiABKAsyFS5sYXR0aWNlLnYxLlJ1bkxpbWl0cxIVCg1tZW1vcnlfcG9saWN5GBcgASgJEigKB25ldHdvcmsY1AIgASgLMhYubGF0dGljZS52MS5SdW5OZXR3b3JrEhEKCG1lYXN1cmVkGNUCIAEoCBIvCgpjaGVja3BvaW50GIQCIAEoCzIaLmxhdHRpY2UudjEuQ2hlY2twb2ludFBsYW4aMAoOVmFyaWFibGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ5Cg5SdW5FbnZpcm9ubWVudBIMCgR1ZW52GAEgASgJEgwKBHZpZXcYAiABKAkSEgoKdG9vbHNfdWVudhgDIAEoCRINCgVpbWFnZRgEIAEoCRIRCglyZWFkX29ubHkYBSABKAgSFQoNc2lnbl9yZXF1aXJlZBgGIAEoCCJECglSdW5MaW1pdHMSEQoJY3B1X2NvcmVzGAEgASgNEhEKCW1lbW9yeV9nYhgCIAEoARIRCglncHVfY291bnQYAyABKA0iWgoJU3RvcE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIVCg1ncmFjZV9zZWNvbmRzGAMgASgNEg4KBnJlYXNvbhgEIAEoCSIbCglSZXBvcnRBY2sSDgoGbnVtYmVyGAEgASgNIjUKC0ZvcmdldE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDSK+AQoIT3BlbkxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCBIOCgZvZmZzZXQYPCABKAkSEAoIc2luY2VfbXMYPSABKAESEAoIdW50aWxfbXMYPiABKAEiHgoJQ2xvc2VMb2dzEhEKCXN0cmVhbV9pZBgBIAEoCSJeCg1BZ2VudExvZ0NodW5rEhEKCXN0cmVhbV9pZBgBIAEoCRIMCgRkYXRhGAIgASgMEg4KBm9mZnNldBgDIAEoCRINCgVlcnJvchgEIAEoCRINCgRidXN5GPwCIAEoCCISChBTZW5kTG9nc1Jlc3BvbnNlIq4BCgxPcGVuVGVybWluYWwSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIPCgdjb21tYW5kGAQgASgJEiYKBHNpemUYBSABKAsyGC5sYXR0aWNlLnYxLlRlcm1pbmFsU2l6ZRIMCgR0ZXJtGAYgASgJEhwKFGlkbGVfd2FybmluZ19zZWNvbmRzGAcgASgNImQKFFNlcnZlVGVybWluYWxSZXF1ZXN0EhEKCXN0cmVhbV9pZBgBIAEoCRIqCgZvdXRwdXQYAiABKAsyGi5sYXR0aWNlLnYxLkF0dGFjaFJlc3BvbnNlEg0KBWVycm9yGAMgASgJIkEKFVNlcnZlVGVybWluYWxSZXNwb25zZRIoCgVpbnB1dBgBIAEoCzIZLmxhdHRpY2UudjEuQXR0YWNoUmVxdWVzdDK0AgoMQWdlbnRTZXJ2aWNlEkIKB0Nvbm5lY3QSGC5sYXR0aWNlLnYxLkFnZW50TWVzc2FnZRoZLmxhdHRpY2UudjEuU2VydmVyTWVzc2FnZSgBMAESRQoIU2VuZExvZ3MSGS5sYXR0aWNlLnYxLkFnZW50TG9nQ2h1bmsaHC5sYXR0aWNlLnYxLlNlbmRMb2dzUmVzcG9uc2UoARJYCg1TZXJ2ZVRlcm1pbmFsEiAubGF0dGljZS52MS5TZXJ2ZVRlcm1pbmFsUmVxdWVzdBohLmxhdHRpY2UudjEuU2VydmVUZXJtaW5hbFJlc3BvbnNlKAEwARI/CghSdW5UYXNrcxIXLmxhdHRpY2UudjEuVGFza3NSZXBvcnQaFi5sYXR0aWNlLnYxLlRhc2tzT3JkZXIoATABYgZwcm90bzM", [file_lattice_v1_allocations, file_lattice_v1_checkpoints, file_lattice_v1_images, file_lattice_v1_networks, file_lattice_v1_nodes, file_lattice_v1_terminal, file_lattice_v1_tasks]);
 
 /**
  * @generated from message lattice.v1.AgentMessage
@@ -71,6 +71,12 @@ export type AgentMessage = Message<"lattice.v1.AgentMessage"> & {
      */
     value: CheckpointProgress;
     case: "checkpointProgress";
+  } | {
+    /**
+     * @generated from field: lattice.v1.AttemptSamples samples = 380;
+     */
+    value: AttemptSamples;
+    case: "samples";
   } | { case: undefined; value?: undefined };
 };
 
@@ -80,6 +86,25 @@ export type AgentMessage = Message<"lattice.v1.AgentMessage"> & {
  */
 export const AgentMessageSchema: GenMessage<AgentMessage> = /*@__PURE__*/
   messageDesc(file_lattice_v1_agent, 0);
+
+/**
+ * What attempts have used since the sample before, as often as their telemetry mode says.
+ *
+ * @generated from message lattice.v1.AttemptSamples
+ */
+export type AttemptSamples = Message<"lattice.v1.AttemptSamples"> & {
+  /**
+   * @generated from field: repeated lattice.v1.AttemptMeasures samples = 1;
+   */
+  samples: AttemptMeasures[];
+};
+
+/**
+ * Describes the message lattice.v1.AttemptSamples.
+ * Use `create(AttemptSamplesSchema)` to create a new message.
+ */
+export const AttemptSamplesSchema: GenMessage<AttemptSamples> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_agent, 1);
 
 /**
  * @generated from message lattice.v1.Hello
@@ -152,7 +177,7 @@ export type Hello = Message<"lattice.v1.Hello"> & {
  * Use `create(HelloSchema)` to create a new message.
  */
 export const HelloSchema: GenMessage<Hello> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 1);
+  messageDesc(file_lattice_v1_agent, 2);
 
 /**
  * @generated from message lattice.v1.AttemptStatus
@@ -179,7 +204,7 @@ export type AttemptStatus = Message<"lattice.v1.AttemptStatus"> & {
  * Use `create(AttemptStatusSchema)` to create a new message.
  */
 export const AttemptStatusSchema: GenMessage<AttemptStatus> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 2);
+  messageDesc(file_lattice_v1_agent, 3);
 
 /**
  * @generated from message lattice.v1.Heartbeat
@@ -240,7 +265,7 @@ export type Heartbeat = Message<"lattice.v1.Heartbeat"> & {
  * Use `create(HeartbeatSchema)` to create a new message.
  */
 export const HeartbeatSchema: GenMessage<Heartbeat> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 3);
+  messageDesc(file_lattice_v1_agent, 4);
 
 /**
  * @generated from message lattice.v1.AttemptMeasures
@@ -269,7 +294,7 @@ export type AttemptMeasures = Message<"lattice.v1.AttemptMeasures"> & {
  * Use `create(AttemptMeasuresSchema)` to create a new message.
  */
 export const AttemptMeasuresSchema: GenMessage<AttemptMeasures> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 4);
+  messageDesc(file_lattice_v1_agent, 5);
 
 /**
  * Sent when the fingerprint was taken anew, and after every look at the machine that finds it broken.
@@ -302,7 +327,7 @@ export type ConditionReport = Message<"lattice.v1.ConditionReport"> & {
  * Use `create(ConditionReportSchema)` to create a new message.
  */
 export const ConditionReportSchema: GenMessage<ConditionReport> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 5);
+  messageDesc(file_lattice_v1_agent, 6);
 
 /**
  * @generated from message lattice.v1.Report
@@ -370,7 +395,7 @@ export type Report = Message<"lattice.v1.Report"> & {
  * Use `create(ReportSchema)` to create a new message.
  */
 export const ReportSchema: GenMessage<Report> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 6);
+  messageDesc(file_lattice_v1_agent, 7);
 
 /**
  * @generated from message lattice.v1.ServerMessage
@@ -451,6 +476,12 @@ export type ServerMessage = Message<"lattice.v1.ServerMessage"> & {
      */
     value: CheckpointOrder;
     case: "checkpoint";
+  } | {
+    /**
+     * @generated from field: lattice.v1.SetTelemetry set_telemetry = 380;
+     */
+    value: SetTelemetry;
+    case: "setTelemetry";
   } | { case: undefined; value?: undefined };
 };
 
@@ -459,7 +490,38 @@ export type ServerMessage = Message<"lattice.v1.ServerMessage"> & {
  * Use `create(ServerMessageSchema)` to create a new message.
  */
 export const ServerMessageSchema: GenMessage<ServerMessage> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 7);
+  messageDesc(file_lattice_v1_agent, 8);
+
+/**
+ * How closely an attempt is measured from now on; before it is said, and after every reconnect: prod.
+ *
+ * @generated from message lattice.v1.SetTelemetry
+ */
+export type SetTelemetry = Message<"lattice.v1.SetTelemetry"> & {
+  /**
+   * @generated from field: string allocation_id = 1;
+   */
+  allocationId: string;
+
+  /**
+   * @generated from field: uint32 attempt = 2;
+   */
+  attempt: number;
+
+  /**
+   * prod, debug or audit.
+   *
+   * @generated from field: string mode = 3;
+   */
+  mode: string;
+};
+
+/**
+ * Describes the message lattice.v1.SetTelemetry.
+ * Use `create(SetTelemetrySchema)` to create a new message.
+ */
+export const SetTelemetrySchema: GenMessage<SetTelemetry> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_agent, 9);
 
 /**
  * @generated from message lattice.v1.Welcome
@@ -493,7 +555,7 @@ export type Welcome = Message<"lattice.v1.Welcome"> & {
  * Use `create(WelcomeSchema)` to create a new message.
  */
 export const WelcomeSchema: GenMessage<Welcome> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 8);
+  messageDesc(file_lattice_v1_agent, 10);
 
 /**
  * The server will not have this agent; the agent says so and backs off.
@@ -517,7 +579,7 @@ export type Refused = Message<"lattice.v1.Refused"> & {
  * Use `create(RefusedSchema)` to create a new message.
  */
 export const RefusedSchema: GenMessage<Refused> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 9);
+  messageDesc(file_lattice_v1_agent, 11);
 
 /**
  * Sent again after every reconnect: the same (allocation, attempt) starts one process only.
@@ -682,7 +744,7 @@ export type RunOrder = Message<"lattice.v1.RunOrder"> & {
  * Use `create(RunOrderSchema)` to create a new message.
  */
 export const RunOrderSchema: GenMessage<RunOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 10);
+  messageDesc(file_lattice_v1_agent, 12);
 
 /**
  * @generated from message lattice.v1.RunEnvironment
@@ -724,7 +786,7 @@ export type RunEnvironment = Message<"lattice.v1.RunEnvironment"> & {
  * Use `create(RunEnvironmentSchema)` to create a new message.
  */
 export const RunEnvironmentSchema: GenMessage<RunEnvironment> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 11);
+  messageDesc(file_lattice_v1_agent, 13);
 
 /**
  * The part of a shared node that the attempt may use; 0: not limited.
@@ -753,7 +815,7 @@ export type RunLimits = Message<"lattice.v1.RunLimits"> & {
  * Use `create(RunLimitsSchema)` to create a new message.
  */
 export const RunLimitsSchema: GenMessage<RunLimits> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 12);
+  messageDesc(file_lattice_v1_agent, 14);
 
 /**
  * @generated from message lattice.v1.StopOrder
@@ -785,7 +847,7 @@ export type StopOrder = Message<"lattice.v1.StopOrder"> & {
  * Use `create(StopOrderSchema)` to create a new message.
  */
 export const StopOrderSchema: GenMessage<StopOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 13);
+  messageDesc(file_lattice_v1_agent, 15);
 
 /**
  * @generated from message lattice.v1.ReportAck
@@ -802,7 +864,7 @@ export type ReportAck = Message<"lattice.v1.ReportAck"> & {
  * Use `create(ReportAckSchema)` to create a new message.
  */
 export const ReportAckSchema: GenMessage<ReportAck> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 14);
+  messageDesc(file_lattice_v1_agent, 16);
 
 /**
  * The end of this attempt is committed and its claim released; its record may go.
@@ -826,7 +888,7 @@ export type ForgetOrder = Message<"lattice.v1.ForgetOrder"> & {
  * Use `create(ForgetOrderSchema)` to create a new message.
  */
 export const ForgetOrderSchema: GenMessage<ForgetOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 15);
+  messageDesc(file_lattice_v1_agent, 17);
 
 /**
  * @generated from message lattice.v1.OpenLogs
@@ -887,7 +949,7 @@ export type OpenLogs = Message<"lattice.v1.OpenLogs"> & {
  * Use `create(OpenLogsSchema)` to create a new message.
  */
 export const OpenLogsSchema: GenMessage<OpenLogs> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 16);
+  messageDesc(file_lattice_v1_agent, 18);
 
 /**
  * @generated from message lattice.v1.CloseLogs
@@ -904,7 +966,7 @@ export type CloseLogs = Message<"lattice.v1.CloseLogs"> & {
  * Use `create(CloseLogsSchema)` to create a new message.
  */
 export const CloseLogsSchema: GenMessage<CloseLogs> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 17);
+  messageDesc(file_lattice_v1_agent, 19);
 
 /**
  * @generated from message lattice.v1.AgentLogChunk
@@ -947,7 +1009,7 @@ export type AgentLogChunk = Message<"lattice.v1.AgentLogChunk"> & {
  * Use `create(AgentLogChunkSchema)` to create a new message.
  */
 export const AgentLogChunkSchema: GenMessage<AgentLogChunk> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 18);
+  messageDesc(file_lattice_v1_agent, 20);
 
 /**
  * @generated from message lattice.v1.SendLogsResponse
@@ -960,7 +1022,7 @@ export type SendLogsResponse = Message<"lattice.v1.SendLogsResponse"> & {
  * Use `create(SendLogsResponseSchema)` to create a new message.
  */
 export const SendLogsResponseSchema: GenMessage<SendLogsResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 19);
+  messageDesc(file_lattice_v1_agent, 21);
 
 /**
  * @generated from message lattice.v1.OpenTerminal
@@ -1009,7 +1071,7 @@ export type OpenTerminal = Message<"lattice.v1.OpenTerminal"> & {
  * Use `create(OpenTerminalSchema)` to create a new message.
  */
 export const OpenTerminalSchema: GenMessage<OpenTerminal> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 20);
+  messageDesc(file_lattice_v1_agent, 22);
 
 /**
  * @generated from message lattice.v1.ServeTerminalRequest
@@ -1038,7 +1100,7 @@ export type ServeTerminalRequest = Message<"lattice.v1.ServeTerminalRequest"> & 
  * Use `create(ServeTerminalRequestSchema)` to create a new message.
  */
 export const ServeTerminalRequestSchema: GenMessage<ServeTerminalRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 21);
+  messageDesc(file_lattice_v1_agent, 23);
 
 /**
  * @generated from message lattice.v1.ServeTerminalResponse
@@ -1055,7 +1117,7 @@ export type ServeTerminalResponse = Message<"lattice.v1.ServeTerminalResponse"> 
  * Use `create(ServeTerminalResponseSchema)` to create a new message.
  */
 export const ServeTerminalResponseSchema: GenMessage<ServeTerminalResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 22);
+  messageDesc(file_lattice_v1_agent, 24);
 
 /**
  * @generated from service lattice.v1.AgentService

@@ -1,0 +1,94 @@
+// What a job uses, measured on its node and shown to its owner: as a rule every 30 s, closely while somebody asks for it, and
+// nothing is shown that nobody measured.
+import { expect, test } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const cluster = useCluster({ nodes: 1 });
+
+interface Metrics {
+  readonly series?: readonly {
+    readonly metric: string;
+    readonly unit: string;
+    readonly node?: string;
+    readonly points: readonly { readonly at: string; readonly value: number }[];
+  }[];
+  readonly unavailable_reason?: string;
+  readonly telemetry_mode: string;
+}
+
+const metricsOf = async (id: string, query = ""): Promise<Metrics> =>
+  (await cluster.api<Metrics>("GET", `/allocations/${id}/metrics?${query}`)).body;
+
+const BUSY =
+  "let a=[];for(let i=0;i<40;i++)a.push(Buffer.alloc(1<<20,1));setInterval(()=>{const t=Date.now();while(Date.now()-t<50);},100)";
+
+test("in debug mode a job is sampled every second, over a restart of its agent and of the server, until it is over", async () => {
+  const id = await cluster.submit({ command: [process.execPath, "-e", BUSY] });
+  await cluster.reaches(id, ["running"]);
+  expect(await metricsOf(id)).toMatchObject({
+    telemetry_mode: "prod",
+    unavailable_reason: expect.stringContaining("Nothing was measured"),
+  });
+  const changed = await cluster.cli(["telemetry", "--alloc", id, "--mode", "debug", "--duration", "30m"]);
+  expect(changed, changed.stderr).toMatchObject({ code: 0 });
+  const closely = (points: number) => async () => {
+    const cpu = (await metricsOf(id, "metrics=cpu_utilization")).series?.[0];
+    return (cpu?.points.length ?? 0) >= points ? cpu : null;
+  };
+  const cpu = await eventually({ what: "it was sampled closely", everyMs: 2_000 }, closely(4));
+  expect(cpu).toMatchObject({ metric: "cpu_utilization", unit: "percent" });
+  expect(Math.max(...cpu.points.map(({ value }) => value))).toBeGreaterThan(1);
+  const perNode = await metricsOf(id, "mode=per_node");
+  const memory = perNode.series?.find(({ metric }) => metric === "memory_used");
+  expect(memory, JSON.stringify(perNode)).toMatchObject({ unit: "bytes", node: "node-1" });
+  expect(memory?.points.at(-1)?.value).toBeGreaterThan(40e6);
+  expect((await cluster.cli(["top", id])).stdout).toMatch(/cpu_utilization/);
+  // What nobody measures is not made up.
+  expect((await metricsOf(id, "mode=per_gpu")).unavailable_reason).toContain("GPUs are not measured");
+
+  await cluster.agent("node-1").kill();
+  cluster.startAgent("node-1");
+  await cluster.nodesReady();
+  await cluster.server.kill();
+  await cluster.startServer();
+  // The leader that came back remembers nothing, and has told the agent again.
+  await eventually({ what: "it is sampled closely again", withinMs: 60_000, everyMs: 2_000 }, closely(3));
+
+  await cluster.cli(["telemetry", "--alloc", id, "--mode", "prod"]);
+  expect((await metricsOf(id)).telemetry_mode).toBe("prod");
+  await cluster.cli(["cancel", id]);
+  await cluster.ends(id);
+});
+
+test("a stream tells each sample, and ends with the allocation", async () => {
+  const id = await cluster.submit({ command: [process.execPath, "-e", BUSY] });
+  await cluster.reaches(id, ["running"]);
+  await cluster.cli(["telemetry", "--alloc", id, "--mode", "debug"]);
+  const answer = await fetch(`${cluster.apiUrl}/api/v1/allocations/${id}/metrics/stream`);
+  let text = "";
+  let cancelled = false;
+  for await (const bytes of answer.body ?? []) {
+    text += Buffer.from(bytes).toString();
+    if (cancelled || text.trim().split("\n").length < 3) continue;
+    cancelled = true;
+    await cluster.cli(["cancel", id]);
+  }
+  const events = text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { node: string; values: Record<string, number> });
+  expect(events.length).toBeGreaterThanOrEqual(3);
+  for (const { node, values } of events) {
+    expect(node).toBe("node-1");
+    expect(values.memory_used).toBeGreaterThan(0);
+  }
+});
+
+test("a mode that is none is refused, and nothing is changed", async () => {
+  const id = await cluster.submit({ entrypoint: "sleep 600" });
+  const refused = await cluster.cli(["telemetry", "--alloc", id, "--mode", "loud"]);
+  expect(refused.code).not.toBe(0);
+  expect((await metricsOf(id)).telemetry_mode).toBe("prod");
+  await cluster.cli(["cancel", id]);
+});
