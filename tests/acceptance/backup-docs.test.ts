@@ -58,7 +58,7 @@ test("the page does what it says", { timeout: 120_000 }, async () => {
       await server.kill();
       rmSync(join(dir, "var/lib/lattice/old"), { recursive: true });
     }
-    const { code, output } = await run(moved(block));
+    const { code, output } = await run(moved(block), block.includes("admin restore") ? await emptyCluster() : url);
     expect(code, `${block}\n---- printed:\n${output}`).toBe(0);
     for (const [, text = ""] of block.matchAll(/^# => (.*)$/gm)) expect(output, block).toContain(moved(text.trim()));
   }
@@ -66,10 +66,24 @@ test("the page does what it says", { timeout: 120_000 }, async () => {
   expect(body.allocations).toHaveLength(3);
 });
 
+/** One that has nothing yet and knows where backups are. Answers its address. */
+async function emptyCluster(): Promise<string> {
+  const [rest, grpc] = await Promise.all([freePort(), freePort()]);
+  const config = join(dir, "etc/lattice/empty.yaml");
+  const value = {
+    server: { data_dir: join(dir, "var/lib/lattice/empty") },
+    api: { rest_listen: `${HOST}:${rest}`, grpc_listen: `${HOST}:${grpc}` },
+    backup: { destination: join(dir, "var/backups/lattice") },
+  };
+  writeFileSync(config, JSON.stringify(value));
+  await startProgram("lattice-server", { args: ["--config", config], logFile: join(dir, "empty.log") }).ready();
+  return `http://${HOST}:${rest}`;
+}
+
 /** Ends with the shell, whatever it left running. */
-function run(block: string): Promise<{ readonly code: number; readonly output: string }> {
+function run(block: string, at: string): Promise<{ readonly code: number; readonly output: string }> {
   const path = `${dirname(programPath("lattice"))}:${process.env.PATH ?? ""}`;
-  const env = cleanEnvironment({ LATTICE_API_URL: url, HOME: dir, XDG_CONFIG_HOME: join(dir, ".config"), PATH: path });
+  const env = cleanEnvironment({ LATTICE_API_URL: at, HOME: dir, XDG_CONFIG_HOME: join(dir, ".config"), PATH: path });
   return new Promise((resolve) => {
     const shell = spawn("bash", ["-euo", "pipefail", "-c", block], {
       cwd: dir,

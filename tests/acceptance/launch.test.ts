@@ -137,6 +137,18 @@ describe("over two nodes", () => {
     expect(silent.code).toBe(1);
   });
 
+  test("the exit code of every rank is told, and the first failure is the launch's", async () => {
+    const line = '[ "$LATTICE_RANK" = 2 ] && sleep 0.3 && exit 5; exit 0';
+    const words = ["launch", "-o", "json", `--alloc=${held.id}`, "-n", "4", "sh", "-c", line];
+    const { code, stdout } = await cluster.cli(words);
+    expect(code).toBe(5);
+    const events = lines(stdout).map((text) => JSON.parse(text) as { kind: string; rank: number; exitCode: number });
+    const ends = events.filter(({ kind }) => kind === "task_end");
+    expect(Object.fromEntries(ends.map(({ rank, exitCode }) => [rank, exitCode]))).toEqual({ 0: 0, 1: 0, 2: 5, 3: 0 });
+    const last = events.find(({ kind }) => kind === "end");
+    expect(last).toMatchObject({ exitCode: 5, reason: expect.stringMatching(/^task 2 on node-/) });
+  });
+
   test("a rank that never comes: the others wait so long and no longer", async () => {
     const { id } = held;
     const command = `[ "$LATTICE_RANK" = 3 ] && sleep 60; exec ${program("hello")}`;
@@ -334,45 +346,6 @@ test("Hydra's own mpiexec inside a job reaches the other nodes through Lattice i
       program("abort"),
     ]);
     expect(failed.code).toBe(7);
-  });
-});
-
-describe("bad input", () => {
-  const held = shared(1);
-  const post = (id: string, body: object) => cluster.api("POST", `/allocations/${id}/launches`, { body });
-
-  test.each([
-    [{ command: ["true"], tasks: 0 }, "tasks: must be at least 1"],
-    [{ command: ["true"], tasks: 100_000 }, "the allocation has"],
-    [{ command: ["true"], tasks: 5, tasks_per_node: 2 }, "1 node with 2 tasks each take 2"],
-    [{ command: [] }, "command: is missing"],
-    [{ command: ["true"], nodes: ["elsewhere"] }, "is not a node of the allocation"],
-    [{ command: ["true"], workdir: "here" }, "workdir: must be an absolute path"],
-    [{ command: ["true"], pmi: "ssh" }, "pmi"],
-    [{ command: ["true"], variables: { "a=b": "" } }, "is not a name of a variable"],
-  ])("%j is refused", async (body, detail) => {
-    const answer = await post(held.id, body);
-    expect(answer.status).toBe(400);
-    expect(answer.text).toContain(detail);
-  });
-
-  test("an allocation that is not there, or does not run", async () => {
-    expect((await post("999999", { command: ["true"] })).status).toBe(404);
-    expect((await post("nonsense", { command: ["true"] })).status).toBe(404);
-    const id = await cluster.submit({ nodes: 1, command: ["true"] });
-    await cluster.ends(id);
-    const ended = await post(id, { command: ["true"] });
-    expect(ended.status).toBe(409);
-    expect(ended.text).toContain(`Allocation ${id} is completed, not running.`);
-    const cli = await cluster.cli(["launch", "-n", "0", "--alloc", id, "true"]);
-    expect(cli.code).toBe(2);
-    expect((await cluster.cli(["launch", "true"])).stderr).toContain("no allocation is named");
-  });
-
-  test("input for nobody", async () => {
-    const answer = await cluster.api("POST", `/allocations/${held.id}/launches/none/input`, { body: { end: true } });
-    expect(answer.status).toBe(404);
-    expect(answer.text).toContain("unknown_launch");
   });
 });
 

@@ -1,4 +1,4 @@
-// Documentation that cannot rot silently: links lead somewhere, and every command in the user guide
+// Documentation that cannot rot silently: links lead somewhere, and every command in the guides
 // is either run by a test (`sh run`) or said to be an example (`sh example`).
 import { posix } from "node:path";
 import { expect, test } from "vitest";
@@ -7,6 +7,7 @@ import { allFiles, markdown } from "./sources.ts";
 const LINK = /(?<!!)\[[^\]\n]*\]\(([^)\s]+)\)/g;
 const KNOWN_BLOCKS = new Set([
   "sh run",
+  "sh run background",
   "sh example",
   "text",
   "yaml",
@@ -41,9 +42,9 @@ test("every relative link leads to a file, and its anchor to a heading", () => {
   expect(wrong, "correct the path, from the page's own folder").toEqual([]);
 });
 
-test("every block of the user guide says whether it is run", () => {
+test("every block of the guides for users and operators says whether it is run", () => {
   const wrong = markdown
-    .filter(({ path }) => path.startsWith("docs/users/"))
+    .filter(({ path }) => path.startsWith("docs/users/") || path.startsWith("docs/operating/"))
     .flatMap(({ path, text }) =>
       openings(text)
         .filter((info) => !KNOWN_BLOCKS.has(info))

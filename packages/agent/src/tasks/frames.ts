@@ -34,6 +34,10 @@ export interface ShepherdSpec {
 export interface PmixSpec {
   /** The program that serves it. */
   readonly helper: string;
+  /** Words before it: where it runs, and as whom. */
+  readonly prefix: readonly string[];
+  /** For its files, which ranks must be able to reach; ends with XXXXXX. */
+  readonly folder: string;
   readonly nodes: readonly { readonly node: string; readonly firstRank: number; readonly tasks: number }[];
   /** This node among them. */
   readonly place: number;

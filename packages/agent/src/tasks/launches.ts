@@ -46,6 +46,10 @@ export interface Launches {
 /** Each costs a process and its ranks. */
 export const MAX_LAUNCHES = 64;
 
+/** Well within what the server waits for an answer. */
+const ROOM_WITHIN_MS = 10_000;
+const LOOK_EVERY_MS = 50;
+
 interface Live {
   readonly key: string;
   readonly bridge: Bridge;
@@ -74,9 +78,9 @@ export function launches({ nodeId, log, facilities, peers, room, running }: Laun
     // It becomes the name of a folder.
     if (!/^[\w.-]{1,100}$/.test(order.launchId)) return "the launch has no proper name";
     if (live.size >= MAX_LAUNCHES) return `there are ${MAX_LAUNCHES} launches on this node already`;
-    const place = running(key) ? await room(key) : null;
+    const place = await settledRoom(key);
     if (place === null) return "the allocation is not running on this node";
-    const problem = order.pmi === pb.PmiMode.PMIX ? noPmix(place) : null;
+    const problem = order.pmi === pb.PmiMode.PMIX ? facilities.pmix.missing : null;
     if (problem !== null) return `PMIx is not available on this node: ${problem}`;
     const helper = order.pmi === pb.PmiMode.PMIX ? await facilities.pmix.build() : null;
     const spec = shepherdSpec(order, place, facilities.fabric(), helper);
@@ -94,10 +98,14 @@ export function launches({ nodeId, log, facilities, peers, room, running }: Laun
     return null;
   }
 
-  /** Null: it can be had there. */
-  function noPmix({ order }: TaskRoom): string | null {
-    if (order.software?.image) return "its server cannot be reached from inside a container";
-    return facilities.pmix.missing;
+  /** An attempt counts as running a moment before a container of it can be entered. */
+  async function settledRoom(key: string): Promise<TaskRoom | null> {
+    for (let left = ROOM_WITHIN_MS; running(key); left -= LOOK_EVERY_MS) {
+      const found = await room(key);
+      if (found !== null || left <= 0) return found;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    }
+    return null;
   }
 
   function joined({ key, launchId, found, place }: Joined, socket: Socket): Bridge {

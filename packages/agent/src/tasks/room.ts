@@ -35,12 +35,14 @@ export async function roomOf(host: RoomHost, key: string): Promise<TaskRoom | nu
   return room === undefined || room === null || first === null ? null : enterRoom(room, first);
 }
 
-/** Null: its first process is gone. */
+/** Null: its first process is gone, or is not the job yet. */
 async function enterRoom(room: AttemptRoom, first: FirstProcess): Promise<TaskRoom | null> {
   const entered = await enter({ ...first, line: "", term: "" });
   if (entered === null) return null;
   // It is the terminal's, not the job's.
   const { TERM: _, ...environment } = entered.environment;
+  // A container's first process is the engine's own for a moment, with the engine's environment.
+  if (room.order.software?.image && environment.LATTICE_ALLOC_ID === undefined) return null;
   return { ...room, environment, prefix: entered.command.slice(0, -SHELL_WORDS) };
 }
 

@@ -33,7 +33,7 @@ export function shepherdSpec(
     mapping: processMapping(order.layout.map(({ tasks }) => tasks)),
     spread: order.layout.length > 1,
     pmi: order.pmi !== pb.PmiMode.NONE && pmixHelper === null,
-    pmix: pmixHelper === null ? null : pmixOf(order, pmixHelper),
+    pmix: pmixHelper === null ? null : pmixOf(order, room, pmixHelper),
     command: order.command,
     workdir: workdirOf(order, room),
     ownFiles: hasOwnFiles(room),
@@ -47,11 +47,23 @@ export function shepherdSpec(
   };
 }
 
-const pmixOf = (order: pb.StartTasks, helper: string): PmixSpec => ({
+const pmixOf = (order: pb.StartTasks, room: TaskRoom, helper: string): PmixSpec => ({
   helper,
+  ...pmixPlace(room),
   nodes: order.layout.map(({ node, firstRank, tasks }) => ({ node, firstRank, tasks })),
   place: order.nodeIndex,
 });
+
+/** An image need not have what the helper needs: it stays outside, and meets its ranks where both can look. */
+function pmixPlace({ order, prefix, environment }: TaskRoom): Pick<PmixSpec, "prefix" | "folder"> {
+  const { LATTICE_SCRATCH: scratch } = environment;
+  if (!order.software?.image || scratch === undefined) return { prefix, folder: "/tmp/lattice-pmix-XXXXXX" };
+  const idOf = (flag: string): string | undefined =>
+    prefix.find((word) => word.startsWith(`--${flag}=`))?.slice(flag.length + 3);
+  const [uid, gid] = [idOf("setuid"), idOf("setgid")];
+  const asUser = uid === undefined || gid === undefined ? [] : [`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"];
+  return { prefix: asUser.length === 0 ? [] : ["setpriv", ...asUser, "--"], folder: `${scratch}/.lattice-pmix-XXXXXX` };
+}
 
 const workdirOf = (order: pb.StartTasks, room: TaskRoom): string => {
   if (order.workdir !== "") return order.workdir;

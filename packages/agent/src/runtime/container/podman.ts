@@ -3,6 +3,7 @@
 // new privileges, or another root file system than its own. Podman's store belongs to this agent alone.
 
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PrologueError } from "../../prologue/prologue-error.ts";
@@ -48,9 +49,19 @@ const MOST_FILES = 65_536;
 export const LABEL = "lattice.agent";
 
 const base = ({ engine, folder }: ContainerStore): readonly string[] => [
-  ...["--root", join(folder, "store"), "--runroot", join(folder, "run")],
+  ...["--root", join(folder, "store"), "--runroot", runRoot(folder)],
   ...["--cgroup-manager", "cgroupfs", "--runtime", engine.runtime],
 ];
+
+/** podman refuses a longer one, since the addresses of sockets are made of it. */
+const MOST_RUN_ROOT_LENGTH = 50;
+
+/** Beside the store, or by a short name where that lies too deep. */
+function runRoot(folder: string): string {
+  const beside = join(folder, "run");
+  if (beside.length <= MOST_RUN_ROOT_LENGTH) return beside;
+  return `/run/lattice-${createHash("sha256").update(folder).digest("hex").slice(0, 12)}`;
+}
 
 /** Asks the registry, unless a digest says that nothing can have changed; what is here serves while it is away. */
 export async function pullImage(store: ContainerStore, asked: string, signal: AbortSignal): Promise<PulledImage> {

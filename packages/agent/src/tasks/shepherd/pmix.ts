@@ -27,15 +27,14 @@ export interface PmixServer {
   close(): void;
 }
 
-const FOLDER = "/tmp/lattice-pmix-XXXXXX";
 /** Names of PMIx are in hexadecimal, and their values are for PMIx alone. */
 const PMIX_NAME = "pmix:";
 
 export function startPmix(spec: ShepherdSpec, pmix: PmixSpec, setpriv: string, events: PmixEvents): PmixServer {
   const guard = setpriv === "" ? [] : [setpriv, "--pdeathsig", "KILL", "--"];
   const nodes = pmix.nodes.map(({ node, firstRank, tasks }) => `${node}:${firstRank}:${tasks}`);
-  const words = [pmix.helper, spec.launchId, FOLDER, String(pmix.place), ...nodes];
-  const [program = "", ...args] = [...spec.prefix, ...guard, ...words];
+  const words = [pmix.helper, spec.launchId, pmix.folder, String(pmix.place), ...nodes];
+  const [program = "", ...args] = [...pmix.prefix, ...guard, ...words];
   const child = spawn(program, args, {
     cwd: "/",
     env: { PATH: "/usr/bin:/bin", LATTICE_ATTEMPT_DIR: spec.environment.LATTICE_ATTEMPT_DIR ?? "" },

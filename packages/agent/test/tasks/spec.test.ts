@@ -1,0 +1,116 @@
+// What the ranks of a node are given, from a server's order and the room of its attempt: the variables that programs rely
+// on, the network's, a launcher's where a library looks for one, and where the server of PMIx stands.
+import { create } from "@bufbuild/protobuf";
+import { pb } from "@lattice/wire";
+import { describe, expect, test } from "vitest";
+import { fabricProvider } from "../../src/tasks/facilities.ts";
+import type { TaskRoom } from "../../src/tasks/room.ts";
+import { rankEnvironment } from "../../src/tasks/shepherd/rank-environment.ts";
+import { shepherdSpec } from "../../src/tasks/spec.ts";
+
+const layout = [
+  { node: "n1", firstRank: 0, tasks: 3 },
+  { node: "n2", firstRank: 3, tasks: 2 },
+].map((share) => create(pb.NodeTasksSchema, share));
+
+const orderOf = (more: Partial<pb.StartTasks> = {}): pb.StartTasks =>
+  create(pb.StartTasksSchema, {
+    ...{ launchId: "7.1.abc.4", allocationId: "7", attempt: 1, nodeIndex: 1, layout },
+    ...{ command: ["app"], pmi: pb.PmiMode.PMI2, ...more },
+  } as Parameters<typeof create<typeof pb.StartTasksSchema>>[1]);
+
+interface Given {
+  readonly image?: string;
+  readonly slurmEnv?: boolean;
+  readonly prefix?: readonly string[];
+  readonly environment?: Record<string, string>;
+}
+
+function roomOf({ image = "", slurmEnv = false, prefix = [], environment = {} }: Given = {}): TaskRoom {
+  const software = image === "" ? undefined : { image };
+  const job = { LATTICE_NODE: "n2", LATTICE_ATTEMPT_DIR: "/a/7.1", LATTICE_USER: "alice", LATTICE_SCRATCH: "/s/7.1" };
+  const order = { slurmEnv, workdir: "/work", software } as unknown as TaskRoom["order"];
+  return { dir: "/a/7.1", joinBy: "", order, prefix, environment: { ...job, ...environment } };
+}
+
+const fabric = { provider: "verbs", preload: "/lib/shim.so" } as const;
+
+function environmentOf(order: pb.StartTasks, room: TaskRoom, localRank = 1): Record<string, string> {
+  const spec = shepherdSpec(order, room, fabric, null);
+  if (spec === null) throw new Error("a specification was expected");
+  return rankEnvironment(spec, localRank);
+}
+
+test("every variable of the book, for the second rank of the second node", () => {
+  expect(environmentOf(orderOf({ variables: { OMP_NUM_THREADS: "8" } }), roomOf())).toEqual({
+    ...{ LATTICE_ALLOC_ID: "7", LATTICE_LAUNCH_ID: "7.1.abc.4", LATTICE_NODELIST: "n1,n2", LATTICE_NNODES: "2" },
+    ...{
+      LATTICE_NODEID: "1",
+      LATTICE_NPROCS: "5",
+      LATTICE_RANK: "4",
+      LATTICE_LOCAL_RANK: "1",
+      LATTICE_LOCAL_SIZE: "2",
+    },
+    ...{ LATTICE_NODE: "n2", LATTICE_ATTEMPT_DIR: "/a/7.1", LATTICE_USER: "alice", LATTICE_SCRATCH: "/s/7.1" },
+    ...{ PMI_FD: "3", PMI_RANK: "4", PMI_SIZE: "5", PMI_SPAWNED: "0", PMI_JOBID: "7.1.abc.4" },
+    ...{ MPI_LOCALRANKID: "1", MPI_LOCALNRANKS: "2", FI_PROVIDER: "verbs", LD_PRELOAD: "/lib/shim.so" },
+    OMP_NUM_THREADS: "8",
+  });
+});
+
+describe("what a job or a launch says", () => {
+  test("stands before the network's own, but does not take off what the job is found by", () => {
+    const room = roomOf({ environment: { FI_PROVIDER: "shm", LD_PRELOAD: "/lib/mine.so" } });
+    const order = orderOf({ variables: { LATTICE_ATTEMPT_DIR: "/elsewhere", LATTICE_RANK: "99" } });
+    expect(environmentOf(order, room)).toMatchObject({
+      ...{ FI_PROVIDER: "shm", LD_PRELOAD: "/lib/mine.so:/lib/shim.so" },
+      ...{ LATTICE_ATTEMPT_DIR: "/a/7.1", LATTICE_RANK: "4" },
+    });
+  });
+
+  test("credentials of a Slingshot network come as libfabric reads them", () => {
+    const cxi = create(pb.CxiCredentialsSchema, { vni: 1001, authKey: Buffer.from([1, 255]), svcId: 9 });
+    const named = { FI_PROVIDER: "cxi", FI_CXI_DEFAULT_VNI: "1001", FI_CXI_AUTH_KEY: "01ff", FI_CXI_SVC_ID: "9" };
+    expect(environmentOf(orderOf({ cxi }), roomOf())).toMatchObject(named);
+  });
+
+  test("plain tasks get nothing of PMI, and Slurm's names come when the job has them", () => {
+    const plain = environmentOf(orderOf({ pmi: pb.PmiMode.NONE }), roomOf());
+    expect(Object.keys(plain).filter((name) => /^(PMI|SLURM|LD_PRELOAD)/.test(name))).toEqual([]);
+    expect(environmentOf(orderOf(), roomOf({ slurmEnv: true }))).toMatchObject({
+      ...{ SLURM_PROCID: "4", SLURM_LOCALID: "1", SLURM_NPROCS: "5", SLURM_NODELIST: "n1,n2", SLURM_STEP_ID: "4" },
+      ...{ SLURM_NODEID: "1", SLURM_NNODES: "2", SLURM_STEP_TASKS_PER_NODE: "2" },
+    });
+  });
+});
+
+describe("the server of PMIx", () => {
+  const entered = ["nsenter", "--target=9", "--mount", "--setuid=1000", "--setgid=100", "--"];
+  const placed = (room: TaskRoom) => shepherdSpec(orderOf({ pmi: pb.PmiMode.PMIX }), room, fabric, "/helper")?.pmix;
+
+  test("runs where the job runs, with its files in a folder of its own", () => {
+    expect(placed(roomOf({ prefix: entered }))).toMatchObject({
+      ...{ helper: "/helper", place: 1, prefix: entered, folder: "/tmp/lattice-pmix-XXXXXX" },
+      nodes: layout.map(({ node, firstRank, tasks }) => ({ node, firstRank, tasks })),
+    });
+  });
+
+  test("stays outside of a container, as the job's user, in the scratch folder", () => {
+    const asUser = ["setpriv", "--reuid=1000", "--regid=100", "--clear-groups", "--"];
+    const folder = "/s/7.1/.lattice-pmix-XXXXXX";
+    expect(placed(roomOf({ image: "i", prefix: entered }))).toMatchObject({ prefix: asUser, folder });
+    expect(placed(roomOf({ image: "i", prefix: ["nsenter", "--mount", "--"] }))).toMatchObject({ prefix: [], folder });
+  });
+});
+
+test.each([
+  [["/sys/class/cxi", "/sys/class/infiniband"], "cxi"],
+  [["/sys/class/infiniband"], "verbs"],
+  [[], "tcp"],
+])("with %j the network is %s", (there, provider) => {
+  expect(fabricProvider((folder) => (there.includes(folder) ? ["dev0"] : []))).toBe(provider);
+});
+
+test("an order without tasks for this node is none", () => {
+  expect(shepherdSpec(orderOf({ nodeIndex: 2 }), roomOf(), fabric, null)).toBeNull();
+});

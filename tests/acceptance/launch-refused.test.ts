@@ -1,0 +1,47 @@
+// What is refused of a launch, before anything is started: numbers, words and folders that make no sense, and allocations
+// that are not there or do not run.
+import { beforeAll, expect, test } from "vitest";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const cluster = useCluster({ nodes: 2 });
+let id = "";
+beforeAll(async () => {
+  id = await cluster.submit({ nodes: 1, walltime: "1h", command: ["sleep", "3000"] });
+  await cluster.reaches(id, ["running"]);
+});
+
+const post = (to: string, body: object) => cluster.api("POST", `/allocations/${to}/launches`, { body });
+
+test.each([
+  [{ command: ["true"], tasks: 0 }, "tasks: must be at least 1"],
+  [{ command: ["true"], tasks: 100_000 }, "the allocation has"],
+  [{ command: ["true"], tasks: 5, tasks_per_node: 2 }, "1 node with 2 tasks each take 2"],
+  [{ command: [] }, "command: is missing"],
+  [{ command: ["true"], nodes: ["elsewhere"] }, "is not a node of the allocation"],
+  [{ command: ["true"], workdir: "here" }, "workdir: must be an absolute path"],
+  [{ command: ["true"], pmi: "ssh" }, "pmi"],
+  [{ command: ["true"], variables: { "a=b": "" } }, "is not a name of a variable"],
+])("%j is refused", async (body, detail) => {
+  const answer = await post(id, body);
+  expect(answer.status).toBe(400);
+  expect(answer.text).toContain(detail);
+});
+
+test("an allocation that is not there, or does not run", async () => {
+  expect((await post("999999", { command: ["true"] })).status).toBe(404);
+  expect((await post("nonsense", { command: ["true"] })).status).toBe(404);
+  const over = await cluster.submit({ nodes: 1, command: ["true"] });
+  await cluster.ends(over);
+  const ended = await post(over, { command: ["true"] });
+  expect(ended.status).toBe(409);
+  expect(ended.text).toContain(`Allocation ${over} is completed, not running.`);
+  const cli = await cluster.cli(["launch", "-n", "0", "--alloc", over, "true"]);
+  expect(cli.code).toBe(2);
+  expect((await cluster.cli(["launch", "true"])).stderr).toContain("no allocation is named");
+});
+
+test("input for nobody", async () => {
+  const answer = await cluster.api("POST", `/allocations/${id}/launches/none/input`, { body: { end: true } });
+  expect(answer.status).toBe(404);
+  expect(answer.text).toContain("unknown_launch");
+});

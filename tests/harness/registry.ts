@@ -1,0 +1,76 @@
+// A registry of container images on this machine, and images in it that are made of files of this machine: a shell, and
+// programs with all the libraries that they load.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { eventually } from "./eventually.ts";
+
+export interface Registry {
+  /** host:port */
+  readonly address: string;
+  /** An image of these files, each where it is here, with their libraries. Answers its name. */
+  push(name: string, files: readonly string[]): string;
+  close(): Promise<void>;
+}
+
+export async function startRegistry(): Promise<Registry> {
+  const folder = mkdtempSync(join(tmpdir(), "lattice-images-"));
+  const address = `127.0.0.1:${await freePort()}`;
+  const config = join(folder, "registry.yml");
+  const storage = `storage: {filesystem: {rootdirectory: ${join(folder, "registry")}}}`;
+  writeFileSync(config, `version: 0.1\n${storage}\nhttp: {addr: "${address}"}\n`);
+  const process_ = spawn("docker-registry", ["serve", config], { stdio: "ignore" });
+  await eventually({ what: "the registry answers" }, async () => (await fetch(`http://${address}/v2/`)).ok || null);
+  const store = ["--root", join(folder, "store"), "--runroot", join(folder, "run"), "--cgroup-manager", "cgroupfs"];
+  const podman = (...words: string[]): void => void execFileSync("podman", [...store, ...words], { stdio: "pipe" });
+  return {
+    address,
+    push(name, files) {
+      const tree = join(folder, name);
+      for (const file of [...files, ...files.flatMap(librariesOf)]) copyInto(tree, file);
+      mkdirSync(join(tree, "bin"), { recursive: true });
+      cpSync("/bin/busybox", join(tree, "bin", "busybox"));
+      for (const tool of ["sh", "sleep", "echo", "true"]) symlinkSync("busybox", join(tree, "bin", tool));
+      execFileSync("tar", ["-C", tree, "-cf", `${tree}.tar`, "."]);
+      podman("import", "-q", `${tree}.tar`, `localhost/${name}:1`);
+      podman("push", "-q", "--tls-verify=false", `localhost/${name}:1`, `${address}/${name}:1`);
+      return `${address}/${name}:1`;
+    },
+    async close() {
+      await ended(process_);
+      podman("rmi", "-af");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Under every name that it goes by. */
+function copyInto(tree: string, file: string): void {
+  const to = join(tree, file);
+  mkdirSync(dirname(to), { recursive: true });
+  cpSync(realpathSync(file), to);
+}
+
+const librariesOf = (file: string): readonly string[] =>
+  execFileSync("ldd", [file], { encoding: "utf8" })
+    .split("\n")
+    .flatMap((line) => /(\/\S+) \(0x/.exec(line)?.[1] ?? []);
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once("exit", () => resolve());
+    child.kill("SIGTERM");
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
