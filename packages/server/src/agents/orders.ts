@@ -75,9 +75,17 @@ export const stopOrder = ({ allocation, attempt, grace }: Stopping, reason: stri
   }),
 });
 
-export const forgetOrder = (allocation: AllocationId, attempt: Attempt): ServerMessageBody => ({
+export const forgetOrder = (
+  allocation: AllocationId,
+  attempt: Attempt,
+  clear: pb.CheckpointsToClear | null = null,
+): ServerMessageBody => ({
   case: "forget",
-  value: create(pb.ForgetOrderSchema, { allocationId: allocation, attempt }),
+  value: create(pb.ForgetOrderSchema, {
+    allocationId: allocation,
+    attempt,
+    ...(clear === null ? null : { clear }),
+  }),
 });
 
 /** The order that a claim stands for, whatever happened before; null when the node has done its part. */
