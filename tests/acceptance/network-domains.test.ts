@@ -53,3 +53,29 @@ test("a domain is reached from inside, and from nowhere else; the pool runs out 
     return !stdout.includes('"blue"') && !existsSync(`/run/netns/lattice-${FIRST}`) ? true : null;
   });
 });
+
+test("a port that a service exposes is reached at its node and by the API, for as long as it runs", async () => {
+  const port = PORT + 1;
+  const program = `require("http").createServer((q,r)=>r.end("open")).listen(${port},"127.0.0.1")`;
+  const shop = await cluster.submit({
+    command: [process.execPath, "-e", program],
+    name: "shop",
+    network_domain: "market",
+    service: true,
+    expose: [{ name: "shop", port }],
+  });
+  await cluster.reaches(shop, ["running"]);
+  const answer = await eventually({ what: "it answers by the API" }, async () => {
+    const { status, text } = await cluster.api("GET", "/services/shop/proxy/");
+    return status === 200 ? text : null;
+  });
+  expect(answer).toBe("open");
+  expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe("open");
+  await cluster.cli(["cancel", shop]);
+  await eventually({ what: "the port is closed" }, () =>
+    fetch(`http://127.0.0.1:${port}/`).then(
+      () => null,
+      () => true,
+    ),
+  );
+});

@@ -43,7 +43,7 @@ export function hearCheckpoint(step: Step, record: Allocation, { node, word, wal
 }
 
 function complete(step: Step, record: Allocation, phase: CheckpointingPhase): void {
-  const { n, answers, cause, next, message } = phase.request;
+  const { n, answers, cause, next } = phase.request;
   const bytes = answers.reduce<number>((sum, each) => sum + (each ?? 0), 0);
   const took = duration(step.at - phase.since);
   const { asked = n, taken = 0 } = record.checkpoints ?? {};
@@ -56,14 +56,11 @@ function complete(step: Step, record: Allocation, phase: CheckpointingPhase): vo
     kept: [...kept, n].slice(-MAX_KEPT_CHECKPOINTS),
   };
   tellWatchers(step, record, "taken", `checkpoint ${n} is complete`);
-  const text = `Checkpoint ${n} is complete (${cause}${message === "" ? "" : `: ${message}`}).`.slice(0, MAX_NOTE);
+  const text = `Checkpoint ${n} is complete (${cause}).`;
   const noted = withNote(record, { type: "state", kind: "checkpoint_taken", text }, step);
   if (next === "go_on") moveAllocation(step, noted, goingOn(phase), { checkpoints });
   else suspend(step, noted, phase, checkpoints);
 }
-
-/** Beyond that a note is no note any more. */
-const MAX_NOTE = 512;
 
 function suspend(step: Step, record: Allocation, phase: CheckpointingPhase, checkpoints: Checkpoints): void {
   const { cause, message } = phase.request;
