@@ -294,8 +294,10 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
       const launched = readLaunch(dirOf(key));
       if (leader === null || launched === null) return null;
       const init = readInitPid(dirOf(key));
-      // A user is not to enter what is still root's: the wrapper is, and its child for a moment.
-      const pid = init ?? (launched.uid === null ? leader : childOf(leader));
+      // A user is not to enter what is still root's: the wrapper is, and its child for a moment. Nor is the wrapper in the domain
+      // of the job.
+      const plain = launched.uid === null && readAttempt(dirOf(key)).order?.network === undefined;
+      const pid = init ?? (plain ? leader : childOf(leader));
       if (pid === null || !(await isUsersOwn(launched.uid, pid))) return null;
       const variables = init === null ? launched.variables : null;
       return { pid, variables, joinBy: await isolation.prepare(placeOf(key)) };
