@@ -98,7 +98,9 @@ function attemptMoments(past: PastAttempt): Moment[] {
       at: endedAt,
       type: preempted ? "preemption" : "state",
       kind: preempted ? "preempted" : "requeued",
-      text: preempted ? `Preempted, and queued again${why === undefined ? "" : `: ${why}`}.` : `Queued again: ${cause.replaceAll("_", " ")}.`,
+      text: preempted
+        ? `Preempted, and queued again${why === undefined ? "" : `: ${why}`}.`
+        : `Queued again: ${cause.replaceAll("_", " ")}.`,
       attempt,
       nodes,
       reason: cause,
