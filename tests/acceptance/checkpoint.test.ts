@@ -2,7 +2,7 @@
 // none of them loses a step or counts one twice. And what users see: asking, going wrong, an agent that is
 // killed while a program writes, a drain that cannot wait.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -119,4 +119,22 @@ test("a user asks; a killed agent, a program that cannot and a drain in a hurry 
   await cluster.cli(["cancel", deaf, plain]);
   const bad = await cluster.cli(["submit", "--checkpoint=smoke", "--", "true"]);
   expect(bad.stderr).toContain("is not a strategy");
+});
+
+test("only the newest complete ones are kept, and none long after the end", async () => {
+  const set = (setting: string) => cluster.cli(["admin", "config", "set", `checkpoint.${setting}`]);
+  await set("keep=2");
+  await set("retention=2s");
+  const [finish, diary] = [cluster.file("over"), cluster.file("diary")];
+  const id = await cluster.submit(counting("signal", ["/bin/sh", join(programs, "count-signal.sh"), diary, finish]));
+  await cluster.reaches(id, ["running"]);
+  await until("it counts", () => stepsIn(diary).length > 0);
+  const folder = join(output, "default", "default", id, "checkpoints");
+  for (let n = 1; n <= 4; n += 1) expect((await cluster.cli(["checkpoint", "--wait", id])).code).toBe(0);
+  await until("the oldest is gone", () => readdirSync(folder).sort().join() === "2,3,4");
+  execFileSync("touch", [finish]);
+  await cluster.ends(id);
+  await until("nothing is left", () => !existsSync(folder));
+  expect((await set("keep=99")).code).not.toBe(0);
+  for (const name of ["keep", "retention"]) await cluster.cli(["admin", "config", "reset", `checkpoint.${name}`]);
 });

@@ -37,6 +37,8 @@ test("a report from outside takes a node down at once, its work goes on elsewher
   const { stdout, stderr } = await cluster.cli(told);
   expect(`${stdout}${stderr}`).toContain("Down");
   expect(JSON.stringify(await node(first))).toContain("psu: no power on rail 2");
+  expect(await notices()).toContain("psu: no power on rail 2");
+  expect(await metric('lattice_notices_active{kind="node_broken"} 1')).toBe(true);
   await cluster.reaches(id, ["running"]);
   const again = await cluster.allocation(id);
   expect(again).toMatchObject({ attempt: 2, requeues: 1 });
@@ -49,6 +51,7 @@ test("a report from outside takes a node down at once, its work goes on elsewher
   expect((await node(first)).state).toBe("down");
   await cluster.cli(["node", "report-health", first, "--status=ok", "--component=psu"]);
   await nodeIs(first, "ready");
+  expect(await metric('lattice_notices_active{kind="node_broken"}')).toBe(false);
   await cluster.cli(["cancel", id]);
 });
 

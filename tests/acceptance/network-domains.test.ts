@@ -17,7 +17,9 @@ const server = `exec ${process.execPath} -e 'require("http").createServer((q,r)=
 const client = `${process.execPath} -e 'fetch("http://127.0.0.1:${PORT}/").then(r=>r.text()).then(console.log,()=>{console.log("cut off");process.exit(7)})'`;
 
 test("a domain is reached from inside, and from nowhere else; the pool runs out and comes back", async () => {
-  const serving = await cluster.submit({ entrypoint: server, network_domain: "blue", service: true });
+  // Its probe is asked inside the domain: from outside it would seem dead.
+  const liveness_probe = { port: PORT, period_secs: 1, initial_delay_secs: 1, failure_threshold: 2 };
+  const serving = await cluster.submit({ entrypoint: server, network_domain: "blue", service: true, liveness_probe });
   await cluster.reaches(serving, ["running"]);
   const { network } = (await cluster.allocation(serving)) as { network?: { domain: string; vni: number } };
   expect(network).toMatchObject({ domain: "blue", vni: FIRST, sensitive: false });
@@ -43,10 +45,37 @@ test("a domain is reached from inside, and from nowhere else; the pool runs out 
 
   const listed = await cluster.cli(["admin", "network", "list"]);
   expect(listed.stdout).toMatch(new RegExp(`default/blue {2}VNI ${FIRST} {2}active .* ${serving}`));
+  expect(await cluster.allocation(serving)).toMatchObject({ state: "running", attempt: 1 });
   await cluster.cli(["admin", "network", "set-grace", "--domain=blue", "--grace=0s", "--of=default"]);
   await cluster.cli(["cancel", serving]);
   await eventually({ what: "nothing is left of the domain" }, async () => {
     const { stdout } = await cluster.cli(["admin", "network", "list", "-o", "json"]);
     return !stdout.includes('"blue"') && !existsSync(`/run/netns/lattice-${FIRST}`) ? true : null;
   });
+});
+
+test("a port that a service exposes is reached at its node and by the API, for as long as it runs", async () => {
+  const port = PORT + 1;
+  const program = `require("http").createServer((q,r)=>r.end("open")).listen(${port},"127.0.0.1")`;
+  const shop = await cluster.submit({
+    command: [process.execPath, "-e", program],
+    name: "shop",
+    network_domain: "market",
+    service: true,
+    expose: [{ name: "shop", port }],
+  });
+  await cluster.reaches(shop, ["running"]);
+  const answer = await eventually({ what: "it answers by the API" }, async () => {
+    const { status, text } = await cluster.api("GET", "/services/shop/proxy/");
+    return status === 200 ? text : null;
+  });
+  expect(answer).toBe("open");
+  expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe("open");
+  await cluster.cli(["cancel", shop]);
+  await eventually({ what: "the port is closed" }, () =>
+    fetch(`http://127.0.0.1:${port}/`).then(
+      () => null,
+      () => true,
+    ),
+  );
 });

@@ -26,6 +26,10 @@ export interface ClusterOptions {
   /** Further flags of every agent. */
   readonly agentArgs?: readonly string[];
   readonly agentEnv?: Readonly<Record<string, string>>;
+  /** Words before an agent, by node, for example those that enter a namespace. */
+  readonly agentPrefix?: (node: string) => readonly string[];
+  /** Where the server listens, instead of a loopback address. */
+  readonly host?: string;
 }
 
 const LOG_LINES_SHOWN = 40;
@@ -36,11 +40,13 @@ export class Cluster {
   readonly #options: ClusterOptions;
   #server: Program | null = null;
   readonly #agents = new Map<string, Program>();
-  #rest = `${HOST}:0`;
-  #grpc = `${HOST}:0`;
+  #rest: string;
+  #grpc: string;
 
   constructor(options: ClusterOptions) {
     this.#options = options;
+    this.#rest = `${options.host ?? HOST}:0`;
+    this.#grpc = this.#rest;
     mkdirSync(join(this.dir, "home"));
   }
 
@@ -120,6 +126,7 @@ export class Cluster {
         ...more,
       ],
       ...(this.#options.agentEnv === undefined ? {} : { env: this.#options.agentEnv }),
+      ...(this.#options.agentPrefix === undefined ? {} : { prefix: this.#options.agentPrefix(node) }),
       logFile: join(this.dir, `agent-${node}.log`),
     });
     this.#agents.set(node, agent);

@@ -8,6 +8,7 @@ import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import type { Logger } from "pino";
 import { systemAfter } from "./after.ts";
+import { createClearings } from "./checkpoint/clearings.ts";
 import { type Condition, watchCondition } from "./condition/condition.ts";
 import { recallExpected, rememberExpected } from "./condition/expected.ts";
 import { components, fingerprint } from "./discovery/fingerprint.ts";
@@ -111,6 +112,14 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   const facts = { version, bootId, isolation: isolation.kind, hollow: false, runtimes };
   const identityBy = (found: Survey) =>
     identity(options, found.hardware, { ...facts, conformance: found.conformance, peerAddress: peers?.address ?? "" });
+  const clearings = createClearings({
+    dataDir,
+    outputRoot: options.software.outputDir,
+    ownerOf: (user) => software.prologue.users.find(software.prologue.mapping, user),
+    now: Date.now,
+    after: systemAfter,
+    log,
+  });
   const node = await startNode({
     identity: identityBy(first),
     renewed: () => (condition === null ? {} : identityBy(condition.latest())),
@@ -140,6 +149,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     facilities,
     peers,
     checkpointDir: options.software.outputDir,
+    clear: clearings.add,
     welcomed: (welcome) => {
       apiUrl = welcome.apiUrl;
       if (condition !== null && condition.latest().faults.length > 0) tell(condition.latest());
@@ -174,6 +184,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     live: () => node.live(),
     async close() {
       condition?.close();
+      clearings.close();
       if (options.killWorkloadsOnExit) await node.stopAll("the agent stops", EXIT_GRACE_MS, EXIT_DEADLINE_MS);
       await node.close();
       peers?.close();

@@ -70,6 +70,8 @@ export interface NodeOptions {
   readonly examine?: (fresh: boolean) => Promise<pb.NodeCondition>;
   /** Where checkpoints go; absent: nowhere. */
   readonly checkpointDir?: string;
+  /** The checkpoints of an allocation that has ended are removed later. */
+  readonly clear?: (allocationId: string, clear: pb.CheckpointsToClear) => Promise<void>;
   /** A server has welcomed this node. */
   readonly welcomed?: (welcome: pb.Welcome) => void;
 }
@@ -225,6 +227,8 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         withKey(message.value, (key) => {
           reports.forget(key);
           on(key, { kind: "forget" });
+          const { clear, allocationId } = message.value;
+          if (clear !== undefined) void options.clear?.(allocationId, clear);
         });
         break;
       case "ack": {

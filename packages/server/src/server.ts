@@ -207,6 +207,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     get faults() {
       return live.config.faults;
     },
+    get checkpoints() {
+      return live.config.checkpoint;
+    },
     webhooks: config.notifications.webhooks,
     fabric:
       config.fabric === null || config.network.managed !== true ? null : fabricDomains(config.fabric, metrics.fabric),

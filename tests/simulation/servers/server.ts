@@ -40,6 +40,8 @@ export const SETTINGS = {
     interval: duration(30_000),
     bytesPerSecond: 1e9,
     gpuMemoryBytes: 1e9,
+    keep: 3,
+    retention: duration(0),
     rates: { nodeMtbfSeconds: 3_600, storageSecondsPerGb: 0, quietSeconds: 120 },
   },
   patience: {
@@ -158,6 +160,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       patience: SETTINGS.patience,
       faults: SETTINGS.faults,
       fabric: null,
+      checkpoints: SETTINGS.checkpoints,
       insight: {
         took: () => undefined,
         planned: () => undefined,

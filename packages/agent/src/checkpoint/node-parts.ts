@@ -55,11 +55,11 @@ export function savingOf(host: SavingHost): Saving {
       if (order.checkpoint !== undefined) keys.add(key);
     },
     drop: (key) => keys.delete(key),
-    order(key, { number, thenStop, timeoutSeconds, maxDeferralSeconds, message }) {
+    order(key, { number, thenStop, timeoutSeconds, maxDeferralSeconds, message, tidy, kept }) {
       if (thenStop)
         host.notice(key, `The allocation is about to be suspended (${message}): taking checkpoint ${number}.`);
       const [timeoutMs, maxDeferralMs] = [timeoutSeconds * 1000, maxDeferralSeconds * 1000];
-      checkpoints.ask(key, { number, thenStop, timeoutMs, maxDeferralMs });
+      checkpoints.ask(key, { number, thenStop, timeoutMs, maxDeferralMs, ...(tidy ? { kept } : {}) });
     },
     end: checkpoints.end,
     word: async (key) => (await find(key))?.word() ?? null,

@@ -14,6 +14,7 @@ import {
   writeRequest,
 } from "./control.ts";
 import { checkpointByDmtcp } from "./dmtcp.ts";
+import { removeOlder } from "./remove.ts";
 import { raiseFlag, readFlag } from "./shared-flag.ts";
 import { askBySignal, CATCHER_WAIT_MS, catchers } from "./signal.ts";
 import { bytesIn } from "./size.ts";
@@ -46,6 +47,10 @@ export function checkpointTarget(place: Place): Target {
   async function ask(wanted: Wanted, heard: Heard): Promise<Asked> {
     const known = place.mode !== "grpc" && requestedNumber(control) === wanted.number;
     if (!known) writeRequest(control, wanted, folderOf(wanted.number));
+    if (!known && place.isFirst && wanted.kept !== undefined) {
+      // In the meantime: nobody waits for it, and what is left is removed with the next one.
+      void removeOlder(place.checkpoints, { below: wanted.number, kept: wanted.kept, owner: place.owner });
+    }
     const growth = growthOf(() => bytesOf(wanted.number), heard, place.now);
     switch (mode) {
       case "shmem":

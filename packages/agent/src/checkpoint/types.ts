@@ -7,6 +7,8 @@ export interface Wanted {
   readonly thenStop: boolean;
   readonly timeoutMs: number;
   readonly maxDeferralMs: number;
+  /** Older ones that stay; absent: all do. */
+  readonly kept?: readonly number[];
 }
 
 /** What a program says of a checkpoint that it was asked for. */

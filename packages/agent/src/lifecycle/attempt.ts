@@ -56,6 +56,8 @@ export interface Order {
     /** Nothing passes but within the domain, and to the gateway, "address:port", where there is one. */
     readonly sensitive?: boolean;
     readonly gateway?: string;
+    /** Ports inside that can be reached at the node. */
+    readonly exposed?: readonly number[];
   };
   /** It is measured, and its programs may say how they fare. */
   readonly measured?: boolean;

@@ -53,10 +53,11 @@ function askedFor(order: pb.RunOrder): Partial<Order> {
   };
 }
 
-const networkOf = ({ domain, vni, sensitive, dataGateway }: pb.RunNetwork): NonNullable<Order["network"]> => ({
+const networkOf = ({ domain, vni, sensitive, dataGateway, exposed }: pb.RunNetwork): NonNullable<Order["network"]> => ({
   ...{ domain, vni },
   ...(sensitive ? { sensitive } : null),
   ...(dataGateway === "" ? null : { gateway: dataGateway }),
+  ...(exposed.length === 0 ? null : { exposed }),
 });
 
 const planOf = ({ mode, port, resumeFrom }: pb.CheckpointPlan): CheckpointPlan => ({ mode, port, resumeFrom });

@@ -8,6 +8,8 @@ export interface RunNetwork {
   readonly sensitive?: boolean;
   /** "address:port". */
   readonly gateway?: string;
+  /** Ports inside that can be reached at the node. */
+  readonly exposed?: readonly number[];
 }
 
 export interface NetworkPlace {

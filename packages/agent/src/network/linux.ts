@@ -2,7 +2,8 @@
 // not even over the loopback. With an uplink the namespaces of one domain on different nodes are joined by a VXLAN with the
 // domain's number; without one a domain reaches no further than the node. Agents of one machine share the namespaces: who uses
 // one is a file under /run, changed under a lock, and the last to go takes the namespace along. From a sensitive domain
-// one address and port can be reached besides, that of the data gateway: a process outside passes on what comes to it.
+// one address and port can be reached besides, that of the data gateway: a process outside passes on what comes to it. The ports that
+// a service exposes are reached at the node the same way, by a process inside.
 
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -11,7 +12,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { quoted } from "../runtime/shell-text.ts";
 import { type NetworkDriver, type NetworkPlace, namesOf } from "./driver.ts";
-import { startGateway } from "./gateway/start.ts";
+import { openPort, startGateway } from "./gateway/start.ts";
 
 const run = promisify(execFile);
 /** A namespace is made in milliseconds; what takes longer hangs. */
@@ -46,10 +47,13 @@ export function linuxDriver({ nodeId, uplink, usersDir = USERS_DIR }: LinuxNetwo
     kind: "linux",
     async join({ key, network, nodes }) {
       const address = addressOf(nodeId);
-      const { vni, gateway } = network;
+      const { vni, gateway, exposed = [] } = network;
       const host = gateway?.split(":")[0] ?? null;
       await locked(joinScript({ usersDir, uplink, address, vni, user: userOf(key), gateway: host }));
-      if (gateway !== undefined) await startGateway(`/run/netns/${nameOf(vni)}`, gateway);
+      const namespace = `/run/netns/${nameOf(vni)}`;
+      if (gateway !== undefined) await startGateway(namespace, gateway);
+      const mark = join(usersDir, String(vni), userOf(key));
+      for (const port of exposed) await openPort({ namespace, port, mark });
       return {
         before: ["/usr/bin/nsenter", `--net=/run/netns/${nameOf(network.vni)}`, "--"],
         variables: { ...namesOf(network), ...(uplink === "" ? {} : addressNames(address, nodes)) },

@@ -31,7 +31,10 @@ export async function makeFolders(
 /** In which the programs of a service may say how they fare. */
 export const metricsFile = (scratch: string): string => join(scratch, "metrics");
 
-export function outputFolders(root: string, { tenant, project, allocationId }: Order) {
+export function outputFolders(
+  root: string,
+  { tenant, project, allocationId }: Pick<Order, "tenant" | "project" | "allocationId">,
+) {
   const output = join(root, tenant, folderName(project), allocationId);
   return { output, checkpoints: join(output, "checkpoints") };
 }

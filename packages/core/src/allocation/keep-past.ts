@@ -8,6 +8,7 @@ import {
   MAX_PAST_NODES,
   MAX_PAST_NOTES,
   MAX_PAST_REFUSALS,
+  MAX_PAST_WHY,
   type PastAttempt,
   type PastFailure,
   type PastNote,
@@ -43,9 +44,16 @@ export function pastAfterMove(
     scoreMilli: record.scores.total ?? 0,
     backfilled: record.backfilled,
     ...(failure === undefined ? {} : { failure }),
+    ...whyOf(phase),
   };
   const { attempts = [], refusals = [], ...rest } = record.past ?? {};
   return { past: { ...rest, attempts: newest([...attempts, ended], MAX_PAST_ATTEMPTS), refusals } };
+}
+
+function whyOf(phase: AllocationPhase): Pick<PastAttempt, "why"> {
+  const stopped = (phase.kind === "pending" || phase.kind === "suspended") && phase.cause !== "policy";
+  const message = stopped ? (phase.message ?? "") : "";
+  return message === "" ? {} : { why: message.slice(0, MAX_PAST_WHY) };
 }
 
 /**

@@ -31,7 +31,12 @@ export interface PastAttempt {
   readonly backfilled: boolean;
   /** What went wrong; absent: nothing, or it is not known. */
   readonly failure?: PastFailure;
+  /** In words, for whom or what it was stopped. Absent: it was not, or it is not known. */
+  readonly why?: string;
 }
+
+/** Of what is said about one attempt. */
+export const MAX_PAST_WHY = 256;
 
 export interface PastFailure {
   readonly reason: FailureReason;

@@ -11,7 +11,7 @@ import type { CheckpointingPhase, RunningPhase } from "../allocation/phase.ts";
 import { duration, type NodeId } from "../ids.ts";
 import { invariant } from "../invariant.ts";
 import type { Step } from "../step.ts";
-import type { Checkpoints, CheckpointWord, SuspendCause } from "./checkpoint.ts";
+import { type Checkpoints, type CheckpointWord, MAX_KEPT_CHECKPOINTS, type SuspendCause } from "./checkpoint.ts";
 import { backToQueue } from "./return.ts";
 
 /** All of it is on disk: only who does not hear SIGTERM needs longer. */
@@ -48,7 +48,13 @@ function complete(step: Step, record: Allocation, phase: CheckpointingPhase): vo
   const took = duration(step.at - phase.since);
   const { asked = n, taken = 0 } = record.checkpoints ?? {};
   const last = { n, attempt: record.attempt, at: step.at, bytes, took, cause };
-  const checkpoints: Checkpoints = { asked, taken: taken + 1, last };
+  const { kept = [] } = record.checkpoints ?? {};
+  const checkpoints: Checkpoints = {
+    asked,
+    taken: taken + 1,
+    last,
+    kept: [...kept, n].slice(-MAX_KEPT_CHECKPOINTS),
+  };
   tellWatchers(step, record, "taken", `checkpoint ${n} is complete`);
   const text = `Checkpoint ${n} is complete (${cause}).`;
   const noted = withNote(record, { type: "state", kind: "checkpoint_taken", text }, step);
@@ -75,9 +81,9 @@ const isEnding = (cause: string): cause is SuspendCause =>
 /** It could not be had, or took too long. */
 export function checkpointFailed(step: Step, record: Allocation, phase: CheckpointingPhase, message: string): void {
   const { request } = phase;
-  const { asked = request.n, taken = 0, last } = record.checkpoints ?? {};
+  const { asked = request.n, taken = 0, ...known } = record.checkpoints ?? {};
   const failure = { n: request.n, at: step.at, message };
-  const checkpoints: Checkpoints = { asked, taken, ...(last === undefined ? {} : { last }), failure };
+  const checkpoints: Checkpoints = { ...known, asked, taken, failure };
   const text = `Checkpoint ${request.n} failed: ${message}.`;
   const noted: Allocation = {
     ...withNote(record, { type: "failure", kind: "checkpoint_failed", text }, step),

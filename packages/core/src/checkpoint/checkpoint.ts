@@ -49,8 +49,13 @@ export interface Checkpoints {
   readonly asked: number;
   readonly taken: number;
   readonly last?: TakenCheckpoint;
+  /** Numbers of those that are complete, the newest last. Absent: of an earlier version, or none. */
+  readonly kept?: readonly number[];
   readonly failure?: FailedCheckpoint;
 }
+
+/** Nobody keeps more than so many. */
+export const MAX_KEPT_CHECKPOINTS = 32;
 
 /** One node's word on a checkpoint, as part of its report. */
 export interface CheckpointWord {

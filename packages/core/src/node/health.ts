@@ -5,6 +5,8 @@
 import { appendAudit } from "../audit/append.ts";
 import type { NodeHealthCommand } from "../command.ts";
 import type { UserName } from "../ids.ts";
+import { MAX_NOTICE_LENGTH, noticeKey } from "../notice/notice.ts";
+import { notify } from "../notice/raise.ts";
 import type { Outcome } from "../outcome.ts";
 import { accepted, quote, refuse, type Step, unchanged } from "../step.ts";
 import { isSensitiveHome } from "../vcluster/sensitive.ts";
@@ -25,7 +27,7 @@ export function judgeNode(step: Step, command: NodeHealthCommand): Outcome {
   return outcome;
 }
 
-/** Servers before keep no audit log. */
+/** Servers before keep no audit log, and no notices. */
 const AUDIT_VERSION = 2;
 
 function judged(step: Step, node: Node, command: NodeHealthCommand): Outcome {
@@ -82,6 +84,17 @@ function silent(step: Step, node: Node, reason: string): Outcome {
 function broken(step: Step, node: Node, reason: string): Outcome {
   if (node.state.kind === "down" && node.state.cause === "hardware") return unchanged(node.id);
   takeDown(step, node, { cause: "hardware", reason });
+  if (step.version >= AUDIT_VERSION) {
+    const text = `node "${node.id}" is down: ${reason}`.slice(0, MAX_NOTICE_LENGTH);
+    notify(step, {
+      key: noticeKey("node_broken", node.id),
+      kind: "node_broken",
+      text,
+      tenant: null,
+      user: null,
+      node: node.id,
+    });
+  }
   return accepted(node.id);
 }
 

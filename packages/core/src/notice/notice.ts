@@ -14,6 +14,7 @@ export const NOTICE_KINDS = [
   "fabric_unavailable",
   "node_drifted",
   "node_set_aside",
+  "node_broken",
 ] as const;
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
 

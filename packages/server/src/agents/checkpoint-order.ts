@@ -2,7 +2,7 @@
 // wanted. Both are read off the record, so that they can be said again by whoever leads.
 
 import { create } from "@bufbuild/protobuf";
-import type { Allocation, NodeId, View } from "@lattice/core";
+import { type Allocation, type Duration, isFinal, type NodeId, type View } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import type { AgentHub, ServerMessageBody } from "./hub.ts";
 
@@ -14,8 +14,8 @@ export function checkpointPlan({ spec, checkpoints }: Allocation): { checkpoint:
   return { checkpoint: create(pb.CheckpointPlanSchema, { mode, port, resumeFrom }) };
 }
 
-/** Null: none is wanted of this node, or it has answered. */
-export function checkpointOrder(allocation: Allocation, node: NodeId): ServerMessageBody | null {
+/** Null: none is wanted of this node, or it has answered. `keep`: complete ones that stay; 0: all. */
+export function checkpointOrder(allocation: Allocation, node: NodeId, keep = 0): ServerMessageBody | null {
   const { id, attempt, phase, spec, checkpoints } = allocation;
   if (phase.kind !== "checkpointing" || spec.checkpoint === undefined) return null;
   const { n, next, answers, message } = phase.request;
@@ -31,8 +31,18 @@ export function checkpointOrder(allocation: Allocation, node: NodeId): ServerMes
       maxDeferralSeconds: Math.ceil(spec.checkpoint.maxDeferral / 1000),
       complete: checkpoints?.last?.n ?? 0,
       message,
+      ...(keep > 0 && checkpoints?.kept !== undefined ? { tidy: true, kept: checkpoints.kept.slice(-keep) } : null),
     }),
   };
+}
+
+/** What is to be removed of an allocation that has ended, and when; null: nothing. */
+export function checkpointsToClear(record: Allocation | undefined, retention: Duration): pb.CheckpointsToClear | null {
+  if (record === undefined || retention === 0 || !isFinal(record.phase)) return null;
+  if ((record.checkpoints?.asked ?? 0) === 0) return null;
+  const { tenant, project } = record.spec;
+  const afterSeconds = Math.ceil(retention / 1000);
+  return create(pb.CheckpointsToClearSchema, { tenant, project, user: record.user, afterSeconds });
 }
 
 /** Of everything on the node. */
@@ -46,11 +56,11 @@ export function checkpointOrdersOf(view: View, node: NodeId): ServerMessageBody[
 export type CheckpointHub = Pick<AgentHub, "send">;
 
 /** Said again to every node that has not answered; the same number is taken once. */
-export function checkpointOrdersFor(view: View, hub: CheckpointHub): void {
+export function checkpointOrdersFor(view: View, hub: CheckpointHub, keep: number): void {
   for (const allocation of view.placed()) {
     if (allocation.phase.kind !== "checkpointing") continue;
     for (const node of allocation.phase.nodes) {
-      const order = checkpointOrder(allocation, node);
+      const order = checkpointOrder(allocation, node, keep);
       if (order !== null) hub.send(node, order);
     }
   }

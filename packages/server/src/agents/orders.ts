@@ -49,7 +49,7 @@ export function runOrder(allocation: Allocation, node: NodeId): ServerMessageBod
       tasksPerNode: spec.resources.tasksPerNode,
       slurmEnv: spec.slurmEnv,
       memoryPolicy: spec.resources.constraints.memoryPolicy ?? "",
-      ...(allocation.network === undefined ? null : { network: networkOf(allocation.network) }),
+      ...(allocation.network === undefined ? null : { network: networkOf(allocation.network, spec) }),
       measured: spec.lifecycle.kind === "reactive",
       ...softwareFields(spec),
       ...checkpointPlan(allocation),
@@ -75,9 +75,17 @@ export const stopOrder = ({ allocation, attempt, grace }: Stopping, reason: stri
   }),
 });
 
-export const forgetOrder = (allocation: AllocationId, attempt: Attempt): ServerMessageBody => ({
+export const forgetOrder = (
+  allocation: AllocationId,
+  attempt: Attempt,
+  clear: pb.CheckpointsToClear | null = null,
+): ServerMessageBody => ({
   case: "forget",
-  value: create(pb.ForgetOrderSchema, { allocationId: allocation, attempt }),
+  value: create(pb.ForgetOrderSchema, {
+    allocationId: allocation,
+    attempt,
+    ...(clear === null ? null : { clear }),
+  }),
 });
 
 /** The order that a claim stands for, whatever happened before; null when the node has done its part. */
@@ -99,8 +107,13 @@ function hasEndedOn(phase: PlacedPhase, node: NodeId): boolean {
   return state === "completed" || state === "failed";
 }
 
-const networkOf = ({ domain, vni, sensitive, gateway = "" }: OwnNetwork): pb.RunNetwork =>
-  create(pb.RunNetworkSchema, { domain, vni, sensitive: sensitive === true, dataGateway: gateway });
+function networkOf(network: OwnNetwork, { expose = [] }: AllocationSpec): pb.RunNetwork {
+  const { domain, vni, gateway = "" } = network;
+  const sensitive = network.sensitive === true;
+  // Into a sensitive domain nobody gets.
+  const exposed = sensitive ? [] : expose.map(({ port }) => port);
+  return create(pb.RunNetworkSchema, { domain, vni, sensitive, dataGateway: gateway, exposed });
+}
 
 const BYTES_PER_GB = 1024 ** 3;
 

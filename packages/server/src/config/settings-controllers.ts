@@ -62,6 +62,16 @@ export const CHECKPOINT_SETTINGS: readonly KnownSetting[] = [
     ({ gpuMemoryBytes }) => gpuMemoryBytes / GB,
     (_, { gpuMemoryBytes }) => ({ gpuMemoryBytes }),
   ),
+  checkpoint(
+    "keep",
+    ({ keep }) => keep,
+    (_, { keep }) => ({ keep }),
+  ),
+  checkpoint(
+    "retention",
+    ({ retention }) => span(retention),
+    (_, { retention }) => ({ retention }),
+  ),
   rate("node_mtbf_hours", "nodeMtbfSeconds", ({ nodeMtbfSeconds }) => nodeMtbfSeconds / HOUR),
   rate("storage_seconds_per_gb", "storageSecondsPerGb", ({ storageSecondsPerGb }) => storageSecondsPerGb),
   rate("quiet_interval", "quietSeconds", ({ quietSeconds }) => `${quietSeconds}s`),

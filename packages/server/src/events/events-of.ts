@@ -81,14 +81,14 @@ const ENDS: readonly string[] = ["completed", "failed", "cancelled"];
 const isEnd = ({ kind, type }: Moment): boolean => type !== "scaling" && ENDS.includes(kind);
 
 function attemptMoments(past: PastAttempt): Moment[] {
-  const { attempt, nodes, nodeCount, placedAt, startedAt, endedAt, to, cause, failure } = past;
+  const { attempt, nodes, nodeCount, placedAt, startedAt, endedAt, to, cause, failure, why } = past;
   const scores = { total: past.scoreMilli };
   const moments: Moment[] = [placed({ at: placedAt, attempt, nodes, scores }, nodeCount, past.backfilled)];
   if (startedAt !== null)
     moments.push({ at: startedAt, type: "state", kind: "started", text: "Started.", attempt, nodes });
   if (failure !== undefined) moments.push({ at: endedAt, attempt, nodes, ...failed(failure) });
   if (to === "suspended") {
-    const text = "Suspended after a checkpoint.";
+    const text = `Suspended after a checkpoint${why === undefined ? "" : `: ${why}`}.`;
     return [...moments, { at: endedAt, type: "preemption", kind: "suspended", text, attempt, nodes }];
   }
   const preempted = cause === "preempted";
@@ -98,7 +98,9 @@ function attemptMoments(past: PastAttempt): Moment[] {
       at: endedAt,
       type: preempted ? "preemption" : "state",
       kind: preempted ? "preempted" : "requeued",
-      text: preempted ? "Preempted, and queued again." : `Queued again: ${cause.replaceAll("_", " ")}.`,
+      text: preempted
+        ? `Preempted, and queued again${why === undefined ? "" : `: ${why}`}.`
+        : `Queued again: ${cause.replaceAll("_", " ")}.`,
       attempt,
       nodes,
       reason: cause,

@@ -15,10 +15,11 @@ import {
   type VClusterId,
 } from "@lattice/core";
 import type { Logger } from "pino";
-import { checkpointOrder } from "../agents/checkpoint-order.ts";
+import { checkpointOrder, checkpointsToClear } from "../agents/checkpoint-order.ts";
 import type { AgentHub } from "../agents/hub.ts";
 import { forgetOrder, runOrder, stopOrder } from "../agents/orders.ts";
 import { type Clock, sleep, steadyNow } from "../clock.ts";
+import type { CheckpointConfig } from "../config/checkpoint.ts";
 import type { WebhookConfig } from "../config/notifications.ts";
 import { type ControllerContext, runControllers } from "../controllers/act.ts";
 import type { Broker } from "../controllers/checkpoint/act.ts";
@@ -52,6 +53,8 @@ export interface LeadOptions {
   readonly patience: ControllerContext["patience"];
   readonly faults: ControllerContext["faults"];
   readonly fabric: ControllerContext["fabric"];
+  /** Which checkpoints stay, and for how long. */
+  readonly checkpoints: Pick<CheckpointConfig, "keep" | "retention">;
   readonly insight: Pick<Insight, "took" | "planned" | "preempted" | "measured" | "forget">;
   readonly webhooks: readonly WebhookConfig[];
   readonly network: NetworkSettings;
@@ -229,19 +232,25 @@ const once = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 
 /** Effects are performed only here, after the entry is durable; each is safe to repeat. */
-function perform({ hub, replica }: LeadOptions, applied: Applied): void {
-  for (const effect of applied.effects) send(hub, replica, effect);
+function perform({ hub, replica, checkpoints }: LeadOptions, applied: Applied): void {
+  for (const effect of applied.effects) send({ hub, replica, checkpoints }, effect);
 }
 
-function send(hub: AgentHub, replica: Replica, effect: Effect): void {
+function send(
+  { hub, replica, checkpoints }: Pick<LeadOptions, "hub" | "replica" | "checkpoints">,
+  effect: Effect,
+): void {
   if (effect.kind === "stop") hub.send(effect.node, stopOrder(effect, effect.reason));
-  if (effect.kind === "forget") hub.send(effect.node, forgetOrder(effect.allocation, effect.attempt));
+  if (effect.kind === "forget") {
+    const clear = checkpointsToClear(replica.view.allocation(effect.allocation), checkpoints.retention);
+    hub.send(effect.node, forgetOrder(effect.allocation, effect.attempt, clear));
+  }
   if (effect.kind !== "run" && effect.kind !== "checkpoint") return;
   const allocation = replica.view.allocation(effect.allocation);
   // A later command of the same entry may have ended the attempt again.
   if (allocation === undefined || attemptOn(allocation, effect.node) !== effect.attempt) return;
   if (effect.kind === "checkpoint") {
-    const wanted = checkpointOrder(allocation, effect.node);
+    const wanted = checkpointOrder(allocation, effect.node, checkpoints.keep);
     if (wanted !== null) hub.send(effect.node, wanted);
     return;
   }

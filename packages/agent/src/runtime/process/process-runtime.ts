@@ -295,10 +295,13 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
       const launched = readLaunch(dirOf(key));
       if (leader === null || launched === null) return null;
       const init = readInitPid(dirOf(key));
+      const { order } = readAttempt(dirOf(key));
       // Until its container is there, all there is of it is the engine, on the node itself.
-      if (init === null && readAttempt(dirOf(key)).order?.software?.image) return null;
-      // A user is not to enter what is still root's: the wrapper is, and its child for a moment.
-      const pid = init ?? (launched.uid === null ? leader : childOf(leader));
+      if (init === null && order?.software?.image) return null;
+      // A user is not to enter what is still root's: the wrapper is, and its child for a moment. Nor is the wrapper in the domain
+      // of the job.
+      const plain = launched.uid === null && order?.network === undefined;
+      const pid = init ?? (plain ? leader : childOf(leader));
       if (pid === null || !(await isUsersOwn(launched.uid, pid))) return null;
       const variables = init === null ? launched.variables : null;
       return { pid, variables, joinBy: await isolation.prepare(placeOf(key)) };

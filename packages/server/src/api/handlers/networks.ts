@@ -1,7 +1,17 @@
 // Network domains: which there are, who is in them, and how long they outlive their last member.
 
 import { create } from "@bufbuild/protobuf";
-import { after, type Domain, domainKey, isPlaced, parseTenantId, seconds, type TenantId } from "@lattice/core";
+import {
+  type Allocation,
+  after,
+  type Domain,
+  domainKey,
+  isPlaced,
+  parseTenantId,
+  seconds,
+  type TenantId,
+  type View,
+} from "@lattice/core";
 import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
 import { authorize, authorizeList, reaches } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
@@ -18,8 +28,9 @@ export async function listDomains(call: Call, request: pb.ListDomainsRequest): P
       reaches(call.principal, "NetworkService.ListDomains", { tenant, user: null }),
   );
   const { vniStart, vniEnd, maxDomainsPerTenant } = view.network;
+  const members = membersOf(view);
   return create(pb.ListDomainsResponseSchema, {
-    domains: shown.map((domain) => toProto(call, domain)),
+    domains: shown.map((domain) => toProto(call, domain, members)),
     vniPoolStart: vniStart,
     vniPoolEnd: vniEnd,
     vnisUsed: all.length,
@@ -56,37 +67,43 @@ function find(call: Call, tenant: TenantId, name: string): Domain {
   throw new ProblemError("unknown_domain", { detail: `Tenant ${tenant} has no network domain ${shown}.` });
 }
 
+type Members = ReadonlyMap<string, readonly Allocation[]>;
+
+/** Placed allocations by the key of their domain. */
+function membersOf(view: View): Members {
+  const members = new Map<string, Allocation[]>();
+  for (const record of view.placed()) {
+    if (record.network === undefined) continue;
+    const key = domainKey(record.spec.tenant, record.network.domain);
+    const of = members.get(key) ?? [];
+    members.set(key, of);
+    of.push(record);
+  }
+  return members;
+}
+
 /** Ready: all nodes of its members are confirmed. */
-function fabricOf(call: Call, { key, fabric }: Domain): string {
-  const view = call.plane.view();
-  if (view.network.managed !== true) return "";
+function fabricOf(call: Call, { fabric }: Domain, members: readonly Allocation[]): string {
+  if (call.plane.view().network.managed !== true) return "";
   const confirmed = new Set(fabric?.nodes);
-  const missing = Array.from(view.placed()).some(
-    ({ phase, spec, network }) =>
-      network !== undefined &&
-      domainKey(spec.tenant, network.domain) === key &&
-      isPlaced(phase) &&
-      phase.nodes.some((node) => !confirmed.has(node)),
-  );
+  const missing = members.some(({ phase }) => isPlaced(phase) && phase.nodes.some((node) => !confirmed.has(node)));
   return missing || fabric?.problem !== undefined ? "waiting" : "ready";
 }
 
-function toProto(call: Call, domain: Domain): pb.NetworkDomain {
-  const members: string[] = [];
-  for (const { id, phase, spec, network } of call.plane.view().placed())
-    if (isPlaced(phase) && spec.tenant === domain.tenant && network?.domain === domain.name) members.push(id);
+function toProto(call: Call, domain: Domain, all: Members = membersOf(call.plane.view())): pb.NetworkDomain {
+  const members = all.get(domain.key) ?? [];
   return create(pb.NetworkDomainSchema, {
     tenant: domain.tenant,
     name: domain.name,
     vni: domain.vni,
     state: domain.emptySince === null ? "active" : "draining",
-    allocationIds: members,
+    allocationIds: members.map(({ id }) => id),
     graceSeconds: Math.round(domain.grace / 1000),
     createdAt: timestampFromMs(domain.createdAt),
     private: domain.private,
     sensitive: domain.sensitive === true,
     fabricProblem: domain.fabric?.problem ?? "",
-    fabric: fabricOf(call, domain),
+    fabric: fabricOf(call, domain, members),
     ...(domain.emptySince === null ? {} : { releasedAt: timestampFromMs(after(domain.emptySince, domain.grace)) }),
   });
 }

@@ -88,7 +88,7 @@ export function createBroker({ view, clock, board, config, evaluated }: BrokerPa
       {
         name: "checkpoint orders",
         every: SAY_AGAIN,
-        turn: async () => checkpointOrdersFor(view(), hub),
+        turn: async () => checkpointOrdersFor(view(), hub, config().keep),
       },
       {
         name: "checkpoint backstop",

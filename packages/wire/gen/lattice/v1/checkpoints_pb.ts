@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/checkpoints.proto.
  */
 export const file_lattice_v1_checkpoints: GenFile = /*@__PURE__*/
-  fileDesc("ChxsYXR0aWNlL3YxL2NoZWNrcG9pbnRzLnByb3RvEgpsYXR0aWNlLnYxIjMKEUNoZWNrcG9pbnRSZXF1ZXN0EgoKAmlkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkiIgoUR2V0Q2hlY2twb2ludFJlcXVlc3QSCgoCaWQYASABKAkiLwoNUmVzdW1lUmVxdWVzdBIKCgJpZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJIi8KDlJlc3VtZVJlc3BvbnNlEgoKAmlkGAEgASgJEhEKCWxvZ19pbmRleBgCIAEoCSKbAgoQQ2hlY2twb2ludFN0YXR1cxIMCgRtb2RlGAEgASgJEg0KBWFza2VkGAIgASgNEg0KBXRha2VuGAMgASgNEikKBGxhc3QYBCABKAsyGy5sYXR0aWNlLnYxLlRha2VuQ2hlY2twb2ludBItCgdmYWlsdXJlGAUgASgLMhwubGF0dGljZS52MS5GYWlsZWRDaGVja3BvaW50Ei4KB2N1cnJlbnQYBiABKAsyHS5sYXR0aWNlLnYxLlJ1bm5pbmdDaGVja3BvaW50EjIKCWp1ZGdlbWVudBgHIAEoCzIfLmxhdHRpY2UudjEuQ2hlY2twb2ludEp1ZGdlbWVudBIKCgJpZBgIIAEoCRIRCglsb2dfaW5kZXgYCSABKAkiiQEKD1Rha2VuQ2hlY2twb2ludBIOCgZudW1iZXIYASABKA0SDwoHYXR0ZW1wdBgCIAEoDRImCgJhdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYnl0ZXMYBCABKAESDwoHc2Vjb25kcxgFIAEoARINCgVjYXVzZRgGIAEoCSJbChBGYWlsZWRDaGVja3BvaW50Eg4KBm51bWJlchgBIAEoDRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHbWVzc2FnZRgDIAEoCSKVAgoRUnVubmluZ0NoZWNrcG9pbnQSDgoGbnVtYmVyGAEgASgNEikKBXNpbmNlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVjYXVzZRgDIAEoCRIQCghzdXNwZW5kcxgEIAEoCBIPCgdtZXNzYWdlGAUgASgJEg0KBW5vZGVzGAYgASgNEhIKCm5vZGVzX2RvbmUYByABKA0SFAoHcGVyY2VudBgIIAEoDUgAiAEBEh4KEWVzdGltYXRlZF9zZWNvbmRzGAkgASgNSAGIAQESGAoQZGVmZXJyZWRfc2Vjb25kcxgKIAEoDUIKCghfcGVyY2VudEIUChJfZXN0aW1hdGVkX3NlY29uZHMigQMKE0NoZWNrcG9pbnRKdWRnZW1lbnQSDwoHdmVyZGljdBgBIAEoCRIOCgZyZWFzb24YAiABKAkSDQoFdmFsdWUYAyABKAESDAoEY29zdBgEIAEoARIXCg9yZWNvbXB1dGVfc2F2ZWQYBSABKAESFgoOcHJlZW1wdGFiaWxpdHkYBiABKAESFgoOYmFja2xvZ19yZWxpZWYYByABKAESFQoNd2FsbHRpbWVfcmlzaxgIIAEoARISCgp3cml0ZV90aW1lGAkgASgBEhUKDWNvbXB1dGVfd2FzdGUYCiABKAESFAoMc3RvcmFnZV9jb3N0GAsgASgBEhIKCnNpemVfYnl0ZXMYDCABKAESGgoSc2luY2VfbGFzdF9zZWNvbmRzGA0gASgBEhsKE2ZhaWx1cmVfcHJvYmFiaWxpdHkYDiABKAESDwoHZGV2aWNlcxgPIAEoDRItCglqdWRnZWRfYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrYBCg9DaGVja3BvaW50T3JkZXISFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEg4KBm51bWJlchgDIAEoDRIRCgl0aGVuX3N0b3AYBCABKAgSFwoPdGltZW91dF9zZWNvbmRzGAUgASgNEhwKFG1heF9kZWZlcnJhbF9zZWNvbmRzGAYgASgNEhAKCGNvbXBsZXRlGAcgASgNEg8KB21lc3NhZ2UYCCABKAkivgEKEkNoZWNrcG9pbnRQcm9ncmVzcxIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDgoGbnVtYmVyGAMgASgNEhQKB3BlcmNlbnQYBCABKA1IAIgBARIeChFlc3RpbWF0ZWRfc2Vjb25kcxgFIAEoDUgBiAEBEhgKEGRlZmVycmVkX3NlY29uZHMYBiABKA1CCgoIX3BlcmNlbnRCFAoSX2VzdGltYXRlZF9zZWNvbmRzIk4KEENoZWNrcG9pbnRSZXN1bHQSDgoGbnVtYmVyGAEgASgNEgoKAm9rGAIgASgIEg0KBWJ5dGVzGAMgASgBEg8KB21lc3NhZ2UYBCABKAkiQQoOQ2hlY2twb2ludFBsYW4SDAoEbW9kZRgBIAEoCRIMCgRwb3J0GAIgASgNEhMKC3Jlc3VtZV9mcm9tGAMgASgNImYKFVRha2VDaGVja3BvaW50UmVxdWVzdBIOCgZudW1iZXIYASABKA0SEQoJZGlyZWN0b3J5GAIgASgJEhEKCXRoZW5fc3RvcBgDIAEoCBIXCg90aW1lb3V0X3NlY29uZHMYBCABKA0ijQEKFlRha2VDaGVja3BvaW50UmVzcG9uc2USGwoRZXN0aW1hdGVkX3NlY29uZHMYASABKA1IABIRCgdwZXJjZW50GAIgASgNSAASFwoNZGVmZXJfc2Vjb25kcxgDIAEoDUgAEg4KBGRvbmUYBCABKAFIABIQCgZmYWlsZWQYBSABKAlIAEIICgZhbnN3ZXIybwoSQ2hlY2twb2ludENhbGxiYWNrElkKDlRha2VDaGVja3BvaW50EiEubGF0dGljZS52MS5UYWtlQ2hlY2twb2ludFJlcXVlc3QaIi5sYXR0aWNlLnYxLlRha2VDaGVja3BvaW50UmVzcG9uc2UwAWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("ChxsYXR0aWNlL3YxL2NoZWNrcG9pbnRzLnByb3RvEgpsYXR0aWNlLnYxIjMKEUNoZWNrcG9pbnRSZXF1ZXN0EgoKAmlkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkiIgoUR2V0Q2hlY2twb2ludFJlcXVlc3QSCgoCaWQYASABKAkiLwoNUmVzdW1lUmVxdWVzdBIKCgJpZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJIi8KDlJlc3VtZVJlc3BvbnNlEgoKAmlkGAEgASgJEhEKCWxvZ19pbmRleBgCIAEoCSKbAgoQQ2hlY2twb2ludFN0YXR1cxIMCgRtb2RlGAEgASgJEg0KBWFza2VkGAIgASgNEg0KBXRha2VuGAMgASgNEikKBGxhc3QYBCABKAsyGy5sYXR0aWNlLnYxLlRha2VuQ2hlY2twb2ludBItCgdmYWlsdXJlGAUgASgLMhwubGF0dGljZS52MS5GYWlsZWRDaGVja3BvaW50Ei4KB2N1cnJlbnQYBiABKAsyHS5sYXR0aWNlLnYxLlJ1bm5pbmdDaGVja3BvaW50EjIKCWp1ZGdlbWVudBgHIAEoCzIfLmxhdHRpY2UudjEuQ2hlY2twb2ludEp1ZGdlbWVudBIKCgJpZBgIIAEoCRIRCglsb2dfaW5kZXgYCSABKAkiiQEKD1Rha2VuQ2hlY2twb2ludBIOCgZudW1iZXIYASABKA0SDwoHYXR0ZW1wdBgCIAEoDRImCgJhdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYnl0ZXMYBCABKAESDwoHc2Vjb25kcxgFIAEoARINCgVjYXVzZRgGIAEoCSJbChBGYWlsZWRDaGVja3BvaW50Eg4KBm51bWJlchgBIAEoDRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHbWVzc2FnZRgDIAEoCSKVAgoRUnVubmluZ0NoZWNrcG9pbnQSDgoGbnVtYmVyGAEgASgNEikKBXNpbmNlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVjYXVzZRgDIAEoCRIQCghzdXNwZW5kcxgEIAEoCBIPCgdtZXNzYWdlGAUgASgJEg0KBW5vZGVzGAYgASgNEhIKCm5vZGVzX2RvbmUYByABKA0SFAoHcGVyY2VudBgIIAEoDUgAiAEBEh4KEWVzdGltYXRlZF9zZWNvbmRzGAkgASgNSAGIAQESGAoQZGVmZXJyZWRfc2Vjb25kcxgKIAEoDUIKCghfcGVyY2VudEIUChJfZXN0aW1hdGVkX3NlY29uZHMigQMKE0NoZWNrcG9pbnRKdWRnZW1lbnQSDwoHdmVyZGljdBgBIAEoCRIOCgZyZWFzb24YAiABKAkSDQoFdmFsdWUYAyABKAESDAoEY29zdBgEIAEoARIXCg9yZWNvbXB1dGVfc2F2ZWQYBSABKAESFgoOcHJlZW1wdGFiaWxpdHkYBiABKAESFgoOYmFja2xvZ19yZWxpZWYYByABKAESFQoNd2FsbHRpbWVfcmlzaxgIIAEoARISCgp3cml0ZV90aW1lGAkgASgBEhUKDWNvbXB1dGVfd2FzdGUYCiABKAESFAoMc3RvcmFnZV9jb3N0GAsgASgBEhIKCnNpemVfYnl0ZXMYDCABKAESGgoSc2luY2VfbGFzdF9zZWNvbmRzGA0gASgBEhsKE2ZhaWx1cmVfcHJvYmFiaWxpdHkYDiABKAESDwoHZGV2aWNlcxgPIAEoDRItCglqdWRnZWRfYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItQBCg9DaGVja3BvaW50T3JkZXISFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEg4KBm51bWJlchgDIAEoDRIRCgl0aGVuX3N0b3AYBCABKAgSFwoPdGltZW91dF9zZWNvbmRzGAUgASgNEhwKFG1heF9kZWZlcnJhbF9zZWNvbmRzGAYgASgNEhAKCGNvbXBsZXRlGAcgASgNEg8KB21lc3NhZ2UYCCABKAkSDQoEdGlkeRi4AyABKAgSDQoEa2VwdBi5AyADKA0iWgoSQ2hlY2twb2ludHNUb0NsZWFyEg4KBnRlbmFudBgBIAEoCRIPCgdwcm9qZWN0GAIgASgJEgwKBHVzZXIYAyABKAkSFQoNYWZ0ZXJfc2Vjb25kcxgEIAEoDSK+AQoSQ2hlY2twb2ludFByb2dyZXNzEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIOCgZudW1iZXIYAyABKA0SFAoHcGVyY2VudBgEIAEoDUgAiAEBEh4KEWVzdGltYXRlZF9zZWNvbmRzGAUgASgNSAGIAQESGAoQZGVmZXJyZWRfc2Vjb25kcxgGIAEoDUIKCghfcGVyY2VudEIUChJfZXN0aW1hdGVkX3NlY29uZHMiTgoQQ2hlY2twb2ludFJlc3VsdBIOCgZudW1iZXIYASABKA0SCgoCb2sYAiABKAgSDQoFYnl0ZXMYAyABKAESDwoHbWVzc2FnZRgEIAEoCSJBCg5DaGVja3BvaW50UGxhbhIMCgRtb2RlGAEgASgJEgwKBHBvcnQYAiABKA0SEwoLcmVzdW1lX2Zyb20YAyABKA0iZgoVVGFrZUNoZWNrcG9pbnRSZXF1ZXN0Eg4KBm51bWJlchgBIAEoDRIRCglkaXJlY3RvcnkYAiABKAkSEQoJdGhlbl9zdG9wGAMgASgIEhcKD3RpbWVvdXRfc2Vjb25kcxgEIAEoDSKNAQoWVGFrZUNoZWNrcG9pbnRSZXNwb25zZRIbChFlc3RpbWF0ZWRfc2Vjb25kcxgBIAEoDUgAEhEKB3BlcmNlbnQYAiABKA1IABIXCg1kZWZlcl9zZWNvbmRzGAMgASgNSAASDgoEZG9uZRgEIAEoAUgAEhAKBmZhaWxlZBgFIAEoCUgAQggKBmFuc3dlcjJvChJDaGVja3BvaW50Q2FsbGJhY2sSWQoOVGFrZUNoZWNrcG9pbnQSIS5sYXR0aWNlLnYxLlRha2VDaGVja3BvaW50UmVxdWVzdBoiLmxhdHRpY2UudjEuVGFrZUNoZWNrcG9pbnRSZXNwb25zZTABYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * @generated from message lattice.v1.CheckpointRequest
@@ -457,6 +457,18 @@ export type CheckpointOrder = Message<"lattice.v1.CheckpointOrder"> & {
    * @generated from field: string message = 8;
    */
   message: string;
+
+  /**
+   * The first node removes the folders of older checkpoints but for those in `kept`.
+   *
+   * @generated from field: bool tidy = 440;
+   */
+  tidy: boolean;
+
+  /**
+   * @generated from field: repeated uint32 kept = 441;
+   */
+  kept: number[];
 };
 
 /**
@@ -465,6 +477,40 @@ export type CheckpointOrder = Message<"lattice.v1.CheckpointOrder"> & {
  */
 export const CheckpointOrderSchema: GenMessage<CheckpointOrder> = /*@__PURE__*/
   messageDesc(file_lattice_v1_checkpoints, 9);
+
+/**
+ * Of an allocation that has ended: its checkpoints are removed when nobody can want them any more.
+ *
+ * @generated from message lattice.v1.CheckpointsToClear
+ */
+export type CheckpointsToClear = Message<"lattice.v1.CheckpointsToClear"> & {
+  /**
+   * @generated from field: string tenant = 1;
+   */
+  tenant: string;
+
+  /**
+   * @generated from field: string project = 2;
+   */
+  project: string;
+
+  /**
+   * @generated from field: string user = 3;
+   */
+  user: string;
+
+  /**
+   * @generated from field: uint32 after_seconds = 4;
+   */
+  afterSeconds: number;
+};
+
+/**
+ * Describes the message lattice.v1.CheckpointsToClear.
+ * Use `create(CheckpointsToClearSchema)` to create a new message.
+ */
+export const CheckpointsToClearSchema: GenMessage<CheckpointsToClear> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_checkpoints, 10);
 
 /**
  * From a node: how far it is. Nothing depends on it.
@@ -508,7 +554,7 @@ export type CheckpointProgress = Message<"lattice.v1.CheckpointProgress"> & {
  * Use `create(CheckpointProgressSchema)` to create a new message.
  */
 export const CheckpointProgressSchema: GenMessage<CheckpointProgress> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_checkpoints, 10);
+  messageDesc(file_lattice_v1_checkpoints, 11);
 
 /**
  * From a node, in a report: it is over there.
@@ -542,7 +588,7 @@ export type CheckpointResult = Message<"lattice.v1.CheckpointResult"> & {
  * Use `create(CheckpointResultSchema)` to create a new message.
  */
 export const CheckpointResultSchema: GenMessage<CheckpointResult> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_checkpoints, 11);
+  messageDesc(file_lattice_v1_checkpoints, 12);
 
 /**
  * @generated from message lattice.v1.CheckpointPlan
@@ -571,7 +617,7 @@ export type CheckpointPlan = Message<"lattice.v1.CheckpointPlan"> & {
  * Use `create(CheckpointPlanSchema)` to create a new message.
  */
 export const CheckpointPlanSchema: GenMessage<CheckpointPlan> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_checkpoints, 12);
+  messageDesc(file_lattice_v1_checkpoints, 13);
 
 /**
  * @generated from message lattice.v1.TakeCheckpointRequest
@@ -607,7 +653,7 @@ export type TakeCheckpointRequest = Message<"lattice.v1.TakeCheckpointRequest"> 
  * Use `create(TakeCheckpointRequestSchema)` to create a new message.
  */
 export const TakeCheckpointRequestSchema: GenMessage<TakeCheckpointRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_checkpoints, 13);
+  messageDesc(file_lattice_v1_checkpoints, 14);
 
 /**
  * @generated from message lattice.v1.TakeCheckpointResponse
@@ -660,7 +706,7 @@ export type TakeCheckpointResponse = Message<"lattice.v1.TakeCheckpointResponse"
  * Use `create(TakeCheckpointResponseSchema)` to create a new message.
  */
 export const TakeCheckpointResponseSchema: GenMessage<TakeCheckpointResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_checkpoints, 14);
+  messageDesc(file_lattice_v1_checkpoints, 15);
 
 /**
  * Served by a program that takes checkpoints in mode grpc, on the node, for its agent.

@@ -1,0 +1,102 @@
+// Checkpoints of allocations that have ended, until they are removed. Each is a small file of its own, so that an agent that is started again
+// still knows. All nodes of an allocation have one: whoever comes first removes them, and the others find nothing.
+
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseAllocationId } from "@lattice/core";
+import type { pb } from "@lattice/wire";
+import type { Logger } from "pino";
+import type { After } from "../after.ts";
+import { outputFolders } from "../prologue/folders.ts";
+import type { Owner } from "./control.ts";
+import { removeAll } from "./remove.ts";
+
+export interface Clearings {
+  add(allocationId: string, clear: pb.CheckpointsToClear): Promise<void>;
+  close(): void;
+}
+
+export interface ClearingsOptions {
+  readonly dataDir: string;
+  /** Where checkpoints are; empty: this node has none. */
+  readonly outputRoot: string;
+  /** Rejects where the node does not know the user any more. */
+  readonly ownerOf: (user: string) => Promise<Owner | null>;
+  readonly now: () => number;
+  readonly after: After;
+  readonly log: Logger;
+}
+
+interface Due {
+  readonly tenant: string;
+  readonly project: string;
+  readonly user: string;
+  readonly dueMs: number;
+}
+
+const LOOK_MS = 60_000;
+/** At once, for what is due when it is added. */
+const SOON_MS = 10;
+/** Then whoever was to be asked is gone for good. */
+const GIVE_UP_MS = 30 * 86_400_000;
+
+export function createClearings(options: ClearingsOptions): Clearings {
+  const { outputRoot, now, after, log } = options;
+  const dir = join(options.dataDir, "clearing");
+  let cancel = after(SOON_MS, () => void look());
+  let closed = false;
+
+  async function look(): Promise<void> {
+    for (const id of await readdir(dir).catch(() => [])) {
+      const due = await read(join(dir, id));
+      if (due === null || now() >= due.dueMs) await clear(id, due);
+    }
+    cancel();
+    if (!closed) cancel = after(LOOK_MS, () => void look());
+  }
+
+  async function clear(allocationId: string, due: Due | null): Promise<void> {
+    const problem = due === null ? null : await removeOf(allocationId, due);
+    const over = due === null || problem === null || now() > due.dueMs + GIVE_UP_MS;
+    if (problem !== null) log.warn({ allocation: allocationId, problem, over }, "old checkpoints were not removed");
+    else if (due !== null) log.info({ allocation: allocationId }, "old checkpoints were removed");
+    if (over) await rm(join(dir, allocationId), { force: true });
+  }
+
+  async function removeOf(allocationId: string, { tenant, project, user }: Due): Promise<string | null> {
+    try {
+      const owner = await options.ownerOf(user);
+      return await removeAll(outputFolders(outputRoot, { tenant, project, allocationId }).checkpoints, owner);
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+
+  return {
+    async add(allocationId, { tenant, project, user, afterSeconds }) {
+      // It becomes the name of a file.
+      if (outputRoot === "" || parseAllocationId(allocationId) === null) return;
+      const due: Due = { tenant, project, user, dueMs: now() + afterSeconds * 1000 };
+      await mkdir(dir, { recursive: true, mode: 0o700 });
+      await writeFile(join(dir, allocationId), JSON.stringify(due));
+      if (afterSeconds * 1000 >= LOOK_MS || closed) return;
+      cancel();
+      cancel = after(afterSeconds * 1000 + SOON_MS, () => void look());
+    },
+    close() {
+      closed = true;
+      cancel();
+    },
+  };
+}
+
+/** Null: it says nothing that makes sense. */
+async function read(path: string): Promise<Due | null> {
+  try {
+    const { tenant, project, user, dueMs } = JSON.parse(await readFile(path, "utf8")) as Partial<Due>;
+    const whole = typeof tenant === "string" && typeof project === "string" && typeof user === "string";
+    return whole && typeof dueMs === "number" ? { tenant, project, user, dueMs } : null;
+  } catch {
+    return null;
+  }
+}

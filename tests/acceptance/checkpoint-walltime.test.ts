@@ -1,0 +1,53 @@
+// A checkpoint during which the walltime is over: what is complete before the processes are killed is gone on from later.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const base = mkdtempSync(join(tmpdir(), "lattice-edges-"));
+const output = join(base, "output");
+mkdirSync(output);
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+const cluster = useCluster({
+  nodes: 2,
+  agentArgs: ["--output-dir", output],
+  config: [
+    "node_agent: { heartbeat_interval: 500ms, heartbeat_timeout: 30s }",
+    "checkpoint: { evaluation_interval: 1s }",
+    "",
+  ].join("\n"),
+});
+const program = join(import.meta.dirname, "programs", "count-signal.sh");
+
+const metric = async (line: RegExp): Promise<boolean> =>
+  line.test(await (await fetch(`${cluster.apiUrl}/metrics`)).text());
+const stepsIn = (diary: string): number[] =>
+  existsSync(diary) ? readFileSync(diary, "utf8").trim().split("\n").map(Number) : [];
+
+/** Takes its time to save, and hears nothing of SIGTERM when `deaf`. */
+const slowly = (diary: string, finish: string, deaf: boolean) => ({
+  script: ["#!/bin/sh", ...(deaf ? ["trap '' TERM"] : []), `set -- ${diary} ${finish}`, `. ${program}`, ""].join("\n"),
+  env: { SLOW: "4" },
+  walltime: "4s",
+  checkpoint: "manual",
+});
+
+test("a walltime that is over during a checkpoint: complete within the grace it is suspended, else it has failed", async () => {
+  const [diary, finish] = [cluster.file("deaf"), cluster.file("finish")];
+  const deaf = await cluster.submit(slowly(diary, finish, true));
+  const mortal = await cluster.submit(slowly(cluster.file("mortal"), finish, false));
+  for (const id of [deaf, mortal]) {
+    await cluster.reaches(id, ["running"]);
+    expect((await cluster.cli(["checkpoint", id])).code).toBe(0);
+  }
+  expect(await cluster.reaches(mortal, ["failed"])).toMatchObject({ reason: "walltime_exceeded" });
+  await cluster.reaches(deaf, ["suspended"]);
+  expect(await metric(/lattice_checkpoint_walltime_conflict_total\{result="[a-z]+"\} 1/)).toBe(true);
+  const counted = stepsIn(diary).length;
+  execFileSync("touch", [finish]);
+  expect((await cluster.cli(["resume", deaf])).code).toBe(0);
+  expect(await cluster.ends(deaf)).toMatchObject({ state: "completed", attempt: 2 });
+  expect(stepsIn(diary).length).toBeGreaterThanOrEqual(counted);
+});

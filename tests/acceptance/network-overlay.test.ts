@@ -1,0 +1,92 @@
+// Two machines, as far as networks go: each agent in a network namespace of its own, joined by a bridge. Work of one domain reaches work of
+// the same domain on the other machine through the overlay; work of another domain on the same machines does not.
+import { execFileSync } from "node:child_process";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const tag = (process.pid % 46_656).toString(36);
+const third = 1 + (process.pid % 250);
+const BRIDGE = `lbr${tag}`;
+const HOST = `10.214.${third}.1`;
+const FIRST = 1_000_000 + (process.pid % 60_000) * 100;
+const PORT = 18_990;
+const machine = (node: string): string => `l${tag}-${node}`;
+const ip = (...words: string[]): void => void execFileSync("ip", words);
+
+beforeAll(() => {
+  ip("link", "add", BRIDGE, "type", "bridge");
+  ip("addr", "add", `${HOST}/24`, "dev", BRIDGE);
+  ip("link", "set", BRIDGE, "up");
+  for (const [i, node] of ["node-1", "node-2"].entries()) {
+    const outer = `lv${tag}${i}`;
+    ip("netns", "add", machine(node));
+    ip("link", "add", outer, "type", "veth", "peer", "name", "up0", "netns", machine(node));
+    ip("link", "set", outer, "master", BRIDGE, "up");
+    ip("-n", machine(node), "addr", "add", `10.214.${third}.${11 + i}/24`, "dev", "up0");
+    ip("-n", machine(node), "link", "set", "up0", "up");
+    ip("-n", machine(node), "link", "set", "lo", "up");
+  }
+});
+afterAll(() => {
+  for (const node of ["node-1", "node-2"]) execFileSync("/bin/sh", ["-c", `ip netns del ${machine(node)} || true`]);
+  execFileSync("/bin/sh", ["-c", `ip link del ${BRIDGE} || true`]);
+});
+
+// A machine has its own /run, where its namespaces are kept.
+const cluster = useCluster({
+  nodes: 2,
+  host: HOST,
+  config: [
+    "api: { allow_unauthenticated: true }",
+    `network: { vni_pool_start: ${FIRST}, vni_pool_end: ${FIRST + 9}, grace_period: 1s }`,
+    "",
+  ].join("\n"),
+  agentArgs: ["--network=linux", "--network-uplink=up0"],
+  agentPrefix: (node) => [
+    ...["ip", "netns", "exec", machine(node)],
+    ...["/bin/sh", "-c", 'mount -t tmpfs tmpfs /run && exec "$@"', "sh"],
+  ],
+});
+
+const server = `require("http").createServer((q,r)=>r.end("hello from afar")).listen(${PORT},"0.0.0.0",()=>console.log(process.env.LATTICE_DOMAIN_ADDRESS))`;
+const ask = (address: string): string =>
+  `${process.execPath} -e 'fetch("http://${address}:${PORT}",{signal:AbortSignal.timeout(4000)}).then(r=>r.text()).then(console.log,()=>{console.log("cut off");process.exit(7)})'`;
+const on = (node: string, more: object) => ({ walltime: "10m", required_nodes: [node], ...more });
+
+test("a domain spans machines, and ends where another begins", async () => {
+  const serving = await cluster.submit(
+    on("node-1", { command: [process.execPath, "-e", server], network_domain: "blue" }),
+  );
+  await cluster.reaches(serving, ["running"]);
+  const address = (await cluster.cli(["logs", serving])).stdout.trim();
+  expect(address).toMatch(/^100\.\d+\.\d+\.\d+$/);
+
+  const friend = await cluster.submit(on("node-2", { entrypoint: ask(address), network_domain: "blue" }));
+  expect(await cluster.ends(friend), (await cluster.cli(["logs", friend])).stdout).toMatchObject({
+    state: "completed",
+  });
+  expect((await cluster.cli(["logs", friend])).stdout).toContain("hello from afar");
+  const stranger = await cluster.submit(on("node-2", { entrypoint: ask(address), network_domain: "green" }));
+  expect(await cluster.ends(stranger)).toMatchObject({ state: "failed", exit_code: 7 });
+  const outside = await cluster.submit(on("node-2", { entrypoint: ask(address) }));
+  expect(await cluster.ends(outside)).toMatchObject({ state: "failed", exit_code: 7 });
+  await cluster.cli(["cancel", serving]);
+  await cluster.ends(serving);
+
+  // One allocation on both: its parts know each other's addresses.
+  const both = [
+    "#!/bin/sh",
+    "export FIRST_ADDRESS=$(echo $LATTICE_DOMAIN_ADDRESSES | cut -d, -f1)",
+    `if [ "$LATTICE_DOMAIN_ADDRESS" = "$FIRST_ADDRESS" ]; then exec ${process.execPath} -e '${server}; setTimeout(()=>process.exit(0),6000)'; fi`,
+    "sleep 1",
+    `exec ${process.execPath} -e 'fetch("http://"+process.env.FIRST_ADDRESS+":${PORT}",{signal:AbortSignal.timeout(4000)}).then(r=>r.text()).then(console.log)'`,
+  ].join("\n");
+  const pair = await cluster.submit({
+    script: both,
+    nodes: 2,
+    walltime: "10m",
+    network_domain: "blue",
+  });
+  const end = await cluster.ends(pair);
+  expect(end, (await cluster.cli(["logs", pair])).stdout).toMatchObject({ state: "completed" });
+});
