@@ -14,9 +14,8 @@ import { createLogRelay } from "./agents/logs.ts";
 import { agentService } from "./agents/service.ts";
 import { createAuthenticator } from "./api/auth/authenticator.ts";
 import { startApi } from "./api/index.ts";
-import { openAuditArchive } from "./audit/archive.ts";
 import { startAuditFill } from "./audit/fill.ts";
-import { openAuditSigner } from "./audit/signer.ts";
+import { openAudit } from "./audit/open.ts";
 import { createBackups, recoverFrom, startBackupSchedule } from "./backup/index.ts";
 import { startCapture } from "./capture/capture.ts";
 import { createCheckpointBoard } from "./checkpoint/board.ts";
@@ -108,12 +107,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const shared = config.quorum.engine === "etcd";
   const opened = performance.now();
   const history = await openHistory({ dir: join(config.server.dataDir, "history"), onWarning, alone: !shared });
-  const auditArchive = await openAuditArchive(config.audit.dir, {
-    retentionMs: config.audit.retention,
-    nowMs: clock.now(),
-    logger,
-  });
-  const signer = openAuditSigner(config.audit.signingKeyPath, config.audit.keyConfigured);
+  const { archive: auditArchive, signer } = await openAudit(config.audit, { nowMs: clock.now(), logger });
   const archive = archiveTo(history, logger);
   const replica = await openReplica(log, (applied) => {
     archive(applied);
