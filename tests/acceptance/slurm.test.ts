@@ -334,5 +334,6 @@ test("installing again replaces what Lattice put there, and nothing of others", 
   expect(readFileSync(join(bin(), "squeue"), "utf8")).toContain("theirs");
   expect(await cluster.cli(["compat", "install", "--force", bin()])).toMatchObject({ code: 0 });
   const aliases = await cluster.cli(["compat-aliases"]);
-  expect(aliases.stdout).toMatch(/^alias sbatch=/);
+  expect(readFileSync(aliases.stdout.trim(), "utf8")).toMatch(/^alias sbatch=/);
+  expect((await cluster.cli(["compat-aliases", "--print"])).stdout).toMatch(/^alias sbatch=/);
 });

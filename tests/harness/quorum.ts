@@ -222,7 +222,7 @@ const configOf = (dir: string, n: number, place: Place, { quorum, settings }: Qu
   ...settings,
 });
 
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const sockets = await Promise.all(
     Array.from(
       { length: count },

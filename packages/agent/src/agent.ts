@@ -19,8 +19,12 @@ import { type Sources, type Survey, surveyNode } from "./discovery/survey.ts";
 import { sysfs } from "./discovery/sysfs.ts";
 import { keepCensus } from "./hollow/census.ts";
 import { NODES_PER_CHANNEL, startHollowNodes } from "./hollow/hollow.ts";
+import { askServers } from "./identity/ask.ts";
 import { credentialsOf } from "./identity/credentials.ts";
-import { findIdentity } from "./identity/find.ts";
+import { endOf } from "./identity/end.ts";
+import { findIdentity, type IdentityOptions } from "./identity/find.ts";
+import { keptIn } from "./identity/kept.ts";
+import { keepRenewed } from "./identity/renew.ts";
 import { dialer } from "./link/dial.ts";
 import { hundredths, identityOf } from "./link/messages.ts";
 import { wheel } from "./link/wheel.ts";
@@ -99,8 +103,10 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   const facilities = await findFacilities(dataDir);
   const runtimes = [...software.runtimes, ...(facilities.pmix.missing === null ? ["pmix"] : [])];
   log.info({ isolation: isolation.kind, runtimes, servers: options.servers }, "starting");
-  const identitySource = await findIdentity(options.identity, log);
+  const found = await findIdentity(keepingIn(options.identity, keptIn(dataDir)), log);
+  const identitySource = found?.source ?? null;
   const how = credentialsOf(identitySource, options.secure);
+  const certificateEnd = endOf(identitySource);
   const trust = trustOf(identitySource, options.secure);
   if (options.peerListen !== "" && typeof trust === "string")
     log.warn({ problem: trust }, "large launches exchange addresses through the servers instead of among agents");
@@ -134,7 +140,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     random: Math.random,
     now: Date.now,
     log,
-    vitals,
+    vitals: () => ({ ...vitals(), certificateEndsMs: certificateEnd() }),
     keepTimes: true,
     ...(options.logs === null ? {} : { shipper: shipperOf(options.logs, { node: options.nodeId, dataDir, log }) }),
     runtime: async (listener) => {
@@ -179,10 +185,23 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     after: systemAfter,
     log,
   });
+  const renewing =
+    found === null || found.files === null
+      ? null
+      : keepRenewed({
+          nodeId: options.nodeId,
+          identity: found.files,
+          ask: (shown, asked) => askServers(dial.servers, shown, asked),
+          log,
+          now: Date.now,
+          after: systemAfter,
+          random: Math.random,
+        });
   return {
     connected: () => Number(node.connected()),
     live: () => node.live(),
     async close() {
+      renewing?.close();
       condition?.close();
       clearings.close();
       if (options.killWorkloadsOnExit) await node.stopAll("the agent stops", EXIT_GRACE_MS, EXIT_DEADLINE_MS);
@@ -196,6 +215,9 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     },
   };
 }
+
+const keepingIn = (identity: IdentityOptions, kept: string): IdentityOptions =>
+  identity.files === null ? identity : { ...identity, files: { ...identity.files, kept } };
 
 const insideOf = ({ hardware: { gpuCount, gpuTopology, memoryTopology }, gpus: { units } }: Survey): Inside => ({
   gpuCount,
@@ -231,7 +253,8 @@ async function startHollow(
 ): Promise<Agent> {
   const hardware = discoverHardware(options.hardware);
   const { servers, token } = options;
-  const how = credentialsOf(await findIdentity(options.identity, log), options.secure);
+  const found = await findIdentity(options.identity, log);
+  const how = credentialsOf(found?.source ?? null, options.secure);
   const dial = dialer({ servers, membersPerChannel: NODES_PER_CHANNEL, token, credentials: how });
   const beats = wheel(Math.random);
   log.info({ nodes: hollow.count, servers: options.servers }, "starting hollow nodes");

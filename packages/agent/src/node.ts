@@ -52,7 +52,7 @@ export interface NodeOptions {
   /** The platform's timers unless stated. */
   readonly after?: After;
   readonly log: Logger;
-  readonly vitals: () => { load1: number; memoryAvailableGb: number };
+  readonly vitals: () => { load1: number; memoryAvailableGb: number; certificateEndsMs?: number };
   readonly runtime: (listener: RuntimeListener) => Promise<Runtime>;
   /** Notes when output was written, so that it can be asked for by time. */
   readonly keepTimes?: boolean;

@@ -75,25 +75,6 @@ export interface SoftwareOptions {
   readonly networkUplink: string;
 }
 
-export const DEFAULT_SOFTWARE: SoftwareOptions = {
-  userMapping: { kind: "none" },
-  umask: "0022",
-  registry: "",
-  insecureRegistries: [],
-  trustedKeys: [],
-  requireSigned: false,
-  cacheDir: "",
-  cacheSizeBytes: null,
-  cacheMinFreeBytes: null,
-  cacheFullPausesMs: FULL_PAUSES_MS,
-  scratchDir: "",
-  outputDir: "",
-  unifiedMemory: false,
-  cudaLibrary: "",
-  network: "none",
-  networkUplink: "",
-};
-
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 /** Beyond this one process runs out of descriptors and memory before it is of use. */
 const MAX_HOLLOW = 50_000;

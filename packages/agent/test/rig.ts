@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino, { type Logger } from "pino";
 import { type Agent, type AgentOptions, startAgent } from "../src/index.ts";
-import { DEFAULT_DISCOVERY, DEFAULT_SOFTWARE } from "../src/options.ts";
+import { DEFAULT_DISCOVERY } from "../src/options.ts";
 import type { Isolation } from "../src/runtime/isolation/isolation.ts";
 import { type FakeServer, fakeServer, found } from "./fake-server.ts";
+import { DEFAULT_SOFTWARE } from "./software-options.ts";
 
 export interface Rig {
   readonly server: FakeServer;

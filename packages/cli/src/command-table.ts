@@ -6,6 +6,7 @@ import type { CommandTable } from "./command-module.ts";
 export const commandTable: CommandTable = {
   up: { summary: "Start a whole cluster on this machine", load: () => import("./commands/up.ts") },
   submit: { summary: "Submit a script or a command", load: () => import("./commands/submit.ts") },
+  plan: { summary: "Say where and when a submission would start", load: () => import("./commands/plan.ts") },
   status: { summary: "Show allocations", load: () => import("./commands/status.ts") },
   why: { summary: "Explain why an allocation waits or runs where it does", load: () => import("./commands/why.ts") },
   logs: { summary: "Show the output of an allocation", load: () => import("./commands/logs.ts") },
@@ -49,7 +50,7 @@ export const commandTable: CommandTable = {
   },
   compat: { summary: "Install the Slurm commands into a folder", load: () => import("./commands/compat.ts") },
   "compat-aliases": {
-    summary: "Print the Slurm commands as shell aliases",
+    summary: "Make the Slurm commands shell aliases",
     load: () => import("./commands/compat-aliases.ts"),
   },
   __complete: {

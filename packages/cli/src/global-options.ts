@@ -40,7 +40,8 @@ export function globalFlags(command: Command): Flags {
     tenant: text("tenant"),
     vcluster: text("vcluster"),
     config: text("config"),
-    url: text("url"),
+    // What `login` calls it.
+    url: text("url") ?? text("server"),
     ca: text("ca"),
     noColor: merged.color === false,
   };

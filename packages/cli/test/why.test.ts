@@ -104,8 +104,12 @@ test("a dry run submits nothing", async () => {
       warnings: ["careful"],
     },
   ];
-  expect(await rig.run("submit", "--dry-run", "--nodes=4", "--", "true")).toBe(0);
+  expect(await rig.run("plan", "--nodes=4", "--", "true")).toBe(0);
   expect(rig.requests).toEqual(["POST /api/v1/allocations:plan"]);
+  const planned = rig.out;
+  rig.out = "";
+  expect(await rig.run("submit", "--dry-run", "--nodes=4", "--", "true")).toBe(0);
+  expect(rig.out).toBe(planned);
   expect(rig.out).toMatch(/^Would start at about 2026-03-01T/);
   expect(rig.out).toContain("It would preempt 3 of bob on 2 nodes.");
   expect(rig.out).toContain("It would be number 3 of 3 in the queue.");

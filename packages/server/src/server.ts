@@ -7,16 +7,15 @@ import { join } from "node:path";
 import { duration, ENTRY_VERSION } from "@lattice/core";
 import { apiUrlOf } from "./agents/api-url.ts";
 import type { ConnectContext } from "./agents/connect.ts";
-import { createAgentGuard } from "./agents/guard.ts";
 import { createAgentHub } from "./agents/hub.ts";
 import { createImageRelay } from "./agents/images.ts";
 import { createJobToken } from "./agents/job-token.ts";
 import { createLogRelay } from "./agents/logs.ts";
 import { agentService } from "./agents/service.ts";
 import { createAuthenticator } from "./api/auth/authenticator.ts";
-import { type GrpcService, startApi } from "./api/index.ts";
-import { openAuditArchive } from "./audit/archive.ts";
-import { openAuditSigner } from "./audit/signer.ts";
+import { startApi } from "./api/index.ts";
+import { startAuditFill } from "./audit/fill.ts";
+import { openAudit } from "./audit/open.ts";
 import { createBackups, recoverFrom, startBackupSchedule } from "./backup/index.ts";
 import { startCapture } from "./capture/capture.ts";
 import { createCheckpointBoard } from "./checkpoint/board.ts";
@@ -37,7 +36,7 @@ import { openLogObjects } from "./logs/store.ts";
 import { createMetrics, type Logger } from "./observe/index.ts";
 import { mirrorState } from "./observe/mirror.ts";
 import { formatPeer, type PeerName, parsePeer } from "./peers/address.ts";
-import { guardedByCertificate } from "./peers/guard.ts";
+import { createDoors } from "./peers/doors.ts";
 import { joinByAsking } from "./peers/join.ts";
 import { createLeaderLine } from "./peers/line.ts";
 import { createMembership } from "./peers/membership.ts";
@@ -54,7 +53,7 @@ import { createReadings } from "./telemetry/readings.ts";
 import { createSamples } from "./telemetry/samples.ts";
 import { createTerminalRelay } from "./terminals/relay.ts";
 import { channelCredentials } from "./tls/grpc.ts";
-import { openTlsSource } from "./tls/source.ts";
+import { openTls } from "./tls/open.ts";
 
 /** Heartbeats after which what an agent has measured is no longer believed. */
 const MEASURES_BEATS = 4;
@@ -93,11 +92,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     token: randomBytes(16).toString("hex"),
     entryVersion: ENTRY_VERSION,
   };
-  const tls =
-    config.api.tls === null
-      ? null
-      : openTlsSource({ config: config.api.tls, logger, reloaded: metrics.certificateReloaded });
-  if (tls !== null) metrics.onScrape(() => metrics.certificateEnds(tls.current().notAfterMs));
+  const tls = await openTls(config.api.tls, { logger, metrics });
   const peerCredentials = channelCredentials(tls);
   const begin = joinByAsking(options.begin ?? "resume", config, peerCredentials);
   let letGo: (error: Error) => void = () => {};
@@ -113,12 +108,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const shared = config.quorum.engine === "etcd";
   const opened = performance.now();
   const history = await openHistory({ dir: join(config.server.dataDir, "history"), onWarning, alone: !shared });
-  const auditArchive = await openAuditArchive(config.audit.dir, {
-    retentionMs: config.audit.retention,
-    nowMs: clock.now(),
-    logger,
-  });
-  const signer = openAuditSigner(config.audit.signingKeyPath, config.audit.keyConfigured);
+  const { archive: auditArchive, signer } = await openAudit(config.audit, { nowMs: clock.now(), logger });
   const archive = archiveTo(history, logger);
   const replica = await openReplica(log, (applied) => {
     archive(applied);
@@ -252,6 +242,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     logger,
   });
+  const auditFill = startAuditFill({
+    archive: auditArchive,
+    view: () => replica.view,
+    sources: () => historySources(roster, line.leader()?.id ?? null),
+    clock,
+    logger,
+  });
   // With one server, serving before leading would only answer 503; one of several may never lead.
   if (!shared) await Promise.race([leader.led, replica.failed]);
   const standing = {
@@ -319,14 +316,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
 
   const authenticator = createAuthenticator(config.api.auth);
-  const certificates = tls !== null && tls.config.ca !== null;
-  const guard = createAgentGuard({
+  const { guard, peerGuard, renew } = createDoors({
+    tls,
     authenticator: config.api.auth.kind === "none" ? null : authenticator,
-    certificates,
     peerToken: self.token,
-    refused: metrics.agentRefused,
+    known: (node) => replica.view.node(node) !== undefined,
+    clock,
+    logger,
+    metrics,
   });
-  const peerGuard = certificates ? guardedByCertificate : (service: GrpcService) => service;
   let apiUrl = "";
   const context: ConnectContext = {
     view: () => replica.view,
@@ -352,7 +350,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     authenticator,
     tls,
     extraGrpcServices: [
-      guard.guarded(agentService({ context, leader, line, logs, terminals, launches })),
+      guard.guarded(agentService({ context, leader, line, logs, terminals, launches, renew })),
       ...(shared
         ? [
             peerGuard(
@@ -365,6 +363,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
                 launches,
                 images,
                 history,
+                audit: auditArchive,
                 standing,
                 insight,
                 token: self.token,
@@ -389,6 +388,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await api.close();
       line.close();
       await fill.close();
+      await auditFill.close();
       roster.close();
       await snapshotter.now();
       await snapshotter.close();

@@ -50,6 +50,18 @@ export { parseTaskGroup } from "./normalise/task-group.ts";
 export { MAX_WALLTIME_SECONDS, parseSlurmTime, parseWalltime } from "./normalise/walltime.ts";
 export { type OpenApiDocument, type OpenApiOptions, openapi } from "./openapi/openapi.ts";
 export * as pb from "./pb.ts";
+export {
+  type BearerKind,
+  certifyAgain,
+  firstOfLine,
+  issue,
+  makeAuthority,
+  type Pem,
+  type Wanted,
+} from "./pki/authority.ts";
+export { renewalText } from "./pki/proof.ts";
+export { type Revocation, readRevocations, writeRevocations } from "./pki/revocations.ts";
+export { serialDigits } from "./pki/serial.ts";
 export { isFlat, type Query, RESERVED_QUERY } from "./routes/query.ts";
 export * from "./routes/request.ts";
 export * from "./routes/routes.ts";

@@ -4,6 +4,7 @@ export * from "../gen/lattice/v1/access_pb.ts";
 export * from "../gen/lattice/v1/admin_pb.ts";
 export * from "../gen/lattice/v1/agent_pb.ts";
 export * from "../gen/lattice/v1/allocations_pb.ts";
+export * from "../gen/lattice/v1/certificates_pb.ts";
 export * from "../gen/lattice/v1/checkpoints_pb.ts";
 export * from "../gen/lattice/v1/condition_pb.ts";
 export * from "../gen/lattice/v1/dags_pb.ts";

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from lattice_sdk import AllocationSpec, LatticeConflictError, LatticeNotFoundError, SyncLatticeClient
+from lattice_sdk import (
+    AllocationSpec,
+    LatticeConflictError,
+    LatticeInvalidError,
+    LatticeNotFoundError,
+    SyncLatticeClient,
+)
 from lattice_sdk.models.monitoring import metrics_from_json
 
 
@@ -51,3 +57,23 @@ def test_series_are_read_by_their_newest_point() -> None:
     series = [{"metric": "gpu_utilization", "points": [{"value": 1}, {"value": 87.3}]}]
     metrics = metrics_from_json({"allocation_id": "7", "series": series})
     assert metrics.gpu_utilization == 87.3 and metrics.values == {"gpu_utilization": 87.3}
+
+
+def test_grants_notices_networks_and_the_audit_log(client: SyncLatticeClient) -> None:
+    client.create_tenant("granted")
+    client.add_grant("granted", "ada", "tenant_admin")
+    assert [(one["user"], one["role"]) for one in client.list_grants("granted")] == [("ada", "tenant_admin")]
+    with pytest.raises(LatticeInvalidError):
+        client.add_grant("granted", "ada", "king")
+    client.remove_grant("granted", "ada", "tenant_admin")
+    assert client.list_grants("granted") == []
+    assert client.verify_audit()["ok"] is True
+    assert client.list_networks()["vni_pool_start"] > 0
+    assert isinstance(client.list_notices(), list)
+    client.delete_tenant("granted")
+
+
+def test_what_is_not_there_to_be_resumed_or_looked_at(client: SyncLatticeClient) -> None:
+    for ask in (client.resume, client.checkpoint_status, client.node_condition):
+        with pytest.raises(LatticeNotFoundError):
+            ask("999999")

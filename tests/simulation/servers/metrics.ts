@@ -31,6 +31,8 @@ export const noMetrics: Metrics = {
   fabric: ignore,
   certificateReloaded: ignore,
   certificateEnds: ignore,
+  agentCertificateEnds: ignore,
+  certificateRenewed: ignore,
   agentRefused: ignore,
   checkpointEvent: ignore,
   checkpointEvaluated: ignore,

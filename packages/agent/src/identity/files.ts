@@ -1,14 +1,25 @@
-// Certificate, key and authority from files (`--bootstrap-cert`, `-key`, `-ca`), which are looked at from time to time.
-// Files that do not belong together, as in the middle of a renewal, leave the last good ones in force.
+// Certificate, key and authority from files (`--bootstrap-cert`, `-key`, `-ca`), which are looked at from time to time,
+// beside the pair that servers have renewed. Files that do not belong together, as in the middle of a renewal, leave the
+// last good ones in force.
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Identity, IdentitySource } from "./identity.ts";
+import { keep, keptAfter, type Pair } from "./kept.ts";
 
 export interface IdentityFiles {
   readonly cert: string;
   readonly key: string;
   readonly ca: string;
+  /** Where the pair that servers have renewed is kept; absent: none is. */
+  readonly kept?: string;
+}
+
+export interface FileIdentity extends IdentitySource {
+  /** Looks now. */
+  look(): void;
+  /** From now on this one, which follows the one in the files, also after a restart. */
+  take(pair: Pair): void;
 }
 
 const LOOK_EVERY_MS = 10_000;
@@ -18,10 +29,10 @@ export function identityFromFiles(
   files: IdentityFiles,
   said: (problem: string | null) => void,
   everyMs = LOOK_EVERY_MS,
-): IdentitySource {
+): FileIdentity {
   let identity = read(files);
   const listeners: ((identity: Identity) => void)[] = [];
-  const timer = setInterval(() => {
+  const look = (): void => {
     try {
       const fresh = read(files);
       if (fresh.cert.equals(identity.cert) && fresh.ca.equals(identity.ca)) return;
@@ -31,16 +42,28 @@ export function identityFromFiles(
     } catch (error) {
       said((error as Error).message);
     }
-  }, everyMs);
+  };
+  const timer = setInterval(look, everyMs);
   timer.unref();
   return {
     current: () => identity,
     onChange: (taken) => void listeners.push(taken),
+    look,
+    take(pair) {
+      if (files.kept === undefined) throw new Error("there is no place to keep it");
+      keep(files.kept, readGiven(files), pair);
+      look();
+    },
     close: () => clearInterval(timer),
   };
 }
 
 function read(files: IdentityFiles): Identity {
+  const given = readGiven(files);
+  return files.kept === undefined ? given : keptAfter(files.kept, given, Date.now());
+}
+
+function readGiven(files: IdentityFiles): Identity {
   const identity = { cert: readFileSync(files.cert), key: readFileSync(files.key), ca: readFileSync(files.ca) };
   if (!new X509Certificate(identity.cert).checkPrivateKey(createPrivateKey(identity.key)))
     throw new Error(`${files.key} is not the key of ${files.cert}`);

@@ -3,7 +3,7 @@
 
 import { existsSync } from "node:fs";
 import type { Logger } from "pino";
-import { type IdentityFiles, identityFromFiles } from "./files.ts";
+import { type FileIdentity, type IdentityFiles, identityFromFiles } from "./files.ts";
 import type { IdentitySource } from "./identity.ts";
 import { identityFromSpire } from "./spire.ts";
 
@@ -13,7 +13,13 @@ export interface IdentityOptions {
   readonly files: IdentityFiles | null;
 }
 
-export async function findIdentity(options: IdentityOptions, log: Logger): Promise<IdentitySource | null> {
+export interface FoundIdentity {
+  readonly source: IdentitySource;
+  /** The same source where servers may renew it: SPIRE renews its own. */
+  readonly files: FileIdentity | null;
+}
+
+export async function findIdentity(options: IdentityOptions, log: Logger): Promise<FoundIdentity | null> {
   let before: string | null = null;
   const said = (problem: string | null) => {
     if (problem !== null && problem !== before)
@@ -23,11 +29,13 @@ export async function findIdentity(options: IdentityOptions, log: Logger): Promi
   };
   if (existsSync(options.spireSocket)) {
     try {
-      return await identityFromSpire(options.spireSocket, said);
+      return { source: await identityFromSpire(options.spireSocket, said), files: null };
     } catch (error) {
       if (options.files === null) throw error;
       log.warn({ problem: (error as Error).message }, "no identity from SPIRE; that of the files is used");
     }
   }
-  return options.files === null ? null : identityFromFiles(options.files, said);
+  if (options.files === null) return null;
+  const files = identityFromFiles(options.files, said);
+  return { source: files, files };
 }

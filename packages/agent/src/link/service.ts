@@ -13,6 +13,9 @@ export const connectCall = callNamed<pb.AgentMessage, pb.ServerMessage>("Connect
 export const sendLogsCall = callNamed<pb.AgentLogChunk, pb.SendLogsResponse>("SendLogs");
 export const serveTerminalCall = callNamed<pb.ServeTerminalRequest, pb.ServeTerminalResponse>("ServeTerminal");
 export const runTasksCall = callNamed<pb.TasksReport, pb.TasksOrder>("RunTasks");
+export const renewCertificateCall = callNamed<pb.RenewCertificateRequest, pb.RenewCertificateResponse>(
+  "RenewCertificate",
+);
 
 function callNamed<Request extends object, Response>(name: string): Call<Request, Response> {
   const method = serviceDefinition(pb.AgentService)[name];

@@ -8,8 +8,9 @@ import pino from "pino";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { GpuUnit } from "../../src/discovery/gpus/inventory.ts";
 import { gpuClearing } from "../../src/gpu-clear/clear.ts";
-import { DEFAULT_DISCOVERY, DEFAULT_SOFTWARE } from "../../src/options.ts";
+import { DEFAULT_DISCOVERY } from "../../src/options.ts";
 import { rig } from "../rig.ts";
+import { DEFAULT_SOFTWARE } from "../software-options.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lattice-cuda-"));
 const library = join(folder, "libcuda.so.1");

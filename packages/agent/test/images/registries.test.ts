@@ -10,10 +10,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseIndex } from "../../src/images/index-file.ts";
 import { openRegistry } from "../../src/images/open-registry.ts";
 import { findByName } from "../../src/images/registry.ts";
-import { DEFAULT_SOFTWARE } from "../../src/options.ts";
 import { found } from "../fake-server.ts";
 import { rig } from "../rig.ts";
 import { type ContainerRig, containerRig } from "../software/container-rig.ts";
+import { DEFAULT_SOFTWARE } from "../software-options.ts";
 import { type ImageRig, imageRig } from "./image-rig.ts";
 
 const never = new AbortController().signal;

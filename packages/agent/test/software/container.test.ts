@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Software } from "../../src/lifecycle/attempt.ts";
-import { DEFAULT_SOFTWARE } from "../../src/options.ts";
 import { prepareContainer } from "../../src/prologue/container.ts";
 import type { PrologueParts, Target } from "../../src/prologue/parts.ts";
 import { detectEngine } from "../../src/runtime/container/detect.ts";
 import { found } from "../fake-server.ts";
 import { alive, type Rig, rig } from "../rig.ts";
+import { DEFAULT_SOFTWARE } from "../software-options.ts";
 import { type ContainerRig, containerRig } from "./container-rig.ts";
 
 describe("attempts in containers", () => {

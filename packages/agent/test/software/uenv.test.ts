@@ -6,10 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DEFAULT_SOFTWARE, type SoftwareOptions } from "../../src/options.ts";
+import type { SoftwareOptions } from "../../src/options.ts";
 import { found } from "../fake-server.ts";
 import { type ImageRig, imageRig, metaWith } from "../images/image-rig.ts";
 import { type Rig, rig } from "../rig.ts";
+import { DEFAULT_SOFTWARE } from "../software-options.ts";
 
 describe("attempts in uenv images", () => {
   let images: ImageRig;

@@ -6,13 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { DEFAULT_SOFTWARE } from "../../src/options.ts";
 import { isUsersOwn } from "../../src/prologue/held.ts";
 import { childOf } from "../../src/runtime/process/reattach.ts";
 import { asUser, parseUserMapping, resolveUser } from "../../src/runtime/user/user.ts";
 import { found } from "../fake-server.ts";
 import { type ImageRig, imageRig } from "../images/image-rig.ts";
 import { type Rig, rig } from "../rig.ts";
+import { DEFAULT_SOFTWARE } from "../software-options.ts";
 
 describe("workloads as the submitting user", () => {
   let images: ImageRig;

@@ -1,14 +1,17 @@
-// `lattice login`: gets a token from the identity provider that the server names, and keeps it. By a
-// browser here, by a code entered elsewhere (--device), or by a token read from standard input (--manual).
+// `lattice login`: gets a token from the identity provider that the server names, and keeps it. By a browser here, by a
+// code entered elsewhere (--flow device, or --device), or by a token read from standard input (--flow manual, or --manual).
 
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { ProblemError } from "@lattice/wire";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { createContext } from "../context.ts";
 import { type CachedToken, writeToken } from "../login/token-cache.ts";
 
+type Flow = "browser" | "device" | "manual";
+
 interface LoginFlags {
+  readonly flow?: Flow;
   readonly device?: boolean;
   readonly manual?: boolean;
 }
@@ -22,8 +25,10 @@ interface Discovery {
 
 export function define(command: Command): void {
   command
-    .option("--device", "log in with a code on another device")
-    .option("--manual", "read a token from standard input")
+    .addOption(new Option("--flow <how>", "how to log in").choices(["browser", "device", "manual"]))
+    .option("--device", "the same as --flow device: with a code on another device")
+    .option("--manual", "the same as --flow manual: read a token from standard input")
+    .option("--server <address>", "the server to log in to, as --url")
     .action(async (flags: LoginFlags) => {
       const { client, settings, print } = await createContext(command);
       const found = (await client.discovery()) as Discovery;
@@ -31,16 +36,25 @@ export function define(command: Command): void {
         print.note(`${settings.url} asks nobody to log in.`);
         return;
       }
-      const token = await obtain(found, flags, (line) => print.note(line));
+      const token = await obtain(found, flowOf(flags), (line) => print.note(line));
       writeToken(process.env, settings.url, token);
       print.note(`Logged in to ${settings.url}; the token is good until ${new Date(token.expiresAtMs).toISOString()}.`);
     });
 }
 
-async function obtain(found: Discovery, flags: LoginFlags, show: (line: string) => void): Promise<CachedToken> {
+function flowOf({ flow, device, manual }: LoginFlags): Flow {
+  const named = [...(flow === undefined ? [] : [flow]), ...(device ? ["device"] : []), ...(manual ? ["manual"] : [])];
+  if (new Set(named).size < 2) return (named[0] ?? "browser") as Flow;
+  throw new ProblemError("invalid_argument", {
+    detail: `${named.join(" and ")} exclude each other`,
+    hint: "Name one way to log in.",
+  });
+}
+
+async function obtain(found: Discovery, flow: Flow, show: (line: string) => void): Promise<CachedToken> {
   const { issuer, client_id: clientId } = found;
-  if (flags.manual === true || issuer === undefined || clientId === undefined) {
-    if (flags.manual !== true) {
+  if (flow === "manual" || issuer === undefined || clientId === undefined) {
+    if (flow !== "manual") {
       throw new ProblemError("invalid_argument", {
         detail: found.detail ?? "the server names no identity provider",
         hint: "Pipe a token into `lattice login --manual`, or set LATTICE_TOKEN.",
@@ -49,7 +63,7 @@ async function obtain(found: Discovery, flags: LoginFlags, show: (line: string) 
     return fromInput(issuer ?? "", clientId ?? "");
   }
   const provider = await import("../login/provider.ts");
-  if (flags.device === true) return provider.byDevice({ issuer, clientId }, show);
+  if (flow === "device") return provider.byDevice({ issuer, clientId }, show);
   return provider.byBrowser({ issuer, clientId }, (address) => {
     show(`Opening your browser. If it does not open, go to\n  ${address}`);
     const opener = process.platform === "darwin" ? "open" : "xdg-open";

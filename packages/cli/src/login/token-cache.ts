@@ -1,5 +1,5 @@
-// Tokens, one per server, in a file that only its owner may read. A file that others can read is
-// refused rather than used: what is in it may already be known to somebody.
+// Tokens, one per server, in a file that only its owner may read. Where others could read it, that is said and mended:
+// what is in it may already be known to somebody, who logs in again decides.
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,6 +18,7 @@ export interface CachedToken {
 type Cache = Readonly<Record<string, CachedToken>>;
 
 const OTHERS = 0o077;
+const OWNER_ONLY = 0o600;
 
 export function readToken(env: NodeJS.ProcessEnv, url: string): CachedToken | null {
   return readCache(env)[url] ?? null;
@@ -40,17 +41,24 @@ export function dropToken(env: NodeJS.ProcessEnv, url: string): boolean {
 function readCache(env: NodeJS.ProcessEnv): Cache {
   const path = cachePath(env);
   if (path === null || !existsSync(path)) return {};
-  if ((statSync(path).mode & OTHERS) !== 0) {
-    throw new ProblemError("unauthenticated", {
-      detail: `${path} can be read by others, so the tokens in it are not used`,
-      hint: `Run \`chmod 600 ${path}\`, or remove it and log in again.`,
-    });
-  }
+  if ((statSync(path).mode & OTHERS) !== 0) mend(path);
   try {
     return JSON.parse(readFileSync(path, "utf8")) as Cache;
   } catch {
     throw new ProblemError("unauthenticated", { detail: `${path} is damaged`, hint: "Remove it and log in again." });
   }
+}
+
+function mend(path: string): void {
+  try {
+    chmodSync(path, OWNER_ONLY);
+  } catch {
+    throw new ProblemError("unauthenticated", {
+      detail: `${path} can be read by others, so the tokens in it are not used`,
+      hint: `Run \`chmod 600 ${path}\`, or remove it and log in again.`,
+    });
+  }
+  process.stderr.write(`Warning: others could read ${path}; its mode is 0600 again. Log in again if somebody did.\n`);
 }
 
 function writeCache(env: NodeJS.ProcessEnv, cache: Cache): void {

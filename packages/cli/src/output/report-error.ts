@@ -16,11 +16,18 @@ export function reportError(error: unknown, argv: readonly string[]): number {
 }
 
 export function problemFrom(error: unknown, argv: readonly string[]): Problem {
-  if (error instanceof ProblemError) return error.problem;
+  if (error instanceof ProblemError)
+    return error.problem.code === "unauthenticated" ? login(error.problem) : error.problem;
   if (error instanceof CommanderError) return usageProblem(error, argv);
   const detail = error instanceof Error ? error.message : String(error);
   return problem("internal", { detail, hint: "This is a defect; run again with --verbose and report what it prints." });
 }
+
+/** What a program would be told is of no use to a person. */
+const login = (what: Problem): Problem =>
+  what.hint === ERRORS.unauthenticated.hint
+    ? { ...what, detail: `Not logged in. ${what.detail}`.trimEnd(), hint: "Run `lattice login` first." }
+    : what;
 
 /** Commander's "error: unknown command 'stats'\n(Did you mean status?)". */
 function usageProblem(error: CommanderError, argv: readonly string[]): Problem {

@@ -1,11 +1,10 @@
-// Where an authority keeps its files: `ca.crt` and `ca.key`, and for each bearer `NAME.crt` and `NAME.key`. Keys are
-// for their owner alone. A file is replaced by a rename, so that whoever watches it never sees half of one.
+// Where an authority keeps its files: `ca.crt` and `ca.key`, for each bearer `NAME.crt` and `NAME.key`, `issued.txt` with
+// the number of each that was ever issued, and `ca.crl` with those that were called back. Keys are for their owner alone. A file is replaced by a rename, so that whoever watches it never sees half of one.
 
 import { X509Certificate } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ProblemError } from "@lattice/wire";
-import type { BearerKind, Pem } from "./authority.ts";
+import { type BearerKind, type Pem, ProblemError, serialDigits } from "@lattice/wire";
 
 export interface Issued {
   readonly name: string;
@@ -18,6 +17,8 @@ export interface Issued {
 }
 
 export const AUTHORITY = "ca";
+/** Every certificate that was issued: its number, to whom, and its end. */
+const ISSUED = "issued.txt";
 const NAME = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
 export function checkName(name: string): string {
@@ -32,6 +33,21 @@ export function save(dir: string, name: string, pem: Pem): void {
   // The key first: a certificate without its key would be taken for a renewal that is whole.
   replace(join(dir, `${name}.key`), pem.key, 0o600);
   replace(join(dir, `${name}.crt`), pem.cert, 0o644);
+  const { serialNumber, validTo } = new X509Certificate(pem.cert);
+  const line = [serialDigits(serialNumber), name, new Date(validTo).toISOString()].join(" ");
+  appendFileSync(join(dir, ISSUED), `${line}\n`, { mode: 0o644 });
+}
+
+/** Numbers of all that were issued to this name and have not ended. */
+export function serialsOf(dir: string, name: string, nowMs: number): readonly string[] {
+  const newest = serialDigits(new X509Certificate(load(dir, name).cert).serialNumber);
+  const path = join(dir, ISSUED);
+  const lines = existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];
+  const issued = lines.flatMap((line) => {
+    const [serial = "", whose, until = ""] = line.split(" ");
+    return whose === name && Date.parse(until) > nowMs ? [serial] : [];
+  });
+  return [...new Set([...issued, newest])];
 }
 
 function replace(path: string, text: string, mode: number): void {
@@ -69,6 +85,14 @@ export function describe(dir: string, name: string): Issued {
     serial: cert.serialNumber,
   };
 }
+
+export const listFile = (dir: string): string => join(dir, `${AUTHORITY}.crl`);
+
+/** Text of the list of revoked certificates; null: there is none. */
+export const loadList = (dir: string): string | null =>
+  existsSync(listFile(dir)) ? readFileSync(listFile(dir), "utf8") : null;
+
+export const saveList = (dir: string, text: string): void => replace(listFile(dir), text, 0o644);
 
 export const all = (dir: string): readonly Issued[] =>
   (existsSync(dir) ? readdirSync(dir) : [])

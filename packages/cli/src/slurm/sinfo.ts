@@ -2,6 +2,7 @@
 // line for each node (-N).
 
 import type { Node } from "@lattice/sdk";
+import { nodesDocument } from "./as-json.ts";
 import {
   type ClusterView,
   gresText,
@@ -35,6 +36,7 @@ const GRAMMAR: Grammar = {
     { long: "exact", short: "e" },
     { long: "all", short: "a" },
     { long: "list-reasons", short: "R" },
+    { long: "json" },
     { long: "verbose", short: "v" },
   ],
 };
@@ -55,12 +57,22 @@ export interface Line {
 }
 
 export const command: SlurmCommand = {
-  help: "Usage: sinfo [-h] [-N] [-l] [-s] [-R] [-p PARTITION,...] [-n NODE,...] [-t STATE,...] [-o FORMAT] [-O FORMAT]",
+  help: "Usage: sinfo [-h] [-N] [-l] [-s] [-R] [--json] [-p PARTITION,...] [-n NODE,...] [-t STATE,...] [-o FORMAT] [-O FORMAT]",
   run: async (desk, argv) => {
     const words = readWords(GRAMMAR, argv);
     const view = await readCluster(desk);
     const parts = formatOf(desk, words, view);
     const lines = linesOf(view, words, parts);
+    if (has(words, "json")) {
+      const shown = new Set(lines.flatMap(({ nodes }) => nodes));
+      print(
+        nodesDocument(
+          view,
+          view.nodes.filter((node) => shown.has(node)),
+        ),
+      );
+      return 0;
+    }
     if (has(words, "long")) print(dateLine(new Date(desk.now)));
     if (!has(words, "noheader")) print(headerLine(parts));
     for (const line of lines) print(rowLine(parts, line));

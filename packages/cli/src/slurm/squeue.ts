@@ -2,6 +2,7 @@
 
 import type { AllocationState } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
+import { jobsDocument } from "./as-json.ts";
 import type { SlurmCommand } from "./command.ts";
 import { type Desk, print } from "./desk.ts";
 import { headerLine, type Part, parseFormat, parseLongFormat, rowLine } from "./format.ts";
@@ -30,6 +31,7 @@ const GRAMMAR: Grammar = {
     { long: "array", short: "r" },
     { long: "all", short: "a" },
     { long: "start" },
+    { long: "json" },
     { long: "me" },
     { long: "verbose", short: "v" },
   ],
@@ -40,11 +42,12 @@ const LONG = "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R";
 const START = "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %20Y %R";
 
 export const command: SlurmCommand = {
-  help: "Usage: squeue [-h] [-j ID,...] [-u USER,...] [-t STATES] [-p PARTITION,...] [-n NAME,...] [--me] [-l] [-r] [--start] [-o FORMAT] [-O FORMAT] [-S FIELDS]",
+  help: "Usage: squeue [-h] [-j ID,...] [-u USER,...] [-t STATES] [-p PARTITION,...] [-n NAME,...] [--me] [-l] [-r] [--start] [--json] [-o FORMAT] [-O FORMAT] [-S FIELDS]",
   run: async (desk, argv) => {
     const words = withSeparateIds(argv);
     const wanted = (await jobsFor(desk, words)).filter((job) => isWanted(desk, words, job));
     const jobs = has(words, "start") ? await withStarts(desk, wanted) : wanted;
+    if (has(words, "json")) return print(jobsDocument(inOrder(jobs, words), desk)) ?? 0;
     const parts = formatOf(desk, words);
     if (has(words, "long")) print(dateLine(new Date(desk.now)));
     if (!has(words, "noheader")) print(headerLine(parts));

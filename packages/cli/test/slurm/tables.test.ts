@@ -57,6 +57,31 @@ test("squeue: the default table", async () => {
   ]);
 });
 
+test("squeue: as JSON, by the names that scripts read", async () => {
+  answerWithQueue();
+  expect(await runSlurm("squeue", ["--json"])).toBe(0);
+  const { jobs, errors } = JSON.parse(rig.out) as { jobs: Record<string, unknown>[]; errors: unknown[] };
+  expect([errors, jobs.map((one) => one.job_id)]).toEqual([[], [44, 45, 46, 48, 43]]);
+  expect(jobs[2]).toMatchObject({ array_job_id: 46, array_task_id: null, array_task_string: "0-3%2" });
+  expect(jobs[3]).toMatchObject({
+    job_state: "PENDING",
+    state_reason: "Dependency",
+    dependency: expect.stringContaining("44"),
+  });
+  const { start_time: start, ...running } = jobs[4] ?? {};
+  expect(running).toMatchObject({
+    name: "run",
+    user_name: "root",
+    partition: "debug",
+    job_state: "RUNNING",
+    node_count: 3,
+    nodes: "n[1-2,4]",
+    batch_host: "n1",
+    time_limit: 120,
+    end_time: Number(start) + 7_200,
+  });
+});
+
 test("squeue: formats, filters, order, and elements one by one", async () => {
   answerWithQueue();
   expect(await runSlurm("squeue", ["-h", "-t", "R", "-o", "%i|%T|%l|%N|%A|%F|%K|%a|%q|100%%"])).toBe(0);
@@ -136,6 +161,16 @@ test("sinfo: formats, one line for each node, states", async () => {
   rig.out = "";
   await runSlurm("sinfo", ["-h", "-s", "-o", "%A %F"]);
   expect(rig.out).toBe("1/3 1/3/1/5\n");
+});
+
+test("sinfo: as JSON, only what was asked for", async () => {
+  answerWithNodes();
+  expect(await runSlurm("sinfo", ["--json", "-n", "n1,n10"])).toBe(0);
+  const { nodes } = JSON.parse(rig.out) as { nodes: Record<string, unknown>[] };
+  expect(nodes).toMatchObject([
+    { name: "n1", state: "idle", state_flags: [], cpus: 2, real_memory: 4096, gres: "", partitions: ["debug"] },
+    { name: "n10", state: "down", state_flags: ["NOT_RESPONDING"] },
+  ]);
 });
 
 test("sacct: a table, and lines for programs", async () => {

@@ -44,15 +44,25 @@ export interface BrokenChain {
  * one; null: not known, as in a part of the log.
  */
 export function brokenChain(records: Iterable<AuditRecord>, prev: string | null): BrokenChain | null {
+  const next = chainOf(prev);
+  for (const record of records) {
+    const broken = next(record);
+    if (broken !== null) return broken;
+  }
+  return null;
+}
+
+/** The same, one line at a time: for a log that is too long to be held at once. */
+export function chainOf(prev: string | null): (record: AuditRecord) => BrokenChain | null {
   let before = prev;
   let last: number | null = null;
-  for (const { hash, ...body } of records) {
+  return ({ hash, ...body }) => {
     const { n } = body;
     if (last !== null && n !== last + 1) return { n, problem: `record ${last + 1} is missing or out of order` };
     if (before !== null && body.prev !== before) return { n, problem: `record ${n} does not follow the one before it` };
     if (auditHash(body) !== hash) return { n, problem: `record ${n} was changed` };
     before = hash;
     last = n;
-  }
-  return null;
+    return null;
+  };
 }

@@ -109,6 +109,7 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
       if (body.value.measures.length > 0) context.measured?.(session.node, body.value.measures);
       const { logBytesWaiting: waiting, logBytesDropped: dropped } = body.value;
       context.hub.told(session, { waiting, dropped });
+      if (body.value.certificateEndsMs > 0) context.hub.certified(session, body.value.certificateEndsMs);
     }
     if (body.case === "samples") sampled(session.node, body.value.samples);
     if (body.case === "report") void report(session, body.value);

@@ -1,6 +1,7 @@
 // Only agents may call the agents' service. An agent shows a certificate of the cluster's authority, whose name must be
 // the node's, or a token that has the scope `agent` and the node's name as its user, so that a node cannot speak for
 // another. The scope `agent:any` is for one token that many nodes share. A certificate comes first where both are there.
+// One that its authority calls back is refused, and what it has open is ended.
 
 import type { Metadata, ServiceError } from "@grpc/grpc-js";
 import { type Bearer, bearerOf, notTheNode, ProblemError, problemOf } from "@lattice/wire";
@@ -10,6 +11,7 @@ import { statusOf } from "../api/grpc/status.ts";
 import type { GrpcService } from "../api/index.ts";
 import { PEER_TOKEN_HEADER, VOUCHED_HEADER } from "../peers/address.ts";
 import { type CertifiedCall, certificateOf } from "../tls/shown.ts";
+import type { TlsSource } from "../tls/source.ts";
 
 const AGENT_SCOPE = "agent";
 const ANY_NODE_SCOPE = "agent:any";
@@ -17,6 +19,7 @@ const ANY_NODE_SCOPE = "agent:any";
 interface AgentCall extends CertifiedCall {
   readonly metadata: Metadata;
   emit(event: "error", error: Partial<ServiceError>): unknown;
+  once?(event: "close" | "cancelled", listener: () => void): unknown;
 }
 type Method = (call: AgentCall, reply?: (error: Partial<ServiceError>) => void) => void;
 
@@ -30,6 +33,9 @@ export interface AgentGuard {
   stranger(call: object, node: string): string | null;
 }
 
+/** The certificate in force knows who is not to be let in any more. */
+export type Revocations = Pick<TlsSource, "current" | "onChange">;
+
 export interface GuardOptions {
   /** Null: the cluster has no tokens. */
   readonly authenticator: Authenticator | null;
@@ -37,13 +43,17 @@ export interface GuardOptions {
   readonly certificates: boolean;
   /** Other servers that pass an agent on show it, and are believed about whose certificate it had. */
   readonly peerToken?: string;
+  /** Says which certificates were called back. */
+  readonly revocations?: Revocations;
   /** Somebody was not let in, or not as who it said. */
   readonly refused?: () => void;
 }
 
 export function createAgentGuard(options: GuardOptions): AgentGuard {
-  const { authenticator, certificates, refused } = options;
+  const { authenticator, certificates, refused, revocations } = options;
   const bearers = new WeakMap<object, Shown>();
+  /** What certificates have open, and how it is ended. */
+  const open = new Map<AgentCall, () => void>();
   if (authenticator === null && !certificates) return { guarded: (service) => service, stranger: () => null };
 
   const wrap =
@@ -58,9 +68,23 @@ export function createAgentGuard(options: GuardOptions): AgentGuard {
       // Nothing is read from the stream before somebody listens, so what comes meanwhile is not lost.
       admit(call, options).then((shown) => {
         bearers.set(call, shown);
+        if (reply === undefined && shown.kind === "certificate") watch(call, refuse);
         method(call, reply);
       }, refuse);
     };
+
+  function watch(call: AgentCall, refuse: (error: unknown) => void): void {
+    open.set(call, () => refuse(calledBack()));
+    for (const event of ["close", "cancelled"] as const) call.once?.(event, () => open.delete(call));
+  }
+
+  revocations?.onChange(() => {
+    for (const [call, end] of open) {
+      if (!wasCalledBack(call, revocations)) continue;
+      open.delete(call);
+      end();
+    }
+  });
 
   return {
     guarded({ definition, implementation }) {
@@ -95,7 +119,17 @@ function vouchedFor(metadata: Metadata, peerToken: string | undefined): Bearer |
   return token === peerToken ? (JSON.parse(decodeURIComponent(text)) as Bearer) : null;
 }
 
-async function admit(call: AgentCall, { authenticator, certificates, peerToken }: GuardOptions): Promise<Shown> {
+const calledBack = () =>
+  new ProblemError("unauthenticated", { detail: "The certificate was called back by its authority." });
+
+function wasCalledBack(call: AgentCall, revocations: Revocations | undefined): boolean {
+  const certificate = certificateOf(call);
+  return certificate !== null && revocations?.current().isRevoked(certificate) === true;
+}
+
+async function admit(call: AgentCall, options: GuardOptions): Promise<Shown> {
+  const { authenticator, certificates, peerToken, revocations } = options;
+  if (certificates && wasCalledBack(call, revocations)) throw calledBack();
   const bearer = certificates ? (vouchedFor(call.metadata, peerToken) ?? shownBy(call)) : null;
   if (bearer !== null) {
     if (bearer.kind === "" || bearer.kind === "agent") return { kind: "certificate", bearer };

@@ -39,6 +39,10 @@ export interface AgentHub {
   told(session: AgentSession, output: OutputFigures): void;
   /** Of all nodes that have told. */
   output(): OutputFigures;
+  /** When a node's certificate ends, by its own word. */
+  certified(session: AgentSession, endsMs: number): void;
+  /** The first end among the nodes that are connected; null: none has said so. */
+  firstCertificateEnd(): number | null;
   lastHeard(node: NodeId): Instant | null;
   /** Its agent has told its fingerprint again. */
   renewed(session: AgentSession): void;
@@ -57,6 +61,7 @@ export interface OutputFigures {
 
 interface Presence {
   output?: OutputFigures;
+  certificateEndsMs?: number;
   session: AgentSession | null;
   sequence: number;
   heardAt: Instant;
@@ -126,6 +131,16 @@ export function createAgentHub(clock: Clock): AgentHub {
         dropped += output?.dropped ?? 0;
       }
       return { waiting, dropped };
+    },
+    certified(session, endsMs) {
+      const presence = nodes.get(session.node);
+      if (presence?.session === session) presence.certificateEndsMs = endsMs;
+    },
+    firstCertificateEnd() {
+      let first: number | null = null;
+      for (const { session, certificateEndsMs: ends } of nodes.values())
+        if (session !== null && ends !== undefined) first = Math.min(first ?? ends, ends);
+      return first;
     },
     renewed(session) {
       const presence = nodes.get(session.node);

@@ -17,6 +17,7 @@ import type { Launches, RunTasksCall } from "../tasks/launches.ts";
 import type { ServeTerminalCall, TerminalRelay } from "../terminals/relay.ts";
 import { type ConnectCall, type ConnectContext, handleConnect } from "./connect.ts";
 import type { LogRelay } from "./logs.ts";
+import type { Renewal } from "./renewal.ts";
 import { createWaitingRoom } from "./waiting-room.ts";
 
 export interface AgentServiceParts {
@@ -26,11 +27,20 @@ export interface AgentServiceParts {
   readonly logs: LogRelay;
   readonly terminals: TerminalRelay;
   readonly launches: Launches;
+  readonly renew: Renewal;
 }
 
 type ConnectStream = ServerDuplexStream<pb.AgentMessage, pb.ServerMessage>;
 
-export function agentService({ context, leader, line, logs, terminals, launches }: AgentServiceParts): GrpcService {
+export function agentService({
+  context,
+  leader,
+  line,
+  logs,
+  terminals,
+  launches,
+  ...parts
+}: AgentServiceParts): GrpcService {
   const leads = () => leader.sequencer() !== null;
   const room = createWaitingRoom({ clock: context.clock, open: () => leads() || leaderAnswers(line) });
 
@@ -78,6 +88,8 @@ export function agentService({ context, leader, line, logs, terminals, launches 
         if (peer === null) launches.receive(call, (node) => context.stranger(call, node));
         else relayRunTasks(peer, call);
       },
+      // Whoever has the authority's key answers, whether it leads or not: nothing of it is in the log.
+      renewCertificate: parts.renew,
     },
   };
 }

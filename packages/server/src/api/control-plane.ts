@@ -18,6 +18,7 @@ import type {
 import type { PendingReason } from "@lattice/scheduler";
 import type { pb } from "@lattice/wire";
 import type { ImageAsk } from "../agents/images.ts";
+import type { ReadFrom } from "../audit/archive.ts";
 import type { Backups } from "../backup/backups.ts";
 import type { AnswerTo, Question, QuestionKind } from "../insight/question.ts";
 import type { LogStatus } from "../log/replicated-log.ts";
@@ -93,8 +94,8 @@ export interface TaskPlane {
 
 /** What the audit log needs besides the state. */
 export interface AuditPlane {
-  /** Records that have left the state, oldest first. */
-  archived(): AsyncIterable<AuditRecord>;
+  /** Records that have left the state, in the order asked for. */
+  archived(from: ReadFrom): AsyncIterable<AuditRecord>;
   /** Base64. */
   sign(hash: string): string;
   /** PEM. */

@@ -9,8 +9,8 @@ export interface Membership {
   list(): Promise<readonly pb.Member[]>;
   /** Asked again, it answers the same. */
   add(server: KnownServer): Promise<readonly pb.Member[]>;
-  /** The server's id, or the name or id of its member of etcd. */
-  remove(id: string): Promise<readonly pb.Member[]>;
+  /** The server's id, or the name or id of its member of etcd. `write` is awaited when nothing stands against it. */
+  remove(id: string, write: () => Promise<unknown>): Promise<readonly pb.Member[]>;
   /** Null: whichever other server is furthest. Says who leads, which is another one if that did not take over. */
   transfer(to: string | null): Promise<{ readonly leader: string; readonly term: number }>;
 }

@@ -1,35 +1,106 @@
-// Records of the audit log that have left the state: one file per year, one record per line, only ever added to.
-// Every server keeps its own copy. A replay after a crash brings records again, which are recognised by their
-// number. A file whose whole year is older than the retention goes when the server starts.
+// Records of the audit log that have left the state, kept by every server for itself as long as they are to be kept. A
+// replay after a crash brings records again, which are known by their numbers; those that left while this server was
+// away are missing here, which it knows, and are fetched from the others (`fill.ts`).
 
-import { createReadStream } from "node:fs";
-import { appendFile, mkdir, open, readdir, unlink } from "node:fs/promises";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import type { Applied, AuditRecord } from "@lattice/core";
+import { type Applied, type AuditRecord, auditHash } from "@lattice/core";
 import type { Logger } from "pino";
+import { appendTo, blockOf, countLines, firstIn, listBlocks, mend, readBlock, removeBlock } from "./blocks.ts";
 
 export interface AuditArchive {
   /** Keeps what an entry has sent away. */
   take(applied: Applied): void;
-  /** Oldest first. */
-  read(): AsyncIterable<AuditRecord>;
+  /** Records below `before`, or above `after`, in that direction; one file of them at a time. */
+  read(from: ReadFrom): AsyncIterable<AuditRecord>;
+  /** The first numbers up to `through` of which some are missing here; null: none is. */
+  gap(through: number): AuditGap | null;
+  /** The oldest number that is kept; those below have been forgotten, by all or by rule. */
+  floor(): number;
+  /** Adds what was missing; what does not have its own hash is refused. */
+  fill(records: readonly AuditRecord[]): Promise<void>;
+  /** Nobody has what is below this number any more. */
+  raiseFloor(n: number): Promise<void>;
+  /** Removes what is older than it has to be kept. */
+  forget(nowMs: number): Promise<void>;
   /** When all that was taken is on disk. */
   close(): Promise<void>;
 }
 
-const FILE = /^audit-(\d{4})\.jsonl$/;
-const YEAR_MS = 366 * 86_400_000;
+export type ReadFrom =
+  | { readonly newestFirst: false; readonly after: number }
+  | { readonly newestFirst: true; readonly before: number };
 
-export async function openAuditArchive(
-  dir: string,
-  options: { readonly retentionMs: number; readonly nowMs: number; readonly logger: Logger },
-): Promise<AuditArchive> {
+export interface AuditGap {
+  readonly first: number;
+  readonly through: number;
+}
+
+export interface ArchiveOptions {
+  readonly retentionMs: number;
+  readonly nowMs: number;
+  readonly logger: Logger;
+}
+
+const FLOOR_FILE = "floor";
+/** Reading must not keep a server from its other work. */
+const RECORDS_PER_TURN = 500;
+
+export async function openAuditArchive(dir: string, options: ArchiveOptions): Promise<AuditArchive> {
   await mkdir(dir, { recursive: true });
-  await forgetOld(dir, options.nowMs - options.retentionMs);
-  let last = 0;
-  for await (const { n } of readAll(dir)) last = Math.max(last, n);
+  /** How many records each block has. */
+  const counts = new Map<number, number>();
+  for (const block of await listBlocks(dir)) {
+    await mend(dir, block);
+    counts.set(block, await countLines(dir, block));
+  }
+  let floor = await readFloor(dir);
+  const newest = Math.max(-1, ...counts.keys());
+  let last = newest < 0 ? 0 : ((await readBlock(dir, newest)).at(-1)?.n ?? firstIn(newest) - 1);
   let writing: Promise<void> = Promise.resolve();
+  await forget(options.nowMs);
+
+  /** One after the other: two of them must not add to one file at a time. */
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const done = writing.then(work);
+    writing = done.catch(() => undefined);
+    return done;
+  }
+
+  async function add(records: readonly AuditRecord[]): Promise<void> {
+    for (const [block, group] of byBlock(records)) {
+      const known = new Set((counts.get(block) ?? 0) === 0 ? [] : (await readBlock(dir, block)).map(({ n }) => n));
+      const fresh = group.filter(({ n }) => !known.has(n));
+      if (fresh.length === 0) continue;
+      await appendTo(dir, block, fresh);
+      counts.set(block, known.size + fresh.length);
+    }
+  }
+
+  /** What an entry sends away follows what is there, and needs no look. */
+  async function follow(records: readonly AuditRecord[]): Promise<void> {
+    for (const [block, group] of byBlock(records)) {
+      await appendTo(dir, block, group);
+      counts.set(block, (counts.get(block) ?? 0) + group.length);
+    }
+  }
+
+  async function forget(nowMs: number): Promise<void> {
+    for (const block of [...counts.keys()].sort((a, b) => a - b)) {
+      const newestOfIt = (await readBlock(dir, block)).at(-1);
+      if (newestOfIt === undefined || newestOfIt.at >= nowMs - options.retentionMs || block === blockOf(last)) return;
+      await removeBlock(dir, block);
+      counts.delete(block);
+      await setFloor(firstIn(block + 1));
+    }
+  }
+
+  async function setFloor(n: number): Promise<void> {
+    if (n <= floor) return;
+    floor = n;
+    await writeFile(join(dir, `${FLOOR_FILE}.new`), String(n), { mode: 0o600 });
+    await rename(join(dir, `${FLOOR_FILE}.new`), join(dir, FLOOR_FILE));
+  }
 
   return {
     take({ effects }) {
@@ -38,55 +109,61 @@ export async function openAuditArchive(
       );
       if (fresh.length === 0) return;
       last = fresh.at(-1)?.n ?? last;
-      writing = writing
-        .then(() => append(dir, fresh))
-        .catch((error: unknown) => options.logger.error({ err: error }, "the audit archive could not be written"));
+      inTurn(() => follow(fresh)).catch((error: unknown) =>
+        options.logger.error({ err: error }, "the audit archive could not be written"),
+      );
     },
-    async *read() {
+    async *read(from) {
       await writing;
-      yield* readAll(dir);
+      const blocks = [...counts.keys()].sort((a, b) => a - b);
+      const wanted = from.newestFirst
+        ? blocks.filter((block) => firstIn(block) < from.before).toReversed()
+        : blocks.filter((block) => firstIn(block + 1) > from.after + 1);
+      let turn = 0;
+      for (const block of wanted) {
+        const records = await readBlock(dir, block);
+        for (const record of from.newestFirst ? records.toReversed() : records) {
+          if (from.newestFirst ? record.n >= from.before : record.n <= from.after) continue;
+          if (record.n < floor) continue;
+          yield record;
+          turn += 1;
+          if (turn % RECORDS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+        }
+      }
     },
+    gap(through) {
+      for (let block = blockOf(Math.max(floor, 1)); firstIn(block) <= through; block += 1) {
+        const [from, to] = [Math.max(floor, firstIn(block)), Math.min(through, firstIn(block + 1) - 1)];
+        // A block that begins below the floor may hold some of those as well; too many is not too few.
+        if ((counts.get(block) ?? 0) < to - from + 1) return { first: from, through: to };
+      }
+      return null;
+    },
+    floor: () => floor,
+    fill(records) {
+      const strange = records.find(({ hash, ...body }) => !isNumber(body.n) || auditHash(body) !== hash);
+      if (strange !== undefined) return Promise.reject(new Error(`record ${strange.n} was changed on its way`));
+      return inTurn(() => add(records));
+    },
+    raiseFloor: (n) => inTurn(() => setFloor(n)),
+    forget: (nowMs) => inTurn(() => forget(nowMs)),
     close: () => writing,
   };
 }
 
-async function append(dir: string, records: readonly AuditRecord[]): Promise<void> {
+function byBlock(records: readonly AuditRecord[]): ReadonlyMap<number, AuditRecord[]> {
+  const groups = new Map<number, AuditRecord[]>();
   for (const record of records) {
-    const path = join(dir, `audit-${new Date(record.at).getUTCFullYear()}.jsonl`);
-    await appendFile(path, `${JSON.stringify(record)}\n`, { mode: 0o600 });
-    const file = await open(path, "r+");
-    await file.datasync();
-    await file.close();
+    const group = groups.get(blockOf(record.n));
+    if (group === undefined) groups.set(blockOf(record.n), [record]);
+    else group.push(record);
   }
+  return groups;
 }
 
-async function* readAll(dir: string): AsyncGenerator<AuditRecord> {
-  for (const name of await files(dir)) {
-    const lines = createInterface({
-      input: createReadStream(join(dir, name), "utf8"),
-      crlfDelay: Number.POSITIVE_INFINITY,
-    });
-    for await (const line of lines) {
-      const record = parsed(line);
-      if (record !== null) yield record;
-    }
-  }
-}
+const isNumber = (n: number): boolean => Number.isSafeInteger(n) && n > 0;
 
-/** The last line may have been cut by a crash; its record comes again. */
-function parsed(line: string): AuditRecord | null {
-  try {
-    return JSON.parse(line) as AuditRecord;
-  } catch {
-    return null;
-  }
-}
-
-const files = async (dir: string): Promise<string[]> => (await readdir(dir)).filter((name) => FILE.test(name)).sort();
-
-async function forgetOld(dir: string, beforeMs: number): Promise<void> {
-  for (const name of await files(dir)) {
-    const year = Number(FILE.exec(name)?.[1]);
-    if (Date.UTC(year, 0) + YEAR_MS < beforeMs) await unlink(join(dir, name));
-  }
+async function readFloor(dir: string): Promise<number> {
+  const text = await readFile(join(dir, FLOOR_FILE), "utf8").catch(() => "1");
+  return /^\d{1,15}$/.test(text) ? Math.max(1, Number(text)) : 1;
 }

@@ -14,6 +14,10 @@ export interface Metrics extends SchedulingMetrics, CheckpointMetrics {
   /** The certificate files changed. */
   certificateReloaded(result: "taken" | "refused"): void;
   certificateEnds(atMs: number): void;
+  /** The first end among the certificates of connected agents; null: none has one. */
+  agentCertificateEnds(atMs: number | null): void;
+  /** An agent asked for the next certificate. */
+  certificateRenewed(result: "issued" | "refused"): void;
   /** An agent showed no identity, or that of another node. */
   agentRefused(): void;
   /** A stream that was ended because nobody read it. */
@@ -81,6 +85,11 @@ export function createMetrics(): Metrics {
     streamStalled: (rpc) => m.stalled.inc({ rpc }),
     certificateReloaded: (result) => m.certificateReloads.inc({ result }),
     certificateEnds: (atMs) => m.certificateEnd.set(atMs / 1_000),
+    agentCertificateEnds(atMs) {
+      m.agentCertificateEnd.reset();
+      if (atMs !== null) m.agentCertificateEnd.set(atMs / 1_000);
+    },
+    certificateRenewed: (result) => m.certificateRenewals.inc({ result }),
     agentRefused: () => m.agentsRefused.inc(),
     ...schedulingMetrics(registry),
     ...checkpointMetrics(registry),
@@ -153,6 +162,16 @@ function defineMetrics(registry: Registry) {
       ["rpc"],
     ),
     rateLimited: counter("lattice_api_rate_limited_total", "Calls refused by a limit, by its option.", ["limit"]),
+    agentCertificateEnd: gauge(
+      "lattice_agent_certificate_end_timestamp_seconds",
+      "When the first of the connected agents' certificates ends; 0: they have none.",
+      [],
+    ),
+    certificateRenewals: counter(
+      "lattice_agent_certificates_total",
+      "Agents that asked for their next certificate, by what became of it.",
+      ["result"],
+    ),
     certificateReloads: counter(
       "lattice_tls_reloads_total",
       "Changes of the certificate files, by what became of them.",

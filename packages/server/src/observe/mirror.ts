@@ -38,6 +38,7 @@ export function mirrorState(
     metrics.leading(leads());
     metrics.agentsConnected(hub.count);
     metrics.output(hub.output());
+    metrics.agentCertificateEnds(hub.firstCertificateEnd());
     metrics.terminalsOpen(terminals.count);
     metrics.checkpointStorage(checkpoints.away().size);
     metrics.historyWaiting(history.waiting());

@@ -4,7 +4,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type ChannelCredentials, Client, Metadata, type ServiceError } from "@grpc/grpc-js";
-import { type Command, type LogIndex, logIndex, type NodeId, type Outcome } from "@lattice/core";
+import { type AuditRecord, type Command, type LogIndex, logIndex, type NodeId, type Outcome } from "@lattice/core";
 import {
   GRPC_DETAILS_TRAILER,
   logStreamToProto,
@@ -15,6 +15,8 @@ import {
 } from "@lattice/wire";
 import { type ImageAsk, imageDeadline } from "../agents/images.ts";
 import type { LogsQuery } from "../api/control-plane.ts";
+import type { AuditGap } from "../audit/archive.ts";
+import type { AuditPage } from "../audit/fill.ts";
 import type { HistoryPage } from "../history/fill.ts";
 import type { AnswerTo, Question, QuestionKind } from "../insight/index.ts";
 import { PEER_TOKEN_HEADER, type PeerName } from "./address.ts";
@@ -27,6 +29,8 @@ const METHODS = serviceDefinition(pb.PeerService);
 export interface PeerClient {
   /** Of the server it leads to; another token is another life of it. */
   readonly token: string;
+  /** That server did not know this one: a connection that shows the certificate in force by now may fare better. */
+  readonly refused: boolean;
   propose(command: Command): Promise<{ readonly outcome: Outcome; readonly index: LogIndex }>;
   logs(query: LogsQuery, signal: AbortSignal): AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
   /** Starts tasks through the leader; the signal ends them. */
@@ -38,6 +42,8 @@ export interface PeerClient {
   stepDown(to: string): Promise<boolean>;
   /** What entries after `after` up to `through` archived; ended by the signal. */
   history(after: LogIndex, through: LogIndex, signal: AbortSignal): AsyncIterable<HistoryPage>;
+  /** Records of the audit log that have left the state. */
+  readAudit(gap: AuditGap, signal: AbortSignal): AsyncIterable<AuditPage>;
   /** What only the leader's scheduler can tell. */
   consult<K extends QuestionKind>(question: Question<K>): Promise<AnswerTo<K>>;
   /** Shows the leader that a server of the cluster asks. */
@@ -63,8 +69,17 @@ export function connectPeer({ address, token }: PeerName, how: ChannelCredential
   // Now, and not when somebody waits for an answer that has to come this way.
   channel.getChannel().getConnectivityState(true);
   const streams = new Set<() => void>();
+  let refused = false;
+  const called = (name: MethodName, request: Asked, timeoutMs?: number) =>
+    unary({ channel, proof }, name, request, timeoutMs).catch((error: unknown) => {
+      if (isUnknown(error)) refused = true;
+      throw error;
+    });
   return {
     token,
+    get refused() {
+      return refused;
+    },
     proof,
     channel,
     track(end) {
@@ -73,13 +88,13 @@ export function connectPeer({ address, token }: PeerName, how: ChannelCredential
     },
     async propose(command) {
       const request = create(pb.ProposeRequestSchema, { command: JSON.stringify(command) });
-      const asked = unary({ channel, proof }, "Propose", request).catch(askedOfAnEarlierLife);
+      const asked = called("Propose", request).catch(askedOfAnEarlierLife);
       const answer = (await asked) as pb.ProposeResponse;
       return { outcome: JSON.parse(answer.outcome) as Outcome, index: logIndex(Number(answer.logIndex)) };
     },
     async consult<K extends QuestionKind>(question: Question<K>) {
       const request = create(pb.ConsultRequestSchema, { question: JSON.stringify(question) });
-      const asked = unary({ channel, proof }, "Consult", request).catch(askedOfAnEarlierLife);
+      const asked = called("Consult", request).catch(askedOfAnEarlierLife);
       return JSON.parse(((await asked) as pb.ConsultResponse).answer) as AnswerTo<K>;
     },
     async *logs(query, signal) {
@@ -89,34 +104,28 @@ export function connectPeer({ address, token }: PeerName, how: ChannelCredential
       yield* relayedLaunch({ channel, proof }, request, signal);
     },
     async taskInput(request) {
-      await unary({ channel, proof }, "RelayTaskInput", create(pb.RelayInputRequestSchema, { request }));
+      await called("RelayTaskInput", create(pb.RelayInputRequestSchema, { request }));
     },
     standing: async (timeoutMs) =>
-      (await unary(
-        { channel, proof },
-        "GetStanding",
-        create(pb.GetStandingRequestSchema),
-        timeoutMs,
-      )) as pb.GetStandingResponse,
+      (await called("GetStanding", create(pb.GetStandingRequestSchema), timeoutMs)) as pb.GetStandingResponse,
     async stepDown(to) {
-      await unary({ channel, proof }, "StepDown", create(pb.StepDownRequestSchema, { to }));
+      await called("StepDown", create(pb.StepDownRequestSchema, { to }));
       return true;
     },
     async liveness() {
-      const answer = (await unary(
-        { channel, proof },
-        "GetLiveness",
-        create(pb.GetLivenessRequestSchema),
-      )) as pb.GetLivenessResponse;
+      const answer = (await called("GetLiveness", create(pb.GetLivenessRequestSchema))) as pb.GetLivenessResponse;
       return answer.nodes;
     },
     async askImages(node, ask) {
       const request = create(pb.AskImagesRequestSchema, { node, request: create(pb.ImageRequestSchema, { ask }) });
-      const asked = unary({ channel, proof }, "AskImages", request, imageDeadline(ask)).catch(askedOfAnEarlierLife);
+      const asked = called("AskImages", request, imageDeadline(ask)).catch(askedOfAnEarlierLife);
       return ((await asked) as pb.AskImagesResponse).answer ?? create(pb.ImageAnswerSchema);
     },
     async *history(after, through, signal) {
       yield* historyPages({ channel, proof }, { after, through }, signal);
+    },
+    async *readAudit(gap, signal) {
+      yield* auditPages({ channel, proof }, gap, signal);
     },
     close() {
       for (const end of streams) end();
@@ -137,6 +146,7 @@ type MethodName =
   | "GetLiveness"
   | "RelayLogs"
   | "ReadHistory"
+  | "ReadAudit"
   | "Consult"
   | "AskImages"
   | "RelayLaunch"
@@ -148,12 +158,9 @@ function methodOf(name: MethodName) {
   return method;
 }
 
-function unary(
-  { channel, proof }: Line,
-  name: MethodName,
-  request: Parameters<ReturnType<typeof methodOf>["requestSerialize"]>[0],
-  timeoutMs = CALL_DEADLINE_MS,
-) {
+type Asked = Parameters<ReturnType<typeof methodOf>["requestSerialize"]>[0];
+
+function unary({ channel, proof }: Line, name: MethodName, request: Asked, timeoutMs = CALL_DEADLINE_MS) {
   const { path, requestSerialize, responseDeserialize } = methodOf(name);
   return new Promise<unknown>((resolve, reject) => {
     const deadline = Date.now() + timeoutMs;
@@ -239,6 +246,23 @@ async function* historyPages(
   }
 }
 
+async function* auditPages({ channel, proof }: Line, gap: AuditGap, signal: AbortSignal): AsyncIterable<AuditPage> {
+  const { path, requestSerialize, responseDeserialize } = methodOf("ReadAudit");
+  const request = create(pb.ReadAuditRequestSchema, { first: String(gap.first), through: String(gap.through) });
+  const call = channel.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, proof);
+  const stop = () => call.cancel();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    for await (const { whole, floor, records } of call as AsyncIterable<pb.ReadAuditResponse>)
+      yield { whole, floor: Number(floor), records: records.map((json) => JSON.parse(json) as AuditRecord) };
+  } catch (error) {
+    throw signal.aborted ? signal.reason : asProblem(error as ServiceError);
+  } finally {
+    signal.removeEventListener("abort", stop);
+    call.cancel();
+  }
+}
+
 /** The leader's own refusal when it sent one; else it could not be reached, and trying again may help. */
 export function asProblem(error: ServiceError): ProblemError {
   const details = error.metadata?.get(GRPC_DETAILS_TRAILER)[0];
@@ -255,8 +279,15 @@ export function asProblem(error: ServiceError): ProblemError {
  * was started again, and its earlier life still stands in the election.
  */
 export function askedOfAnEarlierLife(error: unknown): never {
+  if (isUnknown(error))
+    throw new ProblemError("not_leader", {
+      detail: `The leading server does not take this one for a server of the cluster. ${error.problem.detail}`,
+    });
   if (!(error instanceof ProblemError) || error.problem.code !== "forbidden") throw error;
   throw new ProblemError("not_leader", {
     detail: "The leading server was started again; another is being elected.",
   });
 }
+
+const isUnknown = (error: unknown): error is ProblemError =>
+  error instanceof ProblemError && error.problem.code === "unauthenticated";

@@ -1,6 +1,7 @@
 // Where there is an authority, only servers may call the servers' service: the token that each keeps in the log is not
 // asked about before a certificate was shown that is neither an agent's nor a person's.
 
+import type { PeerCertificate } from "node:tls";
 import type { ServiceError } from "@grpc/grpc-js";
 import { bearerOf, problem } from "@lattice/wire";
 import { statusOf } from "../api/grpc/status.ts";
@@ -12,11 +13,14 @@ interface PeerCall extends CertifiedCall {
 }
 type Method = (call: PeerCall, reply?: (error: Partial<ServiceError>) => void) => void;
 
-export function guardedByCertificate({ definition, implementation }: GrpcService): GrpcService {
+export function guardedByCertificate(
+  { definition, implementation }: GrpcService,
+  isRevoked: (certificate: PeerCertificate) => boolean,
+): GrpcService {
   const wrap =
     (method: Method): Method =>
     (call, reply) => {
-      const why = strangeness(call);
+      const why = strangeness(call, isRevoked);
       if (why === null) return method(call, reply);
       const status = statusOf(problem("unauthenticated", { detail: why }));
       if (reply !== undefined) return reply(status);
@@ -27,9 +31,10 @@ export function guardedByCertificate({ definition, implementation }: GrpcService
   return { definition, implementation: wrapped as unknown as GrpcService["implementation"] };
 }
 
-function strangeness(call: CertifiedCall): string | null {
+function strangeness(call: CertifiedCall, isRevoked: (certificate: PeerCertificate) => boolean): string | null {
   const certificate = certificateOf(call);
   if (certificate === null) return "Servers know each other by certificates of the cluster's authority.";
+  if (isRevoked(certificate)) return "The certificate was called back by its authority.";
   const { kind, names } = bearerOf(certificate);
   return kind === "" || kind === "server" ? null : `The certificate of ${names.join(", ")} is that of a ${kind}.`;
 }

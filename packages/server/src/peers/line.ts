@@ -65,7 +65,7 @@ export function createLeaderLine({ selfId, holder, clock, credentials }: Options
 
   function current(): PeerClient | null {
     const peer = leader();
-    if (client !== null && client.token !== peer?.token) {
+    if (client !== null && (client.refused || client.token !== peer?.token)) {
       client.close();
       client = null;
     }

@@ -116,7 +116,7 @@ export function createMembership(parts: MembershipParts): Membership {
         logger.info({ member: server.id, peer: server.peer }, isNew ? "member added" : "member known already");
         return merge(answers, after);
       }),
-    remove: (id) =>
+    remove: (id, write) =>
       changes(async () => {
         const shared = managed();
         const members = await list(CHANGE_PATIENCE_MS);
@@ -133,6 +133,8 @@ export function createMembership(parts: MembershipParts): Membership {
           if (successor === null) throw atRisk(`${found.id} leads, and no other server answers.`);
           await handOver(successor);
         }
+        // While this server, which may be the one that goes, can still write.
+        await write();
         const removing = target === undefined ? shared.forget(found.id) : shared.remove(target);
         await removing.catch((cause: unknown) => {
           throw asProblem(cause, `${found.id} cannot be removed`);

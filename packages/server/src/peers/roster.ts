@@ -2,6 +2,7 @@
 // tells who they are; a server that started again has another token and gets another line.
 
 import type { ChannelCredentials } from "@grpc/grpc-js";
+import type { AuditSource } from "../audit/fill.ts";
 import type { HistorySource } from "../history/fill.ts";
 import type { LogServer } from "../log/replicated-log.ts";
 import { type PeerName, parsePeer } from "./address.ts";
@@ -55,10 +56,10 @@ export function createRoster({ selfId, present, credentials }: Options): Roster 
 }
 
 /** Whom to ask for archived records: the leader first, for it is the likeliest to have them all. */
-export function historySources(roster: Roster, leader: string | null): readonly HistorySource[] {
+export function historySources(roster: Roster, leader: string | null): readonly (HistorySource & AuditSource)[] {
   const others = [...roster.others()].sort((a, b) => Number(b.id === leader) - Number(a.id === leader));
   return others.flatMap(({ id, token }) => {
     const line = roster.client(id);
-    return line === null ? [] : [{ id, token, read: line.history }];
+    return line === null ? [] : [{ id, token, read: line.history, readAudit: line.readAudit }];
   });
 }

@@ -16,6 +16,7 @@ import type { ImageRelay } from "../agents/images.ts";
 import type { LogRelay } from "../agents/logs.ts";
 import { statusOf } from "../api/grpc/status.ts";
 import type { GrpcService } from "../api/index.ts";
+import type { AuditArchive } from "../audit/archive.ts";
 import type { History } from "../history/index.ts";
 import type { Insight, Question } from "../insight/index.ts";
 import type { Leader } from "../leader/lead.ts";
@@ -24,6 +25,7 @@ import type { Launches } from "../tasks/launches.ts";
 import type { TerminalRelay } from "../terminals/relay.ts";
 import { answerRelayedTerminal, type RelayAttachCall } from "../terminals/relayed.ts";
 import { PEER_TOKEN_HEADER } from "./address.ts";
+import { type AuditCall, sendAudit } from "./audit.ts";
 import { type HistoryCall, sendHistory } from "./history.ts";
 import { ownStanding, type StandingParts } from "./standing.ts";
 
@@ -36,6 +38,7 @@ export interface PeerServiceParts {
   readonly images: ImageRelay;
   readonly launches: Launches;
   readonly history: History;
+  readonly audit: AuditArchive;
   readonly standing: StandingParts;
   readonly insight: Insight;
   /** Of this server's name in the election. */
@@ -52,6 +55,7 @@ export function peerService(parts: PeerServiceParts): GrpcService {
     relayLaunch: relayLaunch(parts),
     relayTaskInput: relayTaskInput(parts),
     readHistory: readHistory(parts),
+    readAudit: readAudit(parts),
     consult: consult(parts),
     relayAttach: relayAttach(parts),
     askImages: askImages(parts),
@@ -223,6 +227,21 @@ const readHistory =
     call.on("cancelled", () => gone.abort());
     call.on("close", () => gone.abort());
     sendHistory(history, call, gone.signal).then(
+      () => call.end(),
+      (error: unknown) => {
+        if (!gone.signal.aborted) refuseStream(call, error);
+      },
+    );
+  };
+
+const readAudit =
+  ({ audit, token }: PeerServiceParts) =>
+  (call: AuditCall) => {
+    if (!proves(call.metadata, token)) return refuseStream(call, stranger());
+    const gone = new AbortController();
+    call.on("cancelled", () => gone.abort());
+    call.on("close", () => gone.abort());
+    sendAudit(audit, call, gone.signal).then(
       () => call.end(),
       (error: unknown) => {
         if (!gone.signal.aborted) refuseStream(call, error);

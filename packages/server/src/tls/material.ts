@@ -1,8 +1,10 @@
 // Certificate, key and authority as they lie on disk, read together and believed only when they belong together: a
 // half-written renewal must not take a server down.
 
-import { createPrivateKey, X509Certificate } from "node:crypto";
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
+import type { PeerCertificate } from "node:tls";
+import { firstOfLine, readRevocations, serialDigits } from "@lattice/wire";
 import type { TlsConfig } from "../config/tls.ts";
 
 export interface TlsMaterial {
@@ -11,22 +13,70 @@ export interface TlsMaterial {
   readonly ca: Buffer | null;
   readonly notAfterMs: number;
   readonly serial: string;
+  /** With what the certificates of agents are renewed; null: by this server they are not. */
+  readonly signer: { readonly cert: string; readonly key: string } | null;
+  /** Of certificates that were called back, as it was read; null: nobody keeps one. */
+  readonly list: string | null;
+  /** Whether this certificate, or the first of the line that it belongs to, was called back. */
+  isRevoked(certificate: Pick<PeerCertificate, "serialNumber" | "subjectaltname">): boolean;
 }
 
 const OTHERS = 0o007;
+const BLOCK = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
-/** Throws with what is wrong. */
-export function readMaterial({ cert: certPath, key: keyPath, ca: caPath }: TlsConfig): TlsMaterial {
+/** Rejects with what is wrong. */
+export async function readMaterial(config: TlsConfig): Promise<TlsMaterial> {
+  const { cert: certPath, key: keyPath, ca: caPath } = config;
   const cert = read("api.tls_cert", certPath);
-  const key = read("api.tls_key", keyPath);
-  if ((statSync(keyPath).mode & OTHERS) !== 0)
-    throw new Error(`api.tls_key: everybody may read ${keyPath}; set its mode to 0600`);
-  const ca = caPath === null ? null : read("api.tls_ca", caPath);
   const own = parsed("api.tls_cert", certPath, () => new X509Certificate(cert));
-  const secret = parsed("api.tls_key", keyPath, () => createPrivateKey(key));
-  if (!own.checkPrivateKey(secret)) throw new Error(`api.tls_key: ${keyPath} is not the key of ${certPath}`);
-  if (ca !== null && caPath !== null) parsed("api.tls_ca", caPath, () => new X509Certificate(ca));
-  return { cert, key, ca, notAfterMs: Date.parse(own.validTo), serial: own.serialNumber };
+  const secret = readKey("api.tls_key", keyPath);
+  if (!own.checkPrivateKey(secret.key)) throw new Error(`api.tls_key: ${keyPath} is not the key of ${certPath}`);
+  const ca = caPath === null ? null : read("api.tls_ca", caPath);
+  const authorities = (ca?.toString("utf8").match(BLOCK) ?? []).map((pem) => pem);
+  if (caPath !== null) {
+    if (authorities.length === 0) throw notPem("api.tls_ca", caPath);
+    for (const pem of authorities) parsed("api.tls_ca", caPath, () => new X509Certificate(pem));
+  }
+  const list = config.crl === null ? null : read("api.tls_crl", config.crl).toString("utf8");
+  const revoked = list === null ? new Set<string>() : await readRevoked(config, list, authorities);
+  return {
+    cert,
+    key: secret.text,
+    ca,
+    notAfterMs: Date.parse(own.validTo),
+    serial: own.serialNumber,
+    signer: readSigner(config, authorities),
+    list,
+    isRevoked: ({ serialNumber, subjectaltname }) =>
+      revoked.has(serialDigits(serialNumber)) || revoked.has(firstOfLine(subjectaltname ?? "") ?? ""),
+  };
+}
+
+function readSigner({ ca, caKey }: TlsConfig, authorities: readonly string[]): TlsMaterial["signer"] {
+  if (caKey === null) return null;
+  const { key, text } = readKey("api.tls_ca_key", caKey);
+  const cert = authorities.find((pem) => new X509Certificate(pem).checkPrivateKey(key));
+  if (cert === undefined) throw new Error(`api.tls_ca_key: ${caKey} is not the key of an authority in ${ca}`);
+  return { cert, key: text.toString("utf8") };
+}
+
+async function readRevoked(
+  { crl }: TlsConfig,
+  list: string,
+  authorities: readonly string[],
+): Promise<ReadonlySet<string>> {
+  try {
+    return new Set((await readRevocations(list, authorities)).map(({ serial }) => serial));
+  } catch (error) {
+    throw new Error(`api.tls_crl: ${crl} cannot be used: ${(error as Error).message}`);
+  }
+}
+
+function readKey(option: string, path: string): { readonly key: KeyObject; readonly text: Buffer } {
+  const text = read(option, path);
+  if ((statSync(path).mode & OTHERS) !== 0)
+    throw new Error(`${option}: everybody may read ${path}; set its mode to 0600`);
+  return { key: parsed(option, path, () => createPrivateKey(text)), text };
 }
 
 function read(option: string, path: string): Buffer {
@@ -41,6 +91,9 @@ function parsed<T>(option: string, path: string, parse: () => T): T {
   try {
     return parse();
   } catch {
-    throw new Error(`${option}: ${path} is not what it should be, in PEM`);
+    throw notPem(option, path);
   }
 }
+
+const notPem = (option: string, path: string): Error =>
+  new Error(`${option}: ${path} is not what it should be, in PEM`);

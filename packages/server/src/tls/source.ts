@@ -28,17 +28,24 @@ export interface TlsSourceOptions {
 const LOOK_EVERY_MS = 10_000;
 const WARN_BEFORE_MS = 7 * 86_400_000;
 
-/** Throws when there is nothing usable to begin with. */
-export function openTlsSource({ config, logger, reloaded, everyMs = LOOK_EVERY_MS }: TlsSourceOptions): TlsSource {
-  let material = readMaterial(config);
+/** Rejects when there is nothing usable to begin with. */
+export async function openTlsSource(options: TlsSourceOptions): Promise<TlsSource> {
+  const { config, logger, reloaded, everyMs = LOOK_EVERY_MS } = options;
+  let material = await readMaterial(config);
   let refused = "";
+  let looking = Promise.resolve();
   const listeners: ((material: TlsMaterial) => void)[] = [];
   warnOfEnd(material);
 
-  function reload(): void {
+  /** One look after the other: an older one must not undo what a newer one has found. */
+  const reload = (): void => {
+    looking = looking.then(look);
+  };
+
+  async function look(): Promise<void> {
     let fresh: TlsMaterial;
     try {
-      fresh = readMaterial(config);
+      fresh = await readMaterial(config);
     } catch (error) {
       const { message } = error as Error;
       if (message !== refused) {
@@ -49,12 +56,20 @@ export function openTlsSource({ config, logger, reloaded, everyMs = LOOK_EVERY_M
       return;
     }
     refused = "";
-    if (same(fresh, material)) return;
+    const before = material;
     material = fresh;
+    if (same(fresh, before)) return said(before);
     for (const taken of listeners) taken(material);
     reloaded?.("taken");
     logger.info({ serial: material.serial, until: new Date(material.notAfterMs) }, "a new certificate is in force");
     warnOfEnd(material);
+  }
+
+  /** Who was called back, and with what is signed, may change without the certificate. */
+  function said(before: TlsMaterial): void {
+    if (before.list === material.list) return;
+    for (const taken of listeners) taken(material);
+    logger.info({}, "a new list of revoked certificates is in force");
   }
 
   function warnOfEnd({ notAfterMs }: TlsMaterial): void {

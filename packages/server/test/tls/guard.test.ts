@@ -82,7 +82,10 @@ test("what another server vouches for counts with the servers' token, and not wi
 
 test("servers are known by certificates that are neither an agent's nor a person's", () => {
   const propose = vi.fn();
-  const { implementation } = guardedByCertificate({ definition: {}, implementation: { propose } as never });
+  const { implementation } = guardedByCertificate(
+    { definition: {}, implementation: { propose } as never },
+    ({ serialNumber }) => serialNumber === "BAD",
+  );
   const ask = (shown: PeerCertificate | undefined) => {
     const { call, errors } = callWith(shown);
     (implementation as unknown as { propose(call: Call): void }).propose(call);

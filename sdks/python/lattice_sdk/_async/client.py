@@ -12,6 +12,7 @@ import httpx
 from ..address import identity_headers, server_url
 from ..retry import RetryPolicy
 from ..tokens import TokenSource, token_source
+from .access import AccessCalls
 from .admin import AdminCalls
 from .allocations import AllocationCalls
 from .caller import Caller
@@ -25,7 +26,9 @@ __all__ = ["LatticeClient"]
 DEFAULT_TIMEOUT = 30.0
 
 
-class LatticeClient(AllocationCalls, MonitoringCalls, DagCalls, SessionCalls, ClusterCalls, AdminCalls):
+class LatticeClient(
+    AllocationCalls, MonitoringCalls, DagCalls, SessionCalls, ClusterCalls, AdminCalls, AccessCalls
+):
     """``host`` is a name, host:port or a whole URL; without one LATTICE_API_URL says where the server is."""
 
     def __init__(

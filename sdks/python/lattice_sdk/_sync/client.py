@@ -13,6 +13,7 @@ import httpx
 from ..address import identity_headers, server_url
 from ..retry import RetryPolicy
 from ..tokens import TokenSource, token_source
+from .access import AccessCalls
 from .admin import AdminCalls
 from .allocations import AllocationCalls
 from .caller import Caller
@@ -26,7 +27,9 @@ __all__ = ["SyncLatticeClient"]
 DEFAULT_TIMEOUT = 30.0
 
 
-class SyncLatticeClient(AllocationCalls, MonitoringCalls, DagCalls, SessionCalls, ClusterCalls, AdminCalls):
+class SyncLatticeClient(
+    AllocationCalls, MonitoringCalls, DagCalls, SessionCalls, ClusterCalls, AdminCalls, AccessCalls
+):
     """``host`` is a name, host:port or a whole URL; without one LATTICE_API_URL says where the server is."""
 
     def __init__(

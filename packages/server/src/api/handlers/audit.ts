@@ -1,9 +1,10 @@
-// The log of who did what. Records are read from the archive and then from the state, in order of their numbers, and
-// each leaves with its signature. Whoever may read it sees the records of tenants that are within reach.
+// The log of who did what. Records are read from the archive and from the state, in order of their numbers, beginning where
+// the page before ended; however many there are, one file of them is in memory. Each leaves with its signature. Whoever may read it sees the records of tenants that are within reach.
 
 import { create } from "@bufbuild/protobuf";
-import { AUDIT_SCOPES, type AuditRecord, brokenChain, type Deed, type LogIndex } from "@lattice/core";
+import { AUDIT_SCOPES, type AuditRecord, type BrokenChain, chainOf, type Deed, type LogIndex } from "@lattice/core";
 import { auditToProto, ProblemError, pb, timestampToMs } from "@lattice/wire";
+import type { ReadFrom } from "../../audit/archive.ts";
 import { authorize, authorizeList, NOBODYS, reaches } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
@@ -14,11 +15,10 @@ export async function queryAudit(call: Call, request: pb.QueryAuditRequest): Pro
   const wanted = filterOf(call, request);
   const size = pageSize(request.pageSize);
   const after = lastShown(request.pageToken);
-  const past = (n: number) => after !== null && (request.newestFirst ? n >= after : n <= after);
   const shown: AuditRecord[] = [];
   let more = false;
-  for await (const record of inOrder(call, request.newestFirst)) {
-    if (past(record.n) || !wanted(record)) continue;
+  for await (const record of inOrder(call, startOf(request.newestFirst, after))) {
+    if (!wanted(record)) continue;
     if (shown.length === size) {
       more = true;
       break;
@@ -37,15 +37,21 @@ export async function queryAudit(call: Call, request: pb.QueryAuditRequest): Pro
 
 export async function verifyAudit(call: Call, _request: pb.VerifyAuditRequest): Promise<pb.VerifyAuditResponse> {
   authorize(call.principal, "AccessService.VerifyAudit", NOBODYS);
-  const records: AuditRecord[] = [];
-  for await (const record of inOrder(call, false)) records.push(record);
-  // A server that joined late begins in the middle.
-  const broken = brokenChain(records, records[0]?.n === 1 ? "" : null);
+  const chain = chainOf(null);
+  let [records, broken]: [number, BrokenChain | null] = [0, null];
+  for await (const record of inOrder(call, startOf(false, null))) {
+    // A server that joined late, or has forgotten the oldest, begins in the middle.
+    if (records === 0 && record.n === 1 && record.prev !== "")
+      broken = { n: 1, problem: "record 1 does not begin the chain" };
+    records += 1;
+    broken ??= chain(record);
+    if (broken !== null) break;
+  }
   return create(pb.VerifyAuditResponseSchema, {
     ok: broken === null,
     problem: broken?.problem ?? "",
     number: broken === null ? "" : String(broken.n),
-    records: records.length,
+    records,
     publicKey: call.plane.audit.publicKey,
   });
 }
@@ -61,18 +67,22 @@ export async function writeDown(call: Call, action: string, deed: Omit<Deed, "ac
   }
 }
 
-async function* inOrder(call: Call, newestFirst: boolean): AsyncGenerator<AuditRecord> {
+const startOf = (newestFirst: boolean, last: number | null): ReadFrom =>
+  newestFirst ? { newestFirst, before: last ?? Number.POSITIVE_INFINITY } : { newestFirst: false, after: last ?? 0 };
+
+async function* inOrder(call: Call, from: ReadFrom): AsyncGenerator<AuditRecord> {
   const live = Array.from(call.plane.view().audit());
   const first = live[0]?.n ?? Number.POSITIVE_INFINITY;
-  if (newestFirst) yield* live.toReversed();
-  const old: AuditRecord[] = [];
-  for await (const record of call.plane.audit.archived()) {
-    if (record.n >= first) continue;
-    if (newestFirst) old.push(record);
-    else yield record;
+  if (from.newestFirst) {
+    for (const record of live.toReversed()) if (record.n < from.before) yield record;
+    yield* call.plane.audit.archived({ newestFirst: true, before: Math.min(first, from.before) });
+    return;
   }
-  if (newestFirst) yield* old.reverse();
-  else yield* live;
+  for await (const record of call.plane.audit.archived(from)) {
+    if (record.n >= first) break;
+    yield record;
+  }
+  for (const record of live) if (record.n > from.after) yield record;
 }
 
 function filterOf(call: Call, request: pb.QueryAuditRequest): (record: AuditRecord) => boolean {

@@ -29,9 +29,8 @@ export async function addMember(call: Call, request: pb.AddMemberRequest): Promi
 
 export async function removeMember(call: Call, request: pb.RemoveMemberRequest): Promise<pb.MembershipResponse> {
   authorize(call.principal, "AdminService.RemoveMember", NOBODYS);
-  const members = await call.plane.membership.remove(named("id", request.id));
-  // A leader that has removed itself can write nothing any more.
-  writeDown(call, "member.remove", { scope: "cluster", detail: request.id }).catch(() => null);
+  const write = () => writeDown(call, "member.remove", { scope: "cluster", detail: request.id });
+  const members = await call.plane.membership.remove(named("id", request.id), write);
   return create(pb.MembershipResponseSchema, { members: [...members] });
 }
 

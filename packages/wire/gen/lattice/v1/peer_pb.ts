@@ -23,7 +23,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/peer.proto.
  */
 export const file_lattice_v1_peer: GenFile = /*@__PURE__*/
-  fileDesc("ChVsYXR0aWNlL3YxL3BlZXIucHJvdG8SCmxhdHRpY2UudjEiSwoQQXNrSW1hZ2VzUmVxdWVzdBIMCgRub2RlGAEgASgJEikKB3JlcXVlc3QYAiABKAsyGC5sYXR0aWNlLnYxLkltYWdlUmVxdWVzdCI8ChFBc2tJbWFnZXNSZXNwb25zZRInCgZhbnN3ZXIYASABKAsyFy5sYXR0aWNlLnYxLkltYWdlQW5zd2VyIhQKEkdldFN0YW5kaW5nUmVxdWVzdCKmAQoTR2V0U3RhbmRpbmdSZXNwb25zZRIKCgJpZBgBIAEoCRIWCg5zZXJ2ZXJfdmVyc2lvbhgCIAEoCRIVCg1hcHBsaWVkX2luZGV4GAMgASgJEhUKDWVudHJ5X3ZlcnNpb24YBCABKA0SFwoPaGlzdG9yeV90aHJvdWdoGAUgASgJEiQKBGV0Y2QYBiABKAsyFi5sYXR0aWNlLnYxLkV0Y2RNZW1iZXIiHQoPU3RlcERvd25SZXF1ZXN0EgoKAnRvGAEgASgJIhIKEFN0ZXBEb3duUmVzcG9uc2UiQAoSUmVhZEhpc3RvcnlSZXF1ZXN0EhMKC2FmdGVyX2luZGV4GAEgASgJEhUKDXRocm91Z2hfaW5kZXgYAiABKAkiUAoTUmVhZEhpc3RvcnlSZXNwb25zZRIqCgdyZWNvcmRzGAEgAygLMhkubGF0dGljZS52MS5IaXN0b3J5UmVjb3JkEg0KBXdob2xlGAIgASgIIjAKDUhpc3RvcnlSZWNvcmQSEQoJbG9nX2luZGV4GAEgASgJEgwKBGpzb24YAiABKAkiIQoOUHJvcG9zZVJlcXVlc3QSDwoHY29tbWFuZBgBIAEoCSI1Cg9Qcm9wb3NlUmVzcG9uc2USDwoHb3V0Y29tZRgBIAEoCRIRCglsb2dfaW5kZXgYAiABKAkiwQEKEFJlbGF5TG9nc1JlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgwKBG5vZGUYAyABKAkSJQoGc3RyZWFtGAQgASgOMhUubGF0dGljZS52MS5Mb2dTdHJlYW0SDAoEdGFpbBgFIAEoDRIOCgZmb2xsb3cYBiABKAgSDgoGb2Zmc2V0GDwgASgJEhAKCHNpbmNlX21zGD0gASgBEhAKCHVudGlsX21zGD4gASgBIjEKEVJlbGF5TG9nc1Jlc3BvbnNlEgwKBGRhdGEYASABKAwSDgoGb2Zmc2V0GAIgASgJIiIKDkNvbnN1bHRSZXF1ZXN0EhAKCHF1ZXN0aW9uGAEgASgJIiEKD0NvbnN1bHRSZXNwb25zZRIOCgZhbnN3ZXIYASABKAkiFAoSR2V0TGl2ZW5lc3NSZXF1ZXN0Ij4KE0dldExpdmVuZXNzUmVzcG9uc2USJwoFbm9kZXMYASADKAsyGC5sYXR0aWNlLnYxLk5vZGVMaXZlbmVzcyJGCgxOb2RlTGl2ZW5lc3MSDAoEbm9kZRgBIAEoCRIVCg1sYXN0X2hlYXJkX21zGAIgASgBEhEKCWNvbm5lY3RlZBgDIAEoCCJrChJSZWxheUF0dGFjaFJlcXVlc3QSKwoFc3RhcnQYASABKAsyHC5sYXR0aWNlLnYxLlJlbGF5QXR0YWNoU3RhcnQSKAoFaW5wdXQYAiABKAsyGS5sYXR0aWNlLnYxLkF0dGFjaFJlcXVlc3QinQEKEFJlbGF5QXR0YWNoU3RhcnQSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgwKBG5vZGUYAyABKAkSDAoEdXNlchgEIAEoCRIPCgdjb21tYW5kGAUgASgJEiYKBHNpemUYBiABKAsyGC5sYXR0aWNlLnYxLlRlcm1pbmFsU2l6ZRIMCgR0ZXJtGAcgASgJIkEKE1JlbGF5QXR0YWNoUmVzcG9uc2USKgoGb3V0cHV0GAEgASgLMhoubGF0dGljZS52MS5BdHRhY2hSZXNwb25zZTLeBgoLUGVlclNlcnZpY2USQgoHUHJvcG9zZRIaLmxhdHRpY2UudjEuUHJvcG9zZVJlcXVlc3QaGy5sYXR0aWNlLnYxLlByb3Bvc2VSZXNwb25zZRJKCglSZWxheUxvZ3MSHC5sYXR0aWNlLnYxLlJlbGF5TG9nc1JlcXVlc3QaHS5sYXR0aWNlLnYxLlJlbGF5TG9nc1Jlc3BvbnNlMAESUgoLUmVsYXlBdHRhY2gSHi5sYXR0aWNlLnYxLlJlbGF5QXR0YWNoUmVxdWVzdBofLmxhdHRpY2UudjEuUmVsYXlBdHRhY2hSZXNwb25zZSgBMAESUAoLUmVsYXlMYXVuY2gSHi5sYXR0aWNlLnYxLlJlbGF5TGF1bmNoUmVxdWVzdBofLmxhdHRpY2UudjEuTGF1bmNoVGFza3NSZXNwb25zZTABElIKDlJlbGF5VGFza0lucHV0Eh0ubGF0dGljZS52MS5SZWxheUlucHV0UmVxdWVzdBohLmxhdHRpY2UudjEuU2VuZFRhc2tJbnB1dFJlc3BvbnNlEk4KC0dldExpdmVuZXNzEh4ubGF0dGljZS52MS5HZXRMaXZlbmVzc1JlcXVlc3QaHy5sYXR0aWNlLnYxLkdldExpdmVuZXNzUmVzcG9uc2USTgoLR2V0U3RhbmRpbmcSHi5sYXR0aWNlLnYxLkdldFN0YW5kaW5nUmVxdWVzdBofLmxhdHRpY2UudjEuR2V0U3RhbmRpbmdSZXNwb25zZRJFCghTdGVwRG93bhIbLmxhdHRpY2UudjEuU3RlcERvd25SZXF1ZXN0GhwubGF0dGljZS52MS5TdGVwRG93blJlc3BvbnNlElAKC1JlYWRIaXN0b3J5Eh4ubGF0dGljZS52MS5SZWFkSGlzdG9yeVJlcXVlc3QaHy5sYXR0aWNlLnYxLlJlYWRIaXN0b3J5UmVzcG9uc2UwARJCCgdDb25zdWx0EhoubGF0dGljZS52MS5Db25zdWx0UmVxdWVzdBobLmxhdHRpY2UudjEuQ29uc3VsdFJlc3BvbnNlEkgKCUFza0ltYWdlcxIcLmxhdHRpY2UudjEuQXNrSW1hZ2VzUmVxdWVzdBodLmxhdHRpY2UudjEuQXNrSW1hZ2VzUmVzcG9uc2ViBnByb3RvMw", [file_lattice_v1_admin, file_lattice_v1_allocations, file_lattice_v1_terminal, file_lattice_v1_images, file_lattice_v1_tasks]);
+  fileDesc("ChVsYXR0aWNlL3YxL3BlZXIucHJvdG8SCmxhdHRpY2UudjEiSwoQQXNrSW1hZ2VzUmVxdWVzdBIMCgRub2RlGAEgASgJEikKB3JlcXVlc3QYAiABKAsyGC5sYXR0aWNlLnYxLkltYWdlUmVxdWVzdCI8ChFBc2tJbWFnZXNSZXNwb25zZRInCgZhbnN3ZXIYASABKAsyFy5sYXR0aWNlLnYxLkltYWdlQW5zd2VyIhQKEkdldFN0YW5kaW5nUmVxdWVzdCKmAQoTR2V0U3RhbmRpbmdSZXNwb25zZRIKCgJpZBgBIAEoCRIWCg5zZXJ2ZXJfdmVyc2lvbhgCIAEoCRIVCg1hcHBsaWVkX2luZGV4GAMgASgJEhUKDWVudHJ5X3ZlcnNpb24YBCABKA0SFwoPaGlzdG9yeV90aHJvdWdoGAUgASgJEiQKBGV0Y2QYBiABKAsyFi5sYXR0aWNlLnYxLkV0Y2RNZW1iZXIiHQoPU3RlcERvd25SZXF1ZXN0EgoKAnRvGAEgASgJIhIKEFN0ZXBEb3duUmVzcG9uc2UiQAoSUmVhZEhpc3RvcnlSZXF1ZXN0EhMKC2FmdGVyX2luZGV4GAEgASgJEhUKDXRocm91Z2hfaW5kZXgYAiABKAkiUAoTUmVhZEhpc3RvcnlSZXNwb25zZRIqCgdyZWNvcmRzGAEgAygLMhkubGF0dGljZS52MS5IaXN0b3J5UmVjb3JkEg0KBXdob2xlGAIgASgIIjAKDUhpc3RvcnlSZWNvcmQSEQoJbG9nX2luZGV4GAEgASgJEgwKBGpzb24YAiABKAkiMgoQUmVhZEF1ZGl0UmVxdWVzdBINCgVmaXJzdBgBIAEoCRIPCgd0aHJvdWdoGAIgASgJIkIKEVJlYWRBdWRpdFJlc3BvbnNlEg0KBXdob2xlGAEgASgIEg0KBWZsb29yGAIgASgJEg8KB3JlY29yZHMYAyADKAkiIQoOUHJvcG9zZVJlcXVlc3QSDwoHY29tbWFuZBgBIAEoCSI1Cg9Qcm9wb3NlUmVzcG9uc2USDwoHb3V0Y29tZRgBIAEoCRIRCglsb2dfaW5kZXgYAiABKAkiwQEKEFJlbGF5TG9nc1JlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgwKBG5vZGUYAyABKAkSJQoGc3RyZWFtGAQgASgOMhUubGF0dGljZS52MS5Mb2dTdHJlYW0SDAoEdGFpbBgFIAEoDRIOCgZmb2xsb3cYBiABKAgSDgoGb2Zmc2V0GDwgASgJEhAKCHNpbmNlX21zGD0gASgBEhAKCHVudGlsX21zGD4gASgBIjEKEVJlbGF5TG9nc1Jlc3BvbnNlEgwKBGRhdGEYASABKAwSDgoGb2Zmc2V0GAIgASgJIiIKDkNvbnN1bHRSZXF1ZXN0EhAKCHF1ZXN0aW9uGAEgASgJIiEKD0NvbnN1bHRSZXNwb25zZRIOCgZhbnN3ZXIYASABKAkiFAoSR2V0TGl2ZW5lc3NSZXF1ZXN0Ij4KE0dldExpdmVuZXNzUmVzcG9uc2USJwoFbm9kZXMYASADKAsyGC5sYXR0aWNlLnYxLk5vZGVMaXZlbmVzcyJGCgxOb2RlTGl2ZW5lc3MSDAoEbm9kZRgBIAEoCRIVCg1sYXN0X2hlYXJkX21zGAIgASgBEhEKCWNvbm5lY3RlZBgDIAEoCCJrChJSZWxheUF0dGFjaFJlcXVlc3QSKwoFc3RhcnQYASABKAsyHC5sYXR0aWNlLnYxLlJlbGF5QXR0YWNoU3RhcnQSKAoFaW5wdXQYAiABKAsyGS5sYXR0aWNlLnYxLkF0dGFjaFJlcXVlc3QinQEKEFJlbGF5QXR0YWNoU3RhcnQSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgwKBG5vZGUYAyABKAkSDAoEdXNlchgEIAEoCRIPCgdjb21tYW5kGAUgASgJEiYKBHNpemUYBiABKAsyGC5sYXR0aWNlLnYxLlRlcm1pbmFsU2l6ZRIMCgR0ZXJtGAcgASgJIkEKE1JlbGF5QXR0YWNoUmVzcG9uc2USKgoGb3V0cHV0GAEgASgLMhoubGF0dGljZS52MS5BdHRhY2hSZXNwb25zZTKqBwoLUGVlclNlcnZpY2USQgoHUHJvcG9zZRIaLmxhdHRpY2UudjEuUHJvcG9zZVJlcXVlc3QaGy5sYXR0aWNlLnYxLlByb3Bvc2VSZXNwb25zZRJKCglSZWxheUxvZ3MSHC5sYXR0aWNlLnYxLlJlbGF5TG9nc1JlcXVlc3QaHS5sYXR0aWNlLnYxLlJlbGF5TG9nc1Jlc3BvbnNlMAESUgoLUmVsYXlBdHRhY2gSHi5sYXR0aWNlLnYxLlJlbGF5QXR0YWNoUmVxdWVzdBofLmxhdHRpY2UudjEuUmVsYXlBdHRhY2hSZXNwb25zZSgBMAESUAoLUmVsYXlMYXVuY2gSHi5sYXR0aWNlLnYxLlJlbGF5TGF1bmNoUmVxdWVzdBofLmxhdHRpY2UudjEuTGF1bmNoVGFza3NSZXNwb25zZTABElIKDlJlbGF5VGFza0lucHV0Eh0ubGF0dGljZS52MS5SZWxheUlucHV0UmVxdWVzdBohLmxhdHRpY2UudjEuU2VuZFRhc2tJbnB1dFJlc3BvbnNlEk4KC0dldExpdmVuZXNzEh4ubGF0dGljZS52MS5HZXRMaXZlbmVzc1JlcXVlc3QaHy5sYXR0aWNlLnYxLkdldExpdmVuZXNzUmVzcG9uc2USTgoLR2V0U3RhbmRpbmcSHi5sYXR0aWNlLnYxLkdldFN0YW5kaW5nUmVxdWVzdBofLmxhdHRpY2UudjEuR2V0U3RhbmRpbmdSZXNwb25zZRJFCghTdGVwRG93bhIbLmxhdHRpY2UudjEuU3RlcERvd25SZXF1ZXN0GhwubGF0dGljZS52MS5TdGVwRG93blJlc3BvbnNlElAKC1JlYWRIaXN0b3J5Eh4ubGF0dGljZS52MS5SZWFkSGlzdG9yeVJlcXVlc3QaHy5sYXR0aWNlLnYxLlJlYWRIaXN0b3J5UmVzcG9uc2UwARJKCglSZWFkQXVkaXQSHC5sYXR0aWNlLnYxLlJlYWRBdWRpdFJlcXVlc3QaHS5sYXR0aWNlLnYxLlJlYWRBdWRpdFJlc3BvbnNlMAESQgoHQ29uc3VsdBIaLmxhdHRpY2UudjEuQ29uc3VsdFJlcXVlc3QaGy5sYXR0aWNlLnYxLkNvbnN1bHRSZXNwb25zZRJICglBc2tJbWFnZXMSHC5sYXR0aWNlLnYxLkFza0ltYWdlc1JlcXVlc3QaHS5sYXR0aWNlLnYxLkFza0ltYWdlc1Jlc3BvbnNlYgZwcm90bzM", [file_lattice_v1_admin, file_lattice_v1_allocations, file_lattice_v1_terminal, file_lattice_v1_images, file_lattice_v1_tasks]);
 
 /**
  * @generated from message lattice.v1.AskImagesRequest
@@ -232,6 +232,65 @@ export const HistoryRecordSchema: GenMessage<HistoryRecord> = /*@__PURE__*/
   messageDesc(file_lattice_v1_peer, 8);
 
 /**
+ * @generated from message lattice.v1.ReadAuditRequest
+ */
+export type ReadAuditRequest = Message<"lattice.v1.ReadAuditRequest"> & {
+  /**
+   * Numbers from this one ...
+   *
+   * @generated from field: string first = 1;
+   */
+  first: string;
+
+  /**
+   * ... up to and including this one.
+   *
+   * @generated from field: string through = 2;
+   */
+  through: string;
+};
+
+/**
+ * Describes the message lattice.v1.ReadAuditRequest.
+ * Use `create(ReadAuditRequestSchema)` to create a new message.
+ */
+export const ReadAuditRequestSchema: GenMessage<ReadAuditRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 9);
+
+/**
+ * @generated from message lattice.v1.ReadAuditResponse
+ */
+export type ReadAuditResponse = Message<"lattice.v1.ReadAuditResponse"> & {
+  /**
+   * The sender has all records from `floor` up to the last one asked for.
+   *
+   * @generated from field: bool whole = 1;
+   */
+  whole: boolean;
+
+  /**
+   * What is below has been forgotten.
+   *
+   * @generated from field: string floor = 2;
+   */
+  floor: string;
+
+  /**
+   * As the archive stores them, JSON.
+   *
+   * @generated from field: repeated string records = 3;
+   */
+  records: string[];
+};
+
+/**
+ * Describes the message lattice.v1.ReadAuditResponse.
+ * Use `create(ReadAuditResponseSchema)` to create a new message.
+ */
+export const ReadAuditResponseSchema: GenMessage<ReadAuditResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_peer, 10);
+
+/**
  * @generated from message lattice.v1.ProposeRequest
  */
 export type ProposeRequest = Message<"lattice.v1.ProposeRequest"> & {
@@ -248,7 +307,7 @@ export type ProposeRequest = Message<"lattice.v1.ProposeRequest"> & {
  * Use `create(ProposeRequestSchema)` to create a new message.
  */
 export const ProposeRequestSchema: GenMessage<ProposeRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 9);
+  messageDesc(file_lattice_v1_peer, 11);
 
 /**
  * @generated from message lattice.v1.ProposeResponse
@@ -272,7 +331,7 @@ export type ProposeResponse = Message<"lattice.v1.ProposeResponse"> & {
  * Use `create(ProposeResponseSchema)` to create a new message.
  */
 export const ProposeResponseSchema: GenMessage<ProposeResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 10);
+  messageDesc(file_lattice_v1_peer, 12);
 
 /**
  * @generated from message lattice.v1.RelayLogsRequest
@@ -329,7 +388,7 @@ export type RelayLogsRequest = Message<"lattice.v1.RelayLogsRequest"> & {
  * Use `create(RelayLogsRequestSchema)` to create a new message.
  */
 export const RelayLogsRequestSchema: GenMessage<RelayLogsRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 11);
+  messageDesc(file_lattice_v1_peer, 13);
 
 /**
  * @generated from message lattice.v1.RelayLogsResponse
@@ -351,7 +410,7 @@ export type RelayLogsResponse = Message<"lattice.v1.RelayLogsResponse"> & {
  * Use `create(RelayLogsResponseSchema)` to create a new message.
  */
 export const RelayLogsResponseSchema: GenMessage<RelayLogsResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 12);
+  messageDesc(file_lattice_v1_peer, 14);
 
 /**
  * @generated from message lattice.v1.ConsultRequest
@@ -368,7 +427,7 @@ export type ConsultRequest = Message<"lattice.v1.ConsultRequest"> & {
  * Use `create(ConsultRequestSchema)` to create a new message.
  */
 export const ConsultRequestSchema: GenMessage<ConsultRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 13);
+  messageDesc(file_lattice_v1_peer, 15);
 
 /**
  * @generated from message lattice.v1.ConsultResponse
@@ -385,7 +444,7 @@ export type ConsultResponse = Message<"lattice.v1.ConsultResponse"> & {
  * Use `create(ConsultResponseSchema)` to create a new message.
  */
 export const ConsultResponseSchema: GenMessage<ConsultResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 14);
+  messageDesc(file_lattice_v1_peer, 16);
 
 /**
  * @generated from message lattice.v1.GetLivenessRequest
@@ -398,7 +457,7 @@ export type GetLivenessRequest = Message<"lattice.v1.GetLivenessRequest"> & {
  * Use `create(GetLivenessRequestSchema)` to create a new message.
  */
 export const GetLivenessRequestSchema: GenMessage<GetLivenessRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 15);
+  messageDesc(file_lattice_v1_peer, 17);
 
 /**
  * @generated from message lattice.v1.GetLivenessResponse
@@ -415,7 +474,7 @@ export type GetLivenessResponse = Message<"lattice.v1.GetLivenessResponse"> & {
  * Use `create(GetLivenessResponseSchema)` to create a new message.
  */
 export const GetLivenessResponseSchema: GenMessage<GetLivenessResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 16);
+  messageDesc(file_lattice_v1_peer, 18);
 
 /**
  * @generated from message lattice.v1.NodeLiveness
@@ -444,7 +503,7 @@ export type NodeLiveness = Message<"lattice.v1.NodeLiveness"> & {
  * Use `create(NodeLivenessSchema)` to create a new message.
  */
 export const NodeLivenessSchema: GenMessage<NodeLiveness> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 17);
+  messageDesc(file_lattice_v1_peer, 19);
 
 /**
  * @generated from message lattice.v1.RelayAttachRequest
@@ -468,7 +527,7 @@ export type RelayAttachRequest = Message<"lattice.v1.RelayAttachRequest"> & {
  * Use `create(RelayAttachRequestSchema)` to create a new message.
  */
 export const RelayAttachRequestSchema: GenMessage<RelayAttachRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 18);
+  messageDesc(file_lattice_v1_peer, 20);
 
 /**
  * @generated from message lattice.v1.RelayAttachStart
@@ -515,7 +574,7 @@ export type RelayAttachStart = Message<"lattice.v1.RelayAttachStart"> & {
  * Use `create(RelayAttachStartSchema)` to create a new message.
  */
 export const RelayAttachStartSchema: GenMessage<RelayAttachStart> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 19);
+  messageDesc(file_lattice_v1_peer, 21);
 
 /**
  * @generated from message lattice.v1.RelayAttachResponse
@@ -532,7 +591,7 @@ export type RelayAttachResponse = Message<"lattice.v1.RelayAttachResponse"> & {
  * Use `create(RelayAttachResponseSchema)` to create a new message.
  */
 export const RelayAttachResponseSchema: GenMessage<RelayAttachResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_peer, 20);
+  messageDesc(file_lattice_v1_peer, 22);
 
 /**
  * @generated from service lattice.v1.PeerService
@@ -626,6 +685,16 @@ export const PeerService: GenService<{
     methodKind: "server_streaming";
     input: typeof ReadHistoryRequestSchema;
     output: typeof ReadHistoryResponseSchema;
+  },
+  /**
+   * Records of the audit log that have left the live state, in order of their numbers.
+   *
+   * @generated from rpc lattice.v1.PeerService.ReadAudit
+   */
+  readAudit: {
+    methodKind: "server_streaming";
+    input: typeof ReadAuditRequestSchema;
+    output: typeof ReadAuditResponseSchema;
   },
   /**
    * What only the leader's scheduler can tell: explanations, trial runs, signals. Question and answer are JSON.

@@ -1,0 +1,47 @@
+// Asks servers, one after the other, for the next certificate, each over a connection of its own that shows the one in
+// force: a connection that is open may have begun with one that has ended since.
+
+import { create } from "@bufbuild/protobuf";
+import { Client, type ServiceError } from "@grpc/grpc-js";
+import { pb } from "@lattice/wire";
+import { renewCertificateCall } from "../link/service.ts";
+import { credentialsOf } from "./credentials.ts";
+import type { Identity } from "./identity.ts";
+import type { AskedCertificate } from "./renew.ts";
+
+const ANSWER_WITHIN_MS = 10_000;
+
+export async function askServers(
+  servers: readonly string[],
+  identity: Identity,
+  asked: AskedCertificate,
+): Promise<string> {
+  const problems: string[] = [];
+  for (const server of servers) {
+    try {
+      return await askOne(server, identity, asked);
+    } catch (error) {
+      problems.push(`${server}: ${(error as ServiceError).details ?? (error as Error).message}`);
+    }
+  }
+  throw new Error(problems.join("; "));
+}
+
+function askOne(server: string, identity: Identity, asked: AskedCertificate): Promise<string> {
+  const source = { current: () => identity, onChange: () => undefined, close: () => undefined };
+  const client = new Client(server, credentialsOf(source, true), { "grpc.use_local_subchannel_pool": 1 });
+  const { path, serialize, deserialize } = renewCertificateCall;
+  return new Promise<string>((resolve, reject) => {
+    client.makeUnaryRequest(
+      path,
+      serialize,
+      deserialize,
+      create(pb.RenewCertificateRequestSchema, { ...asked }),
+      { deadline: Date.now() + ANSWER_WITHIN_MS },
+      (error, response) => {
+        if (error !== null || response === undefined) reject(error ?? new Error("nothing was answered"));
+        else resolve(response.certificate);
+      },
+    );
+  }).finally(() => client.close());
+}

@@ -1,0 +1,118 @@
+// Keeps a certificate from files young: before two thirds of its life are over the agent makes a new key, shows the
+// certificate that it has, and asks the servers, one after the other, for the next one. What they answer is believed
+// only when it is for this node, for the new key, by the same authority, and lasts longer. Connections that are open go
+// on with what they began with.
+
+import { createPublicKey, generateKeyPairSync, sign, X509Certificate } from "node:crypto";
+import { renewalText } from "@lattice/wire";
+import type { Logger } from "pino";
+import type { After } from "../after.ts";
+import type { FileIdentity } from "./files.ts";
+import type { Identity } from "./identity.ts";
+
+export interface AskedCertificate {
+  readonly nodeId: string;
+  /** SubjectPublicKeyInfo, DER. */
+  readonly publicKey: Uint8Array;
+  readonly proof: Uint8Array;
+}
+
+export interface RenewOptions {
+  readonly nodeId: string;
+  readonly identity: FileIdentity;
+  /** Asks the servers with this identity; answers the certificate in PEM, or rejects with why there is none. */
+  readonly ask: (identity: Identity, asked: AskedCertificate) => Promise<string>;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly after: After;
+  readonly random: () => number;
+}
+
+/** Somewhere between these parts of its life, so that nodes that were set up together do not ask together. */
+const EARLIEST = 0.5;
+const LATEST = 0.63;
+const TWO_THIRDS = 2 / 3;
+/** A try that failed is followed by the next after this part of the whole life. */
+const AGAIN_PART = 0.02;
+const LEAST_WAIT_MS = 250;
+const MOST_WAIT_MS = 3_600_000;
+
+export function keepRenewed(options: RenewOptions): { close(): void } {
+  const { identity, log, now, after, random } = options;
+  let closed = false;
+  let cancel: () => void = () => undefined;
+  let warned = false;
+  let part = EARLIEST + random() * (LATEST - EARLIEST);
+
+  function wait(ms: number): void {
+    if (!closed) cancel = after(Math.min(Math.max(ms, LEAST_WAIT_MS), MOST_WAIT_MS), look);
+  }
+
+  function look(): void {
+    const { begins, ends } = lifeOf(identity.current());
+    const due = begins + (ends - begins) * part;
+    if (now() < due) {
+      wait(due - now());
+      return;
+    }
+    renewed().then(
+      (until) => {
+        warned = false;
+        part = EARLIEST + random() * (LATEST - EARLIEST);
+        log.info({ until: new Date(until) }, "the certificate is renewed");
+        look();
+      },
+      (error: Error) => {
+        const late = now() > begins + (ends - begins) * TWO_THIRDS;
+        if (late && !warned) log.warn({ problem: error.message, until: new Date(ends) }, "the certificate ends soon");
+        else log.debug({ problem: error.message }, "the certificate is not renewed yet");
+        warned ||= late;
+        wait((ends - begins) * AGAIN_PART);
+      },
+    );
+  }
+
+  /** When the new one ends. */
+  async function renewed(): Promise<number> {
+    const current = identity.current();
+    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const spki = publicKey.export({ type: "spki", format: "der" });
+    const proof = sign("sha256", renewalText(options.nodeId, spki), privateKey);
+    const pem = await options.ask(current, { nodeId: options.nodeId, publicKey: spki, proof });
+    if (closed) throw new Error("the agent is stopping");
+    const why = whyNotTaken(pem, current, spki);
+    if (why !== null) throw new Error(`what a server sent is of no use: ${why}`);
+    const cert = Buffer.from(pem);
+    identity.take({ cert, key: Buffer.from(privateKey.export({ type: "pkcs8", format: "pem" }).toString()) });
+    if (!identity.current().cert.equals(cert)) throw new Error("the new certificate could not be kept");
+    return lifeOf(identity.current()).ends;
+  }
+
+  look();
+  return {
+    close() {
+      closed = true;
+      cancel();
+    },
+  };
+}
+
+function whyNotTaken(pem: string, { cert, ca }: Identity, spki: Buffer): string | null {
+  let fresh: X509Certificate;
+  try {
+    fresh = new X509Certificate(pem);
+  } catch {
+    return "it is not a certificate";
+  }
+  const old = new X509Certificate(cert);
+  const authority = new X509Certificate(ca);
+  if (fresh.subject !== old.subject) return `it is for ${fresh.subject.replaceAll("\n", ", ")}`;
+  if (!createPublicKey(pem).export({ type: "spki", format: "der" }).equals(spki)) return "it is for another key";
+  if (!fresh.checkIssued(authority) || !fresh.verify(authority.publicKey)) return "it is of another authority";
+  return Date.parse(fresh.validTo) > Date.parse(old.validTo) ? null : "it ends no later than the one in force";
+}
+
+function lifeOf({ cert }: Identity): { readonly begins: number; readonly ends: number } {
+  const { validFrom, validTo } = new X509Certificate(cert);
+  return { begins: Date.parse(validFrom), ends: Date.parse(validTo) };
+}

@@ -1,0 +1,23 @@
+// What an agent of a test has for software unless the test says otherwise: nothing beyond the node's own.
+
+import { FULL_PAUSES_MS } from "../src/images/images.ts";
+import type { SoftwareOptions } from "../src/options.ts";
+
+export const DEFAULT_SOFTWARE: SoftwareOptions = {
+  userMapping: { kind: "none" },
+  umask: "0022",
+  registry: "",
+  insecureRegistries: [],
+  trustedKeys: [],
+  requireSigned: false,
+  cacheDir: "",
+  cacheSizeBytes: null,
+  cacheMinFreeBytes: null,
+  cacheFullPausesMs: FULL_PAUSES_MS,
+  scratchDir: "",
+  outputDir: "",
+  unifiedMemory: false,
+  cudaLibrary: "",
+  network: "none",
+  networkUplink: "",
+};

@@ -1,0 +1,160 @@
+// A certificate authority for clusters that have none. Names are `{name}.{site}.lattice.internal`, with what the bearer
+// is as the unit, and a SPIFFE URI besides. Elliptic keys (P-256) keep handshakes cheap for ten thousand nodes. Where
+// keys and certificates are kept is for whoever asks.
+
+import { importSigningKey, keyToPem } from "./keys.ts";
+import { type Library, library } from "./library.ts";
+import { serialDigits } from "./serial.ts";
+
+export type BearerKind = "server" | "agent" | "client";
+
+/** PEM texts that belong together. */
+export interface Pem {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface Wanted {
+  readonly name: string;
+  readonly kind: BearerKind;
+  readonly site: string;
+  /** Host names and addresses that it serves at. */
+  readonly hosts: readonly string[];
+  readonly lifetimeMs: number;
+}
+
+/** Clocks of freshly booted nodes are a little off. */
+const BACKDATE_MS = 300_000;
+/** Of a short life not more than this part is spent before it begins. */
+const BACKDATE_PART = 0.05;
+const EC = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
+const SERIAL_BYTES = 15;
+
+export async function makeAuthority(site: string, lifetimeMs: number): Promise<Pem> {
+  const x509 = await library();
+  const keys = await crypto.subtle.generateKey(EC, true, ["sign", "verify"]);
+  const cert = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: serial(),
+    name: `CN=ca.${site}.lattice.internal, OU=authority`,
+    ...validity(lifetimeMs),
+    signingAlgorithm: EC,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  return { cert: pemOf(cert), key: await keyToPem(keys.privateKey) };
+}
+
+/** With a key of its own, made here. */
+export async function issue(authority: Pem, wanted: Wanted): Promise<Pem> {
+  const keys = await crypto.subtle.generateKey(EC, true, ["sign", "verify"]);
+  const spki = new Uint8Array(await crypto.subtle.exportKey("spki", keys.publicKey));
+  return { cert: await certify(authority, wanted, spki), key: await keyToPem(keys.privateKey) };
+}
+
+/** Names the first of those that follow each other: who is called back by its number has none of them any more. */
+const FIRST = "urn:lattice:first:";
+
+/** The number of the first certificate of the line that one belongs to, out of its alternative names; null: itself. */
+export const firstOfLine = (subjectAltName: string): string | null =>
+  new RegExp(`URI:${FIRST}([0-9a-f]+)(?:,|$)`).exec(subjectAltName)?.[1] ?? null;
+
+/** The next certificate of a bearer, named as in the old one (DER), for a key that stays with it. */
+export async function certifyAgain(
+  authority: Pem,
+  { old, lifetimeMs }: { readonly old: Uint8Array; readonly lifetimeMs: number },
+  publicKey: Uint8Array,
+): Promise<string> {
+  const x509 = await library();
+  const before = new x509.X509Certificate(new Uint8Array(old));
+  const names = before.getExtension(x509.SubjectAlternativeNameExtension)?.names.toJSON() ?? [];
+  const inLine = names.some(({ type, value }) => type === "url" && value.startsWith(FIRST));
+  const first = { type: "url" as const, value: `${FIRST}${serialDigits(before.serialNumber)}` };
+  const usages = before.getExtension(x509.ExtendedKeyUsageExtension);
+  return signed(authority, {
+    subject: before.subject,
+    lifetimeMs,
+    publicKey,
+    extensions: [
+      new x509.SubjectAlternativeNameExtension(inLine ? names : [...names, first]),
+      ...(usages === null ? [] : [usages]),
+    ],
+  });
+}
+
+async function certify(authority: Pem, wanted: Wanted, publicKey: Uint8Array): Promise<string> {
+  const x509 = await library();
+  // Agents are also dialled, by each other.
+  const usages = [
+    x509.ExtendedKeyUsage.clientAuth,
+    ...(wanted.kind === "client" ? [] : [x509.ExtendedKeyUsage.serverAuth]),
+  ];
+  return signed(authority, {
+    subject: `CN=${wanted.name}.${wanted.site}.lattice.internal, OU=${wanted.kind}`,
+    lifetimeMs: wanted.lifetimeMs,
+    publicKey,
+    extensions: [
+      new x509.ExtendedKeyUsageExtension(usages),
+      new x509.SubjectAlternativeNameExtension(alternatives(wanted)),
+    ],
+  });
+}
+
+interface ToSign {
+  readonly subject: string;
+  readonly lifetimeMs: number;
+  /** SubjectPublicKeyInfo, DER. */
+  readonly publicKey: Uint8Array;
+  readonly extensions: readonly InstanceType<Library["Extension"]>[];
+}
+
+async function signed(authority: Pem, { subject, lifetimeMs, publicKey, extensions }: ToSign): Promise<string> {
+  const x509 = await library();
+  const issuer = new x509.X509Certificate(authority.cert);
+  const { key: signingKey, algorithm } = await importSigningKey(authority.key);
+  const cert = await x509.X509CertificateGenerator.create({
+    serialNumber: serial(),
+    issuer: issuer.subject,
+    subject,
+    ...within(issuer, lifetimeMs),
+    signingAlgorithm: algorithm,
+    publicKey: new x509.PublicKey(new Uint8Array(publicKey)),
+    signingKey,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      ...extensions,
+      await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+    ],
+  });
+  return pemOf(cert);
+}
+
+function alternatives({ name, kind, site, hosts }: Wanted) {
+  const named = hosts.map((host) => ({ type: isAddress(host) ? ("ip" as const) : ("dns" as const), value: host }));
+  return [...named, { type: "url" as const, value: `spiffe://${site}/${kind}/${encodeURIComponent(name)}` }];
+}
+
+const isAddress = (host: string): boolean => /^[0-9.]+$/.test(host) || host.includes(":");
+
+function serial(): string {
+  const random = crypto.getRandomValues(new Uint8Array(SERIAL_BYTES));
+  return `01${Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+function validity(lifetimeMs: number) {
+  const now = Date.now();
+  const backdate = Math.min(BACKDATE_MS, lifetimeMs * BACKDATE_PART);
+  return { notBefore: new Date(now - backdate), notAfter: new Date(now + lifetimeMs) };
+}
+
+/** Nothing outlives its authority. */
+function within(issuer: InstanceType<Library["X509Certificate"]>, lifetimeMs: number) {
+  const { notBefore, notAfter } = validity(lifetimeMs);
+  return { notBefore, notAfter: notAfter < issuer.notAfter ? notAfter : issuer.notAfter };
+}
+
+const pemOf = (cert: InstanceType<Library["X509Certificate"]>): string => `${cert.toString("pem")}\n`;

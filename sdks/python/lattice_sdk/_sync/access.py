@@ -1,0 +1,53 @@
+# Made from access.py in lattice_sdk/_async by tools/make_sync.py; change that one.
+"""Roles that the cluster keeps, the audit log as a whole, network domains and notices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..call import Call, at, change, read
+from .caller import Caller
+
+__all__ = ["AccessCalls"]
+
+
+class AccessCalls:
+    _caller: Caller
+
+    def list_grants(self, tenant: str | None = None, user: str | None = None) -> list[dict[str, Any]]:
+        """Roles in tenants that the cluster itself has given."""
+        answer = self._caller.send(read(at("grants"), tenant=tenant, user=user))
+        return list(answer.get("grants") or [])
+
+    def add_grant(self, tenant: str, user: str, role: str, *, request_id: str | None = None) -> None:
+        """``role``: tenant_admin or claiming_user."""
+        body = {"tenant": tenant, "user": user, "role": role}
+        self._caller.send(change("POST", at("grants"), body, request_id=request_id))
+
+    def remove_grant(self, tenant: str, user: str, role: str) -> None:
+        self._caller.send(Call(method="DELETE", path=at("grants", tenant, role, user), parse=lambda data: None))
+
+    def verify_audit(self) -> dict[str, Any]:
+        """``ok``, or the number of the first record that does not fit and what is wrong with it."""
+        return self._caller.send(read(at("audit", "verify")))
+
+    def list_networks(self, tenant: str | None = None) -> dict[str, Any]:
+        """Network domains, and the pool of their numbers."""
+        return self._caller.send(read(at("networks"), tenant=tenant))
+
+    def list_notices(self) -> list[dict[str, Any]]:
+        """What the caller should know of."""
+        answer = self._caller.send(read(at("notices")))
+        return list(answer.get("notices") or [])
+
+    def resume(self, id: str, *, request_id: str | None = None) -> dict[str, Any]:
+        """Queues a suspended allocation again at once."""
+        return self._caller.send(change("POST", at("allocations", id, "resume"), {}, request_id=request_id))
+
+    def checkpoint_status(self, id: str) -> dict[str, Any]:
+        """The newest checkpoint, and how far it is."""
+        return self._caller.send(read(at("allocations", id, "checkpoint")))
+
+    def node_condition(self, id: str) -> dict[str, Any]:
+        """What the node's agent finds: versions, devices, faults."""
+        return self._caller.send(read(at("nodes", id, "condition")))

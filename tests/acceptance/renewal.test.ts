@@ -1,0 +1,174 @@
+// Agents that renew their certificates themselves, seen with lives of a few seconds: the name stays the node's, work and
+// streams go on through several renewals, a restart begins with the newest pair, and a node whose certificate was
+// called back is sent away and gets no other.
+
+import { X509Certificate } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { get } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runCli, spawnCli } from "../harness/cli.ts";
+import { eventually } from "../harness/eventually.ts";
+import { makePki, SERVER_WORDS, type TestPki } from "../harness/pki.ts";
+import { endAllIn } from "../harness/processes.ts";
+import { type Program, startProgram } from "../harness/program.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "lattice-test-renewal-"));
+/** Long enough that a slow machine renews in time, short enough to wait for. */
+const LIFETIME = "20s";
+let pki: TestPki;
+let server: Program;
+let rest = "";
+let grpc = "";
+
+const lattice = (...words: string[]) =>
+  runCli(words, {
+    env: {
+      LATTICE_API_URL: `https://${rest.replace("127.0.0.1", "localhost")}`,
+      LATTICE_CA: pki.path("ca.crt"),
+      HOME: dir,
+    },
+  });
+
+async function good(...words: string[]): Promise<string> {
+  const { code, stdout, stderr } = await lattice(...words);
+  expect(code, `lattice ${words.join(" ")}: ${stderr}`).toBe(0);
+  return stdout;
+}
+
+const agent = (node: string): Program =>
+  startProgram("lattice-agent", {
+    args: [
+      ...["--node-id", node, "--server", `https://${grpc}`, "--data-dir", join(dir, `agent-${node}`)],
+      ...["--bootstrap-cert", pki.path(`${node}.crt`), "--bootstrap-key", pki.path(`${node}.key`)],
+      ...["--bootstrap-ca", pki.path("ca.crt")],
+    ],
+    env: { LATTICE_SPIRE_SOCKET: join(dir, "no.sock") },
+    logFile: join(dir, `agent-${node}.log`),
+  });
+
+const nodeIs = (node: string, connected: boolean) =>
+  eventually({ what: `${node} is ${connected ? "" : "not "}connected` }, async () => {
+    const { stdout } = await lattice("nodes", node, "-o", "json");
+    const seen = JSON.parse(stdout) as { state?: string; connected?: boolean };
+    return (seen.connected ?? false) === connected && (!connected || seen.state === "ready") ? true : null;
+  });
+
+/** What the agent has kept; null: it still has the one that it was given. */
+function kept(node: string): X509Certificate | null {
+  const path = join(dir, `agent-${node}`, "identity.pem");
+  if (!existsSync(path)) return null;
+  const [pem = ""] = /-----BEGIN CERTIFICATE-----[\s\S]*$/.exec(readFileSync(path, "utf8")) ?? [];
+  return new X509Certificate(pem);
+}
+
+const renewedAfter = (node: string, serial: string) =>
+  eventually({ what: `${node} has another certificate` }, async () => {
+    const now = kept(node);
+    return now === null || now.serialNumber === serial ? null : now;
+  });
+
+function metrics(): Promise<string> {
+  const ca = readFileSync(pki.path("ca.crt"));
+  return new Promise((resolve, reject) => {
+    get(`https://${rest}/metrics`, { ca }, (answer) => resolve(text(answer))).on("error", reject);
+  });
+}
+
+beforeAll(async () => {
+  pki = await makePki(join(dir, "pki"));
+  await pki.issue("s1", ...SERVER_WORDS);
+  await pki.issue("n1", "--kind", "agent", "--lifetime", LIFETIME);
+  await pki.run("revoke", "--serial", "0bad");
+  const config = join(dir, "server.json");
+  const api = {
+    tls_cert: pki.path("s1.crt"),
+    tls_key: pki.path("s1.key"),
+    tls_ca: pki.path("ca.crt"),
+    tls_ca_key: pki.path("ca.key"),
+    tls_crl: pki.path("ca.crl"),
+    tls_agent_lifetime: LIFETIME,
+  };
+  writeFileSync(config, JSON.stringify({ api, node_agent: { heartbeat_interval: "500ms" } }));
+  server = startProgram("lattice-server", {
+    args: [
+      ...["--data-dir", join(dir, "server"), "--rest-listen", "127.0.0.1:0", "--grpc-listen", "127.0.0.1:0"],
+      ...["--config", config],
+    ],
+    logFile: join(dir, "server.log"),
+  });
+  const line = await server.ready();
+  rest = String(line.rest);
+  grpc = String(line.grpc);
+}, 60_000);
+
+afterAll(async () => {
+  await endAllIn(dir);
+  rmSync(dir, { recursive: true, force: true });
+});
+
+test("an agent has the next certificate in time, again and again, while its work and a follower's stream go on", async () => {
+  agent("n1");
+  await nodeIs("n1", true);
+  const submitted = await good("submit", "-q", "--", "/bin/sh", "-c", "while :; do date +%s%N; sleep 0.2; done");
+  const id = submitted.trim();
+  const follower = spawnCli(["logs", "--follow", id], {
+    env: {
+      LATTICE_API_URL: `https://${rest.replace("127.0.0.1", "localhost")}`,
+      LATTICE_CA: pki.path("ca.crt"),
+      HOME: dir,
+    },
+  });
+  let shown = "";
+  follower.stdout.on("data", (chunk: Buffer) => {
+    shown += chunk.toString();
+  });
+  const given = new X509Certificate(readFileSync(pki.path("n1.crt")));
+  const first = await renewedAfter("n1", given.serialNumber);
+  expect(first.subject).toBe(given.subject);
+  expect(first.subjectAltName).toContain(`${given.subjectAltName}, `);
+  expect(Date.parse(first.validFrom)).toBeLessThan(Date.parse(given.validTo));
+  const second = await renewedAfter("n1", first.serialNumber);
+  // By now the one that the stream began with has ended, or is about to.
+  await eventually({ what: "the first certificate has ended" }, () =>
+    Date.now() > Date.parse(given.validTo) ? true : null,
+  );
+  const seen = shown.split("\n").length;
+  await eventually({ what: "the stream goes on" }, () => (shown.split("\n").length > seen + 3 ? true : null));
+  await nodeIs("n1", true);
+  expect(await good("status", id, "-o", "json")).toContain('"running"');
+  follower.kill();
+  await good("cancel", id);
+  const page = await metrics();
+  expect(page).toMatch(/lattice_agent_certificates_total\{result="issued"\} [2-9]/);
+  const end = Number(/^lattice_agent_certificate_end_timestamp_seconds (\S+)/m.exec(page)?.[1]);
+  expect(end * 1_000).toBeGreaterThanOrEqual(Date.parse(second.validTo));
+});
+
+test("an agent that was killed begins with the pair it kept, though the one it was given has ended", async () => {
+  await pki.issue("n2", "--kind", "agent", "--lifetime", LIFETIME);
+  const given = new X509Certificate(readFileSync(pki.path("n2.crt")));
+  const first = agent("n2");
+  await renewedAfter("n2", given.serialNumber);
+  await eventually({ what: "what it was given has ended" }, () =>
+    Date.now() > Date.parse(given.validTo) ? true : null,
+  );
+  await first.kill();
+  await nodeIs("n2", false);
+  agent("n2");
+  await nodeIs("n2", true);
+});
+
+test("who was called back is sent away, and gets no other certificate", async () => {
+  await pki.run("revoke", "n2");
+  process.kill(server.pid, "SIGHUP");
+  await nodeIs("n2", false);
+  const last = kept("n2")?.serialNumber;
+  const refusals = async () => Number(/^lattice_agents_refused_total (\d+)/m.exec(await metrics())?.[1]);
+  const before = await refusals();
+  await eventually({ what: "it is refused again" }, async () => ((await refusals()) > before + 1 ? true : null));
+  expect(kept("n2")?.serialNumber).toBe(last);
+  await nodeIs("n1", true);
+});
