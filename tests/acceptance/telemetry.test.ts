@@ -34,7 +34,7 @@ test("in debug mode a job is sampled every second, over a restart of its agent a
   expect(changed, changed.stderr).toMatchObject({ code: 0 });
   const closely = (points: number) => async () => {
     const cpu = (await metricsOf(id, "metrics=cpu_utilization")).series?.[0];
-    return (cpu?.points.length ?? 0) >= points ? cpu : null;
+    return cpu !== undefined && cpu.points.length >= points ? cpu : null;
   };
   const cpu = await eventually({ what: "it was sampled closely", everyMs: 2_000 }, closely(4));
   expect(cpu).toMatchObject({ metric: "cpu_utilization", unit: "percent" });
