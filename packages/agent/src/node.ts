@@ -7,74 +7,32 @@ import { create } from "@bufbuild/protobuf";
 import type { Client } from "@grpc/grpc-js";
 import { parseAllocationId } from "@lattice/core";
 import { pb } from "@lattice/wire";
-import type { Logger } from "pino";
-import { type After, systemAfter, within } from "./after.ts";
+import { systemAfter, within } from "./after.ts";
 import { chains } from "./chains.ts";
 import { savingOf } from "./checkpoint/node-parts.ts";
 import { answerAsked } from "./images/answer.ts";
-import type { Images } from "./images/images.ts";
 import type { Attempt, Effect, Event, LiveAttempt } from "./lifecycle/attempt.ts";
 import { attemptKey, isLive, walltimeLeftMs } from "./lifecycle/attempt.ts";
 import { byArrival, recover } from "./lifecycle/recover.ts";
 import { type Step, step } from "./lifecycle/step.ts";
 import { mustWait, nextTurns } from "./lifecycle/turns.ts";
-import type { Dialer } from "./link/dial.ts";
 import { type Link, openLink } from "./link/link.ts";
-import { heldIn, type Identity, orderOf, reportMessage } from "./link/messages.ts";
+import { heldIn, orderOf, reportMessage } from "./link/messages.ts";
 import { type ReportBody, reportBuffer } from "./link/reports.ts";
-import type { Wheel } from "./link/wheel.ts";
 import { logStreams } from "./logs/log-streams.ts";
 import { keepMarks } from "./logs/marks.ts";
 import { openLogs } from "./logs/open-logs.ts";
-import type { Shipper } from "./logs/ship/shipper.ts";
 import type { Node } from "./node-handle.ts";
+import type { NodeOptions } from "./node-options.ts";
 import { isRecord, owed } from "./owed.ts";
 import { askProbe } from "./probes/probe.ts";
 import { probes } from "./probes/probes.ts";
-import type { Runtime, RuntimeListener } from "./runtime/runtime.ts";
-import type { Facilities } from "./tasks/facilities.ts";
-import type { FencePeers } from "./tasks/fence/peers.ts";
 import { launches } from "./tasks/launches.ts";
 import { roomOf } from "./tasks/room.ts";
 import { measureAttempts } from "./telemetry/measure-attempts.ts";
 import { stopText } from "./terminal/stop-text.ts";
 import { type Terminals, terminals } from "./terminal/terminals.ts";
 import { attemptTimers } from "./timers.ts";
-
-export interface NodeOptions {
-  /** All of Hello but the attempts. */
-  readonly identity: Identity;
-  readonly dialer: Dialer;
-  readonly member: number;
-  readonly wheel: Wheel;
-  readonly random: () => number;
-  readonly now: () => number;
-  /** The platform's timers unless stated. */
-  readonly after?: After;
-  readonly log: Logger;
-  readonly vitals: () => { load1: number; memoryAvailableGb: number; certificateEndsMs?: number };
-  readonly runtime: (listener: RuntimeListener) => Promise<Runtime>;
-  /** Notes when output was written, so that it can be asked for by time. */
-  readonly keepTimes?: boolean;
-  /** Sends output to a store; absent: it stays on the node. */
-  readonly shipper?: Shipper;
-  /** Absent: it keeps none. */
-  readonly images?: Images;
-  /** What there is for tasks; absent: this node starts none. */
-  readonly facilities?: Facilities;
-  /** By which nodes of large launches reach each other; absent: by servers alone. */
-  readonly peers?: FencePeers | null;
-  /** What of its identity has changed since it began. */
-  readonly renewed?: () => Partial<Identity>;
-  /** What is known of the machine; absent: it is none. */
-  readonly examine?: (fresh: boolean) => Promise<pb.NodeCondition>;
-  /** Where checkpoints go; absent: nowhere. */
-  readonly checkpointDir?: string;
-  /** The checkpoints of an allocation that has ended are removed later. */
-  readonly clear?: (allocationId: string, clear: pb.CheckpointsToClear) => Promise<void>;
-  /** A server has welcomed this node. */
-  readonly welcomed?: (welcome: pb.Welcome) => void;
-}
 
 /** A workload or a group that cannot be cleared away must not keep the node from coming back. */
 const RECOVERY_WAIT_MS = 1_000;

@@ -46,6 +46,7 @@ import { untilGone } from "./peers/until-gone.ts";
 import { createPlane } from "./plane.ts";
 import { followSettings } from "./replica/follow-settings.ts";
 import { openReplica } from "./replica/replica.ts";
+import { sayOpened } from "./replica/say-opened.ts";
 import { startSnapshotter } from "./replica/snapshotter.ts";
 import { createLaunches } from "./tasks/launches.ts";
 import { createMeasures } from "./telemetry/measures.ts";
@@ -115,10 +116,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     auditArchive.take(applied);
   });
   history.begin(replica.head().index);
-  logger.info(
-    { index: replica.head().index, logMs: Math.round(opened - began), stateMs: Math.round(performance.now() - opened) },
-    "the log is open and the state restored",
-  );
+  sayOpened(logger, replica, began, opened);
   const live = createLiveConfig({ file: config, settings: () => replica.view.settings(), onWarning });
   followSettings({ live, feed: replica.feed, logger });
 

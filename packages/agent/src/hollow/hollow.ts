@@ -4,8 +4,9 @@
 import type { Logger } from "pino";
 import type { Dialer } from "../link/dial.ts";
 import type { Wheel } from "../link/wheel.ts";
-import { type NodeOptions, startNode } from "../node.ts";
+import { startNode } from "../node.ts";
 import type { Node } from "../node-handle.ts";
+import type { NodeOptions } from "../node-options.ts";
 import { simulatedRuntime } from "./simulated-runtime.ts";
 
 export interface HollowOptions {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { ticksIn } from "../../src/telemetry/cpu-time.ts";
 import { meter } from "../../src/telemetry/meter.ts";
 import { parseSaid, readSaid } from "../../src/telemetry/said.ts";
@@ -25,9 +25,10 @@ test("processor time is a share of the cores, from the second look on", async ()
       return () => {};
     },
   });
+  /** It arranges the next look when this one is done. */
   const look = async () => {
     due.shift()?.();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await vi.waitFor(() => expect(due).toHaveLength(1));
   };
   const file = join(dir, "metrics");
   writeFileSync(file, "queue_depth 17\n");

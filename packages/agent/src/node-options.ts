@@ -1,0 +1,48 @@
+// What a node is made of: who it is, how it reaches servers, and what it has of the machine.
+
+import type { pb } from "@lattice/wire";
+import type { Logger } from "pino";
+import type { After } from "./after.ts";
+import type { Images } from "./images/images.ts";
+import type { Dialer } from "./link/dial.ts";
+import type { Identity } from "./link/messages.ts";
+import type { Wheel } from "./link/wheel.ts";
+import type { Shipper } from "./logs/ship/shipper.ts";
+import type { Runtime, RuntimeListener } from "./runtime/runtime.ts";
+import type { Facilities } from "./tasks/facilities.ts";
+import type { FencePeers } from "./tasks/fence/peers.ts";
+
+export interface NodeOptions {
+  /** All of Hello but the attempts. */
+  readonly identity: Identity;
+  readonly dialer: Dialer;
+  readonly member: number;
+  readonly wheel: Wheel;
+  readonly random: () => number;
+  readonly now: () => number;
+  /** The platform's timers unless stated. */
+  readonly after?: After;
+  readonly log: Logger;
+  readonly vitals: () => { load1: number; memoryAvailableGb: number; certificateEndsMs?: number };
+  readonly runtime: (listener: RuntimeListener) => Promise<Runtime>;
+  /** Notes when output was written, so that it can be asked for by time. */
+  readonly keepTimes?: boolean;
+  /** Sends output to a store; absent: it stays on the node. */
+  readonly shipper?: Shipper;
+  /** Absent: it keeps none. */
+  readonly images?: Images;
+  /** What there is for tasks; absent: this node starts none. */
+  readonly facilities?: Facilities;
+  /** By which nodes of large launches reach each other; absent: by servers alone. */
+  readonly peers?: FencePeers | null;
+  /** What of its identity has changed since it began. */
+  readonly renewed?: () => Partial<Identity>;
+  /** What is known of the machine; absent: it is none. */
+  readonly examine?: (fresh: boolean) => Promise<pb.NodeCondition>;
+  /** Where checkpoints go; absent: nowhere. */
+  readonly checkpointDir?: string;
+  /** The checkpoints of an allocation that has ended are removed later. */
+  readonly clear?: (allocationId: string, clear: pb.CheckpointsToClear) => Promise<void>;
+  /** A server has welcomed this node. */
+  readonly welcomed?: (welcome: pb.Welcome) => void;
+}
