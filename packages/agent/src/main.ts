@@ -6,6 +6,8 @@ import { createLogger } from "./logger.ts";
 import { parseOptions } from "./options.ts";
 import { version } from "./version.ts";
 
+/** For the last words, on the link and in the log, to leave the process. */
+const FLUSH_MS = 50;
 const options = parseOptions(process.argv.slice(2), process.env, version);
 const log = createLogger({ level: options.logLevel, node: options.nodeId });
 
@@ -22,8 +24,6 @@ try {
   process.on("SIGINT", () => stop("SIGINT"));
 } catch (error) {
   log.fatal({ error: (error as Error).message }, "cannot start");
-  process.exitCode = 1;
+  // Whatever was begun before it failed must not keep it.
+  setTimeout(() => process.exit(1), FLUSH_MS);
 }
-
-/** For the last words on the link to leave the process. */
-const FLUSH_MS = 50;

@@ -17,6 +17,8 @@ const PATIENT_TIMEOUT_MS = 4_000;
 /** etcd changes nothing before its members have been connected for five seconds. */
 const CHANGE_TIMEOUT_MS = 10_000;
 const RETRY_MS = 500;
+const GONE_WITHIN_MS = 3_000;
+const GONE_LOOK_MS = 100;
 
 export type { EtcdMember } from "../shared-log.ts";
 
@@ -111,7 +113,7 @@ export function createCluster(client: EtcdClient, tls: EtcdTls | null): EtcdClus
         named = await client.memberRemove(member.id);
       }).catch(async (cause: unknown) => {
         // A member that is told of its own removal may stop before it says so; the others know.
-        if (!(await isGone(member, before, tls))) throw cause;
+        if (!(await goesSoon(() => isGone(member, before, tls)))) throw cause;
         named = named.filter((one) => one.id !== member.id);
       });
       return members();
@@ -124,6 +126,16 @@ export function createCluster(client: EtcdClient, tls: EtcdTls | null): EtcdClus
       await at(await find(leader.id), (own) => own.moveLeader(target.id));
     },
   };
+}
+
+/** The others learn of what they have agreed upon with the next sign of their leader. */
+async function goesSoon(isGone: () => Promise<boolean>): Promise<boolean> {
+  const until = performance.now() + GONE_WITHIN_MS;
+  while (!(await isGone())) {
+    if (performance.now() > until) return false;
+    await sleep(GONE_LOOK_MS);
+  }
+  return true;
 }
 
 async function isGone(member: Member, known: readonly EtcdMember[], tls: EtcdTls | null): Promise<boolean> {
