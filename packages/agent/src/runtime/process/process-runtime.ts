@@ -81,7 +81,6 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
   const watch = watchAdopted((key, exit) => void tellExit(key, exit));
   const warm = warmPool({
     wrapper,
-    leads: isolation.kind === "process_group" ? "session" : "group",
     prefix: `w${Date.now().toString(36)}-`,
     prepare: (group) => isolation.prepare({ key: group, dir: "", leader: null }),
     remove: async (group) => void (await isolation.remove({ key: group, dir: "", leader: null })),

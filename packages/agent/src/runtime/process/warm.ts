@@ -4,7 +4,7 @@
 // as attempts that run at once, and one.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { warmScript, warmShell } from "./warm-script.ts";
+import { warmScript } from "./warm-script.ts";
 
 export interface Warm {
   readonly pid: number;
@@ -30,8 +30,6 @@ export interface WarmPool {
 export interface WarmOptions {
   /** The script that a waiting process becomes. */
   readonly wrapper: string;
-  /** What each leads: a session where its processes are known by that. */
-  readonly leads: "group" | "session";
   /** Makes a group; answers the file to join it by, or "" for none. */
   readonly prepare: (group: string) => Promise<string>;
   /** Takes a group away that nobody used. */
@@ -55,8 +53,7 @@ interface Shell {
   gone: () => void;
 }
 
-export function warmPool({ wrapper, leads, prepare, remove, prefix }: WarmOptions): WarmPool {
-  const program = warmShell();
+export function warmPool({ wrapper, prepare, remove, prefix }: WarmOptions): WarmPool {
   const idle: Shell[] = [];
   /** Waiting, or about to be. */
   const waiting: Promise<Warm>[] = [];
@@ -67,7 +64,7 @@ export function warmPool({ wrapper, leads, prepare, remove, prefix }: WarmOption
   let refill: NodeJS.Timeout | null = null;
 
   function startShell(): Shell {
-    const child = spawn(program, ["-c", warmScript, wrapper, leads], {
+    const child = spawn("/bin/sh", ["-c", warmScript, wrapper], {
       cwd: "/",
       detached: true,
       env: {},

@@ -1,4 +1,4 @@
-// The shell script that stands between the agent and a workload. It leads its process group, so the
+// The shell script that stands between the agent and a workload. It leads the session, so the
 // workload outlives the agent; it claims the attempt by creating `pid` with noclobber, so the
 // same attempt never runs twice, whatever crashed; and it leaves the exit status in `exit`. It
 // forks once, for the command, where there are at most two groups to join. Only the process that becomes the
@@ -15,7 +15,6 @@
 export const NOT_CLAIMED = 97;
 
 export const wrapperScript = `# Runs one attempt of a Lattice allocation; started by lattice-agent.
-unset SHLVL OLDPWD _
 joined=yes
 if [ -n "$2" ]; then echo 0 >"$2" || joined=no; fi
 echo "ready $$"
