@@ -4,7 +4,7 @@
 
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PrologueError } from "../../prologue/prologue-error.ts";
 import type { ContainerEngine } from "./detect.ts";
@@ -139,11 +139,24 @@ export async function removeImage(store: ContainerStore, id: string): Promise<vo
   await call(store, ["rmi", "-f", id], CALL_TIMEOUT_MS, AbortSignal.timeout(CALL_TIMEOUT_MS));
 }
 
-/** Names of all containers in this agent's store. */
+/**
+ * Names of all containers in this agent's store. A store that has recorded none is not asked about: podman takes its
+ * time, and waits for whoever else uses it, while nothing may begin on the node.
+ */
 export async function listContainers(store: ContainerStore): Promise<readonly string[]> {
+  if (!hasRecorded(store)) return [];
   const words = ["ps", "-a", "--format", "{{.Names}}"];
   const { stdout } = await call(store, words, CALL_TIMEOUT_MS, AbortSignal.timeout(CALL_TIMEOUT_MS));
   return stdout.split("\n").filter((name) => name.startsWith("lattice-"));
+}
+
+function hasRecorded({ folder }: ContainerStore): boolean {
+  try {
+    const kinds = readdirSync(join(folder, "store")).filter((name) => name.endsWith("-containers"));
+    return kinds.some((kind) => existsSync(join(folder, "store", kind, "containers.json")));
+  } catch {
+    return false;
+  }
 }
 
 interface Called {
