@@ -1,6 +1,6 @@
 // Three projects: `unit` holds every test that needs no running program, `simulation` those that
 // forbid themselves the real clock, in processes of their own, `acceptance` the black-box
-// tests over the built programs, four files at a time: each starts a whole cluster on what may be
+// tests over the built programs, three files at a time: each starts a whole cluster on what may be
 // two cores, and then mostly waits.
 import { defineConfig } from "vitest/config";
 
@@ -28,8 +28,8 @@ const acceptance = {
   include: ["tests/acceptance/**/*.test.ts"],
   testTimeout: 120_000,
   hookTimeout: 60_000,
-  // For timeouts, elections and sleeping jobs: three files leave a third of two cores idle.
-  maxWorkers: 4,
+  // For timeouts, elections and sleeping jobs: two files leave half of two cores idle.
+  maxWorkers: 3,
 };
 
 export default defineConfig({ test: { projects: [{ test: unit }, { test: simulation }, { test: acceptance }] } });
