@@ -78,8 +78,9 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
       for (const target of new Set([-pid, group === null ? -pid : -group])) send(target, "SIGHUP");
       // A stopped process hears a hangup only when it goes on.
       send(-pid, "SIGCONT");
-      stdin.end();
-      if (child.pid !== undefined) send(child.pid, "SIGTERM");
+      // The kernel takes the terminal away with its holder. Asked to end, the holder would pass that on, and a
+      // program that tidies up after a hangup would be ended in the middle of it.
+      if (child.pid !== undefined) send(child.pid, "SIGKILL");
     },
   };
 }

@@ -2,7 +2,10 @@
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test, vi } from "vitest";
 import { enter } from "../../src/terminal/enter.ts";
 import { spanText } from "../../src/terminal/idle.ts";
 import { openPty, type Pty, quoted } from "../../src/terminal/pty.ts";
@@ -62,6 +65,21 @@ describe("a pseudo-terminal", () => {
   test("a signal's death and a command that is not there have the codes of a shell", async () => {
     expect((await run("kill -TERM $$")).code).toBe(143);
     expect((await run("no-such-program-here")).code).toBe(127);
+  });
+
+  test("a hangup leaves a program the time it takes to tidy up", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "lattice-test-"));
+    try {
+      const tidies = `trap 'sleep 0.3; echo tidied >${folder}/notes; exit' HUP; echo up; while :; do sleep 0.1; done`;
+      const pty = await openPty({ ...BASE, environment, command: ["/bin/sh", "-c", tidies] });
+      await new Promise((resolve) => pty.output.once("data", resolve));
+      pty.output.resume();
+      await pty.hangup();
+      expect(await pty.exited).toBe(-1);
+      await vi.waitUntil(() => existsSync(join(folder, "notes")), { timeout: 10_000 });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   test("words are passed as they are", async () => {
