@@ -4,7 +4,7 @@
 // as attempts that run at once, and one.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { warmScript } from "./warm-script.ts";
+import { standby } from "./warm-script.ts";
 
 export interface Warm {
   readonly pid: number;
@@ -62,9 +62,10 @@ export function warmPool({ wrapper, prepare, remove, prefix }: WarmOptions): War
   let made = 0;
   let closed = false;
   let refill: NodeJS.Timeout | null = null;
+  const [program, ...words] = standby(wrapper);
 
   function startShell(): Shell {
-    const child = spawn("/bin/sh", ["-c", warmScript, wrapper], {
+    const child = spawn(program, words, {
       cwd: "/",
       detached: true,
       env: {},

@@ -1,0 +1,62 @@
+/* Stands ready for attempts, one after the other: the same as the shell script in
+   src/runtime/process/warm-script.ts, with one program less to begin for every attempt. Each wrapper leads a
+   session of its own; this process stays behind as the parent, and says how it ended.
+
+     lattice-standby WRAPPER    (lines on standard input: "+ NAME [FILE]")
+
+   Standard input is read byte by byte, because the lines that follow belong to the wrapper. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LINE_MAX_BYTES = 8192, NOT_STARTED = 126 };
+
+/* The length of the next line without its end; -1: there is none. A line that is too long is passed over. */
+static int next_line(char *line)
+{
+    int length = 0;
+    for (;;) {
+        char byte;
+        ssize_t got = read(0, &byte, 1);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return -1;
+        if (byte == '\n') break;
+        if (length < LINE_MAX_BYTES) line[length++] = byte;
+    }
+    if (length == LINE_MAX_BYTES) length = 0;
+    line[length] = '\0';
+    return length;
+}
+
+static int run(const char *wrapper, const char *name, const char *file)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        setsid();
+        execl("/bin/sh", "/bin/sh", wrapper, name, file, (char *)NULL);
+        _exit(NOT_STARTED);
+    }
+    if (child < 0) return NOT_STARTED;
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR) return NOT_STARTED;
+    }
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int main(int count, char **words)
+{
+    static char line[LINE_MAX_BYTES + 1];
+    if (count != 2) return 2;
+    while (next_line(line) >= 0) {
+        if (strncmp(line, "+ ", 2) != 0) continue;
+        char *name = line + 2;
+        char *space = strchr(name, ' ');
+        if (space != NULL) *space = '\0';
+        if (dprintf(1, "ended %d\n", run(words[1], name, space == NULL ? "" : space + 1)) < 0) return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,68 @@
+// What stands ready for attempts, as a script and as a compiled program: the same words in, the same words out.
+
+import { execFile, spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { warmScript } from "../../src/runtime/process/warm-script.ts";
+
+const SOURCE = fileURLToPath(new URL("../../native/standby/lattice-standby.c", import.meta.url));
+
+/** Tells what it was called with and read, whether it leads a session, and ends as it is told. */
+const WRAPPER = `read -r kind word
+[ "$(ps -o sid= -p $$ | tr -d ' ')" = $$ ] && leads=yes || leads=no
+echo "name=$1 group=$2 kind=$kind leads=$leads"
+case $word in kill) kill -KILL $$ ;; *) exit "$word" ;; esac
+`;
+
+let folder = "";
+let wrapper = "";
+let compiled = "";
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "lattice-test-"));
+  [wrapper, compiled] = [join(folder, "wrapper.sh"), join(folder, "standby")];
+  await writeFile(wrapper, WRAPPER);
+  await promisify(execFile)("cc", ["-O2", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-o", compiled, SOURCE]);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+function said(program: string, words: readonly string[], lines: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, words, {
+      stdio: ["pipe", "pipe", "inherit"],
+      detached: true,
+      env: { PATH: "/bin:/usr/bin" },
+    });
+    let text = "";
+    child.stdout.on("data", (data: Buffer) => {
+      text += data.toString();
+    });
+    child.once("error", reject);
+    child.once("close", () => resolve(text));
+    child.stdin.end(lines.map((line) => `${line}\n`).join(""));
+  });
+}
+
+test("both give each attempt a session of its own, leave it its line, and say how it ended", async () => {
+  const lines = ["+ one /file/of it", "= 0", "= left by one that was gone", "+ two ", "= 7", "+ three", "- kill", ""];
+  const script = await said("/bin/sh", ["-c", warmScript, wrapper], lines);
+  expect(script.trimEnd().split("\n")).toEqual([
+    "name=one group=/file/of it kind== leads=yes",
+    "ended 0",
+    "name=two group= kind== leads=yes",
+    "ended 7",
+    "name=three group= kind=- leads=yes",
+    "ended 137",
+  ]);
+  expect(await said(compiled, [wrapper], lines)).toBe(script);
+});
+
+test("both end when whoever spoke to them is gone, before and between attempts", async () => {
+  for (const lines of [[], ["+ one", "= 3"]]) {
+    const script = await said("/bin/sh", ["-c", warmScript, wrapper], lines);
+    expect(await said(compiled, [wrapper], lines)).toBe(script);
+  }
+});
