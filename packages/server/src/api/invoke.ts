@@ -65,6 +65,12 @@ export async function invokeUnary(door: Door, rpc: RpcName, request: Message, ar
   }
 }
 
+/** What a stream brings at a time: a message, or several that are there at once. */
+export type Item = Message | readonly Message[];
+
+export const messagesOf = (item: Item): readonly Message[] => (isSeveral(item) ? item : [item]);
+const isSeveral = (item: Item): item is readonly Message[] => Array.isArray(item);
+
 /** Ends quietly when the caller has gone (`signal`), and with `shutting_down` when the server stops. */
 export async function* invokeStream(
   door: Door,
@@ -72,7 +78,7 @@ export async function* invokeStream(
   /** Messages without end for what goes both ways. */
   request: Message | AsyncIterable<Message>,
   arrival: Arrival & { readonly signal: AbortSignal },
-): AsyncGenerator<Message> {
+): AsyncGenerator<Item> {
   const started = performance.now();
   let code = "ok";
   let user = "";

@@ -23,7 +23,8 @@ type Service = (typeof SERVICES)[number];
 type Methods<S extends Service> = S["method"];
 
 export type UnaryHandler<I, O> = (call: Call, request: I) => Promise<O>;
-export type StreamHandler<I, O> = (call: Call, request: I) => AsyncIterable<O>;
+/** Messages, or several that are there at once. */
+export type StreamHandler<I, O> = (call: Call, request: I) => AsyncIterable<O | readonly O[]>;
 /** Both ways at once. */
 export type BidiHandler<I, O> = (call: Call, requests: AsyncIterable<I>) => AsyncIterable<O>;
 

@@ -71,4 +71,31 @@ describe("event feed", () => {
     await expect(take(feed, cursor(1, 0), 1)).rejects.toMatchObject({ problem: { code: "cursor_gone" } });
     expect(await take(feed, cursor(99_998, 0), 2)).toEqual(["99999:0", "100000:0"]);
   });
+
+  it("wakes many watchers together, and each hears of everything in order", async () => {
+    let now = 0;
+    const due: { readonly at: number; readonly then: () => void }[] = [];
+    const feed = createEventFeed({ now: () => now, after: (ms, then) => void due.push({ at: now + ms, then }) });
+    const heard: string[][] = Array.from({ length: 200 }, () => []);
+    const stop = new AbortController();
+    const all = heard.map(async (mine) => {
+      for await (const batch of feed.read(null, stop.signal)) mine.push(batch.map((one) => one.event.reason).join(" "));
+    });
+    const settled = () => new Promise((resolve) => setImmediate(resolve));
+    await settled();
+    // The first is told at once; what follows closely waits, and comes together.
+    feed.record(entry(1, 1));
+    await settled();
+    now = 10;
+    for (const index of [2, 3]) feed.record(entry(index, 1));
+    await settled();
+    expect(new Set(heard.map((mine) => mine.join()))).toEqual(new Set(["1:0"]));
+    expect(due.map(({ at }) => at)).toEqual([100]);
+    now = 100;
+    due[0]?.then();
+    await settled();
+    expect(new Set(heard.map((mine) => mine.join()))).toEqual(new Set(["1:0,2:0 3:0"]));
+    stop.abort();
+    await Promise.all(all);
+  });
 });

@@ -21,11 +21,13 @@ import {
 import {
   type Arrival,
   type Door,
+  type Item,
   indexOf,
   invokeStream,
   invokeUnary,
   LOG_INDEX_HEADER,
   MIN_INDEX_HEADER,
+  messagesOf,
   STALE_HEADER,
   streamStalled,
 } from "../invoke.ts";
@@ -129,12 +131,14 @@ type Outlet = ServerWritableStream<Decoded, Message> | ServerDuplexStream<Decode
 async function pump(
   { door, rpc, gone }: { readonly door: Door; readonly rpc: RpcName; readonly gone: AbortSignal },
   call: Outlet,
-  source: AsyncGenerator<Message>,
+  source: AsyncGenerator<Item>,
 ): Promise<void> {
   try {
-    for await (const message of source) {
-      if (gone.aborted) return;
-      if (!call.write(message) && !gone.aborted) await drained(call, door.config.rateLimits.stalledStreamTimeout);
+    for await (const item of source) {
+      for (const message of messagesOf(item)) {
+        if (gone.aborted) return;
+        if (!call.write(message) && !gone.aborted) await drained(call, door.config.rateLimits.stalledStreamTimeout);
+      }
     }
     call.end();
   } catch (error) {

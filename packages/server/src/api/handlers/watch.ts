@@ -5,7 +5,7 @@ import { type Event, type LogIndex, logIndex } from "@lattice/core";
 import { eventToProto, parseCursor, type pb } from "@lattice/wire";
 import { authorize, authorizeList, reaches, reachOf } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
-import type { Cursor } from "../control-plane.ts";
+import type { Cursor, NumberedEvent } from "../control-plane.ts";
 import { invalid } from "./refuse.ts";
 import { findWork, ownerOf } from "./work.ts";
 
@@ -22,16 +22,25 @@ const KINDS: readonly Event["kind"][] = [
   "checkpoint",
 ];
 
-export async function* watch(call: Call, request: pb.WatchRequest): AsyncGenerator<pb.Event> {
+export async function* watch(call: Call, request: pb.WatchRequest): AsyncGenerator<readonly pb.Event[]> {
   authorizeList(call.principal, "AllocationService.Watch");
   const after = request.cursor === "" ? null : cursorOf(request.cursor);
   const wanted = await filterOf(call, request);
   for await (const batch of call.plane.events(after, call.signal)) {
-    for (const numbered of batch) {
-      if (!wanted(numbered.event)) continue;
-      yield eventToProto(numbered);
-    }
+    const news = batch.filter(({ event }) => wanted(event)).map(messageOf);
+    if (news.length > 0) yield news;
   }
+}
+
+/** One message for all who watch. */
+const messages = new WeakMap<NumberedEvent, pb.Event>();
+
+function messageOf(numbered: NumberedEvent): pb.Event {
+  const known = messages.get(numbered);
+  if (known !== undefined) return known;
+  const message = eventToProto(numbered);
+  messages.set(numbered, message);
+  return message;
 }
 
 /** "index:n" of an event, or the log_index that a list answered with: everything after it. */
@@ -63,11 +72,13 @@ async function filterOf(call: Call, request: pb.WatchRequest): Promise<(event: E
     (seesAll || visible(call, event));
 }
 
-/** What concerns nobody's work (nodes, vClusters) may be seen by all. */
+/** What concerns nobody's work may be seen by all. */
+const PUBLIC: ReadonlySet<Event["kind"]> = new Set(["node_changed", "vcluster_changed", "cluster_restored"]);
+
 function visible(call: Call, event: Event): boolean {
   if (event.kind === "notice_changed" && event.user !== call.principal.user)
     return event.tenant === call.principal.tenant && call.principal.roles.includes("TenantAdmin");
-  if (event.allocation === undefined && event.kind !== "tenant_changed") return true;
+  if (event.allocation === undefined && PUBLIC.has(event.kind)) return true;
   const target = { tenant: event.tenant ?? null, user: event.user ?? null };
   return reaches(call.principal, "AllocationService.Watch", target);
 }

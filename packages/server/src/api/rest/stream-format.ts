@@ -41,7 +41,16 @@ function byName(route: Route, asked: string, isLog: boolean): StreamFormat {
   });
 }
 
-const jsonOf = (route: Route, message: Message): string => JSON.stringify(toJson(route.rpc.output, message));
+/** Many watchers are sent the same message: it is written down once. */
+const written = new WeakMap<Message, string>();
+
+function jsonOf(route: Route, message: Message): string {
+  const known = written.get(message);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(toJson(route.rpc.output, message));
+  written.set(message, text);
+  return text;
+}
 
 const lines = (route: Route): StreamFormat => ({
   contentType: "application/x-ndjson; charset=utf-8",

@@ -3,15 +3,15 @@
 // An error before the first item is answered by a status; a later one travels inside the stream.
 
 import type { ServerResponse } from "node:http";
-import type { Message } from "@bufbuild/protobuf";
 import { problemOf } from "@lattice/wire";
 import type { FastifyReply } from "fastify";
+import { type Item, messagesOf } from "../invoke.ts";
 import { STREAM_KEEPALIVE_MS, STREAM_START_GRACE_MS } from "../limits/limits.ts";
 import { drained } from "../streams/drained.ts";
 import type { StreamFormat } from "./stream-format.ts";
 
 export interface StreamJob {
-  readonly source: AsyncIterator<Message>;
+  readonly source: AsyncIterator<Item>;
   readonly format: StreamFormat;
   readonly headers: Readonly<Record<string, string>>;
   /** Aborted when the client has gone. */
@@ -44,7 +44,7 @@ function patience(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, STREAM_START_GRACE_MS));
 }
 
-async function pump(raw: ServerResponse, job: StreamJob, first: Promise<IteratorResult<Message>>): Promise<void> {
+async function pump(raw: ServerResponse, job: StreamJob, first: Promise<IteratorResult<Item>>): Promise<void> {
   const { format, source } = job;
   const timer = setInterval(() => {
     if (format.keepalive !== null && !raw.writableNeedDrain) raw.write(format.keepalive);
@@ -52,7 +52,7 @@ async function pump(raw: ServerResponse, job: StreamJob, first: Promise<Iterator
   try {
     for (let next = await first; next.done !== true; next = await source.next()) {
       if (raw.destroyed) return;
-      if (!raw.write(format.encode(next.value)) && !raw.destroyed) await drained(raw, job.patienceMs);
+      if (!raw.write(written(format, next.value)) && !raw.destroyed) await drained(raw, job.patienceMs);
     }
     raw.end();
   } catch (error) {
@@ -68,6 +68,16 @@ async function pump(raw: ServerResponse, job: StreamJob, first: Promise<Iterator
     await source.return?.();
   }
 }
+
+/** Several at once are one write: what is written costs more than what it says. */
+function written(format: StreamFormat, item: Item): Uint8Array | string {
+  const parts = messagesOf(item).map(format.encode);
+  const [first = "", ...others] = parts;
+  if (others.length === 0) return first;
+  return parts.every((part) => typeof part === "string") ? parts.join("") : Buffer.concat(parts.map(bytesOf));
+}
+
+const bytesOf = (part: Uint8Array | string): Uint8Array => (typeof part === "string" ? Buffer.from(part) : part);
 
 /** The reason lies behind what the client has not taken; it has as long again to come to it. */
 function letGo(raw: ServerResponse, patienceMs: number): void {

@@ -23,7 +23,7 @@ import {
 } from "@lattice/wire";
 import { isLoopback } from "../../config/listen.ts";
 import { USER_HEADER } from "../auth/stated.ts";
-import { type Door, invokeStream } from "../invoke.ts";
+import { type Door, invokeStream, messagesOf } from "../invoke.ts";
 import { MAX_TERMINAL_FRAME_BYTES, TERMINAL_PINGS } from "../limits/limits.ts";
 import { foreignOf } from "./origin.ts";
 import { placeOf } from "./proxy/place.ts";
@@ -85,8 +85,8 @@ async function serve(door: Door, request: IncomingMessage, socket: Duplex, head:
   void listen(connection, inbox).finally(() => inbox.end());
   void connection.closed.then(() => gone.abort());
   try {
-    await show(connection, first.value);
-    for await (const message of source) await show(connection, message);
+    for (const message of messagesOf(first.value)) await show(connection, message);
+    for await (const item of source) for (const message of messagesOf(item)) await show(connection, message);
     connection.close(CLOSE.normal, "");
   } catch (error) {
     const what = problemOf(error);
