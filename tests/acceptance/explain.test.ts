@@ -21,6 +21,7 @@ interface Told {
   readonly sooner?: readonly { readonly kind: string; readonly starts_now?: boolean }[];
   readonly placed?: { readonly nodes: readonly string[]; readonly scores: Readonly<Record<string, number>> };
   readonly estimated_start?: string;
+  readonly queue?: { readonly reserved_start?: string; readonly scores?: Readonly<Record<string, number>> };
 }
 
 test("why: from waiting to the end, and through a restart", async () => {
@@ -109,4 +110,29 @@ test("a captured trace replays", async () => {
   expect(rows).toHaveLength(1 + 5);
   const summary = JSON.parse(readFileSync(join(out, "summary.json"), "utf8"));
   expect(JSON.stringify(summary)).toContain("2");
+});
+
+test("on a full machine whoever comes gets a place soon, and keeps it when others come", async () => {
+  const long = await cluster.submit({ entrypoint: "sleep 300", walltime: "10m", nodes: 2 });
+  await cluster.reaches(long, ["running"]);
+  const reserved = (id: string) =>
+    eventually({ what: `allocation ${id} has a place`, withinMs: 10_000 }, async () => {
+      const { body } = await cluster.api<Told>("GET", `/allocations/${id}/explain`);
+      return body.queue?.reserved_start ?? null;
+    });
+  // The first report of a queue comes at once; the second allocation comes right after it.
+  const ids = [];
+  for (let n = 0; n < 2; n += 1) ids.push(await cluster.submit({ entrypoint: "true", nodes: 2, walltime: "5m" }));
+  const [first, second] = ids as [string, string];
+  const promised = [await reserved(first), await reserved(second)];
+  const other = await cluster.submit({ entrypoint: "true", nodes: 2, walltime: "5m", vcluster: "ml-training" });
+  expect(Date.parse(await reserved(other))).toBeGreaterThan(Date.parse(promised[1] ?? ""));
+  expect([await reserved(first), await reserved(second)]).toEqual(promised);
+  // Of two that are alike otherwise, the one that takes checkpoints counts for more.
+  const takes = await cluster.submit({ entrypoint: "true", nodes: 2, walltime: "5m", checkpoint: "auto" });
+  const plain = (await cluster.api<Told>("GET", `/allocations/${second}/explain`)).body;
+  const counted = (await cluster.api<Told>("GET", `/allocations/${takes}/explain`)).body;
+  expect([plain.queue?.scores?.checkpoint ?? 0, (counted.queue?.scores?.checkpoint ?? 0) > 0]).toEqual([0, true]);
+  for (const id of [takes, other, second, first, long]) await cluster.cli(["cancel", id]);
+  for (const id of [takes, other, second, first, long]) await cluster.ends(id);
 });

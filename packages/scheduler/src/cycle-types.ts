@@ -48,6 +48,18 @@ export interface PendingInput {
   readonly borrowsFrom?: readonly VClusterId[];
   /** It takes a part of a node only, and may share it. */
   readonly shares?: true;
+  /** Absent: it takes no checkpoints. */
+  readonly checkpoint?: CheckpointInput;
+}
+
+/** What is known of the checkpoints of one that waits. */
+export interface CheckpointInput {
+  /** How long its last one took; null: it never took any. */
+  readonly took: Duration | null;
+  /** What it asks for, on all of its nodes. */
+  readonly nodes: number;
+  readonly gpus: number;
+  readonly memoryBytes: number;
 }
 
 /** A node that is shared already, and what is left of it. */

@@ -16,10 +16,19 @@ export interface Signals {
   readonly efficiency?: ReadonlyMap<AllocationId, number>;
   /** Per allocation, share of its input that is on the hot tier, between 0 and 1. */
   readonly dataReady?: ReadonlyMap<AllocationId, number>;
-  /** Per allocation, minutes that a checkpoint takes; absent: it takes none. */
+  /** Per allocation, minutes that a checkpoint takes; absent: as its request lets expect, if it takes any. */
   readonly checkpointMinutes?: ReadonlyMap<AllocationId, number>;
+  /** What an expected checkpoint is reckoned with. */
+  readonly checkpointRates?: CheckpointRates;
   /** Allocations whose checkpoints cannot be written: their storage is away. Absent: none. */
   readonly cannotWrite?: ReadonlySet<AllocationId>;
+}
+
+export interface CheckpointRates {
+  /** What storage takes. */
+  readonly bytesPerSecond: number;
+  /** Written of each GPU. */
+  readonly gpuMemoryBytes: number;
 }
 
 export interface Budget {

@@ -17,7 +17,7 @@ import {
   type View,
   type Window,
 } from "@lattice/core";
-import type { NodeInput, PendingInput, ReleaseInput, TenantInput } from "./cycle-types.ts";
+import type { CheckpointInput, NodeInput, PendingInput, ReleaseInput, TenantInput } from "./cycle-types.ts";
 import type { Lenders } from "./lend/borrow.ts";
 import { EXPECTED_BACK_SOON, WALLTIME_GRACE } from "./limits.ts";
 
@@ -104,8 +104,19 @@ export function pendingInput(record: Allocation, lenders: Lenders | null, shares
     nextAttempt: attempt(last + 1),
     ...(borrowsFrom === null ? null : { borrowsFrom }),
     ...(shares ? { shares: true as const } : null),
+    ...(spec.checkpoint === undefined ? null : { checkpoint: checkpointInput(record) }),
     ...(constraints.maxGroups === undefined ? null : { maxGroups: constraints.maxGroups }),
     ...(constraints.storageMBps === undefined ? null : { storageMBps: constraints.storageMBps }),
+  };
+}
+
+function checkpointInput({ spec, checkpoints }: Allocation): CheckpointInput {
+  const { minNodes: nodes, constraints } = spec.resources;
+  return {
+    took: checkpoints?.last?.took ?? null,
+    nodes,
+    gpus: constraints.gpuCount * nodes,
+    memoryBytes: constraints.memoryBytes * nodes,
   };
 }
 

@@ -1,8 +1,9 @@
 // The factors, their ranges, and the weighted sum.
 
-import { type Duration, WEIGHT_PROFILES } from "@lattice/core";
+import { type Duration, duration, WEIGHT_PROFILES } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { CheckpointInput } from "../src/cycle-types.ts";
 import type { CycleInput, PendingInput } from "../src/index.ts";
 import { jobOf } from "../src/job.ts";
 import { machineOf } from "../src/machine/machine.ts";
@@ -14,9 +15,11 @@ import { energy } from "../src/score/energy.ts";
 import { fairShare } from "../src/score/fair-share.ts";
 import { priority } from "../src/score/priority.ts";
 import { placedScores, scoreBasis, scores, totalMilli } from "../src/score/score.ts";
+import { createScorer } from "../src/score/scorer.ts";
 import { softQuota } from "../src/score/soft-quota.ts";
 import { topology } from "../src/score/topology.ts";
 import { referenceWait, waitTime } from "../src/score/wait-time.ts";
+import type { Signals } from "../src/signals.ts";
 import { allocationId, input, job, MINUTE, node, release, tenant } from "./make.ts";
 
 describe("factors", () => {
@@ -192,6 +195,35 @@ describe("score", () => {
       conformance: 50,
       total: 526,
     });
+  });
+
+  it("counts checkpoints of those that wait: the last one, or what its request lets expect", () => {
+    const weights = { ...WEIGHT_PROFILES.ml_training, checkpoint: 1000 };
+    const took = (input: Partial<CheckpointInput>): CheckpointInput => ({
+      took: null,
+      nodes: 2,
+      gpus: 0,
+      memoryBytes: 0,
+      ...input,
+    });
+    const f8 = (checkpoint: CheckpointInput | undefined, signals: Signals = {}): number => {
+      const waiting = { ...job(1), ...(checkpoint === undefined ? {} : { checkpoint }) };
+      const { basis, job: mine } = scored(
+        input({ weights, nodes: [node("n1")], pending: [waiting], signals }),
+        waiting,
+      );
+      expect(createScorer(basis)(mine)).toBe(totalMilli(basis, mine));
+      return scores(basis, mine).checkpoint ?? Number.NaN;
+    };
+    const rates = { bytesPerSecond: 1e9, gpuMemoryBytes: 60e9 };
+    expect(f8(undefined)).toBe(0);
+    expect(f8(took({ took: duration(60_000) }))).toBe(500);
+    // 8 GPUs of 60 GB at 1 GB/s: eight minutes; 60 GB of memory: one.
+    expect(f8(took({ gpus: 8 }), { checkpointRates: rates })).toBe(111);
+    expect(f8(took({ memoryBytes: 60e9 }), { checkpointRates: rates })).toBe(500);
+    expect(f8(took({}))).toBeGreaterThan(900);
+    // Whoever measured knows better.
+    expect(f8(took({ gpus: 8 }), { checkpointMinutes: new Map([[allocationId(1), 3]]) })).toBe(250);
   });
 
   it("loses what soft quotas take, to the thousandth", () => {

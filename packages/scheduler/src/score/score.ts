@@ -11,7 +11,7 @@ import { type Machine, machineOf } from "../machine/machine.ts";
 import { tenantsById } from "../quota.ts";
 import type { Signals } from "../signals.ts";
 import { backlog, backlogOf } from "./backlog.ts";
-import { checkpoint } from "./checkpoint.ts";
+import { checkpoint, expectedMinutes } from "./checkpoint.ts";
 import { conformance } from "./conformance.ts";
 import { dataReadiness } from "./data-readiness.ts";
 import { energy } from "./energy.ts";
@@ -132,7 +132,9 @@ function value(basis: ScoreBasis, job: Job, factor: OrderingFactor): number {
     case "energy":
       return energy(signals.energyPrice);
     case "checkpoint":
-      return checkpoint(signals.checkpointMinutes?.get(input.id));
+      return checkpoint(
+        signals.checkpointMinutes?.get(input.id) ?? expectedMinutes(input.checkpoint, signals.checkpointRates),
+      );
   }
 }
 

@@ -12,10 +12,10 @@ export type Scorer = (job: Job) => number;
 export function createScorer(basis: ScoreBasis): Scorer {
   const { signals, weights } = basis;
   // What is told job by job is nothing to share.
-  const isPerJob = signals.efficiency ?? signals.dataReady ?? signals.checkpointMinutes;
+  const isPerJob = signals.efficiency ?? signals.dataReady;
   if (isPerJob !== undefined) return (job) => totalMilli(basis, job);
   const shared = once((job) => {
-    const terms = ["data_readiness", "backlog", "energy", "checkpoint"] as const;
+    const terms = ["data_readiness", "backlog", "energy"] as const;
     return terms.reduce((sum, factor) => sum + term(basis, job, factor), 0);
   });
   const byClass: number[] = [];
@@ -36,6 +36,12 @@ export function createScorer(basis: ScoreBasis): Scorer {
     lastTopology[job.least] = milli;
     return milli;
   };
+  const { checkpointMinutes } = signals;
+  /** Few take any. */
+  const checkpointOf = (job: Job): number =>
+    job.input.checkpoint === undefined && checkpointMinutes?.has(job.input.id) !== true
+      ? 0
+      : term(basis, job, "checkpoint");
   /** Those that follow each other are often of one tenant. */
   let lastTenant = "";
   let lastStanding: Standing | undefined;
@@ -68,7 +74,8 @@ export function createScorer(basis: ScoreBasis): Scorer {
           );
     byClass[input.preemptionClass] ??= term(basis, job, "priority");
     const priority = byClass[input.preemptionClass] as number;
-    const sum = shared(job) + priority + waited + standing.fairShare + (topologyWeight === 0 ? 0 : topologyOf(job));
+    const topology = topologyWeight === 0 ? 0 : topologyOf(job);
+    const sum = shared(job) + priority + waited + standing.fairShare + topology + checkpointOf(job);
     return standing.isSoft ? sum + softQuotaTerm(basis, job, sum) : sum;
   };
 }

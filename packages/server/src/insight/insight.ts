@@ -164,7 +164,7 @@ export function createInsight(parts: InsightParts): Insight {
       return fingerprintWindow !== null && told !== null && at - told > fingerprintWindow;
     };
     return {
-      ...(signals === undefined ? {} : { signals }),
+      signals,
       ...(fingerprintWindow === null ? {} : { isStale }),
     };
   }
@@ -197,11 +197,17 @@ export function createInsight(parts: InsightParts): Insight {
       ? explanation.at
       : (queue.reservation?.startsAt ?? study.result.estimates.get(id) ?? cycles.get(vcluster)?.estimates.get(id));
     return {
-      explanation,
+      explanation: { ...explanation, queue: { ...queue, reservation: heldFor(id, vcluster, queue.reservation) } },
       expected: expected ?? null,
       errorMs: estimates.typicalErrorMs(vcluster),
       sooner: startsNow ? [] : soonerFor(study, { id, expected: expected ?? null, spec: specOf(id) }),
     };
+  }
+
+  /** What a cycle of the loop has promised; what only this answer worked out may yet come otherwise. */
+  function heldFor<T>(id: AllocationId, vcluster: VClusterId, found: T | null): T | null {
+    const isHeld = cycles.get(vcluster)?.reservations.some(({ allocation }) => allocation === id) === true;
+    return isHeld ? found : null;
   }
 
   function soonerFor(study: Study, { id, expected, spec }: Wanted) {
@@ -238,8 +244,7 @@ export function createInsight(parts: InsightParts): Insight {
 }
 
 /** What somebody has said stands before what the broker reckons. */
-function merged(said: Signals | undefined, broker: CheckpointSignals): Signals | undefined {
-  if (broker.checkpointMinutes === undefined && broker.cannotWrite === undefined) return said;
-  const checkpointMinutes = new Map([...(broker.checkpointMinutes ?? []), ...(said?.checkpointMinutes ?? [])]);
-  return { ...said, ...broker, checkpointMinutes };
+function merged(said: Signals | undefined, broker: CheckpointSignals): Signals {
+  const both = [...(broker.checkpointMinutes ?? []), ...(said?.checkpointMinutes ?? [])];
+  return { ...said, ...broker, ...(both.length === 0 ? {} : { checkpointMinutes: new Map(both) }) };
 }

@@ -64,10 +64,9 @@ describe("memory of the scheduling loop", () => {
     expect(memory.beyond(batch, NOW).report).toBe("full");
     memory.took(resultOf(batch), NOW, 300);
     expect(memory.beyond(batch, instant(NOW + 5_999)).report).toBe("brief");
-    expect(memory.isReportDue(batch, instant(NOW + 5_999))).toBe(false);
+    expect(memory.reportDueAt(batch)).toBe(NOW + 6_000);
     expect(memory.beyond(batch, instant(NOW + 6_000)).report).toBe("full");
-    expect(memory.isReportDue(batch, instant(NOW + 6_000))).toBe(true);
-    expect(createScheduleMemory(() => viewOf()).isReportDue(batch, NOW)).toBe(false);
+    expect(createScheduleMemory(() => viewOf()).reportDueAt(batch)).toBeNull();
   });
 
   it("adds a brief report to the full one before, without those that were placed", () => {

@@ -71,7 +71,10 @@ export function createBroker({ view, clock, board, config, evaluated }: BrokerPa
       const n = record?.phase.kind === "checkpointing" ? record.phase.request.n : null;
       return { judgement: judgements.get(id) ?? null, progress: n === null ? null : board.progress(id, n) };
     },
-    signals: () => signals,
+    signals() {
+      const { bytesPerSecond, gpuMemoryBytes } = config();
+      return { ...signals, checkpointRates: { bytesPerSecond, gpuMemoryBytes } };
+    },
     beats: ({ sequencer, hub, logger }) => [
       {
         name: "checkpoint broker",

@@ -10,4 +10,4 @@ export interface CheckpointAnswer {
   readonly progress: Progress | null;
 }
 
-export type CheckpointSignals = Pick<Signals, "checkpointMinutes" | "cannotWrite">;
+export type CheckpointSignals = Pick<Signals, "checkpointMinutes" | "checkpointRates" | "cannotWrite">;

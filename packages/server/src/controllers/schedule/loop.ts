@@ -49,6 +49,7 @@ export async function runSchedule(context: ScheduleContext, signal: AbortSignal)
   const due = new Set<VClusterId>();
   const ranAt = new Map<VClusterId, Instant>();
   const memory = createScheduleMemory(() => replica.view);
+  const toldLater = new Set<VClusterId>();
   let wake: () => void = () => {};
   const mark = (vcluster: VClusterId) => {
     due.add(vcluster);
@@ -79,8 +80,7 @@ export async function runSchedule(context: ScheduleContext, signal: AbortSignal)
     for (const vcluster of ordered(due)) {
       due.delete(vcluster.id);
       ranAt.set(vcluster.id, clock.now());
-      const isStuck = nothingToDo(replica.view, vcluster);
-      if (signal.aborted || (isStuck && !memory.isReportDue(vcluster, clock.now()))) continue;
+      if (signal.aborted || (nothingToDo(replica.view, vcluster) && !isReportDue(vcluster))) continue;
       await runCycle(vcluster).catch((error) => {
         if (signal.aborted) return;
         logger.warn({ err: error, vcluster: vcluster.id }, "plan not committed; trying again");
@@ -92,6 +92,21 @@ export async function runSchedule(context: ScheduleContext, signal: AbortSignal)
   }
   unsubscribe();
   forget();
+
+  /** Nothing can start. Who has come since the last report is told as soon as the next one is due, and gets a place. */
+  function isReportDue(vcluster: VCluster): boolean {
+    const at = memory.reportDueAt(vcluster);
+    const wait = at === null ? null : at - clock.now();
+    if (wait === null || wait <= 0) return wait !== null;
+    if (!toldLater.has(vcluster.id)) {
+      toldLater.add(vcluster.id);
+      clock.after(duration(Math.ceil(wait)), () => {
+        toldLater.delete(vcluster.id);
+        mark(vcluster.id);
+      });
+    }
+    return false;
+  }
 
   async function runCycle(vcluster: VCluster): Promise<void> {
     const began = clock.worked();

@@ -9,8 +9,8 @@ import { type Beyond, type CycleResult, createReuse, type ForeignReservation, ty
 export interface ScheduleMemory {
   /** What the next cycle should know beyond the view. */
   beyond(vcluster: VCluster, now: Instant): Beyond;
-  /** Whether a full report is due for a queue that cannot move. */
-  isReportDue(vcluster: VCluster, now: Instant): boolean;
+  /** When the next full report is due for a queue that cannot move; null: nobody waits in it. */
+  reportDueAt(vcluster: VCluster): number | null;
   /** Takes a cycle's result with its cost; answers it with what is still true of the last full report. */
   took(result: CycleResult, now: Instant, costMs: number): CycleResult;
 }
@@ -38,7 +38,7 @@ export function createScheduleMemory(view: () => View): ScheduleMemory {
       ...toldBy(last.get(id)),
       reuse: reuseOf(id),
     }),
-    isReportDue: ({ id }, now) => view().pendingCount(id) > 0 && isDue(id, now),
+    reportDueAt: ({ id }) => (view().pendingCount(id) > 0 ? (dueAt.get(id) ?? 0) : null),
     took(result, now, costMs) {
       const before = last.get(result.vcluster);
       const told = isDue(result.vcluster, now) || before === undefined ? result : withReport(before, result);
