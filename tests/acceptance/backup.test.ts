@@ -145,7 +145,7 @@ describe("everything is lost but the backup", () => {
 
     const verified = await cli("admin", "backup", "verify", "--source", backup);
     expect(verified.code, verified.stdout + verified.stderr).toBe(0);
-    for (const check of ["checksum", "metadata", "records", "state_hash", "history"]) {
+    for (const check of ["checksum", "metadata", "records", "state_hash", "history", "audit"]) {
       expect(verified.stdout).toMatch(new RegExp(`^${check} +ok`, "m"));
     }
     const listed = await cli("admin", "backup", "list", "-o", "json");

@@ -20,12 +20,15 @@ import { sysfs } from "./discovery/sysfs.ts";
 import { keepCensus } from "./hollow/census.ts";
 import { NODES_PER_CHANNEL, startHollowNodes } from "./hollow/hollow.ts";
 import { askServers } from "./identity/ask.ts";
+import { askForFirst } from "./identity/ask-first.ts";
 import { credentialsOf } from "./identity/credentials.ts";
 import { endOf } from "./identity/end.ts";
+import type { IdentityFiles } from "./identity/files.ts";
 import { findIdentity, type IdentityOptions } from "./identity/find.ts";
+import { firstIdentity } from "./identity/first.ts";
 import { keptIn } from "./identity/kept.ts";
-import { keepRenewed } from "./identity/renew.ts";
-import { dialer } from "./link/dial.ts";
+import { type AskedCertificate, keepRenewed } from "./identity/renew.ts";
+import { dialer, parseServer } from "./link/dial.ts";
 import { hundredths, identityOf } from "./link/messages.ts";
 import { wheel } from "./link/wheel.ts";
 import { lockDataDir, lockStateFile } from "./lock.ts";
@@ -103,9 +106,11 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   const facilities = await findFacilities(dataDir);
   const runtimes = [...software.runtimes, ...(facilities.pmix.missing === null ? ["pmix"] : [])];
   log.info({ isolation: isolation.kind, runtimes, servers: options.servers }, "starting");
-  const found = await findIdentity(keepingIn(options.identity, keptIn(dataDir)), log);
+  const found = await findIdentity(keepingIn(options.identity, keptIn(dataDir)), log, () =>
+    firstFor(options, dataDir, log),
+  );
   const identitySource = found?.source ?? null;
-  const how = credentialsOf(identitySource, options.secure);
+  const how = credentialsOf(identitySource, options.secure, options.identity.authority);
   const certificateEnd = endOf(identitySource);
   const trust = trustOf(identitySource, options.secure);
   if (options.peerListen !== "" && typeof trust === "string")
@@ -145,7 +150,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     ...(options.logs === null ? {} : { shipper: shipperOf(options.logs, { node: options.nodeId, dataDir, log }) }),
     runtime: async (listener) => {
       const { prologue } = software;
-      const ca = options.identity.files?.ca;
+      const ca = options.identity.files?.ca ?? options.identity.authority ?? undefined;
       const offered = () => offeredTo({ apiUrl, programs: facilities.programs, node: dirname(process.execPath), ca });
       const { nodeId } = options;
       const place = { nodeId, bootId, dataDir, isolation, limits };
@@ -216,6 +221,19 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   };
 }
 
+/** From the servers, where there is a token to show and an authority to believe. */
+async function firstFor(
+  { nodeId, servers, token, identity: { authority } }: AgentOptions,
+  dataDir: string,
+  log: Logger,
+): Promise<IdentityFiles | null> {
+  if (token === undefined || authority === null) return null;
+  const question = { servers: servers.map(parseServer), token, authority };
+  const ask = (asked: AskedCertificate) => askForFirst(question, asked);
+  const files = await firstIdentity({ nodeId, dataDir, authority, ask, log, now: Date.now, after: systemAfter });
+  return files === null ? null : { ...files, kept: keptIn(dataDir) };
+}
+
 const keepingIn = (identity: IdentityOptions, kept: string): IdentityOptions =>
   identity.files === null ? identity : { ...identity, files: { ...identity.files, kept } };
 
@@ -254,7 +272,7 @@ async function startHollow(
   const hardware = discoverHardware(options.hardware);
   const { servers, token } = options;
   const found = await findIdentity(options.identity, log);
-  const how = credentialsOf(found?.source ?? null, options.secure);
+  const how = credentialsOf(found?.source ?? null, options.secure, options.identity.authority);
   const dial = dialer({ servers, membersPerChannel: NODES_PER_CHANNEL, token, credentials: how });
   const beats = wheel(Math.random);
   log.info({ nodes: hollow.count, servers: options.servers }, "starting hollow nodes");

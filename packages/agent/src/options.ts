@@ -87,7 +87,10 @@ export function parseOptions(
   const command = commandLine(version, env.LATTICE_AGENT_USER_MAPPING).parse(argv, { from: "user" });
   const flags = command.opts<Flags>();
   const shown = identityFlags(flags, env, argv);
-  if (shown === null) return command.error("error: --bootstrap-cert, --bootstrap-key and --bootstrap-ca go together");
+  if (shown === null)
+    return command.error(
+      "error: --bootstrap-cert, --bootstrap-key and --bootstrap-ca go together; with LATTICE_AGENT_TOKEN, --bootstrap-ca alone",
+    );
   const servers = [...flags.server, ...flags.quorumEndpoint];
   return {
     nodeId: flags.nodeId,
@@ -155,11 +158,13 @@ function identityFlags(flags: Flags, env: Readonly<Record<string, string | undef
   const key = flags.bootstrapKey ?? env.LATTICE_BOOTSTRAP_KEY;
   const ca = flags.bootstrapCa ?? env.LATTICE_BOOTSTRAP_CA;
   const named = [cert, key, ca].filter((path) => path !== undefined && path !== "").length;
-  if (named !== 0 && named !== 3) return null;
+  const token = env.LATTICE_AGENT_TOKEN ?? "";
+  const authority = named === 1 && token !== "" && ca !== undefined && ca !== "" ? ca : null;
+  if (named !== 0 && named !== 3 && authority === null) return null;
   const files = named === 3 ? { cert: cert ?? "", key: key ?? "", ca: ca ?? "" } : null;
   return {
-    identity: { spireSocket: env.LATTICE_SPIRE_SOCKET ?? SPIRE_SOCKET, files },
-    secure: argv.some((word) => word.includes("https://")),
+    identity: { spireSocket: env.LATTICE_SPIRE_SOCKET ?? SPIRE_SOCKET, files, authority },
+    secure: authority !== null || argv.some((word) => word.includes("https://")),
   };
 }
 
@@ -271,7 +276,10 @@ function basicCommandLine(version: string): Command {
     .option("--quorum-endpoint <host:port>", "the same as --server", servers, [])
     .option("--bootstrap-cert <file>", "certificate of this node (PEM), until SPIRE has one")
     .option("--bootstrap-key <file>", "its key")
-    .option("--bootstrap-ca <file>", "the authority that servers are checked by")
+    .option(
+      "--bootstrap-ca <file>",
+      "the authority that servers are checked by; with a token alone, the one that issues",
+    )
     .option("--node-id <name>", "name of this node", named("node id", parseNodeId), hostname())
     .option("--group <name>", "topology group of this node", named("group", parseGroupId), "default")
     .option(

@@ -82,7 +82,7 @@ export function agentOptions(server: string, dataDir: string, more: Partial<Agen
     logLevel: "silent",
     peerListen: "",
     token: undefined,
-    identity: { spireSocket: "", files: null },
+    identity: { spireSocket: "", files: null, authority: null },
     secure: false,
     killWorkloadsOnExit: true,
     hardware: { features: [] },

@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { commandTable } from "../src/command-table.ts";
-import { parseMetrics } from "../src/commands/admin/prometheus.ts";
 import { bashScript } from "../src/commands/completion/bash.ts";
 import { completionTree } from "../src/commands/completion.ts";
 import { useScripted } from "./scripted.ts";
@@ -165,17 +164,18 @@ describe("how answers read", () => {
     expect(rig.err).toContain("Showing the newest 1");
   });
 
-  test("metrics are dumped as JSON, by component", async () => {
-    const text =
-      '# HELP x y\nlattice_scheduling_cycles_total{vcluster="a b\\"c"} 4\nlattice_api_requests_total 2\nx_seconds_bucket{le="+Inf"} NaN\n';
-    rig.answers["GET /metrics"] = [200, text];
+  test("metrics are dumped as JSON, by component, as far back as the server remembers", async () => {
+    const samples = [{ name: "lattice_scheduling_cycles_total", value: 4, points: [{ at: "t", value: 2 }] }];
+    const answer = { component: "scheduler", server: "s1", at: "2026-03-05T12:00:00Z", samples };
+    rig.answers[`GET ${V}/admin/metrics`] = [200, { ...answer, since: "2026-03-05T11:30:00Z" }];
     expect(await rig.run("admin", "metrics", "dump", "--component=scheduler", "--duration=1h")).toBe(0);
-    const dumped = JSON.parse(rig.out) as { samples: unknown };
-    expect(dumped.samples).toEqual([
-      { name: "lattice_scheduling_cycles_total", labels: { vcluster: 'a b"c' }, value: 4 },
-    ]);
-    expect(parseMetrics(text).at(-1)?.value).toBe("NaN");
-    expect(rig.err).toContain("no time-series store");
+    expect(rig.requests).toEqual([`GET ${V}/admin/metrics?component=scheduler&duration_seconds=3600`]);
+    expect((JSON.parse(rig.out) as { samples: unknown }).samples).toEqual(samples);
+    expect(rig.err).toContain("s1 remembers what it counted since 2026-03-05T11:30:00Z");
+    rig.answers[`GET ${V}/admin/metrics`] = [200, { ...answer, since: "2026-03-05T10:30:00Z" }];
+    await rig.run("admin", "metrics", "dump", "--duration", "1h");
+    expect(rig.err.split("remembers")).toHaveLength(2);
+    expect(await rig.run("admin", "metrics", "dump", "--component=coffee")).toBe(2);
   });
 
   test("a watch of the status is a line for each round", async () => {

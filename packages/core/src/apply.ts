@@ -18,6 +18,7 @@ import { expireCheckpoint } from "./checkpoint/expire.ts";
 import { resumeAllocation } from "./checkpoint/return.ts";
 import { beginClusterRestore, stageText } from "./cluster/begin-restore.ts";
 import { commitRestore, restoreHistory } from "./cluster/commit-restore.ts";
+import { restoreAudit } from "./cluster/restore-audit.ts";
 import type { Command, Entry } from "./command.ts";
 import { cancelDag } from "./dag/cancel.ts";
 import { submitDag } from "./dag/submit.ts";
@@ -178,6 +179,8 @@ function carryOut(step: Step, command: Command): Outcome {
       return commitRestore(step, command);
     case "cluster.restore_history":
       return restoreHistory(step, command);
+    case "cluster.restore_audit":
+      return restoreAudit(step, command);
     case "network.set":
       return setNetwork(step, command);
     case "network.grace":

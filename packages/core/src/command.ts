@@ -21,6 +21,7 @@ import type {
   RaiseNoticeCommand,
   RecordAuditCommand,
   RemoveGrantCommand,
+  RestoreAuditCommand,
   RestoreHistoryCommand,
   RestoreTextCommand,
   SetConfigCommand,
@@ -344,6 +345,7 @@ export type Command =
   | RestoreTextCommand
   | CommitRestoreCommand
   | RestoreHistoryCommand
+  | RestoreAuditCommand
   | ReleaseHeldCommand
   | SetNetworkCommand
   | SetDomainGraceCommand

@@ -100,7 +100,8 @@ export interface Event {
 
 /**
  * What must happen in the world because of a committed entry. Performed only after the entry is
- * durable, only by the leader (run, stop, checkpoint, forget) or by every replica (archive, archive_audit), and safe to repeat.
+ * durable, only by the leader (run, stop, checkpoint, forget) or by every replica (archive, archive_audit,
+ * restore_audit), and safe to repeat.
  */
 export type Effect =
   | { readonly kind: "run"; readonly node: NodeId; readonly allocation: AllocationId; readonly attempt: Attempt }
@@ -117,7 +118,13 @@ export type Effect =
   | { readonly kind: "checkpoint"; readonly node: NodeId; readonly allocation: AllocationId; readonly attempt: Attempt }
   | { readonly kind: "forget"; readonly node: NodeId; readonly allocation: AllocationId; readonly attempt: Attempt }
   | { readonly kind: "archive"; readonly record: import("./allocation/allocation.ts").Allocation }
-  | { readonly kind: "archive_audit"; readonly record: import("./audit/record.ts").AuditRecord };
+  | { readonly kind: "archive_audit"; readonly record: import("./audit/record.ts").AuditRecord }
+  /** Of a backup: older than all that the state has. */
+  | {
+      readonly kind: "restore_audit";
+      readonly floor: number;
+      readonly records: readonly import("./audit/record.ts").AuditRecord[];
+    };
 
 /** The result of applying one entry: one outcome per command, and everything that follows. */
 export interface Applied {

@@ -2,7 +2,9 @@
 // replica, and nothing of a cluster that has something of its own is ever replaced.
 
 import {
+  type AuditRecord,
   applyEntry,
+  auditHash,
   beginRestore,
   brokenInvariants,
   type Command,
@@ -199,4 +201,38 @@ describe("a restore through the log", () => {
     expect(say(begin()).outcomes[0]).toMatchObject({ refusal: { code: "cluster_not_empty" } });
     expect(say(history(true)).outcomes[0]).toMatchObject({ kind: "rejected" });
   });
+
+  it("hands the archive of the audit log to every server, with its own hashes and from below the state alone", () => {
+    const old = busy();
+    const lines = chain(9);
+    for (const line of lines.slice(6)) old.putAudit(line);
+    const { state, say } = fresh();
+    const audit = (records: readonly AuditRecord[], restore = "b1"): Command => ({
+      kind: "cluster.restore_audit",
+      restore,
+      floor: 3,
+      records,
+    });
+    const archived = lines.slice(2, 6);
+    expect(say(audit(archived)).outcomes[0]).toMatchObject({ kind: "rejected" });
+    say(begin(), ...stage(textOf(old)), commit());
+    expect(say(audit(archived)).effects).toEqual([{ kind: "restore_audit", floor: 3, records: archived }]);
+    const before = stateHash(state, sha256);
+    for (const odd of [lines.slice(1, 3), lines.slice(5, 7), [{ ...lines[3], user: "eve" } as AuditRecord]]) {
+      const { outcomes, effects } = say(audit(odd));
+      expect([outcomes[0]?.kind, effects]).toEqual(["rejected", []]);
+    }
+    expect(say(audit(archived, "other")).outcomes[0]).toMatchObject({ kind: "rejected" });
+    expect(stateHash(state, sha256)).toBe(before);
+  });
 });
+
+function chain(length: number): AuditRecord[] {
+  let prev = "";
+  return Array.from({ length }, (_, i) => {
+    const body = { n: i + 1, index: 1, at: 1, user: "ada", action: "grant.add", scope: "access", detail: "", prev };
+    const record = { ...body, hash: auditHash(body as never) } as unknown as AuditRecord;
+    prev = record.hash;
+    return record;
+  });
+}

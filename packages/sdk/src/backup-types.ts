@@ -13,6 +13,7 @@ export interface Backup {
   readonly allocations?: number;
   readonly nodes?: number;
   readonly history_records?: number;
+  readonly audit_records?: number;
   readonly server_version?: string;
   readonly format?: number;
 }

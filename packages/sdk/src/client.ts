@@ -6,7 +6,9 @@ import { type AuditCalls, auditCalls, type GrantCalls, grantCalls } from "./call
 import {
   clusterStatus,
   metricsText,
+  type ServerMetricsQuery,
   type SignalCalls,
+  serverMetrics,
   signalCalls,
   type TenantCalls,
   tenantCalls,
@@ -36,6 +38,7 @@ import { attachTo, type SessionCalls, sessionCalls } from "./calls/sessions.ts";
 import { type TaskCalls, taskCalls } from "./calls/tasks.ts";
 import { type UsageCalls, usageCalls } from "./calls/usage.ts";
 import type { ClusterStatus } from "./cluster-types.ts";
+import type { ServerMetrics } from "./operate-types.ts";
 import { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
 import type { AttachOptions, Terminal } from "./terminal.ts";
 import type { Transport } from "./transport/transport.ts";
@@ -88,6 +91,8 @@ export interface LatticeClient extends AllocationCalls, ObserveCalls {
   health(options?: CallOptions): Promise<Health>;
   /** What the server counts, in the text format of Prometheus. */
   metricsText(options?: CallOptions): Promise<string>;
+  /** What a server counts about itself, now and as it remembers it. */
+  serverMetrics(query?: ServerMetricsQuery, options?: CallOptions): Promise<ServerMetrics>;
   /** Whether and how to log in; needs no token. */
   discovery(options?: CallOptions): Promise<object>;
   /** Serving and caught up; throws the server's problem when it is not. */
@@ -140,6 +145,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Latt
     discovery: (callOptions) =>
       caller.json({ method: "GET", path: "/api/v1/auth/discovery", repeatable: true }, callOptions),
     health: (callOptions) => caller.json({ method: "GET", path: "/healthz", repeatable: true }, callOptions),
+    serverMetrics: (query, callOptions) => serverMetrics(caller, query, callOptions),
     metricsText: (callOptions) => metricsText(caller, callOptions),
     ready: (callOptions) => caller.json({ method: "GET", path: "/readyz", repeatable: true }, callOptions),
   };

@@ -11,6 +11,8 @@ export interface ClusterMember {
   readonly lag?: number;
   readonly server_version?: string;
   readonly etcd?: EtcdMember;
+  /** The one that it shows; absent without TLS. */
+  readonly certificate?: { readonly serial: string; readonly end?: string };
 }
 
 /** What is not known is left out. */

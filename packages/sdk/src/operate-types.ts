@@ -117,3 +117,21 @@ export interface ServiceEndpoint {
   readonly address?: string;
   readonly port?: number;
 }
+
+/** What a server counts about itself. */
+export interface ServerMetrics {
+  readonly component?: string;
+  readonly server?: string;
+  readonly at?: string;
+  readonly started_at?: string;
+  /** As far back as it remembers. */
+  readonly since?: string;
+  readonly samples?: readonly ServerMetric[];
+}
+
+export interface ServerMetric {
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly value?: number;
+  readonly points?: readonly { readonly at: string; readonly value?: number }[];
+}

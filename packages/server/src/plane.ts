@@ -29,6 +29,7 @@ import type { ReplicatedLog } from "./log/replicated-log.ts";
 import type { LogArchive, LogPiece } from "./logs/archive.ts";
 import { type LiveLogs, readLogs } from "./logs/read.ts";
 import { shareFollowers } from "./logs/share.ts";
+import type { Recorder } from "./observe/recorder.ts";
 import { parsePeer } from "./peers/address.ts";
 import type { LeaderLine, Liveness } from "./peers/line.ts";
 import type { Roster } from "./peers/roster.ts";
@@ -66,6 +67,7 @@ export interface PlaneParts {
   readonly history: History;
   readonly clock: Clock;
   readonly insight: Insight;
+  readonly recorder: Recorder;
 }
 
 export function createPlane(parts: PlaneParts): ControlPlane {
@@ -94,6 +96,10 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     tasks: tasksOf(parts),
     archived: (id) => history.get(id),
     archive: (query: HistoryQuery) => history.list(query),
+    async recorded(component, after) {
+      await parts.recorder.look();
+      return parts.recorder.read(component, after);
+    },
     logStatus: () => ({
       ...log.status(),
       leader: leaderId(parts),

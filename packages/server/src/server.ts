@@ -35,6 +35,7 @@ import { createLogArchive } from "./logs/archive.ts";
 import { openLogObjects } from "./logs/store.ts";
 import { createMetrics, type Logger } from "./observe/index.ts";
 import { mirrorState } from "./observe/mirror.ts";
+import { startRecorder } from "./observe/recorder.ts";
 import { formatPeer, type PeerName, parsePeer } from "./peers/address.ts";
 import { createDoors } from "./peers/doors.ts";
 import { joinByAsking } from "./peers/join.ts";
@@ -131,6 +132,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     evaluated: metrics.checkpointEvaluated,
   });
   const samples = createSamples(clock);
+  const recorder = startRecorder({ server: config.server.id, readings: metrics.readings, clock, logger });
   const insight = createInsight({
     samples,
     checkpoints: broker,
@@ -141,6 +143,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     fingerprintWindow: config.scheduler.fingerprintWindow,
     storageMBps: config.scheduling.storageMBps,
     observeError: metrics.estimateError,
+    recorded: recorder.read,
     budgetDays: config.scheduling.budgetPeriodDays,
     get createTenants() {
       return live.config.api.autoCreateTenants;
@@ -210,23 +213,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     broker,
     readers: roster.others,
   });
-  const capture =
-    config.scheduler.traceCapture === null
-      ? null
-      : startCapture({
-          path: config.scheduler.traceCapture,
-          replica,
-          leads: () => leader.sequencer() !== null,
-          logger,
-          count: metrics.traceLines,
-        });
+  const leads = () => leader.sequencer() !== null;
+  const { traceCapture: path } = config.scheduler;
+  const capture = path === null ? null : startCapture({ path, replica, leads, logger, count: metrics.traceLines });
   const snapshotter = startSnapshotter({
     log,
     replica,
     history,
+    audit: auditArchive,
     logger,
     everyEntries: config.quorum.snapshotEveryEntries,
-    mayTake: () => !shared || leader.sequencer() !== null,
+    mayTake: () => !shared || leads(),
   });
   const line = createLeaderLine({
     selfId: config.server.id,
@@ -254,6 +251,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     version,
     appliedIndex: () => replica.head().index,
     historyThrough: () => history.through(),
+    certificate: () => tls?.current() ?? null,
     ownMember: async () => (await log.shared?.ownMember()) ?? null,
   };
   const membership = createMembership({
@@ -270,6 +268,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     config: config.backup,
     replica,
     history,
+    audit: auditArchive,
     members: async () => (await log.members()).map(({ id, name }) => ({ id, address: parsePeer(name)?.address ?? "" })),
     serverVersion: version,
     clock,
@@ -278,7 +277,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const schedule = startBackupSchedule({
     config: config.backup,
     backups,
-    leads: () => leader.sequencer() !== null,
+    leads,
     clock,
     logger,
     metrics,
@@ -303,22 +302,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     history,
     clock,
     insight,
+    recorder,
   });
-  mirrorState(metrics, {
-    terminals,
-    replica,
-    hub,
-    history,
-    checkpoints: board,
-    leads: () => leader.sequencer() !== null,
-  });
+  mirrorState(metrics, { terminals, replica, hub, history, checkpoints: board, leads });
 
   const authenticator = createAuthenticator(config.api.auth);
-  const { guard, peerGuard, renew } = createDoors({
+  const { guard, peerGuard, renew, issueFirst } = createDoors({
     tls,
     authenticator: config.api.auth.kind === "none" ? null : authenticator,
     peerToken: self.token,
-    known: (node) => replica.view.node(node) !== undefined,
+    plane,
     clock,
     logger,
     metrics,
@@ -348,7 +341,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     authenticator,
     tls,
     extraGrpcServices: [
-      guard.guarded(agentService({ context, leader, line, logs, terminals, launches, renew })),
+      guard.guarded(agentService({ context, leader, line, logs, terminals, launches, renew, issueFirst })),
       ...(shared
         ? [
             peerGuard(
@@ -383,6 +376,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       // First: another server takes over at once, and calls under way here are passed on to it.
       await leader.close();
       await schedule.close();
+      await recorder.close();
       await api.close();
       line.close();
       await fill.close();

@@ -53,6 +53,7 @@ export * as pb from "./pb.ts";
 export {
   type BearerKind,
   certifyAgain,
+  certifyAgent,
   firstOfLine,
   issue,
   makeAuthority,

@@ -19,6 +19,7 @@ export * from "../gen/lattice/v1/observe_pb.ts";
 export * from "../gen/lattice/v1/operate_pb.ts";
 export * from "../gen/lattice/v1/peer_pb.ts";
 export * from "../gen/lattice/v1/problem_pb.ts";
+export * from "../gen/lattice/v1/server_metrics_pb.ts";
 export * from "../gen/lattice/v1/services_pb.ts";
 export * from "../gen/lattice/v1/tasks_pb.ts";
 export * from "../gen/lattice/v1/terminal_pb.ts";

@@ -176,7 +176,8 @@ export function createServer(parts: ServerParts): SimulatedServer {
     });
     mine.leader = leader;
     const mayTake = () => leader.sequencer() !== null;
-    startSnapshotter({ log, replica, history, logger, everyEntries: SETTINGS.snapshotEvery, mayTake });
+    const audit = { flush: async () => undefined };
+    startSnapshotter({ log, replica, history, audit, logger, everyEntries: SETTINGS.snapshotEvery, mayTake });
     const context = {
       view: () => replica.view,
       propose: (command: Command) => proposeTo(leader, command),

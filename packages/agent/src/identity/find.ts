@@ -1,5 +1,5 @@
-// Where an agent's identity comes from, in this order: SPIRE, when its socket is there; files, when they are named;
-// nothing, and then a token has to do.
+// Where an agent's identity comes from, in this order: SPIRE, when its socket is there; files, when they are named; the
+// servers, for an agent that has a token; nothing, and then the token has to do.
 
 import { existsSync } from "node:fs";
 import type { Logger } from "pino";
@@ -11,7 +11,12 @@ export interface IdentityOptions {
   /** Of SPIRE's agent. */
   readonly spireSocket: string;
   readonly files: IdentityFiles | null;
+  /** PEM file that servers are checked by, where there is no certificate to show yet. */
+  readonly authority: string | null;
 }
+
+/** Gets a first certificate by other means; null: there is none to be had. */
+export type First = () => Promise<IdentityFiles | null>;
 
 export interface FoundIdentity {
   readonly source: IdentitySource;
@@ -19,7 +24,11 @@ export interface FoundIdentity {
   readonly files: FileIdentity | null;
 }
 
-export async function findIdentity(options: IdentityOptions, log: Logger): Promise<FoundIdentity | null> {
+export async function findIdentity(
+  options: IdentityOptions,
+  log: Logger,
+  first: First = async () => null,
+): Promise<FoundIdentity | null> {
   let before: string | null = null;
   const said = (problem: string | null) => {
     if (problem !== null && problem !== before)
@@ -35,7 +44,8 @@ export async function findIdentity(options: IdentityOptions, log: Logger): Promi
       log.warn({ problem: (error as Error).message }, "no identity from SPIRE; that of the files is used");
     }
   }
-  if (options.files === null) return null;
-  const files = identityFromFiles(options.files, said);
+  const named = options.files ?? (await first());
+  if (named === null) return null;
+  const files = identityFromFiles(named, said);
   return { source: files, files };
 }

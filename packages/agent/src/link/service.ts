@@ -16,6 +16,9 @@ export const runTasksCall = callNamed<pb.TasksReport, pb.TasksOrder>("RunTasks")
 export const renewCertificateCall = callNamed<pb.RenewCertificateRequest, pb.RenewCertificateResponse>(
   "RenewCertificate",
 );
+export const issueCertificateCall = callNamed<pb.IssueCertificateRequest, pb.IssueCertificateResponse>(
+  "IssueCertificate",
+);
 
 function callNamed<Request extends object, Response>(name: string): Call<Request, Response> {
   const method = serviceDefinition(pb.AgentService)[name];

@@ -4,6 +4,7 @@
 import type { GrantRole } from "../access/grant.ts";
 import type { Allocation } from "../allocation/allocation.ts";
 import type { Deed } from "../audit/deed.ts";
+import type { AuditRecord } from "../audit/record.ts";
 import type { Duration, TenantId, UserName, VClusterId } from "../ids.ts";
 import type { Hook } from "../notice/hook.ts";
 import type { Notice } from "../notice/notice.ts";
@@ -142,6 +143,14 @@ export interface RestoreHistoryCommand {
   readonly restore: string;
   readonly records: readonly Allocation[];
   readonly last: boolean;
+}
+/** Records of the backup's audit log that had left its state, for the archive of every server. */
+export interface RestoreAuditCommand {
+  readonly kind: "cluster.restore_audit";
+  readonly restore: string;
+  /** The oldest number that was still kept. */
+  readonly floor: number;
+  readonly records: readonly AuditRecord[];
 }
 
 /** Somebody must be told. Twice is once, until it is cleared. */

@@ -14,6 +14,7 @@ export const orders = (applied: Applied): readonly string[] =>
   applied.effects.map((effect) => {
     if (effect.kind === "archive") return `archive ${effect.record.id}`;
     if (effect.kind === "archive_audit") return `archive line ${effect.record.n}`;
+    if (effect.kind === "restore_audit") return `restore ${effect.records.length} lines`;
     return `${effect.kind} ${effect.allocation}/${effect.attempt} on ${effect.node}`;
   });
 

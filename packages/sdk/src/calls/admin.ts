@@ -3,7 +3,7 @@
 import type { Caller, CallOptions } from "../call.ts";
 import type { ClusterStatus } from "../cluster-types.ts";
 import type { Signals } from "../explain-types.ts";
-import type { Deleted, Queue } from "../operate-types.ts";
+import type { Deleted, Queue, ServerMetrics } from "../operate-types.ts";
 import { queryString } from "../query.ts";
 import { readText } from "../transport/transport.ts";
 import type {
@@ -79,6 +79,19 @@ export const vclusterCalls = (caller: Caller): VClusterCalls =>
 
 export const clusterStatus = (caller: Caller, options?: CallOptions): Promise<ClusterStatus> =>
   caller.json({ method: "GET", path: "/api/v1/raft/status", repeatable: true }, options);
+
+export interface ServerMetricsQuery {
+  readonly component?: string | undefined;
+  /** How far back; without it, the values of now alone. */
+  readonly duration_seconds?: number | undefined;
+}
+
+export const serverMetrics = (
+  caller: Caller,
+  query: ServerMetricsQuery = {},
+  options?: CallOptions,
+): Promise<ServerMetrics> =>
+  caller.json({ method: "GET", path: `/api/v1/admin/metrics${queryString(query)}`, repeatable: true }, options);
 
 export async function metricsText(caller: Caller, options: CallOptions = {}): Promise<string> {
   const call = { method: "GET", path: "/metrics", repeatable: true, headers: { accept: "text/plain" } } as const;

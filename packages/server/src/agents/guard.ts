@@ -4,6 +4,7 @@
 // One that its authority calls back is refused, and what it has open is ended.
 
 import type { Metadata, ServiceError } from "@grpc/grpc-js";
+import type { UserName } from "@lattice/core";
 import { type Bearer, bearerOf, notTheNode, ProblemError, problemOf } from "@lattice/wire";
 import type { Authenticator } from "../api/auth/authenticator.ts";
 import type { Principal } from "../api/auth/principal.ts";
@@ -31,6 +32,8 @@ export interface AgentGuard {
   guarded(service: GrpcService): GrpcService;
   /** Null: this stream may speak for the node; else why not. Only for streams that came through `guarded`. */
   stranger(call: object, node: string): string | null;
+  /** Whose token this call has shown; null: it has shown a certificate, or nothing. */
+  tokenOf(call: object): UserName | null;
 }
 
 /** The certificate in force knows who is not to be let in any more. */
@@ -54,7 +57,7 @@ export function createAgentGuard(options: GuardOptions): AgentGuard {
   const bearers = new WeakMap<object, Shown>();
   /** What certificates have open, and how it is ended. */
   const open = new Map<AgentCall, () => void>();
-  if (authenticator === null && !certificates) return { guarded: (service) => service, stranger: () => null };
+  if (authenticator === null && !certificates) return OPEN;
 
   const wrap =
     (method: Method): Method =>
@@ -97,8 +100,15 @@ export function createAgentGuard(options: GuardOptions): AgentGuard {
       if (why !== null) refused?.();
       return why;
     },
+    tokenOf(call) {
+      const shown = bearers.get(call);
+      return shown?.kind === "token" ? shown.principal.user : null;
+    },
   };
 }
+
+/** Of a cluster without tokens and certificates. */
+const OPEN: AgentGuard = { guarded: (service) => service, stranger: () => null, tokenOf: () => null };
 
 function whyNot(shown: Shown | undefined, node: string): string | null {
   if (shown === undefined) return "the stream has no identity";

@@ -34,6 +34,15 @@ export function whyNotRenewed(
     return { code: "forbidden", detail: "The certificate is of another authority than the one that would renew it." };
   // The connection may be older than the certificate's end.
   if (Date.parse(shown.validTo) <= nowMs) return { code: "unauthenticated", detail: "The certificate has ended." };
+  return whyNotKey({ node, publicKey, proof });
+}
+
+/** Whether a key is worth signing, and whoever asks has it. */
+export function whyNotKey({
+  node,
+  publicKey,
+  proof,
+}: Pick<AskedRenewal, "node" | "publicKey" | "proof">): Refusal | null {
   const key = readKey(publicKey);
   if (key === null)
     return { code: "invalid_argument", detail: "public_key must be of an elliptic curve, P-256 or P-384." };

@@ -16,6 +16,7 @@ import type { LeaderLine } from "../peers/line.ts";
 import type { Launches, RunTasksCall } from "../tasks/launches.ts";
 import type { ServeTerminalCall, TerminalRelay } from "../terminals/relay.ts";
 import { type ConnectCall, type ConnectContext, handleConnect } from "./connect.ts";
+import type { FirstCertificate } from "./first-certificate.ts";
 import type { LogRelay } from "./logs.ts";
 import type { Renewal } from "./renewal.ts";
 import { createWaitingRoom } from "./waiting-room.ts";
@@ -28,6 +29,7 @@ export interface AgentServiceParts {
   readonly terminals: TerminalRelay;
   readonly launches: Launches;
   readonly renew: Renewal;
+  readonly issueFirst: FirstCertificate;
 }
 
 type ConnectStream = ServerDuplexStream<pb.AgentMessage, pb.ServerMessage>;
@@ -90,6 +92,7 @@ export function agentService({
       },
       // Whoever has the authority's key answers, whether it leads or not: nothing of it is in the log.
       renewCertificate: parts.renew,
+      issueCertificate: parts.issueFirst,
     },
   };
 }

@@ -22,6 +22,8 @@ import type { ReadFrom } from "../audit/archive.ts";
 import type { Backups } from "../backup/backups.ts";
 import type { AnswerTo, Question, QuestionKind } from "../insight/question.ts";
 import type { LogStatus } from "../log/replicated-log.ts";
+import type { MetricsComponent } from "../observe/components.ts";
+import type { Recorded } from "../observe/recorder.ts";
 import type { Membership } from "./membership.ts";
 
 /** Position of an event: the entry, and its place among that entry's events. */
@@ -137,6 +139,8 @@ export interface ControlPlane {
   /** Finished allocations that have left the live state. */
   archived(id: AllocationId): Promise<Allocation | null>;
   archive(query: HistoryQuery): Promise<readonly Allocation[]>;
+  /** What this server counts, of a part of it or all; with what was seen after `after`. */
+  recorded(component: MetricsComponent | null, after: number | null): Promise<Recorded>;
   logStatus(): LogStatus & { readonly appliedIndex: LogIndex; readonly isLeader: boolean };
   readonly audit: AuditPlane;
   readonly membership: Membership;

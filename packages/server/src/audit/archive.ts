@@ -4,9 +4,20 @@
 
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Applied, type AuditRecord, auditHash } from "@lattice/core";
+import { type Applied, type AuditRecord, auditHash, type Effect } from "@lattice/core";
 import type { Logger } from "pino";
-import { appendTo, blockOf, countLines, firstIn, listBlocks, mend, readBlock, removeBlock } from "./blocks.ts";
+import {
+  type AuditFile,
+  appendTo,
+  blockOf,
+  countLines,
+  fileOf,
+  firstIn,
+  listBlocks,
+  mend,
+  readBlock,
+  removeBlock,
+} from "./blocks.ts";
 
 export interface AuditArchive {
   /** Keeps what an entry has sent away. */
@@ -21,9 +32,12 @@ export interface AuditArchive {
   fill(records: readonly AuditRecord[]): Promise<void>;
   /** Nobody has what is below this number any more. */
   raiseFloor(n: number): Promise<void>;
+  /** Its files as they are now; what is below a file's length does not change any more. */
+  files(): Promise<readonly AuditFile[]>;
   /** Removes what is older than it has to be kept. */
   forget(nowMs: number): Promise<void>;
-  /** When all that was taken is on disk. */
+  /** Resolves when all that was taken is on disk, rejects when some of it is not; it is tried again. */
+  flush(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -57,14 +71,32 @@ export async function openAuditArchive(dir: string, options: ArchiveOptions): Pr
   let floor = await readFloor(dir);
   const newest = Math.max(-1, ...counts.keys());
   let last = newest < 0 ? 0 : ((await readBlock(dir, newest)).at(-1)?.n ?? firstIn(newest) - 1);
-  let writing: Promise<void> = Promise.resolve();
+  let writing: Promise<unknown> = Promise.resolve();
+  /** Taken, and not on disk yet. */
+  let unwritten: readonly AuditRecord[] = [];
+  /** The last write has failed, and may have left a part of it behind. */
+  let failed = false;
   await forget(options.nowMs);
 
   /** One after the other: two of them must not add to one file at a time. */
-  function inTurn(work: () => Promise<void>): Promise<void> {
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = writing.then(work);
     writing = done.catch(() => undefined);
     return done;
+  }
+
+  async function writeOut(): Promise<void> {
+    const batch = unwritten;
+    if (batch.length === 0) return;
+    try {
+      if (failed) for (const block of byBlock(batch).keys()) await mend(dir, block);
+      await (failed ? add : follow)(batch);
+      failed = false;
+      unwritten = unwritten.slice(batch.length);
+    } catch (error) {
+      failed = true;
+      throw error;
+    }
   }
 
   async function add(records: readonly AuditRecord[]): Promise<void> {
@@ -95,6 +127,12 @@ export async function openAuditArchive(dir: string, options: ArchiveOptions): Pr
     }
   }
 
+  /** Below what the state has, and thus below what it sends away, which may have come first. */
+  async function restore({ floor, records }: Extract<Effect, { kind: "restore_audit" }>): Promise<void> {
+    await add(records);
+    await setFloor(floor);
+  }
+
   async function setFloor(n: number): Promise<void> {
     if (n <= floor) return;
     floor = n;
@@ -104,14 +142,15 @@ export async function openAuditArchive(dir: string, options: ArchiveOptions): Pr
 
   return {
     take({ effects }) {
+      const tell = (error: unknown) => options.logger.error({ err: error }, "the audit archive could not be written");
+      for (const effect of effects) if (effect.kind === "restore_audit") inTurn(() => restore(effect)).catch(tell);
       const fresh = effects.flatMap((effect) =>
         effect.kind === "archive_audit" && effect.record.n > last ? [effect.record] : [],
       );
       if (fresh.length === 0) return;
       last = fresh.at(-1)?.n ?? last;
-      inTurn(() => follow(fresh)).catch((error: unknown) =>
-        options.logger.error({ err: error }, "the audit archive could not be written"),
-      );
+      unwritten = [...unwritten, ...fresh];
+      inTurn(writeOut).catch(tell);
     },
     async *read(from) {
       await writing;
@@ -147,7 +186,11 @@ export async function openAuditArchive(dir: string, options: ArchiveOptions): Pr
     },
     raiseFloor: (n) => inTurn(() => setFloor(n)),
     forget: (nowMs) => inTurn(() => forget(nowMs)),
-    close: () => writing,
+    files: () => inTurn(() => Promise.all([...counts.keys()].sort((a, b) => a - b).map((block) => fileOf(dir, block)))),
+    flush: () => inTurn(writeOut),
+    async close() {
+      await writing;
+    },
   };
 }
 

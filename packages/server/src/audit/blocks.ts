@@ -3,8 +3,8 @@
 // than one file is in memory at a time. A line that a crash has cut is taken away before the next is added.
 
 import { createReadStream } from "node:fs";
-import { open, readdir, readFile, truncate, unlink } from "node:fs/promises";
-import { join } from "node:path";
+import { open, readdir, readFile, stat, truncate, unlink } from "node:fs/promises";
+import { basename, join } from "node:path";
 import type { AuditRecord } from "@lattice/core";
 
 /** A few megabytes. */
@@ -23,6 +23,17 @@ export async function listBlocks(dir: string): Promise<readonly number[]> {
   return names.flatMap((name) => (FILE.test(name) ? [Number(FILE.exec(name)?.[1])] : [])).sort((a, b) => a - b);
 }
 
+export interface AuditFile {
+  readonly name: string;
+  readonly path: string;
+  readonly bytes: number;
+}
+
+export async function fileOf(dir: string, block: number): Promise<AuditFile> {
+  const path = pathOf(dir, block);
+  return { name: basename(path), path, bytes: (await stat(path)).size };
+}
+
 /** Whole lines; each is one record. */
 export async function countLines(dir: string, block: number): Promise<number> {
   let lines = 0;
@@ -33,7 +44,11 @@ export async function countLines(dir: string, block: number): Promise<number> {
 
 /** In order of their numbers, each once. */
 export async function readBlock(dir: string, block: number): Promise<readonly AuditRecord[]> {
-  const text = await readFile(pathOf(dir, block), "utf8").catch(orNothing);
+  return recordsIn(await readFile(pathOf(dir, block), "utf8").catch(orNothing));
+}
+
+/** Of the text of a block: in order, each once. What is no record is left out. */
+export function recordsIn(text: string): readonly AuditRecord[] {
   const records = new Map<number, AuditRecord>();
   for (const line of text.split("\n")) {
     const record = parsed(line);
@@ -46,7 +61,7 @@ export async function readBlock(dir: string, block: number): Promise<readonly Au
 export async function appendTo(dir: string, block: number, records: readonly AuditRecord[]): Promise<void> {
   const file = await open(pathOf(dir, block), "a", 0o600);
   try {
-    await file.write(records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+    await file.appendFile(records.map((record) => `${JSON.stringify(record)}\n`).join(""));
     await file.datasync();
   } finally {
     await file.close();

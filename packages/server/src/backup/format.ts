@@ -1,5 +1,5 @@
 // What a backup is: one file, `backup-<time>.tar.gz`, holding `metadata.json`, the snapshot exactly as a
-// replica writes it, and the segments of the history. The metadata comes first, so that a list of
+// replica writes it, the segments of the history, and the archive of the audit log. The metadata comes first, so that a list of
 // backups reads the beginning of each file alone; it names every other part with its size and hash.
 
 import { z } from "zod";
@@ -11,6 +11,7 @@ export const BACKUP_FORMAT = 1;
 export const METADATA_PART = "metadata.json";
 export const SNAPSHOT_PART = "snapshot.jsonl";
 export const HISTORY_FOLDER = "history/";
+export const AUDIT_FOLDER = "audit/";
 /** A list of parts, each with a name, a size and a hash: some hundred bytes each. */
 export const MAX_METADATA_BYTES = 16 * 1024 * 1024;
 
@@ -31,6 +32,11 @@ const metadataSchema = z.object({
   counts: z.object({ allocations: count, nodes: count, tenants: count, vclusters: count, history_records: count }),
   /** The entry up to which the history of the server that wrote it has no gap. */
   history_through: count,
+  /**
+   * The archive of the audit log: from `floor` on, `below` the first that the snapshot has. `whole`: nothing between was
+   * missing on the server that wrote it. Absent: written by a version that left it out.
+   */
+  audit: z.object({ records: count, floor: count.min(1), below: count.min(1), whole: z.boolean() }).optional(),
   members: z.array(z.object({ id: z.string(), address: z.string() })),
   parts: z.array(partSchema).min(1),
 });

@@ -7,6 +7,7 @@ import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { asBackupError, BackupError } from "./backup-error.ts";
 import {
+  AUDIT_FOLDER,
   type BackupMetadata,
   type BackupPart,
   HISTORY_FOLDER,
@@ -21,6 +22,8 @@ export interface PartReader {
   snapshot(content: AsyncIterable<Buffer>, metadata: BackupMetadata): Promise<void>;
   /** A segment of the history, by its file name. */
   segment(name: string, content: AsyncIterable<Buffer>, metadata: BackupMetadata): Promise<void>;
+  /** A file of the audit log's archive, by its name. */
+  audit(name: string, content: AsyncIterable<Buffer>, metadata: BackupMetadata): Promise<void>;
 }
 
 /** Throws a BackupError when anything is missing, superfluous or not as the metadata says. */
@@ -103,6 +106,8 @@ async function use(
     if (name === SNAPSHOT_PART) await reader.snapshot(content, metadata);
     else if (name.startsWith(HISTORY_FOLDER)) {
       await reader.segment(name.slice(HISTORY_FOLDER.length), content, metadata);
+    } else if (name.startsWith(AUDIT_FOLDER)) {
+      await reader.audit(name.slice(AUDIT_FOLDER.length), content, metadata);
     }
     return null;
   } catch (cause) {

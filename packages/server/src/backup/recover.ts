@@ -1,5 +1,5 @@
 // Begins a new cluster from a backup, before the log is opened: the backup is verified, its finished
-// records become the history of this server, and last of all the snapshot goes where a log will begin
+// records become the history of this server and its old audit records the archive, and last of all the snapshot goes where a log will begin
 // behind it. Until that last step there is no log, and the whole may be repeated; a log that is there
 // already is never touched.
 
@@ -15,6 +15,8 @@ import {
   snapshotLines,
   type Term,
 } from "@lattice/core";
+import { type AuditArchive, openAuditArchive } from "../audit/archive.ts";
+import { listBlocks, removeBlock } from "../audit/blocks.ts";
 import type { Config } from "../config/config.ts";
 import { type HistoryRecord, openHistory } from "../history/index.ts";
 import { writeMark } from "../history/mark.ts";
@@ -30,6 +32,7 @@ import {
 import type { Logger } from "../observe/index.ts";
 import { sha256 as hashText } from "../replica/hash.ts";
 import type { ChainHead } from "../replica/replica.ts";
+import { auditRecords } from "./audit.ts";
 import { BackupError } from "./backup-error.ts";
 import type { BackupMetadata } from "./format.ts";
 import { anyBackup } from "./places.ts";
@@ -73,7 +76,8 @@ export async function recoverFrom(source: string, options: RecoverOptions): Prom
     const target = await openTarget(log);
     try {
       await target.refuseLog();
-      const found = await unpack(copy.path, sha256, join(config.server.dataDir, "history"), logger);
+      const dirs = { history: join(config.server.dataDir, "history"), audit: config.audit.dir };
+      const found = await unpack(copy.path, sha256, dirs, logger);
       await target.seed(found.at, found.lines());
       say(found, source, options);
       return found;
@@ -115,9 +119,16 @@ interface Unpacked extends Recovered {
   lines(): Iterable<string>;
 }
 
-async function unpack(path: string, sha256: string, historyDir: string, logger: Logger): Promise<Unpacked> {
+interface Dirs {
+  readonly history: string;
+  readonly audit: string;
+}
+
+async function unpack(path: string, sha256: string, dirs: Dirs, logger: Logger): Promise<Unpacked> {
   const found: { head: ChainHead | null; state: State | null } = { head: null, state: null };
-  const place = await beginHistory(historyDir, sha256);
+  await refuseAudit(dirs.audit, sha256);
+  const place = await beginHistory(dirs.history, sha256);
+  const audit = await beginAudit(dirs.audit, sha256, logger);
   const metadata = await readBackup(path, {
     async snapshot(content) {
       const { head, restore } = await readRecords(content);
@@ -134,9 +145,15 @@ async function unpack(path: string, sha256: string, historyDir: string, logger: 
       }
       await place.append(batch);
     },
+    async audit(_name, content, said) {
+      if (said.audit !== undefined) await audit.fill(await auditRecords(content, said.audit));
+    },
   });
   const { head, state } = found;
   if (head === null || state === null) throw new BackupError("damaged", "it holds no snapshot");
+  if (metadata.audit !== undefined) await audit.raiseFloor(metadata.audit.floor);
+  await audit.close();
+  if (metadata.audit?.whole === false) logger.warn("the server that wrote the backup lacked a part of the audit log");
   const historyRecords = await place.end(metadata.log_index);
   if (metadata.history_through < metadata.log_index) {
     const { history_through, log_index } = metadata;
@@ -158,8 +175,7 @@ async function unpack(path: string, sha256: string, historyDir: string, logger: 
 /** Made aside and put in place whole; what an earlier try of the same backup put there is made again. */
 async function beginHistory(dir: string, sha256: string) {
   const held = existsSync(dir) ? await readdir(dir) : [];
-  const mine = held.includes(MARK) && (await readFile(join(dir, MARK), "utf8")).trim() === JSON.stringify({ sha256 });
-  if (!mine && held.some((name) => name.endsWith(".jsonl"))) {
+  if (!(await isMine(dir, sha256)) && held.some((name) => name.endsWith(".jsonl"))) {
     throw new LogError("wrong_index", `there is a history in ${dir} already; move it away first`);
   }
   const aside = `${dir}.recovering`;
@@ -182,6 +198,27 @@ async function beginHistory(dir: string, sha256: string) {
       return records;
     },
   };
+}
+
+/** Throws when there is an archive that is not of an earlier try with the same backup. */
+async function refuseAudit(dir: string, sha256: string): Promise<void> {
+  const held = existsSync(dir) ? await listBlocks(dir) : [];
+  if (held.length === 0 || (await isMine(dir, sha256))) return;
+  throw new LogError("wrong_index", `there is an archive of the audit log in ${dir} already; move it away first`);
+}
+
+/** In place: the key that signs it lies there as well. */
+async function beginAudit(dir: string, sha256: string, logger: Logger): Promise<AuditArchive> {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  for (const block of await listBlocks(dir)) await removeBlock(dir, block);
+  await writeFile(join(dir, MARK), `${JSON.stringify({ sha256 })}\n`, { mode: 0o600 });
+  // How long they are to be kept is decided when the server opens it.
+  return openAuditArchive(dir, { retentionMs: Number.POSITIVE_INFINITY, nowMs: 0, logger });
+}
+
+async function isMine(dir: string, sha256: string): Promise<boolean> {
+  const mark = await readFile(join(dir, MARK), "utf8").catch(() => "");
+  return mark.trim() === JSON.stringify({ sha256 });
 }
 
 const HOUR_MS = 3_600_000;

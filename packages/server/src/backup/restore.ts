@@ -1,6 +1,6 @@
 // Puts a verified backup into a running cluster that is empty, through the log, so that every server
 // gets it: first the snapshot in pieces, then one command that puts it in place, then the finished
-// records. Asked again after a failure, it goes on: pieces are sent anew, and what is in place stays.
+// records and the archive of the audit log. Asked again after a failure, it goes on: pieces are sent anew, and what is in place stays.
 
 import {
   type Allocation,
@@ -11,6 +11,7 @@ import {
   type Outcome,
 } from "@lattice/core";
 import { decodeLine, recordOf } from "../history/line.ts";
+import { auditRecords } from "./audit.ts";
 import { BackupError } from "./backup-error.ts";
 import type { BackupMetadata } from "./format.ts";
 import { lineBatches } from "./lines.ts";
@@ -18,6 +19,8 @@ import { readBackup } from "./read.ts";
 
 /** Text of finished records in one command. */
 const HISTORY_PIECE_LENGTH = 512 * 1024;
+/** Records of the audit log in one command; about half a megabyte. */
+const AUDIT_BATCH = 1_000;
 /** More than this through the log would fill it; `--recover-from` has no such limit. */
 export const MAX_RESTORED_HISTORY_BYTES = 1024 * 1024 * 1024;
 
@@ -55,7 +58,7 @@ export async function restoreBackup(door: RestoreDoor, options: RestoreOptions):
     sent += records.length;
     index = (await say({ kind: "cluster.restore_history", restore, records, last })).index;
   });
-  await readBackup(path, {
+  const { audit } = await readBackup(path, {
     async snapshot(content, metadata) {
       refuseTooMuchHistory(metadata);
       if (begun.repeated) return;
@@ -69,7 +72,19 @@ export async function restoreBackup(door: RestoreDoor, options: RestoreOptions):
     async segment(_name, content, metadata) {
       for await (const record of recordsOf(content, metadata)) await send.add(record);
     },
+    async audit(_name, content, { audit }) {
+      if (audit === undefined) return;
+      const all = await auditRecords(content, audit);
+      for (let at = 0; at < all.length; at += AUDIT_BATCH) {
+        const records = all.slice(at, at + AUDIT_BATCH);
+        await say({ kind: "cluster.restore_audit", restore, floor: audit.floor, records });
+      }
+    },
   });
+  // Also where nothing is left of it: nobody is to look for what was forgotten by rule.
+  if (audit !== undefined && audit.floor > 1) {
+    await say({ kind: "cluster.restore_audit", restore, floor: audit.floor, records: [] });
+  }
   await send.end();
   return { index, historyRecords: sent };
 }

@@ -19,7 +19,7 @@ import { restoreBackup } from "./restore.ts";
 import type { BackupStore, LocalCopy, StoredBackup } from "./store.ts";
 import type { Verification } from "./verification.ts";
 import { verifyBackup } from "./verify.ts";
-import { writeBackup } from "./write.ts";
+import { type BackupInputs, writeBackup } from "./write.ts";
 
 /** Newest ones of a list; the retention keeps about two hundred. */
 const MAX_LISTED = 512;
@@ -34,6 +34,7 @@ export interface BackupParts {
   readonly config: BackupConfig;
   readonly replica: Pick<Replica, "snapshot">;
   readonly history: Pick<History, "flush" | "segments" | "through">;
+  readonly audit: BackupInputs["audit"];
   readonly members: () => Promise<readonly { readonly id: string; readonly address: string }[]>;
   readonly serverVersion: string;
   readonly clock: Clock;

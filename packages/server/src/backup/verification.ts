@@ -2,7 +2,7 @@
 
 import type { BackupMetadata } from "./format.ts";
 
-export const CHECKS = ["checksum", "metadata", "records", "state_hash", "history"] as const;
+export const CHECKS = ["checksum", "metadata", "records", "state_hash", "history", "audit"] as const;
 export type CheckName = (typeof CHECKS)[number];
 
 export interface Check {

@@ -1,6 +1,6 @@
 // Whether a backup could be restored: the checksum of the file, the metadata against the snapshot, every
-// record through the reader that a restore uses, the state hash counted again, and every record of the
-// history. Each check says what it found; a damaged file is not looked into any further.
+// record through the reader that a restore uses, the state hash counted again, every record of the
+// history, and the chain of the audit log from its archive into the state. Each check says what it found; a damaged file is not looked into any further.
 
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
@@ -8,6 +8,7 @@ import { beginRestore, type Restore, type State, stateHash } from "@lattice/core
 import { closingOf, decodeLine } from "../history/line.ts";
 import { sha256 as hashText } from "../replica/hash.ts";
 import type { ChainHead } from "../replica/replica.ts";
+import { auditCheck, auditRecords } from "./audit.ts";
 import { asBackupError, BackupError } from "./backup-error.ts";
 import type { BackupMetadata } from "./format.ts";
 import { lineBatches } from "./lines.ts";
@@ -89,6 +90,15 @@ async function inspect(path: string): Promise<Found> {
   let at: CheckName = "checksum";
   let records = 0;
   let segments = 0;
+  let audit: ReturnType<typeof auditCheck> | null = null;
+  /** Once, when all of its segments have been read. */
+  const endHistory = (): void => {
+    if (at !== "history") return;
+    const said = metadata?.counts.history_records ?? 0;
+    if (records !== said) throw new BackupError("damaged", `${records} records of history where ${said} were written`);
+    passed.push({ name: "history", ok: true, detail: `${records} records in ${segments} segments` });
+    at = "audit";
+  };
   try {
     await readBackup(path, {
       async snapshot(content, said) {
@@ -109,21 +119,28 @@ async function inspect(path: string): Promise<Found> {
           },
           { name: "state_hash", ok: true, detail: said.state_hash },
         );
+        if (said.audit !== undefined) audit = auditCheck(state, said.audit);
         at = "history";
       },
       async segment(name, content) {
         records += await countRecords(name, content);
         segments += 1;
       },
+      async audit(_name, content, said) {
+        endHistory();
+        if (said.audit !== undefined) audit?.add(await auditRecords(content, said.audit));
+      },
     });
-    const said = (metadata as BackupMetadata | null)?.counts.history_records ?? 0;
-    if (records !== said) throw new BackupError("damaged", `${records} records of history where ${said} were written`);
-    passed.push({ name: "history", ok: true, detail: `${records} records in ${segments} segments` });
+    endHistory();
+    passed.push({ name: "audit", ok: true, detail: endOf(audit) });
     return { metadata, passed, failure: null };
   } catch (cause) {
     return { metadata, passed, failure: { at: blame(cause, at), detail: wordsOf(cause) } };
   }
 }
+
+const endOf = (check: ReturnType<typeof auditCheck> | null): string =>
+  check === null ? "its archive is not in it: an older version wrote it" : check.end();
 
 function blame(cause: unknown, at: CheckName): CheckName {
   if (!(cause instanceof BackupError)) return at;

@@ -1,4 +1,4 @@
-// Makes the file of a backup from a replica and its history, in a folder of its own choosing; whoever
+// Makes the file of a backup from a replica, its history and its audit archive, in a folder of its own choosing; whoever
 // asked puts it where it belongs. The snapshot goes to the disk once on the way, since its size and hash
 // stand before it; nothing is held in memory, and others run between any two pieces.
 
@@ -9,8 +9,11 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
+import type { AuditRecord } from "@lattice/core";
+import type { AuditArchive } from "../audit/archive.ts";
 import type { History, SegmentInfo } from "../history/index.ts";
 import type { ChainHead, Replica } from "../replica/replica.ts";
+import { type AuditPart, auditPart } from "./audit.ts";
 import {
   BACKUP_FORMAT,
   type BackupMetadata,
@@ -28,6 +31,7 @@ const SLICE_LENGTH = 128 * 1024;
 export interface BackupInputs {
   readonly replica: Pick<Replica, "snapshot">;
   readonly history: Pick<History, "flush" | "segments" | "through">;
+  readonly audit: Pick<AuditArchive, "flush" | "files" | "floor" | "gap">;
   readonly serverVersion: string;
   readonly members: readonly { readonly id: string; readonly address: string }[];
   readonly nowMs: number;
@@ -49,8 +53,14 @@ export async function writeBackup(
     await inputs.history.flush();
     const through = inputs.history.through();
     const segments = await inputs.history.segments();
-    const metadata = await describe({ at, snapshot, segments, through }, inputs, signal);
-    const written = await pack(path, filesOf(metadata, spool, segments), inputs.nowMs, signal);
+    const audit = await auditPart(inputs.audit, snapshot.oldestAudit);
+    const metadata = await describe({ at, snapshot, segments, through, audit }, inputs, signal);
+    const written = await pack(
+      path,
+      filesOf(metadata, spool, [...inHistory(segments), ...audit.files]),
+      inputs.nowMs,
+      signal,
+    );
     return { path, metadata, ...written };
   } catch (cause) {
     await rm(path, { force: true });
@@ -63,12 +73,15 @@ export async function writeBackup(
 interface Spooled extends BackupPart {
   readonly stateHash: string;
   readonly records: ReadonlyMap<string, number>;
+  /** The number of the oldest line of the audit log that the state has; 1: it has all of them. */
+  readonly oldestAudit: number;
 }
 
 async function spoolSnapshot(path: string, lines: Iterable<string>, signal: AbortSignal): Promise<Spooled> {
   const hash = createHash("sha256");
   const records = new Map<string, number>();
   let stateHash = "";
+  let oldestAudit = 1;
   let bytes = 0;
   let count = 0;
   let text = "";
@@ -87,6 +100,7 @@ async function spoolSnapshot(path: string, lines: Iterable<string>, signal: Abor
       if (count === 1) stateHash = String((JSON.parse(line) as { readonly stateHash?: unknown }).stateHash);
       if (count > 1 && !line.startsWith("{")) {
         const table = line.slice(0, line.indexOf(" "));
+        if (table === "audit" && !records.has(table)) oldestAudit = numberOf(line);
         records.set(table, (records.get(table) ?? 0) + 1);
       }
       count += 1;
@@ -97,8 +111,11 @@ async function spoolSnapshot(path: string, lines: Iterable<string>, signal: Abor
   } finally {
     await file.close();
   }
-  return { name: SNAPSHOT_PART, bytes, sha256: hash.digest("hex"), stateHash, records };
+  return { name: SNAPSHOT_PART, bytes, sha256: hash.digest("hex"), stateHash, records, oldestAudit };
 }
+
+/** They are in order, so that the first is the oldest. */
+const numberOf = (line: string): number => (JSON.parse(line.slice("audit ".length)) as AuditRecord).n;
 
 interface Contents {
   readonly at: ChainHead;
@@ -106,18 +123,29 @@ interface Contents {
   readonly segments: readonly SegmentInfo[];
   /** The history has no gap up to here. */
   readonly through: number;
+  readonly audit: AuditPart;
 }
 
+/** A file of which the beginning goes into the backup: it may grow meanwhile, but what is there does not change. */
+interface Beginning {
+  readonly name: string;
+  readonly path: string;
+  readonly bytes: number;
+}
+
+const inHistory = (segments: readonly SegmentInfo[]): readonly Beginning[] =>
+  segments.map(({ name, path, bytes }) => ({ name: `${HISTORY_FOLDER}${name}`, path, bytes }));
+
 async function describe(
-  { at, snapshot, segments, through }: Contents,
+  { at, snapshot, segments, through, audit }: Contents,
   inputs: BackupInputs,
   signal: AbortSignal,
 ): Promise<BackupMetadata> {
   const parts: BackupPart[] = [{ name: snapshot.name, bytes: snapshot.bytes, sha256: snapshot.sha256 }];
-  for (const segment of segments) {
+  for (const file of [...inHistory(segments), ...audit.files]) {
     const hash = createHash("sha256");
-    for await (const chunk of contentOf(segment, signal)) hash.update(chunk);
-    parts.push({ name: `${HISTORY_FOLDER}${segment.name}`, bytes: segment.bytes, sha256: hash.digest("hex") });
+    for await (const chunk of contentOf(file, signal)) hash.update(chunk);
+    parts.push({ name: file.name, bytes: file.bytes, sha256: hash.digest("hex") });
   }
   const count = (table: string): number => snapshot.records.get(table) ?? 0;
   return {
@@ -136,22 +164,21 @@ async function describe(
       history_records: segments.reduce((sum, segment) => sum + segment.records, 0),
     },
     history_through: Math.min(through, at.index),
+    audit: audit.said,
     members: inputs.members.map(({ id, address }) => ({ id, address })),
     parts,
   };
 }
 
-/** The open segment grows meanwhile; what is below its length at the time of asking does not change. */
-const contentOf = ({ path, bytes }: SegmentInfo, signal: AbortSignal): AsyncIterable<Buffer> =>
+const contentOf = ({ path, bytes }: Beginning, signal: AbortSignal): AsyncIterable<Buffer> =>
   bytes === 0 ? Readable.from([]) : createReadStream(path, { start: 0, end: bytes - 1, signal });
 
-function* filesOf(metadata: BackupMetadata, spool: string, segments: readonly SegmentInfo[]): Generator<TarFile> {
+function* filesOf(metadata: BackupMetadata, spool: string, beginnings: readonly Beginning[]): Generator<TarFile> {
   const text = Buffer.from(`${JSON.stringify(metadata, null, 2)}\n`);
   yield { name: METADATA_PART, bytes: text.length, content: [text] };
   yield { name: SNAPSHOT_PART, bytes: metadata.parts[0]?.bytes ?? 0, content: createReadStream(spool) };
-  for (const segment of segments) {
-    const content = contentOf(segment, AbortSignal.any([]));
-    yield { name: `${HISTORY_FOLDER}${segment.name}`, bytes: segment.bytes, content };
+  for (const file of beginnings) {
+    yield { name: file.name, bytes: file.bytes, content: contentOf(file, AbortSignal.any([])) };
   }
 }
 

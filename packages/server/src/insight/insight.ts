@@ -32,6 +32,8 @@ import type { NumberedEvent } from "../api/control-plane.ts";
 import type { Clock } from "../clock.ts";
 import type { CheckpointAnswer, CheckpointSignals } from "../controllers/checkpoint/answer.ts";
 import { foreignReservations } from "../controllers/schedule/memory.ts";
+import type { MetricsComponent } from "../observe/components.ts";
+import type { Recorded } from "../observe/recorder.ts";
 import type { PlanResult } from "../observe/scheduling.ts";
 import type { Samples } from "../telemetry/samples.ts";
 import { createCycleRecord } from "./cycle-record.ts";
@@ -79,6 +81,8 @@ export interface InsightParts {
   readonly checkpoints: { answer(id: AllocationId): CheckpointAnswer; signals(): CheckpointSignals };
   /** What agents tell of the use of allocations; absent: nobody listens. */
   readonly samples?: Pick<Samples, "since">;
+  /** What this server counts of a part of it. */
+  readonly recorded: (component: MetricsComponent, after: number | null) => Recorded;
   /** Whether a first submission makes its tenant. */
   readonly createTenants: boolean;
 }
@@ -142,6 +146,8 @@ export function createInsight(parts: InsightParts): Insight {
         return parts.checkpoints.answer(question.id);
       case "samples":
         return parts.samples?.since(question.id, question.after) ?? [];
+      case "recorded":
+        return parts.recorded(question.component, question.after);
       case "set_signals":
         return store.set(question.signals, instant(now() + question.validMs));
     }

@@ -4,6 +4,8 @@
 import type { AllocationId, AllocationSpec, Instant, NodeId, Scores, UserName, VClusterId } from "@lattice/core";
 import type { Explanation, PendingReason, Suggestion } from "@lattice/scheduler";
 import type { CheckpointAnswer } from "../controllers/checkpoint/answer.ts";
+import type { MetricsComponent } from "../observe/components.ts";
+import type { Recorded } from "../observe/recorder.ts";
 import type { Sample } from "../telemetry/samples.ts";
 
 export interface Questions {
@@ -26,6 +28,11 @@ export interface Questions {
   readonly samples: {
     readonly ask: { readonly id: AllocationId; readonly after: number };
     readonly answer: readonly Sample[];
+  };
+  /** What the leader counts of its scheduler, as it remembers it. */
+  readonly recorded: {
+    readonly ask: { readonly component: MetricsComponent; readonly after: number | null };
+    readonly answer: Recorded;
   };
   readonly set_signals: {
     readonly ask: { readonly signals: SignalValues; readonly validMs: number };

@@ -4,6 +4,7 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { type CheckpointMetrics, checkpointMetrics } from "./checkpoints.ts";
+import type { Reading } from "./recorder.ts";
 import { type SchedulingMetrics, schedulingMetrics } from "./scheduling.ts";
 
 export interface Metrics extends SchedulingMetrics, CheckpointMetrics {
@@ -16,8 +17,8 @@ export interface Metrics extends SchedulingMetrics, CheckpointMetrics {
   certificateEnds(atMs: number): void;
   /** The first end among the certificates of connected agents; null: none has one. */
   agentCertificateEnds(atMs: number | null): void;
-  /** An agent asked for the next certificate. */
-  certificateRenewed(result: "issued" | "refused"): void;
+  /** An agent asked for its first or its next certificate. */
+  certificateRenewed(result: "first" | "issued" | "refused"): void;
   /** An agent showed no identity, or that of another node. */
   agentRefused(): void;
   /** A stream that was ended because nobody read it. */
@@ -62,6 +63,8 @@ export interface Metrics extends SchedulingMetrics, CheckpointMetrics {
   /** Called before every scrape. */
   onScrape(collect: () => void): void;
   render(): Promise<string>;
+  /** The same, as values. */
+  readings(): Promise<readonly Reading[]>;
   readonly contentType: string;
 }
 
@@ -140,6 +143,10 @@ export function createMetrics(): Metrics {
       for (const collect of collectors) collect();
       return registry.metrics();
     },
+    async readings() {
+      for (const collect of collectors) collect();
+      return (await registry.getMetricsAsJSON()).flatMap(readingsOf);
+    },
     contentType: registry.contentType,
   };
 }
@@ -169,7 +176,7 @@ function defineMetrics(registry: Registry) {
     ),
     certificateRenewals: counter(
       "lattice_agent_certificates_total",
-      "Agents that asked for their next certificate, by what became of it.",
+      "Agents that asked for their first or next certificate, by what became of it.",
       ["result"],
     ),
     certificateReloads: counter(
@@ -243,6 +250,20 @@ function defineMetrics(registry: Registry) {
     notices: gauge("lattice_notices_active", "Notices that are raised and not cleared.", ["kind"]),
     agents: gauge("lattice_agents_connected", "Agents with an open stream.", []),
   };
+}
+
+/** Of a histogram, each bucket, the sum and the count: by the names that a scrape shows. */
+const readingsOf = ({ name, values }: { name: string; values: readonly MetricValue[] }): Reading[] =>
+  values.map(({ metricName, labels, value }) => ({
+    name: metricName ?? name,
+    labels: Object.fromEntries(Object.entries(labels).map(([key, label]) => [key, String(label)])),
+    value,
+  }));
+
+interface MetricValue {
+  readonly value: number;
+  readonly labels: Readonly<Record<string, string | number | undefined>>;
+  readonly metricName?: string;
 }
 
 function setAll(gauge: Gauge<"state">, byState: Readonly<Record<string, number>>): void {

@@ -2,8 +2,9 @@
 
 import { create } from "@bufbuild/protobuf";
 import { ENTRY_VERSION } from "@lattice/core";
-import { pb } from "@lattice/wire";
+import { pb, serialDigits, timestampFromMs } from "@lattice/wire";
 import type { EtcdMember } from "../log/index.ts";
+import type { TlsMaterial } from "../tls/material.ts";
 
 export interface StandingParts {
   readonly serverId: string;
@@ -11,21 +12,28 @@ export interface StandingParts {
   readonly appliedIndex: () => number;
   /** The entry up to which the history has no gap. */
   readonly historyThrough: () => number;
+  /** The one that this server shows; null: it has none. */
+  readonly certificate: () => Pick<TlsMaterial, "serial" | "notAfterMs"> | null;
   /** The member of etcd that this server runs. */
   readonly ownMember: () => Promise<EtcdMember | null>;
 }
 
 export async function ownStanding(parts: StandingParts): Promise<pb.GetStandingResponse> {
   const etcd = await parts.ownMember().catch(() => null);
+  const shown = parts.certificate();
   return create(pb.GetStandingResponseSchema, {
     id: parts.serverId,
     serverVersion: parts.version,
     appliedIndex: String(parts.appliedIndex()),
     entryVersion: ENTRY_VERSION,
     historyThrough: String(parts.historyThrough()),
+    ...(shown === null ? {} : { certificate: certificateToProto(shown) }),
     ...(etcd === null ? {} : { etcd: etcdToProto(etcd) }),
   });
 }
+
+const certificateToProto = ({ serial, notAfterMs }: Pick<TlsMaterial, "serial" | "notAfterMs">) =>
+  create(pb.MemberCertificateSchema, { serial: serialDigits(serial), end: timestampFromMs(notAfterMs) });
 
 /** What is not known is left at its default. */
 export const etcdToProto = (member: EtcdMember): pb.EtcdMember =>

@@ -70,6 +70,7 @@ function describe(sources: StandingSources, id: string, etcd: EtcdMember | undef
       ? {}
       : { appliedIndex: String(applied), lag: Math.max(0, Math.round(sources.lastIndex - applied)) }),
     ...(member === undefined ? {} : { etcd: member }),
+    ...(answer?.certificate === undefined ? {} : { certificate: answer.certificate }),
   });
 }
 

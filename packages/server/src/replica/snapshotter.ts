@@ -1,8 +1,10 @@
 // Takes a snapshot every so many entries or bytes, then drops the log before the previous one. Archived
-// records must be durable first: once the log is truncated, the history is the only place they are.
+// records must be durable first: once the log is truncated, the history and the audit archive are the only
+// places they are in.
 
 import { type LogIndex, logIndex } from "@lattice/core";
 import type { Logger } from "pino";
+import type { AuditArchive } from "../audit/archive.ts";
 import type { History } from "../history/index.ts";
 import type { ReplicatedLog } from "../log/replicated-log.ts";
 import type { Replica } from "./replica.ts";
@@ -22,7 +24,8 @@ export interface Snapshotter {
 interface Options {
   readonly log: ReplicatedLog;
   readonly replica: Replica;
-  readonly history: History;
+  readonly history: Pick<History, "flush">;
+  readonly audit: Pick<AuditArchive, "flush">;
   readonly everyEntries: number;
   readonly everyBytes?: number;
   /** Servers that share one log share its snapshots: only one of them takes them. */
@@ -31,7 +34,7 @@ interface Options {
 }
 
 export function startSnapshotter(options: Options): Snapshotter {
-  const { log, replica, history, everyEntries, everyBytes = EVERY_BYTES, mayTake, logger } = options;
+  const { log, replica, history, audit, everyEntries, everyBytes = EVERY_BYTES, mayTake, logger } = options;
   let newest: LogIndex = log.status().snapshot?.index ?? logIndex(0);
   /** Of the entries that it holds, counted as the replica does. */
   let newestBytes = 0;
@@ -67,6 +70,7 @@ export function startSnapshotter(options: Options): Snapshotter {
       newest = at.index;
       newestBytes = replica.appliedBytes();
       await history.flush();
+      await audit.flush();
       const info = await log.saveSnapshot({ index: at.index, term: at.term }, lines);
       // The entries between the last two snapshots stay, so that watchers and a fallback have them.
       if (previous > 0) await log.truncate(previous);

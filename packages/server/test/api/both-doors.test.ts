@@ -273,6 +273,21 @@ describe("administration", () => {
     expect(status.state_hash).toBe(doors.left.plane.hash());
   });
 
+  test("what a server counts, by part and over time", async () => {
+    const ask = (component: string, durationSeconds: number) =>
+      both("AdminService.GetServerMetrics", create(pb.GetServerMetricsRequestSchema, { component, durationSeconds }));
+    expect(await ask("scheduler", 3_600)).toMatchObject({
+      json: {
+        component: "scheduler",
+        server: "server-1",
+        samples: [{ name: "lattice_scheduling_cycles_total", value: 7, points: [{ value: 3 }, { value: 7 }] }],
+      },
+    });
+    const refused = (field: string) => ({ problem: { code: "invalid_argument", fields: [{ field }] } });
+    expect(await ask("coffee", 0)).toMatchObject(refused("component"));
+    expect(await ask("", 10 ** 6)).toMatchObject(refused("duration_seconds"));
+  });
+
   test("members: what is asked for is checked before anything is done", async () => {
     const add = (id: string, peerAddress: string) =>
       both("AdminService.AddMember", create(pb.AddMemberRequestSchema, { id, peerAddress }));

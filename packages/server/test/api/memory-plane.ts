@@ -38,6 +38,7 @@ import { createBackups } from "../../src/backup/index.ts";
 import { systemClock } from "../../src/clock.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { createInsight } from "../../src/insight/index.ts";
+import type { Recorded } from "../../src/observe/recorder.ts";
 
 type Chunks = AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
 
@@ -120,6 +121,23 @@ export function memoryPlane(): MemoryPlane {
     }
   }
 
+  const recorded: Recorded = {
+    server: "server-1",
+    startedAt: instant(EPOCH),
+    at: instant(EPOCH + 60_000),
+    since: instant(EPOCH),
+    series: [
+      {
+        name: "lattice_scheduling_cycles_total",
+        labels: { vcluster: "default" },
+        value: 7,
+        points: [
+          { at: EPOCH, value: 3 },
+          { at: EPOCH + 60_000, value: 7 },
+        ],
+      },
+    ],
+  };
   const insight = createInsight({
     checkpoints: NO_CHECKPOINTS,
     view: () => state,
@@ -131,6 +149,7 @@ export function memoryPlane(): MemoryPlane {
     observeError: () => undefined,
     budgetDays: 90,
     createTenants: true,
+    recorded: () => recorded,
   });
   plane = {
     serverId: "server-1",
@@ -179,6 +198,7 @@ export function memoryPlane(): MemoryPlane {
     tasks: { launch: noTasks, input: async () => undefined },
     archived: async (id) => archiveRecords.find((record) => record.id === id) ?? null,
     archive: async (query) => archived(archiveRecords, query),
+    recorded: async () => recorded,
     logStatus: () => ({
       engine: "memory",
       term: term(1),
@@ -202,6 +222,7 @@ export function memoryPlane(): MemoryPlane {
         },
       },
       history: { flush: async () => undefined, segments: async () => [], through: () => state.index },
+      audit: { flush: async () => undefined, files: async () => [], floor: () => 1, gap: () => null },
       members: async () => [],
       serverVersion: "0.0.0-test",
       clock: systemClock,

@@ -78,6 +78,7 @@ describe("a backup", () => {
       ["records", true],
       ["state_hash", true],
       ["history", true],
+      ["audit", true],
     ]);
     expect(readdirSync(join(place, ".being-written"))).toEqual([]);
   });
@@ -176,10 +177,18 @@ describe("damage", () => {
       bytes[at] = (bytes[at] ?? 0) ^ 0x10;
       writeFileSync(path, bytes);
       const { ok } = await verifyBackup(path, null);
-      // The header of a gzip file carries a few bytes that mean nothing: time, level, system.
-      if (at >= 10) expect(ok, `byte ${at}`).toBe(false);
+      // A few bits of a gzip file mean nothing: time, level and system in its header, what fills its last byte.
+      if (!saysTheSame(bytes)) expect(ok, `byte ${at}`).toBe(false);
     }
   });
+
+  function saysTheSame(changed: Buffer): boolean {
+    try {
+      return gunzipSync(changed).equals(gunzipSync(readFileSync(backup.source)));
+    } catch {
+      return false;
+    }
+  }
 
   test.each([0, 1, 100, 2_000])("a file cut to %i bytes", async (length) => {
     const path = join(dir, backup.name);

@@ -27,7 +27,7 @@ import {
 } from "@lattice/core";
 import { pino } from "pino";
 import { afterAll } from "vitest";
-import { createBackups } from "../../src/backup/service.ts";
+import { type BackupParts, createBackups } from "../../src/backup/service.ts";
 import { systemClock } from "../../src/clock.ts";
 import type { BackupConfig } from "../../src/config/backup.ts";
 import { type History, openHistory } from "../../src/history/index.ts";
@@ -173,8 +173,17 @@ export const configFor = (destination: string, change: Partial<BackupConfig> = {
   ...change,
 });
 
-export const backupsOf = (config: BackupConfig, one: Machine, history: History) =>
+/** Of a cluster so young that its state has all of the audit log. */
+export const NO_ARCHIVE: BackupParts["audit"] = {
+  flush: async () => undefined,
+  files: async () => [],
+  floor: () => 1,
+  gap: () => null,
+};
+
+export const backupsOf = (config: BackupConfig, one: Machine, history: History, audit = NO_ARCHIVE) =>
   createBackups({
+    audit,
     config,
     replica: one.replica,
     history,

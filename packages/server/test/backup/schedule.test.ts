@@ -11,7 +11,7 @@ import { type BackupSchedule, startBackupSchedule } from "../../src/backup/sched
 import { createBackups } from "../../src/backup/service.ts";
 import type { Clock } from "../../src/clock.ts";
 import type { History } from "../../src/history/index.ts";
-import { busy, configFor, DAY_MS, openTestHistory, temporary } from "./rig.ts";
+import { busy, configFor, DAY_MS, NO_ARCHIVE, openTestHistory, temporary } from "./rig.ts";
 
 const HOUR_MS = 3_600_000;
 const START = Date.UTC(2026, 10, 18, 12);
@@ -75,6 +75,7 @@ async function start(place: string, leads: () => boolean) {
     config,
     replica,
     history,
+    audit: NO_ARCHIVE,
     members: async () => [],
     serverVersion: "1",
     clock,

@@ -88,6 +88,7 @@ const parts = {
   createTenants: true,
   storageMBps: null,
   checkpoints: { answer: () => ({ judgement: null, progress: null }), signals: () => ({}) },
+  recorded: () => ({ server: "s", startedAt: instant(0), at: instant(0), since: instant(0), series: [] }),
 };
 
 test("a limit of storage that is configured holds where nobody measures it", () => {

@@ -35,7 +35,15 @@ function rig(limits: { readonly everyEntries: number; readonly everyBytes: numbe
   } as unknown as ReplicatedLog;
   const history = { flush: async () => {} } as unknown as History;
   const logger = pino({ level: "silent" });
-  startSnapshotter({ log, replica, history, logger, ...limits, mayTake: () => facts.mayTake });
+  startSnapshotter({
+    log,
+    replica,
+    history,
+    audit: { flush: async () => {} },
+    logger,
+    ...limits,
+    mayTake: () => facts.mayTake,
+  });
   const apply = async (size: number): Promise<void> => {
     index += 1;
     bytes += size;

@@ -85,6 +85,22 @@ export async function certifyAgain(
   });
 }
 
+const AUTHORITY_NAME = /^ca\.(.+)\.lattice\.internal$/;
+/** Of an authority that was not made by `makeAuthority`. */
+const NO_SITE = "site";
+
+/** The first certificate of an agent, for a key that stays with it. It serves at no host: names of servers are not its. */
+export async function certifyAgent(
+  authority: Pem,
+  { name, lifetimeMs }: Pick<Wanted, "name" | "lifetimeMs">,
+  publicKey: Uint8Array,
+): Promise<string> {
+  const x509 = await library();
+  const [common = ""] = new x509.X509Certificate(authority.cert).subjectName.getField("CN");
+  const site = AUTHORITY_NAME.exec(common)?.[1] ?? NO_SITE;
+  return certify(authority, { name, kind: "agent", site, hosts: [], lifetimeMs }, publicKey);
+}
+
 async function certify(authority: Pem, wanted: Wanted, publicKey: Uint8Array): Promise<string> {
   const x509 = await library();
   // Agents are also dialled, by each other.

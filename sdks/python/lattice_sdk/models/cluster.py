@@ -31,6 +31,8 @@ class Member:
     lag: int = 0
     server_version: str = ""
     etcd: dict[str, Any] = field(default_factory=dict)
+    certificate: dict[str, Any] = field(default_factory=dict)
+    """Serial number and end of the certificate that it shows; empty without TLS."""
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -71,6 +73,7 @@ class Backup:
     allocations: int = 0
     nodes: int = 0
     history_records: int = 0
+    audit_records: int = 0
     server_version: str = ""
     format: int = 0
     extra: dict[str, Any] = field(default_factory=dict)

@@ -59,6 +59,7 @@ export function showBackup(print: Printer, backup: Backup): void {
     ["Allocations", backup.allocations ?? 0],
     ["Nodes", backup.nodes ?? 0],
     ["Records of history", backup.history_records ?? 0],
+    ["Records of audit", backup.audit_records ?? 0],
     ["Server version", backup.server_version],
   ]);
 }

@@ -5,10 +5,12 @@ import type { ClusterMember } from "@lattice/sdk";
 import type { Printer } from "../../output/printer.ts";
 import type { Column } from "../../output/table.ts";
 import { ABSENT } from "../../output/text.ts";
+import { localTime } from "../../output/time.ts";
 
 export function showMembers(print: Printer, members: readonly ClusterMember[]): void {
   const withEtcd = members.some(({ etcd }) => etcd !== undefined);
-  print.table(withEtcd ? [...SERVER, ...ETCD] : SERVER, members);
+  const withCertificate = members.some(({ certificate }) => certificate !== undefined);
+  print.table([...SERVER, ...(withCertificate ? CERTIFICATE : []), ...(withEtcd ? ETCD : [])], members);
 }
 
 export const megabytes = (bytes: number): string =>
@@ -24,6 +26,14 @@ const SERVER: readonly Column<ClusterMember>[] = [
   { header: "APPLIED", value: ({ applied_index }) => applied_index ?? ABSENT, align: "right" },
   { header: "LAG", value: ({ lag }) => (lag === undefined ? ABSENT : String(lag)), align: "right" },
   { header: "VERSION", value: ({ server_version }) => server_version || ABSENT },
+];
+
+const CERTIFICATE: readonly Column<ClusterMember>[] = [
+  { header: "CERTIFICATE", value: ({ certificate }) => certificate?.serial ?? ABSENT },
+  {
+    header: "UNTIL",
+    value: ({ certificate }) => (certificate?.end === undefined ? ABSENT : localTime(certificate.end)),
+  },
 ];
 
 const ETCD: readonly Column<ClusterMember>[] = [

@@ -110,6 +110,7 @@ export const RULES = {
   "AdminService.DeleteVCluster": changeTenant,
   "AdminService.GetQueue": seeCluster,
   "AdminService.GetSchedulerStatus": seeCluster,
+  "AdminService.GetServerMetrics": seeCluster,
   "AdminService.GetAccounting": seeWork,
   "AdminService.GetConfig": administer,
   "AdminService.SetConfig": administer,

@@ -105,6 +105,7 @@ function toProto({ source, bytes, createdAtMs, metadata, sha256 }: BackupRecord)
     allocations: metadata.counts.allocations,
     nodes: metadata.counts.nodes,
     historyRecords: metadata.counts.history_records,
+    auditRecords: metadata.audit?.records ?? 0,
     serverVersion: metadata.server_version,
     format: metadata.format,
   });

@@ -25,6 +25,7 @@ import { plan } from "./plan.ts";
 import { getQueue } from "./queue.ts";
 import * as removal from "./removal.ts";
 import { getSchedulerStatus } from "./scheduler-status.ts";
+import { getServerMetrics } from "./server-metrics.ts";
 import * as services from "./services.ts";
 import * as sessions from "./sessions.ts";
 import * as signals from "./signals.ts";
@@ -87,6 +88,7 @@ export const handlers: HandlerTable = {
   "AdminService.DeleteVCluster": removal.deleteVCluster,
   "AdminService.GetQueue": getQueue,
   "AdminService.GetSchedulerStatus": getSchedulerStatus,
+  "AdminService.GetServerMetrics": getServerMetrics,
   "AdminService.GetAccounting": getAccounting,
   "AdminService.GetConfig": config.getConfig,
   "AdminService.SetConfig": config.setConfig,

@@ -1,0 +1,65 @@
+// Asks servers, one after the other, for the first certificate, with the token; and what their answers come to. A server
+// that does not sign leaves it to the next. A refusal is final: with the same token every server would say the same.
+
+import { readFileSync } from "node:fs";
+import { create } from "@bufbuild/protobuf";
+import { Client, credentials, Metadata, type ServiceError, status } from "@grpc/grpc-js";
+import { pb } from "@lattice/wire";
+import { issueCertificateCall } from "../link/service.ts";
+import type { AskedCertificate } from "./renew.ts";
+
+export type FirstAnswer =
+  | { readonly kind: "issued"; readonly certificate: string }
+  | { readonly kind: "refused"; readonly problem: string }
+  /** All servers were reached, and none issues certificates. */
+  | { readonly kind: "nobody"; readonly problem: string }
+  | { readonly kind: "later"; readonly problem: string };
+
+export interface FirstQuestion {
+  readonly servers: readonly string[];
+  readonly token: string;
+  /** PEM file of the authority that servers are checked by. */
+  readonly authority: string;
+}
+
+const ANSWER_WITHIN_MS = 10_000;
+const FINAL: readonly number[] = [status.UNAUTHENTICATED, status.PERMISSION_DENIED, status.INVALID_ARGUMENT];
+
+export async function askForFirst(question: FirstQuestion, asked: AskedCertificate): Promise<FirstAnswer> {
+  const problems: string[] = [];
+  let unable = 0;
+  for (const server of question.servers) {
+    try {
+      return { kind: "issued", certificate: await askOne(server, question, asked) };
+    } catch (error) {
+      const { code, details, message } = error as ServiceError;
+      const problem = `${server}: ${details ?? message}`;
+      if (FINAL.includes(code)) return { kind: "refused", problem };
+      if (code === status.UNIMPLEMENTED) unable += 1;
+      problems.push(problem);
+    }
+  }
+  return { kind: unable === question.servers.length ? "nobody" : "later", problem: problems.join("; ") };
+}
+
+function askOne(server: string, { token, authority }: FirstQuestion, asked: AskedCertificate): Promise<string> {
+  const how = credentials.createSsl(readFileSync(authority));
+  const client = new Client(server, how, { "grpc.use_local_subchannel_pool": 1, "grpc.enable_http_proxy": 0 });
+  const { path, serialize, deserialize } = issueCertificateCall;
+  const metadata = new Metadata();
+  metadata.set("authorization", `Bearer ${token}`);
+  return new Promise<string>((resolve, reject) => {
+    client.makeUnaryRequest(
+      path,
+      serialize,
+      deserialize,
+      create(pb.IssueCertificateRequestSchema, { ...asked }),
+      metadata,
+      { deadline: Date.now() + ANSWER_WITHIN_MS },
+      (error, response) => {
+        if (error !== null || response === undefined) reject(error ?? new Error("nothing was answered"));
+        else resolve(response.certificate);
+      },
+    );
+  }).finally(() => client.close());
+}

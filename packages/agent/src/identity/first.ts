@@ -1,0 +1,100 @@
+// The first certificate of a node that has a token, the authority's certificate, and nothing else: the agent makes a key,
+// which never leaves the node, and asks the servers for a certificate until one answers. The pair is kept in the data
+// folder and renewed from there like one that the agent was given. Where no server issues any, the token has to do.
+
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, X509Certificate } from "node:crypto";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { bearerOf, notTheNode, renewalText, type ShownCertificate } from "@lattice/wire";
+import type { Logger } from "pino";
+import type { After } from "../after.ts";
+import type { FirstAnswer } from "./ask-first.ts";
+import type { IdentityFiles } from "./files.ts";
+import { keptAfter, keptIn } from "./kept.ts";
+import type { AskedCertificate } from "./renew.ts";
+
+export interface FirstOptions {
+  readonly nodeId: string;
+  readonly dataDir: string;
+  /** PEM file of the authority that servers are checked by, and that signs. */
+  readonly authority: string;
+  readonly ask: (asked: AskedCertificate) => Promise<FirstAnswer>;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly after: After;
+}
+
+const FIRST_WAIT_MS = 500;
+const MOST_WAIT_MS = 30_000;
+
+/** Null: no server issues certificates. Throws with the reason when one refuses. */
+export async function firstIdentity(options: FirstOptions): Promise<IdentityFiles | null> {
+  const { dataDir, authority, log } = options;
+  const files = { cert: join(dataDir, "agent.crt"), key: join(dataDir, "agent.key"), ca: authority };
+  const before = standing(files, keptIn(dataDir), options.now());
+  if (before === "good") return files;
+  for (let wait = FIRST_WAIT_MS; ; wait = Math.min(wait * 2, MOST_WAIT_MS)) {
+    const answer = await askOnce(options, files);
+    if (answer.kind === "issued") {
+      log.info({ until: answer.until }, "this node has its first certificate");
+      return files;
+    }
+    if (answer.kind === "refused") throw new Error(`no certificate is issued to this node: ${answer.problem}`);
+    if (answer.kind === "nobody") {
+      log.info({ problem: answer.problem }, "no server issues certificates; the token has to do");
+      return null;
+    }
+    log.warn({ problem: answer.problem }, "no first certificate yet; asking again");
+    // What runs here already is not kept waiting for it.
+    if (before === "ended") return null;
+    await new Promise<void>((resolve) => void options.after(wait, resolve));
+  }
+}
+
+/** Whether there is one to begin with: itself, or one that it was renewed by. */
+function standing(files: IdentityFiles, kept: string, nowMs: number): "good" | "ended" | "none" {
+  if (!existsSync(files.cert) || !existsSync(files.key)) return "none";
+  try {
+    const given = { cert: readFileSync(files.cert), key: readFileSync(files.key), ca: readFileSync(files.ca) };
+    if (!new X509Certificate(given.cert).checkPrivateKey(createPrivateKey(given.key))) return "none";
+    const { cert } = keptAfter(kept, given, nowMs);
+    return Date.parse(new X509Certificate(cert).validTo) > nowMs ? "good" : "ended";
+  } catch {
+    return "none";
+  }
+}
+
+type Outcome = Exclude<FirstAnswer, { kind: "issued" }> | { readonly kind: "issued"; readonly until: string };
+
+async function askOnce({ nodeId, ask }: FirstOptions, files: IdentityFiles): Promise<Outcome> {
+  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const spki = publicKey.export({ type: "spki", format: "der" });
+  const proof = sign("sha256", renewalText(nodeId, spki), privateKey);
+  const answer = await ask({ nodeId, publicKey: spki, proof });
+  if (answer.kind !== "issued") return answer;
+  const why = whyNotTaken(answer.certificate, nodeId, spki, files.ca);
+  if (why !== null) return { kind: "later", problem: `what a server sent is of no use: ${why}` };
+  // The key first: a certificate without its key would be taken for a mistake.
+  put(files.key, privateKey.export({ type: "pkcs8", format: "pem" }).toString());
+  put(files.cert, answer.certificate);
+  return { kind: "issued", until: new X509Certificate(answer.certificate).validTo };
+}
+
+function whyNotTaken(pem: string, nodeId: string, spki: Buffer, ca: string): string | null {
+  let fresh: X509Certificate;
+  try {
+    fresh = new X509Certificate(pem);
+  } catch {
+    return "it is not a certificate";
+  }
+  const another = notTheNode(bearerOf(fresh.toLegacyObject() as ShownCertificate), nodeId);
+  if (another !== null) return another;
+  if (!createPublicKey(pem).export({ type: "spki", format: "der" }).equals(spki)) return "it is for another key";
+  const authority = new X509Certificate(readFileSync(ca));
+  return fresh.checkIssued(authority) && fresh.verify(authority.publicKey) ? null : "it is of another authority";
+}
+
+function put(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text, { mode: 0o600, flush: true });
+  renameSync(`${path}.new`, path);
+}

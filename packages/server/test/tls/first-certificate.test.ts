@@ -1,0 +1,135 @@
+// Who gets a first certificate for a token: the node it is for, once, with a key that is there, and not while an agent of
+// that name is connected; and it is written down before it is given out.
+
+import { generateKeyPairSync, type KeyObject, sign, X509Certificate } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
+import { type Deed, logIndex, seconds, type UserName } from "@lattice/core";
+import { issue, makeAuthority, type Pem, pb, renewalText } from "@lattice/wire";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { createFirstCertificate, type FirstOptions } from "../../src/agents/first-certificate.ts";
+import { openTlsSource, type TlsSource } from "../../src/tls/source.ts";
+import { createTestClock } from "../clock.ts";
+
+const DAY = 86_400_000;
+const dir = mkdtempSync(join(tmpdir(), "lattice-first-"));
+const file = (name: string) => join(dir, name);
+const logger = pino({ level: "silent" });
+let authority: Pem;
+let tls: TlsSource;
+
+beforeAll(async () => {
+  authority = await makeAuthority("alps", 30 * DAY);
+  const own = await issue(authority, { name: "s1", kind: "server", site: "alps", hosts: ["s1"], lifetimeMs: DAY });
+  const save = (name: string, text: string) => writeFileSync(file(name), text, { mode: 0o600 });
+  save("ca.crt", authority.cert);
+  save("ca.key", authority.key);
+  save("s1.crt", own.cert);
+  save("s1.key", own.key);
+  tls = await openTlsSource({
+    config: {
+      cert: file("s1.crt"),
+      key: file("s1.key"),
+      ca: file("ca.crt"),
+      caKey: file("ca.key"),
+      crl: null,
+      agentLifetime: seconds(3_600),
+      requireClientCertificates: false,
+    },
+    logger,
+    everyMs: 1_000_000,
+  });
+});
+afterAll(() => {
+  tls.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const keysOf = () => generateKeyPairSync("ec", { namedCurve: "P-256" });
+
+interface Asked {
+  readonly node?: string;
+  readonly keys?: { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
+  readonly proofBy?: KeyObject;
+}
+
+function authorityFor(change: Partial<FirstOptions> = {}) {
+  const written: (Deed & { readonly user: string })[] = [];
+  const clock = createTestClock(Date.now());
+  const counted = vi.fn();
+  const first = createFirstCertificate({
+    tls,
+    guard: {
+      tokenOf: () => "n1" as UserName,
+      stranger: (_call, node) => (node === "n1" ? null : `the token is for n1, the hello for ${node}`),
+    },
+    connected: () => false,
+    writeDown: async (user, deed) => {
+      written.push({ user, ...deed });
+      return { outcome: { kind: "accepted", id: null } as never, index: logIndex(1) };
+    },
+    clock,
+    logger,
+    counted,
+    ...change,
+  });
+  const ask = ({ node = "n1", keys = keysOf(), proofBy = keys.privateKey }: Asked = {}): Promise<string> => {
+    const publicKey = keys.publicKey.export({ type: "spki", format: "der" });
+    const proof = sign("sha256", renewalText(node, publicKey), proofBy);
+    const request = create(pb.IssueCertificateRequestSchema, { nodeId: node, publicKey, proof });
+    return new Promise((resolve) => {
+      first({ request }, (error, answer) =>
+        resolve(error === null ? (answer?.certificate ?? "") : `refused: ${error.details}`),
+      );
+    });
+  };
+  return { ask, written, clock, counted };
+}
+
+test("the node that the token is for gets one, with its name and for its key, and that is written down", async () => {
+  const keys = keysOf();
+  const { ask, written, counted } = authorityFor();
+  const given = new X509Certificate(await ask({ keys }));
+  expect(given.subject.split("\n")).toEqual(["CN=n1.alps.lattice.internal", "OU=agent"]);
+  // Nothing that a server could be taken for.
+  expect(given.subjectAltName).toBe("URI:spiffe://alps/agent/n1");
+  expect(given.checkPrivateKey(keys.privateKey)).toBe(true);
+  expect(given.verify(new X509Certificate(authority.cert).publicKey)).toBe(true);
+  expect(written).toMatchObject([{ user: "n1", action: "certificate.issue", scope: "access", node: "n1" }]);
+  expect(written[0]?.detail).toContain(given.serialNumber.toLowerCase());
+  expect(counted).toHaveBeenCalledExactlyOnceWith("first");
+});
+
+test("others are refused, and nothing is written down", async () => {
+  const cases: readonly (readonly [Partial<FirstOptions>, Asked, RegExp])[] = [
+    [{}, { node: "n2" }, /token is for n1/],
+    [{}, { node: "../n1" }, /not the name of a node/],
+    [{ guard: { tokenOf: () => null, stranger: () => null } }, {}, /renews it/],
+    [{ connected: () => true }, {}, /connected already/],
+    [{ tls: null }, {}, /does not issue/],
+    [{}, { proofBy: keysOf().privateKey }, /not made with the new key/],
+    [{}, { keys: generateKeyPairSync("rsa", { modulusLength: 1024 }) }, /elliptic curve/],
+  ];
+  for (const [change, asked, words] of cases) {
+    const { ask, written, counted } = authorityFor(change);
+    expect(await ask(asked)).toMatch(words);
+    expect(written).toEqual([]);
+    expect(counted).toHaveBeenCalledExactlyOnceWith("refused");
+  }
+});
+
+test("what cannot be written down is not given out", async () => {
+  const { ask } = authorityFor({ writeDown: () => Promise.reject(new Error("nobody leads")) });
+  expect(await ask()).toMatch(/^refused/);
+});
+
+test("one that asks again at once waits", async () => {
+  const { ask, clock } = authorityFor();
+  expect(await ask()).toContain("BEGIN CERTIFICATE");
+  expect(await ask()).toMatch(/just now/);
+  await clock.advance(10_000);
+  expect(await ask()).toContain("BEGIN CERTIFICATE");
+});

@@ -1,0 +1,142 @@
+// Agents that begin with a token and the authority's certificate alone: each gets a certificate of its own from the
+// server, works with it and renews it; a wrong token, another's name and a name that is at work get none.
+
+import { X509Certificate } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runCli } from "../harness/cli.ts";
+import { eventually } from "../harness/eventually.ts";
+import { makePki, SERVER_WORDS, type TestPki } from "../harness/pki.ts";
+import { endAllIn } from "../harness/processes.ts";
+import { type Program, startProgram, tailOf } from "../harness/program.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "lattice-test-first-"));
+const secretFile = join(dir, "secret");
+const LIFETIME = "20s";
+let pki: TestPki;
+let rest = "";
+let grpc = "";
+let admin = "";
+
+async function token(...flags: string[]): Promise<string> {
+  const { code, stdout, stderr } = await runCli(["admin", "token", "create", "--secret-file", secretFile, ...flags]);
+  expect(code, stderr).toBe(0);
+  return stdout.trim();
+}
+
+const lattice = (...words: string[]) =>
+  runCli(words, {
+    env: {
+      LATTICE_API_URL: `https://${rest.replace("127.0.0.1", "localhost")}`,
+      LATTICE_CA: pki.path("ca.crt"),
+      LATTICE_TOKEN: admin,
+      HOME: dir,
+    },
+  });
+
+async function good(...words: string[]): Promise<string> {
+  const { code, stdout, stderr } = await lattice(...words);
+  expect(code, `lattice ${words.join(" ")}: ${stderr}`).toBe(0);
+  return stdout;
+}
+
+const dataDir = (name: string) => join(dir, `agent-${name}`);
+const logOf = (name: string) => join(dir, `agent-${name}.log`);
+
+/** `name` is that of its folder; the node's unless another is given. */
+const agent = (name: string, agentToken: string, node = name): Program =>
+  startProgram("lattice-agent", {
+    args: [
+      ...["--node-id", node, "--server", `https://${grpc}`, "--data-dir", dataDir(name)],
+      ...["--bootstrap-ca", pki.path("ca.crt")],
+    ],
+    env: { LATTICE_SPIRE_SOCKET: join(dir, "no.sock"), LATTICE_AGENT_TOKEN: agentToken },
+    logFile: logOf(name),
+  });
+
+const isReady = (node: string) =>
+  eventually({ what: `${node} is ready` }, async () => {
+    const { stdout } = await lattice("nodes", node, "-o", "json");
+    const seen = stdout === "" ? {} : (JSON.parse(stdout) as { state?: string; connected?: boolean });
+    return seen.connected === true && seen.state === "ready" ? true : null;
+  });
+
+beforeAll(async () => {
+  writeFileSync(secretFile, "this secret is long enough for the hash it keys\n", { mode: 0o600 });
+  pki = await makePki(join(dir, "pki"));
+  await pki.issue("s1", ...SERVER_WORDS);
+  const config = join(dir, "server.json");
+  const api = {
+    tls_cert: pki.path("s1.crt"),
+    tls_key: pki.path("s1.key"),
+    tls_ca: pki.path("ca.crt"),
+    tls_ca_key: pki.path("ca.key"),
+    tls_agent_lifetime: LIFETIME,
+    oidc_hmac_secret: `file://${secretFile}`,
+  };
+  writeFileSync(config, JSON.stringify({ api, node_agent: { heartbeat_interval: "500ms" } }));
+  const server = startProgram("lattice-server", {
+    args: [
+      ...["--data-dir", join(dir, "server"), "--rest-listen", "127.0.0.1:0", "--grpc-listen", "127.0.0.1:0"],
+      ...["--config", config],
+    ],
+    logFile: join(dir, "server.log"),
+  });
+  const line = await server.ready();
+  rest = String(line.rest);
+  grpc = String(line.grpc);
+  admin = await token("--user", "root", "--scope", "admin");
+}, 60_000);
+
+afterAll(async () => {
+  await endAllIn(dir);
+  rmSync(dir, { recursive: true, force: true });
+});
+
+test("with a token for its node an agent gets a certificate, works, renews it, and begins with it again", async () => {
+  const first = agent("n1", await token("--user", "n1", "--scope", "agent"));
+  await isReady("n1");
+  const given = new X509Certificate(readFileSync(join(dataDir("n1"), "agent.crt")));
+  expect(given.subject).toContain("CN=n1.test.lattice.internal");
+  expect(statSync(join(dataDir("n1"), "agent.key")).mode & 0o777).toBe(0o600);
+  expect(await good("audit", "query", "--event-type", "certificate.issue", "-o", "json")).toContain(
+    given.serialNumber.toLowerCase(),
+  );
+  expect((await lattice("submit", "--wait", "-q", "--", "/bin/true")).code).toBe(0);
+  const kept = join(dataDir("n1"), "identity.pem");
+  await eventually({ what: "the certificate is renewed" }, () => (existsSync(kept) ? true : null));
+  await first.kill();
+  // The certificate alone lets it in now: this token is for nobody.
+  agent("n1", await token("--user", "n1", "--scope", "nothing"));
+  await isReady("n1");
+});
+
+test("a wrong token, one without the scope, and one of another node get none, and are told so", async () => {
+  const cases = [
+    ["forged", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJuMiJ9.AAAA", "n2", /no certificate is issued to this node/],
+    ["person", await token("--user", "n2"), "n2", /does not have the scope agent/],
+    ["other", await token("--user", "n3", "--scope", "agent"), "n2", /the token is for n3/],
+  ] as const;
+  for (const [name, shown, node, words] of cases) {
+    const refused = agent(name, shown, node);
+    expect(await refused.ended, name).toBe(1);
+    expect(tailOf(logOf(name), 20)).toMatch(words);
+    expect(existsSync(join(dataDir(name), "agent.crt"))).toBe(false);
+  }
+  expect(await good("nodes", "-q")).not.toContain("n2");
+});
+
+test("one token for many gets each its own, but not the name of a node that is at work", async () => {
+  const shared = await token("--user", "fleet", "--scope", "agent:any");
+  agent("n4", shared);
+  await isReady("n4");
+  const thief = agent("thief", shared, "n4");
+  await eventually({ what: "the thief is told" }, () =>
+    tailOf(logOf("thief"), 20).includes("is connected already") ? true : null,
+  );
+  expect(existsSync(join(dataDir("thief"), "agent.crt"))).toBe(false);
+  await thief.kill();
+  await isReady("n4");
+});
