@@ -3,6 +3,7 @@
 // tests over the built programs, three files at a time: each starts a whole cluster on what may be
 // two cores, and then mostly waits.
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./tests/harness/longest-first.ts";
 
 const unit = {
   name: "unit",
@@ -32,4 +33,6 @@ const acceptance = {
   maxWorkers: 3,
 };
 
-export default defineConfig({ test: { projects: [{ test: unit }, { test: simulation }, { test: acceptance }] } });
+const projects = [{ test: unit }, { test: simulation }, { test: acceptance }];
+
+export default defineConfig({ test: { projects, sequence: { sequencer: LongestFirst } } });
