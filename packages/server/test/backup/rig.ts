@@ -159,6 +159,15 @@ export const configFor = (destination: string, change: Partial<BackupConfig> = {
   ...change,
 });
 
+/** One that has been taken of a busy cluster. */
+export async function takenBackup(dir: string) {
+  const history = await openTestHistory(dir);
+  const source = await busy(history);
+  const place = join(dir, "backups");
+  const backups = backupsOf(configFor(place), source, history);
+  return { history, source, place, backups, backup: await backups.create("", never) };
+}
+
 /** Of a cluster so young that its state has all of the audit log. */
 export const NO_ARCHIVE: BackupParts["audit"] = {
   flush: async () => undefined,
