@@ -46,5 +46,6 @@ export const noMetrics: Metrics = {
   streamStalled: ignore,
   onScrape: ignore,
   render: async () => "",
+  readings: async () => [],
   contentType: "text/plain",
 };
