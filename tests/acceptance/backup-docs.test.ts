@@ -1,23 +1,18 @@
 // The page on backup and recovery is run as it is written: every block opened with `sh run`, in order,
 // with the folders it names moved into one of the test's own. Between taking backups and recovering, the
 // server is killed and its data deleted, as the page says it was.
-import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { HOST } from "../harness/host.ts";
+import { blocksOf, follow } from "../harness/pages.ts";
 import { endAllIn } from "../harness/processes.ts";
-import { cleanEnvironment, type Program, programPath, root, startProgram } from "../harness/program.ts";
+import { type Program, startProgram } from "../harness/program.ts";
+import { freePorts } from "../harness/quorum.ts";
 import { request } from "../harness/rest.ts";
 
-const PAGE = "docs/operating/backup-and-recovery.md";
-const page = readFileSync(join(root, PAGE), "utf8");
-/** Blocks within lists are indented. */
-const blocks = [...page.matchAll(/^( *)```sh run\n([\s\S]*?)^ *```$/gm)].map((match) =>
-  (match[2] ?? "").replaceAll(new RegExp(`^${match[1]}`, "gm"), ""),
-);
+const blocks = blocksOf("docs/operating/backup-and-recovery.md");
 const dir = mkdtempSync(join(tmpdir(), "lattice-test-"));
 let server: Program;
 let url = "";
@@ -29,7 +24,7 @@ beforeAll(async () => {
   for (const folder of ["var/lib/lattice", "var/backups/lattice", "etc/lattice"]) {
     mkdirSync(join(dir, folder), { recursive: true });
   }
-  const [rest, grpc] = await Promise.all([freePort(), freePort()]);
+  const [rest, grpc] = await freePorts(2);
   url = `http://${HOST}:${rest}`;
   const config = (data: string) =>
     JSON.stringify({
@@ -58,9 +53,9 @@ test("the page does what it says", { timeout: 120_000 }, async () => {
       await server.kill();
       rmSync(join(dir, "var/lib/lattice/old"), { recursive: true });
     }
-    const { code, output } = await run(moved(block), block.includes("admin restore") ? await emptyCluster() : url);
-    expect(code, `${block}\n---- printed:\n${output}`).toBe(0);
-    for (const [, text = ""] of block.matchAll(/^# => (.*)$/gm)) expect(output, block).toContain(moved(text.trim()));
+    const at = block.includes("admin restore") ? await emptyCluster() : url;
+    const env = { LATTICE_API_URL: at, HOME: dir, XDG_CONFIG_HOME: join(dir, ".config") };
+    await follow(moved(block), { cwd: dir, env });
   }
   const { body } = await request<{ readonly allocations?: readonly unknown[] }>(url, "GET", "/api/v1/allocations");
   expect(body.allocations).toHaveLength(3);
@@ -68,7 +63,7 @@ test("the page does what it says", { timeout: 120_000 }, async () => {
 
 /** One that has nothing yet and knows where backups are. Answers its address. */
 async function emptyCluster(): Promise<string> {
-  const [rest, grpc] = await Promise.all([freePort(), freePort()]);
+  const [rest, grpc] = await freePorts(2);
   const config = join(dir, "etc/lattice/empty.yaml");
   const value = {
     server: { data_dir: join(dir, "var/lib/lattice/empty") },
@@ -78,34 +73,4 @@ async function emptyCluster(): Promise<string> {
   writeFileSync(config, JSON.stringify(value));
   await startProgram("lattice-server", { args: ["--config", config], logFile: join(dir, "empty.log") }).ready();
   return `http://${HOST}:${rest}`;
-}
-
-/** Ends with the shell, whatever it left running. */
-function run(block: string, at: string): Promise<{ readonly code: number; readonly output: string }> {
-  const path = `${dirname(programPath("lattice"))}:${process.env.PATH ?? ""}`;
-  const env = cleanEnvironment({ LATTICE_API_URL: at, HOME: dir, XDG_CONFIG_HOME: join(dir, ".config"), PATH: path });
-  return new Promise((resolve) => {
-    const shell = spawn("bash", ["-euo", "pipefail", "-c", block], {
-      cwd: dir,
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let output = "";
-    const keep = (chunk: Buffer): void => {
-      output += chunk.toString();
-    };
-    shell.stdout.on("data", keep);
-    shell.stderr.on("data", keep);
-    shell.once("exit", (code) => setTimeout(() => resolve({ code: code ?? -1, output }), 100));
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const socket = createServer();
-    socket.listen(0, HOST, () => {
-      const { port } = socket.address() as { readonly port: number };
-      socket.close(() => resolve(port));
-    });
-  });
 }

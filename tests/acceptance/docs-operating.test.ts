@@ -2,14 +2,15 @@
 // block opened with `sh run` in a shell of its own, those with `background` until the end. The addresses
 // of the pages become others of this machine, so that nothing else that runs here is in the way. A line
 // `# => text` states what the output must contain; a remark `<!-- test: ... -->` what happens to a server.
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
+import { follow, startShell } from "../harness/pages.ts";
 import { endAllIn, kill, processesIn } from "../harness/processes.ts";
-import { cleanEnvironment, programPath, root } from "../harness/program.ts";
+import { root } from "../harness/program.ts";
 
 const PAGES = ["several-servers.md", "replacing-a-member.md"];
 const READY_WITHIN_MS = 90_000;
@@ -20,8 +21,7 @@ type Step =
 
 const dir = mkdtempSync(join(tmpdir(), "lattice-test-"));
 const network = `127.${1 + (process.pid % 250)}.${1 + ((process.pid >> 8) % 250)}`;
-const path = `${dirname(programPath("lattice"))}:${process.env.PATH ?? ""}`;
-const env = cleanEnvironment({ PATH: path, HOME: dir, LATTICE_API_URL: `http://${network}.1:8080` });
+const PLACE = { cwd: dir, env: { HOME: dir, LATTICE_API_URL: `http://${network}.1:8080` } };
 const background: { readonly text: string; readonly child: ChildProcess }[] = [];
 afterAll(async () => {
   for (const { child } of background) child.kill("SIGKILL");
@@ -52,7 +52,7 @@ test.each(PAGES)(
 async function perform(step: Step): Promise<void> {
   switch (step.kind) {
     case "run":
-      return runBlock(step.text);
+      return follow(step.text, PLACE);
     case "background":
       return startBlock(step.text);
     case "lose": {
@@ -65,40 +65,23 @@ async function perform(step: Step): Promise<void> {
   }
 }
 
-const shell = (text: string): ChildProcess =>
-  spawn("bash", ["-euo", "pipefail", "-c", text], { cwd: dir, env, stdio: ["ignore", "pipe", "pipe"] });
-
 const ended = (server: string): Promise<void> =>
   eventually({ what: `${server} has ended` }, () => {
     const started = background.findLast(({ text }) => text.includes(`${server}.yaml`));
     return started?.child.exitCode === null && started.child.signalCode === null ? null : undefined;
   });
 
-async function runBlock(text: string): Promise<void> {
-  const child = shell(text);
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on("data", (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-  }
-  const code = await new Promise((resolve) => child.once("close", resolve));
-  expect(code, `${text}\n---- printed:\n${output}`).toBe(0);
-  const expected = [...text.matchAll(/^# => (.*)$/gm)].map((match) => (match[1] ?? "").trim());
-  for (const words of expected) expect(output, text).toContain(words);
-}
-
 /** A server until it says that it is ready; what an agent is ready for shows in what follows. */
 async function startBlock(text: string): Promise<void> {
-  const child = shell(`exec ${text.trim()}`);
+  const child = startShell(`exec ${text.trim()}`, PLACE);
   background.push({ text, child });
   let output = "";
   let errors = "";
   if (!text.startsWith("lattice-server")) return;
-  child.stdout?.on("data", (chunk: Buffer) => {
+  child.stdout.on("data", (chunk: Buffer) => {
     output += chunk.toString();
   });
-  child.stderr?.on("data", (chunk: Buffer) => {
+  child.stderr.on("data", (chunk: Buffer) => {
     errors = (errors + chunk.toString()).slice(-4_000);
   });
   await eventually({ what: `ready: ${text}`, withinMs: READY_WITHIN_MS }, () => {

@@ -1,13 +1,12 @@
-// Cancel and walltime really end things: first SIGTERM, then, after the grace, SIGKILL, for the
-// whole tree of processes, those included that left their group or their session.
+// Cancel and walltime really end things, for the whole tree of processes, those included that left
+// their group or their session. What does not listen to SIGTERM is in walltime.test.ts.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
-import { isAlive } from "../harness/processes.ts";
+import { isAlive, pidsIn } from "../harness/processes.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({ nodes: 4 });
-const GRACE_MS = 30_000;
 
 describe.concurrent("endings", () => {
   test("cancel ends children, grandchildren and those that left the session", async () => {
@@ -28,7 +27,7 @@ describe.concurrent("endings", () => {
     expect((await cluster.api("POST", `/allocations/${id}/cancel`, { body: {} })).status).toBe(200);
     expect((await cluster.allocation(id)).state).toBe("cancelled");
     await eventually({ what: "every process of the tree has ended" }, () => (pids.some(isAlive) ? null : true));
-    await isReleased(id);
+    await cluster.released(id);
   });
 
   test("a job that ends leaves nothing behind", async () => {
@@ -47,22 +46,7 @@ describe.concurrent("endings", () => {
     });
     expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "walltime_exceeded" });
     expect(readFileSync(file, "utf8")).toBe("asked\n");
-    await isReleased(id);
-  });
-
-  test("the walltime ends a job that does not listen, after the grace", async () => {
-    const file = cluster.file("stubborn");
-    const id = await cluster.submit({
-      walltime: "00:00:01",
-      entrypoint: `echo $$ >> ${file}; trap 'echo asked >> ${file}' TERM; while :; do sleep 1; done`,
-    });
-    const began = Date.now();
-    const record = await cluster.ends(id, GRACE_MS * 3);
-    expect(record).toMatchObject({ state: "failed", reason: "walltime_exceeded" });
-    expect(Date.now() - began).toBeGreaterThan(GRACE_MS - 5_000);
-    expect(readFileSync(file, "utf8")).toContain("asked");
-    await eventually({ what: "it is gone" }, () => (isAlive(pidsIn(file)[0] ?? -1) ? null : true));
-    await isReleased(id);
+    await cluster.released(id);
   });
 });
 
@@ -80,22 +64,3 @@ test("cancelling what waits removes it from the queue", async () => {
   expect((await cluster.api("DELETE", `/allocations/${id}`)).status).toBe(200);
   expect(await cluster.allocation(id)).toMatchObject({ state: "cancelled" });
 });
-
-async function isReleased(id: string): Promise<void> {
-  await eventually({ what: `no node is claimed by ${id}` }, async () =>
-    (await cluster.nodes()).some((node) => (node.claims ?? []).some((claim) => claim.allocation_id === id))
-      ? null
-      : true,
-  );
-}
-
-function pidsIn(file: string): readonly number[] {
-  try {
-    return readFileSync(file, "utf8")
-      .split("\n")
-      .filter((line) => /^\d+$/.test(line))
-      .map(Number);
-  } catch {
-    return [];
-  }
-}

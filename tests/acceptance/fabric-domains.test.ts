@@ -2,7 +2,7 @@
 // used again. It goes away, loses its memory and comes back; nothing runs without it meanwhile, and everything heals by itself.
 import { afterAll, expect, test } from "vitest";
 import { eventually, sleep } from "../harness/eventually.ts";
-import { startFakeManager } from "../harness/fabric.ts";
+import { startFakeManager } from "../doubles/fabric.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const fabric = await startFakeManager();

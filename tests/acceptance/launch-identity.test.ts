@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Cluster } from "../harness/cluster.ts";
 import { eventually } from "../harness/eventually.ts";
-import { startFakeManager } from "../harness/fabric.ts";
+import { startFakeManager } from "../doubles/fabric.ts";
 import { kill } from "../harness/processes.ts";
 import { type Program, startProgram } from "../harness/program.ts";
 

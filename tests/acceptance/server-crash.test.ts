@@ -10,8 +10,9 @@ import { useCluster } from "../harness/use-cluster.ts";
 
 const ROUNDS = 50;
 const CLIENTS = 4;
-/** Keeps the queue short enough to drain at the end. */
-const MAX_PER_ROUND = 24;
+/** Keeps the queue short enough to drain at the end; with the pauses between them, kills still fall among submissions. */
+const MAX_PER_ROUND = 14;
+const LONGEST_PAUSE_MS = 60;
 /** A run in which little happened proves little. */
 const LEAST_ACKNOWLEDGED = ROUNDS * 4;
 const LEAST_STARTED_UNDER_FIRE = ROUNDS;
@@ -41,7 +42,7 @@ test(`${ROUNDS} kills of the server under load lose and repeat nothing`, { timeo
         const id = await cluster.submit({ entrypoint, nodes: random.between(1, 2) }).catch(() => null);
         if (id === null) return;
         acknowledged.push(id);
-        await sleep(random.between(0, 20));
+        await sleep(random.between(0, LONGEST_PAUSE_MS));
       }
     };
     const watcher = async (): Promise<void> => {

@@ -193,6 +193,13 @@ export class Cluster {
     return await this.reaches(id, FINAL, withinMs);
   }
 
+  async released(id: string): Promise<void> {
+    await eventually({ what: `no node is claimed by ${id}` }, async () => {
+      const claims = (await this.nodes()).flatMap((node) => node.claims ?? []);
+      return claims.some((claim) => claim.allocation_id === id) ? null : true;
+    });
+  }
+
   /** Every allocation, page by page. */
   async allocations(query = ""): Promise<readonly AllocationJson[]> {
     const found: AllocationJson[] = [];

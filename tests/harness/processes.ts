@@ -45,6 +45,14 @@ export function kill(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+/** Those that work has written down in a file, one a line among others; none while there is no file. */
+export function pidsIn(file: string): readonly number[] {
+  return readOr(file, "")
+    .split("\n")
+    .filter((line) => /^\d+$/.test(line))
+    .map(Number);
+}
+
 function mentions(pid: number, folder: string): boolean {
   const at = `/proc/${pid}`;
   if (readOr(`${at}/cmdline`, "").includes(folder)) return true;

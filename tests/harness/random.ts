@@ -11,13 +11,17 @@ export function seededRandom(what: string): Random {
   const given = process.env.LATTICE_TEST_SEED;
   const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
   console.log(`${what}: LATTICE_TEST_SEED=${seed}`);
+  const next = numbersFrom(seed);
+  return { seed, between: (least, most) => least + Math.floor(next() * (most - least + 1)) };
+}
+
+/** From 0 up to, not including, 1. By mulberry32: small, and good enough to choose moments. */
+export function numbersFrom(seed: number): () => number {
   let state = seed >>> 0;
-  // mulberry32: small, and good enough to choose moments.
-  const next = (): number => {
+  return () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let t = Math.imul(state ^ (state >>> 15), 1 | state);
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   };
-  return { seed, between: (least, most) => least + Math.floor(next() * (most - least + 1)) };
 }

@@ -2,16 +2,24 @@
 // code is not broken by words. Line breaks stay where they are: positions still name lines. This is
 // a scanner, not a parser; a slash opens a regular expression where a value cannot stand before it.
 
-export function withoutComments(text: string): string {
-  return scan(text, { keepStrings: true });
-}
+export const withoutComments = onceForEach((text) => scan(text, { keepStrings: true }));
 
-export function withoutCommentsAndStrings(text: string): string {
-  return scan(text, { keepStrings: false });
-}
+export const withoutCommentsAndStrings = onceForEach((text) => scan(text, { keepStrings: false }));
 
 export function lineOf(text: string, position: number): number {
   return text.slice(0, position).split("\n").length;
+}
+
+/** Every rule reads every file. */
+function onceForEach(work: (text: string) => string): (text: string) => string {
+  const done = new Map<string, string>();
+  return (text) => {
+    const before = done.get(text);
+    if (before !== undefined) return before;
+    const result = work(text);
+    done.set(text, result);
+    return result;
+  };
 }
 
 function scan(text: string, options: { readonly keepStrings: boolean }): string {

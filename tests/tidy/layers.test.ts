@@ -27,6 +27,9 @@ const mayUse = (path: string): readonly string[] => {
   if (path.startsWith("tests/chaos/")) return CHAOS_MAY_USE;
   return path.startsWith("tests/simulation/") ? SIMULATION_MAY_USE : OUTSIDE_MAY_USE;
 };
+/** Stand-ins for systems of others, for the tests of packages and of whole clusters alike. */
+const DOUBLES = "tests/doubles/";
+const isTest = (path: string): boolean => /^packages\/[^/]+\/test\//.test(path);
 /** The simulation runs the real parts in one process, so it sees the public surface of all of them. */
 const SIMULATION = "tests/simulation/";
 
@@ -66,14 +69,26 @@ describe("packages", () => {
     expect(wrong, "import from @lattice/<package> and export the name from its src/index.ts").toEqual([]);
   });
 
-  test("relative imports stay inside their package", () => {
+  test("relative imports stay inside their package, but for tests that use a double", () => {
     const wrong = code.flatMap((source) =>
       importsOf(source)
         .filter((specifier) => specifier.startsWith("."))
         .filter((specifier) => packageOf(resolveRelative(source, specifier)) !== packageOf(source.path))
+        .filter((specifier) => !(isTest(source.path) && resolveRelative(source, specifier).startsWith(DOUBLES)))
         .map((specifier) => `${source.path} imports ${specifier}`),
     );
     expect(wrong, "import another package by its name, @lattice/<package>").toEqual([]);
+  });
+
+  test("doubles of other systems know nothing of ours", () => {
+    const wrong = code
+      .filter(({ path }) => path.startsWith(DOUBLES))
+      .flatMap((source) =>
+        importsOf(source)
+          .filter((specifier) => !specifier.startsWith("node:") && !specifier.startsWith("./"))
+          .map((specifier) => `${source.path} imports ${specifier}`),
+      );
+    expect(wrong, "what a double shares with its system is the protocol between them").toEqual([]);
   });
 
   test("code outside the packages is a black box: it may use the contract only", () => {

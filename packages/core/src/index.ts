@@ -30,6 +30,7 @@ export {
 } from "./allocation/past.ts";
 export * from "./allocation/phase.ts";
 export { placementConstraints } from "./allocation/placement-constraints.ts";
+export { ANYTHING, plainSpec, type SpecDifference } from "./allocation/plain.ts";
 export { MAX_PROLOGUE_RETRIES } from "./allocation/prologue.ts";
 export { restartPause } from "./allocation/restart.ts";
 export * from "./allocation/spec.ts";

@@ -15,7 +15,7 @@ import {
   type Trace,
 } from "../src/index.ts";
 import { equalNodes } from "../src/inventory/inventory.ts";
-import { NO_ASK } from "../src/trace/ask.ts";
+import type { JobAsk } from "../src/trace/ask.ts";
 import { inThousandths } from "../src/weights/profile.ts";
 import { readProfiles } from "../src/weights/read.ts";
 import { seededJobs, traceOfJobs } from "./make.ts";
@@ -108,7 +108,14 @@ describe("through the real scheduler", () => {
   });
 
   it("drops what its vCluster's nodes can never run", () => {
-    const gpus = { ...NO_ASK, gpuType: "GH200", gpuCount: 1 };
+    const gpus: JobAsk = {
+      vcluster: null,
+      gpuType: "GH200",
+      gpuCount: 1,
+      memoryBytes: 0,
+      features: [],
+      tight: false,
+    };
     const given = {
       ...traceOfJobs(2, [
         { submit: 0, run: 5, nodes: 1 },

@@ -13,5 +13,6 @@ export { memoryLocality } from "./intra/memory.ts";
 export { EXPECTED_BACK_SOON, REASONS_LIMIT, REPORT_LIMIT, WALLTIME_GRACE } from "./limits.ts";
 export { createReuse, type Reuse } from "./machine/floor.ts";
 export { mayMakeRoom } from "./preempt/victims.ts";
+export { ORDERING_FACTORS } from "./score/score.ts";
 export type * from "./signals.ts";
 export { type Beyond, nothingToDo, type Reachable, snapshotFor } from "./snapshot.ts";

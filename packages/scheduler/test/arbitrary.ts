@@ -1,10 +1,10 @@
 // Random inputs for the property tests: small machines with mixed hardware and groups, queues with
 // every kind of request, tenants with and without limits.
 
-import { type Duration, instant, type NodeId } from "@lattice/core";
+import { ANYTHING, type Duration, instant, type NodeId } from "@lattice/core";
 import fc from "fast-check";
 import type { CycleInput, NodeInput, PendingInput, ReleaseInput, TenantInput } from "../src/index.ts";
-import { anything, input, job, MINUTE, NOW, node, tenant } from "./make.ts";
+import { input, job, MINUTE, NOW, node, tenant } from "./make.ts";
 
 const count = (min: number, max: number): fc.Arbitrary<number> => fc.integer({ min, max });
 
@@ -62,7 +62,7 @@ export const someJob: fc.Arbitrary<Omit<PendingInput, "id">> = fc
       submittedAt: instant(NOW - waited * MINUTE),
       walltime: minutes === null ? null : ((minutes * MINUTE) as Duration),
       constraints: {
-        ...anything,
+        ...ANYTHING,
         gpuCount,
         features,
         topology,

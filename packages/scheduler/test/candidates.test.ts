@@ -1,10 +1,11 @@
 // Which nodes satisfy which constraints, and which required nodes can be had.
 
+import { ANYTHING } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import { candidates } from "../src/candidates.ts";
 import { machineOf } from "../src/machine/machine.ts";
 import type { Match } from "../src/machine/match.ts";
-import { anything, busy, input, node, nodeIds } from "./make.ts";
+import { busy, input, node, nodeIds } from "./make.ts";
 
 const machine = machineOf(
   input({
@@ -45,7 +46,7 @@ describe("candidates", () => {
     { name: "all at once", constraints: { gpuCount: 2, excludedNodes: nodeIds("a") }, expected: ["b"] },
     { name: "nothing fits", constraints: { gpuType: "H100" }, expected: [] },
   ])("$name", ({ constraints, expected }) => {
-    const match = candidates(machine, { ...anything, ...constraints });
+    const match = candidates(machine, { ...ANYTHING, ...constraints });
     expect(listed(match)).toEqual(expected);
     expect(match.size).toBe(expected.length);
     expect([...match.perGroup]).toEqual([expected.length]);
@@ -57,12 +58,12 @@ describe("candidates", () => {
     { name: "one is unknown", requiredNodes: nodeIds("a", "nobody"), expected: null },
     { name: "one is drained", requiredNodes: nodeIds("d"), expected: null },
   ])("required nodes: $name", ({ requiredNodes, expected }) => {
-    expect(candidates(machine, { ...anything, requiredNodes }).required).toEqual(expected);
+    expect(candidates(machine, { ...ANYTHING, requiredNodes }).required).toEqual(expected);
   });
 
   it("answers equal constraints once", () => {
-    expect(candidates(machine, { ...anything, features: ["ib"] })).toBe(
-      candidates(machine, { ...anything, features: ["ib"], topology: "tight" }),
+    expect(candidates(machine, { ...ANYTHING, features: ["ib"] })).toBe(
+      candidates(machine, { ...ANYTHING, features: ["ib"], topology: "tight" }),
     );
   });
 });

@@ -1,12 +1,12 @@
 // Inside a node: which GPUs belong together, which memory is near, and what that is worth.
 
-import { chooseGpus, colocate, type GpuTopology, type MemoryTopology } from "@lattice/core";
+import { ANYTHING, chooseGpus, colocate, type GpuTopology, type MemoryTopology } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { intraNodeFitness } from "../src/intra/fitness.ts";
 import { linkFitness } from "../src/intra/gpus.ts";
 import { memoryLocality } from "../src/intra/memory.ts";
-import { anything, node } from "./make.ts";
+import { node } from "./make.ts";
 
 const NVLINK = 450_000;
 const PCIE = 64_000;
@@ -151,7 +151,7 @@ describe("memory of a node", () => {
   it("weighs links against memory by what is asked for most", () => {
     const kind = node("n", { cpuCores: 8, gpuCount: 4, gpuTopology: islands(4, 2), memoryTopology: sockets });
     const fitness = (cpuCores: number, gpuCount: number): number =>
-      intraNodeFitness(kind, { ...anything, cpuCores, gpuCount });
+      intraNodeFitness(kind, { ...ANYTHING, cpuCores, gpuCount });
     expect(fitness(2, 4)).toBeCloseTo(0.7 * (PCIE / NVLINK) + 0.3 * (4 / 6), 12);
     expect(fitness(6, 1)).toBeCloseTo(0.3 + 0.7 * (5 / 7), 12);
     expect(fitness(0, 0)).toBe(1);

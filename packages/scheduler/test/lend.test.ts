@@ -2,6 +2,7 @@
 // the last choice. The cluster is a real state, so that what is planned is also what `apply` takes.
 
 import {
+  ANYTHING,
   applyEntry,
   type Command,
   createState,
@@ -18,7 +19,6 @@ import {
 } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import { cycle, mayMakeRoom, snapshotFor } from "../src/index.ts";
-import { anything } from "./make.ts";
 
 const AT = instant(1_000_000);
 const origin: Origin = { user: "ada" as never, requestId: null, bodyHash: "" };
@@ -79,7 +79,7 @@ const submit = (vc: string, nodes: number, preemptionClass: number, change: obje
     intent: "",
     task: { kind: "command", words: ["true"] },
     environment: { variables: {}, workdir: "" },
-    resources: { minNodes: nodes, maxNodes: nodes, tasksPerNode: 1, constraints: anything },
+    resources: { minNodes: nodes, maxNodes: nodes, tasksPerNode: 1, constraints: ANYTHING },
     lifecycle: {
       kind: "bounded",
       walltime: duration(3_600_000),

@@ -2,6 +2,7 @@
 
 import {
   type AllocationId,
+  ANYTHING,
   attempt,
   type Constraints,
   type Duration,
@@ -20,17 +21,6 @@ export const MINUTE = 60_000;
 
 export const allocationId = (id: number | string): AllocationId => String(id) as AllocationId;
 export const nodeIds = (...ids: string[]): NodeId[] => ids as NodeId[];
-
-export const anything: Constraints = {
-  gpuType: "",
-  gpuCount: 0,
-  memoryBytes: 0,
-  cpuCores: 0,
-  features: [],
-  topology: "any",
-  requiredNodes: [],
-  excludedNodes: [],
-};
 
 export function node(id: string, fields: Partial<NodeInput> & { readonly in?: string } = {}): NodeInput {
   const { in: group, ...rest } = fields;
@@ -75,7 +65,7 @@ export function job(id: number | string, fields: JobFields = {}): PendingInput {
     submittedAt: instant(NOW - (fields.waited ?? 0) * MINUTE),
     minNodes,
     maxNodes: fields.max ?? minNodes,
-    constraints: { ...anything, ...fields.constraints },
+    constraints: { ...ANYTHING, ...fields.constraints },
     walltime: minutes === null ? null : ((minutes * MINUTE) as Duration),
     preemptionClass: fields.class ?? 5,
     nextAttempt: attempt(1),

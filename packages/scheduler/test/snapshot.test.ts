@@ -2,6 +2,7 @@
 
 import {
   type Allocation,
+  ANYTHING,
   attempt,
   type Claim,
   createState,
@@ -22,7 +23,7 @@ import {
 } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import { nothingToDo, snapshotFor } from "../src/index.ts";
-import { allocationId, anything, MINUTE, NOW, nodeIds } from "./make.ts";
+import { allocationId, MINUTE, NOW, nodeIds } from "./make.ts";
 
 const batch: VCluster = {
   id: "hpc-batch" as VClusterId,
@@ -91,7 +92,7 @@ function allocation(id: number, phase: Allocation["phase"], walltime: number | n
       intent: "",
       task: { kind: "entrypoint", line: "true" },
       environment: { variables: {}, workdir: "" },
-      resources: { minNodes: 2, maxNodes: 3, tasksPerNode: 1, constraints: anything },
+      resources: { minNodes: 2, maxNodes: 3, tasksPerNode: 1, constraints: ANYTHING },
       lifecycle: {
         kind: walltime === null ? "unbounded" : "bounded",
         walltime: walltime as Duration | null,
@@ -253,7 +254,7 @@ describe("snapshot", () => {
         submittedAt: NOW - 1000,
         minNodes: 2,
         maxNodes: 3,
-        constraints: anything,
+        constraints: ANYTHING,
         walltime: 10 * MINUTE,
         preemptionClass: 4,
         nextAttempt: 3,

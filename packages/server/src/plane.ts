@@ -17,7 +17,7 @@ import { ProblemError } from "@lattice/wire";
 import type { AgentHub } from "./agents/hub.ts";
 import type { ImageAsk, ImageRelay } from "./agents/images.ts";
 import type { LogRelay } from "./agents/logs.ts";
-import type { AuditPlane, ControlPlane, HistoryQuery, LogsQuery, Proposed } from "./api/control-plane.ts";
+import type { AuditPlane, ControlPlane, LogsQuery, Proposed } from "./api/control-plane.ts";
 import type { Membership } from "./api/membership.ts";
 import type { Backups } from "./backup/index.ts";
 import type { Clock } from "./clock.ts";
@@ -95,7 +95,7 @@ export function createPlane(parts: PlaneParts): ControlPlane {
     askImages: (node, ask, signal) => askImages(parts, node, ask, signal),
     tasks: tasksOf(parts),
     archived: (id) => history.get(id),
-    archive: (query: HistoryQuery) => history.list(query),
+    archive: (query) => history.list(query),
     async recorded(component, after) {
       await parts.recorder.look();
       return parts.recorder.read(component, after);

@@ -3,7 +3,6 @@
 import { createHash } from "node:crypto";
 import {
   type AllocationId,
-  type AllocationSpec,
   attempt,
   type Command,
   duration,
@@ -12,6 +11,7 @@ import {
   instant,
   logIndex,
   type NodeId,
+  plainSpec,
   type TenantId,
   term,
   UNLIMITED,
@@ -98,44 +98,14 @@ export function logOf(batches: readonly Batch[]): readonly LogEntry[] {
 
 const origin = (requestId: string | null) => ({ user: "ada" as UserName, requestId, bodyHash: requestId ?? "" });
 
-const specOf = (name: string, tenant: string): AllocationSpec => ({
-  tenant: tenant as TenantId,
-  project: "",
-  vcluster: "batch" as VClusterId,
-  name,
-  tags: {},
-  intent: "",
-  task: { kind: "entrypoint", line: "true" },
-  environment: { variables: {}, workdir: "" },
-  resources: {
-    minNodes: 1,
-    maxNodes: 1,
-    tasksPerNode: 1,
-    constraints: {
-      gpuType: "",
-      gpuCount: 0,
-      memoryBytes: 0,
-      cpuCores: 0,
-      features: [],
-      topology: "any",
-      requiredNodes: [],
-      excludedNodes: [],
-    },
-  },
-  lifecycle: {
-    kind: "bounded",
-    walltime: duration(3_600_000),
-    preemptionClass: 5,
-    requeuePolicy: "on_node_failure",
-    maxRequeue: 3,
-  },
-  slurmEnv: false,
-});
-
 export const submit = (name: string, tenant = "physics"): Command => ({
   kind: "allocation.submit",
   origin: origin(name),
-  spec: specOf(name, tenant),
+  spec: plainSpec({
+    tenant: tenant as TenantId,
+    name,
+    lifecycle: { walltime: duration(3_600_000), requeuePolicy: "on_node_failure", maxRequeue: 3 },
+  }),
   createTenant: true,
 });
 

@@ -1,6 +1,7 @@
 // Chance from one seed. Each user of it draws from a stream of its own name, so that one that draws more often does
 // not change what another gets.
 import { createHash } from "node:crypto";
+import { numbersFrom } from "../../harness/random.ts";
 
 export interface Random {
   /** From 0, below 1. */
@@ -11,14 +12,7 @@ export interface Random {
 }
 
 export function randomFor(seed: number, name: string): Random {
-  let state = createHash("sha256").update(`${seed} ${name}`).digest().readUInt32LE(0);
-  // mulberry32: small, and good enough to choose moments.
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const next = numbersFrom(createHash("sha256").update(`${seed} ${name}`).digest().readUInt32LE(0));
   const between = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
   return {
     next,

@@ -4,11 +4,13 @@
 import {
   type AllocationId,
   type AllocationSpec,
+  ANYTHING,
   type Command,
   DEFAULT_LENDING,
   duration,
   type NodeId,
   type Origin,
+  plainSpec,
   type TenantId,
   UNLIMITED,
   type UserName,
@@ -48,33 +50,19 @@ export function specOf(random: Random, name: string): AllocationSpec {
   const elastic = nodes > 1 && random.chance(0.2);
   const unbounded = random.chance(0.03);
   const walltime = hog ? 3_600_000 : random.pick([15, 30, 60, 120, 600, 600]) * 1_000;
-  return {
+  return plainSpec({
     // Whose quota is never below what it asks for.
     tenant: (hog ? TENANTS[0] : random.pick(TENANTS)).id as TenantId,
-    project: "",
     vcluster: random.pick(VCLUSTERS) as VClusterId,
     name,
-    tags: {},
-    intent: "",
     task: {
       kind: "entrypoint",
       line: programLine(programFor(random, unbounded ? 10 * MINUTE_MS : hog ? random.pick(HOG_MS) : null)),
     },
-    environment: { variables: {}, workdir: "" },
     resources: {
       minNodes: elastic ? 1 : nodes,
       maxNodes: nodes,
-      tasksPerNode: 1,
-      constraints: {
-        gpuType: "",
-        gpuCount: 0,
-        memoryBytes: 0,
-        cpuCores: 0,
-        features: [],
-        topology: random.chance(0.1) ? "tight" : "any",
-        requiredNodes: [],
-        excludedNodes: [],
-      },
+      constraints: { ...ANYTHING, topology: random.chance(0.1) ? "tight" : "any" },
     },
     lifecycle: {
       kind: unbounded ? "unbounded" : "bounded",
@@ -83,10 +71,9 @@ export function specOf(random: Random, name: string): AllocationSpec {
       requeuePolicy: random.pick(["never", "on_node_failure", "on_node_failure", "always"]),
       maxRequeue: random.between(0, 5),
     },
-    slurmEnv: false,
     // Those that no walltime overtakes: one that it did would wait for somebody to resume it.
     ...(hog && !unbounded ? { checkpoint: CHECKPOINT } : null),
-  };
+  });
 }
 
 const CHECKPOINT = {

@@ -1,6 +1,8 @@
 // Chance from one seed. Each purpose has a stream of its own, derived from its name, so that one
 // purpose that asks more or less often does not change what another gets.
 
+import { numbersFrom } from "../../harness/random.ts";
+
 export interface Random {
   /** From 0 up to, not including, 1. */
   next(): number;
@@ -13,15 +15,7 @@ export interface Random {
 }
 
 export function randomStream(seed: number, name: string): Random {
-  let state = mix(seed ^ hashOf(name));
-
-  function next(): number {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  }
-
+  const next = numbersFrom(mix(seed ^ hashOf(name)));
   const between = (least: number, most: number): number => least + Math.floor(next() * (most - least + 1));
   return {
     next,

@@ -10,6 +10,7 @@ import { gpuTopology } from "../../src/discovery/gpus/topology.ts";
 import { readMemory } from "../../src/discovery/memory.ts";
 import { nicAffinity, readNics } from "../../src/discovery/nics.ts";
 import { numbersOf, sysfs } from "../../src/discovery/sysfs.ts";
+import { unit } from "./gpu-unit.ts";
 import { type Machine, machine, twoSockets } from "./machine.ts";
 
 let made: Machine[] = [];
@@ -23,21 +24,6 @@ afterEach(() => {
 });
 
 const GB = 2 ** 30;
-const unit = (index: number, more: Partial<GpuUnit> = {}): GpuUnit => ({
-  index,
-  vendor: "nvidia",
-  model: "H100",
-  uuid: `GPU-${index}`,
-  memoryBytes: 80 * GB,
-  pci: `0000:${10 + index}:00.0`,
-  device: `195:${index}`,
-  partitioned: false,
-  capability: "9.0",
-  firmware: "96.00",
-  temperatureC: 30,
-  fault: "",
-  ...more,
-});
 const inventory = (units: readonly GpuUnit[], more: Partial<GpuInventory> = {}): GpuInventory => ({
   ...NO_GPUS,
   driver: "580.1",

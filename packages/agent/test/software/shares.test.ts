@@ -4,26 +4,11 @@ import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { GpuTopology, MemoryTopology } from "@lattice/core";
 import { describe, expect, test } from "vitest";
-import type { GpuUnit } from "../../src/discovery/gpus/inventory.ts";
 import { detectIsolation, detectLimits } from "../../src/runtime/isolation/detect.ts";
 import { gpuVariables, type Inside, nodeShares, otherDevices } from "../../src/runtime/isolation/node-shares.ts";
+import { unit } from "../discovery/gpu-unit.ts";
 
 const GB = 2 ** 30;
-const unit = (index: number, more: Partial<GpuUnit> = {}): GpuUnit => ({
-  index,
-  vendor: "nvidia",
-  model: "H100",
-  uuid: `GPU-${index}`,
-  memoryBytes: 80 * GB,
-  pci: `0000:1${index}:00.0`,
-  device: `195:${index}`,
-  partitioned: false,
-  capability: "9.0",
-  firmware: "",
-  temperatureC: null,
-  fault: "",
-  ...more,
-});
 const units = [0, 1, 2, 3].map((index) => unit(index));
 const [FAST, SLOW] = [50_000, 30_000];
 /** 0 with 1 and 2 with 3 by NVLink. */

@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import {
   type AllocationId,
   type AllocationSpec,
+  ANYTHING,
   type Applied,
   type Attempt,
   applyEntry,
@@ -25,6 +26,7 @@ import {
   type NodeId,
   type Origin,
   type Outcome,
+  plainSpec,
   type Quota,
   type ReportCommand,
   type State,
@@ -69,44 +71,21 @@ export interface SpecChange {
 export function spec(change: SpecChange = {}): AllocationSpec {
   const nodes = change.nodes ?? 1;
   const [minNodes, maxNodes] = typeof nodes === "number" ? [nodes, nodes] : nodes;
-  return {
+  return plainSpec({
     tenant: tenantId(change.tenant ?? "physics"),
-    project: "",
     vcluster: vclusterId(change.vcluster ?? "batch"),
     name: "job",
-    tags: {},
-    intent: "",
-    task: { kind: "entrypoint", line: "true" },
-    environment: { variables: {}, workdir: "" },
-    resources: {
-      minNodes,
-      maxNodes,
-      tasksPerNode: 1,
-      constraints: {
-        gpuType: "",
-        gpuCount: 0,
-        memoryBytes: 0,
-        cpuCores: 0,
-        features: [],
-        topology: "any",
-        requiredNodes: [],
-        excludedNodes: [],
-        ...change.resources,
-      },
-    },
+    resources: { minNodes, maxNodes, constraints: { ...ANYTHING, ...change.resources } },
     lifecycle: {
-      kind: "bounded",
       walltime: duration(3_600_000),
-      preemptionClass: 5,
       requeuePolicy: "on_node_failure",
       maxRequeue: 3,
       ...change.lifecycle,
     },
-    slurmEnv: false,
     ...(change.domain === undefined ? {} : { networkDomain: change.domain }),
     ...(change.after === undefined ? {} : { dependsOn: change.after.map(edge) }),
     ...(change.checkpoint === undefined ? {} : { checkpoint: { ...CHECKPOINT, ...change.checkpoint } }),
-  };
+  });
 }
 
 export const submit = (change: SpecChange = {}, from: Origin = origin()): Command => ({

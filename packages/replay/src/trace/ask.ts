@@ -13,15 +13,6 @@ export interface JobAsk {
   readonly tight: boolean;
 }
 
-export const NO_ASK: JobAsk = {
-  vcluster: null,
-  gpuType: "",
-  gpuCount: 0,
-  memoryBytes: 0,
-  features: [],
-  tight: false,
-};
-
 /** Null when it asks for nothing special. */
 export function parseAsk(alloc: JsonObject, bad: Bad): JobAsk | null {
   const { vcluster, gpu_type, gpu_count, memory_gb, features, topology } = alloc;

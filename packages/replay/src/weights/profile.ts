@@ -2,6 +2,7 @@
 // says.
 
 import { type Factor, type SchedulerKind, type VClusterId, WEIGHT_PROFILES, type Weights } from "@lattice/core";
+import { ORDERING_FACTORS } from "@lattice/scheduler";
 
 export interface Profile {
   readonly vcluster: VClusterId;
@@ -17,17 +18,7 @@ export interface Profiles {
   readonly warnings: readonly string[];
 }
 
-export const FACTORS = [
-  "priority",
-  "wait_time",
-  "fair_share",
-  "topology",
-  "data_readiness",
-  "backlog",
-  "energy",
-  "checkpoint",
-  "conformance",
-] as const satisfies readonly Factor[];
+export const FACTORS = [...ORDERING_FACTORS, "conformance"] as const satisfies readonly Factor[];
 
 /** The depth that the tuning guide calls a good balance. */
 export const DEFAULT_DEPTH = 10;

@@ -3,6 +3,7 @@
 // every kind of request from twenty tenants. The same every time.
 import {
   type AllocationId,
+  ANYTHING,
   applyEntry,
   attempt,
   type Command,
@@ -14,6 +15,7 @@ import {
   instant,
   logIndex,
   type NodeId,
+  plainSpec,
   type State,
   seconds,
   type TenantId,
@@ -93,17 +95,6 @@ function occupy(state: State, nodes: number, random: () => number): void {
   commit(state, NOW - 3_300_000, running);
 }
 
-const ANYTHING: Constraints = {
-  gpuType: "",
-  gpuCount: 0,
-  memoryBytes: 0,
-  cpuCores: 0,
-  features: [],
-  topology: "any",
-  requiredNodes: [],
-  excludedNodes: [],
-};
-
 function submit(random: () => number, size: number, constraints = someConstraints(random)): Command {
   const tenant = `tenant-${Math.floor(random() * TENANTS)}` as TenantId;
   const range = random() < 0.1 ? 2 : 1;
@@ -111,26 +102,17 @@ function submit(random: () => number, size: number, constraints = someConstraint
     kind: "allocation.submit",
     origin: { user: "bench" as UserName, requestId: null, bodyHash: "" },
     createTenant: false,
-    spec: {
+    spec: plainSpec({
       tenant,
-      project: "",
       vcluster: VCLUSTER,
-      name: "",
-      tags: {},
-      intent: "",
       task: { kind: "command", words: ["true"] },
-      environment: { variables: {}, workdir: "" },
-      resources: { minNodes: size, maxNodes: size * range, tasksPerNode: 1, constraints },
+      resources: { minNodes: size, maxNodes: size * range, constraints },
       lifecycle: {
-        kind: "bounded",
         walltime: duration(3_600_000 + Math.floor(random() * 96) * 900_000),
         preemptionClass: Math.floor(random() * 10),
-        requeuePolicy: "never",
-        maxRequeue: 0,
       },
-      slurmEnv: false,
-    },
-  } as Command;
+    }),
+  };
 }
 
 function someConstraints(random: () => number): Constraints {

@@ -20,6 +20,7 @@ import type { pb } from "@lattice/wire";
 import type { ImageAsk } from "../agents/images.ts";
 import type { ReadFrom } from "../audit/archive.ts";
 import type { Backups } from "../backup/backups.ts";
+import type { RowQuery } from "../history/index.ts";
 import type { AnswerTo, Question, QuestionKind } from "../insight/question.ts";
 import type { LogStatus } from "../log/replicated-log.ts";
 import type { MetricsComponent } from "../observe/components.ts";
@@ -69,22 +70,6 @@ export interface TerminalQuery {
   readonly command: string;
   readonly size: { readonly rows: number; readonly cols: number };
   readonly term: string;
-}
-
-export interface HistoryQuery {
-  readonly user?: string;
-  readonly tenant?: string;
-  readonly vcluster?: string;
-  readonly name?: string;
-  readonly states?: readonly string[];
-  /** Ids below this one, newest first. */
-  readonly before?: AllocationId;
-  /** Without the elements of task groups. */
-  readonly whole?: boolean;
-  /** Milliseconds since 1970: those that ended then or later, and those submitted earlier. */
-  readonly endedFrom?: number;
-  readonly submittedBefore?: number;
-  readonly limit: number;
 }
 
 /** Tasks in running allocations; the leader's, whichever server is asked. */
@@ -138,7 +123,7 @@ export interface ControlPlane {
   readonly tasks: TaskPlane;
   /** Finished allocations that have left the live state. */
   archived(id: AllocationId): Promise<Allocation | null>;
-  archive(query: HistoryQuery): Promise<readonly Allocation[]>;
+  archive(query: RowQuery): Promise<readonly Allocation[]>;
   /** What this server counts, of a part of it or all; with what was seen after `after`. */
   recorded(component: MetricsComponent | null, after: number | null): Promise<Recorded>;
   logStatus(): LogStatus & { readonly appliedIndex: LogIndex; readonly isLeader: boolean };

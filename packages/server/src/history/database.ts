@@ -10,7 +10,7 @@ interface SqliteModule {
 
 /** Named by variables: the compiler's Node types are older than the one, and neither may be bundled. */
 const BUILT_IN: string = "node:sqlite";
-const PACKAGE: string = "@photostructure/sqlite";
+export const PACKAGE: string = "@photostructure/sqlite";
 
 export async function loadSqlite(): Promise<SqliteModule> {
   try {

@@ -2,6 +2,6 @@
 
 export { HistoryError, type HistoryErrorCode } from "./history-error.ts";
 export { writeMark } from "./mark.ts";
-export type { SegmentInfo, StoredRecord } from "./messages.ts";
+export type { RowQuery, SegmentInfo, StoredRecord } from "./messages.ts";
 export { type History, type HistoryOptions, type HistoryRecord, openHistory } from "./open.ts";
 export type { HistoryGap } from "./wholeness.ts";

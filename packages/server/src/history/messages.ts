@@ -26,6 +26,7 @@ export interface RowQuery {
   readonly vcluster?: string;
   readonly name?: string;
   readonly states?: readonly string[];
+  /** Ids below this one, newest first. */
   readonly before?: AllocationId;
   /** Without the elements of task groups. */
   readonly whole?: boolean;

@@ -1,11 +1,10 @@
 // Starts the history thread and carries calls to it. A thread that ends by itself fails the calls
 // under way; the next call starts another, which finds everything on disk.
 
-import { createRequire } from "node:module";
-import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { HistoryError } from "./history-error.ts";
 import type { OperationName, Operations, Reply, WorkerSetup } from "./messages.ts";
+import { fromSource } from "./worker-source.ts";
 
 /** Its rows and records pass through; it keeps none of them. */
 const LIMITS = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 };
@@ -117,16 +116,9 @@ function start(
   return thread;
 }
 
-/** The built server has a file for the thread; from source, the thread first loads what runs TypeScript. */
 function startWorker(setup: WorkerSetup): Worker {
   const here = import.meta.url;
-  const options = { workerData: setup, execArgv: [], resourceLimits: LIMITS };
-  if (!here.endsWith(".ts")) return new Worker(new URL("./history-worker.js", here), options);
-  const tsx = pathToFileURL(createRequire(here).resolve("tsx/package.json"));
-  const loader = JSON.stringify(new URL("./dist/esm/api/index.mjs", tsx).href);
-  const source = JSON.stringify(new URL("./worker.ts", here).href);
-  return new Worker(`import(${loader}).then(({ register }) => { register(); return import(${source}); })`, {
-    ...options,
-    eval: true,
-  });
+  // The built server has a file for the thread.
+  const program = here.endsWith(".ts") ? fromSource(here) : new URL("./history-worker.js", here);
+  return new Worker(program, { workerData: setup, execArgv: [], resourceLimits: LIMITS });
 }

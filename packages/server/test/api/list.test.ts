@@ -1,11 +1,10 @@
 // Lists against a plain reference: sort everything, filter, cut. The real one never sorts, walks
 // the indexes of the view, and merges with the archive.
 
-import type { Allocation, AllocationId, PhaseKind } from "@lattice/core";
+import { type Allocation, type AllocationId, type PhaseKind, plainSpec } from "@lattice/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type AllocationQuery, listAllocations } from "../../src/api/handlers/allocation-list.ts";
-import { plainSpec } from "../spec.ts";
 import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
 
 function populate(plane: MemoryPlane, fates: readonly Fate[]): void {

@@ -32,11 +32,12 @@ import {
 import { ProblemError, pb } from "@lattice/wire";
 import { pino } from "pino";
 import { expect } from "vitest";
-import type { ControlPlane, Cursor, HistoryQuery, LogsQuery, NumberedEvent } from "../../src/api/control-plane.ts";
+import type { ControlPlane, Cursor, LogsQuery, NumberedEvent } from "../../src/api/control-plane.ts";
 import type { Membership } from "../../src/api/membership.ts";
 import { createBackups } from "../../src/backup/index.ts";
 import { systemClock } from "../../src/clock.ts";
 import { loadConfig } from "../../src/config/index.ts";
+import type { RowQuery } from "../../src/history/index.ts";
 import { createInsight } from "../../src/insight/index.ts";
 import type { Recorded } from "../../src/observe/recorder.ts";
 
@@ -341,7 +342,7 @@ function seed(apply: (...commands: Command[]) => Applied): void {
   );
 }
 
-function archived(records: readonly Allocation[], query: HistoryQuery): Allocation[] {
+function archived(records: readonly Allocation[], query: RowQuery): Allocation[] {
   return records
     .filter((r) => query.before === undefined || Number(r.id) < Number(query.before))
     .filter((r) => query.states === undefined || query.states.includes(r.phase.kind))

@@ -15,29 +15,16 @@ import {
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { stateHash } from "@lattice/core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { BackupError } from "../../src/backup/backup-error.ts";
-import type { BackupRecord, Backups } from "../../src/backup/backups.ts";
 import { backupName, timeOfName } from "../../src/backup/format.ts";
 import { allowedBackup, allowedPlace, PlaceError } from "../../src/backup/places.ts";
 import { readTar, writeTar } from "../../src/backup/tar.ts";
 import { verifyBackup } from "../../src/backup/verify.ts";
-import type { History } from "../../src/history/index.ts";
-import { backupsOf, busy, configFor, type Machine, never, openTestHistory, sha256, temporary } from "./rig.ts";
+import { backupsOf, configFor, never, sha256, takenBackup, temporary } from "./rig.ts";
 
 const dir = temporary();
-const place = join(dir, "backups");
-let history: History;
-let source: Machine;
-let backups: Backups;
-let backup: BackupRecord;
-
-beforeAll(async () => {
-  history = await openTestHistory(dir);
-  source = await busy(history);
-  backups = backupsOf(configFor(place), source, history);
-  backup = await backups.create("", never);
-});
+const { history, source, place, backups, backup } = await takenBackup(dir);
 afterAll(() => history.close());
 
 describe("a backup", () => {

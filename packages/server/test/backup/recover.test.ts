@@ -5,30 +5,19 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { type Allocation, type Command, logIndex, RESTORED_ID_GAP, stateHash, type UserName } from "@lattice/core";
 import { pino } from "pino";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { BackupRecord, Backups } from "../../src/backup/backups.ts";
+import { afterAll, describe, expect, test } from "vitest";
 import { recoverFrom } from "../../src/backup/recover.ts";
 import type { RestoreDoor } from "../../src/backup/restore.ts";
 import { type Config, loadConfig } from "../../src/config/index.ts";
 import { archiveTo } from "../../src/history/archive.ts";
-import { type History, openHistory } from "../../src/history/index.ts";
+import { openHistory } from "../../src/history/index.ts";
 import { openEmbeddedLog, seedEmbeddedLog } from "../../src/log/index.ts";
 import { openReplica } from "../../src/replica/replica.ts";
-import { backupsOf, busy, configFor, type Machine, machine, never, openTestHistory, sha256, temporary } from "./rig.ts";
+import { type Machine, machine, never, sha256, takenBackup, temporary } from "./rig.ts";
 
 const dir = temporary();
 const logger = pino({ level: "silent" });
-let history: History;
-let source: Machine;
-let backups: Backups;
-let backup: BackupRecord;
-
-beforeAll(async () => {
-  history = await openTestHistory(dir);
-  source = await busy(history);
-  backups = backupsOf(configFor(join(dir, "backups")), source, history);
-  backup = await backups.create("", never);
-});
+const { history, source, backups, backup } = await takenBackup(dir);
 afterAll(() => history.close());
 
 const options = {

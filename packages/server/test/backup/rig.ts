@@ -16,14 +16,13 @@ import {
   instant,
   logIndex,
   type NodeId,
+  plainSpec,
   type State,
   snapshotLines,
   type TenantId,
   term,
   UNLIMITED,
   type UserName,
-  type VClusterId,
-  WEIGHT_PROFILES,
 } from "@lattice/core";
 import { pino } from "pino";
 import { afterAll } from "vitest";
@@ -32,7 +31,7 @@ import { systemClock } from "../../src/clock.ts";
 import type { BackupConfig } from "../../src/config/backup.ts";
 import { type History, openHistory } from "../../src/history/index.ts";
 import type { ChainHead } from "../../src/replica/replica.ts";
-import { plainSpec } from "../spec.ts";
+import { vcluster } from "../controllers/make.ts";
 
 export const sha256 = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
 export const never = new AbortController().signal;
@@ -56,20 +55,7 @@ const FIRST: readonly Command[] = [
     quota: UNLIMITED,
     maxPreemptionClass: 10,
   },
-  {
-    kind: "vcluster.create",
-    origin,
-    vcluster: "batch" as VClusterId,
-    description: "",
-    tenant: null,
-    scheduler: "hpc_backfill",
-    weights: WEIGHT_PROFILES.hpc_backfill,
-    cycleInterval: duration(5_000),
-    backfillDepth: 10,
-    defaultWalltime: duration(60_000),
-    maxWalltime: null,
-    isDefault: true,
-  },
+  vcluster("batch"),
 ];
 
 const submission = (n: number, text = "true"): Command => ({
@@ -172,6 +158,15 @@ export const configFor = (destination: string, change: Partial<BackupConfig> = {
   s3: null,
   ...change,
 });
+
+/** One that has been taken of a busy cluster. */
+export async function takenBackup(dir: string) {
+  const history = await openTestHistory(dir);
+  const source = await busy(history);
+  const place = join(dir, "backups");
+  const backups = backupsOf(configFor(place), source, history);
+  return { history, source, place, backups, backup: await backups.create("", never) };
+}
 
 /** Of a cluster so young that its state has all of the audit log. */
 export const NO_ARCHIVE: BackupParts["audit"] = {

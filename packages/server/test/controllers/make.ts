@@ -6,12 +6,12 @@ import {
   duration,
   type GroupId,
   type NodeId,
+  plainSpec,
   type TenantId,
   type UserName,
   type VClusterId,
   WEIGHT_PROFILES,
 } from "@lattice/core";
-import { plainSpec } from "../spec.ts";
 
 const origin = { user: "ada" as UserName, requestId: null, bodyHash: "" };
 

@@ -3,6 +3,7 @@
 import {
   type Allocation,
   type AllocationId,
+  ANYTHING,
   createState,
   duration,
   type Instant,
@@ -58,15 +59,7 @@ function serviceOf({ nodes, record = {}, kind = "reactive", starting = false }: 
       resources: {
         minNodes: kind === "reactive" ? 1 : nodes.length,
         maxNodes: kind === "reactive" ? 1 : nodes.length,
-        constraints: {
-          gpuType: "",
-          gpuCount: 0,
-          memoryBytes: 0,
-          cpuCores: 0,
-          features: [],
-          requiredNodes: [],
-          excludedNodes: [],
-        },
+        constraints: ANYTHING,
       },
     },
     ...record,

@@ -1,8 +1,8 @@
 // The client of the fabric manager against one in another process that fails in all the ways it can.
 import pino from "pino";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { type FakeManager, startFakeManager } from "../../../../tests/doubles/fabric.ts";
 import { type FabricManager, fabricManager } from "../../src/fabric/credentials.ts";
-import { type FakeManager, startFakeManager } from "./start-fake.ts";
 
 let fake: FakeManager;
 let client: FabricManager;

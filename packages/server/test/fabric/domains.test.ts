@@ -3,12 +3,12 @@
 import { duration, instant, type View } from "@lattice/core";
 import pino from "pino";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { type FakeManager, startFakeManager } from "../../../../tests/doubles/fabric.ts";
 import { systemClock } from "../../src/clock.ts";
 import { createNetworkKeeper } from "../../src/controllers/networks/act.ts";
 import { decideNetworks } from "../../src/controllers/networks/decide.ts";
 import { type FabricDomains, fabricDomains } from "../../src/fabric/domains.ts";
 import type { Sequencer } from "../../src/leader/sequencer.ts";
-import { type FakeManager, startFakeManager } from "./start-fake.ts";
 
 let fake: FakeManager;
 let client: FabricDomains;

@@ -6,12 +6,12 @@ import {
   attempt,
   instant,
   logIndex,
+  plainSpec,
   type TenantId,
   type UserName,
   type VClusterId,
 } from "@lattice/core";
 import type { HistoryRecord } from "../../src/history/index.ts";
-import { plainSpec } from "../spec.ts";
 
 export const idOf = (text: string | number): AllocationId => String(text) as AllocationId;
 

@@ -33,8 +33,10 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function setUp(faults: MemoryFaults = {}, readers: () => readonly EntryReader[] = () => []) {
-  const log = openMemoryLog({ faults });
+const setUp = (faults: MemoryFaults = {}, readers?: () => readonly EntryReader[]) =>
+  setUpOn(openMemoryLog({ faults }), readers);
+
+async function setUpOn(log: ReplicatedLog, readers: () => readonly EntryReader[] = () => []) {
   const replica = await openReplica(log, () => {});
   const leadership = await log.campaign("s1", new AbortController().signal);
   const clock = createTestClock();
@@ -154,21 +156,7 @@ describe("sequencer", () => {
         }
       },
     };
-    const replica = await openReplica(log, () => {});
-    const leadership = await log.campaign("s1", new AbortController().signal);
-    const sequencer = startSequencer({
-      log,
-      replica,
-      leadership,
-      clock: createTestClock(),
-      onBatch: () => {},
-      readers: () => [],
-    });
-    closers.push(
-      () => log.close(),
-      () => replica.close(),
-      () => sequencer.close(),
-    );
+    const { replica, sequencer } = await setUpOn(log);
     await expect(sequencer.propose(tenant("unanswered"))).rejects.toMatchObject({
       problem: { code: "log_unavailable" },
     });
@@ -230,22 +218,7 @@ describe("servers of two versions on one log", () => {
 
 describe("a batch that is too large for one entry", () => {
   it("is written in parts, and only what is too large by itself is refused", async () => {
-    const log = openMemoryLog({ maxEntryBytes: 4_000 });
-    const replica = await openReplica(log, () => {});
-    const leadership = await log.campaign("s1", new AbortController().signal);
-    const sequencer = startSequencer({
-      log,
-      replica,
-      leadership,
-      clock: createTestClock(),
-      onBatch: () => {},
-      readers: () => [],
-    });
-    closers.push(
-      () => log.close(),
-      () => replica.close(),
-      () => sequencer.close(),
-    );
+    const { replica, sequencer } = await setUpOn(openMemoryLog({ maxEntryBytes: 4_000 }));
     const described = (id: string, length: number): Command =>
       ({ ...tenant(id), description: "x".repeat(length) }) as Command;
     const answers = await Promise.allSettled([

@@ -2,18 +2,20 @@
 // vCluster per weight profile, a tenant per user of the trace.
 
 import {
+  ANYTHING,
   type Command,
   type Constraints,
   duration,
   type Origin,
   parseTenantId,
+  plainSpec,
   seconds,
   type TenantId,
   type UserName,
   type VClusterId,
 } from "@lattice/core";
 import type { InventoryNode } from "../../inventory/inventory.ts";
-import { type JobAsk, NO_ASK } from "../../trace/ask.ts";
+import type { JobAsk } from "../../trace/ask.ts";
 import { idOf, type Trace } from "../../trace/trace.ts";
 import type { Profile } from "../../weights/profile.ts";
 import type { LatticeSetup } from "./setup.ts";
@@ -44,46 +46,33 @@ export function submitCommand(trace: Trace, { row, tenant, nodes, vcluster }: Su
     kind: "allocation.submit",
     origin: originOf(tenant),
     createTenant: true,
-    spec: {
+    spec: plainSpec({
       tenant,
-      project: "",
       vcluster,
       name: `trace-${idOf(trace, row)}`.slice(0, 64),
-      tags: {},
-      intent: "",
       task: { kind: "command", words: ["replay"] },
-      environment: { variables: {}, workdir: "" },
-      resources: { minNodes: nodes, maxNodes: nodes, tasksPerNode: 1, constraints: constraintsOf(trace.asks?.[row]) },
+      resources: { minNodes: nodes, maxNodes: nodes, constraints: constraintsOf(trace.asks?.[row]) },
       lifecycle: {
-        kind: "bounded",
         walltime: duration(Math.max(1, Math.round(request * 1000))),
         preemptionClass: trace.priority[row] as number,
         requeuePolicy: "always",
         maxRequeue: 100,
       },
-      slurmEnv: false,
-    },
+    }),
   };
 }
-
-/** One value for all that ask for nothing, so that the scheduler recognises them as alike at once. */
-const ANYTHING: Constraints = constraintsFrom(NO_ASK);
 
 export const constraintsOf = (ask: JobAsk | null | undefined): Constraints =>
-  ask === null || ask === undefined ? ANYTHING : constraintsFrom(ask);
-
-function constraintsFrom(ask: JobAsk): Constraints {
-  return {
-    gpuType: ask.gpuType,
-    gpuCount: ask.gpuCount,
-    memoryBytes: ask.memoryBytes,
-    cpuCores: 0,
-    features: ask.features,
-    topology: ask.tight ? "tight" : "any",
-    requiredNodes: [],
-    excludedNodes: [],
-  };
-}
+  ask === null || ask === undefined
+    ? ANYTHING
+    : {
+        ...ANYTHING,
+        gpuType: ask.gpuType,
+        gpuCount: ask.gpuCount,
+        memoryBytes: ask.memoryBytes,
+        features: ask.features,
+        topology: ask.tight ? "tight" : "any",
+      };
 
 const originOf = (user: string): Origin => ({ user: user as UserName, requestId: null, bodyHash: "" });
 

@@ -5,7 +5,8 @@
 // many archived ones.
 
 import { type Allocation, type AllocationId, compareAllocationIds, type PhaseKind, type View } from "@lattice/core";
-import type { ControlPlane, HistoryQuery } from "../control-plane.ts";
+import type { RowQuery } from "../../history/index.ts";
+import type { ControlPlane } from "../control-plane.ts";
 import { MAX_ARCHIVE_ROUNDS } from "../limits/limits.ts";
 import { recentTotal } from "./recent-total.ts";
 import { isGroup, type Work } from "./work.ts";
@@ -167,7 +168,7 @@ async function newestArchived(
   query: AllocationQuery,
 ): Promise<{ found: Allocation[]; scannedTo: AllocationId | null }> {
   const limit = query.size + 1;
-  const base: HistoryQuery = {
+  const base: RowQuery = {
     limit,
     states: [...query.states],
     ...(query.expand || query.node !== undefined ? {} : { whole: true }),

@@ -1,4 +1,4 @@
-// Starts the fabric manager of the tests as a process of its own; it goes with the test.
+// Starts the fabric manager of the tests as a process of its own, for unit tests and beside whole clusters.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 

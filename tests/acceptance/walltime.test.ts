@@ -1,9 +1,12 @@
-// A checkpoint during which the walltime is over: what is complete before the processes are killed is gone on from later.
+// A walltime that is over: what does not listen to SIGTERM is killed after the grace, and a checkpoint that is complete
+// by then is gone on from later. Both wait for the same half minute at once.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { isAlive, pidsIn } from "../harness/processes.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const base = mkdtempSync(join(tmpdir(), "lattice-edges-"));
@@ -11,7 +14,7 @@ const output = join(base, "output");
 mkdirSync(output);
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 const cluster = useCluster({
-  nodes: 2,
+  nodes: 3,
   agentArgs: ["--output-dir", output],
   config: [
     "node_agent: { heartbeat_interval: 500ms, heartbeat_timeout: 30s }",
@@ -19,6 +22,7 @@ const cluster = useCluster({
     "",
   ].join("\n"),
 });
+const GRACE_MS = 30_000;
 const program = join(import.meta.dirname, "programs", "count-signal.sh");
 
 const metric = async (line: RegExp): Promise<boolean> =>
@@ -34,7 +38,7 @@ const slowly = (diary: string, finish: string, deaf: boolean) => ({
   checkpoint: "manual",
 });
 
-test("a walltime that is over during a checkpoint: complete within the grace it is suspended, else it has failed", async () => {
+test.concurrent("a walltime that is over during a checkpoint: complete within the grace it is suspended, else it has failed", async () => {
   const [diary, finish] = [cluster.file("deaf"), cluster.file("finish")];
   const deaf = await cluster.submit(slowly(diary, finish, true));
   const mortal = await cluster.submit(slowly(cluster.file("mortal"), finish, false));
@@ -50,4 +54,19 @@ test("a walltime that is over during a checkpoint: complete within the grace it 
   expect((await cluster.cli(["resume", deaf])).code).toBe(0);
   expect(await cluster.ends(deaf)).toMatchObject({ state: "completed", attempt: 2 });
   expect(stepsIn(diary).length).toBeGreaterThanOrEqual(counted);
+});
+
+test.concurrent("the walltime ends a job that does not listen, after the grace", async () => {
+  const file = cluster.file("stubborn");
+  const id = await cluster.submit({
+    walltime: "00:00:01",
+    entrypoint: `echo $$ >> ${file}; trap 'echo asked >> ${file}' TERM; while :; do sleep 1; done`,
+  });
+  const began = Date.now();
+  const record = await cluster.ends(id, GRACE_MS * 3);
+  expect(record).toMatchObject({ state: "failed", reason: "walltime_exceeded" });
+  expect(Date.now() - began).toBeGreaterThan(GRACE_MS - 5_000);
+  expect(readFileSync(file, "utf8")).toContain("asked");
+  await eventually({ what: "it is gone" }, () => (isAlive(pidsIn(file)[0] ?? -1) ? null : true));
+  await cluster.released(id);
 });
