@@ -1,16 +1,16 @@
 // The page on TLS is run as it is written, on one server and one node: the commands of the authority, the server with the
 // settings of the page, the agents with its command lines, and a certificate that is called back. Folders and addresses
-// of the page become those of the test; a line `# => text` states what the output must contain.
-import { spawn } from "node:child_process";
+// of the page become those of the test.
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { runCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
 import { HOST } from "../harness/host.ts";
+import { follow, startShell } from "../harness/pages.ts";
 import { endAllIn, processesIn } from "../harness/processes.ts";
-import { cleanEnvironment, type Program, programPath, root, startProgram, tailOf } from "../harness/program.ts";
+import { type Program, root, startProgram, tailOf } from "../harness/program.ts";
 
 const NODE = "nid001234";
 const dir = mkdtempSync(join(tmpdir(), "lattice-test-tls-docs-"));
@@ -31,26 +31,15 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const path = `${dirname(programPath("lattice"))}:${process.env.PATH ?? ""}`;
-const shell = (text: string, extra: Readonly<Record<string, string>> = {}) =>
-  spawn("bash", ["-euo", "pipefail", "-c", text], {
-    cwd: dir,
-    env: cleanEnvironment({ PATH: path, HOME: dir, LATTICE_SPIRE_SOCKET: join(dir, "no.sock"), ...extra }),
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-
-async function run(text: string): Promise<void> {
-  const child = shell(text);
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const code = await new Promise((resolve) => child.once("close", resolve));
-  expect(code, `${text}\n---- printed:\n${output}`).toBe(0);
-  for (const [, words = ""] of text.matchAll(/^# => (.*)$/gm)) expect(output, text).toContain(words.trim());
-}
+const ENV = { HOME: dir, LATTICE_SPIRE_SOCKET: join(dir, "no.sock") };
+const run = (text: string): Promise<void> => follow(text, { cwd: dir, env: ENV });
 
 /** With a folder of its own, which the page leaves to its default. */
 const agent = (text: string, name: string, env: Readonly<Record<string, string>> = {}) =>
-  shell(`exec env ${text.trim()} --data-dir ${join(dir, name)} > ${join(dir, `${name}.log`)} 2>&1`, env);
+  startShell(`exec env ${text.trim()} --data-dir ${join(dir, name)} > ${join(dir, `${name}.log`)} 2>&1`, {
+    cwd: dir,
+    env: { ...ENV, ...env },
+  });
 
 let server: Program | null = null;
 async function serve(wanted: (setting: string) => boolean): Promise<void> {

@@ -1,8 +1,8 @@
 // A fabric manager keeps the domains: it is told who is in them before anything runs there, and forgets them before their numbers are
 // used again. It goes away, loses its memory and comes back; nothing runs without it meanwhile, and everything heals by itself.
 import { afterAll, expect, test } from "vitest";
-import { eventually, sleep } from "../harness/eventually.ts";
 import { startFakeManager } from "../doubles/fabric.ts";
+import { eventually, sleep } from "../harness/eventually.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const fabric = await startFakeManager();

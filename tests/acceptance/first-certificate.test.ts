@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
+import { type LoneServer, startLoneServer } from "../harness/lone-server.ts";
 import { makePki, SERVER_WORDS, type TestPki } from "../harness/pki.ts";
 import { endAllIn } from "../harness/processes.ts";
 import { type Program, startProgram, tailOf } from "../harness/program.ts";
@@ -16,8 +17,7 @@ const dir = mkdtempSync(join(tmpdir(), "lattice-test-first-"));
 const secretFile = join(dir, "secret");
 const LIFETIME = "20s";
 let pki: TestPki;
-let rest = "";
-let grpc = "";
+let server: LoneServer;
 let admin = "";
 
 async function token(...flags: string[]): Promise<string> {
@@ -29,7 +29,7 @@ async function token(...flags: string[]): Promise<string> {
 const lattice = (...words: string[]) =>
   runCli(words, {
     env: {
-      LATTICE_API_URL: `https://${rest.replace("127.0.0.1", "localhost")}`,
+      LATTICE_API_URL: `https://${server.rest.replace("127.0.0.1", "localhost")}`,
       LATTICE_CA: pki.path("ca.crt"),
       LATTICE_TOKEN: admin,
       HOME: dir,
@@ -49,7 +49,7 @@ const logOf = (name: string) => join(dir, `agent-${name}.log`);
 const agent = (name: string, agentToken: string, node = name): Program =>
   startProgram("lattice-agent", {
     args: [
-      ...["--node-id", node, "--server", `https://${grpc}`, "--data-dir", dataDir(name)],
+      ...["--node-id", node, "--server", `https://${server.grpc}`, "--data-dir", dataDir(name)],
       ...["--bootstrap-ca", pki.path("ca.crt")],
     ],
     env: { LATTICE_SPIRE_SOCKET: join(dir, "no.sock"), LATTICE_AGENT_TOKEN: agentToken },
@@ -67,7 +67,6 @@ beforeAll(async () => {
   writeFileSync(secretFile, "this secret is long enough for the hash it keys\n", { mode: 0o600 });
   pki = await makePki(join(dir, "pki"));
   await pki.issue("s1", ...SERVER_WORDS);
-  const config = join(dir, "server.json");
   const api = {
     tls_cert: pki.path("s1.crt"),
     tls_key: pki.path("s1.key"),
@@ -76,17 +75,7 @@ beforeAll(async () => {
     tls_agent_lifetime: LIFETIME,
     oidc_hmac_secret: `file://${secretFile}`,
   };
-  writeFileSync(config, JSON.stringify({ api, node_agent: { heartbeat_interval: "500ms" } }));
-  const server = startProgram("lattice-server", {
-    args: [
-      ...["--data-dir", join(dir, "server"), "--rest-listen", "127.0.0.1:0", "--grpc-listen", "127.0.0.1:0"],
-      ...["--config", config],
-    ],
-    logFile: join(dir, "server.log"),
-  });
-  const line = await server.ready();
-  rest = String(line.rest);
-  grpc = String(line.grpc);
+  server = await startLoneServer(dir, { api, node_agent: { heartbeat_interval: "500ms" } });
   admin = await token("--user", "root", "--scope", "admin");
 }, 60_000);
 

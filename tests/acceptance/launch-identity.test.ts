@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startFakeManager } from "../doubles/fabric.ts";
 import { Cluster } from "../harness/cluster.ts";
 import { eventually } from "../harness/eventually.ts";
-import { startFakeManager } from "../doubles/fabric.ts";
 import { kill } from "../harness/processes.ts";
 import { type Program, startProgram } from "../harness/program.ts";
 

@@ -6,6 +6,7 @@ import { eventually } from "../harness/eventually.ts";
 import { compileMpi } from "../harness/mpi.ts";
 import { processesIn } from "../harness/processes.ts";
 import { Quorum } from "../harness/quorum.ts";
+import { refusalOf } from "../harness/rest.ts";
 
 let quorum: Quorum;
 beforeAll(async () => {
@@ -25,7 +26,7 @@ test("every server launches, and passes on what the leader refuses", async () =>
     const refused = await quorum.api(n, "POST", `/allocations/${id}/launches`, {
       body: { command: ["true"], tasks: 0 },
     });
-    expect(refused.status).toBe(400);
+    expect(refusalOf(refused)).toBe(400);
     const nobody = await quorum.api(n, "POST", `/allocations/${id}/launches/none/input`, { body: { end: true } });
     expect(nobody.status).toBe(404);
   }

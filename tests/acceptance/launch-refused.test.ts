@@ -1,6 +1,7 @@
 // What is refused of a launch, before anything is started: numbers, words and folders that make no sense, and allocations
 // that are not there or do not run.
 import { beforeAll, expect, test } from "vitest";
+import { refusalOf } from "../harness/rest.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({ nodes: 2 });
@@ -23,17 +24,17 @@ test.each([
   [{ command: ["true"], variables: { "a=b": "" } }, "is not a name of a variable"],
 ])("%j is refused", async (body, detail) => {
   const answer = await post(id, body);
-  expect(answer.status).toBe(400);
+  expect(refusalOf(answer)).toBe(400);
   expect(answer.text).toContain(detail);
 });
 
 test("an allocation that is not there, or does not run", async () => {
-  expect((await post("999999", { command: ["true"] })).status).toBe(404);
-  expect((await post("nonsense", { command: ["true"] })).status).toBe(404);
+  expect(refusalOf(await post("999999", { command: ["true"] }))).toBe(404);
+  expect(refusalOf(await post("nonsense", { command: ["true"] }))).toBe(404);
   const over = await cluster.submit({ nodes: 1, command: ["true"] });
   await cluster.ends(over);
   const ended = await post(over, { command: ["true"] });
-  expect(ended.status).toBe(409);
+  expect(refusalOf(ended)).toBe(409);
   expect(ended.text).toContain(`Allocation ${over} is completed, not running.`);
   const cli = await cluster.cli(["launch", "-n", "0", "--alloc", over, "true"]);
   expect(cli.code).toBe(2);

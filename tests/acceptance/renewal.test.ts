@@ -3,7 +3,7 @@
 // called back is sent away and gets no other.
 
 import { X509Certificate } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCli, spawnCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
+import { type LoneServer, startLoneServer } from "../harness/lone-server.ts";
 import { makePki, SERVER_WORDS, type TestPki } from "../harness/pki.ts";
 import { endAllIn } from "../harness/processes.ts";
 import { type Program, startProgram } from "../harness/program.ts";
@@ -19,14 +20,12 @@ const dir = mkdtempSync(join(tmpdir(), "lattice-test-renewal-"));
 /** Long enough that a slow machine renews in time, short enough to wait for. */
 const LIFETIME = "20s";
 let pki: TestPki;
-let server: Program;
-let rest = "";
-let grpc = "";
+let server: LoneServer;
 
 const lattice = (...words: string[]) =>
   runCli(words, {
     env: {
-      LATTICE_API_URL: `https://${rest.replace("127.0.0.1", "localhost")}`,
+      LATTICE_API_URL: `https://${server.rest.replace("127.0.0.1", "localhost")}`,
       LATTICE_CA: pki.path("ca.crt"),
       HOME: dir,
     },
@@ -41,7 +40,7 @@ async function good(...words: string[]): Promise<string> {
 const agent = (node: string, ...more: readonly string[]): Program =>
   startProgram("lattice-agent", {
     args: [
-      ...["--node-id", node, "--server", `https://${grpc}`, "--data-dir", join(dir, `agent-${node}`)],
+      ...["--node-id", node, "--server", `https://${server.grpc}`, "--data-dir", join(dir, `agent-${node}`)],
       ...["--bootstrap-cert", pki.path(`${node}.crt`), "--bootstrap-key", pki.path(`${node}.key`)],
       ...["--bootstrap-ca", pki.path("ca.crt"), ...more],
     ],
@@ -73,7 +72,7 @@ const renewedAfter = (node: string, serial: string) =>
 function metrics(): Promise<string> {
   const ca = readFileSync(pki.path("ca.crt"));
   return new Promise((resolve, reject) => {
-    get(`https://${rest}/metrics`, { ca }, (answer) => resolve(text(answer))).on("error", reject);
+    get(`https://${server.rest}/metrics`, { ca }, (answer) => resolve(text(answer))).on("error", reject);
   });
 }
 
@@ -84,7 +83,6 @@ beforeAll(async () => {
   await pki.issue("s1", ...SERVER_WORDS);
   await pki.issue("n1", "--kind", "agent", "--lifetime", LIFETIME);
   await pki.run("revoke", "--serial", "0bad");
-  const config = join(dir, "server.json");
   const api = {
     tls_cert: pki.path("s1.crt"),
     tls_key: pki.path("s1.key"),
@@ -93,17 +91,7 @@ beforeAll(async () => {
     tls_crl: pki.path("ca.crl"),
     tls_agent_lifetime: LIFETIME,
   };
-  writeFileSync(config, JSON.stringify({ api, node_agent: { heartbeat_interval: "500ms" } }));
-  server = startProgram("lattice-server", {
-    args: [
-      ...["--data-dir", join(dir, "server"), "--rest-listen", "127.0.0.1:0", "--grpc-listen", "127.0.0.1:0"],
-      ...["--config", config],
-    ],
-    logFile: join(dir, "server.log"),
-  });
-  const line = await server.ready();
-  rest = String(line.rest);
-  grpc = String(line.grpc);
+  server = await startLoneServer(dir, { api, node_agent: { heartbeat_interval: "500ms" } });
 }, 60_000);
 
 afterAll(async () => {
@@ -119,7 +107,7 @@ test.concurrent("an agent has the next certificate in time, again and again, whi
   const id = (await good("submit", "-q", ...work)).trim();
   const follower = spawnCli(["logs", "--follow", id], {
     env: {
-      LATTICE_API_URL: `https://${rest.replace("127.0.0.1", "localhost")}`,
+      LATTICE_API_URL: `https://${server.rest.replace("127.0.0.1", "localhost")}`,
       LATTICE_CA: pki.path("ca.crt"),
       HOME: dir,
     },
@@ -168,7 +156,7 @@ test.concurrent("an agent that was killed begins with the pair it kept, though t
 
 test("who was called back is sent away, and gets no other certificate", async () => {
   await pki.run("revoke", "n2");
-  process.kill(server.pid, "SIGHUP");
+  process.kill(server.program.pid, "SIGHUP");
   await nodeIs("n2", false);
   const last = kept("n2")?.serialNumber;
   const refusals = () => metric(/^lattice_agents_refused_total (\d+)/m);

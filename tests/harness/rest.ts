@@ -77,3 +77,9 @@ export async function request<T = Json>(base: string, method: string, path: stri
   const body = (isJson && text !== "" ? JSON.parse(text) : {}) as T;
   return { status: response.status, headers: response.headers, text, body } satisfies Answer<T>;
 }
+
+/** The status of a refusal; one that a slow machine makes late travels inside the stream that was asked for. */
+export function refusalOf({ status, body }: Answer): number {
+  const { problem } = body as { readonly problem?: Problem };
+  return problem === undefined ? status : problem.status;
+}

@@ -1,0 +1,24 @@
+// A server by itself in a folder of the test's own, with the settings that the test is about, on ports the system chose.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Program, startProgram } from "./program.ts";
+import type { Json } from "./rest.ts";
+
+export interface LoneServer {
+  readonly program: Program;
+  /** Where it listens, as host and port. */
+  readonly rest: string;
+  readonly grpc: string;
+}
+
+export async function startLoneServer(dir: string, settings: Json): Promise<LoneServer> {
+  const config = join(dir, "server.json");
+  writeFileSync(config, JSON.stringify(settings));
+  const listen = ["--rest-listen", "127.0.0.1:0", "--grpc-listen", "127.0.0.1:0"];
+  const program = startProgram("lattice-server", {
+    args: ["--data-dir", join(dir, "server"), ...listen, "--config", config],
+    logFile: join(dir, "server.log"),
+  });
+  const { rest, grpc } = await program.ready();
+  return { program, rest: String(rest), grpc: String(grpc) };
+}
