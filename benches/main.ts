@@ -21,6 +21,7 @@ import { replayQuality } from "./replay-quality.ts";
 import { restartScale } from "./restart-scale.ts";
 import { scheduler } from "./scheduler.ts";
 import { schedulerGap } from "./scheduler-gap.ts";
+import { simulation } from "./simulation.ts";
 import { startLatency } from "./start-latency.ts";
 import { submitGrpc, submitRest } from "./submit.ts";
 import { taskGroup } from "./task-group.ts";
@@ -54,6 +55,7 @@ const benches: Readonly<Record<string, Bench>> = {
   herd,
   "mpi-launch": mpiLaunch,
   replay,
+  simulation,
   scheduler,
   "scheduler-gap": schedulerGap,
   why,
