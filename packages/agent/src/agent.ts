@@ -32,7 +32,7 @@ import { dialer, parseServer } from "./link/dial.ts";
 import { hundredths, identityOf } from "./link/messages.ts";
 import { wheel } from "./link/wheel.ts";
 import { lockDataDir, lockStateFile } from "./lock.ts";
-import { missingCompressor } from "./logs/ship/compress.ts";
+import { findCompressor } from "./logs/ship/compress.ts";
 import { logShipper, type Shipper } from "./logs/ship/shipper.ts";
 import { openLogStore } from "./logs/store/store.ts";
 import { startNode } from "./node.ts";
@@ -249,9 +249,10 @@ function shipperOf(
   logs: NonNullable<AgentOptions["logs"]>,
   of: { readonly node: string; readonly dataDir: string; readonly log: Logger },
 ): Shipper {
-  const missing = missingCompressor();
-  if (missing !== null) throw new Error(missing);
-  return logShipper({ ...of, store: openLogStore(logs.store, process.env), limits: logs.limits, now: Date.now });
+  const compress = findCompressor();
+  if (typeof compress === "string") throw new Error(compress);
+  const store = openLogStore(logs.store, process.env);
+  return logShipper({ ...of, store, compress, limits: logs.limits, now: Date.now });
 }
 
 /** What is bound to every address is reached by the node's name. */
