@@ -211,6 +211,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
       clearings.close();
       if (options.killWorkloadsOnExit) await node.stopAll("the agent stops", EXIT_GRACE_MS, EXIT_DEADLINE_MS);
       await node.close();
+      await software.prologue.gpus?.close();
       peers?.close();
       beats.close();
       dial.close();
