@@ -1,7 +1,7 @@
 // Wall time of the shortest commands, from spawn to exit, as a shell would see it.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { cleanEnvironment, programPath } from "../tests/harness/program.ts";
+import { cleanEnvironment, programPath, root } from "../tests/harness/program.ts";
 import { type Bench, below, type Figure, plain, quantile } from "./figure.ts";
 import { withCluster } from "./with-cluster.ts";
 
@@ -9,6 +9,8 @@ const RUNS = 20;
 const VERSION_MS = 80;
 const STATUS_MS = 150;
 const SQUEUE_MS = 150;
+/** With the launch of the task itself, by server and agent. */
+const STEP_MS = 100;
 
 export const cliStart: Bench = (say) =>
   withCluster({ nodes: 1 }, async (cluster) => {
@@ -30,9 +32,16 @@ export const cliStart: Bench = (say) =>
       ];
     };
     const lattice = programPath("lattice");
+    const job = await cluster.submit({ command: ["sleep", "600"] });
+    await cluster.reaches(job, ["running"]);
+    const step = [join(slurm, "srun"), `--jobid=${job}`, "-n1", "true"];
+    // The whole program, as before there was a small one.
+    const whole = [process.execPath, join(root, "packages/cli/dist/lattice-slurm.js"), "srun", ...step.slice(1)];
     return [
       ...measure("version", [lattice, "--version"], VERSION_MS),
       ...measure("status", [lattice, "status"], STATUS_MS),
       ...measure("squeue", [join(slurm, "squeue")], SQUEUE_MS),
+      ...measure("srun_step", step, STEP_MS),
+      ...measure("srun_step_by_node", whole, 10 * STEP_MS),
     ];
   });

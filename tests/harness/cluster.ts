@@ -120,6 +120,8 @@ export class Cluster {
         this.#grpc,
         "--data-dir",
         dataDir,
+        "--metrics-listen",
+        "none",
         ...group,
         ...(this.#options.output === true ? ["--output-dir", this.file("output")] : []),
         ...(this.#options.agentArgs ?? []),

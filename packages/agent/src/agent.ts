@@ -32,9 +32,12 @@ import { dialer, parseServer } from "./link/dial.ts";
 import { hundredths, identityOf } from "./link/messages.ts";
 import { wheel } from "./link/wheel.ts";
 import { lockDataDir, lockStateFile } from "./lock.ts";
-import { missingCompressor } from "./logs/ship/compress.ts";
+import { findCompressor } from "./logs/ship/compress.ts";
 import { logShipper, type Shipper } from "./logs/ship/shipper.ts";
 import { openLogStore } from "./logs/store/store.ts";
+import { metricsPage } from "./metrics/page.ts";
+import { serveMetrics } from "./metrics/serve.ts";
+import { createTally } from "./metrics/tally.ts";
 import { startNode } from "./node.ts";
 import type { Node } from "./node-handle.ts";
 import type { AgentOptions } from "./options.ts";
@@ -119,6 +122,9 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   const peers = mayListen ? await fencePeers(options.peerListen, peerHost(options.peerListen), trust) : null;
   const dial = dialer({ servers: options.servers, token: options.token, credentials: how });
   const beats = wheel(Math.random);
+  let page = (): string => "";
+  const tally = options.metrics === null ? null : createTally(() => performance.now());
+  const metrics = options.metrics === null ? null : await serveMetrics(options.metrics, () => page(), log);
   let apiUrl = "";
   const facts = { version, bootId, isolation: isolation.kind, hollow: false, runtimes };
   const identityBy = (found: Survey) =>
@@ -147,6 +153,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     log,
     vitals: () => ({ ...vitals(), certificateEndsMs: certificateEnd() }),
     keepTimes: true,
+    ...(tally === null ? {} : { tally }),
     ...(options.logs === null ? {} : { shipper: shipperOf(options.logs, { node: options.nodeId, dataDir, log }) }),
     runtime: async (listener) => {
       const { prologue } = software;
@@ -166,6 +173,14 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
       if (condition !== null && condition.latest().faults.length > 0) tell(condition.latest());
     },
   });
+  if (tally !== null)
+    page = () =>
+      metricsPage({
+        ...{ nodeId: options.nodeId, version, tally, vitals, certificateEndsMs: certificateEnd },
+        ...{ node: node.figures, connected: node.connected, hellos: node.hellos },
+        cache: software.images.cache.status,
+        faults: () => condition?.latest().faults.length ?? first.faults.length,
+      });
   const tell = (found: Survey): void => {
     const { conformance, capabilities } = identityBy(found);
     node.tell(
@@ -206,11 +221,13 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     connected: () => Number(node.connected()),
     live: () => node.live(),
     async close() {
+      metrics?.close();
       renewing?.close();
       condition?.close();
       clearings.close();
       if (options.killWorkloadsOnExit) await node.stopAll("the agent stops", EXIT_GRACE_MS, EXIT_DEADLINE_MS);
       await node.close();
+      await software.prologue.gpus?.close();
       peers?.close();
       beats.close();
       dial.close();
@@ -249,9 +266,10 @@ function shipperOf(
   logs: NonNullable<AgentOptions["logs"]>,
   of: { readonly node: string; readonly dataDir: string; readonly log: Logger },
 ): Shipper {
-  const missing = missingCompressor();
-  if (missing !== null) throw new Error(missing);
-  return logShipper({ ...of, store: openLogStore(logs.store, process.env), limits: logs.limits, now: Date.now });
+  const compress = findCompressor();
+  if (typeof compress === "string") throw new Error(compress);
+  const store = openLogStore(logs.store, process.env);
+  return logShipper({ ...of, store, compress, limits: logs.limits, now: Date.now });
 }
 
 /** What is bound to every address is reached by the node's name. */

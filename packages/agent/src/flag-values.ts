@@ -7,6 +7,11 @@ export function peerAddress(text: string): string {
   return text;
 }
 
+/** host:port, :port for every address, or none. */
+export function listenAddress(text: string): string {
+  return text === "none" || /^:\d{1,5}$/.test(text) ? text : peerAddress(text);
+}
+
 export function umask(text: string): string {
   if (!/^0?[0-7]{3}$/.test(text)) throw new InvalidArgumentError("must be three octal digits, such as 022.");
   return text.padStart(4, "0");

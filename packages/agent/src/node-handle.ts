@@ -1,6 +1,16 @@
 // A node that was started, as its owner holds it.
 
 import type { pb } from "@lattice/wire";
+import type { Attempt } from "./lifecycle/attempt.ts";
+
+/** What there is of everything at this moment. */
+export interface NodeFigures {
+  readonly attempts: Readonly<Record<Attempt["kind"], number>>;
+  readonly terminals: number;
+  readonly logStreams: number;
+  readonly reportsWaiting: number;
+  readonly log: { readonly waitingBytes: number; readonly droppedBytes: number } | null;
+}
 
 export interface Node {
   connected(): boolean;
@@ -8,6 +18,7 @@ export interface Node {
   hellos(): number;
   /** Attempts that are not over yet. */
   live(): number;
+  figures(): NodeFigures;
   /** Lost when not connected. */
   tell(report: pb.ConditionReport): void;
   /** Ends every workload; resolves when none is left or the time is up. */

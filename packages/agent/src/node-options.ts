@@ -8,6 +8,7 @@ import type { Dialer } from "./link/dial.ts";
 import type { Identity } from "./link/messages.ts";
 import type { Wheel } from "./link/wheel.ts";
 import type { Shipper } from "./logs/ship/shipper.ts";
+import type { Tally } from "./metrics/tally.ts";
 import type { Runtime, RuntimeListener } from "./runtime/runtime.ts";
 import type { Facilities } from "./tasks/facilities.ts";
 import type { FencePeers } from "./tasks/fence/peers.ts";
@@ -27,6 +28,8 @@ export interface NodeOptions {
   readonly runtime: (listener: RuntimeListener) => Promise<Runtime>;
   /** Notes when output was written, so that it can be asked for by time. */
   readonly keepTimes?: boolean;
+  /** Counts for whoever asks; absent: nobody does. */
+  readonly tally?: Tally;
   /** Sends output to a store; absent: it stays on the node. */
   readonly shipper?: Shipper;
   /** Absent: it keeps none. */

@@ -12,7 +12,7 @@ import { chains } from "./chains.ts";
 import { savingOf } from "./checkpoint/node-parts.ts";
 import { answerAsked } from "./images/answer.ts";
 import type { Attempt, Effect, Event, LiveAttempt } from "./lifecycle/attempt.ts";
-import { attemptKey, isLive, walltimeLeftMs } from "./lifecycle/attempt.ts";
+import { attemptKey, countByKind, isLive, walltimeLeftMs } from "./lifecycle/attempt.ts";
 import { byArrival, recover } from "./lifecycle/recover.ts";
 import { type Step, step } from "./lifecycle/step.ts";
 import { mustWait, nextTurns } from "./lifecycle/turns.ts";
@@ -40,7 +40,7 @@ const RECOVERY_WAIT_MS = 1_000;
 const CLOSE_WAIT_MS = 1_000;
 
 export async function startNode(options: NodeOptions): Promise<Node> {
-  const { log, now, shipper, after = systemAfter } = options;
+  const { log, now, shipper, tally, after = systemAfter } = options;
   const attempts = new Map<string, Attempt>();
   /** Those of them that are not over, in the order they arrived. */
   const live = new Map<string, LiveAttempt>();
@@ -114,7 +114,8 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   const opened = openLink({
     ...options,
     hello: () => create(pb.HelloSchema, { ...options.identity, ...options.renewed?.(), attempts: heldIn(attempts) }),
-    heartbeat: () => ({
+    heartbeat: (sequence) => ({
+      echo: tally?.beat(sequence, now()) ?? false,
       running: live.size,
       logBytesWaiting: shipper?.waitingBytes() ?? 0,
       logBytesDropped: shipper?.droppedBytes() ?? 0,
@@ -206,6 +207,9 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       case "setTelemetry":
         withKey(message.value, (key) => figures.mode(key, message.value.mode));
         break;
+      case "heartbeatEcho":
+        tally?.echoed(message.value.sequence);
+        break;
       case "closeLogs":
         streams.close(message.value.streamId);
         break;
@@ -239,6 +243,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   }
 
   function take(key: string, { attempt, effects }: Step): void {
+    if (attempt?.kind === "ended" && live.has(key)) tally?.ended(attempt.end);
     if (attempt === null) attempts.delete(key);
     else attempts.set(key, attempt);
     if (attempt !== null && isLive(attempt)) live.set(key, attempt);
@@ -281,6 +286,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         if (result.kind === "started") {
           if (effect.order.probe !== null) liveness.start(key, effect.order.probe);
           figures.start(key, effect.order);
+          tally?.started(result.atMs - effect.order.arrivedAtMs);
           return on(key, { kind: "started", atMs: result.atMs });
         }
         log.warn({ attempt: key, message: result.message }, "not launched");
@@ -331,6 +337,14 @@ export async function startNode(options: NodeOptions): Promise<Node> {
     connected: () => opened.connected(),
     hellos: () => opened.hellos(),
     live: () => live.size,
+    figures: () => ({
+      attempts: countByKind(attempts.values()),
+      terminals: screens.count,
+      logStreams: streams.count,
+      reportsWaiting: reports.pending().length,
+      log:
+        shipper === undefined ? null : { waitingBytes: shipper.waitingBytes(), droppedBytes: shipper.droppedBytes() },
+    }),
     tell: (value) => link?.send({ case: "condition", value }),
     async stopAll(reason, graceMs, deadlineMs) {
       // The last first: what waits must not begin because the one before it is gone.

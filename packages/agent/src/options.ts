@@ -6,11 +6,12 @@ import { parseGroupId, parseNodeId, parseVClusterId } from "@lattice/core";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { HardwareFlags } from "./discovery/hardware.ts";
 import type { DiscoveryOptions } from "./discovery-options.ts";
-import { bytes, named, peerAddress, positive, umask, whole } from "./flag-values.ts";
+import { bytes, listenAddress, named, peerAddress, positive, umask, whole } from "./flag-values.ts";
 import type { IdentityOptions } from "./identity/find.ts";
 import { FULL_PAUSES_MS } from "./images/images.ts";
 import { parseServer } from "./link/dial.ts";
 import { SHIP_LIMITS, type ShipLimits } from "./logs/ship/plan.ts";
+import { DEFAULT_METRICS, type MetricsListen } from "./metrics/serve.ts";
 import { parseUserMapping, type UserMapping } from "./runtime/user/user.ts";
 
 export { DEFAULT_DISCOVERY, type DiscoveryOptions } from "./discovery-options.ts";
@@ -32,6 +33,8 @@ export interface AgentOptions {
   readonly logLevel: string;
   /** host:port on which other agents reach this one, port 0: any; empty: not at all. */
   readonly peerListen: string;
+  /** Null: figures are not served. */
+  readonly metrics: MetricsListen | null;
   readonly killWorkloadsOnExit: boolean;
   readonly hardware: HardwareFlags;
   readonly discovery: DiscoveryOptions;
@@ -103,6 +106,7 @@ export function parseOptions(
     ...shown,
     logLevel: flags.logLevel,
     peerListen: flags.peerListen,
+    metrics: metricsFlag(command, flags, env.LATTICE_AGENT_METRICS_LISTEN),
     killWorkloadsOnExit: flags.killWorkloadsOnExit || env.LATTICE_AGENT_KILL_WORKLOADS_ON_EXIT === "1",
     hardware: {
       cpuCores: flags.cpuCores,
@@ -151,6 +155,17 @@ export function parseOptions(
   };
 }
 
+/** Who names an address wants it, or nothing; where nobody does, the usual port may be taken by another agent. */
+function metricsFlag(command: Command, flags: Flags, fromEnv: string | undefined): MetricsListen | null {
+  const named = flags.metricsListen ?? (fromEnv === undefined || fromEnv === "" ? undefined : fromEnv);
+  if (named === undefined) return flags.hollow === undefined ? { listen: DEFAULT_METRICS, required: false } : null;
+  try {
+    return listenAddress(named) === "none" ? null : { listen: named, required: true };
+  } catch {
+    return command.error(`error: LATTICE_AGENT_METRICS_LISTEN must be host:port, :port or none, not "${named}"`);
+  }
+}
+
 const SPIRE_SOCKET = "/run/spire/agent.sock";
 
 function identityFlags(flags: Flags, env: Readonly<Record<string, string | undefined>>, argv: readonly string[]) {
@@ -183,6 +198,7 @@ interface Flags {
   stateFile: string;
   logLevel: string;
   peerListen: string;
+  metricsListen?: string;
   killWorkloadsOnExit: boolean;
   cpuCores?: number;
   memoryGb?: number;
@@ -307,6 +323,11 @@ function basicCommandLine(version: string): Command {
     .option("--log-buffer <mb>", "output of each log that may wait for the store", whole(1, 1_000_000), 256)
     .option("--log-flush <seconds>", "longest wait before output goes to the store", positive, 10)
     .option("--peer-listen <host:port>", "where agents of one large launch reach each other", peerAddress, "")
+    .option(
+      "--metrics-listen <host:port>",
+      `where Prometheus finds /metrics; none: nowhere (default: ${DEFAULT_METRICS} where it is free)`,
+      listenAddress,
+    )
     .option("--kill-workloads-on-exit", "end all workloads when the agent is stopped", false)
     .option("--hollow <n>", "simulate n nodes that run nothing", whole(1, MAX_HOLLOW))
     .option("--hollow-prefix <text>", "simulated nodes are named by this and a number", "hollow-")

@@ -4,7 +4,10 @@
 import { mkdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { gpuClearing } from "./gpu-clear/clear.ts";
+import { systemAfter } from "./after.ts";
+import { type GpusBetweenUsers, gpusBetweenUsers } from "./gpu-clear/between-users.ts";
+import { gpuClearing, isClearable } from "./gpu-clear/clear.ts";
+import { openLedger } from "./gpu-clear/ledger.ts";
 import { type ImageCache, openCache } from "./images/cache.ts";
 import { HIGH_MILLI, LOW_MILLI } from "./images/evict.ts";
 import { createImages, type Images } from "./images/images.ts";
@@ -64,12 +67,14 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     log,
   });
   const memory = discoverMemoryPlace(options.unifiedMemory);
+  const gpus = gpusOf(options, place);
   const runtimes = [
     "bare",
     ...(isRoot && isExecutable("/usr/bin/unshare") ? ["uenv"] : []),
     ...(typeof containers === "string" ? [] : ["podman"]),
     ...(memory.numactl ? ["numactl"] : []),
     ...(options.userMapping.kind === "none" ? [] : ["users"]),
+    ...(gpus === null ? [] : ["gpu-clear:nvidia"]),
     ...limits.controllers.map((controller) => `limit:${controller}`),
   ];
   const prologue: PrologueParts = {
@@ -85,11 +90,22 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     groupParent: limits.parentOf,
     shares: nodeShares(place.inside),
     inside: place.inside,
-    gpus: gpuClearing(options.cudaLibrary, log),
+    gpus,
     limits,
     network: await networkOf(options, place.nodeId),
   };
   return { images, prologue, runtimes };
+}
+
+/** Null: what jobs leave in GPUs stays there. */
+function gpusOf({ cudaLibrary }: SoftwareOptions, { dataDir, inside, log }: SoftwarePlace): GpusBetweenUsers | null {
+  const clear = gpuClearing(cudaLibrary, log);
+  const uncleared = inside().units.filter((unit) => clear === null || !isClearable(unit));
+  if (uncleared.length > 0)
+    log.warn({ gpus: uncleared.map(({ index }) => index) }, "the memory of these GPUs is not cleared between users");
+  return clear === null
+    ? null
+    : gpusBetweenUsers({ clear, ledger: openLedger(join(dataDir, "gpus.json"), log), after: systemAfter, log });
 }
 
 /** A cache of its own file system is used almost whole; the book keeps 50 GB free, a small disk a tenth. */

@@ -81,6 +81,7 @@ export function agentOptions(server: string, dataDir: string, more: Partial<Agen
     stateFile: "",
     logLevel: "silent",
     peerListen: "",
+    metrics: null,
     token: undefined,
     identity: { spireSocket: "", files: null, authority: null },
     secure: false,

@@ -1,9 +1,10 @@
 /*
- * `lattice launch` without the start of an interpreter, which would take longer than the launch itself: it asks, shows
- * what the tasks write, and ends with their exit status. It knows the usual flags and a plain answer; for everything
- * else (a terminal, input, other formats, an error to be told) it becomes the whole program, which knows it all.
+ * `lattice launch`, and `srun` inside a job, without the start of an interpreter, which would take longer than the launch
+ * itself: it asks, shows what the tasks write, and ends with their exit status. It knows the usual flags and a plain
+ * answer; for everything else (a terminal, input, other formats, an error to be told) it becomes the whole program,
+ * which knows it all.
  *
- * Arguments: the file of the whole program, then the words that were called: "launch", flags and command.
+ * Arguments: the file of the whole program, then the words that were called: "launch" or "srun", flags and command.
  */
 #include "launch.h"
 #include <errno.h>
@@ -21,8 +22,9 @@
 static char **all_words;
 
 _Noreturn void hand_over(void) {
+  const char *node = given("LATTICE_LAUNCH_NODE");
   all_words[0] = "node";
-  execvp("node", all_words);
+  execvp(node == NULL ? "node" : node, all_words);
   fprintf(stderr, "lattice: node cannot be started: %s\n", strerror(errno));
   _exit(127);
 }
@@ -130,23 +132,29 @@ static void show_remark(const char *before, const char *value) {
 }
 
 /* The exit status, or -1: it goes on. */
-static int show(const char *event, int labelled) {
+static int show(const char *event, int labelled, int slurm) {
   const char *problem = member(event, "problem"), *end = member(event, "end");
   const char *output = member(event, "output"), *task = member(event, "task_end");
   if (problem != NULL) report(event);
   if (output != NULL) show_output(output, labelled);
-  if (task != NULL && number_of(member(task, "rank"), 0) == 0) show_remark("Warning: ", member(task, "message"));
+  if (task != NULL && slurm) add_failure(task);
+  else if (task != NULL && number_of(member(task, "rank"), 0) == 0) show_remark("Warning: ", member(task, "message"));
   if (end == NULL) return -1;
   for (size_t place = 0; place < partial_count; place++) end_line(place);
-  show_remark("Launch failed: ", member(end, "reason"));
+  if (slurm) {
+    struct text words = {0};
+    tell_failures(&words, member(end, "reason"));
+    write_out(STDERR_FILENO, words.bytes, words.length);
+  } else show_remark("Launch failed: ", member(end, "reason"));
   return (int)number_of(member(end, "exit_code"), 0);
 }
 
 int main(int count, char **words) {
   if (count < 3) return 2;
   all_words = words;
+  int slurm = strcmp(words[2], "srun") == 0;
   struct request request = {0};
-  read_request(&request, words + 3);
+  read_request(&request, slurm ? read_step : read_launch, words + 3);
   signal(SIGPIPE, SIG_IGN);
   struct connection *connection = connect_to(&request);
   text_add(&request.head, request.body.bytes, request.body.length);
@@ -161,7 +169,7 @@ int main(int count, char **words) {
   if (status != 200) report(BROKEN);
   char *line;
   while ((line = next_line(&answer)) != NULL) {
-    int code = show(line, request.labelled);
+    int code = show(line, request.labelled, slurm);
     if (code >= 0) return code;
   }
   report(BROKEN);

@@ -1,4 +1,4 @@
-/* What the parts of the small `lattice launch` know of each other. */
+/* What the parts of the small `lattice launch` and `srun` know of each other. */
 #ifndef LATTICE_LAUNCH_H
 #define LATTICE_LAUNCH_H
 
@@ -18,6 +18,14 @@ struct text {
 void text_add(struct text *text, const char *bytes, size_t length);
 void text_say(struct text *text, const char *words);
 
+/* What the words say, whichever command's they are; NULL: nothing. */
+struct flags {
+  const char *alloc, *tasks, *tasks_per_node, *workdir, *pmi, *fence_timeout;
+  struct text nodes, variables; /* as they stand in the request, without brackets */
+  int labelled;
+  int alone; /* nobody else calls with it */
+};
+
 /* request.c: what is asked for, read from the words and the environment. */
 struct request {
   struct text host, port, path, head, body;
@@ -25,7 +33,23 @@ struct request {
   const char *authority; /* file with the authority of servers' certificates, or NULL */
   int labelled;
 };
-void read_request(struct request *request, char **words);
+/* `read`: takes the flags, and answers where the command begins. */
+void read_request(struct request *request, char **(*read)(struct flags *, char **), char **words);
+char **read_launch(struct flags *flags, char **words);
+/* Of one word each; what is odd in it is handed over. */
+const char *plain(const char *words);
+const char *counted(const char *words);
+const char *pmi_mode(const char *words);
+const char *given(const char *name); /* the variable; NULL: it is not set, or empty */
+void add_word(struct text *list, const char *word);
+void add_pair(struct text *list, const char *pair); /* NAME=VALUE */
+
+/* srun.c */
+char **read_step(struct flags *flags, char **words);
+
+/* failures.c: `task` is the end of one. */
+void add_failure(const char *task);
+void tell_failures(struct text *into, const char *reason);
 
 /* connection.c */
 struct connection;

@@ -16,12 +16,6 @@
 #define MOST_DIGITS 7
 #define MOST_PATH 4096
 
-struct flags {
-  const char *alloc, *tasks, *tasks_per_node, *workdir, *pmi, *fence_timeout;
-  struct text nodes, variables;
-  int labelled;
-};
-
 /* Flags of one value; what follows the first is another spelling. */
 enum kind { TEXT, COUNT, MODE, NODE, PAIR };
 struct flag {
@@ -41,25 +35,25 @@ static const struct flag known[] = {
 };
 
 /* Other characters are the whole program's business. */
-static const char *plain(const char *words) {
+const char *plain(const char *words) {
   if (words == NULL || *words == 0) hand_over();
   for (const char *at = words; *at != 0; at++)
     if ((unsigned char)*at >= 0x80) hand_over();
   return words;
 }
 
-static const char *counted(const char *words) {
+const char *counted(const char *words) {
   size_t length = strlen(words);
   if (length == 0 || length > MOST_DIGITS || strspn(words, "0123456789") != length || words[0] == '0') hand_over();
   return words;
 }
 
-static void add_word(struct text *list, const char *word) {
+void add_word(struct text *list, const char *word) {
   if (list->length > 0) text_say(list, ",");
   json_string(list, word);
 }
 
-static void add_pair(struct text *list, const char *pair) {
+void add_pair(struct text *list, const char *pair) {
   const char *at = strchr(pair, '=');
   if (at == NULL || at == pair) hand_over();
   char *name = strndup(pair, (size_t)(at - pair));
@@ -69,12 +63,16 @@ static void add_pair(struct text *list, const char *pair) {
   free(name);
 }
 
+const char *pmi_mode(const char *words) {
+  if (strcmp(words, "pmi2") != 0 && strcmp(words, "pmix") != 0 && strcmp(words, "none") != 0) hand_over();
+  return words;
+}
+
 static void take_flag(struct flags *flags, const struct flag *flag, const char *value) {
   if (flag->kind != PAIR) plain(value);
   else for (const char *at = value; *at != 0; at++) if ((unsigned char)*at >= 0x80) hand_over();
   if (flag->kind == COUNT) counted(value);
-  if (flag->kind == MODE && strcmp(value, "pmi2") != 0 && strcmp(value, "pmix") != 0 && strcmp(value, "none") != 0)
-    hand_over();
+  if (flag->kind == MODE) pmi_mode(value);
   if (flag->kind == NODE) add_word(&flags->nodes, value);
   else if (flag->kind == PAIR) add_pair(&flags->variables, value);
   else *(const char **)((char *)flags + flag->place) = value;
@@ -82,8 +80,7 @@ static void take_flag(struct flags *flags, const struct flag *flag, const char *
 
 static int is_label(const char *word) { return strcmp(word, "-l") == 0 || strcmp(word, "--label") == 0; }
 
-/* Where the command begins. */
-static char **read_flags(struct flags *flags, char **words) {
+char **read_launch(struct flags *flags, char **words) {
   for (; *words != NULL && **words == '-'; words++) {
     if (strcmp(*words, "--") == 0) return words + 1;
     if (is_label(*words)) {
@@ -109,7 +106,7 @@ static char **read_flags(struct flags *flags, char **words) {
   return words;
 }
 
-static const char *given(const char *name) {
+const char *given(const char *name) {
   const char *value = getenv(name);
   return value == NULL || *value == 0 ? NULL : value;
 }
@@ -241,7 +238,7 @@ static void write_body(struct request *request, const struct flags *flags, char 
     json_string(body, flags->pmi);
   }
   /* A task of a launch that launches is on its own. */
-  if (inside && node != NULL && attempt != NULL && getenv("LATTICE_LAUNCH_ID") == NULL) {
+  if (inside && !flags->alone && node != NULL && attempt != NULL && getenv("LATTICE_LAUNCH_ID") == NULL) {
     text_say(body, ",\"caller_node\":");
     json_string(body, plain(node));
     text_say(body, ",\"caller_attempt\":");
@@ -256,10 +253,10 @@ static void add_header(struct text *head, const char *name, const char *value) {
   text_say(head, "\r\n");
 }
 
-void read_request(struct request *request, char **words) {
+void read_request(struct request *request, char **(*read)(struct flags *, char **), char **words) {
   struct flags flags = {0};
   struct file file = {0};
-  char **command = read_flags(&flags, words);
+  char **command = read(&flags, words);
   request->labelled = flags.labelled;
   read_settings(&file);
   const char *url = given("LATTICE_API_URL"), *user = given("LATTICE_USER"), *token = given("LATTICE_TOKEN");

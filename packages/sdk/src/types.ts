@@ -183,6 +183,8 @@ export interface Capabilities {
   readonly kernel?: string;
   readonly isolation?: string;
   readonly hollow?: boolean;
+  /** What it can run attempts in and limit them by. */
+  readonly runtimes?: readonly string[];
 }
 
 export interface Claim {

@@ -1,5 +1,5 @@
-// Clears GPUs when an attempt has left them, so that the next one finds nothing of it in their memory. Each GPU is cleared
-// by a process of its own, all at the same time. Where there is no CUDA nobody is started.
+// Zeroes the memory of one GPU, by a process of its own that is killed when it takes too long or is not wanted any more.
+// Where there is no CUDA there is nothing to do it with; AMD's GPUs are not cleared.
 
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -8,46 +8,44 @@ import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
 import type { GpuUnit } from "../discovery/gpus/inventory.ts";
 
-export interface GpuClearing {
-  /** Rejects, in words, when something may be left in one of them. */
-  clear(units: readonly GpuUnit[]): Promise<void>;
-}
+/** Rejects, in words, when something may be left in it. */
+export type Clear = (unit: GpuUnit, signal: AbortSignal) => Promise<void>;
 
 const CUDA = "libcuda.so.1";
 /** A context on a GPU without the persistence daemon takes seconds; zeroing it a fraction of one. */
 const DEADLINE_MS = 60_000;
 
+/** One that is broken is used by nobody. */
+export const isClearable = ({ vendor, fault }: GpuUnit): boolean => vendor === "nvidia" && fault === "";
+
 /** `library`: a path, "none", or empty for wherever it is. Null: there is none. */
-export function gpuClearing(library: string, log: Logger): GpuClearing | null {
+export function gpuClearing(library: string, log: Logger): Clear | null {
   const path = library === "" ? findCuda() : library;
   if (path === null || path === "none") return null;
-  return {
-    async clear(units) {
-      const sound = units.filter(({ vendor, fault }) => vendor === "nvidia" && fault === "");
-      const began = performance.now();
-      const each = await Promise.allSettled(sound.map(({ uuid }) => clearOne(path, uuid)));
-      const problems = each.flatMap((one, i) => (one.status === "rejected" ? [problemOf(sound[i], one.reason)] : []));
-      if (problems.length > 0) throw new Error(problems.join("; "));
-      const bytes = each.reduce((sum, one) => sum + (one.status === "fulfilled" ? one.value : 0), 0);
-      if (sound.length > 0)
-        log.debug({ gpus: sound.length, bytes, ms: Math.round(performance.now() - began) }, "GPUs were cleared");
-    },
+  return async (unit, signal) => {
+    const began = performance.now();
+    const bytes = await clearOne(path, unit.uuid, signal).catch((error: Error) => {
+      throw new Error(`GPU ${unit.index} cannot be cleared: ${error.message}`);
+    });
+    log.debug({ gpu: unit.index, bytes, ms: Math.round(performance.now() - began) }, "a GPU was cleared");
   };
 }
 
-const problemOf = (unit: GpuUnit | undefined, reason: unknown): string =>
-  `GPU ${unit?.index} cannot be cleared: ${(reason as Error).message}`;
-
-function clearOne(library: string, uuid: string): Promise<number> {
+/** Settles when the process is gone, and with it all that it held of the GPU. */
+function clearOne(library: string, uuid: string, signal: AbortSignal): Promise<number> {
   return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(new Error("it is not wanted any more"));
     const env = { ...process.env, CUDA_VISIBLE_DEVICES: uuid };
     const how = { timeout: DEADLINE_MS, killSignal: "SIGKILL", encoding: "utf8", env } as const;
-    execFile(process.execPath, [clearProgram(), library], how, (error, answer, errors) => {
+    const stop = (): void => void child.kill("SIGKILL");
+    const child = execFile(process.execPath, [clearProgram(), library], how, (error, answer, errors) => {
+      signal.removeEventListener("abort", stop);
       if (error === null) return resolve(bytesIn(answer));
       const last = errors.trim().split("\n").at(-1) ?? "";
       const why = error.killed === true ? `no end in ${DEADLINE_MS / 1000} s` : last === "" ? error.message : last;
-      reject(new Error(why));
+      reject(new Error(signal.aborted ? "it was stopped" : why));
     });
+    signal.addEventListener("abort", stop, { once: true });
   });
 }
 

@@ -225,6 +225,12 @@ export type LiveAttempt = Exclude<Attempt, AttemptIn<"ended" | "archived">>;
 export const isLive = (attempt: Attempt): attempt is LiveAttempt =>
   attempt.kind !== "ended" && attempt.kind !== "archived";
 
+export function countByKind(attempts: Iterable<Attempt>): Record<Attempt["kind"], number> {
+  const counts = { waiting: 0, starting: 0, running: 0, stopping: 0, clearing: 0, ended: 0, archived: 0 };
+  for (const { kind } of attempts) counts[kind] += 1;
+  return counts;
+}
+
 /** Null: it does not run, or has no limit. */
 export function walltimeLeftMs(attempt: Attempt | undefined, nowMs: number): number | null {
   if (attempt?.kind !== "running" || attempt.limits.walltimeMs === null) return null;

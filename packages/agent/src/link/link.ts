@@ -22,7 +22,7 @@ export interface LinkOptions {
   readonly after?: After;
   readonly log: Logger;
   hello(): pb.Hello;
-  heartbeat(): Omit<MessageInitShape<typeof pb.HeartbeatSchema>, "$typeName" | "sequence">;
+  heartbeat(sequence: number): Omit<MessageInitShape<typeof pb.HeartbeatSchema>, "$typeName" | "sequence">;
   /** `client` is the channel to the server that welcomes. */
   welcomed(client: Client, welcome: pb.Welcome): void;
   /** An order other than the greeting; `client` is the channel it came by. */
@@ -97,7 +97,7 @@ export function openLink(options: LinkOptions): Link {
 
   function beat(): void {
     sequence += 1;
-    const value = create(pb.HeartbeatSchema, { sequence, ...options.heartbeat() });
+    const value = create(pb.HeartbeatSchema, { sequence, ...options.heartbeat(sequence) });
     session?.send({ case: "heartbeat", value });
   }
 

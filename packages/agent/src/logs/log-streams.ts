@@ -10,6 +10,7 @@ export const MAX_LOG_STREAMS = 64;
 export interface LogStreams {
   open(client: Client, request: LogRequest): void;
   close(streamId: string): void;
+  readonly count: number;
   closeAll(): void;
 }
 
@@ -26,6 +27,9 @@ export function logStreams(): LogStreams {
     },
     close(streamId) {
       open.get(streamId)?.abort();
+    },
+    get count() {
+      return open.size;
     },
     closeAll() {
       for (const abort of open.values()) abort.abort();

@@ -10,6 +10,7 @@ import { sendLogsCall } from "../link/service.ts";
 import { growth } from "./growth.ts";
 import { offsetsFor, type TimeRange } from "./marks.ts";
 import { tailOffset } from "./tail.ts";
+import { passedOn } from "./young-garbage.ts";
 
 export interface LogRequest {
   readonly streamId: string;
@@ -30,7 +31,7 @@ export interface LogRequest {
 }
 
 export const CHUNK_BYTES = 64 * 1024;
-/** Enough for a line or two: most of what a follower gets is that, and a large buffer for each would be garbage. */
+/** Enough for a line or two: most of what a follower gets is that, and there may be many followers. */
 const SMALL_BYTES = 2 * 1024;
 /** How late a follower sees a new line at worst; as a rule it is told at once. */
 const LOOK_EVERY_MS = 100;
@@ -69,18 +70,17 @@ export function sendBusy(client: Client, streamId: string): Promise<void> {
 
 type Outlet = (chunk: MessageInitShape<typeof pb.AgentLogChunkSchema>) => Promise<void>;
 
-/** Resolves when the stream has room for more, or is over. */
+/** Resolves when the message has been taken, and nothing of it is read any more; or when the stream is over. */
 function outletOf(call: ClientWritableStream<pb.AgentLogChunk>, over: AbortSignal): Outlet {
   return async (chunk) => {
-    if (over.aborted || call.write(create(pb.AgentLogChunkSchema, chunk))) return;
+    if (over.aborted) return;
     await new Promise<void>((resolve) => {
       const go = (): void => {
-        call.off("drain", go);
         over.removeEventListener("abort", go);
         resolve();
       };
-      call.on("drain", go);
       over.addEventListener("abort", go, { once: true });
+      call.write(create(pb.AgentLogChunkSchema, chunk), go);
     });
   };
 }
@@ -97,12 +97,13 @@ async function copy(outlet: Outlet, request: LogRequest, stop: AbortSignal): Pro
     const range = await offsetsFor(path, request.time);
     const tail = request.tail > 0 ? await tailOffset(file, size, request.tail) : 0;
     let offset = Math.max(request.start, request.offset, range.start, tail);
+    const room = growingRoom();
     const end = range.end ?? Number.POSITIVE_INFINITY;
     while (!stop.aborted) {
       // Asked before reading: what was written while it lived is in the file by then.
       const mayGrow = request.follow && request.live() && offset < end;
       const grown = mayGrow ? growth(path, stop) : null;
-      offset = await drain(outlet, file, { streamId, offset, end }, stop);
+      offset = await drain(outlet, { file, room }, { streamId, offset, end }, stop);
       if (grown === null) return;
       await grown.next(LOOK_EVERY_MS);
       grown.close();
@@ -115,23 +116,39 @@ async function copy(outlet: Outlet, request: LogRequest, stop: AbortSignal): Pro
 /** Sends from `offset` to the end of the file; answers where that is. */
 async function drain(
   outlet: Outlet,
-  file: FileHandle,
+  { file, room }: { readonly file: FileHandle; readonly room: Room },
   from: { readonly streamId: string; readonly offset: number; readonly end: number },
   stop: AbortSignal,
 ): Promise<number> {
   let { offset } = from;
-  // Larger with every one that was filled.
-  let size = SMALL_BYTES;
   while (!stop.aborted && offset < from.end) {
-    const length = Math.min(size, from.end - offset);
-    const buffer = Buffer.allocUnsafe(length);
+    const buffer = room.current();
+    const length = Math.min(buffer.length, from.end - offset);
     const { bytesRead } = await file.read(buffer, 0, length, offset);
     if (bytesRead === 0) break;
     offset += bytesRead;
-    if (bytesRead === length) size = Math.min(CHUNK_BYTES, 2 * size);
+    if (bytesRead === buffer.length) room.grow();
     await outlet({ streamId: from.streamId, data: buffer.subarray(0, bytesRead), offset: String(offset) });
+    passedOn(bytesRead);
   }
   return offset;
+}
+
+interface Room {
+  current(): Buffer;
+  /** Larger with every one that was filled. */
+  grow(): void;
+}
+
+/** What is read into, again and again: a message is taken before the next is read. */
+function growingRoom(): Room {
+  let buffer = Buffer.allocUnsafeSlow(SMALL_BYTES);
+  return {
+    current: () => buffer,
+    grow() {
+      if (buffer.length < CHUNK_BYTES) buffer = Buffer.allocUnsafeSlow(2 * buffer.length);
+    },
+  };
 }
 
 /** Null: the attempt ended, or will not be waited for, without ever making this file. */

@@ -1,9 +1,10 @@
-// Gives back what an attempt had of the node, once none of its processes is left: its container, the
-// memory of its GPUs, its scratch folder, its pins in the image cache. Mounts went with its processes. Each is tried whatever
+// Gives back what an attempt had of the node, once none of its processes is left: its container, its
+// GPUs, its scratch folder, its pins in the image cache. Mounts went with its processes. Each is tried whatever
 // became of the others, and repeating it does no harm.
 
 import { readdir, rm } from "node:fs/promises";
 import type { Logger } from "pino";
+import { gpuUserOf } from "../gpu-clear/decide.ts";
 import { listContainers, removeContainer } from "../runtime/container/podman.ts";
 import { readAttempt } from "../runtime/process/files.ts";
 import { nameOf, readHeld, readRoom } from "./held.ts";
@@ -14,7 +15,7 @@ export async function runEpilogue(parts: PrologueParts, key: string, dir: string
   const { containers } = parts;
   if (container !== null && typeof containers !== "string")
     await tell(log, key, removeContainer(containers, container));
-  await tell(log, key, clearGpus(parts, dir));
+  await tell(log, key, leaveGpus(parts, dir));
   await tell(log, key, parts.scratch.clear(key));
   parts.images.cache.release(key);
   parts.shares.release(key);
@@ -22,13 +23,13 @@ export async function runEpilogue(parts: PrologueParts, key: string, dir: string
 }
 
 /** Those of its share, or all of them when it had the node to itself; none where it never came to have any. */
-async function clearGpus({ gpus, inside }: PrologueParts, dir: string): Promise<void> {
+async function leaveGpus({ gpus, inside }: PrologueParts, dir: string): Promise<void> {
   const { units } = inside();
   if (gpus === null || units.length === 0) return;
   const [room, { order, pid }] = [await readRoom(dir), readAttempt(dir)];
   if (order === null || pid === null) return;
   const own = order.share === undefined ? units : units.filter(({ index }) => room?.gpus.includes(index));
-  await gpus.clear(own);
+  await gpus.release(own, gpuUserOf(order));
 }
 
 /** What was left by an earlier life of this agent and belongs to no attempt that is known. */

@@ -4,8 +4,11 @@
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { GpuUnit } from "../discovery/gpus/inventory.ts";
+import { gpuUserOf } from "../gpu-clear/decide.ts";
 import { gpuVariables, otherDevices, type Room } from "../runtime/isolation/node-shares.ts";
 import type { PrologueParts, Target } from "./parts.ts";
+import { PrologueError } from "./prologue-error.ts";
 
 export interface HeldThings {
   readonly images: readonly string[];
@@ -47,11 +50,21 @@ export const nameOf = (key: string): string => `lattice-${key}`;
 export async function takeShare(
   parts: PrologueParts,
   { key, group, dir, order }: Target,
+  signal: AbortSignal,
 ): Promise<Record<string, string>> {
-  if (order.share === undefined) return {};
   const inside = parts.inside();
+  const claim = async (units: readonly GpuUnit[]): Promise<void> => {
+    await parts.gpus?.claim(units, gpuUserOf(order), signal).catch((error: Error) => {
+      throw new PrologueError("devices", error.message);
+    });
+  };
+  if (order.share === undefined) {
+    await claim(inside.units);
+    return {};
+  }
   const room = parts.shares.take(key, order.share);
   await writeFile(join(dir, "room.json"), JSON.stringify(room));
+  await claim(inside.units.filter(({ index }) => room.gpus.includes(index)));
   if (room.cpus !== null) await parts.limits.pin(group, room.cpus, room.memory);
   if (inside.gpuCount === 0) return {};
   await parts.limits.withoutDevices(group, otherDevices(inside, room.gpus));

@@ -1,6 +1,6 @@
 // What a prologue works with: the node's means, the attempt it is for, and what comes out.
 
-import type { GpuClearing } from "../gpu-clear/clear.ts";
+import type { GpusBetweenUsers } from "../gpu-clear/between-users.ts";
 import type { Images } from "../images/images.ts";
 import type { Order } from "../lifecycle/attempt.ts";
 import type { NetworkDriver } from "../network/driver.ts";
@@ -28,7 +28,7 @@ export interface PrologueParts {
   /** What there is to be shared. */
   readonly inside: () => Inside;
   /** Null: nothing here can clear them. */
-  readonly gpus: GpuClearing | null;
+  readonly gpus: GpusBetweenUsers | null;
   readonly limits: Pick<LimitGroups, "withoutDevices" | "pin">;
   /** Keeps attempts in their network domains. */
   readonly network: NetworkDriver;

@@ -41,7 +41,7 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
   const runAs = software?.image ? (mapped ?? (parts.isRoot ? NOBODY : null)) : mapped;
   const folders = await makeFolders(parts, target, runAs);
   if (runAs !== null && order.script !== "") giveScript(join(dir, "script"), runAs);
-  const share = await takeShare(parts, target);
+  const share = await takeShare(parts, target, signal);
   const saving = prepareCheckpoints({
     plan: order.checkpoint,
     dir,

@@ -7,8 +7,9 @@ import { join } from "node:path";
 import pino from "pino";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { GpuUnit } from "../../src/discovery/gpus/inventory.ts";
-import { gpuClearing } from "../../src/gpu-clear/clear.ts";
+import { gpuClearing, isClearable } from "../../src/gpu-clear/clear.ts";
 import { DEFAULT_DISCOVERY } from "../../src/options.ts";
+import { found } from "../fake-server.ts";
 import { rig } from "../rig.ts";
 import { DEFAULT_SOFTWARE } from "../software-options.ts";
 
@@ -42,10 +43,22 @@ const unit = (index: number, more: Partial<GpuUnit> = {}): GpuUnit => ({
   ...more,
 });
 
-test("all of the memory of each GPU is zeroed; broken ones and those of others are left alone", async () => {
-  const units = [unit(0), unit(1), unit(2, { fault: "it is gone" }), unit(3, { vendor: "amd" })];
-  await gpuClearing(library, log)?.clear(units);
-  expect(cleared()).toEqual(["GPU-0 2000 of 2000", "GPU-1 2000 of 2000"]);
+const NEVER = new AbortController().signal;
+
+test("all of the memory of a GPU is zeroed; broken ones and those of AMD cannot be", async () => {
+  await gpuClearing(library, log)?.(unit(1), NEVER);
+  expect(cleared()).toEqual(["GPU-1 2000 of 2000"]);
+  const units = [unit(0), unit(2, { fault: "it is gone" }), unit(3, { vendor: "amd" })];
+  expect(units.map(isClearable)).toEqual([true, false, false]);
+});
+
+test("one that is not wanted any more is gone when it has been stopped", async () => {
+  process.env.FAKE_CUDA = "hang";
+  const stop = new AbortController();
+  const under = gpuClearing(library, log)?.(unit(0), stop.signal);
+  setTimeout(() => stop.abort(), 100);
+  await expect(under).rejects.toThrow("GPU 0 cannot be cleared: it was stopped");
+  await expect(gpuClearing(library, log)?.(unit(0), stop.signal)).rejects.toThrow("not wanted");
 });
 
 test.each([
@@ -53,16 +66,18 @@ test.each([
   ["broken-gpu", "GPU 0 cannot be cleared: cuCtxCreate_v2 answers 719"],
 ])("a driver in trouble (%s) is told in words", async (trouble, words) => {
   process.env.FAKE_CUDA = trouble;
-  await expect(gpuClearing(library, log)?.clear([unit(0)])).rejects.toThrow(words);
+  await expect(gpuClearing(library, log)?.(unit(0), NEVER)).rejects.toThrow(words);
 });
 
 test("without the library, or when it is not wanted, nothing is started", () => {
   expect(gpuClearing("none", log)).toBeNull();
   const missing = gpuClearing("/no/such/libcuda.so", log);
-  return expect(missing?.clear([unit(0)])).rejects.toThrow(/GPU 0 cannot be cleared/);
+  return expect(missing?.(unit(0), NEVER)).rejects.toThrow(/GPU 0 cannot be cleared/);
 });
 
-test("an attempt gives its GPUs back cleared: a share its own, one that has the node all of them", async () => {
+const settled = (lines: readonly string[]) => found(() => cleared().join() === lines.join() || undefined);
+
+test("an attempt's GPUs are cleared when it is gone: a share its own, one that has the node all of them", async () => {
   process.env.FAKE_NVML = "gpus=2";
   const r = await rig({
     options: {
@@ -72,11 +87,11 @@ test("an attempt gives its GPUs back cleared: a share its own, one that has the 
   });
   r.server.run({ allocationId: "1", entrypoint: "true", limits: { gpuCount: 1 } });
   await r.server.end("1");
-  expect(cleared()).toEqual(["GPU-00000000 2000 of 2000"]);
+  await settled(["GPU-00000000 2000 of 2000"]);
   rmSync(diary);
   r.server.run({ allocationId: "2", entrypoint: "true" });
   await r.server.end("2");
-  expect(cleared()).toEqual(["GPU-00000000 2000 of 2000", "GPU-00000001 2000 of 2000"]);
+  await settled(["GPU-00000000 2000 of 2000", "GPU-00000001 2000 of 2000"]);
   rmSync(diary);
   // One that asked for none of them has nothing to give back.
   r.server.run({ allocationId: "3", entrypoint: "true", limits: { cpuCores: 1 } });
@@ -87,5 +102,44 @@ test("an attempt gives its GPUs back cleared: a share its own, one that has the 
   r.server.run({ allocationId: "5", entrypoint: "true", mounts: [{ source: "/no/such", target: "/data/x" }] });
   await r.server.end("5");
   expect(cleared()).toEqual([]);
+  expect(r.server.hellos[0]?.capabilities?.runtimes).toContain("gpu-clear:nvidia");
+  await r.close();
+});
+
+test("the next job of the same user waits for nothing, that of another begins after the clearing, also after a restart", async () => {
+  process.env.FAKE_NVML = "gpus=1";
+  const r = await rig({
+    options: {
+      discovery: { ...DEFAULT_DISCOVERY, nvml },
+      software: { ...DEFAULT_SOFTWARE, cudaLibrary: library },
+    },
+  });
+  const one = "GPU-00000000 2000 of 2000";
+  const again = async (): Promise<void> => {
+    await r.restart();
+    await found(() => r.agent.connected() === 1);
+  };
+  const job = (allocationId: string, user: string) => {
+    r.server.run({ allocationId, entrypoint: "true", user, tenant: "t" });
+    return r.server.end(allocationId);
+  };
+  await job("1", "ada");
+  await job("2", "ada");
+  expect(cleared()).toEqual([]);
+  await job("3", "bob");
+  expect(cleared()).toEqual([one]);
+  // Whoever left it is known to the next life of the agent, which has nothing else to go by.
+  await again();
+  await job("4", "bob");
+  expect(cleared()).toEqual([one]);
+  await again();
+  await job("5", "ada");
+  expect(cleared()).toEqual([one, one]);
+  // Nobody gets what another left when it cannot be cleared.
+  process.env.FAKE_CUDA = "broken-gpu";
+  expect(await job("6", "eve")).toMatchObject({
+    reason: "prologue_failed",
+    message: expect.stringContaining("GPU 0 cannot be cleared: cuCtxCreate_v2 answers 719"),
+  });
   await r.close();
 });

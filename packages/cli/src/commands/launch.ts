@@ -2,11 +2,12 @@
 // comes here as if they ran here, and the exit status is theirs. Ctrl-C ends them.
 
 import type { LaunchRequest } from "@lattice/sdk";
-import { ProblemError, problemFromJson } from "@lattice/wire";
+import { ProblemError } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { parseCount } from "../parse/count.ts";
 import { gather, gatherPair } from "../parse/pairs.ts";
+import { tellWhatBroke } from "./launch/broken.ts";
 import { sendInput } from "./launch/input.ts";
 import { labelled, type Outlet, plain } from "./launch/label.ts";
 import { rawTerminal } from "./launch/terminal.ts";
@@ -49,13 +50,6 @@ export function define(command: Command): void {
     .action(async (words: string[], flags: LaunchFlags) => {
       process.exitCode = await launch(await createContext(command), words, flags);
     });
-}
-
-/** The small program's own launch broke off: it leaves it to this one to say how, and nothing is launched. */
-function tellWhatBroke(event: string | undefined): void {
-  if (event === undefined) return;
-  const what = problemFromJson((JSON.parse(event) as { problem?: unknown }).problem, 0);
-  throw new ProblemError(what.code, what);
 }
 
 async function launch(context: Context, words: readonly string[], flags: LaunchFlags): Promise<number> {

@@ -1,9 +1,12 @@
 // `srun`: inside a job, tasks on its nodes; outside of one, nodes of its own, the tasks, and the nodes
 // given back. The exit status is that of the tasks. With --pty the first task has the caller's terminal.
+// Plain steps are begun by a small program where there is one (packages/cli/native/srun.c), which reads the same
+// words to the same request: what changes here changes there.
 
 import { fstatSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { LaunchRequest } from "@lattice/sdk";
+import { tellWhatBroke } from "../commands/launch/broken.ts";
 import { allocate, nodesRequest } from "./allocation.ts";
 import type { SlurmCommand } from "./command.ts";
 import { complain, type Desk } from "./desk.ts";
@@ -42,6 +45,7 @@ const GRAMMAR: Grammar = {
 export const command: SlurmCommand = {
   help: "Usage: srun [-n TASKS] [-N NODES] [--ntasks-per-node N] [-c CPUS] [-w NODES] [-l] [-t TIME] [-p PARTITION] [--mpi TYPE] [--export LIST] [--jobid ID] [--pty] COMMAND [ARGS]",
   run: async (desk, argv) => {
+    tellWhatBroke(desk.env.LATTICE_LAUNCH_PROBLEM);
     const words = readWords(GRAMMAR, argv);
     const inside = lastValue(words, "jobid") ?? (desk.env.LATTICE_ALLOC_ID || desk.env.SLURM_JOB_ID || undefined);
     if (has(words, "stand-by")) return standBy(desk, inside ?? "");

@@ -110,6 +110,8 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
       const { logBytesWaiting: waiting, logBytesDropped: dropped } = body.value;
       context.hub.told(session, { waiting, dropped });
       if (body.value.certificateEndsMs > 0) context.hub.certified(session, body.value.certificateEndsMs);
+      const { echo, sequence } = body.value;
+      if (echo) send({ case: "heartbeatEcho", value: create(pb.HeartbeatEchoSchema, { sequence }) });
     }
     if (body.case === "samples") sampled(session.node, body.value.samples);
     if (body.case === "report") void report(session, body.value);

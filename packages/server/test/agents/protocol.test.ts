@@ -46,8 +46,26 @@ async function greet(protocolVersion: number) {
   const value = create(pb.HelloSchema, { nodeId: "n1", protocolVersion, capabilities: create(pb.CapabilitiesSchema) });
   hear(create(pb.AgentMessageSchema, { message: { case: "hello", value } }));
   await expect.poll(() => said.length).toBeGreaterThan(0);
-  return { said: said[0], ended, session: sessions[0], connected: hub.connected("n1" as NodeId) };
+  const beat = (sequence: number, echo: boolean): void =>
+    hear(
+      create(pb.AgentMessageSchema, {
+        message: { case: "heartbeat", value: create(pb.HeartbeatSchema, { sequence, echo }) },
+      }),
+    );
+  return { said: said[0], all: said, beat, ended, session: sessions[0], connected: hub.connected("n1" as NodeId) };
 }
+
+test("a heartbeat that asks for it is answered, and no other", async () => {
+  const { all, beat } = await greet(1);
+  const before = all.length;
+  beat(1, true);
+  beat(2, false);
+  beat(3, true);
+  expect(all.slice(before)).toMatchObject([
+    { case: "heartbeatEcho", value: { sequence: 1 } },
+    { case: "heartbeatEcho", value: { sequence: 3 } },
+  ]);
+});
 
 test.each([
   { name: "the same", agent: 1, agreed: 1 },

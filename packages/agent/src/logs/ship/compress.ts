@@ -1,5 +1,6 @@
-// zstd for a part of a file: by Node itself where it can (22.15 and later), else by the `zstd` program.
-// The part is streamed, so that only what comes out is held.
+// zstd for a part of a file, by the `zstd` program, which is given that part by `dd`: what is printed never comes through
+// the agent, whose memory would grow with the garbage of it. Where the program is missing, Node does it itself when it
+// can (22.15 and later). Only what comes out is held.
 
 import { spawn, spawnSync } from "node:child_process";
 import { createReadStream } from "node:fs";
@@ -14,37 +15,48 @@ export interface Range {
   readonly end: number;
 }
 
-const LEVEL = "-3";
+export type Compress = (range: Range) => Promise<Buffer>;
 
 interface NewerZlib {
   readonly createZstdCompress?: () => Transform;
 }
 
-/** Null when this machine can compress; else what is missing. */
-export function missingCompressor(): string | null {
-  if ((zlib as NewerZlib).createZstdCompress !== undefined) return null;
-  const found = spawnSync("zstd", ["--version"], { stdio: "ignore" });
-  return found.status === 0 ? null : "the program zstd is needed to keep logs in a store (Debian: zstd)";
+/** A text: what is missing. */
+export function findCompressor(): Compress | string {
+  if (spawnSync("zstd", ["--version"], { stdio: "ignore" }).status === 0) return byProgram;
+  const { createZstdCompress } = zlib as NewerZlib;
+  if (createZstdCompress !== undefined) return byNode(createZstdCompress);
+  return "the program zstd is needed to keep logs in a store (Debian: zstd)";
 }
 
-export async function compressed({ path, start, end }: Range): Promise<Buffer> {
-  const source = createReadStream(path, { start, end: end - 1 });
-  const own = (zlib as NewerZlib).createZstdCompress?.();
-  const out: Buffer[] = [];
-  const gather = async (from: AsyncIterable<Buffer>): Promise<void> => {
-    for await (const piece of from) out.push(piece);
-  };
-  if (own !== undefined) {
-    await pipeline(source, own, gather);
-    return Buffer.concat(out);
-  }
-  const child = spawn("zstd", ["-q", LEVEL, "-c"], { stdio: ["pipe", "pipe", "ignore"] });
-  const ended = new Promise<number>((resolve, reject) => {
+/** A pipe ends with the status of its last program, so that `dd` is heard by what it writes to stderr. */
+const SCRIPT = 'dd if="$1" bs=256K iflag=skip_bytes,count_bytes skip="$2" count="$3" status=none | zstd -q -3 -c';
+/** Of what went wrong, in words. */
+const MAX_WORDS = 512;
+
+export const byProgram: Compress = ({ path, start, end }) =>
+  new Promise((resolve, reject) => {
+    const args = ["-c", SCRIPT, "sh", path, String(start), String(end - start)];
+    const child = spawn("/bin/sh", args, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, LC_ALL: "C" } });
+    const out: Buffer[] = [];
+    let words = "";
+    child.stdout.on("data", (piece: Buffer) => out.push(piece));
+    child.stderr.on("data", (piece: Buffer) => {
+      words = `${words}${piece}`.slice(0, MAX_WORDS);
+    });
     child.once("error", reject);
-    child.once("close", (code) => resolve(code ?? -1));
+    child.once("close", (code) => {
+      if (code === 0 && words === "") return resolve(Buffer.concat(out));
+      reject(new Error(`output could not be compressed: ${words.trim() || `zstd ended with ${code}`}`));
+    });
   });
-  await Promise.all([pipeline(source, child.stdin), gather(child.stdout as AsyncIterable<Buffer>)]);
-  const code = await ended;
-  if (code !== 0) throw new Error(`zstd ended with ${code}`);
-  return Buffer.concat(out);
-}
+
+export const byNode =
+  (zstd: () => Transform): Compress =>
+  async ({ path, start, end }) => {
+    const out: Buffer[] = [];
+    await pipeline(createReadStream(path, { start, end: end - 1 }), zstd(), async (from: AsyncIterable<Buffer>) => {
+      for await (const piece of from) out.push(piece);
+    });
+    return Buffer.concat(out);
+  };

@@ -7,7 +7,7 @@ import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type ChunkEntry, chunkKey, metadataKey, type NodeMetadata, nodeMetadataKey } from "@lattice/wire";
 import type { LogStore } from "../store/log-store.ts";
-import { compressed } from "./compress.ts";
+import type { Compress } from "./compress.ts";
 import { allocationMetadata, emptyMetadata, type Owner } from "./metadata.ts";
 import { freeable, nextChunk, type ShipLimits, type StreamState, trimmed } from "./plan.ts";
 
@@ -25,6 +25,7 @@ export interface ShipmentRecord {
 
 export interface ShipmentHost {
   readonly store: LogStore;
+  readonly compress: Compress;
   readonly node: string;
   readonly limits: ShipLimits;
   readonly now: () => number;
@@ -49,7 +50,7 @@ export const newRecord = (owner: Owner, nowMs: number): ShipmentRecord => {
 };
 
 export function shipment(host: ShipmentHost, found: ShipmentRecord): Shipment {
-  const { store, node, limits, now } = host;
+  const { store, compress, node, limits, now } = host;
   const { owner } = found;
   let record = found;
   let metadata: NodeMetadata | null = null;
@@ -95,7 +96,7 @@ export function shipment(host: ShipmentHost, found: ShipmentRecord): Shipment {
       from_ms: seenAt[stream] ?? now(),
       to_ms: now(),
     };
-    await store.put(chunkKey(owner, node, entry), await compressed({ path, ...range }), "application/zstd");
+    await store.put(chunkKey(owner, node, entry), await compress({ path, ...range }), "application/zstd");
     const others = before.chunks.filter((other) => other.stream !== stream || other.chunk !== chunk);
     const after: NodeMetadata = { ...before, chunks: [...others, entry], dropped: droppedOf(record) };
     await putJson(nodeMetadataKey(owner, node), after);

@@ -6,11 +6,13 @@ import { dirname, join } from "node:path";
 import type { Logger } from "pino";
 import { attemptKey, type Order } from "../../lifecycle/attempt.ts";
 import type { LogStore } from "../store/log-store.ts";
+import type { Compress } from "./compress.ts";
 import type { ShipLimits } from "./plan.ts";
 import { newRecord, readRecord, type Shipment, type ShipmentRecord, type StreamName, shipment } from "./shipment.ts";
 
 export interface ShipperOptions {
   readonly store: LogStore;
+  readonly compress: Compress;
   readonly node: string;
   readonly dataDir: string;
   readonly limits: ShipLimits;
@@ -38,7 +40,7 @@ const LOOK_EVERY_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 
 export function logShipper(options: ShipperOptions): Shipper {
-  const { store, node, limits, now, log, dataDir } = options;
+  const { store, compress, node, limits, now, log, dataDir } = options;
   const shipments = new Map<string, Shipment>();
   let host: ShipperHost | null = null;
   let dropped = 0;
@@ -52,6 +54,7 @@ export function logShipper(options: ShipperOptions): Shipper {
     const made = shipment(
       {
         store,
+        compress,
         node,
         limits,
         now,

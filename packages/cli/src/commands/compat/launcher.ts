@@ -1,6 +1,8 @@
 // The text of one launcher: /bin/sh gives way to Node with the program and the command's name. The
-// folder is passed on, so that jobs find the commands where their submitter did.
+// folder is passed on, so that jobs find the commands where their submitter did. `srun`, which a job may call a
+// thousand times, begins as the small program where there was a compiler for it.
 
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const SLURM_COMMANDS = ["sbatch", "squeue", "scancel", "salloc", "srun", "sinfo", "sacct", "scontrol"] as const;
@@ -15,12 +17,18 @@ export interface Launcher {
   readonly mark: string;
 }
 
-export const launcherText = ({ name, folder, program, mark }: Launcher): string =>
-  [
+export function launcherText({ name, folder, program, mark }: Launcher): string {
+  const node = quote(process.execPath);
+  const whole = `${quote(program)} ${name} "$@"`;
+  const small = quote(join(dirname(program), "lattice-launch"));
+  return [
     "#!/bin/sh",
     mark,
-    `LATTICE_COMPAT_BIN=${quote(folder)} exec ${quote(process.execPath)} ${quote(program)} ${name} "$@"`,
+    `export LATTICE_COMPAT_BIN=${quote(folder)}`,
+    ...(name === "srun" ? [`[ -x ${small} ] && LATTICE_LAUNCH_NODE=${node} exec ${small} ${whole}`] : []),
+    `exec ${node} ${whole}`,
     "",
   ].join("\n");
+}
 
 export const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;

@@ -22,10 +22,12 @@ export function showNode(print: Printer, node: Node): void {
     ["CPU cores", String(capabilities.cpu_cores ?? 0)],
     ["Memory", memoryText(node)],
     ["GPUs", gpuText(node)],
+    ["GPU memory", clearedText(node)],
     ["Features", (capabilities.features ?? []).join(", ")],
     ["Host", capabilities.hostname],
     ["Kernel", capabilities.kernel],
     ["Isolation", capabilities.isolation],
+    ["Offers", (capabilities.runtimes ?? []).join(", ")],
     ["Simulated", capabilities.hollow === true ? "yes" : undefined],
     ["Agent", node.agent_version],
     ["Connected", node.connected === true ? "yes" : "no"],
@@ -38,4 +40,12 @@ export function showNode(print: Printer, node: Node): void {
     const text = clean(value);
     print.line(pad(`${key}:`, width) + (key === "State" ? paintState(print.paint, node.state, text) : text));
   }
+}
+
+/** Agents that can clear GPUs say so; undefined: there are none. */
+function clearedText({ capabilities = {} }: Node): string | undefined {
+  if ((capabilities.gpu_count ?? 0) === 0 || capabilities.hollow === true) return undefined;
+  const clears = (capabilities.runtimes ?? []).find((name) => name.startsWith("gpu-clear:"));
+  if (clears === undefined) return "not cleared between users";
+  return `cleared between users (${clears.slice("gpu-clear:".length)})`;
 }

@@ -107,6 +107,8 @@ async function bringUp(options: ClusterOptions, layout: Layout, parts: Parts): P
       makeFolders(layout.nodeDir(name));
       start(name, parts.agentProgram, () => [
         ...["--node-id", name, "--server", addresses.grpc, "--data-dir", layout.nodeDir(name)],
+        // Several of them share this machine, and its ports.
+        ...["--metrics-listen", "none"],
         ...["--group", groupOf(position), "--output-dir", layout.outputDir],
         // A cluster on one's own machine runs everything as oneself.
         ...["--user-mapping", "none"],

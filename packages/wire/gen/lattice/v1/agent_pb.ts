@@ -28,7 +28,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/agent.proto.
  */
 export const file_lattice_v1_agent: GenFile = /*@__PURE__*/
-  fileDesc("ChZsYXR0aWNlL3YxL2FnZW50LnByb3RvEgpsYXR0aWNlLnYxIuMCCgxBZ2VudE1lc3NhZ2USIgoFaGVsbG8YASABKAsyES5sYXR0aWNlLnYxLkhlbGxvSAASKgoJaGVhcnRiZWF0GAIgASgLMhUubGF0dGljZS52MS5IZWFydGJlYXRIABIkCgZyZXBvcnQYAyABKAsyEi5sYXR0aWNlLnYxLlJlcG9ydEgAEi8KDGltYWdlX2Fuc3dlchgUIAEoCzIXLmxhdHRpY2UudjEuSW1hZ2VBbnN3ZXJIABIxCgljb25kaXRpb24Y8AEgASgLMhsubGF0dGljZS52MS5Db25kaXRpb25SZXBvcnRIABI+ChNjaGVja3BvaW50X3Byb2dyZXNzGIQCIAEoCzIeLmxhdHRpY2UudjEuQ2hlY2twb2ludFByb2dyZXNzSAASLgoHc2FtcGxlcxj8AiABKAsyGi5sYXR0aWNlLnYxLkF0dGVtcHRTYW1wbGVzSABCCQoHbWVzc2FnZSI+Cg5BdHRlbXB0U2FtcGxlcxIsCgdzYW1wbGVzGAEgAygLMhsubGF0dGljZS52MS5BdHRlbXB0TWVhc3VyZXMimgIKBUhlbGxvEg8KB25vZGVfaWQYASABKAkSGAoQcHJvdG9jb2xfdmVyc2lvbhgCIAEoDRIVCg1hZ2VudF92ZXJzaW9uGAMgASgJEg8KB2Jvb3RfaWQYBCABKAkSLgoMY2FwYWJpbGl0aWVzGAUgASgLMhgubGF0dGljZS52MS5DYXBhYmlsaXRpZXMSDQoFZ3JvdXAYBiABKAkSEwoLY29uZm9ybWFuY2UYByABKAkSDwoHYWRkcmVzcxgIIAEoCRIrCghhdHRlbXB0cxgJIAMoCzIZLmxhdHRpY2UudjEuQXR0ZW1wdFN0YXR1cxIVCg1ob21lX3ZjbHVzdGVyGAogASgJEhUKDHBlZXJfYWRkcmVzcxiYAiABKAkiYwoNQXR0ZW1wdFN0YXR1cxIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKgoFc3RhdGUYAyABKA4yGy5sYXR0aWNlLnYxLkFsbG9jYXRpb25TdGF0ZSKBAgoJSGVhcnRiZWF0EhAKCHNlcXVlbmNlGAEgASgNEg8KB3J1bm5pbmcYAiABKA0SDQoFbG9hZDEYAyABKAESGwoTbWVtb3J5X2F2YWlsYWJsZV9nYhgEIAEoARIZChFsb2dfYnl0ZXNfd2FpdGluZxg8IAEoARIZChFsb2dfYnl0ZXNfZHJvcHBlZBg9IAEoARIhChhjaGVja3BvaW50X3N0b3JhZ2VfZXJyb3IYhAIgASgJEi4KCG1lYXN1cmVzGNQCIAMoCzIbLmxhdHRpY2UudjEuQXR0ZW1wdE1lYXN1cmVzEhwKE2NlcnRpZmljYXRlX2VuZHNfbXMYpAMgASgBIqEBCg9BdHRlbXB0TWVhc3VyZXMSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEjcKBnZhbHVlcxgDIAMoCzInLmxhdHRpY2UudjEuQXR0ZW1wdE1lYXN1cmVzLlZhbHVlc0VudHJ5Gi0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEiZgoPQ29uZGl0aW9uUmVwb3J0EhMKC2NvbmZvcm1hbmNlGAEgASgJEg4KBmZhdWx0cxgCIAMoCRIuCgxjYXBhYmlsaXRpZXMYAyABKAsyGC5sYXR0aWNlLnYxLkNhcGFiaWxpdGllcyL1AQoGUmVwb3J0EhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIqCgVzdGF0ZRgDIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlEhYKCWV4aXRfY29kZRgEIAEoBUgAiAEBEg4KBnJlYXNvbhgFIAEoCRIPCgdtZXNzYWdlGAYgASgJEg0KBWF0X21zGAcgASgBEg4KBm51bWJlchgIIAEoDRIxCgpjaGVja3BvaW50GIQCIAEoCzIcLmxhdHRpY2UudjEuQ2hlY2twb2ludFJlc3VsdEIMCgpfZXhpdF9jb2RlItwECg1TZXJ2ZXJNZXNzYWdlEiYKB3dlbGNvbWUYASABKAsyEy5sYXR0aWNlLnYxLldlbGNvbWVIABIjCgNydW4YAiABKAsyFC5sYXR0aWNlLnYxLlJ1bk9yZGVySAASJQoEc3RvcBgDIAEoCzIVLmxhdHRpY2UudjEuU3RvcE9yZGVySAASJAoDYWNrGAQgASgLMhUubGF0dGljZS52MS5SZXBvcnRBY2tIABIpCgZmb3JnZXQYBSABKAsyFy5sYXR0aWNlLnYxLkZvcmdldE9yZGVySAASKQoJb3Blbl9sb2dzGAYgASgLMhQubGF0dGljZS52MS5PcGVuTG9nc0gAEisKCmNsb3NlX2xvZ3MYByABKAsyFS5sYXR0aWNlLnYxLkNsb3NlTG9nc0gAEiYKB3JlZnVzZWQYCCABKAsyEy5sYXR0aWNlLnYxLlJlZnVzZWRIABIxCg1vcGVuX3Rlcm1pbmFsGDwgASgLMhgubGF0dGljZS52MS5PcGVuVGVybWluYWxIABIxCg1pbWFnZV9yZXF1ZXN0GBQgASgLMhgubGF0dGljZS52MS5JbWFnZVJlcXVlc3RIABItCgtzdGFydF90YXNrcxgyIAEoCzIWLmxhdHRpY2UudjEuU3RhcnRUYXNrc0gAEjIKCmNoZWNrcG9pbnQYhAIgASgLMhsubGF0dGljZS52MS5DaGVja3BvaW50T3JkZXJIABIyCg1zZXRfdGVsZW1ldHJ5GPwCIAEoCzIYLmxhdHRpY2UudjEuU2V0VGVsZW1ldHJ5SABCCQoHbWVzc2FnZSJECgxTZXRUZWxlbWV0cnkSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgwKBG1vZGUYAyABKAkiawoHV2VsY29tZRIYChBwcm90b2NvbF92ZXJzaW9uGAEgASgNEhYKDnNlcnZlcl92ZXJzaW9uGAIgASgJEh0KFWhlYXJ0YmVhdF9pbnRlcnZhbF9tcxgDIAEoDRIPCgdhcGlfdXJsGDIgASgJIicKB1JlZnVzZWQSDAoEY29kZRgBIAEoCRIOCgZkZXRhaWwYAiABKAki9gUKCFJ1bk9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIMCgRuYW1lGAMgASgJEg4KBnRlbmFudBgEIAEoCRIMCgR1c2VyGAUgASgJEhAKCHZjbHVzdGVyGAYgASgJEhIKCmVudHJ5cG9pbnQYByABKAkSDwoHY29tbWFuZBgIIAMoCRIOCgZzY3JpcHQYCSABKAkSNgoJdmFyaWFibGVzGAogAygLMiMubGF0dGljZS52MS5SdW5PcmRlci5WYXJpYWJsZXNFbnRyeRIPCgd3b3JrZGlyGAsgASgJEhgKEHdhbGx0aW1lX3NlY29uZHMYDCABKA0SFQoNZ3JhY2Vfc2Vjb25kcxgNIAEoDRINCgVub2RlcxgOIAMoCRISCgpub2RlX2luZGV4GA8gASgNEhYKDnRhc2tzX3Blcl9ub2RlGBAgASgNEhEKCXNsdXJtX2VudhgRIAEoCBIRCglhcGlfdG9rZW4YMiABKAkSDwoHcHJvamVjdBg8IAEoCRIxCg5saXZlbmVzc19wcm9iZRg9IAEoCzIZLmxhdHRpY2UudjEuTGl2ZW5lc3NQcm9iZRIvCgtlbnZpcm9ubWVudBgUIAEoCzIaLmxhdHRpY2UudjEuUnVuRW52aXJvbm1lbnQSIQoGbW91bnRzGBUgAygLMhEubGF0dGljZS52MS5Nb3VudBIlCgZsaW1pdHMYFiABKAsyFS5sYXR0aWNlLnYxLlJ1bkxpbWl0cxIVCg1tZW1vcnlfcG9saWN5GBcgASgJEigKB25ldHdvcmsY1AIgASgLMhYubGF0dGljZS52MS5SdW5OZXR3b3JrEhEKCG1lYXN1cmVkGNUCIAEoCBIvCgpjaGVja3BvaW50GIQCIAEoCzIaLmxhdHRpY2UudjEuQ2hlY2twb2ludFBsYW4aMAoOVmFyaWFibGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ5Cg5SdW5FbnZpcm9ubWVudBIMCgR1ZW52GAEgASgJEgwKBHZpZXcYAiABKAkSEgoKdG9vbHNfdWVudhgDIAEoCRINCgVpbWFnZRgEIAEoCRIRCglyZWFkX29ubHkYBSABKAgSFQoNc2lnbl9yZXF1aXJlZBgGIAEoCCJECglSdW5MaW1pdHMSEQoJY3B1X2NvcmVzGAEgASgNEhEKCW1lbW9yeV9nYhgCIAEoARIRCglncHVfY291bnQYAyABKA0iWgoJU3RvcE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIVCg1ncmFjZV9zZWNvbmRzGAMgASgNEg4KBnJlYXNvbhgEIAEoCSIbCglSZXBvcnRBY2sSDgoGbnVtYmVyGAEgASgNImUKC0ZvcmdldE9yZGVyEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIuCgVjbGVhchi4AyABKAsyHi5sYXR0aWNlLnYxLkNoZWNrcG9pbnRzVG9DbGVhciK+AQoIT3BlbkxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIlCgZzdHJlYW0YBCABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgR0YWlsGAUgASgNEg4KBmZvbGxvdxgGIAEoCBIOCgZvZmZzZXQYPCABKAkSEAoIc2luY2VfbXMYPSABKAESEAoIdW50aWxfbXMYPiABKAEiHgoJQ2xvc2VMb2dzEhEKCXN0cmVhbV9pZBgBIAEoCSJeCg1BZ2VudExvZ0NodW5rEhEKCXN0cmVhbV9pZBgBIAEoCRIMCgRkYXRhGAIgASgMEg4KBm9mZnNldBgDIAEoCRINCgVlcnJvchgEIAEoCRINCgRidXN5GPwCIAEoCCISChBTZW5kTG9nc1Jlc3BvbnNlIq4BCgxPcGVuVGVybWluYWwSEQoJc3RyZWFtX2lkGAEgASgJEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDwoHYXR0ZW1wdBgDIAEoDRIPCgdjb21tYW5kGAQgASgJEiYKBHNpemUYBSABKAsyGC5sYXR0aWNlLnYxLlRlcm1pbmFsU2l6ZRIMCgR0ZXJtGAYgASgJEhwKFGlkbGVfd2FybmluZ19zZWNvbmRzGAcgASgNImQKFFNlcnZlVGVybWluYWxSZXF1ZXN0EhEKCXN0cmVhbV9pZBgBIAEoCRIqCgZvdXRwdXQYAiABKAsyGi5sYXR0aWNlLnYxLkF0dGFjaFJlc3BvbnNlEg0KBWVycm9yGAMgASgJIkEKFVNlcnZlVGVybWluYWxSZXNwb25zZRIoCgVpbnB1dBgBIAEoCzIZLmxhdHRpY2UudjEuQXR0YWNoUmVxdWVzdDLyAwoMQWdlbnRTZXJ2aWNlEkIKB0Nvbm5lY3QSGC5sYXR0aWNlLnYxLkFnZW50TWVzc2FnZRoZLmxhdHRpY2UudjEuU2VydmVyTWVzc2FnZSgBMAESRQoIU2VuZExvZ3MSGS5sYXR0aWNlLnYxLkFnZW50TG9nQ2h1bmsaHC5sYXR0aWNlLnYxLlNlbmRMb2dzUmVzcG9uc2UoARJYCg1TZXJ2ZVRlcm1pbmFsEiAubGF0dGljZS52MS5TZXJ2ZVRlcm1pbmFsUmVxdWVzdBohLmxhdHRpY2UudjEuU2VydmVUZXJtaW5hbFJlc3BvbnNlKAEwARI/CghSdW5UYXNrcxIXLmxhdHRpY2UudjEuVGFza3NSZXBvcnQaFi5sYXR0aWNlLnYxLlRhc2tzT3JkZXIoATABEl0KEFJlbmV3Q2VydGlmaWNhdGUSIy5sYXR0aWNlLnYxLlJlbmV3Q2VydGlmaWNhdGVSZXF1ZXN0GiQubGF0dGljZS52MS5SZW5ld0NlcnRpZmljYXRlUmVzcG9uc2USXQoQSXNzdWVDZXJ0aWZpY2F0ZRIjLmxhdHRpY2UudjEuSXNzdWVDZXJ0aWZpY2F0ZVJlcXVlc3QaJC5sYXR0aWNlLnYxLklzc3VlQ2VydGlmaWNhdGVSZXNwb25zZWIGcHJvdG8z", [file_lattice_v1_allocations, file_lattice_v1_certificates, file_lattice_v1_checkpoints, file_lattice_v1_images, file_lattice_v1_networks, file_lattice_v1_nodes, file_lattice_v1_terminal, file_lattice_v1_tasks]);
+  fileDesc("ChZsYXR0aWNlL3YxL2FnZW50LnByb3RvEgpsYXR0aWNlLnYxIuMCCgxBZ2VudE1lc3NhZ2USIgoFaGVsbG8YASABKAsyES5sYXR0aWNlLnYxLkhlbGxvSAASKgoJaGVhcnRiZWF0GAIgASgLMhUubGF0dGljZS52MS5IZWFydGJlYXRIABIkCgZyZXBvcnQYAyABKAsyEi5sYXR0aWNlLnYxLlJlcG9ydEgAEi8KDGltYWdlX2Fuc3dlchgUIAEoCzIXLmxhdHRpY2UudjEuSW1hZ2VBbnN3ZXJIABIxCgljb25kaXRpb24Y8AEgASgLMhsubGF0dGljZS52MS5Db25kaXRpb25SZXBvcnRIABI+ChNjaGVja3BvaW50X3Byb2dyZXNzGIQCIAEoCzIeLmxhdHRpY2UudjEuQ2hlY2twb2ludFByb2dyZXNzSAASLgoHc2FtcGxlcxj8AiABKAsyGi5sYXR0aWNlLnYxLkF0dGVtcHRTYW1wbGVzSABCCQoHbWVzc2FnZSI+Cg5BdHRlbXB0U2FtcGxlcxIsCgdzYW1wbGVzGAEgAygLMhsubGF0dGljZS52MS5BdHRlbXB0TWVhc3VyZXMimgIKBUhlbGxvEg8KB25vZGVfaWQYASABKAkSGAoQcHJvdG9jb2xfdmVyc2lvbhgCIAEoDRIVCg1hZ2VudF92ZXJzaW9uGAMgASgJEg8KB2Jvb3RfaWQYBCABKAkSLgoMY2FwYWJpbGl0aWVzGAUgASgLMhgubGF0dGljZS52MS5DYXBhYmlsaXRpZXMSDQoFZ3JvdXAYBiABKAkSEwoLY29uZm9ybWFuY2UYByABKAkSDwoHYWRkcmVzcxgIIAEoCRIrCghhdHRlbXB0cxgJIAMoCzIZLmxhdHRpY2UudjEuQXR0ZW1wdFN0YXR1cxIVCg1ob21lX3ZjbHVzdGVyGAogASgJEhUKDHBlZXJfYWRkcmVzcxiYAiABKAkiYwoNQXR0ZW1wdFN0YXR1cxIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKgoFc3RhdGUYAyABKA4yGy5sYXR0aWNlLnYxLkFsbG9jYXRpb25TdGF0ZSKQAgoJSGVhcnRiZWF0EhAKCHNlcXVlbmNlGAEgASgNEg8KB3J1bm5pbmcYAiABKA0SDQoFbG9hZDEYAyABKAESGwoTbWVtb3J5X2F2YWlsYWJsZV9nYhgEIAEoARIZChFsb2dfYnl0ZXNfd2FpdGluZxg8IAEoARIZChFsb2dfYnl0ZXNfZHJvcHBlZBg9IAEoARIhChhjaGVja3BvaW50X3N0b3JhZ2VfZXJyb3IYhAIgASgJEi4KCG1lYXN1cmVzGNQCIAMoCzIbLmxhdHRpY2UudjEuQXR0ZW1wdE1lYXN1cmVzEhwKE2NlcnRpZmljYXRlX2VuZHNfbXMYpAMgASgBEg0KBGVjaG8YzAMgASgIIqEBCg9BdHRlbXB0TWVhc3VyZXMSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEjcKBnZhbHVlcxgDIAMoCzInLmxhdHRpY2UudjEuQXR0ZW1wdE1lYXN1cmVzLlZhbHVlc0VudHJ5Gi0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEiZgoPQ29uZGl0aW9uUmVwb3J0EhMKC2NvbmZvcm1hbmNlGAEgASgJEg4KBmZhdWx0cxgCIAMoCRIuCgxjYXBhYmlsaXRpZXMYAyABKAsyGC5sYXR0aWNlLnYxLkNhcGFiaWxpdGllcyL1AQoGUmVwb3J0EhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIqCgVzdGF0ZRgDIAEoDjIbLmxhdHRpY2UudjEuQWxsb2NhdGlvblN0YXRlEhYKCWV4aXRfY29kZRgEIAEoBUgAiAEBEg4KBnJlYXNvbhgFIAEoCRIPCgdtZXNzYWdlGAYgASgJEg0KBWF0X21zGAcgASgBEg4KBm51bWJlchgIIAEoDRIxCgpjaGVja3BvaW50GIQCIAEoCzIcLmxhdHRpY2UudjEuQ2hlY2twb2ludFJlc3VsdEIMCgpfZXhpdF9jb2RlIpIFCg1TZXJ2ZXJNZXNzYWdlEiYKB3dlbGNvbWUYASABKAsyEy5sYXR0aWNlLnYxLldlbGNvbWVIABIjCgNydW4YAiABKAsyFC5sYXR0aWNlLnYxLlJ1bk9yZGVySAASJQoEc3RvcBgDIAEoCzIVLmxhdHRpY2UudjEuU3RvcE9yZGVySAASJAoDYWNrGAQgASgLMhUubGF0dGljZS52MS5SZXBvcnRBY2tIABIpCgZmb3JnZXQYBSABKAsyFy5sYXR0aWNlLnYxLkZvcmdldE9yZGVySAASKQoJb3Blbl9sb2dzGAYgASgLMhQubGF0dGljZS52MS5PcGVuTG9nc0gAEisKCmNsb3NlX2xvZ3MYByABKAsyFS5sYXR0aWNlLnYxLkNsb3NlTG9nc0gAEiYKB3JlZnVzZWQYCCABKAsyEy5sYXR0aWNlLnYxLlJlZnVzZWRIABIxCg1vcGVuX3Rlcm1pbmFsGDwgASgLMhgubGF0dGljZS52MS5PcGVuVGVybWluYWxIABIxCg1pbWFnZV9yZXF1ZXN0GBQgASgLMhgubGF0dGljZS52MS5JbWFnZVJlcXVlc3RIABItCgtzdGFydF90YXNrcxgyIAEoCzIWLmxhdHRpY2UudjEuU3RhcnRUYXNrc0gAEjIKCmNoZWNrcG9pbnQYhAIgASgLMhsubGF0dGljZS52MS5DaGVja3BvaW50T3JkZXJIABIyCg1zZXRfdGVsZW1ldHJ5GPwCIAEoCzIYLmxhdHRpY2UudjEuU2V0VGVsZW1ldHJ5SAASNAoOaGVhcnRiZWF0X2VjaG8YzAMgASgLMhkubGF0dGljZS52MS5IZWFydGJlYXRFY2hvSABCCQoHbWVzc2FnZSIhCg1IZWFydGJlYXRFY2hvEhAKCHNlcXVlbmNlGAEgASgNIkQKDFNldFRlbGVtZXRyeRIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDAoEbW9kZRgDIAEoCSJrCgdXZWxjb21lEhgKEHByb3RvY29sX3ZlcnNpb24YASABKA0SFgoOc2VydmVyX3ZlcnNpb24YAiABKAkSHQoVaGVhcnRiZWF0X2ludGVydmFsX21zGAMgASgNEg8KB2FwaV91cmwYMiABKAkiJwoHUmVmdXNlZBIMCgRjb2RlGAEgASgJEg4KBmRldGFpbBgCIAEoCSL2BQoIUnVuT3JkZXISFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgwKBG5hbWUYAyABKAkSDgoGdGVuYW50GAQgASgJEgwKBHVzZXIYBSABKAkSEAoIdmNsdXN0ZXIYBiABKAkSEgoKZW50cnlwb2ludBgHIAEoCRIPCgdjb21tYW5kGAggAygJEg4KBnNjcmlwdBgJIAEoCRI2Cgl2YXJpYWJsZXMYCiADKAsyIy5sYXR0aWNlLnYxLlJ1bk9yZGVyLlZhcmlhYmxlc0VudHJ5Eg8KB3dvcmtkaXIYCyABKAkSGAoQd2FsbHRpbWVfc2Vjb25kcxgMIAEoDRIVCg1ncmFjZV9zZWNvbmRzGA0gASgNEg0KBW5vZGVzGA4gAygJEhIKCm5vZGVfaW5kZXgYDyABKA0SFgoOdGFza3NfcGVyX25vZGUYECABKA0SEQoJc2x1cm1fZW52GBEgASgIEhEKCWFwaV90b2tlbhgyIAEoCRIPCgdwcm9qZWN0GDwgASgJEjEKDmxpdmVuZXNzX3Byb2JlGD0gASgLMhkubGF0dGljZS52MS5MaXZlbmVzc1Byb2JlEi8KC2Vudmlyb25tZW50GBQgASgLMhoubGF0dGljZS52MS5SdW5FbnZpcm9ubWVudBIhCgZtb3VudHMYFSADKAsyES5sYXR0aWNlLnYxLk1vdW50EiUKBmxpbWl0cxgWIAEoCzIVLmxhdHRpY2UudjEuUnVuTGltaXRzEhUKDW1lbW9yeV9wb2xpY3kYFyABKAkSKAoHbmV0d29yaxjUAiABKAsyFi5sYXR0aWNlLnYxLlJ1bk5ldHdvcmsSEQoIbWVhc3VyZWQY1QIgASgIEi8KCmNoZWNrcG9pbnQYhAIgASgLMhoubGF0dGljZS52MS5DaGVja3BvaW50UGxhbhowCg5WYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBInkKDlJ1bkVudmlyb25tZW50EgwKBHVlbnYYASABKAkSDAoEdmlldxgCIAEoCRISCgp0b29sc191ZW52GAMgASgJEg0KBWltYWdlGAQgASgJEhEKCXJlYWRfb25seRgFIAEoCBIVCg1zaWduX3JlcXVpcmVkGAYgASgIIkQKCVJ1bkxpbWl0cxIRCgljcHVfY29yZXMYASABKA0SEQoJbWVtb3J5X2diGAIgASgBEhEKCWdwdV9jb3VudBgDIAEoDSJaCglTdG9wT3JkZXISFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEhUKDWdyYWNlX3NlY29uZHMYAyABKA0SDgoGcmVhc29uGAQgASgJIhsKCVJlcG9ydEFjaxIOCgZudW1iZXIYASABKA0iZQoLRm9yZ2V0T3JkZXISFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEi4KBWNsZWFyGLgDIAEoCzIeLmxhdHRpY2UudjEuQ2hlY2twb2ludHNUb0NsZWFyIr4BCghPcGVuTG9ncxIRCglzdHJlYW1faWQYASABKAkSFQoNYWxsb2NhdGlvbl9pZBgCIAEoCRIPCgdhdHRlbXB0GAMgASgNEiUKBnN0cmVhbRgEIAEoDjIVLmxhdHRpY2UudjEuTG9nU3RyZWFtEgwKBHRhaWwYBSABKA0SDgoGZm9sbG93GAYgASgIEg4KBm9mZnNldBg8IAEoCRIQCghzaW5jZV9tcxg9IAEoARIQCgh1bnRpbF9tcxg+IAEoASIeCglDbG9zZUxvZ3MSEQoJc3RyZWFtX2lkGAEgASgJIl4KDUFnZW50TG9nQ2h1bmsSEQoJc3RyZWFtX2lkGAEgASgJEgwKBGRhdGEYAiABKAwSDgoGb2Zmc2V0GAMgASgJEg0KBWVycm9yGAQgASgJEg0KBGJ1c3kY/AIgASgIIhIKEFNlbmRMb2dzUmVzcG9uc2UirgEKDE9wZW5UZXJtaW5hbBIRCglzdHJlYW1faWQYASABKAkSFQoNYWxsb2NhdGlvbl9pZBgCIAEoCRIPCgdhdHRlbXB0GAMgASgNEg8KB2NvbW1hbmQYBCABKAkSJgoEc2l6ZRgFIAEoCzIYLmxhdHRpY2UudjEuVGVybWluYWxTaXplEgwKBHRlcm0YBiABKAkSHAoUaWRsZV93YXJuaW5nX3NlY29uZHMYByABKA0iZAoUU2VydmVUZXJtaW5hbFJlcXVlc3QSEQoJc3RyZWFtX2lkGAEgASgJEioKBm91dHB1dBgCIAEoCzIaLmxhdHRpY2UudjEuQXR0YWNoUmVzcG9uc2USDQoFZXJyb3IYAyABKAkiQQoVU2VydmVUZXJtaW5hbFJlc3BvbnNlEigKBWlucHV0GAEgASgLMhkubGF0dGljZS52MS5BdHRhY2hSZXF1ZXN0MvIDCgxBZ2VudFNlcnZpY2USQgoHQ29ubmVjdBIYLmxhdHRpY2UudjEuQWdlbnRNZXNzYWdlGhkubGF0dGljZS52MS5TZXJ2ZXJNZXNzYWdlKAEwARJFCghTZW5kTG9ncxIZLmxhdHRpY2UudjEuQWdlbnRMb2dDaHVuaxocLmxhdHRpY2UudjEuU2VuZExvZ3NSZXNwb25zZSgBElgKDVNlcnZlVGVybWluYWwSIC5sYXR0aWNlLnYxLlNlcnZlVGVybWluYWxSZXF1ZXN0GiEubGF0dGljZS52MS5TZXJ2ZVRlcm1pbmFsUmVzcG9uc2UoATABEj8KCFJ1blRhc2tzEhcubGF0dGljZS52MS5UYXNrc1JlcG9ydBoWLmxhdHRpY2UudjEuVGFza3NPcmRlcigBMAESXQoQUmVuZXdDZXJ0aWZpY2F0ZRIjLmxhdHRpY2UudjEuUmVuZXdDZXJ0aWZpY2F0ZVJlcXVlc3QaJC5sYXR0aWNlLnYxLlJlbmV3Q2VydGlmaWNhdGVSZXNwb25zZRJdChBJc3N1ZUNlcnRpZmljYXRlEiMubGF0dGljZS52MS5Jc3N1ZUNlcnRpZmljYXRlUmVxdWVzdBokLmxhdHRpY2UudjEuSXNzdWVDZXJ0aWZpY2F0ZVJlc3BvbnNlYgZwcm90bzM", [file_lattice_v1_allocations, file_lattice_v1_certificates, file_lattice_v1_checkpoints, file_lattice_v1_images, file_lattice_v1_networks, file_lattice_v1_nodes, file_lattice_v1_terminal, file_lattice_v1_tasks]);
 
 /**
  * @generated from message lattice.v1.AgentMessage
@@ -267,6 +267,13 @@ export type Heartbeat = Message<"lattice.v1.Heartbeat"> & {
    * @generated from field: double certificate_ends_ms = 420;
    */
   certificateEndsMs: number;
+
+  /**
+   * The agent measures how long an answer takes: it wants a HeartbeatEcho.
+   *
+   * @generated from field: bool echo = 460;
+   */
+  echo: boolean;
 };
 
 /**
@@ -491,6 +498,12 @@ export type ServerMessage = Message<"lattice.v1.ServerMessage"> & {
      */
     value: SetTelemetry;
     case: "setTelemetry";
+  } | {
+    /**
+     * @generated from field: lattice.v1.HeartbeatEcho heartbeat_echo = 460;
+     */
+    value: HeartbeatEcho;
+    case: "heartbeatEcho";
   } | { case: undefined; value?: undefined };
 };
 
@@ -500,6 +513,25 @@ export type ServerMessage = Message<"lattice.v1.ServerMessage"> & {
  */
 export const ServerMessageSchema: GenMessage<ServerMessage> = /*@__PURE__*/
   messageDesc(file_lattice_v1_agent, 8);
+
+/**
+ * The answer to a heartbeat that asked for one.
+ *
+ * @generated from message lattice.v1.HeartbeatEcho
+ */
+export type HeartbeatEcho = Message<"lattice.v1.HeartbeatEcho"> & {
+  /**
+   * @generated from field: uint32 sequence = 1;
+   */
+  sequence: number;
+};
+
+/**
+ * Describes the message lattice.v1.HeartbeatEcho.
+ * Use `create(HeartbeatEchoSchema)` to create a new message.
+ */
+export const HeartbeatEchoSchema: GenMessage<HeartbeatEcho> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_agent, 9);
 
 /**
  * How closely an attempt is measured from now on; before it is said, and after every reconnect: prod.
@@ -530,7 +562,7 @@ export type SetTelemetry = Message<"lattice.v1.SetTelemetry"> & {
  * Use `create(SetTelemetrySchema)` to create a new message.
  */
 export const SetTelemetrySchema: GenMessage<SetTelemetry> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 9);
+  messageDesc(file_lattice_v1_agent, 10);
 
 /**
  * @generated from message lattice.v1.Welcome
@@ -564,7 +596,7 @@ export type Welcome = Message<"lattice.v1.Welcome"> & {
  * Use `create(WelcomeSchema)` to create a new message.
  */
 export const WelcomeSchema: GenMessage<Welcome> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 10);
+  messageDesc(file_lattice_v1_agent, 11);
 
 /**
  * The server will not have this agent; the agent says so and backs off.
@@ -588,7 +620,7 @@ export type Refused = Message<"lattice.v1.Refused"> & {
  * Use `create(RefusedSchema)` to create a new message.
  */
 export const RefusedSchema: GenMessage<Refused> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 11);
+  messageDesc(file_lattice_v1_agent, 12);
 
 /**
  * Sent again after every reconnect: the same (allocation, attempt) starts one process only.
@@ -753,7 +785,7 @@ export type RunOrder = Message<"lattice.v1.RunOrder"> & {
  * Use `create(RunOrderSchema)` to create a new message.
  */
 export const RunOrderSchema: GenMessage<RunOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 12);
+  messageDesc(file_lattice_v1_agent, 13);
 
 /**
  * @generated from message lattice.v1.RunEnvironment
@@ -795,7 +827,7 @@ export type RunEnvironment = Message<"lattice.v1.RunEnvironment"> & {
  * Use `create(RunEnvironmentSchema)` to create a new message.
  */
 export const RunEnvironmentSchema: GenMessage<RunEnvironment> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 13);
+  messageDesc(file_lattice_v1_agent, 14);
 
 /**
  * The part of a shared node that the attempt may use; 0: not limited.
@@ -824,7 +856,7 @@ export type RunLimits = Message<"lattice.v1.RunLimits"> & {
  * Use `create(RunLimitsSchema)` to create a new message.
  */
 export const RunLimitsSchema: GenMessage<RunLimits> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 14);
+  messageDesc(file_lattice_v1_agent, 15);
 
 /**
  * @generated from message lattice.v1.StopOrder
@@ -856,7 +888,7 @@ export type StopOrder = Message<"lattice.v1.StopOrder"> & {
  * Use `create(StopOrderSchema)` to create a new message.
  */
 export const StopOrderSchema: GenMessage<StopOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 15);
+  messageDesc(file_lattice_v1_agent, 16);
 
 /**
  * @generated from message lattice.v1.ReportAck
@@ -873,7 +905,7 @@ export type ReportAck = Message<"lattice.v1.ReportAck"> & {
  * Use `create(ReportAckSchema)` to create a new message.
  */
 export const ReportAckSchema: GenMessage<ReportAck> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 16);
+  messageDesc(file_lattice_v1_agent, 17);
 
 /**
  * The end of this attempt is committed and its claim released; its record may go.
@@ -904,7 +936,7 @@ export type ForgetOrder = Message<"lattice.v1.ForgetOrder"> & {
  * Use `create(ForgetOrderSchema)` to create a new message.
  */
 export const ForgetOrderSchema: GenMessage<ForgetOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 17);
+  messageDesc(file_lattice_v1_agent, 18);
 
 /**
  * @generated from message lattice.v1.OpenLogs
@@ -965,7 +997,7 @@ export type OpenLogs = Message<"lattice.v1.OpenLogs"> & {
  * Use `create(OpenLogsSchema)` to create a new message.
  */
 export const OpenLogsSchema: GenMessage<OpenLogs> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 18);
+  messageDesc(file_lattice_v1_agent, 19);
 
 /**
  * @generated from message lattice.v1.CloseLogs
@@ -982,7 +1014,7 @@ export type CloseLogs = Message<"lattice.v1.CloseLogs"> & {
  * Use `create(CloseLogsSchema)` to create a new message.
  */
 export const CloseLogsSchema: GenMessage<CloseLogs> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 19);
+  messageDesc(file_lattice_v1_agent, 20);
 
 /**
  * @generated from message lattice.v1.AgentLogChunk
@@ -1025,7 +1057,7 @@ export type AgentLogChunk = Message<"lattice.v1.AgentLogChunk"> & {
  * Use `create(AgentLogChunkSchema)` to create a new message.
  */
 export const AgentLogChunkSchema: GenMessage<AgentLogChunk> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 20);
+  messageDesc(file_lattice_v1_agent, 21);
 
 /**
  * @generated from message lattice.v1.SendLogsResponse
@@ -1038,7 +1070,7 @@ export type SendLogsResponse = Message<"lattice.v1.SendLogsResponse"> & {
  * Use `create(SendLogsResponseSchema)` to create a new message.
  */
 export const SendLogsResponseSchema: GenMessage<SendLogsResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 21);
+  messageDesc(file_lattice_v1_agent, 22);
 
 /**
  * @generated from message lattice.v1.OpenTerminal
@@ -1087,7 +1119,7 @@ export type OpenTerminal = Message<"lattice.v1.OpenTerminal"> & {
  * Use `create(OpenTerminalSchema)` to create a new message.
  */
 export const OpenTerminalSchema: GenMessage<OpenTerminal> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 22);
+  messageDesc(file_lattice_v1_agent, 23);
 
 /**
  * @generated from message lattice.v1.ServeTerminalRequest
@@ -1116,7 +1148,7 @@ export type ServeTerminalRequest = Message<"lattice.v1.ServeTerminalRequest"> & 
  * Use `create(ServeTerminalRequestSchema)` to create a new message.
  */
 export const ServeTerminalRequestSchema: GenMessage<ServeTerminalRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 23);
+  messageDesc(file_lattice_v1_agent, 24);
 
 /**
  * @generated from message lattice.v1.ServeTerminalResponse
@@ -1133,7 +1165,7 @@ export type ServeTerminalResponse = Message<"lattice.v1.ServeTerminalResponse"> 
  * Use `create(ServeTerminalResponseSchema)` to create a new message.
  */
 export const ServeTerminalResponseSchema: GenMessage<ServeTerminalResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_agent, 24);
+  messageDesc(file_lattice_v1_agent, 25);
 
 /**
  * @generated from service lattice.v1.AgentService

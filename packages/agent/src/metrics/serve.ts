@@ -1,0 +1,86 @@
+// Serves an agent's figures by HTTP: one page, for whoever can reach the port. Nothing else is answered, and nothing is read
+// of a request but its first line.
+
+import { createServer, type Server } from "node:http";
+import type { Logger } from "pino";
+
+export interface MetricsListen {
+  /** host:port, or :port for every address. */
+  readonly listen: string;
+  /** False: the usual port, which may be taken. */
+  readonly required: boolean;
+}
+
+export interface ServedMetrics {
+  /** host:port, as it came to be. */
+  readonly address: string;
+  close(): void;
+}
+
+export const DEFAULT_METRICS = ":9103";
+/** Scrapers are few, and anybody may connect. */
+const MAX_CONNECTIONS = 16;
+const REQUEST_TIMEOUT_MS = 5_000;
+
+/** Null: the usual port is taken. Rejects when one that was asked for cannot be had. */
+export async function serveMetrics(
+  { listen, required }: MetricsListen,
+  page: () => string,
+  log: Logger,
+): Promise<ServedMetrics | null> {
+  const server = serverOf(page, log);
+  try {
+    await listening(server, listen);
+  } catch (error) {
+    if (required) throw new Error(`cannot serve metrics on ${listen}: ${(error as Error).message}`);
+    log.warn({ listen, error: (error as Error).message }, "metrics are not served (--metrics-listen)");
+    return null;
+  }
+  server.unref();
+  const found = server.address();
+  const port = found !== null && typeof found === "object" ? found.port : 0;
+  const address = `${listen.slice(0, listen.lastIndexOf(":"))}:${port}`;
+  log.info({ metrics: address }, "metrics are served");
+  return {
+    address,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function serverOf(page: () => string, log: Logger): Server {
+  const how = { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS };
+  const server = createServer(how, ({ method, url = "" }, answer) => {
+    const plain = (status: number, text: string): void => {
+      answer.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(text);
+    };
+    if (url.split("?", 1)[0] !== "/metrics") return plain(404, "only /metrics is here\n");
+    if (method !== "GET" && method !== "HEAD") return plain(405, "GET alone\n");
+    try {
+      const text = page();
+      answer.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(text);
+    } catch (error) {
+      log.error({ error: (error as Error).message }, "metrics could not be told");
+      plain(500, "the figures could not be told\n");
+    }
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  return server;
+}
+
+function listening(server: Server, listen: string): Promise<void> {
+  const at = listen.lastIndexOf(":");
+  const host = listen.slice(0, at).replace(/^\[(.*)\]$/, "$1");
+  const port = Number(listen.slice(at + 1));
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ port, ...(host === "" ? {} : { host }) }, () => {
+      server.off("error", reject);
+      // One that comes later must not end the agent.
+      server.on("error", () => undefined);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,61 @@
+// What an agent counts while it works: how fast servers answer, how long starts take, how attempts end. Kept from the
+// agent's beginning, and reset with it, as whoever reads counters expects.
+
+import type { End } from "../lifecycle/attempt.ts";
+import { type Histogram, histogram } from "./text.ts";
+
+export interface Tally {
+  /** A heartbeat leaves. True: an echo of it is wanted. */
+  beat(sequence: number, atMs: number): boolean;
+  /** The server has answered it. */
+  echoed(sequence: number): void;
+  /** An attempt's process has begun, so long after its order came. */
+  started(ms: number): void;
+  ended(end: End): void;
+  read(): TallyFigures;
+}
+
+export interface TallyFigures {
+  readonly heartbeat: Histogram;
+  readonly startup: Histogram;
+  /** Null: none yet. */
+  readonly lastBeatMs: number | null;
+  /** By result: "completed", or the reason why it failed. */
+  readonly ended: ReadonlyMap<string, number>;
+}
+
+/** The first heartbeat of a stream and every sixth after it: once a minute as a rule, which ten thousand nodes can afford. */
+export const ECHO_EVERY = 6;
+
+const HEARTBEAT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** From a bare process, which takes milliseconds, to an image that is brought from far away. */
+const STARTUP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+
+/** `clock` counts milliseconds and is never set. */
+export function createTally(clock: () => number): Tally {
+  const heartbeat = histogram(HEARTBEAT_SECONDS);
+  const startup = histogram(STARTUP_SECONDS);
+  const ended = new Map<string, number>();
+  let asked: { readonly sequence: number; readonly at: number } | null = null;
+  let lastBeatMs: number | null = null;
+  return {
+    beat(sequence, atMs) {
+      lastBeatMs = atMs;
+      if (sequence % ECHO_EVERY !== 1) return false;
+      // One that is still unanswered is given up: its stream may be gone.
+      asked = { sequence, at: clock() };
+      return true;
+    },
+    echoed(sequence) {
+      if (asked?.sequence !== sequence) return;
+      heartbeat.observe((clock() - asked.at) / 1000);
+      asked = null;
+    },
+    started: (ms) => startup.observe(Math.max(0, ms) / 1000),
+    ended(end) {
+      const result = end.kind === "completed" ? "completed" : end.reason;
+      ended.set(result, (ended.get(result) ?? 0) + 1);
+    },
+    read: () => ({ heartbeat, startup, lastBeatMs, ended }),
+  };
+}

@@ -1,0 +1,127 @@
+// Who may find a GPU as another has left it, as a table; and what is written down of it.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pino from "pino";
+import { afterAll, expect, test } from "vitest";
+import type { GpuUnit } from "../../src/discovery/gpus/inventory.ts";
+import { gpusBetweenUsers } from "../../src/gpu-clear/between-users.ts";
+import { type GpuUser, type LastUser, mustClear } from "../../src/gpu-clear/decide.ts";
+import { openLedger } from "../../src/gpu-clear/ledger.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "lattice-gpus-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const log = pino({ level: "silent" });
+
+const who = (user: string, tenant = "t", sensitive = false): GpuUser => ({ user, tenant, sensitive });
+
+test.each<readonly [string, LastUser, GpuUser, boolean]>([
+  ["nobody since it was zeroed", "clean", who("ada"), false],
+  ["the same user", who("ada"), who("ada"), false],
+  ["another user", who("bob"), who("ada"), true],
+  ["a user of that name in another tenant", who("ada", "u"), who("ada"), true],
+  ["nobody knows who", "unknown", who("ada"), true],
+  ["the same user, sensitive before", who("ada", "t", true), who("ada"), true],
+  ["the same user, sensitive now", who("ada"), who("ada", "t", true), true],
+  ["sensitive now, and zeroed", "clean", who("ada", "t", true), false],
+])("last: %s", (_name, last, next, expected) => {
+  expect(mustClear(last, next)).toBe(expected);
+});
+
+test("the ledger outlives the agent, and is written when something changes", () => {
+  const path = join(folder, "gpus.json");
+  const ledger = openLedger(path, log);
+  ledger.used(["A", "B"], who("ada"));
+  ledger.cleared("B");
+  const again = openLedger(path, log);
+  expect([again.last("A"), again.last("B"), again.last("C")]).toEqual([who("ada"), "clean", "clean"]);
+  const before = readFileSync(path, "utf8");
+  writeFileSync(path, "{}");
+  again.used(["A"], who("ada"));
+  expect(readFileSync(path, "utf8")).toBe("{}");
+  again.used(["A"], who("bob"));
+  expect(readFileSync(path, "utf8")).not.toBe(before);
+});
+
+test("a ledger that cannot be read means that nothing is known of any GPU until it is cleared", () => {
+  const path = join(folder, "broken.json");
+  writeFileSync(path, '{"A":');
+  const ledger = openLedger(path, log);
+  expect(ledger.last("A")).toBe("unknown");
+  ledger.cleared("A");
+  expect([ledger.last("A"), ledger.last("B")]).toEqual(["clean", "unknown"]);
+});
+
+const unit = (index: number): GpuUnit => ({
+  ...{ index, vendor: "nvidia", model: "H100", uuid: `GPU-${index}`, memoryBytes: 1, pci: "", device: `195:${index}` },
+  ...{ partitioned: false, capability: "", firmware: "", temperatureC: null, fault: "" },
+});
+const NEVER = new AbortController().signal;
+
+/** Time passes when it is told to. */
+function place(clear: (unit: GpuUnit, signal: AbortSignal) => Promise<void>) {
+  const waiting = new Set<() => void>();
+  const gpus = gpusBetweenUsers({
+    clear,
+    ledger: openLedger(join(folder, `${Math.random()}.json`), log),
+    after(_ms, callback) {
+      waiting.add(callback);
+      return () => void waiting.delete(callback);
+    },
+    log,
+  });
+  const pass = (): void => {
+    for (const callback of [...waiting]) {
+      waiting.delete(callback);
+      callback();
+    }
+  };
+  return { gpus, pass, waiting };
+}
+
+test("a clearing that is under way is waited for by another, and stopped for the same user", async () => {
+  const told: string[] = [];
+  let end = (): void => undefined;
+  const { gpus, pass, waiting } = place(({ index }, signal) => {
+    told.push(`begun ${index}`);
+    return new Promise((resolve, reject) => {
+      end = resolve;
+      signal.addEventListener("abort", () => reject(new Error("stopped")));
+    });
+  });
+  await gpus.claim([unit(0)], who("ada"), NEVER);
+  await gpus.release([unit(0)], who("ada"));
+  expect([told, waiting.size]).toEqual([[], 1]);
+  pass();
+  // The same user again: what was begun is given up, and nothing is waited for.
+  await gpus.claim([unit(0)], who("ada"), NEVER);
+  expect(told).toEqual(["begun 0"]);
+  await gpus.release([unit(0)], who("ada"));
+  pass();
+  const other = gpus.claim([unit(0)], who("bob"), NEVER).then(() => told.push("bob has it"));
+  await Promise.resolve();
+  expect(told).toEqual(["begun 0", "begun 0"]);
+  end();
+  await other;
+  expect(told).toEqual(["begun 0", "begun 0", "bob has it"]);
+  await gpus.close();
+});
+
+test("what is sensitive has not ended before it is zero; what cannot be cleared is nobody else's", async () => {
+  let broken = false;
+  const told: number[] = [];
+  const { gpus, waiting } = place(async ({ index }) => {
+    if (broken) throw new Error(`GPU ${index} cannot be cleared: no`);
+    told.push(index);
+  });
+  await gpus.claim([unit(0), unit(1)], who("ada", "t", true), NEVER);
+  await gpus.release([unit(0), unit(1)], who("ada", "t", true));
+  expect([told, waiting.size]).toEqual([[0, 1], 0]);
+  await gpus.claim([unit(0), unit(1)], who("ada"), NEVER);
+  broken = true;
+  await expect(gpus.claim([unit(0), unit(1)], who("bob"), NEVER)).rejects.toThrow(
+    "GPU 0 cannot be cleared: no; GPU 1 cannot be cleared: no",
+  );
+  await gpus.claim([unit(0)], who("ada"), NEVER);
+});

@@ -1,0 +1,194 @@
+/*
+ * The words of `srun` inside a job as the same request that `lattice launch` makes: how many tasks on which nodes, with
+ * which variables. It is the small part of the whole program's own reading (slurm/srun.ts) that steps need; options that
+ * say nothing to a step are passed over there as well. Nodes of its own, a terminal, input, files for the output and
+ * whatever else is not plainly here are handed over.
+ */
+#include "launch.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_PATH 4096
+
+enum place { TASKS, NODES, PER_NODE, JOB, MPI, EXPORT, CPUS, PLACES };
+/* What becomes of an option: kept, added to the list of nodes, the label, or nothing. */
+enum kind { KEPT, HOSTS, LABEL, PASSED };
+struct option {
+  const char *name;
+  char letter; /* 0: none */
+  enum kind kind;
+  enum place place;
+  enum { ALONE, MAYBE, VALUE } value;
+};
+static const struct option known[] = {
+    {"ntasks", 'n', KEPT, TASKS, VALUE},
+    {"nodes", 'N', KEPT, NODES, VALUE},
+    {"ntasks-per-node", 0, KEPT, PER_NODE, VALUE},
+    {"jobid", 0, KEPT, JOB, VALUE},
+    {"mpi", 0, KEPT, MPI, VALUE},
+    {"export", 0, KEPT, EXPORT, VALUE},
+    {"cpus-per-task", 'c', KEPT, CPUS, VALUE},
+    {"nodelist", 'w', HOSTS, PLACES, VALUE},
+    {"label", 'l', LABEL, PLACES, ALONE},
+    {"unbuffered", 'u', PASSED, PLACES, ALONE},
+    {"exact", 0, PASSED, PLACES, ALONE},
+    {"overlap", 0, PASSED, PLACES, ALONE},
+    {"whole", 0, PASSED, PLACES, ALONE},
+    {"exclusive", 0, PASSED, PLACES, MAYBE},
+    {"kill-on-bad-exit", 'K', PASSED, PLACES, MAYBE},
+    {"cpu-bind", 0, PASSED, PLACES, VALUE},
+    {"job-name", 'J', PASSED, PLACES, VALUE},
+    {"time", 't', PASSED, PLACES, VALUE},
+    {"partition", 'p', PASSED, PLACES, VALUE},
+    {"account", 'A', PASSED, PLACES, VALUE},
+    {"mem", 0, PASSED, PLACES, VALUE},
+    {"mem-per-cpu", 0, PASSED, PLACES, VALUE},
+    {"gres", 0, PASSED, PLACES, VALUE},
+    {"gpus-per-task", 0, PASSED, PLACES, VALUE},
+    {"hint", 0, PASSED, PLACES, VALUE},
+};
+
+/* By its whole name or its letter; `*value`: what is written in the same word, or NULL. */
+static const struct option *option_in(const char *word, const char **value) {
+  *value = NULL;
+  for (size_t at = 0; at < sizeof known / sizeof *known; at++) {
+    const struct option *option = &known[at];
+    size_t length = strlen(option->name);
+    if (word[1] != '-') {
+      if (word[1] != option->letter || option->letter == 0) continue;
+      if (word[2] != 0) *value = word + 2;
+      return option;
+    }
+    if (strncmp(word + 2, option->name, length) != 0) continue;
+    if (word[2 + length] == '=') *value = word + 3 + length;
+    if (word[2 + length] == 0 || *value != NULL) return option;
+  }
+  hand_over();
+}
+
+/* Names between commas. */
+static void add_hosts(struct text *list, const char *names, long most) {
+  if (strpbrk(names, "[]") != NULL) hand_over();
+  char *copy = strdup(plain(names)), *rest = copy, *name;
+  while (most != 0 && (name = strsep(&rest, ",")) != NULL) {
+    if (*name == 0) continue;
+    add_word(list, name);
+    most--;
+  }
+  free(copy);
+}
+
+static long hosts_in(const char *names) {
+  long count = 0;
+  for (const char *at = names; at != NULL && *at != 0; at += strcspn(at, ","), at += *at == ',')
+    if (*at != ',') count++;
+  return count;
+}
+
+/* They say where a program runs, not what it is to do; tokens above all must not travel. */
+static int stays(const char *pair) {
+  static const char *const begun[] = {"LATTICE_", "SLURM_", "SBATCH_", "SALLOC_", "SRUN_"};
+  static const char *const whole[] = {"_", "PWD", "OLDPWD", "SHLVL", "TERM", "HOME", "USER", "LOGNAME", "SHELL"};
+  size_t length = strcspn(pair, "=");
+  for (size_t at = 0; at < sizeof begun / sizeof *begun; at++)
+    if (strncmp(pair, begun[at], strlen(begun[at])) == 0) return 1;
+  for (size_t at = 0; at < sizeof whole / sizeof *whole; at++)
+    if (strlen(whole[at]) == length && strncmp(pair, whole[at], length) == 0) return 1;
+  return 0;
+}
+
+static void add_variable(struct text *list, const char *pair) {
+  for (const char *at = pair; *at != 0; at++)
+    if ((unsigned char)*at >= 0x80) hand_over();
+  add_pair(list, pair);
+}
+
+static void add_exported(struct text *list, const char *names) {
+  char *copy = strdup(names), *rest = copy, *name;
+  while ((name = strsep(&rest, ",")) != NULL) {
+    if (*name == 0 || strcmp(name, "NONE") == 0 || strcmp(name, "NIL") == 0) continue;
+    if (strcmp(name, "ALL") == 0) {
+      for (char **pair = environ; *pair != NULL; pair++)
+        if (!stays(*pair)) add_variable(list, *pair);
+    } else if (strchr(name, '=') != NULL) {
+      add_variable(list, name);
+    } else {
+      const char *value = getenv(name);
+      char *pair;
+      /* Nobody has set it, which is to be told. */
+      if (value == NULL || asprintf(&pair, "%s=%s", name, value) < 0) hand_over();
+      add_variable(list, pair);
+      free(pair);
+    }
+  }
+  free(copy);
+}
+
+/* As many tasks as are asked for; one on each node when only nodes are; none said: what the job asked for. */
+static void lay_out(struct flags *flags, const char *const kept[]) {
+  static char per_node[24];
+  if (kept[TASKS] != NULL) {
+    const char *all = getenv("LATTICE_NNODES");
+    long tasks = atol(kept[TASKS]), on = kept[NODES] != NULL ? atol(kept[NODES]) : all == NULL ? 0 : atol(all);
+    if (on < 1) on = 1;
+    if (on > tasks) on = tasks;
+    snprintf(per_node, sizeof per_node, "%ld", (tasks + on - 1) / on);
+    flags->tasks = kept[TASKS];
+    flags->tasks_per_node = kept[PER_NODE] != NULL ? kept[PER_NODE] : per_node;
+  } else if (kept[PER_NODE] != NULL) {
+    flags->tasks_per_node = kept[PER_NODE];
+  } else if (kept[NODES] != NULL) {
+    flags->tasks = kept[NODES];
+    flags->tasks_per_node = "1";
+  }
+}
+
+/* What is piped into srun is for the tasks. */
+static void refuse_input(void) {
+  struct stat stdin_is;
+  if (fstat(STDIN_FILENO, &stdin_is) != 0) hand_over();
+  if (S_ISFIFO(stdin_is.st_mode) || S_ISREG(stdin_is.st_mode) || S_ISSOCK(stdin_is.st_mode)) hand_over();
+}
+
+char **read_step(struct flags *flags, char **words) {
+  const char *kept[PLACES] = {0};
+  static char here[MOST_PATH];
+  for (; *words != NULL && **words == '-'; words++) {
+    if (strcmp(*words, "--") == 0) {
+      words++;
+      break;
+    }
+    const char *value;
+    const struct option *option = option_in(*words, &value);
+    if (option->value == ALONE && value != NULL) hand_over();
+    if (option->value == VALUE && value == NULL && (value = *++words) == NULL) hand_over();
+    if (option->kind == KEPT) kept[option->place] = plain(value);
+    if (option->kind == HOSTS) add_hosts(&flags->nodes, value, -1);
+    if (option->kind == LABEL) flags->labelled = 1;
+  }
+  for (enum place place = TASKS; place <= PER_NODE; place++)
+    if (kept[place] != NULL) counted(kept[place]);
+  flags->alloc = kept[JOB] != NULL ? kept[JOB] : given("LATTICE_ALLOC_ID");
+  if (flags->alloc == NULL) flags->alloc = given("SLURM_JOB_ID");
+  if (flags->alloc == NULL) hand_over();
+  refuse_input();
+  lay_out(flags, kept);
+  const char *all = getenv("LATTICE_NODELIST");
+  if (flags->nodes.length == 0 && kept[NODES] != NULL && atol(kept[NODES]) < hosts_in(all))
+    add_hosts(&flags->nodes, all, atol(kept[NODES]));
+  if (kept[MPI] != NULL) flags->pmi = pmi_mode(kept[MPI]);
+  if (kept[EXPORT] != NULL) add_exported(&flags->variables, kept[EXPORT]);
+  if (kept[CPUS] != NULL) {
+    char *pair;
+    if (asprintf(&pair, "SLURM_CPUS_PER_TASK=%s", kept[CPUS]) < 0) hand_over();
+    add_variable(&flags->variables, pair);
+    free(pair);
+  }
+  flags->workdir = plain(getcwd(here, sizeof here));
+  /* A script that runs once calls for itself alone. */
+  flags->alone = getenv("LATTICE_SCRIPT_ONCE") != NULL;
+  return words;
+}

@@ -1,0 +1,84 @@
+// What an agent tells Prometheus of itself: figures of this very agent, which change with what it does.
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { expect, test } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const cluster = useCluster({ nodes: 1, agentArgs: ["--metrics-listen", "127.0.0.1:0"] });
+
+/** Where the newest life of the agent says that it serves them. */
+const address = (): string =>
+  [...readFileSync(cluster.agent("node-1").logFile, "utf8").matchAll(/"metrics":"(127\.0\.0\.1:\d+)"/g)].at(-1)?.[1] ??
+  "";
+
+const page = async (): Promise<string> => (await fetch(`http://${address()}/metrics`)).text();
+
+async function figure(series: string): Promise<number> {
+  const line = (await page()).split("\n").find((each) => each.startsWith(`${series} `));
+  return line === undefined ? Number.NaN : Number(line.slice(series.length + 1));
+}
+
+const NODE = 'node_id="node-1"';
+
+test("starts, ends, heartbeats and what it holds are counted", async () => {
+  const good = await cluster.submit({ entrypoint: "true" });
+  const bad = await cluster.submit({ entrypoint: "exit 3" });
+  const long = await cluster.submit({ entrypoint: "sleep 600" });
+  await cluster.reaches(good, ["completed"]);
+  await cluster.reaches(bad, ["failed"]);
+  await cluster.reaches(long, ["running"]);
+  await eventually({ what: "all three are in the figures" }, async () =>
+    (await figure(`lattice_agent_allocation_startup_seconds_count{${NODE}}`)) === 3 ? true : null,
+  );
+  const text = await page();
+  const has = (line: string) => expect(text.split("\n")).toContain(line);
+  has("# TYPE lattice_agent_allocation_startup_seconds histogram");
+  has(`lattice_agent_attempts_ended_total{${NODE},result="completed"} 1`);
+  has(`lattice_agent_attempts_ended_total{${NODE},result="exit_code"} 1`);
+  has(`lattice_agent_attempts{${NODE},state="running"} 1`);
+  has(`lattice_agent_connected{${NODE}} 1`);
+  has(`lattice_agent_connections_total{${NODE}} 1`);
+  has(`lattice_agent_faults{${NODE}} 0`);
+  // The first heartbeat of a stream is answered, and so measured.
+  expect(await figure(`lattice_agent_heartbeat_latency_seconds_count{${NODE}}`)).toBe(1);
+  expect(await figure(`lattice_agent_heartbeat_latency_seconds_sum{${NODE}}`)).toBeGreaterThan(0);
+  expect(await figure(`lattice_agent_last_heartbeat_timestamp{${NODE}}`)).toBeGreaterThan(Date.now() / 1000 - 60);
+  expect(await figure(`process_resident_memory_bytes{${NODE}}`)).toBeGreaterThan(20e6);
+  expect(await figure(`lattice_agent_cache_size_bytes{${NODE}}`)).toBeGreaterThan(0);
+  // Nothing that could not be measured, and nobody's name.
+  expect(text).not.toMatch(/ebpf|NaN|undefined/);
+
+  await cluster.cli(["cancel", long]);
+  await eventually({ what: "the last one is gone" }, async () =>
+    (await figure(`lattice_agent_attempts_ended_total{${NODE},result="stopped"}`)) === 1 ? true : null,
+  );
+});
+
+test("while the servers are away it says so, and counts the stream after it", async () => {
+  await cluster.server.kill();
+  await eventually({ what: "it is not connected" }, async () =>
+    (await figure(`lattice_agent_connected{${NODE}}`)) === 0 ? true : null,
+  );
+  await cluster.startServer();
+  await eventually({ what: "it is connected again" }, async () =>
+    (await figure(`lattice_agent_connected{${NODE}}`)) === 1 ? true : null,
+  );
+  expect(await figure(`lattice_agent_connections_total{${NODE}}`)).toBeGreaterThan(1);
+});
+
+test("a port that was asked for and is taken keeps an agent from starting, in words", async () => {
+  const taken = address();
+  await cluster.agent("node-1").stop();
+  const squatter = createServer();
+  await new Promise<void>((resolve) => squatter.listen(Number(taken.split(":")[1]), "127.0.0.1", resolve));
+  try {
+    const agent = cluster.startAgent("node-1", ["--metrics-listen", taken]);
+    expect(await agent.ended).toBe(1);
+    expect(readFileSync(agent.logFile, "utf8")).toContain(`cannot serve metrics on ${taken}`);
+  } finally {
+    squatter.close();
+  }
+  cluster.startAgent("node-1");
+  await cluster.nodesReady();
+});
