@@ -1,7 +1,7 @@
 // A list of 100 allocations out of 100,000 that wait, over REST, one call after the other on one connection.
-import { Agent, request } from "node:http";
 import { runClient } from "./client.ts";
 import { type Bench, below, plain, quantile } from "./figure.ts";
+import { timesOf } from "./rest-times.ts";
 import { withCluster } from "./with-cluster.ts";
 
 const JOBS = 100_000;
@@ -28,7 +28,8 @@ export const list100k: Bench = (say) =>
     say(`${body.total} allocations`);
     const figures = [];
     for (const [name, path] of Object.entries(LISTS)) {
-      const times = await timesOf(cluster.restAddress, path);
+      const paths = Array.from({ length: CALLS + WARM_UP }, () => path);
+      const times = (await timesOf(cluster.restAddress, paths)).slice(WARM_UP);
       figures.push(plain(`${name}_p50`, quantile(times, 0.5), "ms"));
       // Nothing matches the last: the whole state is looked through.
       figures.push(
@@ -39,22 +40,3 @@ export const list100k: Bench = (say) =>
     }
     return figures;
   });
-
-async function timesOf(address: string, path: string): Promise<readonly number[]> {
-  const [host = "", port = ""] = address.split(":");
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const times: number[] = [];
-  for (let n = 0; n < CALLS + WARM_UP; n += 1) {
-    const began = performance.now();
-    await new Promise<void>((resolve, reject) => {
-      const sent = request({ host, port, path, agent }, (answer) => {
-        if (answer.statusCode !== 200) reject(new Error(`${path} answered ${answer.statusCode}`));
-        answer.resume().once("end", resolve);
-      });
-      sent.once("error", reject).end();
-    });
-    if (n >= WARM_UP) times.push(performance.now() - began);
-  }
-  agent.destroy();
-  return times;
-}

@@ -29,6 +29,7 @@ import { terminal } from "./terminal.ts";
 import { throughput } from "./throughput.ts";
 import { watchers } from "./watchers.ts";
 import { why } from "./why.ts";
+import { whyRest } from "./why-rest.ts";
 
 const benches: Readonly<Record<string, Bench>> = {
   // First: making many small files is slower for half a minute after others have been deleted, as each bench does.
@@ -59,6 +60,7 @@ const benches: Readonly<Record<string, Bench>> = {
   scheduler,
   "scheduler-gap": schedulerGap,
   why,
+  "why-rest": whyRest,
   "list-100k": list100k,
   watchers,
   "replay-quality": replayQuality,
