@@ -217,13 +217,16 @@ describe("a restore through the log", () => {
     expect(say(audit(archived)).outcomes[0]).toMatchObject({ kind: "rejected" });
     say(begin(), ...stage(textOf(old)), commit());
     expect(say(audit(archived)).effects).toEqual([{ kind: "restore_audit", floor: 3, records: archived }]);
-    const before = stateHash(state, sha256);
+    // The first line says where in the log this is, the last sums up all of them.
+    const records = () => textOf(state).trim().split("\n").slice(1, -1);
+    const before = records();
     for (const odd of [lines.slice(1, 3), lines.slice(5, 7), [{ ...lines[3], user: "eve" } as AuditRecord]]) {
       const { outcomes, effects } = say(audit(odd));
       expect([outcomes[0]?.kind, effects]).toEqual(["rejected", []]);
     }
     expect(say(audit(archived, "other")).outcomes[0]).toMatchObject({ kind: "rejected" });
-    expect(stateHash(state, sha256)).toBe(before);
+    expect(before.length).toBeGreaterThan(10);
+    expect(records()).toEqual(before);
   });
 });
 
