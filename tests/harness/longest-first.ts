@@ -29,9 +29,11 @@ const LONGEST = [
   "simulation/simulation",
   "test/history/history",
   "test/history.property",
+  "test/flows.property",
   "test/log/etcd-managed",
   "test/log/etcd-failures",
   "test/replica.property",
+  "test/api/fuzz/fuzz",
 ];
 
 export class LongestFirst extends BaseSequencer {
