@@ -19,7 +19,11 @@ export function addGlobalOptions(command: Command): Command {
     new Option("--ca <file>", "authority (PEM) of the servers' certificates"),
     new Option("--no-color", "no colours"),
   ];
-  for (const option of options) command.addOption(option.helpGroup("Global options:"));
+  for (const option of options) {
+    // A command may mean something of its own by one of them.
+    if (command.options.some(({ long }) => long === option.long)) continue;
+    command.addOption(option.helpGroup("Global options:"));
+  }
   return command;
 }
 
@@ -34,7 +38,7 @@ export function globalFlags(command: Command): Flags {
   }
   const text = (name: string) => (typeof merged[name] === "string" ? (merged[name] as string) : undefined);
   return {
-    output: text("output") as OutputFormat | undefined,
+    output: OUTPUT_FORMATS.find((format) => format === text("output")),
     quiet: merged.quiet === true,
     verbose: merged.verbose === true,
     tenant: text("tenant"),

@@ -1,7 +1,7 @@
 // Commands of those who run a cluster or look at what their work does: what is asked, and how the answer reads.
 
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
@@ -42,12 +42,24 @@ describe("what is asked", () => {
     ],
     [["admin", "config", "get", "log.level"], `${V}/admin/config?key=log.level`, { settings: [] }],
     [["admin", "vcluster", "queue", "hpc", "--limit", "5"], `${V}/vclusters/hpc/queue?page_size=5`, {}],
+    [["audit", "query", "--alloc=7"], `${V}/audit?allocation=7&newest_first=true&page_size=100`, { records: [] }],
     [["services"], `${V}/services`, {}],
     [["__complete", "nodes"], `${V}/nodes?page_size=200`, { nodes: [{ id: "n1" }] }],
   ])("%s", async (argv, asked, answer) => {
     rig.answers[`GET ${asked}`] = [200, answer];
     expect(await rig.run(...argv), rig.err).toBe(0);
     expect(rig.requests).toEqual([`GET ${asked}`]);
+  });
+
+  test("a cycle interval is a time, and an export goes into the file that is named", async () => {
+    rig.answers[`PATCH ${V}/vclusters/hpc`] = [200, { vcluster: { id: "hpc", cycle_interval_seconds: 15 } }];
+    expect(await rig.run("admin", "vcluster", "set-config", "--name=hpc", "--cycle-interval=15s"), rig.err).toBe(0);
+    const file = join(mkdtempSync(join(tmpdir(), "lattice-cli-")), "audit-report.json.sig");
+    rig.answers[`GET ${V}/audit`] = [200, { records: [{ number: "1" }], public_key: "" }];
+    expect(await rig.run("audit", "export", "--user=dr-x", `--output=${file}`), rig.err).toBe(0);
+    expect(readFileSync(file, "utf8")).toBe('{"number":"1"}\n');
+    expect(await rig.run("audit", "export", "-o", "json"), rig.err).toBe(0);
+    expect(rig.out).toContain('{"number":"1"}\n');
   });
 
   test("a count is a number, for people and programs", async () => {

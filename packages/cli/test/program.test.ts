@@ -18,6 +18,7 @@ const allocation = {
   state: "running",
   user: "ada",
   nodes: ["node-1", "node-2"],
+  topology_groups: ["g0", "g1"],
   submitted_at: "2026-03-01T10:00:00Z",
   started_at: "2026-03-01T10:00:00Z",
   ended_at: "2026-03-02T00:23:01Z",
@@ -130,6 +131,7 @@ describe("status", () => {
     expect(out).toContain("NODELIST");
     expect(out).toContain("waiting for 2 more nodes");
     expect(out).toContain("node-1,node-2");
+    expect(out).toMatch(/GROUPS[\s\S]* g0,g1 /);
   });
 
   test("states are filtered by the server", async () => {

@@ -28,6 +28,7 @@ import { beginLedger } from "./ledger/begin.ts";
 import { dropOldBuckets } from "./ledger/charge.ts";
 import { setDomainFabric } from "./network/fabric.ts";
 import { releaseDomain, setDomainGrace, setNetwork } from "./network/settings.ts";
+import { assignNode } from "./node/assign.ts";
 import { disableNode, enableNode } from "./node/disable.ts";
 import { drainNode, undrainNode } from "./node/drain.ts";
 import { judgeNode } from "./node/health.ts";
@@ -143,6 +144,8 @@ function carryOut(step: Step, command: Command): Outcome {
       return disableNode(step, command);
     case "node.enable":
       return enableNode(step, command);
+    case "node.assign":
+      return assignNode(step, command);
     case "tenant.create":
       return createTenant(step, command);
     case "tenant.update":

@@ -286,6 +286,13 @@ export interface DisableNodeCommand {
   readonly node: NodeId;
   readonly reason: string;
 }
+/** At which vCluster it is at home from now on, whatever its agent says; null: it serves all. */
+export interface AssignNodeCommand {
+  readonly kind: "node.assign";
+  readonly origin: Origin;
+  readonly node: NodeId;
+  readonly vcluster: VClusterId | null;
+}
 export interface EnableNodeCommand {
   readonly kind: "node.enable";
   readonly origin: Origin;
@@ -327,6 +334,7 @@ export type Command =
   | UndrainNodeCommand
   | DisableNodeCommand
   | EnableNodeCommand
+  | AssignNodeCommand
   | CreateTenantCommand
   | UpdateTenantCommand
   | CreateVClusterCommand

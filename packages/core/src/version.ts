@@ -33,6 +33,7 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
   "node.undrain": FIRST,
   "node.disable": FIRST,
   "node.enable": FIRST,
+  "node.assign": 2,
   "tenant.create": FIRST,
   "tenant.update": FIRST,
   "vcluster.create": FIRST,

@@ -158,7 +158,9 @@ function commandsOf(state: State, step: Step): readonly Command[] {
 
 function nodeCommands(node: NodeId, pick: number, kind: number): readonly Command[] {
   const named = { origin: ORIGIN, node };
-  switch (kind % 7) {
+  switch (kind % 8) {
+    case 7:
+      return [{ kind: "node.assign", ...named, vcluster: pick % 2 === 0 ? VCLUSTER : null }];
     case 0:
       return [{ kind: "node.drain", ...named, reason: "" }];
     case 1:

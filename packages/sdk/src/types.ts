@@ -36,6 +36,8 @@ export interface Allocation {
   readonly started_at?: string;
   readonly ended_at?: string;
   readonly nodes?: readonly string[];
+  /** Topology groups that its nodes are in. */
+  readonly topology_groups?: readonly string[];
   readonly attempt?: number;
   readonly requeues?: number;
   /** How often it was stopped for others; not counted in requeues. */

@@ -31,6 +31,10 @@ def test_a_queue_and_what_is_in_the_way_of_removal(client: SyncLatticeClient) ->
     assert [one["allocation_id"] for one in client.vcluster_queue("passing-queue")["entries"]] == [waits.id]
     assert [one.id for one in client.list_allocations(tag=["k=v"], tenant="passing")] == [waits.id]
     assert client.scheduler_status("passing-queue")["vclusters"][0]["pending"] == 1
+    assert client.server_metrics("scheduler", duration_seconds=60)["samples"][0]["points"]
+    node = client.list_nodes()[0]
+    assert client.assign_node(node.id, "passing-queue").home_vcluster == "passing-queue"
+    assert client.assign_node(node.id, None).home_vcluster == ""
     with pytest.raises(LatticeConflictError):
         client.delete_vcluster("passing-queue")
     client.cancel(waits.id)

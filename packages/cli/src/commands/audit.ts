@@ -1,9 +1,9 @@
 // `lattice audit`: who did what. An export can be checked anywhere, without the cluster that it came from.
 
 import type { AuditQuery, AuditRecord, LatticeClient } from "@lattice/sdk";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { createContext } from "../context.ts";
-import { globalFlags } from "../global-options.ts";
+import { globalFlags, OUTPUT_FORMATS } from "../global-options.ts";
 import type { Column } from "../output/table.ts";
 import { ABSENT } from "../output/text.ts";
 import { localTime } from "../output/time.ts";
@@ -14,6 +14,7 @@ import type { RecordPage } from "./audit/page.ts";
 interface AuditFlags {
   readonly user?: string;
   readonly allocation?: string;
+  readonly alloc?: string;
   readonly node?: string;
   readonly dataPath?: string;
   readonly eventType?: string;
@@ -22,6 +23,7 @@ interface AuditFlags {
   readonly until?: string;
   readonly limit: number;
   readonly file?: string;
+  readonly output?: string;
   readonly keyFile?: string;
 }
 
@@ -47,12 +49,16 @@ export function define(command: Command): void {
 
   const save = addFilters(command.command("export").description("Write records, oldest first, one JSON object a line"));
   save.option("--file <path>", "where to (default: standard output)");
+  save.option("-o, --output <path>", "the same as --file");
   save.option("--key-file <path>", "write the public key that checks the signatures here");
   save.action(async (flags: AuditFlags) => {
     const { client, print } = await createContext(save);
     const { exportTo } = await import("./audit/export.ts");
-    const written = await exportTo(pages(client, filterOf(flags, globalFlags(save).tenant), PAGE), flags);
-    if (flags.file !== undefined) print.note(`${written} records written to ${flags.file}`);
+    const file = flags.file ?? fileOf(flags.output);
+    const { keyFile } = flags;
+    const found = pages(client, filterOf(flags, globalFlags(save).tenant), PAGE);
+    const written = await exportTo(found, { file, keyFile });
+    if (file !== undefined) print.note(`${written} records written to ${file}`);
   });
 
   const verify = command.command("verify").description("Check the log of the cluster, or an export of it");
@@ -69,10 +75,15 @@ export function define(command: Command): void {
   });
 }
 
+/** Whoever writes `-o json` means the form that an export has anyway. */
+const fileOf = (output: string | undefined): string | undefined =>
+  OUTPUT_FORMATS.some((format) => format === output) ? undefined : output;
+
 function addFilters(command: Command): Command {
   return command
     .option("--user <name>", "who did it")
     .option("--allocation <id>", "to this allocation")
+    .addOption(new Option("--alloc <id>", "the same as --allocation").hideHelp())
     .option("--node <id>", "to this node")
     .option("--data-path <path>", "to this path, or below it")
     .option("--event-type <name>", "what was done, for example grant.add")
@@ -83,7 +94,7 @@ function addFilters(command: Command): Command {
 
 const filterOf = (flags: AuditFlags, tenant: string | undefined): AuditQuery => ({
   user: flags.user,
-  allocation: flags.allocation,
+  allocation: flags.allocation ?? flags.alloc,
   node: flags.node,
   tenant,
   data_path: flags.dataPath,

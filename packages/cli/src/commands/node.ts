@@ -2,8 +2,10 @@
 // first.
 
 import type { HealthReport, LatticeClient, NodeResponse } from "@lattice/sdk";
+import { ProblemError } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { type Context, createContext } from "../context.ts";
+import { globalFlags } from "../global-options.ts";
 import { askFirst } from "../output/ask-first.ts";
 import { expandHosts } from "../parse/hosts.ts";
 import { NODE_STATES, parseStates } from "../parse/states.ts";
@@ -27,6 +29,7 @@ export function define(command: Command): void {
   defineAction(command.command("enable").description("Bring back a disabled node"), (client, id, { requestId }) =>
     client.nodes.enable(id, { requestId }),
   );
+  defineAssign(command);
   defineHealth(command);
 }
 
@@ -54,6 +57,24 @@ function defineHealth(command: Command): void {
       if (!settings.quiet) print.line(`${node.id}: ${stateText(node)}`);
     });
 }
+
+function defineAssign(command: Command): void {
+  const assign = command.command("assign").description("Say at which vCluster nodes are at home (--vcluster NAME)");
+  assign.option("--to-all", "they serve all vClusters");
+  defineAction(
+    assign,
+    (client, id, { requestId }) => client.nodes.assign(id, globalFlags(assign).vcluster ?? "", { requestId }),
+    async (_ids, flags) => {
+      if ((flags.toAll === true) !== (globalFlags(assign).vcluster === undefined)) throw noHome();
+    },
+  );
+}
+
+const noHome = (): ProblemError =>
+  new ProblemError("invalid_argument", {
+    detail: "name one vCluster, or say --to-all",
+    hint: "For example: lattice node assign n[0-199] --vcluster=hpc-batch",
+  });
 
 /** Also offered as `lattice admin drain|undrain`. */
 export function defineDrain(command: Command): void {
@@ -89,6 +110,7 @@ interface ActionFlags {
   readonly reason?: string;
   readonly yes?: boolean;
   readonly urgent?: boolean;
+  readonly toAll?: boolean;
 }
 
 function defineAction(

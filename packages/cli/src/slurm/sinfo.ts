@@ -90,10 +90,16 @@ function linesOf(view: ClusterView, words: Words, parts: readonly Part<Line>[]):
     if (has(words, "list-reasons") && (node.reason ?? "") === "") return false;
     return (names?.includes(node.id) ?? true) && (states?.some((text) => bare.includes(text)) ?? true);
   };
-  return view.partitions
+  const partitions = view.partitions
     .filter(({ name }) => wanted?.includes(name) ?? true)
-    .toSorted((a, b) => Number(b.vcluster.is_default ?? false) - Number(a.vcluster.is_default ?? false))
-    .flatMap((partition) => group(partition, partition.nodes.filter(fits), words, parts));
+    .toSorted((a, b) => Number(b.vcluster.is_default ?? false) - Number(a.vcluster.is_default ?? false));
+  if (!has(words, "list-reasons")) {
+    return partitions.flatMap((partition) => group(partition, partition.nodes.filter(fits), words, parts));
+  }
+  // Each node once, whatever partitions it is in; those without a reason are not spoken of.
+  const [first] = partitions;
+  const nodes = [...new Set(partitions.flatMap((partition) => partition.nodes.filter(fits)))];
+  return first === undefined || nodes.length === 0 ? [] : group(first, nodes, words, parts);
 }
 
 /** Lines differ where a shown column differs; the list of nodes and their number do not count. */

@@ -163,6 +163,17 @@ test("sinfo: formats, one line for each node, states", async () => {
   expect(rig.out).toBe("1/3 1/3/1/5\n");
 });
 
+test("sinfo: why nodes are not used, each node once", async () => {
+  answerWithNodes();
+  const vclusters = [{ id: "debug", is_default: true }, { id: "long" }];
+  rig.answers["GET /api/v1/vclusters"] = [200, { vclusters }];
+  await runSlurm("sinfo", ["-h", "-R", "-o", "%E %N"]);
+  expect(rig.out).toBe("lost n10\n");
+  rig.out = "";
+  await runSlurm("sinfo", ["-h", "-R", "-n", "n1"]);
+  expect(rig.out).toBe("");
+});
+
 test("sinfo: as JSON, only what was asked for", async () => {
   answerWithNodes();
   expect(await runSlurm("sinfo", ["--json", "-n", "n1,n10"])).toBe(0);

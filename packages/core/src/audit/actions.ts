@@ -33,6 +33,7 @@ export const DEEDS: { readonly [K in CommandKind]?: Describe<K> } = {
   "node.undrain": ({ node }) => ({ scope: "nodes", node, detail: "" }),
   "node.disable": ({ node, reason }) => ({ scope: "nodes", node, detail: quote(reason) }),
   "node.enable": ({ node }) => ({ scope: "nodes", node, detail: "" }),
+  "node.assign": ({ node, vcluster }) => ({ scope: "nodes", node, detail: vcluster ?? "to all" }),
   "session.open": ({ allocation }, about) => ({
     scope: "work",
     allocation,

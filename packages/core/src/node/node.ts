@@ -105,6 +105,8 @@ export interface Node {
   readonly conformance: string;
   /** Null: serves all vClusters. */
   readonly homeVCluster: VClusterId | null;
+  /** Somebody has said so, and the agent's own word does not count. Absent: it does. */
+  readonly homeAssigned?: true;
   readonly address: string;
   readonly agentVersion: string;
   readonly bootId: string;

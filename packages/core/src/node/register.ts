@@ -22,14 +22,14 @@ export function registerNode(step: Step, command: RegisterNodeCommand): Outcome 
   const { state } = step;
   const problems = checkRegistration(command);
   if (problems.length > 0) return refuseFields(problems);
-  const { homeVCluster } = command;
+  const known = state.node(command.node);
+  const homeVCluster = known?.homeAssigned === true ? known.homeVCluster : command.homeVCluster;
   if (homeVCluster !== null && state.vcluster(homeVCluster) === undefined) {
     return refuse("unknown_vcluster", `there is no vCluster ${quote(homeVCluster)}`);
   }
-  const known = state.node(command.node);
   if (known === undefined) return addNode(step, command);
 
-  const described: Node = driftOf(step, { ...known, ...descriptionOf(command) }, known);
+  const described: Node = driftOf(step, { ...known, ...descriptionOf(command), homeVCluster }, known);
   const comesBack = known.state.kind === "down" && known.state.cause === "silent";
   const comesUp = known.state.kind === "unknown" || known.state.kind === "booting";
   const same = canonical(described) === canonical(known);

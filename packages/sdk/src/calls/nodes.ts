@@ -27,6 +27,8 @@ export interface NodeCalls {
   undrain(id: string, options?: ChangeOptions): Promise<NodeResponse>;
   disable(id: string, options?: NodeChangeOptions): Promise<NodeResponse>;
   enable(id: string, options?: ChangeOptions): Promise<NodeResponse>;
+  /** At which vCluster it is at home; "": it serves all. */
+  assign(id: string, vcluster: string, options?: ChangeOptions): Promise<NodeResponse>;
   /** What something that watches the node from outside has found. */
   reportHealth(id: string, report: HealthReport, options?: CallOptions): Promise<NodeResponse>;
 }
@@ -55,6 +57,16 @@ export function nodeCalls(caller: Caller): NodeCalls {
         options,
       );
   return {
+    assign: (id, vcluster, options = {}) =>
+      caller.json(
+        {
+          method: "POST",
+          path: `/api/v1/nodes/${encodeURIComponent(id)}/assign`,
+          body: withRequestId({ vcluster }, options.requestId),
+          repeatable: options.requestId !== undefined,
+        },
+        options,
+      ),
     list,
     listAll: (filter = {}, options = {}) =>
       eachItem(

@@ -336,7 +336,7 @@ function describes(node: Node | undefined, command: RegisterNodeCommand): boolea
   return (
     node.group !== command.group ||
     node.conformance !== command.conformance ||
-    node.homeVCluster !== command.homeVCluster ||
+    (node.homeAssigned !== true && node.homeVCluster !== command.homeVCluster) ||
     node.address !== command.address ||
     node.agentVersion !== command.agentVersion ||
     node.bootId !== command.bootId ||

@@ -84,6 +84,7 @@ const CLUSTER = [
   "AdminService.VerifyBackup",
   "AdminService.RestoreBackup",
   "AdminService.SetSignals",
+  "NodeService.AssignNode",
   "AdminService.GetConfig",
   "AdminService.SetConfig",
 ];

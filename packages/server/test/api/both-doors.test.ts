@@ -155,6 +155,12 @@ describe("nodes", () => {
     expect(await good("NodeService.EnableNode", create(pb.NodeActionRequestSchema, id))).toMatchObject({
       node: { state: "ready" },
     });
+    const assign = (vcluster: string) =>
+      both("NodeService.AssignNode", create(pb.AssignNodeRequestSchema, { ...id, vcluster }));
+    const home = [...doors.left.plane.view().vclusters()][0]?.id ?? "";
+    expect(await assign(home)).toMatchObject({ json: { node: { home_vcluster: home } } });
+    expect(await assign("nowhere")).toMatchObject({ problem: { code: "unknown_vcluster" } });
+    expect(await assign("")).toMatchObject({ json: { node: { home_vcluster: "" } } });
     const health = (status: string) =>
       both("NodeService.ReportHealth", create(pb.ReportHealthRequestSchema, { ...id, status, component: "psu" }));
     expect(await health("critical")).toMatchObject({ json: { node: { state: "down", cause: "hardware" } } });

@@ -33,6 +33,8 @@ export interface AllocationExtra {
   /** Milliseconds since 1970. */
   readonly estimatedStart?: number | null;
   readonly logIndex?: number;
+  /** Of the nodes it is on, each once. */
+  readonly topologyGroups?: readonly string[];
 }
 
 export function allocationToProto(allocation: Allocation, extra: AllocationExtra = {}): proto.Allocation {
@@ -58,6 +60,7 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     backfilled: allocation.backfilled,
     scores: allocation.scores,
     logIndex: extra.logIndex === undefined ? "" : `${extra.logIndex}`,
+    topologyGroups: [...(extra.topologyGroups ?? [])],
     dagId: allocation.dag ?? "",
     unmet: isFinal(phase) ? [] : unmetOf(allocation),
     ...(group === undefined ? null : { group: groupStatus(group, group.counts, 0) }),

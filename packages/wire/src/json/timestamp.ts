@@ -10,6 +10,8 @@ const MIN_MS = -62_135_596_800_000;
 
 const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
 
+const DATE = /^\d{4}-\d\d-\d\d$/;
+
 export function timestampFromMs(ms: number): Timestamp {
   const seconds = Math.floor(ms / 1000);
   return create(TimestampSchema, { seconds: BigInt(seconds), nanos: Math.round((ms - seconds * 1000) * 1e6) });
@@ -19,9 +21,9 @@ export const timestampToMs = (t: Timestamp): number => Number(t.seconds) * 1000 
 
 export const formatTimestamp = (t: Timestamp): string => new Date(clamp(timestampToMs(t))).toISOString();
 
-/** Null: not an RFC 3339 instant. */
+/** Null: neither an RFC 3339 instant nor a date, which is its first moment in UTC. */
 export function parseTimestamp(text: string): Timestamp | null {
-  if (!RFC3339.test(text)) return null;
+  if (!RFC3339.test(text) && !DATE.test(text)) return null;
   const ms = Date.parse(text.toUpperCase());
   return Number.isFinite(ms) && ms >= MIN_MS && ms <= MAX_MS ? timestampFromMs(ms) : null;
 }

@@ -193,7 +193,13 @@ describe("fromJson", () => {
     expect(fieldLines(problem)).toEqual(lines);
   });
 
+  test("a date is its first moment", () => {
+    const read = (at: string) => fromJson(pb.EventSchema, { at }).at;
+    expect(read("2026-03-01")).toEqual(read("2026-03-01T00:00:00Z"));
+  });
+
   test("a bad instant and bad bytes are named", async () => {
+    expect(fieldLines(await refusal(() => fromJson(pb.EventSchema, { at: "2026-13-01" })))[0]).toContain("RFC 3339");
     expect(fieldLines(await refusal(() => fromJson(pb.EventSchema, { at: "yesterday" })))[0]).toContain("RFC 3339");
     expect(fieldLines(await refusal(() => fromJson(pb.LogChunkSchema, { data: "a?b" })))).toEqual([
       "data: must be base64",

@@ -58,6 +58,10 @@ class ClusterCalls:
     async def enable_node(self, id: str, *, request_id: str | None = None) -> Node:
         return await self._caller.send(_node_change(id, "enable", {}, request_id))
 
+    async def assign_node(self, id: str, vcluster: str | None, *, request_id: str | None = None) -> Node:
+        """At which vCluster it is at home from now on; None: it serves all of them."""
+        return await self._caller.send(_node_change(id, "assign", {"vcluster": vcluster}, request_id))
+
     async def list_tenants(self) -> list[Tenant]:
         return await listed(self._caller, at("tenants"), "tenants", Tenant, {})
 

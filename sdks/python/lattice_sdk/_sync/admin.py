@@ -90,6 +90,13 @@ class AdminCalls:
         """When the leader's scheduler last looked at each vCluster, and with what result."""
         return self._caller.send(read(at("admin", "scheduler"), vcluster=vcluster))
 
+    def server_metrics(
+        self, component: str | None = None, *, duration_seconds: int | None = None
+    ) -> dict[str, Any]:
+        """What a server counts about itself; with a duration, how that came about as far as it remembers."""
+        query = read(at("admin", "metrics"), component=component, duration_seconds=duration_seconds)
+        return self._caller.send(query)
+
     def get_signals(self) -> dict[str, Any]:
         return self._caller.send(read(at("admin", "signals")))
 

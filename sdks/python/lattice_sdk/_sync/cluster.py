@@ -59,6 +59,10 @@ class ClusterCalls:
     def enable_node(self, id: str, *, request_id: str | None = None) -> Node:
         return self._caller.send(_node_change(id, "enable", {}, request_id))
 
+    def assign_node(self, id: str, vcluster: str | None, *, request_id: str | None = None) -> Node:
+        """At which vCluster it is at home from now on; None: it serves all of them."""
+        return self._caller.send(_node_change(id, "assign", {"vcluster": vcluster}, request_id))
+
     def list_tenants(self) -> list[Tenant]:
         return listed(self._caller, at("tenants"), "tenants", Tenant, {})
 

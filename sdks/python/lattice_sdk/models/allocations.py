@@ -51,6 +51,7 @@ class Allocation:
     started_at: datetime | None = None
     ended_at: datetime | None = None
     nodes: list[str] = field(default_factory=list)
+    topology_groups: list[str] = field(default_factory=list)
     attempt: int = 0
     requeues: int = 0
     preemptions: int = 0

@@ -11,7 +11,10 @@ import { ABSENT } from "../../output/text.ts";
 import { hoursMinutesSeconds, localTime } from "../../output/time.ts";
 import { parseAmount } from "../../parse/amount.ts";
 import { parseCount } from "../../parse/count.ts";
+import { expandHosts } from "../../parse/hosts.ts";
 import { requireName } from "../../parse/name.ts";
+import { parseSpan } from "../../parse/span.ts";
+import { forEachId } from "../for-each-id.ts";
 import { showFields } from "./fields.ts";
 import { showQueue } from "./vcluster-queue.ts";
 import { addSharingFlags, type SharingFlags, sharingFields, sharingOf } from "./vcluster-sharing.ts";
@@ -44,10 +47,12 @@ type WeightFlags = { readonly [Flag in keyof typeof WEIGHTS]?: number };
 interface VClusterFlags extends WeightFlags, SharingFlags {
   readonly name?: string;
   readonly description?: string;
+  readonly nodes?: string;
   readonly scheduler?: SchedulerType;
   readonly schedulerType?: SchedulerType;
   readonly tenant?: string;
   readonly interval?: number;
+  readonly cycleInterval?: number;
   readonly backfillDepth?: number;
   readonly defaultWalltime?: number;
   readonly maxWalltime?: number;
@@ -70,7 +75,9 @@ export function defineVCluster(command: Command): void {
       ...(tenant === undefined ? {} : { tenant }),
       ...settingsOf(flags),
     };
+    const nodes = namedNodes(flags);
     const answer = await context.client.vclusters.create(vcluster, { requestId: randomUUID() });
+    await assignNodes(context, vcluster.id, nodes);
     await showVCluster(context, answer.vcluster);
   });
 
@@ -84,9 +91,12 @@ export function defineVCluster(command: Command): void {
       const context = await createContext(update);
       const id = requireName("vCluster", word, flags.name);
       const changes = settingsOf(flags);
-      if (Object.keys(changes).length === 0) throw nothingNamed(name);
-      const answer = await context.client.vclusters.update(id, changes, { requestId: randomUUID() });
-      await showVCluster(context, answer.vcluster);
+      const nodes = namedNodes(flags);
+      const changed = Object.keys(changes).length > 0;
+      if (!changed && nodes.length === 0) throw nothingNamed(name);
+      const answer = changed ? await context.client.vclusters.update(id, changes, { requestId: randomUUID() }) : null;
+      await assignNodes(context, id, nodes);
+      await showVCluster(context, answer?.vcluster ?? (await context.client.vclusters.get(id)));
     });
   }
 
@@ -121,6 +131,16 @@ export function defineVCluster(command: Command): void {
   });
 }
 
+const namedNodes = ({ nodes }: VClusterFlags): readonly string[] => (nodes === undefined ? [] : expandHosts([nodes]));
+
+async function assignNodes({ client, print }: Context, vcluster: string, nodes: readonly string[]): Promise<void> {
+  const { done, finish } = await forEachId(nodes, (id) =>
+    client.nodes.assign(id, vcluster, { requestId: randomUUID() }),
+  );
+  if (done.length > 0) print.note(`${done.length} nodes are at home in ${vcluster}.`);
+  finish();
+}
+
 const nothingNamed = (command: string): ProblemError =>
   new ProblemError("invalid_argument", {
     detail: "no change is named",
@@ -132,7 +152,9 @@ function addSettingFlags(command: Command): Command {
     .argument("[name]", "vCluster")
     .option("--name <name>", "vCluster")
     .option("--description <text>", "what it is for")
-    .option("--interval <seconds>", "time between scheduling cycles", (text) => parseCount(text, 1, 3600))
+    .option("--nodes <names>", "nodes that are at home there, such as n[0-199]")
+    .option("--cycle-interval <time>", "time between scheduling cycles, such as 15s", parseSpan)
+    .addOption(new Option("--interval <seconds>", "the same").argParser((text) => parseCount(text, 1, 3600)).hideHelp())
     .option("--backfill-depth <count>", "how many waiting allocations get a reservation", (text) =>
       parseCount(text, 0, 10_000),
     )
@@ -148,13 +170,14 @@ function addSettingFlags(command: Command): Command {
 }
 
 function settingsOf(flags: VClusterFlags): VClusterSettings {
+  const interval = flags.cycleInterval ?? flags.interval;
   const weights = Object.entries(WEIGHTS).flatMap(([flag, name]) => {
     const value = flags[flag as keyof typeof WEIGHTS];
     return value === undefined ? [] : [[name, value] as const];
   });
   return {
     ...(flags.description === undefined ? {} : { description: flags.description }),
-    ...(flags.interval === undefined ? {} : { cycle_interval_seconds: flags.interval }),
+    ...(interval === undefined ? {} : { cycle_interval_seconds: interval }),
     ...(flags.backfillDepth === undefined ? {} : { backfill_depth: flags.backfillDepth }),
     ...(flags.defaultWalltime === undefined ? {} : { default_walltime_seconds: flags.defaultWalltime }),
     ...(flags.maxWalltime === undefined ? {} : { max_walltime_seconds: flags.maxWalltime }),

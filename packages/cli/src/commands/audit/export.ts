@@ -9,8 +9,8 @@ import { brokenExport, type Json, ProblemError, parseJsonText } from "@lattice/w
 import type { RecordPage } from "./page.ts";
 
 interface Targets {
-  readonly file?: string;
-  readonly keyFile?: string;
+  readonly file?: string | undefined;
+  readonly keyFile?: string | undefined;
 }
 
 /** Answers how many were written. */

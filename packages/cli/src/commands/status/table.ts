@@ -33,6 +33,7 @@ export function statusColumns(paint: Paint, wide: boolean, now: number): readonl
       flexible: true,
     },
     { header: "GPU TYPE", value: ({ spec }) => spec?.resources?.constraints?.gpu_type || ABSENT },
+    { header: "GROUPS", value: ({ topology_groups }) => (topology_groups ?? []).join(",") || ABSENT },
     { header: "CLASS", value: ({ spec }) => String(spec?.lifecycle?.preemption_class ?? ABSENT) },
     { header: "SUBMITTED", value: ({ submitted_at }) => localTime(submitted_at) },
     { header: "NODELIST", value: ({ nodes }) => (nodes ?? []).join(",") || ABSENT, flexible: true },

@@ -94,6 +94,8 @@ export const RULES = {
   "NodeService.UndrainNode": changeNodes,
   "NodeService.DisableNode": disableNodes,
   "NodeService.EnableNode": disableNodes,
+  // Nodes are dealt out by administrators of the cluster alone.
+  "NodeService.AssignNode": administer,
   "NodeService.ReportHealth": disableNodes,
   "TaskService.LaunchTasks": changeWork,
   "TaskService.SendTaskInput": changeWork,

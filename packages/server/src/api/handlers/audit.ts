@@ -89,8 +89,9 @@ function filterOf(call: Call, request: pb.QueryAuditRequest): (record: AuditReco
   const { user, allocation, node, tenant, dataPath, eventType, scope } = request;
   if (scope !== "" && !(AUDIT_SCOPES as readonly string[]).includes(scope))
     throw invalid("scope", `must be one of ${AUDIT_SCOPES.join(", ")}`);
-  const since = request.since === undefined ? 0 : timestampToMs(request.since);
-  const until = request.until === undefined ? Number.POSITIVE_INFINITY : timestampToMs(request.until);
+  const [from, to] = [request.since ?? request.from, request.until ?? request.to];
+  const since = from === undefined ? 0 : timestampToMs(from);
+  const until = to === undefined ? Number.POSITIVE_INFINITY : timestampToMs(to);
   if (until < since) throw invalid("until", "is before since");
   const is = (asked: string, found: string | undefined) => asked === "" || asked === found;
   const below = (path: string | undefined) =>

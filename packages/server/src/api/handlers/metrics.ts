@@ -10,22 +10,11 @@ import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import type { RpcName } from "../rpc.ts";
 import { pause } from "../streams/pause.ts";
+import { alignedSeries, type MeasuredLife } from "./aligned-series.ts";
+import { metricNames } from "./metric-names.ts";
 import { MEASURED, seriesOf, shownValue } from "./metric-series.ts";
 import { invalid } from "./refuse.ts";
 import { find, ownerOf } from "./work.ts";
-
-export const METRICS = [
-  "gpu_utilization",
-  "gpu_memory_used",
-  "gpu_power_draw",
-  "cpu_utilization",
-  "memory_used",
-  "network_tx_bytes",
-  "network_rx_bytes",
-  "io_read_bytes",
-  "io_write_bytes",
-  "io_latency_p99",
-] as const;
 
 /** Said of what needs a time-series store. */
 export const UNMEASURED = "No time-series store is configured on this cluster, so nothing is measured.";
@@ -50,7 +39,7 @@ export async function queryMetrics(call: Call, request: pb.MetricsRequest): Prom
   const asked = request.mode === "" ? "summary" : request.mode.toLowerCase().replaceAll("-", "_");
   const mode = MODES.find((one) => one === asked);
   if (mode === undefined) throw invalid("mode", `must be one of ${MODES.join(", ")}`);
-  checkNames(request.metrics);
+  const metrics = metricNames(request.metrics);
   if (request.durationSeconds > MOST_SECONDS) throw invalid("duration_seconds", `must be at most ${MOST_SECONDS}`);
   const telemetryMode = telemetryOf(record.spec, call.plane.now());
   const answer = { allocationId: record.id, mode, telemetryMode };
@@ -58,7 +47,7 @@ export async function queryMetrics(call: Call, request: pb.MetricsRequest): Prom
   const seconds = request.durationSeconds === 0 ? DEFAULT_SECONDS : request.durationSeconds;
   const samples = await samplesOf(call, record, call.plane.now() - seconds * 1000);
   const windowMs = WINDOW_MS[telemetryMode];
-  const series = seriesOf(samples, { mode, metrics: request.metrics, windowMs });
+  const series = seriesOf(samples, { mode, metrics, windowMs });
   return create(pb.MetricsResponseSchema, {
     ...answer,
     series,
@@ -75,7 +64,7 @@ export async function* streamMetrics(
   request: pb.StreamMetricsRequest,
 ): AsyncGenerator<pb.MetricsEvent, void> {
   let record = await findFor(call, "AllocationService.StreamMetrics", request.id);
-  checkNames(request.metrics);
+  const metrics = metricNames(request.metrics);
   const unavailable = (unavailableReason: string): pb.MetricsEvent =>
     create(pb.MetricsEventSchema, {
       at: timestampFromMs(call.plane.now()),
@@ -89,7 +78,7 @@ export async function* streamMetrics(
     const over = isFinal(record.phase);
     for (const sample of await samplesOf(call, record, after)) {
       after = Math.max(after, sample.at);
-      const values = valuesOf(sample, request.metrics);
+      const values = valuesOf(sample, metrics);
       if (Object.keys(values).length === 0) continue;
       told = true;
       yield create(pb.MetricsEventSchema, {
@@ -119,28 +108,30 @@ export async function compareMetrics(call: Call, request: pb.CompareRequest): Pr
   }
   const align = request.align === "" ? "relative" : request.align.toLowerCase();
   if (align !== "relative" && align !== "absolute") throw invalid("align", "must be relative or absolute");
-  checkNames(request.metrics);
-  const allocations: pb.ComparedAllocation[] = [];
-  for (const id of ids) {
-    allocations.push(comparedOf(call, await findFor(call, "AllocationService.CompareMetrics", id)));
-  }
-  return create(pb.ComparisonSchema, { align, allocations, unavailableReason: UNMEASURED });
+  const metrics = metricNames(request.metrics);
+  const records: Allocation[] = [];
+  for (const id of ids) records.push(await findFor(call, "AllocationService.CompareMetrics", id));
+  const lives: MeasuredLife[] = [];
+  for (const record of records) lives.push(await lifeOf(call, record, metrics));
+  const series = alignedSeries(lives, align);
+  return create(pb.ComparisonSchema, {
+    align,
+    allocations: records.map((record, n) => ({ ...comparedOf(call, record), series: series[n] ?? [] })),
+    ...(series.some((one) => one.length > 0) ? {} : { unavailableReason: NOTHING_YET }),
+  });
+}
+
+async function lifeOf(call: Call, record: Allocation, metrics: readonly string[]): Promise<MeasuredLife> {
+  const startMs = "startedAt" in record.phase ? (record.phase.startedAt ?? 0) : 0;
+  const windowMs = WINDOW_MS[telemetryOf(record.spec, call.plane.now())];
+  const series = seriesOf(await samplesOf(call, record, startMs), { mode: "summary", metrics, windowMs });
+  return { startMs, series };
 }
 
 async function findFor(call: Call, rpc: RpcName, id: string): Promise<Allocation> {
   const record = await find(call, id);
   authorize(call.principal, rpc, ownerOf(record));
   return record;
-}
-
-function checkNames(names: readonly string[]): void {
-  const unknown = names.find((name) => !(METRICS as readonly string[]).includes(name));
-  if (unknown === undefined) return;
-  throw invalid(
-    "metrics",
-    `there is no metric ${JSON.stringify(unknown.slice(0, 80))}`,
-    `There are ${METRICS.join(", ")}.`,
-  );
 }
 
 function comparedOf(call: Call, { id, spec, phase, attempt }: Allocation): pb.ComparedAllocation {

@@ -8,6 +8,7 @@ import {
   type NodeId,
   type NodeStateKind,
   parseNodeId,
+  parseVClusterId,
 } from "@lattice/core";
 import { nodeStateFromProto, nodeToProto, ProblemError, pb } from "@lattice/wire";
 import { authorize, NOBODYS, type Target } from "../access/authorize.ts";
@@ -15,7 +16,7 @@ import type { Call } from "../call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
 import { commit, originOf } from "./commit.ts";
 import { pageOf } from "./page.ts";
-import { checkText, invalid, unknownNode } from "./refuse.ts";
+import { checkText, invalid, unknownNode, unknownVCluster } from "./refuse.ts";
 
 export async function listNodes(call: Call, request: pb.ListNodesRequest): Promise<pb.ListNodesResponse> {
   authorize(call.principal, "NodeService.ListNodes", NOBODYS);
@@ -81,6 +82,15 @@ export async function enableNode(call: Call, request: pb.NodeActionRequest): Pro
   authorize(call.principal, "NodeService.EnableNode", homeOf(call, node));
   const origin = originOf(call, pb.NodeActionRequestSchema, request);
   return change(call, node.id, { kind: "node.enable", origin, node: node.id });
+}
+
+export async function assignNode(call: Call, request: pb.AssignNodeRequest): Promise<pb.NodeResponse> {
+  const node = find(call, request.id);
+  authorize(call.principal, "NodeService.AssignNode", homeOf(call, node));
+  const vcluster = request.vcluster === "" ? null : parseVClusterId(request.vcluster);
+  if (request.vcluster !== "" && vcluster === null) throw unknownVCluster(request.vcluster);
+  const origin = originOf(call, pb.AssignNodeRequestSchema, request);
+  return change(call, node.id, { kind: "node.assign", origin, node: node.id, vcluster });
 }
 
 /** Of what watches from outside: bad news takes the node down at once, good news brings it back. */

@@ -73,6 +73,7 @@ export const handlers: HandlerTable = {
   "NodeService.UndrainNode": nodes.undrainNode,
   "NodeService.DisableNode": nodes.disableNode,
   "NodeService.EnableNode": nodes.enableNode,
+  "NodeService.AssignNode": nodes.assignNode,
   "NodeService.ReportHealth": nodes.reportHealth,
   "TaskService.LaunchTasks": tasks.launchTasks,
   "TaskService.SendTaskInput": tasks.sendTaskInput,

@@ -10,6 +10,7 @@ import {
   describeUnmet,
   elementOf,
   type IndexRange,
+  isFinal,
   type LogIndex,
   parseAllocationId,
   type TaskGroup,
@@ -62,7 +63,15 @@ export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation
     reasonCodes: reasons.map(({ code }) => code),
     estimatedStart: waiting ? call.plane.estimatedStart(work.id) : null,
     logIndex,
+    topologyGroups: groupsOf(view, work),
   });
+}
+
+/** Of what runs; nodes that have left the cluster since are in none. */
+function groupsOf(view: View, { phase }: Allocation): readonly string[] {
+  if (!("nodes" in phase) || isFinal(phase)) return [];
+  const groups = new Set(phase.nodes.flatMap((id) => view.node(id)?.group ?? []));
+  return [...groups].sort((a, b) => (a < b ? -1 : 1));
 }
 
 /** Answered from the group: it waits its turn, or was cancelled before it came. */

@@ -1,0 +1,36 @@
+// Whose a node is when somebody says so: that counts from then on, and nobody's work is taken over by it.
+
+import type { Command, VClusterId } from "@lattice/core";
+import { expect, test } from "vitest";
+import { createCluster, nodeId, origin, register, submit, vcluster } from "./support/cluster.ts";
+import { verdict } from "./support/read-applied.ts";
+
+const assign = (node: string, home: string | null): Command => ({
+  kind: "node.assign",
+  origin: origin(),
+  node: nodeId(node),
+  vcluster: home as VClusterId | null,
+});
+
+test("it is at home where it was put, also after its agent has said something else", () => {
+  const c = createCluster(vcluster("lab"), register("n1"));
+  expect(verdict(c.one(assign("n1", "lab")))).toBe("accepted");
+  expect(c.state.node(nodeId("n1"))).toMatchObject({ homeVCluster: "lab", homeAssigned: true });
+  c.apply(register("n1"));
+  expect(c.state.node(nodeId("n1"))?.homeVCluster).toBe("lab");
+  expect(verdict(c.one(assign("n1", "lab")))).toBe("repeated");
+  expect(verdict(c.one(assign("n1", null)))).toBe("accepted");
+  expect(c.state.node(nodeId("n1"))?.homeVCluster).toBeNull();
+});
+
+test("what is not there is refused, and so is a node on which others work", () => {
+  const c = createCluster(vcluster("lab"), register("n1"), submit());
+  expect(verdict(c.one(assign("n2", "lab")))).toBe("unknown_node");
+  expect(verdict(c.one(assign("n1", "nowhere")))).toBe("unknown_vcluster");
+  c.place(1, "n1");
+  expect(verdict(c.one(assign("n1", "lab")))).toBe("illegal_transition");
+  expect(c.state.node(nodeId("n1"))?.homeAssigned).toBeUndefined();
+  // That of its own vCluster may go on, and its claim keeps what was said.
+  expect(verdict(c.one(assign("n1", "batch")))).toBe("accepted");
+  expect(c.state.node(nodeId("n1"))).toMatchObject({ homeVCluster: "batch", homeAssigned: true });
+});

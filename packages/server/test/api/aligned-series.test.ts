@@ -1,0 +1,50 @@
+// What of several allocations can be compared: the same part of their lives, or the same time by the clock.
+
+import { create } from "@bufbuild/protobuf";
+import { pb, timestampFromMs, timestampToMs } from "@lattice/wire";
+import { describe, expect, test } from "vitest";
+import { alignedSeries, type MeasuredLife } from "../../src/api/handlers/aligned-series.ts";
+import { metricNames } from "../../src/api/handlers/metric-names.ts";
+
+const life = (startMs: number, ...times: number[]): MeasuredLife => ({
+  startMs,
+  series: times.length === 0 ? [] : [seriesAt(times)],
+});
+const seriesAt = (times: readonly number[]): pb.MetricSeries =>
+  create(pb.MetricSeriesSchema, {
+    metric: "cpu_utilization",
+    points: times.map((at) => create(pb.MetricPointSchema, { at: timestampFromMs(at), value: at })),
+  });
+const timesOf = (found: pb.MetricSeries[][]) =>
+  found.map((all) => all.flatMap(({ points }) => points.map(({ at }) => (at === undefined ? -1 : timestampToMs(at)))));
+
+describe("aligned", () => {
+  const early = life(1_000, 2_000, 3_000, 4_000, 5_000);
+  const late = life(3_000, 4_000, 5_000);
+  test("from the start of each, as far as all have come", () => {
+    expect(timesOf(alignedSeries([early, late], "relative"))).toEqual([
+      [2_000, 3_000],
+      [4_000, 5_000],
+    ]);
+  });
+  test("by the clock, while all were measured", () => {
+    expect(timesOf(alignedSeries([early, late], "absolute"))).toEqual([
+      [4_000, 5_000],
+      [4_000, 5_000],
+    ]);
+    expect(timesOf(alignedSeries([early, life(9_000, 9_500)], "absolute"))).toEqual([[], []]);
+  });
+  test("one of which nothing was measured does not narrow the others", () => {
+    expect(timesOf(alignedSeries([late, life(0)], "relative"))).toEqual([[4_000, 5_000], []]);
+    expect(alignedSeries([life(0), life(0)], "absolute")).toEqual([[], []]);
+  });
+});
+
+test("metrics have other names in guides", () => {
+  expect(metricNames(["gpu_util", "network_rx", "memory_used"])).toEqual([
+    "gpu_utilization",
+    "network_rx_bytes",
+    "memory_used",
+  ]);
+  for (const wrong of ["luck", "toString", ""]) expect(() => metricNames([wrong])).toThrow();
+});
