@@ -223,7 +223,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     async close() {
       metrics?.close();
       renewing?.close();
-      condition?.close();
+      await condition?.close();
       clearings.close();
       if (options.killWorkloadsOnExit) await node.stopAll("the agent stops", EXIT_GRACE_MS, EXIT_DEADLINE_MS);
       await node.close();

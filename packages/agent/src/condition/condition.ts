@@ -32,7 +32,8 @@ export interface Condition {
   latest(): Survey;
   /** `fresh`: after another survey. */
   describe(fresh: boolean): Promise<pb.NodeCondition>;
-  close(): void;
+  /** Resolves when nothing is written any more. */
+  close(): Promise<void>;
 }
 
 export const FINGERPRINT_EVERY_MS = 6 * 3_600_000;
@@ -43,6 +44,7 @@ export function watchCondition(options: ConditionOptions): Condition {
   let latest = options.first;
   let expected = options.expected;
   let surveying: Promise<void> | null = null;
+  let remembering: Promise<void> = Promise.resolve();
   let closed = false;
   let cancel: () => void = () => undefined;
 
@@ -55,7 +57,11 @@ export function watchCondition(options: ConditionOptions): Condition {
     latest = found;
     expected = expectAlso(expected, found, options.units);
     options.tell(found);
-    await options.remember(expected).catch((error: Error) => log.warn({ error: error.message }, "not remembered"));
+    const known = expected;
+    remembering = remembering
+      .then(() => options.remember(known))
+      .catch((error: Error) => log.warn({ error: error.message }, "not remembered"));
+    await remembering;
   }
 
   /** Whoever comes while one is under way has its result too. */
@@ -96,9 +102,10 @@ export function watchCondition(options: ConditionOptions): Condition {
       if (fresh) await survey();
       return conditionMessage(latest);
     },
-    close() {
+    async close() {
       closed = true;
       cancel();
+      await remembering;
     },
   };
 }
