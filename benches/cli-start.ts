@@ -9,8 +9,6 @@ const RUNS = 20;
 const VERSION_MS = 80;
 const STATUS_MS = 150;
 const SQUEUE_MS = 150;
-/** With the launch of the task itself, by server and agent. */
-const STEP_MS = 100;
 
 export const cliStart: Bench = (say) =>
   withCluster({ nodes: 1 }, async (cluster) => {
@@ -18,16 +16,23 @@ export const cliStart: Bench = (say) =>
     const env = cleanEnvironment(cluster.cliEnvironment());
     const slurm = join(cluster.dir, "slurm");
     spawnSync(programPath("lattice"), ["compat", "install", slurm], { env });
-    const measure = (name: string, [program = "", ...args]: readonly string[], target: number): readonly Figure[] => {
+    const measure = (
+      name: string,
+      [program = "", ...args]: readonly string[],
+      target: number | null,
+    ): readonly Figure[] => {
       const times = Array.from({ length: RUNS }, () => {
         const from = performance.now();
-        const done = spawnSync(program, args, { env });
+        // Nothing is piped in: what is would be for the tasks of a step.
+        const done = spawnSync(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
         if (done.status !== 0) throw new Error(`${name} ended with ${done.status}: ${done.stderr}`);
         return performance.now() - from;
       });
       say(`${name}: ${times.map((time) => time.toFixed(0)).join(" ")} ms`);
       return [
-        below(`${name}_median`, quantile(times, 0.5), "ms", target),
+        target === null
+          ? plain(`${name}_median`, quantile(times, 0.5), "ms")
+          : below(`${name}_median`, quantile(times, 0.5), "ms", target),
         plain(`${name}_min`, Math.min(...times), "ms"),
       ];
     };
@@ -41,7 +46,8 @@ export const cliStart: Bench = (say) =>
       ...measure("version", [lattice, "--version"], VERSION_MS),
       ...measure("status", [lattice, "status"], STATUS_MS),
       ...measure("squeue", [join(slurm, "squeue")], SQUEUE_MS),
-      ...measure("srun_step", step, STEP_MS),
-      ...measure("srun_step_by_node", whole, 10 * STEP_MS),
+      // With the launch of the task itself, by server and agent.
+      ...measure("srun_step", step, null),
+      ...measure("srun_step_by_node", whole, null),
     ];
   });
