@@ -95,6 +95,10 @@ test("a program in a domain is called for its checkpoints, and goes on in the do
   const urgent = await cluster.submit({ entrypoint: "true", nodes: 3, walltime: "10m", preemption_class: 8 });
   expect(await cluster.ends(urgent)).toMatchObject({ state: "completed" });
   await cluster.reaches(id, ["running"]);
+  const { network } = (await cluster.allocation(id)) as { network?: { vni: number } };
   expect(await cluster.allocation(id)).toMatchObject({ preemptions: 1, checkpoint: { last: { number: 2 } } });
   await cluster.cli(["cancel", id]);
+  await eventually({ what: "its network is gone" }, () =>
+    existsSync(`/run/netns/lattice-${network?.vni}`) ? null : true,
+  );
 });

@@ -71,7 +71,12 @@ export function linuxDriver({ nodeId, uplink, usersDir = USERS_DIR }: LinuxNetwo
       return gone.map(describeWay);
     },
     leave: (key) => leaveAll((user) => user === userOf(key)),
-    sweep: (known) => leaveAll((user) => user.startsWith(`${nodeId}.`) && !known.has(user.slice(nodeId.length + 1))),
+    async sweep(known) {
+      await leaveAll((user) => user.startsWith(`${nodeId}.`) && !known.has(user.slice(nodeId.length + 1)));
+      // An agent that ended between the last user and the namespace.
+      for (const vni of await readdir(usersDir).catch(() => []))
+        if (/^\d+$/.test(vni)) await locked(emptyScript(usersDir, Number(vni)));
+    },
   };
 }
 
@@ -130,8 +135,11 @@ function joinScript({ usersDir, uplink, address, vni, user, gateway }: Joining):
 }
 
 const leaveScript = (usersDir: string, vni: number, user: string): string =>
+  `rm -f ${quoted(join(usersDir, String(vni), user))}\n${emptyScript(usersDir, vni)}`;
+
+/** The namespace goes where nobody uses it. */
+const emptyScript = (usersDir: string, vni: number): string =>
   [
-    `rm -f ${quoted(join(usersDir, String(vni), user))}`,
     `if rmdir ${quoted(join(usersDir, String(vni)))} 2>/dev/null; then`,
     `  ip netns del ${nameOf(vni)} 2>/dev/null || true`,
     "fi",

@@ -2,7 +2,7 @@
 // the process that passes things on was killed.
 
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -97,6 +97,15 @@ test("both ways are open, are opened again when they were cut, and are gone with
   await driver.leave("7.1");
   expect(existsSync(NAMESPACE)).toBe(false);
   await expect.poll(() => passers(), { timeout: 5_000 }).toEqual([]);
+});
+
+test("a namespace that an agent left when it was killed goes with the next one", async () => {
+  const name = `lattice-${VNI + 2}`;
+  execFileSync("ip", ["netns", "add", name]);
+  mkdirSync(join(usersDir, String(VNI + 2)));
+  await driver.sweep(new Set());
+  expect(existsSync(`/run/netns/${name}`)).toBe(false);
+  expect(existsSync(join(usersDir, String(VNI + 2)))).toBe(false);
 });
 
 test("an address that is none is put into no script", async () => {
