@@ -135,6 +135,20 @@ test("only the newest complete ones are kept, and none long after the end", asyn
   execFileSync("touch", [finish]);
   await cluster.ends(id);
   await until("nothing is left", () => !existsSync(folder));
+
+  // One that is cancelled while it has no nodes: another one holds all of them.
+  const words = ["/bin/sh", join(programs, "count-signal.sh"), cluster.file("diary-2"), cluster.file("never")];
+  const waiting = await cluster.submit(counting("signal", words));
+  await cluster.reaches(waiting, ["running"]);
+  await until("it counts", () => stepsIn(cluster.file("diary-2")).length > 0);
+  const left = join(output, "default", "default", waiting, "checkpoints");
+  const urgent = await cluster.submit({ entrypoint: "sleep 600", nodes: 3, walltime: "1h", preemption_class: 8 });
+  await cluster.reaches(urgent, ["running"]);
+  expect((await shown(waiting)).state).toBe("pending");
+  expect(readdirSync(left)).toEqual(["1"]);
+  await cluster.cli(["cancel", waiting]);
+  await until("nothing is left of that one either", () => !existsSync(left));
+  await cluster.cli(["cancel", urgent]);
   expect((await set("keep=99")).code).not.toBe(0);
   for (const name of ["keep", "retention"]) await cluster.cli(["admin", "config", "reset", `checkpoint.${name}`]);
 });

@@ -1,14 +1,18 @@
 // Network domains on one machine: allocations of one domain reach each other, those of another cannot, and nothing is left behind.
-import { existsSync } from "node:fs";
-import { expect, test } from "vitest";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 // Numbers that no other cluster of the same machine has at the same time.
 const FIRST = 100_000 + (process.pid % 100_000) * 100;
+const output = mkdtempSync(join(tmpdir(), "lattice-domains-"));
+afterAll(() => rmSync(output, { recursive: true, force: true }));
 const cluster = useCluster({
   nodes: 3,
-  agentArgs: ["--network=linux"],
+  agentArgs: ["--network=linux", "--output-dir", output],
   config: `network: { vni_pool_start: ${FIRST}, vni_pool_end: ${FIRST + 1}, grace_period: 1s }\n`,
 });
 
@@ -77,5 +81,24 @@ test("a port that a service exposes is reached at its node and by the API, for a
       () => null,
       () => true,
     ),
+  );
+});
+
+test("a program in a domain is called for its checkpoints, and goes on in the domain after it was stopped", async () => {
+  const [diary, finish] = [cluster.file("steps"), cluster.file("finish")];
+  const words = [process.execPath, join(import.meta.dirname, "programs", "count-callback.mjs"), diary, finish];
+  const saving = { command: words, network_domain: "blue", checkpoint: "grpc", walltime: "1h", preemption_class: 1 };
+  const id = await cluster.submit(saving);
+  await cluster.reaches(id, ["running"]);
+  expect((await cluster.cli(["checkpoint", "--wait", id])).stdout).toContain("is complete");
+  expect(readdirSync(join(output, "default", "default", id, "checkpoints"))).toEqual(["1"]);
+  const urgent = await cluster.submit({ entrypoint: "true", nodes: 3, walltime: "10m", preemption_class: 8 });
+  expect(await cluster.ends(urgent)).toMatchObject({ state: "completed" });
+  await cluster.reaches(id, ["running"]);
+  const { network } = (await cluster.allocation(id)) as { network?: { vni: number } };
+  expect(await cluster.allocation(id)).toMatchObject({ preemptions: 1, checkpoint: { last: { number: 2 } } });
+  await cluster.cli(["cancel", id]);
+  await eventually({ what: "its network is gone" }, () =>
+    existsSync(`/run/netns/lattice-${network?.vni}`) ? null : true,
   );
 });

@@ -146,7 +146,11 @@ test("settings of sharing: shown, changed, and refused with the field named", as
   const near = await cluster.cli(["admin", "vcluster", "update", "service", "--near-completion-threshold=10m"]);
   expect(near.stdout).toContain("not within 00:10:00 of its end");
 
+  const most = await cluster.cli(["admin", "vcluster", "update", "service", "--max-victims=16"]);
+  expect(most.stdout).toContain("lower classes, 16 at most for one");
+
   for (const [change, field] of [
+    [{ max_victims: 65 }, "max_victims"],
     [{ near_completion_threshold_seconds: 86_401 }, "near_completion_threshold_seconds"],
     [{ lending: { max_class: 11 } }, "lending.max_class"],
     [{ lending: { return_grace_seconds: 0 } }, "lending.return_grace_seconds"],

@@ -39,6 +39,7 @@ test("silent: degraded, down, its job runs elsewhere; back: the old attempt is e
   try {
     await shows(job.node, /Degraded/);
     await shows(job.node, /Down \(silent\)/);
+    expect((await cluster.cli(["notices"])).stdout).toContain(`node "${job.node}" is down`);
     const moved = await eventually({ what: "the job runs elsewhere" }, async () => {
       const record = await cluster.allocation(job.id);
       return record.state === "running" && record.attempt === 2 ? record : null;
@@ -50,6 +51,7 @@ test("silent: degraded, down, its job runs elsewhere; back: the old attempt is e
     kill(agent, "SIGCONT");
   }
   await shows(job.node, /Ready/);
+  expect((await cluster.cli(["notices"])).stdout).not.toContain(job.node);
   await eventually({ what: "the first attempt has ended" }, () => (isAlive(job.pid(1)) ? null : true));
   expect(isAlive(job.pid(2))).toBe(true);
   await eventually({ what: `${job.node} owns nothing`, withinMs: 30_000 }, async () =>

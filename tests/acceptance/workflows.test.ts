@@ -105,6 +105,31 @@ describe("the workflow of the guide", () => {
     expect(lines(diary)).toEqual(["preprocess", "preprocess", "train", "notify"]);
   });
 
+  test("a member that loses its node is queued again, and whoever waits for it goes on waiting", async () => {
+    const diary = cluster.file("lost");
+    const go = cluster.file("go");
+    const members = [
+      { name: "a", entrypoint: `echo "a $LATTICE_ATTEMPT" >> ${diary}; while [ ! -e ${go} ]; do sleep 0.1; done` },
+      { name: "b", entrypoint: `echo b >> ${diary}`, depends_on: [{ a: "success" }] },
+      { name: "c", entrypoint: `echo c >> ${diary}`, depends_on: [{ a: "failure" }] },
+    ];
+    const { body } = await cluster.api<DagJson>("POST", "/dags", { body: { allocations: members } });
+    const [first = "", second = ""] = body.members.map(({ allocation_id }) => allocation_id);
+    const [node = ""] = (await cluster.reaches(first, ["running"])).nodes ?? [];
+    await eventually({ what: "it has begun" }, () => (lines(diary).length === 1 ? true : null));
+    await cluster.cli(["node", "report-health", node, "--status=critical", "--component=psu", "--message=gone"]);
+    await eventually({ what: "it runs elsewhere" }, () => (lines(diary).length === 2 ? true : null));
+    expect((await cluster.allocation(second)).state).toBe("pending");
+    expect((await cluster.api<DagJson>("GET", `/dags/${body.id}`)).body.state).toBe("running");
+    await cluster.cli(["node", "report-health", node, "--status=ok", "--component=psu"]);
+    writeFileSync(go, "");
+    const dag = await dagEnds(body.id);
+    expect(dag.state).toBe("completed");
+    expect(statesOf(dag)).toEqual({ a: "completed", b: "completed", c: "cancelled" });
+    expect(lines(diary)).toEqual(["a 1", "a 2", "b"]);
+    expect(await cluster.allocation(first)).toMatchObject({ requeues: 1, attempt: 2 });
+  });
+
   test("is cancelled as one", async () => {
     const members = [
       { name: "a", entrypoint: "sleep 100" },

@@ -59,3 +59,6 @@ export async function startFakeManager(token?: string): Promise<FakeManager> {
     close: () => child.kill("SIGKILL"),
   };
 }
+
+/** As they are unless configured. */
+export const FABRIC_PATHS = { servicesPath: "/fabric/cxi/services", domainsPath: "/fabric/vnis" } as const;

@@ -45,7 +45,7 @@ export interface NodeOptions {
   /** Where checkpoints go; absent: nowhere. */
   readonly checkpointDir?: string;
   /** The checkpoints of an allocation that has ended are removed later. */
-  readonly clear?: (allocationId: string, clear: pb.CheckpointsToClear) => Promise<void>;
+  readonly clear?: (allocationId: string, clear: pb.CheckpointsToClear) => Promise<boolean>;
   /** A server has welcomed this node. */
   readonly welcomed?: (welcome: pb.Welcome) => void;
 }

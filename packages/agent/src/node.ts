@@ -186,9 +186,10 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         withKey(message.value, (key) => {
           reports.forget(key);
           on(key, { kind: "forget" });
-          const { clear, allocationId } = message.value;
-          if (clear !== undefined) void options.clear?.(allocationId, clear);
         });
+        break;
+      case "clearCheckpoints":
+        void answerClear(message.value).then((value) => link?.send({ case: "clearAnswer", value }));
         break;
       case "ack": {
         const key = reports.acknowledge(message.value.number);
@@ -224,6 +225,16 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       default:
         log.warn({ message: message.case ?? "none" }, "a message this agent does not know");
     }
+  }
+
+  /** Nodes without files of their own have nothing to remove. */
+  async function answerClear({ allocationId, clear }: pb.ClearCheckpoints): Promise<pb.ClearAnswer> {
+    const note = async () => clear !== undefined && ((await options.clear?.(allocationId, clear)) ?? true);
+    const taken = await note().catch((error: Error) => {
+      log.warn({ allocation: allocationId, error: error.message }, "old checkpoints are left to another node");
+      return false;
+    });
+    return create(pb.ClearAnswerSchema, { allocationId, taken });
   }
 
   /** Keys become folder names: what is no id goes no further. */

@@ -14,6 +14,7 @@ import { submitAllocation } from "./allocation/submit.ts";
 import { updateAllocation } from "./allocation/update.ts";
 import { audited, recordDeed } from "./audit/append.ts";
 import { askCheckpoint, checkpointAttempt } from "./checkpoint/ask.ts";
+import { checkpointsCleared } from "./checkpoint/clear.ts";
 import { expireCheckpoint } from "./checkpoint/expire.ts";
 import { resumeAllocation } from "./checkpoint/return.ts";
 import { beginClusterRestore, stageText } from "./cluster/begin-restore.ts";
@@ -124,6 +125,8 @@ function carryOut(step: Step, command: Command): Outcome {
       return resumeAllocation(step, command);
     case "attempt.checkpoint":
       return checkpointAttempt(step, command);
+    case "checkpoints.cleared":
+      return checkpointsCleared(step, command);
     case "checkpoint.expire":
       return expireCheckpoint(step, command);
     case "plan.commit":

@@ -151,6 +151,8 @@ export interface ReportCommand {
   readonly message: string;
   /** The newest checkpoint that the node was asked for, once it is over there. Absent: nothing to say. */
   readonly checkpoint?: CheckpointWord;
+  /** For a prologue that failed: so often it is tried elsewhere. Absent: the usual. */
+  readonly prologueRetries?: number;
 }
 /** The server's backstop: an attempt whose walltime is long over is ended from here. */
 export interface ExpireCommand {

@@ -41,6 +41,8 @@ export type { Deed } from "./audit/deed.ts";
 export * from "./audit/record.ts";
 export { byCodeUnits, canonical } from "./canonical.ts";
 export * from "./checkpoint/checkpoint.ts";
+export { MAX_CLEARINGS } from "./checkpoint/clear.ts";
+export type * from "./checkpoint/clearing.ts";
 export type * from "./checkpoint/commands.ts";
 export * from "./checkpoint/spec.ts";
 export { beginAnew, RESTORED_ID_GAP } from "./cluster/commit-restore.ts";
@@ -60,12 +62,19 @@ export { InvariantError, invariant, present } from "./invariant.ts";
 export * from "./ledger/index.ts";
 export * from "./network/domain.ts";
 export { mayUseFabric, sameNodes } from "./network/fabric.ts";
+export { GATEWAY_FORM, type Gateway, parseGateway } from "./network/gateway.ts";
 export { lingeringIn } from "./network/lingering.ts";
-export { isGateway } from "./network/settings.ts";
 export { freeVni, wantedDomain, whyNoDomain } from "./network/wanted.ts";
 export { chooseGpus, type GpuChoice } from "./node/choose-gpus.ts";
 export { colocate, type Spot, type Wish } from "./node/colocate.ts";
-export { FAULTS_TO_SET_ASIDE, MAX_FAULTS, whyBlackHole } from "./node/faults.ts";
+export {
+  type BlackHole,
+  FAULTS_TO_SET_ASIDE,
+  MAX_FAULTS,
+  MOST_QUICK_FAILURE,
+  QUICK_FAILURE,
+  whyBlackHole,
+} from "./node/faults.ts";
 export { canMoveNode } from "./node/move.ts";
 export * from "./node/node.ts";
 export { MOST_SET_ASIDE } from "./node/set-aside.ts";

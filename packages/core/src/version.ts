@@ -24,6 +24,7 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
   "allocation.resume": 2,
   "attempt.checkpoint": 2,
   "checkpoint.expire": 2,
+  "checkpoints.cleared": 2,
   "plan.commit": FIRST,
   "attempt.report": FIRST,
   "attempt.expire": FIRST,
@@ -73,6 +74,8 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
 /** The least version of a server that applies this command as this program does. */
 export function versionNeeded(command: Command): number {
   const version = COMMAND_VERSIONS[command.kind];
+  if (command.kind === "tenant.create") return (command.quota.maxNetworkDomains ?? null) === null ? version : 2;
+  if (command.kind === "tenant.update") return command.change.quota?.maxNetworkDomains === undefined ? version : 2;
   if (command.kind === "vcluster.create" && (hasSharing(command) || command.scheduler === "hpc_proportional")) return 2;
   if (command.kind === "vcluster.update" && hasSharing(command.change)) return 2;
   // Servers of version 1 would not try such an attempt again elsewhere.
@@ -111,7 +114,15 @@ function asksForSoftware({ environment, mounts = [], resources }: AllocationSpec
   return mounts.length > 0 || resources.constraints.memoryPolicy !== undefined;
 }
 
-const SHARING = ["preempts", "preemptible", "borrows", "lending", "nearCompletion", "sharesNodes"] as const;
+const SHARING = [
+  "preempts",
+  "preemptible",
+  "borrows",
+  "lending",
+  "nearCompletion",
+  "maxVictims",
+  "sharesNodes",
+] as const;
 
 const hasSharing = (policy: Partial<Record<(typeof SHARING)[number], unknown>>): boolean =>
   SHARING.some((setting) => policy[setting] !== undefined);

@@ -153,6 +153,37 @@ describe("asking", () => {
   });
 });
 
+describe("what is left", () => {
+  const cancel: Command = { kind: "allocation.cancel", origin: origin(), id: id(1), reason: "" };
+  const cleared: Command = { kind: "checkpoints.cleared", allocations: [id(1), id(99)] };
+
+  it("of one that ends without nodes is noted with where it ran, until somebody takes it on", () => {
+    const cluster = waitingAbove();
+    cluster.apply(preempt(cluster));
+    for (const node of ["n1", "n2"]) say(cluster, node, GOOD);
+    expect(cluster.phase(1)).toBe("suspended");
+    cluster.apply(cancel);
+    const noted = { allocation: id(1), tenant: "physics", user: "ada", nodes: ["n1", "n2"] };
+    expect([...cluster.state.clearings()]).toMatchObject([noted]);
+    const restore = beginRestore(sha256);
+    for (const line of snapshotLines(cluster.state, sha256)) restore.line(line);
+    expect([...restore.finish().clearings()]).toEqual([...cluster.state.clearings()]);
+    expect(verdict(cluster.one(cleared))).toBe("accepted");
+    expect([...cluster.state.clearings()]).toEqual([]);
+    expect(verdict(cluster.one(cleared))).toBe("repeated");
+  });
+
+  it("is noted of one that ends on its nodes, and not of one that was never asked", () => {
+    const asked = running();
+    asked.apply(ask());
+    asked.apply(cancel);
+    expect([...asked.state.clearings()]).toMatchObject([{ allocation: id(1), nodes: ["n1", "n2"] }]);
+    const plain = running();
+    plain.apply(cancel);
+    expect([...plain.state.clearings()]).toEqual([]);
+  });
+});
+
 describe("making room", () => {
   it("asks first, suspends with the last word, and queues again when the nodes are clear", () => {
     const cluster = waitingAbove();

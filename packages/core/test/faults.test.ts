@@ -84,6 +84,34 @@ describe("black holes", () => {
   });
 });
 
+describe("silence", () => {
+  const many = Array.from({ length: 23 }, (_, i) => `m${i + 1}`);
+  const open = (c: Cluster): string[] =>
+    [...c.state.notices()].filter(({ clearedAt }) => clearedAt === undefined).map(({ key }) => key);
+
+  it("is told of, until the node is heard again, and once", () => {
+    const c = createCluster(begin, ...names.map((name) => register(name)));
+    c.apply(health("n1", "silent"), health("n1", "silent"));
+    expect([...c.state.notices()]).toMatchObject([{ kind: "node_silent", node: "n1", tenant: null, user: null }]);
+    expect([...c.state.notices()][0]?.text).toMatch(/^node "n1" is down: /);
+    c.apply(health("n1", "heard"));
+    expect(open(c)).toEqual([]);
+  });
+
+  it("of very many is one notice beyond the first", () => {
+    const c = createCluster(begin, ...many.map((name) => register(name)));
+    for (const name of many) c.apply(health(name, "silent"));
+    expect(open(c)).toHaveLength(21);
+    expect(open(c).at(-1)).toBe("node_silent/and others");
+    for (const name of many.slice(0, 2)) c.apply(health(name, "heard"));
+    expect(open(c)).toHaveLength(19);
+    c.apply(health("m23", "heard"));
+    expect(open(c).includes("node_silent/and others")).toBe(false);
+    for (const name of many) c.apply(health(name, "heard"));
+    expect(open(c)).toEqual([]);
+  });
+});
+
 describe("drift", () => {
   const at = (name: string, conformance: string): Command => register(name, { conformance });
 

@@ -1,6 +1,14 @@
 // Network domains: joined by name within a tenant, numbers never shared, grace that begins anew, and a pool that runs out.
 
-import { type Allocation, type Command, duration, mayUseFabric, type NetworkSettings, type State } from "@lattice/core";
+import {
+  type Allocation,
+  type Command,
+  duration,
+  mayUseFabric,
+  type NetworkSettings,
+  parseGateway,
+  type State,
+} from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import {
   cancel,
@@ -179,6 +187,17 @@ describe("domains", () => {
     expect(verdict(c.one(submit({ domain: "green" })))).toBe("quota_exceeded");
     expect(verdict(c.one(submit({ tenant: "art", domain: "green" })))).toBe("accepted");
     expect(verdict(c.one(submit({ domain: "alloc-7" })))).toBe("invalid_argument");
+    const quota = (maxNetworkDomains: number | null): Command => ({
+      kind: "tenant.update",
+      origin: origin(),
+      tenant: tenantId("physics"),
+      change: { quota: { maxNetworkDomains } },
+    });
+    expect(verdict(c.one(quota(2)))).toBe("accepted");
+    expect(verdict(c.one(submit({ domain: "green" })))).toBe("accepted");
+    expect(verdict(c.one(quota(-1)))).toBe("invalid_argument");
+    expect(verdict(c.one(quota(null)))).toBe("accepted");
+    expect(verdict(c.one(submit({ domain: "red" })))).toBe("quota_exceeded");
   });
 
   it("keep their numbers when the pool is set anew", () => {
@@ -188,4 +207,29 @@ describe("domains", () => {
     c.apply(set(c.state, { vniStart: 2_000, vniEnd: 2_001 }));
     expect(vniOf(c.state, 1)).toBe(1_000);
   });
+});
+
+describe("the data gateway", () => {
+  it.each([
+    ["10.1.2.3:443", 4],
+    ["[fd00::3]:443", 6],
+    ["[::1]:65535", 6],
+    ["[1:2:3:4:5:6:7:8]:1", 6],
+  ])("may be %s", (text, family) => expect(parseGateway(text)?.family).toBe(family));
+
+  it.each([
+    "gateway:443",
+    "10.1.2.3",
+    "10.1.2.256:443",
+    "10.1.2.3:0",
+    "10.1.2.3:65536",
+    "fd00::3:443",
+    "[fd00::3]",
+    "[1::2::3]:1",
+    "[1:2:3:4:5:6:7]:1",
+    "[1:2:3:4:5:6:7:8:9]:1",
+    "[12345::]:1",
+    "[fe80::1%eth0]:1",
+    "[::1]:1; reboot",
+  ])("may not be %s", (text) => expect(parseGateway(text)).toBeNull());
 });

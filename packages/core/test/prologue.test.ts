@@ -1,9 +1,16 @@
 // A node that could not be made ready: tried elsewhere, set aside for that allocation, and no longer than
 // it makes sense.
 
-import { beginRestore, MAX_PROLOGUE_RETRIES, placementConstraints, snapshotLines } from "@lattice/core";
+import {
+  attempt,
+  beginRestore,
+  type Command,
+  MAX_PROLOGUE_RETRIES,
+  placementConstraints,
+  snapshotLines,
+} from "@lattice/core";
 import { describe, expect, it } from "vitest";
-import { createCluster, id, moves, nodeId, register, sha256, submit } from "./support/cluster.ts";
+import { createCluster, id, moves, nodeId, register, reportOf, sha256, submit } from "./support/cluster.ts";
 
 const FIVE = ["n1", "n2", "n3", "n4", "n5"];
 const five = (...more: Parameters<typeof submit>) =>
@@ -46,6 +53,15 @@ describe("a prologue that failed", () => {
     const { phase } = c.state.allocation(id(1)) ?? {};
     expect(phase).toMatchObject({ kind: "failed", reason: "prologue_failed" });
     expect(phase?.kind === "failed" && phase.message).toMatch(/^node n4: .*\(tried on 4 nodes\)$/);
+  });
+
+  it("ends after as many as the report allows", () => {
+    const c = five();
+    c.place(1, "n1");
+    const report = reportOf(1, "n1", attempt(1), "failed", "prologue_failed");
+    c.apply({ ...report, prologueRetries: 0 } as Command);
+    const { phase } = c.state.allocation(id(1)) ?? {};
+    expect(phase?.kind === "failed" && phase.message).toMatch(/\(tried on 1 node\)$/);
   });
 
   it("ends at once where no other node could run it, or where the node is required", () => {

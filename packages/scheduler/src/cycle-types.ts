@@ -135,6 +135,8 @@ export interface CycleInput {
   readonly awaiting?: readonly AwaitingInput[];
   /** Those that wait are sensitive claims, which go before everything. */
   readonly sensitive?: boolean;
+  /** So many are stopped at most for one of those that wait; absent: the usual. */
+  readonly maxVictims?: number;
   /** Called around what is to be timed; the scheduler has no clock. Absent: nothing is timed. */
   readonly timed?: <T>(what: "cost_function", run: () => T) => T;
 }

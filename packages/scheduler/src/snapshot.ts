@@ -79,10 +79,11 @@ export function snapshotFor(
   if (beyond.foreign !== undefined) input.foreign = beyond.foreign;
   if (beyond.told !== undefined) input.told = beyond.told;
   if (beyond.timed !== undefined) input.timed = beyond.timed;
-  const { victims, awaiting, sensitive } = preemptionInputs(view, vcluster, now);
+  const { victims, awaiting, sensitive, maxVictims } = preemptionInputs(view, vcluster, now);
   if (victims !== undefined) input.victims = victims;
   if (awaiting !== undefined) input.awaiting = awaiting;
   if (sensitive !== undefined) input.sensitive = sensitive;
+  if (maxVictims !== undefined) input.maxVictims = maxVictims;
   return input;
 }
 

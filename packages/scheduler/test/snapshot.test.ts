@@ -171,6 +171,7 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     domain: () => undefined,
     domains: () => [],
     hooks: () => [],
+    clearings: () => [],
     deliveries: () => [],
     dags: () => [],
     settings: () => [],

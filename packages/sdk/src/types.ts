@@ -242,6 +242,8 @@ export interface Quota {
   readonly fair_share_target?: number;
   readonly gpu_hours_budget?: number;
   readonly node_hours_budget?: number;
+  /** Named ones at a time; absent: as many as the configuration allows every tenant. */
+  readonly max_network_domains?: number;
   readonly burst_allowance?: number;
 }
 
@@ -305,6 +307,8 @@ export interface VClusterSettings {
   readonly borrows?: boolean;
   /** Within so much of its walltime an allocation of it is not stopped for others. */
   readonly near_completion_threshold_seconds?: number;
+  /** So many allocations are stopped at most for one of its own that waits. */
+  readonly max_victims?: number;
   /** Work that asks for less than a node shares one. */
   readonly shares_nodes?: boolean;
   /** On what terms it lends its idle nodes; absent: it lends nothing. */

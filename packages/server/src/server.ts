@@ -328,8 +328,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     stranger: guard.stranger,
     imagesAnswered: images.answered,
     checkpoints: board,
-    measured: measures.told,
-    sampled: samples.told,
+    prologueRetries: () => live.config.faults.prologueRetries,
+    ...{ measured: measures.told, sampled: samples.told },
     apiUrl: () => apiUrl,
     jobToken: createJobToken(config.api.auth, () => clock.now()),
   };

@@ -37,6 +37,7 @@ export const noMetrics: Metrics = {
   checkpointEvent: ignore,
   checkpointEvaluated: ignore,
   checkpointStorage: ignore,
+  checkpointsToRemove: ignore,
   webhook: ignore,
   networks: ignore,
   scaled: ignore,

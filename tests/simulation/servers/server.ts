@@ -51,6 +51,8 @@ export const SETTINGS = {
   },
   faults: {
     failures: 3,
+    quick: duration(10_000),
+    prologueRetries: 3,
     mostPercent: 30,
     probation: duration(600_000),
     driftTimeout: duration(24 * 3_600_000),

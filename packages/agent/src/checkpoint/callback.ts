@@ -1,37 +1,55 @@
 // Asking a program that listens: by gRPC, or by HTTP for one that speaks only that. Both stream answers back:
 // how long it should take, how far it is, that it puts it off, that it is done or cannot be done. A stream that
 // ends without a last word is a failure. A program that cannot be reached yet is tried again, as it may have
-// just begun.
+// just begun. One in a network of its own is called from inside it.
 
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { create } from "@bufbuild/protobuf";
 import { Client, credentials } from "@grpc/grpc-js";
 import { pb, serviceDefinition } from "@lattice/wire";
+import { openDoor } from "../network/inside.ts";
 import type { Answer, Wanted } from "./types.ts";
 
 export interface Ask extends Wanted {
   readonly directory: string;
   /** "host:port", "unix:/path" or "http://host:port/path". */
   readonly endpoint: string;
+  /** Null: the program is in the network of the node. */
+  readonly inside: { readonly pid: number; readonly dir: string } | null;
 }
 
 /** Why an address is not called; null: it is. A program may not send its agent anywhere but to this node. */
 export function addressProblem(endpoint: string): string | null {
-  if (endpoint.startsWith("unix:/")) return null;
-  const host = /^(?:http:\/\/)?(localhost|127(?:\.\d{1,3}){3}|\[::1\]):\d{1,5}(?:\/.*)?$/.exec(endpoint);
-  return host === null ? `${JSON.stringify(endpoint.slice(0, 80))} is not an address on this node` : null;
+  if (endpoint.startsWith("unix:/") || placeOf(endpoint) !== null) return null;
+  return `${JSON.stringify(endpoint.slice(0, 80))} is not an address on this node`;
 }
 
+function placeOf(endpoint: string): { readonly host: string; readonly port: number } | null {
+  const found = /^(?:http:\/\/)?(localhost|127(?:\.\d{1,3}){3}|\[::1\]):(\d{1,5})(?:\/.*)?$/.exec(endpoint);
+  const [, host = "", port = ""] = found ?? [];
+  return found === null ? null : { host: host.replace(/[[\]]/g, ""), port: Number(port) };
+}
+
+type Heard = (answer: Answer) => void;
+
 /** Resolves when the program has said its last; throws when it cannot be reached. */
-export function askByCall(ask: Ask, heard: (answer: Answer) => void, signal: AbortSignal): Promise<void> {
-  return /^http:\/\//.test(ask.endpoint) ? askByHttp(ask, heard, signal) : askByGrpc(ask, heard, signal);
+export async function askByCall(ask: Ask, heard: Heard, signal: AbortSignal): Promise<void> {
+  const place = placeOf(ask.endpoint);
+  // Sockets in the file system are the same in every network.
+  const door = ask.inside === null || place === null ? null : await openDoor({ ...place, ...ask.inside });
+  try {
+    await (ask.endpoint.startsWith("http://") ? askByHttp : askByGrpc)(ask, door?.path ?? null, heard, signal);
+  } finally {
+    door?.close();
+  }
 }
 
 const METHOD = "TakeCheckpoint";
 
-async function askByGrpc(ask: Ask, heard: (answer: Answer) => void, signal: AbortSignal): Promise<void> {
+async function askByGrpc(ask: Ask, door: string | null, heard: Heard, signal: AbortSignal): Promise<void> {
   const method = serviceDefinition(pb.CheckpointCallback)[METHOD];
   if (method === undefined) throw new Error(`the contract has no CheckpointCallback.${METHOD}`);
-  const client = new Client(ask.endpoint, credentials.createInsecure());
+  const client = new Client(door === null ? ask.endpoint : `unix:${door}`, credentials.createInsecure());
   const request = create(pb.TakeCheckpointRequestSchema, {
     number: ask.number,
     directory: ask.directory,
@@ -75,17 +93,16 @@ function answerOf(answer: pb.TakeCheckpointResponse["answer"]): Answer | null {
 }
 
 /** One JSON object to a line. */
-async function askByHttp(ask: Ask, heard: (answer: Answer) => void, signal: AbortSignal): Promise<void> {
-  const { number, directory, thenStop, timeoutMs, endpoint } = ask;
-  const body = JSON.stringify({ number, directory, then_stop: thenStop, timeout_seconds: Math.ceil(timeoutMs / 1000) });
-  const headers = { "content-type": "application/json" };
-  const response = await fetch(endpoint, { method: "POST", body, headers, signal, redirect: "error" });
-  if (!response.ok || response.body === null) {
-    heard({ kind: "failed", message: `the program answered ${response.status}` });
+async function askByHttp(ask: Ask, door: string | null, heard: Heard, signal: AbortSignal): Promise<void> {
+  const response = await post(ask, door, signal);
+  const { statusCode = 0 } = response;
+  if (statusCode < 200 || statusCode > 299) {
+    response.destroy();
+    heard({ kind: "failed", message: `the program answered ${statusCode}` });
     return;
   }
   let rest = "";
-  for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {
+  for await (const piece of response.setEncoding("utf8") as AsyncIterable<string>) {
     const lines = (rest + piece).split("\n");
     rest = (lines.pop() ?? "").slice(0, MAX_LINE);
     for (const line of lines) sayLine(line, heard);
@@ -93,9 +110,21 @@ async function askByHttp(ask: Ask, heard: (answer: Answer) => void, signal: Abor
   sayLine(rest, heard);
 }
 
+function post(ask: Ask, door: string | null, signal: AbortSignal): Promise<IncomingMessage> {
+  const { number, directory, thenStop, timeoutMs, endpoint } = ask;
+  const body = JSON.stringify({ number, directory, then_stop: thenStop, timeout_seconds: Math.ceil(timeoutMs / 1000) });
+  const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+  const through = door === null ? {} : { socketPath: door };
+  return new Promise((resolve, reject) => {
+    const asked = httpRequest(endpoint, { method: "POST", headers, signal, agent: false, ...through }, resolve);
+    asked.once("error", reject);
+    asked.end(body);
+  });
+}
+
 const MAX_LINE = 4_096;
 
-function sayLine(line: string, heard: (answer: Answer) => void): void {
+function sayLine(line: string, heard: Heard): void {
   if (line.trim() === "") return;
   const said = parsed(line);
   const amount = (name: string): number | null => {

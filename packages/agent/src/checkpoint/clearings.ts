@@ -1,5 +1,5 @@
 // Checkpoints of allocations that have ended, until they are removed. Each is a small file of its own, so that an agent that is started again
-// still knows. All nodes of an allocation have one: whoever comes first removes them, and the others find nothing.
+// still knows. More than one node may have it: whoever comes first removes them, and the others find nothing.
 
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,7 +12,8 @@ import type { Owner } from "./control.ts";
 import { removeAll } from "./remove.ts";
 
 export interface Clearings {
-  add(allocationId: string, clear: pb.CheckpointsToClear): Promise<void>;
+  /** True: it is noted on disk; false: this node does not reach them. */
+  add(allocationId: string, clear: pb.CheckpointsToClear): Promise<boolean>;
   close(): void;
 }
 
@@ -75,13 +76,14 @@ export function createClearings(options: ClearingsOptions): Clearings {
   return {
     async add(allocationId, { tenant, project, user, afterSeconds }) {
       // It becomes the name of a file.
-      if (outputRoot === "" || parseAllocationId(allocationId) === null) return;
+      if (outputRoot === "" || parseAllocationId(allocationId) === null) return false;
       const due: Due = { tenant, project, user, dueMs: now() + afterSeconds * 1000 };
       await mkdir(dir, { recursive: true, mode: 0o700 });
       await writeFile(join(dir, allocationId), JSON.stringify(due));
-      if (afterSeconds * 1000 >= LOOK_MS || closed) return;
+      if (afterSeconds * 1000 >= LOOK_MS || closed) return true;
       cancel();
       cancel = after(afterSeconds * 1000 + SOON_MS, () => void look());
+      return true;
     },
     close() {
       closed = true;

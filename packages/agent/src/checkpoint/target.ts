@@ -2,7 +2,8 @@
 // is seen that it is done. A request that stands already is not made a second time: the agent may have been
 // started again while the program writes.
 
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { hasOwnNetwork } from "../network/inside.ts";
 import { addressProblem, askByCall } from "./callback.ts";
 import {
   keepResult,
@@ -34,6 +35,8 @@ export interface Place {
   readonly owner: Owner | null;
   /** Processes of the attempt, without the wrapper. */
   readonly members: () => Promise<readonly number[]>;
+  /** The program itself, whose network is called; null: it is not there. */
+  readonly first: () => Promise<number | null>;
   readonly now: () => number;
 }
 
@@ -136,7 +139,9 @@ function call(place: Place, ask: Wanted & { readonly directory: string }, heard:
       said = answer;
       heard(answer);
     };
-    await askByCall({ ...ask, endpoint }, listen, gone.signal);
+    const pid = await place.first();
+    const inside = pid !== null && (await hasOwnNetwork(pid)) ? { pid, dir: dirname(control) } : null;
+    await askByCall({ ...ask, endpoint, inside }, listen, gone.signal);
     const last = said as Answer | null;
     if (last?.kind === "defer") nextAt = now() + last.ms;
     else if (last === null || last.kind === "progress") {

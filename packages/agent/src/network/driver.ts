@@ -29,6 +29,8 @@ export interface NetworkDriver {
   readonly kind: "none" | "linux";
   /** Throws when the network cannot be made: the attempt must not run without it. */
   join(place: NetworkPlace): Promise<EnteredNetwork>;
+  /** That what passes its borders is there; started again where it is not. Answers what was gone, in words. */
+  keep(place: NetworkPlace): Promise<readonly string[]>;
   /** Once nothing of the attempt is left; repeating it does no harm. */
   leave(key: string): Promise<void>;
   /** Takes away what attempts of an earlier life have left. */
@@ -39,6 +41,7 @@ export interface NetworkDriver {
 export const noDriver: NetworkDriver = {
   kind: "none",
   join: async ({ network }) => ({ before: [], variables: namesOf(network) }),
+  keep: async () => [],
   leave: async () => undefined,
   sweep: async () => undefined,
 };

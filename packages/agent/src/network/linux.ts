@@ -10,9 +10,10 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { parseGateway } from "@lattice/core";
 import { quoted } from "../runtime/shell-text.ts";
 import { type NetworkDriver, type NetworkPlace, namesOf } from "./driver.ts";
-import { openPort, startGateway } from "./gateway/start.ts";
+import { describeWay, missingWays, openWay, type Way } from "./gateway/start.ts";
 
 const run = promisify(execFile);
 /** A namespace is made in milliseconds; what takes longer hangs. */
@@ -43,24 +44,39 @@ export function linuxDriver({ nodeId, uplink, usersDir = USERS_DIR }: LinuxNetwo
     }
   }
 
+  function waysOf({ key, network }: NetworkPlace): readonly Way[] {
+    const { vni, gateway, exposed = [] } = network;
+    const namespace = `/run/netns/${nameOf(vni)}`;
+    const mark = join(usersDir, String(vni), userOf(key));
+    const out: readonly Way[] = gateway === undefined ? [] : [{ kind: "out", namespace, gateway }];
+    return [...out, ...exposed.map((port): Way => ({ kind: "in", namespace, port, mark }))];
+  }
+
   return {
     kind: "linux",
-    async join({ key, network, nodes }) {
+    async join(place) {
+      const { key, network, nodes } = place;
       const address = addressOf(nodeId);
-      const { vni, gateway, exposed = [] } = network;
-      const host = gateway?.split(":")[0] ?? null;
-      await locked(joinScript({ usersDir, uplink, address, vni, user: userOf(key), gateway: host }));
-      const namespace = `/run/netns/${nameOf(vni)}`;
-      if (gateway !== undefined) await startGateway(namespace, gateway);
-      const mark = join(usersDir, String(vni), userOf(key));
-      for (const port of exposed) await openPort({ namespace, port, mark });
+      const { vni, gateway } = network;
+      await locked(joinScript({ usersDir, uplink, address, vni, user: userOf(key), gateway: doorOf(gateway) }));
+      for (const way of waysOf(place)) await openWay(way);
       return {
         before: ["/usr/bin/nsenter", `--net=/run/netns/${nameOf(network.vni)}`, "--"],
         variables: { ...namesOf(network), ...(uplink === "" ? {} : addressNames(address, nodes)) },
       };
     },
+    async keep(place) {
+      const gone = await missingWays(waysOf(place));
+      for (const way of gone) await openWay(way);
+      return gone.map(describeWay);
+    },
     leave: (key) => leaveAll((user) => user === userOf(key)),
-    sweep: (known) => leaveAll((user) => user.startsWith(`${nodeId}.`) && !known.has(user.slice(nodeId.length + 1))),
+    async sweep(known) {
+      await leaveAll((user) => user.startsWith(`${nodeId}.`) && !known.has(user.slice(nodeId.length + 1)));
+      // An agent that ended between the last user and the namespace.
+      for (const vni of await readdir(usersDir).catch(() => []))
+        if (/^\d+$/.test(vni)) await locked(emptyScript(usersDir, Number(vni)));
+    },
   };
 }
 
@@ -75,6 +91,14 @@ export async function whyNoLinuxDriver(): Promise<string | null> {
   return types === "ENOENT" ? "the kernel has no network namespaces" : null;
 }
 
+/** Throws where it is none: an agent trusts no server to put words into its scripts. */
+function doorOf(gateway: string | undefined): string | null {
+  if (gateway === undefined) return null;
+  const place = parseGateway(gateway);
+  if (place === null) throw new Error(`${JSON.stringify(gateway)} is no address of a data gateway`);
+  return `${place.host}/${place.family === 6 ? 128 : 32}`;
+}
+
 const nameOf = (vni: number): string => `lattice-${vni}`;
 
 interface Joining {
@@ -83,7 +107,7 @@ interface Joining {
   readonly address: string;
   readonly vni: number;
   readonly user: string;
-  /** Its address answers inside; null: none. */
+  /** Its address, with its length, answers inside; null: none. */
   readonly gateway: string | null;
 }
 
@@ -97,7 +121,7 @@ function joinScript({ usersDir, uplink, address, vni, user, gateway }: Joining):
     `ip -n ${name} addr add ${address}/10 dev ${device}`,
     `ip -n ${name} link set ${device} up`,
   ];
-  const door = gateway === null ? [] : [`ip -n ${name} addr add ${quoted(gateway)}/32 dev lo`];
+  const door = gateway === null ? [] : [`ip -n ${name} addr add ${quoted(gateway)} dev lo`];
   return [
     `if ! [ -e /run/netns/${name} ]; then`,
     `  ip netns add ${name}`,
@@ -111,8 +135,11 @@ function joinScript({ usersDir, uplink, address, vni, user, gateway }: Joining):
 }
 
 const leaveScript = (usersDir: string, vni: number, user: string): string =>
+  `rm -f ${quoted(join(usersDir, String(vni), user))}\n${emptyScript(usersDir, vni)}`;
+
+/** The namespace goes where nobody uses it. */
+const emptyScript = (usersDir: string, vni: number): string =>
   [
-    `rm -f ${quoted(join(usersDir, String(vni), user))}`,
     `if rmdir ${quoted(join(usersDir, String(vni)))} 2>/dev/null; then`,
     `  ip netns del ${nameOf(vni)} 2>/dev/null || true`,
     "fi",

@@ -2,10 +2,10 @@
 // (HTTP)? Everything else is a failure with its reason. A service in a network of its own is asked from inside it, by another process.
 
 import { execFile } from "node:child_process";
-import { readlink } from "node:fs/promises";
 import { request } from "node:http";
 import { connect } from "node:net";
 import type { Probe } from "../lifecycle/attempt.ts";
+import { hasOwnNetwork } from "../network/inside.ts";
 
 /** Where a node's own services answer. */
 const HOST = "127.0.0.1";
@@ -15,13 +15,6 @@ export async function askProbe(probe: Probe, beside: number | null = null): Prom
   if (beside !== null && (await hasOwnNetwork(beside))) return askInside(probe, beside);
   return probe.kind === "tcp" ? askTcp(probe) : askHttp(probe);
 }
-
-async function hasOwnNetwork(pid: number): Promise<boolean> {
-  const [own, theirs] = await Promise.all([networkOf("self"), networkOf(String(pid))]);
-  return theirs !== null && own !== theirs;
-}
-
-const networkOf = (process: string): Promise<string | null> => readlink(`/proc/${process}/ns/net`).catch(() => null);
 
 /** Ends with 0 where it is well; says why not where it is not. */
 const INSIDE = `

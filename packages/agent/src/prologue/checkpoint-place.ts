@@ -12,7 +12,7 @@ export function checkpointPlace(
   { outputRoot }: Pick<PrologueParts, "outputRoot">,
   dir: string,
   order: Order,
-): Omit<Place, "members" | "now"> | null {
+): Omit<Place, "members" | "first" | "now"> | null {
   if (order.checkpoint === undefined || outputRoot === "") return null;
   const control = controlFolder(dir);
   const { mode, port } = order.checkpoint;

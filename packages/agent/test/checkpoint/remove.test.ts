@@ -74,8 +74,8 @@ test("what has ended is cleared when its time has come, by the next life of the 
   const folder = join(dir, "output", "physics", "default", "7", "checkpoints");
   fill(folder, ["1", "2"]);
   const first = clearings(() => now, timers);
-  await first.add("7", create(pb.CheckpointsToClearSchema, { ...nothing, afterSeconds: 100 }));
-  await first.add("../8", create(pb.CheckpointsToClearSchema, { ...nothing, afterSeconds: 100 }));
+  expect(await first.add("7", create(pb.CheckpointsToClearSchema, { ...nothing, afterSeconds: 100 }))).toBe(true);
+  expect(await first.add("../8", create(pb.CheckpointsToClearSchema, { ...nothing, afterSeconds: 100 }))).toBe(false);
   await first.add("9", create(pb.CheckpointsToClearSchema, { ...nothing, user: "gone", afterSeconds: 100 }));
   expect(readdirSync(join(dir, "agent", "clearing")).sort()).toEqual(["7", "9"]);
   first.close();

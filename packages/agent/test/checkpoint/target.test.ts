@@ -1,7 +1,16 @@
 // Real programs asked for checkpoints in each of the ways there are, and what is made of their answers.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -40,6 +49,7 @@ const place = (mode: string, change: Partial<Place> = {}): Place => ({
   isFirst: true,
   owner: null,
   members: async () => children.flatMap(({ pid }) => pid ?? []),
+  first: async () => children[0]?.pid ?? null,
   now: Date.now,
   ...change,
 });
@@ -156,6 +166,27 @@ describe("by a call", () => {
     server.close();
     expect(result).toEqual({ number: 1, ok: true, bytes: 77, message: "" });
     expect(calls).toBe(2);
+  });
+
+  it("gets into a network of its own, by HTTP and by gRPC, and leaves nothing behind", async () => {
+    const program = join(import.meta.dirname, "..", "..", "..", "..", "tests", "acceptance", "programs");
+    const grpc = `exec ${process.execPath} ${join(program, "count-callback.mjs")} ${dir}/diary ${dir}/finish`;
+    const answers = `require("http").createServer((q, r) => r.end(JSON.stringify({ done: 5 }))).listen(4711, "127.0.0.1")`;
+    const endpoint = join(controlFolder(dir), "endpoint");
+    for (const [number, words] of [
+      [1, `printf http://127.0.0.1:4711/save >${endpoint}; exec ${process.execPath} -e '${answers}'`],
+      [2, grpc],
+    ] as const) {
+      rmSync(endpoint, { force: true });
+      const env = { ...process.env, LATTICE_CHECKPOINT_ENDPOINT: endpoint };
+      const inside = ["--net", "/bin/sh", "-c", `ip link set lo up; ${words}`];
+      const child = spawn("unshare", inside, { env, stdio: "ignore" });
+      children.unshift(child);
+      const { result } = await take(place("grpc"), { ...WANTED, number });
+      expect(result, `checkpoint ${number}`).toMatchObject({ number, ok: true });
+      child.kill("SIGKILL");
+    }
+    await expect.poll(() => readdirSync(dir).filter((name) => name.startsWith("door-"))).toEqual([]);
   });
 
   it("goes nowhere but to the node itself", async () => {

@@ -3,7 +3,7 @@
 // without counting as a requeue; the node is set aside for this allocation alone. It ends when that
 // has happened often enough, or when too few nodes are left that it could run on.
 
-import type { NodeId } from "../ids.ts";
+import type { ReportCommand } from "../command.ts";
 import { fits } from "../node/shortfalls.ts";
 import { MAX_NOTICE_LENGTH, noticeKey } from "../notice/notice.ts";
 import { notify } from "../notice/raise.ts";
@@ -15,18 +15,25 @@ import { moveAllocation } from "./move.ts";
 import type { PlacedPhase } from "./phase.ts";
 import { placementConstraints } from "./placement-constraints.ts";
 
-/** Tries after the first. */
+/** Tries after the first, unless configured. */
 export const MAX_PROLOGUE_RETRIES = 3;
+
+type PrologueReport = Pick<ReportCommand, "node" | "message" | "prologueRetries">;
+
+interface Retries {
+  readonly tried: number;
+  readonly most: number;
+}
 
 export function prologueFailed(
   step: Step,
   record: Allocation,
   phase: PlacedPhase,
-  { node, message }: { readonly node: NodeId; readonly message: string },
+  { node, message, prologueRetries = MAX_PROLOGUE_RETRIES }: PrologueReport,
 ): void {
   const before = record.setAside ?? [];
   const setAside = before.includes(node) ? before : [...before, node];
-  const over = whyOver(step, { ...record, setAside }, phase, before.length);
+  const over = whyOver(step, { ...record, setAside }, phase, { tried: before.length, most: prologueRetries });
   if (over !== null) {
     const told = `node ${node}: ${message}${over === "" ? "" : ` (${over})`}`;
     fail(step, record, phase, { reason: "prologue_failed", exitCode: null, message: told, gone: null });
@@ -54,8 +61,8 @@ export function prologueFailed(
 }
 
 /** Null: it is tried again. */
-function whyOver(step: Step, record: Allocation, phase: PlacedPhase, retries: number): string | null {
-  if (retries >= MAX_PROLOGUE_RETRIES) return `tried on ${retries + 1} nodes`;
+function whyOver(step: Step, record: Allocation, phase: PlacedPhase, { tried, most }: Retries): string | null {
+  if (tried >= most) return `tried on ${tried + 1} ${tried === 0 ? "node" : "nodes"}`;
   const { requeuePolicy } = record.spec.lifecycle;
   // On another node the work itself may have begun, and must not begin twice.
   const begun = phase.progress.some(({ state }) => state === "running" || state === "completed");

@@ -2,6 +2,7 @@
 // the DAG of what has ended are told. It is done after each command, with a list and not by recursion:
 // a chain of a hundred thousand dependents must not be as deep as the stack.
 
+import { queueClearing } from "../checkpoint/clear.ts";
 import { memberEnded } from "../dag/ended.ts";
 import { elementEnded } from "../group/element.ts";
 import { advanceGroup } from "../group/fill.ts";
@@ -23,6 +24,7 @@ export function settle(step: Step): void {
 function settleOne(step: Step, ended: Ended): void {
   const { id, record } = ended;
   queueEnd(step, ended);
+  queueClearing(step, ended);
   elementEnded(step, ended);
   if (record !== null && "attempt" in record) giveNamesOn(step, record);
   judgeDependents(step, id, ended.end);

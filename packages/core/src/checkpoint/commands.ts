@@ -34,8 +34,15 @@ export interface ResumeCommand {
   readonly id: AllocationId;
 }
 
+/** An agent has taken it on to remove what is left of them, or nobody is to. */
+export interface ClearedCommand {
+  readonly kind: "checkpoints.cleared";
+  readonly allocations: readonly AllocationId[];
+}
+
 export type CheckpointCommand =
   | AskCheckpointCommand
   | AttemptCheckpointCommand
   | ExpireCheckpointCommand
-  | ResumeCommand;
+  | ResumeCommand
+  | ClearedCommand;

@@ -78,6 +78,7 @@ function replace(state: State, fresh: State, index: LogIndex): void {
   for (const bucket of [...tables.ledger.values()]) state.dropBucket(bucket);
   for (const key of [...tables.notices.keys()]) tables.notices.delete(key);
   for (const key of [...tables.deliveries.keys()]) tables.deliveries.delete(key);
+  for (const key of [...tables.clearings.keys()]) tables.clearings.delete(key);
   // The log of the lost cluster goes on; the few lines of the empty one are in its place no more.
   state.dropAudit();
   for (const name of TABLE_NAMES) {

@@ -2,7 +2,6 @@
 // by an administrator. A domain that has waited out its grace is released, and its number is free again.
 
 import { isCount, problemList } from "../allocation/check-values.ts";
-import { MAX_PORT } from "../allocation/limits.ts";
 import { canonical } from "../canonical.ts";
 import type { ReleaseDomainCommand, SetDomainGraceCommand, SetNetworkCommand } from "../command.ts";
 import { after } from "../ids.ts";
@@ -11,6 +10,7 @@ import { clearNotice } from "../notice/raise.ts";
 import type { Outcome } from "../outcome.ts";
 import { accepted, quote, refuse, refuseFields, type Step, unchanged } from "../step.ts";
 import { domainKey, FIRST_VNI, LAST_VNI, MAX_DOMAIN_GRACE_MS } from "./domain.ts";
+import { GATEWAY_FORM, parseGateway } from "./gateway.ts";
 import { lingeringIn } from "./lingering.ts";
 
 export function setNetwork(step: Step, { settings }: SetNetworkCommand): Outcome {
@@ -19,20 +19,12 @@ export function setNetwork(step: Step, { settings }: SetNetworkCommand): Outcome
   const range = isCount(vniStart, FIRST_VNI, LAST_VNI) && isCount(vniEnd, vniStart, LAST_VNI);
   problems.unless(range, "network.vni_pool", `must lie between ${FIRST_VNI} and ${LAST_VNI}`);
   const { dataGateway } = settings;
-  const gateway = dataGateway === undefined || isGateway(dataGateway);
-  problems.unless(gateway, "network.data_gateway", "must be an IPv4 address and a port, for example 10.1.2.3:443");
+  const gateway = dataGateway === undefined || parseGateway(dataGateway) !== null;
+  problems.unless(gateway, "network.data_gateway", GATEWAY_FORM);
   if (problems.list.length > 0) return refuseFields(problems.list);
   if (canonical(step.state.network) === canonical(settings)) return unchanged(null);
   step.state.tables.network.set("settings", settings);
   return accepted(null);
-}
-
-/** It is put into programs of the node: nothing but digits, dots and a colon. */
-export function isGateway(text: string): boolean {
-  const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3}):(\d{1,5})$/.exec(text);
-  if (match === null) return false;
-  const [port = 0, ...bytes] = match.slice(1).map(Number).reverse();
-  return isCount(port, 1, MAX_PORT) && bytes.every((byte) => byte <= 255);
 }
 
 export function setDomainGrace(step: Step, { tenant, name, grace }: SetDomainGraceCommand): Outcome {

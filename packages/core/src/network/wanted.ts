@@ -38,7 +38,10 @@ export function wantedDomain(
 }
 
 /** Null: it is there, or can be made. */
-export function whyNoDomain(view: Pick<View, "network" | "domain" | "domains">, wanted: WantedDomain): Refusal | null {
+export function whyNoDomain(
+  view: Pick<View, "network" | "domain" | "domains" | "tenant">,
+  wanted: WantedDomain,
+): Refusal | null {
   if (view.domain(wanted.key) !== undefined) return null;
   const all = [...view.domains()];
   const size = poolSize(view.network);
@@ -46,7 +49,7 @@ export function whyNoDomain(view: Pick<View, "network" | "domain" | "domains">, 
     const detail = `cannot create network domain "${wanted.name}": VNI pool exhausted (${all.length}/${size} in use)`;
     return { code: "quota_exceeded", detail, figures: { limit: size, current: all.length, requested: 1 } };
   }
-  const most = view.network.maxDomainsPerTenant;
+  const most = view.tenant(wanted.tenant)?.quota.maxNetworkDomains ?? view.network.maxDomainsPerTenant;
   const own = all.filter((domain) => domain.tenant === wanted.tenant && !domain.private).length;
   if (wanted.private || own < most) return null;
   const detail = `tenant "${wanted.tenant}" would exceed its network domains (limit ${most}, in use ${own})`;

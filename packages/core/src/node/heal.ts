@@ -6,11 +6,17 @@ import { clearNotice } from "../notice/raise.ts";
 import type { Step } from "../step.ts";
 import { moveNode } from "./move.ts";
 import type { Node, NodeState } from "./node.ts";
+import { clearSilence } from "./silence-notice.ts";
 
 /** Whatever was told of its being down is over. */
 export function bringBack(step: Step, node: Node, state: Extract<NodeState, { readonly kind: "down" }>): Node {
-  if (step.state.tables.notices.size > 0)
-    clearNotice(step, { kind: "notice.clear", key: noticeKey("node_broken", node.id) });
-  if (state.back === "ready") return moveNode(step, node, { kind: "ready", since: step.at });
-  return moveNode(step, node, { kind: "drained", since: step.at, reason: "drained before it was down" });
+  const next: NodeState =
+    state.back === "ready"
+      ? { kind: "ready", since: step.at }
+      : { kind: "drained", since: step.at, reason: "drained before it was down" };
+  const moved = moveNode(step, node, next);
+  if (step.state.tables.notices.size === 0) return moved;
+  clearNotice(step, { kind: "notice.clear", key: noticeKey("node_broken", node.id) });
+  clearSilence(step, node);
+  return moved;
 }

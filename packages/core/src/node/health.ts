@@ -14,6 +14,7 @@ import { releaseAll, takeDown } from "./down.ts";
 import { bringBack } from "./heal.ts";
 import { moveNode, nodeChanged } from "./move.ts";
 import type { Node } from "./node.ts";
+import { tellSilence } from "./silence-notice.ts";
 
 export function judgeNode(step: Step, command: NodeHealthCommand): Outcome {
   const node = step.state.node(command.node);
@@ -68,6 +69,7 @@ function silent(step: Step, node: Node, reason: string): Outcome {
     case "draining":
     case "drained":
       takeDown(step, node, { cause: "silent", reason });
+      tellSilence(step, node, reason);
       return accepted(node.id);
     case "down":
       // A disabled node that falls silent can no longer confirm what it was told to stop.

@@ -123,4 +123,6 @@ export interface Fault {
   readonly user: UserName;
   /** It says something about the node rather than the work. */
   readonly own: boolean;
+  /** From its placement on, where it is not the node's own. Absent: at once. */
+  readonly after?: Duration;
 }

@@ -15,6 +15,7 @@ export const NOTICE_KINDS = [
   "node_drifted",
   "node_set_aside",
   "node_broken",
+  "node_silent",
 ] as const;
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
 

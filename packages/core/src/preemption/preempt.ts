@@ -13,7 +13,7 @@ import type { Outcome, Refusal, RefusalCode } from "../outcome.ts";
 import { shedNode } from "../scaling/shed.ts";
 import { accepted, quote, rejected, type Step } from "../step.ts";
 import { policyOf } from "../vcluster/policy.ts";
-import { claimingClass, MAX_VICTIMS, type PreemptionReason, reasonFor, shieldOf } from "./shield.ts";
+import { claimingClass, type PreemptionReason, reasonFor, shieldOf } from "./shield.ts";
 
 export function preemptFor(step: Step, command: PreemptCommand): Outcome {
   const { state } = step;
@@ -56,11 +56,11 @@ function againstWinner(step: Step, { basis, victims }: PreemptCommand, winner: A
   if (basis < pendingSinceIndex)
     return say("stale_plan", `allocation ${id} is pending since entry ${pendingSinceIndex}`);
   const vcluster = step.state.vcluster(spec.vcluster);
-  const may = vcluster !== undefined && policyOf(vcluster).preempts;
-  if (!may) return say("illegal_transition", `vCluster "${spec.vcluster}" stops nobody`);
+  const policy = vcluster === undefined ? null : policyOf(vcluster);
+  if (policy?.preempts !== true) return say("illegal_transition", `vCluster "${spec.vcluster}" stops nobody`);
   const distinct = new Set(victims.map((victim) => victim.allocation)).size === victims.length;
-  if (distinct && victims.length >= 1 && victims.length <= MAX_VICTIMS) return null;
-  return say("illegal_transition", `between 1 and ${MAX_VICTIMS} allocations are stopped for another`);
+  if (distinct && victims.length >= 1 && victims.length <= policy.maxVictims) return null;
+  return say("illegal_transition", `between 1 and ${policy.maxVictims} allocations are stopped for another`);
 }
 
 function againstNodes(step: Step, { nodes }: PreemptCommand): Refusal | null {

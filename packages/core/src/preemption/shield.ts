@@ -11,9 +11,6 @@ import { policyOf } from "../vcluster/policy.ts";
 /** From this class on, work that takes no checkpoints is not stopped: all of it would be lost. */
 export const NEVER_STOPPED_CLASS = 7;
 export const HIGHEST_CLASS = 10;
-/** More are never stopped for one allocation: where more are in the way it waits. */
-export const MAX_VICTIMS = 3;
-
 export type PreemptionReason = "priority" | "reclaim" | "sensitive";
 
 /** Why running work is not stopped for anybody, in words; null: for a higher class it is. */

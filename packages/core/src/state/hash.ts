@@ -46,6 +46,7 @@ const TABLES: Readonly<Record<keyof Tables, boolean>> = {
   network: WHEN_USED,
   hooks: WHEN_USED,
   deliveries: WHEN_USED,
+  clearings: WHEN_USED,
   grants: WHEN_USED,
   audit: WHEN_USED,
 };

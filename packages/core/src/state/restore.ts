@@ -6,6 +6,7 @@ import type { Grant } from "../access/grant.ts";
 import type { Allocation } from "../allocation/allocation.ts";
 import { compareAllocationIds } from "../allocation/order.ts";
 import type { AuditRecord } from "../audit/record.ts";
+import type { Clearing } from "../checkpoint/clearing.ts";
 import type { Staged } from "../cluster/staged.ts";
 import type { Dag } from "../dag/dag.ts";
 import type { TaskGroup } from "../group/group.ts";
@@ -170,6 +171,7 @@ const LOADERS: Readonly<Record<string, (state: State, record: unknown) => void>>
   network: (state, record) => state.tables.network.set("settings", record as NetworkSettings),
   hooks: (state, record) => state.tables.hooks.set((record as Hook).name, record as Hook),
   deliveries: (state, record) => state.tables.deliveries.set((record as Delivery).key, record as Delivery),
+  clearings: (state, record) => state.tables.clearings.set((record as Clearing).allocation, record as Clearing),
   grants: (state, record) => state.putGrant(record as Grant),
   audit: (state, record) => state.putAudit(record as AuditRecord),
 };

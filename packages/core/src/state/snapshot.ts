@@ -32,6 +32,7 @@ export const TABLE_NAMES = [
   "network",
   "hooks",
   "deliveries",
+  "clearings",
   "grants",
   "audit",
 ] as const;

@@ -8,6 +8,7 @@ import type { Allocation } from "../allocation/allocation.ts";
 import { compareAllocationIds } from "../allocation/order.ts";
 import { isFinal } from "../allocation/phase.ts";
 import type { AuditRecord } from "../audit/record.ts";
+import type { Clearing } from "../checkpoint/clearing.ts";
 import type { Staged } from "../cluster/staged.ts";
 import type { CommandKind } from "../command.ts";
 import type { Dag } from "../dag/dag.ts";
@@ -81,6 +82,8 @@ export interface Tables {
   readonly hooks: Table<string, Hook>;
   /** In order of time. */
   readonly deliveries: Table<string, Delivery>;
+  /** In order of time. */
+  readonly clearings: Table<AllocationId, Clearing>;
   readonly grants: Table<GrantKey, Grant>;
   /** By decimal `n`, without gaps: added at the end, removed at the front. */
   readonly audit: Table<string, AuditRecord>;
@@ -233,6 +236,7 @@ export function createState(): State {
     domains: () => tables.domains.values(),
     hooks: () => tables.hooks.values(),
     deliveries: () => tables.deliveries.values(),
+    clearings: () => tables.clearings.values(),
     grants: () => tables.grants.values(),
     grantsOf: grants.of,
     audit: () => tables.audit.values(),
@@ -351,6 +355,7 @@ const createTables = (changes: ChangeLog): Tables => ({
   network: createTable("network"),
   hooks: createTable("hook"),
   deliveries: createTable("delivery"),
+  clearings: createTable("clearing"),
   grants: createTable("grant"),
   audit: createTable("audit"),
 });

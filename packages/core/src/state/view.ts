@@ -4,6 +4,7 @@
 import type { Grant } from "../access/grant.ts";
 import type { Allocation } from "../allocation/allocation.ts";
 import type { AuditRecord } from "../audit/record.ts";
+import type { Clearing } from "../checkpoint/clearing.ts";
 import type { Dag } from "../dag/dag.ts";
 import type { TaskGroup } from "../group/group.ts";
 import type { ElementState } from "../group/marks.ts";
@@ -117,6 +118,8 @@ export interface View {
   hooks(): Iterable<Hook>;
   /** What webhooks are still to be told, in order of time. */
   deliveries(): Iterable<Delivery>;
+  /** Checkpoints that nobody has taken on to remove yet, in order of time. */
+  clearings(): Iterable<Clearing>;
 
   /** Roles that users have in tenants, apart from what their tokens say. */
   grants(): Iterable<Grant>;

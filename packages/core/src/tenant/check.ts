@@ -16,6 +16,7 @@ const FIELDS: Readonly<Record<keyof Quota, { readonly field: string; readonly mo
   fairShareMilli: { field: "quota.fair_share_target", most: 1000 },
   gpuHoursBudget: { field: "quota.gpu_hours_budget", most: MAX_QUOTA },
   nodeHoursBudget: { field: "quota.node_hours_budget", most: MAX_QUOTA },
+  maxNetworkDomains: { field: "quota.max_network_domains", most: MAX_QUOTA },
   burstAllowanceMilli: { field: "quota.burst_allowance", most: MAX_BURST_MILLI },
 };
 
@@ -26,7 +27,7 @@ export function checkTenant(
   problems.text("description", tenant.description, MAX_TENANT_DESCRIPTION_LENGTH);
   checkPreemptionClass(problems, "max_preemption_class", tenant.maxPreemptionClass);
   for (const key of Object.keys(FIELDS) as (keyof Quota)[]) {
-    const value = tenant.quota[key];
+    const value = tenant.quota[key] ?? null;
     const { field, most } = FIELDS[key];
     const milli = key.endsWith("Milli");
     const range = milli ? `must be from 0 to ${most / 1000}` : `must be a whole number from 0 to ${most}`;

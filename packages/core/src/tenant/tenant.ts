@@ -11,6 +11,8 @@ export interface Quota {
   readonly gpuHoursBudget: number | null;
   readonly nodeHoursBudget: number | null;
   readonly burstAllowanceMilli: number | null;
+  /** Named ones at a time; null or absent: as many as the cluster allows every tenant. */
+  readonly maxNetworkDomains?: number | null;
 }
 
 export interface Tenant {

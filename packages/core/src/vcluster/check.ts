@@ -3,7 +3,7 @@
 import { checkPreemptionClass, checkWalltime } from "../allocation/check.ts";
 import { isCount, type Problems } from "../allocation/check-values.ts";
 import { MAX_NODES } from "../allocation/limits.ts";
-import type { Lending, Preemptible } from "./lending.ts";
+import { type Lending, MOST_VICTIMS, type Preemptible } from "./lending.ts";
 import type { Factor, SchedulerKind, VCluster } from "./vcluster.ts";
 
 export const MAX_VCLUSTER_DESCRIPTION_LENGTH = 1024;
@@ -55,9 +55,10 @@ export function checkVCluster(problems: Problems, vcluster: Policy): void {
 export const MAX_NEAR_COMPLETION_MS = 24 * 3600 * 1000;
 
 function checkSharing(problems: Problems, vcluster: Policy): void {
-  const { preemptible, lending, borrows, sharesNodes, scheduler, nearCompletion = 0 } = vcluster;
+  const { preemptible, lending, borrows, sharesNodes, scheduler, nearCompletion = 0, maxVictims = 1 } = vcluster;
   const near = isCount(nearCompletion, 0, MAX_NEAR_COMPLETION_MS);
   problems.unless(near, "near_completion_threshold_seconds", "must not be negative or more than a day");
+  problems.unless(isCount(maxVictims, 1, MOST_VICTIMS), "max_victims", `must be from 1 to ${MOST_VICTIMS}`);
   const known = preemptible === undefined || PREEMPTIBLE.includes(preemptible);
   problems.unless(known, "preemptible", `must be one of ${PREEMPTIBLE.join(", ")}`);
   const sensitive: SchedulerKind = "sensitive_reservation";

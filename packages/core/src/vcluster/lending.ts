@@ -21,6 +21,11 @@ export interface Lending {
 /** Within so much of its walltime an allocation is let finish, unless its vCluster says otherwise. */
 export const NEAR_COMPLETION = duration(300_000);
 
+/** More are not stopped for one allocation, unless its vCluster says otherwise: where more are in the way it waits. */
+export const MAX_VICTIMS = 3;
+/** Of any vCluster: a decision must be found, checked and carried out as one. */
+export const MOST_VICTIMS = 64;
+
 export const DEFAULT_LENDING: Lending = {
   keepNodes: 0,
   maxClass: 4,

@@ -3,7 +3,7 @@
 // work may be stopped, and whether it takes part in lending at all.
 
 import type { Duration } from "../ids.ts";
-import { type Lending, NEAR_COMPLETION, type Preemptible } from "./lending.ts";
+import { type Lending, MAX_VICTIMS, NEAR_COMPLETION, type Preemptible } from "./lending.ts";
 import type { SchedulerKind, VCluster } from "./vcluster.ts";
 
 export interface Policy {
@@ -11,6 +11,8 @@ export interface Policy {
   /** What a wait is measured against: the same for everyone, or the walltime asked for. */
   readonly wait: "elapsed" | "proportional";
   readonly preempts: boolean;
+  /** So many are stopped for one allocation of it at most. */
+  readonly maxVictims: number;
   readonly preemptible: Preemptible;
   /** Within so much of its walltime an allocation is not stopped. */
   readonly nearCompletion: Duration;
@@ -25,7 +27,7 @@ export interface Policy {
   readonly sensitive: boolean;
 }
 
-type Row = Omit<Policy, "lending" | "nearCompletion">;
+type Row = Omit<Policy, "lending" | "nearCompletion" | "maxVictims">;
 
 const row = (preemptible: Preemptible, change: Partial<Row> = {}): Row => ({
   order: "score",
@@ -68,12 +70,14 @@ function ownPolicy(vcluster: VCluster): Policy {
     lending,
     sharesNodes,
     nearCompletion = NEAR_COMPLETION,
+    maxVictims = MAX_VICTIMS,
   } = vcluster;
   const own = POLICIES[scheduler];
-  if (own.sensitive) return { ...own, lending: null, nearCompletion };
+  if (own.sensitive) return { ...own, lending: null, nearCompletion, maxVictims };
   return {
     ...own,
     nearCompletion,
+    maxVictims,
     preempts: preempts ?? own.preempts,
     preemptible: preemptible ?? own.preemptible,
     borrows: borrows ?? own.borrows,

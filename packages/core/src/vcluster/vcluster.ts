@@ -46,6 +46,8 @@ export interface VCluster {
   readonly borrows?: boolean;
   /** Within so much of its walltime an allocation of it is not stopped for others; absent: five minutes. */
   readonly nearCompletion?: Duration;
+  /** So many are stopped at most for one allocation of it that waits; absent: three. */
+  readonly maxVictims?: number;
   /** Null or absent: it lends nothing. */
   readonly lending?: Lending | null;
   /** Whether work that asks for less than a node shares one. */

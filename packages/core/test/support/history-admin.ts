@@ -17,6 +17,11 @@ export function makeDelivered(roll: Dice, state: State): Command {
   return { kind: "hooks.delivered", keys: [...keys.slice(0, roll(4)), "none/1/failed"] };
 }
 
+export function makeCleared(roll: Dice, state: State): Command {
+  const allocations = Array.from(state.clearings(), ({ allocation }) => allocation);
+  return { kind: "checkpoints.cleared", allocations: allocations.slice(0, roll(3)) };
+}
+
 export function makeNotice(roll: Dice): Command {
   const name = pick(roll, ["physics", "art"]) ?? "art";
   const key = noticeKey("budget_exhausted", name);

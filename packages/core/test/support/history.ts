@@ -39,7 +39,7 @@ import {
   vclusterId,
 } from "./cluster.ts";
 import { type Dice, dice, pick } from "./dice.ts";
-import { makeDelivered, makeGrant, makeHooks, makeNotice } from "./history-admin.ts";
+import { makeCleared, makeDelivered, makeGrant, makeHooks, makeNotice } from "./history-admin.ts";
 
 export { type Dice, dice, pick } from "./dice.ts";
 
@@ -90,6 +90,7 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [1, (roll) => ({ kind: "retention.set", maxFinished: roll(8), maxFinishedAge: duration(roll(2) * 100_000) })],
   [1, makeHooks],
   [2, makeDelivered],
+  [1, makeCleared],
   [2, makeNotice],
   [1, (roll) => vcluster(pick(roll, ["batch", "third", "Not Good"]) ?? "third")],
   [1, (roll) => deleteVCluster(pick(roll, ["batch", "third", "phys", "nowhere"]) ?? "third")],

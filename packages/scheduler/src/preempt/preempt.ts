@@ -105,7 +105,7 @@ function makeRoomFor(input: CycleInput, { draft, ledger }: Room, claim: Claim): 
   const waits = draft.held.find((held) => held.job.input.id === job.input.id) ?? null;
   if (waits !== null && waits.startsAt <= soon) return null;
   const trial = trialOf(draft, job);
-  if (freeOfMatch(draft, job) + mostFreed(claim, trial, own) < job.least) return null;
+  if (freeOfMatch(draft, job) + mostFreed(claim, trial, own, mostVictims(input)) < job.least) return null;
   const aside = putAside(draft, own, waits);
   const found = search(input, claim, trial, own);
   // What it would get by itself is looked up last: it costs more than the rest.
@@ -128,12 +128,14 @@ function makeRoomFor(input: CycleInput, { draft, ledger }: Room, claim: Claim): 
   };
 }
 
+const mostVictims = ({ maxVictims = MAX_VICTIMS }: CycleInput): number => maxVictims;
+
 /** What stopping the largest would give at most: the quickest thing to know. */
-function mostFreed({ job, gains, gone }: Claim, trial: Trial, own: number): number {
+function mostFreed({ job, gains, gone }: Claim, trial: Trial, own: number, most: number): number {
   const largest: number[] = [];
   for (const { gained, victim } of gains(job, trial)) {
     if (victim.preemptionClass >= own || gone.has(victim.allocation)) continue;
-    if (largest.length < MAX_VICTIMS) largest.push(gained);
+    if (largest.length < most) largest.push(gained);
     else if (gained > (largest[0] as number)) largest[0] = gained;
     else continue;
     largest.sort((a, b) => a - b);
@@ -157,7 +159,7 @@ function search(
   const found = victimSet({
     gains,
     missing: Math.max(1, job.least - free),
-    most: MAX_VICTIMS,
+    most: mostVictims(input),
     fits: (victims) => {
       budget.trials -= 1;
       return budget.trials >= 0 && trial.fits(victims);

@@ -42,25 +42,40 @@ function alone({ missing, fits }: Search, gains: readonly Gain[]): readonly Gain
   return one === undefined ? null : [one];
 }
 
-function together({ missing, most, fits }: Search, gains: readonly Gain[], tried: Set<string>): readonly Gain[] | null {
-  const taken = gains.slice(0, most);
-  const gained = taken.reduce((sum, gain) => sum + gain.gained, 0);
-  if (taken.length < 2 || gained < missing) return null;
+/** As few as give enough, or, where those are not the right ones, as many as may be. */
+function together(search: Search, gains: readonly Gain[], tried: Set<string>): readonly Gain[] | null {
+  const most = gains.slice(0, search.most);
+  return atOnce(search, enough(most, search.missing), tried) ?? atOnce(search, most, tried);
+}
+
+function enough(gains: readonly Gain[], missing: number): readonly Gain[] {
+  let gained = 0;
+  const last = gains.findIndex((gain) => {
+    gained += gain.gained;
+    return gained >= missing;
+  });
+  return last < 0 ? [] : gains.slice(0, last + 1);
+}
+
+function atOnce({ missing, fits }: Search, taken: readonly Gain[], tried: Set<string>): readonly Gain[] | null {
+  if (taken.length < 2 || gainOf(taken) < missing) return null;
   const names = taken.map(({ victim }) => victim.allocation).join(" ");
   if (tried.has(names)) return null;
   tried.add(names);
   return fits(taken) ? taken : null;
 }
 
+const gainOf = (gains: readonly Gain[]): number => gains.reduce((sum, { gained }) => sum + gained, 0);
+
 /** Fewer and larger before many and small; a stable sort keeps the cheaper of equals first. */
 const largestFirst = (gains: readonly Gain[]): readonly Gain[] => [...gains].sort((a, b) => b.gained - a.gained);
 
-function handBack({ gains, fits }: Search, taken: readonly Gain[]): readonly Gain[] {
+function handBack({ gains, missing, fits }: Search, taken: readonly Gain[]): readonly Gain[] {
   const dearestFirst = [...taken].sort((a, b) => gains.indexOf(b) - gains.indexOf(a));
   let kept = taken;
   for (const gain of dearestFirst) {
     const fewer = kept.filter((other) => other !== gain);
-    if (fewer.length > 0 && fits(fewer)) kept = fewer;
+    if (fewer.length > 0 && gainOf(fewer) >= missing && fits(fewer)) kept = fewer;
   }
   return kept;
 }

@@ -32,7 +32,7 @@ export function preemptionInputs(
   view: View,
   vcluster: VCluster,
   now: Instant,
-): Pick<CycleInput, "victims" | "awaiting" | "sensitive"> {
+): Pick<CycleInput, "victims" | "awaiting" | "sensitive" | "maxVictims"> {
   const awaiting: AwaitingInput[] = [];
   for (const record of view.awaiting()) awaiting.push(...awaitingInput(view, vcluster, record, now));
   const isMaking = mayMakeRoom(view, vcluster);
@@ -41,7 +41,7 @@ export function preemptionInputs(
   return {
     ...(sensitive ? { sensitive: true } : null),
     ...(awaiting.length === 0 ? null : { awaiting }),
-    ...(isMaking ? { victims: victimInputs(view, vcluster) } : null),
+    ...(isMaking ? { victims: victimInputs(view, vcluster), maxVictims: policyOf(vcluster).maxVictims } : null),
   };
 }
 

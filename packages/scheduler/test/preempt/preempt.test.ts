@@ -45,6 +45,16 @@ describe("making room", () => {
     expect([told(late, 29), told(late, 30)]).toEqual([["11"], []]);
   });
 
+  it("stops no more for one than its vCluster says, and no more than are needed", () => {
+    const names = ["a", "b", "c", "d", "e", "f"];
+    const small = names.map((name, i) => running(11 + i, [name]));
+    const given = full(nodesIn("g0", ...names), small, { pending: [job(1, { class: 8, nodes: 5, minutes: 60 })] });
+    expect(stopped(cycle(given))).toEqual([]);
+    expect(stopped(cycle({ ...given, maxVictims: 4 }))).toEqual([]);
+    expect(stopped(cycle({ ...given, maxVictims: 5 }))).toHaveLength(5);
+    expect(stopped(cycle({ ...given, maxVictims: 64 }))).toHaveLength(5);
+  });
+
   it("leaves class 7 and above alone, but for those that take checkpoints", () => {
     const claim = job(1, { class: 10, nodes: 2 });
     const given = full(four, [running(11, ["a", "b", "c", "d"], { class: 7 })], { pending: [claim] });

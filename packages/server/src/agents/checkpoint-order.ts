@@ -2,7 +2,7 @@
 // wanted. Both are read off the record, so that they can be said again by whoever leads.
 
 import { create } from "@bufbuild/protobuf";
-import { type Allocation, type Duration, isFinal, type NodeId, type View } from "@lattice/core";
+import type { Allocation, Clearing, Duration, NodeId, View } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import type { AgentHub, ServerMessageBody } from "./hub.ts";
 
@@ -36,13 +36,11 @@ export function checkpointOrder(allocation: Allocation, node: NodeId, keep = 0):
   };
 }
 
-/** What is to be removed of an allocation that has ended, and when; null: nothing. */
-export function checkpointsToClear(record: Allocation | undefined, retention: Duration): pb.CheckpointsToClear | null {
-  if (record === undefined || retention === 0 || !isFinal(record.phase)) return null;
-  if ((record.checkpoints?.asked ?? 0) === 0) return null;
-  const { tenant, project } = record.spec;
-  const afterSeconds = Math.ceil(retention / 1000);
-  return create(pb.CheckpointsToClearSchema, { tenant, project, user: record.user, afterSeconds });
+/** To an agent that may reach them: what is left of an allocation is removed so long after its end. */
+export function clearOrder({ allocation, tenant, project, user }: Clearing, after: Duration): ServerMessageBody {
+  const afterSeconds = Math.ceil(after / 1000);
+  const clear = create(pb.CheckpointsToClearSchema, { tenant, project, user, afterSeconds });
+  return { case: "clearCheckpoints", value: create(pb.ClearCheckpointsSchema, { allocationId: allocation, clear }) };
 }
 
 /** Of everything on the node. */

@@ -9,10 +9,9 @@ import {
   agreeOnProtocol,
   attempt,
   type Capabilities,
-  type CheckpointWord,
   type Claim,
+  type ClearedCommand,
   duration,
-  type FailureReason,
   isPlaced,
   type Node,
   type NodeHealthCommand,
@@ -38,13 +37,16 @@ import { checkpointOrdersOf } from "./checkpoint-order.ts";
 import type { AgentHub, AgentSession, ServerMessageBody } from "./hub.ts";
 import type { JobToken } from "./job-token.ts";
 import { forgetOrder, orderOf, stopOrder } from "./orders.ts";
+import { reportCommand } from "./report-command.ts";
 
 /** Pause before a report is proposed again after the log refused it. */
 const REPORT_RETRY = duration(500);
 
+type AgentCommand = RegisterNodeCommand | ReportCommand | NodeHealthCommand | ClearedCommand;
+
 export interface ConnectContext {
   readonly view: () => View;
-  readonly propose: (command: RegisterNodeCommand | ReportCommand | NodeHealthCommand) => Promise<Proposal>;
+  readonly propose: (command: AgentCommand) => Promise<Proposal>;
   readonly hub: AgentHub;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -58,6 +60,8 @@ export interface ConnectContext {
   readonly measured?: (node: NodeId, measures: readonly pb.AttemptMeasures[]) => void;
   /** Samples of what attempts of the node use. */
   readonly sampled?: (node: NodeId, samples: readonly pb.AttemptMeasures[]) => void;
+  /** How often work is tried elsewhere whose node could not be made ready; absent: the usual. */
+  readonly prologueRetries?: () => number;
   /** What is heard of checkpoints besides reports. */
   readonly checkpoints?: Pick<CheckpointBoard, "told" | "storage">;
   /** Where programs inside a job reach the API. */
@@ -103,6 +107,7 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
     }
     if (session === null) return;
     if (body.case === "checkpointProgress") context.checkpoints?.told(session.node, body.value);
+    if (body.case === "clearAnswer" && body.value.taken) void cleared(session.node, body.value.allocationId);
     if (body.case === "heartbeat") {
       context.checkpoints?.storage(session.node, body.value.checkpointStorageError);
       context.hub.heard(session, body.value.sequence);
@@ -124,6 +129,17 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
   });
   call.on("error", leave);
   call.on("cancelled", leave);
+
+  /** What cannot be written now is asked of the node again. */
+  async function cleared(node: NodeId, allocation: string): Promise<void> {
+    const known = parseAllocationId(allocation);
+    if (known === null) return;
+    try {
+      await context.propose({ kind: "checkpoints.cleared", allocations: [known] });
+    } catch (error) {
+      context.logger.warn({ err: error, node, allocation }, "who removes its checkpoints was not written down yet");
+    }
+  }
 
   /** A node speaks of its own attempts alone. */
   function sampled(node: NodeId, samples: readonly pb.AttemptMeasures[]): void {
@@ -228,7 +244,7 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
   }
 
   async function report(from: AgentSession, message: pb.Report): Promise<void> {
-    const command = reportCommand(from.node, message);
+    const command = reportCommand(from.node, message, context.prologueRetries?.());
     if (command === null) context.logger.warn({ node: from.node }, "a report that makes no sense was dropped");
     else await commit(command);
     send({ case: "ack", value: create(pb.ReportAckSchema, { number: message.number }) });
@@ -345,48 +361,3 @@ function describes(node: Node | undefined, command: RegisterNodeCommand): boolea
 }
 
 const sameCapabilities = (a: Capabilities, b: Capabilities): boolean => JSON.stringify(a) === JSON.stringify(b);
-
-const REPORTED = new Map<pb.AllocationState, ReportCommand["state"]>([
-  [pb.AllocationState.STAGING, "staging"],
-  [pb.AllocationState.RUNNING, "running"],
-  [pb.AllocationState.COMPLETED, "completed"],
-  [pb.AllocationState.FAILED, "failed"],
-]);
-const REASONS: ReadonlySet<string> = new Set<FailureReason>([
-  "exit_code",
-  "signal",
-  "walltime_exceeded",
-  "launch_failed",
-  "prologue_failed",
-  "oom",
-  "lost",
-  "stopped",
-  "probe_failed",
-]);
-
-function reportCommand(node: NodeId, message: pb.Report): ReportCommand | null {
-  const allocation = parseAllocationId(message.allocationId);
-  const state = REPORTED.get(message.state);
-  if (allocation === null || state === undefined) return null;
-  const reason = REASONS.has(message.reason) ? (message.reason as FailureReason) : "lost";
-  return {
-    kind: "attempt.report",
-    node,
-    allocation,
-    attempt: attempt(message.attempt),
-    state,
-    exitCode: message.exitCode ?? null,
-    reason: state === "failed" ? reason : null,
-    message: message.message.slice(0, MAX_MESSAGE),
-    ...(message.checkpoint === undefined ? null : { checkpoint: wordOf(message.checkpoint) }),
-  };
-}
-
-const MAX_MESSAGE = 1_000;
-
-const wordOf = ({ number, ok, bytes, message }: pb.CheckpointResult): CheckpointWord => ({
-  n: number,
-  ok,
-  bytes: Math.max(0, Math.floor(Number.isFinite(bytes) ? bytes : 0)),
-  message: message.slice(0, MAX_MESSAGE),
-});

@@ -75,17 +75,9 @@ export const stopOrder = ({ allocation, attempt, grace }: Stopping, reason: stri
   }),
 });
 
-export const forgetOrder = (
-  allocation: AllocationId,
-  attempt: Attempt,
-  clear: pb.CheckpointsToClear | null = null,
-): ServerMessageBody => ({
+export const forgetOrder = (allocation: AllocationId, attempt: Attempt): ServerMessageBody => ({
   case: "forget",
-  value: create(pb.ForgetOrderSchema, {
-    allocationId: allocation,
-    attempt,
-    ...(clear === null ? null : { clear }),
-  }),
+  value: create(pb.ForgetOrderSchema, { allocationId: allocation, attempt }),
 });
 
 /** The order that a claim stands for, whatever happened before; null when the node has done its part. */

@@ -14,7 +14,19 @@ export interface FabricConfig {
   readonly timeoutMs: number;
   /** In whose name networks are made: several clusters may share a fabric. */
   readonly owner: string;
+  /** Behind the address: where credentials are asked for, and where networks are kept. */
+  readonly servicesPath: string;
+  readonly domainsPath: string;
 }
+
+const path = (preset: string) =>
+  z
+    .string()
+    .regex(
+      /^(\/[\w.~-]+)+$/,
+      "must begin with a slash, have no slash at its end and no query, for example /fabric/vnis",
+    )
+    .default(preset);
 
 export const fabricSection = section({
   manager_url: z
@@ -27,6 +39,8 @@ export const fabricSection = section({
     .regex(/^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/i, "must be letters, digits, dots and dashes, at most 63")
     .default("lattice"),
   timeout: span({ least: seconds(0.1), most: seconds(60), preset: "5s" }),
+  services_path: path("/fabric/cxi/services"),
+  domains_path: path("/fabric/vnis"),
 });
 
 type Parsed = z.output<typeof fabricSection>;
@@ -48,5 +62,7 @@ export function completeFabric(file: Parsed, environment: Environment): FabricCo
     token: secret?.kind === "found" ? secret.value : null,
     timeoutMs: file.timeout,
     owner: file.owner,
+    servicesPath: file.services_path,
+    domainsPath: file.domains_path,
   };
 }

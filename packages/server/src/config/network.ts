@@ -1,7 +1,7 @@
 // Network domains: the pool of numbers that the fabric gives to Lattice, its limits, who keeps domains apart on the fabric, and where
 // sensitive data goes in and out.
 
-import { FIRST_VNI, isGateway, LAST_VNI, type NetworkSettings, seconds } from "@lattice/core";
+import { FIRST_VNI, GATEWAY_FORM, LAST_VNI, type NetworkSettings, parseGateway, seconds } from "@lattice/core";
 import { z } from "zod";
 import { count, section, span } from "./fields.ts";
 
@@ -12,7 +12,10 @@ export const networkSection = section({
   grace_period: span({ least: seconds(0), most: seconds(7 * 86_400), preset: "5m" }),
   auto_domains: z.boolean().default(false),
   driver: z.enum(["none", "fabric_manager"], { error: "must be none or fabric_manager" }).default("none"),
-  data_gateway: z.string().refine(isGateway, "must be an IPv4 address and a port, for example 10.1.2.3:443").optional(),
+  data_gateway: z
+    .string()
+    .refine((text) => parseGateway(text) !== null, GATEWAY_FORM)
+    .optional(),
 });
 
 type ParsedNetwork = z.output<typeof networkSection>;

@@ -13,6 +13,8 @@ const fault = (key: string, field: keyof FaultsConfig, read: (faults: FaultsConf
 
 export const FAULT_SETTINGS: readonly KnownSetting[] = [
   fault("failures_to_set_aside", "failures", ({ failures }) => failures),
+  fault("quick_failure", "quick", ({ quick }) => span(quick)),
+  fault("prologue_retries", "prologueRetries", ({ prologueRetries }) => prologueRetries),
   fault("set_aside_max_percent", "mostPercent", ({ mostPercent }) => mostPercent),
   fault("probation", "probation", ({ probation }) => span(probation)),
   fault("drift_remediation_timeout", "driftTimeout", ({ driftTimeout }) => span(driftTimeout)),

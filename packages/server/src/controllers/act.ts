@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import type { AgentHub } from "../agents/hub.ts";
 import { orderOf } from "../agents/orders.ts";
 import { type Clock, steadyNow } from "../clock.ts";
+import type { CheckpointConfig } from "../config/checkpoint.ts";
 import type { Config } from "../config/config.ts";
 import type { FaultsConfig } from "../config/faults.ts";
 import type { WebhookConfig } from "../config/notifications.ts";
@@ -16,6 +17,7 @@ import type { Metrics } from "../observe/index.ts";
 import type { Replica } from "../replica/replica.ts";
 import { decideBudgets } from "./budgets/decide.ts";
 import type { Broker } from "./checkpoint/act.ts";
+import { createClearer } from "./clearings/act.ts";
 import { decideFaults } from "./faults/decide.ts";
 import { decideHealth } from "./health/decide.ts";
 import { decideLedger } from "./ledger/decide.ts";
@@ -51,6 +53,7 @@ export interface ControllerContext {
   /** Null: nobody manages the fabric. */
   readonly fabric: FabricDomains | null;
   readonly broker: Broker;
+  readonly checkpoints: Pick<CheckpointConfig, "retention">;
   /** The other servers that are there, and the newest entries that each can apply. */
   readonly readers: () => readonly EntryReader[];
   readonly budgetDays: number;
@@ -169,7 +172,9 @@ export async function runControllers(context: ControllerContext, signal: AbortSi
       }
     },
   };
+  const clearings: Beat = { name: "clearings", every: duration(2_000), turn: createClearer(context) };
   const beats = [
+    clearings,
     telemetryBeat({ view, hub, clock }, signal),
     faults,
     networks,

@@ -42,7 +42,6 @@ export interface FabricSurroundings {
 const PAUSES_MS = [100, 400] as const;
 /** Of one that nobody waits for: six minutes in all. */
 const REVOKE_PAUSES_MS = [500, 1_000, 5_000, 15_000, 60_000, 120_000, 180_000] as const;
-const SERVICES = "/fabric/cxi/services";
 
 export function fabricManager(config: FabricConfig, { logger, counted }: FabricSurroundings): FabricManager {
   const closing = new AbortController();
@@ -50,7 +49,7 @@ export function fabricManager(config: FabricConfig, { logger, counted }: FabricS
   const http = fabricHttp(config);
 
   const call = (asked: FabricCall, signal: AbortSignal): Promise<FabricAnswer> =>
-    http({ ...asked, path: `${SERVICES}${asked.path}` }, AbortSignal.any([signal, closing.signal]));
+    http({ ...asked, path: `${config.servicesPath}${asked.path}` }, AbortSignal.any([signal, closing.signal]));
 
   /** Tried again while the manager is away or unwell; what it refuses is not asked twice. */
   async function insistent(operation: "create" | "auth", what: FabricCall, signal: AbortSignal): Promise<unknown> {

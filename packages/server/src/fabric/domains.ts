@@ -31,7 +31,6 @@ export interface FabricDomains {
 
 export type DomainOperation = "domain_put" | "domain_remove" | "domain_list";
 
-const VNIS = "/fabric/vnis";
 const GONE = 404;
 
 export function fabricDomains(
@@ -39,7 +38,7 @@ export function fabricDomains(
   counted: (operation: DomainOperation, result: "done" | "failed") => void,
 ): FabricDomains {
   const http = fabricHttp(config);
-  const { owner } = config;
+  const { owner, domainsPath: base } = config;
 
   async function ask(
     operation: DomainOperation,
@@ -56,14 +55,14 @@ export function fabricDomains(
 
   return {
     async put({ vni, ...members }, signal) {
-      await ask("domain_put", { method: "PUT", path: `${VNIS}/${vni}`, body: { ...members, owner } }, signal);
+      await ask("domain_put", { method: "PUT", path: `${base}/${vni}`, body: { ...members, owner } }, signal);
     },
     async remove(vni, signal) {
-      const call = { method: "DELETE", path: `${VNIS}/${vni}?owner=${encodeURIComponent(owner)}`, body: null } as const;
+      const call = { method: "DELETE", path: `${base}/${vni}?owner=${encodeURIComponent(owner)}`, body: null } as const;
       await ask("domain_remove", call, signal, (answer) => isGood(answer) || answer.status === GONE);
     },
     async list(signal) {
-      const call = { method: "GET", path: `${VNIS}?owner=${encodeURIComponent(owner)}`, body: null } as const;
+      const call = { method: "GET", path: `${base}?owner=${encodeURIComponent(owner)}`, body: null } as const;
       return knownOf(parsed((await ask("domain_list", call, signal)).text));
     },
   };

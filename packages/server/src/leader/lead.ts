@@ -15,7 +15,7 @@ import {
   type VClusterId,
 } from "@lattice/core";
 import type { Logger } from "pino";
-import { checkpointOrder, checkpointsToClear } from "../agents/checkpoint-order.ts";
+import { checkpointOrder } from "../agents/checkpoint-order.ts";
 import type { AgentHub } from "../agents/hub.ts";
 import { forgetOrder, runOrder, stopOrder } from "../agents/orders.ts";
 import { type Clock, sleep, steadyNow } from "../clock.ts";
@@ -207,6 +207,9 @@ export function startLeading(options: LeadOptions): Leader {
             metrics: options.metrics,
             scaling: options.scaling,
             broker: options.broker,
+            get checkpoints() {
+              return options.checkpoints;
+            },
           },
           over,
         ),
@@ -241,10 +244,7 @@ function send(
   effect: Effect,
 ): void {
   if (effect.kind === "stop") hub.send(effect.node, stopOrder(effect, effect.reason));
-  if (effect.kind === "forget") {
-    const clear = checkpointsToClear(replica.view.allocation(effect.allocation), checkpoints.retention);
-    hub.send(effect.node, forgetOrder(effect.allocation, effect.attempt, clear));
-  }
+  if (effect.kind === "forget") hub.send(effect.node, forgetOrder(effect.allocation, effect.attempt));
   if (effect.kind !== "run" && effect.kind !== "checkpoint") return;
   const allocation = replica.view.allocation(effect.allocation);
   // A later command of the same entry may have ended the attempt again.

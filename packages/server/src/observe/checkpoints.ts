@@ -11,6 +11,8 @@ export interface CheckpointMetrics {
   checkpointEvaluated(verdict: string): void;
   /** Nodes that cannot write checkpoints. */
   checkpointStorage(nodesAway: number): void;
+  /** Allocations that have ended and whose checkpoints no agent has taken on to remove. */
+  checkpointsToRemove(count: number): void;
 }
 
 const SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 900, 1_800];
@@ -56,7 +58,21 @@ export function checkpointMetrics(registry: Registry): CheckpointMetrics {
     registers,
   });
 
+  const toRemove = new Gauge({
+    name: "lattice_checkpoints_to_remove",
+    help: "Allocations that have ended and whose checkpoints no agent has taken on to remove.",
+    registers,
+  });
+  const leftBehind = counter(
+    "lattice_checkpoints_left_behind_total",
+    "Allocations whose checkpoints stay because too many others waited to be removed.",
+  );
+
   function checkpoint({ allocation, reason }: Event, view: View): void {
+    if (reason === "left_behind") {
+      leftBehind.inc();
+      return;
+    }
     const record = allocation === undefined ? undefined : view.allocation(allocation);
     const last = record?.checkpoints?.last;
     if (reason !== "taken" || last === undefined) {
@@ -82,6 +98,7 @@ export function checkpointMetrics(registry: Registry): CheckpointMetrics {
       if (to === "suspended" && reason === "walltime") conflicts.inc({ result: "suspended" });
     },
     checkpointEvaluated: (verdict) => evaluations.inc({ verdict }),
+    checkpointsToRemove: (count) => toRemove.set(count),
     checkpointStorage: (nodesAway) => away.set(nodesAway > 0 ? 1 : 0),
   };
 }

@@ -41,6 +41,7 @@ export function mirrorState(
     metrics.agentCertificateEnds(hub.firstCertificateEnd());
     metrics.terminalsOpen(terminals.count);
     metrics.checkpointStorage(checkpoints.away().size);
+    metrics.checkpointsToRemove([...replica.view.clearings()].length);
     metrics.historyWaiting(history.waiting());
     const gap = history.gap();
     metrics.historyGap(gap === null ? 0 : gap.through - gap.after);

@@ -8,17 +8,19 @@ const fault = (n: number, own = true) => ({ allocation: String(n), user: `u${n}`
 const ready = { kind: "ready", since: 0 };
 const FAULTS = {
   failures: 3,
+  quick: duration(10_000),
+  prologueRetries: 3,
   mostPercent: 30,
   probation: duration(600_000),
   driftTimeout: duration(50_000),
   sensitiveDriftTimeout: duration(10_000),
 };
-const decide = (node: object) => {
+const decide = (node: object, change: Partial<typeof FAULTS> = {}) => {
   const view = {
     nodes: () => [{ id: "n1", state: ready, claims: [], homeVCluster: null, ...node }],
     vcluster: (id: string) => ({ id, scheduler: id === "clinic" ? "sensitive_reservation" : "hpc_backfill" }),
   } as unknown as View;
-  return decideFaults(view, { now: instant(100_000), faults: FAULTS });
+  return decideFaults(view, { now: instant(100_000), faults: { ...FAULTS, ...change } });
 };
 
 test("three failures of its own, or of three users at once, and nothing less", () => {
@@ -29,6 +31,14 @@ test("three failures of its own, or of three users at once, and nothing less", (
   ]);
   expect(decide({ faults: [fault(1, false), fault(2, false), fault(3, false)] })).toHaveLength(1);
   expect(decide({ faults: [fault(1), fault(2), fault(3)], claims: [{}] })).toEqual([]);
+});
+
+test("what counts as quick is a setting, and whatever took longer clears the node", () => {
+  const after = (n: number, ms: number) => ({ ...fault(n, false), after: ms });
+  expect(decide({ faults: [after(1, 9_999), after(2, 0), after(3, 5_000)] })).toHaveLength(1);
+  expect(decide({ faults: [after(1, 9_999), after(2, 0), after(3, 10_000)] })).toEqual([]);
+  expect(decide({ faults: [after(1, 1), after(4, 60_000), after(2, 1), after(3, 1)] })).toEqual([]);
+  expect(decide({ faults: [after(1, 1), after(2, 60_000), after(3, 1)] }, { quick: duration(60_001) })).toHaveLength(1);
 });
 
 test("what was set aside is tried again when its time has come, and what drifted goes when it was not set right", () => {

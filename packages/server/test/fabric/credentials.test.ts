@@ -1,7 +1,7 @@
 // The client of the fabric manager against one in another process that fails in all the ways it can.
 import pino from "pino";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type FakeManager, startFakeManager } from "../../../../tests/doubles/fabric.ts";
+import { FABRIC_PATHS, type FakeManager, startFakeManager } from "../../../../tests/doubles/fabric.ts";
 import { type FabricManager, fabricManager } from "../../src/fabric/credentials.ts";
 
 let fake: FakeManager;
@@ -16,7 +16,10 @@ const request = (name: string) => ({ name, allocationId: "7", nodes: ["n1", "n2"
 
 beforeAll(async () => {
   fake = await startFakeManager("secret");
-  client = fabricManager({ url: fake.url, token: "secret", timeoutMs: 300, owner: "lattice" }, surroundings);
+  client = fabricManager(
+    { url: fake.url, token: "secret", timeoutMs: 300, owner: "lattice", ...FABRIC_PATHS },
+    surroundings,
+  );
 });
 afterEach(async () => {
   await fake.faults([]);
@@ -74,7 +77,7 @@ test.each([
 
 test("one that is not there at all, and a caller that goes away", async () => {
   const away = fabricManager(
-    { url: "http://127.0.0.1:64999", token: null, timeoutMs: 300, owner: "lattice" },
+    { url: "http://127.0.0.1:64999", token: null, timeoutMs: 300, owner: "lattice", ...FABRIC_PATHS },
     surroundings,
   );
   await expect(away.issue(request("e"), never)).rejects.toThrow("ECONNREFUSED");

@@ -3,7 +3,7 @@
 import { duration, instant, type View } from "@lattice/core";
 import pino from "pino";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { type FakeManager, startFakeManager } from "../../../../tests/doubles/fabric.ts";
+import { FABRIC_PATHS, type FakeManager, startFakeManager } from "../../../../tests/doubles/fabric.ts";
 import { systemClock } from "../../src/clock.ts";
 import { createNetworkKeeper } from "../../src/controllers/networks/act.ts";
 import { decideNetworks } from "../../src/controllers/networks/decide.ts";
@@ -18,7 +18,7 @@ const blue = { vni: 1_000, tenant: "physics", name: "blue", nodes: ["n1", "n2"],
 
 beforeAll(async () => {
   fake = await startFakeManager("secret");
-  const config = { url: fake.url, token: "secret", timeoutMs: 300, owner: "east" };
+  const config = { url: fake.url, token: "secret", timeoutMs: 300, owner: "east", ...FABRIC_PATHS };
   client = fabricDomains(config, (operation, result) => void counts.push(`${operation} ${result}`));
 });
 afterEach(async () => {
@@ -39,6 +39,13 @@ test("a network is made, changed and taken away; what is another cluster's is le
   expect(await client.list(never)).toEqual([]);
   await expect(client.put({ ...blue, vni: 1_001 }, never)).rejects.toThrow("it answers 409");
   expect(counts).toContain("domain_put failed");
+});
+
+test("a manager with other paths is asked at those", async () => {
+  const config = { url: fake.url, token: "secret", timeoutMs: 300, owner: "east", ...FABRIC_PATHS };
+  const other = fabricDomains({ ...config, domainsPath: "/v2/networks" }, () => undefined);
+  await expect(other.put(blue, never)).rejects.toThrow("it answers 404");
+  expect((await fake.networks()).calls).toContain("PUT /v2/networks/1000");
 });
 
 test.each([

@@ -15,9 +15,10 @@ const PREEMPTIBLE = {
 
 /** As it is in force: what the record leaves open is filled in from its scheduler's policy. */
 export function sharingToProto(vcluster: VCluster) {
-  const { preempts, preemptible, borrows, lending, nearCompletion, sharesNodes } = policyOf(vcluster);
+  const { preempts, preemptible, borrows, lending, nearCompletion, maxVictims, sharesNodes } = policyOf(vcluster);
   return {
     preempts,
+    maxVictims,
     nearCompletionThresholdSeconds: Math.ceil(nearCompletion / 1000),
     preemptible: PREEMPTIBLE[preemptible],
     borrows,
@@ -37,19 +38,31 @@ const lendingToProto = ({ keepNodes, maxClass, maxDuration, returnGrace }: Lendi
 
 type Asked = Pick<
   proto.CreateVClusterRequest,
-  "preempts" | "preemptible" | "borrows" | "lending" | "nearCompletionThresholdSeconds" | "sharesNodes"
+  "preempts" | "preemptible" | "borrows" | "lending" | "nearCompletionThresholdSeconds" | "maxVictims" | "sharesNodes"
 >;
-type Sharing = Pick<VCluster, "preempts" | "preemptible" | "borrows" | "lending" | "nearCompletion" | "sharesNodes">;
+type Sharing = Pick<
+  VCluster,
+  "preempts" | "preemptible" | "borrows" | "lending" | "nearCompletion" | "maxVictims" | "sharesNodes"
+>;
 
 /** Only what is named; terms that are not are those it has, or the usual ones. */
 export function sharingFromProto(asked: Asked, known: Lending | null): Sharing {
-  const { preempts, preemptible, borrows, lending, nearCompletionThresholdSeconds: near, sharesNodes } = asked;
+  const {
+    preempts,
+    preemptible,
+    borrows,
+    lending,
+    nearCompletionThresholdSeconds: near,
+    maxVictims,
+    sharesNodes,
+  } = asked;
   const word = preemptible === Wire.UNSPECIFIED ? undefined : enumName(PreemptibleSchema, preemptible);
   return {
     ...(preempts === undefined ? null : { preempts }),
     ...(word === undefined ? null : { preemptible: word as Preemptible }),
     ...(borrows === undefined ? null : { borrows }),
     ...(near === undefined ? null : { nearCompletion: seconds(near) }),
+    ...(maxVictims === undefined ? null : { maxVictims }),
     ...(sharesNodes === undefined ? null : { sharesNodes }),
     ...(lending === undefined ? null : { lending: lendingFromProto(lending, known ?? DEFAULT_LENDING) }),
   };

@@ -37,6 +37,8 @@ export function quotaToProto(quota: Quota): proto.Quota {
   if (quota.gpuHoursBudget !== null) message.gpuHoursBudget = quota.gpuHoursBudget;
   if (quota.nodeHoursBudget !== null) message.nodeHoursBudget = quota.nodeHoursBudget;
   if (quota.burstAllowanceMilli !== null) message.burstAllowance = milliToFraction(quota.burstAllowanceMilli);
+  const { maxNetworkDomains = null } = quota;
+  if (maxNetworkDomains !== null) message.maxNetworkDomains = maxNetworkDomains;
   return message;
 }
 
@@ -63,6 +65,7 @@ export function quotaFromProto(quota: proto.Quota | undefined, unset: readonly s
   if (quota?.burstAllowance !== undefined) {
     change.burstAllowanceMilli = milliOf(quota.burstAllowance, "quota.burst_allowance", problems);
   }
+  if (quota?.maxNetworkDomains !== undefined) change.maxNetworkDomains = quota.maxNetworkDomains;
   unset.forEach((name, i) => {
     removeLimit(change, { name, path: `unset[${i}]`, problems });
   });
@@ -77,6 +80,7 @@ const LIMITS: ReadonlyMap<string, keyof Quota> = new Map([
   ["gpu_hours_budget", "gpuHoursBudget"],
   ["node_hours_budget", "nodeHoursBudget"],
   ["burst_allowance", "burstAllowanceMilli"],
+  ["max_network_domains", "maxNetworkDomains"],
 ]);
 
 function removeLimit(change: QuotaChange, limit: { name: string; path: string; problems: FieldList }): void {

@@ -34,6 +34,7 @@ describe("sharing", () => {
     expect(plain).toMatchObject({ preempts: true, preemptible: pb.Preemptible.BORROWED, borrows: true });
     expect(plain.lending).toBeUndefined();
     expect(plain.nearCompletionThresholdSeconds).toBe(300);
+    expect([plain.maxVictims, vclusterToProto(vcluster({ maxVictims: 9 })).maxVictims]).toEqual([3, 9]);
     expect(vclusterToProto(vcluster({ nearCompletion: duration(0) })).nearCompletionThresholdSeconds).toBe(0);
     const set = vclusterToProto(vcluster({ preempts: false, lending: { ...DEFAULT_LENDING, keepNodes: 3 } }));
     expect(set).toMatchObject({
@@ -52,6 +53,7 @@ describe("sharing", () => {
     });
     expect(sharingFromProto(asked({ lending: {} }), null)).toEqual({ lending: DEFAULT_LENDING });
     expect(sharingFromProto(asked({ nearCompletionThresholdSeconds: 90 }), null)).toEqual({ nearCompletion: 90_000 });
+    expect(sharingFromProto(asked({ maxVictims: 9 }), null)).toEqual({ maxVictims: 9 });
     const known = { ...DEFAULT_LENDING, keepNodes: 7, maxDuration: duration(1000) };
     expect(sharingFromProto(asked({ lending: { maxClass: 2 } }), known)).toEqual({
       lending: { ...known, maxClass: 2 },

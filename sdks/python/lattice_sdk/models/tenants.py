@@ -19,6 +19,7 @@ class Quota:
     gpu_hours_budget: float | None = None
     node_hours_budget: float | None = None
     burst_allowance: float | None = None
+    max_network_domains: int | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 
 

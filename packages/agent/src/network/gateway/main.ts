@@ -4,6 +4,8 @@
 //
 //   lattice-gateway out /run/netns/NAME FILE ADDRESS:PORT   from inside, at the gateway's own address, to the gateway
 //   lattice-gateway in NAMESPACE FILE PORT                  from the node, at the port, to the same port inside
+//
+// Connections of TCP alone, over IPv4 and IPv6: a datagram has no end by which the way back could be closed again.
 
 import { spawn } from "node:child_process";
 import { statSync } from "node:fs";
@@ -18,6 +20,8 @@ const LOOK_MS = 500;
 const FREE_AFTER_MS = 3_000;
 const TRY_AGAIN_MS = 100;
 const NOBODY = 65_534;
+/** Of both families, where the node has IPv6. */
+const EVERYWHERE = "[::]";
 
 interface Place {
   readonly host: string;
@@ -31,8 +35,9 @@ else serve(words[0] ?? "", words[1] ?? "", words[2] ?? "");
 /** `listenIn`: the namespace of the other side. */
 function serve(listenIn: string, file: string, target: string): void {
   const before = inodeOf(file);
+  if (before === null) fail(`${file} is gone`);
   const outwards = mode === "out";
-  const [listening, to] = outwards ? [target, target] : [`0.0.0.0:${target}`, `127.0.0.1:${target}`];
+  const listening = outwards ? target : `${EVERYWHERE}:${target}`;
   const own = fileURLToPath(import.meta.url);
   const helper = spawn(
     "nsenter",
@@ -44,7 +49,9 @@ function serve(listenIn: string, file: string, target: string): void {
     if (word === "taken") return say("ready");
     server = handle as Server;
     server.maxConnections = MOST_CONNECTIONS;
-    server.on("connection", (socket: Socket) => pass(socket, placeOf(to)));
+    server.on("connection", (socket: Socket) =>
+      pass(socket, outwards ? connectTo(target) : connectHere(Number(target))),
+    );
     giveUpRights();
     say("ready");
     setInterval(() => {
@@ -56,8 +63,24 @@ function serve(listenIn: string, file: string, target: string): void {
   });
 }
 
-function pass(here: Socket, to: Place): void {
-  const there = connect({ ...to, allowHalfOpen: true });
+const connectTo = (target: string): Socket => connect({ ...placeOf(target), allowHalfOpen: true });
+
+/** A program inside may listen at either. */
+const HERE = [
+  { address: "127.0.0.1", family: 4 },
+  { address: "::1", family: 6 },
+];
+
+const connectHere = (port: number): Socket =>
+  connect({
+    port,
+    host: "localhost",
+    allowHalfOpen: true,
+    autoSelectFamily: true,
+    lookup: (_, __, found) => found(null, HERE),
+  });
+
+function pass(here: Socket, there: Socket): void {
   const end = (): void => {
     here.destroy();
     there.destroy();
@@ -72,23 +95,26 @@ function pass(here: Socket, to: Place): void {
 function listen(at: Place, shared: boolean): void {
   const giveUpAt = Date.now() + FREE_AFTER_MS;
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true });
-  const attempt = (): void => void server.listen(at);
+  let { host } = at;
+  const attempt = (): void => void server.listen({ host, port: at.port });
   server.on("listening", () => process.send?.("listening", server, () => process.exit(0)));
   server.on("error", (error: NodeJS.ErrnoException) => {
     const taken = error.code === "EADDRINUSE";
+    if (host === "::" && (error.code === "EAFNOSUPPORT" || error.code === "EADDRNOTAVAIL")) {
+      host = "0.0.0.0";
+      attempt();
+      return;
+    }
     if (taken && shared) process.send?.("taken", () => process.exit(0));
     else if (taken && Date.now() < giveUpAt) setTimeout(attempt, TRY_AGAIN_MS);
-    else {
-      process.stderr.write(error.message);
-      process.exit(1);
-    }
+    else fail(error.message);
   });
   attempt();
 }
 
 function placeOf(text: string): Place {
-  const [host = "", port = ""] = text.split(":");
-  return { host, port: Number(port) };
+  const [, six, four = "", port = ""] = /^(?:\[(.*)\]|(.*)):(\d+)$/.exec(text) ?? [];
+  return { host: six ?? four, port: Number(port) };
 }
 
 function inodeOf(path: string): number | null {
@@ -104,6 +130,11 @@ function giveUpRights(): void {
   process.setgroups?.([]);
   process.setgid?.(NOBODY);
   process.setuid?.(NOBODY);
+}
+
+function fail(why: string): never {
+  process.stderr.write(why);
+  process.exit(1);
 }
 
 function say(word: string): void {

@@ -1,33 +1,54 @@
 // Starts the processes that pass on what a domain says to the data gateway, and what others say to a port inside. They belong to the
-// domain and the attempt, not to the agent: they go on when the agent is started again, and end when what they are for is gone.
+// domain and the attempt, not to the agent: they go on when the agent is started again, and end when what they are for is gone. One that
+// is gone before is found missing, and started again.
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runningGateways } from "./running.ts";
 
 /** A process and a helper of its own; what takes longer hangs. */
 const LIMIT_MS = 10_000;
 const PROGRAM = "lattice-gateway.js";
 
-/** For as long as the namespace is there. Started twice, the second finds the place taken. Rejects where nothing would be passed on. */
-export const startGateway = (namespace: string, gateway: string): Promise<void> =>
-  begin([], ["out", namespace, namespace, gateway], `the way to the data gateway ${gateway}`);
+/** One way over a border. */
+export type Way =
+  /** From inside a namespace, at the gateway's own address, for as long as the namespace is there. */
+  | { readonly kind: "out"; readonly namespace: string; readonly gateway: string }
+  /** From the node to a port inside. `mark`: a file that goes with the attempt. */
+  | { readonly kind: "in"; readonly namespace: string; readonly port: number; readonly mark: string };
 
-export interface OpenPort {
-  readonly namespace: string;
-  readonly port: number;
-  /** A file that goes with the attempt. */
-  readonly mark: string;
+/**
+ * Rejects where nothing would be passed on: the port is another's on this node, for example. Of those that go out the second one finds the
+ * place taken, and goes.
+ */
+export function openWay(way: Way): Promise<void> {
+  if (way.kind === "out") return begin([], wordsOf(way), `the way to the data gateway ${way.gateway}`);
+  return begin(["nsenter", `--net=${way.namespace}`, "--"], wordsOf(way), `port ${way.port} of this node`);
 }
 
-/** Rejects where the port is another's on this node. */
-export const openPort = ({ namespace, port, mark }: OpenPort): Promise<void> =>
-  begin(
-    ["nsenter", `--net=${namespace}`, "--"],
-    ["in", `/proc/${process.pid}/ns/net`, mark, String(port)],
-    `port ${port} of this node`,
-  );
+/** Those for which there is no process. */
+export async function missingWays(ways: readonly Way[]): Promise<readonly Way[]> {
+  if (ways.length === 0) return [];
+  const running = await runningGateways(PROGRAM);
+  return ways.filter((way) => {
+    const [kind, place, file, target] = wordsOf(way);
+    // Which agent's network it listens in is said by the number of that agent, who may be gone.
+    return !running.some((words) => {
+      const samePlace = way.kind === "in" || words[1] === place;
+      return words[0] === kind && samePlace && words[2] === file && words[3] === target;
+    });
+  });
+}
+
+export const describeWay = (way: Way): string =>
+  way.kind === "out" ? `to the data gateway ${way.gateway}` : `to port ${way.port}`;
+
+const wordsOf = (way: Way): readonly string[] =>
+  way.kind === "out"
+    ? ["out", way.namespace, way.namespace, way.gateway]
+    : ["in", `/proc/${process.pid}/ns/net`, way.mark, String(way.port)];
 
 function begin(before: readonly string[], words: readonly string[], what: string): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -7,9 +7,12 @@ import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { access, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import { systemAfter } from "../../after.ts";
 import { checkpointTarget } from "../../checkpoint/target.ts";
 import type { Exit, Order } from "../../lifecycle/attempt.ts";
 import type { Facts } from "../../lifecycle/recover.ts";
+import type { NetworkPlace } from "../../network/driver.ts";
+import { keepNetworks } from "../../network/keep.ts";
 import { checkpointPlace } from "../../prologue/checkpoint-place.ts";
 import { runEpilogue, sweepLeftovers } from "../../prologue/epilogue.ts";
 import { metricsFile } from "../../prologue/folders.ts";
@@ -20,6 +23,7 @@ import { PrologueError } from "../../prologue/prologue-error.ts";
 import { hostFile } from "../../tasks/offered.ts";
 import { cpuMsOf } from "../../telemetry/cpu-time.ts";
 import { usageOf } from "../../telemetry/usage.ts";
+import type { FirstProcess } from "../first-process.ts";
 import type { AttemptPlace, Isolation } from "../isolation/isolation.ts";
 import type { LimitGroups } from "../isolation/limit-groups.ts";
 import type { Runtime, RuntimeListener, StartResult } from "../runtime.ts";
@@ -213,6 +217,33 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     return { kind: "started", atMs: Date.now() };
   }
 
+  async function firstProcess(key: string): Promise<FirstProcess | null> {
+    const leader = processes.get(key)?.leader ?? null;
+    const launched = readLaunch(dirOf(key));
+    if (leader === null || launched === null) return null;
+    const init = readInitPid(dirOf(key));
+    const { order } = readAttempt(dirOf(key));
+    // Until its container is there, all there is of it is the engine, on the node itself.
+    if (init === null && order?.software?.image) return null;
+    // A user is not to enter what is still root's: the wrapper is, and its child for a moment. Nor is the wrapper in the domain
+    // of the job.
+    const plain = launched.uid === null && order?.network === undefined;
+    const pid = init ?? (plain ? leader : childOf(leader));
+    if (pid === null || !(await isUsersOwn(launched.uid, pid))) return null;
+    const variables = init === null ? launched.variables : null;
+    return { pid, variables, joinBy: await isolation.prepare(placeOf(key)) };
+  }
+
+  /** Of what has begun: until then its prologue opens them. */
+  const networks = (): readonly NetworkPlace[] =>
+    [...processes.keys()].flatMap((key) => {
+      const { network, nodes = [] } = readAttempt(dirOf(key)).order ?? {};
+      return network === undefined || placeOf(key).leader === null || readLaunch(dirOf(key)) === null
+        ? []
+        : [{ key, network, nodes }];
+    });
+  const stopKeeping = keepNetworks({ driver: prologue.network, places: networks, after: systemAfter, log });
+
   return {
     isolation: isolation.kind,
 
@@ -289,22 +320,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
       return null;
     },
 
-    async firstProcess(key) {
-      const leader = processes.get(key)?.leader ?? null;
-      const launched = readLaunch(dirOf(key));
-      if (leader === null || launched === null) return null;
-      const init = readInitPid(dirOf(key));
-      const { order } = readAttempt(dirOf(key));
-      // Until its container is there, all there is of it is the engine, on the node itself.
-      if (init === null && order?.software?.image) return null;
-      // A user is not to enter what is still root's: the wrapper is, and its child for a moment. Nor is the wrapper in the domain
-      // of the job.
-      const plain = launched.uid === null && order?.network === undefined;
-      const pid = init ?? (plain ? leader : childOf(leader));
-      if (pid === null || !(await isUsersOwn(launched.uid, pid))) return null;
-      const variables = init === null ? launched.variables : null;
-      return { pid, variables, joinBy: await isolation.prepare(placeOf(key)) };
-    },
+    firstProcess,
 
     async room(key) {
       const dir = dirOf(key);
@@ -326,7 +342,8 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
         const all = await isolation.members(placeOf(key));
         return all.filter((pid) => pid !== processes.get(key)?.leader);
       };
-      return checkpointTarget({ ...place, members, now: Date.now });
+      const first = async () => (await firstProcess(key))?.pid ?? null;
+      return checkpointTarget({ ...place, members, first, now: Date.now });
     },
 
     async describe(key) {
@@ -341,6 +358,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
 
     async close() {
       closing.abort();
+      stopKeeping();
       watch.close();
       await warm.close();
       await isolation.close();

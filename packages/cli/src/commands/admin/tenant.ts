@@ -29,6 +29,7 @@ interface TenantFlags {
   readonly nodeHours?: number;
   readonly nodeHoursBudget?: number;
   readonly burst?: number;
+  readonly maxNetworkDomains?: number;
   readonly maxPreemptionClass?: number;
   readonly unset?: readonly string[];
 }
@@ -97,6 +98,7 @@ function addQuotaFlags(command: Command): Command {
     .option("--gpu-hours <hours>", "budget of GPU hours", parseAmount)
     .option("--node-hours <hours>", "budget of node hours", parseAmount)
     .option("--burst <factor>", "how far over its share it may go when nodes are idle", parseAmount)
+    .option("--max-network-domains <count>", "most named network domains at once", count)
     .option("--max-preemption-class <class>", "highest class its users may ask for", (text) => parseCount(text, 0, 10))
     .addOption(alsoNamed("--max-concurrent-allocations <count>", count))
     .addOption(alsoNamed("--gpu-hours-budget <hours>", parseAmount))
@@ -115,6 +117,7 @@ function settingsOf(flags: TenantFlags) {
     gpu_hours_budget: flags.gpuHours ?? flags.gpuHoursBudget,
     node_hours_budget: flags.nodeHours ?? flags.nodeHoursBudget,
     burst_allowance: flags.burst,
+    max_network_domains: flags.maxNetworkDomains,
   };
   const quota = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined)) as Quota;
   return {
@@ -161,6 +164,7 @@ async function showTenant({ print }: Context, tenant: Tenant): Promise<void> {
     ["GPU hours budget", quota.gpu_hours_budget],
     ["Node hours budget", quota.node_hours_budget],
     ["Burst allowance", quota.burst_allowance],
+    ["Network domains", quota.max_network_domains],
     ["Highest preemption class", tenant.max_preemption_class],
     ["Made automatically", tenant.automatic === true ? true : undefined],
     ["Created", localTime(tenant.created_at)],

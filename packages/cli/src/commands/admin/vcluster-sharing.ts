@@ -11,11 +11,13 @@ type Preemptible = NonNullable<VClusterSettings["preemptible"]>;
 
 const PREEMPTIBLE: readonly Preemptible[] = ["always", "borrowed", "never"];
 const MAX_NODES = 1_000_000;
+const MOST_VICTIMS = 64;
 
 export interface SharingFlags {
   readonly preempts?: boolean;
   readonly preemptible?: Preemptible;
   readonly nearCompletionThreshold?: number;
+  readonly maxVictims?: number;
   readonly borrows?: boolean;
   readonly shareNodes?: boolean;
   readonly lends?: boolean;
@@ -32,6 +34,9 @@ export function addSharingFlags(command: Command): void {
     .option("--preemptible <which>", `which running work may be stopped: ${PREEMPTIBLE.join(", ")}`, parsePreemptible)
     .option("--near-completion-threshold <time>", "work this near to its walltime is not stopped (5m)", (text) =>
       parseThreshold(text),
+    )
+    .option("--max-victims <count>", "so many are stopped for one of its own at most (3)", (text) =>
+      parseCount(text, 1, MOST_VICTIMS),
     )
     .option("--borrows", "use idle nodes of vClusters that lend theirs")
     .option("--no-borrows", "use none")
@@ -54,12 +59,19 @@ export function sharingOf(
   flags: SharingFlags,
 ): Pick<
   VClusterSettings,
-  "preempts" | "preemptible" | "borrows" | "lending" | "near_completion_threshold_seconds" | "shares_nodes"
+  | "preempts"
+  | "preemptible"
+  | "borrows"
+  | "lending"
+  | "near_completion_threshold_seconds"
+  | "max_victims"
+  | "shares_nodes"
 > {
   const lending = lendingOf(flags);
   const near = flags.nearCompletionThreshold;
   return {
     ...(near === undefined ? {} : { near_completion_threshold_seconds: near }),
+    ...(flags.maxVictims === undefined ? {} : { max_victims: flags.maxVictims }),
     ...(flags.preempts === undefined ? {} : { preempts: flags.preempts }),
     ...(flags.preemptible === undefined ? {} : { preemptible: flags.preemptible }),
     ...(flags.borrows === undefined ? {} : { borrows: flags.borrows }),
@@ -82,9 +94,12 @@ function lendingOf({ lends, keepNodes, lendMaxClass, lendMaxTime, lendReturnGrac
 export const sharingFields = (vcluster: VCluster) =>
   fieldsOf(vcluster, vcluster.near_completion_threshold_seconds ?? 0);
 
-const fieldsOf = ({ preempts, preemptible, borrows, lending, shares_nodes: shares }: VCluster, near: number) =>
+const fieldsOf = (
+  { preempts, preemptible, borrows, lending, max_victims: most, shares_nodes: shares }: VCluster,
+  near: number,
+) =>
   [
-    ["Stops others", preempts === true ? "lower classes" : "never"],
+    ["Stops others", preempts === true ? `lower classes, ${most ?? 3} at most for one` : "never"],
     [
       "May be stopped",
       near === 0 ? preemptible : `${preemptible}, but not within ${hoursMinutesSeconds(near)} of its end`,

@@ -30,7 +30,7 @@ export function decideFaults(
     if (state.kind === "down" && state.until !== undefined && now >= state.until)
       commands.push({ kind: "node.probe", node: id, keep: faults.failures - 1 });
     const idle = state.kind === "ready" && claims.length === 0;
-    const why = idle ? whyBlackHole(node, faults.failures) : null;
+    const why = idle ? whyBlackHole(node, faults) : null;
     const drifted = why === null ? whyDrifted(view, node, { now, faults }) : null;
     if (why !== null)
       commands.push({ kind: "node.set_aside", node: id, reason: why, until: after(now, faults.probation), most });

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/checkpoints.proto.
  */
 export const file_lattice_v1_checkpoints: GenFile = /*@__PURE__*/
-  fileDesc("ChxsYXR0aWNlL3YxL2NoZWNrcG9pbnRzLnByb3RvEgpsYXR0aWNlLnYxIjMKEUNoZWNrcG9pbnRSZXF1ZXN0EgoKAmlkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkiIgoUR2V0Q2hlY2twb2ludFJlcXVlc3QSCgoCaWQYASABKAkiLwoNUmVzdW1lUmVxdWVzdBIKCgJpZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJIi8KDlJlc3VtZVJlc3BvbnNlEgoKAmlkGAEgASgJEhEKCWxvZ19pbmRleBgCIAEoCSKbAgoQQ2hlY2twb2ludFN0YXR1cxIMCgRtb2RlGAEgASgJEg0KBWFza2VkGAIgASgNEg0KBXRha2VuGAMgASgNEikKBGxhc3QYBCABKAsyGy5sYXR0aWNlLnYxLlRha2VuQ2hlY2twb2ludBItCgdmYWlsdXJlGAUgASgLMhwubGF0dGljZS52MS5GYWlsZWRDaGVja3BvaW50Ei4KB2N1cnJlbnQYBiABKAsyHS5sYXR0aWNlLnYxLlJ1bm5pbmdDaGVja3BvaW50EjIKCWp1ZGdlbWVudBgHIAEoCzIfLmxhdHRpY2UudjEuQ2hlY2twb2ludEp1ZGdlbWVudBIKCgJpZBgIIAEoCRIRCglsb2dfaW5kZXgYCSABKAkiiQEKD1Rha2VuQ2hlY2twb2ludBIOCgZudW1iZXIYASABKA0SDwoHYXR0ZW1wdBgCIAEoDRImCgJhdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYnl0ZXMYBCABKAESDwoHc2Vjb25kcxgFIAEoARINCgVjYXVzZRgGIAEoCSJbChBGYWlsZWRDaGVja3BvaW50Eg4KBm51bWJlchgBIAEoDRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHbWVzc2FnZRgDIAEoCSKVAgoRUnVubmluZ0NoZWNrcG9pbnQSDgoGbnVtYmVyGAEgASgNEikKBXNpbmNlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVjYXVzZRgDIAEoCRIQCghzdXNwZW5kcxgEIAEoCBIPCgdtZXNzYWdlGAUgASgJEg0KBW5vZGVzGAYgASgNEhIKCm5vZGVzX2RvbmUYByABKA0SFAoHcGVyY2VudBgIIAEoDUgAiAEBEh4KEWVzdGltYXRlZF9zZWNvbmRzGAkgASgNSAGIAQESGAoQZGVmZXJyZWRfc2Vjb25kcxgKIAEoDUIKCghfcGVyY2VudEIUChJfZXN0aW1hdGVkX3NlY29uZHMigQMKE0NoZWNrcG9pbnRKdWRnZW1lbnQSDwoHdmVyZGljdBgBIAEoCRIOCgZyZWFzb24YAiABKAkSDQoFdmFsdWUYAyABKAESDAoEY29zdBgEIAEoARIXCg9yZWNvbXB1dGVfc2F2ZWQYBSABKAESFgoOcHJlZW1wdGFiaWxpdHkYBiABKAESFgoOYmFja2xvZ19yZWxpZWYYByABKAESFQoNd2FsbHRpbWVfcmlzaxgIIAEoARISCgp3cml0ZV90aW1lGAkgASgBEhUKDWNvbXB1dGVfd2FzdGUYCiABKAESFAoMc3RvcmFnZV9jb3N0GAsgASgBEhIKCnNpemVfYnl0ZXMYDCABKAESGgoSc2luY2VfbGFzdF9zZWNvbmRzGA0gASgBEhsKE2ZhaWx1cmVfcHJvYmFiaWxpdHkYDiABKAESDwoHZGV2aWNlcxgPIAEoDRItCglqdWRnZWRfYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItQBCg9DaGVja3BvaW50T3JkZXISFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEg4KBm51bWJlchgDIAEoDRIRCgl0aGVuX3N0b3AYBCABKAgSFwoPdGltZW91dF9zZWNvbmRzGAUgASgNEhwKFG1heF9kZWZlcnJhbF9zZWNvbmRzGAYgASgNEhAKCGNvbXBsZXRlGAcgASgNEg8KB21lc3NhZ2UYCCABKAkSDQoEdGlkeRi4AyABKAgSDQoEa2VwdBi5AyADKA0iWgoSQ2hlY2twb2ludHNUb0NsZWFyEg4KBnRlbmFudBgBIAEoCRIPCgdwcm9qZWN0GAIgASgJEgwKBHVzZXIYAyABKAkSFQoNYWZ0ZXJfc2Vjb25kcxgEIAEoDSK+AQoSQ2hlY2twb2ludFByb2dyZXNzEhUKDWFsbG9jYXRpb25faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIOCgZudW1iZXIYAyABKA0SFAoHcGVyY2VudBgEIAEoDUgAiAEBEh4KEWVzdGltYXRlZF9zZWNvbmRzGAUgASgNSAGIAQESGAoQZGVmZXJyZWRfc2Vjb25kcxgGIAEoDUIKCghfcGVyY2VudEIUChJfZXN0aW1hdGVkX3NlY29uZHMiTgoQQ2hlY2twb2ludFJlc3VsdBIOCgZudW1iZXIYASABKA0SCgoCb2sYAiABKAgSDQoFYnl0ZXMYAyABKAESDwoHbWVzc2FnZRgEIAEoCSJBCg5DaGVja3BvaW50UGxhbhIMCgRtb2RlGAEgASgJEgwKBHBvcnQYAiABKA0SEwoLcmVzdW1lX2Zyb20YAyABKA0iZgoVVGFrZUNoZWNrcG9pbnRSZXF1ZXN0Eg4KBm51bWJlchgBIAEoDRIRCglkaXJlY3RvcnkYAiABKAkSEQoJdGhlbl9zdG9wGAMgASgIEhcKD3RpbWVvdXRfc2Vjb25kcxgEIAEoDSKNAQoWVGFrZUNoZWNrcG9pbnRSZXNwb25zZRIbChFlc3RpbWF0ZWRfc2Vjb25kcxgBIAEoDUgAEhEKB3BlcmNlbnQYAiABKA1IABIXCg1kZWZlcl9zZWNvbmRzGAMgASgNSAASDgoEZG9uZRgEIAEoAUgAEhAKBmZhaWxlZBgFIAEoCUgAQggKBmFuc3dlcjJvChJDaGVja3BvaW50Q2FsbGJhY2sSWQoOVGFrZUNoZWNrcG9pbnQSIS5sYXR0aWNlLnYxLlRha2VDaGVja3BvaW50UmVxdWVzdBoiLmxhdHRpY2UudjEuVGFrZUNoZWNrcG9pbnRSZXNwb25zZTABYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("ChxsYXR0aWNlL3YxL2NoZWNrcG9pbnRzLnByb3RvEgpsYXR0aWNlLnYxIjMKEUNoZWNrcG9pbnRSZXF1ZXN0EgoKAmlkGAEgASgJEhIKCnJlcXVlc3RfaWQYAiABKAkiIgoUR2V0Q2hlY2twb2ludFJlcXVlc3QSCgoCaWQYASABKAkiLwoNUmVzdW1lUmVxdWVzdBIKCgJpZBgBIAEoCRISCgpyZXF1ZXN0X2lkGAIgASgJIi8KDlJlc3VtZVJlc3BvbnNlEgoKAmlkGAEgASgJEhEKCWxvZ19pbmRleBgCIAEoCSKbAgoQQ2hlY2twb2ludFN0YXR1cxIMCgRtb2RlGAEgASgJEg0KBWFza2VkGAIgASgNEg0KBXRha2VuGAMgASgNEikKBGxhc3QYBCABKAsyGy5sYXR0aWNlLnYxLlRha2VuQ2hlY2twb2ludBItCgdmYWlsdXJlGAUgASgLMhwubGF0dGljZS52MS5GYWlsZWRDaGVja3BvaW50Ei4KB2N1cnJlbnQYBiABKAsyHS5sYXR0aWNlLnYxLlJ1bm5pbmdDaGVja3BvaW50EjIKCWp1ZGdlbWVudBgHIAEoCzIfLmxhdHRpY2UudjEuQ2hlY2twb2ludEp1ZGdlbWVudBIKCgJpZBgIIAEoCRIRCglsb2dfaW5kZXgYCSABKAkiiQEKD1Rha2VuQ2hlY2twb2ludBIOCgZudW1iZXIYASABKA0SDwoHYXR0ZW1wdBgCIAEoDRImCgJhdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFYnl0ZXMYBCABKAESDwoHc2Vjb25kcxgFIAEoARINCgVjYXVzZRgGIAEoCSJbChBGYWlsZWRDaGVja3BvaW50Eg4KBm51bWJlchgBIAEoDRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHbWVzc2FnZRgDIAEoCSKVAgoRUnVubmluZ0NoZWNrcG9pbnQSDgoGbnVtYmVyGAEgASgNEikKBXNpbmNlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVjYXVzZRgDIAEoCRIQCghzdXNwZW5kcxgEIAEoCBIPCgdtZXNzYWdlGAUgASgJEg0KBW5vZGVzGAYgASgNEhIKCm5vZGVzX2RvbmUYByABKA0SFAoHcGVyY2VudBgIIAEoDUgAiAEBEh4KEWVzdGltYXRlZF9zZWNvbmRzGAkgASgNSAGIAQESGAoQZGVmZXJyZWRfc2Vjb25kcxgKIAEoDUIKCghfcGVyY2VudEIUChJfZXN0aW1hdGVkX3NlY29uZHMigQMKE0NoZWNrcG9pbnRKdWRnZW1lbnQSDwoHdmVyZGljdBgBIAEoCRIOCgZyZWFzb24YAiABKAkSDQoFdmFsdWUYAyABKAESDAoEY29zdBgEIAEoARIXCg9yZWNvbXB1dGVfc2F2ZWQYBSABKAESFgoOcHJlZW1wdGFiaWxpdHkYBiABKAESFgoOYmFja2xvZ19yZWxpZWYYByABKAESFQoNd2FsbHRpbWVfcmlzaxgIIAEoARISCgp3cml0ZV90aW1lGAkgASgBEhUKDWNvbXB1dGVfd2FzdGUYCiABKAESFAoMc3RvcmFnZV9jb3N0GAsgASgBEhIKCnNpemVfYnl0ZXMYDCABKAESGgoSc2luY2VfbGFzdF9zZWNvbmRzGA0gASgBEhsKE2ZhaWx1cmVfcHJvYmFiaWxpdHkYDiABKAESDwoHZGV2aWNlcxgPIAEoDRItCglqdWRnZWRfYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wItQBCg9DaGVja3BvaW50T3JkZXISFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEg4KBm51bWJlchgDIAEoDRIRCgl0aGVuX3N0b3AYBCABKAgSFwoPdGltZW91dF9zZWNvbmRzGAUgASgNEhwKFG1heF9kZWZlcnJhbF9zZWNvbmRzGAYgASgNEhAKCGNvbXBsZXRlGAcgASgNEg8KB21lc3NhZ2UYCCABKAkSDQoEdGlkeRi4AyABKAgSDQoEa2VwdBi5AyADKA0iWgoSQ2hlY2twb2ludHNUb0NsZWFyEg4KBnRlbmFudBgBIAEoCRIPCgdwcm9qZWN0GAIgASgJEgwKBHVzZXIYAyABKAkSFQoNYWZ0ZXJfc2Vjb25kcxgEIAEoDSJYChBDbGVhckNoZWNrcG9pbnRzEhUKDWFsbG9jYXRpb25faWQYASABKAkSLQoFY2xlYXIYAiABKAsyHi5sYXR0aWNlLnYxLkNoZWNrcG9pbnRzVG9DbGVhciIzCgtDbGVhckFuc3dlchIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg0KBXRha2VuGAIgASgIIr4BChJDaGVja3BvaW50UHJvZ3Jlc3MSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEg4KBm51bWJlchgDIAEoDRIUCgdwZXJjZW50GAQgASgNSACIAQESHgoRZXN0aW1hdGVkX3NlY29uZHMYBSABKA1IAYgBARIYChBkZWZlcnJlZF9zZWNvbmRzGAYgASgNQgoKCF9wZXJjZW50QhQKEl9lc3RpbWF0ZWRfc2Vjb25kcyJOChBDaGVja3BvaW50UmVzdWx0Eg4KBm51bWJlchgBIAEoDRIKCgJvaxgCIAEoCBINCgVieXRlcxgDIAEoARIPCgdtZXNzYWdlGAQgASgJIkEKDkNoZWNrcG9pbnRQbGFuEgwKBG1vZGUYASABKAkSDAoEcG9ydBgCIAEoDRITCgtyZXN1bWVfZnJvbRgDIAEoDSJmChVUYWtlQ2hlY2twb2ludFJlcXVlc3QSDgoGbnVtYmVyGAEgASgNEhEKCWRpcmVjdG9yeRgCIAEoCRIRCgl0aGVuX3N0b3AYAyABKAgSFwoPdGltZW91dF9zZWNvbmRzGAQgASgNIo0BChZUYWtlQ2hlY2twb2ludFJlc3BvbnNlEhsKEWVzdGltYXRlZF9zZWNvbmRzGAEgASgNSAASEQoHcGVyY2VudBgCIAEoDUgAEhcKDWRlZmVyX3NlY29uZHMYAyABKA1IABIOCgRkb25lGAQgASgBSAASEAoGZmFpbGVkGAUgASgJSABCCAoGYW5zd2VyMm8KEkNoZWNrcG9pbnRDYWxsYmFjaxJZCg5UYWtlQ2hlY2twb2ludBIhLmxhdHRpY2UudjEuVGFrZUNoZWNrcG9pbnRSZXF1ZXN0GiIubGF0dGljZS52MS5UYWtlQ2hlY2twb2ludFJlc3BvbnNlMAFiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * @generated from message lattice.v1.CheckpointRequest
@@ -513,6 +513,54 @@ export const CheckpointsToClearSchema: GenMessage<CheckpointsToClear> = /*@__PUR
   messageDesc(file_lattice_v1_checkpoints, 10);
 
 /**
+ * To a node that may reach the storage: remove the checkpoints of an allocation that has ended, when their time has come.
+ *
+ * @generated from message lattice.v1.ClearCheckpoints
+ */
+export type ClearCheckpoints = Message<"lattice.v1.ClearCheckpoints"> & {
+  /**
+   * @generated from field: string allocation_id = 1;
+   */
+  allocationId: string;
+
+  /**
+   * @generated from field: lattice.v1.CheckpointsToClear clear = 2;
+   */
+  clear?: CheckpointsToClear | undefined;
+};
+
+/**
+ * Describes the message lattice.v1.ClearCheckpoints.
+ * Use `create(ClearCheckpointsSchema)` to create a new message.
+ */
+export const ClearCheckpointsSchema: GenMessage<ClearCheckpoints> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_checkpoints, 11);
+
+/**
+ * From a node: it has noted it on its own disk, and needs not be told again; or it does not reach the storage.
+ *
+ * @generated from message lattice.v1.ClearAnswer
+ */
+export type ClearAnswer = Message<"lattice.v1.ClearAnswer"> & {
+  /**
+   * @generated from field: string allocation_id = 1;
+   */
+  allocationId: string;
+
+  /**
+   * @generated from field: bool taken = 2;
+   */
+  taken: boolean;
+};
+
+/**
+ * Describes the message lattice.v1.ClearAnswer.
+ * Use `create(ClearAnswerSchema)` to create a new message.
+ */
+export const ClearAnswerSchema: GenMessage<ClearAnswer> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_checkpoints, 12);
+
+/**
  * From a node: how far it is. Nothing depends on it.
  *
  * @generated from message lattice.v1.CheckpointProgress
@@ -554,7 +602,7 @@ export type CheckpointProgress = Message<"lattice.v1.CheckpointProgress"> & {
  * Use `create(CheckpointProgressSchema)` to create a new message.
  */
 export const CheckpointProgressSchema: GenMessage<CheckpointProgress> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_checkpoints, 11);
+  messageDesc(file_lattice_v1_checkpoints, 13);
 
 /**
  * From a node, in a report: it is over there.
@@ -588,7 +636,7 @@ export type CheckpointResult = Message<"lattice.v1.CheckpointResult"> & {
  * Use `create(CheckpointResultSchema)` to create a new message.
  */
 export const CheckpointResultSchema: GenMessage<CheckpointResult> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_checkpoints, 12);
+  messageDesc(file_lattice_v1_checkpoints, 14);
 
 /**
  * @generated from message lattice.v1.CheckpointPlan
@@ -617,7 +665,7 @@ export type CheckpointPlan = Message<"lattice.v1.CheckpointPlan"> & {
  * Use `create(CheckpointPlanSchema)` to create a new message.
  */
 export const CheckpointPlanSchema: GenMessage<CheckpointPlan> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_checkpoints, 13);
+  messageDesc(file_lattice_v1_checkpoints, 15);
 
 /**
  * @generated from message lattice.v1.TakeCheckpointRequest
@@ -653,7 +701,7 @@ export type TakeCheckpointRequest = Message<"lattice.v1.TakeCheckpointRequest"> 
  * Use `create(TakeCheckpointRequestSchema)` to create a new message.
  */
 export const TakeCheckpointRequestSchema: GenMessage<TakeCheckpointRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_checkpoints, 14);
+  messageDesc(file_lattice_v1_checkpoints, 16);
 
 /**
  * @generated from message lattice.v1.TakeCheckpointResponse
@@ -706,7 +754,7 @@ export type TakeCheckpointResponse = Message<"lattice.v1.TakeCheckpointResponse"
  * Use `create(TakeCheckpointResponseSchema)` to create a new message.
  */
 export const TakeCheckpointResponseSchema: GenMessage<TakeCheckpointResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_checkpoints, 15);
+  messageDesc(file_lattice_v1_checkpoints, 17);
 
 /**
  * Served by a program that takes checkpoints in mode grpc, on the node, for its agent.

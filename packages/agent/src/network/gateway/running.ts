@@ -1,0 +1,15 @@
+// Which processes that pass things over a border are there, by their own words. They belong to no agent: an agent that was started again
+// finds those of the one before.
+
+import { readdir, readFile } from "node:fs/promises";
+
+/** Of each the words behind its program. */
+export async function runningGateways(program: string): Promise<readonly (readonly string[])[]> {
+  const names = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(names.map((name) => readFile(`/proc/${name}/cmdline`, "utf8").catch(() => "")));
+  return lines.flatMap((line) => {
+    const words = line.split("\0").slice(0, -1);
+    const at = words.findIndex((word) => word.endsWith(`/${program}`));
+    return at < 0 ? [] : [words.slice(at + 1)];
+  });
+}

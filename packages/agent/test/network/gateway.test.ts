@@ -1,0 +1,115 @@
+// Ways over the border of a real namespace: over IPv6 too, to a program inside that listens at either address, and open again after
+// the process that passes things on was killed.
+
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import pino from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { keepNetworks } from "../../src/network/keep.ts";
+import { linuxDriver } from "../../src/network/linux.ts";
+
+const run = promisify(execFile);
+/** Numbers and addresses that no other test of this machine has. */
+const VNI = 6_000_000 + (process.pid % 1_000_000);
+const HOST = `fd00:213:${(process.pid % 65_536).toString(16)}::1`;
+const [PORT, OWN_PORT] = [18_451, 20_000 + (process.pid % 10_000)];
+const NAMESPACE = `/run/netns/lattice-${VNI}`;
+const usersDir = mkdtempSync(join(tmpdir(), "lattice-ways-"));
+const driver = linuxDriver({ nodeId: "n1", uplink: "", usersDir });
+const gateway = `[${HOST}]:${PORT}`;
+const place = {
+  key: "7.1",
+  network: { domain: "d", vni: VNI, sensitive: true, gateway, exposed: [OWN_PORT] },
+  nodes: ["n1"],
+};
+let server: Server;
+let inside: ChildProcess | null = null;
+
+beforeAll(async () => {
+  // Whoever passes things on has given up its rights, and looks whether its mark is still there.
+  chmodSync(usersDir, 0o755);
+  execFileSync("ip", ["addr", "add", `${HOST}/128`, "dev", "lo"]);
+  server = createServer((_, answer) => answer.end("data"));
+  await new Promise<void>((resolve) => server.listen(PORT, HOST, resolve));
+});
+afterAll(async () => {
+  inside?.kill("SIGKILL");
+  server.close();
+  await driver.leave("7.1");
+  execFileSync("ip", ["addr", "del", `${HOST}/128`, "dev", "lo"]);
+  rmSync(usersDir, { recursive: true, force: true });
+});
+
+const ASK = `fetch(process.argv[1], { signal: AbortSignal.timeout(3000) }).then((r) => r.text(), () => "cut off").then(console.log)`;
+const askInside = async (url: string): Promise<string> =>
+  (await run("nsenter", [`--net=${NAMESPACE}`, process.execPath, "-e", ASK, url])).stdout.trim();
+const askHere = (url: string): Promise<string> =>
+  fetch(url).then(
+    (answer) => answer.text(),
+    () => "cut off",
+  );
+
+/** Processes that pass things on for this namespace. */
+const passers = (): readonly number[] =>
+  execFileSync("ps", ["-eo", "pid,args"], { encoding: "utf8" })
+    .split("\n")
+    .filter((line) => line.includes("lattice-gateway.js") && line.includes(String(VNI)))
+    .map((line) => Number.parseInt(line, 10));
+
+test("both ways are open, are opened again when they were cut, and are gone with the attempt", async () => {
+  await driver.join(place);
+  expect(await askInside(`http://${gateway}/`)).toBe("data");
+  expect(await askInside("http://[::1]:18451/")).toBe("cut off");
+  const serve = `require("http").createServer((q, r) => r.end("service")).listen(${OWN_PORT}, "::1", () => console.log("up"))`;
+  const own = spawn("nsenter", [`--net=${NAMESPACE}`, process.execPath, "-e", serve]);
+  inside = own;
+  await new Promise((resolve) => own.stdout.once("data", resolve));
+  expect(await askHere(`http://127.0.0.1:${OWN_PORT}/`)).toBe("service");
+  expect(await driver.keep(place)).toEqual([]);
+
+  const before = passers();
+  expect(before).toHaveLength(2);
+  for (const pid of before) process.kill(pid, "SIGKILL");
+  await expect.poll(() => passers()).toEqual([]);
+  expect(await askInside(`http://${gateway}/`)).toBe("cut off");
+  const turns: (() => void)[] = [];
+  const stop = keepNetworks({
+    driver,
+    places: () => [place],
+    after: (_, callback) => {
+      turns.push(callback);
+      return () => undefined;
+    },
+    log: pino({ level: "silent" }),
+  });
+  turns.shift()?.();
+  await expect.poll(() => turns.length, { timeout: 10_000 }).toBe(1);
+  stop();
+  expect(passers()).toHaveLength(2);
+  expect(await askInside(`http://${gateway}/`)).toBe("data");
+  expect(await askHere(`http://127.0.0.1:${OWN_PORT}/`)).toBe("service");
+
+  own.kill("SIGKILL");
+  await driver.leave("7.1");
+  expect(existsSync(NAMESPACE)).toBe(false);
+  await expect.poll(() => passers(), { timeout: 5_000 }).toEqual([]);
+});
+
+test("a namespace that an agent left when it was killed goes with the next one", async () => {
+  const name = `lattice-${VNI + 2}`;
+  execFileSync("ip", ["netns", "add", name]);
+  mkdirSync(join(usersDir, String(VNI + 2)));
+  await driver.sweep(new Set());
+  expect(existsSync(`/run/netns/${name}`)).toBe(false);
+  expect(existsSync(join(usersDir, String(VNI + 2)))).toBe(false);
+});
+
+test("an address that is none is put into no script", async () => {
+  const bad = { ...place, key: "8.1", network: { ...place.network, vni: VNI + 1, gateway: "1.2.3.4$(reboot):80" } };
+  await expect(driver.join(bad)).rejects.toThrow("no address of a data gateway");
+  expect(existsSync(`/run/netns/lattice-${VNI + 1}`)).toBe(false);
+});
