@@ -7,7 +7,7 @@ import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({
   nodes: 4,
-  config: "faults: { failures_to_set_aside: 2, probation: 3s }\n",
+  config: "faults: { failures_to_set_aside: 2, probation: 6s }\n",
 });
 
 interface Shown {
@@ -68,10 +68,10 @@ test("a node that fails what it is given is set aside, tried again on probation,
   }
   await nodeIs("node-4", "down");
   expect(JSON.stringify(await node("node-4"))).toContain("2 allocations in a row could not be run on it");
-  expect(await notices()).toContain('node "node-4" was set aside');
   expect(await metric('lattice_notices_active{kind="node_set_aside"} 1')).toBe(true);
   const elsewhere = await Promise.all([1, 2, 3].map(() => cluster.submit({ entrypoint: "true", walltime: "10m" })));
   for (const id of elsewhere) expect((await cluster.ends(id)).nodes).not.toContain("node-4");
+  expect(await notices()).toContain('node "node-4" was set aside');
 
   // One failure on probation is enough.
   await nodeIs("node-4", "ready");
