@@ -83,6 +83,7 @@ describe("an agent that comes back", () => {
     expect(await r.server.end("5")).toMatchObject({ reason: "stopped" });
     r.server.run({ allocationId: "6", entrypoint: "sleep 1000", walltimeSeconds: 1, graceSeconds: 1 });
     await r.server.running("6");
+    await found(() => r.file("6", "pid").endsWith("\n"));
     await r.restart();
     expect(await r.server.end("6")).toMatchObject({ reason: "walltime_exceeded" });
   });

@@ -18,7 +18,7 @@ const blue = { vni: 1_000, tenant: "physics", name: "blue", nodes: ["n1", "n2"],
 
 beforeAll(async () => {
   fake = await startFakeManager("secret");
-  const config = { url: fake.url, token: "secret", timeoutMs: 300, owner: "east", ...FABRIC_PATHS };
+  const config = { url: fake.url, token: "secret", timeoutMs: 2_000, owner: "east", ...FABRIC_PATHS };
   client = fabricDomains(config, (operation, result) => void counts.push(`${operation} ${result}`));
 });
 afterEach(async () => {
@@ -42,7 +42,7 @@ test("a network is made, changed and taken away; what is another cluster's is le
 });
 
 test("a manager with other paths is asked at those", async () => {
-  const config = { url: fake.url, token: "secret", timeoutMs: 300, owner: "east", ...FABRIC_PATHS };
+  const config = { url: fake.url, token: "secret", timeoutMs: 2_000, owner: "east", ...FABRIC_PATHS };
   const other = fabricDomains({ ...config, domainsPath: "/v2/networks" }, () => undefined);
   await expect(other.put(blue, never)).rejects.toThrow("it answers 404");
   expect((await fake.networks()).calls).toContain("PUT /v2/networks/1000");
