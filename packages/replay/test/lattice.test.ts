@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { VClusterId } from "@lattice/core";
+import { type Quota, UNLIMITED, type VClusterId } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import {
   bestUnit,
@@ -95,6 +95,43 @@ describe("through the real scheduler", () => {
       users.map((user) => ({ submit: 0, run: 5, nodes: 1, user })),
     );
     expect([...lattice(trace).outcomes.start].sort()).toEqual([0, 0, 10, 10, 5, 5]);
+  });
+
+  it("gives two users of one tenant one share between them", () => {
+    // While the first four jobs run, each user of the pair has used less than the single one, the pair more.
+    const job = (submit: number, user: string, tenant: string) => ({ submit, run: 100, nodes: 1, user, tenant });
+    const jobs = [
+      ...[0, 0, 0].map((submit, i) => job(submit, `ada${i}`, "physics")),
+      ...[0, 0].map((submit) => job(submit, "bob", "biology")),
+      job(1, "eve", "physics"),
+      job(2, "bob", "biology"),
+    ].map((one, i) => ({ ...one, run: i < 5 ? 100 : 10, nodes: i < 5 ? 1 : 5 }));
+    const weights = inThousandths(new Map([["fair_share", 1]]), 1);
+    const profile = { vcluster: "x" as VClusterId, scheduler: "hpc_backfill" as const, weights, backfillDepth: 1 };
+    const profiles = { profiles: [profile], warnings: [] };
+    const starts = (tenants: boolean): number[] => {
+      const trace = traceOfJobs(5, tenants ? jobs : jobs.map(({ tenant: _, ...alone }) => alone));
+      return [...lattice(trace, { ...PLAIN, profiles }).outcomes.start.slice(5)];
+    };
+    // Alone, eve has used nothing; as one of physics, she belongs to those who used most.
+    expect(starts(false)).toEqual([100, 110]);
+    expect(starts(true)).toEqual([110, 100]);
+  });
+
+  it("keeps tenants within the quotas the trace lists, and drops what can never fit them", () => {
+    const given = traceOfJobs(
+      4,
+      [1, 1, 1, 3].map((nodes) => ({ submit: 0, run: 10, nodes, user: "ada", tenant: "physics" })),
+    );
+    const limited = (quota: Partial<Quota>) =>
+      lattice({ ...given, limits: [{ name: "physics", quota: { ...UNLIMITED, ...quota } }] });
+    expect([...lattice(given).outcomes.start].sort((a, b) => a - b)).toEqual([0, 0, 0, 10]);
+    const two = limited({ maxNodes: 2 });
+    expect([...two.outcomes.start].sort((a, b) => a - b)).toEqual([0, 0, 10]);
+    expect(two.trace.dropped.tooLarge).toBe(1);
+    const one = limited({ maxConcurrentAllocations: 1 });
+    expect([...one.outcomes.start].sort((a, b) => a - b)).toEqual([0, 10, 20, 30]);
+    expect(limited({ maxConcurrentAllocations: 0 }).trace.dropped.tooLarge).toBe(4);
   });
 
   it("runs a seeded workload to the end, with the work it must have done", () => {

@@ -3,7 +3,7 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ANYTHING, plainSpec } from "@lattice/core";
+import { ANYTHING, plainSpec, UNLIMITED } from "@lattice/core";
 import { pino } from "pino";
 import { afterEach, expect, test } from "vitest";
 import { startCapture } from "../../src/capture/capture.ts";
@@ -70,13 +70,22 @@ test("tells the cluster, submissions and ends; begins anew after a crash; fails 
     .trim()
     .split("\n")
     .map((line) => (JSON.parse(line) as { type: string }).type);
-  expect(types).toEqual(["vcluster", "node", "submit", "submit", "submit", "complete"]);
+  expect(types).toEqual(["vcluster", "node", "tenant", "tenant", "submit", "submit", "submit", "complete"]);
 
   appendFileSync(path, '{"ts":"2026-01-01T00:00:00Z","type":"sub');
+  const quota = { ...UNLIMITED, maxNodes: 8, fairShareMilli: 250 };
   const second = startCapture({ ...options, leads: () => true });
+  apply({ kind: "tenant.update", origin: submit.origin, tenant: "team" as never, change: { quota } });
+  // What changes nothing that a trace tells is not told again.
+  apply({ kind: "tenant.update", origin: submit.origin, tenant: "team" as never, change: { description: "x" } });
   apply(submit);
   await second.close();
   const lines = readFileSync(path, "utf8").trim().split("\n");
+  const tenants = lines.map((line) => JSON.parse(line) as { tenant?: { name: string } });
+  expect(tenants.filter(({ tenant }) => tenant?.name === "team").map(({ tenant }) => tenant)).toEqual([
+    { name: "team" },
+    { name: "team", max_nodes: 8, fair_share_target: 0.25 },
+  ]);
   expect(lines.slice(0, types.length).join("\n")).toBe(written.trim());
   for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
 

@@ -54,7 +54,7 @@ interface Replay {
 }
 
 function replay(trace: Trace, setup: LatticeSetup, onProgress: OnProgress): Outcomes {
-  const state = createCluster(setup);
+  const state = createCluster(trace, setup);
   const vclusters = setup.profiles.map(({ vcluster }) => present(state.vcluster(vcluster), "a vCluster was refused"));
   const needOf = (row: number): number => Math.ceil((trace.size[row] as number) / setup.unit);
   const run: Replay = {
@@ -159,7 +159,7 @@ function submitter(trace: Trace, { profiles }: LatticeSetup, needOf: Replay["nee
   return (row) =>
     submitCommand(trace, {
       row,
-      tenant: present(tenants[trace.user[row] as number], `row ${row} has no user`),
+      tenant: present(tenants[trace.tenant[row] as number], `row ${row} has no tenant`),
       nodes: needOf(row),
       vcluster: (trace.asks?.[row]?.vcluster ?? standard) as VCluster["id"],
     });
