@@ -103,6 +103,8 @@ function replay(trace: Trace, setup: LatticeSetup, onProgress: OnProgress): Outc
         run.rowOf.set(allocation, row);
         run.sizes.add(needOf(row));
         outcomes.preemptions += 1;
+        outcomes.stops[row] = (outcomes.stops[row] as number) + 1;
+        outcomes.lost[row] = (outcomes.lost[row] as number) + now - (outcomes.start[row] as number);
         started -= 1;
       },
     });
