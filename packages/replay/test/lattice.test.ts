@@ -16,6 +16,7 @@ import {
 } from "../src/index.ts";
 import { equalNodes } from "../src/inventory/inventory.ts";
 import type { JobAsk } from "../src/trace/ask.ts";
+import { withPerfectEstimates } from "../src/trace/trace.ts";
 import { inThousandths } from "../src/weights/profile.ts";
 import { readProfiles } from "../src/weights/read.ts";
 import { seededJobs, traceOfJobs } from "./make.ts";
@@ -198,6 +199,25 @@ describe("processors to nodes", () => {
 
   it("leaves small jobs their own nodes", () => {
     expect(bestUnit(traceOfJobs(64, [{ submit: 0, run: 10, nodes: 1 }]))).toBe(1);
+  });
+});
+
+describe("published results", () => {
+  const kth = fileURLToPath(new URL("../../../../shared/traces/kth-sp2.swf.gz", import.meta.url));
+  const real = existsSync(kth);
+  const whole = real ? readTrace(kth, { nodes: null, jobs: null }) : traceOfJobs(100, seededJobs(4, 2000, 100));
+
+  it.each([
+    { name: "easy", perfect: false, slowdown: 92.688 },
+    { name: "easy-sjbf", perfect: false, slowdown: 69.394 },
+    { name: "easy", perfect: true, slowdown: 71.722 },
+    { name: "easy-sjbf", perfect: true, slowdown: 49.847 },
+  ] as const)(`$name, perfect $perfect (${real ? "KTH SP2" : "seeded"})`, ({ name, perfect, slowdown }) => {
+    const { trace, policy } = choosePolicy(name, perfect ? withPerfectEstimates(whole) : whole, PLAIN);
+    const outcomes = policy(trace, () => {});
+    const found = summarise({ name, policy: name, perfect, gpus: 0 }, trace, outcomes).meanBoundedSlowdown;
+    if (real) expect(found).toBeCloseTo(slowdown, 3);
+    else expect(found).toBeGreaterThan(1);
   });
 });
 
