@@ -153,6 +153,9 @@ describe("through the real scheduler", () => {
       memoryBytes: 0,
       features: [],
       tight: false,
+      cpuCores: 0,
+      excludedNodes: [],
+      noPreempt: false,
     };
     const given = {
       ...traceOfJobs(2, [

@@ -181,6 +181,7 @@ describe("JSON lines", () => {
       }),
       JSON.stringify({ type: "node", node: { id: "n2", memory_gb: 512, features: ["nvme"] } }),
       submit(3, { nodes: 1, walltime: "1h", vcluster: "ml", gpu_type: "GH200", gpu_count: 4, topology: "tight" }),
+      submit(3, { nodes: 1, walltime: "1h", cpu_cores: 8, excluded_nodes: ["n1"], no_preempt: true }),
       submit(4, { nodes: 1, walltime: "1h" }),
     ];
     const trace = readTrace(write("cluster.jsonl", text.join("\n")), { nodes: null, jobs: null });
@@ -190,7 +191,11 @@ describe("JSON lines", () => {
       { id: "n2", group: "g1", memoryBytes: 2 ** 39, features: ["nvme"], homeVCluster: null },
     ]);
     expect(trace.vclusters).toMatchObject([{ vcluster: "ml", scheduler: "ml_training", weights: { energy: 1000 } }]);
-    expect(trace.asks).toMatchObject([{ vcluster: "ml", gpuCount: 4, tight: true }, null]);
+    expect(trace.asks).toMatchObject([
+      { vcluster: "ml", gpuCount: 4, tight: true, noPreempt: false },
+      { cpuCores: 8, excludedNodes: ["n1"], noPreempt: true },
+      null,
+    ]);
   });
 
   it("knows tenants beside users, and what they may have; the last word about one stands", () => {
@@ -252,6 +257,12 @@ describe("JSON lines", () => {
     { name: "an id twice", line: submit(1, { id: 1, nodes: 1, walltime: "1h" }), text: "submitted twice" },
     { name: "a negative time", line: submit(-5, { nodes: 1, walltime: "1h" }), text: '"ts" is negative: -5' },
     { name: "a GPU count in words", line: submit(1, { nodes: 1, walltime: 1, gpu_count: "four" }), text: "gpu_count" },
+    {
+      name: "a node in no list",
+      line: submit(1, { nodes: 1, walltime: 1, excluded_nodes: "n1" }),
+      text: "excluded_nodes",
+    },
+    { name: "a wish in words", line: submit(1, { nodes: 1, walltime: 1, no_preempt: "yes" }), text: "no_preempt" },
     { name: "a topology", line: submit(1, { nodes: 1, walltime: 1, topology: "loose" }), text: '"any" or "tight"' },
     { name: "a nameless node", line: '{"type":"node","node":{}}', text: '"node.id" must name' },
     { name: "a scheduler", line: '{"type":"vcluster","vcluster":{"name":"a","scheduler":"x"}}', text: "hpc_backfill" },

@@ -82,8 +82,8 @@ const line = (at: number, type: string, fields: object): string =>
 
 function submission({ id, user, spec, submittedAt }: Allocation): string {
   const { minNodes, constraints } = spec.resources;
-  const { walltime, preemptionClass } = spec.lifecycle;
-  const { gpuType, gpuCount, memoryBytes, features, topology } = constraints;
+  const { walltime, preemptionClass, noPreempt = false } = spec.lifecycle;
+  const { gpuType, gpuCount, memoryBytes, features, topology, cpuCores, excludedNodes } = constraints;
   return line(submittedAt, "submit", {
     alloc: {
       id,
@@ -99,6 +99,9 @@ function submission({ id, user, spec, submittedAt }: Allocation): string {
       ...(memoryBytes === 0 ? {} : { memory_gb: memoryBytes / 2 ** 30 }),
       ...(features.length === 0 ? {} : { features }),
       ...(topology === "tight" ? { topology } : {}),
+      ...(cpuCores === 0 ? {} : { cpu_cores: cpuCores }),
+      ...(excludedNodes.length === 0 ? {} : { excluded_nodes: excludedNodes }),
+      ...(noPreempt ? { no_preempt: true } : {}),
     },
   });
 }

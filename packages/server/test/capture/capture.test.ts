@@ -56,7 +56,8 @@ test("tells the cluster, submissions and ends; begins anew after a crash; fails 
     spec: plainSpec({
       tenant: "team" as never,
       vcluster: "hpc-batch" as never,
-      resources: { constraints: { ...ANYTHING, memoryBytes: 2 ** 30 } },
+      resources: { constraints: { ...ANYTHING, memoryBytes: 2 ** 30, cpuCores: 2, excludedNodes: ["n9" as never] } },
+      lifecycle: { noPreempt: true },
     }),
   };
   apply(submit);
@@ -71,6 +72,9 @@ test("tells the cluster, submissions and ends; begins anew after a crash; fails 
     .split("\n")
     .map((line) => (JSON.parse(line) as { type: string }).type);
   expect(types).toEqual(["vcluster", "node", "tenant", "tenant", "submit", "submit", "submit", "complete"]);
+
+  const asked = { memory_gb: 1, cpu_cores: 2, excluded_nodes: ["n9"], no_preempt: true, user: "ada", tenant: "team" };
+  expect(JSON.parse(written.split("\n")[4] ?? "")).toMatchObject({ type: "submit", alloc: asked });
 
   appendFileSync(path, '{"ts":"2026-01-01T00:00:00Z","type":"sub');
   const quota = { ...UNLIMITED, maxNodes: 8, fairShareMilli: 250 };

@@ -73,6 +73,7 @@ export function submitCommand(trace: Trace, { row, tenant, nodes, vcluster }: Su
         preemptionClass: trace.priority[row] as number,
         requeuePolicy: "always",
         maxRequeue: 100,
+        ...(trace.asks?.[row]?.noPreempt === true ? { noPreempt: true } : null),
       },
     }),
   };
@@ -88,6 +89,8 @@ export const constraintsOf = (ask: JobAsk | null | undefined): Constraints =>
         memoryBytes: ask.memoryBytes,
         features: ask.features,
         topology: ask.tight ? "tight" : "any",
+        cpuCores: ask.cpuCores,
+        excludedNodes: ask.excludedNodes,
       };
 
 const originOf = (user: string): Origin => ({ user: user as UserName, requestId: null, bodyHash: "" });
