@@ -93,6 +93,23 @@ test("tells the cluster, submissions and ends; begins anew after a crash; fails 
   expect(lines.slice(0, types.length).join("\n")).toBe(written.trim());
   for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
 
+  // A full file is followed by another, which begins with the cluster; whoever starts again goes on with the newest.
+  const full = join(dir, "full.jsonl");
+  const third = startCapture({ ...options, path: full, maxBytes: 1, leads: () => true });
+  apply(submit);
+  await third.close();
+  const fourth = startCapture({ ...options, path: full, leads: () => true });
+  apply(submit);
+  await fourth.close();
+  const kinds = (name: string): string[] =>
+    readFileSync(join(dir, name), "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { type: string }).type);
+  expect(kinds("full.jsonl").at(-1)).toBe("submit");
+  expect(kinds("full.2.jsonl").filter((type) => type === "vcluster")).toHaveLength(2);
+  expect(kinds("full.2.jsonl").length).toBeGreaterThan(kinds("full.jsonl").length);
+
   expect(() => startCapture({ ...options, path: join(dir, "nowhere", "t.jsonl"), leads: () => true })).toThrow(
     /ENOENT/,
   );
