@@ -103,6 +103,7 @@ export { SNAPSHOT_VERSION, snapshotLines } from "./state/snapshot.ts";
 export { createState, DEFAULT_RETENTION, type State } from "./state/state.ts";
 export type { HashText } from "./state/table.ts";
 export * from "./state/view.ts";
+export { MAX_BURST_MILLI, MAX_QUOTA } from "./tenant/check.ts";
 export * from "./tenant/tenant.ts";
 export * from "./vcluster/lending.ts";
 export * from "./vcluster/policy.ts";

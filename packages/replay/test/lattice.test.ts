@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { VClusterId } from "@lattice/core";
+import { type Quota, UNLIMITED, type VClusterId } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import {
   bestUnit,
@@ -16,6 +16,7 @@ import {
 } from "../src/index.ts";
 import { equalNodes } from "../src/inventory/inventory.ts";
 import type { JobAsk } from "../src/trace/ask.ts";
+import { withPerfectEstimates } from "../src/trace/trace.ts";
 import { inThousandths } from "../src/weights/profile.ts";
 import { readProfiles } from "../src/weights/read.ts";
 import { seededJobs, traceOfJobs } from "./make.ts";
@@ -97,6 +98,43 @@ describe("through the real scheduler", () => {
     expect([...lattice(trace).outcomes.start].sort()).toEqual([0, 0, 10, 10, 5, 5]);
   });
 
+  it("gives two users of one tenant one share between them", () => {
+    // While the first four jobs run, each user of the pair has used less than the single one, the pair more.
+    const job = (submit: number, user: string, tenant: string) => ({ submit, run: 100, nodes: 1, user, tenant });
+    const jobs = [
+      ...[0, 0, 0].map((submit, i) => job(submit, `ada${i}`, "physics")),
+      ...[0, 0].map((submit) => job(submit, "bob", "biology")),
+      job(1, "eve", "physics"),
+      job(2, "bob", "biology"),
+    ].map((one, i) => ({ ...one, run: i < 5 ? 100 : 10, nodes: i < 5 ? 1 : 5 }));
+    const weights = inThousandths(new Map([["fair_share", 1]]), 1);
+    const profile = { vcluster: "x" as VClusterId, scheduler: "hpc_backfill" as const, weights, backfillDepth: 1 };
+    const profiles = { profiles: [profile], warnings: [] };
+    const starts = (tenants: boolean): number[] => {
+      const trace = traceOfJobs(5, tenants ? jobs : jobs.map(({ tenant: _, ...alone }) => alone));
+      return [...lattice(trace, { ...PLAIN, profiles }).outcomes.start.slice(5)];
+    };
+    // Alone, eve has used nothing; as one of physics, she belongs to those who used most.
+    expect(starts(false)).toEqual([100, 110]);
+    expect(starts(true)).toEqual([110, 100]);
+  });
+
+  it("keeps tenants within the quotas the trace lists, and drops what can never fit them", () => {
+    const given = traceOfJobs(
+      4,
+      [1, 1, 1, 3].map((nodes) => ({ submit: 0, run: 10, nodes, user: "ada", tenant: "physics" })),
+    );
+    const limited = (quota: Partial<Quota>) =>
+      lattice({ ...given, limits: [{ name: "physics", quota: { ...UNLIMITED, ...quota } }] });
+    expect([...lattice(given).outcomes.start].sort((a, b) => a - b)).toEqual([0, 0, 0, 10]);
+    const two = limited({ maxNodes: 2 });
+    expect([...two.outcomes.start].sort((a, b) => a - b)).toEqual([0, 0, 10]);
+    expect(two.trace.dropped.tooLarge).toBe(1);
+    const one = limited({ maxConcurrentAllocations: 1 });
+    expect([...one.outcomes.start].sort((a, b) => a - b)).toEqual([0, 10, 20, 30]);
+    expect(limited({ maxConcurrentAllocations: 0 }).trace.dropped.tooLarge).toBe(4);
+  });
+
   it("runs a seeded workload to the end, with the work it must have done", () => {
     const { trace, outcomes } = lattice(traceOfJobs(32, seededJobs(11, 300, 32)));
     checkMachine(trace, outcomes);
@@ -115,6 +153,9 @@ describe("through the real scheduler", () => {
       memoryBytes: 0,
       features: [],
       tight: false,
+      cpuCores: 0,
+      excludedNodes: [],
+      noPreempt: false,
     };
     const given = {
       ...traceOfJobs(2, [
@@ -161,6 +202,25 @@ describe("processors to nodes", () => {
 
   it("leaves small jobs their own nodes", () => {
     expect(bestUnit(traceOfJobs(64, [{ submit: 0, run: 10, nodes: 1 }]))).toBe(1);
+  });
+});
+
+describe("published results", () => {
+  const kth = fileURLToPath(new URL("../../../../shared/traces/kth-sp2.swf.gz", import.meta.url));
+  const real = existsSync(kth);
+  const whole = real ? readTrace(kth, { nodes: null, jobs: null }) : traceOfJobs(100, seededJobs(4, 2000, 100));
+
+  it.each([
+    { name: "easy", perfect: false, slowdown: 92.688 },
+    { name: "easy-sjbf", perfect: false, slowdown: 69.394 },
+    { name: "easy", perfect: true, slowdown: 71.722 },
+    { name: "easy-sjbf", perfect: true, slowdown: 49.847 },
+  ] as const)(`$name, perfect $perfect (${real ? "KTH SP2" : "seeded"})`, ({ name, perfect, slowdown }) => {
+    const { trace, policy } = choosePolicy(name, perfect ? withPerfectEstimates(whole) : whole, PLAIN);
+    const outcomes = policy(trace, () => {});
+    const found = summarise({ name, policy: name, perfect, gpus: 0 }, trace, outcomes).meanBoundedSlowdown;
+    if (real) expect(found).toBeCloseTo(slowdown, 3);
+    else expect(found).toBeGreaterThan(1);
   });
 });
 

@@ -9,6 +9,8 @@ export interface JobFields {
   readonly nodes: number;
   readonly request?: number;
   readonly user?: string;
+  /** Else the user. */
+  readonly tenant?: string;
   readonly priority?: number;
 }
 
@@ -25,11 +27,16 @@ export interface TestJob {
 /** The jobs in the order given, numbered from 1. */
 export function traceOfJobs(nodes: number, jobs: readonly JobFields[]): Trace {
   const users = [...new Set(jobs.map((job) => job.user ?? "ada"))];
+  const tenantOf = (job: JobFields): string => job.tenant ?? job.user ?? "ada";
+  const tenants = [...new Set(jobs.map(tenantOf))];
   return {
     count: jobs.length,
     ids: jobs.map((_, i) => String(i + 1)),
     users,
     user: Int32Array.from(jobs, (job) => users.indexOf(job.user ?? "ada")),
+    tenants,
+    tenant: Int32Array.from(jobs, (job) => tenants.indexOf(tenantOf(job))),
+    limits: [],
     submit: Float64Array.from(jobs, (job) => job.submit),
     run: Float64Array.from(jobs, (job) => job.run),
     request: Float64Array.from(jobs, (job) => job.request ?? job.run),

@@ -51,10 +51,10 @@ describe("rm-replay", () => {
     expect(readdirSync(output).sort()).toEqual(["allocations.csv", "report.html", "summary.json"]);
     expect(readFileSync(join(output, "allocations.csv"), "utf8")).toBe(
       [
-        "id,user,submit,start,end,nodes,wait,backfilled",
-        "1,1,0,0,100,2,0,false",
-        "2,2,1,100,150,4,99,false",
-        "3,1,2,2,92,2,0,true",
+        "id,user,submit,start,end,nodes,wait,backfilled,tenant",
+        "1,1,0,0,100,2,0,false,1",
+        "2,2,1,100,150,4,99,false,2",
+        "3,1,2,2,92,2,0,true,1",
         "",
       ].join("\n"),
     );
@@ -101,7 +101,7 @@ describe("rm-replay", () => {
     );
     const output = join(folder, "perfect");
     await run("--trace", trace, "--nodes", "4", "--policy", "easy", "--perfect", "--output", output);
-    expect(readFileSync(join(output, "allocations.csv"), "utf8")).toContain("\n3,1,2,20,70,1,18,false\n");
+    expect(readFileSync(join(output, "allocations.csv"), "utf8")).toContain("\n3,1,2,20,70,1,18,false,1\n");
   });
 
   it("compares with earlier results, while replaying and afterwards", async () => {

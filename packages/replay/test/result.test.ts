@@ -1,5 +1,6 @@
 // The figures of a replay, each against a small case computed by hand.
 
+import { type Quota, UNLIMITED } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { easy, summarise } from "../src/index.ts";
@@ -36,12 +37,15 @@ describe("statistics", () => {
   it("divides what there is as evenly as wants allow", () => {
     expect(fairLevel(Float64Array.of(2, 10, 10), 12)).toBe(5);
     expect(fairLevel(Float64Array.of(2, 3), 12)).toBe(12);
+    expect(fairLevel(Float64Array.of(2, 20, 20), 14, Float64Array.of(1, 1, 3))).toBe(3);
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 12 }),
         fc.integer({ min: 1, max: 100 }),
         (wants, nodes) => {
           const level = fairLevel(Float64Array.from(wants), nodes);
+          const alike = fairLevel(Float64Array.from(wants), nodes, new Float64Array(wants.length).fill(1));
+          expect(alike).toBeCloseTo(level);
           const given = wants.reduce((sum, want) => sum + Math.min(want, level), 0);
           const wanted = wants.reduce((sum, want) => sum + want, 0);
           expect(given).toBeCloseTo(Math.min(wanted, nodes));
@@ -95,10 +99,35 @@ describe("summary", () => {
     // For the first half ada had the machine and bob waited; each was due a half.
     expect(summary.shareDeviation).toBeCloseTo(0.5);
     expect(summary.jainShare).toBeCloseTo(0.5);
-    expect(summary.users.map(({ name, got, due }) => [name, got, due])).toEqual([
+    expect(summary.tenants.map(({ name, got, due }) => [name, got, due])).toEqual([
       ["ada", 1, 0.5],
       ["bob", 0, 0.5],
     ]);
+  });
+
+  it("holds tenants, not users, against their share, and share targets against what there is", () => {
+    const shared = traceOfJobs(4, [
+      { submit: 0, run: 100, nodes: 3, user: "ada", tenant: "physics" },
+      { submit: 0, run: 100, nodes: 1, user: "bob", tenant: "biology" },
+      { submit: 0, run: 100, nodes: 4, user: "cid", tenant: "physics" },
+      { submit: 0, run: 100, nodes: 4, user: "dan", tenant: "biology" },
+    ]);
+    const replayed = easy(shared, () => {});
+    const figures = (limits: typeof shared.limits) => summarise(run, { ...shared, limits }, replayed);
+    const plain = figures([]);
+    expect(plain.tenants.map(({ name, jobs }) => [name, jobs])).toEqual([
+      ["physics", 2],
+      ["biology", 2],
+    ]);
+    expect(plain.users).toHaveLength(4);
+    const own = (name: string, quota: Partial<Quota>) => ({ name, quota: { ...UNLIMITED, ...quota } });
+    const due = (limits: typeof shared.limits) => figures(limits).tenants.map((tenant) => tenant.due);
+    // Both wait for the first 100 s; then physics has the machine and biology waits.
+    expect(due([])).toEqual([0.5, 0.5]);
+    expect(due([own("physics", { fairShareMilli: 750 }), own("biology", { fairShareMilli: 250 })])).toEqual([
+      0.75, 0.25,
+    ]);
+    expect(due([own("physics", { maxNodes: 1 })])).toEqual([0.25, 0.75]);
   });
 
   it("stands beside a baseline as in the tuning guide", () => {
@@ -136,7 +165,7 @@ describe("tables and pages", () => {
         odd,
         easy(odd, () => {}),
       ),
-    ).toBe('id,user,submit,start,end,nodes,wait,backfilled\n1,"a,""b""",0,0,1.5,1,0,false\n');
+    ).toBe('id,user,submit,start,end,nodes,wait,backfilled,tenant\n1,"a,""b""",0,0,1.5,1,0,false,"a,""b"""\n');
   });
 
   it("draws a page that needs nothing from elsewhere and escapes what it shows", () => {

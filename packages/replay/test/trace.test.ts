@@ -37,6 +37,7 @@ describe("Standard Workload Format", () => {
   it("reads jobs and the machine's size", () => {
     const trace = readTrace(write("good.swf", good.join("\n")), { nodes: null, jobs: null });
     expect(jobsOf(trace)).toEqual([{ id: "1", user: "7", submit: 5, run: 10, request: 20, nodes: 4, priority: 5 }]);
+    expect([trace.tenants, [...trace.tenant]]).toEqual([["7"], [0]]);
     expect(trace).toMatchObject({ nodes: 16, dropped: { noSize: 0, noRunTime: 0, tooLarge: 0 }, warnings: [] });
   });
 
@@ -180,6 +181,7 @@ describe("JSON lines", () => {
       }),
       JSON.stringify({ type: "node", node: { id: "n2", memory_gb: 512, features: ["nvme"] } }),
       submit(3, { nodes: 1, walltime: "1h", vcluster: "ml", gpu_type: "GH200", gpu_count: 4, topology: "tight" }),
+      submit(3, { nodes: 1, walltime: "1h", cpu_cores: 8, excluded_nodes: ["n1"], no_preempt: true }),
       submit(4, { nodes: 1, walltime: "1h" }),
     ];
     const trace = readTrace(write("cluster.jsonl", text.join("\n")), { nodes: null, jobs: null });
@@ -189,10 +191,61 @@ describe("JSON lines", () => {
       { id: "n2", group: "g1", memoryBytes: 2 ** 39, features: ["nvme"], homeVCluster: null },
     ]);
     expect(trace.vclusters).toMatchObject([{ vcluster: "ml", scheduler: "ml_training", weights: { energy: 1000 } }]);
-    expect(trace.asks).toMatchObject([{ vcluster: "ml", gpuCount: 4, tight: true }, null]);
+    expect(trace.asks).toMatchObject([
+      { vcluster: "ml", gpuCount: 4, tight: true, noPreempt: false },
+      { cpuCores: 8, excludedNodes: ["n1"], noPreempt: true },
+      null,
+    ]);
+  });
+
+  it("knows tenants beside users, and what they may have; the last word about one stands", () => {
+    const tenant = (fields: object): string =>
+      JSON.stringify({ type: "tenant", tenant: { name: "physics", ...fields } });
+    const text = [
+      JSON.stringify({ ts: 0, type: "machine", nodes: 4 }),
+      tenant({ max_nodes: 1 }),
+      submit(1, { nodes: 1, walltime: "1h", user: "ada", tenant: "physics" }),
+      submit(2, { nodes: 1, walltime: "1h", user: "bob", tenant: "physics" }),
+      submit(3, { nodes: 1, walltime: "1h", user: "cid" }),
+      tenant({
+        max_nodes: 3,
+        fair_share_target: 0.25,
+        burst_allowance: 1.5,
+        node_hours_budget: 10,
+        gpu_hours_budget: null,
+      }),
+    ];
+    const trace = readTrace(write("tenants.jsonl", text.join("\n")), { nodes: null, jobs: null });
+    expect([trace.users, [...trace.user]]).toEqual([
+      ["ada", "bob", "cid"],
+      [0, 1, 2],
+    ]);
+    expect([trace.tenants, [...trace.tenant]]).toEqual([
+      ["physics", "cid"],
+      [0, 0, 1],
+    ]);
+    const quota = {
+      maxNodes: 3,
+      fairShareMilli: 250,
+      burstAllowanceMilli: 1500,
+      nodeHoursBudget: 10,
+      gpuHoursBudget: null,
+    };
+    expect(trace.limits).toMatchObject([{ name: "physics", quota }]);
   });
 
   it.each([
+    { name: "a nameless tenant", line: '{"type":"tenant","tenant":{}}', text: '"tenant.name" must name' },
+    {
+      name: "a quota in words",
+      line: '{"type":"tenant","tenant":{"name":"a","max_nodes":"x"}}',
+      text: "tenant.max_nodes",
+    },
+    {
+      name: "a share above all",
+      line: '{"type":"tenant","tenant":{"name":"a","fair_share_target":2}}',
+      text: "from 0 to 1",
+    },
     { name: "no JSON", line: "{", text: "is not valid JSON" },
     { name: "no object", line: "[1]", text: "is not a JSON object" },
     { name: "no type", line: "{}", text: '"type" is missing' },
@@ -204,6 +257,12 @@ describe("JSON lines", () => {
     { name: "an id twice", line: submit(1, { id: 1, nodes: 1, walltime: "1h" }), text: "submitted twice" },
     { name: "a negative time", line: submit(-5, { nodes: 1, walltime: "1h" }), text: '"ts" is negative: -5' },
     { name: "a GPU count in words", line: submit(1, { nodes: 1, walltime: 1, gpu_count: "four" }), text: "gpu_count" },
+    {
+      name: "a node in no list",
+      line: submit(1, { nodes: 1, walltime: 1, excluded_nodes: "n1" }),
+      text: "excluded_nodes",
+    },
+    { name: "a wish in words", line: submit(1, { nodes: 1, walltime: 1, no_preempt: "yes" }), text: "no_preempt" },
     { name: "a topology", line: submit(1, { nodes: 1, walltime: 1, topology: "loose" }), text: '"any" or "tight"' },
     { name: "a nameless node", line: '{"type":"node","node":{}}', text: '"node.id" must name' },
     { name: "a scheduler", line: '{"type":"vcluster","vcluster":{"name":"a","scheduler":"x"}}', text: "hpc_backfill" },

@@ -11,6 +11,10 @@ export interface Outcomes {
   readonly backfilled: Uint8Array;
   /** How often a running job was stopped for another. */
   readonly preemptions: number;
+  /** The same per job. */
+  readonly stops: Uint16Array;
+  /** Seconds that each job ran in vain, in attempts that were stopped. */
+  readonly lost: Float64Array;
 }
 
 /** Told now and then: how many jobs have started. */
@@ -24,5 +28,7 @@ export function createOutcomes(count: number) {
     end: new Float64Array(count),
     backfilled: new Uint8Array(count),
     preemptions: 0,
+    stops: new Uint16Array(count),
+    lost: new Float64Array(count),
   };
 }

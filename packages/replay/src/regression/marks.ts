@@ -1,5 +1,6 @@
 // What each regression trace must show, and whether a replay of it did. The figures are the testing
-// chapter's; where it names a figure that a replay cannot see (a cycle's latency), the benches have it.
+// chapter's; where it names a figure that a replay cannot see (a cycle's latency, whether a checkpoint succeeded), another
+// one that says the same of the scheduler stands in, and the benches and acceptance tests have the first.
 
 import type { Outcomes } from "../policy/policy.ts";
 import { percentile } from "../result/statistics.ts";
@@ -42,13 +43,26 @@ export function marksOf(name: RegressionName, replayed: Replayed): readonly Mark
           pass: outcomes.preemptions > 0,
           shown: String(outcomes.preemptions),
         },
-        above("preempted work that finished", finishedAfterPreemption(trace, outcomes), 0.95),
+        {
+          name: "times urgent work was stopped",
+          value: urgentStops(trace, outcomes),
+          mark: "none",
+          pass: urgentStops(trace, outcomes) === 0,
+          shown: String(urgentStops(trace, outcomes)),
+        },
+        below("work lost to stops", lostWork(trace, outcomes), MOST_LOST),
+        above(`stopped work that ran to its end within ${MOST_STOPS} stops`, spared(outcomes, MOST_STOPS), 0.9),
         within("p95 wait of class 8", p95(waitsOf(replayed, isUrgent)), 300),
       ];
     case "empty-to-full":
       return [within("ramp-up until 95 % of the nodes work", rampUp(replayed), 120)];
   }
 }
+
+/** Without checkpoints what a stopped attempt did is lost: so much of all work may be. */
+const MOST_LOST = 0.15;
+/** Who is stopped time and again gets nothing done. */
+const MOST_STOPS = 5;
 
 function above(name: string, value: number, mark: number): Mark {
   return { name, value, mark: `> ${percent(mark)}`, pass: value > mark, shown: percent(value) };
@@ -85,12 +99,24 @@ const isUrgent = (trace: Trace, row: number): boolean => trace.priority[row] ===
 
 const p95 = (waits: readonly number[]): number => percentile(Float64Array.from(waits).sort(), 95);
 
-/** Every job of a finished replay has run to its end; the rest were lost on the way. */
-function finishedAfterPreemption({ count }: Trace, { end, preemptions }: Outcomes): number {
-  if (preemptions === 0 || count === 0) return 1;
-  let finished = 0;
-  for (let row = 0; row < count; row += 1) finished += Number((end[row] as number) > 0);
-  return finished / count;
+const urgentStops = (trace: Trace, { stops }: Outcomes): number =>
+  stops.reduce((sum, times, row) => sum + (isUrgent(trace, row) ? times : 0), 0);
+
+/** Work of stopped attempts as a part of all work done, the lost included. */
+function lostWork({ count, size, run }: Trace, { lost }: Outcomes): number {
+  let vain = 0;
+  let done = 0;
+  for (let row = 0; row < count; row += 1) {
+    vain += (lost[row] as number) * (size[row] as number);
+    done += (run[row] as number) * (size[row] as number);
+  }
+  return vain === 0 ? 0 : vain / (vain + done);
+}
+
+/** Of those that were stopped at all, the part that was let run to its end within so many stops. */
+function spared({ stops }: Outcomes, most: number): number {
+  const stopped = stops.filter((times) => times > 0);
+  return stopped.length === 0 ? 1 : stopped.filter((times) => times <= most).length / stopped.length;
 }
 
 /** From the first submission until so many nodes work at once; endless when they never do. */

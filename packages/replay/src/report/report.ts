@@ -1,6 +1,7 @@
 // The report of one replay, or of several side by side: utilisation over time, the distribution of waits,
 // who got how much, and the figures that profiles are compared by.
 
+import type { Figures } from "../result/figures.ts";
 import type { Summary } from "../result/summary.ts";
 import { comparisonText, policyName } from "../result/text.ts";
 import { percent, time, whole } from "../words/amounts.ts";
@@ -18,7 +19,9 @@ export function reportHtml(summaries: readonly Summary[]): string {
     waitChart(summaries),
     shareChart(first),
     ...(summaries.length > 1 ? comparisonCharts(summaries) : []),
-    userTable(first),
+    ownerTable("tenant", first.tenants),
+    // Where a trace knows only one of the two, they are the same.
+    ...(isSame(first) ? [] : [ownerTable("user", first.users)]),
     `<pre>${escapeXml(comparisonText(summaries))}</pre>`,
   ]);
 }
@@ -70,10 +73,12 @@ function waitChart(summaries: readonly Summary[]): string {
 }
 
 /** As many as have room for their names. */
-const SHOWN_USERS = 12;
+const SHOWN_TENANTS = 12;
 
-function shareChart({ users }: Summary): string {
-  const groups = users.slice(0, SHOWN_USERS).map((user) => ({ label: short(user.name), values: [user.got, user.due] }));
+function shareChart({ tenants }: Summary): string {
+  const groups = tenants
+    .slice(0, SHOWN_TENANTS)
+    .map(({ name, got, due }) => ({ label: short(name), values: [got, due] }));
   const frame: Frame = {
     title: "Share per tenant while work was waiting",
     xLabel: "tenants with the most work",
@@ -110,17 +115,22 @@ function comparisonCharts(summaries: readonly Summary[]): readonly string[] {
   ];
 }
 
-function userTable({ users }: Summary): string {
-  const rows = users.map((user) => [
-    user.name,
-    whole(user.jobs),
-    percent(user.workShare),
-    percent(user.got),
-    percent(user.due),
-    time(user.meanWaitSeconds),
-    user.meanBoundedSlowdown.toFixed(2),
+const isSame = ({ users, tenants }: Summary): boolean =>
+  users.length === tenants.length && users.every(({ name }, at) => name === tenants[at]?.name);
+
+/** What was got and due is known of tenants only. */
+function ownerTable(title: string, owners: readonly (Figures & { readonly got?: number; readonly due?: number })[]) {
+  const part = (value: number | undefined): string => (value === undefined ? "" : percent(value));
+  const rows = owners.map((owner) => [
+    owner.name,
+    whole(owner.jobs),
+    percent(owner.workShare),
+    part(owner.got),
+    part(owner.due),
+    time(owner.meanWaitSeconds),
+    owner.meanBoundedSlowdown.toFixed(2),
   ]);
-  return htmlTable([["tenant", "jobs", "work", "got", "due", "mean wait", "mean slowdown"], ...rows]);
+  return htmlTable([[title, "jobs", "work", "got", "due", "mean wait", "mean slowdown"], ...rows]);
 }
 
 const names = (summaries: readonly Summary[]): readonly string[] =>

@@ -4,6 +4,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { BadInput } from "../bad-input.ts";
+import type { Figures } from "./figures.ts";
 import type { Summary } from "./summary.ts";
 
 export const SUMMARY_FILE = "summary.json";
@@ -39,14 +40,11 @@ export function summaryJson(summary: Summary): string {
     backfilled: summary.backfilled,
     preemptions: summary.preemptions,
     wait_bins: summary.waits,
-    users: summary.users.map((user) => ({
-      name: user.name,
-      jobs: user.jobs,
-      work_share: rounded(user.workShare, 6),
-      mean_wait_seconds: rounded(user.meanWaitSeconds),
-      mean_bounded_slowdown: rounded(user.meanBoundedSlowdown, 6),
-      got_share: rounded(user.got, 6),
-      due_share: rounded(user.due, 6),
+    users: summary.users.map(figuresFields),
+    tenants: summary.tenants.map((tenant) => ({
+      ...figuresFields(tenant),
+      got_share: rounded(tenant.got, 6),
+      due_share: rounded(tenant.due, 6),
     })),
     timeline: {
       begin: rounded(timeline.begin),
@@ -56,6 +54,14 @@ export function summaryJson(summary: Summary): string {
   };
   return `${JSON.stringify(fields, null, 2)}\n`;
 }
+
+const figuresFields = ({ name, jobs, workShare, meanWaitSeconds, meanBoundedSlowdown }: Figures) => ({
+  name,
+  jobs,
+  work_share: rounded(workShare, 6),
+  mean_wait_seconds: rounded(meanWaitSeconds),
+  mean_bounded_slowdown: rounded(meanBoundedSlowdown, 6),
+});
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -110,18 +116,19 @@ function summaryOf(fields: Fields): Summary {
     waits: list(fields.wait_bins)
       .map(part)
       .map((bin) => ({ label: text(bin.label), jobs: number(bin.jobs) })),
-    users: list(fields.users).map(part).map(userOf),
+    users: list(fields.users).map(part).map(figuresIn),
+    tenants: list(fields.tenants)
+      .map(part)
+      .map((tenant) => ({ ...figuresIn(tenant), got: number(tenant.got_share), due: number(tenant.due_share) })),
   };
 }
 
-const userOf = (user: Fields) => ({
-  name: text(user.name),
-  jobs: number(user.jobs),
-  workShare: number(user.work_share),
-  meanWaitSeconds: number(user.mean_wait_seconds),
-  meanBoundedSlowdown: number(user.mean_bounded_slowdown),
-  got: number(user.got_share),
-  due: number(user.due_share),
+const figuresIn = (fields: Fields): Figures => ({
+  name: text(fields.name),
+  jobs: number(fields.jobs),
+  workShare: number(fields.work_share),
+  meanWaitSeconds: number(fields.mean_wait_seconds),
+  meanBoundedSlowdown: number(fields.mean_bounded_slowdown),
 });
 
 function part(value: unknown): Fields {

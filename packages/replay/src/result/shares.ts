@@ -1,7 +1,7 @@
-// Who got how much of the machine while it was short. At evenly spaced instants everyone's running and
-// waiting nodes are compared with their fair part: the machine divided equally, where nobody is given
-// more than they ask for and the rest is divided again. Over a whole replay everyone gets all their work
-// done, so that only shares in time of want tell policies apart.
+// Which tenant got how much of the machine while it was short. At evenly spaced instants everyone's running and
+// waiting nodes are compared with their fair part: the machine divided by the tenants' share targets, equally where
+// they have none, where nobody is given more than they ask for or may have, and the rest is divided again. Over a
+// whole replay everyone gets all their work done, so that only shares in time of want tell policies apart.
 
 import type { Outcomes } from "../policy/policy.ts";
 import type { Trace } from "../trace/trace.ts";
@@ -9,53 +9,55 @@ import { jain } from "./statistics.ts";
 import type { Span } from "./timeline.ts";
 
 export interface Shares {
-  /** The largest gap between what a user got and was due, as a part of what all were due. */
+  /** The largest gap between what a tenant got and was due, as a part of what all were due. */
   readonly maxDeviation: number;
-  /** Jain's index over what each user got of their due. */
+  /** Jain's index over what each tenant got of their due. */
   readonly jain: number;
-  /** Per user: part of what all got, and of what all were due, in time of want. */
+  /** Per tenant: part of what all got, and of what all were due, in time of want. */
   readonly got: Float64Array;
   readonly due: Float64Array;
 }
 
 const SAMPLES = 400;
-/** With very many users there are fewer samples: users times samples stay below this. */
+/** With very many tenants there are fewer samples: tenants times samples stay below this. */
 const MAX_CELLS = 8_000_000;
 
 export function sharesOf(trace: Trace, outcomes: Outcomes, span: Span): Shares {
-  const users = trace.users.length;
-  const samples = Math.max(1, Math.min(SAMPLES, Math.floor(MAX_CELLS / Math.max(1, users))));
+  const { tenants: names, limits } = trace;
+  const tenants = names.length;
+  const claims = claimsOf(names, limits);
+  const samples = Math.max(1, Math.min(SAMPLES, Math.floor(MAX_CELLS / Math.max(1, tenants))));
   const step = (span.end - span.begin) / samples;
-  const running = new Int32Array(users * (samples + 1));
-  const waiting = new Int32Array(users * (samples + 1));
+  const running = new Int32Array(tenants * (samples + 1));
+  const waiting = new Int32Array(tenants * (samples + 1));
   // The first sample at or after a time; samples lie in the middle of their steps.
   const sampleAt = (time: number): number =>
     Math.max(0, Math.min(samples, Math.ceil((time - span.begin) / step - 0.5)));
   for (let row = 0; row < trace.count && step > 0; row += 1) {
-    const user = (trace.user[row] as number) * (samples + 1);
+    const tenant = (trace.tenant[row] as number) * (samples + 1);
     const size = trace.size[row] as number;
     const submitted = sampleAt(trace.submit[row] as number);
     const started = sampleAt(outcomes.start[row] as number);
     const ended = sampleAt(outcomes.end[row] as number);
-    change(waiting, user + submitted, size);
-    change(waiting, user + started, -size);
-    change(running, user + started, size);
-    change(running, user + ended, -size);
+    change(waiting, tenant + submitted, size);
+    change(waiting, tenant + started, -size);
+    change(running, tenant + started, size);
+    change(running, tenant + ended, -size);
   }
-  const got = new Float64Array(users);
-  const due = new Float64Array(users);
-  const now = { runs: new Float64Array(users), wants: new Float64Array(users) };
+  const got = new Float64Array(tenants);
+  const due = new Float64Array(tenants);
+  const now = { runs: new Float64Array(tenants), wants: new Float64Array(tenants) };
   for (let sample = 0; sample < samples; sample += 1) {
     let queued = 0;
-    for (let user = 0; user < users; user += 1) {
-      const cell = user * (samples + 1) + sample;
-      const runs = (now.runs[user] as number) + (running[cell] as number);
-      const waits = (now.wants[user] as number) - (now.runs[user] as number) + (waiting[cell] as number);
-      now.runs[user] = runs;
-      now.wants[user] = runs + waits;
+    for (let tenant = 0; tenant < tenants; tenant += 1) {
+      const cell = tenant * (samples + 1) + sample;
+      const runs = (now.runs[tenant] as number) + (running[cell] as number);
+      const waits = (now.wants[tenant] as number) - (now.runs[tenant] as number) + (waiting[cell] as number);
+      now.runs[tenant] = runs;
+      now.wants[tenant] = runs + waits;
       queued += waits;
     }
-    if (queued > 0) addSample(now, trace.nodes, { got, due });
+    if (queued > 0) addSample(now, trace.nodes, claims, { got, due });
   }
   return judged(got, due);
 }
@@ -69,16 +71,44 @@ interface Ledger {
   readonly due: Float64Array;
 }
 
-function addSample(now: { runs: Float64Array; wants: Float64Array }, nodes: number, { got, due }: Ledger): void {
-  const level = fairLevel(now.wants, nodes);
-  for (let user = 0; user < got.length; user += 1) {
-    got[user] = (got[user] as number) + (now.runs[user] as number);
-    due[user] = (due[user] as number) + Math.min(now.wants[user] as number, level);
+/** What each tenant's part of the machine is reckoned by. */
+interface Claims {
+  /** In any unit; null: all alike. */
+  readonly weights: Float64Array | null;
+  /** The most they may have. */
+  readonly most: Float64Array;
+}
+
+/** A tenant without a target of its own is due an equal part, as the scheduler reckons. */
+function claimsOf(tenants: readonly string[], limits: Trace["limits"]): Claims {
+  const most = new Float64Array(tenants.length).fill(Number.POSITIVE_INFINITY);
+  const weights = new Float64Array(tenants.length).fill(Math.max(1, Math.round(1000 / Math.max(1, tenants.length))));
+  for (const { name, quota } of limits) {
+    const tenant = tenants.indexOf(name);
+    if (quota.maxNodes !== null) most[tenant] = quota.maxNodes;
+    if (quota.fairShareMilli !== null) weights[tenant] = quota.fairShareMilli;
+  }
+  return { most, weights: limits.some(({ quota }) => quota.fairShareMilli !== null) ? weights : null };
+}
+
+interface Now {
+  readonly runs: Float64Array;
+  readonly wants: Float64Array;
+}
+
+function addSample({ runs, wants }: Now, nodes: number, { most, weights }: Claims, { got, due }: Ledger): void {
+  const asks = wants.map((want, tenant) => Math.min(want, most[tenant] as number));
+  const level = fairLevel(asks, nodes, weights);
+  for (let tenant = 0; tenant < got.length; tenant += 1) {
+    const part = weights === null ? level : level * (weights[tenant] as number);
+    got[tenant] = (got[tenant] as number) + (runs[tenant] as number);
+    due[tenant] = (due[tenant] as number) + Math.min(asks[tenant] as number, part);
   }
 }
 
-/** The most that anyone is given when all who want more are given the same. */
-export function fairLevel(wants: Float64Array, nodes: number): number {
+/** The most that anyone is given for each unit of weight, when all who want more are given the same for it. */
+export function fairLevel(wants: Float64Array, nodes: number, weights: Float64Array | null = null): number {
+  if (weights !== null) return weightedLevel(wants, nodes, weights);
   const sorted = wants.filter((want) => want > 0).sort();
   let left = nodes;
   for (let i = 0; i < sorted.length; i += 1) {
@@ -90,15 +120,29 @@ export function fairLevel(wants: Float64Array, nodes: number): number {
   return nodes;
 }
 
+function weightedLevel(wants: Float64Array, nodes: number, weights: Float64Array): number {
+  const asking = Array.from(wants, (want, at) => ({ want, weight: weights[at] as number }))
+    .filter(({ want, weight }) => want > 0 && weight > 0)
+    .sort((a, b) => a.want / a.weight - b.want / b.weight);
+  let weight = asking.reduce((sum, one) => sum + one.weight, 0);
+  let left = nodes;
+  for (const one of asking) {
+    if (one.want / one.weight > left / weight) return left / weight;
+    left -= one.want;
+    weight -= one.weight;
+  }
+  return nodes;
+}
+
 function judged(got: Float64Array, due: Float64Array): Shares {
   const total = due.reduce((sum, value) => sum + value, 0);
   const ratios: number[] = [];
   let maxDeviation = 0;
-  for (let user = 0; user < due.length; user += 1) {
-    const mine = due[user] as number;
+  for (let tenant = 0; tenant < due.length; tenant += 1) {
+    const mine = due[tenant] as number;
     if (mine <= 0) continue;
-    ratios.push((got[user] as number) / mine);
-    maxDeviation = Math.max(maxDeviation, Math.abs((got[user] as number) - mine) / total);
+    ratios.push((got[tenant] as number) / mine);
+    maxDeviation = Math.max(maxDeviation, Math.abs((got[tenant] as number) - mine) / total);
   }
   const parts = (values: Float64Array): Float64Array => {
     const sum = values.reduce((all, value) => all + value, 0);

@@ -3,11 +3,11 @@
 
 import type { Outcomes } from "../policy/policy.ts";
 import { type Dropped, droppedCount, type Trace } from "../trace/trace.ts";
+import { byTenant, byUser, type Figures, figuresOf } from "./figures.ts";
 import { type Shares, sharesOf } from "./shares.ts";
 import { boundedSlowdown } from "./slowdown.ts";
 import { jain, mean, percentile } from "./statistics.ts";
 import { spanOf, type Timeline, timelineOf } from "./timeline.ts";
-import { type UserFigures, userFigures } from "./users.ts";
 import { type WaitBin, waitBins } from "./waits.ts";
 
 export interface Waits {
@@ -43,7 +43,9 @@ export interface Summary {
   readonly timeline: Timeline;
   readonly waits: readonly WaitBin[];
   /** Those with the most work. */
-  readonly users: readonly (UserFigures & { readonly got: number; readonly due: number })[];
+  readonly users: readonly Figures[];
+  /** Likewise, and what they got of their due in time of want. */
+  readonly tenants: readonly (Figures & { readonly got: number; readonly due: number })[];
 }
 
 export interface Run {
@@ -53,8 +55,8 @@ export interface Run {
   readonly gpus: number;
 }
 
-/** As many users as a table or a chart can show. */
-const TOP_USERS = 20;
+/** As many as a table or a chart can show. */
+const MOST_SHOWN = 20;
 
 export function summarise(run: Run, trace: Trace, outcomes: Outcomes): Summary {
   const waited = new Float64Array(trace.count);
@@ -73,7 +75,8 @@ export function summarise(run: Run, trace: Trace, outcomes: Outcomes): Summary {
   const span = spanOf(trace, outcomes);
   const makespanSeconds = span.end - span.begin;
   const shares = sharesOf(trace, outcomes, span);
-  const users = userFigures(trace, outcomes);
+  const users = figuresOf(trace, outcomes, byUser(trace));
+  const tenants = figuresOf(trace, outcomes, byTenant(trace)).slice(0, MOST_SHOWN);
   return {
     ...run,
     nodes: trace.nodes,
@@ -91,7 +94,8 @@ export function summarise(run: Run, trace: Trace, outcomes: Outcomes): Summary {
     preemptions: outcomes.preemptions,
     timeline: timelineOf(trace, outcomes, span),
     waits: waitBins(waited),
-    users: users.slice(0, TOP_USERS).map((user) => ({ ...user, ...shareOf(trace, shares, user.name) })),
+    users: users.slice(0, MOST_SHOWN),
+    tenants: tenants.map((figures) => ({ ...figures, ...shareOf(trace, shares, figures.name) })),
   };
 }
 
@@ -103,7 +107,7 @@ const waitsOf = (sorted: Float64Array): Waits => ({
   max: sorted[sorted.length - 1] ?? 0,
 });
 
-function shareOf({ users }: Trace, { got, due }: Shares, name: string): { readonly got: number; readonly due: number } {
-  const user = users.indexOf(name);
-  return { got: got[user] ?? 0, due: due[user] ?? 0 };
+function shareOf({ tenants }: Trace, { got, due }: Shares, name: string) {
+  const tenant = tenants.indexOf(name);
+  return { got: got[tenant] ?? 0, due: due[tenant] ?? 0 };
 }

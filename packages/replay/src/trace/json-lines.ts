@@ -3,9 +3,9 @@
 //   {"ts": 1, "type": "submit", "alloc": {"id": "7", "nodes": 4, "walltime": "2h", "tenant": "physics", "priority": 5}}
 //   {"ts": 5400, "type": "complete", "alloc_id": "7", "duration": "1.5h"}
 // `ts` is in seconds or a date. Without an id a submission is numbered from 1; without a completion it
-// runs for its whole walltime. Lines of the types node and vcluster describe the cluster; the last about
-// each stands. A capture that was begun anew repeats what still waits: the first line about it stands. A line of
-// another type is passed over, since captures hold more.
+// runs for its whole walltime. Who names no user is one of their tenant's, and the other way round. Lines of the
+// types node, vcluster and tenant describe the cluster; the last about each stands. A capture that was begun anew repeats
+// what still waits: the first line about it stands. A line of another type is passed over, since captures hold more.
 
 import type { InventoryNode } from "../inventory/inventory.ts";
 import type { Profile } from "../weights/profile.ts";
@@ -13,6 +13,7 @@ import { parseAsk } from "./ask.ts";
 import { parseNode, parseVCluster } from "./machine-lines.ts";
 import type { Bad, JsonObject } from "./record.ts";
 import { createColumns, makeRoom, type Rows } from "./rows.ts";
+import { parseTenant, type TracedTenant } from "./tenant-line.ts";
 import { parseDuration, parseTime } from "./time-text.ts";
 import { DEFAULT_PRIORITY } from "./trace.ts";
 import { TraceError } from "./trace-error.ts";
@@ -39,6 +40,12 @@ export function parseJsonLines(bytes: Uint8Array, limit: number): Rows {
           ({ vcluster }) => vcluster,
         );
         break;
+      case "tenant": {
+        const tenant = parseTenant(objectOf(record.tenant, "tenant", bad), bad);
+        numberOf(found.tenants, tenant.name);
+        put(found.limits, tenant, ({ name }) => name);
+        break;
+      }
       case "submit":
         if (found.ids.length < limit) addSubmission(found, record, number, bad);
         break;
@@ -47,12 +54,14 @@ export function parseJsonLines(bytes: Uint8Array, limit: number): Rows {
         break;
     }
   }
-  const { columns, ids, users, asks } = found;
+  const { columns, ids, users, tenants, limits, asks } = found;
   const [machine, vclusters] = [[...found.machine.values()], [...found.vclusters.values()]];
   return {
     count: ids.length,
     ids,
     users: [...users.keys()],
+    tenants: [...tenants.keys()],
+    limits: [...limits.values()],
     asks: asks.some((ask) => ask !== null) ? asks : null,
     columns,
     nodes: found.nodes ?? (machine.length > 0 ? machine.length : null),
@@ -66,6 +75,8 @@ interface Found {
   readonly ids: string[];
   readonly rowOf: Map<string, number>;
   readonly users: Map<string, number>;
+  readonly tenants: Map<string, number>;
+  readonly limits: Map<string, TracedTenant>;
   readonly asks: ReturnType<typeof parseAsk>[];
   readonly machine: Map<string, InventoryNode>;
   readonly vclusters: Map<string, Profile>;
@@ -77,6 +88,8 @@ const createFound = (): Found => ({
   ids: [],
   rowOf: new Map(),
   users: new Map(),
+  tenants: new Map(),
+  limits: new Map(),
   asks: [],
   machine: new Map(),
   vclusters: new Map(),
@@ -85,6 +98,9 @@ const createFound = (): Found => ({
 
 const put = <T>(into: Map<string, T>, value: T, nameOf: (value: T) => string): void =>
   void into.set(nameOf(value), value);
+
+const numberOf = (names: Map<string, number>, name: string): number =>
+  names.get(name) ?? names.set(name, names.size).size - 1;
 
 function parseRecord(line: string, number: number): JsonObject {
   let value: unknown;
@@ -98,7 +114,8 @@ function parseRecord(line: string, number: number): JsonObject {
   return value;
 }
 
-function addSubmission({ columns, ids, rowOf, users, asks }: Found, record: JsonObject, line: number, bad: Bad): void {
+function addSubmission(found: Found, record: JsonObject, line: number, bad: Bad): void {
+  const { columns, ids, rowOf, asks } = found;
   const alloc = objectOf(record.alloc, "alloc", bad);
   const submit = parseTime(record.ts);
   if (submit === null) throw bad('the field "ts" must be seconds or a date');
@@ -115,10 +132,10 @@ function addSubmission({ columns, ids, rowOf, users, asks }: Found, record: Json
   }
   const size = countOf(alloc.nodes, "alloc.nodes", bad);
   const ask = parseAsk(alloc, bad);
-  const user = String(alloc.user ?? alloc.tenant ?? "unknown");
   const row = ids.length;
   makeRoom(columns, row);
-  columns.user[row] = users.get(user) ?? users.set(user, users.size).size - 1;
+  columns.user[row] = numberOf(found.users, String(alloc.user ?? alloc.tenant ?? "unknown"));
+  columns.tenant[row] = numberOf(found.tenants, String(alloc.tenant ?? alloc.user ?? "unknown"));
   columns.submit[row] = submit;
   columns.run[row] = walltime;
   columns.request[row] = walltime;

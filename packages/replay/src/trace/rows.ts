@@ -10,6 +10,8 @@ export interface Rows {
   /** Null: the numbers in the columns are the ids. */
   readonly ids: readonly string[] | null;
   readonly users: readonly string[];
+  readonly tenants: readonly string[];
+  readonly limits: Trace["limits"];
   readonly asks: readonly (JobAsk | null)[] | null;
   readonly columns: Columns;
   /** The machine's size, where the trace states it. */
@@ -21,6 +23,7 @@ export interface Rows {
 export interface Columns {
   id: Float64Array;
   user: Int32Array;
+  tenant: Int32Array;
   submit: Float64Array;
   run: Float64Array;
   request: Float64Array;
@@ -36,6 +39,7 @@ export function createColumns(): Columns {
   return {
     id: new Float64Array(FIRST_CAPACITY),
     user: new Int32Array(FIRST_CAPACITY),
+    tenant: new Int32Array(FIRST_CAPACITY),
     submit: new Float64Array(FIRST_CAPACITY),
     run: new Float64Array(FIRST_CAPACITY),
     request: new Float64Array(FIRST_CAPACITY),
@@ -50,6 +54,7 @@ export function makeRoom(columns: Columns, row: number): void {
   if (row < columns.user.length) return;
   columns.id = doubled(columns.id, Float64Array);
   columns.user = doubled(columns.user, Int32Array);
+  columns.tenant = doubled(columns.tenant, Int32Array);
   columns.submit = doubled(columns.submit, Float64Array);
   columns.run = doubled(columns.run, Float64Array);
   columns.request = doubled(columns.request, Float64Array);
@@ -73,6 +78,9 @@ export function traceOf(rows: Rows, nodes: number): Trace {
     ids: ids === null ? picked(columns.id) : Array.from(kept, (row) => ids[row] ?? ""),
     users: rows.users,
     user: picked(columns.user),
+    tenants: rows.tenants,
+    tenant: picked(columns.tenant),
+    limits: rows.limits,
     submit: picked(columns.submit),
     run: picked(columns.run),
     request: picked(columns.request),

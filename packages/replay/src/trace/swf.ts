@@ -44,7 +44,20 @@ export function parseSwf(bytes: Uint8Array, limit: number): Rows {
     count += 1;
   }
   const nodes = header.procs ?? header.nodes;
-  return { count, ids: null, users: users.names, asks: null, columns, nodes, machine: [], vclusters: [] };
+  const { names } = users;
+  return {
+    count,
+    ids: null,
+    users: names,
+    tenants: names,
+    limits: [],
+    asks: null,
+    // The format knows groups, but recorded traces seldom do: everyone stands for themselves.
+    columns: { ...columns, tenant: columns.user },
+    nodes,
+    machine: [],
+    vclusters: [],
+  };
 }
 
 const FIELD_COUNT = 18;

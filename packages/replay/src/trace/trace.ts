@@ -5,6 +5,7 @@
 import type { InventoryNode } from "../inventory/inventory.ts";
 import type { Profile } from "../weights/profile.ts";
 import type { JobAsk } from "./ask.ts";
+import type { TracedTenant } from "./tenant-line.ts";
 
 export interface Dropped {
   readonly noSize: number;
@@ -20,6 +21,12 @@ export interface Trace {
   readonly users: readonly string[];
   /** The place of each job's user in `users`. */
   readonly user: Int32Array;
+  /** Names of tenants, in order of appearance: whom shares and quotas are about. Where a trace knows only users, those. */
+  readonly tenants: readonly string[];
+  /** The place of each job's tenant in `tenants`. */
+  readonly tenant: Int32Array;
+  /** Tenants with limits or a share of their own; those that are not listed have none. */
+  readonly limits: readonly TracedTenant[];
   readonly submit: Float64Array;
   /** How long it really runs; never more than `request`. */
   readonly run: Float64Array;
@@ -48,6 +55,8 @@ export const droppedCount = ({ noSize, noRunTime, tooLarge }: Dropped): number =
 
 export const idOf = (trace: Trace, row: number): string => String(trace.ids[row] ?? "");
 
+export const tenantOf = (trace: Trace, row: number): string => trace.tenants[trace.tenant[row] ?? -1] ?? "";
+
 export const userOf = (trace: Trace, row: number): string => trace.users[trace.user[row] ?? -1] ?? "";
 
 /** The same jobs, had every user known how long they run. */
@@ -62,6 +71,7 @@ export function keepRows(trace: Trace, rows: readonly number[]): Trace {
     count: rows.length,
     ids: ids instanceof Float64Array ? numbers(ids) : rows.map((row) => ids[row] ?? ""),
     user: Int32Array.from(rows, (row) => trace.user[row] as number),
+    tenant: Int32Array.from(rows, (row) => trace.tenant[row] as number),
     submit: numbers(trace.submit),
     run: numbers(trace.run),
     request: numbers(trace.request),

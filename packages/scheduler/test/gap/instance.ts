@@ -7,7 +7,11 @@ import { instant } from "@lattice/core";
 import type { CycleInput } from "../../src/index.ts";
 import { input, job, MINUTE, NOW, node, tenant } from "../make.ts";
 
-export function instanceOf(seed: number): CycleInput {
+/** The largest request as a part of the nodes. Large ones lose more: what is left beside them is hard to fill. */
+export const SHAPES = { third: 1 / 3, half: 1 / 2 } as const;
+export type Shape = keyof typeof SHAPES;
+
+export function instanceOf(seed: number, shape: Shape): CycleInput {
   const random = generator(seed);
   const upTo = (most: number): number => Math.floor(random() * most);
   const nodes = Array.from({ length: 12 + upTo(25) }, (_, i) => {
@@ -18,7 +22,7 @@ export function instanceOf(seed: number): CycleInput {
   });
   const pending = Array.from({ length: 10 + upTo(11) }, (_, i) => ({
     ...job(i + 1, {
-      nodes: 1 + Math.floor(random() ** 3 * (nodes.length / 3)),
+      nodes: 1 + Math.floor(random() ** 3 * (nodes.length * SHAPES[shape])),
       class: upTo(11),
       tenant: random() < 0.5 ? "physics" : "biology",
       constraints: { gpuCount: random() < 0.3 ? 1 : 0, features: random() < 0.3 ? ["fast"] : [] },

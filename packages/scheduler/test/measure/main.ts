@@ -1,9 +1,18 @@
-// Measures in a process of its own, and prints one JSON value: `cycles {"nodes":...}`, `why {"nodes":...}` or `gaps 500`.
+// Measures in a process of its own, and prints one JSON value: `cycles {"nodes":...}`, `why {"nodes":...}` or
+// `gaps {"instances":500,"shape":"half"}`.
 
 import { gapOf } from "../gap/exact.ts";
-import { instanceOf } from "../gap/instance.ts";
+import { instanceOf, type Shape } from "../gap/instance.ts";
 import { type CyclesWanted, measureCycles } from "./cycles.ts";
 import { measureWhy, type WhyWanted } from "./why.ts";
+
+interface GapsWanted {
+  readonly instances: number;
+  readonly shape: Shape;
+}
+
+const measureGaps = ({ instances, shape }: GapsWanted): number[] =>
+  Array.from({ length: instances }, (_, seed) => gapOf(instanceOf(seed + 1, shape)));
 
 const [what, given = ""] = process.argv.slice(2);
 const measured =
@@ -11,5 +20,5 @@ const measured =
     ? measureCycles(JSON.parse(given) as CyclesWanted)
     : what === "why"
       ? measureWhy(JSON.parse(given) as WhyWanted)
-      : Array.from({ length: Number(given) }, (_, seed) => gapOf(instanceOf(seed + 1)));
+      : measureGaps(JSON.parse(given) as GapsWanted);
 process.stdout.write(JSON.stringify(measured));

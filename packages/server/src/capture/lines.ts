@@ -1,4 +1,5 @@
-// A live cluster as a trace that rm-replay reads: nodes, vClusters, submissions and ends, one JSON object per line. Pure.
+// A live cluster as a trace that rm-replay reads: nodes, vClusters, tenants, submissions and ends, one JSON object per
+// line. Pure.
 // A submission may be written again by the next leader; readers take the first and pass over the others.
 
 import {
@@ -7,6 +8,7 @@ import {
   isFinal,
   MAX_WALLTIME_MS,
   type Node,
+  type Tenant,
   type VCluster,
   type View,
 } from "@lattice/core";
@@ -21,6 +23,14 @@ export interface TraceLines {
 export function createTraceLines(): TraceLines {
   /** As written last: most changes of a node change nothing that a trace tells. */
   const nodes = new Map<string, string>();
+  const tenants = new Map<string, string>();
+  const tenantLine = (tenant: Tenant, at: number): string[] => {
+    const told = describeTenant(tenant);
+    const text = JSON.stringify(told);
+    if (tenants.get(tenant.id) === text) return [];
+    tenants.set(tenant.id, text);
+    return [line(at, "tenant", { tenant: told })];
+  };
   const nodeLine = (node: Node, at: number): string[] => {
     const told = describeNode(node);
     const text = JSON.stringify(told);
@@ -31,9 +41,11 @@ export function createTraceLines(): TraceLines {
   return {
     header(view) {
       nodes.clear();
+      tenants.clear();
       const vclusters = [...view.vclusters()].sort((a, b) => Number(b.isDefault) - Number(a.isDefault));
       const lines = vclusters.map((vcluster) => line(view.at, "vcluster", { vcluster: describeVCluster(vcluster) }));
       for (const node of view.nodes()) lines.push(...nodeLine(node, view.at));
+      for (const tenant of view.tenants()) lines.push(...tenantLine(tenant, view.at));
       const open: Allocation[] = [...view.placed()];
       for (const { id } of vclusters) open.push(...view.pending(id));
       open.sort((a, b) => a.submittedAt - b.submittedAt);
@@ -49,6 +61,10 @@ export function createTraceLines(): TraceLines {
         if (event.kind === "vcluster_changed" && event.vcluster !== undefined) {
           const vcluster = view.vcluster(event.vcluster);
           if (vcluster !== undefined) lines.push(line(view.at, "vcluster", { vcluster: describeVCluster(vcluster) }));
+        }
+        if (event.kind === "tenant_changed" && event.tenant !== undefined) {
+          const tenant = view.tenant(event.tenant);
+          if (tenant !== undefined) lines.push(...tenantLine(tenant, view.at));
         }
         if (event.kind === "allocation_changed" && event.allocation !== undefined) {
           const record = view.allocation(event.allocation);
@@ -66,8 +82,8 @@ const line = (at: number, type: string, fields: object): string =>
 
 function submission({ id, user, spec, submittedAt }: Allocation): string {
   const { minNodes, constraints } = spec.resources;
-  const { walltime, preemptionClass } = spec.lifecycle;
-  const { gpuType, gpuCount, memoryBytes, features, topology } = constraints;
+  const { walltime, preemptionClass, noPreempt = false } = spec.lifecycle;
+  const { gpuType, gpuCount, memoryBytes, features, topology, cpuCores, excludedNodes } = constraints;
   return line(submittedAt, "submit", {
     alloc: {
       id,
@@ -83,6 +99,9 @@ function submission({ id, user, spec, submittedAt }: Allocation): string {
       ...(memoryBytes === 0 ? {} : { memory_gb: memoryBytes / 2 ** 30 }),
       ...(features.length === 0 ? {} : { features }),
       ...(topology === "tight" ? { topology } : {}),
+      ...(cpuCores === 0 ? {} : { cpu_cores: cpuCores }),
+      ...(excludedNodes.length === 0 ? {} : { excluded_nodes: excludedNodes }),
+      ...(noPreempt ? { no_preempt: true } : {}),
     },
   });
 }
@@ -115,3 +134,18 @@ const describeVCluster = ({ id, scheduler, backfillDepth, weights }: VCluster) =
   backfill_depth: backfillDepth,
   weights,
 });
+
+/** A limit that is left out is none. */
+function describeTenant({ id, quota }: Tenant) {
+  const { maxNodes, maxConcurrentAllocations, fairShareMilli, gpuHoursBudget, nodeHoursBudget } = quota;
+  const { burstAllowanceMilli } = quota;
+  return {
+    name: id,
+    ...(maxNodes === null ? {} : { max_nodes: maxNodes }),
+    ...(maxConcurrentAllocations === null ? {} : { max_concurrent_allocations: maxConcurrentAllocations }),
+    ...(fairShareMilli === null ? {} : { fair_share_target: fairShareMilli / 1000 }),
+    ...(gpuHoursBudget === null ? {} : { gpu_hours_budget: gpuHoursBudget }),
+    ...(nodeHoursBudget === null ? {} : { node_hours_budget: nodeHoursBudget }),
+    ...(burstAllowanceMilli === null ? {} : { burst_allowance: burstAllowanceMilli / 1000 }),
+  };
+}

@@ -3,7 +3,7 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ANYTHING, plainSpec } from "@lattice/core";
+import { ANYTHING, plainSpec, UNLIMITED } from "@lattice/core";
 import { pino } from "pino";
 import { afterEach, expect, test } from "vitest";
 import { startCapture } from "../../src/capture/capture.ts";
@@ -56,7 +56,8 @@ test("tells the cluster, submissions and ends; begins anew after a crash; fails 
     spec: plainSpec({
       tenant: "team" as never,
       vcluster: "hpc-batch" as never,
-      resources: { constraints: { ...ANYTHING, memoryBytes: 2 ** 30 } },
+      resources: { constraints: { ...ANYTHING, memoryBytes: 2 ** 30, cpuCores: 2, excludedNodes: ["n9" as never] } },
+      lifecycle: { noPreempt: true },
     }),
   };
   apply(submit);
@@ -70,15 +71,44 @@ test("tells the cluster, submissions and ends; begins anew after a crash; fails 
     .trim()
     .split("\n")
     .map((line) => (JSON.parse(line) as { type: string }).type);
-  expect(types).toEqual(["vcluster", "node", "submit", "submit", "submit", "complete"]);
+  expect(types).toEqual(["vcluster", "node", "tenant", "tenant", "submit", "submit", "submit", "complete"]);
+
+  const asked = { memory_gb: 1, cpu_cores: 2, excluded_nodes: ["n9"], no_preempt: true, user: "ada", tenant: "team" };
+  expect(JSON.parse(written.split("\n")[4] ?? "")).toMatchObject({ type: "submit", alloc: asked });
 
   appendFileSync(path, '{"ts":"2026-01-01T00:00:00Z","type":"sub');
+  const quota = { ...UNLIMITED, maxNodes: 8, fairShareMilli: 250 };
   const second = startCapture({ ...options, leads: () => true });
+  apply({ kind: "tenant.update", origin: submit.origin, tenant: "team" as never, change: { quota } });
+  // What changes nothing that a trace tells is not told again.
+  apply({ kind: "tenant.update", origin: submit.origin, tenant: "team" as never, change: { description: "x" } });
   apply(submit);
   await second.close();
   const lines = readFileSync(path, "utf8").trim().split("\n");
+  const tenants = lines.map((line) => JSON.parse(line) as { tenant?: { name: string } });
+  expect(tenants.filter(({ tenant }) => tenant?.name === "team").map(({ tenant }) => tenant)).toEqual([
+    { name: "team" },
+    { name: "team", max_nodes: 8, fair_share_target: 0.25 },
+  ]);
   expect(lines.slice(0, types.length).join("\n")).toBe(written.trim());
   for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
+
+  // A full file is followed by another, which begins with the cluster; whoever starts again goes on with the newest.
+  const full = join(dir, "full.jsonl");
+  const third = startCapture({ ...options, path: full, maxBytes: 1, leads: () => true });
+  apply(submit);
+  await third.close();
+  const fourth = startCapture({ ...options, path: full, leads: () => true });
+  apply(submit);
+  await fourth.close();
+  const kinds = (name: string): string[] =>
+    readFileSync(join(dir, name), "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { type: string }).type);
+  expect(kinds("full.jsonl").at(-1)).toBe("submit");
+  expect(kinds("full.2.jsonl").filter((type) => type === "vcluster")).toHaveLength(2);
+  expect(kinds("full.2.jsonl").length).toBeGreaterThan(kinds("full.jsonl").length);
 
   expect(() => startCapture({ ...options, path: join(dir, "nowhere", "t.jsonl"), leads: () => true })).toThrow(
     /ENOENT/,

@@ -16,12 +16,13 @@ import {
   type State,
   term,
 } from "@lattice/core";
-import { machineCommands } from "./commands.ts";
+import type { Trace } from "../../trace/trace.ts";
+import { machineCommands, tenantCommands } from "./commands.ts";
 import type { LatticeSetup } from "./setup.ts";
 
-export function createCluster(setup: LatticeSetup): State {
+export function createCluster(trace: Trace, setup: LatticeSetup): State {
   const state = createState();
-  commit(state, 0, machineCommands(setup));
+  commit(state, 0, [...machineCommands(setup), ...tenantCommands(trace, setup.unit)]);
   return state;
 }
 

@@ -1,14 +1,16 @@
 // The commands that set up a replayed cluster and submit a trace's jobs: nodes as the inventory says, a
-// vCluster per weight profile, a tenant per user of the trace.
+// vCluster per weight profile, the tenants of the trace with their quotas.
 
 import {
   ANYTHING,
   type Command,
   type Constraints,
   duration,
+  MAX_PREEMPTION_CLASS,
   type Origin,
   parseTenantId,
   plainSpec,
+  present,
   seconds,
   type TenantId,
   type UserName,
@@ -16,7 +18,7 @@ import {
 } from "@lattice/core";
 import type { InventoryNode } from "../../inventory/inventory.ts";
 import type { JobAsk } from "../../trace/ask.ts";
-import { idOf, type Trace } from "../../trace/trace.ts";
+import { idOf, type Trace, userOf } from "../../trace/trace.ts";
 import type { Profile } from "../../weights/profile.ts";
 import type { LatticeSetup } from "./setup.ts";
 
@@ -29,9 +31,23 @@ export function machineCommands({ inventory, profiles }: LatticeSetup): Command[
   ];
 }
 
-/** A tenant per user, by the user's name where it can name a tenant, else by a number. */
-export const tenantsOf = ({ users }: Trace): readonly TenantId[] =>
-  users.map((user, i) => parseTenantId(`user-${user}`) ?? (`unnamed.${i + 1}` as TenantId));
+/** By their names where those can name a tenant, else by a number. */
+export const tenantsOf = ({ tenants }: Pick<Trace, "tenants">): readonly TenantId[] =>
+  tenants.map((name, i) => parseTenantId(`tenant-${name}`) ?? (`unnamed.${i + 1}` as TenantId));
+
+/** Those that the trace lists; the others are made by their first submission, as on a cluster. */
+export function tenantCommands(trace: Pick<Trace, "tenants" | "limits">, unit: number): Command[] {
+  const ids = tenantsOf(trace);
+  return trace.limits.map(({ name, quota }) => ({
+    kind: "tenant.create",
+    origin: originOf("replay"),
+    tenant: present(ids[trace.tenants.indexOf(name)], "a tenant with limits is a tenant"),
+    description: "",
+    quota: { ...quota, maxNodes: quota.maxNodes === null ? null : Math.floor(quota.maxNodes / unit) },
+    // Whatever class was asked for had been granted.
+    maxPreemptionClass: MAX_PREEMPTION_CLASS,
+  }));
+}
 
 export interface Submission {
   readonly row: number;
@@ -44,7 +60,7 @@ export function submitCommand(trace: Trace, { row, tenant, nodes, vcluster }: Su
   const request = trace.request[row] as number;
   return {
     kind: "allocation.submit",
-    origin: originOf(tenant),
+    origin: originOf(userOf(trace, row)),
     createTenant: true,
     spec: plainSpec({
       tenant,
@@ -57,6 +73,7 @@ export function submitCommand(trace: Trace, { row, tenant, nodes, vcluster }: Su
         preemptionClass: trace.priority[row] as number,
         requeuePolicy: "always",
         maxRequeue: 100,
+        ...(trace.asks?.[row]?.noPreempt === true ? { noPreempt: true } : null),
       },
     }),
   };
@@ -72,6 +89,8 @@ export const constraintsOf = (ask: JobAsk | null | undefined): Constraints =>
         memoryBytes: ask.memoryBytes,
         features: ask.features,
         topology: ask.tight ? "tight" : "any",
+        cpuCores: ask.cpuCores,
+        excludedNodes: ask.excludedNodes,
       };
 
 const originOf = (user: string): Origin => ({ user: user as UserName, requestId: null, bodyHash: "" });

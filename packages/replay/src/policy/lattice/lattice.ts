@@ -54,7 +54,7 @@ interface Replay {
 }
 
 function replay(trace: Trace, setup: LatticeSetup, onProgress: OnProgress): Outcomes {
-  const state = createCluster(setup);
+  const state = createCluster(trace, setup);
   const vclusters = setup.profiles.map(({ vcluster }) => present(state.vcluster(vcluster), "a vCluster was refused"));
   const needOf = (row: number): number => Math.ceil((trace.size[row] as number) / setup.unit);
   const run: Replay = {
@@ -103,6 +103,8 @@ function replay(trace: Trace, setup: LatticeSetup, onProgress: OnProgress): Outc
         run.rowOf.set(allocation, row);
         run.sizes.add(needOf(row));
         outcomes.preemptions += 1;
+        outcomes.stops[row] = (outcomes.stops[row] as number) + 1;
+        outcomes.lost[row] = (outcomes.lost[row] as number) + now - (outcomes.start[row] as number);
         started -= 1;
       },
     });
@@ -159,7 +161,7 @@ function submitter(trace: Trace, { profiles }: LatticeSetup, needOf: Replay["nee
   return (row) =>
     submitCommand(trace, {
       row,
-      tenant: present(tenants[trace.user[row] as number], `row ${row} has no user`),
+      tenant: present(tenants[trace.tenant[row] as number], `row ${row} has no tenant`),
       nodes: needOf(row),
       vcluster: (trace.asks?.[row]?.vcluster ?? standard) as VCluster["id"],
     });

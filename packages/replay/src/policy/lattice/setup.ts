@@ -26,7 +26,8 @@ export interface SetupOptions {
 
 export function latticeSetup(trace: Trace, { inventory, profiles, unit }: SetupOptions): LatticeSetup {
   const known = inventory ?? tracedInventory(trace);
-  const chosen = unit ?? (known === null ? bestUnit(trace) : 1);
+  // Quotas count nodes: so does a trace that has any.
+  const chosen = unit ?? (known === null && trace.limits.length === 0 ? bestUnit(trace) : 1);
   const traced = trace.vclusters.length > 0 ? trace.vclusters : DEFAULT_PROFILES.profiles;
   return {
     inventory: known ?? equalNodes(Math.floor(trace.nodes / chosen)),
