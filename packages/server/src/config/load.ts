@@ -113,9 +113,7 @@ function complete(file: ParsedFile): Config {
     scheduler: {
       traceCapture: file.scheduler.trace_capture === undefined ? null : resolve(file.scheduler.trace_capture),
       fingerprintWindow:
-        file.scheduler.fingerprint_window_days === undefined
-          ? null
-          : seconds(file.scheduler.fingerprint_window_days * 86_400),
+        file.scheduler.fingerprint_window_days === 0 ? null : seconds(file.scheduler.fingerprint_window_days * 86_400),
     },
     nodeAgent: {
       heartbeatInterval: file.node_agent.heartbeat_interval,

@@ -49,7 +49,8 @@ export const fileSchema = section({
   }),
   scheduler: section({
     trace_capture: z.string().min(1).optional(),
-    fingerprint_window_days: count(1, 3_650).optional(),
+    // Agents tell theirs every six hours; 0: never too old.
+    fingerprint_window_days: count(0, 3_650).default(7),
   }),
   node_agent: section({
     heartbeat_interval: span({ least: seconds(0.1), most: seconds(600), preset: "10s" }),

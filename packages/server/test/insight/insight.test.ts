@@ -100,10 +100,27 @@ test("a limit of storage that is configured holds where nobody measures it", () 
   expect(signals).toEqual({ storage: { limit: 900, used: null } });
 });
 
-test("a fingerprint that was told too long ago is stale", () => {
-  const { isStale } = createInsight({ ...parts, fingerprintWindow: 5_000 as never }).measured(instant(10_000));
+test("a fingerprint that was told too long ago is stale, and nobody is asked while none is", () => {
+  const nodes = ["old", "new"].map((id) => ({ id, state: { kind: "ready" } }));
+  const view = () => ({ at: 0, nodes: () => nodes }) as unknown as View;
+  const of = (fingerprintWindow: number | null) =>
+    createInsight({ ...parts, view, fingerprintWindow: fingerprintWindow as never });
+  const { isStale } = of(5_000).measured(instant(10_000));
   expect([isStale?.("old" as NodeId), isStale?.("new" as NodeId)]).toEqual([true, false]);
-  expect(createInsight({ ...parts, fingerprintWindow: null }).measured(instant(10_000)).isStale).toBeUndefined();
+  expect(of(10_000).measured(instant(10_000)).isStale).toBeUndefined();
+  expect(of(null).measured(instant(10_000)).isStale).toBeUndefined();
+  const later = of(10_000);
+  expect(later.measured(instant(9_500)).isStale).toBeUndefined();
+  expect(later.measured(instant(10_001)).isStale?.("old" as NodeId)).toBe(true);
+});
+
+test("a node that takes no work makes nobody look, and is seen soon after it comes back", () => {
+  const node = { id: "old", state: { kind: "down" } };
+  const view = () => ({ at: 0, nodes: () => [node] }) as unknown as View;
+  const insight = createInsight({ ...parts, view, fingerprintWindow: 5_000 as never });
+  expect(insight.measured(instant(10_000)).isStale).toBeUndefined();
+  node.state.kind = "ready";
+  expect(insight.measured(instant(80_000)).isStale?.("old" as NodeId)).toBe(true);
 });
 
 describe("between servers", () => {
