@@ -43,6 +43,7 @@ import { preemptFor } from "./preemption/preempt.ts";
 import { scaleAllocation } from "./scaling/scale.ts";
 import { closeSession } from "./session/close.ts";
 import { openSession } from "./session/open.ts";
+import { setLimits } from "./settings/limits.ts";
 import { setConfig } from "./settings/set.ts";
 import { answerOnce, forgetOldRequests } from "./state/requests.ts";
 import { archiveFinished, setRetention } from "./state/retention.ts";
@@ -184,6 +185,8 @@ function carryOut(step: Step, command: Command): Outcome {
       return restoreHistory(step, command);
     case "cluster.restore_audit":
       return restoreAudit(step, command);
+    case "limits.set":
+      return setLimits(step, command);
     case "network.set":
       return setNetwork(step, command);
     case "network.grace":

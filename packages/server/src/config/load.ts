@@ -109,6 +109,7 @@ function complete(file: ParsedFile): Config {
       budgetPeriodDays: file.scheduling.budget_period_days,
       maxDagSize: file.scheduling.max_dag_size,
       storageMBps: file.scheduling.storage_mb_per_second ?? null,
+      sensitivePoolSize: file.scheduling.sensitive_pool_size ?? null,
     },
     scheduler: {
       traceCapture: file.scheduler.trace_capture === undefined ? null : resolve(file.scheduler.trace_capture),

@@ -66,14 +66,14 @@ test("every option says its default, and it is the default", () => {
   for (const [key, preset] of schema) {
     const text = file.get(key)?.text ?? null;
     if (text === null) wrong.push(`${key} does not say "Default: "`);
-    else if (preset !== undefined && JSON.stringify(parse(valueOf(text))) !== JSON.stringify(preset))
+    else if (preset !== undefined && JSON.stringify(parse(statedIn(text))) !== JSON.stringify(preset))
       wrong.push(`${key} is ${JSON.stringify(preset)} by default, not ${text}`);
   }
   expect(wrong).toEqual([]);
 });
 
 /** What is added after a semicolon explains the value. */
-const valueOf = (text: string): string => text.replace(/;.*$/, "");
+const statedIn = (text: string): string => text.replace(/;.*$/, "");
 
 test("what it sets is the default, but for what a production server is named and kept in", () => {
   const production = loadConfig(path);
