@@ -43,8 +43,9 @@ import { preemptFor } from "./preemption/preempt.ts";
 import { scaleAllocation } from "./scaling/scale.ts";
 import { closeSession } from "./session/close.ts";
 import { openSession } from "./session/open.ts";
-import { setLimits } from "./settings/limits.ts";
+
 import { setConfig } from "./settings/set.ts";
+import { setLimits } from "./settings/set-limits.ts";
 import { answerOnce, forgetOldRequests } from "./state/requests.ts";
 import { archiveFinished, setRetention } from "./state/retention.ts";
 import type { State } from "./state/state.ts";

@@ -10,7 +10,7 @@ import type { Node, Share } from "../node/node.ts";
 import { fitsRoom, isSharedBy, mayShare, roomOf, shareOf } from "../node/share.ts";
 import { describeShortfall, shortfalls } from "../node/shortfalls.ts";
 import type { Refusal, RefusalCode } from "../outcome.ts";
-import { poolLeft } from "../settings/limits.ts";
+import { poolLeft } from "../settings/pool.ts";
 import { borrowBar, lendingRoom } from "../sharing/borrow.ts";
 import { isFree } from "../state/indexes.ts";
 import { quote, type Step } from "../step.ts";

@@ -21,7 +21,7 @@ import { describeShortfall, shortfalls } from "../node/shortfalls.ts";
 import { MAX_NOTICE_LENGTH, noticeKey } from "../notice/notice.ts";
 import { notify } from "../notice/raise.ts";
 import type { Outcome } from "../outcome.ts";
-import { poolLeft } from "../settings/limits.ts";
+import { poolLeft } from "../settings/pool.ts";
 import { borrowBar, lendingRoom } from "../sharing/borrow.ts";
 import { isFree } from "../state/indexes.ts";
 import { accepted, quote, refuse, type Step } from "../step.ts";
