@@ -13,6 +13,7 @@ const PAGES = [
   "running-a-server.md",
   "settings.md",
   "sharing-nodes.md",
+  "tenants-and-weights.md",
   "tls.md",
 ];
 /** An agent that asks a registry which is made while it runs. */

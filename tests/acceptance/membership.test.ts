@@ -151,6 +151,26 @@ test("a lost server is removed and replaced by a fresh one, while jobs run", asy
   });
 }, 120_000);
 
+test("a change through one server is seen through every other by whoever asks for it", async () => {
+  const leader = await quorum.leader();
+  const follower = other(leader);
+  for (const [through, asked] of [
+    [follower, leader],
+    [leader, follower],
+    [other(follower), follower],
+  ] as const) {
+    const made = await quorum.api<{ id: string; log_index: string }>(through, "POST", "/allocations", {
+      body: { entrypoint: "true" },
+    });
+    expect(made.status, made.text).toBe(200);
+    const { id, log_index } = made.body;
+    // At once, and never "unknown": by the index of the change, or by the head of the log.
+    expect((await quorum.api(asked, "GET", `/allocations/${id}?min_index=${log_index}`)).status).toBe(200);
+    const again = await quorum.api<{ id: string }>(through, "POST", "/allocations", { body: { entrypoint: "true" } });
+    expect((await quorum.api(asked, "GET", `/allocations/${again.body.id}?consistent=true`)).status).toBe(200);
+  }
+}, 60_000);
+
 test("the leader is removed: it hands over, stops, and does not come back on its old data", async () => {
   const leaving = await quorum.leader();
   const asked = other(leaving);
@@ -193,6 +213,17 @@ test("a member that hangs, and then no majority: the status still answers, and s
     const refused = await quorum.api(4, "DELETE", `/raft/members/server-${paused[0]}`);
     expect(refused).toMatchObject({ status: 409, body: { code: "majority_at_risk" } });
     expect(refused.text).toContain("2 of 3 must answer, and 1 do");
+    // Alone it takes no writes, and says of what it shows that it may be old.
+    await eventually({ what: "writes are refused", withinMs: 60_000 }, async () => {
+      const written = await quorum.api(4, "POST", "/allocations", { body: { entrypoint: "true" } });
+      return written.status === 503 ? true : null;
+    });
+    const read = await eventually({ what: "what is shown is called old", withinMs: 60_000 }, async () => {
+      const answer = await quorum.api(4, "GET", `/allocations/${running}`);
+      return answer.headers.get("x-lattice-stale") === "true" ? answer : null;
+    });
+    expect(read).toMatchObject({ status: 200, body: { id: running } });
+    expect((await quorum.api(4, "GET", `/allocations/${running}?consistent=true`)).status).toBeGreaterThanOrEqual(500);
   } finally {
     for (const pid of pids) kill(pid, "SIGCONT");
   }

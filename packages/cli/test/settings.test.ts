@@ -43,6 +43,7 @@ describe("precedence", () => {
   test("LATTICE_ENDPOINT works, LATTICE_API_URL comes first, and empty means unset", () => {
     expect(resolve({ env: { LATTICE_ENDPOINT: "host:9" } }).url).toBe("http://host:9");
     expect(resolve({ env: { LATTICE_ENDPOINT: "host:9", LATTICE_API_URL: "https://api" } }).url).toBe("https://api");
+    expect(resolve({ env: { LATTICE_API_URL: "a:1, https://b/" } }).url).toBe("http://a:1,https://b");
     expect(resolve({ env: { LATTICE_API_URL: "" } }).url).toBe("http://127.0.0.1:8080");
   });
 
@@ -54,7 +55,7 @@ describe("precedence", () => {
     expect(resolve({ isTerminal: true, file: { color: false } }).color).toBe(false);
   });
 
-  test.each([["ftp://x"], ["http://"], ["::::"]])("refuses the address %s", (url) => {
+  test.each([["ftp://x"], ["http://a,"], ["http://"], ["::::"]])("refuses the address %s", (url) => {
     expect(() => resolve({ flags: { url } })).toThrow(ProblemError);
   });
 

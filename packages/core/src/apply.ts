@@ -44,7 +44,9 @@ import { preemptFor } from "./preemption/preempt.ts";
 import { scaleAllocation } from "./scaling/scale.ts";
 import { closeSession } from "./session/close.ts";
 import { openSession } from "./session/open.ts";
+
 import { setConfig } from "./settings/set.ts";
+import { setLimits } from "./settings/set-limits.ts";
 import { answerOnce, forgetOldRequests } from "./state/requests.ts";
 import { archiveFinished, setRetention } from "./state/retention.ts";
 import type { State } from "./state/state.ts";
@@ -187,6 +189,8 @@ function carryOut(step: Step, command: Command): Outcome {
       return restoreHistory(step, command);
     case "cluster.restore_audit":
       return restoreAudit(step, command);
+    case "limits.set":
+      return setLimits(step, command);
     case "network.set":
       return setNetwork(step, command);
     case "network.grace":

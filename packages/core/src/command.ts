@@ -46,6 +46,7 @@ import type {
 import type { NetworkSettings } from "./network/domain.ts";
 import type { Capabilities } from "./node/node.ts";
 import type { Origin } from "./origin.ts";
+import type { ClusterLimits } from "./settings/limits.ts";
 
 export type * from "./cluster/commands.ts";
 export type { Origin } from "./origin.ts";
@@ -167,6 +168,12 @@ export interface RequeueCommand {
   /** Two reconcilers cannot count twice. */
   readonly expectedRequeues: number;
   readonly cause: "node_failure" | "launch_failed" | "drained" | "policy" | "updated";
+}
+
+/** Limits of the whole cluster; from configuration. */
+export interface SetLimitsCommand {
+  readonly kind: "limits.set";
+  readonly limits: ClusterLimits;
 }
 
 /** The pool of network numbers and its limits; from configuration. */
@@ -357,6 +364,7 @@ export type Command =
   | RestoreHistoryCommand
   | RestoreAuditCommand
   | ReleaseHeldCommand
+  | SetLimitsCommand
   | SetNetworkCommand
   | SetDomainGraceCommand
   | ReleaseDomainCommand

@@ -89,6 +89,8 @@ export * from "./preemption/shield.ts";
 export { MOST_TURNS, mostNodes } from "./scaling/scale.ts";
 export { type ServiceEndpoint, serviceEndpoints } from "./service/services.ts";
 export { MAX_SESSIONS, OWN_SESSION, parseSessionId, type Session, sessionId, sessionsOf } from "./session/session.ts";
+export { type ClusterLimits, MAX_POOL_SIZE, NO_LIMITS } from "./settings/limits.ts";
+export { poolLeft, sensitiveNodes } from "./settings/pool.ts";
 export * from "./settings/setting.ts";
 export * from "./sharing/borrow.ts";
 export type { Changed, Changes } from "./state/changes.ts";

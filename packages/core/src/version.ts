@@ -58,6 +58,7 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
   "cluster.restore_history": 2,
   "cluster.restore_audit": 2,
   "network.set": 2,
+  "limits.set": 2,
   "network.grace": 2,
   "network.release": 2,
   "network.fabric": 2,

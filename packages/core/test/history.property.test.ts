@@ -40,6 +40,8 @@ describe("random histories", () => {
     expect(work.refused).toBeGreaterThan(5_000);
     expect(work.stale).toBeGreaterThan(2_000);
     expect(work.overQuota).toBeGreaterThan(500);
+    expect(work.sensitive).toBeGreaterThan(200);
+    expect(work.overPool).toBeGreaterThan(100);
     expect(work.completed).toBeGreaterThan(500);
     expect(work.failed).toBeGreaterThan(500);
     expect(work.cancelled).toBeGreaterThan(500);

@@ -1,6 +1,6 @@
 // Plans: every placement is rechecked, and a stale one is refused.
 
-import { type Command, logIndex } from "@lattice/core";
+import { type Applied, beginRestore, type Command, logIndex, sensitiveNodes, snapshotLines } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import {
   cancel,
@@ -149,5 +149,63 @@ describe("plan.commit", () => {
       submit({ resources: { gpuType: "H200", gpuCount: 4, features: ["ib"], cpuCores: 8, memoryBytes: 1 } }),
     );
     expect(verdict(c.place(1, "g1").outcomes[0])).toBe("accepted");
+  });
+});
+
+describe("the pool of sensitive work", () => {
+  const pool = (sensitivePoolSize: number | null): Command => ({ kind: "limits.set", limits: { sensitivePoolSize } });
+  const refusal = ({ outcomes: [outcome] }: Applied): string | null | undefined =>
+    outcome?.kind === "accepted" ? (outcome.placements?.[0]?.refusal?.code ?? null) : outcome?.refusal.code;
+  const safe = (nodes: number, tenantName = "physics") => submit({ vcluster: "safe", nodes, tenant: tenantName });
+  const sensitive = (...more: Command[]) =>
+    createCluster(
+      vcluster("safe", { scheduler: "sensitive_reservation" }),
+      vcluster("safer", { scheduler: "sensitive_reservation" }),
+      ...["n1", "n2", "n3", "n4"].map((name) => register(name)),
+      ...more,
+    );
+
+  it("is one for all sensitive vClusters and tenants, and concerns nobody else", () => {
+    const c = sensitive(pool(2), safe(1), submit({ vcluster: "safer", tenant: "art" }), safe(1), submit({ nodes: 1 }));
+    const at = (n: number, vc: string, node: string) =>
+      c.apply({ ...asPlan(plan(c.state, n, [node])), vcluster: vclusterId(vc) });
+    expect(refusal(at(1, "safe", "n1"))).toBeNull();
+    expect(refusal(at(2, "safer", "n2"))).toBeNull();
+    expect(at(3, "safe", "n3").outcomes[0]).toMatchObject({
+      placements: [
+        {
+          refusal: {
+            code: "quota_exceeded",
+            detail: "sensitive work would exceed sensitive_pool_size (limit 2, in use 2, requested 1)",
+            figures: { limit: 2, current: 2, requested: 1 },
+          },
+        },
+      ],
+    });
+    expect(refusal(at(4, "batch", "n4"))).toBeNull();
+    expect(sensitiveNodes(c.state)).toBe(2);
+  });
+
+  it("stops nobody when it is lowered, and has room again when it is raised", () => {
+    const c = sensitive(safe(2), safe(1));
+    const place = (n: number, ...nodes: string[]) =>
+      refusal(c.apply({ ...asPlan(plan(c.state, n, nodes)), vcluster: vclusterId("safe") }));
+    expect(place(1, "n1", "n2")).toBeNull();
+    c.apply(pool(0));
+    expect(c.phase(1)).toBe("staging");
+    expect(place(2, "n3")).toBe("quota_exceeded");
+    c.apply(pool(3));
+    expect(place(2, "n3")).toBeNull();
+  });
+
+  it("is kept by snapshots, and refused when it is no size", () => {
+    const c = sensitive(pool(7));
+    expect(c.apply(pool(7)).outcomes[0]).toMatchObject({ repeated: true });
+    for (const size of [-1, 1.5, 10_000_000]) expect(c.apply(pool(size)).outcomes[0]?.kind).toBe("rejected");
+    expect(c.state.limits).toEqual({ sensitivePoolSize: 7 });
+    const hash = (text: string): string => text.length.toString(16).padStart(64, "0");
+    const restore = beginRestore(hash);
+    for (const line of snapshotLines(c.state, hash)) restore.line(line);
+    expect(restore.finish().limits).toEqual({ sensitivePoolSize: 7 });
   });
 });

@@ -1,6 +1,7 @@
 // Versions of entries and snapshots: the least that is needed is what is written, and what is too new
 // is refused with a word on what to do.
 
+import { readFileSync } from "node:fs";
 import {
   applyEntry,
   beginRestore,
@@ -108,4 +109,12 @@ describe("the version of a snapshot", () => {
     expect(stateHash(twin, sha256)).toBe(stateHash(state, sha256));
     expect(stateHash(state, sha256)).not.toBe(before);
   });
+});
+
+it("the page on upgrades names every command that the version before does not know", () => {
+  const page = readFileSync(new URL("../../../docs/operating/upgrades.md", import.meta.url), "utf8");
+  const newer = Object.entries(COMMAND_VERSIONS).filter(([, version]) => version > 1);
+  expect(newer.map(([kind]) => kind).filter((kind) => !page.includes(`\`${kind}\``))).toEqual([]);
+  const named = [...page.matchAll(/`([a-z]+\.[a-z_]+)`/g)].map((match) => match[1] ?? "");
+  expect(named.filter((kind) => !newer.some(([known]) => known === kind))).toEqual([]);
 });

@@ -112,6 +112,8 @@ export interface CycleInput {
   readonly pending: readonly PendingInput[];
   readonly releases: readonly ReleaseInput[];
   readonly tenants: readonly TenantInput[];
+  /** Nodes that sensitive work holds, and may hold; absent: no such limit concerns this vCluster. */
+  readonly pool?: { readonly limit: number; readonly current: number };
   /** Shared nodes of this vCluster; absent: it shares none. */
   readonly rooms?: readonly RoomInput[];
   readonly signals?: Signals;
@@ -156,6 +158,7 @@ export type Report = "none" | "brief" | "full";
 
 export type PendingReasonCode =
   | "quota_nodes" // waiting for quota headroom (nodes)
+  | "sensitive_pool" // waiting for room in the pool of sensitive work
   | "quota_allocations" // waiting for quota headroom (running allocations)
   | "no_matching_nodes" // not enough nodes satisfy the constraints, even when all were free
   | "busy" // enough nodes match, too few are free

@@ -59,6 +59,10 @@ function quotaReason(ledger: Ledger, { input, least }: Job): PendingReason | nul
   const shortage = ledger.shortage(input.tenant, least);
   if (shortage === null) return null;
   const { code, used, limit } = shortage;
+  if (code === "sensitive_pool") {
+    const text = `Waiting for the pool of sensitive work: ${used} of at most ${limit} nodes are held, this needs ${least}.`;
+    return { code, text };
+  }
   const figures =
     code === "quota_allocations"
       ? `tenant ${input.tenant} runs ${used} of at most ${limit} allocations`

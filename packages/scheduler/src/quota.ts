@@ -1,4 +1,4 @@
-// Hard quotas within one cycle: what each tenant uses now, plus what this plan gives it. `apply`
+// Hard quotas within one cycle: what each tenant uses now, and all sensitive work together, plus what this plan gives. `apply`
 // checks the same limits again when the plan is committed.
 
 import type { TenantId } from "@lattice/core";
@@ -13,7 +13,7 @@ export interface Ledger {
 }
 
 export interface Shortage {
-  readonly code: "quota_nodes" | "quota_allocations";
+  readonly code: "quota_nodes" | "quota_allocations" | "sensitive_pool";
   readonly used: number;
   readonly limit: number;
 }
@@ -21,6 +21,10 @@ export interface Shortage {
 export function ledgerOf(input: CycleInput): Ledger {
   const byId = tenantsById(input);
   const accounts = new Map<string, Account>();
+  const { limit, current } = input.pool ?? NO_POOL;
+  let pooled = current;
+  const pool = (least: number): Shortage | null =>
+    pooled + least > limit ? { code: "sensitive_pool", used: pooled, limit } : null;
   const accountOf = (id: TenantId): Account | undefined => {
     const known = accounts.get(id);
     const tenant = known === undefined ? byId.get(id) : undefined;
@@ -32,14 +36,16 @@ export function ledgerOf(input: CycleInput): Ledger {
   return {
     headroom: (tenant, least) => {
       const account = accountOf(tenant);
-      if (account === undefined) return Number.POSITIVE_INFINITY;
-      return shortageOf(account, least) === null ? nodesLeft(account) : 0;
+      if (pool(least) !== null) return 0;
+      if (account === undefined) return limit - pooled;
+      return shortageOf(account, least) === null ? Math.min(limit - pooled, nodesLeft(account)) : 0;
     },
     shortage: (tenant, least) => {
       const account = accountOf(tenant);
-      return account === undefined ? null : shortageOf(account, least);
+      return (account === undefined ? null : shortageOf(account, least)) ?? pool(least);
     },
     charge: (tenant, nodes) => {
+      pooled += nodes;
       const account = accountOf(tenant);
       if (account === undefined) return;
       account.nodes += nodes;
@@ -47,6 +53,8 @@ export function ledgerOf(input: CycleInput): Ledger {
     },
   };
 }
+
+const NO_POOL = { limit: Number.POSITIVE_INFINITY, current: 0 };
 
 export const tenantsById = ({ ground, tenants }: CycleInput): ReadonlyMap<string, TenantInput> =>
   ground?.tenantById ?? new Map(tenants.map((tenant) => [tenant.id, tenant]));

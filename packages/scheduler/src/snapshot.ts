@@ -9,6 +9,7 @@ import {
   mayShare,
   type NodeId,
   policyOf,
+  poolLeft,
   roomOf,
   type VCluster,
   type View,
@@ -70,6 +71,8 @@ export function snapshotFor(
   };
   if (policy.wait === "proportional") input.waitMeasure = policy.wait;
   if (policy.packs) input.packs = true;
+  const pool = poolLeft(view, vcluster.id);
+  if (pool !== null) input.pool = pool;
   if (policy.sharesNodes) input.rooms = roomsOf(view, vcluster, reachable);
   if (ground !== undefined) input.ground = ground;
   if (reuse !== undefined) input.reuse = reuse;

@@ -93,6 +93,22 @@ describe("quotas", () => {
     expect(codes(given, 2)).toEqual([code]);
   });
 
+  it("leave the pool of sensitive work its size, whoever the tenants are", () => {
+    const given = {
+      fifo: true,
+      nodes: ["a", "b", "c", "d", "e", "f"].map((id) => node(id)),
+      pending: [job(1, { nodes: 2 }), job(2, { nodes: 2, tenant: "biology" }), job(3, { nodes: 1, max: 4 })],
+      tenants: [tenant("physics"), tenant("biology")],
+      pool: { limit: 5, current: 2 },
+    };
+    const { placements } = cycle(input(given));
+    expect(placements.map(({ allocation, nodes }) => [allocation, nodes.length])).toEqual([
+      ["1", 2],
+      ["3", 1],
+    ]);
+    expect(codes(given, 2)).toEqual(["sensitive_pool"]);
+  });
+
   it("cut a range down, and reserve nothing for whoever waits for headroom", () => {
     const given = {
       nodes: ["a", "b", "c", "d"].map((id) => node(id)),

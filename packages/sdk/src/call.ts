@@ -38,7 +38,8 @@ export interface Caller {
 }
 
 export interface CallerSettings {
-  readonly baseUrl: string;
+  /** Of servers of one cluster, at least one: the next is asked when one cannot be reached or cannot serve. */
+  readonly baseUrls: readonly string[];
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly retry: RetryPolicy;
@@ -48,19 +49,31 @@ export interface CallerSettings {
 
 export function createCaller(settings: CallerSettings): Caller {
   let leastIndex = 0n;
+  let turn = 0;
+  const baseUrl = (): string => settings.baseUrls[turn % settings.baseUrls.length] ?? "";
+  /** Of several calls that fail together at one server only the first moves on. */
+  const pass = (failed: string): void => {
+    if (failed === baseUrl()) turn += 1;
+  };
 
   const once = async (call: Call, options: CallOptions & { idleTimeoutMs: number }): Promise<HttpResponse> => {
-    const response = await settings.transport({
+    const server = baseUrl();
+    const request = settings.transport({
       method: call.method,
-      url: settings.baseUrl + call.path,
+      url: server + call.path,
       headers: headersOf(settings, call, leastIndex),
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       signal: options.signal,
       idleTimeoutMs: options.idleTimeoutMs,
     });
+    const response = await request.catch((error: unknown) => {
+      if (error instanceof TransportError && error.kind !== "aborted") pass(server);
+      throw error;
+    });
     if (response.status >= 200 && response.status < 300) return response;
     const error = errorFromAnswer(response.status, await readText(response.body));
     const later = response.status === 503 || response.status === 429;
+    if (response.status === 503) pass(server);
     if (later && error.problem.retryable) throw new RetryableAnswer(error, retryAfterMs(response));
     throw error;
   };
@@ -69,23 +82,31 @@ export function createCaller(settings: CallerSettings): Caller {
     try {
       return await withRetries(run, { policy: settings.retry, repeatable: call.repeatable, signal: options.signal });
     } catch (error) {
-      throw error instanceof TransportError ? errorFromTransport(error, settings.baseUrl) : error;
+      throw error instanceof TransportError ? errorFromTransport(error, settings.baseUrls.join(", ")) : error;
     }
   };
 
   return {
     open: async (call, options) => {
       const response = await attempt(call, options, () => once(call, options));
-      return { ...response, body: readAsProblems(response.body, settings.baseUrl) };
+      return { ...response, body: readAsProblems(response.body, settings.baseUrls.join(", ")) };
     },
     webSocket: async (path, options) => {
-      const request = {
-        url: settings.baseUrl + path,
+      const request = () => ({
+        url: baseUrl() + path,
         headers: { ...settings.headers, ...(leastIndex > 0n ? { "x-lattice-min-index": String(leastIndex) } : {}) },
         signal: options.signal,
         timeoutMs: options.timeoutMs ?? settings.timeoutMs,
-      };
-      return attempt({ method: "GET", path, repeatable: false }, options, () => settings.openWebSocket(request));
+      });
+      return attempt({ method: "GET", path, repeatable: false }, options, async () => {
+        const server = baseUrl();
+        try {
+          return await settings.openWebSocket(request());
+        } catch (error) {
+          if (error instanceof TransportError && error.kind === "unreachable") pass(server);
+          throw error;
+        }
+      });
     },
     json: <T>(call: Call, options: CallOptions = {}) =>
       attempt(call, options, async () => {

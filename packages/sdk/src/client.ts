@@ -45,7 +45,7 @@ import type { Transport } from "./transport/transport.ts";
 import type { OpenWebSocket } from "./transport/web-socket.ts";
 
 export interface ClientOptions {
-  /** For example "http://127.0.0.1:8080". */
+  /** For example "http://127.0.0.1:8080"; of several servers, separated by commas, another is asked when one is away. */
   readonly url: string;
   /** Who is asking, on a cluster without authentication. */
   readonly user?: string | undefined;
@@ -108,9 +108,10 @@ export interface Platform {
 }
 
 export function createClientOn(platform: Platform, options: ClientOptions): LatticeClient {
-  const url = normaliseUrl(options.url);
+  const urls = options.url.split(",").map((one) => normaliseUrl(one.trim()));
+  const [url = ""] = urls;
   const caller = createCaller({
-    baseUrl: url,
+    baseUrls: urls,
     headers: identityHeaders(options),
     timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
     retry: { ...DEFAULT_RETRY, ...options.retry },

@@ -345,4 +345,6 @@ export interface VClusterPage {
 export interface VClusterResponse {
   readonly vcluster: VCluster;
   readonly log_index?: string;
+  /** What was not taken as it was asked for. */
+  readonly warnings?: readonly string[];
 }

@@ -176,3 +176,37 @@ test.each([
   await call(client());
   expect(`${server.seen[0]?.method} ${server.seen[0]?.url}`).toBe(expected);
 });
+
+describe("several servers", () => {
+  let other: FakeServer;
+  beforeEach(async () => {
+    other = await startFakeServer();
+  });
+  afterEach(() => other.close());
+  const both = (first: string) => client({ url: `${first}, ${other.url}/` });
+
+  test("the next is asked when one is not there, and stays the one that is asked", async () => {
+    await server.close();
+    other.answer(json(200, { id: "7", log_index: "12" }));
+    const several = both(server.url);
+    // Nothing of it was sent: it is repeated even without a request id.
+    expect((await several.submit({ command: ["true"] })).id).toBe("7");
+    await several.get("7");
+    expect(other.seen.map(({ method }) => method)).toEqual(["POST", "GET"]);
+    expect(other.seen[1]?.headers).toMatchObject({ "x-lattice-min-index": "12" });
+    server = await startFakeServer();
+  });
+
+  test("the next is asked when one knows no leader", async () => {
+    server.answer(unavailable);
+    other.answer(json(200, { id: "7", log_index: "12" }));
+    expect((await both(server.url).submit({ command: ["true"] }, { requestId: "r1" })).id).toBe("7");
+    expect([server.seen.length, other.seen.length]).toEqual([1, 1]);
+  });
+
+  test("what is refused is refused, and nobody else is asked", async () => {
+    server.answer(json(404, { code: "unknown_allocation", detail: "allocation 9 does not exist", status: 404 }));
+    await expect(both(server.url).get("9")).rejects.toBeInstanceOf(LatticeError);
+    expect(other.seen).toEqual([]);
+  });
+});

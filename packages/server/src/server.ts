@@ -205,6 +205,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     fabric:
       config.fabric === null || config.network.managed !== true ? null : fabricDomains(config.fabric, metrics.fabric),
     network: config.network,
+    get limits() {
+      return { sensitivePoolSize: live.config.scheduling.sensitivePoolSize };
+    },
     scaling: {
       promised: (node) => isPromised(replica.view, insight.cycles.values(), node),
       readings: createReadings({ storeUrl: config.telemetry.storeUrl, measured: measures.value, logger }),

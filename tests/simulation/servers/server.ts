@@ -2,7 +2,15 @@
 // agents' door, over the simulated log and network. Only the leader serves agents and users; the
 // others refuse, and their callers try the next.
 
-import { type AllocationId, type Command, DEFAULT_NETWORK, duration, instant, type Outcome } from "@lattice/core";
+import {
+  type AllocationId,
+  type Command,
+  DEFAULT_NETWORK,
+  duration,
+  instant,
+  NO_LIMITS,
+  type Outcome,
+} from "@lattice/core";
 import {
   archiveTo,
   type Clock,
@@ -173,6 +181,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       broker,
       webhooks: [],
       network: DEFAULT_NETWORK,
+      limits: NO_LIMITS,
       scaling: { promised: () => false, readings: { read: async () => new Map() } },
       readers: () => [],
     });

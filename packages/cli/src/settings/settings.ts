@@ -65,7 +65,7 @@ export function resolveSettings({ flags, env, file, username, isTerminal }: Sett
     });
   }
   return {
-    url: checkUrl(url),
+    url: checkUrls(url),
     ca: flags.ca ?? given(env.LATTICE_CA) ?? file.ca,
     // Inside a job: whoever submitted it, not the account it runs under.
     user: given(env.LATTICE_USER) ?? file.user ?? username,
@@ -80,6 +80,13 @@ export function resolveSettings({ flags, env, file, username, isTerminal }: Sett
 }
 
 const given = (value: string | undefined): string | undefined => (value === "" ? undefined : value);
+
+/** Several servers of one cluster are separated by commas. */
+const checkUrls = (text: string): string =>
+  text
+    .split(",")
+    .map((one) => checkUrl(one.trim()))
+    .join(",");
 
 function checkUrl(text: string): string {
   const url = /^[a-z]+:\/\//i.test(text) ? text : `http://${text}`;

@@ -10,6 +10,7 @@ import type { Node, Share } from "../node/node.ts";
 import { fitsRoom, isSharedBy, mayShare, roomOf, shareOf } from "../node/share.ts";
 import { describeShortfall, shortfalls } from "../node/shortfalls.ts";
 import type { Refusal, RefusalCode } from "../outcome.ts";
+import { poolLeft } from "../settings/pool.ts";
 import { borrowBar, lendingRoom } from "../sharing/borrow.ts";
 import { isFree } from "../state/indexes.ts";
 import { quote, type Step } from "../step.ts";
@@ -63,7 +64,8 @@ export function recheck(step: Step, plan: PlanCommand, placement: Placement): Re
   const share = placement.shared === true && first !== undefined ? shareFor(step, record, first) : null;
   if (typeof share === "string") return no("node_unavailable", share);
   // A node that the tenant has a part of already is one that it holds.
-  const refusal = overQuota(step, record, share !== null && first !== undefined && !isFree(first) ? 0 : count);
+  const more = share !== null && first !== undefined && !isFree(first) ? 0 : count;
+  const refusal = overQuota(step, record, more) ?? overPool(step, record, more);
   return refusal === null ? { kind: "good", record, nodes, share } : { kind: "refused", refusal };
 }
 
@@ -136,15 +138,29 @@ function overQuota(step: Step, record: Allocation, requested: number): Refusal |
   return null;
 }
 
+/** S2: the pool of sensitive work is one for the cluster, whoever its tenants are. */
+function overPool(step: Step, { spec }: Allocation, requested: number): Refusal | null {
+  const pool = poolLeft(step.state, spec.vcluster);
+  if (pool === null || pool.current + requested <= pool.limit) return null;
+  const figures = { ...pool, requested };
+  return {
+    code: "quota_exceeded",
+    detail: `sensitive work would exceed sensitive_pool_size ${numbersOf(figures)}`,
+    figures,
+  };
+}
+
 function exceeded(
   tenant: string,
   quota: string,
   figures: { readonly limit: number; readonly current: number; readonly requested: number },
 ): Refusal {
-  const { limit, current, requested } = figures;
-  const numbers = `(limit ${limit}, in use ${current}, requested ${requested})`;
-  return { code: "quota_exceeded", detail: `tenant "${tenant}" would exceed its ${quota} quota ${numbers}`, figures };
+  const detail = `tenant "${tenant}" would exceed its ${quota} quota ${numbersOf(figures)}`;
+  return { code: "quota_exceeded", detail, figures };
 }
+
+const numbersOf = ({ limit, current, requested }: NonNullable<Refusal["figures"]>): string =>
+  `(limit ${limit}, in use ${current}, requested ${requested})`;
 
 function whyNotFree(node: Node): string {
   const claim = node.claims[0];

@@ -21,6 +21,7 @@ import { describeShortfall, shortfalls } from "../node/shortfalls.ts";
 import { MAX_NOTICE_LENGTH, noticeKey } from "../notice/notice.ts";
 import { notify } from "../notice/raise.ts";
 import type { Outcome } from "../outcome.ts";
+import { poolLeft } from "../settings/pool.ts";
 import { borrowBar, lendingRoom } from "../sharing/borrow.ts";
 import { isFree } from "../state/indexes.ts";
 import { accepted, quote, refuse, type Step } from "../step.ts";
@@ -59,6 +60,10 @@ function grow(step: Step, record: Allocation, phase: RunningPhase, command: Scal
   if (quota.maxNodes !== null && inUse + 1 > quota.maxNodes) {
     const figures = { limit: quota.maxNodes, current: inUse, requested: 1 };
     return refuse("quota_exceeded", `tenant "${tenant}" would exceed its max_nodes quota`, figures);
+  }
+  const pool = poolLeft(step.state, record.spec.vcluster);
+  if (pool !== null && pool.current + 1 > pool.limit) {
+    return refuse("quota_exceeded", "sensitive work would exceed sensitive_pool_size", { ...pool, requested: 1 });
   }
 
   const attempt = (record.attempt + 1) as Attempt;

@@ -44,6 +44,7 @@ const TABLES: Readonly<Record<keyof Tables, boolean>> = {
   notices: WHEN_USED,
   domains: WHEN_USED,
   network: WHEN_USED,
+  limits: WHEN_USED,
   hooks: WHEN_USED,
   deliveries: WHEN_USED,
   clearings: WHEN_USED,

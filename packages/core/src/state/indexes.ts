@@ -31,6 +31,8 @@ export interface Indexes {
   readonly endedDags: Ordered<Dag>;
   pending(vcluster: VClusterId): Ordered<AllocationId>;
   usage(tenant: TenantId): TenantUsage;
+  /** Nodes that work of this vCluster holds. */
+  claimedNodes(vcluster: VClusterId): number;
   claimCount(allocation: AllocationId): number;
   allocationReplaced(before: Allocation | undefined, after: Allocation | undefined): void;
   dagReplaced(after: Dag): void;
@@ -54,6 +56,7 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
   const nodes = createOrdered<NodeId>(byCodeUnits);
   const usage = new Map<TenantId, Tally>();
   const claims = new Map<AllocationId, number>();
+  const claimedNodes = new Map<VClusterId, number>();
   const accounts = createAccounts(gpusOn);
   const sharing = createSharingIndex();
   const flows = createFlows();
@@ -85,9 +88,16 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
     return left;
   }
 
+  function countNodes(claim: Pick<Claim, "vcluster"> | undefined, change: number): void {
+    if (claim !== undefined) claimedNodes.set(claim.vcluster, (claimedNodes.get(claim.vcluster) ?? 0) + change);
+  }
+
   function claimsReplaced(before: readonly Claim[], after: readonly Claim[]): readonly AllocationId[] {
     for (const tenant of tenantsOf(before)) tallyOf(tenant).nodes -= 1;
     for (const tenant of tenantsOf(after)) tallyOf(tenant).nodes += 1;
+    // A node is shared within one vCluster only: the first claim tells whose it is.
+    countNodes(before[0], -1);
+    countNodes(after[0], 1);
     for (const claim of after) count(claim.allocation, 1);
     if (before.length === 0) return NOBODY;
     const cleared: AllocationId[] = [];
@@ -113,6 +123,7 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
     endedDags,
     pending: (vcluster) => pending.get(vcluster) ?? NONE,
     usage: (tenant) => ({ nodes: usage.get(tenant)?.nodes ?? 0, running: usage.get(tenant)?.running ?? 0 }),
+    claimedNodes: (vcluster) => claimedNodes.get(vcluster) ?? 0,
     claimCount: (allocation) => claims.get(allocation) ?? 0,
     allocationReplaced(before, after) {
       accounts.allocationReplaced(before, after);
@@ -156,6 +167,7 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
         if (homeVCluster !== null && homeVCluster !== vcluster) sharing.lentChanged(homeVCluster, change);
       }
       tallyOf(tenant).nodes += change * changed.length;
+      countNodes({ vcluster }, change * changed.length);
       return count(allocation, change * changed.length);
     },
   };

@@ -17,6 +17,7 @@ import type { Domain, NetworkSettings } from "../network/domain.ts";
 import type { Node } from "../node/node.ts";
 import type { Delivery, Hook } from "../notice/hook.ts";
 import type { Notice } from "../notice/notice.ts";
+import type { ClusterLimits } from "../settings/limits.ts";
 import type { Setting } from "../settings/setting.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
@@ -169,6 +170,7 @@ const LOADERS: Readonly<Record<string, (state: State, record: unknown) => void>>
   notices: (state, record) => state.tables.notices.set((record as Notice).key, record as Notice),
   domains: (state, record) => state.tables.domains.set((record as Domain).key, record as Domain),
   network: (state, record) => state.tables.network.set("settings", record as NetworkSettings),
+  limits: (state, record) => state.tables.limits.set("limits", record as ClusterLimits),
   hooks: (state, record) => state.tables.hooks.set((record as Hook).name, record as Hook),
   deliveries: (state, record) => state.tables.deliveries.set((record as Delivery).key, record as Delivery),
   clearings: (state, record) => state.tables.clearings.set((record as Clearing).allocation, record as Clearing),

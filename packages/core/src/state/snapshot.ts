@@ -30,6 +30,7 @@ export const TABLE_NAMES = [
   "notices",
   "domains",
   "network",
+  "limits",
   "hooks",
   "deliveries",
   "clearings",

@@ -24,6 +24,7 @@ import type { Claim, Node } from "../node/node.ts";
 import type { Delivery, Hook } from "../notice/hook.ts";
 import type { Notice } from "../notice/notice.ts";
 import type { Outcome } from "../outcome.ts";
+import { type ClusterLimits, NO_LIMITS } from "../settings/limits.ts";
 import type { Setting } from "../settings/setting.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
@@ -79,6 +80,8 @@ export interface Tables {
   readonly domains: Table<string, Domain>;
   /** One record, "settings"; none: the defaults. */
   readonly network: Table<string, NetworkSettings>;
+  /** One record, "limits"; none: there are none. */
+  readonly limits: Table<string, ClusterLimits>;
   readonly hooks: Table<string, Hook>;
   /** In order of time. */
   readonly deliveries: Table<string, Delivery>;
@@ -213,6 +216,7 @@ export function createState(): State {
     tenant: (id) => tables.tenants.get(id),
     tenants: () => tables.tenants.values(),
     usage: (tenant) => indexes.usage(tenant),
+    claimedNodes: (vcluster) => indexes.claimedNodes(vcluster),
     ledger: indexes.accounts,
     vcluster: (id) => tables.vclusters.get(id),
     vclusters: () => tables.vclusters.values(),
@@ -231,6 +235,9 @@ export function createState(): State {
     notices: () => tables.notices.values(),
     get network() {
       return tables.network.get("settings") ?? DEFAULT_NETWORK;
+    },
+    get limits() {
+      return tables.limits.get("limits") ?? NO_LIMITS;
     },
     domain: (key) => tables.domains.get(key),
     domains: () => tables.domains.values(),
@@ -353,6 +360,7 @@ const createTables = (changes: ChangeLog): Tables => ({
   notices: createTable("notice"),
   domains: createTable("domain"),
   network: createTable("network"),
+  limits: createTable("limits"),
   hooks: createTable("hook"),
   deliveries: createTable("delivery"),
   clearings: createTable("clearing"),

@@ -24,6 +24,7 @@ import type { Domain, NetworkSettings } from "../network/domain.ts";
 import type { Node } from "../node/node.ts";
 import type { Delivery, Hook } from "../notice/hook.ts";
 import type { Notice } from "../notice/notice.ts";
+import type { ClusterLimits } from "../settings/limits.ts";
 import type { Setting } from "../settings/setting.ts";
 import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
@@ -86,6 +87,8 @@ export interface View {
   tenant(id: TenantId): Tenant | undefined;
   tenants(): Iterable<Tenant>;
   usage(tenant: TenantId): TenantUsage;
+  /** Nodes that its work holds, those that are still being released included. */
+  claimedNodes(vcluster: VClusterId): number;
   /** Machine time used over the last 90 days, by tenant and user. */
   readonly ledger: Ledger;
 
@@ -112,6 +115,7 @@ export interface View {
   /** In order of time. */
   notices(): Iterable<Notice>;
   readonly network: NetworkSettings;
+  readonly limits: ClusterLimits;
   domain(key: string): Domain | undefined;
   /** In order of their making. */
   domains(): Iterable<Domain>;

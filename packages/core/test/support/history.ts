@@ -53,6 +53,8 @@ export const SET_UP: readonly Command[] = [
     maxWalltime: duration(3_600_000),
     lending: { keepNodes: 0, maxClass: 4, maxDuration: duration(90_000), returnGrace: duration(5_000) },
   }),
+  vcluster("safe", { scheduler: "sensitive_reservation" }),
+  { kind: "limits.set", limits: { sensitivePoolSize: 2 } },
   ...["n1", "n2", "n3", "n4"].map((name) => register(name)),
   register("n5", { homeVCluster: vclusterId("phys") }),
 ];
@@ -72,6 +74,7 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [3, makeRequeue],
   [9, makePreempt],
   [3, makeNetwork],
+  [2, (roll) => ({ kind: "limits.set", limits: { sensitivePoolSize: roll(4) === 0 ? null : roll(3) } })],
   [3, makeSetAside],
   [8, makeScale],
   [3, makeRelease],
@@ -121,7 +124,7 @@ function makeSubmit(roll: Dice): Command {
       tenant: own || roll(3) > 0 ? "physics" : (pick(roll, ["art", "new", "Not Good"]) ?? "art"),
       vcluster: own
         ? "phys"
-        : (pick(roll, ["batch", "batch", "batch", "batch", "batch", "phys", "nowhere"]) ?? "batch"),
+        : (pick(roll, ["batch", "batch", "batch", "batch", "batch", "safe", "safe", "phys", "nowhere"]) ?? "batch"),
       nodes: reactive ? 1 : [least, least + roll(2)],
       resources:
         roll(6) === 0 ? { requiredNodes: [nodeId(nodeName(roll))] } : { cpuCores: roll(20) === 0 ? 9 : roll(9) },
@@ -142,7 +145,7 @@ function makeSubmit(roll: Dice): Command {
 }
 
 function makePlan(roll: Dice, state: State): Command {
-  const waiting = ["batch", "phys"].map(vclusterId).filter((name) => state.pendingCount(name) > 0);
+  const waiting = ["batch", "phys", "safe"].map(vclusterId).filter((name) => state.pendingCount(name) > 0);
   const vc: VClusterId | undefined = pick(roll, waiting);
   if (vc === undefined) return makeSubmit(roll);
   const queue = Array.from(state.pending(vc));

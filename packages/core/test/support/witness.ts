@@ -13,6 +13,7 @@ import {
   canMoveNode,
   isFinal,
   isPlaced,
+  isSensitive,
   type Node,
   type NodeId,
   type NodeProgress,
@@ -33,6 +34,9 @@ export interface Work {
   refused: number;
   stale: number;
   overQuota: number;
+  /** Placements of sensitive work, and those that the pool had no room for. */
+  sensitive: number;
+  overPool: number;
   completed: number;
   failed: number;
   cancelled: number;
@@ -56,6 +60,8 @@ export const noWork = (): Work => ({
   refused: 0,
   stale: 0,
   overQuota: 0,
+  sensitive: 0,
+  overPool: 0,
   completed: 0,
   failed: 0,
   cancelled: 0,
@@ -178,6 +184,7 @@ export function createWitness(state: State, work: Work): Witness {
         work.refused += 1;
         if (refusal.code === "stale_plan") work.stale += 1;
         if (refusal.code === "quota_exceeded") work.overQuota += 1;
+        if (refusal.detail.includes("sensitive_pool_size")) work.overPool += 1;
         return;
       }
       work.placed += 1;
@@ -189,9 +196,20 @@ export function createWitness(state: State, work: Work): Witness {
       checkBorrowed(command.placements[i]?.nodes ?? [], past);
       const { maxNodes, maxConcurrentAllocations } = state.tenant(past.spec.tenant)?.quota ?? UNLIMITED;
       const usage = state.usage(past.spec.tenant);
+      checkPool(past);
       check(usage.nodes <= (maxNodes ?? usage.nodes), `${past.spec.tenant} has too many nodes`);
       check(usage.running <= (maxConcurrentAllocations ?? usage.running), `${past.spec.tenant} runs too much`);
     });
+  }
+
+  /** The third part of S2, counted node by node. */
+  function checkPool({ spec }: Allocation): void {
+    if (!isSensitive(state, spec.vcluster)) return;
+    let held = 0;
+    for (const { claims } of state.nodes()) if (claims.some((claim) => isSensitive(state, claim.vcluster))) held += 1;
+    const { sensitivePoolSize } = state.limits;
+    check(held <= (sensitivePoolSize ?? held), `sensitive work holds ${held} of ${sensitivePoolSize} nodes`);
+    work.sensitive += 1;
   }
 
   /** What is lent is lent on the owner's terms. */
@@ -266,7 +284,9 @@ export function createWitness(state: State, work: Work): Witness {
   function checkPreempt(command: Extract<Command, { kind: "allocation.preempt" }>, applied: Applied): void {
     if (applied.outcomes[0]?.kind !== "accepted") return;
     const winner = known.get(command.allocation);
-    const own = winner?.spec.lifecycle.preemptionClass ?? -1;
+    const goesFirst = winner !== undefined && isSensitive(state, winner.spec.vcluster);
+    // Sensitive claims go before everything that may be stopped at all.
+    const own = goesFirst ? Number.POSITIVE_INFINITY : (winner?.spec.lifecycle.preemptionClass ?? -1);
     check(winner?.phase.kind === "pending", `others were stopped for ${command.allocation}, which does not wait`);
     check(command.victims.length <= 3, "more than three were stopped");
     for (const named of command.victims) {

@@ -56,6 +56,8 @@ export interface Config {
     readonly maxDagSize: number;
     /** Of storage, for all that run together; null: nobody has said, and nothing is held back for it. */
     readonly storageMBps: number | null;
+    /** Nodes that sensitive vClusters together may hold; null: as many as there are. */
+    readonly sensitivePoolSize: number | null;
   };
   readonly scheduler: {
     /** Absolute; the file to which the leader appends a trace for rm-replay. Null: none is captured. */

@@ -109,13 +109,12 @@ function complete(file: ParsedFile): Config {
       budgetPeriodDays: file.scheduling.budget_period_days,
       maxDagSize: file.scheduling.max_dag_size,
       storageMBps: file.scheduling.storage_mb_per_second ?? null,
+      sensitivePoolSize: file.scheduling.sensitive_pool_size ?? null,
     },
     scheduler: {
       traceCapture: file.scheduler.trace_capture === undefined ? null : resolve(file.scheduler.trace_capture),
       fingerprintWindow:
-        file.scheduler.fingerprint_window_days === undefined
-          ? null
-          : seconds(file.scheduler.fingerprint_window_days * 86_400),
+        file.scheduler.fingerprint_window_days === 0 ? null : seconds(file.scheduler.fingerprint_window_days * 86_400),
     },
     nodeAgent: {
       heartbeatInterval: file.node_agent.heartbeat_interval,

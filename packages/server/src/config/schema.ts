@@ -1,7 +1,14 @@
 // The shape of the configuration file, section by section, with every default and bound. Objects
 // are strict: a key that is not here is refused by name. Rules between sections are at the end.
 
-import { DEFAULT_DAG_MEMBERS, LEDGER_DAYS, MAX_DAG_MEMBERS, MAX_STORAGE_MBPS, seconds } from "@lattice/core";
+import {
+  DEFAULT_DAG_MEMBERS,
+  LEDGER_DAYS,
+  MAX_DAG_MEMBERS,
+  MAX_POOL_SIZE,
+  MAX_STORAGE_MBPS,
+  seconds,
+} from "@lattice/core";
 import { z } from "zod";
 import { auditSection } from "./audit.ts";
 import { authFields, authProblems } from "./auth.ts";
@@ -46,10 +53,12 @@ export const fileSchema = section({
     budget_period_days: count(1, LEDGER_DAYS).default(LEDGER_DAYS),
     max_dag_size: count(1, MAX_DAG_MEMBERS).default(DEFAULT_DAG_MEMBERS),
     storage_mb_per_second: count(1, MAX_STORAGE_MBPS).optional(),
+    sensitive_pool_size: count(0, MAX_POOL_SIZE).optional(),
   }),
   scheduler: section({
     trace_capture: z.string().min(1).optional(),
-    fingerprint_window_days: count(1, 3_650).optional(),
+    // Agents tell theirs every six hours; 0: never too old.
+    fingerprint_window_days: count(0, 3_650).default(7),
   }),
   node_agent: section({
     heartbeat_interval: span({ least: seconds(0.1), most: seconds(600), preset: "10s" }),

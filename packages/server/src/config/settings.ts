@@ -56,6 +56,11 @@ export const SETTINGS: readonly KnownSetting[] = [
     write: (config, file) => withScheduling(config, { maxDagSize: file.scheduling.max_dag_size }),
   },
   { key: "scheduling.storage_mb_per_second", read: ({ scheduling }) => scheduling.storageMBps },
+  {
+    key: "scheduling.sensitive_pool_size",
+    read: ({ scheduling }) => scheduling.sensitivePoolSize,
+    write: (config, file) => withScheduling(config, { sensitivePoolSize: file.scheduling.sensitive_pool_size ?? null }),
+  },
   { key: "node_agent.heartbeat_interval", read: ({ nodeAgent }) => span(nodeAgent.heartbeatInterval) },
   {
     key: "node_agent.heartbeat_timeout",

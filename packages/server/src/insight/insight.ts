@@ -43,6 +43,7 @@ import type { AnswerTo, Explained, Planned, Question, QuestionKind } from "./que
 import { lookAtQueue } from "./queue.ts";
 import { createReservationLog } from "./reservation-log.ts";
 import { createSignalStore, withStorage } from "./signals.ts";
+import { createStaleness } from "./stale.ts";
 import { viewWith } from "./view-with.ts";
 
 export interface Insight {
@@ -103,6 +104,7 @@ export function createInsight(parts: InsightParts): Insight {
   const reservations = createReservationLog();
   const store = createSignalStore();
   const record = createCycleRecord();
+  const staleAt = createStaleness(parts);
   const specOf = (id: AllocationId): AllocationSpec | null => parts.view().allocation(id)?.spec ?? null;
   const now = (): Instant => instant(Math.max(clock.now(), parts.view().at));
 
@@ -164,14 +166,10 @@ export function createInsight(parts: InsightParts): Insight {
 
   function measured(at: Instant): Measured {
     const signals = merged(withStorage(store.forCycle(at), parts.storageMBps), parts.checkpoints.signals());
-    const { fingerprintWindow, introduced } = parts;
-    const isStale = (node: NodeId): boolean => {
-      const told = introduced(node);
-      return fingerprintWindow !== null && told !== null && at - told > fingerprintWindow;
-    };
+    const isStale = staleAt(at);
     return {
       signals,
-      ...(fingerprintWindow === null ? {} : { isStale }),
+      ...(isStale === null ? {} : { isStale }),
     };
   }
 

@@ -1,8 +1,9 @@
 // A page of a queue as the scheduler saw it last: those with scores by their sum, as they were ordered by, then those
-// that have come since or were too many to look at, in the order of their submission.
+// that have come since or were too many to look at, in the order of their submission. A queue by submission is that alone:
+// its scores are shown and order nothing.
 
 import type { Allocation, AllocationId, VClusterId, View } from "@lattice/core";
-import { compareAllocationIds, instant } from "@lattice/core";
+import { compareAllocationIds, instant, policyOf } from "@lattice/core";
 import type { CycleResult } from "@lattice/scheduler";
 import type { CycleRecord } from "./cycle-record.ts";
 import type { Question, QueueLook, Waiting } from "./question.ts";
@@ -13,16 +14,22 @@ export function lookAtQueue(
   record: Pick<CycleRecord, "lastAt">,
   { vcluster, from, limit }: Question<"queue">,
 ): QueueLook | null {
-  if (view.vcluster(vcluster) === undefined) return null;
+  const owner = view.vcluster(vcluster);
+  if (owner === undefined) return null;
   const result = cycles.get(vcluster);
   const reserved = new Set(result?.reservations.map(({ allocation }) => allocation));
-  const page = ordered(view.pending(vcluster), result).slice(from, from + limit);
+  const pending = view.pending(vcluster);
+  const queue = policyOf(owner).order === "submission" ? [...pending].sort(bySubmission) : ordered(pending, result);
+  const page = queue.slice(from, from + limit);
   return {
     asOf: record.lastAt(vcluster),
     total: view.pendingCount(vcluster),
     waiting: page.map(({ id }) => waitingOf(id, result, reserved)),
   };
 }
+
+const bySubmission = (a: Allocation, b: Allocation): number =>
+  a.submittedAt - b.submittedAt || compareAllocationIds(a.id, b.id);
 
 function ordered(pending: Iterable<Allocation>, result: CycleResult | undefined): readonly Allocation[] {
   const scored: Allocation[] = [];

@@ -2,6 +2,7 @@
 // from the configuration. Run by every new leader; it proposes only what is missing.
 
 import {
+  type ClusterLimits,
   type Command,
   canonical,
   duration,
@@ -64,6 +65,7 @@ export interface BootstrapOptions {
   /** From configuration: who wants to be told of ends. */
   readonly hooks: readonly Hook[];
   readonly network: NetworkSettings;
+  readonly limits: ClusterLimits;
   /** The other servers that are there, and the newest entries that each can apply. */
   readonly readers: () => readonly EntryReader[];
 }
@@ -81,6 +83,8 @@ export function missing(view: View, options: BootstrapOptions): Command[] {
   if (known && canonical([...view.hooks()]) !== canonical(hooks)) commands.push({ kind: "hooks.set", hooks });
   if (known && canonical(view.network) !== canonical(options.network))
     commands.push({ kind: "network.set", settings: options.network });
+  if (known && canonical(view.limits) !== canonical(options.limits))
+    commands.push({ kind: "limits.set", limits: options.limits });
   // Only an empty cluster gets its first tenant and vClusters: what an administrator removed stays removed.
   if ([...view.vclusters()].length > 0) return commands;
   if (view.version < LEDGER_VERSION && knowLedger(options.readers())) commands.push({ kind: "ledger.begin" });

@@ -6,6 +6,7 @@ import { setMaxListeners } from "node:events";
 import {
   type Applied,
   attemptOn,
+  type ClusterLimits,
   type Duration,
   duration,
   type Effect,
@@ -58,6 +59,7 @@ export interface LeadOptions {
   readonly insight: Pick<Insight, "took" | "planned" | "preempted" | "measured" | "forget">;
   readonly webhooks: readonly WebhookConfig[];
   readonly network: NetworkSettings;
+  readonly limits: ClusterLimits;
   /** Where services may grow, and by what they are judged. */
   readonly scaling: ControllerContext["scaling"];
   readonly broker: Broker;

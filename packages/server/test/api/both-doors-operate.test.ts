@@ -212,9 +212,17 @@ describe("operating", () => {
     expect(await set("node_agent.grace_period", "90s")).toMatchObject({ json: { settings: [{ value: '"90s"' }] } });
     expect(await set("retention.max_finished", "7")).toMatchObject({ json: { settings: [{ value: "7" }] } });
     onBoth(({ plane }) => expect(plane.view().retention.maxFinished).toBe(7));
+    // What every placement is checked against is in the state itself, from the same moment on.
+    expect(await set("scheduling.sensitive_pool_size", "4")).toMatchObject({ json: { settings: [{ value: "4" }] } });
+    onBoth(({ plane }) => expect(plane.view().limits).toEqual({ sensitivePoolSize: 4 }));
+    expect(await set("scheduling.sensitive_pool_size", "", true)).toMatchObject({
+      json: { settings: [{ value: "null" }] },
+    });
+    onBoth(({ plane }) => expect(plane.view().limits).toEqual({ sensitivePoolSize: null }));
     expect(await set("scheduling.max_dag_size", "", true)).toMatchObject({ json: { settings: [{ value: "1000" }] } });
     for (const [key, value] of [
       ["scheduling.max_dag_size", "many"],
+      ["scheduling.sensitive_pool_size", "-1"],
       ["node_agent.heartbeat_timeout", "1s"],
       ["server.id", "other"],
       ["scheduling.max_dag_sizes", "3"],
@@ -226,7 +234,7 @@ describe("operating", () => {
     }
     const all = await good("AdminService.GetConfig", create(pb.GetConfigRequestSchema));
     expect(JSON.stringify(all)).not.toContain("secret");
-    expect(await get("scheduling")).toMatchObject({ json: { settings: { length: 5 } } });
+    expect(await get("scheduling")).toMatchObject({ json: { settings: { length: 6 } } });
     expect(await get("nothing")).toMatchObject({ problem: { code: "invalid_argument" } });
   });
 });

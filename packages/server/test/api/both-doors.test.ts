@@ -235,7 +235,8 @@ describe("administration", () => {
       }),
     );
     expect(made).toMatchObject({
-      vcluster: { id: "debug", scheduler: "interactive_fifo", cycle_interval_seconds: 5, weights: { priority: 0.9 } },
+      vcluster: { id: "debug", scheduler: "interactive_fifo", cycle_interval_seconds: 5, weights: { priority: 0.5 } },
+      warnings: ["the weights sum to 1.8 and were scaled so that they sum to 1"],
     });
     const changed = await good(
       "AdminService.UpdateVCluster",

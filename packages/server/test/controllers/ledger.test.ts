@@ -33,7 +33,13 @@ test("it begins once", () => {
 
 test("a new cluster begins with it, unless a server of the version before is there", () => {
   const state = createState();
-  const options = { retention: state.retention, backfillDepth: 10, hooks: [], network: state.network };
+  const options = {
+    retention: state.retention,
+    backfillDepth: 10,
+    hooks: [],
+    network: state.network,
+    limits: state.limits,
+  };
   const kinds = (readers: readonly (typeof NEW)[]) =>
     missing(state, { ...options, readers: () => readers }).map(({ kind }) => kind);
   expect(kinds([])).toContain("ledger.begin");

@@ -3,11 +3,13 @@
 
 import { credentials, Server, ServerCredentials } from "@grpc/grpc-js";
 import { type AllocationId, createState, instant, type NodeId, type VClusterId, type View } from "@lattice/core";
+import type { CycleResult } from "@lattice/scheduler";
 import { ProblemError } from "@lattice/wire";
 import { afterEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/clock.ts";
 import { createEstimateRecord } from "../../src/insight/estimate-record.ts";
 import { createInsight } from "../../src/insight/index.ts";
+import { lookAtQueue } from "../../src/insight/queue.ts";
 import { createReservationLog, MOMENTS_PER_ALLOCATION } from "../../src/insight/reservation-log.ts";
 import { createSignalStore, withStorage } from "../../src/insight/signals.ts";
 import { connectPeer } from "../../src/peers/client.ts";
@@ -100,10 +102,48 @@ test("a limit of storage that is configured holds where nobody measures it", () 
   expect(signals).toEqual({ storage: { limit: 900, used: null } });
 });
 
-test("a fingerprint that was told too long ago is stale", () => {
-  const { isStale } = createInsight({ ...parts, fingerprintWindow: 5_000 as never }).measured(instant(10_000));
+test("a fingerprint that was told too long ago is stale, and nobody is asked while none is", () => {
+  const nodes = ["old", "new"].map((id) => ({ id, state: { kind: "ready" } }));
+  const view = () => ({ at: 0, nodes: () => nodes }) as unknown as View;
+  const of = (fingerprintWindow: number | null) =>
+    createInsight({ ...parts, view, fingerprintWindow: fingerprintWindow as never });
+  const { isStale } = of(5_000).measured(instant(10_000));
   expect([isStale?.("old" as NodeId), isStale?.("new" as NodeId)]).toEqual([true, false]);
-  expect(createInsight({ ...parts, fingerprintWindow: null }).measured(instant(10_000)).isStale).toBeUndefined();
+  expect(of(10_000).measured(instant(10_000)).isStale).toBeUndefined();
+  expect(of(null).measured(instant(10_000)).isStale).toBeUndefined();
+  const later = of(10_000);
+  expect(later.measured(instant(9_500)).isStale).toBeUndefined();
+  expect(later.measured(instant(10_001)).isStale?.("old" as NodeId)).toBe(true);
+});
+
+test("a node that takes no work makes nobody look, and is seen soon after it comes back", () => {
+  const node = { id: "old", state: { kind: "down" } };
+  const view = () => ({ at: 0, nodes: () => [node] }) as unknown as View;
+  const insight = createInsight({ ...parts, view, fingerprintWindow: 5_000 as never });
+  expect(insight.measured(instant(10_000)).isStale).toBeUndefined();
+  node.state.kind = "ready";
+  expect(insight.measured(instant(80_000)).isStale?.("old" as NodeId)).toBe(true);
+});
+
+test("a queue by submission is shown as it is served, whatever its scores", () => {
+  const pending = [
+    { id: "9", submittedAt: 10 },
+    { id: "10", submittedAt: 10 },
+    { id: "11", submittedAt: 5 },
+  ];
+  const scores = new Map([
+    ["9", { total: 100 }],
+    ["10", { total: 900 }],
+  ]);
+  const look = (scheduler: string) => {
+    const view = { vcluster: () => ({ scheduler }), pending: () => pending, pendingCount: () => 3 } as unknown as View;
+    const result = { scores, reservations: [], estimates: new Map(), reasons: new Map() } as unknown as CycleResult;
+    const cycles = new Map([["q" as VClusterId, result]]);
+    const asked = { kind: "queue", vcluster: "q" as VClusterId, from: 0, limit: 10 } as const;
+    return lookAtQueue(view, cycles, { lastAt: () => null }, asked)?.waiting.map(({ id }) => id);
+  };
+  expect(look("interactive_fifo")).toEqual(["11", "9", "10"]);
+  expect(look("hpc_backfill")).toEqual(["10", "9", "11"]);
 });
 
 describe("between servers", () => {

@@ -77,6 +77,7 @@ export function defineVCluster(command: Command): void {
     };
     const nodes = namedNodes(flags);
     const answer = await context.client.vclusters.create(vcluster, { requestId: randomUUID() });
+    warn(context, answer.warnings);
     await assignNodes(context, vcluster.id, nodes);
     await showVCluster(context, answer.vcluster);
   });
@@ -95,6 +96,7 @@ export function defineVCluster(command: Command): void {
       const changed = Object.keys(changes).length > 0;
       if (!changed && nodes.length === 0) throw nothingNamed(name);
       const answer = changed ? await context.client.vclusters.update(id, changes, { requestId: randomUUID() }) : null;
+      warn(context, answer?.warnings);
       await assignNodes(context, id, nodes);
       await showVCluster(context, answer?.vcluster ?? (await context.client.vclusters.get(id)));
     });
@@ -139,6 +141,10 @@ async function assignNodes({ client, print }: Context, vcluster: string, nodes: 
   );
   if (done.length > 0) print.note(`${done.length} nodes are at home in ${vcluster}.`);
   finish();
+}
+
+function warn({ print }: Context, warnings: readonly string[] = []): void {
+  for (const warning of warnings) print.note(`Warning: ${warning}`);
 }
 
 const nothingNamed = (command: string): ProblemError =>

@@ -35,6 +35,7 @@ export async function setConfig(call: Call, request: pb.SetConfigRequest): Promi
     value,
   });
   await keepAsLong(call);
+  await limitAsMuch(call);
   return answer(call, [setting], index);
 }
 
@@ -44,6 +45,13 @@ async function keepAsLong(call: Call): Promise<void> {
   const { maxFinished, maxFinishedAge } = call.plane.view().retention;
   if (maxFinished === retention.maxFinished && maxFinishedAge === retention.maxFinishedAge) return;
   await commit(call, { kind: "retention.set", ...retention });
+}
+
+/** So are the limits that every placement is checked against. */
+async function limitAsMuch(call: Call): Promise<void> {
+  const { sensitivePoolSize } = call.config.scheduling;
+  if (call.plane.view().limits.sensitivePoolSize === sensitivePoolSize) return;
+  await commit(call, { kind: "limits.set", limits: { sensitivePoolSize } });
 }
 
 function checkedValue(call: Call, { key }: KnownSetting, text: string): SettingValue {

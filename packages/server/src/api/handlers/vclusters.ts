@@ -21,6 +21,7 @@ import { MAX_DESCRIPTION_LENGTH } from "../limits/limits.ts";
 import { commit, originOf } from "./commit.ts";
 import { inOrder, pageOf } from "./page.ts";
 import { checkText, invalid, unknownTenant, unknownVCluster } from "./refuse.ts";
+import { normalised } from "./weights.ts";
 
 const DEFAULT_WALLTIME = duration(24 * 3_600_000);
 
@@ -43,6 +44,7 @@ export async function createVCluster(call: Call, request: pb.CreateVClusterReque
   checkText("description", request.description, MAX_DESCRIPTION_LENGTH);
   const scheduler = schedulerOf(request.scheduler);
   const maxWalltime = limitOf(request.maxWalltimeSeconds);
+  const { weights, warning } = normalised({ ...WEIGHT_PROFILES[scheduler], ...weightsFromProto(request.weights) });
   const { index } = await commit(call, {
     kind: "vcluster.create",
     origin: originOf(call, pb.CreateVClusterRequestSchema, request),
@@ -50,7 +52,7 @@ export async function createVCluster(call: Call, request: pb.CreateVClusterReque
     description: request.description,
     tenant,
     scheduler,
-    weights: { ...WEIGHT_PROFILES[scheduler], ...weightsFromProto(request.weights) },
+    weights,
     cycleInterval: seconds(request.cycleIntervalSeconds ?? CYCLE_SECONDS[scheduler]),
     backfillDepth: request.backfillDepth ?? call.config.scheduling.backfillDepth,
     defaultWalltime:
@@ -61,7 +63,7 @@ export async function createVCluster(call: Call, request: pb.CreateVClusterReque
     isDefault: false,
     ...sharingFromProto(request, null),
   });
-  return answer(call, vcluster, String(index));
+  return answer(call, vcluster, String(index), warning);
 }
 
 export async function getVCluster(call: Call, request: pb.GetVClusterRequest): Promise<pb.VCluster> {
@@ -85,10 +87,12 @@ export async function updateVCluster(call: Call, request: pb.UpdateVClusterReque
   const vcluster = find(call, request.id);
   authorize(call.principal, "AdminService.UpdateVCluster", { tenant: vcluster.tenant, user: null });
   checkText("description", request.description ?? "", MAX_DESCRIPTION_LENGTH);
-  const weights = weightsFromProto(request.weights);
+  const stated = weightsFromProto(request.weights);
+  const weighs = Object.keys(stated).length > 0;
+  const { weights, warning } = normalised({ ...vcluster.weights, ...stated });
   const change: UpdateVClusterCommand["change"] = {
     ...(request.description === undefined ? {} : { description: request.description }),
-    ...(Object.keys(weights).length === 0 ? {} : { weights }),
+    ...(weighs ? { weights } : {}),
     ...(request.cycleIntervalSeconds === undefined ? {} : { cycleInterval: seconds(request.cycleIntervalSeconds) }),
     ...(request.backfillDepth === undefined ? {} : { backfillDepth: request.backfillDepth }),
     ...(request.defaultWalltimeSeconds === undefined
@@ -100,7 +104,7 @@ export async function updateVCluster(call: Call, request: pb.UpdateVClusterReque
   if (Object.keys(change).length === 0) throw invalid("body", "changes nothing", "Name what is to change.");
   const origin = originOf(call, pb.UpdateVClusterRequestSchema, request);
   const { index } = await commit(call, { kind: "vcluster.update", origin, vcluster: vcluster.id, change });
-  return answer(call, vcluster.id, String(index));
+  return answer(call, vcluster.id, String(index), weighs ? warning : null);
 }
 
 /** 0 is how the contract writes "no limit". */
@@ -126,9 +130,9 @@ function find(call: Call, id: string): VCluster {
   return vcluster;
 }
 
-function answer(call: Call, id: VClusterId, logIndex: string): pb.VClusterResponse {
+function answer(call: Call, id: VClusterId, logIndex: string, warning: string | null): pb.VClusterResponse {
   const vcluster = shown(call.plane.view(), find(call, id), null);
-  return create(pb.VClusterResponseSchema, { vcluster, logIndex });
+  return create(pb.VClusterResponseSchema, { vcluster, logIndex, warnings: warning === null ? [] : [warning] });
 }
 
 /** `running` is null where one vCluster is shown: it is counted then. */

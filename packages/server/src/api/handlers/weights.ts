@@ -1,0 +1,33 @@
+// The weights of a vCluster as they are kept: thousandths that sum to one thousand, so that thresholds of the scheduler mean the same
+// in every vCluster. Whoever asks for others is told what became of them. All zero stays so: the queue is then one by submission.
+
+import type { Factor, Weights } from "@lattice/core";
+
+const WHOLE = 1000;
+
+export interface Weighed {
+  readonly weights: Weights;
+  /** Null: they were as they should be. */
+  readonly warning: string | null;
+}
+
+/** What no weight can be is left as it is, for the state to refuse. */
+export function normalised(weights: Weights): Weighed {
+  const entries = Object.entries(weights) as [Factor, number][];
+  const sum = entries.reduce((total, [, weight]) => total + weight, 0);
+  const odd = entries.some(([, weight]) => !Number.isInteger(weight) || weight < 0);
+  if (odd || sum === WHOLE || sum === 0) return { weights, warning: null };
+  const shares = entries.map(([factor, weight]) => {
+    const exact = (weight * WHOLE) / sum;
+    return { factor, least: Math.floor(exact), rest: exact - Math.floor(exact) };
+  });
+  // What rounding leaves over goes to those that lost most of it; among equals in the order of the factors.
+  let left = WHOLE - shares.reduce((total, { least }) => total + least, 0);
+  const order = [...shares].sort((a, b) => b.rest - a.rest || shares.indexOf(a) - shares.indexOf(b));
+  const kept = { ...weights };
+  for (const { factor, least } of order) {
+    kept[factor] = least + (left > 0 ? 1 : 0);
+    left -= 1;
+  }
+  return { weights: kept, warning: `the weights sum to ${sum / WHOLE} and were scaled so that they sum to 1` };
+}
