@@ -51,7 +51,7 @@ export function marksOf(name: RegressionName, replayed: Replayed): readonly Mark
           shown: String(urgentStops(trace, outcomes)),
         },
         below("work lost to stops", lostWork(trace, outcomes), MOST_LOST),
-        above(`stopped work that ran to its end within ${MOST_STOPS} stops`, spared(outcomes, MOST_STOPS), 0.9),
+        above(`stopped work that ran to its end within ${MOST_STOPS} stops`, spared(outcomes, MOST_STOPS), 0.75),
         within("p95 wait of class 8", p95(waitsOf(replayed, isUrgent)), 300),
       ];
     case "empty-to-full":
