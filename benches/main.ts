@@ -21,6 +21,7 @@ import { replayQuality } from "./replay-quality.ts";
 import { restartScale } from "./restart-scale.ts";
 import { scheduler } from "./scheduler.ts";
 import { schedulerGap } from "./scheduler-gap.ts";
+import { secondStart } from "./second-start.ts";
 import { simulation } from "./simulation.ts";
 import { startLatency } from "./start-latency.ts";
 import { submitGrpc, submitRest } from "./submit.ts";
@@ -45,6 +46,7 @@ const benches: Readonly<Record<string, Bench>> = {
   heartbeats,
   "history-memory": historyMemory,
   "cli-start": cliStart,
+  "second-start": secondStart,
   "auth-overhead": authOverhead,
   terminal,
   "log-output": logOutput,

@@ -90,8 +90,8 @@ describe("event feed", () => {
     for (const index of [2, 3]) feed.record(entry(index, 1));
     await settled();
     expect(new Set(heard.map((mine) => mine.join()))).toEqual(new Set(["1:0"]));
-    expect(due.map(({ at }) => at)).toEqual([100]);
-    now = 100;
+    expect(due.map(({ at }) => at)).toEqual([200]);
+    now = 200;
     due[0]?.then();
     await settled();
     expect(new Set(heard.map((mine) => mine.join()))).toEqual(new Set(["1:0,2:0 3:0"]));
