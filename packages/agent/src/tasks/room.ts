@@ -4,7 +4,7 @@
 
 import type { Order } from "../lifecycle/attempt.ts";
 import type { FirstProcess } from "../runtime/first-process.ts";
-import { enter } from "../terminal/enter.ts";
+import { enter, type Owner } from "../terminal/enter.ts";
 
 export interface AttemptRoom {
   /** The attempt's own folder. */
@@ -19,10 +19,9 @@ export interface TaskRoom extends AttemptRoom {
   readonly environment: Readonly<Record<string, string>>;
   /** Command that enters the attempt's namespaces and becomes its user; empty: nothing to enter. */
   readonly prefix: readonly string[];
+  /** Whom it becomes; null: nobody else. */
+  readonly owner: Owner | null;
 }
-
-/** Words that a terminal puts behind the prefix: a shell, its flag, its line. */
-const SHELL_WORDS = 3;
 
 export interface RoomHost {
   room?(key: string): Promise<AttemptRoom | null>;
@@ -43,7 +42,7 @@ async function enterRoom(room: AttemptRoom, first: FirstProcess): Promise<TaskRo
   const { TERM: _, ...environment } = entered.environment;
   // A container's first process is the engine's own for a moment, with the engine's environment.
   if (room.order.software?.image && environment.LATTICE_ALLOC_ID === undefined) return null;
-  return { ...room, environment, prefix: entered.command.slice(0, -SHELL_WORDS) };
+  return { ...room, environment, prefix: entered.prefix, owner: entered.owner };
 }
 
 /** Its files are not the node's: what is there cannot be seen from here. */

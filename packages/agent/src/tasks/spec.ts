@@ -2,6 +2,7 @@
 // all ranks share, and which of them are this node's. Pure.
 
 import { pb } from "@lattice/wire";
+import { groupWords } from "../terminal/enter.ts";
 import type { PmixSpec, ShepherdSpec } from "./frames.ts";
 import { processMapping } from "./pmi/mapping.ts";
 import { hasOwnFiles, type TaskRoom } from "./room.ts";
@@ -55,14 +56,11 @@ const pmixOf = (order: pb.StartTasks, room: TaskRoom, helper: string): PmixSpec 
 });
 
 /** An image need not have what the helper needs: it stays outside, and meets its ranks where both can look. */
-function pmixPlace({ order, prefix, environment }: TaskRoom): Pick<PmixSpec, "prefix" | "folder"> {
+function pmixPlace({ order, prefix, owner, environment }: TaskRoom): Pick<PmixSpec, "prefix" | "folder"> {
   const { LATTICE_SCRATCH: scratch } = environment;
   if (!order.software?.image || scratch === undefined) return { prefix, folder: "/tmp/lattice-pmix-XXXXXX" };
-  const idOf = (flag: string): string | undefined =>
-    prefix.find((word) => word.startsWith(`--${flag}=`))?.slice(flag.length + 3);
-  const [uid, gid] = [idOf("setuid"), idOf("setgid")];
-  const asUser = uid === undefined || gid === undefined ? [] : [`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups"];
-  return { prefix: asUser.length === 0 ? [] : ["setpriv", ...asUser, "--"], folder: `${scratch}/.lattice-pmix-XXXXXX` };
+  const asOwner = owner === null ? [] : ["setpriv", `--reuid=${owner.uid}`, ...groupWords(owner), "--"];
+  return { prefix: asOwner, folder: `${scratch}/.lattice-pmix-XXXXXX` };
 }
 
 const workdirOf = (order: pb.StartTasks, room: TaskRoom): string => {
@@ -96,7 +94,7 @@ function sharedEnvironment(
 }
 
 /** By what the job carries, its tasks are found again too; a launch cannot take it off. */
-function marked({ environment }: TaskRoom): Record<string, string> {
+export function marked({ environment }: Pick<TaskRoom, "environment">): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const name of KEPT) {
     const value = environment[name];

@@ -7,7 +7,9 @@ import { closeSync, openSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { join } from "node:path";
+import { HELPER_PATH } from "../runtime/user/way-in.ts";
 import type { TaskRoom } from "./room.ts";
+import { marked } from "./spec.ts";
 
 export interface ShepherdStart {
   readonly room: TaskRoom;
@@ -36,8 +38,8 @@ export async function startShepherd(start: ShepherdStart): Promise<StartedShephe
     const child = spawn(program, args, {
       cwd: "/",
       detached: true,
-      // Its own variables are those of the job, by which its processes are found again.
-      env: { ...room.environment },
+      // It is root's: of the job's variables it has only those by which its processes are found again.
+      env: { PATH: HELPER_PATH, ...marked(room) },
       stdio: ["ignore", errors, errors, "pipe"],
     });
     const failed = new Promise<never>((_, reject) => child.once("error", reject));

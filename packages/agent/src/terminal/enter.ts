@@ -5,10 +5,21 @@
 import { access, constants, readFile, readlink } from "node:fs/promises";
 
 export interface Entered {
-  readonly command: readonly string[];
+  /** Words that enter its namespaces and become its user; empty: there is nothing to enter. */
+  readonly prefix: readonly string[];
+  /** What is run there. */
+  readonly shell: readonly string[];
+  /** Its user, when that is another than the agent's. */
+  readonly owner: Owner | null;
   readonly environment: Readonly<Record<string, string>>;
   /** On the node, for whoever does not enter a mount namespace. */
   readonly cwd: string;
+}
+
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+  readonly groups: readonly number[];
 }
 
 export interface Wanted {
@@ -31,13 +42,25 @@ export async function enter({ pid, variables: known, line, term }: Wanted): Prom
   if (environ === null || cwd === null) return null;
   const spaces = await foreignNamespaces(pid);
   const inside = spaces.includes("mnt");
-  const flags = [...spaces.map((name) => FLAGS[name]), ...(inside ? ["--root", "--wd"] : []), ...owner(status, spaces)];
+  // In a user namespace its root is the way in.
+  const owner = spaces.includes("user") ? null : ownerOf(status);
+  const flags = [
+    ...spaces.map((name) => FLAGS[name]),
+    ...(inside ? ["--root", "--wd"] : []),
+    ...(owner === null ? [] : [`--setuid=${owner.uid}`]),
+  ];
   const variables = known ?? parseEnviron(environ);
   const shell = line === "" && !inside ? [await firstShell(variables.SHELL)] : ["/bin/sh", "-c", line || OWN_SHELL];
-  // What may not gain rights inside may not do so by a terminal either.
-  const confined = /^NoNewPrivs:\s+1/m.test(status) ? ["setpriv", "--no-new-privs", "--"] : [];
+  // What may not gain rights inside may not do so by a terminal either. nsenter would drop all other groups.
+  const privileges = [
+    ...(/^NoNewPrivs:\s+1/m.test(status) ? ["--no-new-privs"] : []),
+    ...(owner === null ? [] : groupWords(owner)),
+  ];
+  const before = privileges.length === 0 ? [] : ["setpriv", ...privileges, "--"];
   return {
-    command: flags.length === 0 ? shell : [...confined, "nsenter", `--target=${pid}`, ...flags, "--", ...shell],
+    prefix: flags.length === 0 ? [] : [...before, "nsenter", `--target=${pid}`, ...flags, "--"],
+    shell,
+    owner,
     environment: { ...variables, TERM: term === "" ? DEFAULT_TERM : term },
     cwd: inside ? "/" : cwd,
   };
@@ -85,15 +108,19 @@ async function foreignNamespaces(pid: number): Promise<readonly Namespace[]> {
 const linkOf = (process: string, name: Namespace): Promise<string | null> =>
   readlink(`/proc/${process}/ns/${name}`).catch(() => null);
 
-/** Its user, when that is another than the agent's. In a user namespace its root is the way in. */
-function owner(status: string, spaces: readonly Namespace[]): string[] {
-  if (spaces.includes("user")) return [];
-  const idOf = (field: string): number =>
-    Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? Number.NaN);
-  const [uid, gid] = [idOf("Uid"), idOf("Gid")];
-  if (Number.isNaN(uid) || uid === process.getuid?.()) return [];
-  return [`--setuid=${uid}`, `--setgid=${gid}`];
+function ownerOf(status: string): Owner | null {
+  const numbers = (field: string): number[] =>
+    (new RegExp(`^${field}:\\s+(.*)$`, "m").exec(status)?.[1] ?? "").trim().split(/\s+/).filter(Boolean).map(Number);
+  const [[uid], [gid]] = [numbers("Uid"), numbers("Gid")];
+  if (uid === undefined || gid === undefined || uid === process.getuid?.()) return null;
+  return { uid, gid, groups: numbers("Groups") };
 }
+
+/** For setpriv. */
+export const groupWords = ({ gid, groups }: Owner): readonly string[] => [
+  `--regid=${gid}`,
+  groups.length === 0 ? "--clear-groups" : `--groups=${groups.join(",")}`,
+];
 
 export function parseEnviron(text: string): Record<string, string> {
   const variables: Record<string, string> = {};

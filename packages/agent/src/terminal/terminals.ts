@@ -5,6 +5,7 @@ import type { Client } from "@grpc/grpc-js";
 import type { pb } from "@lattice/wire";
 import { attemptKey } from "../lifecycle/attempt.ts";
 import type { FirstProcess } from "../runtime/first-process.ts";
+import { wayIn } from "../runtime/user/way-in.ts";
 import { enter } from "./enter.ts";
 import { openPty, type Pty } from "./pty.ts";
 import { serveTerminal, type Terminal } from "./serve.ts";
@@ -76,8 +77,11 @@ async function openIn(host: TerminalHost, key: string, order: pb.OpenTerminal): 
   const entered = first === null ? null : await enter({ ...first, line: order.command, term: order.term });
   if (first === null || entered === null) throw new Error("the allocation does not run on this node now");
   const { rows, cols } = order.size ?? DEFAULT_SIZE;
+  const { environment, prefix } = wayIn(entered.environment, entered.prefix);
   return openPty({
-    ...entered,
+    command: [...prefix, ...entered.shell],
+    environment,
+    cwd: entered.cwd,
     joinBy: first.joinBy,
     size: rows > 0 && cols > 0 ? { rows, cols } : DEFAULT_SIZE,
   });

@@ -23,14 +23,15 @@ interface Given {
   readonly image?: string;
   readonly slurmEnv?: boolean;
   readonly prefix?: readonly string[];
+  readonly owner?: TaskRoom["owner"];
   readonly environment?: Record<string, string>;
 }
 
-function roomOf({ image = "", slurmEnv = false, prefix = [], environment = {} }: Given = {}): TaskRoom {
+function roomOf({ image = "", slurmEnv = false, prefix = [], owner = null, environment = {} }: Given = {}): TaskRoom {
   const software = image === "" ? undefined : { image };
   const job = { LATTICE_NODE: "n2", LATTICE_ATTEMPT_DIR: "/a/7.1", LATTICE_USER: "alice", LATTICE_SCRATCH: "/s/7.1" };
   const order = { slurmEnv, workdir: "/work", software } as unknown as TaskRoom["order"];
-  return { dir: "/a/7.1", joinBy: "", order, prefix, environment: { ...job, ...environment } };
+  return { dir: "/a/7.1", joinBy: "", order, prefix, owner, environment: { ...job, ...environment } };
 }
 
 const fabric = { provider: "verbs", preload: "/lib/shim.so" } as const;
@@ -85,7 +86,7 @@ describe("what a job or a launch says", () => {
 });
 
 describe("the server of PMIx", () => {
-  const entered = ["nsenter", "--target=9", "--mount", "--setuid=1000", "--setgid=100", "--"];
+  const entered = ["nsenter", "--target=9", "--mount", "--setuid=1000", "--"];
   const placed = (room: TaskRoom) => shepherdSpec(orderOf({ pmi: pb.PmiMode.PMIX }), room, fabric, "/helper")?.pmix;
 
   test("runs where the job runs, with its files in a folder of its own", () => {
@@ -96,9 +97,10 @@ describe("the server of PMIx", () => {
   });
 
   test("stays outside of a container, as the job's user, in the scratch folder", () => {
-    const asUser = ["setpriv", "--reuid=1000", "--regid=100", "--clear-groups", "--"];
+    const asUser = ["setpriv", "--reuid=1000", "--regid=100", "--groups=100,27", "--"];
+    const owner = { uid: 1000, gid: 100, groups: [100, 27] };
     const folder = "/s/7.1/.lattice-pmix-XXXXXX";
-    expect(placed(roomOf({ image: "i", prefix: entered }))).toMatchObject({ prefix: asUser, folder });
+    expect(placed(roomOf({ image: "i", prefix: entered, owner }))).toMatchObject({ prefix: asUser, folder });
     expect(placed(roomOf({ image: "i", prefix: ["nsenter", "--mount", "--"] }))).toMatchObject({ prefix: [], folder });
   });
 });

@@ -96,7 +96,9 @@ describe("entering an attempt", () => {
     try {
       const entered = await enter({ pid: child.pid ?? 0, line: "echo $ONLY", term: "" });
       expect(entered).toEqual({
-        command: ["/bin/sh", "-c", "echo $ONLY"],
+        prefix: [],
+        shell: ["/bin/sh", "-c", "echo $ONLY"],
+        owner: null,
         environment: { ONLY: "this", PATH: "/bin:/usr/bin", TERM: "xterm-256color" },
         cwd: "/var",
       });
@@ -113,8 +115,9 @@ describe("entering an attempt", () => {
     try {
       await new Promise((resolve) => child.stdout?.once("data", resolve));
       const entered = await enter({ pid: child.pid ?? 0, line: "hostname", term: "vt100" });
-      expect(entered?.command.slice(0, 5)).toEqual(["nsenter", `--target=${child.pid}`, "--mount", "--uts", "--ipc"]);
-      const pty = await openPty({ ...BASE, ...entered, environment, command: entered?.command ?? [], cwd: "/" });
+      expect(entered?.prefix.slice(0, 5)).toEqual(["nsenter", `--target=${child.pid}`, "--mount", "--uts", "--ipc"]);
+      const command = [...(entered?.prefix ?? []), ...(entered?.shell ?? [])];
+      const pty = await openPty({ ...BASE, environment, command, cwd: "/" });
       expect((await shown(pty)).text.trim()).toBe("inside-the-job");
     } finally {
       child.kill("SIGKILL");

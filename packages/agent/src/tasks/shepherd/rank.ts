@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { Duplex, Readable, Writable } from "node:stream";
+import { wayIn } from "../../runtime/user/way-in.ts";
 import type { ShepherdSpec } from "../frames.ts";
 import { PMI_FD, rankEnvironment } from "./rank-environment.ts";
 
@@ -43,10 +44,11 @@ export interface RankStart {
 
 export function startRank(spec: ShepherdSpec, start: RankStart, events: RankEvents): Rank {
   const { localRank, setpriv, variables } = start;
-  const [program = "", ...args] = commandOf(spec, localRank, setpriv);
+  const { environment, prefix } = wayIn(rankEnvironment(spec, localRank, variables), spec.prefix);
+  const [program = "", ...args] = commandOf({ ...spec, prefix }, localRank, setpriv);
   const child = spawn(program, args, {
     cwd: spec.ownFiles ? "/" : spec.workdir,
-    env: rankEnvironment(spec, localRank, variables),
+    env: environment,
     detached: true,
     // A pipe of Node's is a socket pair: what PMI needs.
     stdio: [reads(spec, localRank) ? "pipe" : "ignore", "pipe", "pipe", ...(spec.pmi ? (["pipe"] as const) : [])],
@@ -103,17 +105,19 @@ function commandOf(spec: ShepherdSpec, localRank: number, setpriv: string): read
   const guard = setpriv === "" ? [] : [setpriv, "--pdeathsig", "KILL", "--"];
   const terminal = spec.pty !== null && spec.firstRank + localRank === 0;
   const command = terminal ? inTerminal(spec.command, spec.pty) : spec.command;
-  // Becoming another user takes the guard off, so it comes last; a container need not have it at all.
+  // Becoming another user takes the guard off, so it comes last; a container need not have it, so it comes first as well.
   return spec.ownFiles
-    ? [...guard, ...spec.prefix, ...inFolder(spec, command)]
+    ? [...guard, ...spec.prefix, ...inFolder(spec, setpriv !== "", command)]
     : [...spec.prefix, ...guard, ...command];
 }
 
+const GUARD_WHERE_THERE_IS = '[ -x /usr/bin/setpriv ] && set -- /usr/bin/setpriv --pdeathsig KILL -- "$@"; ';
+
 /** A folder that is not there is not entered: the job's own is then kept. */
-const inFolder = ({ workdir }: ShepherdSpec, command: readonly string[]): readonly string[] => [
+const inFolder = ({ workdir }: ShepherdSpec, guarded: boolean, command: readonly string[]): readonly string[] => [
   "/bin/sh",
   "-c",
-  'cd "$0" 2>/dev/null; exec "$@"',
+  `cd "$0" 2>/dev/null; ${guarded ? GUARD_WHERE_THERE_IS : ""}exec "$@"`,
   workdir,
   ...command,
 ];

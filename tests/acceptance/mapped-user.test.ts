@@ -1,0 +1,102 @@
+// Terminals and tasks of somebody else than root, on nodes whose agent is root: they are that user's, with all groups, and
+// nothing that the user chose is believed by a program that still is root. In plain attempts and in those with an image.
+import { execFileSync } from "node:child_process";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { isAlive, pidsIn } from "../harness/processes.ts";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const UID = 54321;
+const GID = 54322;
+const IDS = `${UID} ${GID} ${GID} 27 100`;
+const folder = mkdtempSync(join(tmpdir(), "lattice-mapped-"));
+const [users, registry, traps, sprung] = ["users", "registry", "traps", "sprung"].map((name) => join(folder, name)) as [
+  string,
+  string,
+  string,
+  string,
+];
+chmodSync(folder, 0o755);
+writeFileSync(users, `ada ${UID} ${GID} 27 100\n`);
+
+/** Programs that root would find if it looked where the job looks: each notes who runs it. */
+mkdirSync(traps);
+writeFileSync(sprung, "");
+chownSync(sprung, UID, GID);
+for (const name of ["script", "stty", "nsenter", "setpriv", "unshare", "mount", "sh", "env", "node"]) {
+  writeFileSync(join(traps, name), `#!/bin/sh\n/usr/bin/id -u >>${sprung}\nPATH=/usr/bin:/bin exec ${name} "$@"\n`);
+  chmodSync(join(traps, name), 0o755);
+}
+
+mkdirSync(registry);
+const tree = mkdtempSync(join(folder, "tree-"));
+chmodSync(tree, 0o755);
+writeFileSync(join(tree, "is-here"), "yes\n");
+execFileSync("mksquashfs", [tree, join(registry, "tools_1_v1.squashfs"), "-noappend", "-quiet", "-no-progress"], {
+  stdio: "ignore",
+});
+
+const cluster = useCluster({
+  nodes: 1,
+  agentArgs: ["--user-mapping", `file:${users}`, "--registry", registry, "--cache-min-free", "0"],
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+beforeAll(async () => {
+  const indexed = await cluster.cli(["uenv", "index", registry]);
+  expect(indexed, indexed.stderr).toMatchObject({ code: 0 });
+});
+
+const ADA = { headers: { "x-lattice-user": "ada" } };
+const asAda = (args: readonly string[]) => cluster.cli(args, { env: { LATTICE_USER: "ada", USER: "ada" } });
+const WHO = 'echo "$(/usr/bin/id -u) $(/usr/bin/id -g) $(/usr/bin/id -G)"; echo "$PATH"; echo "$LD_LIBRARY_PATH"';
+const CHOSEN = { PATH: `${traps}:/usr/bin:/bin`, LD_LIBRARY_PATH: "/opt/mine", NODE_OPTIONS: "--no-such-option" };
+
+describe.each([
+  ["plain", {}],
+  ["in an image", { uenv: "tools/1:v1" }],
+])("%s", (_name, software) => {
+  let id = "";
+  beforeAll(async () => {
+    id = await cluster.submit({ entrypoint: "sleep 600", env: CHOSEN, ...software }, ADA);
+    await cluster.reaches(id, ["running"]);
+  });
+  afterAll(async () => {
+    await cluster.api("DELETE", `/allocations/${id}`);
+    await cluster.ends(id);
+  });
+
+  const expected = [IDS, CHOSEN.PATH, CHOSEN.LD_LIBRARY_PATH];
+  const rootWasHere = (): boolean => readFileSync(sprung, "utf8").split("\n").includes("0");
+
+  test("a terminal is the user's, and root believes nothing of what it chose", async () => {
+    const shown = await asAda(["attach", id, `--command=${WHO}`]);
+    expect(shown.stdout.replaceAll("\r", "").trim().split("\n"), shown.stderr).toEqual(expected);
+    expect(rootWasHere()).toBe(false);
+  });
+
+  test("so are tasks", async () => {
+    const launched = await asAda(["launch", `--alloc=${id}`, "-n", "2", "--env", "EXTRA=1", "/bin/sh", "-c", WHO]);
+    expect(launched, launched.stderr).toMatchObject({ code: 0 });
+    expect(launched.stdout.trim().split("\n").toSorted()).toEqual([...expected, ...expected].toSorted());
+    expect(rootWasHere()).toBe(false);
+  });
+
+  test("kill -9 of the shepherd ends its tasks", async () => {
+    const noted = join(folder, `tasks-${id}`);
+    writeFileSync(noted, "");
+    chownSync(noted, UID, GID);
+    const line = `echo $$ >>${noted}; /usr/bin/sleep 600; :`;
+    const launched = asAda(["launch", `--alloc=${id}`, "-n", "2", "/bin/sh", "-c", line]);
+    const tasks = await eventually({ what: "its tasks are there" }, () => {
+      const pids = pidsIn(noted);
+      return pids.length === 2 ? pids : null;
+    });
+    const parent = /^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${tasks[0]}/status`, "utf8"))?.[1];
+    process.kill(Number(parent), "SIGKILL");
+    expect((await launched).code).not.toBe(0);
+    await eventually({ what: "its tasks are gone" }, () => (tasks.some(isAlive) ? null : true));
+  });
+});
