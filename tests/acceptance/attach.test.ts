@@ -63,6 +63,24 @@ test("several terminals at once, on named nodes, with commands and their exit co
   await cluster.cli(["cancel", id]);
 });
 
+test("a terminal in a part of a node is held to that part as its job is", async () => {
+  const flags = ["--scheduler", "interactive-fifo", "--share-nodes"];
+  expect(await cluster.cli(["admin", "vcluster", "create", "small", ...flags])).toMatchObject({ code: 0 });
+  const part = { vcluster: "small", constraints: { cpu_cores: 1, memory_gb: 1 } };
+  const id = await running({ entrypoint: "cat /proc/self/cgroup; echo all; sleep 600", ...part });
+  const job = await eventually({ what: "the job tells its groups" }, async () => {
+    const { stdout } = await cluster.cli(["logs", id]);
+    return stdout.includes("all\n") ? groupsIn(stdout) : null;
+  });
+  expect(job.length).toBeGreaterThan(0);
+  const seen = await cluster.cli(["attach", id, "--command=cat /proc/self/cgroup"]);
+  expect(groupsIn(seen.stdout)).toEqual(job);
+  await cluster.cli(["cancel", id]);
+});
+
+/** Those of the allocation: in others the job is where its agent is. */
+const groupsIn = (text: string): string[] => text.split(/\r?\n/).filter((line) => line.includes("/lattice/"));
+
 test("a terminal whose person is gone is hung up, and its processes with it", async () => {
   const id = await running();
   const screen = tmux.open(`attach ${id}`, { cols: 80, rows: 24 });

@@ -131,6 +131,23 @@ test("while the store is away output waits, over a restart of the agent, and not
   expect((await cluster.cli(["logs", id])).stdout).toBe([1, 2, 3, 4, 5, 6].map((n) => `part ${n}\n`).join(""));
 });
 
+test("what ended and was put away while the store was away is sent by the next agent", async () => {
+  const away = `${STORE}.away`;
+  renameSync(STORE, away);
+  writeFileSync(STORE, "not a folder");
+  const id = await cluster.submit({ entrypoint: "echo to be kept" });
+  await cluster.ends(id);
+  const ended = join(cluster.dir, "agent-node-1", "ended", `${id}.1`);
+  await eventually({ what: "the attempt is put away" }, () => (existsSync(ended) ? true : null));
+  await cluster.agent("node-1").kill();
+  rmSync(STORE);
+  renameSync(away, STORE);
+  cluster.startAgent("node-1");
+  await stored(id);
+  rmSync(ended, { recursive: true, maxRetries: 20, retryDelay: 50 });
+  expect((await cluster.cli(["logs", id])).stdout).toBe("to be kept\n");
+});
+
 test("a follower goes on over a restart of the server, with nothing twice and nothing left out", async () => {
   const id = await cluster.submit({ entrypoint: "for n in $(seq 1 40); do echo tick $n; sleep 0.15; done" });
   const following = readAll(id, "-f");

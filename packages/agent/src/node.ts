@@ -66,7 +66,10 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       tasks?.ended(key);
       on(key, { kind: "exited", exit, atMs });
     },
-    dropped: (key) => attempts.delete(key),
+    dropped(key) {
+      attempts.delete(key);
+      shipper?.removed(key);
+    },
   });
   const screens: Terminals = terminals({
     nodeId: options.identity.nodeId,
@@ -111,6 +114,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
         });
   const logSources = { streams, logFile, startOf: shipper?.startOf, live: (key: string) => live.has(key) };
   await recoverAll();
+  shipper?.begin();
   const opened = openLink({
     ...options,
     hello: () => create(pb.HelloSchema, { ...options.identity, ...options.renewed?.(), attempts: heldIn(attempts) }),
@@ -326,6 +330,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       case "archive":
         unwritten.drop(key);
         saving.drop(key);
+        await shipper?.keep(key);
         return runtime.archive(key);
       case "arm":
         return timers.arm(key, effect.timer, effect.atMs);

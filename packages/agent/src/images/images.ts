@@ -18,6 +18,8 @@ export interface ImagesOptions {
 
 export interface Images {
   readonly cache: ImageCache;
+  /** The site's policy: what has no good signature is refused, whoever asks. */
+  readonly signedOnly: boolean;
   acquire(
     name: string,
     how: { readonly holder: string; readonly signRequired: boolean },
@@ -50,6 +52,7 @@ export function createImages({ registry, cache, trust, fullPausesMs, log }: Imag
 
   return {
     cache,
+    signedOnly: trust.required,
     async acquire(name, { holder, signRequired }, signal) {
       const image = await resolve(name, signal);
       const problem = signatureProblem(image, trust, signRequired);

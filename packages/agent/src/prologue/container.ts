@@ -29,8 +29,9 @@ export async function prepareContainer(
   const { containers, images, groupParent, umask } = parts;
   const { key, group, dir, order } = target;
   if (typeof containers === "string") throw new PrologueError("container", containers);
-  if (software.signRequired) {
-    throw new PrologueError("image", "signatures of container images cannot be checked on this node");
+  if (images.signedOnly || software.signRequired) {
+    const why = images.signedOnly ? ", and only signed images may be used here (--require-signed)" : "";
+    throw new PrologueError("image", `signatures of container images cannot be checked on this node${why}`);
   }
   const image = await pullImage(containers, software.image, signal);
   await images.cache.noteContainer({ digest: image.id, names: [software.image], sizeBytes: image.sizeBytes }, key);

@@ -16,7 +16,7 @@ export interface PtyOptions {
   /** Words; run as they are. */
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** A file that takes the program into its control group, or "". */
+  /** Files that take the program into its control groups; one to a line, or "". */
   readonly joinBy: string;
   readonly cwd: string;
   readonly size: TerminalSize;
@@ -91,7 +91,11 @@ const QUIET = { stdio: "ignore" } as const;
 const PREPARE = `echo $$ >&3
 exec 3>&-
 stty sane rows "$1" cols "$2"
-if [ -n "$3" ] && ! echo 0 >"$3"; then echo "cannot join the control group of the allocation" >&2; exit 126; fi
+if ! (set -f; IFS='
+'; for group in $3; do echo $$ >"$group" || exit 1; done); then
+  echo "cannot join the control group of the allocation" >&2
+  exit 126
+fi
 if [ -n "$4" ]; then SHELL="$4"; else unset SHELL; fi
 shift 4
 exec "$@"`;

@@ -157,6 +157,21 @@ test("a node without an engine says which program is missing", async () => {
   await expect(prepared).rejects.toMatchObject({ stage: "container", message: "podman is not installed on this node" });
 });
 
+test.each([
+  { signedOnly: true, signRequired: false, says: /only signed images may be used here \(--require-signed\)/ },
+  { signedOnly: false, signRequired: true, says: /cannot be checked on this node$/ },
+])("where signatures are required no container runs: %o", async ({ signedOnly, signRequired, says }) => {
+  const parts = { containers: {}, images: { signedOnly } } as PrologueParts;
+  const software = { image: "x", signRequired } as Software;
+  const prepared = prepareContainer(
+    parts,
+    { key: "1.1", dir: tmpdir(), order: {} } as Target,
+    { software, runAs: null, data: [], environment: {}, policy: [] },
+    new AbortController().signal,
+  );
+  await expect(prepared).rejects.toMatchObject({ stage: "image", message: expect.stringMatching(says) });
+});
+
 function names(dataDir: string): string[] {
   const store = ["--root", join(dataDir, "cache/oci/store"), "--runroot", join(dataDir, "cache/oci/run")];
   const listed = execFileSync("podman", [...store, "ps", "-a", "--format", "{{.Names}}"], { encoding: "utf8" });

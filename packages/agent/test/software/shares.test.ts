@@ -85,7 +85,11 @@ test("the kernel keeps an attempt to its cores", async () => {
   try {
     await limits.pin("1.1", [1], [0]);
     const folder = files.find((file) => file.includes("/cpuset/")) ?? "";
-    expect(readFileSync(folder.replace(/tasks$/, "cpuset.cpus"), "utf8").trim()).toBe("1");
+    const cores = (): string => readFileSync(folder.replace(/tasks$/, "cpuset.cpus"), "utf8").trim();
+    expect(cores()).toBe("1");
+    // Terminals and tasks ask for the files again.
+    expect(await limits.prepare("1.1", { cpuCores: 1, memoryBytes: GB, gpuCount: 0 })).toEqual(files);
+    expect(cores()).toBe("1");
   } finally {
     await limits.remove("1.1");
     await limits.close();

@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
@@ -77,6 +77,26 @@ describe("a pseudo-terminal", () => {
       await pty.hangup();
       expect(await pty.exited).toBe(-1);
       await vi.waitUntil(() => existsSync(join(folder, "notes")), { timeout: 10_000 });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test("joins every group of its allocation, and none is left out without a word", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "lattice-test-"));
+    try {
+      const files = ["v2 procs", "memory", "cpuset"].map((name) => join(folder, name));
+      const joinBy = files.join("\n");
+      const pty = await openPty({ ...BASE, joinBy, environment, command: ["/bin/sh", "-c", "echo $$ up"] });
+      const { text, code } = await shown(pty);
+      const pid = text.split(" ")[0];
+      expect(code).toBe(0);
+      for (const file of files) expect((await readFile(file, "utf8")).trim()).toBe(pid);
+      const more = [...files, join(folder, "gone", "tasks")].join("\n");
+      const refused = await shown(await openPty({ ...BASE, joinBy: more, environment, command: ["echo", "inside"] }));
+      expect(refused.code).toBe(126);
+      expect(refused.text).toContain("cannot join the control group of the allocation");
+      expect(refused.text).not.toContain("inside\r\n");
     } finally {
       await rm(folder, { recursive: true });
     }

@@ -1,6 +1,6 @@
 // The output of one attempt on its way to the store, both streams. How far it has come is in a file
-// beside the logs, written after every chunk, so that a restarted agent goes on where this one was;
-// a chunk that was sent but not noted is sent again under the same number.
+// beside the logs, written after every chunk and before the attempt is put away, so that a restarted agent
+// goes on where this one was; a chunk that was sent but not noted is sent again under the same number.
 
 import { spawn } from "node:child_process";
 import { readFile, rename, stat, writeFile } from "node:fs/promises";
@@ -38,8 +38,12 @@ export interface Shipment {
   record(): ShipmentRecord;
   /** Bytes that were not sent at the last look. */
   waiting(): number;
-  /** One look, and at most one chunk of each stream. True: there is more to send at once. Rejects when the store is away. */
+  /** One look, and at most one chunk of each stream. True: there is more to send at once. Rejects when it cannot be sent. */
   step(): Promise<boolean>;
+  /** A look without the store: what is too much is dropped. */
+  hold(): Promise<void>;
+  /** Writes down how far it has come, sent or not. */
+  save(): Promise<void>;
 }
 
 const NEW: StreamState = { start: 0, shipped: 0, chunk: 0, flushedAtMs: 0, dropped: 0 };
@@ -55,6 +59,7 @@ export function shipment(host: ShipmentHost, found: ShipmentRecord): Shipment {
   let record = found;
   let metadata: NodeMetadata | null = null;
   let waiting = 0;
+  let saved: Promise<void> = Promise.resolve();
   /** When output that waits was first seen. */
   const seenAt: Record<StreamName, number | null> = { stdout: null, stderr: null };
 
@@ -75,7 +80,13 @@ export function shipment(host: ShipmentHost, found: ShipmentRecord): Shipment {
     await save();
   }
 
-  async function save(): Promise<void> {
+  /** One after the other: they share a name beside the file. */
+  function save(): Promise<void> {
+    saved = saved.then(write, write);
+    return saved;
+  }
+
+  async function write(): Promise<void> {
     const path = await host.path("stdout");
     if (path === null) return;
     const file = join(dirname(path), RECORD);
@@ -128,6 +139,18 @@ export function shipment(host: ShipmentHost, found: ShipmentRecord): Shipment {
   return {
     record: () => record,
     waiting: () => waiting,
+    save,
+    async hold() {
+      let rest = 0;
+      for (const stream of STREAMS) {
+        const path = await host.path(stream);
+        if (path === null) continue;
+        const size = await sizeOf(path);
+        await trim(stream, path, size);
+        rest += size - record.streams[stream].shipped;
+      }
+      waiting = rest;
+    },
     async step() {
       // Asked before the look at the files: what was written while it lived is in them by then.
       const live = host.live();

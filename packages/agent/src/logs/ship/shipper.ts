@@ -1,6 +1,8 @@
 // Sends the output of all attempts of this node to the store, one chunk at a time, taking turns. When
-// the store is away it waits, longer each time; the logs themselves are the buffer meanwhile.
+// the store is away it waits, longer each time; the logs themselves are the buffer meanwhile. An attempt
+// whose output cannot be sent waits by itself, and the others go on.
 
+import { statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Logger } from "pino";
@@ -8,7 +10,16 @@ import { attemptKey, type Order } from "../../lifecycle/attempt.ts";
 import type { LogStore } from "../store/log-store.ts";
 import type { Compress } from "./compress.ts";
 import type { ShipLimits } from "./plan.ts";
-import { newRecord, readRecord, type Shipment, type ShipmentRecord, type StreamName, shipment } from "./shipment.ts";
+import {
+  newRecord,
+  readRecord,
+  type Shipment,
+  type ShipmentRecord,
+  STREAMS,
+  type StreamName,
+  shipment,
+} from "./shipment.ts";
+import { StoreAwayError, watchedStore } from "./watched-store.ts";
 
 export interface ShipperOptions {
   readonly store: LogStore;
@@ -28,7 +39,13 @@ export interface ShipperHost {
 export interface Shipper {
   /** Takes up what an earlier life of this agent has not sent. */
   recover(host: ShipperHost): Promise<void>;
+  /** Sends from now on: what still lives is known by then, and is not taken for ended. */
+  begin(): void;
   add(key: string, order: Order): void;
+  /** Before its attempt is put away: from then on nothing but the record tells that there is something to send. */
+  keep(key: string): Promise<void>;
+  /** Its logs are about to go, to make room. */
+  removed(key: string): void;
   /** Below this a log holds nothing any more. */
   startOf(key: string, stream: StreamName): Promise<number>;
   waitingBytes(): number;
@@ -40,8 +57,16 @@ const LOOK_EVERY_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 
 export function logShipper(options: ShipperOptions): Shipper {
-  const { store, compress, node, limits, now, log, dataDir } = options;
+  const { compress, node, limits, now, log, dataDir } = options;
+  const store = watchedStore(options.store, () => {
+    if (failures > 0) log.info({ store: store.place }, "the log store answers again");
+    failures = 0;
+  });
+  /** Whoever failed stands at the end, so that nobody waits behind it. */
   const shipments = new Map<string, Shipment>();
+  const troubles = new Map<string, Trouble>();
+  /** All of it, in an earlier life: the front of its logs may be gone, and must not be sent again. */
+  const sent = new Set<string>();
   let host: ShipperHost | null = null;
   let dropped = 0;
   let failures = 0;
@@ -68,39 +93,56 @@ export function logShipper(options: ShipperOptions): Shipper {
 
   async function look(): Promise<void> {
     let more = false;
-    for (const [key, one] of shipments) {
+    let away = false;
+    for (const [key, one] of [...shipments]) {
       if (closed) return;
       const before = droppedIn(one);
       try {
-        more = (await one.step()) || more;
-        if (failures > 0) log.info({ store: store.place }, "the log store answers again");
-        failures = 0;
+        if (away || (troubles.get(key)?.untilMs ?? 0) > now()) await one.hold();
+        else {
+          more = (await one.step()) || more;
+          troubles.delete(key);
+        }
       } catch (error) {
-        failures += 1;
-        const say = failures === 1 ? "warn" : "debug";
-        log[say]({ store: store.place, error: (error as Error).message }, "the log store is away; output waits");
+        away = failed(key, one, error as Error) || away;
       }
       count(droppedIn(one) - before);
-      if (one.record().complete || (await host?.logFile(key, "stdout")) === null) shipments.delete(key);
-      if (failures > 0) break;
+      if (one.record().complete || (await host?.logFile(key, "stdout")) === null) drop(key);
     }
     schedule(more);
+  }
+
+  /** True: it is the store, so that the others need not try. */
+  function failed(key: string, one: Shipment, error: Error): boolean {
+    const away = error instanceof StoreAwayError;
+    const times = (troubles.get(key)?.times ?? 0) + 1;
+    troubles.set(key, { times, untilMs: now() + pauseAfter(times) });
+    if (shipments.delete(key)) shipments.set(key, one);
+    if (away) failures += 1;
+    const say = (away ? failures : times) === 1 ? "warn" : "debug";
+    const words = away ? "the log store is away; output waits" : "the output of an attempt cannot be sent; it waits";
+    log[say]({ store: store.place, attempt: key, error: error.message }, words);
+    return away;
+  }
+
+  function drop(key: string): void {
+    shipments.delete(key);
+    troubles.delete(key);
   }
 
   function count(bytes: number): void {
     if (bytes <= 0) return;
     dropped += bytes;
-    log.error({ bytes, store: store.place }, "output was dropped: the log store is away for too long");
+    log.error({ bytes, store: store.place }, "output was dropped: it could not be sent for too long");
   }
 
   function schedule(more: boolean): void {
     if (closed) return;
-    const backoff = Math.min(LONGEST_PAUSE_MS, LOOK_EVERY_MS * 2 ** failures);
     timer = setTimeout(
       () => {
         round = look();
       },
-      failures > 0 ? backoff : more ? 0 : LOOK_EVERY_MS,
+      failures > 0 ? pauseAfter(failures) : more ? 0 : LOOK_EVERY_MS,
     );
   }
 
@@ -111,15 +153,30 @@ export function logShipper(options: ShipperOptions): Shipper {
         const dir = join(dataDir, folder);
         for (const key of await readdir(dir).catch(() => [])) {
           const record = await readRecord(join(dir, key));
-          if (record !== null && !record.complete) take(key, record);
+          if (record?.complete) sent.add(key);
+          else if (record !== null) take(key, record);
         }
       }
-      schedule(true);
     },
+    begin: () => schedule(true),
     add(key, order) {
       const { allocationId, attempt, tenant, project, user, nodes, nodeIndex } = order;
-      if (key !== attemptKey(allocationId, attempt)) return;
+      if (key !== attemptKey(allocationId, attempt) || sent.has(key)) return;
       take(key, newRecord({ allocationId, attempt, tenant, project, user, nodes, nodeIndex }, now()));
+    },
+    async keep(key) {
+      await shipments
+        .get(key)
+        ?.save()
+        .catch((error: Error) => log.error({ attempt: key, error: error.message }, "cannot note what is to be sent"));
+    },
+    removed(key) {
+      const one = shipments.get(key);
+      if (one === undefined) return;
+      const { streams } = one.record();
+      const unsent = STREAMS.map((stream) => sizeOf(join(dataDir, "ended", key, stream)) - streams[stream].shipped);
+      drop(key);
+      count(unsent.reduce((sum, bytes) => sum + Math.max(0, bytes), 0));
     },
     async startOf(key, stream) {
       const known = shipments.get(key)?.record();
@@ -137,6 +194,15 @@ export function logShipper(options: ShipperOptions): Shipper {
     },
   };
 }
+
+interface Trouble {
+  readonly times: number;
+  readonly untilMs: number;
+}
+
+const pauseAfter = (failures: number): number => Math.min(LONGEST_PAUSE_MS, LOOK_EVERY_MS * 2 ** failures);
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 const droppedIn = (one: Shipment): number => {
   const { stdout, stderr } = one.record().streams;

@@ -142,12 +142,13 @@ async function writeLimit(controller: string, group: string, share: Share): Prom
   }
 }
 
-/** A group of v1 is made without cores and memory, and nobody could join it. */
+/** A group of v1 is made without cores and memory, and nobody could join it. One that was pinned meanwhile stays so. */
 async function inheritCores(group: string): Promise<void> {
   const parent = dirname(group);
   for (const file of ["cpuset.cpus", "cpuset.mems"]) {
     const above = (await readFile(join(dirname(parent), file), "utf8")).trim();
     if ((await readFile(join(parent, file), "utf8")).trim() === "") await put(parent, file, above);
+    if ((await readFile(join(group, file), "utf8")).trim() !== "") continue;
     await put(group, file, (await readFile(join(parent, file), "utf8")).trim());
   }
 }

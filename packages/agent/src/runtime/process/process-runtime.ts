@@ -231,7 +231,11 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     const pid = init ?? (plain ? leader : childOf(leader));
     if (pid === null || !(await isUsersOwn(launched.uid, pid))) return null;
     const variables = init === null ? launched.variables : null;
-    return { pid, variables, joinBy: await isolation.prepare(placeOf(key)) };
+    return {
+      pid,
+      variables,
+      joinBy: order === null ? await isolation.prepare(placeOf(key)) : await joinFiles(key, order),
+    };
   }
 
   /** Of what has begun: until then its prologue opens them. */

@@ -1,0 +1,172 @@
+// The way of output to the store when something is in the way: the store, one attempt, a restart, or want of room.
+
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodeMetadataKey } from "@lattice/wire";
+import pino from "pino";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Order } from "../../src/lifecycle/attempt.ts";
+import { SHIP_LIMITS } from "../../src/logs/ship/plan.ts";
+import { logShipper, type Shipper } from "../../src/logs/ship/shipper.ts";
+import { found } from "../fake-server.ts";
+
+let dataDir: string;
+let objects: Map<string, Buffer>;
+let away: boolean;
+let lines: string[];
+const running: Shipper[] = [];
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "lattice-shipper-"));
+  [objects, away, lines] = [new Map(), false, []];
+});
+afterEach(async () => {
+  for (const shipper of running.splice(0)) await shipper.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const live = new Set<string>();
+
+/** An agent's life, as far as its output goes. */
+async function life(): Promise<Shipper> {
+  const answer = <T>(give: () => T): Promise<T> =>
+    away ? Promise.reject(new Error("nobody is there")) : Promise.resolve(give());
+  const shipper = logShipper({
+    store: {
+      place: "the test",
+      put: (key, bytes) => answer(() => void objects.set(key, Buffer.from(bytes))),
+      get: (key) => answer(() => objects.get(key) ?? null),
+    },
+    compress: async ({ path, start, end }) => readFileSync(path).subarray(start, end),
+    node: "n1",
+    dataDir,
+    limits: SHIP_LIMITS,
+    now: Date.now,
+    log: pino({ level: "info" }, { write: (line: string) => void lines.push(line) }),
+  });
+  running.push(shipper);
+  const placeOf = (key: string): string | null =>
+    ["attempts", "ended"].map((folder) => join(dataDir, folder, key)).find((dir) => isThere(dir)) ?? null;
+  await shipper.recover({
+    logFile: async (key, stream) => {
+      const dir = placeOf(key);
+      return dir === null ? null : join(dir, stream);
+    },
+    live: (key) => live.has(key),
+  });
+  return shipper;
+}
+
+function isThere(dir: string): boolean {
+  try {
+    readFileSync(join(dir, "stdout"));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const orderOf = (allocationId: string): Order =>
+  ({ allocationId, attempt: 1, tenant: "t", project: "p", user: "u", nodes: ["n1"], nodeIndex: 0 }) as unknown as Order;
+
+function write(allocationId: string, text: string): string {
+  const dir = join(dataDir, "attempts", `${allocationId}.1`);
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, "stdout"), text);
+  writeFileSync(join(dir, "stderr"), "");
+  return `${allocationId}.1`;
+}
+
+async function putAway(shipper: Shipper, key: string): Promise<void> {
+  await shipper.keep(key);
+  mkdirSync(join(dataDir, "ended"), { recursive: true });
+  renameSync(join(dataDir, "attempts", key), join(dataDir, "ended", key));
+}
+
+const sent = (text: string): boolean => [...objects.values()].some((bytes) => bytes.toString() === text);
+const said = (words: string): number => lines.filter((line) => line.includes(words)).length;
+
+test("what ended while the store was away is sent by the next life of the agent", async () => {
+  away = true;
+  const before = await life();
+  before.begin();
+  const key = write("1", "all of it\n");
+  before.add(key, orderOf("1"));
+  await putAway(before, key);
+  await before.close();
+  away = false;
+  const after = await life();
+  after.begin();
+  await found(() => sent("all of it\n"));
+  await found(() => (after.waitingBytes() === 0 ? true : null));
+  await found(() => readFileSync(join(dataDir, "ended", key, "shipped.json"), "utf8").includes('"complete":true'));
+});
+
+test("nothing is sent before it is known what lives, and what was sent is not sent again", async () => {
+  const before = await life();
+  before.begin();
+  const key = write("2", "once\n");
+  before.add(key, orderOf("2"));
+  await found(() => readRecord(key)?.includes('"complete":true'));
+  await before.close();
+  objects.clear();
+  // The front of a log that was sent may be freed.
+  writeFileSync(join(dataDir, "attempts", key, "stdout"), "\0\0\0\0\n");
+  const other = write("3", "lives\n");
+  const after = await life();
+  after.add(key, orderOf("2"));
+  after.add(other, orderOf("3"));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(objects.size).toBe(0);
+  after.begin();
+  await found(() => sent("lives\n"));
+  expect(sent("\0\0\0\0\n")).toBe(false);
+});
+
+const readRecord = (key: string): string | null => {
+  try {
+    return readFileSync(join(dataDir, "attempts", key, "shipped.json"), "utf8");
+  } catch {
+    return null;
+  }
+};
+
+test("output that goes to make room before it was sent is counted", async () => {
+  away = true;
+  const shipper = await life();
+  const key = write("4", "x".repeat(1000));
+  write("5", "y".repeat(10));
+  for (const id of ["4", "5"]) shipper.add(`${id}.1`, orderOf(id));
+  await putAway(shipper, key);
+  shipper.removed(key);
+  expect(shipper.droppedBytes()).toBe(1000);
+  shipper.removed(key);
+  shipper.removed("unknown.1");
+  expect(shipper.droppedBytes()).toBe(1000);
+  shipper.begin();
+  await found(() => shipper.waitingBytes() === 10);
+  expect(said("the log store is away")).toBe(1);
+  away = false;
+  await found(() => sent("y".repeat(10)));
+  expect(said("the log store answers again")).toBe(1);
+});
+
+test("an attempt whose output cannot be sent does not stop the others", async () => {
+  const shipper = await life();
+  const owner = { allocationId: "6", attempt: 1, tenant: "t", project: "p", user: "u", nodes: ["n1"], nodeIndex: 0 };
+  const broken = nodeMetadataKey(owner, "n1");
+  objects.set(broken, Buffer.from("{ no json"));
+  for (const id of ["6", "7"]) {
+    write(id, `of ${id}\n`);
+    shipper.add(`${id}.1`, orderOf(id));
+  }
+  shipper.begin();
+  await found(() => sent("of 7\n"));
+  expect(sent("of 6\n")).toBe(false);
+  expect(shipper.waitingBytes()).toBe(5);
+  expect(said("the output of an attempt cannot be sent")).toBe(1);
+  expect(said("the log store is away")).toBe(0);
+  objects.delete(broken);
+  await found(() => sent("of 6\n"));
+});
