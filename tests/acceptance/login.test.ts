@@ -1,11 +1,13 @@
 // Logging in as people do, with a real OpenID provider: by a browser (PKCE), by a code on another device, by a refresh
 // that nobody notices, and out again; a program by its own credentials; and a token that was called back.
 
+import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import Provider from "oidc-provider";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { visit } from "../harness/browser.ts";
@@ -114,6 +116,19 @@ test("by a browser: PKCE, and commands work afterwards", async () => {
   });
   const { code, stderr } = await lattice("nodes");
   expect(code, stderr).toBe(0);
+});
+
+test("what is mine is the token's user's, not the local account's", async () => {
+  const { stdout: id, stderr } = await lattice("submit", "--quiet", "--nodes=1", "--", "true");
+  expect(id.trim(), stderr).not.toBe("");
+  expect((await lattice("status", "--quiet")).stdout).toContain(id.trim());
+  const installed = await lattice("compat", "install", join(home, "slurm"));
+  expect(installed.code, installed.stderr).toBe(0);
+  const options = { env: { ...env(), PATH: `${dirname(process.execPath)}:/usr/bin:/bin` } };
+  const queue = await promisify(execFile)(join(home, "slurm", "squeue"), ["--me", "-h", "-o", "%i %u"], options);
+  expect(queue.stdout.trim()).toBe(`${id.trim()} ada`);
+  const cancelled = await lattice("cancel", "--all-mine");
+  expect(cancelled.stdout, cancelled.stderr).toContain(`Cancelled allocation ${id.trim()}`);
 });
 
 test("a token that is about to end is renewed by the next command; after logout the renewal is good for nothing", async () => {

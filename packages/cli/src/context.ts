@@ -5,7 +5,7 @@ import { userInfo } from "node:os";
 import { createClient, type LatticeClient } from "@lattice/sdk";
 import type { Command } from "commander";
 import { globalFlags } from "./global-options.ts";
-import { currentToken } from "./login/current-token.ts";
+import { identify } from "./login/identity.ts";
 import { createPrinter, type Printer } from "./output/printer.ts";
 import { authorityOf } from "./settings/authority.ts";
 import { readConfigFile } from "./settings/config-file.ts";
@@ -19,18 +19,19 @@ export interface Context {
 
 export async function createContext(command: Command): Promise<Context> {
   const flags = globalFlags(command);
-  const settings = resolveSettings({
+  const stated = resolveSettings({
     flags,
     env: process.env,
     file: await readConfigFile(flags.config, process.env),
     username: currentUser(),
     isTerminal: process.stdout.isTTY === true,
   });
+  const { settings, token } = await identify(stated, process.env);
   const client = createClient({
     url: settings.url,
     user: settings.user,
     ca: await authorityOf(settings.ca),
-    token: await currentToken(process.env, settings.url),
+    token,
   });
   const print = createPrinter(settings);
   print.debug(`server ${settings.url}, user ${settings.user}`);

@@ -12,6 +12,8 @@ export type Answer = readonly [number, unknown] | ((response: ServerResponse) =>
 export interface Scripted {
   answers: Record<string, Answer>;
   requests: string[];
+  /** Of the requests, in their order, as they came. */
+  bodies: string[];
   out: string;
   err: string;
   run(...argv: string[]): Promise<number>;
@@ -22,6 +24,7 @@ export function useScripted(): Scripted {
   const rig: Scripted = {
     answers: {},
     requests: [],
+    bodies: [],
     out: "",
     err: "",
     run: async (...argv) => {
@@ -30,8 +33,11 @@ export function useScripted(): Scripted {
     },
   };
   const server = createServer((request, response) => {
-    request.resume().on("end", () => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
       const path = (request.url ?? "").split("?")[0];
+      rig.bodies.push(Buffer.concat(chunks).toString());
       rig.requests.push(`${request.method} ${request.url}`);
       const whole = rig.answers[`${request.method} ${request.url}`] ?? rig.answers[`${request.method} ${path}`];
       const missing = { code: "unknown_allocation", detail: `no ${path}`, hint: "Look again.", status: 404 };
@@ -50,7 +56,7 @@ export function useScripted(): Scripted {
     server.close();
   });
   beforeEach(() => {
-    Object.assign(rig, { answers: {}, requests: [], out: "", err: "" });
+    Object.assign(rig, { answers: {}, requests: [], bodies: [], out: "", err: "" });
     vi.stubEnv("LATTICE_API_URL", url);
     vi.stubEnv("XDG_CONFIG_HOME", "/nonexistent");
     vi.spyOn(process.stdout, "write").mockImplementation((text) => {

@@ -7,6 +7,7 @@ import { ProblemError } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { createContext } from "../context.ts";
 import { type CachedToken, writeToken } from "../login/token-cache.ts";
+import { claimsOf } from "../login/token-claims.ts";
 
 type Flow = "browser" | "device" | "manual";
 
@@ -75,22 +76,12 @@ async function obtain(found: Discovery, flow: Flow, show: (line: string) => void
 
 async function fromInput(issuer: string, clientId: string): Promise<CachedToken> {
   const accessToken = (await text(process.stdin)).trim();
-  const payload = accessToken.split(".")[1];
-  const exp = payload === undefined ? undefined : expiryOf(payload);
-  if (exp === undefined) {
+  const exp = claimsOf(accessToken)?.exp;
+  if (typeof exp !== "number") {
     throw new ProblemError("invalid_argument", {
       detail: "what came on standard input is not a token",
       hint: "Pipe the token itself: three parts with dots between them.",
     });
   }
   return { accessToken, refreshToken: null, expiresAtMs: exp * 1_000, issuer, clientId };
-}
-
-function expiryOf(payload: string): number | undefined {
-  try {
-    const { exp } = JSON.parse(Buffer.from(payload, "base64url").toString()) as { exp?: unknown };
-    return typeof exp === "number" ? exp : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -9,6 +9,7 @@ import { mergeSubmissions, ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
 import type { Settings } from "../settings/settings.ts";
+import { readCompat } from "../slurm/compat-file.ts";
 import { untilFinal } from "../wait/until-final.ts";
 import { reasonOf } from "./status/table.ts";
 import { showPlan } from "./submit/dry-run.ts";
@@ -77,7 +78,7 @@ async function submission({ settings, print }: Context, words: readonly string[]
   }
   const [first, ...rest] = words;
   if (first === undefined) throw nothingToRun();
-  const source = asked.dashed ? fromWords(words) : fromScript(first, rest);
+  const source = asked.dashed ? fromWords(words) : fromScript(first, rest, (await readCompat(process.env)).mapping);
   if (!settings.quiet) for (const warning of source.warnings) print.warn(warning);
   return buildSubmission(source, asked.own, settings, process.cwd());
 }

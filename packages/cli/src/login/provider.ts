@@ -17,9 +17,11 @@ import {
   randomState,
   refreshTokenGrant,
   type TokenEndpointResponse,
+  type TokenEndpointResponseHelpers,
   tokenRevocation,
 } from "openid-client";
 import { type CachedToken, writeToken } from "./token-cache.ts";
+import { userIn } from "./token-claims.ts";
 
 export interface ProviderName {
   readonly issuer: string;
@@ -81,7 +83,7 @@ export async function renew(env: NodeJS.ProcessEnv, url: string, old: CachedToke
   try {
     const provider = await find(old);
     const granted = await refreshTokenGrant(provider, old.refreshToken ?? "");
-    const token = kept(old, granted, old.refreshToken);
+    const token = kept(old, granted, old);
     writeToken(env, url, token);
     return token;
   } catch {
@@ -94,13 +96,17 @@ function find({ issuer, clientId }: ProviderName): Promise<Configuration> {
   return discovery(new URL(issuer), clientId, undefined, None(), { execute }).catch(failed);
 }
 
-function kept(name: ProviderName, granted: TokenEndpointResponse, before: string | null): CachedToken {
+type Granted = TokenEndpointResponse & TokenEndpointResponseHelpers;
+
+function kept(name: ProviderName, granted: Granted, before: CachedToken | null): CachedToken {
+  const user = userIn(granted.claims()) ?? before?.user;
   return {
     accessToken: granted.access_token,
-    refreshToken: granted.refresh_token ?? before,
+    refreshToken: granted.refresh_token ?? before?.refreshToken ?? null,
     expiresAtMs: Date.now() + (granted.expires_in ?? DEFAULT_LIFETIME_S) * 1_000,
     issuer: name.issuer,
     clientId: name.clientId,
+    ...(user === undefined ? {} : { user }),
   };
 }
 

@@ -13,6 +13,8 @@ export interface CachedToken {
   readonly expiresAtMs: number;
   readonly issuer: string;
   readonly clientId: string;
+  /** Whose it is, as the provider said at the login; absent where the token itself says it or nobody does. */
+  readonly user?: string;
 }
 
 type Cache = Readonly<Record<string, CachedToken>>;

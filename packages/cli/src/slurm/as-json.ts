@@ -35,7 +35,7 @@ function jobJson(job: Job, around: Surroundings): Json {
     array_task_string: index?.startsWith("[") ? index.replace(/^\[|\]$/g, "") : "",
     name: spec?.name ?? "",
     user_name: allocation.user ?? "",
-    account: spec?.tenant ?? "",
+    account: around.compat.accountOf(spec?.tenant ?? ""),
     partition: shown("P"),
     qos: shown("q"),
     job_state: jobState(allocation).long,

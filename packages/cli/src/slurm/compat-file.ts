@@ -1,6 +1,6 @@
-// A site's names for Slurm users: which vCluster a partition is, and which preemption class a QoS. Read
-// from $LATTICE_COMPAT or ~/.config/lattice/compat.yaml; without a file every partition is the vCluster
-// of its name. Unknown keys are refused by name, as in the other configuration file.
+// A site's names for Slurm users: which vCluster a partition is, which preemption class a QoS, which tenant an account.
+// Read from $LATTICE_COMPAT, or from ~/.config/lattice/compat.yaml over /etc/lattice/compat.yaml; without a file every
+// partition is the vCluster of its name. Unknown keys are refused by name, as in the other configuration file.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,15 +11,34 @@ export interface Compat {
   /** The name of the partition that stands for a vCluster. */
   readonly partitionOf: (vcluster: string) => string;
   readonly vclusterOf: (partition: string) => string;
+  /** The name of the account that stands for a tenant. */
+  readonly accountOf: (tenant: string) => string;
+  readonly tenantOf: (account: string) => string;
   readonly qosOf: (preemptionClass: number | undefined) => string;
 }
 
-const KEYS = ["partition_mapping", "qos_mapping"] as const;
+const KEYS = ["partition_mapping", "qos_mapping", "account_mapping"] as const;
+/** For everybody on this machine; one's own file wins name by name. */
+const SITE_PATH = "/etc/lattice/compat.yaml";
 
-export async function readCompat(env: NodeJS.ProcessEnv): Promise<Compat> {
-  const named = env.LATTICE_COMPAT === "" ? undefined : env.LATTICE_COMPAT;
-  const path = named ?? defaultPath(env);
-  if (path === null || (named === undefined && !existsSync(path))) return compatOf({});
+export async function readCompat(env: NodeJS.ProcessEnv, sitePath = SITE_PATH): Promise<Compat> {
+  const named = env.LATTICE_COMPAT;
+  if (named !== undefined && named !== "") return compatOf(await readMapping(named));
+  const own = defaultPath(env);
+  const site = existsSync(sitePath) ? await readMapping(sitePath) : {};
+  return compatOf(own !== null && existsSync(own) ? over(site, await readMapping(own)) : site);
+}
+
+function over(site: SlurmMapping, own: SlurmMapping): SlurmMapping {
+  const both = { ...site, ...own };
+  return {
+    ...(both.partitions === undefined ? {} : { partitions: { ...site.partitions, ...own.partitions } }),
+    ...(both.qos === undefined ? {} : { qos: { ...site.qos, ...own.qos } }),
+    ...(both.accounts === undefined ? {} : { accounts: { ...site.accounts, ...own.accounts } }),
+  };
+}
+
+async function readMapping(path: string): Promise<SlurmMapping> {
   let document: unknown;
   try {
     const text = readFileSync(path, "utf8");
@@ -29,17 +48,20 @@ export async function readCompat(env: NodeJS.ProcessEnv): Promise<Compat> {
     const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
     throw wrong(`${path} cannot be read: ${why}`);
   }
-  return compatOf(checkCompat(document ?? {}, path));
+  return checkCompat(document ?? {}, path);
 }
 
 export function checkCompat(document: unknown, path: string): SlurmMapping {
   const top = tableOf(document, path);
   const unknown = Object.keys(top).find((key) => !(KEYS as readonly string[]).includes(key));
-  if (unknown !== undefined) throw wrong(`${path}: unknown key "${unknown}"; known are ${KEYS.join(" and ")}`);
+  if (unknown !== undefined) throw wrong(`${path}: unknown key "${unknown}"; known are ${KEYS.join(", ")}`);
   const partitions = Object.entries(tableOf(top.partition_mapping ?? {}, `${path}: partition_mapping`));
   const qos = Object.entries(tableOf(top.qos_mapping ?? {}, `${path}: qos_mapping`));
   const badPartition = partitions.find(([, vcluster]) => typeof vcluster !== "string" || vcluster === "");
   if (badPartition !== undefined) throw wrong(`${path}: partition "${badPartition[0]}" must name a vCluster`);
+  const accounts = Object.entries(tableOf(top.account_mapping ?? {}, `${path}: account_mapping`));
+  const badAccount = accounts.find(([, tenant]) => typeof tenant !== "string" || tenant === "");
+  if (badAccount !== undefined) throw wrong(`${path}: account "${badAccount[0]}" must name a tenant`);
   const badQos = qos.find(([, value]) => typeof value !== "number" || !Number.isInteger(value) || value < 0);
   if (badQos !== undefined) throw wrong(`${path}: QoS "${badQos[0]}" must be a preemption class, a whole number`);
   return {
@@ -47,16 +69,20 @@ export function checkCompat(document: unknown, path: string): SlurmMapping {
     ...(qos.length === 0
       ? {}
       : { qos: Object.fromEntries(qos.map(([name, value]) => [name.toLowerCase(), value as number])) }),
+    ...(accounts.length === 0 ? {} : { accounts: Object.fromEntries(accounts) as Record<string, string> }),
   };
 }
 
 export function compatOf(mapping: SlurmMapping): Compat {
   const partitions = new Map(Object.entries(mapping.partitions ?? {}));
+  const accounts = new Map(Object.entries(mapping.accounts ?? {}));
   const qos = Object.entries(mapping.qos ?? DEFAULT_QOS_CLASSES);
   return {
     mapping,
     partitionOf: (vcluster) => [...partitions].find(([, stands]) => stands === vcluster)?.[0] ?? vcluster,
     vclusterOf: (partition) => partitions.get(partition) ?? partition,
+    accountOf: (tenant) => [...accounts].find(([, stands]) => stands === tenant)?.[0] ?? tenant,
+    tenantOf: (account) => accounts.get(account) ?? account,
     qosOf: (value) =>
       value === undefined ? "normal" : (qos.find(([, stands]) => stands === value)?.[0] ?? `class${value}`),
   };

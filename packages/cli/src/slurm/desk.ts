@@ -3,7 +3,7 @@
 
 import { userInfo } from "node:os";
 import { createClient, type LatticeClient } from "@lattice/sdk";
-import { currentToken } from "../login/current-token.ts";
+import { identify } from "../login/identity.ts";
 import { authorityOf } from "../settings/authority.ts";
 import { readConfigFile } from "../settings/config-file.ts";
 import { NO_FLAGS, resolveSettings } from "../settings/settings.ts";
@@ -25,8 +25,8 @@ export interface Desk {
 
 export async function openDesk(program: string, env: NodeJS.ProcessEnv): Promise<Desk> {
   const file = await readConfigFile(undefined, env);
-  const settings = resolveSettings({ flags: NO_FLAGS, env, file, username: currentUser(env), isTerminal: false });
-  const token = await currentToken(env, settings.url);
+  const stated = resolveSettings({ flags: NO_FLAGS, env, file, username: currentUser(env), isTerminal: false });
+  const { settings, token } = await identify(stated, env);
   return {
     program,
     client: createClient({ url: settings.url, user: settings.user, ca: await authorityOf(settings.ca), token }),

@@ -62,7 +62,7 @@ export function jobFields({ compat, now }: Surroundings): Fields<Job> {
     R: { header: "NODELIST(REASON)", value: (job) => nodes(job) || `(${reasonOf(job)})` },
     r: { header: "REASON", value: reasonOf },
     P: { header: "PARTITION", value: ({ allocation }) => compat.partitionOf(allocation.spec?.vcluster ?? "") },
-    a: { header: "ACCOUNT", value: ({ allocation }) => allocation.spec?.tenant ?? "(null)" },
+    a: { header: "ACCOUNT", value: ({ allocation }) => compat.accountOf(allocation.spec?.tenant ?? "(null)") },
     q: { header: "QOS", value: ({ allocation }) => qosText(compat, allocation.spec?.lifecycle?.preemption_class) },
     S: { header: "START_TIME", value: startText },
     e: { header: "END_TIME", value: endText },

@@ -170,7 +170,7 @@ function isWanted(desk: Desk, words: Words, job: Allocation): boolean {
   });
   if (!among(states, jobState(job).long)) return false;
   if (!has(words, "allusers") && !among(listOf(words, "user"), user)) return false;
-  if (!among(listOf(words, "accounts"), spec.tenant ?? "")) return false;
+  if (!among(listOf(words, "accounts")?.map(desk.compat.tenantOf), spec.tenant ?? "")) return false;
   if (!among(listOf(words, "name"), spec.name ?? "")) return false;
   if (!among(listOf(words, "partition")?.map(desk.compat.vclusterOf), spec.vcluster ?? "")) return false;
   const hosts = listOf(words, "nodelist");

@@ -59,12 +59,12 @@ function filterOf(desk: Desk, words: Words): AllocationFilter | null {
   const user = has(words, "me") ? desk.user : lastValue(words, "user");
   const name = lastValue(words, "name") ?? lastValue(words, "jobname");
   const partition = lastValue(words, "partition");
-  const tenant = lastValue(words, "account");
+  const account = lastValue(words, "account");
   const filter: AllocationFilter = {
     ...(user === undefined ? {} : { user }),
     ...(name === undefined ? {} : { name }),
     ...(partition === undefined ? {} : { vcluster: desk.compat.vclusterOf(partition) }),
-    ...(tenant === undefined ? {} : { tenant }),
+    ...(account === undefined ? {} : { tenant: desk.compat.tenantOf(account) }),
   };
   return Object.keys(filter).length === 0 && !has(words, "state") ? null : filter;
 }

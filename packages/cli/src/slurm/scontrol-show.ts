@@ -32,7 +32,7 @@ export function jobRecord(job: Job, { compat, now }: ShowAround): readonly strin
   const array = index === null ? "" : ` ArrayJobId=${base} ArrayTaskId=${index.replace(/^\[|\]$/g, "")}`;
   return [
     `JobId=${allocation.id}${array} JobName=${spec.name ?? ""}`,
-    `UserId=${allocation.user ?? ""} Account=${spec.tenant ?? "(null)"} QOS=${compat.qosOf(spec.lifecycle?.preemption_class)}`,
+    `UserId=${allocation.user ?? ""} Account=${compat.accountOf(spec.tenant ?? "(null)")} QOS=${compat.qosOf(spec.lifecycle?.preemption_class)}`,
     `JobState=${jobState(allocation).long} Reason=${reasonOf(job)} Dependency=${dependencyText(job)}`,
     `Requeue=${spec.lifecycle?.requeue_policy === "never" ? 0 : 1} Restarts=${allocation.requeues ?? 0} BatchFlag=${spec.script === undefined ? 0 : 1} Reboot=0 ExitCode=${exitText(allocation)}`,
     `RunTime=${fullSpan(usedSeconds(job, now))} TimeLimit=${limit === null ? "UNLIMITED" : fullSpan(limit)} TimeMin=N/A`,

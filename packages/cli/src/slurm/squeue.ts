@@ -164,7 +164,7 @@ function isWanted(desk: Desk, words: Words, { allocation }: Job): boolean {
   if (!among(usersOf(desk, words), user)) return false;
   if (!among(listOf(words, "partition")?.map(desk.compat.vclusterOf), spec.vcluster ?? "")) return false;
   if (!among(listOf(words, "name"), spec.name ?? "")) return false;
-  if (!among(listOf(words, "account"), spec.tenant ?? "")) return false;
+  if (!among(listOf(words, "account")?.map(desk.compat.tenantOf), spec.tenant ?? "")) return false;
   const hosts = listOf(words, "nodelist");
   return hosts === undefined || nodes.some((node) => hosts.includes(node));
 }

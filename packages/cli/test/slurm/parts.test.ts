@@ -153,6 +153,8 @@ describe("a site's names", () => {
     [{ partitions: {} }, 'unknown key "partitions"'],
     [[], "must hold name: value lines"],
     [{ partition_mapping: { a: 1 } }, 'partition "a" must name a vCluster'],
+    [{ account_mapping: { a: "" } }, 'account "a" must name a tenant'],
+    [{ account_mapping: ["a"] }, "account_mapping must hold name: value lines"],
     [{ qos_mapping: { a: "high" } }, 'QoS "a" must be a preemption class'],
   ])("%j is refused", (document, text) => {
     expect(() => checkCompat(document, "compat.yaml")).toThrow(text);

@@ -23,6 +23,8 @@ export interface SlurmMapping {
   readonly partitions?: Readonly<Record<string, string>>;
   /** QoS to preemption class. */
   readonly qos?: Readonly<Record<string, number>>;
+  /** Account to tenant; an account that is not listed keeps its name. */
+  readonly accounts?: Readonly<Record<string, string>>;
 }
 
 export interface SlurmSubmission {
@@ -110,6 +112,10 @@ class SlurmWork {
     else this.set("preemption_class", found);
   }
 
+  account(value: string): void {
+    this.set("tenant", own(this.#mapping.accounts ?? {}, value) ?? value);
+  }
+
   partition(value: string): void {
     this.set("vcluster", own(this.#mapping.partitions ?? {}, value) ?? value);
   }
@@ -175,7 +181,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   time: timeRule,
   partition: (work, value) => work.partition(value),
-  account: text("tenant"),
+  account: (work, value) => work.account(value),
   "job-name": text("name"),
   qos: (work, value, option) => work.qos(option, value),
   constraint: constraintRule,

@@ -168,10 +168,11 @@ describe("parseScript", () => {
     });
   });
 
-  test("a site's own partitions and QoS", () => {
-    const mapping = { partitions: { normal: "hpc-batch" }, qos: { gold: 9 } };
-    const { submission } = parseScript(script("#SBATCH -p normal -q gold"), mapping);
-    expect(submission).toMatchObject({ vcluster: "hpc-batch", preemption_class: 9 });
+  test("a site's own partitions, QoS and accounts", () => {
+    const mapping = { partitions: { normal: "hpc-batch" }, qos: { gold: 9 }, accounts: { g123: "physics" } };
+    const { submission } = parseScript(script("#SBATCH -p normal -q gold -A g123"), mapping);
+    expect(submission).toMatchObject({ vcluster: "hpc-batch", preemption_class: 9, tenant: "physics" });
+    expect(parseScript(script("#SBATCH --account=other"), mapping).submission).toMatchObject({ tenant: "other" });
   });
 
   test.each<[string, string, string[]]>([

@@ -3,7 +3,7 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
-import { MAX_SCRIPT_BYTES, ProblemError, parseScript } from "@lattice/wire";
+import { MAX_SCRIPT_BYTES, ProblemError, parseScript, type SlurmMapping } from "@lattice/wire";
 import type { ShortForm } from "./flags.ts";
 
 export interface Source {
@@ -17,11 +17,11 @@ export function fromWords(words: readonly string[]): Source {
   return { form: { command: words }, defaultName: basename(words[0] ?? ""), warnings: [] };
 }
 
-/** Arguments of the script become its positional parameters. */
-export function fromScript(path: string, args: readonly string[]): Source {
+/** Arguments of the script become its positional parameters; `mapping` is the site's, for #SBATCH lines. */
+export function fromScript(path: string, args: readonly string[], mapping: SlurmMapping = {}): Source {
   const text = readText(path, () => scriptHint(path, args));
   refuseNul(args.join(" "), "an argument of the script");
-  const { submission, warnings } = parseScript(text);
+  const { submission, warnings } = parseScript(text, mapping);
   const script = args.length === 0 ? text : withArguments(text, args);
   return { form: { ...submission, script }, defaultName: basename(path), warnings };
 }

@@ -3,20 +3,16 @@
 // takes its own algorithms only, so that a public key can never pass for a secret.
 
 import { ProblemError } from "@lattice/wire";
-import { createRemoteJWKSet, errors, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from "jose";
+import { errors, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from "jose";
 import type { AuthConfig } from "../../config/auth.ts";
 import type { Claims } from "./claims.ts";
 import { introspect } from "./introspect.ts";
+import { FETCH_TIMEOUT_MS, providerKeys, unavailable } from "./provider-keys.ts";
 
 export interface Verifier {
   /** Rejects with a ProblemError: `unauthenticated`, or `identity_unavailable` when the provider does not answer. */
   verify(token: string): Promise<Claims>;
 }
-
-const FETCH_TIMEOUT_MS = 5_000;
-/** Least time between two fetches of the provider's keys, whatever keys tokens name. */
-const KEYS_COOLDOWN_MS = 10_000;
-const KEYS_MAX_AGE_MS = 600_000;
 
 export function createVerifier(auth: Exclude<AuthConfig, { readonly kind: "none" }>): Verifier {
   const options: JWTVerifyOptions = {
@@ -96,11 +92,7 @@ async function findProvider(issuer: string): Promise<Provider> {
   const found = (await answer.json()) as { issuer?: unknown; jwks_uri?: unknown; introspection_endpoint?: unknown };
   if (found.issuer !== issuer) throw unavailable(`${document} speaks for the issuer ${String(found.issuer)}`, null);
   if (typeof found.jwks_uri !== "string") throw unavailable(`${document} names no jwks_uri`, null);
-  const keys = createRemoteJWKSet(new URL(found.jwks_uri), {
-    timeoutDuration: FETCH_TIMEOUT_MS,
-    cooldownDuration: KEYS_COOLDOWN_MS,
-    cacheMaxAge: KEYS_MAX_AGE_MS,
-  });
+  const keys = providerKeys(new URL(found.jwks_uri));
   const { introspection_endpoint: introspection } = found;
   return { keys, introspection: typeof introspection === "string" ? introspection : null };
 }
@@ -110,13 +102,7 @@ async function checked(run: () => Promise<{ readonly payload: Claims }>): Promis
     return (await run()).payload;
   } catch (error) {
     if (error instanceof ProblemError) throw error;
-    if (error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError))
-      throw unavailable("the identity provider's keys cannot be fetched", error);
+    if (!(error instanceof errors.JOSEError)) throw unavailable("the check itself failed", error);
     throw new ProblemError("unauthenticated", { detail: `The token is not valid: ${error.message}.` });
   }
 }
-
-const unavailable = (detail: string, cause: unknown): ProblemError =>
-  new ProblemError("identity_unavailable", {
-    detail: `Tokens cannot be checked: ${detail}${cause instanceof Error ? ` (${cause.message})` : ""}.`,
-  });
