@@ -43,6 +43,9 @@ test("a domain is reached from inside, and from nowhere else; the pool runs out 
   const refused = await cluster.api("POST", "/allocations", { body: { entrypoint: "true", network_domain: "red" } });
   expect(refused.body).toMatchObject({ code: "quota_exceeded" });
   expect(JSON.stringify(refused.body)).toContain("VNI pool exhausted (2/2 in use)");
+  const lasting = async () =>
+    (await cluster.cli(["notices"])).stdout.includes("network numbers of the pool are in use");
+  await eventually({ what: "administrators are told" }, async () => ((await lasting()) ? true : null));
   expect(await cluster.ends(stranger)).toMatchObject({ state: "failed", exit_code: 7 });
   const outside = await cluster.submit({ entrypoint: client });
   expect(await cluster.ends(outside)).toMatchObject({ state: "failed", exit_code: 7 });
@@ -56,6 +59,7 @@ test("a domain is reached from inside, and from nowhere else; the pool runs out 
     const { stdout } = await cluster.cli(["admin", "network", "list", "-o", "json"]);
     return !stdout.includes('"blue"') && !existsSync(`/run/netns/lattice-${FIRST}`) ? true : null;
   });
+  await eventually({ what: "the notice is over" }, async () => ((await lasting()) ? null : true));
 });
 
 test("a port that a service exposes is reached at its node and by the API, for as long as it runs", async () => {

@@ -86,6 +86,7 @@ export type { Delivery, EndOfWork, EndState, Hook } from "./notice/hook.ts";
 export * from "./notice/notice.ts";
 export * from "./outcome.ts";
 export * from "./preemption/shield.ts";
+export { type LabelMatcher, type Metric, parseMetric } from "./scaling/metric.ts";
 export { MOST_TURNS, mostNodes } from "./scaling/scale.ts";
 export { type ServiceEndpoint, serviceEndpoints } from "./service/services.ts";
 export { MAX_SESSIONS, OWN_SESSION, parseSessionId, type Session, sessionId, sessionsOf } from "./session/session.ts";

@@ -106,6 +106,15 @@ describe("domains", () => {
     expect([...c.state.domains()]).toEqual([]);
   });
 
+  it("are private by the nodes that were given, not by the least that were asked for", () => {
+    const c = cluster();
+    c.apply(set(c.state, { autoDomains: true }), submit({ nodes: [1, 3] }), submit({ nodes: [1, 3] }));
+    c.place(1, "n1", "n2", "n3");
+    c.place(2, "n4");
+    expect([...c.state.domains()].map(({ name, private: own }) => `${name} ${own}`)).toEqual(["alloc-1 true"]);
+    expect([1, 2].map((n) => vniOf(c.state, n))).toEqual([1_000, undefined]);
+  });
+
   it("of sensitive work are its own, guarded, and cannot be named", () => {
     const c = cluster(vcluster("clinic", { scheduler: "sensitive_reservation" }));
     c.apply(set(c.state, { dataGateway: "10.1.2.3:443" }));
@@ -178,6 +187,23 @@ describe("domains", () => {
     c.place(member, "n2");
     expect(c.phase(member)).toBe("staging");
     expect([...c.state.notices()][0]?.clearedAt).toBeDefined();
+  });
+
+  it("stay run out when one goes whose number is not of the pool", () => {
+    const c = cluster(submit({ domain: "blue" }), submit({ domain: "green" }));
+    c.place(1, "n1");
+    c.apply(set(c.state, { vniStart: 2_000, vniEnd: 2_000, grace: duration(0) }));
+    c.place(2, "n2");
+    c.apply(submitDag({ first: { domain: "red" } }));
+    const member = [...c.state.allocations()].find(({ dag }) => dag !== undefined)?.id ?? id(0);
+    c.place(member, "n3");
+    const lasting = () => [...c.state.notices()].filter(({ clearedAt }) => clearedAt === undefined).length;
+    expect(lasting()).toBe(1);
+    c.apply(cancel(1));
+    c.report(1, "n1", "failed", "stopped");
+    c.advance(300_000);
+    expect(verdict(c.one(release("physics/blue")))).toBe("accepted");
+    expect(lasting()).toBe(1);
   });
 
   it("are so many a tenant, named ones", () => {

@@ -15,9 +15,9 @@ import { freeVni, wantedDomain, whyNoDomain } from "./wanted.ts";
 /** Servers before know no domains. */
 const NETWORK_VERSION = 2;
 
-/** Why it cannot be placed for want of a domain; null: it can. */
-export function againstDomain(step: Step, record: Allocation): Refusal | null {
-  const wanted = step.version < NETWORK_VERSION ? null : wantedDomain(step.state, record);
+/** Why it cannot be placed on so many nodes for want of a domain; null: it can. */
+export function againstDomain(step: Step, record: Allocation, placed: number): Refusal | null {
+  const wanted = step.version < NETWORK_VERSION ? null : wantedDomain(step.state, record, placed);
   const refusal = wanted === null ? null : whyNoDomain(step.state, wanted);
   if (refusal !== null && freeVni(step.state) === null) {
     notify(step, {
@@ -32,8 +32,8 @@ export function againstDomain(step: Step, record: Allocation): Refusal | null {
 }
 
 /** What its record says of it while it is placed. */
-export function joinDomain(step: Step, record: Allocation): Pick<Allocation, "network"> {
-  const wanted = step.version < NETWORK_VERSION ? null : wantedDomain(step.state, record);
+export function joinDomain(step: Step, record: Allocation, placed: number): Pick<Allocation, "network"> {
+  const wanted = step.version < NETWORK_VERSION ? null : wantedDomain(step.state, record, placed);
   if (wanted === null) return {};
   const { state, at } = step;
   const known = state.domain(wanted.key);

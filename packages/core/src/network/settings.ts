@@ -12,6 +12,7 @@ import { accepted, quote, refuse, refuseFields, type Step, unchanged } from "../
 import { domainKey, FIRST_VNI, LAST_VNI, MAX_DOMAIN_GRACE_MS } from "./domain.ts";
 import { GATEWAY_FORM, parseGateway } from "./gateway.ts";
 import { lingeringIn } from "./lingering.ts";
+import { freeVni } from "./wanted.ts";
 
 export function setNetwork(step: Step, { settings }: SetNetworkCommand): Outcome {
   const problems = problemList();
@@ -51,6 +52,9 @@ export function releaseDomain(step: Step, { key }: ReleaseDomainCommand): Outcom
     return refuse("stale_report", `the fabric has network domain "${domain.name}" yet`);
   }
   step.state.tables.domains.delete(key);
-  clearNotice(step, { kind: "notice.clear", key: noticeKey("vni_pool_exhausted", "cluster") });
+  // A number outside of the pool, from before it was set anew, makes no room in it.
+  if (freeVni(step.state) !== null) {
+    clearNotice(step, { kind: "notice.clear", key: noticeKey("vni_pool_exhausted", "cluster") });
+  }
   return accepted(key);
 }

@@ -17,12 +17,13 @@ export interface WantedDomain {
   readonly sensitive?: true;
 }
 
-/** Null: it needs none. */
+/** Of one that is placed on so many nodes, or is to be. Null: it needs none. */
 export function wantedDomain(
   view: Pick<View, "network" | "vcluster">,
   { id, spec, user }: Pick<Allocation, "id" | "spec" | "user">,
+  placed: number,
 ): WantedDomain | null {
-  const { tenant, networkDomain, resources, expose } = spec;
+  const { tenant, networkDomain, expose } = spec;
   // Shared with nobody, not even within the tenant.
   if (isSensitive(view, spec.vcluster)) {
     const name = `sensitive-${user}-${id}`;
@@ -31,7 +32,7 @@ export function wantedDomain(
   if (networkDomain !== undefined) {
     return { key: domainKey(tenant, networkDomain), tenant, name: networkDomain, private: false };
   }
-  const several = resources.minNodes > 1 || (spec.lifecycle.scale?.maxNodes ?? 1) > 1;
+  const several = placed > 1 || (spec.lifecycle.scale?.maxNodes ?? 1) > 1;
   if (!view.network.autoDomains || !(several || expose !== undefined)) return null;
   const name = `alloc-${id}`;
   return { key: domainKey(tenant, name), tenant, name, private: true };

@@ -24,7 +24,7 @@ export function commitPlan(step: Step, plan: PlanCommand): Outcome {
   const placements: PlacementResult[] = [];
   for (const placement of plan.placements) {
     const verdict = recheck(step, plan, placement);
-    const barred = verdict.kind === "good" ? againstDomain(step, verdict.record) : null;
+    const barred = verdict.kind === "good" ? againstDomain(step, verdict.record, verdict.nodes.length) : null;
     if (verdict.kind === "good" && barred !== null) holdForDomain(step, verdict.record, barred);
     else if (verdict.kind === "good") place(step, placement, verdict);
     else if (verdict.kind === "refused") tellRefused(step, plan, placement, verdict.refusal);
@@ -53,7 +53,7 @@ function place(step: Step, placement: Placement, { record: before, nodes, share 
     attempt,
     scores,
     backfilled,
-    ...joinDomain(step, record),
+    ...joinDomain(step, record, nodes.length),
     ...(share === null ? null : { share }),
   });
 }

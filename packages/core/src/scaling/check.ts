@@ -3,6 +3,7 @@
 import { isCount, isText, type Problems } from "../allocation/check-values.ts";
 import { MAX_NODES } from "../allocation/limits.ts";
 import type { AllocationSpec, ScalePolicy } from "../allocation/spec.ts";
+import { METRIC_FORM, parseMetric } from "./metric.ts";
 
 export const MAX_METRIC_LENGTH = 512;
 export const MAX_TARGET_MILLI = 1_000_000_000_000;
@@ -36,6 +37,7 @@ function checkPolicy(problems: Problems, field: string, scale: ScalePolicy): voi
   problems.unless(ordered, `${field}.min`, `must not be above max (${scale.minNodes} > ${scale.maxNodes})`);
   const named = scale.metric.trim() !== "" && isText(scale.metric, MAX_METRIC_LENGTH);
   problems.unless(named, `${field}.metric`, `must have 1 to ${MAX_METRIC_LENGTH} characters`);
+  if (named) problems.unless(parseMetric(scale.metric) !== null, `${field}.metric`, METRIC_FORM);
   problems.unless(isCount(scale.targetMilli, 1, MAX_TARGET_MILLI), `${field}.target`, "must be a number above 0");
   const share = isCount(scale.downThresholdMilli, 1, 999);
   problems.unless(share, `${field}.scale_down_threshold`, "must be above 0 and below 1");

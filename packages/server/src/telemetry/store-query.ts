@@ -1,8 +1,8 @@
 // One instant query to a time-series store that speaks the HTTP API of Prometheus (`GET /api/v1/query`). A plain name means
-// the metric of that name which Lattice's agents write, for this allocation; a name with a matcher is taken as written,
+// the metric of that name which Lattice's agents write, for this allocation; a name with matchers is asked with them,
 // scoped to the nodes of the allocation.
 
-import type { NodeId } from "@lattice/core";
+import { type NodeId, parseMetric } from "@lattice/core";
 
 export interface StoreQuestion {
   readonly metric: string;
@@ -16,7 +16,9 @@ const ANSWER_MS = 5_000;
 const MAX_ANSWER_BYTES = 1_000_000;
 
 export async function queryStore(url: string, question: StoreQuestion, signal: AbortSignal): Promise<StoreAnswer> {
-  const address = `${url.replace(/\/+$/, "")}/api/v1/query?query=${encodeURIComponent(queryText(question))}`;
+  const query = queryText(question);
+  if (query === null) return { problem: "the metric is not one that may be asked for" };
+  const address = `${url.replace(/\/+$/, "")}/api/v1/query?query=${encodeURIComponent(query)}`;
   try {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
     const answer = await fetch(address, { redirect: "error", signal: limit });
@@ -29,13 +31,21 @@ export async function queryStore(url: string, question: StoreQuestion, signal: A
   }
 }
 
-export function queryText({ metric, allocation, nodes }: StoreQuestion): string {
-  const brace = metric.indexOf("{");
-  if (brace < 0) return `avg(lattice_allocation_${metric}{allocation=${JSON.stringify(allocation)}})`;
-  const scope = `node=~${JSON.stringify(nodes.join("|"))}`;
-  const matchers = metric.slice(brace + 1, metric.lastIndexOf("}")).trim();
-  return `avg(${metric.slice(0, brace)}{${matchers === "" ? scope : `${matchers},${scope}`}})`;
+/** Built from the parsed parts only, never from the user's text; null: it may not be asked. */
+export function queryText({ metric, allocation, nodes }: StoreQuestion): string | null {
+  const parsed = parseMetric(metric);
+  if (parsed === null) return null;
+  const { name, matchers } = parsed;
+  if (matchers === null) return `avg(lattice_allocation_${name}{allocation=${JSON.stringify(allocation)}})`;
+  // An empty pattern would match whatever has no such label.
+  if (nodes.length === 0) return null;
+  const scope = `node=~${JSON.stringify(nodes.map(literally).join("|"))}`;
+  const own = matchers.map(({ label, operator, value }) => `${label}${operator}${JSON.stringify(value)}`);
+  return `avg(${name}{${[...own, scope].join(",")}})`;
 }
+
+/** In a pattern of the store. */
+const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
 /** `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[time,"0.83"]}]}}` */
 function valueIn(answer: unknown): StoreAnswer {

@@ -67,6 +67,7 @@ function world(domain: object) {
   const view = {
     network: { managed: true, vniStart: 1_000, vniEnd: 1_010 },
     domains: () => (state.domain === null ? [] : [state.domain]),
+    notices: () => [],
     nodes: () => [],
     allocation: () => undefined,
     placed: () => (state.domain?.emptySince === null ? [{ ...member, phase }] : []),

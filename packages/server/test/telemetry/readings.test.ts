@@ -55,10 +55,33 @@ test("a store is asked by the documented query, and whatever it cannot say is no
   }
 });
 
+const queryOf = (metric: string, nodes = ["n1", "n2"]) =>
+  queryText({ metric, allocation: "7", nodes: nodes as NodeId[] });
+
 test("a matcher is scoped to the nodes of the allocation", () => {
-  const of = (metric: string) => queryText({ metric, allocation: "7", nodes: ["n1", "n2"] as NodeId[] });
-  expect(of("depth{job='x'}")).toBe(`avg(depth{job='x',node=~"n1|n2"})`);
-  expect(of("depth{}")).toBe(`avg(depth{node=~"n1|n2"})`);
+  expect(queryOf("depth{job='x'}")).toBe(`avg(depth{job="x",node=~"n1|n2"})`);
+  expect(queryOf("depth{}")).toBe(`avg(depth{node=~"n1|n2"})`);
+  expect(queryOf("depth{}", ["n.1"])).toBe(String.raw`avg(depth{node=~"n\\.1"})`);
+  expect(queryOf("depth{}", []), "an empty pattern matches what has no node").toBeNull();
+});
+
+test.each([
+  "x{a='b'}) or max(other{",
+  "x{a='b'}) or max(other{b='c'}",
+  `x{a="b\\"} or other{c="}`,
+  "lattice_allocation_depth{allocation='8'}",
+  "x{__name__=~'.+'}",
+  'depth"} or x',
+  "sum(x)",
+])("%s is not asked for, whatever a record says", async (metric) => {
+  expect(queryOf(metric)).toBeNull();
+  const before = asked.length;
+  const storeUrl = `http://127.0.0.1:${(store.address() as AddressInfo).port}/`;
+  const readings = createReadings({ storeUrl, measured: () => null, logger: pino({ level: "silent" }) });
+  status = 200;
+  body = vector("5");
+  expect((await readings.read([record(metric)], never)).size).toBe(0);
+  expect(asked).toHaveLength(before);
 });
 
 test("without a store the mean of what the agents said of late counts, of the right attempts", async () => {

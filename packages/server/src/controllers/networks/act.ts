@@ -1,6 +1,7 @@
 // Keeps network domains: releases those that are over, and has the fabric manager know the members of the others. What the manager
 // has confirmed goes through the log before anybody may rely on it, and what it must forget is no longer relied on before it is
-// told. A manager that is away is asked again, less and less often; the domain says so meanwhile.
+// told. A manager that is away is asked again, less and less often; the domain says so meanwhile. Administrators are told of a pool
+// that is used up.
 
 import { type Duration, duration, type Instant, type View } from "@lattice/core";
 import type { Logger } from "pino";
@@ -8,6 +9,7 @@ import { type Clock, steadyNow } from "../../clock.ts";
 import type { FabricDomains } from "../../fabric/domains.ts";
 import type { Sequencer } from "../../leader/sequencer.ts";
 import { decideNetworks, type NetworkIntent } from "./decide.ts";
+import { decidePool } from "./pool.ts";
 
 export interface NetworkKeeper {
   readonly view: () => View;
@@ -97,6 +99,8 @@ export function createNetworkKeeper(parts: NetworkKeeper, signal: AbortSignal): 
       ({ domain }) => (waiting.get(domain.key)?.until ?? 0) <= now,
     );
     await Promise.all(due.slice(0, MOST_AT_ONCE).map(act));
+    const tell = decidePool(view());
+    if (tell !== null) await sequencer.propose(tell);
     if (fabric === null || (comparedAt !== null && now < comparedAt + COMPARE_EVERY)) return;
     comparedAt = now;
     await compare(fabric).catch((error: Error) =>
