@@ -84,6 +84,16 @@ describe.each([
     expect(rootWasHere()).toBe(false);
   });
 
+  test("shared memory of tasks is the attempt's own", async () => {
+    const foreign = mkdtempSync("/dev/shm/lattice-mapped-");
+    try {
+      const looked = await asAda(["launch", `--alloc=${id}`, "-n", "1", "/bin/sh", "-c", "/usr/bin/ls -A /dev/shm"]);
+      expect(looked).toMatchObject({ code: 0, stdout: "" });
+    } finally {
+      rmSync(foreign, { recursive: true });
+    }
+  });
+
   test("kill -9 of the shepherd ends its tasks", async () => {
     const noted = join(folder, `tasks-${id}`);
     writeFileSync(noted, "");

@@ -39,6 +39,8 @@ export function enterScript(plan: EnterPlan): string {
     "  exit 1",
     "}",
     `exec 3>&2 2>${errors}`,
+    // Shared memory of its own: nobody else's is seen, and nothing of it stays.
+    "/bin/mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm || failed mounts",
     ...plan.images.map(({ image, at }) => mountImage(image, at)),
     ...plan.data.map(mountData),
     ...(plan.workdir === "" ? [] : [`cd ${quoted(plan.workdir)} || failed workdir`]),
