@@ -4,7 +4,7 @@ import type { AllocationState } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
-import { askFirst } from "../output/ask-first.ts";
+import { askOnTerminal } from "../output/ask-first.ts";
 import { ALLOCATION_STATES, parseStates } from "../parse/states.ts";
 import { forEachId } from "./for-each-id.ts";
 
@@ -30,9 +30,9 @@ export function define(command: Command): void {
     .action(async (ids: readonly string[], flags: CancelFlags) => {
       const context = await createContext(command);
       const chosen = await chooseIds(context, ids, flags);
-      // A script that chose them means it; a person may have meant fewer.
-      if (ids.length === 0 && chosen.length > 1 && process.stdin.isTTY === true) {
-        await askFirst(flags.yes, `Cancel ${chosen.length} allocations?`, `${chosen.length} allocations not cancelled`);
+      if (ids.length === 0 && chosen.length > 1) {
+        const those = `${chosen.length} allocations`;
+        await askOnTerminal(flags.yes, `Cancel ${those}?`, `${those} not cancelled`);
       }
       await cancelAll(context, chosen, flags.reason);
     });

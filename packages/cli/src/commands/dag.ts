@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { Dag, DagState } from "@lattice/sdk";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
+import { askOnTerminal } from "../output/ask-first.ts";
 import { parseCount } from "../parse/count.ts";
 import { DAG_STATES, parseStates } from "../parse/states.ts";
 import { dagBody } from "./dag/body.ts";
@@ -103,8 +104,11 @@ function defineCancel(command: Command): void {
   command
     .argument("<id...>", "DAGs to cancel")
     .option("--reason <text>", "why, kept with the allocations")
-    .action(async (ids: readonly string[], flags: { reason?: string }) => {
+    .option("--yes", "do not ask")
+    .action(async (ids: readonly string[], flags: { reason?: string; yes?: boolean }) => {
       const { client, print, settings } = await createContext(command);
+      const what = ids.length === 1 ? `DAG ${ids[0]}` : `${ids.length} DAGs`;
+      await askOnTerminal(flags.yes, `Cancel ${what}, with all members that have not ended?`, `${what} not cancelled`);
       const { done: cancelled, finish } = await forEachId(ids, async (id) => {
         const answer = await client.dags.cancel(id, { reason: flags.reason });
         if (!print.structured && !settings.quiet) print.line(`Cancelled DAG ${id}`);

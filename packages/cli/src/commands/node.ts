@@ -1,12 +1,12 @@
-// `lattice node`: what an administrator does to nodes. Disabling ends what runs there, so it asks
-// first.
+// `lattice node`: what an administrator does to nodes. Disabling ends what runs there, and an urgent drain stops it, so
+// both ask first.
 
 import type { HealthReport, LatticeClient, NodeResponse } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { globalFlags } from "../global-options.ts";
-import { askFirst } from "../output/ask-first.ts";
+import { askFirst, askOnTerminal } from "../output/ask-first.ts";
 import { expandHosts } from "../parse/hosts.ts";
 import { NODE_STATES, parseStates } from "../parse/states.ts";
 import { forEachId } from "./for-each-id.ts";
@@ -80,9 +80,8 @@ const noHome = (): ProblemError =>
 export function defineDrain(command: Command): void {
   const drain = command.command("drain").description("Take no new work; what runs may end");
   drain.option("--urgent", "have what runs there checkpointed and queued again, where it can be");
-  defineAction(drain.option("--reason <text>", "why, shown with the node"), (client, id, options) =>
-    client.nodes.drain(id, options),
-  );
+  drain.option("--reason <text>", "why, shown with the node").option("--yes", "with --urgent: do not ask");
+  defineAction(drain, (client, id, options) => client.nodes.drain(id, options), confirmUrgent);
   defineAction(command.command("undrain").description("Take work again"), (client, id, { requestId }) =>
     client.nodes.undrain(id, { requestId }),
   );
@@ -147,8 +146,22 @@ async function actOnAll({ client, print, settings }: Context, ids: readonly stri
 /** More names than this in a question hide it. */
 const NAMED_IN_QUESTION = 10;
 
-async function confirmDisable(ids: readonly string[], flags: ActionFlags): Promise<void> {
+function nodesText(ids: readonly string[]): string {
   const names = ids.length > NAMED_IN_QUESTION ? `${ids.slice(0, NAMED_IN_QUESTION).join(", ")} ...` : ids.join(", ");
-  const what = ids.length === 1 ? `node ${ids[0]}` : `${ids.length} nodes (${names})`;
+  return ids.length === 1 ? `node ${ids[0]}` : `${ids.length} nodes (${names})`;
+}
+
+async function confirmUrgent(ids: readonly string[], flags: ActionFlags): Promise<void> {
+  if (flags.urgent !== true) return;
+  const what = nodesText(ids);
+  await askOnTerminal(
+    flags.yes,
+    `Drain ${what} at once? What runs there is stopped and queued again.`,
+    `${what} not drained`,
+  );
+}
+
+async function confirmDisable(ids: readonly string[], flags: ActionFlags): Promise<void> {
+  const what = nodesText(ids);
   await askFirst(flags.yes, `Disable ${what}? What runs there is ended.`, `${what} not disabled`);
 }

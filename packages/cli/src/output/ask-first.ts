@@ -1,4 +1,5 @@
-// Before a command ends work or removes something for good: a question on a terminal, --yes elsewhere.
+// Before a command ends work or removes something for good: a question on a terminal. Elsewhere what cannot be undone
+// needs --yes, and what a script may well mean goes on without.
 
 import { ProblemError } from "@lattice/wire";
 import { confirm } from "./confirm.ts";
@@ -10,4 +11,9 @@ export async function askFirst(yes: boolean | undefined, question: string, what:
     detail: `${what}: the question was not answered with yes`,
     hint: "Use --yes where nobody can answer.",
   });
+}
+
+/** As `askFirst`, for what scripts do too: one that named its target means it, a person may have meant another. */
+export async function askOnTerminal(yes: boolean | undefined, question: string, what: string): Promise<void> {
+  if (process.stdin.isTTY === true) await askFirst(yes, question, what);
 }

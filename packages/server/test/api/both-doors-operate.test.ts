@@ -132,6 +132,13 @@ describe("what is measured", () => {
         nodes: [{ node: "n1", state: "ready", connected: true, progress: "running" }],
       },
     });
+    const unmeasured = (answer: unknown) =>
+      (answer as { json: { unmeasured: { what: string; reason: string }[] } }).json.unmeasured;
+    expect(unmeasured(await ask("storage"))).toEqual([
+      { what: "storage.throughput", reason: expect.stringContaining("io_read_bytes") },
+      { what: "storage.latency", reason: expect.stringContaining("no time-series store is configured") },
+      { what: "storage.mount_health", reason: expect.stringContaining("Agents do not measure it") },
+    ]);
     expect(await ask("network")).not.toMatchObject({ json: { storage: expect.anything() } });
     expect(await ask("weather")).toMatchObject({ problem: { code: "invalid_argument" } });
     const path = await callHttp(doors.left, {

@@ -3,6 +3,7 @@
 import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../../context.ts";
+import { askOnTerminal } from "../../output/ask-first.ts";
 import { showFields } from "./fields.ts";
 import { megabytes, showMembers } from "./raft-members.ts";
 
@@ -23,9 +24,10 @@ export function defineRaft(command: Command): void {
   });
 
   const remove = command.command("remove-member").description("Remove a member, running or lost");
-  remove.argument("<id>", "the server's id, or the name or id of its etcd member");
-  remove.action(async (id: string) => {
+  remove.argument("<id>", "the server's id, or the name or id of its etcd member").option("--yes", "do not ask");
+  remove.action(async (id: string, flags: { readonly yes?: boolean }) => {
     const { client, print } = await createContext(remove);
+    await askOnTerminal(flags.yes, `Remove the member ${id}? Its copy of the log is given up.`, `${id} not removed`);
     const answer = await client.members.remove(id);
     if (print.structured) return print.document(answer);
     print.note(`${id} is no longer a member.`);

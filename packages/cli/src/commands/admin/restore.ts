@@ -2,12 +2,14 @@
 
 import type { Command } from "commander";
 import { createContext } from "../../context.ts";
+import { askOnTerminal } from "../../output/ask-first.ts";
 import { showBackup } from "./backup.ts";
 
 export function defineRestore(command: Command): void {
-  command.argument("<source>", "a path on the server, or s3://bucket/key");
-  command.action(async (source: string) => {
-    const { client, print } = await createContext(command);
+  command.argument("<source>", "a path on the server, or s3://bucket/key").option("--yes", "do not ask");
+  command.action(async (source: string, flags: { readonly yes?: boolean }) => {
+    const { client, print, settings } = await createContext(command);
+    await askOnTerminal(flags.yes, `Put ${source} into the cluster at ${settings.url}?`, `${source} not restored`);
     const restored = await client.backups.restore(source);
     if (print.structured) return print.document(restored);
     if (restored.backup !== undefined) showBackup(print, restored.backup);

@@ -8,7 +8,6 @@ import { pb, timestampFromMs } from "@lattice/wire";
 import type { SignalsRecord } from "../../insight/question.ts";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
-import { UNMEASURED } from "./metrics.ts";
 import { invalid } from "./refuse.ts";
 import { find, ownerOf } from "./work.ts";
 
@@ -21,6 +20,14 @@ const UNMEASURED_OF: Readonly<Record<Section, readonly string[]>> = {
   gpus: ["gpus.utilization", "gpus.ecc_errors"],
   nodes: [],
 };
+
+/** Told with the metrics of an allocation; there is nothing here to compare it with. */
+const WITH_THE_METRICS: Readonly<Record<string, string>> = {
+  "storage.throughput": "Agents measure it: see io_read_bytes and io_write_bytes among the metrics (lattice top ID).",
+};
+const NO_STORE = "Agents do not measure it, and no time-series store is configured on this cluster.";
+const IN_THE_STORE_PERHAPS =
+  "Agents do not measure it. The time-series store of this cluster may hold it, and is asked for what services scale by alone.";
 
 export async function getDiagnostics(call: Call, request: pb.DiagnosticsRequest): Promise<pb.Diagnostics> {
   const record = await find(call, request.id);
@@ -38,9 +45,12 @@ export async function getDiagnostics(call: Call, request: pb.DiagnosticsRequest)
     nodes: has("nodes") ? nodes.map((node) => nodeOf(call, record, node)) : [],
     unmeasured: asked
       .flatMap((section) => UNMEASURED_OF[section])
-      .map((what) => create(pb.UnmeasuredSchema, { what, reason: UNMEASURED })),
+      .map((what) => create(pb.UnmeasuredSchema, { what, reason: reasonFor(call, what) })),
   });
 }
+
+const reasonFor = ({ config }: Call, what: string): string =>
+  WITH_THE_METRICS[what] ?? (config.telemetry.storeUrl === null ? NO_STORE : IN_THE_STORE_PERHAPS);
 
 function sectionsOf(text: string): readonly Section[] {
   if (text === "") return SECTIONS;

@@ -16,9 +16,6 @@ import { MEASURED, seriesOf, shownValue } from "./metric-series.ts";
 import { invalid } from "./refuse.ts";
 import { find, ownerOf } from "./work.ts";
 
-/** Said of what needs a time-series store. */
-export const UNMEASURED = "No time-series store is configured on this cluster, so nothing is measured.";
-
 const GPUS_UNMEASURED = "Agents measure processors, memory and storage; GPUs are not measured.";
 const NO_ALERTS = "No thresholds are watched: there is nothing to be warned of.";
 /** Said with every answer that has no values. */

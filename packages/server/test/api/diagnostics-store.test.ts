@@ -1,0 +1,23 @@
+// Diagnostics where a time-series store is configured: nobody is told that there is none.
+
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { callHttp, type Running, startTestApi } from "./clients.ts";
+
+let running: Running;
+beforeAll(async () => {
+  running = await startTestApi({ telemetry: { store_url: "http://127.0.0.1:9" } });
+});
+afterAll(() => running.close());
+
+test("what is not measured is not blamed on a missing store", async () => {
+  const headers = { "content-type": "application/json", "x-lattice-user": "ada" };
+  const body = JSON.stringify({ entrypoint: "true", nodes: 1 });
+  const { id } = JSON.parse(
+    (await callHttp(running, { method: "POST", path: "/api/v1/allocations", headers, body })).text,
+  ) as { id: string };
+  const { text } = await callHttp(running, { path: `/api/v1/allocations/${id}/diagnostics`, headers });
+  const { unmeasured } = JSON.parse(text) as { unmeasured: { what: string; reason: string }[] };
+  expect(unmeasured.map(({ what }) => what)).toContain("network.bandwidth");
+  expect(text).not.toContain("no time-series store");
+  expect(unmeasured.find(({ what }) => what === "network.bandwidth")?.reason).toContain("The time-series store");
+});
