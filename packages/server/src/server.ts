@@ -307,7 +307,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     insight,
     recorder,
   });
-  mirrorState(metrics, { terminals, replica, hub, history, checkpoints: board, leads });
+  const measured = config.telemetry.storeUrl === null ? null : measures.value;
+  mirrorState(metrics, { terminals, replica, hub, history, checkpoints: board, leads, measured });
 
   const authenticator = createAuthenticator(config.api.auth);
   const { guard, peerGuard, renew, issueFirst } = createDoors({

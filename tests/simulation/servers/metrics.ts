@@ -46,6 +46,7 @@ export const noMetrics: Metrics = {
   rateLimited: ignore,
   streamStalled: ignore,
   onScrape: ignore,
+  alsoRender: ignore,
   render: async () => "",
   readings: async () => [],
   contentType: "text/plain",

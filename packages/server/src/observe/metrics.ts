@@ -62,6 +62,8 @@ export interface Metrics extends SchedulingMetrics, CheckpointMetrics {
   notices(byKind: Readonly<Record<string, number>>, waiting: number): void;
   /** Called before every scrape. */
   onScrape(collect: () => void): void;
+  /** Families that are not known beforehand, in the text format; after all others of the page. */
+  alsoRender(more: () => string): void;
   render(): Promise<string>;
   /** The same, as values. */
   readings(): Promise<readonly Reading[]>;
@@ -75,6 +77,7 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   const m = defineMetrics(registry);
   const collectors: (() => void)[] = [];
+  const others: (() => string)[] = [];
   return {
     apiRequest(rpc, code, seconds) {
       m.requests.inc({ rpc, code });
@@ -139,9 +142,10 @@ export function createMetrics(): Metrics {
       m.deliveries.set(waiting);
     },
     onScrape: (collect) => void collectors.push(collect),
-    render() {
+    alsoRender: (more) => void others.push(more),
+    async render() {
       for (const collect of collectors) collect();
-      return registry.metrics();
+      return [await registry.metrics(), ...others.map((more) => more())].join("");
     },
     async readings() {
       for (const collect of collectors) collect();

@@ -4,6 +4,8 @@ import { dagState, poolSize, type View, waitingCount } from "@lattice/core";
 import type { AgentHub } from "../agents/hub.ts";
 import type { History } from "../history/index.ts";
 import type { Replica } from "../replica/replica.ts";
+import { exportMeasures } from "../telemetry/exported.ts";
+import type { Measured } from "../telemetry/measures.ts";
 import type { Metrics } from "./metrics.ts";
 
 export interface Mirrored {
@@ -13,16 +15,19 @@ export interface Mirrored {
   readonly history: History;
   readonly leads: () => boolean;
   readonly checkpoints: { away(): ReadonlyMap<string, string> };
+  /** Null: no store is there to keep what agents say of services. */
+  readonly measured: Measured | null;
 }
 
 export function mirrorState(
   metrics: Metrics,
-  { replica, hub, terminals, history, leads, checkpoints }: Mirrored,
+  { replica, hub, terminals, history, leads, checkpoints, measured }: Mirrored,
 ): void {
   replica.feed.onEvents((events) => {
     for (const { event } of events) metrics.event(event.kind);
     if (leads()) for (const { event } of events) metrics.checkpointEvent(event, replica.view);
   });
+  if (measured !== null) metrics.alsoRender(() => (leads() ? exportMeasures(replica.view, measured) : ""));
   metrics.onScrape(() => {
     metrics.allocations(tally(replica.view.allocations(), (allocation) => allocation.phase.kind));
     metrics.queueDepth(new Map(Array.from(replica.view.vclusters(), ({ id }) => [id, replica.view.pendingCount(id)])));

@@ -5,10 +5,12 @@ import type { AllocationId, Attempt, Duration, NodeId } from "@lattice/core";
 import type { pb } from "@lattice/wire";
 import { type Clock, steadyNow } from "../clock.ts";
 
+/** What an agent has told of one attempt in a heartbeat; null: nothing, or too long ago. */
+export type Measured = (node: NodeId, allocation: AllocationId, attempt: Attempt, metric: string) => number | null;
+
 export interface Measures {
   told(node: NodeId, measures: readonly pb.AttemptMeasures[]): void;
-  /** Null: nothing was said of late. */
-  value(node: NodeId, allocation: AllocationId, attempt: Attempt, metric: string): number | null;
+  readonly value: Measured;
 }
 
 interface Told {

@@ -1,17 +1,15 @@
-// Where the metric of a service comes from: the time-series store when one is configured, else what the agents of its
-// nodes have measured and its programs have said. A value that cannot be had is missing, never guessed.
+// Where the metric of a service comes from: the time-series store when one is configured; without one, or when it has no value, what the
+// agents of its nodes have measured and its programs have said. A value that cannot be had is missing, never guessed.
 
-import { type Allocation, type AllocationId, type Attempt, attemptOn, type NodeId } from "@lattice/core";
+import { type Allocation, type AllocationId, attemptOn } from "@lattice/core";
 import type { Logger } from "pino";
+import type { Measured } from "./measures.ts";
 import { queryStore } from "./store-query.ts";
 
 export interface Readings {
   /** What is not there has no value. */
   read(records: readonly Allocation[], signal: AbortSignal): Promise<ReadonlyMap<AllocationId, number>>;
 }
-
-/** What an agent has told of one attempt in a heartbeat; null: nothing, or too long ago. */
-export type Measured = (node: NodeId, allocation: AllocationId, attempt: Attempt, metric: string) => number | null;
 
 export interface ReadingSources {
   readonly storeUrl: string | null;
@@ -33,8 +31,12 @@ export function createReadings({ storeUrl, measured, logger }: ReadingSources): 
     const nodes = "nodes" in record.phase ? record.phase.nodes : [];
     const answer = await queryStore(storeUrl, { metric, allocation: record.id, nodes }, signal);
     if ("value" in answer) return answer.value;
-    logger.warn({ allocation: record.id, metric, problem: answer.problem }, "a metric could not be read");
-    return null;
+    // A store that is away, or has yet to scrape, must not keep a service from scaling by what is known here.
+    const value = fromAgents(record, metric, measured);
+    const text =
+      value === null ? "a metric could not be read" : "a metric is taken from the agents, not from the store";
+    logger.warn({ allocation: record.id, metric, problem: answer.problem }, text);
+    return value;
   }
 }
 

@@ -1,8 +1,9 @@
 // One instant query to a time-series store that speaks the HTTP API of Prometheus (`GET /api/v1/query`). A plain name means
-// the metric of that name which Lattice's agents write, for this allocation; a name with matchers is asked with them,
+// the metric of that name which the leading server shows for this allocation (exported.ts); a name with matchers is asked with them,
 // scoped to the nodes of the allocation.
 
 import { type NodeId, parseMetric } from "@lattice/core";
+import { EXPORTED_PREFIX } from "./exported.ts";
 
 export interface StoreQuestion {
   readonly metric: string;
@@ -36,7 +37,7 @@ export function queryText({ metric, allocation, nodes }: StoreQuestion): string 
   const parsed = parseMetric(metric);
   if (parsed === null) return null;
   const { name, matchers } = parsed;
-  if (matchers === null) return `avg(lattice_allocation_${name}{allocation=${JSON.stringify(allocation)}})`;
+  if (matchers === null) return `avg(${EXPORTED_PREFIX}${name}{allocation=${JSON.stringify(allocation)}})`;
   // An empty pattern would match whatever has no such label.
   if (nodes.length === 0) return null;
   const scope = `node=~${JSON.stringify(nodes.map(literally).join("|"))}`;

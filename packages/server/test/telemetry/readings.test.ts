@@ -6,6 +6,7 @@ import { type Allocation, type AllocationId, attempt, duration, type NodeId } fr
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../src/clock.ts";
+import { exportMeasures } from "../../src/telemetry/exported.ts";
 import { createMeasures } from "../../src/telemetry/measures.ts";
 import { createReadings } from "../../src/telemetry/readings.ts";
 import { queryText } from "../../src/telemetry/store-query.ts";
@@ -32,9 +33,10 @@ const vector = (value: string) =>
   JSON.stringify({ status: "success", data: { resultType: "vector", result: [{ metric: {}, value: [1, value] }] } });
 
 test("a store is asked by the documented query, and whatever it cannot say is no value", async () => {
+  let told: number | null = null;
   const readings = createReadings({
     storeUrl: `http://127.0.0.1:${(store.address() as AddressInfo).port}/`,
-    measured: () => 99,
+    measured: (_node, _id, _attempt, metric) => (metric === "gpu_utilization" ? told : null),
     logger: pino({ level: "silent" }),
   });
   const read = async (metric = "gpu_utilization") =>
@@ -51,8 +53,32 @@ test("a store is asked by the documented query, and whatever it cannot say is no
   ] as const) {
     status = code;
     body = text;
+    told = null;
     expect(await read()).toBeUndefined();
+    told = 99;
+    expect(await read(), "what the agents say").toBe(99);
+    expect(await read("depth{job='x'}"), "which is not what was asked for").toBeUndefined();
   }
+});
+
+test("a store finds on the page what it is asked for: the metric of the policy, by node, of the right attempts", () => {
+  const placed = [record("queue_depth"), { ...record("load"), id: "8" }, record("depth{job='x'}"), record("unsaid")];
+  const told: Record<string, number> = { "n1 7 1 queue_depth": 10, "n2 7 3 queue_depth": 30.5, "n2 8 3 load": 1e-7 };
+  const measured = (...key: readonly (string | number)[]) => told[key.join(" ")] ?? null;
+  const view = (kind: string) =>
+    ({ placed: () => placed, vcluster: () => ({ scheduler: kind }) }) as unknown as Parameters<
+      typeof exportMeasures
+    >[0];
+  const page = exportMeasures(view("service_bin_pack"), measured);
+  expect(page.split("\n").filter((line) => !line.startsWith("# HELP"))).toEqual([
+    "# TYPE lattice_allocation_queue_depth gauge",
+    'lattice_allocation_queue_depth{allocation="7",node="n1"} 10',
+    'lattice_allocation_queue_depth{allocation="7",node="n2"} 30.5',
+    "# TYPE lattice_allocation_load gauge",
+    'lattice_allocation_load{allocation="8",node="n2"} 1e-7',
+    "",
+  ]);
+  expect(exportMeasures(view("sensitive_reservation"), measured), "sensitive work").toBe("");
 });
 
 const queryOf = (metric: string, nodes = ["n1", "n2"]) =>
