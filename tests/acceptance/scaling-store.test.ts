@@ -2,7 +2,7 @@
 // there, and the server asks the store. The store is a double that scrapes the real page whenever it is asked, and answers from
 // that alone; it adds one, so that what came from it can be told from what the agents say.
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
@@ -10,15 +10,16 @@ import { useCluster } from "../harness/use-cluster.ts";
 
 let away = false;
 const asked: string[] = [];
-const store = createServer(async (request, response) => {
+const store = createServer((request, response) => void answer(request, response));
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const query = new URL(request.url ?? "", "http://store").searchParams.get("query") ?? "";
   asked.push(query);
-  if (away) return response.writeHead(503).end();
+  if (away) return void response.writeHead(503).end();
   const values = await scraped(query);
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const result = values.length === 0 ? [] : [{ metric: {}, value: [0, String(mean + 1)] }];
-  return response.writeHead(200).end(JSON.stringify({ status: "success", data: { resultType: "vector", result } }));
-});
+  response.writeHead(200).end(JSON.stringify({ status: "success", data: { resultType: "vector", result } }));
+}
 await new Promise<void>((resolve) => store.listen(0, "127.0.0.1", resolve));
 afterAll(() => void store.close());
 
