@@ -41,7 +41,7 @@ execFileSync("mksquashfs", [tree, join(registry, "tools_1_v1.squashfs"), "-noapp
 
 const cluster = useCluster({
   nodes: 1,
-  agentArgs: ["--user-mapping", `file:${users}`, "--registry", registry, "--cache-min-free", "0"],
+  agentArgs: ["--user-mapping", `file:${users}`, "--registry", registry, "--cache-min-free", "0", "--umask", "0037"],
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 beforeAll(async () => {
@@ -51,7 +51,8 @@ beforeAll(async () => {
 
 const ADA = { headers: { "x-lattice-user": "ada" } };
 const asAda = (args: readonly string[]) => cluster.cli(args, { env: { LATTICE_USER: "ada", USER: "ada" } });
-const WHO = 'echo "$(/usr/bin/id -u) $(/usr/bin/id -g) $(/usr/bin/id -G)"; echo "$PATH"; echo "$LD_LIBRARY_PATH"';
+const WHO =
+  'umask; pwd; echo "$(/usr/bin/id -u) $(/usr/bin/id -g) $(/usr/bin/id -G)"; echo "$PATH"; echo "$LD_LIBRARY_PATH"';
 const CHOSEN = { PATH: `${traps}:/usr/bin:/bin`, LD_LIBRARY_PATH: "/opt/mine", NODE_OPTIONS: "--no-such-option" };
 
 describe.each([
@@ -60,15 +61,20 @@ describe.each([
 ])("%s", (_name, software) => {
   let id = "";
   beforeAll(async () => {
-    id = await cluster.submit({ entrypoint: "sleep 600", env: CHOSEN, ...software }, ADA);
+    id = await cluster.submit({ entrypoint: "pwd; sleep 600", env: CHOSEN, ...software }, ADA);
     await cluster.reaches(id, ["running"]);
+    const where = await eventually({ what: "it says where it stands" }, async () => {
+      const { stdout } = await asAda(["logs", id]);
+      return stdout.trim() === "" ? null : stdout.trim();
+    });
+    expected = ["0037", where, IDS, CHOSEN.PATH, CHOSEN.LD_LIBRARY_PATH];
   });
   afterAll(async () => {
     await cluster.api("DELETE", `/allocations/${id}`);
     await cluster.ends(id);
   });
 
-  const expected = [IDS, CHOSEN.PATH, CHOSEN.LD_LIBRARY_PATH];
+  let expected: readonly string[] = [];
   const rootWasHere = (): boolean => readFileSync(sprung, "utf8").split("\n").includes("0");
 
   test("a terminal is the user's, and root believes nothing of what it chose", async () => {

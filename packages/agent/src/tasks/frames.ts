@@ -18,6 +18,8 @@ export interface ShepherdSpec {
   readonly pmix: PmixSpec | null;
   readonly command: readonly string[];
   readonly workdir: string;
+  /** In octal digits; "": the shepherd's own. */
+  readonly umask: string;
   /** The files of the attempt are not the node's: paths mean something else there. */
   readonly ownFiles: boolean;
   /** What every rank gets; the ones that differ come from the shepherd. */

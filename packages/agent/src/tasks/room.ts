@@ -21,6 +21,9 @@ export interface TaskRoom extends AttemptRoom {
   readonly prefix: readonly string[];
   /** Whom it becomes; null: nobody else. */
   readonly owner: Owner | null;
+  /** Where the job stands; ".": where whoever enters comes to stand. */
+  readonly cwd: string;
+  readonly umask: string;
 }
 
 export interface RoomHost {
@@ -42,7 +45,8 @@ async function enterRoom(room: AttemptRoom, first: FirstProcess): Promise<TaskRo
   const { TERM: _, ...environment } = entered.environment;
   // A container's first process is the engine's own for a moment, with the engine's environment.
   if (room.order.software?.image && environment.LATTICE_ALLOC_ID === undefined) return null;
-  return { ...room, environment, prefix: entered.prefix, owner: entered.owner };
+  const { prefix, owner, umask } = entered;
+  return { ...room, environment, prefix, owner, umask, cwd: hasOwnFiles({ prefix }) ? "." : entered.cwd };
 }
 
 /** Its files are not the node's: what is there cannot be seen from here. */

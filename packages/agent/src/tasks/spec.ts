@@ -37,6 +37,7 @@ export function shepherdSpec(
     pmix: pmixHelper === null ? null : pmixOf(order, room, pmixHelper),
     command: order.command,
     workdir: workdirOf(order, room),
+    umask: room.umask,
     ownFiles: hasOwnFiles(room),
     environment: sharedEnvironment(order, room, fabric, size),
     slurmEnv: room.order.slurmEnv,
@@ -65,7 +66,7 @@ function pmixPlace({ order, prefix, owner, environment }: TaskRoom): Pick<PmixSp
 
 const workdirOf = (order: pb.StartTasks, room: TaskRoom): string => {
   if (order.workdir !== "") return order.workdir;
-  return room.order.workdir === "" ? room.dir : room.order.workdir;
+  return room.order.workdir === "" ? room.cwd : room.order.workdir;
 };
 
 function sharedEnvironment(

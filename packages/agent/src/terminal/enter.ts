@@ -14,6 +14,8 @@ export interface Entered {
   readonly environment: Readonly<Record<string, string>>;
   /** On the node, for whoever does not enter a mount namespace. */
   readonly cwd: string;
+  /** In octal digits; "": not known. */
+  readonly umask: string;
 }
 
 export interface Owner {
@@ -63,6 +65,7 @@ export async function enter({ pid, variables: known, line, term }: Wanted): Prom
     owner,
     environment: { ...variables, TERM: term === "" ? DEFAULT_TERM : term },
     cwd: inside ? "/" : cwd,
+    umask: /^Umask:\s+([0-7]+)/m.exec(status)?.[1] ?? "",
   };
 }
 

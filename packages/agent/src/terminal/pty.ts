@@ -19,6 +19,8 @@ export interface PtyOptions {
   /** Files that take the program into its control groups; one to a line, or "". */
   readonly joinBy: string;
   readonly cwd: string;
+  /** In octal digits; "": the agent's. */
+  readonly umask: string;
   readonly size: TerminalSize;
 }
 
@@ -97,11 +99,12 @@ if ! (set -f; IFS='
   exit 126
 fi
 if [ -n "$4" ]; then SHELL="$4"; else unset SHELL; fi
-shift 4
+if [ -n "$5" ]; then umask "$5"; fi
+shift 5
 exec "$@"`;
 
-function commandLine({ command, joinBy, size, environment }: PtyOptions): string {
-  const words = [String(size.rows), String(size.cols), joinBy, environment.SHELL ?? "", ...command];
+function commandLine({ command, joinBy, size, environment, umask }: PtyOptions): string {
+  const words = [String(size.rows), String(size.cols), joinBy, environment.SHELL ?? "", umask, ...command];
   return `set -- ${words.map(quoted).join(" ")}\n${PREPARE}`;
 }
 

@@ -82,6 +82,7 @@ async function openIn(host: TerminalHost, key: string, order: pb.OpenTerminal): 
     command: [...prefix, ...entered.shell],
     environment,
     cwd: entered.cwd,
+    umask: entered.umask,
     joinBy: first.joinBy,
     size: rows > 0 && cols > 0 ? { rows, cols } : DEFAULT_SIZE,
   });

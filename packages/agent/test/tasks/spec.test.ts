@@ -31,7 +31,16 @@ function roomOf({ image = "", slurmEnv = false, prefix = [], owner = null, envir
   const software = image === "" ? undefined : { image };
   const job = { LATTICE_NODE: "n2", LATTICE_ATTEMPT_DIR: "/a/7.1", LATTICE_USER: "alice", LATTICE_SCRATCH: "/s/7.1" };
   const order = { slurmEnv, workdir: "/work", software } as unknown as TaskRoom["order"];
-  return { dir: "/a/7.1", joinBy: "", order, prefix, owner, environment: { ...job, ...environment } };
+  return {
+    dir: "/a/7.1",
+    joinBy: "",
+    order,
+    prefix,
+    owner,
+    cwd: "/a",
+    umask: "0022",
+    environment: { ...job, ...environment },
+  };
 }
 
 const fabric = { provider: "verbs", preload: "/lib/shim.so" } as const;

@@ -10,7 +10,7 @@ import { enter } from "../../src/terminal/enter.ts";
 import { spanText } from "../../src/terminal/idle.ts";
 import { openPty, type Pty, quoted } from "../../src/terminal/pty.ts";
 
-const BASE = { joinBy: "", cwd: "/tmp", size: { rows: 33, cols: 77 } };
+const BASE = { joinBy: "", cwd: "/tmp", umask: "", size: { rows: 33, cols: 77 } };
 const environment = { PATH: process.env.PATH ?? "", SHELL: "/bin/bash", TERM: "dumb" };
 
 /** All that a command shows, and how it ends. */
@@ -121,6 +121,7 @@ describe("entering an attempt", () => {
         owner: null,
         environment: { ONLY: "this", PATH: "/bin:/usr/bin", TERM: "xterm-256color" },
         cwd: "/var",
+        umask: process.umask().toString(8).padStart(4, "0"),
       });
     } finally {
       child.kill();

@@ -51,6 +51,8 @@ function take(order: ShepherdOrder): void {
   switch (order.kind) {
     case "spec": {
       const setpriv = SETPRIV.find((path) => existsSync(path)) ?? "";
+      // Ranks have what their parent has.
+      if (order.spec.umask !== "") process.umask(Number.parseInt(order.spec.umask, 8));
       launch = startLaunch({ spec: order.spec, setpriv, say, full: unsaid.full });
       dir = join(folder, order.spec.launchId);
       mkdirSync(dir, { recursive: true, mode: 0o700 });
