@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import type { Readable, Writable } from "node:stream";
+import { quotedAll } from "../runtime/shell-text.ts";
 
 export interface TerminalSize {
   readonly rows: number;
@@ -105,10 +106,8 @@ exec "$@"`;
 
 function commandLine({ command, joinBy, size, environment, umask }: PtyOptions): string {
   const words = [String(size.rows), String(size.cols), joinBy, environment.SHELL ?? "", umask, ...command];
-  return `set -- ${words.map(quoted).join(" ")}\n${PREPARE}`;
+  return `set -- ${quotedAll(words)}\n${PREPARE}`;
 }
-
-export const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 function greeting(child: ChildProcess, from: Readable): Promise<number> {
   return new Promise((resolve, reject) => {

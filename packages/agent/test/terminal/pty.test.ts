@@ -6,9 +6,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
+import { quoted } from "../../src/runtime/shell-text.ts";
 import { enter } from "../../src/terminal/enter.ts";
 import { spanText } from "../../src/terminal/idle.ts";
-import { openPty, type Pty, quoted } from "../../src/terminal/pty.ts";
+import { openPty, type Pty } from "../../src/terminal/pty.ts";
 
 const BASE = { joinBy: "", cwd: "/tmp", umask: "", size: { rows: 33, cols: 77 } };
 const environment = { PATH: process.env.PATH ?? "", SHELL: "/bin/bash", TERM: "dumb" };

@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { Duplex, Readable, Writable } from "node:stream";
+import { quotedAll } from "../../runtime/shell-text.ts";
 import { wayIn } from "../../runtime/user/way-in.ts";
 import type { ShepherdSpec } from "../frames.ts";
 import { PMI_FD, rankEnvironment } from "./rank-environment.ts";
@@ -124,9 +125,8 @@ const inFolder = ({ workdir }: ShepherdSpec, guarded: boolean, command: readonly
 
 /** `script` gives a command a terminal and passes on what it reads and writes. */
 function inTerminal(command: readonly string[], size: { rows: number; columns: number }): readonly string[] {
-  const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
   const sized = size.rows > 0 && size.columns > 0 ? `stty rows ${size.rows} cols ${size.columns}; ` : "";
-  return ["script", "--quiet", "--return", "--flush", "--command", `${sized}exec ${quoted}`, "/dev/null"];
+  return ["script", "--quiet", "--return", "--flush", "--command", `${sized}exec ${quotedAll(command)}`, "/dev/null"];
 }
 
 /** Said once, when the rank is gone and its output is read. */
