@@ -15,7 +15,7 @@ export function addGlobalOptions(command: Command): Command {
     new Option("-t, --tenant <name>", "tenant to act for"),
     new Option("--vcluster <name>", "vCluster to use"),
     new Option("--config <file>", "configuration file (default: ~/.config/lattice/config.yaml)"),
-    new Option("--url <address>", "address of the server (default: http://127.0.0.1:8080)"),
+    new Option("--url <address>", "address of the server, or of several, with commas (default: http://127.0.0.1:8080)"),
     new Option("--ca <file>", "authority (PEM) of the servers' certificates"),
     new Option("--no-color", "no colours"),
   ];
