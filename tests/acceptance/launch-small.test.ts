@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { processesIn } from "../harness/processes.ts";
 import { cleanEnvironment, programPath } from "../harness/program.ts";
+import { type Ran, ran } from "../harness/ran.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({ nodes: 2 });
@@ -16,27 +17,9 @@ beforeAll(async () => {
   await cluster.reaches(id, ["running"]);
 });
 
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
 /** `first`: null for the program as it is called, or what it is given to. */
-function run(first: string | null, words: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
-  const [program = "", ...args] = [...(first === null ? [] : [first]), programPath("lattice"), ...words];
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
-      stdio: ["ignore", "pipe", "pipe"],
-      env: cleanEnvironment({ ...cluster.cliEnvironment(), ...env }),
-    });
-    const said = { out: "", err: "" };
-    child.stdout.on("data", (bytes: Buffer) => (said.out += bytes.toString("latin1")));
-    child.stderr.on("data", (bytes: Buffer) => (said.err += bytes.toString("latin1")));
-    child.once("error", reject);
-    child.once("close", (code) => resolve({ code, ...said }));
-  });
-}
+const run = (first: string | null, words: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
+  ran([...(first === null ? [] : [first]), programPath("lattice"), ...words], { ...cluster.cliEnvironment(), ...env });
 
 /** Tasks write when they like; what each of them writes is in order. */
 const ordered = ({ code, out, err }: Ran) => ({ code, out: out.split("\n").sort(), err: err.split("\n").sort() });
@@ -96,9 +79,9 @@ describe("where there is no Node", () => {
   });
 
   test.each(usual.slice(0, 5))("%s: the small program is all it takes", async (_name, words) => {
-    const ran = await run(null, ["launch", `--alloc=${id}`, ...words], bare());
-    expect(ran.err).not.toContain("node cannot be started");
-    expect(ran.out === "" ? ran.code : ran.out).toBeTruthy();
+    const done = await run(null, ["launch", `--alloc=${id}`, ...words], bare());
+    expect(done.err).not.toContain("node cannot be started");
+    expect(done.out === "" ? done.code : done.out).toBeTruthy();
   });
 
   test("the user's configuration says where the server is; what is odd in it is left to the whole program", async () => {

@@ -1,12 +1,12 @@
 // `srun` inside a job as the small program that needs no Node, beside the whole program: both say the same and end alike,
 // for options that the small one knows, for those it hands over, and for what goes wrong.
-import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { processesIn } from "../harness/processes.ts";
-import { cleanEnvironment, root } from "../harness/program.ts";
+import { root } from "../harness/program.ts";
+import { type Ran, ran } from "../harness/ran.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const dist = join(root, "packages/cli/dist");
@@ -32,26 +32,8 @@ const inside = (): Record<string, string> => ({
   FROM_HERE: 'a "quoted" value',
 });
 
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-function run(program: readonly string[], words: readonly string[], env: Record<string, string>): Promise<Ran> {
-  const [first = "", ...rest] = [...program, ...words];
-  return new Promise((resolve, reject) => {
-    const child = spawn(first, rest, {
-      stdio: ["ignore", "pipe", "pipe"],
-      env: cleanEnvironment({ ...cluster.cliEnvironment(), ...env }),
-    });
-    const said = { out: "", err: "" };
-    child.stdout.on("data", (bytes: Buffer) => (said.out += bytes.toString("latin1")));
-    child.stderr.on("data", (bytes: Buffer) => (said.err += bytes.toString("latin1")));
-    child.once("error", reject);
-    child.once("close", (code) => resolve({ code, ...said }));
-  });
-}
+const run = (program: readonly string[], words: readonly string[], env: Record<string, string>): Promise<Ran> =>
+  ran([...program, ...words], { ...cluster.cliEnvironment(), ...env });
 
 const bySmall = (words: readonly string[], env: Record<string, string> = {}) =>
   run([small, whole, "srun"], words, { ...inside(), ...env });
@@ -119,8 +101,8 @@ describe("both say the same", () => {
 });
 
 test.each(known)("%s: the small program is all it takes", async (_name, words) => {
-  const ran = await bySmall(words, { LATTICE_LAUNCH_NODE: "/no/such/node" });
-  expect(ran.err).not.toContain("node cannot be started");
+  const done = await bySmall(words, { LATTICE_LAUNCH_NODE: "/no/such/node" });
+  expect(done.err).not.toContain("node cannot be started");
 });
 
 test("the installed command is the small one in a job, and gets nodes of its own outside of one", async () => {
