@@ -2,7 +2,15 @@
 
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Quota, UNLIMITED, type VClusterId } from "@lattice/core";
+import {
+  ANYTHING,
+  type Constraints,
+  type GroupId,
+  type NodeId,
+  type Quota,
+  UNLIMITED,
+  type VClusterId,
+} from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import {
   bestUnit,
@@ -20,6 +28,9 @@ import { withPerfectEstimates } from "../src/trace/trace.ts";
 import { inThousandths } from "../src/weights/profile.ts";
 import { readProfiles } from "../src/weights/read.ts";
 import { seededJobs, traceOfJobs } from "./make.ts";
+
+/** Fingerprints of four nodes: two alike, one of its own, one that has told none. */
+const MARKS = [{ conformance: "a" }, { conformance: "a" }, { conformance: "b" }, {}];
 
 const PLAIN: SetupOptions = { inventory: null, profiles: null, unit: 1 };
 
@@ -146,17 +157,14 @@ describe("through the real scheduler", () => {
   });
 
   it("drops what its vCluster's nodes can never run", () => {
-    const gpus: JobAsk = {
+    const asking = (constraints: Partial<Constraints>, beyond: Partial<JobAsk> = {}): JobAsk => ({
       vcluster: null,
-      gpuType: "GH200",
-      gpuCount: 1,
-      memoryBytes: 0,
-      features: [],
-      tight: false,
-      cpuCores: 0,
-      excludedNodes: [],
+      constraints: { ...ANYTHING, ...constraints },
+      maxNodes: null,
       noPreempt: false,
-    };
+      ...beyond,
+    });
+    const gpus = asking({ gpuType: "GH200", gpuCount: 1 });
     const given = {
       ...traceOfJobs(2, [
         { submit: 0, run: 5, nodes: 1 },
@@ -171,6 +179,29 @@ describe("through the real scheduler", () => {
     const { trace, outcomes } = lattice(given, { ...PLAIN, inventory });
     expect(trace.dropped.tooLarge).toBe(1);
     expect([...outcomes.start]).toEqual([0, 0]);
+
+    const four = { nodes: equalNodes(4).nodes.map((node, i) => ({ ...node, group: `g${i}` as GroupId, ...MARKS[i] })) };
+    const dropped = (nodes: number, ask: JobAsk): number =>
+      lattice({ ...traceOfJobs(4, [{ submit: 0, run: 5, nodes }]), asks: [ask] }, { ...PLAIN, inventory: four }).trace
+        .dropped.tooLarge;
+    const [one, two] = four.nodes.map(({ id }) => id);
+    expect(dropped(2, asking({ requiredNodes: [one as NodeId, two as NodeId] }))).toBe(0);
+    expect(dropped(2, asking({ requiredNodes: ["elsewhere" as NodeId] }))).toBe(1);
+    expect([dropped(2, asking({ maxGroups: 2 })), dropped(3, asking({ maxGroups: 2 }))]).toEqual([0, 1]);
+    expect([2, 3].map((nodes) => dropped(nodes, asking({ requireConformance: true })))).toEqual([0, 1]);
+    expect(dropped(1, asking({ requireUnifiedMemory: true }))).toBe(1);
+  });
+
+  it("gives a range of nodes what is free", () => {
+    const range: JobAsk = { vcluster: null, constraints: ANYTHING, maxNodes: 8, noPreempt: false };
+    const given = traceOfJobs(8, [
+      { submit: 0, run: 100, nodes: 3 },
+      { submit: 1, run: 100, nodes: 2 },
+      { submit: 2, run: 100, nodes: 2 },
+    ]);
+    // The second takes all five that are left, not two, so that the third has to wait for the first.
+    expect([...lattice({ ...given, asks: [null, range, null] }).outcomes.start]).toEqual([0, 1, 100]);
+    expect([...lattice(given).outcomes.start]).toEqual([0, 1, 2]);
   });
 });
 

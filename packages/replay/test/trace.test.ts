@@ -192,10 +192,64 @@ describe("JSON lines", () => {
     ]);
     expect(trace.vclusters).toMatchObject([{ vcluster: "ml", scheduler: "ml_training", weights: { energy: 1000 } }]);
     expect(trace.asks).toMatchObject([
-      { vcluster: "ml", gpuCount: 4, tight: true, noPreempt: false },
-      { cpuCores: 8, excludedNodes: ["n1"], noPreempt: true },
+      { vcluster: "ml", constraints: { gpuCount: 4, topology: "tight" }, noPreempt: false },
+      { constraints: { cpuCores: 8, excludedNodes: ["n1"] }, noPreempt: true },
       null,
     ]);
+  });
+
+  it("reads ranges, the inside of nodes and what vClusters lend", () => {
+    const memory = {
+      domains: [{ id: 0, kind: "unified", capacityBytes: 512, numaNode: 0, cpus: [0], gpus: [0] }],
+      interconnects: [],
+    };
+    const lending = { keep_nodes: 2, max_class: 3, max_duration: "12h", return_grace: "45s" };
+    const text = [
+      JSON.stringify({ type: "vcluster", vcluster: { name: "ml", preempts: true, preemptible: "never", lending } }),
+      JSON.stringify({ type: "node", node: { id: "n1", cxl_memory_gb: 1, power_watts: 700, memory_topology: memory } }),
+      submit(3, { nodes: { min: 1, max: 4 }, walltime: "1h", required_nodes: ["n1"], max_groups: 2 }),
+      submit(4, { nodes: 1, walltime: "1h", require_conformance: true, require_unified_memory: true }),
+    ];
+    const trace = readTrace(write("inside.jsonl", text.join("\n")), { nodes: null, jobs: null });
+    expect(trace.vclusters[0]?.sharing).toEqual({
+      preempts: true,
+      preemptible: "never",
+      lending: { keepNodes: 2, maxClass: 3, maxDuration: 12 * 3_600_000, returnGrace: 45_000 },
+    });
+    expect(trace.machine[0]?.beyond).toEqual({ cxlMemoryBytes: 2 ** 30, powerWatts: 700, memoryTopology: memory });
+    expect([...trace.size]).toEqual([1, 1]);
+    expect(trace.asks).toMatchObject([
+      { maxNodes: 4, constraints: { requiredNodes: ["n1"], maxGroups: 2 } },
+      { maxNodes: null, constraints: { requireConformance: true, requireUnifiedMemory: true } },
+    ]);
+  });
+
+  it.each([
+    {
+      name: "a range the wrong way round",
+      line: submit(1, { nodes: { min: 3, max: 2 }, walltime: "1h" }),
+      text: "less",
+    },
+    { name: "half a range", line: submit(1, { nodes: { min: 3 }, walltime: "1h" }), text: '"alloc.nodes.max"' },
+    { name: "a flag in words", line: submit(1, { nodes: 1, walltime: "1h", no_preempt: "no" }), text: "true or false" },
+    {
+      name: "a topology of nothing",
+      line: '{"type":"node","node":{"id":"n1","gpu_topology":{}}}',
+      text: "gpu_topology",
+    },
+    {
+      name: "memory in words",
+      line: '{"type":"node","node":{"id":"n1","memory_topology":[]}}',
+      text: "memory_topology",
+    },
+    { name: "a lender of no shape", line: '{"type":"vcluster","vcluster":{"name":"a","lending":3}}', text: "lending" },
+    {
+      name: "an unknown way to be stopped",
+      line: '{"type":"vcluster","vcluster":{"name":"a","preemptible":"sometimes"}}',
+      text: "always, borrowed, never",
+    },
+  ])("refuses $name", ({ line, text }) => {
+    expect(refusal("shapes.jsonl", line).text).toContain(text);
   });
 
   it("knows tenants beside users, and what they may have; the last word about one stands", () => {

@@ -1,7 +1,7 @@
 // The machine to replay on: nodes with their groups, hardware and conformance. Without an inventory it is
 // a count of equal nodes in one group.
 
-import type { GroupId, NodeId, VClusterId } from "@lattice/core";
+import type { Capabilities, GroupId, NodeId, VClusterId } from "@lattice/core";
 
 export interface InventoryNode {
   readonly id: NodeId;
@@ -14,7 +14,12 @@ export interface InventoryNode {
   readonly features: readonly string[];
   /** Null: serves all vClusters. */
   readonly homeVCluster: VClusterId | null;
+  /** What a capture tells of its inside; absent: a uniform node. */
+  readonly beyond?: NodeInside;
 }
+
+/** As the agent told it. */
+export type NodeInside = Pick<Capabilities, "cxlMemoryBytes" | "powerWatts" | "gpuTopology" | "memoryTopology">;
 
 export interface Inventory {
   /** In order of id. */

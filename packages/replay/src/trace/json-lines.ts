@@ -130,7 +130,7 @@ function addSubmission(found: Found, record: JsonObject, line: number, bad: Bad)
   if (typeof priority !== "number" || !Number.isInteger(priority) || priority < 0 || priority > 10) {
     throw bad('the field "alloc.priority" must be a whole number from 0 to 10');
   }
-  const size = countOf(alloc.nodes, "alloc.nodes", bad);
+  const size = sizeOf(alloc.nodes, bad);
   const ask = parseAsk(alloc, bad);
   const row = ids.length;
   makeRoom(columns, row);
@@ -159,6 +159,14 @@ function complete({ columns, rowOf }: Found, record: JsonObject, bad: Bad): void
 function objectOf(value: unknown, field: string, bad: Bad): JsonObject {
   if (isObject(value)) return value;
   throw bad(`the field "${field}" is missing`);
+}
+
+/** Of a range the least: so many it needs. */
+function sizeOf(nodes: unknown, bad: Bad): number {
+  if (!isObject(nodes)) return countOf(nodes, "alloc.nodes", bad);
+  const least = countOf(nodes.min, "alloc.nodes.min", bad);
+  if (countOf(nodes.max, "alloc.nodes.max", bad) >= least) return least;
+  throw bad('the field "alloc.nodes.max" is less than "alloc.nodes.min"');
 }
 
 function countOf(value: unknown, field: string, bad: Bad): number {

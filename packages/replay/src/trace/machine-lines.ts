@@ -13,7 +13,9 @@ import {
 } from "@lattice/core";
 import { BARE, type InventoryNode } from "../inventory/inventory.ts";
 import { DEFAULT_DEPTH, FACTORS, inThousandths, type Profile } from "../weights/profile.ts";
+import { parseInside } from "./inside.ts";
 import type { Bad, JsonObject } from "./record.ts";
+import { parseSharing } from "./sharing.ts";
 
 export function parseNode(value: JsonObject, bad: Bad): InventoryNode {
   const id = typeof value.id === "string" ? parseNodeId(value.id) : null;
@@ -42,6 +44,7 @@ export function parseNode(value: JsonObject, bad: Bad): InventoryNode {
     gpuCount: Math.floor(amount("gpu_count", 0)),
     features: features.map(String),
     homeVCluster: home === "" ? null : parseVClusterId(home),
+    ...parseInside(value, bad),
   };
 }
 
@@ -58,7 +61,7 @@ export function parseVCluster(value: JsonObject, bad: Bad): Profile {
   }
   const kind = scheduler as SchedulerKind;
   const weights = value.weights === undefined ? WEIGHT_PROFILES[kind] : parseWeights(value.weights as JsonObject, bad);
-  return { vcluster, scheduler: kind, weights, backfillDepth: depth };
+  return { vcluster, scheduler: kind, weights, backfillDepth: depth, ...parseSharing(value, bad) };
 }
 
 function parseWeights(value: JsonObject, bad: Bad) {

@@ -1,7 +1,14 @@
 // Weight profiles: how each vCluster of a replay weighs the nine factors, and what is taken where nobody
 // says.
 
-import { type Factor, type SchedulerKind, type VClusterId, WEIGHT_PROFILES, type Weights } from "@lattice/core";
+import {
+  type Factor,
+  type SchedulerKind,
+  type VCluster,
+  type VClusterId,
+  WEIGHT_PROFILES,
+  type Weights,
+} from "@lattice/core";
 import { ORDERING_FACTORS } from "@lattice/scheduler";
 
 export interface Profile {
@@ -10,7 +17,12 @@ export interface Profile {
   /** In thousandths; they sum to 1000 but for rounding. */
   readonly weights: Weights;
   readonly backfillDepth: number;
+  /** Where it differs from what its scheduler's row says. */
+  readonly sharing?: Sharing;
 }
+
+/** How it stands to other vClusters. */
+export type Sharing = Pick<VCluster, "preempts" | "preemptible" | "borrows" | "lending">;
 
 export interface Profiles {
   /** At least one; the first is the default vCluster. */

@@ -4,8 +4,10 @@
 
 import {
   type Allocation,
+  type Constraints,
   type Event,
   isFinal,
+  type Lending,
   MAX_WALLTIME_MS,
   type Node,
   type Tenant,
@@ -81,30 +83,47 @@ const line = (at: number, type: string, fields: object): string =>
   `${JSON.stringify({ ts: new Date(at).toISOString(), type, ...fields })}\n`;
 
 function submission({ id, user, spec, submittedAt }: Allocation): string {
-  const { minNodes, constraints } = spec.resources;
+  const { minNodes, maxNodes, constraints } = spec.resources;
   const { walltime, preemptionClass, noPreempt = false } = spec.lifecycle;
-  const { gpuType, gpuCount, memoryBytes, features, topology, cpuCores, excludedNodes } = constraints;
   return line(submittedAt, "submit", {
     alloc: {
       id,
       user,
       tenant: spec.tenant,
       vcluster: spec.vcluster,
-      nodes: minNodes,
+      nodes: minNodes === maxNodes ? minNodes : { min: minNodes, max: maxNodes },
       // What never ends is given the longest time there is.
       walltime: `${(walltime ?? MAX_WALLTIME_MS) / 1000}s`,
       priority: preemptionClass,
-      ...(gpuType === "" ? {} : { gpu_type: gpuType }),
-      ...(gpuCount === 0 ? {} : { gpu_count: gpuCount }),
-      ...(memoryBytes === 0 ? {} : { memory_gb: memoryBytes / 2 ** 30 }),
-      ...(features.length === 0 ? {} : { features }),
-      ...(topology === "tight" ? { topology } : {}),
-      ...(cpuCores === 0 ? {} : { cpu_cores: cpuCores }),
-      ...(excludedNodes.length === 0 ? {} : { excluded_nodes: excludedNodes }),
+      ...told(asked(constraints)),
       ...(noPreempt ? { no_preempt: true } : {}),
     },
   });
 }
+
+const asked = (constraints: Constraints) => ({
+  gpu_type: constraints.gpuType,
+  gpu_count: constraints.gpuCount,
+  memory_gb: constraints.memoryBytes / 2 ** 30,
+  cpu_cores: constraints.cpuCores,
+  features: constraints.features,
+  topology: constraints.topology === "tight" ? "tight" : "",
+  required_nodes: constraints.requiredNodes,
+  excluded_nodes: constraints.excludedNodes,
+  require_conformance: constraints.requireConformance,
+  require_unified_memory: constraints.requireUnifiedMemory,
+  prefer_same_numa: constraints.preferSameNuma,
+  allow_cxl_memory: constraints.allowCxlMemory,
+  max_groups: constraints.maxGroups,
+  storage_mb_per_second: constraints.storageMBps,
+});
+
+/** Without what says nothing. */
+const told = (fields: Readonly<Record<string, unknown>>): object =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => !saysNothing(value)));
+
+const saysNothing = (value: unknown): boolean =>
+  value === undefined || value === "" || value === 0 || value === false || (Array.isArray(value) && value.length === 0);
 
 /** Of one that never ran: no time, which a replay drops and counts. What began and ended in one report ran, too. */
 function completion({ id, phase }: Allocation): string[] {
@@ -116,23 +135,42 @@ function completion({ id, phase }: Allocation): string[] {
 
 function describeNode({ id, group, conformance, homeVCluster, capabilities }: Node) {
   const { cpuCores, memoryBytes, gpuType, gpuCount, features } = capabilities;
+  const { cxlMemoryBytes = 0, powerWatts, gpuTopology, memoryTopology } = capabilities;
   return {
     id,
     group,
-    ...(conformance === "" ? {} : { conformance }),
     cpu_cores: cpuCores,
     memory_gb: memoryBytes / 2 ** 30,
-    ...(gpuCount === 0 ? {} : { gpu_type: gpuType, gpu_count: gpuCount }),
-    ...(features.length === 0 ? {} : { features }),
-    ...(homeVCluster === null ? {} : { vcluster: homeVCluster }),
+    ...told({
+      conformance,
+      gpu_type: gpuType,
+      gpu_count: gpuCount,
+      features,
+      vcluster: homeVCluster ?? "",
+      cxl_memory_gb: cxlMemoryBytes / 2 ** 30,
+      power_watts: powerWatts,
+      gpu_topology: gpuTopology,
+      memory_topology: memoryTopology,
+    }),
   };
 }
 
-const describeVCluster = ({ id, scheduler, backfillDepth, weights }: VCluster) => ({
+const describeVCluster = ({ id, scheduler, backfillDepth, weights, ...policy }: VCluster) => ({
   name: id,
   scheduler,
   backfill_depth: backfillDepth,
   weights,
+  preempts: policy.preempts,
+  preemptible: policy.preemptible,
+  borrows: policy.borrows,
+  lending: policy.lending ? describeLending(policy.lending) : policy.lending,
+});
+
+const describeLending = ({ keepNodes, maxClass, maxDuration, returnGrace }: Lending) => ({
+  keep_nodes: keepNodes,
+  max_class: maxClass,
+  max_duration: maxDuration === null ? null : `${maxDuration / 1000}s`,
+  return_grace: `${returnGrace / 1000}s`,
 });
 
 /** A limit that is left out is none. */

@@ -4,7 +4,6 @@
 import {
   ANYTHING,
   type Command,
-  type Constraints,
   duration,
   MAX_PREEMPTION_CLASS,
   type Origin,
@@ -17,7 +16,6 @@ import {
   type VClusterId,
 } from "@lattice/core";
 import type { InventoryNode } from "../../inventory/inventory.ts";
-import type { JobAsk } from "../../trace/ask.ts";
 import { idOf, type Trace, userOf } from "../../trace/trace.ts";
 import type { Profile } from "../../weights/profile.ts";
 import type { LatticeSetup } from "./setup.ts";
@@ -58,6 +56,7 @@ export interface Submission {
 
 export function submitCommand(trace: Trace, { row, tenant, nodes, vcluster }: Submission): Command {
   const request = trace.request[row] as number;
+  const ask = trace.asks?.[row] ?? null;
   return {
     kind: "allocation.submit",
     origin: originOf(userOf(trace, row)),
@@ -67,35 +66,28 @@ export function submitCommand(trace: Trace, { row, tenant, nodes, vcluster }: Su
       vcluster,
       name: `trace-${idOf(trace, row)}`.slice(0, 64),
       task: { kind: "command", words: ["replay"] },
-      resources: { minNodes: nodes, maxNodes: nodes, constraints: constraintsOf(trace.asks?.[row]) },
+      resources: {
+        minNodes: nodes,
+        maxNodes: Math.max(nodes, ask?.maxNodes ?? 0),
+        constraints: ask?.constraints ?? ANYTHING,
+      },
       lifecycle: {
         walltime: duration(Math.max(1, Math.round(request * 1000))),
         preemptionClass: trace.priority[row] as number,
         requeuePolicy: "always",
         maxRequeue: 100,
-        ...(trace.asks?.[row]?.noPreempt === true ? { noPreempt: true } : null),
+        ...(ask?.noPreempt === true ? { noPreempt: true } : null),
       },
     }),
   };
 }
 
-export const constraintsOf = (ask: JobAsk | null | undefined): Constraints =>
-  ask === null || ask === undefined
-    ? ANYTHING
-    : {
-        ...ANYTHING,
-        gpuType: ask.gpuType,
-        gpuCount: ask.gpuCount,
-        memoryBytes: ask.memoryBytes,
-        features: ask.features,
-        topology: ask.tight ? "tight" : "any",
-        cpuCores: ask.cpuCores,
-        excludedNodes: ask.excludedNodes,
-      };
-
 const originOf = (user: string): Origin => ({ user: user as UserName, requestId: null, bodyHash: "" });
 
-function createVCluster({ vcluster, scheduler, weights, backfillDepth }: Profile, isDefault: boolean): Command {
+function createVCluster(
+  { vcluster, scheduler, weights, backfillDepth, sharing }: Profile,
+  isDefault: boolean,
+): Command {
   return {
     kind: "vcluster.create",
     origin: originOf("replay"),
@@ -109,16 +101,17 @@ function createVCluster({ vcluster, scheduler, weights, backfillDepth }: Profile
     defaultWalltime: seconds(3600),
     maxWalltime: null,
     isDefault,
+    ...sharing,
   };
 }
 
 function register(node: InventoryNode): Command {
-  const { cpuCores, memoryBytes, gpuType, gpuCount, features } = node;
+  const { cpuCores, memoryBytes, gpuType, gpuCount, features, beyond } = node;
   const unknown = { hostname: node.id, kernel: "", isolation: "", hollow: true };
   return {
     kind: "node.register",
     node: node.id,
-    capabilities: { cpuCores, memoryBytes, gpuType, gpuCount, features, ...unknown },
+    capabilities: { cpuCores, memoryBytes, gpuType, gpuCount, features, ...unknown, ...beyond },
     group: node.group,
     conformance: node.conformance,
     homeVCluster: node.homeVCluster,

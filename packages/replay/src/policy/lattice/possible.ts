@@ -2,10 +2,10 @@
 // satisfy its constraints, as many as its tenant may have. The others would wait for ever, so they are dropped and
 // counted.
 
-import { fits } from "@lattice/core";
+import { ANYTHING, fits } from "@lattice/core";
+import type { InventoryNode } from "../../inventory/inventory.ts";
 import type { JobAsk } from "../../trace/ask.ts";
 import { keepRows, type Trace } from "../../trace/trace.ts";
-import { constraintsOf } from "./commands.ts";
 import type { LatticeSetup } from "./setup.ts";
 
 export function possibleOn(trace: Trace, setup: LatticeSetup): Trace {
@@ -38,14 +38,37 @@ function allowedBy({ tenants, limits }: Trace): Float64Array {
 
 function matchingNodes({ inventory, profiles }: LatticeSetup, ask: JobAsk | null): number {
   const vcluster = ask?.vcluster ?? profiles[0]?.vcluster ?? null;
-  const constraints = constraintsOf(ask);
-  const groups = new Map<string, number>();
-  let all = 0;
-  for (const node of inventory.nodes) {
-    if (node.homeVCluster !== null && node.homeVCluster !== vcluster) continue;
-    if (!fits(constraints, node.id, node)) continue;
-    all += 1;
-    groups.set(node.group, (groups.get(node.group) ?? 0) + 1);
-  }
-  return ask?.tight === true ? Math.max(0, ...groups.values()) : all;
+  const constraints = ask?.constraints ?? ANYTHING;
+  const { requiredNodes, requireConformance = false, topology, maxGroups } = constraints;
+  const matching = inventory.nodes.filter(
+    (node) =>
+      (node.homeVCluster === null || node.homeVCluster === vcluster) &&
+      fits(constraints, node.id, { ...node, ...node.beyond }),
+  );
+  if (!requiredNodes.every((id) => matching.some((node) => node.id === id))) return 0;
+  const most = topology === "tight" ? 1 : (maxGroups ?? Number.POSITIVE_INFINITY);
+  // All of one known fingerprint, where that is asked for.
+  const alike = requireConformance
+    ? [...countBy(matching, ({ conformance }) => conformance).keys()].filter((known) => known !== "")
+    : [null];
+  return Math.max(
+    0,
+    ...alike.map((known) =>
+      inLargestGroups(
+        matching.filter(({ conformance }) => known === null || conformance === known),
+        most,
+      ),
+    ),
+  );
+}
+
+function inLargestGroups(nodes: readonly InventoryNode[], most: number): number {
+  const sizes = [...countBy(nodes, ({ group }) => group).values()].sort((a, b) => b - a);
+  return sizes.slice(0, most).reduce((sum, size) => sum + size, 0);
+}
+
+function countBy(nodes: readonly InventoryNode[], keyOf: (node: InventoryNode) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const node of nodes) counts.set(keyOf(node), (counts.get(keyOf(node)) ?? 0) + 1);
+  return counts;
 }
