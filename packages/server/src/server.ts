@@ -17,7 +17,7 @@ import { startApi } from "./api/index.ts";
 import { startAuditFill } from "./audit/fill.ts";
 import { openAudit } from "./audit/open.ts";
 import { createBackups, recoverFrom, startBackupSchedule } from "./backup/index.ts";
-import { startCapture } from "./capture/capture.ts";
+import { startCaptureSwitch } from "./capture/switch.ts";
 import { createCheckpointBoard } from "./checkpoint/board.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { type Config, createLiveConfig, formatListen, type HowToBegin, logConfigOf, serverId } from "./config/index.ts";
@@ -217,8 +217,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     readers: roster.others,
   });
   const leads = () => leader.sequencer() !== null;
-  const { traceCapture: path } = config.scheduler;
-  const capture = path === null ? null : startCapture({ path, replica, leads, logger, count: metrics.traceLines });
+  const captured = { replica, leads, logger, count: metrics.traceLines, serverId: config.server.id };
+  const trace = { wanted: () => live.config.scheduler.trace, s3: config.backup.s3, nowMs: () => clock.now() };
+  const capture = startCaptureSwitch({ ...captured, ...trace });
   const snapshotter = startSnapshotter({
     log,
     replica,
@@ -389,7 +390,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await snapshotter.now();
       await snapshotter.close();
       await replica.close();
-      await capture?.close();
+      await capture.close();
       await history.close();
       await auditArchive.close();
       await log.close();

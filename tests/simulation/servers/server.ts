@@ -176,6 +176,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
         planned: () => undefined,
         preempted: () => undefined,
         measured: () => ({ signals: broker.signals() }),
+        onSignals: () => () => undefined,
         forget: () => undefined,
       },
       broker,

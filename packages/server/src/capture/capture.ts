@@ -16,6 +16,8 @@ export interface CaptureOptions {
   readonly logger: Logger;
   /** Of one file; absent: as much as rm-replay reads. */
   readonly maxBytes?: number;
+  /** Called instead of going on with a file of the next number. */
+  readonly onFull?: () => void;
   readonly count: (result: "written" | "dropped", lines: number) => void;
 }
 
@@ -64,7 +66,7 @@ export function startCapture(options: CaptureOptions): Capture {
     if (!begun) write(lines.header(replica.view));
     begun = true;
     write(lines.after(replica.view, events));
-    if (file.bytes() >= maxBytes) next();
+    if (file.bytes() >= maxBytes) (options.onFull ?? next)();
   });
   return {
     async close() {

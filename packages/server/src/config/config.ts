@@ -13,6 +13,7 @@ import type { LogsConfig } from "./logs.ts";
 import type { NotificationsConfig } from "./notifications.ts";
 import type { RateLimits } from "./rate-limits.ts";
 import type { TlsConfig } from "./tls.ts";
+import type { TraceConfig } from "./trace.ts";
 
 export interface Config {
   readonly server: {
@@ -60,8 +61,7 @@ export interface Config {
     readonly sensitivePoolSize: number | null;
   };
   readonly scheduler: {
-    /** Absolute; the file to which the leader appends a trace for rm-replay. Null: none is captured. */
-    readonly traceCapture: string | null;
+    readonly trace: TraceConfig;
     /** A node that has not told its fingerprint for longer counts as one of unknown conformance; null: never. */
     readonly fingerprintWindow: Duration | null;
   };

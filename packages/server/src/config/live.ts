@@ -62,6 +62,8 @@ export function tryValue(
 ): { readonly config: Config } | { readonly problem: string } {
   const setting = settingNamed(key);
   if (setting?.write === undefined) return { problem: "it cannot be changed while servers run" };
+  const objection = setting.check?.(config, value) ?? null;
+  if (objection !== null) return { problem: objection };
   const parsed = fileSchema.safeParse(documentWith(config, key, value));
   if (parsed.success) return { config: setting.write(config, parsed.data satisfies ParsedFile) };
   const own = parsed.error.issues.find((issue) => issue.path.join(".") === key) ?? parsed.error.issues[0];

@@ -23,6 +23,7 @@ import { completeQuorum } from "./quorum.ts";
 import { completeRateLimits } from "./rate-limits.ts";
 import { fileSchema, type ParsedFile } from "./schema.ts";
 import { completeTls } from "./tls.ts";
+import { completeTrace } from "./trace.ts";
 
 /** As in the file: section, key, value. Undefined values are left out. */
 export type ConfigOverrides = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -112,7 +113,7 @@ function complete(file: ParsedFile): Config {
       sensitivePoolSize: file.scheduling.sensitive_pool_size ?? null,
     },
     scheduler: {
-      traceCapture: file.scheduler.trace_capture === undefined ? null : resolve(file.scheduler.trace_capture),
+      trace: completeTrace(file.scheduler, dataDir),
       fingerprintWindow:
         file.scheduler.fingerprint_window_days === 0 ? null : seconds(file.scheduler.fingerprint_window_days * 86_400),
     },

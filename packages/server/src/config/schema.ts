@@ -24,6 +24,7 @@ import { notificationsProblems, notificationsSection } from "./notifications.ts"
 import { quorumProblems, quorumSection } from "./quorum.ts";
 import { rateLimitsSection } from "./rate-limits.ts";
 import { tlsFields, tlsProblems } from "./tls.ts";
+import { tracePath } from "./trace.ts";
 
 const DAY_S = 86_400;
 
@@ -56,7 +57,9 @@ export const fileSchema = section({
     sensitive_pool_size: count(0, MAX_POOL_SIZE).optional(),
   }),
   scheduler: section({
-    trace_capture: z.string().min(1).optional(),
+    // A path is the same as true and that trace_path.
+    trace_capture: z.union([z.boolean(), z.string().min(1)]).default(false),
+    trace_path: tracePath.optional(),
     // Agents tell theirs every six hours; 0: never too old.
     fingerprint_window_days: count(0, 3_650).default(7),
   }),

@@ -9,6 +9,8 @@ export type SettingValue = string | number | boolean | null;
 export interface KnownSetting {
   readonly key: string;
   readonly read: (config: Config) => SettingValue;
+  /** Beyond what a file may say: why this value cannot be set while servers run; null: it can. */
+  readonly check?: (config: Config, value: SettingValue) => string | null;
   /** Absent: not while the server runs. */
   readonly write?: (config: Config, file: ParsedFile) => Config;
 }

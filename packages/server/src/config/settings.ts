@@ -6,6 +6,7 @@ import type { Config } from "./config.ts";
 import { formatListen } from "./listen.ts";
 import { type KnownSetting, span } from "./setting.ts";
 import { CHECKPOINT_SETTINGS, FAULT_SETTINGS } from "./settings-controllers.ts";
+import { TRACE_SETTINGS } from "./settings-trace.ts";
 
 export type { KnownSetting, SettingValue } from "./setting.ts";
 
@@ -88,6 +89,7 @@ export const SETTINGS: readonly KnownSetting[] = [
     read: ({ nodeAgent }) => span(nodeAgent.sensitiveGracePeriod),
     write: (config, file) => withAgent(config, { sensitiveGracePeriod: file.node_agent.sensitive_grace_period }),
   },
+  ...TRACE_SETTINGS,
   ...FAULT_SETTINGS,
   ...CHECKPOINT_SETTINGS,
   {

@@ -61,6 +61,8 @@ export interface Insight {
   beyond(vcluster: VClusterId, now: Instant): Beyond;
   /** What is measured rather than replicated: signals, and fingerprints that are too old. */
   measured(now: Instant): Measured;
+  /** Calls back when somebody has told signals; answers how to be left alone again. */
+  onSignals(listener: () => void): () => void;
   answer<K extends QuestionKind>(question: Question<K>): AnswerTo<K>;
 }
 
@@ -103,6 +105,7 @@ export function createInsight(parts: InsightParts): Insight {
   const estimates = createEstimateRecord(parts.observeError);
   const reservations = createReservationLog();
   const store = createSignalStore();
+  const listeners = new Set<() => void>();
   const record = createCycleRecord();
   const staleAt = createStaleness(parts);
   const specOf = (id: AllocationId): AllocationSpec | null => parts.view().allocation(id)?.spec ?? null;
@@ -127,6 +130,10 @@ export function createInsight(parts: InsightParts): Insight {
     },
     beyond,
     measured,
+    onSignals(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     answer: <K extends QuestionKind>(question: Question<K>) => answer(question as Question) as AnswerTo<K>,
   };
 
@@ -150,8 +157,11 @@ export function createInsight(parts: InsightParts): Insight {
         return parts.samples?.since(question.id, question.after) ?? [];
       case "recorded":
         return parts.recorded(question.component, question.after);
-      case "set_signals":
-        return store.set(question.signals, instant(now() + question.validMs));
+      case "set_signals": {
+        const told = store.set(question.signals, instant(now() + question.validMs));
+        for (const listener of listeners) listener();
+        return told;
+      }
     }
   }
 

@@ -56,7 +56,7 @@ export interface LeadOptions {
   readonly fabric: ControllerContext["fabric"];
   /** Which checkpoints stay, and for how long. */
   readonly checkpoints: Pick<CheckpointConfig, "keep" | "retention">;
-  readonly insight: Pick<Insight, "took" | "planned" | "preempted" | "measured" | "forget">;
+  readonly insight: Pick<Insight, "took" | "planned" | "preempted" | "measured" | "onSignals" | "forget">;
   readonly webhooks: readonly WebhookConfig[];
   readonly network: NetworkSettings;
   readonly limits: ClusterLimits;
@@ -168,6 +168,7 @@ export function startLeading(options: LeadOptions): Leader {
               options.insight.took(result, study, seconds);
             },
             measured: options.insight.measured,
+            onSignals: options.insight.onSignals,
             onPlan: (vcluster, result) => {
               options.metrics.schedulingPlan(vcluster, result);
               options.insight.planned(vcluster, result);

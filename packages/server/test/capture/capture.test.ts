@@ -1,18 +1,18 @@
 // The captured trace: what is written while leading, a crash in the middle of a line, and a file that cannot be written.
 
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ANYTHING, plainSpec, UNLIMITED } from "@lattice/core";
+import { ANYTHING, DEFAULT_LENDING, plainSpec, UNLIMITED } from "@lattice/core";
 import { pino } from "pino";
-import { afterEach, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { startCapture } from "../../src/capture/capture.ts";
 import type { Replica } from "../../src/replica/replica.ts";
 import { type MemoryPlane, memoryPlane } from "../api/memory-plane.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "lattice-capture-"));
 const path = join(dir, "trace.jsonl");
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 /** Entries of the plane as the replica's feed tells them. */
 function feedOf(plane: MemoryPlane) {
@@ -35,6 +35,50 @@ function feedOf(plane: MemoryPlane) {
   } as unknown as Replica;
   return { replica, apply: told };
 }
+
+test("holds everything that decides where and when work starts", async () => {
+  const plane = memoryPlane();
+  plane.addNode("n1");
+  const { replica, apply } = feedOf(plane);
+  const whole = join(dir, "whole.jsonl");
+  mkdirSync(dir, { recursive: true });
+  const count = (): void => {};
+  const capture = startCapture({ path: whole, replica, leads: () => true, logger: pino({ level: "silent" }), count });
+  const origin = { user: "ada" as never, requestId: null, bodyHash: "" };
+  const change = { preempts: true, borrows: false, lending: { ...DEFAULT_LENDING, keepNodes: 2 } };
+  apply({ kind: "vcluster.update", origin, vcluster: "hpc-batch" as never, change });
+  const constraints = {
+    ...ANYTHING,
+    requiredNodes: ["n1" as never],
+    requireConformance: true,
+    requireUnifiedMemory: true,
+    preferSameNuma: true,
+    allowCxlMemory: true,
+    maxGroups: 3,
+    storageMBps: 70,
+  };
+  const resources = { minNodes: 1, maxNodes: 4, constraints };
+  const spec = plainSpec({ tenant: "team" as never, vcluster: "hpc-batch" as never, resources });
+  apply({ kind: "allocation.submit", origin, createTenant: true, spec });
+  await capture.close();
+  const lines = readFileSync(whole, "utf8").trim().split("\n");
+  const records = lines.map((line) => JSON.parse(line) as { type: string; vcluster?: object; alloc?: object });
+  expect(records.findLast(({ type }) => type === "vcluster")?.vcluster).toMatchObject({
+    preempts: true,
+    borrows: false,
+    lending: { keep_nodes: 2, max_class: 4, max_duration: null, return_grace: "30s" },
+  });
+  expect(records.find(({ type }) => type === "submit")?.alloc).toMatchObject({
+    nodes: { min: 1, max: 4 },
+    required_nodes: ["n1"],
+    require_conformance: true,
+    require_unified_memory: true,
+    prefer_same_numa: true,
+    allow_cxl_memory: true,
+    max_groups: 3,
+    storage_mb_per_second: 70,
+  });
+});
 
 test("tells the cluster, submissions and ends; begins anew after a crash; fails where it cannot write", async () => {
   const plane = memoryPlane();

@@ -78,7 +78,11 @@ const statedIn = (text: string): string => text.replace(/;.*$/, "");
 test("what it sets is the default, but for what a production server is named and kept in", () => {
   const production = loadConfig(path);
   const preset = loadConfig(null);
-  const { server: _server, quorum, api, audit: _audit, backup, ...rest } = production;
+  const { server: _server, quorum, api, audit: _audit, backup, scheduler, ...rest } = production;
+  expect({ ...scheduler, trace: { ...scheduler.trace, dir: "", path: "" } }).toEqual({
+    ...preset.scheduler,
+    trace: { ...preset.scheduler.trace, dir: "", path: "" },
+  });
   for (const section of Object.keys(rest) as (keyof typeof rest)[]) expect(rest[section]).toEqual(preset[section]);
   expect(quorum.etcd).toEqual(preset.quorum.etcd);
   expect({ ...api, autoCreateTenants: true }).toEqual(preset.api);

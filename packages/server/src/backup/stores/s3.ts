@@ -31,12 +31,28 @@ export interface S3Options {
 export const formatS3 = ({ bucket, prefix }: S3Place): string =>
   prefix === "" ? `s3://${bucket}` : `s3://${bucket}/${prefix}`;
 
-export function s3Store(place: S3Place, options: S3Options, spoolDir: string): BackupStore {
-  const s3 = new S3mini({
+const bucketOf = ({ bucket }: S3Place, options: S3Options): S3mini =>
+  new S3mini({
     ...options,
-    endpoint: `${options.endpoint.replace(/\/+$/, "")}/${place.bucket}`,
+    endpoint: `${options.endpoint.replace(/\/+$/, "")}/${bucket}`,
     requestAbortTimeout: TIMEOUT_MS,
   });
+
+/** One compressed file that is no backup. */
+export async function putFile(
+  place: S3Place,
+  options: S3Options,
+  { name, ...file }: { readonly name: string; readonly path: string; readonly bytes: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const key = place.prefix === "" ? name : `${place.prefix}/${name}`;
+  await upload(bucketOf(place, options), key, file, (request) =>
+    tried(`writing to ${formatS3(place)}`, signal, request),
+  );
+}
+
+export function s3Store(place: S3Place, options: S3Options, spoolDir: string): BackupStore {
+  const s3 = bucketOf(place, options);
   const keyOf = (name: string): string => (place.prefix === "" ? name : `${place.prefix}/${name}`);
   const sourceOf = (name: string): string => `s3://${place.bucket}/${keyOf(name)}`;
   const ask = <T>(doing: string, signal: AbortSignal, request: () => Promise<T>): Promise<T> =>
@@ -126,7 +142,9 @@ async function* pieces(
 
 type Ask = <T>(request: () => Promise<T>) => Promise<T>;
 
-async function upload(s3: S3mini, key: string, { path, bytes }: WrittenBackup, ask: Ask): Promise<void> {
+type Whole = Pick<WrittenBackup, "path" | "bytes">;
+
+async function upload(s3: S3mini, key: string, { path, bytes }: Whole, ask: Ask): Promise<void> {
   const file = await open(path, "r");
   const piece = async (n: number): Promise<Buffer> => {
     const into = Buffer.alloc(Math.min(PIECE_BYTES, bytes - n * PIECE_BYTES));

@@ -31,6 +31,8 @@ export interface ScheduleContext {
   readonly onCycle: (result: CycleResult, seconds: number, kept: CycleDetails) => void;
   /** What is measured rather than replicated. */
   readonly measured: (now: Instant) => Measured;
+  /** Calls back when what is measured was told anew. */
+  readonly onSignals: (listener: () => void) => () => void;
   readonly onPlan: (vcluster: VClusterId, result: PlanResult) => void;
   readonly onPreempted: (vcluster: string, reason: string) => void;
   /** Days over which use counts towards budgets and shares. */
@@ -69,6 +71,8 @@ export async function runSchedule(context: ScheduleContext, signal: AbortSignal)
     // Ten thousand busy nodes that come back together are nothing to plan with.
     if (replica.view.node(node)?.claims.length === 0) markAll();
   });
+  // A budget that has room again lets somebody start.
+  const ignore = context.onSignals(markAll);
   signal.addEventListener("abort", () => wake(), { once: true });
   markAll();
 
@@ -92,6 +96,7 @@ export async function runSchedule(context: ScheduleContext, signal: AbortSignal)
   }
   unsubscribe();
   forget();
+  ignore();
 
   /** Nothing can start. Who has come since the last report is told as soon as the next one is due, and gets a place. */
   function isReportDue(vcluster: VCluster): boolean {
