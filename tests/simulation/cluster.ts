@@ -4,7 +4,9 @@
 import { createMemoryStore, type MemoryStore } from "@lattice/server";
 import { createLedger, type Ledger } from "./checks/ledger.ts";
 import { createTruth, type Truth } from "./checks/truth.ts";
+import { createOdds, type Odds } from "./faults/odds.ts";
 import { createNetwork, type Network } from "./network/network.ts";
+import { createRequestWire, type RequestWire } from "./network/requests.ts";
 import { createMachine } from "./nodes/machine.ts";
 import { createNode, type SimulatedNode } from "./nodes/node.ts";
 import type { LogWeather } from "./servers/log.ts";
@@ -24,7 +26,8 @@ export interface Cluster {
   readonly users: Users;
   readonly ledger: Ledger;
   readonly truth: Truth;
-  readonly faults: Map<string, number>;
+  readonly faults: ReadonlyMap<string, number>;
+  readonly odds: Odds;
   elections(): number;
   leader(): SimulatedServer | null;
   /** Ends every process: what they wait for would otherwise hold all of the world in memory. */
@@ -47,17 +50,18 @@ const RESTART_MS = 2_000;
 const LOOK_MS = 1_000;
 
 export function createCluster(world: World, size: ClusterSize): Cluster {
-  const network = createNetwork(world);
-  const store = createMemoryStore();
-  const weather: LogWeather = { lossBefore: 0, lossAfter: 0, slowMs: 0 };
-  const ledger = createLedger(world, SETTINGS);
-  const truth = createTruth(world, ledger);
   const faults = new Map<string, number>();
   const count = (kind: string): void => void faults.set(kind, (faults.get(kind) ?? 0) + 1);
+  const odds = createOdds(world, count);
+  const network = createNetwork(world, odds);
+  const store = createMemoryStore();
+  const weather: LogWeather = { lossBefore: 0, lossAfter: 0, slowMs: 0, stale: false };
+  const ledger = createLedger(world, SETTINGS);
+  const truth = createTruth(world, ledger);
   const names = Array.from({ length: size.servers }, (_, n) => `s${n + 1}`);
   let elections = 0;
 
-  const servers = names.map((name) =>
+  const servers: readonly SimulatedServer[] = names.map((name) =>
     createServer({
       world,
       network,
@@ -77,7 +81,13 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
         server.crash();
         world.after(RESTART_MS, server.start);
       },
-      onLoss: (before) => count(before ? "append_refused" : "append_unanswered"),
+      odds,
+      pass: (follower, leader, command) => wire.pass(follower, leader, command),
+      onCut(host) {
+        const server = servers.find((one) => one.life()?.host.name === host);
+        server?.crash();
+        if (server !== undefined) world.after(RESTART_MS, server.start);
+      },
       onWon(term) {
         elections += 1;
         ledger.won(term);
@@ -98,7 +108,8 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     const home = n % size.nodesPerGroup === size.nodesPerGroup - 1 ? LENDER : "";
     return createNode({ world, network, machine, group, home, servers: names });
   });
-  const client = createClient(world, servers);
+  const wire: RequestWire = createRequestWire(world, odds, servers);
+  const client = createClient(world, servers, wire);
   const users = createUsers({ world, client, truth, nodes: nodes.map((node) => node.name), pace: size.pace });
   const leader = (): SimulatedServer | null => servers.find((server) => server.leads()) ?? null;
 
@@ -121,6 +132,7 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     ledger,
     truth,
     faults,
+    odds,
     elections: () => elections,
     leader,
     close() {

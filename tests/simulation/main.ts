@@ -9,6 +9,7 @@ import { replayCommand, shrink } from "./shrink.ts";
 
 const USAGE = `usage: npm run simulate -- [--seed N | --seeds FROM-TO] [--hours H | --minutes M]
                           [--pace TIMES] [--without KIND,KIND] [--no-faults] [--shrink] [--trace] [--quiet]
+                          [--violate KIND:TIMES]  (fails when that fault has struck so often, to try --shrink)
 faults: ${FAULT_KINDS.join(", ")}`;
 
 const DEFAULT_MINUTES = 30;
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     shrink: { type: "boolean" },
     trace: { type: "boolean" },
     quiet: { type: "boolean" },
+    violate: { type: "string" },
     help: { type: "boolean" },
   },
 });
@@ -39,6 +41,7 @@ const pace = number(values.pace ?? "1");
 const without = new Set((values.without ?? "").split(",").filter((kind) => kind !== ""));
 for (const kind of without) if (!FAULT_KINDS.includes(kind)) stop(`there is no fault "${kind}"\n${USAGE}`);
 const kinds = values["no-faults"] === true ? [] : FAULT_KINDS.filter((kind) => !without.has(kind));
+const violate = values.violate === undefined ? null : made(values.violate);
 const seeds = seedsOf(values.seeds ?? values.seed ?? "1");
 const reports: Report[] = [];
 /** Seeds whose run ended in an exception, which is a fault of the simulation itself. */
@@ -58,7 +61,7 @@ for (const seed of seeds) {
   progress(`seed ${seed}, ${reports.length} of ${seeds.length} done`);
   // A seed runs without letting anything else in; between two of them a signal is heard.
   await new Promise((resolve) => setImmediate(resolve));
-  const run: RunOptions = { seed, minutes, kinds, pace, ...(values.trace === true ? { onNote: print } : {}) };
+  const run: RunOptions = { seed, minutes, kinds, pace, violate, ...(values.trace === true ? { onNote: print } : {}) };
   const began = process.cpuUsage().user;
   const report = await simulate(run).catch((error: unknown) => {
     console.log(`seed ${seed} BROKE: ${error instanceof Error ? error.stack : String(error)}`);
@@ -108,6 +111,12 @@ function seedsOf(text: string): number[] {
   const [from = "", to = from] = text.split("-");
   const first = number(from);
   return Array.from({ length: number(to) - first + 1 }, (_, n) => first + n);
+}
+
+function made(text: string): { readonly kind: string; readonly times: number } {
+  const [kind = "", times = ""] = text.split(":");
+  if (!FAULT_KINDS.includes(kind)) stop(`there is no fault "${kind}"\n${USAGE}`);
+  return { kind, times: number(times) };
 }
 
 function number(text: string): number {

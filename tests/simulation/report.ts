@@ -29,6 +29,31 @@ const LEAST_PER_MINUTE = { submitted: 10, starts: 12, completed: 4 } as const;
 const JUDGED_FROM_MINUTES = 5;
 /** Of the kinds that may strike, over a run of at least this length. */
 const LEAST_FAULTS_PER_MINUTE = 2;
+/**
+ * What the wires, the log and the disks must have done in an hour at the least: a fifth or less of what they do.
+ * The last ones count how often a thing had an effect, not how often it was tried.
+ */
+const LEAST_PER_HOUR = {
+  request_repeated: 10,
+  request_late: 4,
+  answer_lost: 5,
+  proposal_repeated: 10,
+  proposal_late: 5,
+  append_repeated: 30,
+  append_late: 4,
+  append_stale: 5,
+  report_repeated: 20,
+  order_repeated: 40,
+  order_lost: 5,
+  stream_outlived: 5,
+  agent_write_torn: 10,
+  power_cut: 5,
+  file_torn: 2,
+  snapshot_torn: 1,
+  history_torn: 2,
+  late_append_fenced: 30,
+  old_stream_heard: 5,
+} as const;
 const LEAST_ELECTIONS = 2;
 
 export const failed = (report: Report): boolean => report.violation !== null || report.tooLittle.length > 0;
@@ -87,6 +112,9 @@ function shortages({ minutes, kinds, pace, counts, faults, elections }: Happened
   const struck = Object.values(faults).reduce((sum, n) => sum + n, 0);
   need("faults", struck, LEAST_FAULTS_PER_MINUTE * minutes);
   need("elections", elections, LEAST_ELECTIONS);
+  // In a short run some may well be missing: only what makes at least one is asked for.
+  for (const [kind, least] of Object.entries(LEAST_PER_HOUR))
+    need(kind, faults[kind] ?? 0, Math.floor((least * minutes) / 60 / pace));
   return short;
 }
 

@@ -18,6 +18,10 @@ export interface RunOptions {
   /** Users take so much longer between two requests; 1 unless told. */
   readonly pace?: number;
   readonly onNote?: (atMs: number, text: string) => void;
+  /** A rule that does not exist is violated by so many faults of a kind: for trying what is done about a violation. */
+  readonly violate?: { readonly kind: string; readonly times: number } | null;
+  /** False: it is not followed to its end; for whoever looks for something that comes before. */
+  readonly toTheEnd?: boolean;
 }
 
 const SERVERS = 3;
@@ -26,13 +30,14 @@ const NODES_PER_GROUP = 8;
 const MINUTE_MS = 60_000;
 /** Walltimes and requeues of what is left, and the longest time a node may need to be heard again. */
 const END_MINUTES = 90;
+const WATCH_MS = 100;
 /** How often the end is looked for. */
 const LOOK_MS = 10_000;
 /** Faults heal by themselves within this. */
 const HEAL_MS = 160_000;
 
 export async function simulate(options: RunOptions): Promise<Report> {
-  const { seed, minutes, kinds = FAULT_KINDS, pace = 1, onNote = null } = options;
+  const { seed, minutes, kinds = FAULT_KINDS, pace = 1, onNote = null, violate = null, toTheEnd = true } = options;
   listenToLogs(onNote !== null);
   const guard = forbidRealTime();
   const stray: unknown[] = [];
@@ -48,11 +53,12 @@ export async function simulate(options: RunOptions): Promise<Report> {
     });
     const trouble = beginTrouble(cluster, new Set(kinds));
     watchLeaders(cluster);
+    if (violate !== null) watchFaults(cluster, violate);
     cluster.users.begin();
     await world.runUntil(minutes * MINUTE_MS);
     trouble.stop();
     cluster.users.stop();
-    await end(cluster);
+    if (toTheEnd) await end(cluster);
     for (const offence of guard.offences()) world.violated("determinism", offence);
     for (const reason of stray)
       world.violated("stray", reason instanceof Error ? (reason.stack ?? reason.message) : String(reason));
@@ -85,6 +91,17 @@ function watchLeaders(cluster: Cluster): void {
       checkAcknowledged(cluster, server);
       checkDags(cluster, server);
     }
+  };
+  look();
+}
+
+function watchFaults(
+  { world, faults }: Cluster,
+  { kind, times }: { readonly kind: string; readonly times: number },
+): void {
+  const look = (): void => {
+    world.after(WATCH_MS, look);
+    if ((faults.get(kind) ?? 0) >= times) world.violated("made_up", `${kind} has struck ${times} times`);
   };
   look();
 }

@@ -10,6 +10,7 @@ export { type Config, loadConfig } from "./config/index.ts";
 export { createBroker } from "./controllers/checkpoint/act.ts";
 export { archiveTo } from "./history/archive.ts";
 export type { History, HistoryRecord } from "./history/index.ts";
+export { decodeLine, encodeRecord, recordOf } from "./history/line.ts";
 export { type Leader, startLeading } from "./leader/lead.ts";
 export {
   createMemoryStore,

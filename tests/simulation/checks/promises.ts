@@ -63,7 +63,8 @@ export function missingFromHistories({ users, servers }: Cluster): number {
     const view = server.life()?.replica?.view;
     if (view === undefined) continue;
     for (const id of users.acknowledged.keys()) {
-      if (view.allocation(id) === undefined && view.group(id) === undefined && !server.shelf.has(id)) missing += 1;
+      if (view.allocation(id) === undefined && view.group(id) === undefined && !server.shelf.records.has(id))
+        missing += 1;
     }
   }
   return missing;

@@ -2,6 +2,7 @@
 
 import type { Cluster } from "../cluster.ts";
 import type { SimulatedNode } from "../nodes/node.ts";
+import { youngFiles } from "../nodes/tear.ts";
 import type { Random } from "../world/random.ts";
 import type { Fault } from "./faults.ts";
 
@@ -51,6 +52,37 @@ export const nodeFaults: readonly Fault[] = [
       node.powerOff();
       node.machine.wipe();
       cluster.world.after(random.pick([5_000, 60_000, 150_000]), node.start);
+      return true;
+    },
+  },
+  {
+    kind: "power_cut",
+    everyMs: 2 * MINUTE,
+    strike(cluster, random) {
+      const node = random.pick(
+        cluster.nodes.filter(({ machine }) => youngFiles(machine).length > 0).concat(cluster.nodes),
+      );
+      node.powerOff();
+      for (const tear of youngFiles(node.machine)) {
+        if (random.chance(0.5)) continue;
+        tear();
+        cluster.odds.met("file_torn");
+      }
+      cluster.world.after(random.pick([5_000, 40_000, 120_000]), node.start);
+      return true;
+    },
+  },
+  {
+    kind: "agent_write_torn",
+    everyMs: 45_000,
+    lies: true,
+    strike({ world, nodes, odds }, random) {
+      const node = random.pick(nodes);
+      node.machine.tear = () => {
+        odds.met("agent_write_torn");
+        node.crash();
+        world.after(random.pick([200, 1_000, 5_000, 40_000]), node.start);
+      };
       return true;
     },
   },

@@ -1,4 +1,4 @@
-// What goes wrong with servers and with the log they share.
+// What goes wrong with servers.
 
 import type { Cluster } from "../cluster.ts";
 import type { SimulatedServer } from "../servers/server.ts";
@@ -85,43 +85,6 @@ export const serverFaults: readonly Fault[] = [
       if (up.length === 0) return false;
       const heal = random.pick(up).life()?.wire.cut();
       if (heal !== undefined) cluster.world.after(random.pick([800, 2_500, 10_000, 60_000]), heal);
-      return true;
-    },
-  },
-  {
-    kind: "lossy_log",
-    everyMs: 4 * MINUTE,
-    strike({ world, weather }, random) {
-      if (weather.lossBefore > 0) return false;
-      weather.lossBefore = 0.2;
-      weather.lossAfter = 0.1;
-      world.after(random.between(1_000, 8_000), () => {
-        weather.lossBefore = 0;
-        weather.lossAfter = 0;
-      });
-      return true;
-    },
-  },
-  {
-    kind: "slow_log",
-    everyMs: 6 * MINUTE,
-    strike({ world, weather }, random) {
-      weather.slowMs = random.between(50, 1_500);
-      world.after(random.between(2_000, 20_000), () => {
-        weather.slowMs = 0;
-      });
-      return true;
-    },
-  },
-  {
-    kind: "snapshot_corrupt",
-    everyMs: 8 * MINUTE,
-    strike({ store }) {
-      const good = store.snapshots.filter((snapshot) => !snapshot.corrupt);
-      const newest = good.at(-1);
-      // The last good one is what disaster recovery is for.
-      if (newest === undefined || good.length < 2) return false;
-      newest.corrupt = true;
       return true;
     },
   },

@@ -1,7 +1,10 @@
 // One stream between an agent and a server, as TCP would carry it: each direction keeps its order, a
 // cut wire holds what is under way back until it heals, and either end may learn of a break late or
-// never. An old stream's messages can therefore come after a newer stream's.
+// never. An old stream's messages can therefore come after a newer stream's. Beyond what TCP does, a report or an
+// order may come a second time, and a run or stop order may be lost on the way.
 
+import type { pb } from "@lattice/wire";
+import type { Odds } from "../faults/odds.ts";
 import type { Host } from "../world/host.ts";
 import type { Random } from "../world/random.ts";
 import type { World } from "../world/world.ts";
@@ -39,10 +42,13 @@ export interface Connection {
 export interface ConnectionParts {
   readonly world: World;
   readonly random: Random;
+  readonly odds: Odds;
   readonly node: string;
   readonly to: string;
   readonly clientHost: Host;
   readonly blocked: () => boolean;
+  /** Another stream of this node was taken by a server since. */
+  readonly superseded: () => boolean;
   readonly onClosed: () => void;
 }
 
@@ -55,7 +61,27 @@ interface Side {
   mute: boolean;
   /** Not before this may the next parcel for it arrive. */
   lastAt: number;
+  /** What is on its way to it takes so much longer. */
+  lagMs: number;
   held: Parcel[];
+}
+
+/** A second copy comes within this after the first. */
+const TWICE_WITHIN_MS = 3_000;
+/** How long a stream that its agent gave up goes on delivering. */
+const OUTLIVED_MS: readonly [number, number] = [2_000, 15_000];
+/** Said in answer to a report, and to no claim: nobody says it again. */
+const SAID_ONCE = "this attempt no longer belongs to this node";
+
+type Subject = "report" | "order" | "standing_order" | "other";
+
+/** What the faults of single messages can happen to. */
+function subjectOf(toServer: boolean, message: unknown): Subject {
+  if (toServer) return (message as pb.AgentMessage).message.case === "report" ? "report" : "other";
+  const body = (message as pb.ServerMessage).message;
+  if (body.case === "run") return "standing_order";
+  if (body.case === "stop") return body.value.reason === SAID_ONCE ? "order" : "standing_order";
+  return body.case === "forget" || body.case === "checkpoint" || body.case === "ack" ? "order" : "other";
 }
 
 const newSide = (host: Host | null): Side => ({
@@ -64,11 +90,12 @@ const newSide = (host: Host | null): Side => ({
   deaf: false,
   mute: false,
   lastAt: 0,
+  lagMs: 0,
   held: [],
 });
 
 export function createConnection(parts: ConnectionParts): Connection {
-  const { world, random } = parts;
+  const { world, random, odds } = parts;
   const client = newSide(parts.clientHost);
   const server = newSide(null);
   let established = false;
@@ -83,10 +110,22 @@ export function createConnection(parts: ConnectionParts): Connection {
   }
 
   function dispatch(to: Side, parcel: Parcel): void {
+    const what = parcel.kind === "data" ? subjectOf(to === server, parcel.message) : "other";
+    if (what === "standing_order" && odds.strikes("order_lost")) return;
+    if (what === "report" && odds.strikes("stream_outlived")) giveUp();
     const slow = random.chance(0.02) ? random.between(50, 1_500) : 0;
-    const at = Math.max(to.lastAt, world.now() + random.between(1, 12) + slow);
+    const at = Math.max(to.lastAt, world.now() + random.between(1, 12) + slow + to.lagMs);
     to.lastAt = at;
     world.after(at - world.now(), () => arrive(to, parcel));
+    if (what === "other" || !odds.strikes(what === "report" ? "report_repeated" : "order_repeated")) return;
+    // Behind whatever was said since.
+    world.after(at - world.now() + random.between(0, TWICE_WITHIN_MS), () => arrive(to, parcel));
+  }
+
+  /** The agent learns at once that the stream is gone; what is under way on it comes much later. */
+  function giveUp(): void {
+    server.lagMs = random.between(...OUTLIVED_MS);
+    world.after(random.between(20, 400), () => breakFor(client));
   }
 
   function arrive(to: Side, parcel: Parcel): void {
@@ -99,6 +138,7 @@ export function createConnection(parts: ConnectionParts): Connection {
   function hear(to: Side, parcel: Parcel): void {
     if (to.deaf) return;
     if (parcel.kind === "data") {
+      if (to === server && parts.superseded()) odds.met("old_stream_heard");
       emit(to, "data", parcel.message);
       return;
     }
@@ -148,6 +188,15 @@ export function createConnection(parts: ConnectionParts): Connection {
   };
   const sideOf = (name: "client" | "server"): Side => (name === "client" ? client : server);
 
+  function breakFor(side: Side): void {
+    side.host?.deliver(() => {
+      if (side.deaf) return;
+      side.deaf = true;
+      tellBroken(side);
+      settle();
+    });
+  }
+
   function flush(): void {
     if (!established || parts.blocked()) return;
     for (const side of [client, server]) {
@@ -169,15 +218,7 @@ export function createConnection(parts: ConnectionParts): Connection {
     },
     established: () => established,
     clientLeft: () => client.deaf,
-    breakFor(name) {
-      const side = sideOf(name);
-      side.host?.deliver(() => {
-        if (side.deaf) return;
-        side.deaf = true;
-        tellBroken(side);
-        settle();
-      });
-    },
+    breakFor: (name) => breakFor(sideOf(name)),
     silence(name) {
       const side = sideOf(name);
       side.mute = true;

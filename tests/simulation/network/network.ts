@@ -1,6 +1,7 @@
 // The wires between agents and servers: who can reach whom, what a dial leads to, and which streams
 // are open. It breaks streams and wires on request; it decides nothing about when.
 
+import type { Odds } from "../faults/odds.ts";
 import type { Host } from "../world/host.ts";
 import type { World } from "../world/world.ts";
 import { type Connection, createConnection, type StreamEnd } from "./connection.ts";
@@ -30,11 +31,13 @@ const KEEPALIVE_MS: readonly [number, number] = [20_000, 30_000];
 /** How often a server never learns that a stream broke. */
 const HALF_OPEN = 0.3;
 
-export function createNetwork(world: World): Network {
+export function createNetwork(world: World, odds: Odds): Network {
   const random = world.random("network");
   const servers = new Map<string, Listening>();
   const cuts = new Map<string, number>();
   const connections = new Set<Connection>();
+  /** The stream of each node that a server took last. */
+  const newest = new Map<string, Connection>();
   const wire = (node: string, server: string): string => `${node}>${server}`;
   const blocked = (node: string, server: string): boolean => (cuts.get(wire(node, server)) ?? 0) > 0;
 
@@ -57,6 +60,7 @@ export function createNetwork(world: World): Network {
       abandon(connection);
       return;
     }
+    newest.set(node, connection);
     connection.establish(server.host);
     server.host.deliver(() => server.accept(connection.server));
   }
@@ -83,10 +87,12 @@ export function createNetwork(world: World): Network {
       const connection = createConnection({
         world,
         random,
+        odds,
         node,
         to: server,
         clientHost: host,
         blocked: () => blocked(node, server),
+        superseded: () => newest.get(node) !== connection,
         onClosed: () => connections.delete(connection),
       });
       connections.add(connection);

@@ -55,6 +55,8 @@ export interface Machine {
   /** Sum of all jumps so far, without sign. */
   jumped(): number;
   full: boolean;
+  /** The next write of a record is cut short, and the agent dies of it. */
+  tear: (() => void) | null;
   /** Starts a wrapper, which then needs nobody. */
   spawn(key: string, order: Order, ended: (end: WrapperEnd) => void): number;
   wrapperAlive(pid: number): boolean;
@@ -144,6 +146,7 @@ export function createMachine({ world, name, random, epochMs, onStart, onEnd }: 
     attempts: new Map(),
     ended: new Set(),
     full: false,
+    tear: null,
     bootId: () => `${name}-boot-${boots}`,
     clock: () => epochMs + world.now() + skewMs,
     jump(byMs) {

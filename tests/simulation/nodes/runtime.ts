@@ -30,6 +30,11 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
   const write = async (): Promise<void> => {
     await disk();
     if (machine.full) throw new Error("ENOSPC: no space left on device");
+    const { tear } = machine;
+    if (tear === null) return;
+    machine.tear = null;
+    tear();
+    await disk();
   };
 
   function folderOf(key: string): Folder {
@@ -117,6 +122,7 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
       }
     },
     async rememberOrder(key, order) {
+      if (!machine.full) folderOf(key);
       await write();
       put(key, order);
     },

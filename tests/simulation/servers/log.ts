@@ -1,9 +1,11 @@
 // A server's way to the shared log: the real memory engine behind a wire with delays, a lease that
 // runs out while the server is paused or cut off, appends that fail before or after they became
-// durable, and a leader that learns late that it leads no more.
+// durable, come twice or much later, snapshots that are cut short, and a leader that learns late that it leads no more.
 
-import type { MemoryStore } from "@lattice/server";
+import type { LogIndex, Term } from "@lattice/core";
+import type { MemoryStore, StoredEntry } from "@lattice/server";
 import { type Leadership, LogError, openMemoryLog, type ReplicatedLog } from "@lattice/server";
+import type { Odds } from "../faults/odds.ts";
 import type { Host } from "../world/host.ts";
 import type { Random } from "../world/random.ts";
 import type { World } from "../world/world.ts";
@@ -21,6 +23,8 @@ export interface LogWeather {
   lossAfter: number;
   /** Added to each append. */
   slowMs: number;
+  /** The next append is held until its author has lost the lead, and another may have won it. */
+  stale: boolean;
 }
 
 export interface ServerLog {
@@ -39,12 +43,20 @@ export interface ServerLogParts {
   readonly random: Random;
   readonly store: MemoryStore;
   readonly weather: LogWeather;
-  readonly onLoss: (before: boolean) => void;
+  readonly odds: Odds;
   readonly onWon: (term: number) => void;
+  /** The process dies in the middle of a write. */
+  readonly onCut: (host: string) => void;
 }
 
-export function openServerLog({ world, host, random, store, weather, onLoss, onWon }: ServerLogParts): ServerLog {
-  const inner = openMemoryLog({ store, name: host.name, nowMs: world.now });
+/** How much later a late or repeated append comes. */
+const LATE_MS: readonly [number, number] = [300, 9_000];
+/** From the loss of the lead to the arrival of what was held. */
+const STALE_MS: readonly [number, number] = [10, 2_500];
+
+export function openServerLog(parts: ServerLogParts): ServerLog {
+  const { world, host, random, store, weather, odds, onWon } = parts;
+  const inner = openMemoryLog({ store, name: host.name, nowMs: world.now, faults: { afterAppend: fenced } });
   const innerOf = new WeakMap<Leadership, Leadership>();
   let cuts = 0;
   let healed: (() => void)[] = [];
@@ -74,6 +86,54 @@ export function openServerLog({ world, host, random, store, weather, onLoss, onW
     }
     if (!done.ok) throw done.error;
     return done.value;
+  }
+
+  /** Nothing of an author who leads no more may be taken, whether or not its index would be the next. */
+  function fenced(entries: readonly StoredEntry[]): void {
+    const leader = store.election.leader();
+    for (const { index, term } of entries)
+      if (leader?.candidate !== host.name || term !== store.term)
+        world.violated("fencing", `entry ${index} of term ${term} by ${host.name} was taken, who leads no more`);
+  }
+
+  /** There and back of an append: what is under way arrives whatever became of its author. */
+  async function append(leadership: Leadership, entries: readonly StoredEntry[]): Promise<void> {
+    await worldWait(world, random.between(1, 4) + weather.slowMs);
+    if (random.chance(weather.lossBefore)) {
+      odds.met("append_refused");
+      throw unavailable();
+    }
+    const write = (): Promise<void> => inner.append(innerOf.get(leadership) ?? leadership, entries);
+    const later = ([least, most]: readonly [number, number]): void =>
+      void world.after(random.between(least, most), () => {
+        write().then(
+          () => odds.met("late_append_taken"),
+          () => odds.met("late_append_fenced"),
+        );
+      });
+    if (weather.stale || odds.strikes("append_late")) {
+      later(weather.stale ? STALE_MS : LATE_MS);
+      if (weather.stale) odds.met("append_stale");
+      if (weather.stale) store.election.depose();
+      weather.stale = false;
+      await worldWait(world, CALL_TIMEOUT_MS);
+      throw unavailable();
+    }
+    if (odds.strikes("append_repeated")) later(LATE_MS);
+    await write();
+    if (!random.chance(weather.lossAfter)) return;
+    odds.met("append_unanswered");
+    throw unavailable();
+  }
+
+  /** Cut short with its author. What is left is not seen at all, or seen and found not to be whole. */
+  function tear(at: { readonly index: LogIndex; readonly term: Term }, lines: Iterable<string>): void {
+    const whole = [...lines];
+    const kept = whole.slice(0, random.between(0, whole.length - 1));
+    const bytes = kept.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+    const info = { index: at.index, term: at.term, bytes, takenAtMs: world.now() };
+    if (random.chance(0.5)) store.snapshots = [...store.snapshots, { info, lines: kept, corrupt: true }];
+    parts.onCut(host.name);
   }
 
   /** A lease that nobody renews is lost. */
@@ -131,18 +191,7 @@ export function openServerLog({ world, host, random, store, weather, onLoss, onW
         await host.wait(random.between(0, 5));
         return leadership;
       },
-      append: (leadership, entries) =>
-        call(async () => {
-          await worldWait(world, random.between(1, 4) + weather.slowMs);
-          if (random.chance(weather.lossBefore)) {
-            onLoss(true);
-            throw unavailable();
-          }
-          await inner.append(innerOf.get(leadership) ?? leadership, entries);
-          if (!random.chance(weather.lossAfter)) return;
-          onLoss(false);
-          throw unavailable();
-        }),
+      append: (leadership, entries) => call(() => append(leadership, entries)),
       async *read(from, signal) {
         for await (const batch of inner.read(from, AbortSignal.any([signal, host.dead]))) {
           await host.wait(random.between(0, 4));
@@ -151,7 +200,12 @@ export function openServerLog({ world, host, random, store, weather, onLoss, onW
         }
       },
       head: () => call(() => inner.head()),
-      saveSnapshot: (at, lines) => call(() => inner.saveSnapshot(at, lines)),
+      saveSnapshot: (at, lines) =>
+        call(async () => {
+          if (!odds.strikes("snapshot_torn")) return inner.saveSnapshot(at, lines);
+          tear(at, lines);
+          return new Promise(() => undefined);
+        }),
       loadSnapshot: () => call(() => inner.loadSnapshot()),
       truncate: (through) => call(() => inner.truncate(through)),
       status: () => inner.status(),

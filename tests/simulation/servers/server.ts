@@ -28,11 +28,12 @@ import {
   startSnapshotter,
 } from "@lattice/server";
 import { ProblemError } from "@lattice/wire";
+import type { Odds } from "../faults/odds.ts";
 import type { Network } from "../network/network.ts";
 import { createHost, type Host } from "../world/host.ts";
 import { quietLogger } from "../world/logger.ts";
 import type { World } from "../world/world.ts";
-import { type Shelf, type ShelfHistory, shelfHistory } from "./history.ts";
+import { emptyShelf, type Shelf, type ShelfHistory, shelfHistory } from "./history.ts";
 import { type LogWeather, openServerLog, type ServerLog } from "./log.ts";
 import { noMetrics } from "./metrics.ts";
 
@@ -89,7 +90,10 @@ export interface SimulatedServer {
   start(): void;
   crash(): void;
   jump(byMs: number): void;
+  /** By this server if it leads, else passed on to whoever it takes for the leader. */
   propose(command: Command): Promise<Outcome>;
+  /** By this server, or not at all. */
+  commit(command: Command): Promise<Outcome>;
 }
 
 export interface ServerParts {
@@ -101,14 +105,17 @@ export interface ServerParts {
   readonly name: string;
   readonly onReplica: (server: SimulatedServer, life: ServerLife, replica: Replica) => void;
   readonly onFailed: (server: SimulatedServer, error: unknown) => void;
-  readonly onLoss: (before: boolean) => void;
+  readonly odds: Odds;
   readonly onWon: (term: number) => void;
+  /** The process dies in the middle of a write. */
+  readonly onCut: (host: string) => void;
+  readonly pass: (follower: Host, leader: string | null, command: Command) => Promise<Outcome>;
 }
 
 export function createServer(parts: ServerParts): SimulatedServer {
   const { world, network, name } = parts;
   const random = world.random(`server ${name}`);
-  const shelf: Shelf = new Map();
+  const shelf = emptyShelf();
   let skewMs = random.between(-1_000, 1_000);
   let lives = 0;
   let life: ServerLife | null = null;
@@ -125,7 +132,13 @@ export function createServer(parts: ServerParts): SimulatedServer {
     lives += 1;
     const host = createHost(world, `${name}#${lives}`);
     const wire = openServerLog({ ...parts, host, random });
-    const mine: ServerLife = { host, wire, replica: null, leader: null, history: shelfHistory(shelf, host) };
+    const mine: ServerLife = {
+      host,
+      wire,
+      replica: null,
+      leader: null,
+      history: shelfHistory(shelf, host, parts.odds),
+    };
     life = mine;
     open(mine).catch((error: unknown) => {
       if (host.alive()) parts.onFailed(server, error);
@@ -213,7 +226,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
   const server: SimulatedServer = {
     name,
     shelf,
-    remembers: (id) => life?.history.knows(id) ?? shelf.has(id),
+    remembers: (id) => life?.history.knows(id) ?? shelf.records.has(id),
     life: () => life,
     leads: () => (life?.leader?.sequencer() ?? null) !== null,
     start,
@@ -230,6 +243,10 @@ export function createServer(parts: ServerParts): SimulatedServer {
       skewMs += byMs;
     },
     async propose(command) {
+      if (life === null || server.leads()) return server.commit(command);
+      return parts.pass(life.host, life.wire.log.status().leader, command);
+    },
+    async commit(command) {
       const leader = life?.leader ?? null;
       if (leader === null) throw notLeader();
       return (await proposeTo(leader, command)).outcome;
