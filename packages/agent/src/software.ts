@@ -1,6 +1,7 @@
 // Puts together what a node offers beyond its own software: registry, cache and trust for images, an engine
 // for containers, users and folders. Says in the node's capabilities what of it there is.
 
+import { readFileSync } from "node:fs";
 import { mkdir, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -18,12 +19,16 @@ import { linuxDriver, whyNoLinuxDriver } from "./network/linux.ts";
 import type { SoftwareOptions } from "./options.ts";
 import type { PrologueParts } from "./prologue/parts.ts";
 import { scratchFolders } from "./prologue/scratch.ts";
-import { detectEngine, programFolders } from "./runtime/container/detect.ts";
+import { type ContainerEngine, detectEngine, programFolders } from "./runtime/container/detect.ts";
+import { deviceHost } from "./runtime/container/devices/host.ts";
+import { writeNotingRuntime } from "./runtime/container/noting-runtime.ts";
 import { type ContainerStore, removeImage } from "./runtime/container/podman.ts";
+import { hierarchies } from "./runtime/isolation/detect.ts";
 import type { LimitGroups } from "./runtime/isolation/limit-groups.ts";
 import { type Inside, nodeShares } from "./runtime/isolation/node-shares.ts";
 import { discoverMemoryPlace, isExecutable } from "./runtime/memory-policy.ts";
 import { rememberUsers } from "./runtime/user/users.ts";
+import { fabricProvider } from "./tasks/facilities.ts";
 
 export interface NodeSoftware {
   readonly images: Images;
@@ -57,7 +62,12 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
   const containers: ContainerStore | string =
     typeof engine === "string"
       ? engine
-      : { engine, folder: join(cacheDir, "oci"), insecure: options.insecureRegistries };
+      : {
+          engine: noting(engine, join(cacheDir, "oci")),
+          folder: join(cacheDir, "oci"),
+          insecure: options.insecureRegistries,
+          devices: deviceHost(fabricProvider()),
+        };
   const cache = await cacheOf(options, { ...place, cacheDir }, containers);
   const images = createImages({
     registry: options.registry === "" ? null : openRegistry(options.registry),
@@ -95,6 +105,13 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     network: await networkOf(options, place.nodeId),
   };
   return { images, prologue, runtimes };
+}
+
+/** Where the groups of containers are below those of attempts, kills in them have to be written down. */
+function noting(engine: ContainerEngine, folder: string): ContainerEngine {
+  const memory = hierarchies(readFileSync("/proc/self/mountinfo", "utf8")).get("memory");
+  if (engine.groups !== "parent" || memory === undefined) return engine;
+  return { ...engine, runtime: writeNotingRuntime(folder, engine.runtime, memory) };
 }
 
 /** Null: what jobs leave in GPUs stays there. */

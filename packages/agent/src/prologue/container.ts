@@ -4,10 +4,12 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Software } from "../lifecycle/attempt.ts";
+import { passedDevices } from "../runtime/container/devices/passed.ts";
+import { containerEnvironment } from "../runtime/container/environment.ts";
 import { pullImage, runWords } from "../runtime/container/podman.ts";
 import { type DataMount, enterScript, enterWords } from "../runtime/uenv/enter.ts";
 import type { RunAs } from "../runtime/user/user.ts";
-import { nameOf, noteHeld } from "./held.ts";
+import { nameOf, noteHeld, readRoom } from "./held.ts";
 import type { Prepared, PrologueParts, Target } from "./parts.ts";
 import { PrologueError } from "./prologue-error.ts";
 
@@ -23,7 +25,7 @@ export interface InContainer {
 export async function prepareContainer(
   parts: PrologueParts,
   target: Target,
-  { software, runAs, data, environment, policy }: InContainer,
+  { software, runAs, data, environment: onNode, policy }: InContainer,
   signal: AbortSignal,
 ): Promise<Prepared> {
   const { containers, images, groupParent, umask } = parts;
@@ -36,6 +38,13 @@ export async function prepareContainer(
   const image = await pullImage(containers, software.image, signal);
   await images.cache.noteContainer({ digest: image.id, names: [software.image], sizeBytes: image.sizeBytes }, key);
   await noteHeld(parts, target, nameOf(key));
+  const devices = await passedDevices(containers.devices, parts.inside(), await readRoom(dir));
+  const environment = containerEnvironment({
+    environment: onNode,
+    chosen: order.variables,
+    image: image.variables,
+    driver: devices.driver.length > 0,
+  });
   const { lines, rest } = splitLines(environment);
   const environmentFile = join(dir, "environment");
   await writeFile(environmentFile, lines.join("\n"), { mode: 0o600 });
@@ -55,6 +64,7 @@ export async function prepareContainer(
       ),
       ...(order.script === "" ? [] : [{ at: join(dir, "script"), readOnly: true }]),
     ],
+    devices,
     pidFile: join(dir, "init.pid"),
     groupParent: groupParent(group),
   });

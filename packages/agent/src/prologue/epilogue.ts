@@ -5,22 +5,33 @@
 import { readdir, rm } from "node:fs/promises";
 import type { Logger } from "pino";
 import { gpuUserOf } from "../gpu-clear/decide.ts";
+import { forgetKills, notedKills } from "../runtime/container/noting-runtime.ts";
 import { listContainers, removeContainer } from "../runtime/container/podman.ts";
 import { readAttempt } from "../runtime/process/files.ts";
 import { nameOf, readHeld, readRoom } from "./held.ts";
-import type { PrologueParts } from "./parts.ts";
+import type { PrologueParts, Target } from "./parts.ts";
 
-export async function runEpilogue(parts: PrologueParts, key: string, dir: string, log: Logger): Promise<void> {
+export async function runEpilogue(
+  parts: PrologueParts,
+  { key, group, dir }: Pick<Target, "key" | "group" | "dir">,
+  log: Logger,
+): Promise<void> {
   const { container } = await readHeld(dir);
   const { containers } = parts;
-  if (container !== null && typeof containers !== "string")
+  if (container !== null && typeof containers !== "string") {
     await tell(log, key, removeContainer(containers, container));
+    forgetKills(containers.folder, parts.groupParent(group));
+  }
   await tell(log, key, leaveGpus(parts, dir));
   await tell(log, key, parts.scratch.clear(key));
   parts.images.cache.release(key);
   parts.shares.release(key);
   if (parts.network.kind !== "none") await tell(log, key, parts.network.leave(key));
 }
+
+/** How often the kernel killed something in its container for want of memory. Asked before the epilogue. */
+export const containerKills = ({ containers, groupParent }: PrologueParts, group: string): number =>
+  typeof containers === "string" ? 0 : notedKills(containers.folder, groupParent(group));
 
 /** Those of its share, or all of them when it had the node to itself; none where it never came to have any. */
 async function leaveGpus({ gpus, inside }: PrologueParts, dir: string): Promise<void> {

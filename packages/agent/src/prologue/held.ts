@@ -6,6 +6,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { GpuUnit } from "../discovery/gpus/inventory.ts";
 import { gpuUserOf } from "../gpu-clear/decide.ts";
+import type { Order } from "../lifecycle/attempt.ts";
 import { gpuVariables, otherDevices, type Room } from "../runtime/isolation/node-shares.ts";
 import type { PrologueParts, Target } from "./parts.ts";
 import { PrologueError } from "./prologue-error.ts";
@@ -67,8 +68,26 @@ export async function takeShare(
   await claim(inside.units.filter(({ index }) => room.gpus.includes(index)));
   if (room.cpus !== null) await parts.limits.pin(group, room.cpus, room.memory);
   if (inside.gpuCount === 0) return {};
-  await parts.limits.withoutDevices(group, otherDevices(inside, room.gpus));
+  if (!deniesLater(parts, order)) await parts.limits.withoutDevices(group, otherDevices(inside, room.gpus));
   return gpuVariables(inside, room.gpus);
+}
+
+/**
+ * An engine that makes groups of its own below that of the attempt begins with rules for all devices, which the kernel
+ * refuses where some are denied above. It lets the container have its own devices alone; whoever enters later comes
+ * into the group above, where the others are denied by then.
+ */
+const deniesLater = ({ containers }: PrologueParts, order: Order): boolean =>
+  Boolean(order.software?.image) && typeof containers !== "string" && containers.engine.groups === "parent";
+
+/** Before anybody enters the attempt; its container is there. */
+export async function denyLate(
+  parts: PrologueParts,
+  { group, dir, order }: Pick<Target, "group" | "dir" | "order">,
+): Promise<void> {
+  const room = order.share === undefined || !deniesLater(parts, order) ? null : await readRoom(dir);
+  const inside = parts.inside();
+  if (room !== null && inside.gpuCount > 0) await parts.limits.withoutDevices(group, otherDevices(inside, room.gpus));
 }
 
 /** Null: it has no part of its own. */

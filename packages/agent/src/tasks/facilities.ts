@@ -20,7 +20,7 @@ export interface Facilities {
 }
 
 export async function findFacilities(dataDir: string): Promise<Facilities> {
-  const provider = fabricProvider((folder) => readOr(folder));
+  const provider = fabricProvider();
   let preload = "";
   // Takes a compiler a moment; a launch before that goes without.
   void buildFinalizeShim(dataDir).then((path) => {
@@ -35,7 +35,7 @@ export async function findFacilities(dataDir: string): Promise<Facilities> {
   };
 }
 
-export function fabricProvider(list: (folder: string) => readonly string[]): NodeFabric["provider"] {
+export function fabricProvider(list: (folder: string) => readonly string[] = readOr): NodeFabric["provider"] {
   if (list("/sys/class/cxi").length > 0) return "cxi";
   return list("/sys/class/infiniband").length > 0 ? "verbs" : "tcp";
 }

@@ -71,6 +71,8 @@ int nvmlDeviceGetMigDeviceHandleByIndex(device *d, unsigned n, device **out) {
   *out = &devices[d->gpu * 8 + 1 + n];
   return OK;
 }
+int nvmlDeviceGetGpuInstanceId(device *d, unsigned *out) { if (d->slice < 0) return UNSUPPORTED; *out = 7 + d->slice; return OK; }
+int nvmlDeviceGetComputeInstanceId(device *d, unsigned *out) { if (d->slice < 0) return UNSUPPORTED; *out = 0; return OK; }
 // Islands of two: 0 with 1, 2 with 3, and so on, by two links each; with a switch all by eighteen.
 int nvmlDeviceGetNvLinkState(device *d, unsigned link, unsigned *out) {
   (void)d;

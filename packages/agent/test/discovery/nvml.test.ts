@@ -73,6 +73,7 @@ describe("a node with NVIDIA GPUs", () => {
       [5, "MIG-00000001-2", true],
     ]);
     expect(units[0]?.memoryBytes).toBe(10 * 2 ** 30);
+    expect(units[4]?.slice).toEqual({ gpuInstance: 8, computeInstance: 0 });
     expect(ties).toEqual([]);
   });
 });

@@ -14,12 +14,19 @@ export interface GpuUnit {
   /** Numbers of its device file, "195:0"; empty: not known. */
   readonly device: string;
   readonly partitioned: boolean;
+  /** Which part of its GPU a slice is. */
+  readonly slice?: GpuSlice;
   /** CUDA's compute capability, or the architecture; empty: not told. */
   readonly capability: string;
   readonly firmware: string;
   readonly temperatureC: number | null;
   /** In words, why it must not be used; empty: it is sound. */
   readonly fault: string;
+}
+
+export interface GpuSlice {
+  readonly gpuInstance: number;
+  readonly computeInstance: number;
 }
 
 export interface GpuTie {

@@ -8,6 +8,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PrologueError } from "../../prologue/prologue-error.ts";
 import type { ContainerEngine } from "./detect.ts";
+import type { DeviceHost, Passed } from "./devices/passed.ts";
 
 export interface ContainerStore {
   readonly engine: ContainerEngine;
@@ -15,12 +16,16 @@ export interface ContainerStore {
   readonly folder: string;
   /** Registries that speak plain HTTP. */
   readonly insecure: readonly string[];
+  /** The node, for what containers are given of it. */
+  readonly devices: DeviceHost;
 }
 
 export interface PulledImage {
   readonly id: string;
   readonly digest: string;
   readonly sizeBytes: number;
+  /** What the image itself sets. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 export interface ContainerPlan {
@@ -36,6 +41,7 @@ export interface ContainerPlan {
   /** Variables that a file of lines cannot hold. */
   readonly variables: readonly string[];
   readonly binds: readonly { readonly at: string; readonly readOnly: boolean }[];
+  readonly devices: Passed;
   readonly pidFile: string;
   readonly groupParent: string;
   readonly umask: string;
@@ -87,11 +93,18 @@ function withoutTag(name: string): string {
 }
 
 async function inspect(store: ContainerStore, name: string, signal: AbortSignal): Promise<PulledImage | null> {
-  const format = "{{.Id}} {{.Digest}} {{.Size}}";
+  const format = "{{.Id}} {{.Digest}} {{.Size}} {{json .Config.Env}}";
   const { code, stdout } = await call(store, ["image", "inspect", "--format", format, name], CALL_TIMEOUT_MS, signal);
-  const [id, digest, size] = stdout.trim().split(" ");
+  const [, id, digest, size, variables] = /^(\S+) (\S+) (\d+) (.*)$/m.exec(stdout) ?? [];
   if (code !== 0 || id === undefined || digest === undefined) return null;
-  return { id, digest, sizeBytes: Number(size) };
+  return { id, digest, sizeBytes: Number(size), variables: variablesOf(variables ?? "") };
+}
+
+function variablesOf(json: string): Record<string, string> {
+  const entries = (JSON.parse(json) as readonly string[] | null) ?? [];
+  return Object.fromEntries(
+    entries.map((entry) => [entry.split("=", 1)[0] ?? "", entry.slice(entry.indexOf("=") + 1)]),
+  );
 }
 
 export function runWords(store: ContainerStore, plan: ContainerPlan): readonly string[] {
@@ -109,7 +122,7 @@ export function runWords(store: ContainerStore, plan: ContainerPlan): readonly s
     ...(plan.readOnly ? ["--read-only"] : []),
     ...(plan.workdir === "" ? [] : ["--workdir", plan.workdir]),
     ...plan.binds.flatMap(({ at, readOnly }) => ["--volume", `${at}:${at}:${readOnly ? "ro" : "rw"},nosuid,nodev`]),
-    ...gpuDevices(),
+    ...deviceWords(plan.devices),
     ...["--env-file", plan.environmentFile, ...plan.variables.flatMap((variable) => ["--env", variable])],
     ...["--pull=never", "--entrypoint", "", plan.image],
   ];
@@ -125,10 +138,11 @@ function ownLimits(): { readonly files: number; readonly processes: number } {
   return { files: hard("Max open files", MOST_FILES), processes: hard("Max processes", MOST_PROCESSES) };
 }
 
-function gpuDevices(): readonly string[] {
-  const names = readdirSync("/dev").filter((name) => /^nvidia(\d+|ctl|-uvm|-uvm-tools)$/.test(name));
-  return names.flatMap((name) => ["--device", `/dev/${name}`]);
-}
+/** Of the share alone. Nothing of the driver can be changed from inside. */
+const deviceWords = ({ named, files, driver }: Passed): readonly string[] => [
+  ...[...named, ...files].flatMap((device) => ["--device", device]),
+  ...driver.flatMap(({ from, to }) => ["--volume", `${from}:${to}:ro,nosuid,nodev`]),
+];
 
 /** What a container left behind, because podman itself was killed. */
 export async function removeContainer(store: ContainerStore, name: string): Promise<void> {

@@ -87,7 +87,7 @@ export interface Mounts {
 }
 
 /** Mount points of v1 by controller. */
-function hierarchies(mountinfo: string): Map<string, string> {
+export function hierarchies(mountinfo: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const line of mountinfo.split("\n")) {
     const [left, right] = line.split(" - ");

@@ -14,9 +14,9 @@ import type { Facts } from "../../lifecycle/recover.ts";
 import type { NetworkPlace } from "../../network/driver.ts";
 import { keepNetworks } from "../../network/keep.ts";
 import { checkpointPlace } from "../../prologue/checkpoint-place.ts";
-import { runEpilogue, sweepLeftovers } from "../../prologue/epilogue.ts";
+import { containerKills, runEpilogue, sweepLeftovers } from "../../prologue/epilogue.ts";
 import { metricsFile } from "../../prologue/folders.ts";
-import { isUsersOwn, readHeld, readRoom } from "../../prologue/held.ts";
+import { denyLate, isUsersOwn, readHeld, readRoom } from "../../prologue/held.ts";
 import type { Prepared, PrologueParts } from "../../prologue/parts.ts";
 import { runPrologue } from "../../prologue/prologue.ts";
 import { PrologueError } from "../../prologue/prologue-error.ts";
@@ -126,7 +126,8 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
   /** Asked before its groups go: only they know whether the kernel killed it for want of memory. */
   async function withMemory(key: string, exit: Exit): Promise<Exit> {
     if (exit.kind !== "code" && exit.kind !== "signal") return exit;
-    const kills = exit.kind === "code" && exit.code === 0 ? 0 : await limits.oomKills(groupOf(key));
+    if (exit.kind === "code" && exit.code === 0) return exit;
+    const kills = (await limits.oomKills(groupOf(key))) || containerKills(prologue, groupOf(key));
     if (kills === 0) return exit;
     return { ...exit, oom: `out of memory: the kernel ended ${kills} of its processes` };
   }
@@ -146,6 +147,8 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
 
   async function joinFiles(key: string, order: Order): Promise<string> {
     const files = [await isolation.prepare(placeOf(key)), ...(await limitFiles(key, order))];
+    const dir = dirOf(key);
+    if (readInitPid(dir) !== null) await denyLate(prologue, { group: groupOf(key), dir, order });
     return files.filter((file) => file !== "").join("\n");
   }
 
@@ -293,7 +296,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
       await clear(isolation, placeOf(key), { signal: closing.signal, log });
       if (closing.signal.aborted) return;
       await limits.remove(groupOf(key));
-      await runEpilogue(prologue, key, dirOf(key), log);
+      await runEpilogue(prologue, { key, group: groupOf(key), dir: dirOf(key) }, log);
     },
 
     // Without the script: that may be running, and is written by the start.

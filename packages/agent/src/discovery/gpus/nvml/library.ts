@@ -47,6 +47,8 @@ const SIGNATURES = {
   nvmlDeviceGetMigMode: ["void *", "_Out_ uint *", "_Out_ uint *"],
   nvmlDeviceGetMaxMigDeviceCount: ["void *", "_Out_ uint *"],
   nvmlDeviceGetMigDeviceHandleByIndex: ["void *", "uint", "_Out_ void **"],
+  nvmlDeviceGetGpuInstanceId: ["void *", "_Out_ uint *"],
+  nvmlDeviceGetComputeInstanceId: ["void *", "_Out_ uint *"],
   nvmlDeviceGetTopologyCommonAncestor: ["void *", "void *", "_Out_ uint *"],
   nvmlDeviceGetNvLinkState: ["void *", "uint", "_Out_ uint *"],
   nvmlDeviceGetNvLinkRemotePciInfo_v2: ["void *", "uint", "void *"],

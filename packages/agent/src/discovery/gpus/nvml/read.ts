@@ -104,4 +104,11 @@ const cut = (nvml: Nvml, whole: GpuUnit, handle: unknown, index: number): GpuUni
   uuid: nvml.text("nvmlDeviceGetUUID", TEXT_BYTES, handle) ?? "",
   memoryBytes: memoryOf(nvml, handle),
   partitioned: true,
+  ...sliceOf(nvml, handle),
 });
+
+function sliceOf(nvml: Nvml, handle: unknown): Pick<GpuUnit, "slice"> {
+  const gpuInstance = nvml.number("nvmlDeviceGetGpuInstanceId", handle);
+  const computeInstance = nvml.number("nvmlDeviceGetComputeInstanceId", handle);
+  return gpuInstance === null || computeInstance === null ? {} : { slice: { gpuInstance, computeInstance } };
+}

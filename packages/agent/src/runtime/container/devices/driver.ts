@@ -1,0 +1,35 @@
+// What of NVIDIA's driver a container needs beside its devices, where no CDI specification says so: libraries that must be
+// those of the running kernel module, so that no image can bring them, and the program to look at GPUs with. Images made
+// for CUDA look for them where they are put here.
+
+import { basename } from "node:path";
+
+export interface DriverFile {
+  readonly from: string;
+  readonly to: string;
+}
+
+export const DRIVER_LIBRARIES = "/usr/local/nvidia/lib64";
+export const DRIVER_PROGRAMS = "/usr/local/nvidia/bin";
+
+/** Compute and management; what draws on screens is left out. */
+const WANTED =
+  /^lib(?:cuda|cudadebugger|nvidia-(?:ml|cfg|nvvm|opencl|compiler|gpucomp|ptxjitcompiler|fatbinaryloader|allocator|pkcs11(?:-openssl3)?|tileiras))\.so(?:\.[\d.]+)?$/;
+
+/** `listing`: what `ldconfig -p` says; the first of a name is the one that the loader takes. `machine`: as in its brackets. */
+export function driverLibraries(listing: string, machine: string): readonly DriverFile[] {
+  const found = new Map<string, string>();
+  for (const line of listing.split("\n")) {
+    const [, name = "", kinds = "", from = ""] = /^\s+(\S+) \(([^)]*)\) => (\/\S+)$/.exec(line) ?? [];
+    if (!WANTED.test(name) || found.has(name)) continue;
+    if (!kinds.split(",").includes(machine)) continue;
+    found.set(name, from);
+  }
+  return [...found].map(([name, from]) => ({ from, to: `${DRIVER_LIBRARIES}/${name}` }));
+}
+
+/** Node's name of this machine as ldconfig writes it. */
+export const loaderMachine = (arch: string): string => (arch === "arm64" ? "AArch64" : "x86-64");
+
+export const driverPrograms = (paths: readonly string[]): readonly DriverFile[] =>
+  paths.map((from) => ({ from, to: `${DRIVER_PROGRAMS}/${basename(from)}` }));

@@ -1,0 +1,31 @@
+// What the environment says inside a container: that of the job, with search paths that mean something in there. The node's
+// own PATH does not: the image's takes its place unless the job names one. What the agent brings in is found behind. Pure.
+
+import { DRIVER_LIBRARIES, DRIVER_PROGRAMS } from "./devices/driver.ts";
+
+export interface Inside {
+  /** Of the job as it would be on the node. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** What the submission itself chose. */
+  readonly chosen: Readonly<Record<string, string>>;
+  /** What the image sets. */
+  readonly image: Readonly<Record<string, string>>;
+  /** The driver's files are bound into it. */
+  readonly driver: boolean;
+}
+
+export function containerEnvironment({ environment, chosen, image, driver }: Inside): Record<string, string> {
+  const path = chosen.PATH ?? image.PATH ?? environment.PATH;
+  const libraries = chosen.LD_LIBRARY_PATH ?? image.LD_LIBRARY_PATH;
+  return {
+    ...environment,
+    ...joined("PATH", path, driver ? [DRIVER_PROGRAMS] : []),
+    ...joined("LD_LIBRARY_PATH", libraries, driver ? [DRIVER_LIBRARIES] : []),
+  };
+}
+
+function joined(name: string, before: string | undefined, more: readonly string[]): Record<string, string> {
+  const folders = (before ?? "").split(":").filter((folder) => folder !== "");
+  const all = [...folders, ...more.filter((folder) => !folders.includes(folder))];
+  return all.length === 0 ? {} : { [name]: all.join(":") };
+}

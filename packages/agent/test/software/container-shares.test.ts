@@ -1,0 +1,110 @@
+// Containers that have a part of their node: they start although the GPUs of others are denied to them, whoever enters later
+// is denied those as well, and a kill for want of memory is told as that. And devices by the name of a specification.
+
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { detectEngine, programFolders } from "../../src/runtime/container/detect.ts";
+import { deviceHost } from "../../src/runtime/container/devices/host.ts";
+import { pullImage, runWords } from "../../src/runtime/container/podman.ts";
+import { hierarchies } from "../../src/runtime/isolation/detect.ts";
+import { removeBelow } from "../../src/runtime/isolation/group-folder.ts";
+import { found } from "../fake-server.ts";
+import { type Rig, rig } from "../rig.ts";
+import { DEFAULT_SOFTWARE } from "../software-options.ts";
+import { type ContainerRig, containerRig } from "./container-rig.ts";
+
+let containers: ContainerRig;
+let r: Rig;
+let folder: string;
+beforeAll(async () => {
+  containers = await containerRig();
+  folder = mkdtempSync(join(tmpdir(), "lattice-shares-"));
+  const software = { ...DEFAULT_SOFTWARE, insecureRegistries: [containers.registry], cacheMinFreeBytes: 0 };
+  r = await rig({ options: { software, hardware: { features: [], gpuCount: 2, gpuType: "test" } } });
+});
+afterAll(async () => {
+  await r.close();
+  await containers.close();
+  rmSync(folder, { recursive: true });
+});
+
+const DEVICES = "/sys/fs/cgroup/devices";
+
+test("one of two GPUs: the container starts, and others' devices are denied to those who enter", async () => {
+  r.server.run({
+    allocationId: "1",
+    entrypoint: "echo [$CUDA_VISIBLE_DEVICES]; cat /proc/self/cgroup; while true; do sleep 0.1; done",
+    environment: { image: containers.image },
+    limits: { gpuCount: 1 },
+    // Looks in every second, so that somebody enters.
+    livenessProbe: { probeType: "tcp", port: 1, periodSecs: 1, failureThreshold: 1_000, timeoutSecs: 1 },
+  });
+  await found(() => r.file("1", "stdout").includes("[0]\n"));
+  const path = await found(() => r.file("1", "stdout"));
+  const group = /^\d+:devices:(\/lattice\/[^/\n]+)/m.exec(path)?.[1];
+  if (group !== undefined && existsSync(DEVICES)) {
+    for (const minor of [0, 1]) execFileSync("mknod", [join(folder, `gpu${minor}`), "c", "195", String(minor)]);
+    await found(() => /Operation not permitted/.test(opening(join(DEVICES, group), 1)) || null);
+    // No driver here has it; to be told so, one must be let through.
+    expect(opening(join(DEVICES, group), 0)).toMatch(/No such device/);
+  }
+  r.server.stop({ allocationId: "1", graceSeconds: 1 });
+  expect(await r.server.end("1")).toMatchObject({ reason: "stopped" });
+});
+
+/** What opening it says, in that group. */
+function opening(group: string, minor: number): string {
+  const script = 'echo 0 >"$1/tasks"; exec 3<"$2"';
+  const words = ["-c", script, "sh", group, join(folder, `gpu${minor}`)];
+  return spawnSync("/bin/sh", words, { encoding: "utf8", env: { LC_ALL: "C" } }).stderr;
+}
+
+test("a kill for want of memory inside is told as that", async () => {
+  r.server.run({
+    allocationId: "2",
+    entrypoint: "x=0123456789abcdef; while true; do x=$x$x; done",
+    environment: { image: containers.image },
+    limits: { memoryGb: 0.05, cpuCores: 1 },
+  });
+  const report = await r.server.end("2");
+  expect(report, r.file("2", "stderr")).toMatchObject({ reason: "oom", exitCode: 137 });
+});
+
+test("devices and files of the driver are there, a device also by its name in a specification", async () => {
+  const engine = detectEngine(programFolders(process.env.PATH ?? ""));
+  if (typeof engine === "string") throw new Error(engine);
+  const store = { engine, folder: join(folder, "oci"), insecure: [containers.registry], devices: deviceHost("tcp") };
+  const { id } = await pullImage(store, containers.image, AbortSignal.timeout(60_000));
+  const name = `test${process.pid}`;
+  const spec = `/var/run/cdi/lattice-${name}.json`;
+  mkdirSync("/var/run/cdi", { recursive: true });
+  const devices = [{ name: "0", containerEdits: { deviceNodes: [{ path: "/dev/full" }] } }];
+  writeFileSync(spec, JSON.stringify({ cdiVersion: "0.5.0", kind: `lattice.test/${name}`, devices }));
+  writeFileSync(join(folder, "environment"), "");
+  try {
+    const described = store.devices.cdi().find((device) => device.name === `lattice.test/${name}=0`);
+    expect(described?.paths).toEqual(["/dev/full"]);
+    const [program = "", ...words] = runWords(store, {
+      ...{ name, image: id, uid: 65534, gid: 65534, groups: [], workdir: "/", readOnly: true, umask: "0022" },
+      ...{ environmentFile: join(folder, "environment"), variables: [], binds: [] },
+      pidFile: join(folder, "pid"),
+      groupParent: `/lattice/${name}`,
+      devices: {
+        named: [described?.name ?? ""],
+        files: ["/dev/null"],
+        driver: [{ from: "/bin/busybox", to: "/usr/local/nvidia/bin/nvidia-smi" }],
+      },
+    });
+    const script = "ls /dev/full /dev/null /usr/local/nvidia/bin; echo >/usr/local/nvidia/bin/nvidia-smi";
+    const said = spawnSync(program, [...words, "sh", "-c", script], { encoding: "utf8" });
+    expect(said.stdout).toBe("/dev/full\n/dev/null\n\n/usr/local/nvidia/bin:\nnvidia-smi\n");
+    expect(said.stderr).toMatch(/Read-only file system|Permission denied/);
+  } finally {
+    rmSync(spec);
+    for (const mount of hierarchies(readFileSync("/proc/self/mountinfo", "utf8")).values())
+      await removeBelow(join(mount, "lattice", name));
+  }
+});
