@@ -26,6 +26,7 @@ const SYSTEM_PACKAGES = [
   { name: "squashfs-tools", command: "mksquashfs", reason: "software images are made and mounted for real" },
   { name: "podman", command: "podman", reason: "containers are run for real" },
   { name: "runc", command: "runc", reason: "podman runs them by it" },
+  { name: "crun", command: "crun", reason: "and by this one, where a site names it" },
   { name: "docker-registry", command: "docker-registry", reason: "images are pulled from a registry of its own" },
   { name: "busybox-static", command: "busybox", reason: "the container image of the tests is made of it" },
   { name: "numactl", command: "numactl", reason: "memory policies are set by it" },

@@ -12,6 +12,7 @@ import { FULL_PAUSES_MS } from "./images/images.ts";
 import { parseServer } from "./link/dial.ts";
 import { SHIP_LIMITS, type ShipLimits } from "./logs/ship/plan.ts";
 import { DEFAULT_METRICS, type MetricsListen } from "./metrics/serve.ts";
+import { RUNTIME_CHOICES, type RuntimeChoice } from "./runtime/container/detect.ts";
 import { parseUserMapping, type UserMapping } from "./runtime/user/user.ts";
 
 export { DEFAULT_DISCOVERY, type DiscoveryOptions } from "./discovery-options.ts";
@@ -57,6 +58,7 @@ export interface SoftwareOptions {
   readonly registry: string;
   readonly insecureRegistries: readonly string[];
   /** PEM files. */
+  readonly containerRuntime: RuntimeChoice;
   readonly trustedKeys: readonly string[];
   readonly requireSigned: boolean;
   /** Empty: below the data folder. */
@@ -130,6 +132,7 @@ export function parseOptions(
       umask: flags.umask,
       registry: flags.registry,
       insecureRegistries: flags.insecureRegistry,
+      containerRuntime: flags.containerRuntime,
       trustedKeys: flags.trustedKey,
       requireSigned: flags.requireSigned,
       cacheDir: flags.cacheDir,
@@ -220,6 +223,7 @@ interface Flags {
   umask: string;
   registry: string;
   insecureRegistry: string[];
+  containerRuntime: RuntimeChoice;
   trustedKey: string[];
   requireSigned: boolean;
   cacheDir: string;
@@ -259,6 +263,11 @@ function withSoftware(command: Command, userMapping: UserMapping): Command {
     .option("--umask <mode>", "of workloads", umask, "0022")
     .option("--registry <where>", "of uenv images: a folder, http(s)://... or oci://...", "")
     .option("--insecure-registry <host:port>", "a container registry without TLS (repeatable)", listed, [])
+    .addOption(
+      new Option("--container-runtime <name>", "what runs containers: podman with crun or runc, or Sarus")
+        .choices(RUNTIME_CHOICES)
+        .default("auto"),
+    )
     .option("--trusted-key <file>", "public key (PEM) of those who sign images (repeatable)", listed, [])
     .option("--require-signed", "run signed images only", false)
     .option("--cache-dir <path>", "where images are kept (default: below the data directory)", "")

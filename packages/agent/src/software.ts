@@ -19,11 +19,11 @@ import { linuxDriver, whyNoLinuxDriver } from "./network/linux.ts";
 import type { SoftwareOptions } from "./options.ts";
 import type { PrologueParts } from "./prologue/parts.ts";
 import { scratchFolders } from "./prologue/scratch.ts";
-import { type ContainerEngine, detectEngine, programFolders } from "./runtime/container/detect.ts";
+import { detectEngine, detectSarus, programFolders } from "./runtime/container/detect.ts";
 import { deviceHost } from "./runtime/container/devices/host.ts";
-import { writeNotingRuntime } from "./runtime/container/noting-runtime.ts";
 import { type ContainerStore, removeImage } from "./runtime/container/podman.ts";
-import { hierarchies } from "./runtime/isolation/detect.ts";
+import { writeRuntime } from "./runtime/container/runtime-script.ts";
+import { controlGroupMounts, hierarchies } from "./runtime/isolation/detect.ts";
 import type { LimitGroups } from "./runtime/isolation/limit-groups.ts";
 import { type Inside, nodeShares } from "./runtime/isolation/node-shares.ts";
 import { discoverMemoryPlace, isExecutable } from "./runtime/memory-policy.ts";
@@ -57,17 +57,9 @@ async function networkOf({ network, networkUplink: uplink }: SoftwareOptions, no
 export async function openSoftware(options: SoftwareOptions, place: SoftwarePlace): Promise<NodeSoftware> {
   const { dataDir, limits, log } = place;
   const isRoot = process.getuid?.() === 0;
-  const engine = isRoot ? detectEngine(programFolders(process.env.PATH ?? "")) : "the agent does not run as root";
   const cacheDir = options.cacheDir === "" ? join(dataDir, "cache") : options.cacheDir;
-  const containers: ContainerStore | string =
-    typeof engine === "string"
-      ? engine
-      : {
-          engine: noting(engine, join(cacheDir, "oci")),
-          folder: join(cacheDir, "oci"),
-          insecure: options.insecureRegistries,
-          devices: deviceHost(fabricProvider()),
-        };
+  const containers = containersOf(options, cacheDir);
+  const sarus = options.containerRuntime === "sarus" ? detectSarus(programFolders(process.env.PATH ?? "")) : null;
   const cache = await cacheOf(options, { ...place, cacheDir }, containers);
   const images = createImages({
     registry: options.registry === "" ? null : openRegistry(options.registry),
@@ -82,6 +74,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     "bare",
     ...(isRoot && isExecutable("/usr/bin/unshare") ? ["uenv"] : []),
     ...(typeof containers === "string" ? [] : ["podman"]),
+    ...(sarus === null || typeof sarus === "string" ? [] : ["sarus"]),
     ...(memory.numactl ? ["numactl"] : []),
     ...(options.userMapping.kind === "none" ? [] : ["users"]),
     ...(gpus === null ? [] : ["gpu-clear:nvidia"]),
@@ -90,6 +83,8 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
   const prologue: PrologueParts = {
     images,
     containers,
+    sarus,
+    devices: deviceHost(fabricProvider()),
     users: rememberUsers(Date.now),
     mapping: options.userMapping,
     memory,
@@ -107,11 +102,20 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
   return { images, prologue, runtimes };
 }
 
-/** Where the groups of containers are below those of attempts, kills in them have to be written down. */
-function noting(engine: ContainerEngine, folder: string): ContainerEngine {
-  const memory = hierarchies(readFileSync("/proc/self/mountinfo", "utf8")).get("memory");
-  if (engine.groups !== "parent" || memory === undefined) return engine;
-  return { ...engine, runtime: writeNotingRuntime(folder, engine.runtime, memory) };
+/** In words why there is none, or podman with what it needs. */
+function containersOf(options: SoftwareOptions, cacheDir: string): ContainerStore | string {
+  const { containerRuntime: choice, insecureRegistries: insecure } = options;
+  if (process.getuid?.() !== 0) return "the agent does not run as root";
+  if (choice === "sarus") return "containers are run by Sarus on this node";
+  const mounts = readFileSync("/proc/self/mountinfo", "utf8");
+  const [memory = null, { v2, v1 }] = [hierarchies(mounts).get("memory"), controlGroupMounts(mounts)];
+  const beside = v1 === null ? null : v2;
+  const engine = detectEngine(programFolders(process.env.PATH ?? ""), choice, beside);
+  if (typeof engine === "string") return engine;
+  const folder = join(cacheDir, "oci");
+  const hidden = engine.runtime.endsWith("/crun") ? beside : null;
+  const runtime = writeRuntime(folder, { runtime: engine.runtime, memory, hidden });
+  return { engine: { ...engine, runtime }, folder, insecure };
 }
 
 /** Null: what jobs leave in GPUs stays there. */

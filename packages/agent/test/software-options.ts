@@ -8,6 +8,7 @@ export const DEFAULT_SOFTWARE: SoftwareOptions = {
   umask: "0022",
   registry: "",
   insecureRegistries: [],
+  containerRuntime: "auto",
   trustedKeys: [],
   requireSigned: false,
   cacheDir: "",

@@ -3,42 +3,35 @@
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Software } from "../lifecycle/attempt.ts";
 import { passedDevices } from "../runtime/container/devices/passed.ts";
 import { containerEnvironment } from "../runtime/container/environment.ts";
 import { pullImage, runWords } from "../runtime/container/podman.ts";
-import { type DataMount, enterScript, enterWords } from "../runtime/uenv/enter.ts";
-import type { RunAs } from "../runtime/user/user.ts";
+import { enterScript, enterWords } from "../runtime/uenv/enter.ts";
 import { nameOf, noteHeld, readRoom } from "./held.ts";
+import type { InContainer } from "./in-container.ts";
 import type { Prepared, PrologueParts, Target } from "./parts.ts";
 import { PrologueError } from "./prologue-error.ts";
-
-export interface InContainer {
-  readonly software: Software;
-  readonly runAs: RunAs | null;
-  readonly data: readonly DataMount[];
-  readonly environment: Record<string, string>;
-  /** Put before the engine: the container inherits it. */
-  readonly policy: readonly string[];
-}
+import { prepareSarus } from "./sarus.ts";
 
 export async function prepareContainer(
   parts: PrologueParts,
   target: Target,
-  { software, runAs, data, environment: onNode, policy }: InContainer,
+  inside: InContainer,
   signal: AbortSignal,
 ): Promise<Prepared> {
-  const { containers, images, groupParent, umask } = parts;
+  const { software, runAs, data, environment: onNode, policy, binds } = inside;
+  const { containers, images, groupParent, umask, sarus } = parts;
   const { key, group, dir, order } = target;
-  if (typeof containers === "string") throw new PrologueError("container", containers);
   if (images.signedOnly || software.signRequired) {
     const why = images.signedOnly ? ", and only signed images may be used here (--require-signed)" : "";
     throw new PrologueError("image", `signatures of container images cannot be checked on this node${why}`);
   }
+  if (sarus !== null) return prepareSarus(parts, sarus, target, inside, signal);
+  if (typeof containers === "string") throw new PrologueError("container", containers);
   const image = await pullImage(containers, software.image, signal);
   await images.cache.noteContainer({ digest: image.id, names: [software.image], sizeBytes: image.sizeBytes }, key);
   await noteHeld(parts, target, nameOf(key));
-  const devices = await passedDevices(containers.devices, parts.inside(), await readRoom(dir));
+  const devices = await passedDevices(parts.devices, parts.inside(), await readRoom(dir));
   const environment = containerEnvironment({
     environment: onNode,
     chosen: order.variables,
@@ -57,19 +50,13 @@ export async function prepareContainer(
     readOnly: software.readOnly,
     environmentFile,
     variables: rest,
-    binds: [
-      ...data.map((mount) => ({ at: mount.at, readOnly: mount.kind !== "fuse" && mount.readOnly })),
-      ...[environment.LATTICE_SCRATCH, environment.LATTICE_OUTPUT_DIR, environment.LATTICE_CHECKPOINT_CONTROL].flatMap(
-        (at) => (at === undefined ? [] : [{ at, readOnly: false }]),
-      ),
-      ...(order.script === "" ? [] : [{ at: join(dir, "script"), readOnly: true }]),
-    ],
+    binds,
     devices,
     pidFile: join(dir, "init.pid"),
     groupParent: groupParent(group),
   });
   const script = join(dir, "enter");
-  const plan = { dir, images: [], data, workdir: "", before: [...policy, ...words], byEngine: true };
+  const plan = { dir, images: [], data, workdir: "", before: [...policy, ...words], byEngine: PODMAN_FAILED };
   await writeFile(script, enterScript(plan), { mode: 0o600 });
   return {
     before: enterWords(script),
@@ -79,6 +66,9 @@ export async function prepareContainer(
     variables: environment,
   };
 }
+
+/** What podman says for itself. */
+const PODMAN_FAILED = 125;
 
 /** Nothing of the job's: podman runs as root. */
 const PODMAN_ENVIRONMENT = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", HOME: "/root" };

@@ -5,9 +5,12 @@
 import { readdir, rm } from "node:fs/promises";
 import type { Logger } from "pino";
 import { gpuUserOf } from "../gpu-clear/decide.ts";
-import { forgetKills, notedKills } from "../runtime/container/noting-runtime.ts";
 import { listContainers, removeContainer } from "../runtime/container/podman.ts";
+import { forgetKills, notedKills } from "../runtime/container/runtime-script.ts";
+import type { AttemptPlace } from "../runtime/isolation/isolation.ts";
+import { processGroup } from "../runtime/isolation/process-group.ts";
 import { readAttempt } from "../runtime/process/files.ts";
+import { clear } from "../runtime/process/stop.ts";
 import { nameOf, readHeld, readRoom } from "./held.ts";
 import type { PrologueParts, Target } from "./parts.ts";
 
@@ -22,12 +25,20 @@ export async function runEpilogue(
     await tell(log, key, removeContainer(containers, container));
     forgetKills(containers.folder, parts.groupParent(group));
   }
+  // Its runtime may have put a container into groups of its own, where what the attempt's group holds does not reach.
+  if (container !== null && parts.sarus !== null)
+    await tell(log, key, endMarked({ key: group, dir, leader: null }, log));
   await tell(log, key, leaveGpus(parts, dir));
   await tell(log, key, parts.scratch.clear(key));
   parts.images.cache.release(key);
   parts.shares.release(key);
   if (parts.network.kind !== "none") await tell(log, key, parts.network.leave(key));
 }
+
+const END_MARKED_WITHIN_MS = 60_000;
+
+const endMarked = (place: AttemptPlace, log: Logger): Promise<void> =>
+  clear(processGroup(), place, { signal: AbortSignal.timeout(END_MARKED_WITHIN_MS), log });
 
 /** How often the kernel killed something in its container for want of memory. Asked before the epilogue. */
 export const containerKills = ({ containers, groupParent }: PrologueParts, group: string): number =>

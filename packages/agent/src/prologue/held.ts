@@ -73,12 +73,12 @@ export async function takeShare(
 }
 
 /**
- * An engine that makes groups of its own below that of the attempt begins with rules for all devices, which the kernel
+ * An engine makes groups of its own below that of the attempt and begins with rules for all devices, which the kernel
  * refuses where some are denied above. It lets the container have its own devices alone; whoever enters later comes
  * into the group above, where the others are denied by then.
  */
 const deniesLater = ({ containers }: PrologueParts, order: Order): boolean =>
-  Boolean(order.software?.image) && typeof containers !== "string" && containers.engine.groups === "parent";
+  Boolean(order.software?.image) && typeof containers !== "string";
 
 /** Before anybody enters the attempt; its container is there. */
 export async function denyLate(

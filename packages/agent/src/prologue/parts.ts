@@ -4,7 +4,9 @@ import type { GpusBetweenUsers } from "../gpu-clear/between-users.ts";
 import type { Images } from "../images/images.ts";
 import type { Order } from "../lifecycle/attempt.ts";
 import type { NetworkDriver } from "../network/driver.ts";
+import type { DeviceHost } from "../runtime/container/devices/passed.ts";
 import type { ContainerStore } from "../runtime/container/podman.ts";
+import type { Sarus } from "../runtime/container/sarus.ts";
 import type { LimitGroups } from "../runtime/isolation/limit-groups.ts";
 import type { Inside, NodeShares } from "../runtime/isolation/node-shares.ts";
 import type { MemoryPlace } from "../runtime/memory-policy.ts";
@@ -16,6 +18,10 @@ export interface PrologueParts {
   readonly images: Images;
   /** In words why there is none, or podman's store. */
   readonly containers: ContainerStore | string;
+  /** Runs containers instead, where the site says so; in words why it cannot. Null: the site does not. */
+  readonly sarus: Sarus | string | null;
+  /** The node, for what containers are given of it. */
+  readonly devices: DeviceHost;
   readonly users: Users;
   readonly mapping: UserMapping;
   readonly memory: MemoryPlace;

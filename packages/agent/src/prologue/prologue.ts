@@ -13,6 +13,7 @@ import { prepareCheckpoints } from "./checkpoint-stage.ts";
 import { prepareContainer } from "./container.ts";
 import { defaultWorkdir, giveScript, makeFolders } from "./folders.ts";
 import { noteHeld, takeShare } from "./held.ts";
+import { containerBinds } from "./in-container.ts";
 import { checkTargets, dataMounts } from "./mounts.ts";
 import type { Prepared, PrologueParts, Target } from "./parts.ts";
 import { PrologueError } from "./prologue-error.ts";
@@ -57,7 +58,8 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
   const policy = memoryPolicyWords(order.memoryPolicy ?? "", parts.memory);
   if (software?.image) {
     await checkTargets(data);
-    return prepareContainer(parts, target, { software, runAs, data, environment, policy }, signal);
+    const binds = containerBinds(target, data, environment);
+    return prepareContainer(parts, target, { software, runAs, data, environment, policy, binds }, signal);
   }
 
   const uenvs = software === null ? null : await prepareUenvs(parts.images, software, target.key, signal);

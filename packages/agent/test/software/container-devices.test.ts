@@ -233,8 +233,7 @@ test("podman is asked for exactly these, and cannot change the driver", () => {
     ...{ variables: [], binds: [], pidFile: "/p", groupParent: "/g", umask: "0022" },
     devices: { named: ["nvidia.com/gpu=0"], files: ["/dev/cxi0"], driver: DRIVER },
   } satisfies ContainerPlan;
-  const engine = { podman: "podman", runtime: "runc", groups: "parent" } as const;
-  const store: ContainerStore = { engine, folder: "/f", insecure: [], devices: host({}) };
+  const store: ContainerStore = { engine: { podman: "podman", runtime: "runc" }, folder: "/f", insecure: [] };
   const words = runWords(store, plan).join(" ");
   expect(words).toContain("--device nvidia.com/gpu=0 --device /dev/cxi0");
   expect(words).toContain("--volume /usr/lib/libcuda.so.1:/usr/local/nvidia/lib64/libcuda.so.1:ro,nosuid,nodev");

@@ -74,9 +74,9 @@ test("a kill for want of memory inside is told as that", async () => {
 });
 
 test("devices and files of the driver are there, a device also by its name in a specification", async () => {
-  const engine = detectEngine(programFolders(process.env.PATH ?? ""));
+  const engine = detectEngine(programFolders(process.env.PATH ?? ""), "runc");
   if (typeof engine === "string") throw new Error(engine);
-  const store = { engine, folder: join(folder, "oci"), insecure: [containers.registry], devices: deviceHost("tcp") };
+  const store = { engine, folder: join(folder, "oci"), insecure: [containers.registry] };
   const { id } = await pullImage(store, containers.image, AbortSignal.timeout(60_000));
   const name = `test${process.pid}`;
   const spec = `/var/run/cdi/lattice-${name}.json`;
@@ -85,7 +85,9 @@ test("devices and files of the driver are there, a device also by its name in a 
   writeFileSync(spec, JSON.stringify({ cdiVersion: "0.5.0", kind: `lattice.test/${name}`, devices }));
   writeFileSync(join(folder, "environment"), "");
   try {
-    const described = store.devices.cdi().find((device) => device.name === `lattice.test/${name}=0`);
+    const described = deviceHost("tcp")
+      .cdi()
+      .find((device) => device.name === `lattice.test/${name}=0`);
     expect(described?.paths).toEqual(["/dev/full"]);
     const [program = "", ...words] = runWords(store, {
       ...{ name, image: id, uid: 65534, gid: 65534, groups: [], workdir: "/", readOnly: true, umask: "0022" },

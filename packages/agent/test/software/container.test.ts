@@ -1,6 +1,6 @@
 // Attempts in real containers: podman, a registry beside it, and an image of a megabyte.
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Software } from "../../src/lifecycle/attempt.ts";
 import { prepareContainer } from "../../src/prologue/container.ts";
 import type { PrologueParts, Target } from "../../src/prologue/parts.ts";
-import { detectEngine } from "../../src/runtime/container/detect.ts";
+import { detectEngine, detectSarus } from "../../src/runtime/container/detect.ts";
 import { found } from "../fake-server.ts";
 import { alive, type Rig, rig } from "../rig.ts";
 import { DEFAULT_SOFTWARE } from "../software-options.ts";
@@ -137,21 +137,65 @@ describe("attempts in containers", () => {
   });
 });
 
+test.each(["crun", "runc"] as const)("%s, when the site names it, is what runs them", async (containerRuntime) => {
+  const containers = await containerRig();
+  const software = { ...DEFAULT_SOFTWARE, containerRuntime, insecureRegistries: [containers.registry] };
+  const r = await rig({ options: { software: { ...software, cacheMinFreeBytes: 0 } } });
+  try {
+    const environment = { image: containers.image };
+    r.server.run({
+      allocationId: "1",
+      entrypoint: "grep -E 'Seccomp:|CapEff' /proc/self/status; id -u; exit 4",
+      environment,
+      limits: { memoryGb: 1 },
+    });
+    expect(await r.server.end("1"), r.file("1", "stderr")).toMatchObject({ reason: "exit_code", exitCode: 4 });
+    expect(r.file("1", "stdout")).toMatch(/CapEff:\s+0{16}\nSeccomp:\s+2\n65534\n/);
+    expect(r.file("1", "stderr")).toBe("");
+    r.server.run({
+      allocationId: "2",
+      entrypoint: "trap '' TERM; echo up; while true; do sleep 0.1; done",
+      environment,
+    });
+    await found(() => r.file("2", "stdout").includes("up"));
+    const pid = Number(r.file("2", "init.pid"));
+    const runtime = spawnSync("podman", [...storeOf(r.dataDir), "ps", "--format", "{{.Names}}"], { encoding: "utf8" });
+    expect(runtime.stdout).toBe("lattice-2.1\n");
+    const inspected = ["inspect", "--format", "{{.OCIRuntime}}", "lattice-2.1"];
+    expect(execFileSync("podman", [...storeOf(r.dataDir), ...inspected], { encoding: "utf8" })).toContain(
+      containerRuntime,
+    );
+    r.server.stop({ allocationId: "2", graceSeconds: 1 });
+    expect(await r.server.end("2")).toMatchObject({ reason: "stopped" });
+    expect(alive(pid)).toBe(false);
+    expect(names(r.dataDir)).toEqual([]);
+  } finally {
+    await r.close();
+    await containers.close();
+  }
+});
+
 test("a node without an engine says which program is missing", async () => {
   const folder = mkdtempSync(join(tmpdir(), "lattice-programs-"));
   expect(detectEngine([folder])).toBe("podman is not installed on this node");
   writeFileSync(join(folder, "podman"), "", { mode: 0o755 });
   expect(detectEngine([folder])).toBe("podman is installed, but neither crun nor runc is");
-  writeFileSync(join(folder, "runc"), "", { mode: 0o755 });
-  expect(detectEngine([folder])).toMatchObject({ runtime: join(folder, "runc"), groups: "parent" });
+  for (const name of ["runc", "crun"]) writeFileSync(join(folder, name), "", { mode: 0o755 });
+  expect(detectEngine([folder])).toMatchObject({ runtime: join(folder, "crun") });
+  expect(detectEngine([folder], "auto", "/unified")).toMatchObject({ runtime: join(folder, "runc") });
+  expect(detectEngine([folder], "runc")).toMatchObject({ runtime: join(folder, "runc") });
+  rmSync(join(folder, "crun"));
+  expect(detectEngine([folder], "crun")).toBe("podman is installed, but crun is not (--container-runtime)");
+  expect(detectSarus([folder])).toBe("sarus is not installed on this node (--container-runtime)");
   rmSync(folder, { recursive: true });
-  const parts = { containers: "podman is not installed on this node" } as PrologueParts;
+  const images = { signedOnly: false };
+  const parts = { containers: "podman is not installed on this node", images, sarus: null } as PrologueParts;
   const software = { image: "x", signRequired: false } as Software;
   const target = { key: "1.1", dir: folder, order: {} } as Target;
   const prepared = prepareContainer(
     parts,
     target,
-    { software, runAs: null, data: [], environment: {}, policy: [] },
+    { software, runAs: null, data: [], environment: {}, policy: [], binds: [] },
     new AbortController().signal,
   );
   await expect(prepared).rejects.toMatchObject({ stage: "container", message: "podman is not installed on this node" });
@@ -161,19 +205,24 @@ test.each([
   { signedOnly: true, signRequired: false, says: /only signed images may be used here \(--require-signed\)/ },
   { signedOnly: false, signRequired: true, says: /cannot be checked on this node$/ },
 ])("where signatures are required no container runs: %o", async ({ signedOnly, signRequired, says }) => {
-  const parts = { containers: {}, images: { signedOnly } } as PrologueParts;
+  const parts = { containers: {}, images: { signedOnly }, sarus: null } as PrologueParts;
   const software = { image: "x", signRequired } as Software;
   const prepared = prepareContainer(
     parts,
     { key: "1.1", dir: tmpdir(), order: {} } as Target,
-    { software, runAs: null, data: [], environment: {}, policy: [] },
+    { software, runAs: null, data: [], environment: {}, policy: [], binds: [] },
     new AbortController().signal,
   );
   await expect(prepared).rejects.toMatchObject({ stage: "image", message: expect.stringMatching(says) });
 });
 
+const storeOf = (dataDir: string): readonly string[] => [
+  ...["--root", join(dataDir, "cache/oci/store"), "--runroot", join(dataDir, "cache/oci/run")],
+];
+
 function names(dataDir: string): string[] {
-  const store = ["--root", join(dataDir, "cache/oci/store"), "--runroot", join(dataDir, "cache/oci/run")];
-  const listed = execFileSync("podman", [...store, "ps", "-a", "--format", "{{.Names}}"], { encoding: "utf8" });
+  const listed = execFileSync("podman", [...storeOf(dataDir), "ps", "-a", "--format", "{{.Names}}"], {
+    encoding: "utf8",
+  });
   return listed.split("\n").filter((name) => name !== "");
 }

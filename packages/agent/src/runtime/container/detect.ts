@@ -1,38 +1,43 @@
-// Which container engine this node has: podman, with crun or runc below it. Found by looking, once at
-// start. crun does not work where cgroup v1 and v2 are mounted side by side; there runc goes first.
+// Which container engine this node has: podman with crun or runc below it, whichever the site names or there is, or Sarus where
+// the site names that. Found by looking, once at start. What was named and is not there is no reason to take another.
 
-import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { isExecutable } from "../memory-policy.ts";
+
+export const RUNTIME_CHOICES = ["auto", "crun", "runc", "sarus"] as const;
+export type RuntimeChoice = (typeof RUNTIME_CHOICES)[number];
 
 export interface ContainerEngine {
   readonly podman: string;
   readonly runtime: string;
-  /** How the container's processes stay in the attempt's own group. */
-  readonly groups: "disabled" | "parent";
 }
+
+/** Where control groups of v2 are mounted beside those of v1; null: they are not. */
+export type Beside = string | null;
 
 /** In words why there is none, or the engine. `folders`: where programs are looked for. */
-export function detectEngine(folders: readonly string[]): ContainerEngine | string {
+export function detectEngine(
+  folders: readonly string[],
+  choice: Exclude<RuntimeChoice, "sarus"> = "auto",
+  beside: Beside = null,
+): ContainerEngine | string {
   const podman = programIn(folders, "podman");
   if (podman === null) return "podman is not installed on this node";
-  const unified = isUnified();
-  const crun = programIn(folders, "crun");
-  const runc = programIn(folders, "runc");
-  if (crun !== null && unified) return { podman, runtime: crun, groups: "disabled" };
-  if (runc !== null) return { podman, runtime: runc, groups: "parent" };
-  if (crun !== null) return { podman, runtime: crun, groups: "disabled" };
-  return "podman is installed, but neither crun nor runc is";
+  // crun works only by detours where v1 and v2 are mounted side by side; there runc goes first.
+  const order = beside === null ? (["crun", "runc"] as const) : (["runc", "crun"] as const);
+  const wanted = choice === "auto" ? order : [choice];
+  const runtime = wanted.map((name) => programIn(folders, name)).find((path) => path !== null);
+  if (runtime !== undefined) return { podman, runtime };
+  return choice === "auto"
+    ? "podman is installed, but neither crun nor runc is"
+    : `podman is installed, but ${choice} is not (--container-runtime)`;
 }
 
-/** Only cgroup v2 is mounted. */
-function isUnified(): boolean {
-  try {
-    return !readFileSync("/proc/self/mountinfo", "utf8").includes(" - cgroup cgroup");
-  } catch {
-    return false;
-  }
-}
+/** In words why there is none, or its path. */
+export const detectSarus = (folders: readonly string[]): { readonly program: string } | string => {
+  const program = programIn(folders, "sarus");
+  return program === null ? "sarus is not installed on this node (--container-runtime)" : { program };
+};
 
 /** An agent started by a service manager has a short path of its own. */
 export const programFolders = (path: string): readonly string[] => [

@@ -8,7 +8,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PrologueError } from "../../prologue/prologue-error.ts";
 import type { ContainerEngine } from "./detect.ts";
-import type { DeviceHost, Passed } from "./devices/passed.ts";
+import type { Passed } from "./devices/passed.ts";
 
 export interface ContainerStore {
   readonly engine: ContainerEngine;
@@ -16,8 +16,6 @@ export interface ContainerStore {
   readonly folder: string;
   /** Registries that speak plain HTTP. */
   readonly insecure: readonly string[];
-  /** The node, for what containers are given of it. */
-  readonly devices: DeviceHost;
 }
 
 export interface PulledImage {
@@ -110,7 +108,9 @@ function variablesOf(json: string): Record<string, string> {
 export function runWords(store: ContainerStore, plan: ContainerPlan): readonly string[] {
   const { engine } = store;
   const { files, processes } = ownLimits();
-  const groups = engine.groups === "disabled" ? ["--cgroups=disabled"] : ["--cgroup-parent", plan.groupParent];
+  // Below the attempt's own, where its limits hold. Whoever watches stays in that one, since v2 lets nobody beside its children
+  // have controllers; the engine's own limit of processes would need one.
+  const groups = ["--cgroups=no-conmon", "--pids-limit=-1", "--cgroup-parent", plan.groupParent];
   return [
     engine.podman,
     ...base(store),

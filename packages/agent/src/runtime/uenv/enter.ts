@@ -26,8 +26,8 @@ export interface EnterPlan {
   readonly workdir: string;
   /** Put before the command: change of user, memory policy, late variables. */
   readonly before: readonly string[];
-  /** The command is an engine that makes the container: it writes `init.pid` itself, or has failed. */
-  readonly byEngine: boolean;
+  /** The command is an engine that makes the container: it writes `init.pid` itself, or has failed, with this code or any. */
+  readonly byEngine: false | number | "any";
 }
 
 export function enterScript(plan: EnterPlan): string {
@@ -45,7 +45,7 @@ export function enterScript(plan: EnterPlan): string {
     ...plan.data.map(mountData),
     ...(plan.workdir === "" ? [] : [`cd ${quoted(plan.workdir)} || failed workdir`]),
     "exec 2>&3 3>&-",
-    ...(plan.byEngine ? runEngine(plan, unlaunched) : becomeCommand(plan)),
+    ...(plan.byEngine === false ? becomeCommand(plan) : runEngine(plan, plan.byEngine, unlaunched)),
     "",
   ].join("\n");
 }
@@ -55,12 +55,12 @@ const becomeCommand = ({ dir, before }: EnterPlan): readonly string[] => [
   before.length === 0 ? 'exec "$@"' : `exec ${quotedAll(before)} "$@"`,
 ];
 
-/** podman says 125 for itself; a container that has begun may say the same for other reasons. */
-const runEngine = ({ dir, before }: EnterPlan, unlaunched: string): readonly string[] => [
+/** A container that has begun may say the same for other reasons. */
+const runEngine = ({ dir, before }: EnterPlan, code: number | "any", unlaunched: string): readonly string[] => [
   "trap : TERM INT HUP USR1 USR2",
   `${quotedAll(before)} "$@"`,
   "set -- $?",
-  `if [ "$1" -eq 125 ] && [ ! -s ${quoted(join(dir, "init.pid"))} ]; then`,
+  `if [ "$1" ${code === "any" ? "-ne 0" : `-eq ${code}`} ] && [ ! -s ${quoted(join(dir, "init.pid"))} ]; then`,
   `  { printf 'prologue container '; /usr/bin/tail -n 1 ${quoted(join(dir, "stderr"))}; } >${unlaunched}`,
   "fi",
   'exit "$1"',

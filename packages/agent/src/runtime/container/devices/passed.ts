@@ -100,7 +100,7 @@ function plainGpus(host: DeviceHost, room: Room | null): readonly string[] {
   return gpus.length === 0 ? [] : [...gpus.map((name) => `/dev/${name}`), ...controlFiles(host)];
 }
 
-function fabricFiles({ fabric, list }: DeviceHost): readonly string[] {
+export function fabricFiles({ fabric, list }: DeviceHost): readonly string[] {
   if (fabric === "cxi")
     return list("/dev")
       .filter((name) => /^cxi\d+$/.test(name))

@@ -1,0 +1,137 @@
+// Containers by Sarus, played by a program that takes Sarus's documented words and nothing else: it keeps what was pulled and by
+// whom, gives the environment as Sarus does (the caller's, the image's, what was named), and runs the command.
+
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { found } from "../fake-server.ts";
+import { alive, type Rig, rig } from "../rig.ts";
+import { DEFAULT_SOFTWARE } from "../software-options.ts";
+
+const DIGEST = `sha256:${"a".repeat(64)}`;
+const STAND_IN = (folder: string): string => `#!/bin/sh
+repository=${folder}/repository
+note() { printf '%s\\n' "$(id -u) $*" >>${folder}/calls; }
+command=$1; shift
+case $command in
+pull)
+  note pull "$1"
+  case $1 in *missing*) echo "Failed to pull image '$1'" >&2; exit 1 ;; esac
+  echo "$1" >>"$repository" ;;
+images)
+  echo "REPOSITORY TAG DIGEST IMAGE ID CREATED SIZE SERVER"
+  grep -q @ "$repository" && echo "hpc/app <none> ${DIGEST} e3671980822d 2022 2.61MB docker.io" ;;
+run)
+  PATH=/image/bin:/usr/bin:/bin
+  while :; do case $1 in
+    --workdir=*) cd "\${1#*=}" || exit 1 ;;
+    --mount=type=bind,source=/*,destination=/*|--device=/*) note "$1" ;;
+    --env) shift; case $1 in *=*) export "$1" ;; PATH) eval "PATH=\\$GIVEN_PATH" ;; esac ;;
+    --entrypoint) shift; [ -z "$1" ] || exit 1 ;;
+    -*) echo "unrecognised option '$1'" >&2; exit 1 ;;
+    *) break ;;
+  esac; shift; done
+  grep -qxF "$1" "$repository" || { echo "Specified image $1 is not available" >&2; exit 1; }
+  note run "$1"; shift
+  "$@" ;;
+*) exit 1 ;;
+esac
+`;
+
+let r: Rig;
+let folder: string;
+let path: string | undefined;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "lattice-sarus-"));
+  mkdirSync(join(folder, "bin"));
+  for (const name of ["calls", "repository"]) writeFileSync(join(folder, name), "", { mode: 0o666 });
+  for (const name of ["calls", "repository"]) chmodSync(join(folder, name), 0o666);
+  chmodSync(folder, 0o755);
+  writeFileSync(join(folder, "bin", "sarus"), STAND_IN(folder), { mode: 0o755 });
+  writeFileSync(join(folder, "users"), "ada 54321 54321\n");
+  path = process.env.PATH;
+  process.env.PATH = `${join(folder, "bin")}:${path}`;
+  const userMapping = { kind: "file", path: join(folder, "users") } as const;
+  r = await rig({ options: { software: { ...DEFAULT_SOFTWARE, containerRuntime: "sarus", userMapping } } });
+});
+afterAll(async () => {
+  process.env.PATH = path;
+  await r.close();
+  rmSync(folder, { recursive: true });
+});
+
+const calls = (): string[] => readFileSync(join(folder, "calls"), "utf8").trim().split("\n");
+const image = "docker.io/hpc/app:1";
+
+describe("containers by Sarus", () => {
+  test("the node says that it has it", () => {
+    const runtimes = r.server.hellos[0]?.capabilities?.runtimes ?? [];
+    expect(runtimes).toContain("sarus");
+    expect(runtimes).not.toContain("podman");
+  });
+
+  test("are pulled and run as the user, with the job's environment, mounts and script", async () => {
+    r.server.run({
+      allocationId: "1",
+      user: "ada",
+      script:
+        '#!/bin/sh\nid -u; echo "$X $PATH $LD_LIBRARY_PATH"; pwd; touch $LATTICE_SCRATCH/x && echo written; exit 5\n',
+      workdir: "/",
+      environment: { image },
+      variables: { X: "of the job", LD_LIBRARY_PATH: "/mine" },
+    });
+    expect(await r.server.end("1"), r.file("1", "stderr")).toMatchObject({ reason: "exit_code", exitCode: 5 });
+    expect(r.file("1", "stdout")).toBe("54321\nof the job /image/bin:/usr/bin:/bin /mine\n/\nwritten\n");
+    const said = calls();
+    expect(said).toContain(`54321 pull ${image}`);
+    expect(said).toContain(`54321 run ${image}`);
+    expect(said.filter((line) => line.includes("--mount")).join()).toMatch(/script,destination=\S+script,readonly/);
+  });
+
+  test("of a digest that is there are not pulled again", async () => {
+    for (const allocationId of ["2", "3"]) {
+      const pinned = { image: `hpc/app:1@${DIGEST}` };
+      r.server.run({ allocationId, user: "ada", entrypoint: "true", environment: pinned });
+      expect(await r.server.end(allocationId), r.file(allocationId, "stderr")).toMatchObject({ exitCode: 0 });
+    }
+    expect(calls().filter((line) => line.includes(`pull hpc/app:1@`))).toHaveLength(1);
+  });
+
+  test("end when they are stopped, whatever they do", async () => {
+    r.server.run({
+      allocationId: "4",
+      user: "ada",
+      entrypoint: "trap '' TERM; echo up; sleep 600 & wait",
+      environment: { image },
+    });
+    await found(() => r.file("4", "stdout").includes("up"));
+    const pid = Number(await found(() => r.file("4", "init.pid").trim()));
+    r.server.stop({ allocationId: "4", graceSeconds: 1 });
+    expect(await r.server.end("4")).toMatchObject({ reason: "stopped" });
+    expect(alive(pid)).toBe(false);
+  });
+
+  test("what cannot be had is a failure of the prologue, with its reason", async () => {
+    r.server.run({ allocationId: "5", user: "ada", entrypoint: "true", environment: { image: "hpc/missing:1" } });
+    expect((await r.server.end("5")).message).toContain("(image): cannot pull hpc/missing:1: Failed to pull image");
+    r.server.run({ allocationId: "6", user: "ada", entrypoint: "true", environment: { image, readOnly: true } });
+    expect((await r.server.end("6")).message).toContain(
+      "(container): Sarus, which runs containers here, cannot keep a root",
+    );
+    r.server.run({ allocationId: "7", user: "ada", entrypoint: "true", workdir: "/no/such", environment: { image } });
+    expect(await r.server.end("7")).toMatchObject({ reason: "prologue_failed" });
+  });
+});
+
+test("a node that has none says so, and runs no container otherwise", async () => {
+  const before = process.env.PATH;
+  process.env.PATH = path;
+  const other = await rig({ options: { software: { ...DEFAULT_SOFTWARE, containerRuntime: "sarus" } } });
+  process.env.PATH = before;
+  expect(existsSync("/usr/bin/sarus")).toBe(false);
+  other.server.run({ allocationId: "8", entrypoint: "true", environment: { image } });
+  const { message } = await other.server.end("8");
+  expect(message).toContain("(container): sarus is not installed on this node (--container-runtime)");
+  await other.close();
+});
