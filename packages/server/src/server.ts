@@ -205,6 +205,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     fabric:
       config.fabric === null || config.network.managed !== true ? null : fabricDomains(config.fabric, metrics.fabric),
     network: config.network,
+    makesTokens: config.api.auth.kind === "oidc",
     get limits() {
       return { sensitivePoolSize: live.config.scheduling.sensitivePoolSize };
     },
@@ -311,7 +312,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const measured = config.telemetry.storeUrl === null ? null : measures.value;
   mirrorState(metrics, { terminals, replica, hub, history, checkpoints: board, leads, measured });
 
-  const authenticator = createAuthenticator(config.api.auth);
+  const jobKey = () => replica.view.secret("jobs");
+  const authenticator = createAuthenticator(config.api.auth, { jobKey });
   const { guard, peerGuard, renew, issueFirst } = createDoors({
     tls,
     authenticator: config.api.auth.kind === "none" ? null : authenticator,
@@ -336,7 +338,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     prologueRetries: () => live.config.faults.prologueRetries,
     ...{ measured: measures.told, sampled: samples.told },
     apiUrl: () => apiUrl,
-    jobToken: createJobToken(config.api.auth, () => clock.now()),
+    jobToken: createJobToken(config.api.auth, () => clock.now(), jobKey),
   };
   const api = await startApi({
     plane,

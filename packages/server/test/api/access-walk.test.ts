@@ -353,7 +353,7 @@ describe("grants", () => {
     expect(roles([], ["User"])).toBe(1);
     expect(roles(["operator"], ["Operator"])).toBe(1);
     expect(roles(["readonly"], ["ReadOnly"])).toBe(0);
-    expect(roles(["job:12"], ["User"])).toBe(0);
+    expect(roles(["job:1"], ["User"])).toBe(0);
     expect(roles(["agent"], [])).toBe(0);
     expect(roles(["allocations:read"], ["User"])).toBe(0);
   });
