@@ -19,7 +19,7 @@ import {
 import { createAuthenticator } from "../../src/api/auth/authenticator.ts";
 import { type RunningApi, startApi } from "../../src/api/index.ts";
 import { SERVICES } from "../../src/api/rpc.ts";
-import { type ConfigOverrides, createLiveConfig, loadConfig } from "../../src/config/index.ts";
+import { type Config, type ConfigOverrides, createLiveConfig, loadConfig } from "../../src/config/index.ts";
 import { createLogger, createMetrics, type Metrics } from "../../src/observe/index.ts";
 import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
 
@@ -27,6 +27,7 @@ export interface Running {
   readonly plane: MemoryPlane;
   readonly api: RunningApi;
   readonly metrics: Metrics;
+  readonly config: Config;
   readonly rest: string;
   readonly grpc: Client;
   close(): Promise<void>;
@@ -52,7 +53,7 @@ export async function startTestApi(overrides: ConfigOverrides = {}): Promise<Run
     grpc.close();
     await api.close();
   };
-  return { plane, api, metrics, rest: `http://${api.restAddress}`, grpc, close };
+  return { plane, api, metrics, config, rest: `http://${api.restAddress}`, grpc, close };
 }
 
 export type Answer = { readonly json: Json } | { readonly problem: Problem };
@@ -173,8 +174,9 @@ export async function callRest(running: Running, request: RestRequest): Promise<
 }
 
 /** The same message over REST: path parameters, query or body as the contract's route says. */
-export function restOf(rpc: string, message: Message): RestRequest {
-  const route = routeOf(rpc);
+export const restOf = (rpc: string, message: Message): RestRequest => restOn(routeOf(rpc), message);
+
+export function restOn(route: Route, message: Message): RestRequest {
   const json = { ...(toJson(route.rpc.input, message) as Record<string, Json>) };
   let path = route.path;
   for (const name of route.params) {

@@ -6,11 +6,12 @@ import { pipeline } from "node:stream/promises";
 import type { ServiceEndpoint } from "@lattice/core";
 import { ProblemError, problemOf } from "@lattice/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { PROXY_NAME } from "../../access/rules.ts";
 import type { Door } from "../../invoke.ts";
 import { PROXY_CONNECT_MS, PROXY_ENDPOINT_TRIES } from "../../limits/limits.ts";
 import { type Passing, towardsCaller, towardsService } from "./headers.ts";
 import { type Place, placeOf } from "./place.ts";
-import { PROXY_NAME, targetOf } from "./target.ts";
+import { targetOf } from "./target.ts";
 
 export function addProxy(app: FastifyInstance, door: Door): void {
   // A scope of its own: bodies pass through unread here.

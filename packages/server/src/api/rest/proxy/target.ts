@@ -4,8 +4,9 @@
 import { hostname } from "node:os";
 import { type ServiceEndpoint, serviceEndpoints } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
+import { reacher } from "../../access/authorize.ts";
 import { withGrants } from "../../access/granted.ts";
-import { mayProxy } from "../../access/proxy-rule.ts";
+import { PROXY_NAME } from "../../access/rules.ts";
 import type { Headers } from "../../auth/principal.ts";
 import { TENANT_HEADER } from "../../auth/stated.ts";
 import type { Door } from "../../invoke.ts";
@@ -16,21 +17,19 @@ export interface Target {
   readonly endpoints: readonly ServiceEndpoint[];
 }
 
-/** For the metrics, the limits and the access log. */
-export const PROXY_NAME = "Services.Proxy";
-
 let turn = 0;
 
 /** Throws `unauthenticated`, `unknown_service`, or `conflict` when several tenants have one of that name. */
 export async function targetOf(door: Door, headers: Headers, name: string): Promise<Target> {
   const principal = withGrants(await door.authenticator.authenticate(headers), door.plane.view());
   door.gate.enter(principal, PROXY_NAME);
+  const may = reacher(principal, PROXY_NAME);
   // Narrows what may be seen, and never widens it.
   const narrowed = headers(TENANT_HEADER) ?? "";
   const found = [...serviceEndpoints(door.plane.view())].filter(
     (endpoint) =>
       endpoint.name === name &&
-      mayProxy(principal, endpoint.tenant) &&
+      may({ tenant: endpoint.tenant, user: null }) &&
       (narrowed === "" || narrowed === endpoint.tenant),
   );
   if (found.length === 0) {

@@ -5,13 +5,14 @@ import { type IncomingMessage, request as openRequest } from "node:http";
 import type { Duplex } from "node:stream";
 import type { ServiceEndpoint } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
+import { PROXY_NAME } from "../../access/rules.ts";
 import { watchToken } from "../../auth/watch-token.ts";
 import type { Door } from "../../invoke.ts";
 import { PROXY_CONNECT_MS, PROXY_ENDPOINT_TRIES } from "../../limits/limits.ts";
 import { type Passing, towardsService } from "./headers.ts";
 import { unreachable } from "./http.ts";
 import type { Place } from "./place.ts";
-import { PROXY_NAME, targetOf } from "./target.ts";
+import { targetOf } from "./target.ts";
 
 export interface Upgrade {
   readonly request: IncomingMessage;
