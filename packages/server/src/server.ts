@@ -9,10 +9,8 @@ import { apiUrlOf } from "./agents/api-url.ts";
 import type { ConnectContext } from "./agents/connect.ts";
 import { createAgentHub } from "./agents/hub.ts";
 import { createImageRelay } from "./agents/images.ts";
-import { createJobToken } from "./agents/job-token.ts";
 import { createLogRelay } from "./agents/logs.ts";
 import { agentService } from "./agents/service.ts";
-import { createAuthenticator } from "./api/auth/authenticator.ts";
 import { startApi } from "./api/index.ts";
 import { startAuditFill } from "./audit/fill.ts";
 import { openAudit } from "./audit/open.ts";
@@ -312,11 +310,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const measured = config.telemetry.storeUrl === null ? null : measures.value;
   mirrorState(metrics, { terminals, replica, hub, history, checkpoints: board, leads, measured });
 
-  const jobKey = () => replica.view.secret("jobs");
-  const authenticator = createAuthenticator(config.api.auth, { jobKey });
-  const { guard, peerGuard, renew, issueFirst } = createDoors({
+  const { authenticator, jobToken, guard, peerGuard, renew, issueFirst } = createDoors({
     tls,
-    authenticator: config.api.auth.kind === "none" ? null : authenticator,
+    config: live.config,
     peerToken: self.token,
     plane,
     clock,
@@ -338,7 +334,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     prologueRetries: () => live.config.faults.prologueRetries,
     ...{ measured: measures.told, sampled: samples.told },
     apiUrl: () => apiUrl,
-    jobToken: createJobToken(config.api.auth, () => clock.now(), jobKey),
+    jobToken,
   };
   const api = await startApi({
     plane,

@@ -20,7 +20,7 @@ import { createAuthenticator } from "../../src/api/auth/authenticator.ts";
 import { type RunningApi, startApi } from "../../src/api/index.ts";
 import { SERVICES } from "../../src/api/rpc.ts";
 import { type Config, type ConfigOverrides, createLiveConfig, loadConfig } from "../../src/config/index.ts";
-import { createLogger, createMetrics, type Metrics } from "../../src/observe/index.ts";
+import { createLogger, createMetrics, type Logger, type Metrics } from "../../src/observe/index.ts";
 import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
 
 export interface Running {
@@ -33,7 +33,11 @@ export interface Running {
   close(): Promise<void>;
 }
 
-export async function startTestApi(overrides: ConfigOverrides = {}): Promise<Running> {
+/** `logger`: for those who read what is written down. */
+export async function startTestApi(
+  overrides: ConfigOverrides = {},
+  logger: Logger = createLogger({ level: "silent" }),
+): Promise<Running> {
   const plane = memoryPlane();
   const metrics = createMetrics();
   const config = loadConfig(null, {
@@ -43,7 +47,6 @@ export async function startTestApi(overrides: ConfigOverrides = {}): Promise<Run
   const authenticator = createAuthenticator(config.api.auth);
   const live = createLiveConfig({ file: config, settings: () => plane.view().settings(), onWarning: () => {} });
   plane.onApplied = () => void live.refresh();
-  const logger = createLogger({ level: "silent" });
   const api = await startApi({ plane, config: live.config, logger, metrics, authenticator });
   const grpc = new Client(api.grpcAddress, credentials.createInsecure(), {
     "grpc.max_send_message_length": -1,
