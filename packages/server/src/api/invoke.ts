@@ -6,7 +6,7 @@ import type { Message } from "@bufbuild/protobuf";
 import { logIndex } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Config } from "../config/config.ts";
-import type { AccessLine } from "../observe/access-log.ts";
+import type { From } from "../observe/access-log.ts";
 import type { Logger, Metrics } from "../observe/index.ts";
 import { samePower, withGrants } from "./access/granted.ts";
 import { targetOf } from "./access-target.ts";
@@ -31,9 +31,6 @@ export interface Door {
   /** Aborts when the server begins to stop. */
   readonly closing: AbortSignal;
 }
-
-/** Where a request came in, for the access log. */
-export interface From extends Pick<AccessLine, "door" | "method" | "path" | "remote"> {}
 
 export interface Arrival {
   readonly headers: Headers;

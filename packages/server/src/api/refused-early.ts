@@ -1,9 +1,9 @@
 // Requests that are refused before anybody asks who makes them: bodies that cannot be read, paths that are not there, pages of other
 // origins. They are in the access log too, with whoever the token says; a token that is no good leaves the name empty.
 
-import { accessLog, wasTold } from "../observe/access-log.ts";
+import { accessLog, type From, wasTold } from "../observe/access-log.ts";
 import type { Headers, Principal } from "./auth/principal.ts";
-import type { Door, From } from "./invoke.ts";
+import type { Door } from "./invoke.ts";
 
 export interface Refusal {
   /** Nothing is written for one that the log has already. */

@@ -2,10 +2,17 @@
 
 import type { Message } from "@bufbuild/protobuf";
 import { problemOf } from "@lattice/wire";
-import { accessLog, tellOnce } from "../observe/access-log.ts";
+import type { Config } from "../config/config.ts";
+import { accessLog, type From, tellOnce } from "../observe/access-log.ts";
+import type { Logger, Metrics } from "../observe/index.ts";
 import { targetOf } from "./access-target.ts";
 import type { Principal } from "./auth/principal.ts";
-import type { Arrival, Door } from "./invoke.ts";
+
+interface Parts {
+  readonly metrics: Pick<Metrics, "apiRequest">;
+  readonly logger: Logger;
+  readonly config: Pick<Config, "log">;
+}
 
 export interface Visit {
   /** Null: nobody was recognised. */
@@ -16,10 +23,10 @@ export interface Visit {
   watching(requests: AsyncIterable<Message>): AsyncIterable<Message>;
   /** The same, noted. */
   refused<E>(error: E): E;
-  end(door: Pick<Door, "metrics" | "logger" | "config">): void;
+  end(door: Parts): void;
 }
 
-export function beginVisit(rpc: string, { from }: Pick<Arrival, "from">, target: string): Visit {
+export function beginVisit(rpc: string, { from }: { readonly from?: From }, target: string): Visit {
   const started = performance.now();
   let code = "ok";
   const visit: Visit = {

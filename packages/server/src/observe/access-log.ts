@@ -24,6 +24,9 @@ export interface AccessLine {
   readonly ms?: number;
 }
 
+/** Where a request came in. */
+export type From = Pick<AccessLine, "door" | "method" | "path" | "remote">;
+
 interface Parts {
   readonly logger: Logger;
   readonly config: { readonly log: { readonly access: AccessMode } };

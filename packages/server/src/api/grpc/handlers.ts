@@ -18,10 +18,10 @@ import {
   type ServiceDefinition,
   serviceDefinition,
 } from "@lattice/wire";
+import type { From } from "../../observe/access-log.ts";
 import {
   type Arrival,
   type Door,
-  type From,
   type Item,
   indexOf,
   invokeStream,

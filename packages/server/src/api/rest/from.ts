@@ -2,8 +2,8 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
+import type { From } from "../../observe/access-log.ts";
 import type { Headers } from "../auth/principal.ts";
-import type { From } from "../invoke.ts";
 
 export const fromOf = (request: FastifyRequest): From => ({
   door: "rest",
