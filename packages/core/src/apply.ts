@@ -3,6 +3,7 @@
 // throws, the state may be half changed and the replica must stop.
 
 import { addGrant, removeGrant } from "./access/change.ts";
+import { keepSecret } from "./access/keep-secret.ts";
 import { cancelAllocation } from "./allocation/cancel.ts";
 import { expireAttempt } from "./allocation/expire.ts";
 import { takeReport } from "./allocation/report.ts";
@@ -169,6 +170,8 @@ function carryOut(step: Step, command: Command): Outcome {
       return addGrant(step, command);
     case "grant.remove":
       return removeGrant(step, command);
+    case "secret.keep":
+      return keepSecret(step, command);
     case "audit.record":
       return recordDeed();
     case "retention.set":

@@ -18,6 +18,7 @@ import type {
   DeleteTenantCommand,
   DeleteVClusterCommand,
   DeliveredCommand,
+  KeepSecretCommand,
   RaiseNoticeCommand,
   RecordAuditCommand,
   RemoveGrantCommand,
@@ -353,6 +354,7 @@ export type Command =
   | SetConfigCommand
   | AddGrantCommand
   | RemoveGrantCommand
+  | KeepSecretCommand
   | RecordAuditCommand
   | SetRetentionCommand
   | BeginLedgerCommand

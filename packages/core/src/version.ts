@@ -44,6 +44,7 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
   "config.set": 2,
   "grant.add": 2,
   "grant.remove": 2,
+  "secret.keep": 2,
   "audit.record": 2,
   "retention.set": FIRST,
   "ledger.begin": LEDGER_VERSION,

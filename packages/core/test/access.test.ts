@@ -31,6 +31,33 @@ import {
 const begun = (...more: Command[]) => createCluster({ kind: "ledger.begin" }, tenant("physics"), ...more);
 const user = (name: string) => name as UserName;
 
+describe("secrets of the cluster", () => {
+  const keep = (value: string, name = "jobs"): Command => ({ kind: "secret.keep", name: name as "jobs", value });
+  const one = "a".repeat(43);
+
+  it("are kept once: the first stands, through snapshots as well", () => {
+    const c = begun();
+    expect(c.state.secret("jobs")).toBeNull();
+    const before = stateHash(c.state, platform);
+    for (const bad of [keep(""), keep("a".repeat(42)), keep("a".repeat(257)), keep("/".repeat(43)), keep(one, "other")])
+      expect(verdict(c.one(bad))).toBe("invalid_argument");
+    expect(c.state.secret("jobs")).toBeNull();
+    expect(verdict(c.one(keep(one)))).toBe("accepted");
+    expect(c.one(keep("b".repeat(43)))).toMatchObject({ repeated: true });
+    expect(c.state.secret("jobs")).toBe(one);
+    expect(stateHash(c.state, platform)).not.toBe(before);
+    const restore = beginRestore(platform);
+    for (const line of snapshotLines(c.state, platform)) restore.line(line);
+    expect(restore.finish().secret("jobs")).toBe(one);
+  });
+
+  it("are in no event and not in the log of who did what", () => {
+    const c = begun();
+    const applied = c.apply(keep(one));
+    expect(JSON.stringify([applied.events, [...c.state.audit()]])).not.toContain(one);
+  });
+});
+
 describe("grants", () => {
   it("are given once, found by user, and taken away", () => {
     const c = begun();

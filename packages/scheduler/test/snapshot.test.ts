@@ -180,6 +180,7 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     newest: () => [],
     grants: () => [],
     grantsOf: () => [],
+    secret: () => null,
     audit: () => [],
     lastAudit: () => undefined,
   };

@@ -9,10 +9,8 @@ import { apiUrlOf } from "./agents/api-url.ts";
 import type { ConnectContext } from "./agents/connect.ts";
 import { createAgentHub } from "./agents/hub.ts";
 import { createImageRelay } from "./agents/images.ts";
-import { createJobToken } from "./agents/job-token.ts";
 import { createLogRelay } from "./agents/logs.ts";
 import { agentService } from "./agents/service.ts";
-import { createAuthenticator } from "./api/auth/authenticator.ts";
 import { startApi } from "./api/index.ts";
 import { startAuditFill } from "./audit/fill.ts";
 import { openAudit } from "./audit/open.ts";
@@ -205,6 +203,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     fabric:
       config.fabric === null || config.network.managed !== true ? null : fabricDomains(config.fabric, metrics.fabric),
     network: config.network,
+    makesTokens: config.api.auth.kind === "oidc",
     get limits() {
       return { sensitivePoolSize: live.config.scheduling.sensitivePoolSize };
     },
@@ -311,10 +310,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const measured = config.telemetry.storeUrl === null ? null : measures.value;
   mirrorState(metrics, { terminals, replica, hub, history, checkpoints: board, leads, measured });
 
-  const authenticator = createAuthenticator(config.api.auth);
-  const { guard, peerGuard, renew, issueFirst } = createDoors({
+  const { authenticator, jobToken, guard, peerGuard, renew, issueFirst } = createDoors({
     tls,
-    authenticator: config.api.auth.kind === "none" ? null : authenticator,
+    config: live.config,
     peerToken: self.token,
     plane,
     clock,
@@ -336,7 +334,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     prologueRetries: () => live.config.faults.prologueRetries,
     ...{ measured: measures.told, sampled: samples.told },
     apiUrl: () => apiUrl,
-    jobToken: createJobToken(config.api.auth, () => clock.now()),
+    jobToken,
   };
   const api = await startApi({
     plane,

@@ -195,6 +195,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       broker,
       webhooks: [],
       network: DEFAULT_NETWORK,
+      makesTokens: false,
       limits: NO_LIMITS,
       scaling: { promised: () => false, readings: { read: async () => new Map() } },
       readers: () => [],

@@ -2,6 +2,7 @@
 // records of who did what, retention, restores, and who is told of what.
 
 import type { GrantRole } from "../access/grant.ts";
+import type { SecretName } from "../access/secret.ts";
 import type { Allocation } from "../allocation/allocation.ts";
 import type { Deed } from "../audit/deed.ts";
 import type { AuditRecord } from "../audit/record.ts";
@@ -151,6 +152,13 @@ export interface RestoreAuditCommand {
   /** The oldest number that was still kept. */
   readonly floor: number;
   readonly records: readonly AuditRecord[];
+}
+
+/** Made by a server for all of them. One that is kept already stands. */
+export interface KeepSecretCommand {
+  readonly kind: "secret.keep";
+  readonly name: SecretName;
+  readonly value: string;
 }
 
 /** Somebody must be told. Twice is once, until it is cleared. */

@@ -3,6 +3,7 @@
 // SnapshotError; the caller falls back to an older snapshot.
 
 import type { Grant } from "../access/grant.ts";
+import type { Secret } from "../access/secret.ts";
 import type { Allocation } from "../allocation/allocation.ts";
 import { compareAllocationIds } from "../allocation/order.ts";
 import type { AuditRecord } from "../audit/record.ts";
@@ -175,6 +176,7 @@ const LOADERS: Readonly<Record<string, (state: State, record: unknown) => void>>
   deliveries: (state, record) => state.tables.deliveries.set((record as Delivery).key, record as Delivery),
   clearings: (state, record) => state.tables.clearings.set((record as Clearing).allocation, record as Clearing),
   grants: (state, record) => state.putGrant(record as Grant),
+  secrets: (state, record) => state.tables.secrets.set((record as Secret).name, record as Secret),
   audit: (state, record) => state.putAudit(record as AuditRecord),
 };
 

@@ -35,6 +35,7 @@ export const TABLE_NAMES = [
   "deliveries",
   "clearings",
   "grants",
+  "secrets",
   "audit",
 ] as const;
 

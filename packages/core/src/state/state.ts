@@ -4,8 +4,8 @@
 
 import { type Grant, type GrantKey, grantKey } from "../access/grant.ts";
 import { createGrantIndex } from "../access/index-by-user.ts";
+import type { Secret, SecretName } from "../access/secret.ts";
 import type { Allocation } from "../allocation/allocation.ts";
-import { compareAllocationIds } from "../allocation/order.ts";
 import { isFinal } from "../allocation/phase.ts";
 import type { AuditRecord } from "../audit/record.ts";
 import type { Clearing } from "../checkpoint/clearing.ts";
@@ -30,6 +30,7 @@ import type { Tenant } from "../tenant/tenant.ts";
 import type { VCluster } from "../vcluster/vcluster.ts";
 import { type ChangeLog, createChangeLog } from "./changes.ts";
 import { lockKey } from "./flows.ts";
+import { inOrder } from "./in-order.ts";
 import { createIndexes, type Indexes } from "./indexes.ts";
 import { createNewest } from "./newest.ts";
 import { createTable, type Table } from "./table.ts";
@@ -88,6 +89,7 @@ export interface Tables {
   /** In order of time. */
   readonly clearings: Table<AllocationId, Clearing>;
   readonly grants: Table<GrantKey, Grant>;
+  readonly secrets: Table<SecretName, Secret>;
   /** By decimal `n`, without gaps: added at the end, removed at the front. */
   readonly audit: Table<string, AuditRecord>;
 }
@@ -246,6 +248,7 @@ export function createState(): State {
     clearings: () => tables.clearings.values(),
     grants: () => tables.grants.values(),
     grantsOf: grants.of,
+    secret: (name) => tables.secrets.get(name)?.value ?? null,
     audit: () => tables.audit.values(),
     lastAudit: () => lastAudit,
 
@@ -365,6 +368,7 @@ const createTables = (changes: ChangeLog): Tables => ({
   deliveries: createTable("delivery"),
   clearings: createTable("clearing"),
   grants: createTable("grant"),
+  secrets: createTable("secret"),
   audit: createTable("audit"),
 });
 
@@ -373,25 +377,4 @@ const requestKey = (user: UserName, requestId: string): string => `${user} ${req
 
 function* lookUp<K, V>(ids: Iterable<K>, find: (id: K) => V): Iterable<V> {
   for (const id of ids) yield find(id);
-}
-
-/** Records of groups' elements come later than their ids: they are woven in. */
-function* inOrder(
-  records: Iterable<Allocation>,
-  elements: Iterable<Allocation>,
-): Generator<Allocation, void, undefined> {
-  const woven = elements[Symbol.iterator]();
-  let next = woven.next();
-  for (const record of records) {
-    if (record.element !== undefined) continue;
-    while (next.done !== true && compareAllocationIds(next.value.id, record.id) < 0) {
-      yield next.value;
-      next = woven.next();
-    }
-    yield record;
-  }
-  while (next.done !== true) {
-    yield next.value;
-    next = woven.next();
-  }
 }

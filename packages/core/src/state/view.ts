@@ -2,6 +2,7 @@
 // this, never the tables themselves.
 
 import type { Grant } from "../access/grant.ts";
+import type { SecretName } from "../access/secret.ts";
 import type { Allocation } from "../allocation/allocation.ts";
 import type { AuditRecord } from "../audit/record.ts";
 import type { Clearing } from "../checkpoint/clearing.ts";
@@ -128,6 +129,8 @@ export interface View {
   /** Roles that users have in tenants, apart from what their tokens say. */
   grants(): Iterable<Grant>;
   grantsOf(user: UserName): readonly Grant[];
+  /** Of the cluster, for its servers alone; null: it was not made yet. */
+  secret(name: SecretName): string | null;
   /** The newest of the audit log, in order. */
   audit(): Iterable<AuditRecord>;
   lastAudit(): AuditRecord | undefined;

@@ -40,3 +40,8 @@ export function makeGrant(roll: Dice): Command {
     role,
   );
 }
+
+/** The first that is good stands. */
+export function makeSecret(roll: Dice): Command {
+  return { kind: "secret.keep", name: "jobs", value: "k".repeat(roll(3) === 0 ? 8 : 43 + roll(3)) };
+}

@@ -39,7 +39,7 @@ import {
   vclusterId,
 } from "./cluster.ts";
 import { type Dice, dice, pick } from "./dice.ts";
-import { makeCleared, makeDelivered, makeGrant, makeHooks, makeNotice } from "./history-admin.ts";
+import { makeCleared, makeDelivered, makeGrant, makeHooks, makeNotice, makeSecret } from "./history-admin.ts";
 
 export { type Dice, dice, pick } from "./dice.ts";
 
@@ -89,6 +89,7 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [1, (roll) => enable(nodeName(roll))],
   [2, makeTenantUpdate],
   [3, makeGrant],
+  [1, makeSecret],
   [2, makeUpdate],
   [1, (roll) => ({ kind: "retention.set", maxFinished: roll(8), maxFinishedAge: duration(roll(2) * 100_000) })],
   [1, makeHooks],

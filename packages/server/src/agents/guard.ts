@@ -10,6 +10,7 @@ import type { Authenticator } from "../api/auth/authenticator.ts";
 import type { Principal } from "../api/auth/principal.ts";
 import { statusOf } from "../api/grpc/status.ts";
 import type { GrpcService } from "../api/index.ts";
+import type { AccessLine } from "../observe/access-log.ts";
 import { PEER_TOKEN_HEADER, VOUCHED_HEADER } from "../peers/address.ts";
 import { type CertifiedCall, certificateOf } from "../tls/shown.ts";
 import type { TlsSource } from "../tls/source.ts";
@@ -19,6 +20,7 @@ const ANY_NODE_SCOPE = "agent:any";
 
 interface AgentCall extends CertifiedCall {
   readonly metadata: Metadata;
+  getPeer?(): string;
   emit(event: "error", error: Partial<ServiceError>): unknown;
   once?(event: "close" | "cancelled", listener: () => void): unknown;
 }
@@ -49,27 +51,40 @@ export interface GuardOptions {
   /** Says which certificates were called back. */
   readonly revocations?: Revocations;
   /** Somebody was not let in, or not as who it said. */
-  readonly refused?: () => void;
+  readonly refused?: (line: AccessLine) => void;
 }
 
 export function createAgentGuard(options: GuardOptions): AgentGuard {
   const { authenticator, certificates, refused, revocations } = options;
   const bearers = new WeakMap<object, Shown>();
+  /** Of those who are known, let in or not. */
+  const names = new WeakMap<object, string>();
   /** What certificates have open, and how it is ended. */
   const open = new Map<AgentCall, () => void>();
   if (authenticator === null && !certificates) return OPEN;
 
+  const tell = (call: AgentCall, rpc: string, code: string, more: Partial<AccessLine> = {}): void =>
+    refused?.({
+      door: "agent",
+      rpc,
+      user: names.get(call) ?? "",
+      tenant: "",
+      remote: call.getPeer?.() ?? "",
+      code,
+      ...more,
+    });
+
   const wrap =
-    (method: Method): Method =>
+    (name: string, method: Method): Method =>
     (call, reply) => {
       const refuse = (error: unknown) => {
-        refused?.();
+        tell(call, `AgentService.${name}`, problemOf(error).code);
         const status = statusOf(problemOf(error));
         if (reply !== undefined) reply(status);
         else call.emit("error", Object.assign(new Error(status.details), status));
       };
       // Nothing is read from the stream before somebody listens, so what comes meanwhile is not lost.
-      admit(call, options).then((shown) => {
+      admit(call, options, (name) => names.set(call, name)).then((shown) => {
         bearers.set(call, shown);
         if (reply === undefined && shown.kind === "certificate") watch(call, refuse);
         method(call, reply);
@@ -92,12 +107,12 @@ export function createAgentGuard(options: GuardOptions): AgentGuard {
   return {
     guarded({ definition, implementation }) {
       const entries = Object.entries(implementation as unknown as Readonly<Record<string, Method>>);
-      const wrapped = Object.fromEntries(entries.map(([name, method]) => [name, wrap(method)]));
+      const wrapped = Object.fromEntries(entries.map(([name, method]) => [name, wrap(name, method)]));
       return { definition, implementation: wrapped as unknown as GrpcService["implementation"] };
     },
     stranger(call, node) {
       const why = whyNot(bearers.get(call), node);
-      if (why !== null) refused?.();
+      if (why !== null) tell(call as AgentCall, "AgentService", "forbidden", { target: node });
       return why;
     },
     tokenOf(call) {
@@ -137,11 +152,13 @@ function wasCalledBack(call: AgentCall, revocations: Revocations | undefined): b
   return certificate !== null && revocations?.current().isRevoked(certificate) === true;
 }
 
-async function admit(call: AgentCall, options: GuardOptions): Promise<Shown> {
+/** `known` is told who it is before it is asked whether they may. */
+async function admit(call: AgentCall, options: GuardOptions, known: (name: string) => void): Promise<Shown> {
   const { authenticator, certificates, peerToken, revocations } = options;
   if (certificates && wasCalledBack(call, revocations)) throw calledBack();
   const bearer = certificates ? (vouchedFor(call.metadata, peerToken) ?? shownBy(call)) : null;
   if (bearer !== null) {
+    known(bearer.names[0] ?? "");
     if (bearer.kind === "" || bearer.kind === "agent") return { kind: "certificate", bearer };
     const detail = `The certificate of ${bearer.names.join(", ")} is that of a ${bearer.kind}, not of an agent.`;
     throw new ProblemError("forbidden", { detail });
@@ -152,6 +169,7 @@ async function admit(call: AgentCall, options: GuardOptions): Promise<Shown> {
     const value = call.metadata.get(name)[0];
     return typeof value === "string" ? value : undefined;
   });
+  known(principal.user);
   if (principal.scopes.includes(AGENT_SCOPE) || principal.scopes.includes(ANY_NODE_SCOPE))
     return { kind: "token", principal };
   throw new ProblemError("forbidden", { detail: `The token of ${principal.user} does not have the scope agent.` });

@@ -1,41 +1,43 @@
-// The identity of a job: a token for whoever submitted it, with no role beyond a user's, that lasts as
-// long as the job may. With it `lattice launch` works inside a job of a cluster that wants tokens.
-// Only a cluster with a shared secret can make one; tokens of an identity provider are made there.
+// The identity of a job: a token for whoever submitted it, with no role beyond a user's, that is good while the job is. With it
+// `lattice launch` works inside a job of a cluster that wants tokens. Signed with the shared secret where there is one; where
+// tokens come from an identity provider, with a key of the cluster's own.
 
 import { createHmac } from "node:crypto";
+import { JOB_ISSUER, type JobKey } from "../api/auth/job-tokens.ts";
 import type { AuthConfig } from "../config/auth.ts";
 
 export interface TokenBearer {
   readonly user: string;
   readonly tenant: string;
   readonly allocationId: string;
-  /** 0: no limit. */
-  readonly walltimeSeconds: number;
 }
 
-/** "" when this cluster cannot make tokens, or wants none. */
+/** "" when this cluster cannot make tokens yet, or wants none. */
 export type JobToken = (bearer: TokenBearer) => string;
 
-/** Beyond the walltime, for a launch that is being ended. */
-const MARGIN_SECONDS = 600;
-/** For a job without a walltime; it is given another with every start. */
+/**
+ * The end of the job ends it before: the walltime may be extended, and what a process was given cannot be exchanged. It is given
+ * another with every start.
+ */
 const LONGEST_SECONDS = 30 * 86_400;
 
-export function createJobToken(auth: AuthConfig, now: () => number): JobToken {
-  if (auth.kind !== "hmac") return () => "";
-  return ({ user, tenant, allocationId, walltimeSeconds }) => {
+export function createJobToken(auth: AuthConfig, now: () => number, key: JobKey): JobToken {
+  if (auth.kind === "none") return () => "";
+  return ({ user, tenant, allocationId }) => {
+    const secret = auth.kind === "hmac" ? auth.secret : key();
+    if (secret === null) return "";
     const issuedAt = Math.floor(now() / 1_000);
-    const lasts = walltimeSeconds === 0 ? LONGEST_SECONDS : walltimeSeconds + MARGIN_SECONDS;
     const claims = {
+      ...(auth.kind === "oidc" ? { iss: JOB_ISSUER } : {}),
       sub: user,
       [auth.tenantClaim]: tenant,
       scope: `job:${allocationId}`,
       iat: issuedAt,
-      exp: issuedAt + lasts,
+      exp: issuedAt + LONGEST_SECONDS,
       ...(auth.clientId === null ? {} : { aud: auth.clientId }),
     };
     const signed = `${encoded({ alg: "HS256", typ: "JWT" })}.${encoded(claims)}`;
-    return `${signed}.${createHmac("sha256", auth.secret).update(signed).digest("base64url")}`;
+    return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
   };
 }
 

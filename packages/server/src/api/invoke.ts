@@ -6,8 +6,10 @@ import type { Message } from "@bufbuild/protobuf";
 import { logIndex } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Config } from "../config/config.ts";
+import type { From } from "../observe/access-log.ts";
 import type { Logger, Metrics } from "../observe/index.ts";
 import { samePower, withGrants } from "./access/granted.ts";
+import { targetOf } from "./access-target.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { Headers, Principal } from "./auth/principal.ts";
 import { type TokenWatch, watchToken } from "./auth/watch-token.ts";
@@ -17,6 +19,7 @@ import { handlers } from "./handlers/table.ts";
 import type { Gate } from "./limits/gate.ts";
 import { READ_WAIT_MS } from "./limits/limits.ts";
 import type { RpcName, StreamHandler, UnaryHandler } from "./rpc.ts";
+import { beginVisit } from "./visit.ts";
 
 export interface Door {
   readonly plane: ControlPlane;
@@ -31,6 +34,8 @@ export interface Door {
 
 export interface Arrival {
   readonly headers: Headers;
+  /** Absent: from within. */
+  readonly from?: From;
   /** The least log index the answer must reflect; undefined when not asked for. */
   readonly minIndex: string | undefined;
   /** Reflect everything that was durable when the call came. */
@@ -44,24 +49,24 @@ export const LOG_INDEX_HEADER = "x-lattice-log-index";
 export const STALE_HEADER = "x-lattice-stale";
 
 export async function invokeUnary(door: Door, rpc: RpcName, request: Message, arrival: Arrival): Promise<Message> {
-  const started = performance.now();
-  let code = "ok";
-  let user = "";
+  const visit = beginVisit(rpc, arrival, targetOf(request));
   try {
     if (door.closing.aborted) throw stopping();
     const found = door.authenticator.authenticate(arrival.headers);
-    const principal = withGrants(found instanceof Promise ? await found : found, door.plane.view());
-    user = principal.user;
+    const known = found instanceof Promise ? await found : found;
+    visit.principal = known;
+    const principal = withGrants(known, door.plane.view());
     door.gate.enter(principal, rpc);
     const wait = freshness(door, arrival);
     if (wait !== null) await wait;
-    return await unary(rpc)(callOf(door, arrival, principal, door.closing), request);
+    const answer = await unary(rpc)(callOf(door, arrival, principal, door.closing), request);
+    // What was made has its id now.
+    if (visit.target === "") visit.target = targetOf(answer);
+    return answer;
   } catch (error) {
-    const refusal = asProblem(door, rpc, error);
-    code = refusal.problem.code;
-    throw refusal;
+    throw visit.refused(asProblem(door, rpc, error));
   } finally {
-    finished(door, { rpc, code, user, started });
+    visit.end(door);
   }
 }
 
@@ -79,9 +84,8 @@ export async function* invokeStream(
   request: Message | AsyncIterable<Message>,
   arrival: Arrival & { readonly signal: AbortSignal },
 ): AsyncGenerator<Item> {
-  const started = performance.now();
-  let code = "ok";
-  let user = "";
+  const visit = beginVisit(rpc, arrival, isStream(request) ? "" : targetOf(request));
+  const requests = isStream(request) ? visit.watching(request) : request;
   let watch: TokenWatch | null = null;
   let leave: () => void = () => undefined;
   const stop = new AbortController();
@@ -91,29 +95,28 @@ export async function* invokeStream(
   if (arrival.signal.aborted || door.closing.aborted) stop.abort();
   try {
     if (door.closing.aborted) throw stopping();
-    const principal = withGrants(await door.authenticator.authenticate(arrival.headers), door.plane.view());
-    user = principal.user;
+    const known = await door.authenticator.authenticate(arrival.headers);
+    visit.principal = known;
+    const principal = withGrants(known, door.plane.view());
     leave = door.gate.open(principal, rpc);
     const same = (now: Principal) => samePower(principal, withGrants(now, door.plane.view()));
     watch = watchToken(door, arrival.headers, end, same);
     const wait = freshness(door, arrival);
     if (wait !== null) await wait;
-    yield* streaming(rpc)(callOf(door, arrival, principal, stop.signal), request);
+    yield* streaming(rpc)(callOf(door, arrival, principal, stop.signal), requests);
     const lapsed = watch.lapsed();
     if (lapsed !== null) throw lapsed;
     if (door.closing.aborted && !arrival.signal.aborted) throw stopping();
   } catch (error) {
     if (arrival.signal.aborted) return;
-    const refusal = door.closing.aborted ? stopping() : asProblem(door, rpc, error);
-    code = refusal.problem.code;
-    throw refusal;
+    throw visit.refused(door.closing.aborted ? stopping() : asProblem(door, rpc, error));
   } finally {
     stop.abort();
     leave();
     watch?.close();
     arrival.signal.removeEventListener("abort", end);
     door.closing.removeEventListener("abort", end);
-    finished(door, { rpc, code, user, started });
+    visit.end(door);
   }
 }
 
@@ -142,20 +145,8 @@ const callOf = ({ plane, config }: Door, { warnings }: Arrival, principal: Princ
   warnings,
 });
 
-interface Finished {
-  readonly rpc: RpcName;
-  readonly code: string;
-  /** Empty: nobody was recognised. */
-  readonly user: string;
-  readonly started: number;
-}
-
-/** Counts the call, and writes it into the access log where callers have identities. */
-function finished({ metrics, logger, config }: Door, { rpc, code, user, started }: Finished): void {
-  const seconds = (performance.now() - started) / 1_000;
-  metrics.apiRequest(rpc, code, seconds);
-  if (config.api.auth.kind !== "none") logger.info({ rpc, code, user, ms: Math.round(seconds * 1_000) }, "api call");
-}
+const isStream = (request: Message | AsyncIterable<Message>): request is AsyncIterable<Message> =>
+  Symbol.asyncIterator in request;
 
 /** Null, the usual case: nothing to wait for. */
 function freshness(door: Door, { minIndex, consistent }: Arrival): Promise<void> | null {

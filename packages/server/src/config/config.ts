@@ -45,6 +45,10 @@ export interface Config {
     readonly tls: TlsConfig | null;
     /** Against clients that send their headers byte by byte. */
     readonly headersTimeout: Duration;
+    /** How often the token of an open stream is looked at again. */
+    readonly tokenRecheckInterval: Duration;
+    /** How long a service may take to begin its answer. */
+    readonly proxyAnswerTimeout: Duration;
   };
   readonly scheduling: {
     /** Least time between two cycles of one vCluster. */
@@ -108,6 +112,8 @@ export interface Config {
   };
   readonly log: {
     readonly level: LogLevel;
+    /** Which requests are written down. */
+    readonly access: AccessMode;
   };
 }
 
@@ -128,5 +134,7 @@ export interface EtcdConfig {
   readonly tls: { readonly ca: string; readonly cert: string | null; readonly key: string | null } | null;
 }
 
+export const ACCESS_MODES = ["all", "refused", "none"] as const;
+export type AccessMode = (typeof ACCESS_MODES)[number];
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -87,6 +87,7 @@ function overlay(written: unknown, overrides: ConfigOverrides): unknown {
 
 function complete(file: ParsedFile): Config {
   const dataDir = resolve(file.server.data_dir);
+  const auth = completeAuth(file.api, process.env);
   return {
     server: {
       id: file.server.id ?? `server-${file.quorum.node_id}`,
@@ -100,8 +101,10 @@ function complete(file: ParsedFile): Config {
       advertiseGrpc: file.api.advertise_grpc ?? file.api.grpc_listen,
       allowUnauthenticated: file.api.allow_unauthenticated,
       autoCreateTenants: file.api.auto_create_tenants ?? !file.server.production,
-      auth: completeAuth(file.api, process.env),
+      auth,
       headersTimeout: file.api.headers_timeout,
+      tokenRecheckInterval: file.api.token_recheck_interval,
+      proxyAnswerTimeout: file.api.proxy_answer_timeout,
       tls: completeTls(file.api),
     },
     scheduling: {
@@ -139,7 +142,7 @@ function complete(file: ParsedFile): Config {
     fabric: completeFabric(file.fabric, process.env),
     tasks: { fenceStarNodes: file.tasks.fence_star_nodes },
     compat: { setSlurmEnv: file.compat.set_slurm_env },
-    log: { level: file.log.level },
+    log: { level: file.log.level, access: file.log.access ?? (auth.kind === "none" ? "none" : "all") },
   };
 }
 

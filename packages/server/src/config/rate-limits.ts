@@ -13,6 +13,8 @@ export interface RateLimits {
   readonly streamMetricsMaxConcurrent: number;
   /** Every other stream, such as watching events. */
   readonly watchMaxConcurrent: number;
+  /** Requests to services through the server, each until its answer has ended. */
+  readonly proxyMaxConcurrent: number;
   readonly queryMetricsPerMinute: number;
   readonly diagnosticsPerMinute: number;
   readonly comparePerMinute: number;
@@ -35,6 +37,8 @@ export const rateLimitsSection = section({
   stream_metrics_max_concurrent: count(1, MOST_CONCURRENT).default(5),
   // A console in every window of a large group; far below what a server carries.
   watch_max_concurrent: count(1, MOST_CONCURRENT).default(2_000),
+  // A page of a notebook or a dashboard has some dozens open; each holds two connections.
+  proxy_max_concurrent: count(1, MOST_CONCURRENT).default(200),
   query_metrics_per_minute: count(0, MOST_PER_MINUTE).default(60),
   diagnostics_per_minute: count(0, MOST_PER_MINUTE).default(30),
   compare_per_minute: count(0, MOST_PER_MINUTE).default(10),
@@ -50,6 +54,7 @@ export const completeRateLimits = (file: z.output<typeof rateLimitsSection>): Ra
   streamLogsMaxConcurrent: file.stream_logs_max_concurrent,
   streamMetricsMaxConcurrent: file.stream_metrics_max_concurrent,
   watchMaxConcurrent: file.watch_max_concurrent,
+  proxyMaxConcurrent: file.proxy_max_concurrent,
   queryMetricsPerMinute: file.query_metrics_per_minute,
   diagnosticsPerMinute: file.diagnostics_per_minute,
   comparePerMinute: file.compare_per_minute,

@@ -14,7 +14,7 @@ import { auditSection } from "./audit.ts";
 import { authFields, authProblems } from "./auth.ts";
 import { backupProblems, backupSection } from "./backup.ts";
 import { checkpointSection } from "./checkpoint.ts";
-import { LOG_LEVELS } from "./config.ts";
+import { ACCESS_MODES, LOG_LEVELS } from "./config.ts";
 import { fabricProblems, fabricSection } from "./fabric.ts";
 import { faultsSection } from "./faults.ts";
 import { count, listen, listenIfStated, section, span } from "./fields.ts";
@@ -45,6 +45,8 @@ export const fileSchema = section({
     allow_unauthenticated: z.boolean().default(false),
     auto_create_tenants: z.boolean().optional(),
     headers_timeout: span({ least: seconds(0.2), most: seconds(600), preset: "20s" }),
+    token_recheck_interval: span({ least: seconds(0.1), most: seconds(3_600), preset: "5m" }),
+    proxy_answer_timeout: span({ least: seconds(0.1), most: seconds(3_600), preset: "60s" }),
     ...authFields,
     ...tlsFields,
   }),
@@ -95,6 +97,8 @@ export const fileSchema = section({
   compat: section({ set_slurm_env: z.boolean().default(false) }),
   log: section({
     level: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
+    /** Where callers have identities: all. */
+    access: z.enum(ACCESS_MODES, { error: `must be one of ${ACCESS_MODES.join(", ")}` }).optional(),
   }),
 }).superRefine((file, context) => {
   const refuse = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });

@@ -15,6 +15,7 @@ const RATE_LIMITS = [
   ["stream_logs_max_concurrent", "streamLogsMaxConcurrent"],
   ["stream_metrics_max_concurrent", "streamMetricsMaxConcurrent"],
   ["watch_max_concurrent", "watchMaxConcurrent"],
+  ["proxy_max_concurrent", "proxyMaxConcurrent"],
   ["query_metrics_per_minute", "queryMetricsPerMinute"],
   ["diagnostics_per_minute", "diagnosticsPerMinute"],
   ["compare_per_minute", "comparePerMinute"],

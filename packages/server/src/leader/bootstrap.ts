@@ -1,6 +1,7 @@
-// What a new cluster starts with: the tenant `default` and the four vClusters, and the retention
-// from the configuration. Run by every new leader; it proposes only what is missing.
+// What a new cluster starts with: the tenant `default` and the four vClusters, the retention from the configuration, and the key
+// of its jobs' tokens. Run by every new leader; it proposes only what is missing.
 
+import { randomBytes } from "node:crypto";
 import {
   type ClusterLimits,
   type Command,
@@ -25,6 +26,9 @@ import type { Sequencer } from "./sequencer.ts";
 import type { EntryReader } from "./versions.ts";
 
 const ORIGIN: Origin = { user: "lattice" as UserName, requestId: null, bodyHash: "" };
+
+/** As many as the hash that is made with it has. */
+const SECRET_BYTES = 32;
 
 interface FirstVCluster {
   readonly id: string;
@@ -66,6 +70,8 @@ export interface BootstrapOptions {
   readonly hooks: readonly Hook[];
   readonly network: NetworkSettings;
   readonly limits: ClusterLimits;
+  /** Whether the cluster signs the tokens of its jobs itself. */
+  readonly makesTokens: boolean;
   /** The other servers that are there, and the newest entries that each can apply. */
   readonly readers: () => readonly EntryReader[];
 }
@@ -85,6 +91,8 @@ export function missing(view: View, options: BootstrapOptions): Command[] {
     commands.push({ kind: "network.set", settings: options.network });
   if (known && canonical(view.limits) !== canonical(options.limits))
     commands.push({ kind: "limits.set", limits: options.limits });
+  if (known && options.makesTokens && view.secret("jobs") === null)
+    commands.push({ kind: "secret.keep", name: "jobs", value: randomBytes(SECRET_BYTES).toString("base64url") });
   // Only an empty cluster gets its first tenant and vClusters: what an administrator removed stays removed.
   if ([...view.vclusters()].length > 0) return commands;
   if (view.version < LEDGER_VERSION && knowLedger(options.readers())) commands.push({ kind: "ledger.begin" });

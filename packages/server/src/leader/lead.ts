@@ -59,6 +59,8 @@ export interface LeadOptions {
   readonly insight: Pick<Insight, "took" | "planned" | "preempted" | "measured" | "onSignals" | "forget">;
   readonly webhooks: readonly WebhookConfig[];
   readonly network: NetworkSettings;
+  /** Whether the cluster signs the tokens of its jobs itself. */
+  readonly makesTokens: boolean;
   readonly limits: ClusterLimits;
   /** Where services may grow, and by what they are judged. */
   readonly scaling: ControllerContext["scaling"];

@@ -1,17 +1,22 @@
-// Who comes in by gRPC besides users: agents, by certificate or token, and other servers, by certificate where the cluster
-// has an authority. Also where agents get their first and next certificates.
+// Everybody's identity, and who comes in by gRPC besides users: agents, by certificate or token, and other servers, by certificate
+// where the cluster has an authority. Also where agents get their first and next certificates, and jobs their tokens.
 
 import { createFirstCertificate, type FirstCertificate } from "../agents/first-certificate.ts";
 import { type AgentGuard, createAgentGuard } from "../agents/guard.ts";
+import { createJobToken, type JobToken } from "../agents/job-token.ts";
 import { createRenewal, type Renewal, type RenewalOptions } from "../agents/renewal.ts";
-import type { Authenticator } from "../api/auth/authenticator.ts";
+import { type Authenticator, createAuthenticator } from "../api/auth/authenticator.ts";
 import type { ControlPlane } from "../api/control-plane.ts";
 import type { GrpcService } from "../api/index.ts";
+import type { Config } from "../config/config.ts";
+import { type AccessLine, accessLog } from "../observe/access-log.ts";
 import type { Metrics } from "../observe/index.ts";
 import type { TlsSource } from "../tls/source.ts";
 import { guardedByCertificate } from "./guard.ts";
 
 export interface Doors {
+  readonly authenticator: Authenticator;
+  readonly jobToken: JobToken;
   readonly guard: AgentGuard;
   peerGuard(service: GrpcService): GrpcService;
   readonly renew: Renewal;
@@ -20,27 +25,35 @@ export interface Doors {
 
 interface Options extends Pick<RenewalOptions, "clock" | "logger"> {
   readonly plane: Pick<ControlPlane, "view" | "liveness" | "propose">;
+  readonly config: Pick<Config, "api" | "log">;
   readonly tls: TlsSource | null;
-  /** Null: the cluster has no tokens. */
-  readonly authenticator: Authenticator | null;
   /** Of this server, which the others show. */
   readonly peerToken: string;
   readonly metrics: Pick<Metrics, "agentRefused" | "certificateRenewed">;
 }
 
-export function createDoors({ tls, authenticator, peerToken, metrics, plane, ...options }: Options): Doors {
+export function createDoors({ tls, config, peerToken, metrics, plane, ...options }: Options): Doors {
   const certificates = tls !== null && tls.config.ca !== null;
+  const { auth } = config.api;
+  const jobKey = () => plane.view().secret("jobs");
+  const authenticator = createAuthenticator(auth, { jobKey });
+  const writeDown = (line: AccessLine) => accessLog({ config, logger: options.logger }, line);
   const guard = createAgentGuard({
-    authenticator,
+    authenticator: auth.kind === "none" ? null : authenticator,
     certificates,
     peerToken,
     ...(tls === null ? {} : { revocations: tls }),
-    refused: metrics.agentRefused,
+    refused(line) {
+      metrics.agentRefused();
+      writeDown(line);
+    },
   });
   return {
+    authenticator,
+    jobToken: createJobToken(auth, () => options.clock.now(), jobKey),
     guard,
     peerGuard: (service) =>
-      certificates ? guardedByCertificate(service, (shown) => tls.current().isRevoked(shown)) : service,
+      certificates ? guardedByCertificate(service, (shown) => tls.current().isRevoked(shown), writeDown) : service,
     renew: createRenewal({
       ...options,
       tls,

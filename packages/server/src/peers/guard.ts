@@ -6,9 +6,11 @@ import type { ServiceError } from "@grpc/grpc-js";
 import { bearerOf, problem } from "@lattice/wire";
 import { statusOf } from "../api/grpc/status.ts";
 import type { GrpcService } from "../api/index.ts";
+import type { AccessLine } from "../observe/access-log.ts";
 import { type CertifiedCall, certificateOf } from "../tls/shown.ts";
 
 interface PeerCall extends CertifiedCall {
+  getPeer?(): string;
   emit(event: "error", error: Partial<ServiceError>): unknown;
 }
 type Method = (call: PeerCall, reply?: (error: Partial<ServiceError>) => void) => void;
@@ -16,18 +18,23 @@ type Method = (call: PeerCall, reply?: (error: Partial<ServiceError>) => void) =
 export function guardedByCertificate(
   { definition, implementation }: GrpcService,
   isRevoked: (certificate: PeerCertificate) => boolean,
+  refused: (line: AccessLine) => void = () => undefined,
 ): GrpcService {
   const wrap =
-    (method: Method): Method =>
+    (name: string, method: Method): Method =>
     (call, reply) => {
       const why = strangeness(call, isRevoked);
       if (why === null) return method(call, reply);
+      const shown = certificateOf(call);
+      const user = (shown === null ? undefined : bearerOf(shown).names[0]) ?? "";
+      const remote = call.getPeer?.() ?? "";
+      refused({ door: "peer", rpc: `PeerService.${name}`, user, tenant: "", remote, code: "unauthenticated" });
       const status = statusOf(problem("unauthenticated", { detail: why }));
       if (reply !== undefined) return reply(status);
       call.emit("error", Object.assign(new Error(status.details), status));
     };
   const entries = Object.entries(implementation as unknown as Readonly<Record<string, Method>>);
-  const wrapped = Object.fromEntries(entries.map(([name, method]) => [name, wrap(method)]));
+  const wrapped = Object.fromEntries(entries.map(([name, method]) => [name, wrap(name, method)]));
   return { definition, implementation: wrapped as unknown as GrpcService["implementation"] };
 }
 

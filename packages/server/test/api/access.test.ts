@@ -5,9 +5,8 @@ import type { TenantId, UserName } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
 import { authorize, authorizeList, reaches, type Target } from "../../src/api/access/authorize.ts";
-import { RULES } from "../../src/api/access/rules.ts";
+import { RULES, type RuleName } from "../../src/api/access/rules.ts";
 import { type Principal, ROLES, type Role } from "../../src/api/auth/principal.ts";
-import type { RpcName } from "../../src/api/rpc.ts";
 
 const principal = (...roles: Role[]): Principal => ({
   user: "ada" as UserName,
@@ -47,12 +46,12 @@ const CHANGES = [
   "AllocationService.Plan",
   "AllocationService.RequestCheckpoint",
   "AllocationService.Resume",
-  "SessionService.Attach",
-  "SessionService.CreateSession",
   "SessionService.DeleteSession",
   "DagService.SubmitDag",
   "DagService.CancelDag",
 ];
+/** The owner's alone. */
+const TERMINALS = ["SessionService.Attach", "SessionService.CreateSession"];
 const METRICS = [
   "AllocationService.QueryMetrics",
   "AllocationService.StreamMetrics",
@@ -102,6 +101,7 @@ const READS_TENANT = [
 
 /** Which of the four targets a role reaches: own, colleagues', strangers', nobody's. */
 function expected(role: Role, rpc: string): [boolean, boolean, boolean, boolean] {
+  if (TERMINALS.includes(rpc)) return [role !== "ReadOnly", false, false, false];
   if (role === "SystemAdmin") return [true, true, true, true];
   const tenantOnly: [boolean, boolean, boolean, boolean] = [true, true, false, false];
   const ownOnly: [boolean, boolean, boolean, boolean] = [true, false, false, false];
@@ -113,6 +113,7 @@ function expected(role: Role, rpc: string): [boolean, boolean, boolean, boolean]
     if (role === "ReadOnly") return nothing;
     return role === "TenantAdmin" ? tenantOnly : ownOnly;
   }
+  if (rpc === "Services.Proxy") return role === "ReadOnly" ? nothing : tenantOnly;
   if (METRICS.includes(rpc)) return widely ? everything : role === "TenantAdmin" ? tenantOnly : ownOnly;
   if (DRAINS.includes(rpc)) return role === "Operator" ? everything : role === "TenantAdmin" ? tenantOnly : nothing;
   if (DISABLES.includes(rpc)) return role === "Operator" ? everything : nothing;
@@ -127,7 +128,7 @@ function expected(role: Role, rpc: string): [boolean, boolean, boolean, boolean]
 }
 
 describe.each(ROLES)("%s", (role) => {
-  test.each(Object.keys(RULES) as RpcName[])("%s", (rpc) => {
+  test.each(Object.keys(RULES) as RuleName[])("%s", (rpc) => {
     const reached = [OWN, COLLEAGUES, STRANGERS, NOBODYS].map((t) => reaches(principal(role), rpc, t));
     expect(reached).toEqual(expected(role, rpc));
   });
@@ -139,7 +140,16 @@ test("several roles reach as far as the widest", () => {
 });
 
 test("without a role nothing is reached", () => {
-  for (const rpc of Object.keys(RULES) as RpcName[]) expect(reaches(principal(), rpc, OWN)).toBe(false);
+  for (const rpc of Object.keys(RULES) as RuleName[]) expect(reaches(principal(), rpc, OWN)).toBe(false);
+});
+
+test("a terminal is its owner's, in whatever tenant, for those who are bound to none", () => {
+  const root = { ...principal("SystemAdmin"), tenant: null };
+  for (const rpc of ["SessionService.Attach", "SessionService.CreateSession"] as const) {
+    expect(reaches(root, rpc, OWN)).toBe(true);
+    expect(reaches(root, rpc, COLLEAGUES)).toBe(false);
+    expect(reaches({ ...principal("User"), tenant: null }, rpc, OWN)).toBe(false);
+  }
 });
 
 test("a principal without tenant reaches no tenant's work by a tenant role", () => {

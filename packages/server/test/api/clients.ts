@@ -19,20 +19,25 @@ import {
 import { createAuthenticator } from "../../src/api/auth/authenticator.ts";
 import { type RunningApi, startApi } from "../../src/api/index.ts";
 import { SERVICES } from "../../src/api/rpc.ts";
-import { type ConfigOverrides, createLiveConfig, loadConfig } from "../../src/config/index.ts";
-import { createLogger, createMetrics, type Metrics } from "../../src/observe/index.ts";
+import { type Config, type ConfigOverrides, createLiveConfig, loadConfig } from "../../src/config/index.ts";
+import { createLogger, createMetrics, type Logger, type Metrics } from "../../src/observe/index.ts";
 import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
 
 export interface Running {
   readonly plane: MemoryPlane;
   readonly api: RunningApi;
   readonly metrics: Metrics;
+  readonly config: Config;
   readonly rest: string;
   readonly grpc: Client;
   close(): Promise<void>;
 }
 
-export async function startTestApi(overrides: ConfigOverrides = {}): Promise<Running> {
+/** `logger`: for those who read what is written down. */
+export async function startTestApi(
+  overrides: ConfigOverrides = {},
+  logger: Logger = createLogger({ level: "silent" }),
+): Promise<Running> {
   const plane = memoryPlane();
   const metrics = createMetrics();
   const config = loadConfig(null, {
@@ -42,7 +47,6 @@ export async function startTestApi(overrides: ConfigOverrides = {}): Promise<Run
   const authenticator = createAuthenticator(config.api.auth);
   const live = createLiveConfig({ file: config, settings: () => plane.view().settings(), onWarning: () => {} });
   plane.onApplied = () => void live.refresh();
-  const logger = createLogger({ level: "silent" });
   const api = await startApi({ plane, config: live.config, logger, metrics, authenticator });
   const grpc = new Client(api.grpcAddress, credentials.createInsecure(), {
     "grpc.max_send_message_length": -1,
@@ -52,7 +56,7 @@ export async function startTestApi(overrides: ConfigOverrides = {}): Promise<Run
     grpc.close();
     await api.close();
   };
-  return { plane, api, metrics, rest: `http://${api.restAddress}`, grpc, close };
+  return { plane, api, metrics, config, rest: `http://${api.restAddress}`, grpc, close };
 }
 
 export type Answer = { readonly json: Json } | { readonly problem: Problem };
@@ -173,8 +177,9 @@ export async function callRest(running: Running, request: RestRequest): Promise<
 }
 
 /** The same message over REST: path parameters, query or body as the contract's route says. */
-export function restOf(rpc: string, message: Message): RestRequest {
-  const route = routeOf(rpc);
+export const restOf = (rpc: string, message: Message): RestRequest => restOn(routeOf(rpc), message);
+
+export function restOn(route: Route, message: Message): RestRequest {
   const json = { ...(toJson(route.rpc.input, message) as Record<string, Json>) };
   let path = route.path;
   for (const name of route.params) {

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { routes } from "@lattice/wire";
 import { expect, test } from "vitest";
-import { RULES } from "../../src/api/access/rules.ts";
+import { PROXY_NAME, RULES, type RuleName } from "../../src/api/access/rules.ts";
 import { ROLES } from "../../src/api/auth/principal.ts";
 import { describeLimit } from "../../src/api/limits/rpc-limits.ts";
 import { type RpcName, SERVICES } from "../../src/api/rpc.ts";
@@ -60,16 +60,38 @@ function rpcReference(): string {
   return `# RPCs
 
 Every call, over gRPC and REST alike; \`/v1\` is an alias of \`/api/v1\`. A role reaches \`all\`, what belongs to its \`tenant\`, its
-\`own\`, or nothing (–); a caller with several roles reaches as far as the widest. Limits are those of the configuration's
+\`own\` in that tenant, what is \`mine\` (its own in whatever tenant), or nothing (–); a caller with several roles reaches as far as the widest. Limits are those of the configuration's
 defaults, per user; \`general\` ones are shared by all calls. Printed from the contract, the table of access and the table of
 limits by the test that checks it.
 
 Beside them REST serves, to everybody, \`/healthz\`, \`/readyz\`, \`/metrics\`, \`/api/v1/auth/discovery\`, \`/api/v1/openapi.json\` and
-\`/api/v1/docs\`; WebSockets at \`/api/v1/allocations/{id}/attach\` and \`/api/v1/sessions/{id}/terminal\`; and the services of
-running work at \`/api/v1/services/{name}/proxy/\`, for those of their tenant.
+\`/api/v1/docs\`. What the services of running work are asked through the server, and
+the WebSockets, are the last table; a service that the caller may not speak to is as unknown as one that is not there.
 
-${sections.join("\n")}`;
+${sections.join("\n")}
+## Other ways in
+
+| Way | Path | ${ROLES.join(" | ")} | limit | test |
+|---|---|${"---|".repeat(ROLES.length + 2)}
+${OTHER_WAYS.map(wayRow).join("\n")}
+`;
 }
+
+const DOORS = `${HERE}/access-doors.test.ts`;
+const OTHER_WAYS: readonly { way: string; path: string; rule: RuleName }[] = [
+  { way: "terminal (WebSocket)", path: "GET /api/v1/allocations/{id}/attach", rule: "SessionService.Attach" },
+  { way: "session (WebSocket)", path: "GET /api/v1/sessions/{id}/terminal", rule: "SessionService.Attach" },
+  { way: "service (HTTP)", path: "any /api/v1/services/{name}/proxy/*", rule: PROXY_NAME },
+  { way: "service (WebSocket)", path: "GET /api/v1/services/{name}/proxy/*", rule: PROXY_NAME },
+];
+
+function wayRow({ way, path, rule }: (typeof OTHER_WAYS)[number]): string {
+  const limit = describeLimit(rule, true, loadConfig(null).rateLimits);
+  return `| ${way} | \`${path}\` | ${reachesOf(rule).join(" | ")} | ${limit} | [${DOORS.split("/").at(-1)}](../../${DOORS}) |`;
+}
+
+const reachesOf = (rule: RuleName): string[] =>
+  ROLES.map((role) => RULES[rule].reach[role]).map((far) => (far === "none" ? "–" : far));
 
 function rowOf(service: DescService, method: DescMethod): string {
   const rpc = nameOf(service, method);
@@ -83,7 +105,7 @@ function rowOf(service: DescService, method: DescMethod): string {
           .replaceAll("\u0000", ":")}\``,
     );
   const streams = method.methodKind !== "unary";
-  const reach = ROLES.map((role) => RULES[rpc].reach[role]).map((far) => (far === "none" ? "–" : far));
+  const reach = reachesOf(rpc);
   const limit = describeLimit(rpc, streams, loadConfig(null).rateLimits);
   const kind =
     method.methodKind === "unary" ? "" : method.methodKind === "bidi_streaming" ? " (both ways)" : " (stream)";

@@ -5,8 +5,9 @@ import type { UserName } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Principal } from "../../src/api/auth/principal.ts";
-import { REVALIDATE_MS, watchToken } from "../../src/api/auth/watch-token.ts";
+import { watchToken } from "../../src/api/auth/watch-token.ts";
 
+const REVALIDATE_MS = 300_000;
 const someone: Principal = { user: "ada" as UserName, tenant: null, roles: ["User"], scopes: [] };
 
 beforeEach(() => void vi.useFakeTimers());
@@ -15,7 +16,8 @@ afterEach(() => void vi.useRealTimers());
 function watched(again: () => Promise<Principal>, kind = "oidc") {
   const end = vi.fn();
   const look = vi.fn(again);
-  const parts = { authenticator: { authenticate: () => someone, again: look }, config: { api: { auth: { kind } } } };
+  const api = { auth: { kind }, tokenRecheckInterval: REVALIDATE_MS };
+  const parts = { authenticator: { authenticate: () => someone, again: look }, config: { api } };
   return { watch: watchToken(parts, () => "Bearer x", end), end, look };
 }
 

@@ -39,10 +39,38 @@ test("a new cluster begins with it, unless a server of the version before is the
     hooks: [],
     network: state.network,
     limits: state.limits,
+    makesTokens: false,
   };
   const kinds = (readers: readonly (typeof NEW)[]) =>
     missing(state, { ...options, readers: () => readers }).map(({ kind }) => kind);
   expect(kinds([])).toContain("ledger.begin");
   expect(kinds([NEW])).toContain("ledger.begin");
   expect(kinds([NEW, OLD])).not.toContain("ledger.begin");
+});
+
+test("the key of jobs' tokens is made where the cluster signs them, once, and not while a server would not know it", () => {
+  const state = createState();
+  const options = {
+    retention: state.retention,
+    backfillDepth: 10,
+    hooks: [],
+    network: state.network,
+    limits: state.limits,
+    makesTokens: true,
+  };
+  const secrets = (readers: readonly (typeof NEW)[]) =>
+    missing(state, { ...options, readers: () => readers }).filter(({ kind }) => kind === "secret.keep");
+  expect(secrets([OLD])).toEqual([]);
+  const [command] = secrets([NEW]);
+  if (command === undefined) throw new Error("none");
+  expect(secrets([NEW])[0]).not.toEqual(command);
+  applyEntry(state, {
+    index: 1 as never,
+    term: term(1),
+    version: 2,
+    at: instant(1),
+    prevHash: "",
+    commands: [command],
+  });
+  expect(secrets([NEW])).toEqual([]);
 });

@@ -4,8 +4,7 @@
 import type { TenantId, UserName } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Principal } from "../auth/principal.ts";
-import type { RpcName } from "../rpc.ts";
-import { type Reach, RULES, type Rule } from "./rules.ts";
+import { type Reach, RULES, type Rule, type RuleName } from "./rules.ts";
 import { narrowing, permitted } from "./scopes.ts";
 
 /** Whose the thing is. Null: nobody's in particular, which only `all` reaches. */
@@ -17,18 +16,18 @@ export interface Target {
 export const NOBODYS: Target = { tenant: null, user: null };
 
 /** Throws ProblemError `forbidden`. */
-export function authorize(principal: Principal, rpc: RpcName, target: Target): void {
+export function authorize(principal: Principal, rpc: RuleName, target: Target): void {
   if (!reaches(principal, rpc, target)) throw forbidden(principal, rpc);
 }
 
 /** For lists and streams: whether the call makes sense at all; what it shows is filtered by `reaches`. */
-export function authorizeList(principal: Principal, rpc: RpcName): void {
+export function authorizeList(principal: Principal, rpc: RuleName): void {
   const { reach } = RULES[rpc];
   const granted = (principal.grants ?? []).some(({ role }) => reach[role] !== "none");
   if (reachOf(principal, rpc) === "none" && !granted) throw forbidden(principal, rpc);
 }
 
-export function reaches(principal: Principal, rpc: RpcName, target: Target): boolean {
+export function reaches(principal: Principal, rpc: RuleName, target: Target): boolean {
   const { user, tenant, grants } = principal;
   if (within(reachOf(principal, rpc), { user, tenant }, target)) return true;
   if (grants === undefined) return false;
@@ -36,7 +35,7 @@ export function reaches(principal: Principal, rpc: RpcName, target: Target): boo
 }
 
 /** The same question about many: what does not depend on the target is looked up once. */
-export function reacher(principal: Principal, rpc: RpcName): (target: Target) => boolean {
+export function reacher(principal: Principal, rpc: RuleName): (target: Target) => boolean {
   const { user, tenant, grants = [] } = principal;
   const own = reachOf(principal, rpc);
   if (own === "all") return () => true;
@@ -46,10 +45,10 @@ export function reacher(principal: Principal, rpc: RpcName): (target: Target) =>
     reached.some((grant) => within(grant.reach, { user, tenant: grant.tenant }, target));
 }
 
-const WIDTH = { none: 0, own: 1, tenant: 2, all: 3 } as const satisfies Record<Reach, number>;
+const WIDTH = { none: 0, own: 1, mine: 2, tenant: 3, all: 4 } as const satisfies Record<Reach, number>;
 
 /** By the roles of the token alone. */
-export function reachOf(principal: Principal, rpc: RpcName): Reach {
+export function reachOf(principal: Principal, rpc: RuleName): Reach {
   const rule: Rule = RULES[rpc];
   let widest: Reach = "none";
   for (const role of principal.roles) if (WIDTH[rule.reach[role]] > WIDTH[widest]) widest = rule.reach[role];
@@ -58,11 +57,12 @@ export function reachOf(principal: Principal, rpc: RpcName): Reach {
 
 function within(reach: Reach, { tenant, user }: Target, target: Target): boolean {
   if (reach === "all") return true;
+  if (reach === "mine") return target.user === user;
   if (reach === "none" || tenant === null || target.tenant !== tenant) return false;
   return reach === "tenant" || target.user === user;
 }
 
-function forbidden(principal: Principal, rpc: RpcName): ProblemError {
+function forbidden(principal: Principal, rpc: RuleName): ProblemError {
   const scopes = narrowing(principal);
   const power =
     scopes.length > 0

@@ -1,15 +1,19 @@
 // Adds to a principal the roles that the state grants it. Tokens that were made to do less (read-only ones, those
-// of jobs and of agents, those with narrow scopes) stay as they are: whoever hands one out relies on that.
+// of jobs and of agents, those with narrow scopes) stay as they are: whoever hands one out relies on that. A job's is
+// good while the job is.
 
 import type { GrantRole, View } from "@lattice/core";
 import type { Principal, Role } from "../auth/principal.ts";
+import { checkJobAlive } from "./job-alive.ts";
 import { narrowing } from "./scopes.ts";
 
 const ROLE_OF: Readonly<Record<GrantRole, Role>> = { tenant_admin: "TenantAdmin", claiming_user: "ClaimingUser" };
 
 const LESSER = /^(?:readonly$|job:|agent)/;
 
+/** Throws ProblemError `unauthenticated` for the token of a job that has ended. */
 export function withGrants(principal: Principal, view: View): Principal {
+  checkJobAlive(principal, view);
   const grants = view.grantsOf(principal.user);
   if (grants.length === 0 || isLesser(principal)) return principal;
   return { ...principal, grants: grants.map(({ tenant, role }) => ({ tenant, role: ROLE_OF[role] })) };

@@ -1,9 +1,10 @@
-// Who may do what, as data: for each RPC a verb and a resource, and how far each role reaches with it. A
+// Who may do what, as data: for each RPC, and for the way to services, a verb and a resource, and how far each role reaches with it. A
 // principal with several roles reaches as far as the widest of them. A test walks every RPC and every role.
 //
 //   all     everything
 //   tenant  what belongs to the principal's tenant
-//   own     what the principal submitted itself
+//   mine    what the principal submitted itself, in whatever tenant
+//   own     what the principal submitted itself in its tenant
 //   none    nothing
 //
 // Logs are the content of a user's work, so they reach less far than its state.
@@ -11,9 +12,19 @@
 import type { Role } from "../auth/principal.ts";
 import type { RpcName } from "../rpc.ts";
 
-export type Verb = "read" | "change" | "attach";
-export type Resource = "work" | "output" | "terminal" | "cluster" | "nodes" | "images" | "tenants" | "grants" | "audit";
-export type Reach = "all" | "tenant" | "own" | "none";
+export type Verb = "read" | "change" | "attach" | "use";
+export type Resource =
+  | "work"
+  | "output"
+  | "terminal"
+  | "services"
+  | "cluster"
+  | "nodes"
+  | "images"
+  | "tenants"
+  | "grants"
+  | "audit";
+export type Reach = "all" | "tenant" | "mine" | "own" | "none";
 export type Row = Readonly<Record<Role, Reach>>;
 
 export interface Rule {
@@ -21,6 +32,10 @@ export interface Rule {
   readonly resource: Resource;
   readonly reach: Row;
 }
+
+/** What is exposed by work, through the server: no RPC, but judged and counted like one. */
+export const PROXY_NAME = "Services.Proxy";
+export type RuleName = RpcName | typeof PROXY_NAME;
 
 type Six = readonly [Reach, Reach, Reach, Reach, Reach, Reach];
 
@@ -43,8 +58,11 @@ const seeMetrics = rule("read", "output", "all", "tenant", "all", "own", "all", 
 const seeWork = rule("read", "work", "all", "tenant", "all", "tenant", "all", "tenant");
 const changeWork = rule("change", "work", "all", "tenant", "own", "own", "none", "own");
 const readOutput = rule("read", "output", "all", "tenant", "own", "own", "none", "own");
-/** A terminal is the owner's alone; the handler asks for that besides. */
-const openTerminal = rule("attach", "terminal", "all", "tenant", "own", "own", "none", "own");
+/** A terminal is the owner's alone, whoever administers the rest. */
+const openTerminal = rule("attach", "terminal", "mine", "own", "own", "own", "none", "own");
+const openSession = rule("change", "work", "mine", "own", "own", "own", "none", "own");
+/** What a request does is known to the service alone, so whoever may only look may not speak to one. */
+const useServices = rule("use", "services", "all", "tenant", "tenant", "tenant", "none", "tenant");
 const seeCluster = rule("read", "cluster", "all", "all", "all", "all", "all", "all");
 const changeNodes = rule("change", "nodes", "all", "tenant", "all", "none", "none", "none");
 const disableNodes = rule("change", "nodes", "all", "none", "all", "none", "none", "none");
@@ -78,7 +96,7 @@ export const RULES = {
   "AllocationService.GetCheckpoint": seeWork,
   "AllocationService.Resume": changeWork,
   "SessionService.Attach": openTerminal,
-  "SessionService.CreateSession": changeWork,
+  "SessionService.CreateSession": openSession,
   "SessionService.GetSession": seeWork,
   "SessionService.ListSessions": seeWork,
   "SessionService.DeleteSession": changeWork,
@@ -148,4 +166,5 @@ export const RULES = {
   "AccessService.ListGrants": seeGrants,
   "AccessService.QueryAudit": readAudit,
   "AccessService.VerifyAudit": checkAudit,
-} as const satisfies Record<RpcName, Rule>;
+  [PROXY_NAME]: useServices,
+} as const satisfies Record<RuleName, Rule>;

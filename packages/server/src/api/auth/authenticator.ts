@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { ProblemError } from "@lattice/wire";
 import type { AuthConfig } from "../../config/auth.ts";
 import { type Claims, principalOf } from "./claims.ts";
+import type { JobKey } from "./job-tokens.ts";
 import type { Headers, Principal } from "./principal.ts";
 import { statedPrincipal } from "./stated.ts";
 import { createVerifier } from "./verify.ts";
@@ -26,12 +27,21 @@ const MAX_REMEMBERED = 10_000;
 /** Larger ones are not tokens. */
 const MAX_TOKEN_LENGTH = 16_384;
 
-export function createAuthenticator(auth: AuthConfig, now: () => number = Date.now): Authenticator {
+export interface AuthenticatorOptions {
+  readonly now?: () => number;
+  /** Of the tokens of jobs, where there is a provider. */
+  readonly jobKey?: JobKey;
+}
+
+export function createAuthenticator(
+  auth: AuthConfig,
+  { now = Date.now, jobKey }: AuthenticatorOptions = {},
+): Authenticator {
   if (auth.kind === "none")
     return { authenticate: statedPrincipal, again: async (headers) => statedPrincipal(headers) };
   // Narrowed once for the functions below.
   const rules = auth;
-  const verifier = createVerifier(auth);
+  const verifier = createVerifier(auth, jobKey);
   const remembered = new Map<string, Remembered>();
 
   async function verify(token: string, key: string): Promise<Principal> {

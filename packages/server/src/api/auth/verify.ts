@@ -1,12 +1,13 @@
 // Is this token what it claims to be? By the keys of the identity provider, which are fetched when a
 // token names one that is not known yet, or by a shared secret where there is no provider. Each way
-// takes its own algorithms only, so that a public key can never pass for a secret.
+// takes its own algorithms only, so that a public key can never pass for a secret. Jobs have tokens of the cluster's own.
 
 import { ProblemError } from "@lattice/wire";
 import { errors, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from "jose";
 import type { AuthConfig } from "../../config/auth.ts";
 import type { Claims } from "./claims.ts";
 import { introspect } from "./introspect.ts";
+import { isJobToken, type JobKey, verifyJobToken } from "./job-tokens.ts";
 import { FETCH_TIMEOUT_MS, providerKeys, unavailable } from "./provider-keys.ts";
 
 export interface Verifier {
@@ -14,7 +15,10 @@ export interface Verifier {
   verify(token: string): Promise<Claims>;
 }
 
-export function createVerifier(auth: Exclude<AuthConfig, { readonly kind: "none" }>): Verifier {
+export function createVerifier(
+  auth: Exclude<AuthConfig, { readonly kind: "none" }>,
+  jobKey: JobKey = () => null,
+): Verifier {
   const options: JWTVerifyOptions = {
     clockTolerance: auth.leewaySeconds,
     requiredClaims: ["exp"],
@@ -27,10 +31,13 @@ export function createVerifier(auth: Exclude<AuthConfig, { readonly kind: "none"
   const provider = lazily(() => findProvider(auth.issuer));
   const known = { ...options, issuer: auth.issuer, algorithms: ["RS256", "ES256"] };
   const signed = (token: string) => checked(async () => jwtVerify(token, (await provider()).keys, known));
+  const ofJob = (token: string) => checked(() => verifyJobToken(token, jobKey, options));
   const { introspection } = auth;
-  if (introspection === null) return { verify: signed };
+  if (introspection === null) return { verify: (token) => (isJobToken(token) ? ofJob(token) : signed(token)) };
   return {
     async verify(token) {
+      // The provider knows nothing of these.
+      if (isJobToken(token)) return ofJob(token);
       const isSigned = token.split(".").length === 3;
       const claims = isSigned ? await signed(token) : null;
       const { introspection: endpoint } = await provider();

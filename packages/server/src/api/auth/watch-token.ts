@@ -14,10 +14,10 @@ export interface TokenWatch {
 
 interface Parts {
   readonly authenticator: Authenticator;
-  readonly config: { readonly api: { readonly auth: { readonly kind: string } } };
+  readonly config: {
+    readonly api: { readonly auth: { readonly kind: string }; readonly tokenRecheckInterval: number };
+  };
 }
-
-export const REVALIDATE_MS = 300_000;
 
 /** `same` says whether the bearer may do what it could when the stream began. */
 export function watchToken(
@@ -43,7 +43,7 @@ export function watchToken(
         lapsed = error instanceof ProblemError ? error : new ProblemError("unauthenticated", { detail: String(error) });
         end();
       });
-  }, REVALIDATE_MS);
+  }, config.api.tokenRecheckInterval);
   timer.unref();
   return { lapsed: () => lapsed, close: () => clearInterval(timer) };
 }

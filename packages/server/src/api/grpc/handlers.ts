@@ -18,6 +18,7 @@ import {
   type ServiceDefinition,
   serviceDefinition,
 } from "@lattice/wire";
+import type { From } from "../../observe/access-log.ts";
 import {
   type Arrival,
   type Door,
@@ -31,6 +32,7 @@ import {
   STALE_HEADER,
   streamStalled,
 } from "../invoke.ts";
+import { refusedEarly } from "../refused-early.ts";
 import type { RpcName } from "../rpc.ts";
 import { drained } from "../streams/drained.ts";
 import { statusOf } from "./status.ts";
@@ -76,7 +78,7 @@ function withLateRefusal(definition: ServiceDefinition): ServiceDefinition {
 const unary =
   (door: Door, rpc: RpcName): handleUnaryCall<Decoded, Message> =>
   (call, callback) => {
-    answer(door, rpc, call.request, arrivalOf(call.metadata)).then(
+    answer(door, rpc, call.request, arrivalOf(call)).then(
       (message) => {
         const metadata = new Metadata();
         metadata.set(LOG_INDEX_HEADER, indexOf(door, message));
@@ -88,8 +90,8 @@ const unary =
     );
   };
 
-async function answer(door: Door, rpc: RpcName, request: Decoded, arrival: Arrival): Promise<Message> {
-  if (request instanceof ProblemError) throw request;
+async function answer(door: Door, rpc: RpcName, request: Decoded, arrival: Came): Promise<Message> {
+  if (request instanceof ProblemError) throw unreadable(door, rpc, request, arrival);
   return invokeUnary(door, rpc, request, arrival);
 }
 
@@ -97,14 +99,15 @@ const streaming =
   (door: Door, rpc: RpcName): handleServerStreamingCall<Decoded, Message> =>
   (call) => {
     const { request } = call;
-    if (request instanceof ProblemError) return void call.emit("error", asError(request));
+    if (request instanceof ProblemError)
+      return void call.emit("error", asError(unreadable(door, rpc, request, arrivalOf(call))));
     const gone = new AbortController();
     call.on("cancelled", () => gone.abort());
     call.on("close", () => gone.abort());
     const metadata = new Metadata();
     metadata.set(LOG_INDEX_HEADER, String(door.plane.view().index));
     call.sendMetadata(metadata);
-    const source = invokeStream(door, rpc, request, { ...arrivalOf(call.metadata), signal: gone.signal });
+    const source = invokeStream(door, rpc, request, { ...arrivalOf(call), signal: gone.signal });
     void pump({ door, rpc, gone: gone.signal }, call, source);
   };
 
@@ -114,7 +117,7 @@ const bothWays =
     const gone = new AbortController();
     call.on("cancelled", () => gone.abort());
     call.on("close", () => gone.abort());
-    const source = invokeStream(door, rpc, requestsOf(call), { ...arrivalOf(call.metadata), signal: gone.signal });
+    const source = invokeStream(door, rpc, requestsOf(call), { ...arrivalOf(call), signal: gone.signal });
     void pump({ door, rpc, gone: gone.signal }, call, source);
   };
 
@@ -153,13 +156,23 @@ const asError = (error: unknown): Error => {
   return Object.assign(new Error(status.details), status);
 };
 
-function arrivalOf(metadata: Metadata): Arrival {
+/** The error itself, written down. */
+function unreadable(door: Door, rpc: RpcName, error: ProblemError, { headers, from }: Came): ProblemError {
+  void refusedEarly(door, { error, code: error.problem.code, from, headers, rpc });
+  return error;
+}
+
+type Came = Arrival & { readonly from: From };
+
+function arrivalOf(call: { readonly metadata: Metadata; getPeer(): string }): Came {
+  const { metadata } = call;
   const header = (name: string): string | undefined => {
     const value = metadata.get(name)[0];
     return typeof value === "string" ? value : undefined;
   };
   return {
     headers: header,
+    from: { door: "grpc", remote: call.getPeer() },
     minIndex: header(MIN_INDEX_HEADER),
     consistent: header("x-lattice-consistent") === "true",
     warnings: [],

@@ -38,7 +38,7 @@ export async function startGrpc(door: Door, place: Place, extra: readonly GrpcSe
     "grpc.max_send_message_length": -1,
     // Its bookkeeping costs a call about a tenth of its time, and nobody reads it: /metrics has the figures.
     "grpc.enable_channelz": 0,
-    interceptors: [explainRefusals],
+    interceptors: [explainRefusals(door)],
   });
   for (const service of SERVICES.map((desc) => serviceOf(door, desc)).concat(extra))
     server.addService(service.definition, service.implementation);

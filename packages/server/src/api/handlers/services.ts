@@ -1,5 +1,5 @@
-// The service registry for those who look for a service. A caller that belongs to a tenant sees that
-// tenant's services alone, whatever it asks for.
+// The service registry for those who look for a service. Whoever does not reach further sees the services of its own tenant
+// alone, whatever it asks for.
 
 import { create } from "@bufbuild/protobuf";
 import { type ServiceEndpoint, serviceEndpoints } from "@lattice/core";
@@ -32,11 +32,13 @@ export async function lookupService(call: Call, request: pb.LookupServiceRequest
   });
 }
 
-function visible(call: Call, tenant: string): ServiceEndpoint[] {
-  const own = call.principal.tenant;
+function visible(call: Call, named: string): ServiceEndpoint[] {
+  // Where callers are believed the tenant that they state is the one whose services they mean.
+  const stated = call.config.api.auth.kind === "none" ? (call.principal.tenant ?? "") : "";
+  const tenant = stated === "" ? named : stated;
   return [...serviceEndpoints(call.plane.view())].filter(
     (endpoint) =>
-      (own === null || endpoint.tenant === own) &&
+      (named === "" || endpoint.tenant === named) &&
       (tenant === "" || endpoint.tenant === tenant) &&
       reaches(call.principal, "AdminService.LookupService", { tenant: endpoint.tenant, user: null }),
   );

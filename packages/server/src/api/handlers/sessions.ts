@@ -20,6 +20,7 @@ import { authorize, authorizeList, reaches } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { commit, originOf } from "./commit.ts";
 import { completeSpec } from "./complete-spec.ts";
+import { ownerOnly } from "./owner-only.ts";
 import { pageOf } from "./page.ts";
 import { invalid, unknownAllocation } from "./refuse.ts";
 import { find, ownerOf } from "./work.ts";
@@ -33,7 +34,7 @@ export async function createSession(call: Call, request: pb.CreateSessionRequest
   if (request.allocation !== undefined)
     throw invalid("allocation", "cannot be combined with allocation_id", "Name one of the two.");
   const record = await find(call, request.allocationId);
-  authorize(call.principal, "SessionService.CreateSession", ownerOf(record));
+  ownerOnly(call, "SessionService.CreateSession", record);
   const { id, index } = await commit(call, {
     kind: "session.open",
     origin: originOf(call, pb.CreateSessionRequestSchema, request),

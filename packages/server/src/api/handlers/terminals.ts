@@ -3,13 +3,13 @@
 
 import { type Allocation, attemptOn, goesOn, type NodeId } from "@lattice/core";
 import { ProblemError, type pb } from "@lattice/wire";
-import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import type { TerminalQuery } from "../control-plane.ts";
 import { MAX_COMMAND_LENGTH, MAX_TERM_LENGTH, MAX_TERMINAL_SIDE } from "../limits/limits.ts";
 import { writeDown } from "./audit.ts";
+import { ownerOnly } from "./owner-only.ts";
 import { checkText, invalid } from "./refuse.ts";
-import { find, ownerOf } from "./work.ts";
+import { find } from "./work.ts";
 
 export async function* attach(
   call: Call,
@@ -34,11 +34,7 @@ export async function* attach(
 
 async function queryOf(call: Call, start: pb.AttachStart): Promise<TerminalQuery> {
   const record = await find(call, start.id);
-  authorize(call.principal, "SessionService.Attach", ownerOf(record));
-  if (record.user !== call.principal.user) {
-    const detail = `Allocation ${record.id} belongs to ${record.user}; only the owner may attach to it.`;
-    throw new ProblemError("not_owner", { detail });
-  }
+  ownerOnly(call, "SessionService.Attach", record);
   if (start.command.length > MAX_COMMAND_LENGTH)
     throw invalid("command", `is ${start.command.length} characters long; at most ${MAX_COMMAND_LENGTH}`);
   if (start.command.includes("\0")) throw invalid("command", "contains a NUL character");

@@ -6,7 +6,7 @@ import type { RateLimits } from "../../config/rate-limits.ts";
 /** Keys of `rate_limits` that bound how often. */
 type RateKey = "queryMetricsPerMinute" | "diagnosticsPerMinute" | "comparePerMinute";
 /** And how many at once. */
-type StreamKey = "streamLogsMaxConcurrent" | "streamMetricsMaxConcurrent" | "watchMaxConcurrent";
+type StreamKey = "streamLogsMaxConcurrent" | "streamMetricsMaxConcurrent" | "watchMaxConcurrent" | "proxyMaxConcurrent";
 
 export type RpcLimit =
   | { readonly kind: "rate"; readonly key: RateKey; readonly option: string }
@@ -27,6 +27,8 @@ const BY_METHOD: Readonly<Record<string, RpcLimit>> = {
   Compare: rate("comparePerMinute", "compare_per_minute"),
   StreamLogs: concurrent("streamLogsMaxConcurrent", "stream_logs_max_concurrent"),
   StreamMetrics: concurrent("streamMetricsMaxConcurrent", "stream_metrics_max_concurrent"),
+  // Requests to services, each for as long as its answer lasts.
+  Proxy: concurrent("proxyMaxConcurrent", "proxy_max_concurrent"),
 };
 
 const OTHER_STREAMS = concurrent("watchMaxConcurrent", "watch_max_concurrent");

@@ -1,8 +1,11 @@
 // Paths that do not exist, and methods that a path does not take (405 with Allow). Fastify does not
 // tell the two apart, so the routes are looked through again; only failed requests pay for it.
 
-import { problem, routes } from "@lattice/wire";
+import { type Problem, problem, routes } from "@lattice/wire";
 import type { FastifyInstance } from "fastify";
+import type { Door } from "../invoke.ts";
+import { refusedEarly } from "../refused-early.ts";
+import { fromOf, headersOf } from "./from.ts";
 import { sendProblem } from "./problems.ts";
 
 export interface PlainRoute {
@@ -10,7 +13,7 @@ export interface PlainRoute {
   readonly path: string;
 }
 
-export function addNotFound(app: FastifyInstance, pages: readonly PlainRoute[]): void {
+export function addNotFound(app: FastifyInstance, door: Door, pages: readonly PlainRoute[]): void {
   const known = [...routes().map((route) => ({ method: route.httpMethod as string, path: route.path })), ...pages].map(
     ({ method, path }) => ({ method, pattern: new RegExp(`^${path.replace(/:[a-z_]+/g, "[^/]+")}/?$`) }),
   );
@@ -18,10 +21,14 @@ export function addNotFound(app: FastifyInstance, pages: readonly PlainRoute[]):
     const path = request.url.split("?")[0] ?? "";
     const allowed = [...new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
     const shown = path.length > 200 ? `${path.slice(0, 200)}...` : path;
-    if (allowed.length === 0)
-      return sendProblem(reply, problem("not_found", { detail: `There is nothing at ${shown}.` }));
+    const refuse = (what: Problem) => {
+      const headers = headersOf(request.headers);
+      void refusedEarly(door, { error: what, code: what.code, from: fromOf(request), headers });
+      return sendProblem(reply, what);
+    };
+    if (allowed.length === 0) return refuse(problem("not_found", { detail: `There is nothing at ${shown}.` }));
     reply.header("allow", allowed.join(", "));
     const detail = `${shown} does not take ${request.method}; it takes ${allowed.join(", ")}.`;
-    return sendProblem(reply, problem("method_not_allowed", { detail }));
+    return refuse(problem("method_not_allowed", { detail }));
   });
 }

@@ -5,7 +5,9 @@ import type { Socket } from "node:net";
 import { PROBLEM_MEDIA_TYPE, type Problem, ProblemError, problem, problemToJson } from "@lattice/wire";
 import type { FastifyReply } from "fastify";
 import type { Logger } from "../../observe/index.ts";
+import type { Door } from "../invoke.ts";
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES } from "../limits/limits.ts";
+import { refusedEarly } from "../refused-early.ts";
 
 /** Seconds after which a client that was asked to slow down may try again. */
 const RETRY_AFTER_S = 1;
@@ -53,9 +55,11 @@ function unreadable(code: string): Problem {
 }
 
 /** For connections on which no request could be read at all. */
-export function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+export function answerUnreadable(door: Door, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
   const what = unreadable(error.code ?? "");
+  const from = { door: "rest", remote: socket.remoteAddress ?? "" } as const;
+  void refusedEarly(door, { error, code: what.code, from, headers: null });
   const body = JSON.stringify(problemToJson(what));
   socket.end(
     `HTTP/1.1 ${what.status} Refused\r\nconnection: close\r\ncontent-type: ${PROBLEM_MEDIA_TYPE}\r\n` +

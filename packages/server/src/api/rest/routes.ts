@@ -16,6 +16,7 @@ import {
   streamStalled,
 } from "../invoke.ts";
 import type { RpcName } from "../rpc.ts";
+import { fromOf, headersOf } from "./from.ts";
 import { sendStream } from "./stream.ts";
 import { chooseFormat } from "./stream-format.ts";
 
@@ -75,10 +76,8 @@ function arrivalOf(request: FastifyRequest, query: Query, warnings: readonly str
   const { headers } = request;
   const minIndex = query.min_index ?? headers[MIN_INDEX_HEADER];
   return {
-    headers: (name) => {
-      const value = headers[name];
-      return typeof value === "string" ? value : value?.[0];
-    },
+    headers: headersOf(headers),
+    from: fromOf(request),
     minIndex: minIndex === undefined ? undefined : String(minIndex),
     consistent: query.consistent === "true" || query.consistent === "1",
     warnings,

@@ -2,7 +2,7 @@
 // log, no schema compiler, one hook.
 
 import type { Server as SecureServer } from "node:https";
-import { type FastifyInstance, type FastifyRequest, fastify } from "fastify";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { ListenAddress } from "../../config/listen.ts";
 import type { TlsSource } from "../../tls/source.ts";
 import type { Door } from "../invoke.ts";
@@ -15,7 +15,9 @@ import {
   MAX_PARAM_LENGTH,
   REQUEST_TIMEOUT_MS,
 } from "../limits/limits.ts";
+import { refusedEarly } from "../refused-early.ts";
 import { readBody } from "./body.ts";
+import { fromOf, headersOf } from "./from.ts";
 import { addNotFound } from "./not-found.ts";
 import { addOriginCheck } from "./origin.ts";
 import { addPages } from "./pages.ts";
@@ -68,20 +70,26 @@ export function createApp(door: Door, tls: TlsSource | null = null): FastifyInst
     // A request that comes during the stop is answered with the same problem as everywhere.
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, ignoreTrailingSlash: true },
-    frameworkErrors: (error, _request, reply) => void sendProblem(reply, problemOfError(error, door.logger)),
-    clientErrorHandler: answerUnreadable,
+    frameworkErrors: (error, request, reply) => void refuse(door, error, request, reply),
+    clientErrorHandler: (error, socket) => answerUnreadable(door, error, socket),
   });
   tls?.onChange(() => (app.server as unknown as SecureServer).setSecureContext(ownOf(tls)));
   // Every type comes here: what is neither JSON nor YAML is refused by name.
   app.removeAllContentTypeParsers();
   // JSON is named besides, because Fastify remembers the parser of a named type only.
   app.addContentTypeParser(["application/json", "*"], { parseAs: "buffer" }, parse);
-  app.setErrorHandler((error, _request, reply) => sendProblem(reply, problemOfError(error, door.logger)));
+  app.setErrorHandler((error, request, reply) => refuse(door, error, request, reply));
   addOriginCheck(app, door);
   addRoutes(app, door);
   addProxy(app, door);
-  addNotFound(app, addPages(app, door));
+  addNotFound(app, door, addPages(app, door));
   return app;
+}
+
+function refuse(door: Door, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const what = problemOfError(error, door.logger);
+  void refusedEarly(door, { error, code: what.code, from: fromOf(request), headers: headersOf(request.headers) });
+  return sendProblem(reply, what);
 }
 
 const ownOf = (tls: TlsSource) => ({ cert: tls.current().cert, key: tls.current().key });

@@ -25,6 +25,8 @@ import { isLoopback } from "../../config/listen.ts";
 import { USER_HEADER } from "../auth/stated.ts";
 import { type Door, invokeStream, messagesOf } from "../invoke.ts";
 import { MAX_TERMINAL_FRAME_BYTES, TERMINAL_PINGS } from "../limits/limits.ts";
+import { refusedEarly } from "../refused-early.ts";
+import { fromUpgrade, headersOf } from "./from.ts";
 import { foreignOf } from "./origin.ts";
 import { placeOf } from "./proxy/place.ts";
 import { passUpgrade } from "./proxy/upgrade.ts";
@@ -38,7 +40,12 @@ export function serveTerminals(server: Server, door: Door): { close(): void } {
     open.add(socket);
     socket.on("error", () => socket.destroy());
     socket.once("close", () => open.delete(socket));
-    serve(door, request, socket, head).catch((error: unknown) => refuse(socket, problemOf(error)));
+    serve(door, request, socket, head).catch((error: unknown) => {
+      const { code } = problemOf(error);
+      const headers = headersOf(request.headers);
+      void refusedEarly(door, { error, code, from: fromUpgrade(request), headers });
+      refuse(socket, problemOf(error));
+    });
   });
   return {
     close() {
@@ -63,6 +70,7 @@ async function serve(door: Door, request: IncomingMessage, socket: Duplex, head:
   const inbox = createInbox(create(pb.AttachRequestSchema, { message: { case: "start", value: start } }));
   const arrival = {
     headers: (name: string) => headerOf(request, name) ?? statedInQuery(url, name),
+    from: fromUpgrade(request),
     minIndex: headerOf(request, "x-lattice-min-index"),
     consistent: false,
     warnings: [],
@@ -132,10 +140,7 @@ function side(url: URL, name: string): number {
 
 const queryOf = (url: URL, name: string): string | undefined => url.searchParams.get(name) ?? undefined;
 
-function headerOf(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name];
-  return typeof value === "string" ? value : value?.[0];
-}
+const headerOf = (request: IncomingMessage, name: string): string | undefined => headersOf(request.headers)(name);
 
 /** The proof that this end speaks the protocol (RFC 6455, section 4.2.2). */
 function keyOf(request: IncomingMessage): string {

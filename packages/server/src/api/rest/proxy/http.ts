@@ -1,16 +1,22 @@
 // Services over HTTP: /api/v1/services/NAME/proxy/anything goes to one of the service's endpoints, with its body in
-// both directions as it comes. A request without a body whose endpoint cannot be reached is tried on the next.
+// both directions as it comes. A request without a body whose endpoint cannot be reached is tried on the next. An answer
+// that goes on for long ends when the caller may no longer have it.
 
-import { type IncomingMessage, request as openRequest, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import type { ServiceEndpoint } from "@lattice/core";
-import { ProblemError, problemOf } from "@lattice/wire";
+import { ProblemError } from "@lattice/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { PROXY_NAME } from "../../access/rules.ts";
+import { watchToken } from "../../auth/watch-token.ts";
 import type { Door } from "../../invoke.ts";
-import { PROXY_CONNECT_MS, PROXY_ENDPOINT_TRIES } from "../../limits/limits.ts";
-import { type Passing, towardsCaller, towardsService } from "./headers.ts";
+import { PROXY_ENDPOINT_TRIES } from "../../limits/limits.ts";
+import { beginVisit, type Visit } from "../../visit.ts";
+import { fromOf, headersOf } from "../from.ts";
+import { ask } from "./ask.ts";
+import { type Passing, towardsCaller } from "./headers.ts";
 import { type Place, placeOf } from "./place.ts";
-import { PROXY_NAME, targetOf } from "./target.ts";
+import { openTarget, type Target } from "./target.ts";
 
 export function addProxy(app: FastifyInstance, door: Door): void {
   // A scope of its own: bodies pass through unread here.
@@ -26,81 +32,83 @@ export function addProxy(app: FastifyInstance, door: Door): void {
 }
 
 async function serve(door: Door, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const started = performance.now();
   const place = placeOf(request.url);
-  let code = "ok";
+  const visit = beginVisit(PROXY_NAME, { from: { ...fromOf(request), door: "proxy" } }, place?.name ?? "");
   try {
     if (place === null) throw new ProblemError("not_found", { detail: "The path is not well formed." });
-    await forward(door, place, request, reply);
+    await pass(door, place, visit, request, reply);
   } catch (error) {
-    code = problemOf(error).code;
+    visit.refused(error);
     if (!reply.raw.headersSent) throw error;
     reply.raw.destroy();
   } finally {
-    door.metrics.apiRequest(PROXY_NAME, code, (performance.now() - started) / 1_000);
+    visit.end(door);
   }
 }
 
-async function forward(door: Door, place: Place, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const headerOf = (name: string): string | undefined => {
-    const value = request.headers[name];
-    return typeof value === "string" ? value : value?.[0];
-  };
-  const { user, endpoints } = await targetOf(door, headerOf, place.name);
-  const about = { user, prefix: place.prefix, host: headerOf("host") ?? "", remote: request.ip };
+async function pass(
+  door: Door,
+  place: Place,
+  visit: Visit,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const headers = headersOf(request.headers);
+  const target = await openTarget(door, headers, place.name, visit);
+  const stop = new AbortController();
+  const end = (): void => stop.abort();
+  // Whoever asked has gone, or may not any more: the service need not go on.
+  request.raw.socket.once("close", end);
+  const watch = watchToken(door, headers, end, target.same);
+  try {
+    const { answer, passing } = await askEach(door, place, target, request, stop.signal);
+    reply.hijack();
+    await send(answer, reply.raw, passing, stop.signal);
+  } finally {
+    request.raw.socket.removeListener("close", end);
+    watch.close();
+    target.leave();
+  }
+  const lapsed = watch.lapsed();
+  if (lapsed !== null) throw lapsed;
+}
+
+interface Answered {
+  readonly answer: IncomingMessage;
+  readonly passing: Passing;
+}
+
+async function askEach(
+  { config }: Door,
+  place: Place,
+  { user, endpoints }: Target,
+  request: FastifyRequest,
+  signal: AbortSignal,
+): Promise<Answered> {
   const incoming = request.raw;
+  const about = { user, prefix: place.prefix, host: incoming.headers.host ?? "", remote: request.ip };
   const hasBody =
     incoming.headers["content-length"] !== undefined || incoming.headers["transfer-encoding"] !== undefined;
+  const answerWithinMs = config.api.proxyAnswerTimeout;
   const tried = endpoints.slice(0, PROXY_ENDPOINT_TRIES);
   for (const [n, endpoint] of tried.entries()) {
     const passing: Passing = { ...about, endpoint };
-    const answer = await ask(incoming, place.path, passing, hasBody).catch((error: unknown) => {
+    try {
+      return { answer: await ask({ incoming, path: place.path, passing, hasBody, answerWithinMs, signal }), passing };
+    } catch (error) {
+      if (error instanceof ProblemError) throw error;
       // What was sent of a body cannot be sent again.
       if (n === tried.length - 1 || (hasBody && incoming.readableDidRead)) throw unreachable(endpoint, error);
-      return null;
-    });
-    if (answer === null) continue;
-    reply.hijack();
-    return pass(answer, reply.raw, passing);
+    }
   }
+  throw new ProblemError("unknown_service", { detail: "It is gone." });
 }
 
-/** Resolves with the beginning of the answer. */
-function ask(incoming: IncomingMessage, path: string, passing: Passing, hasBody: boolean): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const { address, port } = passing.endpoint;
-    const outgoing = openRequest({
-      host: address,
-      port,
-      path,
-      method: incoming.method,
-      headers: towardsService(incoming.headers, passing),
-      agent: false,
-    });
-    const timer = setTimeout(() => outgoing.destroy(new Error("no connection")), PROXY_CONNECT_MS);
-    outgoing.once("socket", (socket) => {
-      if (!socket.connecting) clearTimeout(timer);
-      socket.once("connect", () => clearTimeout(timer));
-    });
-    outgoing.once("response", resolve);
-    outgoing.once("error", (error) => {
-      clearTimeout(timer);
-      reject(error);
-    });
-    // Whoever asked has gone: the service need not go on.
-    incoming.socket.once("close", () => outgoing.destroy());
-    if (!hasBody) outgoing.end();
-    // Not before there is a connection: another endpoint may have to take it.
-    else outgoing.once("socket", (socket) => (socket.connecting ? socket.once("connect", send) : send()));
-    const send = (): void => void incoming.pipe(outgoing);
-  });
-}
-
-async function pass(answer: IncomingMessage, to: ServerResponse, passing: Passing): Promise<void> {
+async function send(answer: IncomingMessage, to: ServerResponse, passing: Passing, signal: AbortSignal): Promise<void> {
   to.writeHead(answer.statusCode ?? 502, towardsCaller(answer.headers, passing));
   to.flushHeaders();
   // A caller that leaves early is no failure.
-  await pipeline(answer, to).catch(() => to.destroy());
+  await pipeline(answer, to, { signal }).catch(() => to.destroy());
 }
 
 export function unreachable({ node, port }: ServiceEndpoint, cause: unknown): ProblemError {

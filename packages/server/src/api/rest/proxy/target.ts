@@ -1,43 +1,61 @@
 // Where a request for a service goes: the endpoints of that name which the caller may speak to. Somebody else's
-// service is as unknown as one that is not there.
+// service is as unknown as one that is not there. Whoever is let in takes a place until it leaves.
 
 import { hostname } from "node:os";
 import { type ServiceEndpoint, serviceEndpoints } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
+import { reacher, reaches } from "../../access/authorize.ts";
 import { withGrants } from "../../access/granted.ts";
-import { mayProxy } from "../../access/proxy-rule.ts";
-import type { Headers } from "../../auth/principal.ts";
+import { PROXY_NAME } from "../../access/rules.ts";
+import type { Headers, Principal } from "../../auth/principal.ts";
 import { TENANT_HEADER } from "../../auth/stated.ts";
 import type { Door } from "../../invoke.ts";
+import type { Visit } from "../../visit.ts";
 
 export interface Target {
   readonly user: string;
   /** In turn, beginning with the one whose turn it is. */
   readonly endpoints: readonly ServiceEndpoint[];
+  /** Whether the caller, looked at again, may still speak to the service. */
+  same(now: Principal): boolean;
+  /** Gives the place back. */
+  leave(): void;
 }
-
-/** For the metrics, the limits and the access log. */
-export const PROXY_NAME = "Services.Proxy";
 
 let turn = 0;
 
-/** Throws `unauthenticated`, `unknown_service`, or `conflict` when several tenants have one of that name. */
-export async function targetOf(door: Door, headers: Headers, name: string): Promise<Target> {
-  const principal = withGrants(await door.authenticator.authenticate(headers), door.plane.view());
-  door.gate.enter(principal, PROXY_NAME);
-  // Narrows what may be seen, and never widens it.
-  const narrowed = headers(TENANT_HEADER) ?? "";
-  const found = [...serviceEndpoints(door.plane.view())].filter(
+/** Throws `unauthenticated`, `too_many_streams`, `unknown_service`, or `conflict` when several tenants have one of that name. */
+export async function openTarget(door: Door, headers: Headers, name: string, visit: Visit): Promise<Target> {
+  const known = await door.authenticator.authenticate(headers);
+  visit.principal = known;
+  const principal = withGrants(known, door.plane.view());
+  const leave = door.gate.open(principal, PROXY_NAME);
+  try {
+    const { tenant, endpoints } = find(door, principal, name, headers(TENANT_HEADER) ?? "");
+    const same = (now: Principal) =>
+      now.user === principal.user && reaches(withGrants(now, door.plane.view()), PROXY_NAME, { tenant, user: null });
+    return { user: principal.user, endpoints, same, leave };
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}
+
+/** `narrowed` narrows what may be seen, and never widens it. */
+function find({ plane }: Door, principal: Principal, name: string, narrowed: string) {
+  const may = reacher(principal, PROXY_NAME);
+  const found = [...serviceEndpoints(plane.view())].filter(
     (endpoint) =>
       endpoint.name === name &&
-      mayProxy(principal, endpoint.tenant) &&
+      may({ tenant: endpoint.tenant, user: null }) &&
       (narrowed === "" || narrowed === endpoint.tenant),
   );
-  if (found.length === 0) {
+  const tenants = [...new Set(found.map(({ tenant }) => tenant))];
+  const [tenant] = tenants;
+  if (tenant === undefined) {
     const shown = JSON.stringify(name.slice(0, 80));
     throw new ProblemError("unknown_service", { detail: `No running allocation exposes a service ${shown}.` });
   }
-  const tenants = [...new Set(found.map(({ tenant }) => tenant))];
   if (tenants.length > 1) {
     throw new ProblemError("conflict", {
       detail: `${tenants.length} tenants have a service of this name: ${tenants.join(", ")}.`,
@@ -45,7 +63,7 @@ export async function targetOf(door: Door, headers: Headers, name: string): Prom
     });
   }
   const first = turn++ % found.length;
-  return { user: principal.user, endpoints: [...found.slice(first), ...found.slice(0, first)].flatMap(addressesOf) };
+  return { tenant, endpoints: [...found.slice(first), ...found.slice(0, first)].flatMap(addressesOf) };
 }
 
 /** On this very machine a service may listen on loopback alone. */

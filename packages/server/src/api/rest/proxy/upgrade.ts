@@ -5,13 +5,16 @@ import { type IncomingMessage, request as openRequest } from "node:http";
 import type { Duplex } from "node:stream";
 import type { ServiceEndpoint } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
+import { PROXY_NAME } from "../../access/rules.ts";
 import { watchToken } from "../../auth/watch-token.ts";
 import type { Door } from "../../invoke.ts";
 import { PROXY_CONNECT_MS, PROXY_ENDPOINT_TRIES } from "../../limits/limits.ts";
+import { beginVisit, type Visit } from "../../visit.ts";
+import { fromUpgrade } from "../from.ts";
 import { type Passing, towardsService } from "./headers.ts";
 import { unreachable } from "./http.ts";
 import type { Place } from "./place.ts";
-import { PROXY_NAME, targetOf } from "./target.ts";
+import { openTarget } from "./target.ts";
 
 export interface Upgrade {
   readonly request: IncomingMessage;
@@ -22,33 +25,56 @@ export interface Upgrade {
 }
 
 /** Throws the problem, with nothing written, when the service cannot be asked. */
-export async function passUpgrade(
+export async function passUpgrade(door: Door, place: Place, upgrade: Upgrade): Promise<void> {
+  const visit = beginVisit(PROXY_NAME, { from: fromUpgrade(upgrade.request, "proxy") }, place.name);
+  try {
+    await join(door, place, upgrade, visit);
+  } catch (error) {
+    visit.refused(error);
+    visit.end(door);
+    throw error;
+  }
+}
+
+/** Written down when the connection has ended, with how long it lasted. */
+async function join(
   door: Door,
   place: Place,
   { request, socket, head, headers }: Upgrade,
+  visit: Visit,
 ): Promise<void> {
-  const started = performance.now();
-  const { user, endpoints } = await targetOf(door, headers, place.name);
+  const target = await openTarget(door, headers, place.name, visit);
   const about = {
-    user,
+    user: target.user,
     prefix: place.prefix,
     host: request.headers.host ?? "",
     remote: request.socket.remoteAddress ?? "",
   };
-  const { answer, upstream, rest } = await askEach(request, place, endpoints, about);
-  door.metrics.apiRequest(PROXY_NAME, "ok", (performance.now() - started) / 1_000);
+  const { answer, upstream, rest } = await askEach(request, place, target.endpoints, about).catch((error: unknown) => {
+    target.leave();
+    throw error;
+  });
   socket.write(`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${rawHeaders(answer)}\r\n`);
   if (rest.length > 0) socket.write(rest);
   if (head.length > 0) upstream.write(head);
-  const watch = watchToken(door, headers, () => socket.destroy());
+  const watch = watchToken(door, headers, () => socket.destroy(), target.same);
+  let open = true;
   const end = (): void => {
+    if (!open) return;
+    open = false;
     watch.close();
+    target.leave();
     upstream.destroy();
     socket.destroy();
+    const lapsed = watch.lapsed();
+    if (lapsed !== null) visit.refused(lapsed);
+    visit.end(door);
   };
   for (const side of [socket, upstream]) side.once("close", end).once("error", end);
   socket.pipe(upstream);
   upstream.pipe(socket);
+  // It may have gone while the service was asked.
+  if (socket.destroyed || upstream.destroyed) end();
 }
 
 async function askEach(

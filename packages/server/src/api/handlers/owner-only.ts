@@ -1,0 +1,22 @@
+// What is its owner's alone, whatever else somebody may do: terminals. Whoever may see the allocation is told whose it is;
+// everybody else hears no more than from any other refusal.
+
+import type { Allocation } from "@lattice/core";
+import { ProblemError } from "@lattice/wire";
+import { authorize, reaches } from "../access/authorize.ts";
+import type { Call } from "../call.ts";
+import { ownerOf } from "./work.ts";
+
+/** Throws ProblemError `not_owner` or `forbidden`. */
+export function ownerOnly(
+  { principal }: Call,
+  rpc: "SessionService.Attach" | "SessionService.CreateSession",
+  record: Allocation,
+): void {
+  const target = ownerOf(record);
+  if (record.user !== principal.user && reaches(principal, "AllocationService.Get", target)) {
+    const detail = `Allocation ${record.id} belongs to ${record.user}; only the owner may attach to it.`;
+    throw new ProblemError("not_owner", { detail });
+  }
+  authorize(principal, rpc, target);
+}

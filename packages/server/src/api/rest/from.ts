@@ -1,0 +1,28 @@
+// Where an HTTP request comes from, and its headers by name.
+
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { FastifyRequest } from "fastify";
+import type { From } from "../../observe/access-log.ts";
+import type { Headers } from "../auth/principal.ts";
+
+export const fromOf = (request: FastifyRequest): From => ({
+  door: "rest",
+  method: request.method,
+  path: request.url,
+  remote: request.ip,
+});
+
+/** Of a connection that is to become something else. */
+export const fromUpgrade = (request: IncomingMessage, door: From["door"] = "websocket"): From => ({
+  door,
+  method: request.method ?? "GET",
+  path: request.url ?? "/",
+  remote: request.socket.remoteAddress ?? "",
+});
+
+export const headersOf =
+  (headers: IncomingHttpHeaders): Headers =>
+  (name) => {
+    const value = headers[name];
+    return typeof value === "string" ? value : value?.[0];
+  };

@@ -1,0 +1,240 @@
+// The ways in that are more than a call and its answer: a terminal by gRPC, both WebSockets, services and their WebSockets, with every
+// role, on one's own things, a colleague's and a stranger's; and every route of REST as it is served, without an identity and with
+// another tenant's.
+
+import { createServer, type IncomingMessage, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { create, type Message } from "@bufbuild/protobuf";
+import type { TenantId } from "@lattice/core";
+import { pb, routes } from "@lattice/wire";
+import { SignJWT } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { reaches } from "../../src/api/access/authorize.ts";
+import { PROXY_NAME, RULES } from "../../src/api/access/rules.ts";
+import { createAuthenticator } from "../../src/api/auth/authenticator.ts";
+import { type Principal, ROLES } from "../../src/api/auth/principal.ts";
+import { createGate } from "../../src/api/limits/gate.ts";
+import { createApp } from "../../src/api/rest/server.ts";
+import type { RpcName } from "../../src/api/rpc.ts";
+import { createLogger } from "../../src/observe/index.ts";
+import { callHttp, metadataOf, methodOf, problemOfService, type Running, restOn, startTestApi } from "./clients.ts";
+import {
+  LISTS,
+  OWNERS,
+  type Owner,
+  RPCS,
+  type Rpc,
+  requestFor,
+  SECRET,
+  sign,
+  TENANT,
+  target,
+  tokenOf,
+} from "./walk.ts";
+
+const NO_LIMITS = { user_requests_per_second: 0, tenant_requests_per_second: 0 };
+const AUTH = { oidc_hmac_secret: "env://LATTICE_DOORS_SECRET", oidc_leeway_seconds: 0 };
+let running: Running;
+let service: Server;
+let opened = 0;
+let served = 0;
+
+/** Allocation n and service of owner n, on node n. */
+const idOf = (owner: Owner): string => String(OWNERS.indexOf(owner) + 1);
+
+beforeAll(async () => {
+  process.env.LATTICE_DOORS_SECRET = SECRET;
+  service = createServer((_request, response) => {
+    served += 1;
+    response.end("served");
+  });
+  service.on("upgrade", (_request: IncomingMessage, socket) => {
+    served += 1;
+    socket.end("HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n");
+  });
+  await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
+  const { port } = service.address() as AddressInfo;
+  running = await startTestApi({ api: AUTH, rate_limits: NO_LIMITS });
+  for (const owner of OWNERS) {
+    running.plane.addNode(`n${idOf(owner)}`);
+    const body = JSON.stringify({ entrypoint: "serve", connectivity: { expose: [{ name: `of-${owner}`, port }] } });
+    const answer = await callHttp(running, {
+      method: "POST",
+      path: "/api/v1/allocations",
+      headers: { ...(await bearer(owner)), "content-type": "application/json" },
+      body,
+    });
+    expect(answer.status, answer.text).toBe(200);
+    running.plane.start(idOf(owner), [`n${idOf(owner)}`]);
+  }
+  running.plane.screen = async function* () {
+    opened += 1;
+    yield create(pb.AttachResponseSchema, { message: { case: "stdout", value: new Uint8Array([36]) } });
+  };
+});
+afterAll(async () => {
+  service.closeAllConnections();
+  service.close();
+  await running.close();
+});
+
+const bearer = async (owner: Owner) => ({ authorization: `Bearer ${await tokenOf(owner, "User")}` });
+const headersOf = (token: string | null): Record<string, string> =>
+  token === null ? {} : { authorization: `Bearer ${token}` };
+
+/** "ok", or the code of the problem. */
+type Way = (token: string | null, owner: Owner) => Promise<string>;
+
+const byGrpc: Way = (token, owner) =>
+  new Promise((resolve) => {
+    const method = methodOf("SessionService.Attach");
+    const call = running.grpc.makeBidiStreamRequest<Message, Message>(
+      method.path,
+      (message) => method.requestSerialize(message),
+      (bytes) => method.responseDeserialize(bytes),
+      metadataOf(headersOf(token)),
+    );
+    call.on("data", () => resolve("ok"));
+    call.on("error", (error) => resolve(problemOfService(error as never).code));
+    call.write(
+      create(pb.AttachRequestSchema, { message: { case: "start", value: { id: idOf(owner), size: undefined } } }),
+    );
+  });
+
+const upgrading =
+  (path: (owner: Owner) => string): Way =>
+  (token, owner) =>
+    new Promise((resolve, reject) => {
+      const asked = request(`${running.rest}${path(owner)}`, {
+        headers: {
+          connection: "Upgrade",
+          upgrade: "websocket",
+          "sec-websocket-version": "13",
+          "sec-websocket-key": Buffer.alloc(16).toString("base64"),
+          ...headersOf(token),
+        },
+      });
+      asked.on("response", (response) => {
+        let text = "";
+        response.on("data", (part: Buffer) => (text += part.toString()));
+        response.on("end", () => resolve((JSON.parse(text) as { code: string }).code));
+      });
+      asked.on("upgrade", (_response, socket) => {
+        socket.destroy();
+        resolve("ok");
+      });
+      asked.on("error", reject);
+      asked.end();
+    });
+
+const passing: Way = async (token, owner) => {
+  const path = `/api/v1/services/of-${owner}/proxy/`;
+  const { status, text } = await callHttp(running, { path, headers: headersOf(token) });
+  return status === 200 ? "ok" : (JSON.parse(text) as { code: string }).code;
+};
+
+const attaches = (who: Principal, owner: Owner): boolean => reaches(who, "SessionService.Attach", target(owner));
+const proxies = (who: Principal, owner: Owner): boolean =>
+  reaches(who, PROXY_NAME, { tenant: TENANT[owner] as TenantId, user: null });
+
+const WAYS: readonly [string, Way, typeof attaches, readonly string[]][] = [
+  ["a terminal by gRPC", byGrpc, attaches, ["forbidden", "not_owner"]],
+  ["its WebSocket", upgrading((o) => `/api/v1/allocations/${idOf(o)}/attach`), attaches, ["forbidden", "not_owner"]],
+  ["a session's", upgrading((o) => `/v1/sessions/${idOf(o)}.1/terminal`), attaches, ["forbidden", "not_owner"]],
+  ["a service", passing, proxies, ["unknown_service"]],
+  ["a service's WebSocket", upgrading((o) => `/api/v1/services/of-${o}/proxy/ws`), proxies, ["unknown_service"]],
+];
+
+describe.each(WAYS)("%s", (_, way, may, refusals) => {
+  test.each(ROLES)("%s reaches what the table says", async (role) => {
+    for (const caller of ["ada", "eve"] as const) {
+      const token = await tokenOf(caller, role);
+      const who = await createAuthenticator(running.config.api.auth).authenticate((name) => headersOf(token)[name]);
+      for (const owner of OWNERS) {
+        const before = opened + served;
+        const answer = await way(token, owner);
+        expect([caller, owner, answer === "ok"]).toEqual([caller, owner, may(who, owner)]);
+        if (answer === "ok") continue;
+        expect(refusals).toContain(answer);
+        expect(opened + served).toBe(before);
+      }
+    }
+  });
+
+  test("nobody gets in without a token, with one that has expired, by another key, or with one for less", async () => {
+    const before = opened + served;
+    for (const token of await strangers()) expect(await way(token, "ada")).toBe("unauthenticated");
+    const reader = await sign({ sub: "ada", tenant: "physics", scope: "allocations:read" });
+    expect(refusals).toContain(await way(reader, "ada"));
+    const agent = await sign({ sub: "ada", tenant: "physics", scope: "agent" });
+    expect(refusals).toContain(await way(agent, "ada"));
+    expect(opened + served).toBe(before);
+  });
+});
+
+async function strangers(): Promise<(string | null)[]> {
+  const claims = { sub: "ada", tenant: "physics", scope: "admin" };
+  const key = new TextEncoder().encode(`not ${SECRET}`);
+  const foreign = new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).setExpirationTime("5m").sign(key);
+  return [null, await sign(claims, Math.floor(Date.now() / 1_000) - 60), await foreign];
+}
+
+describe("every route of REST", () => {
+  const rpcOf = (name: string): Rpc | undefined => RPCS.find((rpc) => rpc.name === name);
+  const all = routes().flatMap((route) => {
+    const rpc = rpcOf(`${route.service}.${route.method}`);
+    return rpc === undefined ? [] : [{ route, rpc }];
+  });
+  const app = () => {
+    const { plane, config, metrics } = running;
+    const gate = createGate({ limits: () => config.rateLimits, identified: false });
+    const authenticator = createAuthenticator(config.api.auth);
+    const logger = createLogger({ level: "silent" });
+    return createApp({ plane, config, logger, metrics, authenticator, gate, closing: new AbortController().signal });
+  };
+
+  async function asked(server: ReturnType<typeof app>, { route, rpc }: (typeof all)[number], token: string | null) {
+    const { method, path, headers, body } = restOn(route, requestFor(rpc, "ada", running.plane));
+    const answer = await server.inject({
+      method: method as "GET",
+      url: path,
+      headers: { ...headers, ...headersOf(token) },
+      ...(body === undefined ? {} : { body }),
+    });
+    return { status: answer.statusCode, text: answer.body, name: `${method} ${path}` };
+  }
+
+  test("wants an identity that is good", async () => {
+    const server = app();
+    const before = running.plane.hash();
+    expect(all.length).toBeGreaterThan(150);
+    const entered: string[] = [];
+    for (const token of await strangers()) {
+      for (const one of all) {
+        const { status, text, name } = await asked(server, one, token);
+        if (status !== 401 || (JSON.parse(text) as { code: string }).code !== "unauthenticated") entered.push(name);
+      }
+    }
+    expect(entered).toEqual([]);
+    expect(running.plane.hash()).toBe(before);
+  });
+
+  test("shows and changes nothing of another tenant", async () => {
+    const server = app();
+    const before = running.plane.hash();
+    const wrong: string[] = [];
+    for (const role of ["User", "TenantAdmin", "ClaimingUser"] as const) {
+      const token = await tokenOf("eve", role);
+      for (const one of all) {
+        const rpc: RpcName = one.rpc.name;
+        const reach = RULES[rpc].reach[role];
+        if (reach === "all" || (LISTS.test(rpc) && !one.rpc.unary)) continue;
+        const { status, text, name } = await asked(server, one, token);
+        const seen = /"(ada|bob)"/.test(text) || (status < 400 && !LISTS.test(rpc));
+        if (seen || status >= 500 || status === 401) wrong.push(`${role} ${name}: ${status} ${text.slice(0, 100)}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(running.plane.hash()).toBe(before);
+  });
+});

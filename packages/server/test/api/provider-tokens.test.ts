@@ -1,0 +1,136 @@
+// Tokens by a provider's own keys, both kinds that are taken: what they claim is checked as strictly as how they are signed.
+
+import { problemOf } from "@lattice/wire";
+import { SignJWT, UnsecuredJWT } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createVerifier } from "../../src/api/auth/verify.ts";
+import { type Algorithm, json, type KeysServer, makeKey, type SigningKey, startKeysServer } from "./keys-server.ts";
+
+const ALGORITHMS: readonly Algorithm[] = ["RS256", "ES256"];
+const keys = new Map<Algorithm, SigningKey>();
+let provider: KeysServer;
+
+beforeAll(async () => {
+  for (const alg of ALGORITHMS) keys.set(alg, await makeKey(alg, alg));
+  provider = await startKeysServer([...keys.values()]);
+});
+afterAll(() => provider.close());
+
+const now = () => Math.floor(Date.now() / 1_000);
+const keyOf = (alg: Algorithm): SigningKey => {
+  const key = keys.get(alg);
+  if (key === undefined) throw new Error(`no key ${alg}`);
+  return key;
+};
+
+async function outcome(token: string, leewaySeconds = 0): Promise<unknown> {
+  try {
+    return (await createVerifier({ ...provider.auth, leewaySeconds }).verify(token)).sub;
+  } catch (error) {
+    return problemOf(error).code;
+  }
+}
+
+describe.each(ALGORITHMS)("%s", (alg) => {
+  const claimed = async (more: Record<string, unknown>, leeway = 0) =>
+    outcome(await keyOf(alg).sign(provider.claims(more)), leeway);
+
+  test("what is meant for us, by our provider, now, is good", async () => {
+    expect(await claimed({})).toBe("ada");
+    expect(await claimed({ aud: ["somebody", "lattice"] })).toBe("ada");
+    expect(await claimed({ nbf: now() - 1 })).toBe("ada");
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ["for another audience", { aud: "somebody-else" }],
+    ["for no audience", { aud: undefined }],
+    ["of another issuer", { iss: "http://127.0.0.1:1" }],
+    ["of an issuer that only begins alike", { iss: "http://127.0.0.1" }],
+    ["of no issuer", { iss: undefined }],
+    ["expired", { exp: now() - 5 }],
+    ["without an end", { exp: undefined }],
+    ["whose end is no number", { exp: "tomorrow" }],
+    ["not good yet", { nbf: now() + 60 }],
+  ])("%s: refused", async (_, more) => {
+    expect(await claimed(more)).toBe("unauthenticated");
+  });
+
+  test("the clocks may differ by the leeway, in both directions, and by no more", async () => {
+    expect(await claimed({ exp: now() - 20 }, 30)).toBe("ada");
+    expect(await claimed({ exp: now() - 40 }, 30)).toBe("unauthenticated");
+    expect(await claimed({ nbf: now() + 20 }, 30)).toBe("ada");
+    expect(await claimed({ nbf: now() + 40 }, 30)).toBe("unauthenticated");
+  });
+
+  test("a secret made of the public key, in every spelling of it, is none", async () => {
+    const { pem, jwk } = keyOf(alg);
+    for (const secret of [pem, pem.trim(), JSON.stringify(jwk), pem.split("\n").slice(1, -2).join("")]) {
+      for (const kid of [alg, undefined]) {
+        const signing = new SignJWT(provider.claims({ scope: "admin" }));
+        signing.setProtectedHeader({ alg: "HS256", ...(kid === undefined ? {} : { kid }) });
+        const token = await signing.sign(new TextEncoder().encode(secret));
+        expect(await outcome(token)).toBe("unauthenticated");
+      }
+    }
+  });
+
+  test("a signature of the other kind under this key's name is none", async () => {
+    const other = await makeKey(alg, alg === "RS256" ? "ES256" : "RS256");
+    expect(await outcome(await other.sign(provider.claims()))).toBe("unauthenticated");
+  });
+});
+
+test("no signature at all is none, however the algorithm is spelled", async () => {
+  const unsigned = new UnsecuredJWT(provider.claims()).encode();
+  expect(await outcome(unsigned)).toBe("unauthenticated");
+  const [, payload] = unsigned.split(".");
+  for (const alg of ["None", "NONE", "nOnE", "", "HS384", "PS256"]) {
+    const header = Buffer.from(JSON.stringify({ alg, kid: "RS256" })).toString("base64url");
+    for (const signature of ["", "AAAA"])
+      expect(await outcome(`${header}.${payload}.${signature}`), alg).toBe("unauthenticated");
+  }
+});
+
+test("keys that a token brings along or points to are not used", async () => {
+  const own = await makeKey("RS256", "RS256");
+  const claims = provider.claims();
+  const [, payload, signature] = (await own.sign(claims)).split(".");
+  for (const more of [{ jwk: own.jwk }, { jku: `${provider.issuer}/theirs` }, { x5u: `${provider.issuer}/theirs` }]) {
+    const header = Buffer.from(JSON.stringify({ alg: "RS256", kid: "RS256", ...more })).toString("base64url");
+    expect(await outcome(`${header}.${payload}.${signature}`)).toBe("unauthenticated");
+  }
+});
+
+describe("the discovery document", () => {
+  const PATH = "/.well-known/openid-configuration";
+  const good = () => json({ issuer: provider.issuer, jwks_uri: `${provider.issuer}/keys` });
+  const withPage = async (page: ReturnType<typeof json>) => {
+    provider.pages.set(PATH, page);
+    try {
+      return await outcome(await keyOf("ES256").sign(provider.claims()));
+    } finally {
+      provider.pages.set(PATH, good());
+    }
+  };
+
+  test("is not followed elsewhere", async () => {
+    let followed = false;
+    provider.pages.set("/elsewhere", (request, response) => {
+      followed = true;
+      good()(request, response);
+    });
+    for (const status of [301, 302, 307, 308]) {
+      const redirect = withPage((_, response) => void response.writeHead(status, { location: "/elsewhere" }).end());
+      expect(await redirect, String(status)).toBe("identity_unavailable");
+    }
+    expect(followed).toBe(false);
+  });
+
+  test("must speak for the issuer that is configured, and name its keys", async () => {
+    const keysAt = { jwks_uri: `${provider.issuer}/keys` };
+    expect(await withPage(json({ issuer: "http://127.0.0.1:1", ...keysAt }))).toBe("identity_unavailable");
+    expect(await withPage(json({ issuer: provider.issuer }))).toBe("identity_unavailable");
+    expect(await withPage((_, response) => void response.writeHead(500).end())).toBe("identity_unavailable");
+    expect(await withPage(good())).toBe("ada");
+  });
+});

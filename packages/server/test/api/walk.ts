@@ -1,0 +1,128 @@
+// What a walk over the whole API needs: three people of two tenants, tokens for every role, a request for every RPC about somebody's
+// things, and what the table of access says of it.
+
+import { create, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
+import type { TenantId, UserName } from "@lattice/core";
+import { SignJWT } from "jose";
+import { reaches, type Target } from "../../src/api/access/authorize.ts";
+import { RULES } from "../../src/api/access/rules.ts";
+import type { Principal, Role } from "../../src/api/auth/principal.ts";
+import { type RpcName, SERVICES } from "../../src/api/rpc.ts";
+import type { MemoryPlane } from "./memory-plane.ts";
+
+export const SECRET = "a secret of more than thirty-two characters";
+const SCOPE_OF: Readonly<Record<Role, string>> = {
+  SystemAdmin: "admin",
+  TenantAdmin: "tenant:admin",
+  Operator: "operator",
+  ClaimingUser: "sensitive:claim",
+  ReadOnly: "readonly",
+  User: "",
+};
+
+/** Whose things: the caller's, of the caller's tenant, of another tenant. */
+export const OWNERS = ["ada", "bob", "eve"] as const;
+export type Owner = (typeof OWNERS)[number];
+export const TENANT: Readonly<Record<Owner, string>> = { ada: "physics", bob: "physics", eve: "biology" };
+export const target = (owner: Owner): Target => ({ tenant: TENANT[owner] as TenantId, user: owner as UserName });
+
+export type Rpc = { readonly name: RpcName; readonly input: DescMessage; readonly unary: boolean };
+export const RPCS: readonly Rpc[] = SERVICES.flatMap((service) =>
+  service.methods
+    .filter(({ methodKind }) => methodKind !== "bidi_streaming")
+    .map((method) => ({
+      name: `${service.name}.${method.name}` as RpcName,
+      input: method.input,
+      unary: method.methodKind === "unary",
+    })),
+);
+
+export const sign = (claims: Record<string, unknown>, expiry: string | number = "5m"): Promise<string> =>
+  new SignJWT(claims)
+    .setProtectedHeader({ alg: "HS256" })
+    .setExpirationTime(expiry)
+    .sign(new TextEncoder().encode(SECRET));
+
+const tokens = new Map<string, string>();
+export async function tokenOf(owner: Owner, role: Role): Promise<string> {
+  const key = `${owner} ${role}`;
+  const known = tokens.get(key) ?? (await sign({ sub: owner, tenant: TENANT[owner], scope: SCOPE_OF[role] }));
+  tokens.set(key, known);
+  return known;
+}
+
+/** A request about the owner's thing, filled by the names that the contract gives its fields. */
+export function requestFor({ name, input }: Rpc, owner: Owner, plane: MemoryPlane): Message {
+  const own = [...plane.view().allocations()].find(({ user, dag }) => user === owner && dag === undefined)?.id ?? "1";
+  const ofDag = [...plane.view().allocations()].find(({ user, dag }) => user === owner && dag !== undefined)?.id ?? "2";
+  const dag = [...plane.view().dags()].find(({ user }) => user === owner)?.id ?? "dag-1";
+  const [service] = name.split(".");
+  const ids: Readonly<Record<string, string>> = {
+    AllocationService: own,
+    DagService: dag,
+    SessionService: `${own}.1`,
+    NodeService: "n1",
+    TaskService: own,
+    EventService: own,
+  };
+  const byName: Readonly<Record<string, unknown>> = {
+    id: /Tenant/.test(name) ? TENANT[owner] : /VCluster/.test(name) ? "hpc-batch" : (ids[service ?? ""] ?? "n1"),
+    allocation_id: own,
+    tenant: TENANT[owner],
+    user: owner,
+    role: "claiming_user",
+    node: "n1",
+    node_id: "n1",
+    reason: "a walk",
+    name: "walk",
+    image: "prgenv-gnu/24.11:v1",
+    command: ["true"],
+    launch_id: "1",
+    key: "scheduling.max_dag_size",
+    ids: [own, ofDag],
+    allocation: { tenant: TENANT[owner], entrypoint: "true" },
+    allocations: [{ name: "a", entrypoint: "true", tenant: TENANT[owner] }],
+  };
+  const special: Readonly<Partial<Record<RpcName, Record<string, unknown>>>> = {
+    "AdminService.CreateTenant": { id: "chemistry" },
+    "AdminService.UpdateTenant": { id: TENANT[owner], description: "walked" },
+    "AdminService.CreateVCluster": { id: "walk", tenant: TENANT[owner] },
+    "AdminService.UpdateVCluster": { id: "hpc-batch", description: "walked" },
+    "AllocationService.Update": { id: own, name: "walked" },
+    "AllocationService.List": {},
+    "AllocationService.Watch": { cursor: "1" },
+    "SessionService.CreateSession": { allocationId: own },
+    "SessionService.ListSessions": {},
+    "DagService.ListDags": {},
+    "AccessService.ListGrants": {},
+    "AccessService.QueryAudit": {},
+    "AdminService.AddMember": { id: "server-9", peerAddress: "127.0.0.1:9009" },
+    "AdminService.SetSignals": { signals: { energyPrice: 1 } },
+  };
+  const init = special[name] ?? Object.fromEntries(input.fields.flatMap((field) => filled(field, byName)));
+  return create(input, init as never);
+}
+
+function filled(field: DescField, byName: Readonly<Record<string, unknown>>): [string, unknown][] {
+  const value = byName[field.name];
+  if (value === undefined || Array.isArray(value) !== (field.fieldKind === "list")) return [];
+  const plain = field.fieldKind === "scalar" || field.fieldKind === "list";
+  return plain || field.fieldKind === "message" ? [[field.localName, value]] : [];
+}
+
+/** They show what is within reach and hide the rest. */
+export const LISTS = /\.(?:List(?!Events)\w*|QueryAudit|Watch|GetAccounting)$/;
+
+/** What the table says, for things that belong to somebody and for those that belong to nobody. */
+export function allowed(rpc: RpcName, principal: Principal, owner: Owner): boolean {
+  const { resource, reach } = RULES[rpc];
+  const lists = LISTS.test(rpc);
+  if (lists) return principal.roles.some((role) => reach[role] !== "none");
+  const nobodys = resource === "cluster" || resource === "nodes" || resource === "images" || /VCluster/.test(rpc);
+  const made = rpc === "AdminService.CreateVCluster";
+  // What is submitted is the submitter's, in whatever tenant.
+  if (SUBMISSIONS.includes(rpc)) return reaches(principal, rpc, { ...target(owner), user: principal.user });
+  return reaches(principal, rpc, nobodys && !made ? { tenant: null, user: null } : target(owner));
+}
+
+const SUBMISSIONS: readonly RpcName[] = ["AllocationService.Submit", "AllocationService.Plan", "DagService.SubmitDag"];

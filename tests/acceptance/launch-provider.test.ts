@@ -1,0 +1,85 @@
+// Tasks in a cluster whose tokens come from an identity provider: a batch script calls `srun` as on any other cluster. The job's
+// own token is made by the cluster; it outlives a restart of the server, and is worth nothing once the job has ended.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Cluster } from "../harness/cluster.ts";
+import { eventually } from "../harness/eventually.ts";
+import { kill } from "../harness/processes.ts";
+import { type Program, startProgram } from "../harness/program.ts";
+import { startProvider, type TestProvider } from "../harness/provider.ts";
+import { ran } from "../harness/ran.ts";
+
+let provider: TestProvider;
+let cluster: Cluster;
+let agent: Program | null = null;
+
+beforeAll(async () => {
+  provider = await startProvider(["ada", "n1", "root"]);
+  cluster = new Cluster({ nodes: 0, config: `api: { oidc_issuer: "${provider.issuer}", oidc_client_id: lattice }\n` });
+  await cluster.startServer();
+  agent = startProgram("lattice-agent", {
+    args: ["--node-id", "n1", "--server", cluster.grpcAddress, "--data-dir", join(cluster.dir, "agent-n1")],
+    logFile: join(cluster.dir, "agent-n1.log"),
+    env: { LATTICE_AGENT_TOKEN: await provider.token("n1", "agent") },
+  });
+  const admin = { LATTICE_TOKEN: await provider.token("root", "admin") };
+  await nodeReady(admin);
+  expect(await cluster.cli(["compat", "install", cluster.file("bin")])).toMatchObject({ code: 0 });
+}, 60_000);
+afterAll(async () => {
+  if (agent?.isRunning() === true) kill(agent.pid, "SIGKILL");
+  await cluster.close();
+  provider.close();
+});
+
+const nodeReady = (env: Record<string, string>) =>
+  eventually({ what: "the node is ready" }, async () =>
+    (await cluster.cli(["nodes", "-o", "json"], { env })).stdout.includes('"ready"') ? true : null,
+  );
+
+const ada = async () => ({ LATTICE_TOKEN: await provider.token("ada") });
+const status = async (token: string, path = "/api/v1/allocations") =>
+  (await fetch(`${cluster.apiUrl}${path}`, { headers: { authorization: `Bearer ${token}` } })).status;
+
+test("srun inside a job is the job's user, without a token in the submission", async () => {
+  const kept = cluster.file("token");
+  const go = cluster.file("go");
+  writeFileSync(
+    cluster.file("job.sh"),
+    [
+      "#!/bin/bash",
+      "#SBATCH -N 1 -t 10",
+      `printf %s "$LATTICE_TOKEN" > ${kept}`,
+      "srun sh -c 'echo a task of $LATTICE_USER'",
+      `until [ -e ${go} ]; do sleep 0.1; done`,
+      "srun sh -c 'echo after the restart'",
+      "lattice launch -n 1 echo by launch",
+    ].join("\n"),
+  );
+  const env = { ...cluster.cliEnvironment(), ...(await ada()), PATH: `${cluster.file("bin")}:${process.env.PATH}` };
+  const submitted = await ran(["sbatch", "--parsable", cluster.file("job.sh")], env);
+  expect(submitted.code, submitted.err).toBe(0);
+  const id = submitted.out.trim();
+  const output = async () => (await cluster.cli(["logs", id], { env: await ada() })).stdout;
+  await eventually({ what: "the first task" }, async () => ((await output()).includes("a task of ada") ? true : null));
+  const token = readFileSync(kept, "utf8");
+  expect(await status(token)).toBe(200);
+  // No more than its user may, and not its user's grants.
+  expect(await status(token, "/api/v1/admin/config")).toBe(403);
+
+  kill(cluster.server.pid, "SIGKILL");
+  await cluster.startServer();
+  await nodeReady({ LATTICE_TOKEN: await provider.token("root", "admin") });
+  expect(await status(token)).toBe(200);
+  writeFileSync(go, "");
+  await eventually({ what: "the job has ended" }, async () => {
+    const { stdout } = await cluster.cli(["status", id, "-o", "json"], { env: await ada() });
+    return /"(completed|failed)"/.test(stdout) ? true : null;
+  });
+  expect(await output()).toMatch(/after the restart[\s\S]*by launch/);
+  expect(await status(token)).toBe(401);
+  // What the submission says is all there is to see of it.
+  const shown = await cluster.cli(["status", id, "-o", "json"], { env: await ada() });
+  expect(shown.stdout).not.toContain(token);
+}, 90_000);
