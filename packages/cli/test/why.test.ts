@@ -129,7 +129,7 @@ test("status --verbose tells the decisions", async () => {
   ];
   expect(await rig.run("status", "7", "--verbose")).toBe(0);
   expect(rig.out).toMatch(
-    /Timeline\n {2}2 earlier attempts are no longer kept\.\n.*Placed on 1 node\. \(n1\) \[attempt 3\]/,
+    /Timeline\n {2}2 earlier moments are no longer kept\.\n.*Placed on 1 node\. \(n1\) \[attempt 3\]/,
   );
   rig.out = "";
   expect(await rig.run("status", "7", "--verbose", "-o", "json")).toBe(0);

@@ -18,7 +18,9 @@ export { type FailureVerdict, judgeFailure } from "./allocation/failure.ts";
 export * from "./allocation/limits.ts";
 export { compareAllocationIds } from "./allocation/order.ts";
 export {
+  type Entries,
   MAX_PAST_ATTEMPTS,
+  MAX_PAST_CHECKPOINT_NOTES,
   MAX_PAST_NODES,
   MAX_PAST_NOTES,
   MAX_PAST_REFUSALS,

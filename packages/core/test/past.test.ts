@@ -31,6 +31,7 @@ describe("the past of an allocation", () => {
         scoreMilli: 500,
         backfilled: false,
         failure: { exitCode: 1, message: "", reason: "exit_code" },
+        entries: { placed: 2, started: 3, ended: 4 },
       },
     ]);
     // The attempt it ends with is in the record itself.
@@ -51,6 +52,8 @@ describe("the past of an allocation", () => {
     expect(past?.refusals[0]?.code).toBe("node_unavailable");
     expect(past?.attempts).toHaveLength(MAX_PAST_ATTEMPTS);
     expect(past?.attempts.at(-1)?.attempt).toBe(MAX_PAST_ATTEMPTS + 3);
+    // What is cut is counted, and known by its newest entry.
+    expect(past?.cut).toEqual({ count: 6, through: (past?.attempts[0]?.entries?.placed ?? 0) - 1 });
   });
 
   it("is not there as long as servers of the version before are about", () => {

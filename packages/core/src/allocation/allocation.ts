@@ -7,7 +7,7 @@ import type { AllocationId, Attempt, DagId, Instant, LogIndex, NodeId, UserName 
 import type { OwnNetwork } from "../network/domain.ts";
 import type { Share } from "../node/node.ts";
 import type { Session } from "../session/session.ts";
-import type { Past } from "./past.ts";
+import type { Entries, Past } from "./past.ts";
 import type { AllocationPhase } from "./phase.ts";
 import type { AllocationSpec } from "./spec.ts";
 
@@ -60,6 +60,8 @@ export interface Allocation {
   readonly network?: OwnNetwork;
   /** Absent: nothing to tell. */
   readonly past?: Past;
+  /** Of the attempt that it is in, or ended with. Absent: it was never placed and waits, or is of an earlier version. */
+  readonly entries?: Entries;
   /** Who has a terminal in it. Absent: nobody. */
   readonly sessions?: readonly Session[];
   /** Nodes that could not be made ready for it; it is not placed there again. Absent: none. */

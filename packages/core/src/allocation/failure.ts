@@ -2,15 +2,16 @@
 // otherwise. A requeue is one move to pending; failed is final, so that nobody who waits for the end
 // is told twice.
 
-import type { Duration, NodeId } from "../ids.ts";
+import { after, type Duration, type NodeId } from "../ids.ts";
 import type { Step } from "../step.ts";
 import { isSensitive } from "../vcluster/sensitive.ts";
 import type { Allocation } from "./allocation.ts";
+import { type Noted, withNote } from "./keep-past.ts";
 import { letGo } from "./let-go.ts";
 import { moveAllocation } from "./move.ts";
 import type { PastFailure } from "./past.ts";
 import type { FailureReason, PendingCause, PlacedPhase } from "./phase.ts";
-import { heldFor } from "./restart.ts";
+import { restartPause } from "./restart.ts";
 import { isService, type Lifecycle } from "./spec.ts";
 
 export interface Failure {
@@ -53,12 +54,13 @@ export function requeue(step: Step, record: Allocation, phase: PlacedPhase, how:
   });
   // What fails by itself is begun again less and less often.
   const held = cause === "policy" && step.version >= HELD_VERSION && isService(record.spec.lifecycle);
+  const pause = held ? restartPause(record.requeues + 1) : null;
   const pending = {
     kind: "pending",
     since: step.at,
     cause,
     ...(message === undefined ? {} : { message }),
-    ...(held ? heldFor(step, record.requeues + 1) : {}),
+    ...(pause === null ? {} : { heldUntil: after(step.at, pause) }),
   } as const;
   // Being in somebody's way, or being updated, is no fault of its own.
   const counted = preempted
@@ -66,8 +68,15 @@ export function requeue(step: Step, record: Allocation, phase: PlacedPhase, how:
     : cause === "updated"
       ? { added: (record.added ?? 0) + 1 }
       : { requeues: record.requeues + 1 };
-  moveAllocation(step, record, pending, { ...counted, pendingSinceIndex: step.index }, pastOf(failure));
+  const told = pause === null ? record : withNote(record, heldNote(pause), step);
+  moveAllocation(step, told, pending, { ...counted, pendingSinceIndex: step.index }, pastOf(failure));
 }
+
+const heldNote = (pause: Duration): Noted => ({
+  type: "decision",
+  kind: "held",
+  text: `It is held back for ${pause / 1000} s before it is begun again.`,
+});
 
 const pastOf = (failure: Failure | undefined): PastFailure | undefined =>
   failure === undefined

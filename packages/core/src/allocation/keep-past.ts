@@ -1,14 +1,19 @@
-// Adds to an allocation's past: the attempt that a move gives up, and the placement that was refused.
+// Adds to an allocation's past: the attempt that a move gives up, the placement that was refused, and notes of what else
+// happened. Beyond the bounds the oldest go, and are counted.
 
-import type { Instant, LogIndex } from "../ids.ts";
+import { type Instant, type LogIndex, logIndex, type NodeId } from "../ids.ts";
 import type { Refusal } from "../outcome.ts";
 import type { Allocation } from "./allocation.ts";
 import {
+  type Cut,
+  type Entries,
   MAX_PAST_ATTEMPTS,
+  MAX_PAST_CHECKPOINT_NOTES,
   MAX_PAST_NODES,
   MAX_PAST_NOTES,
   MAX_PAST_REFUSALS,
   MAX_PAST_WHY,
+  type Past,
   type PastAttempt,
   type PastFailure,
   type PastNote,
@@ -20,6 +25,7 @@ const PAST_VERSION = 2;
 
 interface Stamp {
   readonly at: Instant;
+  readonly index: LogIndex;
   readonly version: number;
 }
 
@@ -27,7 +33,7 @@ interface Stamp {
 export function pastAfterMove(
   record: Allocation,
   phase: AllocationPhase,
-  { at, version }: Stamp,
+  { at, index, version }: Stamp,
   failure?: PastFailure,
 ): Pick<Allocation, "past"> {
   const from = record.phase;
@@ -45,15 +51,32 @@ export function pastAfterMove(
     backfilled: record.backfilled,
     ...(failure === undefined ? {} : { failure }),
     ...whyOf(phase),
+    entries: { ...record.entries, ended: index },
   };
   const { attempts = [], refusals = [], ...rest } = record.past ?? {};
-  return { past: { ...rest, attempts: newest([...attempts, ended], MAX_PAST_ATTEMPTS), refusals } };
+  const kept = newest([...attempts, ended], MAX_PAST_ATTEMPTS);
+  const cut = kept.cut.map(({ entries }) => entries?.ended);
+  return { past: { ...rest, attempts: kept.items, refusals, ...cutMore(record.past, cut) } };
 }
 
 function whyOf(phase: AllocationPhase): Pick<PastAttempt, "why"> {
   const stopped = (phase.kind === "pending" || phase.kind === "suspended") && phase.cause !== "policy";
   const message = stopped ? (phase.message ?? "") : "";
   return message === "" ? {} : { why: message.slice(0, MAX_PAST_WHY) };
+}
+
+/** By which entries the attempt has come this far, after a move to `phase`. Nothing: it is over, or it was not to be known. */
+export function entriesAfterMove(
+  record: Allocation,
+  phase: AllocationPhase,
+  { index, version }: Stamp,
+): { readonly entries?: Entries } {
+  if (version < PAST_VERSION) return {};
+  const { entries } = record;
+  if (isFinal(phase)) return { entries: { ...entries, ended: index } };
+  if (phase.kind === "staging") return { entries: { placed: index } };
+  if (phase.kind === "running" && record.phase.kind === "staging") return { entries: { ...entries, started: index } };
+  return isPlaced(phase) && entries !== undefined ? { entries } : {};
 }
 
 /**
@@ -63,27 +86,56 @@ function whyOf(phase: AllocationPhase): Pick<PastAttempt, "why"> {
 export function withRefusal(
   record: Allocation,
   { code, detail, basis }: Refusal & { readonly basis: LogIndex },
-  { at, version }: Stamp,
+  { at, index, version }: Stamp,
 ): Allocation {
   if (version < PAST_VERSION) return record;
   const { attempts = [], refusals = [], ...rest } = record.past ?? {};
   if (refusals.some((known) => known.basis === basis)) return record;
+  const kept = newest([...refusals, { at, index, basis, code, detail }], MAX_PAST_REFUSALS);
+  const cut = cutMore(record.past, kept.cut.map(indexOf));
+  return { ...record, past: { ...rest, attempts, refusals: kept.items, ...cut } };
+}
+
+export type Noted = Omit<PastNote, "at" | "index" | "attempt">;
+
+/** The record with something that happened to it. */
+export function withNote(record: Allocation, { nodes, ...note }: Noted, { at, index, version }: Stamp): Allocation {
+  if (version < PAST_VERSION) return record;
+  const { attempts = [], refusals = [], notes = [], ...rest } = record.past ?? {};
+  const named: { nodes?: readonly NodeId[] } = nodes === undefined ? {} : { nodes: nodes.slice(0, MAX_PAST_NODES) };
+  const all = [...notes, { at, index, attempt: record.attempt, ...note, ...named }];
+  const often = isOften(note);
+  const most = often ? MAX_PAST_CHECKPOINT_NOTES : MAX_PAST_NOTES;
+  const alike = newest(
+    all.filter((one) => isOften(one) === often),
+    most,
+  );
+  const gone = new Set(alike.cut);
+  const kept = gone.size === 0 ? all : all.filter((one) => !gone.has(one));
   return {
     ...record,
-    past: { ...rest, attempts, refusals: newest([...refusals, { at, basis, code, detail }], MAX_PAST_REFUSALS) },
+    past: { ...rest, attempts, refusals, notes: kept, ...cutMore(record.past, alike.cut.map(indexOf)) },
   };
 }
 
-/** The record with something that happened to it. */
-export function withNote(
-  record: Allocation,
-  note: Omit<PastNote, "at" | "attempt">,
-  { at, version }: Stamp,
-): Allocation {
-  if (version < PAST_VERSION) return record;
-  const { attempts = [], refusals = [], notes = [] } = record.past ?? {};
-  const kept = newest([...notes, { at, attempt: record.attempt, ...note }], MAX_PAST_NOTES);
-  return { ...record, past: { attempts, refusals, notes: kept } };
+/** The same was noted last, in the same attempt: it still lasts. */
+export function isNoted({ past, attempt }: Allocation, { kind, text }: Noted): boolean {
+  const last = past?.notes?.at(-1);
+  return last?.kind === kind && last.text === text && last.attempt === attempt;
 }
 
-const newest = <T>(items: readonly T[], most: number): readonly T[] => items.slice(-most);
+/** What a broker brings about every few minutes. */
+const isOften = ({ kind }: Pick<PastNote, "kind">): boolean => kind.startsWith("checkpoint_");
+
+const indexOf = ({ index }: { readonly index?: LogIndex }): LogIndex | undefined => index;
+
+function newest<T>(items: readonly T[], most: number) {
+  return { items: items.slice(-most), cut: items.slice(0, Math.max(0, items.length - most)) };
+}
+
+function cutMore(past: Past | undefined, cut: readonly (LogIndex | undefined)[]): { readonly cut?: Cut } {
+  if (cut.length === 0) return {};
+  const before = past?.cut ?? { count: 0, through: 0 };
+  const through = cut.reduce<number>((most, index) => Math.max(most, index ?? 0), before.through);
+  return { cut: { count: before.count + cut.length, through: logIndex(through) } };
+}

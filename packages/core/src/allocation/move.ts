@@ -8,7 +8,7 @@ import { leaveDomain } from "../network/join.ts";
 import type { Event } from "../outcome.ts";
 import type { Step } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
-import { pastAfterMove } from "./keep-past.ts";
+import { entriesAfterMove, pastAfterMove } from "./keep-past.ts";
 import type { PastFailure } from "./past.ts";
 import { type AllocationPhase, canMove, isFinal, isPlaced } from "./phase.ts";
 
@@ -40,7 +40,13 @@ export function moveAllocation(
   const from = record.phase.kind;
   invariant(canMove(from, phase.kind), `allocation ${record.id} cannot move from ${from} to ${phase.kind}`);
   const kept = withPlacement(record.phase, phase, step);
-  const moved: Allocation = { ...record, ...change, ...pastAfterMove(record, phase, step, failure), phase: kept };
+  const moved: Allocation = {
+    ...withoutEntries(record),
+    ...change,
+    ...pastAfterMove(record, phase, step, failure),
+    ...entriesAfterMove(record, phase, step),
+    phase: kept,
+  };
   if (!isPlaced(phase) && isPlaced(record.phase)) leaveDomain(step, record);
   if (!isPlaced(phase) && step.version >= LEDGER_VERSION) chargeAttempt(step.state, record, step.at);
   step.state.putAllocation(moved);
@@ -48,6 +54,13 @@ export function moveAllocation(
   if (isFinal(phase)) step.ended.push({ id: moved.id, end: phase.kind, record: moved });
   if (moved.element !== undefined) step.stirred.add(moved.element.group);
   return moved;
+}
+
+/** Those of the attempt that was there before. */
+function withoutEntries(record: Allocation): Allocation {
+  if (record.entries === undefined) return record;
+  const { entries: _before, ...rest } = record;
+  return rest;
 }
 
 /** When it was placed stays known beyond the end; servers before do not keep it. */

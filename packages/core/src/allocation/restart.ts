@@ -2,9 +2,10 @@
 // time, up to a bound. Until then they are not queued; the leader releases them when the time has come.
 
 import type { ReleaseHeldCommand } from "../command.ts";
-import { after, type Duration, duration } from "../ids.ts";
+import { type Duration, duration } from "../ids.ts";
 import type { Outcome } from "../outcome.ts";
 import { accepted, quote, refuse, type Step, unchanged } from "../step.ts";
+import { withNote } from "./keep-past.ts";
 import { changed } from "./move.ts";
 import type { PendingPhase } from "./phase.ts";
 
@@ -23,12 +24,12 @@ export function releaseHeld(step: Step, command: ReleaseHeldCommand): Outcome {
   if (step.at < phase.heldUntil) return refuse("stale_report", `allocation ${record.id} is held back for longer`);
   const { heldUntil: _over, heldBecause: _why, ...rest } = phase;
   const queued: PendingPhase = rest;
-  const released = { ...record, phase: queued, pendingSinceIndex: step.index };
+  // Whoever waits for something that is used up is looked at again, which is nothing that happened to it.
+  const text = "Its pause is over, and it is queued again.";
+  const told =
+    phase.heldBecause === undefined ? withNote(record, { type: "decision", kind: "released", text }, step) : record;
+  const released = { ...told, phase: queued, pendingSinceIndex: step.index };
   step.state.putAllocation(released);
   step.events.push({ ...changed(released, "pending"), reason: "released" });
   return accepted(record.id);
 }
-
-export const heldFor = (step: Step, restarts: number): { readonly heldUntil: PendingPhase["since"] } => ({
-  heldUntil: after(step.at, restartPause(restarts)),
-});

@@ -12,6 +12,7 @@ import type { Allocation } from "./allocation.ts";
 import { attemptAt } from "./attempt-on.ts";
 import { checkName, checkPreemptionClass, checkSpec, checkTags, checkWalltime } from "./check.ts";
 import { isCount, problemList } from "./check-values.ts";
+import { withNote } from "./keep-past.ts";
 import { hasEnded } from "./let-go.ts";
 import { isFinal, isPlaced } from "./phase.ts";
 import { type AllocationSpec, isService, TELEMETRY_MODES, type Telemetry } from "./spec.ts";
@@ -41,7 +42,8 @@ export function updateAllocation(step: Step, command: UpdateAllocationCommand): 
   if (refusal !== null) return rejected(refusal);
   if (canonical(spec) === canonical(record.spec)) return unchanged(record.id);
 
-  state.putAllocation(renewed({ ...record, spec }, record));
+  const text = `Updated by ${command.origin.user}: ${Object.keys(command.change).map(inWords).join(", ")}.`;
+  state.putAllocation(withNote(renewed({ ...record, spec }, record), { type: "state", kind: "updated", text }, step));
   const { kind } = record.phase;
   step.events.push({
     kind: "allocation_changed",
@@ -57,6 +59,9 @@ export function updateAllocation(step: Step, command: UpdateAllocationCommand): 
   if (spec.lifecycle.walltime !== record.spec.lifecycle.walltime) repeatOrders(step, record);
   return accepted(record.id);
 }
+
+/** "preemptionClass" reads "preemption class". */
+const inWords = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /** A running service whose programs have changed: its nodes are replaced one after the other. */
 function renewed(changed: Allocation, before: Allocation): Allocation {

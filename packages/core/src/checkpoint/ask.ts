@@ -3,6 +3,7 @@
 // effects tell; a node that does not hear is told again.
 
 import type { Allocation } from "../allocation/allocation.ts";
+import { type Noted, withNote } from "../allocation/keep-past.ts";
 import { moveAllocation } from "../allocation/move.ts";
 import type { CheckpointingPhase, RunningPhase } from "../allocation/phase.ts";
 import type { AllocationId } from "../ids.ts";
@@ -62,15 +63,24 @@ export function beginCheckpoint(step: Step, record: Allocation, phase: RunningPh
   const n = asked + 1;
   const request: CheckpointRequest = { ...wanted, n, answers: phase.nodes.map(() => null) };
   const checkpoints = { ...known, asked: n, taken };
-  moveAllocation(step, record, { ...phase, kind: "checkpointing", since: step.at, request }, { checkpoints });
+  const asking = withNote(record, noteOf(request), step);
+  moveAllocation(step, asking, { ...phase, kind: "checkpointing", since: step.at, request }, { checkpoints });
   tell(step, record, phase.nodes);
 }
 
 /** The one that is being taken will do; what follows is another thing. */
 export function turnToSuspend(step: Step, record: Allocation, phase: CheckpointingPhase, wanted: Wanted): void {
   const { n, answers } = phase.request;
-  step.state.putAllocation({ ...record, phase: { ...phase, request: { ...wanted, n, answers } } });
+  const request: CheckpointRequest = { ...wanted, n, answers };
+  step.state.putAllocation({ ...withNote(record, noteOf(request), step), phase: { ...phase, request } });
   tell(step, record, phase.nodes);
+}
+
+function noteOf({ n, cause, next, message }: CheckpointRequest): Noted {
+  const then = next === "suspend" ? ", after which it makes room" : "";
+  const why = message === "" ? "" : `: ${message}`;
+  const type = cause === "preempted" ? "preemption" : "state";
+  return { type, kind: "checkpoint_asked", text: `Checkpoint ${n} is asked for (${cause})${then}${why}.` };
 }
 
 function tell(step: Step, { id, attempt }: Allocation, nodes: CheckpointingPhase["nodes"]): void {

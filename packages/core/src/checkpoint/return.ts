@@ -2,6 +2,7 @@
 // not meet those of the attempt that goes on. It keeps the time it was submitted at. One whose walltime
 // was over stays suspended until somebody asks for more.
 
+import { withNote } from "../allocation/keep-past.ts";
 import { moveAllocation } from "../allocation/move.ts";
 import type { AllocationId } from "../ids.ts";
 import type { Outcome } from "../outcome.ts";
@@ -14,7 +15,9 @@ export function backToQueue(step: Step, id: AllocationId): void {
   if (record?.phase.kind !== "suspended" || step.state.indexes.claimCount(id) > 0) return;
   const { cause, message } = record.phase;
   if (cause === "walltime") return;
-  moveAllocation(step, record, { kind: "pending", since: step.at, cause, message }, { pendingSinceIndex: step.index });
+  const text = "Queued again: its nodes have confirmed that nothing of it is left there.";
+  const told = withNote(record, { type: "state", kind: "requeued", text }, step);
+  moveAllocation(step, told, { kind: "pending", since: step.at, cause, message }, { pendingSinceIndex: step.index });
 }
 
 export function resumeAllocation(step: Step, { id, origin }: ResumeCommand): Outcome {
@@ -29,6 +32,7 @@ export function resumeAllocation(step: Step, { id, origin }: ResumeCommand): Out
   }
   const message = `resumed by ${origin.user}`;
   const pending = { kind: "pending", since: step.at, cause: "resumed", message } as const;
-  moveAllocation(step, record, pending, { pendingSinceIndex: step.index });
+  const told = withNote(record, { type: "state", kind: "requeued", text: `Queued again: ${message}.` }, step);
+  moveAllocation(step, told, pending, { pendingSinceIndex: step.index });
   return accepted(id);
 }

@@ -2,11 +2,13 @@
 // node drained. An urgent one asks those who can for a checkpoint, after which they go elsewhere. Only a
 // drained node can be undrained.
 
+import { withNote } from "../allocation/keep-past.ts";
 import { suspendForDrain } from "../checkpoint/ask.ts";
 import type { DrainNodeCommand, UndrainNodeCommand } from "../command.ts";
 import type { Outcome } from "../outcome.ts";
 import { accepted, quote, refuse, type Step, unchanged } from "../step.ts";
 import { moveNode } from "./move.ts";
+import type { Node } from "./node.ts";
 
 export function drainNode(step: Step, command: DrainNodeCommand): Outcome {
   const node = step.state.node(command.node);
@@ -22,9 +24,20 @@ export function drainNode(step: Step, command: DrainNodeCommand): Outcome {
 
   const { reason } = command;
   const draining = moveNode(step, node, { kind: "draining", since: step.at, reason });
+  tellWork(step, draining, reason);
   if (command.urgent === true) suspendForDrain(step, draining);
   if (draining.claims.length === 0) moveNode(step, draining, { kind: "drained", since: step.at, reason });
   return accepted(node.id);
+}
+
+/** Whoever runs there. */
+function tellWork(step: Step, { id, claims }: Node, reason: string): void {
+  const text = `Node ${id} is being drained${reason === "" ? "" : `: ${reason}`}.`;
+  for (const { allocation, releasing } of claims) {
+    const record = releasing ? undefined : step.state.allocation(allocation);
+    if (record === undefined) continue;
+    step.state.putAllocation(withNote(record, { type: "decision", kind: "node_draining", text, nodes: [id] }, step));
+  }
 }
 
 export function undrainNode(step: Step, command: UndrainNodeCommand): Outcome {

@@ -3,7 +3,7 @@
 // run orders follow from the committed claims: nothing starts before.
 
 import type { Allocation } from "../allocation/allocation.ts";
-import { withRefusal } from "../allocation/keep-past.ts";
+import { isNoted, type Noted, withNote, withRefusal } from "../allocation/keep-past.ts";
 import { changed, moveAllocation } from "../allocation/move.ts";
 import type { NodeProgress } from "../allocation/phase.ts";
 import type { Placement, PlanCommand } from "../command.ts";
@@ -49,13 +49,17 @@ function place(step: Step, placement: Placement, { record: before, nodes, share 
   const progress = nodes.map(() => ORDERED);
   const phase = { kind: "staging", nodes: placement.nodes, placedAt: step.at, progress } as const;
   const { scores, backfilled } = placement;
-  moveAllocation(step, record, phase, {
+  const moved = moveAllocation(step, record, phase, {
     attempt,
     scores,
     backfilled,
     ...joinDomain(step, record, nodes.length),
     ...(share === null ? null : { share }),
   });
+  const last = moved.checkpoints?.last;
+  if (last === undefined) return;
+  const text = `It goes on from checkpoint ${last.n}.`;
+  step.state.putAllocation(withNote(moved, { type: "state", kind: "resumed", text }, step));
 }
 
 /** Its share and its domain were those of an earlier placement: it may be in another domain now, or in none. */
@@ -71,7 +75,8 @@ const DOMAIN_PAUSE = duration(5_000);
 function holdForDomain(step: Step, record: Allocation, { detail }: Refusal): void {
   if (record.phase.kind !== "pending") return;
   const phase = { ...record.phase, heldUntil: after(step.at, DOMAIN_PAUSE), heldBecause: detail };
-  const held = { ...record, phase };
+  const note: Noted = { type: "decision", kind: "vni_wait", text: `It waits for a network domain: ${detail}.` };
+  const held = { ...(isNoted(record, note) ? record : withNote(record, note, step)), phase };
   step.state.putAllocation(held);
   step.events.push({ ...changed(held, "pending"), reason: "vni_pool_exhausted", message: detail });
 }

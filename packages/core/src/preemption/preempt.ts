@@ -5,6 +5,7 @@
 
 import type { Allocation } from "../allocation/allocation.ts";
 import { fail, requeue } from "../allocation/failure.ts";
+import { type Noted, withNote } from "../allocation/keep-past.ts";
 import { isPlaced, type PendingPhase, type PlacedPhase } from "../allocation/phase.ts";
 import { beginCheckpoint, turnToSuspend } from "../checkpoint/ask.ts";
 import type { PreemptCommand } from "../command.ts";
@@ -30,8 +31,21 @@ export function preemptFor(step: Step, command: PreemptCommand): Outcome {
 
   for (const victim of victims) if (!handBack(step, victim, command)) stop(step, winner, victim);
   const awaits = { nodes: command.nodes, since: step.at };
-  state.putAllocation({ ...winner, phase: { ...pendingOf(winner), awaits } });
+  const told = withNote(winner, noteOf(victims, command), step);
+  state.putAllocation({ ...told, phase: { ...pendingOf(winner), awaits } });
   return accepted(winner.id);
+}
+
+/** Named in the winner's stream; the others are counted. */
+const NAMED_VICTIMS = 8;
+
+function noteOf(victims: readonly Victim[], { nodes }: PreemptCommand): Noted {
+  const named = victims.slice(0, NAMED_VICTIMS).map(({ record }) => record.id);
+  const more = victims.length > named.length ? ` and ${victims.length - named.length} more` : "";
+  const who = `${victims.length === 1 ? "Allocation" : "Allocations"} ${named.join(", ")}${more}`;
+  const held = nodes.length === 1 ? "1 node is held for it" : `${nodes.length} nodes are held for it`;
+  const text = `${who} ${victims.length === 1 ? "makes" : "make"} room for it; ${held}.`;
+  return { type: "preemption", kind: "others_stopped", text, nodes };
 }
 
 interface Victim {

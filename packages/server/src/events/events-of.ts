@@ -1,6 +1,7 @@
 // Everything that has happened to one allocation, in order, read off its record: the moves of its phase, what was
 // decided, what failed, how it was scaled and for whom it was stopped. The record is the same on every server and
-// goes into the history, so the stream is as well. Pure.
+// goes into the history, so the stream is as well. An event's place is (index, n): the entry of the log that brought it, and its
+// number among those of that entry; nothing that comes later ever gets an earlier one. Pure.
 
 import {
   type Allocation,
@@ -14,7 +15,7 @@ import {
 } from "@lattice/core";
 
 export interface AllocationEvent {
-  /** "at:n", the n-th of its instant: grows from event to event. */
+  /** "index:n": grows from event to event, and is the same whenever it is read. */
   readonly cursor: string;
   readonly at: number;
   readonly type: NoteType;
@@ -27,7 +28,12 @@ export interface AllocationEvent {
   readonly exitCode?: number;
 }
 
-type Moment = Omit<AllocationEvent, "cursor" | "nodes"> & Partial<Pick<AllocationEvent, "nodes">>;
+/** Without an index it is of an earlier version, and before all that have one. */
+type Moment = Omit<AllocationEvent, "cursor" | "nodes"> &
+  Partial<Pick<AllocationEvent, "nodes">> & { readonly index?: number };
+
+/** What an entry brings comes in this order: what was decided and noted, what became of the attempt, what follows. */
+const PLACES = { first: 0, placed: 1, noted: 2, moved: 3, after: 4, end: 5 } as const;
 
 export function eventsOf(record: Allocation): readonly AllocationEvent[] {
   const { spec, submittedAt, past } = record;
@@ -40,8 +46,9 @@ export function eventsOf(record: Allocation): readonly AllocationEvent[] {
       attempt: 0,
     },
     ...(past?.attempts ?? []).flatMap(attemptMoments),
-    ...(past?.refusals ?? []).map(({ at, code, detail }) => ({
+    ...(past?.refusals ?? []).map(({ at, index, code, detail }) => ({
       at,
+      ...indexed(index),
       type: "decision" as const,
       kind: "placement_refused",
       text: `A placement was refused (${code}): ${detail}.`,
@@ -51,62 +58,84 @@ export function eventsOf(record: Allocation): readonly AllocationEvent[] {
     ...presentMoments(record),
     ...(past?.notes ?? []),
   ];
-  // What happened at one instant stays in the order above, but for the end, which is the last.
-  const sorted = moments.sort((a, b) => a.at - b.at || Number(isEnd(a)) - Number(isEnd(b)));
-  return numbered(sorted);
+  // Time never goes back from entry to entry.
+  const order = (a: Moment, b: Moment): number =>
+    a.at - b.at || (a.index ?? 0) - (b.index ?? 0) || placeOf(a) - placeOf(b);
+  return numbered(moments.sort(order));
+}
+
+export interface EventCursor {
+  readonly index: number;
+  readonly n: number;
 }
 
 /** Null: not one. */
-export function parseEventCursor(text: string): { readonly at: number; readonly n: number } | null {
+export function parseEventCursor(text: string): EventCursor | null {
   const match = /^(\d{1,15}):(\d{1,6})$/.exec(text);
-  return match === null ? null : { at: Number(match[1]), n: Number(match[2]) };
+  return match === null ? null : { index: Number(match[1]), n: Number(match[2]) };
 }
 
-export function isAfter({ cursor }: AllocationEvent, seen: { readonly at: number; readonly n: number }): boolean {
+export function isAfter({ cursor }: AllocationEvent, seen: EventCursor): boolean {
   const own = parseEventCursor(cursor) ?? seen;
-  return own.at > seen.at || (own.at === seen.at && own.n > seen.n);
+  return own.index > seen.index || (own.index === seen.index && own.n > seen.n);
 }
+
+/** Something that came after what was seen is no longer kept. */
+export const hasMissed = ({ past }: Pick<Allocation, "past">, seen: EventCursor): boolean =>
+  past?.cut !== undefined && seen.index <= past.cut.through;
+
+/** Attempts, refused placements and others that are no longer kept. */
+export const leftOutOf = ({ past }: Pick<Allocation, "past">): number => past?.cut?.count ?? 0;
 
 function numbered(moments: readonly Moment[]): readonly AllocationEvent[] {
-  let at = -1;
+  let last = -1;
   let n = 0;
-  return moments.map((moment) => {
-    n = moment.at === at ? n + 1 : 0;
-    at = moment.at;
-    return { ...moment, nodes: moment.nodes ?? [], cursor: `${at}:${n}` };
+  return moments.map(({ index = 0, ...moment }) => {
+    n = index === last ? n + 1 : 0;
+    last = index;
+    return { ...moment, nodes: moment.nodes ?? [], cursor: `${index}:${n}` };
   });
 }
 
+const indexed = (index: number | undefined): { readonly index?: number } => (index === undefined ? {} : { index });
+
+function placeOf({ kind, type }: Moment): number {
+  if (kind === "submitted") return PLACES.first;
+  if (kind === "placed") return PLACES.placed;
+  if (type !== "scaling" && ENDS.includes(kind)) return PLACES.end;
+  if (kind === "held") return PLACES.after;
+  return MOVES.includes(kind) ? PLACES.moved : PLACES.noted;
+}
+
 const ENDS: readonly string[] = ["completed", "failed", "cancelled"];
-const isEnd = ({ kind, type }: Moment): boolean => type !== "scaling" && ENDS.includes(kind);
+const MOVES: readonly string[] = ["started", "attempt_failed", "suspended", "preempted", "requeued"];
 
 function attemptMoments(past: PastAttempt): Moment[] {
-  const { attempt, nodes, nodeCount, placedAt, startedAt, endedAt, to, cause, failure, why } = past;
+  const { attempt, nodes, nodeCount, placedAt, startedAt, endedAt, to, cause, failure, why, entries } = past;
   const scores = { total: past.scoreMilli };
-  const moments: Moment[] = [placed({ at: placedAt, attempt, nodes, scores }, nodeCount, past.backfilled)];
-  if (startedAt !== null)
-    moments.push({ at: startedAt, type: "state", kind: "started", text: "Started.", attempt, nodes });
-  if (failure !== undefined) moments.push({ at: endedAt, attempt, nodes, ...failed(failure) });
-  if (to === "suspended") {
-    const text = `Suspended after a checkpoint${why === undefined ? "" : `: ${why}`}.`;
-    return [...moments, { at: endedAt, type: "preemption", kind: "suspended", text, attempt, nodes }];
-  }
+  const decided = { at: placedAt, ...indexed(entries?.placed), attempt, nodes, scores };
+  const moments: Moment[] = [placed(decided, nodeCount, past.backfilled)];
+  if (startedAt !== null) moments.push(started({ at: startedAt, ...indexed(entries?.started), attempt, nodes }));
+  const over = { at: endedAt, ...indexed(entries?.ended), attempt, nodes };
+  if (failure !== undefined) moments.push({ ...over, ...failed(failure) });
+  const because = why === undefined ? "" : `: ${why}`;
   const preempted = cause === "preempted";
-  return [
-    ...moments,
-    {
-      at: endedAt,
-      type: preempted ? "preemption" : "state",
-      kind: preempted ? "preempted" : "requeued",
-      text: preempted
-        ? `Preempted, and queued again${why === undefined ? "" : `: ${why}`}.`
-        : `Queued again: ${cause.replaceAll("_", " ")}.`,
-      attempt,
-      nodes,
-      reason: cause,
-    },
-  ];
+  const type = preempted ? "preemption" : "state";
+  if (to === "suspended") {
+    const text = `Suspended after a checkpoint${because}.`;
+    return [...moments, { ...over, type, kind: "suspended", text, reason: cause }];
+  }
+  const kind = preempted ? "preempted" : "requeued";
+  const text = preempted ? `Preempted, and queued again${because}.` : `Queued again: ${cause.replaceAll("_", " ")}.`;
+  return [...moments, { ...over, type, kind, text, reason: cause }];
 }
+
+const started = (moment: Pick<Moment, "at" | "index" | "attempt" | "nodes">): Moment => ({
+  ...moment,
+  type: "state",
+  kind: "started",
+  text: "Started.",
+});
 
 function failed({ reason, exitCode, message }: PastFailure) {
   const exit = exitCode === null ? "" : `, exit code ${exitCode}`;
@@ -121,7 +150,7 @@ function failed({ reason, exitCode, message }: PastFailure) {
 }
 
 function placed(
-  moment: Pick<Moment, "at" | "attempt" | "nodes" | "scores">,
+  moment: Pick<Moment, "at" | "index" | "attempt" | "nodes" | "scores">,
   count: number,
   backfilled: boolean,
 ): Moment {
@@ -132,16 +161,17 @@ function placed(
 }
 
 /** The attempt that it is in, or ended with. */
-function presentMoments({ phase, attempt, backfilled, scores }: Allocation): Moment[] {
+function presentMoments({ phase, attempt, backfilled, scores, entries }: Allocation): Moment[] {
   if (!isPlaced(phase) && !isFinal(phase)) return [];
   const { nodes } = phase;
   const moments: Moment[] = [];
   if (phase.placedAt !== undefined)
-    moments.push(placed({ at: phase.placedAt, attempt, nodes, scores }, nodes.length, backfilled));
+    moments.push(
+      placed({ at: phase.placedAt, ...indexed(entries?.placed), attempt, nodes, scores }, nodes.length, backfilled),
+    );
   const startedAt = phase.kind === "staging" ? null : phase.startedAt;
-  if (startedAt !== null)
-    moments.push({ at: startedAt, type: "state", kind: "started", text: "Started.", attempt, nodes });
-  if (isFinal(phase)) moments.push(end(phase, attempt));
+  if (startedAt !== null) moments.push(started({ at: startedAt, ...indexed(entries?.started), attempt, nodes }));
+  if (isFinal(phase)) moments.push({ ...end(phase, attempt), ...indexed(entries?.ended) });
   return moments;
 }
 

@@ -3,7 +3,7 @@
 import { type Allocation, attempt, instant, type LogIndex, type NodeId, type UserName } from "@lattice/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { eventsOf, isAfter, parseEventCursor } from "../../src/events/events-of.ts";
+import { eventsOf, hasMissed, isAfter, leftOutOf, parseEventCursor } from "../../src/events/events-of.ts";
 
 const nodes = ["n1" as NodeId];
 const base = {
@@ -29,6 +29,7 @@ const past = (n: number, placedAt: number) => ({
   scoreMilli: 500,
   backfilled: false,
   failure: { reason: "lost" as const, exitCode: null, message: "the process was gone" },
+  entries: { placed: placedAt * 10, started: placedAt * 10 + 1, ended: placedAt * 10 + 2 } as never,
 });
 
 const record = (more: object): Allocation => ({ ...base, attempt: attempt(2), ...more }) as unknown as Allocation;
@@ -48,9 +49,12 @@ test("every attempt, what failed, what was noted, and the end", () => {
       },
       past: {
         attempts: [past(1, 20)],
-        refusals: [{ at: instant(15), basis: 1, code: "node_unavailable", detail: "held" }],
-        notes: [{ at: instant(40), type: "scaling", kind: "scaled_up", attempt: attempt(2), text: "Grew." }],
+        refusals: [{ at: instant(15), index: 150, basis: 1, code: "node_unavailable", detail: "held" }],
+        notes: [
+          { at: instant(40), index: 400, type: "scaling", kind: "scaled_up", attempt: attempt(2), text: "Grew." },
+        ],
       },
+      entries: { placed: 300, started: 301, ended: 400 },
     }),
   );
   expect(events.map(({ at, type, kind }) => `${at} ${type} ${kind}`)).toEqual([
@@ -65,22 +69,72 @@ test("every attempt, what failed, what was noted, and the end", () => {
     "40 scaling scaled_up",
     "40 failure failed",
   ]);
-  expect(events.at(-1)).toMatchObject({ reason: "exit_code", exitCode: 3, cursor: "40:1" });
+  expect(events.at(-1)).toMatchObject({ reason: "exit_code", exitCode: 3, cursor: "400:1" });
 });
 
 test("cursors grow, whatever happened when", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(5), { maxLength: 12 }), (steps) => {
-      let at = 10;
+      let index = 10;
       const notes = steps.map((step) => {
-        at += step;
-        return { at: instant(at), type: "state", kind: "updated", attempt: attempt(1), text: "." };
+        index += step;
+        // Several entries of one instant.
+        const at = instant(10 + Math.floor(index / 4));
+        return { at, index, type: "state", kind: "updated", attempt: attempt(1), text: "." };
       });
       const events = eventsOf(record({ phase: { kind: "pending" }, past: { attempts: [], refusals: [], notes } }));
       expect(events).toHaveLength(notes.length + 1);
       events.slice(1).forEach((event, i) => {
-        expect(isAfter(event, parseEventCursor(events[i]?.cursor ?? "") ?? { at: -1, n: 0 })).toBe(true);
+        expect(isAfter(event, parseEventCursor(events[i]?.cursor ?? "") ?? { index: -1, n: 0 })).toBe(true);
       });
     }),
   );
+});
+
+test("a place in the stream is the same whenever it is read, also within one millisecond", () => {
+  const at = instant(20);
+  const placed = { kind: "staging", nodes, placedAt: at, progress: [] };
+  const early = eventsOf(record({ phase: placed, entries: { placed: 7 } }));
+  // The refusal before, and what failed after, are of the same millisecond.
+  const later = eventsOf(
+    record({
+      phase: { kind: "pending" },
+      past: {
+        attempts: [{ ...past(1, 20), startedAt: null, endedAt: at, entries: { placed: 7, ended: 8 } }],
+        refusals: [{ at, index: 6, basis: 1, code: "node_unavailable", detail: "held" }],
+        notes: [{ at, index: 8, type: "decision", kind: "held", attempt: attempt(1), text: "Held." }],
+      },
+    }),
+  );
+  expect(early.map(({ kind, cursor }) => `${cursor} ${kind}`)).toEqual(["0:0 submitted", "7:0 placed"]);
+  expect(later.map(({ kind, cursor }) => `${cursor} ${kind}`)).toEqual([
+    "0:0 submitted",
+    "6:0 placement_refused",
+    "7:0 placed",
+    "8:0 attempt_failed",
+    "8:1 requeued",
+    "8:2 held",
+  ]);
+});
+
+test("whoever has not seen all that was cut is told so; what was cut is counted", () => {
+  const cut = { past: { attempts: [], refusals: [], cut: { count: 3, through: 9 as LogIndex } } };
+  expect(hasMissed(cut, { index: 8, n: 4 })).toBe(true);
+  expect(hasMissed(cut, { index: 10, n: 0 })).toBe(false);
+  expect(leftOutOf(cut)).toBe(3);
+  expect(leftOutOf({})).toBe(0);
+});
+
+test("only those who made room for others are shown as preempted", () => {
+  const suspended = (cause: string) =>
+    eventsOf(
+      record({
+        phase: { kind: "suspended" },
+        past: { attempts: [{ ...past(1, 20), to: "suspended", cause }], refusals: [] },
+      }),
+    )
+      .filter(({ kind }) => kind === "suspended")
+      .map(({ type }) => type);
+  expect(suspended("preempted")).toEqual(["preemption"]);
+  expect(suspended("walltime")).toEqual(["state"]);
 });

@@ -8,7 +8,7 @@ import { localTime } from "../../output/time.ts";
 export function showTimeline(print: Printer, { entries = [], left_out = 0 }: Timeline): void {
   print.line("");
   print.line(print.paint("bold", "Timeline"));
-  if (left_out > 0) print.line(`  ${left_out} earlier attempts are no longer kept.`);
+  if (left_out > 0) print.line(`  ${left_out} earlier moments are no longer kept.`);
   for (const { at, text, attempt = 0, nodes = [] } of entries) {
     const which = attempt > 1 ? ` [attempt ${attempt}]` : "";
     const where =

@@ -3,9 +3,17 @@
 // missed, whichever server is asked and whatever restarts in between.
 
 import { create } from "@bufbuild/protobuf";
-import { type Allocation, isFinal, isPlaced, MAX_PAST_ATTEMPTS, type NoteType } from "@lattice/core";
-import { pb, timestampFromMs } from "@lattice/wire";
-import { type AllocationEvent, eventsOf, isAfter, parseEventCursor } from "../../events/events-of.ts";
+import { type Allocation, isFinal, type NoteType } from "@lattice/core";
+import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
+import {
+  type AllocationEvent,
+  type EventCursor,
+  eventsOf,
+  hasMissed,
+  isAfter,
+  leftOutOf,
+  parseEventCursor,
+} from "../../events/events-of.ts";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { invalid } from "./refuse.ts";
@@ -13,16 +21,18 @@ import { endOf } from "./watch.ts";
 import { find, ownerOf } from "./work.ts";
 
 const TYPES: readonly NoteType[] = ["state", "decision", "failure", "scaling", "preemption"];
-const BEGINNING = { at: -1, n: 0 };
+/** Whoever begins is told what is left out, and has missed nothing. */
+const BEGINNING: EventCursor = { index: -1, n: 0 };
 
 export async function listEvents(call: Call, request: pb.ListEventsRequest): Promise<pb.ListEventsResponse> {
   const record = await find(call, request.id);
   authorize(call.principal, "EventService.ListEvents", ownerOf(record));
   const wanted = filterOf(request);
+  checkKept(record, cursorOf(request));
   return create(pb.ListEventsResponseSchema, {
     id: record.id,
     events: eventsOf(record).filter(wanted).map(toProto),
-    leftOut: leftOut(record),
+    leftOut: leftOutOf(record),
     logIndex: String(call.plane.view().index),
   });
 }
@@ -33,8 +43,9 @@ export async function* streamEvents(call: Call, request: pb.ListEventsRequest): 
   const from = endOf(call.plane.view().index);
   let record = await find(call, request.id);
   authorize(call.principal, "EventService.StreamEvents", ownerOf(record));
-  let seen = BEGINNING;
+  let seen = cursorOf(request);
   const news = (): readonly pb.AllocationEvent[] => {
+    checkKept(record, seen);
     const fresh = eventsOf(record).filter((event) => isAfter(event, seen));
     seen = parseEventCursor(fresh.at(-1)?.cursor ?? "") ?? seen;
     return fresh.filter(wanted).map(toProto);
@@ -49,19 +60,25 @@ export async function* streamEvents(call: Call, request: pb.ListEventsRequest): 
   }
 }
 
-function filterOf({ cursor, types }: pb.ListEventsRequest): (event: AllocationEvent) => boolean {
+function filterOf(request: pb.ListEventsRequest): (event: AllocationEvent) => boolean {
+  const { types } = request;
   for (const [i, type] of types.entries())
     if (!(TYPES as readonly string[]).includes(type))
       throw invalid(`types[${i}]`, "is not a type of event", `The types are ${TYPES.join(", ")}.`);
-  const after = cursor === "" ? BEGINNING : parseEventCursor(cursor);
-  if (after === null) throw invalid("cursor", "is not a cursor", "Pass the cursor of an event unchanged.");
+  const after = cursorOf(request);
   return (event) => isAfter(event, after) && (types.length === 0 || types.includes(event.type));
 }
 
-function leftOut({ past, attempt, phase }: Allocation): number {
-  const known = past?.attempts.length ?? 0;
-  const ended = attempt - (isPlaced(phase) || isFinal(phase) ? 1 : 0);
-  return known === MAX_PAST_ATTEMPTS ? Math.max(0, ended - known) : 0;
+function cursorOf({ cursor }: pb.ListEventsRequest): EventCursor {
+  const after = cursor === "" ? BEGINNING : parseEventCursor(cursor);
+  if (after === null) throw invalid("cursor", "is not a cursor", "Pass the cursor of an event unchanged.");
+  return after;
+}
+
+function checkKept(record: Allocation, seen: EventCursor): void {
+  if (seen === BEGINNING || !hasMissed(record, seen)) return;
+  const detail = `Allocation ${record.id} no longer keeps everything that came after this cursor.`;
+  throw new ProblemError("cursor_gone", { detail });
 }
 
 const toProto = ({ at, nodes, scores, ...rest }: AllocationEvent): pb.AllocationEvent =>

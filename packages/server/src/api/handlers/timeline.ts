@@ -2,10 +2,10 @@
 // outlives restarts and archiving, and the reservations that the present leader has made for it.
 
 import { create } from "@bufbuild/protobuf";
-import { type Allocation, isFinal, isPlaced, MAX_PAST_ATTEMPTS } from "@lattice/core";
+import type { Allocation } from "@lattice/core";
 import { durationText } from "@lattice/scheduler";
 import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
-import { eventsOf } from "../../events/events-of.ts";
+import { eventsOf, leftOutOf } from "../../events/events-of.ts";
 import type { ReservationMoment } from "../../insight/index.ts";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
@@ -16,8 +16,6 @@ export async function getTimeline(call: Call, request: pb.TimelineRequest): Prom
   authorize(call.principal, "AllocationService.GetTimeline", ownerOf(record));
   const moments = await reservationsOf(call, record);
   const entries = timelineOf(record, moments);
-  const known = record.past?.attempts.length ?? 0;
-  const ended = record.attempt - (isPlaced(record.phase) || isFinal(record.phase) ? 1 : 0);
   return create(pb.TimelineSchema, {
     id: record.id,
     entries: entries.map(({ at, startsAt, nodes, scores, ...rest }) => ({
@@ -27,7 +25,7 @@ export async function getTimeline(call: Call, request: pb.TimelineRequest): Prom
       scores: scores ?? {},
       ...(startsAt === undefined ? {} : { startsAt: timestampFromMs(startsAt) }),
     })),
-    leftOut: known === MAX_PAST_ATTEMPTS ? Math.max(0, ended - known) : 0,
+    leftOut: leftOutOf(record),
     logIndex: String(call.plane.view().index),
   });
 }

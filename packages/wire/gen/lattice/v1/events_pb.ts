@@ -27,7 +27,7 @@ export type ListEventsRequest = Message<"lattice.v1.ListEventsRequest"> & {
   id: string;
 
   /**
-   * Cursor of the last event seen: only what came after it.
+   * Cursor of the last event seen: only what came after it. Where not all of that is kept: cursor_gone (410).
    *
    * @generated from field: string cursor = 2;
    */
@@ -63,7 +63,7 @@ export type ListEventsResponse = Message<"lattice.v1.ListEventsResponse"> & {
   events: AllocationEvent[];
 
   /**
-   * Attempts so long ago that they are no longer kept.
+   * Attempts, refused placements and others that are no longer kept.
    *
    * @generated from field: uint32 left_out = 3;
    */
@@ -87,7 +87,7 @@ export const ListEventsResponseSchema: GenMessage<ListEventsResponse> = /*@__PUR
  */
 export type AllocationEvent = Message<"lattice.v1.AllocationEvent"> & {
   /**
-   * Grows from event to event.
+   * "index:n": the entry of the log, and the event's number in it. Grows from event to event.
    *
    * @generated from field: string cursor = 1;
    */

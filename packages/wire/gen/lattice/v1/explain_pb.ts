@@ -679,7 +679,7 @@ export type Timeline = Message<"lattice.v1.Timeline"> & {
   entries: TimelineEntry[];
 
   /**
-   * Older attempts that are no longer kept.
+   * Attempts, refused placements and others that are no longer kept.
    *
    * @generated from field: uint32 left_out = 3;
    */
