@@ -1,7 +1,17 @@
 // Services: nodes come and go while they run, lost ones are lived without, updates renew them, and what fails is begun
 // again less and less often.
 
-import { attemptOn, type Command, duration, type NodeId, restartPause, type ScaleCommand } from "@lattice/core";
+import {
+  attemptOn,
+  type Command,
+  countedRequeues,
+  duration,
+  type NodeId,
+  RAN_WELL,
+  restartPause,
+  type ScaleCommand,
+  serviceEndpoints,
+} from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import {
   type Cluster,
@@ -178,7 +188,108 @@ describe("scaling", () => {
   });
 });
 
+describe("updates", () => {
+  const update = (line: string): Command => ({
+    kind: "allocation.update",
+    origin: origin(),
+    id: id(1),
+    change: { service: { task: { kind: "entrypoint", line } } },
+  });
+  const renewal = (c: Cluster, change: "add" | "remove", node: string): Command =>
+    scale(c, change, node, { reason: "renewal" });
+
+  /** Of either kind, on n1 and n2, the new program having been added on n3. */
+  function updated(kind: "unbounded" | "reactive"): Cluster {
+    const c = createCluster({ kind: "ledger.begin" }, ...["n1", "n2", "n3", "n4"].map((n) => register(n)));
+    const scales = kind === "reactive" ? { scale: scalePolicy(2, 3) } : {};
+    const lifecycle = { kind, walltime: null, requeuePolicy: "always", ...scales } as const;
+    const asked = submit({ nodes: 2, lifecycle });
+    if (asked.kind !== "allocation.submit") throw new Error("it is a submission");
+    c.apply({ ...asked, spec: { ...asked.spec, expose: [{ name: "api", port: 8080 }] } });
+    c.place(1, "n1", "n2");
+    for (const node of ["n1", "n2"]) c.report(1, node, "running");
+    c.apply(update("./new"));
+    c.apply(renewal(c, "add", "n3"));
+    return c;
+  }
+  const endpoints = (c: Cluster) => Array.from(serviceEndpoints(c.state), ({ node }) => node);
+  const halted = (c: Cluster) => c.state.allocation(id(1))?.renewal?.halted;
+
+  it.each(["unbounded", "reactive"] as const)("that fail on a node are halted, and the %s service goes on", (kind) => {
+    const c = updated(kind);
+    expect(endpoints(c)).toEqual(["n1", "n2"]);
+    c.apply(reportOf(1, "n3", 2 as never, "running"));
+    expect(endpoints(c)).toEqual(["n1", "n2", "n3"]);
+    c.apply(reportOf(1, "n3", 2 as never, "failed", "exit_code"));
+    expect(c.phase(1)).toBe("running");
+    expect(nodesOf(c)).toEqual(["n1", "n2"]);
+    expect(c.claims("n3")).toEqual([]);
+    expect(halted(c)).toBe(c.state.at);
+    expect(c.state.allocation(id(1))?.requeues).toBe(0);
+    const notices = () => [...c.state.notices()].filter(({ clearedAt }) => clearedAt === undefined);
+    expect(notices().map(({ kind: what, user }) => `${what} ${user}`)).toEqual(["renewal_halted ada"]);
+    expect(c.state.allocation(id(1))?.past?.notes?.at(-1)?.text).toBe(
+      "The update is halted: on n3 the new program failed (exit code, exit code 1). The other nodes go on as before.",
+    );
+    // The next update begins anew.
+    c.apply(update("./better"));
+    expect(halted(c)).toBeUndefined();
+    expect(notices()).toEqual([]);
+  });
+
+  it("are halted as well by a new program that cannot begin, does not answer, or ends at once", () => {
+    for (const reason of ["launch_failed", "prologue_failed", "probe_failed"] as const) {
+      const c = updated("unbounded");
+      c.apply(reportOf(1, "n3", 2 as never, "failed", reason));
+      expect([c.phase(1), halted(c) !== undefined]).toEqual(["running", true]);
+    }
+    const c = updated("unbounded");
+    c.apply(reportOf(1, "n3", 2 as never, "completed"));
+    expect([c.phase(1), halted(c) !== undefined]).toEqual(["running", true]);
+  });
+
+  it("change nothing about an old program that fails, nor about a new one when all is renewed", () => {
+    const old = updated("unbounded");
+    old.apply(reportOf(1, "n1", 1 as never, "failed", "exit_code"));
+    expect(old.phase(1)).toBe("pending");
+    const c = updated("unbounded");
+    c.apply(reportOf(1, "n3", 2 as never, "running"));
+    c.apply(renewal(c, "remove", "n1"));
+    c.apply(renewal(c, "add", "n4"));
+    c.apply(reportOf(1, "n4", 3 as never, "running"));
+    c.apply(renewal(c, "remove", "n2"));
+    expect(nodesOf(c)).toEqual(["n3", "n4"]);
+    c.apply(reportOf(1, "n4", 3 as never, "failed", "exit_code"));
+    expect(c.phase(1)).toBe("pending");
+  });
+});
+
 describe("restarts", () => {
+  it("are counted anew after running well for long, and not before", () => {
+    const c = service();
+    const crash = () => {
+      c.report(1, "n1", "failed", "exit_code");
+      const phase = c.state.allocation(id(1))?.phase;
+      const until = phase?.kind === "pending" ? (phase.heldUntil ?? 0) : 0;
+      const pause = until - c.state.at;
+      c.advance(pause);
+      c.apply({ kind: "allocation.release", allocation: id(1) });
+      c.place(1, "n1");
+      c.report(1, "n1", "running");
+      return pause;
+    };
+    expect([crash(), crash()]).toEqual([1_000, 2_000]);
+    c.advance(RAN_WELL - 1);
+    expect(crash()).toBe(4_000);
+    c.advance(RAN_WELL);
+    expect(crash()).toBe(1_000);
+    const record = c.state.allocation(id(1));
+    expect([record?.requeues, record === undefined ? 0 : countedRequeues(record)]).toEqual([4, 1]);
+    expect([crash(), crash()]).toEqual([2_000, 4_000]);
+    c.report(1, "n1", "failed", "exit_code");
+    expect(c.state.allocation(id(1))?.phase).toMatchObject({ kind: "failed", reason: "requeue_limit" });
+  });
+
   it("come later and later", () => {
     expect([1, 2, 3, 9, 40].map((n) => restartPause(n))).toEqual([1_000, 2_000, 4_000, 256_000, 300_000]);
     const c = service();

@@ -209,6 +209,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
     scaling: {
       promised: (node) => isPromised(replica.view, insight.cycles.values(), node),
+      probed: measures.probed,
       readings: createReadings({ storeUrl: config.telemetry.storeUrl, measured: measures.value, logger }),
     },
     insight,

@@ -10,6 +10,8 @@ export interface Probes {
   /** From now on; once for each attempt. */
   start(key: string, probe: Probe): void;
   stop(key: string): void;
+  /** Attempts that have answered the last time they were asked. */
+  well(): readonly string[];
   close(): void;
 }
 
@@ -23,7 +25,7 @@ export interface ProbesHost {
 }
 
 export function probes({ failed, log, after = systemAfter, ask = (probe) => askProbe(probe) }: ProbesHost): Probes {
-  const watched = new Map<string, { cancel: () => void }>();
+  const watched = new Map<string, { cancel: () => void; well: boolean }>();
 
   async function look(key: string, probe: Probe, failures: number): Promise<void> {
     const watch = watched.get(key);
@@ -31,6 +33,7 @@ export function probes({ failed, log, after = systemAfter, ask = (probe) => askP
     // Stopped, or started anew, while it was asked.
     if (watch === undefined || watched.get(key) !== watch) return;
     const count = why === null ? 0 : failures + 1;
+    watch.well = why === null;
     if (why !== null) log.warn({ attempt: key, failures: count, reason: why }, "a liveness probe failed");
     if (count < probe.failureThreshold) {
       watch.cancel = after(probe.periodMs, () => void look(key, probe, count));
@@ -43,12 +46,13 @@ export function probes({ failed, log, after = systemAfter, ask = (probe) => askP
   return {
     start(key, probe) {
       if (watched.has(key)) return;
-      watched.set(key, { cancel: after(probe.initialDelayMs, () => void look(key, probe, 0)) });
+      watched.set(key, { cancel: after(probe.initialDelayMs, () => void look(key, probe, 0)), well: false });
     },
     stop(key) {
       watched.get(key)?.cancel();
       watched.delete(key);
     },
+    well: () => [...watched].flatMap(([key, { well }]) => (well ? [key] : [])),
     close() {
       for (const { cancel } of watched.values()) cancel();
       watched.clear();

@@ -32,9 +32,14 @@ export interface MeasuredNode {
   readonly log: Logger;
   readonly now: () => number;
   readonly after: After;
+  /** Attempts that answer their probes. */
+  readonly well: () => readonly string[];
 }
 
-export function measureAttempts({ runtime, log, now, after, link }: MeasuredNode): AttemptFigures {
+/** Of such an attempt: 1. The server waits for it before it goes on with a rolling update. */
+const PROBE_OK = "probe_ok";
+
+export function measureAttempts({ runtime, log, now, after, link, well }: MeasuredNode): AttemptFigures {
   const samples = sampler({
     ...{ log, now, after },
     usage: async (key) => (await runtime.usage?.(key)) ?? null,
@@ -58,7 +63,11 @@ export function measureAttempts({ runtime, log, now, after, link }: MeasuredNode
     },
     mode: (key, mode) => mode in EVERY_MS && samples.mode(key, mode as TelemetryMode),
     reset: samples.reset,
-    messages: () => figures.newest().map(({ key, values }) => measuresMessage(key, values)),
+    messages() {
+      const newest = new Map(figures.newest().map(({ key, values }) => [key, values]));
+      for (const key of well()) newest.set(key, { ...newest.get(key), [PROBE_OK]: 1 });
+      return Array.from(newest, ([key, values]) => measuresMessage(key, values));
+    },
     close() {
       figures.close();
       samples.close();

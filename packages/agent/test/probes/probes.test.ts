@@ -56,6 +56,22 @@ test("failures in a row end it, a success forgives them", async () => {
   expect(timers.waiting).toHaveLength(0);
 });
 
+test("who has answered the last time is well", async () => {
+  const answers: (string | null)[] = ["not yet", null, "a", null];
+  const timers = hand();
+  const all = probes({ log, after: timers.after, ask: async () => answers.shift() ?? null, failed: () => undefined });
+  all.start("7.1", PROBE);
+  const well: (readonly string[])[] = [all.well()];
+  for (let n = 0; n < 4; n += 1) {
+    await timers.turn();
+    await new Promise((resolve) => setImmediate(resolve));
+    well.push(all.well());
+  }
+  expect(well).toEqual([[], [], ["7.1"], [], ["7.1"]]);
+  all.stop("7.1");
+  expect(all.well()).toEqual([]);
+});
+
 test("one that was stopped says nothing any more", async () => {
   const failed: string[] = [];
   const timers = hand();

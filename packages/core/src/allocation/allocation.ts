@@ -26,6 +26,8 @@ export interface Renewal {
   readonly through: Attempt;
   /** Nodes that it had then. */
   readonly size: number;
+  /** Since when nothing is replaced, the new program having failed. Absent: it has not. */
+  readonly halted?: Instant;
 }
 
 export interface Allocation {
@@ -37,6 +39,8 @@ export interface Allocation {
   /** Number of the newest attempt; 0 before the first placement. */
   readonly attempt: Attempt;
   readonly requeues: number;
+  /** Of a service: so many of its requeues were before it ran well for long, and no longer count. Absent: none. */
+  readonly forgiven?: number;
   /** How often it was stopped for others, which its requeues do not count; absent: never. */
   readonly preemptions?: number;
   /** How often it was suspended for other causes, its checkpoint complete; absent: never. */

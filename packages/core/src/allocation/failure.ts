@@ -11,7 +11,7 @@ import { letGo } from "./let-go.ts";
 import { moveAllocation } from "./move.ts";
 import type { PastFailure } from "./past.ts";
 import type { FailureReason, PendingCause, PlacedPhase } from "./phase.ts";
-import { restartPause } from "./restart.ts";
+import { afterRunningWell, countedRequeues, restartPause } from "./restart.ts";
 import { isService, type Lifecycle } from "./spec.ts";
 
 export interface Failure {
@@ -29,10 +29,11 @@ const HELD_VERSION = 2;
 
 export type FailureVerdict = "requeue" | "limit" | "fail";
 
-export function attemptFailed(step: Step, record: Allocation, phase: PlacedPhase, failure: Failure): void {
+export function attemptFailed(step: Step, before: Allocation, phase: PlacedPhase, failure: Failure): void {
+  const record = afterRunningWell(step, before);
   // Whose data it touched, and where, is for people to look at first.
   const alone = step.version >= HELD_VERSION && isSensitive(step.state, record.spec.vcluster);
-  const verdict = alone ? "fail" : judgeFailure(record.spec.lifecycle, record.requeues, failure.reason);
+  const verdict = alone ? "fail" : judgeFailure(record.spec.lifecycle, countedRequeues(record), failure.reason);
   if (verdict === "requeue")
     requeue(step, record, phase, { cause: causeOf(failure.reason), gone: failure.gone, failure });
   else fail(step, record, phase, verdict === "limit" ? overLimit(record, failure) : failure);
@@ -54,7 +55,7 @@ export function requeue(step: Step, record: Allocation, phase: PlacedPhase, how:
   });
   // What fails by itself is begun again less and less often.
   const held = cause === "policy" && step.version >= HELD_VERSION && isService(record.spec.lifecycle);
-  const pause = held ? restartPause(record.requeues + 1) : null;
+  const pause = held ? restartPause(countedRequeues(record) + 1) : null;
   const pending = {
     kind: "pending",
     since: step.at,
@@ -110,7 +111,11 @@ export function fail(step: Step, record: Allocation, phase: PlacedPhase, failure
 export function overLimit(record: Allocation, failure: Failure): Failure {
   const { maxRequeue } = record.spec.lifecycle;
   const why = failure.message === "" ? failure.reason : `${failure.reason}: ${failure.message}`;
-  return { ...failure, reason: "requeue_limit", message: `requeued ${record.requeues} of ${maxRequeue} times; ${why}` };
+  return {
+    ...failure,
+    reason: "requeue_limit",
+    message: `requeued ${countedRequeues(record)} of ${maxRequeue} times; ${why}`,
+  };
 }
 
 function mayRequeue(lifecycle: Lifecycle, reason: FailureReason): boolean {

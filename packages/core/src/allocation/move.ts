@@ -17,6 +17,7 @@ type Change = Partial<
     Allocation,
     | "attempt"
     | "requeues"
+    | "forgiven"
     | "added"
     | "network"
     | "preemptions"

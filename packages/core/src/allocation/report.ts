@@ -7,6 +7,7 @@ import type { ReportCommand } from "../command.ts";
 import { invariant, present } from "../invariant.ts";
 import { noteOutcome } from "../node/faults.ts";
 import type { Outcome } from "../outcome.ts";
+import { haltRenewal } from "../scaling/renewal.ts";
 import { shedNode } from "../scaling/shed.ts";
 import { accepted, refuse, type Step, unchanged } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
@@ -90,6 +91,8 @@ const OF_THE_NODE: readonly string[] = ["lost", "launch_failed", "prologue_faile
 
 /** Any failed: failed; all completed: completed; all at least running: running. */
 export function aggregate(step: Step, record: Allocation, told: PlacedPhase, report: ReportCommand): void {
+  const over = report.state === "failed" || report.state === "completed";
+  if (over && haltRenewal(step, record, told, report)) return;
   if (report.state === "failed") {
     const { exitCode, message } = report;
     if (OF_THE_NODE.includes(report.reason ?? "exit_code")) {

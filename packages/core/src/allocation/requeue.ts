@@ -6,9 +6,11 @@ import type { Outcome } from "../outcome.ts";
 import { accepted, quote, refuse, type Step } from "../step.ts";
 import { type Failure, fail, overLimit, requeue } from "./failure.ts";
 import { isPlaced } from "./phase.ts";
+import { afterRunningWell, countedRequeues } from "./restart.ts";
 
 export function requeueAllocation(step: Step, command: RequeueCommand): Outcome {
-  const record = step.state.allocation(command.allocation);
+  const known = step.state.allocation(command.allocation);
+  const record = known === undefined ? undefined : afterRunningWell(step, known);
   if (record === undefined) return refuse("unknown_allocation", `there is no allocation ${quote(command.allocation)}`);
   const { id, phase, requeues } = record;
   if (requeues !== command.expectedRequeues) {
@@ -21,7 +23,7 @@ export function requeueAllocation(step: Step, command: RequeueCommand): Outcome 
   const failure: Failure = { reason, exitCode: null, message: `to be requeued: ${command.cause}`, gone: null };
   if (command.cause === "updated") requeue(step, record, phase, { cause: command.cause, gone: null });
   else if (requeuePolicy === "never") fail(step, record, phase, failure);
-  else if (requeues >= maxRequeue) fail(step, record, phase, overLimit(record, failure));
+  else if (countedRequeues(record) >= maxRequeue) fail(step, record, phase, overLimit(record, failure));
   else requeue(step, record, phase, { cause: command.cause, gone: null });
   return accepted(id);
 }

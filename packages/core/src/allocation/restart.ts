@@ -1,16 +1,37 @@
 // Services that fail are begun again, less and less often: the first time after a second, then after twice as long each
-// time, up to a bound. Until then they are not queued; the leader releases them when the time has come.
+// time, up to a bound. Until then they are not queued; the leader releases them when the time has come. One that has run
+// well for long begins anew: what failed before that counts neither for its pause nor towards its most restarts.
 
 import type { ReleaseHeldCommand } from "../command.ts";
 import { type Duration, duration } from "../ids.ts";
 import type { Outcome } from "../outcome.ts";
 import { accepted, quote, refuse, type Step, unchanged } from "../step.ts";
+import type { Allocation } from "./allocation.ts";
 import { withNote } from "./keep-past.ts";
 import { changed } from "./move.ts";
 import type { PendingPhase } from "./phase.ts";
+import { isService } from "./spec.ts";
 
 const FIRST_MS = 1_000;
 const LONGEST_MS = 300_000;
+
+/** Ten times the longest pause: whoever has run for so long has got over what was wrong with it. */
+export const RAN_WELL: Duration = duration(10 * LONGEST_MS);
+
+/** Servers before count for good. */
+const FORGIVING_VERSION = 2;
+
+/** The record as an attempt ends that may be begun again: with nothing counted, where a service ran well until then. */
+export function afterRunningWell(step: Step, record: Allocation): Allocation {
+  const { phase, spec, requeues, forgiven = 0 } = record;
+  if (step.version < FORGIVING_VERSION || !isService(spec.lifecycle) || requeues === forgiven) return record;
+  if (!("startedAt" in phase) || phase.startedAt === null || step.at - phase.startedAt < RAN_WELL) return record;
+  return { ...record, forgiven: requeues };
+}
+
+/** Those that count. */
+export const countedRequeues = ({ requeues, forgiven = 0 }: Pick<Allocation, "requeues" | "forgiven">): number =>
+  requeues - forgiven;
 
 /** Before the n-th restart, the first being 1. */
 export const restartPause = (restarts: number): Duration =>

@@ -7,6 +7,7 @@ import type { UpdateAllocationCommand } from "../command.ts";
 import { type Instant, instant } from "../ids.ts";
 import { present } from "../invariant.ts";
 import type { FieldProblem, Outcome } from "../outcome.ts";
+import { renewalBegins } from "../scaling/renewal.ts";
 import { accepted, quote, refuse, refuseFields, rejected, type Step, unchanged } from "../step.ts";
 import type { Allocation } from "./allocation.ts";
 import { attemptAt } from "./attempt-on.ts";
@@ -43,7 +44,9 @@ export function updateAllocation(step: Step, command: UpdateAllocationCommand): 
   if (canonical(spec) === canonical(record.spec)) return unchanged(record.id);
 
   const text = `Updated by ${command.origin.user}: ${Object.keys(command.change).map(inWords).join(", ")}.`;
-  state.putAllocation(withNote(renewed({ ...record, spec }, record), { type: "state", kind: "updated", text }, step));
+  const changed = renewed({ ...record, spec }, record);
+  state.putAllocation(withNote(changed, { type: "state", kind: "updated", text }, step));
+  if (changed.renewal !== record.renewal) renewalBegins(step, changed);
   const { kind } = record.phase;
   step.events.push({
     kind: "allocation_changed",

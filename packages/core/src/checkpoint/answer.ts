@@ -8,6 +8,7 @@ import { withNote } from "../allocation/keep-past.ts";
 import { letGo } from "../allocation/let-go.ts";
 import { moveAllocation } from "../allocation/move.ts";
 import type { CheckpointingPhase, RunningPhase } from "../allocation/phase.ts";
+import { countedRequeues } from "../allocation/restart.ts";
 import { duration, type NodeId } from "../ids.ts";
 import { invariant } from "../invariant.ts";
 import type { Step } from "../step.ts";
@@ -106,7 +107,7 @@ function stopWithout(step: Step, record: Allocation, phase: CheckpointingPhase, 
   else if (requeuePolicy === "never") {
     fail(step, record, phase, { ...end, reason: cause === "drained" ? "stopped" : "preempted" });
   } else if (cause !== "drained") requeue(step, record, phase, { cause: "preempted", gone: null, message, ...given });
-  else if (record.requeues < maxRequeue) requeue(step, record, phase, { cause, gone: null, message });
+  else if (countedRequeues(record) < maxRequeue) requeue(step, record, phase, { cause, gone: null, message });
   else fail(step, record, phase, overLimit(record, { ...end, reason: "stopped" }));
 }
 

@@ -10,6 +10,7 @@ export const NOTICE_KINDS = [
   "scaling_oscillates",
   "scaling_metric_missing",
   "scaling_below_minimum",
+  "renewal_halted",
   "vni_pool_exhausted",
   "fabric_unavailable",
   "node_drifted",

@@ -1,5 +1,6 @@
 // The service registry: which ports of which nodes serve which name. It is not kept but read off the
-// allocations, so that an endpoint is registered if and only if its allocation runs.
+// allocations, so that an endpoint is registered if and only if its allocation runs, and runs there: a node that was just added, and has
+// not begun, serves nobody.
 
 import { DEFAULT_PORT_NAME } from "../allocation/spec.ts";
 import type { AllocationId, NodeId, TenantId } from "../ids.ts";
@@ -18,7 +19,8 @@ export interface ServiceEndpoint {
 export function* serviceEndpoints(view: View): Generator<ServiceEndpoint> {
   for (const { id, spec, phase } of view.placed()) {
     if ((phase.kind !== "running" && phase.kind !== "checkpointing") || spec.expose === undefined) continue;
-    for (const node of phase.nodes)
+    for (const [i, node] of phase.nodes.entries()) {
+      if (phase.progress[i]?.state !== "running") continue;
       for (const { name, port } of spec.expose)
         yield {
           name: name || spec.name || DEFAULT_PORT_NAME,
@@ -28,5 +30,6 @@ export function* serviceEndpoints(view: View): Generator<ServiceEndpoint> {
           address: view.node(node)?.address ?? "",
           port,
         };
+    }
   }
 }

@@ -4,6 +4,7 @@
 import type { Allocation } from "../allocation/allocation.ts";
 import { attemptOn } from "../allocation/attempt-on.ts";
 import { isFinal, isPlaced, type NodeProgress, type PlacedPhase } from "../allocation/phase.ts";
+import { countedRequeues } from "../allocation/restart.ts";
 import { isService } from "../allocation/spec.ts";
 import type { View } from "./view.ts";
 
@@ -16,7 +17,8 @@ export function brokenAllocation(view: View, record: Allocation): string[] {
   const lives = !isFinal(phase);
   if (lives && view.tenant(spec.tenant) === undefined) broken.push(`allocation ${id} has no tenant`);
   if (lives && view.vcluster(spec.vcluster) === undefined) broken.push(`allocation ${id} has no vCluster`);
-  if (requeues > spec.lifecycle.maxRequeue) broken.push(`allocation ${id} was requeued ${requeues} times`);
+  if (countedRequeues(record) > spec.lifecycle.maxRequeue)
+    broken.push(`allocation ${id} was requeued ${requeues} times`);
   if (record.pendingSinceIndex > view.index) broken.push(`allocation ${id} is pending since the future`);
   if (record.submittedAt > view.at) broken.push(`allocation ${id} was submitted in the future`);
   if (phase.kind === "pending" && attempt !== before) broken.push(`allocation ${id} waits with attempt ${attempt}`);

@@ -59,7 +59,7 @@ export interface ControllerContext {
   readonly budgetDays: number;
   readonly webhooks: readonly WebhookConfig[];
   readonly metrics: Pick<Metrics, "webhook" | "scaled" | "metricQueryFailed">;
-  readonly scaling: Pick<ScalingContext, "promised" | "readings">;
+  readonly scaling: Pick<ScalingContext, "promised" | "readings" | "probed">;
 }
 
 /** As in the configuration. */

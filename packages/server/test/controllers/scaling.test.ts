@@ -38,6 +38,7 @@ interface Scene {
   readonly maxNodes?: number | null;
   readonly homes?: Readonly<Record<string, string>>;
   readonly starting?: boolean;
+  readonly probed?: (node: NodeId) => boolean;
 }
 
 function serviceOf({ nodes, record = {}, kind = "reactive", starting = false }: Scene): Allocation {
@@ -95,7 +96,7 @@ function looks(scene: Scene, values: readonly (number | null)[]): readonly (read
   return values.map((value, i) => {
     const now = instant(1_000_000 + i * 10_000);
     const inputs = { view: viewOf(scene), reachable: () => true, promised: () => false, now, today: now, memory };
-    const verdict = decideScaling({ ...inputs, reading: () => value });
+    const verdict = decideScaling({ ...inputs, reading: () => value, probed: scene.probed ?? (() => false) });
     memory = verdict.memory;
     return verdict.intents;
   });
@@ -158,9 +159,13 @@ describe("by its metric", () => {
       memory,
     };
     const at = (now: number) =>
-      decideScaling({ ...inputs, now: instant(now), today: instant(now), reading: () => 140 }).memory.get(
-        "7" as AllocationId,
-      );
+      decideScaling({
+        ...inputs,
+        now: instant(now),
+        today: instant(now),
+        reading: () => 140,
+        probed: () => false,
+      }).memory.get("7" as AllocationId);
     expect(at(59_999)?.evaluatedAt).toBeNull();
     expect(at(60_000)?.evaluatedAt).toBe(60_000);
   });
@@ -209,5 +214,50 @@ describe("besides", () => {
     expect(looks(alone, [null]).map(short)).toEqual(["allocation.requeue"]);
     const done: Scene = { nodes: ["n1"], kind: "unbounded", record: { renewal: { through: 0, size: 1 } } };
     expect(looks(done, [null]).map(short)).toEqual([""]);
+  });
+
+  it("an update waits for the first good answer to its probe, or for as long as a bad one would have taken", () => {
+    const { spec, phase } = serviceOf({ nodes: ["n1", "n2", "n3"], kind: "unbounded" });
+    const probe = { initialDelay: 5_000, failureThreshold: 1, period: 5_000, timeout: 1_000 };
+    const record = (since: number, more: object) => ({
+      renewal: { through: 2, size: 2 },
+      spec: { ...spec, ...more },
+      phase: { ...phase, countedFrom: instant(1_000_000 - since) },
+    });
+    const scene = (since: number, more: object): Scene => ({
+      nodes: ["n1", "n2", "n3"],
+      kind: "unbounded",
+      record: record(since, more),
+    });
+    expect(looks(scene(2_000, {}), [null]).map(short)).toEqual([""]);
+    expect(looks(scene(3_000, {}), [null]).map(short)).toEqual(["remove n2 renewal"]);
+    expect(looks(scene(16_000, { probe }), [null]).map(short)).toEqual([""]);
+    expect(looks(scene(17_000, { probe }), [null]).map(short)).toEqual(["remove n2 renewal"]);
+    const answers: Scene = { ...scene(1_000, { probe }), probed: (node) => node === "n3" };
+    expect(looks(answers, [null]).map(short)).toEqual(["remove n2 renewal"]);
+  });
+
+  it("a halted update leaves everything as it is, and a service below its least says why", () => {
+    const renewal = { through: 2, size: 2, halted: instant(1) };
+    const halted: Scene = { nodes: ["n1", "n2"], free: ["n3"], kind: "unbounded", record: { renewal } };
+    expect(looks(halted, [null]).map(short)).toEqual([""]);
+    const reactive: Scene = { nodes: ["n1", "n2"], free: ["n3"], record: { renewal } };
+    expect(looks(reactive, [140, 140, 140, 140]).map(short).join("")).toBe("");
+    const { spec } = serviceOf({ nodes: ["n1", "n2", "n3"], kind: "unbounded" });
+    const text = (scene: Scene) =>
+      looks(scene, [null])[0]?.map((intent) => (intent.kind === "notice.raise" ? intent.notice.text : intent.kind));
+    expect(text({ ...halted, record: { renewal, spec } })).toEqual([
+      "service 7 runs on 2 of at least 3 nodes, and its update is halted: a node more would run what has failed",
+    ]);
+    expect(text({ nodes: ["n1", "n2"], free: ["n3"], maxNodes: 2, kind: "unbounded", record: { spec } })).toEqual([
+      'service 7 runs on 2 of at least 3 nodes, and the quota of tenant "physics" has no room for a node more',
+    ]);
+  });
+
+  it("the cooldown holds after it was stopped and begins anew", () => {
+    const { phase } = serviceOf({ nodes: ["n1"] });
+    const record = { past: { attempts: [{}], refusals: [] }, phase: { ...phase, startedAt: instant(1_005_000) } };
+    const scene: Scene = { nodes: ["n1"], free: ["n2"], record };
+    expect(looks(scene, [140, 140, 140, 140, 140]).map(short)).toEqual(["", "", "", "", "add n2 metric"]);
   });
 });

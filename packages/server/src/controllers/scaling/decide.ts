@@ -4,12 +4,13 @@
 
 import {
   type Allocation,
-  attemptAt,
   between,
   type ClearNoticeCommand,
   type Instant,
+  isHalted,
   isService,
   mostNodes,
+  type NodeId,
   noticeKey,
   type RaiseNoticeCommand,
   type RequeueCommand,
@@ -19,6 +20,8 @@ import {
 } from "@lattice/core";
 import { type Ground, nodeToAdd, nodeToRemove } from "./choose-node.ts";
 import { type ScalingMemory, UNWATCHED, type Watched } from "./memory.ts";
+import { renew } from "./renew.ts";
+import { scaleOf } from "./scale-of.ts";
 
 export interface ScalingInputs extends Ground {
   /** On the steady clock. */
@@ -26,6 +29,8 @@ export interface ScalingInputs extends Ground {
   /** By the time of day, to be compared with what the log says. */
   readonly today: Instant;
   readonly memory: ScalingMemory;
+  /** The agent has said that the attempt answers its probe. */
+  readonly probed: (node: NodeId, record: Allocation, attempt: number) => boolean;
   /** The mean over its nodes; null: unknown. Asked only for services that are to be judged. */
   readonly reading: (record: Allocation) => number | null;
 }
@@ -41,7 +46,7 @@ export interface ScalingVerdict {
 export const MOST_BLIND = 3;
 
 /** Those whose metric is to be read now. */
-export function toBeRead(inputs: Omit<ScalingInputs, "reading">): readonly Allocation[] {
+export function toBeRead(inputs: Omit<ScalingInputs, "reading" | "probed">): readonly Allocation[] {
   return services(inputs).filter((record) => isDue(record, inputs));
 }
 
@@ -81,7 +86,8 @@ function judge(record: Allocation, phase: RunningPhase, inputs: ScalingInputs): 
   if (quietUntil !== null && inputs.now < quietUntil) return { watched, intents: [] };
   if (phase.nodes.length < record.spec.resources.minNodes) return { watched, intents: refill(record, phase, inputs) };
   const over = cleared(record, inputs);
-  const renewal = renew(record, phase, inputs);
+  const another = (): NodeId | null => (hasRoom(record, inputs) ? nodeToAdd(inputs, record) : null);
+  const renewal = renew(record, phase, { ...inputs, another });
   if (renewal !== null) return { watched, intents: [...over, ...renewal] };
   const { scale } = record.spec.lifecycle;
   if (scale === undefined || !isDue(record, inputs)) return { watched, intents: over };
@@ -91,10 +97,19 @@ function judge(record: Allocation, phase: RunningPhase, inputs: ScalingInputs): 
 
 function refill(record: Allocation, phase: RunningPhase, inputs: ScalingInputs): readonly ScalingIntent[] {
   const { minNodes } = record.spec.resources;
-  const node = nodeToAdd(inputs, record);
   const detail = `${phase.nodes.length} of at least ${minNodes} nodes`;
+  const why = whyNotMore(record, phase, inputs);
+  const node = why === null ? nodeToAdd(inputs, record) : null;
   if (node !== null) return [scaleOf(record, phase, { change: "add", node, reason: "minimum", detail })];
-  return [tell(record, "scaling_below_minimum", `service ${record.id} runs on ${detail}, and no node is free for it`)];
+  const text = `service ${record.id} runs on ${detail}, and ${why ?? "no node is free for it"}`;
+  return [tell(record, "scaling_below_minimum", text)];
+}
+
+/** Null: it may have one more, where there is one. */
+function whyNotMore(record: Allocation, phase: RunningPhase, inputs: ScalingInputs): string | null {
+  if (isHalted(record, phase)) return "its update is halted: a node more would run what has failed";
+  if (hasRoom(record, inputs)) return null;
+  return `the quota of tenant "${record.spec.tenant}" has no room for a node more`;
 }
 
 /** What was told is over. */
@@ -102,26 +117,6 @@ function cleared({ id }: Allocation, { view }: ScalingInputs): readonly ScalingI
   const key = noticeKey("scaling_below_minimum", id);
   const notice = view.notice(key);
   return notice === undefined || notice.clearedAt !== undefined ? [] : [{ kind: "notice.clear", key }];
-}
-
-/** Null: everything runs what it should. */
-function renew(record: Allocation, phase: RunningPhase, inputs: ScalingInputs): readonly ScalingIntent[] | null {
-  const { renewal } = record;
-  if (renewal === undefined) return null;
-  const old = phase.nodes.filter((_, i) => attemptAt(record, phase, i) <= renewal.through).length;
-  if (old === 0) return null;
-  const detail = `${old} of ${phase.nodes.length} nodes run what was there before an update`;
-  const give = (): ScalingIntent[] => {
-    const node = nodeToRemove(inputs.view, record, phase, renewal.through);
-    return node === null ? [] : [scaleOf(record, phase, { change: "remove", node, reason: "renewal", detail })];
-  };
-  if (phase.nodes.length > renewal.size) return give();
-  const node = hasRoom(record, inputs) ? nodeToAdd(inputs, record) : null;
-  if (node !== null) return [scaleOf(record, phase, { change: "add", node, reason: "renewal", detail })];
-  if (phase.nodes.length > 1 && phase.nodes.length >= renewal.size) return give();
-  // The last node, or one that is still to be replaced while another is on its way.
-  if (phase.nodes.length > 1) return [];
-  return [{ kind: "allocation.requeue", allocation: record.id, expectedRequeues: record.requeues, cause: "updated" }];
 }
 
 function byMetric(
@@ -151,9 +146,8 @@ function byMetric(
     highSince: value > target ? (before.highSince ?? now) : null,
     lowSince: value < low ? (before.lowSince ?? now) : null,
   };
-  const { scaling } = record;
-  const cooling = scaling !== undefined && between(scaling.at, today) < scale.cooldown;
-  if (cooling) return { watched, intents };
+  const changed = lastChange(record, phase);
+  if (changed !== null && between(changed, today) < scale.cooldown) return { watched, intents };
   const { highSince, lowSince } = watched;
   const size = phase.nodes.length;
   if (highSince !== null && between(highSince, now) >= scale.upWindow && size < mostNodes(record)) {
@@ -169,17 +163,18 @@ function byMetric(
   return { watched, intents };
 }
 
+/** Of its size; one that was stopped has begun anew with its least, which is a change as well. Null: none. */
+function lastChange({ scaling, past }: Allocation, { startedAt }: RunningPhase): Instant | null {
+  const begun = (past?.attempts.length ?? 0) > 0 ? startedAt : null;
+  if (scaling === undefined || begun === null) return scaling?.at ?? begun;
+  return scaling.at > begun ? scaling.at : begun;
+}
+
 /** A quota that is used up is no error: the service stays as it is. */
 function hasRoom({ spec }: Allocation, { view }: ScalingInputs): boolean {
   const most = view.tenant(spec.tenant)?.quota.maxNodes ?? null;
   return most === null || view.usage(spec.tenant).nodes < most;
 }
-
-const scaleOf = (
-  { id, attempt }: Allocation,
-  { nodes }: RunningPhase,
-  change: Pick<ScaleCommand, "change" | "node" | "reason" | "detail">,
-): ScaleCommand => ({ kind: "allocation.scale", allocation: id, attempt, size: nodes.length, ...change });
 
 const tell = (
   { id, spec, user }: Allocation,

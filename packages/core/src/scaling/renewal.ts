@@ -1,0 +1,68 @@
+// A running service whose program was updated: its nodes are replaced one after the other. A node with the new program that fails says
+// something about the update and not about the service: it is given up, the renewal halts, and the nodes with the program from before go
+// on. It stays halted until somebody updates the service again.
+
+import type { Allocation } from "../allocation/allocation.ts";
+import { attemptAt } from "../allocation/attempt-on.ts";
+import { withNote } from "../allocation/keep-past.ts";
+import type { PlacedPhase } from "../allocation/phase.ts";
+import type { ReportCommand } from "../command.ts";
+import { present } from "../invariant.ts";
+import { MAX_NOTICE_LENGTH, noticeKey } from "../notice/notice.ts";
+import { clearNotice, notify } from "../notice/raise.ts";
+import type { Step } from "../step.ts";
+import { giveUp } from "./scale.ts";
+
+type Renewed = Pick<Allocation, "renewal" | "attempt">;
+
+/** How many of its nodes run what was there before the update. */
+export function outdatedNodes(record: Renewed, phase: PlacedPhase): number {
+  const { renewal } = record;
+  if (renewal === undefined) return 0;
+  return phase.nodes.filter((_, i) => attemptAt(record, phase, i) <= renewal.through).length;
+}
+
+/** A new program has failed, and old ones still run: nothing is replaced, and nothing is added that would run it. */
+export const isHalted = (record: Renewed, phase: PlacedPhase): boolean =>
+  record.renewal?.halted !== undefined && outdatedNodes(record, phase) > 0;
+
+/** The end of one node with the new program; false: it is another node, or nothing is being renewed, and the end is judged as any other. */
+export function haltRenewal(step: Step, record: Allocation, told: PlacedPhase, report: ReportCommand): boolean {
+  const { renewal } = record;
+  if (renewal === undefined || told.kind !== "running" || report.attempt <= renewal.through) return false;
+  const goesOn = told.progress.some(
+    ({ state }, i) => state === "running" && attemptAt(record, told, i) <= renewal.through,
+  );
+  if (!goesOn) return false;
+  const how = report.state === "completed" ? "it ended" : (report.reason ?? "exit_code").replaceAll("_", " ");
+  const exit = report.exitCode === null ? "" : `, exit code ${report.exitCode}`;
+  const why = `${how}${exit}${report.message === "" ? "" : `: ${report.message}`}`.slice(0, MAX_WHY);
+  const detail = `the new program failed there (${why})`;
+  giveUp(step, record, told, { node: report.node, reason: "renewal", detail });
+  const left = present(step.state.allocation(record.id), `allocation ${record.id} is gone`);
+  const text = `The update is halted: on ${report.node} the new program failed (${why}). The other nodes go on as before.`;
+  const noted = withNote(left, { type: "failure", kind: "renewal_halted", text, nodes: [report.node] }, step);
+  step.state.putAllocation({ ...noted, renewal: { ...renewal, halted: step.at } });
+  notify(step, {
+    key: haltedKey(record),
+    kind: "renewal_halted",
+    text: `the update of service ${record.id} is halted: the new program failed on ${report.node} (${why})`.slice(
+      0,
+      MAX_NOTICE_LENGTH,
+    ),
+    tenant: record.spec.tenant,
+    user: record.user,
+    allocation: record.id,
+  });
+  return true;
+}
+
+/** Of what the program's end said. */
+const MAX_WHY = 256;
+
+/** It is updated again. */
+export function renewalBegins(step: Step, record: Allocation): void {
+  clearNotice(step, { kind: "notice.clear", key: haltedKey(record) });
+}
+
+const haltedKey = ({ id }: Allocation): string => noticeKey("renewal_halted", id);

@@ -1,0 +1,100 @@
+// A rolling update of a real service on three nodes: endpoints are there throughout, nothing goes on before the new program answers,
+// every node runs it once; and a bad update is halted, with the service as it was.
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, expect, test } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { useCluster } from "../harness/use-cluster.ts";
+
+// All nodes are one machine here: one door answers the probes of all.
+let status = 204;
+const door = createServer((_request, response) => response.writeHead(status).end());
+await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
+afterAll(() => door.close());
+
+const cluster = useCluster({ nodes: 4, config: "node_agent: { heartbeat_interval: 500ms, heartbeat_timeout: 20s }\n" });
+
+type Service = Awaited<ReturnType<typeof cluster.allocation>> & {
+  readonly scaling?: { readonly outdated_nodes?: number };
+};
+interface Told {
+  readonly events: readonly { readonly kind: string; readonly text: string }[];
+}
+
+const endpoints = async (): Promise<number> =>
+  (await cluster.api<{ endpoints?: unknown[] }>("GET", "/services/api")).body.endpoints?.length ?? 0;
+
+async function renewed(id: string): Promise<Service | null> {
+  const record = (await cluster.allocation(id)) as Service;
+  return record.nodes?.length === 3 && (record.scaling?.outdated_nodes ?? 0) === 0 ? record : null;
+}
+
+test("a service of three nodes is updated without a gap, and a bad update leaves it as it was", async () => {
+  const served = cluster.file("served");
+  const program = (name: string) => `echo "${name} $LATTICE_NODE" >> ${served}; exec sleep 600`;
+  const lines = (name: string): readonly string[] =>
+    existsSync(served)
+      ? readFileSync(served, "utf8")
+          .split("\n")
+          .filter((line) => line.startsWith(`${name} `))
+      : [];
+  const { port } = door.address() as AddressInfo;
+  const id = await cluster.submit({
+    entrypoint: program("v1"),
+    nodes: 3,
+    lifecycle: { type: "unbounded" },
+    expose: [{ name: "api", port: 8081 }],
+    // So patient that time alone would never tell.
+    liveness_probe: {
+      probe_type: "http",
+      port,
+      path: "/",
+      period_secs: 1,
+      initial_delay_secs: 1,
+      failure_threshold: 100,
+    },
+  });
+  await cluster.reaches(id, ["running"]);
+  expect(await endpoints()).toBe(3);
+
+  // While the new program does not answer, no old one goes.
+  status = 503;
+  expect((await cluster.cli(["update", id, `--entrypoint=${program("v2")}`])).stdout).toMatch(/3 of its nodes/);
+  await eventually({ what: "the new program runs on one node" }, async () => (lines("v2").length === 1 ? true : null));
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  expect(((await cluster.allocation(id)) as Service).scaling?.outdated_nodes).toBe(3);
+  expect(await endpoints()).toBe(4);
+
+  status = 204;
+  let least = Number.POSITIVE_INFINITY;
+  await eventually({ what: "every node runs the new program", everyMs: 50 }, async () => {
+    least = Math.min(least, await endpoints());
+    return renewed(id);
+  });
+  expect(least).toBeGreaterThanOrEqual(2);
+  const nodes = (await cluster.allocation(id)).nodes ?? [];
+  await eventually({ what: "each has begun it" }, async () => (lines("v2").length >= 3 ? true : null));
+  expect(lines("v2").toSorted()).toEqual(nodes.map((node) => `v2 ${node}`).toSorted());
+
+  const bad = `echo "bad $LATTICE_NODE" >> ${served}; exit 3`;
+  expect((await cluster.cli(["update", id, `--entrypoint=${bad}`])).code).toBe(0);
+  let fewest = Number.POSITIVE_INFINITY;
+  await eventually({ what: "the update is halted", everyMs: 50 }, async () => {
+    fewest = Math.min(fewest, await endpoints());
+    const { stdout } = await cluster.cli(["notices"]);
+    return stdout.includes(`the update of service ${id} is halted`) ? true : null;
+  });
+  expect(fewest).toBe(3);
+  expect(await cluster.allocation(id)).toMatchObject({ state: "running", nodes, requeues: 0 });
+  const { events } = (await cluster.api<Told>("GET", `/allocations/${id}/events?types=failure`)).body;
+  expect(events.map(({ kind }) => kind)).toEqual(["renewal_halted"]);
+  expect(events[0]?.text).toMatch(/the new program failed \(exit code, exit code 3/);
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  expect(lines("bad")).toHaveLength(1);
+
+  await cluster.cli(["update", id, `--entrypoint=${program("v3")}`]);
+  await eventually({ what: "a better update goes through" }, async () => renewed(id));
+  expect((await cluster.cli(["notices"])).stdout).not.toContain("is halted");
+  await cluster.cli(["cancel", id]);
+});
