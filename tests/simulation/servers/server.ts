@@ -19,7 +19,9 @@ import {
   createBroker,
   createCheckpointBoard,
   handleConnect,
+  isPromised,
   type Leader,
+  type LeadOptions,
   type MemoryStore,
   openReplica,
   type Replica,
@@ -30,6 +32,7 @@ import {
 import { ProblemError } from "@lattice/wire";
 import type { Odds } from "../faults/odds.ts";
 import type { Network } from "../network/network.ts";
+import type { Outside } from "../outside/outside.ts";
 import { createHost, type Host } from "../world/host.ts";
 import { quietLogger } from "../world/logger.ts";
 import type { World } from "../world/world.ts";
@@ -103,6 +106,7 @@ export interface ServerParts {
   readonly weather: LogWeather;
   readonly epochMs: number;
   readonly name: string;
+  readonly outside: Outside;
   readonly onReplica: (server: SimulatedServer, life: ServerLife, replica: Replica) => void;
   readonly onFailed: (server: SimulatedServer, error: unknown) => void;
   readonly odds: Odds;
@@ -166,6 +170,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       config: () => SETTINGS.checkpoints,
       evaluated: () => undefined,
     });
+    const cycles = new Map<string, Parameters<LeadOptions["insight"]["took"]>[0]>();
     const leader = startLeading({
       candidate: host.name,
       log,
@@ -185,18 +190,21 @@ export function createServer(parts: ServerParts): SimulatedServer {
       fabric: null,
       checkpoints: SETTINGS.checkpoints,
       insight: {
-        took: () => undefined,
+        took: (result) => void cycles.set(result.vcluster, result),
         planned: () => undefined,
         preempted: () => undefined,
         measured: () => ({ signals: broker.signals() }),
         onSignals: () => () => undefined,
-        forget: () => undefined,
+        forget: () => cycles.clear(),
       },
       broker,
       webhooks: [],
       network: DEFAULT_NETWORK,
       limits: NO_LIMITS,
-      scaling: { promised: () => false, readings: { read: async () => new Map() } },
+      scaling: {
+        promised: (node) => isPromised(replica.view, cycles.values(), node),
+        readings: parts.outside.metrics.readings(host),
+      },
       readers: () => [],
     });
     mine.leader = leader;

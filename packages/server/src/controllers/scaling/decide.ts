@@ -1,6 +1,6 @@
 // Whether a service gets or gives up a node, one at a time. In this order: nodes that are on their way are waited for; a
-// service below its least number gets a node; nodes that run what was there before an update are replaced; then the
-// metric is judged against the target over its windows. Without a metric nothing is done. Pure.
+// service below its least number gets a node; nodes that run what was there before an update are replaced; one above its most
+// gives a node up; then the metric is judged against the target over its windows. Without a metric nothing is done. Pure.
 
 import {
   type Allocation,
@@ -84,6 +84,8 @@ function judge(record: Allocation, phase: RunningPhase, inputs: ScalingInputs): 
   const renewal = renew(record, phase, inputs);
   if (renewal !== null) return { watched, intents: [...over, ...renewal] };
   const { scale } = record.spec.lifecycle;
+  const beyond = scale === undefined ? [] : shed(record, phase, inputs);
+  if (beyond.length > 0) return { watched, intents: [...over, ...beyond] };
   if (scale === undefined || !isDue(record, inputs)) return { watched, intents: over };
   const judged = byMetric(record, phase, scale, watched, inputs);
   return { ...judged, intents: [...over, ...judged.intents] };
@@ -95,6 +97,15 @@ function refill(record: Allocation, phase: RunningPhase, inputs: ScalingInputs):
   const detail = `${phase.nodes.length} of at least ${minNodes} nodes`;
   if (node !== null) return [scaleOf(record, phase, { change: "add", node, reason: "minimum", detail })];
   return [tell(record, "scaling_below_minimum", `service ${record.id} runs on ${detail}, and no node is free for it`)];
+}
+
+/** Its most was lowered since it grew: whatever its metric says, it comes back to it. */
+function shed(record: Allocation, phase: RunningPhase, { view }: ScalingInputs): readonly ScalingIntent[] {
+  const most = mostNodes(record);
+  if (phase.nodes.length <= most) return [];
+  const node = nodeToRemove(view, record, phase);
+  const detail = `${phase.nodes.length} of at most ${most} nodes`;
+  return node === null ? [] : [scaleOf(record, phase, { change: "remove", node, reason: "maximum", detail })];
 }
 
 /** What was told is over. */
