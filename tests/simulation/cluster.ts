@@ -3,6 +3,7 @@
 
 import { createMemoryStore, type MemoryStore } from "@lattice/server";
 import { createLedger, type Ledger } from "./checks/ledger.ts";
+import { networkChecks } from "./checks/networks.ts";
 import { serviceChecks } from "./checks/services.ts";
 import { createTruth, type Truth } from "./checks/truth.ts";
 import type { Watcher } from "./checks/watcher.ts";
@@ -11,7 +12,7 @@ import { createNetwork, type Network } from "./network/network.ts";
 import { createRequestWire, type RequestWire } from "./network/requests.ts";
 import { createMachine } from "./nodes/machine.ts";
 import { createNode, type SimulatedNode } from "./nodes/node.ts";
-import { createOutside } from "./outside/outside.ts";
+import { createOutside, type Outside } from "./outside/outside.ts";
 import type { LogWeather } from "./servers/log.ts";
 import { createServer, SETTINGS, type SimulatedServer } from "./servers/server.ts";
 import { createClient } from "./users/client.ts";
@@ -29,6 +30,7 @@ export interface Cluster {
   readonly users: Users;
   readonly ledger: Ledger;
   readonly truth: Truth;
+  readonly outside: Outside;
   readonly watchers: readonly Watcher[];
   readonly faults: ReadonlyMap<string, number>;
   readonly odds: Odds;
@@ -61,7 +63,10 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
   const store = createMemoryStore();
   const weather: LogWeather = { lossBefore: 0, lossAfter: 0, slowMs: 0, stale: false };
   const outside = createOutside(world);
-  const watchers: readonly Watcher[] = [serviceChecks(world, outside.metrics)];
+  const watchers: readonly Watcher[] = [
+    serviceChecks(world, outside.metrics),
+    networkChecks({ world, fabric: outside.fabric, machines: () => nodes.map(({ machine }) => machine) }),
+  ];
   const ledger = createLedger(world, SETTINGS, (replica, applied) => {
     for (const watcher of watchers) watcher.applied(replica, applied);
   });
@@ -145,6 +150,7 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     users,
     ledger,
     truth,
+    outside,
     watchers,
     faults,
     odds,

@@ -70,6 +70,15 @@ export const SETTINGS = {
     driftTimeout: duration(24 * 3_600_000),
     sensitiveDriftTimeout: duration(4 * 3_600_000),
   },
+  /** So few numbers that they are used up now and then. */
+  network: {
+    ...DEFAULT_NETWORK,
+    vniStart: 1_000,
+    vniEnd: 1_008,
+    grace: duration(20_000),
+    autoDomains: true,
+    managed: true,
+  },
   retention: { maxFinished: 40, maxFinishedAge: duration(600_000) },
 } as const;
 
@@ -187,7 +196,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       gracePeriod: duration(SETTINGS.graceMs),
       patience: SETTINGS.patience,
       faults: SETTINGS.faults,
-      fabric: null,
+      fabric: parts.outside.fabric.client(host),
       checkpoints: SETTINGS.checkpoints,
       insight: {
         took: (result) => void cycles.set(result.vcluster, result),
@@ -199,7 +208,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       },
       broker,
       webhooks: [],
-      network: DEFAULT_NETWORK,
+      network: SETTINGS.network,
       limits: NO_LIMITS,
       scaling: {
         promised: (node) => isPromised(replica.view, cycles.values(), node),

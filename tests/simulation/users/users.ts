@@ -7,6 +7,7 @@ import type { World } from "../world/world.ts";
 import type { Client } from "./client.ts";
 import type { Crew, Desk } from "./crew.ts";
 import { type Earlier, flow } from "./flows.ts";
+import { networkUsers } from "./networks.ts";
 import {
   cancellation,
   lendingCommand,
@@ -20,7 +21,10 @@ import {
 import { serviceUsers } from "./services.ts";
 
 /** Each kind has chance of its own. */
-const CREWS: Readonly<Record<string, (desk: Desk) => Crew>> = { services: serviceUsers };
+const CREWS: Readonly<Record<string, (desk: Desk) => Crew>> = {
+  services: serviceUsers,
+  networks: networkUsers,
+};
 
 export interface Users {
   begin(): void;
