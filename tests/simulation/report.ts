@@ -27,6 +27,8 @@ const LEAST_COMMANDS_PER_MINUTE = 60;
 /** Of what users ask for, at their usual pace. */
 const LEAST_PER_MINUTE = { submitted: 10, starts: 12, completed: 4 } as const;
 const JUDGED_FROM_MINUTES = 5;
+/** What happens a few times in an hour may not happen at all in a short run. */
+const WATCHED_FROM_MINUTES = 20;
 /** Of the kinds that may strike, over a run of at least this length. */
 const LEAST_FAULTS_PER_MINUTE = 2;
 /**
@@ -115,7 +117,7 @@ function shortages({ minutes, kinds, pace, counts, faults, elections, leastPerHo
   for (const [what, least] of Object.entries(LEAST_PER_MINUTE)) need(what, counts[what] ?? 0, (least * minutes) / pace);
   if (kinds.length < FAULT_KINDS.length) return short;
   const struck = Object.values(faults).reduce((sum, n) => sum + n, 0);
-  for (const [what, least] of Object.entries(leastPerHour))
+  for (const [what, least] of minutes < WATCHED_FROM_MINUTES ? [] : Object.entries(leastPerHour))
     need(what, counts[what] ?? 0, Math.floor((least * minutes) / 60 / pace));
   need("faults", struck, LEAST_FAULTS_PER_MINUTE * minutes);
   need("elections", elections, LEAST_ELECTIONS);

@@ -34,7 +34,7 @@ export function serviceChecks(world: World, metrics: MetricStore): Watcher {
     renewed: 0,
     probesFailed: 0,
   };
-  /** Attempts above `through` run this version of the program, or a later one. */
+  /** In the order of the log: attempts above `through` run this version of the program, or one that came after it. */
   const updates = new Map<AllocationId, { readonly through: number; readonly version: number }[]>();
   const renewing = new Set<AllocationId>();
   const changedAt = new Map<AllocationId, number>();
@@ -132,10 +132,11 @@ export function serviceChecks(world: World, metrics: MetricStore): Watcher {
     started(_, { key, order }) {
       const [id = "", attempt = "0"] = key.split(".");
       const { version = 0 } = programOf(order.entrypoint);
-      for (const update of updates.get(id as AllocationId) ?? []) {
-        if (Number(attempt) > update.through && version < update.version)
-          world.violated("renewal", `${key} runs version ${version}, begun after ${update.version} was wanted`);
-      }
+      const wanted = updates.get(id as AllocationId) ?? [];
+      const runs = wanted.findLastIndex((update) => update.version === version);
+      const due = wanted.findLastIndex(({ through }) => Number(attempt) > through);
+      if (runs < due)
+        world.violated("renewal", `${key} runs version ${version}, begun after ${wanted[due]?.version} was wanted`);
     },
     look(view) {
       for (const record of view.placed()) {
