@@ -3,12 +3,16 @@
 
 import { createMemoryStore, type MemoryStore } from "@lattice/server";
 import { createLedger, type Ledger } from "./checks/ledger.ts";
+import { networkChecks } from "./checks/networks.ts";
+import { serviceChecks } from "./checks/services.ts";
 import { createTruth, type Truth } from "./checks/truth.ts";
+import type { Watcher } from "./checks/watcher.ts";
 import { createOdds, type Odds } from "./faults/odds.ts";
 import { createNetwork, type Network } from "./network/network.ts";
 import { createRequestWire, type RequestWire } from "./network/requests.ts";
 import { createMachine } from "./nodes/machine.ts";
 import { createNode, type SimulatedNode } from "./nodes/node.ts";
+import { createOutside, type Outside } from "./outside/outside.ts";
 import type { LogWeather } from "./servers/log.ts";
 import { createServer, SETTINGS, type SimulatedServer } from "./servers/server.ts";
 import { createClient } from "./users/client.ts";
@@ -26,6 +30,8 @@ export interface Cluster {
   readonly users: Users;
   readonly ledger: Ledger;
   readonly truth: Truth;
+  readonly outside: Outside;
+  readonly watchers: readonly Watcher[];
   readonly faults: ReadonlyMap<string, number>;
   readonly odds: Odds;
   elections(): number;
@@ -56,7 +62,14 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
   const network = createNetwork(world, odds);
   const store = createMemoryStore();
   const weather: LogWeather = { lossBefore: 0, lossAfter: 0, slowMs: 0, stale: false };
-  const ledger = createLedger(world, SETTINGS);
+  const outside = createOutside(world);
+  const watchers: readonly Watcher[] = [
+    serviceChecks(world, outside.metrics),
+    networkChecks({ world, fabric: outside.fabric, machines: () => nodes.map(({ machine }) => machine) }),
+  ];
+  const ledger = createLedger(world, SETTINGS, (replica, applied) => {
+    for (const watcher of watchers) watcher.applied(replica, applied);
+  });
   const truth = createTruth(world, ledger);
   const names = Array.from({ length: size.servers }, (_, n) => `s${n + 1}`);
   let elections = 0;
@@ -69,6 +82,7 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
       weather,
       name,
       epochMs: EPOCH_MS,
+      outside,
       onReplica(_, life, replica) {
         ledger.restored(life.host.name, replica);
         replica.onApplied((applied) => ledger.applied(life.host.name, replica, applied));
@@ -101,7 +115,10 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
       name,
       random: world.random(`machine ${name}`),
       epochMs: EPOCH_MS,
-      onStart: truth.started,
+      onStart(machine, process) {
+        truth.started(machine, process);
+        for (const watcher of watchers) watcher.started?.(machine, process);
+      },
       onEnd: truth.ended,
     });
     const group = `g${Math.floor(n / size.nodesPerGroup)}`;
@@ -116,6 +133,8 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
   function look(): void {
     world.after(LOOK_MS, look);
     truth.look(nodes);
+    const view = leader()?.life()?.replica?.view;
+    if (view !== undefined) for (const watcher of watchers) watcher.look?.(view);
   }
 
   for (const server of servers) server.start();
@@ -131,6 +150,8 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     users,
     ledger,
     truth,
+    outside,
+    watchers,
     faults,
     odds,
     elections: () => elections,

@@ -27,6 +27,8 @@ const LEAST_COMMANDS_PER_MINUTE = 60;
 /** Of what users ask for, at their usual pace. */
 const LEAST_PER_MINUTE = { submitted: 10, starts: 12, completed: 4 } as const;
 const JUDGED_FROM_MINUTES = 5;
+/** What happens a few times in an hour may not happen at all in a short run. */
+const WATCHED_FROM_MINUTES = 20;
 /** Of the kinds that may strike, over a run of at least this length. */
 const LEAST_FAULTS_PER_MINUTE = 2;
 /**
@@ -74,16 +76,19 @@ export function reportOf(cluster: Cluster, { seed, minutes, kinds, pace }: Asked
     dags: users.counts.dags,
     acknowledged: users.acknowledged.size,
     starts: truth.starts(),
+    ...Object.assign({}, ...[...users.crews, ...cluster.watchers, cluster.outside.fabric].map((one) => one.counts)),
     missingFromHistories: missingFromHistories(cluster),
   };
   const faults = Object.fromEntries([...cluster.faults].sort(([a], [b]) => (a < b ? -1 : 1)));
   const elections = cluster.elections();
+  const leastPerHour = Object.assign({}, ...cluster.watchers.map((watcher) => watcher.leastPerHour));
   return {
     seed,
     minutes,
     kinds,
     violation: world.violation(),
-    tooLittle: world.violation() === null ? shortages({ minutes, kinds, pace, counts, faults, elections }) : [],
+    tooLittle:
+      world.violation() === null ? shortages({ minutes, kinds, pace, counts, faults, elections, leastPerHour }) : [],
     traceHash: world.traceHash(),
     simulatedMinutes: Math.round(world.now() / 6_000) / 10,
     events: world.events(),
@@ -98,9 +103,11 @@ interface Happened extends Omit<Asked, "seed"> {
   readonly counts: Readonly<Record<string, number>>;
   readonly faults: Readonly<Record<string, number>>;
   readonly elections: number;
+  /** Of what single checks are for. */
+  readonly leastPerHour: Readonly<Record<string, number>>;
 }
 
-function shortages({ minutes, kinds, pace, counts, faults, elections }: Happened): string[] {
+function shortages({ minutes, kinds, pace, counts, faults, elections, leastPerHour }: Happened): string[] {
   if (minutes < JUDGED_FROM_MINUTES) return [];
   const short: string[] = [];
   const need = (what: string, have: number, least: number): void => {
@@ -110,6 +117,8 @@ function shortages({ minutes, kinds, pace, counts, faults, elections }: Happened
   for (const [what, least] of Object.entries(LEAST_PER_MINUTE)) need(what, counts[what] ?? 0, (least * minutes) / pace);
   if (kinds.length < FAULT_KINDS.length) return short;
   const struck = Object.values(faults).reduce((sum, n) => sum + n, 0);
+  for (const [what, least] of minutes < WATCHED_FROM_MINUTES ? [] : Object.entries(leastPerHour))
+    need(what, counts[what] ?? 0, Math.floor((least * minutes) / 60 / pace));
   need("faults", struck, LEAST_FAULTS_PER_MINUTE * minutes);
   need("elections", elections, LEAST_ELECTIONS);
   // In a short run some may well be missing: only what makes at least one is asked for.

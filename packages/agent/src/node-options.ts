@@ -4,6 +4,7 @@ import type { pb } from "@lattice/wire";
 import type { Logger } from "pino";
 import type { After } from "./after.ts";
 import type { Images } from "./images/images.ts";
+import type { Probe } from "./lifecycle/attempt.ts";
 import type { Dialer } from "./link/dial.ts";
 import type { Identity } from "./link/messages.ts";
 import type { Wheel } from "./link/wheel.ts";
@@ -46,6 +47,8 @@ export interface NodeOptions {
   readonly checkpointDir?: string;
   /** The checkpoints of an allocation that has ended are removed later. */
   readonly clear?: (allocationId: string, clear: pb.CheckpointsToClear) => Promise<boolean>;
+  /** How a service is asked whether it lives, null meaning that it does; absent: over the network. */
+  readonly probe?: (probe: Probe, key: string) => Promise<string | null>;
   /** A server has welcomed this node. */
   readonly welcomed?: (welcome: pb.Welcome) => void;
 }

@@ -90,7 +90,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   const liveness = probes({
     log,
     after,
-    ask: async (probe, key) => askProbe(probe, (await runtime.firstProcess(key))?.pid ?? null),
+    ask: options.probe ?? (async (probe, key) => askProbe(probe, (await runtime.firstProcess(key))?.pid ?? null)),
     failed: (key, message) => {
       log.error({ attempt: key, message }, "ending an attempt that does not answer");
       screens.notice(key, `The allocation is being stopped: ${message}.`);

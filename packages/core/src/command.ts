@@ -220,7 +220,7 @@ export interface ScaleCommand {
   readonly size: number;
   readonly change: "add" | "remove";
   readonly node: NodeId;
-  readonly reason: "metric" | "minimum" | "renewal" | "node_failure" | "reclaim";
+  readonly reason: "metric" | "minimum" | "maximum" | "renewal" | "node_failure" | "reclaim";
   /** In words, for the record. */
   readonly detail: string;
 }

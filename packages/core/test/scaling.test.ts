@@ -337,6 +337,16 @@ describe("an update of a service", () => {
     expect(verdict(c.one(update({ scale: scalePolicy(4, 2) })))).toBe("invalid_argument");
   });
 
+  it("may lower its most below what it has: it gives nodes up, and grows no more", () => {
+    const c = service();
+    c.apply(scale(c, "add", "n2"));
+    c.apply(reportOf(1, "n2", 2 as never, "running"));
+    // Every entry of a test is followed by a look at all that must hold.
+    c.apply(update({ scale: scalePolicy(1, 1) }));
+    expect(verdict(c.one(scale(c, "add", "n3")))).toBe("illegal_transition");
+    expect(verdict(c.one(scale(c, "remove", "n2", { reason: "maximum" })))).toBe("accepted");
+  });
+
   it("of one node alone begins it again, uncounted", () => {
     const c = service();
     c.apply(update({ task: { kind: "entrypoint", line: "serve --v2" } }));

@@ -8,10 +8,11 @@ export { createCheckpointBoard } from "./checkpoint/board.ts";
 export { type Clock, systemClock } from "./clock.ts";
 export { type Config, loadConfig } from "./config/index.ts";
 export { createBroker } from "./controllers/checkpoint/act.ts";
+export { isPromised } from "./controllers/scaling/promised.ts";
 export { archiveTo } from "./history/archive.ts";
 export type { History, HistoryRecord } from "./history/index.ts";
 export { decodeLine, encodeRecord, recordOf } from "./history/line.ts";
-export { type Leader, startLeading } from "./leader/lead.ts";
+export { type Leader, type LeadOptions, startLeading } from "./leader/lead.ts";
 export {
   createMemoryStore,
   type Leadership,

@@ -58,7 +58,12 @@ const COMPARE_EVERY = 8;
  */
 const RECOUNT_EVERY = 64;
 
-export function createLedger(world: World, limits: LedgerLimits): Ledger {
+export function createLedger(
+  world: World,
+  limits: LedgerLimits,
+  /** Hears of every entry once, from whoever applies it first. */
+  learned: (replica: Replica, applied: Applied) => void,
+): Ledger {
   const hashes = new Map<number, string>();
   let newestTerm = 0;
   /** The hash of each entry's own bytes, chained to the one before. */
@@ -224,6 +229,7 @@ export function createLedger(world: World, limits: LedgerLimits): Ledger {
       chain[index] = hash;
       world.note(`entry ${index} ${hash}`);
       learn(replica, applied);
+      learned(replica, applied);
       lookAtChanges(who, replica);
       if (index % RECOUNT_EVERY === 0) recount(who, replica);
     },

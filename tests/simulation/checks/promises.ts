@@ -27,7 +27,7 @@ export function checkDags({ world, users }: Cluster, leader: SimulatedServer): v
 }
 
 /** What keeps the cluster from being done, in words; empty when it is. */
-export function leftUndone({ leader, nodes, ledger }: Cluster): readonly string[] {
+export function leftUndone({ leader, nodes, ledger, watchers }: Cluster): readonly string[] {
   const replica = leader()?.life()?.replica;
   if (replica === null || replica === undefined) return ["no server leads"];
   const { view } = replica;
@@ -49,6 +49,7 @@ export function leftUndone({ leader, nodes, ledger }: Cluster): readonly string[
     for (const process of machine.live()) left.push(`${process.key} is alive on ${name}`);
     for (const key of machine.attempts.keys()) left.push(`${key} is not forgotten on ${name}`);
   }
+  for (const watcher of watchers) left.push(...(watcher.left?.(view) ?? []));
   if (ledger.counts.entries === 0) left.push("nothing was ever written");
   return left;
 }

@@ -6,6 +6,7 @@ import type { Random } from "../world/random.ts";
 import { logFaults } from "./log.ts";
 import { nodeFaults } from "./nodes.ts";
 import { ODD_KINDS } from "./odds.ts";
+import { outsideFaults } from "./outside.ts";
 import { serverFaults } from "./servers.ts";
 
 export interface Fault {
@@ -18,7 +19,7 @@ export interface Fault {
   strike(cluster: Cluster, random: Random): boolean;
 }
 
-export const FAULTS: readonly Fault[] = [...serverFaults, ...logFaults, ...nodeFaults];
+export const FAULTS: readonly Fault[] = [...serverFaults, ...logFaults, ...nodeFaults, ...outsideFaults];
 export const FAULT_KINDS: readonly string[] = [...FAULTS.map(({ kind }) => kind), ...ODD_KINDS];
 
 export interface Trouble {

@@ -64,6 +64,8 @@ export interface Machine {
   kill(key: string): void;
   hasWrapper(key: string): boolean;
   live(): readonly Process[];
+  /** Why what was started does not answer; null: it does. */
+  probe(key: string): string | null;
   reboot(): void;
   /** Everything on the disk is gone. */
   wipe(): void;
@@ -175,6 +177,12 @@ export function createMachine({ world, name, random, epochMs, onStart, onEnd }: 
     },
     hasWrapper: (key) => of(key).length > 0,
     live: () => (wrappers.size === 0 ? NOTHING : running(wrappers.values())),
+    probe(key) {
+      const process = machine.live().find((one) => one.key === key);
+      if (process === undefined) return "nobody listens";
+      const { sickMs = null } = programOf(process.order.entrypoint);
+      return sickMs !== null && world.now() - process.startedAtMs > sickMs ? "no answer" : null;
+    },
     reboot() {
       boots += 1;
       for (const wrapper of [...wrappers.values()]) {

@@ -58,6 +58,10 @@ export function createNode({ world, network, machine, group, home, servers }: No
       log: quietLogger(world, mine.name),
       vitals: () => ({ load1: 0, memoryAvailableGb: 0 }),
       runtime: async (listener) => machineRuntime(machine, mine, random, listener),
+      probe: async (_, key) => {
+        await mine.wait(random.between(0, 20));
+        return machine.probe(key);
+      },
     });
   }
 

@@ -8,6 +8,10 @@ export interface Program {
   readonly stopsMs: number | null;
   /** Cannot even be started. */
   readonly broken: boolean;
+  /** It answers no probe after so long; null, or absent: it always does. */
+  readonly sickMs?: number | null;
+  /** Of a service that is updated: grows from update to update. */
+  readonly version?: number;
 }
 
 export const programLine = (program: Program): string => `simulated ${JSON.stringify(program)}`;

@@ -19,7 +19,9 @@ import {
   createBroker,
   createCheckpointBoard,
   handleConnect,
+  isPromised,
   type Leader,
+  type LeadOptions,
   type MemoryStore,
   openReplica,
   type Replica,
@@ -30,6 +32,7 @@ import {
 import { ProblemError } from "@lattice/wire";
 import type { Odds } from "../faults/odds.ts";
 import type { Network } from "../network/network.ts";
+import type { Outside } from "../outside/outside.ts";
 import { createHost, type Host } from "../world/host.ts";
 import { quietLogger } from "../world/logger.ts";
 import type { World } from "../world/world.ts";
@@ -67,6 +70,15 @@ export const SETTINGS = {
     driftTimeout: duration(24 * 3_600_000),
     sensitiveDriftTimeout: duration(4 * 3_600_000),
   },
+  /** So few numbers that they are used up now and then. */
+  network: {
+    ...DEFAULT_NETWORK,
+    vniStart: 1_000,
+    vniEnd: 1_008,
+    grace: duration(20_000),
+    autoDomains: true,
+    managed: true,
+  },
   retention: { maxFinished: 40, maxFinishedAge: duration(600_000) },
 } as const;
 
@@ -103,6 +115,7 @@ export interface ServerParts {
   readonly weather: LogWeather;
   readonly epochMs: number;
   readonly name: string;
+  readonly outside: Outside;
   readonly onReplica: (server: SimulatedServer, life: ServerLife, replica: Replica) => void;
   readonly onFailed: (server: SimulatedServer, error: unknown) => void;
   readonly odds: Odds;
@@ -166,6 +179,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       config: () => SETTINGS.checkpoints,
       evaluated: () => undefined,
     });
+    const cycles = new Map<string, Parameters<LeadOptions["insight"]["took"]>[0]>();
     const leader = startLeading({
       candidate: host.name,
       log,
@@ -182,22 +196,25 @@ export function createServer(parts: ServerParts): SimulatedServer {
       gracePeriod: duration(SETTINGS.graceMs),
       patience: SETTINGS.patience,
       faults: SETTINGS.faults,
-      fabric: null,
+      fabric: parts.outside.fabric.client(host),
       checkpoints: SETTINGS.checkpoints,
       insight: {
-        took: () => undefined,
+        took: (result) => void cycles.set(result.vcluster, result),
         planned: () => undefined,
         preempted: () => undefined,
         measured: () => ({ signals: broker.signals() }),
         onSignals: () => () => undefined,
-        forget: () => undefined,
+        forget: () => cycles.clear(),
       },
       broker,
       webhooks: [],
-      network: DEFAULT_NETWORK,
+      network: SETTINGS.network,
       makesTokens: false,
       limits: NO_LIMITS,
-      scaling: { promised: () => false, readings: { read: async () => new Map() } },
+      scaling: {
+        promised: (node) => isPromised(replica.view, cycles.values(), node),
+        readings: parts.outside.metrics.readings(host),
+      },
       readers: () => [],
     });
     mine.leader = leader;

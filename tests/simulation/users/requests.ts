@@ -25,6 +25,8 @@ export const TENANTS = [
   { id: "biology", maxNodes: null, maxConcurrent: 5 },
 ] as const;
 const VCLUSTERS = ["hpc-batch", "hpc-batch", "ml-training", "service", "interactive"] as const;
+/** Network domains that users name; others are of one allocation alone. */
+export const DOMAINS = ["ring", "tree", "mesh"] as const;
 const MINUTE_MS = 60_000;
 /** Long enough to be in the way of others; several of them, one after the other, are what a run waits for at its end. */
 const HOG_MS = [MINUTE_MS, 1.5 * MINUTE_MS, 2.5 * MINUTE_MS] as const;
@@ -71,6 +73,7 @@ export function specOf(random: Random, name: string): AllocationSpec {
       requeuePolicy: random.pick(["never", "on_node_failure", "on_node_failure", "always"]),
       maxRequeue: random.between(0, 5),
     },
+    ...(random.chance(0.15) ? { networkDomain: random.pick(DOMAINS) } : null),
     // Those that no walltime overtakes: one that it did would wait for somebody to resume it.
     ...(hog && !unbounded ? { checkpoint: CHECKPOINT } : null),
   });

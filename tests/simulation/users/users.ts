@@ -5,7 +5,9 @@ import { type AllocationId, type DagId, isFinal, type View } from "@lattice/core
 import type { Truth } from "../checks/truth.ts";
 import type { World } from "../world/world.ts";
 import type { Client } from "./client.ts";
+import type { Crew, Desk } from "./crew.ts";
 import { type Earlier, flow } from "./flows.ts";
+import { networkUsers } from "./networks.ts";
 import {
   cancellation,
   lendingCommand,
@@ -16,6 +18,13 @@ import {
   TENANTS,
   tenantCommands,
 } from "./requests.ts";
+import { serviceUsers } from "./services.ts";
+
+/** Each kind has chance of its own. */
+const CREWS: Readonly<Record<string, (desk: Desk) => Crew>> = {
+  services: serviceUsers,
+  networks: networkUsers,
+};
 
 export interface Users {
   begin(): void;
@@ -35,6 +44,7 @@ export interface Users {
     nodes: number;
     quotas: number;
   };
+  readonly crews: readonly Crew[];
 }
 
 export interface UsersParts {
@@ -91,6 +101,19 @@ export function createUsers({ world, client, truth, nodes, pace }: UsersParts): 
     earlier.push({ id: id as AllocationId, tenant });
   }
 
+  const crews = Object.entries(CREWS).map(([kind, crew]) =>
+    crew({
+      ...{ world, client, requestId },
+      random: world.random(`users ${kind}`),
+      every: (meanMs, deed) => every(meanMs * pace, deed),
+      acknowledged(outcome, name, tenant) {
+        if (outcome?.kind !== "accepted" || outcome.id === null) return;
+        keep(outcome.id, name, tenant);
+        world.note(`acknowledged ${name} as ${outcome.id}`);
+      },
+    }),
+  );
+
   async function cancel(): Promise<void> {
     const id = anyone();
     if (id === null) return;
@@ -132,6 +155,7 @@ export function createUsers({ world, client, truth, nodes, pace }: UsersParts): 
     acknowledged,
     dags,
     counts,
+    crews,
     begin() {
       working = true;
       for (const command of [...tenantCommands(), lendingCommand()]) void client.ask(command);
@@ -140,11 +164,13 @@ export function createUsers({ world, client, truth, nodes, pace }: UsersParts): 
       every(EVERY_MS.update * pace, update);
       every(EVERY_MS.nodes * pace, tendNodes);
       every(EVERY_MS.quota * pace, changeQuota);
+      for (const crew of crews) crew.begin();
     },
     stop() {
       working = false;
     },
     tidyUp(view) {
+      for (const crew of crews) crew.tidyUp(view);
       for (const { id, maxNodes } of TENANTS) {
         if (view.tenant(id as never)?.quota.maxNodes !== maxNodes)
           void client.ask(quotaChange(id, maxNodes, requestId("quota")));

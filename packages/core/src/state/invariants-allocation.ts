@@ -3,6 +3,7 @@
 
 import type { Allocation } from "../allocation/allocation.ts";
 import { attemptOn } from "../allocation/attempt-on.ts";
+import { MAX_NODES } from "../allocation/limits.ts";
 import { isFinal, isPlaced, type NodeProgress, type PlacedPhase } from "../allocation/phase.ts";
 import { countedRequeues } from "../allocation/restart.ts";
 import { isService } from "../allocation/spec.ts";
@@ -69,9 +70,10 @@ function brokenPlacement(view: View, record: Allocation, phase: PlacedPhase): st
 /** A service that runs may have lost nodes, or have one more while another is replaced. */
 function sizesOf({ spec, added }: Allocation, { kind }: PlacedPhase): readonly [number, number] {
   const { minNodes, maxNodes } = spec.resources;
+  // Its bounds may be changed at any time; it comes back between them node by node.
+  if (spec.lifecycle.scale !== undefined) return [1, MAX_NODES];
   if (!isService(spec.lifecycle) || kind === "staging") return [minNodes, maxNodes];
-  const most = Math.max(maxNodes, spec.lifecycle.scale?.maxNodes ?? 0);
-  return [1, most + (added === undefined ? 0 : 1)];
+  return [1, maxNodes + (added === undefined ? 0 : 1)];
 }
 
 /** Any failed: failed; all completed: completed; all at least running: running. */

@@ -204,6 +204,13 @@ describe("besides", () => {
     ).toBe("add n3 metric");
   });
 
+  it("one above its most gives a node up, whatever its metric says", () => {
+    const nodes = ["n1", "n2", "n3", "n4"];
+    expect(looks({ nodes, free: ["n5"] }, [null]).map(short)).toEqual(["remove n4 maximum"]);
+    expect(looks({ nodes, free: ["n5"] }, [500]).map(short)).toEqual(["remove n4 maximum"]);
+    expect(looks({ nodes: nodes.slice(1) }, [null]).map(short)).toEqual([""]);
+  });
+
   it("an updated service is renewed node by node, with one more if there is one", () => {
     const renewal = { through: 2, size: 2 };
     const old: Scene = { nodes: ["n1", "n2"], kind: "unbounded", record: { renewal } };

@@ -67,6 +67,7 @@ function world(domain: object) {
   const view = {
     network: { managed: true, vniStart: 1_000, vniEnd: 1_010 },
     domains: () => (state.domain === null ? [] : [state.domain]),
+    domain: () => state.domain ?? undefined,
     notices: () => [],
     nodes: () => [],
     allocation: () => undefined,
@@ -105,6 +106,19 @@ test("a manager that is away leaves the domain waiting with the reason, and is a
   expect(state.domain?.fabric).toEqual({ nodes: [], problem: "it answers 503" });
   await expect.poll(() => turn().then(() => state.domain?.fabric), { timeout: 5_000 }).toEqual({ nodes: ["n1", "n2"] });
   expect(proposed).toHaveLength(2);
+});
+
+test("a node that leaves is relied on no more before the manager is told, though its answer be lost", async () => {
+  const { turn, proposed, state } = world({ fabric: { nodes: ["n1", "n2", "n3"] } });
+  await client.put({ ...blue, nodes: ["n1", "n2", "n3"] }, never);
+  await fake.faults([{ call: "PUT vni", times: 1, kind: "cut" }]);
+  await turn();
+  expect(proposed.map(({ nodes, problem }) => [nodes, problem])).toEqual([
+    [["n1", "n2"], ""],
+    [["n1", "n2"], expect.stringContaining("cannot be reached")],
+  ]);
+  await expect.poll(() => turn().then(() => state.domain?.fabric), { timeout: 5_000 }).toEqual({ nodes: ["n1", "n2"] });
+  expect((await fake.networks()).vnis).toMatchObject([{ nodes: ["n1", "n2"] }]);
 });
 
 test("what is over is relied on no more, then forgotten by the manager, then released", async () => {

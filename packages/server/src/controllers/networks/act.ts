@@ -1,14 +1,14 @@
 // Keeps network domains: releases those that are over, and has the fabric manager know the members of the others. What the manager
-// has confirmed goes through the log before anybody may rely on it, and what it must forget is no longer relied on before it is
-// told. A manager that is away is asked again, less and less often; the domain says so meanwhile. Administrators are told of a pool
+// has confirmed goes through the log before anybody may rely on it, and what it must forget, a domain or one of its nodes, is no
+// longer relied on before it is told. A manager that is away is asked again, less and less often; the domain says so meanwhile. Administrators are told of a pool
 // that is used up.
 
-import { type Duration, duration, type Instant, type View } from "@lattice/core";
+import { type Domain, type Duration, duration, type Instant, lingeringIn, type NodeId, type View } from "@lattice/core";
 import type { Logger } from "pino";
 import { type Clock, steadyNow } from "../../clock.ts";
 import type { FabricDomains } from "../../fabric/domains.ts";
 import type { Sequencer } from "../../leader/sequencer.ts";
-import { decideNetworks, type NetworkIntent } from "./decide.ts";
+import { decideNetworks, membersOf, type NetworkIntent } from "./decide.ts";
 import { decidePool } from "./pool.ts";
 
 export interface NetworkKeeper {
@@ -36,51 +36,64 @@ export function createNetworkKeeper(parts: NetworkKeeper, signal: AbortSignal): 
     await sequencer.propose({ kind: "network.release", key });
   }
 
-  async function told(intent: Exclude<NetworkIntent, { kind: "release" }>, problem: string): Promise<void> {
-    const { key, vni, fabric: standing } = intent.domain;
-    const nodes = intent.kind === "put" ? (problem === "" ? intent.nodes : (standing?.nodes ?? [])) : [];
+  async function told({ key, vni }: Domain, nodes: readonly NodeId[], problem = ""): Promise<void> {
     await sequencer.propose({ kind: "network.fabric", key, vni, nodes, problem });
+  }
+
+  /** Rejects when the manager could not be had; what the log has is then what may be relied on all the same. */
+  async function put(by: FabricDomains, domain: Domain, wanted: readonly NodeId[]): Promise<void> {
+    const { key, vni, tenant, name, sensitive = false } = domain;
+    const before = domain.fabric?.nodes ?? [];
+    const kept = before.filter((node) => wanted.includes(node));
+    let nodes = wanted;
+    if (kept.length < before.length) {
+      // Nobody may begin on a node that is about to be taken out, whether or not the manager's answer comes back.
+      await told(domain, kept, domain.fabric?.problem);
+      // Who has come there in the meantime stays.
+      nodes = membersOf(view(), lingeringIn(view())).get(key) ?? [];
+    }
+    await by.put({ vni, tenant, name, nodes, sensitive }, signal);
+    await told(domain, nodes);
   }
 
   async function act(intent: NetworkIntent): Promise<void> {
     const { domain } = intent;
     if (intent.kind === "release" || fabric === null) return release(domain.key);
     try {
-      if (intent.kind === "put") {
-        const { vni, tenant, name, sensitive = false } = domain;
-        await fabric.put({ vni, tenant, name, nodes: intent.nodes, sensitive }, signal);
-        await told(intent, "");
-      } else {
+      if (intent.kind === "put") await put(fabric, domain, intent.nodes);
+      else {
         // First nobody may begin anything in it; who joins meanwhile is told to the manager again.
-        if ((domain.fabric?.nodes.length ?? 0) > 0) await told(intent, "");
+        if ((domain.fabric?.nodes.length ?? 0) > 0) await told(domain, []);
         await fabric.remove(domain.vni, signal);
         await release(domain.key);
       }
       waiting.delete(domain.key);
     } catch (error) {
       if (signal.aborted) return;
-      await failed(intent, error instanceof Error ? error.message : String(error));
+      await failed(domain, error instanceof Error ? error.message : String(error));
     }
   }
 
-  async function failed(intent: Exclude<NetworkIntent, { kind: "release" }>, problem: string): Promise<void> {
-    const { key, vni } = intent.domain;
+  async function failed(domain: Domain, problem: string): Promise<void> {
+    const { key, vni } = domain;
     const failures = (waiting.get(key)?.failures ?? 0) + 1;
     const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
     waiting.set(key, { failures, until: (steadyNow(clock) + pause) as Instant });
     logger.warn({ domain: key, vni, problem, failures }, "the fabric manager was not to be had for a network domain");
-    await told(intent, problem);
+    // As the log has it by now.
+    await told(domain, view().domain(key)?.fabric?.nodes ?? [], problem);
   }
 
-  /** What it has forgotten is told again; what it should have forgotten is taken away. */
+  /** What it has forgotten is told again; members and networks that it should have forgotten are taken away. */
   async function compare(by: FabricDomains): Promise<void> {
     const known = new Map((await by.list(signal)).map(({ vni, nodes }) => [vni, nodes]));
     const domains = [...view().domains()];
     for (const { key, vni, fabric: standing, tenant, name, sensitive = false } of domains) {
       const nodes = standing?.nodes ?? [];
       const there = known.get(vni) ?? [];
-      if (nodes.length === 0 || nodes.every((node) => there.includes(node))) continue;
-      logger.warn({ domain: key, vni }, "the fabric manager has forgotten members of a network domain");
+      if (nodes.length === 0 || (nodes.length === there.length && nodes.every((node) => there.includes(node))))
+        continue;
+      logger.warn({ domain: key, vni }, "the fabric manager has other members of a network domain");
       await by.put({ vni, tenant, name, nodes, sensitive }, signal);
     }
     const { vniStart, vniEnd } = view().network;

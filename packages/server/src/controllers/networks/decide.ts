@@ -42,8 +42,8 @@ export function decideNetworks(view: View, now: Instant): readonly NetworkIntent
 const NOBODY: ReadonlyMap<string, readonly NodeId[]> = new Map();
 
 /** Nodes that something of the domain is on, in order. */
-function membersOf(
-  view: View,
+export function membersOf(
+  view: Pick<View, "placed">,
   lingering: ReadonlyMap<string, ReadonlySet<NodeId>>,
 ): ReadonlyMap<string, readonly NodeId[]> {
   const nodes = new Map<string, Set<NodeId>>();

@@ -1,6 +1,6 @@
 // Whether a service gets or gives up a node, one at a time. In this order: nodes that are on their way are waited for; a
-// service below its least number gets a node; nodes that run what was there before an update are replaced; then the
-// metric is judged against the target over its windows. Without a metric nothing is done. Pure.
+// service below its least number gets a node; nodes that run what was there before an update are replaced; one above its most
+// gives a node up; then the metric is judged against the target over its windows. Without a metric nothing is done. Pure.
 
 import {
   type Allocation,
@@ -90,6 +90,8 @@ function judge(record: Allocation, phase: RunningPhase, inputs: ScalingInputs): 
   const renewal = renew(record, phase, { ...inputs, another });
   if (renewal !== null) return { watched, intents: [...over, ...renewal] };
   const { scale } = record.spec.lifecycle;
+  const beyond = scale === undefined ? [] : shed(record, phase, inputs);
+  if (beyond.length > 0) return { watched, intents: [...over, ...beyond] };
   if (scale === undefined || !isDue(record, inputs)) return { watched, intents: over };
   const judged = byMetric(record, phase, scale, watched, inputs);
   return { ...judged, intents: [...over, ...judged.intents] };
@@ -110,6 +112,15 @@ function whyNotMore(record: Allocation, phase: RunningPhase, inputs: ScalingInpu
   if (isHalted(record, phase)) return "its update is halted: a node more would run what has failed";
   if (hasRoom(record, inputs)) return null;
   return `the quota of tenant "${record.spec.tenant}" has no room for a node more`;
+}
+
+/** Its most was lowered since it grew: whatever its metric says, it comes back to it. */
+function shed(record: Allocation, phase: RunningPhase, { view }: ScalingInputs): readonly ScalingIntent[] {
+  const most = mostNodes(record);
+  if (phase.nodes.length <= most) return [];
+  const node = nodeToRemove(view, record, phase);
+  const detail = `${phase.nodes.length} of at most ${most} nodes`;
+  return node === null ? [] : [scaleOf(record, phase, { change: "remove", node, reason: "maximum", detail })];
 }
 
 /** What was told is over. */

@@ -1,0 +1,84 @@
+// What must hold of network domains: a number belongs to one domain at a time (S9), a domain is kept for its grace after the last has left,
+// nothing begins before the fabric manager has let its node in, nobody of another domain is in there with it, and in the
+// end every number is free and the manager has forgotten all of them.
+
+import type { Applied, Domain, View } from "@lattice/core";
+import type { Replica } from "@lattice/server";
+import type { Machine, Process } from "../nodes/machine.ts";
+import type { FabricManager } from "../outside/fabric.ts";
+import type { World } from "../world/world.ts";
+import type { Watcher } from "./watcher.ts";
+
+export interface NetworkParts {
+  readonly world: World;
+  readonly fabric: FabricManager;
+  readonly machines: () => readonly Machine[];
+}
+
+export function networkChecks({ world, fabric, machines }: NetworkParts): Watcher {
+  const counts = { domains: 0, domainsReleased: 0, poolExhausted: 0, startsInDomains: 0 };
+  let known = new Map<string, Domain>();
+  let exhausted = false;
+
+  function compare(view: View, at: number): void {
+    const now = new Map<string, Domain>();
+    const owners = new Map<number, string>();
+    for (const domain of view.domains()) {
+      now.set(domain.key, domain);
+      const { key, vni, tenant } = domain;
+      const other = owners.get(vni);
+      if (other !== undefined) world.violated("S9", `VNI ${vni} belongs to ${other} and ${key}`);
+      owners.set(vni, key);
+      if (!key.startsWith(`${tenant}/`)) world.violated("S9", `domain ${key} is of tenant ${tenant}`);
+      const before = known.get(key);
+      if (before === undefined) counts.domains += 1;
+      else if (before.vni !== vni) released(before, at);
+    }
+    for (const domain of known.values()) if (!now.has(domain.key)) released(domain, at);
+    known = now;
+  }
+
+  function released({ key, emptySince, grace, members, private: own }: Domain, at: number): void {
+    counts.domainsReleased += 1;
+    // The last to leave one's own takes it along.
+    if (own) return;
+    if (emptySince === null || members > 0 || at < emptySince + grace)
+      world.violated("S9", `domain ${key} is released at ${at}, empty since ${emptySince}, with a grace of ${grace}`);
+  }
+
+  const domainOf = ({ order }: Process): string => `${order.tenant}/${order.network?.domain}`;
+
+  return {
+    counts,
+    leastPerHour: { domains: 60, domainsReleased: 60, poolExhausted: 2, startsInDomains: 100, domainGraces: 2 },
+    applied(replica: Replica, applied: Applied) {
+      const { view } = replica;
+      compare(view, applied.at);
+      const notice = view.notice("vni_pool_exhausted/cluster");
+      const isExhausted = notice !== undefined && notice.clearedAt === undefined;
+      if (isExhausted && !exhausted) counts.poolExhausted += 1;
+      exhausted = isExhausted;
+    },
+    started(machine, process) {
+      const { network } = process.order;
+      if (network === undefined) return;
+      counts.startsInDomains += 1;
+      const what = `${process.key} on ${machine.name}`;
+      if (!fabric.has(network.vni, machine.name) && !fabric.forgotten(network.vni))
+        world.violated("fabric", `${what} began in VNI ${network.vni} before the fabric manager let its node in`);
+      for (const other of machines()) {
+        for (const beside of other.live()) {
+          if (beside.order.network?.vni !== network.vni || domainOf(beside) === domainOf(process)) continue;
+          if (!fabric.has(network.vni, other.name)) continue;
+          world.violated("S9", `${what} (${domainOf(process)}) shares VNI ${network.vni} with ${beside.key}`);
+        }
+      }
+    },
+    left(view) {
+      const left = Array.from(view.domains(), ({ key, vni }) => `domain ${key} holds VNI ${vni}`);
+      for (const vni of fabric.vnis()) left.push(`the fabric manager knows VNI ${vni}`);
+      if (exhausted) left.push("the pool of network numbers counts as used up");
+      return left;
+    },
+  };
+}

@@ -1,0 +1,22 @@
+// What goes wrong with what stands around the cluster.
+
+import type { Fault } from "./faults.ts";
+
+const MINUTE = 60_000;
+
+export const outsideFaults: readonly Fault[] = [
+  {
+    kind: "fabric_away",
+    everyMs: 3 * MINUTE,
+    strike({ world, outside: { fabric } }, random) {
+      fabric.goAway();
+      world.after(random.pick([1_000, 8_000, 40_000]), fabric.comeBack);
+      return true;
+    },
+  },
+  {
+    kind: "fabric_forgets",
+    everyMs: 8 * MINUTE,
+    strike: ({ outside: { fabric } }, random) => fabric.forget(random),
+  },
+];

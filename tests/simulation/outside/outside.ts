@@ -1,0 +1,15 @@
+// What stands around the servers and is not part of the cluster: each of these has a will, and troubles, of its own.
+
+import type { World } from "../world/world.ts";
+import { createFabricManager, type FabricManager } from "./fabric.ts";
+import { createMetricStore, type MetricStore } from "./metrics.ts";
+
+export interface Outside {
+  readonly metrics: MetricStore;
+  readonly fabric: FabricManager;
+}
+
+export const createOutside = (world: World): Outside => ({
+  metrics: createMetricStore(world),
+  fabric: createFabricManager(world),
+});
