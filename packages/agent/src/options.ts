@@ -39,8 +39,7 @@ export interface AgentOptions {
   readonly killWorkloadsOnExit: boolean;
   readonly hardware: HardwareFlags;
   readonly discovery: DiscoveryOptions;
-  /** Null: output stays on the node. */
-  readonly logs: { readonly store: string; readonly limits: ShipLimits } | null;
+  readonly logs: LogOptions;
   readonly software: SoftwareOptions;
   readonly hollow: {
     readonly count: number;
@@ -48,6 +47,12 @@ export interface AgentOptions {
     readonly runtimeMs: number;
     readonly nodesPerGroup: number;
   } | null;
+}
+
+export interface LogOptions {
+  /** Null: output stays on the node, and of each log the newest alone. */
+  readonly store: string | null;
+  readonly limits: ShipLimits;
 }
 
 /** Whom workloads run as, and where their software and folders come from. */
@@ -126,7 +131,7 @@ export function parseOptions(
       fingerprintEveryMs: flags.conformanceInterval * 1000,
       lookEveryMs: flags.healthInterval * 1000,
     },
-    logs: flags.logStore === undefined ? null : { store: flags.logStore, limits: limitsOf(flags) },
+    logs: { store: flags.logStore ?? null, limits: limitsOf(flags) },
     software: {
       userMapping: flags.userMapping,
       umask: flags.umask,
