@@ -4,6 +4,7 @@
 import { hostname } from "node:os";
 import { parseGroupId, parseNodeId, parseVClusterId } from "@lattice/core";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { type DataOptions, dataOptions, withData } from "./data-flags.ts";
 import type { HardwareFlags } from "./discovery/hardware.ts";
 import type { DiscoveryOptions } from "./discovery-options.ts";
 import { bytes, listenAddress, named, peerAddress, positive, umask, whole } from "./flag-values.ts";
@@ -56,7 +57,7 @@ export interface LogOptions {
 }
 
 /** Whom workloads run as, and where their software and folders come from. */
-export interface SoftwareOptions {
+export interface SoftwareOptions extends DataOptions {
   readonly userMapping: UserMapping;
   readonly umask: string;
   /** A folder, http(s):// or oci://; empty: none. */
@@ -146,6 +147,7 @@ export function parseOptions(
       cacheFullPausesMs: fullPauses(flags.cacheFullWait),
       scratchDir: flags.scratchDir,
       outputDir: flags.outputDir,
+      ...dataOptions(flags),
       unifiedMemory: flags.unifiedMemory,
       cudaLibrary: flags.cudaLibrary,
       network: flags.network === "linux" ? "linux" : "none",
@@ -193,7 +195,7 @@ function identityFlags(flags: Flags, env: Readonly<Record<string, string | undef
 
 const DEFAULT_SERVER = "127.0.0.1:50051";
 
-interface Flags {
+interface Flags extends DataOptions {
   nodeId: string;
   group: string;
   homeVcluster: string;
@@ -249,7 +251,7 @@ interface Flags {
 
 /** Every flag there is. */
 export function commandLine(version: string, userMapping: string | undefined): Command {
-  const command = withDiscovery(basicCommandLine(version));
+  const command = withData(withDiscovery(basicCommandLine(version)));
   return withSoftware(command, userMapping === undefined ? defaultMapping() : mapping(userMapping));
 }
 

@@ -90,6 +90,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     memory,
     scratch: scratchFolders(options.scratchDir === "" ? join(dataDir, "scratch") : options.scratchDir),
     outputRoot: options.outputDir,
+    homeSource: options.homeSource,
     umask: options.umask,
     isRoot,
     groupParent: limits.parentOf,

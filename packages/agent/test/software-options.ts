@@ -17,6 +17,7 @@ export const DEFAULT_SOFTWARE: SoftwareOptions = {
   cacheFullPausesMs: FULL_PAUSES_MS,
   scratchDir: "",
   outputDir: "",
+  homeSource: "",
   unifiedMemory: false,
   cudaLibrary: "",
   network: "none",

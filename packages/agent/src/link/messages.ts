@@ -39,7 +39,7 @@ export function orderOf(order: pb.RunOrder, arrivedAtMs: number): Order {
 
 /** Absent where nothing was asked for. */
 function askedFor(order: pb.RunOrder): Partial<Order> {
-  const { environment, mounts, limits, memoryPolicy, measured, network, checkpoint } = order;
+  const { environment, mounts, limits, memoryPolicy, measured, network, checkpoint, data } = order;
   return {
     ...(environment === undefined ? null : { software: softwareOf(environment) }),
     ...(mounts.length === 0
@@ -50,6 +50,7 @@ function askedFor(order: pb.RunOrder): Partial<Order> {
     ...(measured ? { measured } : null),
     ...(network === undefined ? null : { network: networkOf(network) }),
     ...(checkpoint === undefined ? null : { checkpoint: planOf(checkpoint) }),
+    ...(data === undefined ? null : { data: foldersOf(data) }),
   };
 }
 
@@ -61,6 +62,10 @@ const networkOf = ({ domain, vni, sensitive, dataGateway, exposed }: pb.RunNetwo
 });
 
 const planOf = ({ mode, port, resumeFrom }: pb.CheckpointPlan): CheckpointPlan => ({ mode, port, resumeFrom });
+
+const foldersOf = ({ output, scratchBytes, defaults }: pb.RunData): NonNullable<Order["data"]> => ({
+  ...{ output, scratchBytes, defaults },
+});
 
 const softwareOf = ({ uenv, view, toolsUenv, image, readOnly, signRequired }: pb.RunEnvironment): Software => ({
   ...{ uenv, view, toolsUenv, image, readOnly, signRequired },

@@ -7,6 +7,9 @@ import type { Mount, Order } from "../lifecycle/attempt.ts";
 import { isExecutable } from "../runtime/memory-policy.ts";
 import type { DataMount } from "../runtime/uenv/enter.ts";
 import { mayRead, type RunAs } from "../runtime/user/user.ts";
+import { homeMount } from "./asked-folders.ts";
+import { fillIn } from "./fill-in.ts";
+import type { PrologueParts } from "./parts.ts";
 import { PrologueError } from "./prologue-error.ts";
 
 /** The program that mounts a bucket, where a site has one. */
@@ -14,9 +17,14 @@ const S3_MOUNTER = "/usr/bin/s3fs";
 const NFS_MOUNTER = "/sbin/mount.nfs";
 
 /** `user`: whom it runs as; null: as the agent. */
-export async function dataMounts(order: Order, user: RunAs | null): Promise<readonly DataMount[]> {
+export async function dataMounts(
+  { homeSource }: Pick<PrologueParts, "homeSource">,
+  order: Order,
+  user: RunAs | null,
+): Promise<readonly DataMount[]> {
   const planned: DataMount[] = [];
-  for (const mount of order.mounts ?? []) planned.push(await plan(filledIn(mount, order), user));
+  const mounts = [...homeMount(homeSource, order, user), ...(order.mounts ?? [])];
+  for (const mount of mounts) planned.push(await plan(filledIn(mount, order), user));
   return planned;
 }
 
@@ -54,14 +62,7 @@ function s3Mount(source: string, at: string, readOnly: boolean): DataMount {
 }
 
 function filledIn(mount: Mount, order: Order): Mount {
-  const values: Readonly<Record<string, string>> = {
-    user: order.user,
-    tenant: order.tenant,
-    project: order.project,
-    allocation_id: order.allocationId,
-  };
-  const fill = (text: string): string => text.replace(/\{(\w+)\}/g, (all, name: string) => values[name] ?? all);
-  const filled = { ...mount, source: fill(mount.source), target: fill(mount.target) };
+  const filled = { ...mount, source: fillIn(mount.source, order), target: fillIn(mount.target, order) };
   // A name must not lead out of where the path was allowed.
   if ([filled.source, filled.target].some((path) => path.split("/").includes(".."))) {
     throw new PrologueError("mounts", `the mount at ${mount.target} would contain ..`);

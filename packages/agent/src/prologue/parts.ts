@@ -28,6 +28,8 @@ export interface PrologueParts {
   readonly scratch: ScratchFolders;
   /** Empty: allocations get no output folder. */
   readonly outputRoot: string;
+  /** Where homes are mounted from, with placeholders; empty: they are on the node. */
+  readonly homeSource: string;
   readonly umask: string;
   readonly isRoot: boolean;
   readonly shares: NodeShares;

@@ -33,6 +33,9 @@ export interface SubmitFlags {
   readonly taskGroup?: string;
   readonly dependsOn?: readonly string[];
   readonly dataMount?: readonly string[];
+  readonly outputTo?: string;
+  readonly scratch?: string;
+  readonly dataDefaults?: boolean;
   readonly expose?: readonly string[];
   readonly networkDomain?: string;
   readonly reactive?: boolean;
@@ -83,6 +86,9 @@ export function addSubmitFlags(command: Command): Command {
     new Option("--data-mount <mount>", "SOURCE:TARGET[:ro|rw], source a path, nfs:// or s3:// (repeatable)").argParser(
       gather,
     ),
+    new Option("--output-to <place>", "where its output goes: a path, or s3://bucket/prefix"),
+    new Option("--scratch <size>", "scratch that must be free on each node, such as 500GB"),
+    new Option("--data-defaults", "home, scratch, output and checkpoint folders must be there"),
     new Option("--memory-policy <policy>", "local, interleave, preferred or bind"),
     new Option("--expose <port>", "port of a service, or name:port (repeatable)").argParser(gather),
     new Option("--network-domain <name>", "network shared with other allocations of the tenant"),
@@ -134,6 +140,9 @@ export function flagsToShortForm(flags: SubmitFlags, source: (flag: string) => b
     task_group: flags.taskGroup,
     depends_on: flags.dependsOn,
     mounts: flags.dataMount?.map(parseMount),
+    output: flags.outputTo,
+    scratch_per_node: flags.scratch,
+    data_defaults: flags.dataDefaults,
     expose: flags.expose?.map(parseExposed),
     network_domain: flags.networkDomain,
     reactive: flags.reactive,
