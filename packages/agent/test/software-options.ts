@@ -18,6 +18,8 @@ export const DEFAULT_SOFTWARE: SoftwareOptions = {
   scratchDir: "",
   outputDir: "",
   homeSource: "",
+  mountAllow: [],
+  s3Url: "",
   unifiedMemory: false,
   cudaLibrary: "",
   network: "none",

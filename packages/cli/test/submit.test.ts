@@ -54,6 +54,15 @@ describe("flags", () => {
     [["--depends-on=1:success"], { depends_on: ["1:success"] }],
     [["--data-mount=s3://b/d:/data"], { mounts: [{ source: "s3://b/d", target: "/data" }] }],
     [
+      ["--data-mount=s3://b/d:/data", "--data-mount=/a:/input", "--data-credentials=/home/ada/keys"],
+      {
+        mounts: [
+          { source: "s3://b/d", target: "/data", credentials: "/home/ada/keys" },
+          { source: "/a", target: "/input" },
+        ],
+      },
+    ],
+    [
       ["--output-to=s3://b/{allocation_id}/", "--scratch=500GB", "--data-defaults"],
       { output: "s3://b/{allocation_id}/", scratch_per_node: "500GB", data_defaults: true },
     ],

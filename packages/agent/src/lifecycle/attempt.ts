@@ -97,6 +97,8 @@ export interface Mount {
   readonly source: string;
   readonly target: string;
   readonly access: string;
+  /** A file on the node with the keys of a bucket; absent: where its user usually has them. */
+  readonly credentials?: string;
 }
 
 /** 0: not limited. */

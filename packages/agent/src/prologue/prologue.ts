@@ -54,7 +54,7 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
   const own = { ...folders, ...saving.variables, ...share, ...(runAs === null ? {} : userNames(runAs)) };
   let environment = { ...target.environment, ...own };
 
-  const data = await dataMounts(parts, order, mapped);
+  const data = await dataMounts(parts, target, mapped);
   const policy = memoryPolicyWords(order.memoryPolicy ?? "", parts.memory);
   if (software?.image) {
     await checkTargets(data);

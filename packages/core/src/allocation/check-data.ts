@@ -17,7 +17,10 @@ function checkOutput(problems: Problems, output: string): void {
   const field = `${PATH}.output`;
   problems.text(field, output, limit.MAX_SOURCE_LENGTH);
   const path = /^(file|s3):\/\/./.test(output) ? output.slice(output.indexOf("://") + 2) : output;
-  if (!path.startsWith("/")) return problems.add(field, "must be an absolute path, or begin with file:// or s3://");
+  if (!path.startsWith("/")) {
+    problems.add(field, "must be an absolute path, or begin with file:// or s3://");
+    return;
+  }
   problems.unless(!path.split("/").includes(".."), field, "must not contain ..");
   problems.unless(!/[\n,:]/.test(path), field, "must not contain commas, colons or line ends");
 }

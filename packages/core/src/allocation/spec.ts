@@ -98,6 +98,8 @@ export interface Mount {
   readonly target: string;
   readonly access: "read-only" | "read-write";
   readonly tierHint: string;
+  /** A file on the node with the keys of a bucket; absent: where its user usually has them. */
+  readonly credentials?: string;
 }
 
 /** Each absent where it was not asked for. */

@@ -49,10 +49,11 @@ const ACCESS: ReadonlyMap<string, Mount["access"]> = new Map([
 ]);
 
 function mountsOf(data: proto.Data, problems: FieldList): Mount[] {
-  return data.mounts.map(({ source, target, access, tierHint }, i) => {
+  return data.mounts.map(({ source, target, access, tierHint, credentials }, i) => {
     const known = ACCESS.get(access.toLowerCase());
     if (known === undefined) problems.add(`allocation.data.mounts[${i}].access`, "must be read-only or read-write");
-    return { source, target, access: known ?? "read-only", tierHint: tierHint.toLowerCase() };
+    const keys = credentials === "" ? null : { credentials };
+    return { source, target, access: known ?? "read-only", tierHint: tierHint.toLowerCase(), ...keys };
   });
 }
 

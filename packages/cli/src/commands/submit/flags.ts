@@ -33,6 +33,7 @@ export interface SubmitFlags {
   readonly taskGroup?: string;
   readonly dependsOn?: readonly string[];
   readonly dataMount?: readonly string[];
+  readonly dataCredentials?: string;
   readonly outputTo?: string;
   readonly scratch?: string;
   readonly dataDefaults?: boolean;
@@ -86,6 +87,7 @@ export function addSubmitFlags(command: Command): Command {
     new Option("--data-mount <mount>", "SOURCE:TARGET[:ro|rw], source a path, nfs:// or s3:// (repeatable)").argParser(
       gather,
     ),
+    new Option("--data-credentials <file>", "file on the node with the keys of s3:// mounts (default: ~/.passwd-s3fs)"),
     new Option("--output-to <place>", "where its output goes: a path, or s3://bucket/prefix"),
     new Option("--scratch <size>", "scratch that must be free on each node, such as 500GB"),
     new Option("--data-defaults", "home, scratch, output and checkpoint folders must be there"),
@@ -139,7 +141,7 @@ export function flagsToShortForm(flags: SubmitFlags, source: (flag: string) => b
     memory_policy: flags.memoryPolicy,
     task_group: flags.taskGroup,
     depends_on: flags.dependsOn,
-    mounts: flags.dataMount?.map(parseMount),
+    mounts: flags.dataMount?.map((text) => withKeys(parseMount(text), flags)),
     output: flags.outputTo,
     scratch_per_node: flags.scratch,
     data_defaults: flags.dataDefaults,
@@ -165,6 +167,11 @@ function parseMount(text: string): { readonly source: string; readonly target: s
   const parts = at <= 0 ? { source: rest, target: "" } : { source: rest.slice(0, at), target: rest.slice(at + 1) };
   return access === undefined ? parts : { ...parts, access };
 }
+
+const withKeys = (mount: ReturnType<typeof parseMount>, { dataCredentials }: SubmitFlags) =>
+  dataCredentials === undefined || !mount.source.startsWith("s3://")
+    ? mount
+    : { ...mount, credentials: dataCredentials };
 
 /** `8080` or `metrics:9090`. */
 function parseExposed(text: string): { readonly name?: string; readonly port: number | string | undefined } {
