@@ -35,7 +35,7 @@ test("a running job's old output goes, and the reader is told how much", async (
   expect((await cluster.cli(["logs", id, "--stdout", "--tail=1"])).stdout).not.toContain("[lattice:");
 
   await cluster.agent("node-1").kill();
-  await cluster.startAgent("node-1");
+  cluster.startAgent("node-1");
   await eventually({ what: "the node is back", withinMs: 20_000 }, async () => {
     const again = await cluster.cli(["logs", id, "--stdout"]);
     return again.code === 0 && again.stdout === all.stdout ? true : null;

@@ -136,7 +136,7 @@ test("flags that allow nothing that could be mounted are refused", () => {
 
 function runIn(mounts: readonly DataMount[], command: string): string {
   const attempt = join(dir, "attempt");
-  const plan = { dir: attempt, images: [], data: mounts, workdir: "", before: [], byEngine: false };
+  const plan = { dir: attempt, images: [], data: mounts, workdir: "", before: [], byEngine: false as const };
   writeFileSync(join(attempt, "enter"), enterScript(plan));
   const [program = "", ...words] = [...enterWords(join(attempt, "enter")), "/bin/sh", "-c", command];
   try {
