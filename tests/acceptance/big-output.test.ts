@@ -11,7 +11,7 @@ const LINE = "0123456789 the quick brown fox jumps over the lazy dog abcdefghijk
 /** What passing 200 MB through may cost; holding it would cost more than BYTES. */
 const MAX_GROWTH_BYTES = 160 * 1024 * 1024;
 
-const cluster = useCluster({ nodes: 1 });
+const cluster = useCluster({ nodes: 1, agentArgs: ["--log-ring", "256"] });
 
 test("all of 200 MB arrives through the CLI, in bounded memory", async () => {
   const pids = [cluster.server.pid, cluster.agent("node-1").pid];

@@ -33,6 +33,7 @@ import { hundredths, identityOf } from "./link/messages.ts";
 import { wheel } from "./link/wheel.ts";
 import { lockDataDir, lockStateFile } from "./lock.ts";
 import { findCompressor } from "./logs/ship/compress.ts";
+import { logRing } from "./logs/ship/ring.ts";
 import { logShipper, type Shipper } from "./logs/ship/shipper.ts";
 import { openLogStore } from "./logs/store/store.ts";
 import { metricsPage } from "./metrics/page.ts";
@@ -154,7 +155,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     vitals: () => ({ ...vitals(), certificateEndsMs: certificateEnd() }),
     keepTimes: true,
     ...(tally === null ? {} : { tally }),
-    ...(options.logs === null ? {} : { shipper: shipperOf(options.logs, { node: options.nodeId, dataDir, log }) }),
+    shipper: shipperOf(options.logs, { node: options.nodeId, dataDir, log }),
     runtime: async (listener) => {
       const { prologue } = software;
       const ca = options.identity.files?.ca ?? options.identity.authority ?? undefined;
@@ -263,13 +264,14 @@ const insideOf = ({ hardware: { gpuCount, gpuTopology, memoryTopology }, gpus: {
 
 /** Throws when the store cannot be used at all, so that nobody relies on it in vain. */
 function shipperOf(
-  logs: NonNullable<AgentOptions["logs"]>,
+  { store: place, limits }: AgentOptions["logs"],
   of: { readonly node: string; readonly dataDir: string; readonly log: Logger },
 ): Shipper {
+  if (place === null) return logRing({ ...of, limits, now: Date.now });
   const compress = findCompressor();
   if (typeof compress === "string") throw new Error(compress);
-  const store = openLogStore(logs.store, process.env);
-  return logShipper({ ...of, store, compress, limits: logs.limits, now: Date.now });
+  const store = openLogStore(place, process.env);
+  return logShipper({ ...of, store, compress, limits, now: Date.now });
 }
 
 /** What is bound to every address is reached by the node's name. */

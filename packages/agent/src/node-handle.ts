@@ -2,6 +2,7 @@
 
 import type { pb } from "@lattice/wire";
 import type { Attempt } from "./lifecycle/attempt.ts";
+import type { LogFigures } from "./logs/ship/shipper.ts";
 
 /** What there is of everything at this moment. */
 export interface NodeFigures {
@@ -9,7 +10,7 @@ export interface NodeFigures {
   readonly terminals: number;
   readonly logStreams: number;
   readonly reportsWaiting: number;
-  readonly log: { readonly waitingBytes: number; readonly droppedBytes: number } | null;
+  readonly log: LogFigures | null;
 }
 
 export interface Node {

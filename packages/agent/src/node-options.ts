@@ -31,7 +31,7 @@ export interface NodeOptions {
   readonly keepTimes?: boolean;
   /** Counts for whoever asks; absent: nobody does. */
   readonly tally?: Tally;
-  /** Sends output to a store; absent: it stays on the node. */
+  /** Sends output to a store, or keeps the newest of it; absent: all of it stays on the node. */
   readonly shipper?: Shipper;
   /** Absent: it keeps none. */
   readonly images?: Images;

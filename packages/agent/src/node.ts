@@ -22,6 +22,7 @@ import { type ReportBody, reportBuffer } from "./link/reports.ts";
 import { logStreams } from "./logs/log-streams.ts";
 import { keepMarks } from "./logs/marks.ts";
 import { openLogs } from "./logs/open-logs.ts";
+import { logFigures } from "./logs/ship/shipper.ts";
 import type { Node } from "./node-handle.ts";
 import type { NodeOptions } from "./node-options.ts";
 import { isRecord, owed } from "./owed.ts";
@@ -112,7 +113,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
           room: (key) => roomOf(runtime, key),
           running: (key) => attempts.get(key)?.kind === "running",
         });
-  const logSources = { streams, logFile, startOf: shipper?.startOf, live: (key: string) => live.has(key) };
+  const logSources = { streams, logFile, kept: shipper, live: (key: string) => live.has(key) };
   await recoverAll();
   shipper?.begin();
   const opened = openLink({
@@ -358,8 +359,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       terminals: screens.count,
       logStreams: streams.count,
       reportsWaiting: reports.pending().length,
-      log:
-        shipper === undefined ? null : { waitingBytes: shipper.waitingBytes(), droppedBytes: shipper.droppedBytes() },
+      log: shipper === undefined ? null : logFigures(shipper),
     }),
     tell: (value) => link?.send({ case: "condition", value }),
     async stopAll(reason, graceMs, deadlineMs) {

@@ -4,6 +4,7 @@
 import { hostname } from "node:os";
 import { parseGroupId, parseNodeId, parseVClusterId } from "@lattice/core";
 import { Command, InvalidArgumentError, Option } from "commander";
+import { type DataOptions, dataOptions, withData } from "./data-flags.ts";
 import type { HardwareFlags } from "./discovery/hardware.ts";
 import type { DiscoveryOptions } from "./discovery-options.ts";
 import { bytes, listenAddress, named, peerAddress, positive, umask, whole } from "./flag-values.ts";
@@ -39,8 +40,7 @@ export interface AgentOptions {
   readonly killWorkloadsOnExit: boolean;
   readonly hardware: HardwareFlags;
   readonly discovery: DiscoveryOptions;
-  /** Null: output stays on the node. */
-  readonly logs: { readonly store: string; readonly limits: ShipLimits } | null;
+  readonly logs: LogOptions;
   readonly software: SoftwareOptions;
   readonly hollow: {
     readonly count: number;
@@ -50,8 +50,14 @@ export interface AgentOptions {
   } | null;
 }
 
+export interface LogOptions {
+  /** Null: output stays on the node, and of each log the newest alone. */
+  readonly store: string | null;
+  readonly limits: ShipLimits;
+}
+
 /** Whom workloads run as, and where their software and folders come from. */
-export interface SoftwareOptions {
+export interface SoftwareOptions extends DataOptions {
   readonly userMapping: UserMapping;
   readonly umask: string;
   /** A folder, http(s):// or oci://; empty: none. */
@@ -126,7 +132,7 @@ export function parseOptions(
       fingerprintEveryMs: flags.conformanceInterval * 1000,
       lookEveryMs: flags.healthInterval * 1000,
     },
-    logs: flags.logStore === undefined ? null : { store: flags.logStore, limits: limitsOf(flags) },
+    logs: { store: flags.logStore ?? null, limits: limitsOf(flags) },
     software: {
       userMapping: flags.userMapping,
       umask: flags.umask,
@@ -141,6 +147,7 @@ export function parseOptions(
       cacheFullPausesMs: fullPauses(flags.cacheFullWait),
       scratchDir: flags.scratchDir,
       outputDir: flags.outputDir,
+      ...dataOptions(flags),
       unifiedMemory: flags.unifiedMemory,
       cudaLibrary: flags.cudaLibrary,
       network: flags.network === "linux" ? "linux" : "none",
@@ -188,7 +195,7 @@ function identityFlags(flags: Flags, env: Readonly<Record<string, string | undef
 
 const DEFAULT_SERVER = "127.0.0.1:50051";
 
-interface Flags {
+interface Flags extends DataOptions {
   nodeId: string;
   group: string;
   homeVcluster: string;
@@ -244,7 +251,7 @@ interface Flags {
 
 /** Every flag there is. */
 export function commandLine(version: string, userMapping: string | undefined): Command {
-  const command = withDiscovery(basicCommandLine(version));
+  const command = withData(withDiscovery(basicCommandLine(version)));
   return withSoftware(command, userMapping === undefined ? defaultMapping() : mapping(userMapping));
 }
 

@@ -30,6 +30,10 @@ import { discoverMemoryPlace, isExecutable } from "./runtime/memory-policy.ts";
 import { rememberUsers } from "./runtime/user/users.ts";
 import { fabricProvider } from "./tasks/facilities.ts";
 
+/** The programs that mount from elsewhere, where a site has them. */
+const S3_MOUNTER = "/usr/bin/s3fs";
+const NFS_MOUNTER = "/sbin/mount.nfs";
+
 export interface NodeSoftware {
   readonly images: Images;
   readonly prologue: PrologueParts;
@@ -90,6 +94,8 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     memory,
     scratch: scratchFolders(options.scratchDir === "" ? join(dataDir, "scratch") : options.scratchDir),
     outputRoot: options.outputDir,
+    homeSource: options.homeSource,
+    sources: { allowed: options.mountAllow, s3Url: options.s3Url, s3Mounter: S3_MOUNTER, nfsMounter: NFS_MOUNTER },
     umask: options.umask,
     isRoot,
     groupParent: limits.parentOf,

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pino, { type Logger } from "pino";
 import { type Agent, type AgentOptions, startAgent } from "../src/index.ts";
+import { SHIP_LIMITS } from "../src/logs/ship/plan.ts";
 import { DEFAULT_DISCOVERY } from "../src/options.ts";
 import type { Isolation } from "../src/runtime/isolation/isolation.ts";
 import { type FakeServer, fakeServer, found } from "./fake-server.ts";
@@ -88,7 +89,7 @@ export function agentOptions(server: string, dataDir: string, more: Partial<Agen
     killWorkloadsOnExit: true,
     hardware: { features: [] },
     discovery: DEFAULT_DISCOVERY,
-    logs: null,
+    logs: { store: null, limits: SHIP_LIMITS },
     software: DEFAULT_SOFTWARE,
     hollow: null,
     ...more,

@@ -34,6 +34,17 @@ test.each<[string[], string, string]>([
   expect([rig.out, rig.err]).toEqual([out, err]);
 });
 
+test("where followed output is no longer kept, a line stands", async () => {
+  scripted({ state: "completed", exit_code: 0 });
+  const late = { node: "n1", stream: "stdout", attempt: 1, offset: "70", skipped: "65", data: btoa("late\n") };
+  rig.answers = {
+    ...rig.answers,
+    [`GET ${at}/logs/stream?stream=stdout&format=ndjson`]: [200, `${JSON.stringify(late)}\n`],
+  };
+  expect(await rig.run("logs", "5", "-f", "--stdout")).toBe(0);
+  expect(rig.out).toBe("[lattice: 65 bytes of earlier output are no longer kept on n1]\nlate\n");
+});
+
 test("one that waits says why, and nothing else is asked for", async () => {
   scripted({ state: "pending", pending_reasons: ["waiting for 2 nodes", "behind 4"] });
   expect(await rig.run("logs", "5")).toBe(0);

@@ -53,6 +53,19 @@ describe("flags", () => {
     [["--task-group=0-99%20"], { task_group: "0-99%20" }],
     [["--depends-on=1:success"], { depends_on: ["1:success"] }],
     [["--data-mount=s3://b/d:/data"], { mounts: [{ source: "s3://b/d", target: "/data" }] }],
+    [
+      ["--data-mount=s3://b/d:/data", "--data-mount=/a:/input", "--data-credentials=/home/ada/keys"],
+      {
+        mounts: [
+          { source: "s3://b/d", target: "/data", credentials: "/home/ada/keys" },
+          { source: "/a", target: "/input" },
+        ],
+      },
+    ],
+    [
+      ["--output-to=s3://b/{allocation_id}/", "--scratch=500GB", "--data-defaults"],
+      { output: "s3://b/{allocation_id}/", scratch_per_node: "500GB", data_defaults: true },
+    ],
     [["--expose=8080", "--expose=metrics:9090"], { expose: [{ port: 8080 }, { name: "metrics", port: 9090 }] }],
     [
       ["--reactive", "--min-nodes=1", "--scale-target=0.8"],

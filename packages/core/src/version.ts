@@ -110,10 +110,10 @@ export function versionNeeded(command: Command): number {
 }
 
 /** Servers of version 1 would run it on the bare node. */
-function asksForSoftware({ environment, mounts = [], resources }: AllocationSpec): boolean {
+function asksForSoftware({ environment, mounts = [], data, resources }: AllocationSpec): boolean {
   const { uenv, toolsUenv, image } = environment;
   if (uenv !== undefined || toolsUenv !== undefined || image !== undefined) return true;
-  return mounts.length > 0 || resources.constraints.memoryPolicy !== undefined;
+  return mounts.length > 0 || data !== undefined || resources.constraints.memoryPolicy !== undefined;
 }
 
 const SHARING = [

@@ -88,6 +88,24 @@ it("names are split from mount points", () => {
   ]);
 });
 
+it.each<[string, object, string | null]>([
+  ["a path", { output: "/data/{user}/{allocation_id}" }, null],
+  ["a bucket", { output: "s3://{tenant}/{project}/{allocation_id}/" }, null],
+  ["a relative path", { output: "here" }, "data.output: must be an absolute path, or begin with file:// or s3://"],
+  ["an export", { output: "nfs://filer/x" }, "data.output: must be an absolute path, or begin with file:// or s3://"],
+  ["a way out", { output: "/data/../etc" }, "data.output: must not contain .."],
+  ["a comma", { output: "/data/a,b" }, "data.output: must not contain commas, colons or line ends"],
+  ["no scratch", { scratchBytes: 0 }, "data.scratch_per_node: must be more than nothing and at most 1 PB"],
+  ["too much scratch", { scratchBytes: 1.1e15 }, "data.scratch_per_node: must be more than nothing and at most 1 PB"],
+  ["a part of a byte", { scratchBytes: 1.5 }, "data.scratch_per_node: must be more than nothing and at most 1 PB"],
+])("output and scratch: %s", (_, data, fault) => {
+  const command = submit();
+  if (command.kind !== "allocation.submit") throw new Error("not a submission");
+  const found = checkSpec({ ...command.spec, data }).map(({ field, detail }) => `${field}: ${detail}`);
+  expect(found).toEqual(fault === null ? [] : [`allocation.${fault}`]);
+  expect(versionNeeded({ ...command, spec: { ...command.spec, data } })).toBe(2);
+});
+
 it("only submissions that ask for software need servers of this version", () => {
   const command = submit();
   expect(versionNeeded(command)).toBe(1);

@@ -2,6 +2,7 @@
 // for every piece where in which log it stood, and is asked for again from there. Nothing is shown
 // twice and nothing is left out.
 
+import { skippedLine } from "@lattice/wire";
 import type { Caller, CallOptions } from "./call.ts";
 import { errorFromAnswer, LatticeError } from "./error.ts";
 import { queryString } from "./query.ts";
@@ -14,6 +15,7 @@ interface Piece {
   readonly data?: string;
   readonly offset?: string;
   readonly attempt?: number;
+  readonly skipped?: string;
   readonly problem?: unknown;
 }
 
@@ -38,7 +40,7 @@ export async function* followLogs(
       for await (const piece of pieces(caller, path, { ...filter, ...resumeFrom(seen) }, { ...options, onOpen })) {
         failures = 0;
         seen.set(`${piece.attempt}:${piece.node}:${piece.stream}`, piece.offset ?? "0");
-        yield bytesOf(piece.data ?? "");
+        yield bytesOf(piece);
       }
       return;
     } catch (error) {
@@ -97,7 +99,9 @@ const PASSING: ReadonlySet<string> = new Set([
 /** The connection or the server is away, rather than the request being wrong. */
 const isPassing = (error: unknown): boolean => error instanceof LatticeError && PASSING.has(error.problem.code);
 
-function bytesOf(base64: string): Uint8Array {
-  if (typeof Buffer === "function") return Buffer.from(base64, "base64");
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+function bytesOf({ data = "", skipped = "", node = "" }: Piece): Uint8Array {
+  const gap = skipped === "" ? "" : skippedLine({ skipped, node });
+  if (typeof Buffer === "function")
+    return gap === "" ? Buffer.from(data, "base64") : Buffer.concat([Buffer.from(gap), Buffer.from(data, "base64")]);
+  return Uint8Array.from(gap + atob(data), (character) => character.charCodeAt(0));
 }

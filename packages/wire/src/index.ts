@@ -75,6 +75,7 @@ export {
   type NodeMetadata,
   nodeMetadataKey,
 } from "./stored-logs/layout.ts";
+export { skippedLine } from "./stored-logs/skipped.ts";
 export { nearest } from "./text/nearest.ts";
 export { parseS3, type S3Place } from "./text/s3-place.ts";
 export { type Bearer, bearerOf, notTheNode, type ShownCertificate } from "./tls/bearer.ts";

@@ -46,6 +46,15 @@ export interface Order {
   /** Instead of the node's own software. Absent, here and below: nothing asked for. */
   readonly software?: Software;
   readonly mounts?: readonly Mount[];
+  /** What it asks of its folders. */
+  readonly data?: {
+    /** With placeholders; empty: where the site keeps output. */
+    readonly output: string;
+    /** 0: however much there is. */
+    readonly scratchBytes: number;
+    /** Home, scratch, output and checkpoints must be there. */
+    readonly defaults: boolean;
+  };
   /** Its part of a shared node. */
   readonly share?: Share;
   readonly memoryPolicy?: string;
@@ -88,6 +97,8 @@ export interface Mount {
   readonly source: string;
   readonly target: string;
   readonly access: string;
+  /** A file on the node with the keys of a bucket; absent: where its user usually has them. */
+  readonly credentials?: string;
 }
 
 /** 0: not limited. */

@@ -4,7 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import { PROTOCOL } from "@lattice/core";
 import { insideToProto, pb } from "@lattice/wire";
 import type { Hardware } from "../discovery/hardware.ts";
-import type { Attempt, CheckpointPlan, Order, Probe, Share, Software } from "../lifecycle/attempt.ts";
+import type { Attempt, CheckpointPlan, Mount, Order, Probe, Share, Software } from "../lifecycle/attempt.ts";
 import type { PendingReport } from "./reports.ts";
 
 /** `arrivedAtMs` grows from order to order. */
@@ -39,17 +39,16 @@ export function orderOf(order: pb.RunOrder, arrivedAtMs: number): Order {
 
 /** Absent where nothing was asked for. */
 function askedFor(order: pb.RunOrder): Partial<Order> {
-  const { environment, mounts, limits, memoryPolicy, measured, network, checkpoint } = order;
+  const { environment, mounts, limits, memoryPolicy, measured, network, checkpoint, data } = order;
   return {
     ...(environment === undefined ? null : { software: softwareOf(environment) }),
-    ...(mounts.length === 0
-      ? null
-      : { mounts: mounts.map(({ source, target, access }) => ({ source, target, access })) }),
+    ...(mounts.length === 0 ? null : { mounts: mounts.map(mountOf) }),
     ...(limits === undefined ? null : { share: shareOf(limits) }),
     ...(memoryPolicy === "" ? null : { memoryPolicy }),
     ...(measured ? { measured } : null),
     ...(network === undefined ? null : { network: networkOf(network) }),
     ...(checkpoint === undefined ? null : { checkpoint: planOf(checkpoint) }),
+    ...(data === undefined ? null : { data: foldersOf(data) }),
   };
 }
 
@@ -61,6 +60,15 @@ const networkOf = ({ domain, vni, sensitive, dataGateway, exposed }: pb.RunNetwo
 });
 
 const planOf = ({ mode, port, resumeFrom }: pb.CheckpointPlan): CheckpointPlan => ({ mode, port, resumeFrom });
+
+const mountOf = ({ source, target, access, credentials }: pb.Mount): Mount => ({
+  ...{ source, target, access },
+  ...(credentials === "" ? null : { credentials }),
+});
+
+const foldersOf = ({ output, scratchBytes, defaults }: pb.RunData): NonNullable<Order["data"]> => ({
+  ...{ output, scratchBytes, defaults },
+});
 
 const softwareOf = ({ uenv, view, toolsUenv, image, readOnly, signRequired }: pb.RunEnvironment): Software => ({
   ...{ uenv, view, toolsUenv, image, readOnly, signRequired },

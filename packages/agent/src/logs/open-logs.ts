@@ -11,7 +11,7 @@ export interface LogSources {
   readonly streams: LogStreams;
   readonly logFile: (key: string, stream: "stdout" | "stderr") => Promise<string | null>;
   /** Absent: output stays on the node, from its beginning. */
-  readonly startOf: Shipper["startOf"] | undefined;
+  readonly kept: Pick<Shipper, "startOf" | "startNow"> | undefined;
   readonly live: (key: string) => boolean;
 }
 
@@ -29,7 +29,8 @@ export async function openLogs(from: LogSources, order: pb.OpenLogs, client: Cli
     moved: () => from.logFile(key, stream),
     offset: Number(order.offset),
     time: { sinceMs, untilMs },
-    start: (await from.startOf?.(key, stream)) ?? 0,
+    start: (await from.kept?.startOf(key, stream)) ?? 0,
+    startNow: () => from.kept?.startNow(key, stream) ?? 0,
     live: () => from.live(key),
   });
 }

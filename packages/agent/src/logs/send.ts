@@ -22,6 +22,8 @@ export interface LogRequest {
   readonly time: TimeRange;
   /** Below this the log holds nothing any more. */
   readonly start: number;
+  /** The same later on: what is read slowly may be freed meanwhile. Absent: as it was. */
+  readonly startNow?: () => number;
   /** Null: the attempt is unknown here. */
   readonly path: string | null;
   /** Where the log is now: an attempt that is put away takes its folder along. Absent: where it was. */
@@ -98,12 +100,13 @@ async function copy(outlet: Outlet, request: LogRequest, stop: AbortSignal): Pro
     const tail = request.tail > 0 ? await tailOffset(file, size, request.tail) : 0;
     let offset = Math.max(request.start, request.offset, range.start, tail);
     const room = growingRoom();
+    const startNow = request.startNow ?? (() => request.start);
     const end = range.end ?? Number.POSITIVE_INFINITY;
     while (!stop.aborted) {
       // Asked before reading: what was written while it lived is in the file by then.
       const mayGrow = request.follow && request.live() && offset < end;
       const grown = mayGrow ? growth(path, stop) : null;
-      offset = await drain(outlet, { file, room }, { streamId, offset, end }, stop);
+      offset = await drain(outlet, { file, room, startNow }, { streamId, offset, end }, stop);
       if (grown === null) return;
       await grown.next(LOOK_EVERY_MS);
       grown.close();
@@ -113,10 +116,10 @@ async function copy(outlet: Outlet, request: LogRequest, stop: AbortSignal): Pro
   }
 }
 
-/** Sends from `offset` to the end of the file; answers where that is. */
+/** Sends from `offset` to the end of the file; answers where that is. What is freed meanwhile is passed over. */
 async function drain(
   outlet: Outlet,
-  { file, room }: { readonly file: FileHandle; readonly room: Room },
+  { file, room, startNow }: { readonly file: FileHandle; readonly room: Room; readonly startNow: () => number },
   from: { readonly streamId: string; readonly offset: number; readonly end: number },
   stop: AbortSignal,
 ): Promise<number> {
@@ -126,6 +129,12 @@ async function drain(
     const length = Math.min(buffer.length, from.end - offset);
     const { bytesRead } = await file.read(buffer, 0, length, offset);
     if (bytesRead === 0) break;
+    // Asked after reading: what is freed is noted before it is, and reads as zeros from then on.
+    const start = startNow();
+    if (start > offset) {
+      offset = start;
+      continue;
+    }
     offset += bytesRead;
     if (bytesRead === buffer.length) room.grow();
     await outlet({ streamId: from.streamId, data: buffer.subarray(0, bytesRead), offset: String(offset) });

@@ -91,7 +91,10 @@ function held({ attempts, terminals, logStreams, reportsWaiting, log }: NodeFigu
     one("lattice_agent_log_bytes_waiting", "Output that waits for its store.", log?.waitingBytes ?? null),
     ...(log === null
       ? []
-      : [count("lattice_agent_log_bytes_dropped_total", "Output lost while its store was away.", log.droppedBytes)]),
+      : [
+          count("lattice_agent_log_bytes_dropped_total", "Output lost while its store was away.", log.droppedBytes),
+          count("lattice_agent_log_bytes_trimmed_total", "Output freed for newer, without a store.", log.trimmedBytes),
+        ]),
   ];
 }
 

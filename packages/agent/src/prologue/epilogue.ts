@@ -2,7 +2,9 @@
 // GPUs, its scratch folder, its pins in the image cache. Mounts went with its processes. Each is tried whatever
 // became of the others, and repeating it does no harm.
 
+import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { Logger } from "pino";
 import { gpuUserOf } from "../gpu-clear/decide.ts";
 import { listContainers, removeContainer } from "../runtime/container/podman.ts";
@@ -13,6 +15,7 @@ import { readAttempt } from "../runtime/process/files.ts";
 import { clear } from "../runtime/process/stop.ts";
 import { nameOf, readHeld, readRoom } from "./held.ts";
 import type { PrologueParts, Target } from "./parts.ts";
+import { SECRETS } from "./remote-sources.ts";
 
 export async function runEpilogue(
   parts: PrologueParts,
@@ -30,6 +33,9 @@ export async function runEpilogue(
     await tell(log, key, endMarked({ key: group, dir, leader: null }, log));
   await tell(log, key, leaveGpus(parts, dir));
   await tell(log, key, parts.scratch.clear(key));
+  // Gone with the mount, unless the attempt was ended in the middle of it.
+  const secrets = join(dir, SECRETS);
+  if (existsSync(secrets)) await tell(log, key, rm(secrets, { recursive: true, force: true }));
   parts.images.cache.release(key);
   parts.shares.release(key);
   if (parts.network.kind !== "none") await tell(log, key, parts.network.leave(key));

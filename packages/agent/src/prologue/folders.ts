@@ -6,11 +6,22 @@ import { chown, mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Order } from "../lifecycle/attempt.ts";
 import type { RunAs } from "../runtime/user/user.ts";
+import { checkDefaults, checkScratch, ownOutput } from "./asked-folders.ts";
 import type { PrologueParts, Target } from "./parts.ts";
 import { PrologueError } from "./prologue-error.ts";
 
 /** Answers the variables that name them. */
 export async function makeFolders(
+  parts: PrologueParts,
+  target: Target,
+  runAs: RunAs | null,
+): Promise<Record<string, string>> {
+  await checkDefaults(parts, target.order, runAs);
+  await checkScratch(parts, target);
+  return { ...(await siteFolders(parts, target, runAs)), ...(await ownOutput(target.order, runAs)) };
+}
+
+async function siteFolders(
   { scratch: folders, outputRoot }: PrologueParts,
   { key, order }: Target,
   runAs: RunAs | null,
@@ -22,7 +33,8 @@ export async function makeFolders(
     const { output, checkpoints } = outputFolders(outputRoot, order);
     await mkdir(checkpoints, { recursive: true });
     if (runAs !== null) for (const path of [output, checkpoints]) await chown(path, runAs.uid, runAs.gid);
-    return { LATTICE_SCRATCH: scratch, LATTICE_OUTPUT_DIR: output, LATTICE_CHECKPOINT_DIR: checkpoints, ...said };
+    const kept = { LATTICE_OUTPUT: output, LATTICE_OUTPUT_DIR: output, LATTICE_CHECKPOINT_DIR: checkpoints };
+    return { LATTICE_SCRATCH: scratch, ...kept, ...said };
   } catch (error) {
     throw new PrologueError("scratch", (error as Error).message);
   }

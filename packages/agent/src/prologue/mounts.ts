@@ -4,26 +4,35 @@
 import { lstat, stat } from "node:fs/promises";
 import { firstOverlap } from "@lattice/core";
 import type { Mount, Order } from "../lifecycle/attempt.ts";
-import { isExecutable } from "../runtime/memory-policy.ts";
 import type { DataMount } from "../runtime/uenv/enter.ts";
 import { mayRead, type RunAs } from "../runtime/user/user.ts";
+import { homeMount } from "./asked-folders.ts";
+import { fillIn } from "./fill-in.ts";
+import type { PrologueParts, Target } from "./parts.ts";
 import { PrologueError } from "./prologue-error.ts";
-
-/** The program that mounts a bucket, where a site has one. */
-const S3_MOUNTER = "/usr/bin/s3fs";
-const NFS_MOUNTER = "/sbin/mount.nfs";
+import { checkAllowed, type ForWhom, isRemote, nfsMount, type RemoteSources, s3Mount } from "./remote-sources.ts";
 
 /** `user`: whom it runs as; null: as the agent. */
-export async function dataMounts(order: Order, user: RunAs | null): Promise<readonly DataMount[]> {
+export async function dataMounts(
+  { homeSource, sources }: Pick<PrologueParts, "homeSource" | "sources">,
+  { order, dir }: Pick<Target, "order" | "dir">,
+  user: RunAs | null,
+): Promise<readonly DataMount[]> {
+  const asked = (order.mounts ?? []).map((mount) => filledIn(mount, order));
+  // Where homes come from is the site's own word.
+  for (const { source } of asked) if (isRemote(source)) checkAllowed(sources, source, order);
   const planned: DataMount[] = [];
-  for (const mount of order.mounts ?? []) planned.push(await plan(filledIn(mount, order), user));
+  for (const mount of [...homeMount(homeSource, order, user).map((home) => filledIn(home, order)), ...asked])
+    planned.push(await plan(sources, mount, { dir, user, number: planned.length }));
   return planned;
 }
 
-async function plan({ source, target, access }: Mount, user: RunAs | null): Promise<DataMount> {
+async function plan(sources: RemoteSources, mount: Mount, whom: ForWhom): Promise<DataMount> {
+  const { source, target, access } = mount;
+  const { user } = whom;
   const readOnly = access !== "read-write";
-  if (source.startsWith("nfs://")) return nfsMount(source, target, readOnly);
-  if (source.startsWith("s3://")) return s3Mount(source, target, readOnly);
+  if (source.startsWith("nfs://")) return nfsMount(sources, mount);
+  if (source.startsWith("s3://")) return s3Mount(sources, mount, whom);
   const path = source.replace(/^file:\/\//, "");
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     const why = error.code === "ENOENT" ? "does not exist on this node" : error.message;
@@ -37,31 +46,9 @@ async function plan({ source, target, access }: Mount, user: RunAs | null): Prom
   return { kind: "bind", source: path, at: target, readOnly };
 }
 
-/** nfs://server/export */
-function nfsMount(source: string, at: string, readOnly: boolean): DataMount {
-  if (!isExecutable(NFS_MOUNTER))
-    throw new PrologueError("mounts", `${source} needs mount.nfs, which is not installed`);
-  const [host = "", ...path] = source.slice("nfs://".length).split("/");
-  return { kind: "nfs", source: `${host}:/${path.join("/")}`, at, readOnly };
-}
-
-function s3Mount(source: string, at: string, readOnly: boolean): DataMount {
-  if (!isExecutable(S3_MOUNTER)) throw new PrologueError("mounts", `${source} needs s3fs, which is not installed`);
-  const [bucket = "", ...path] = source.slice("s3://".length).split("/");
-  const from = path.length === 0 || path[0] === "" ? bucket : `${bucket}:/${path.join("/")}`;
-  const options = `${readOnly ? "ro," : ""}nosuid,nodev,allow_other`;
-  return { kind: "fuse", words: [S3_MOUNTER, from, at, "-o", options], at };
-}
-
 function filledIn(mount: Mount, order: Order): Mount {
-  const values: Readonly<Record<string, string>> = {
-    user: order.user,
-    tenant: order.tenant,
-    project: order.project,
-    allocation_id: order.allocationId,
-  };
-  const fill = (text: string): string => text.replace(/\{(\w+)\}/g, (all, name: string) => values[name] ?? all);
-  const filled = { ...mount, source: fill(mount.source), target: fill(mount.target) };
+  const credentials = mount.credentials === undefined ? null : { credentials: fillIn(mount.credentials, order) };
+  const filled = { ...mount, source: fillIn(mount.source, order), target: fillIn(mount.target, order), ...credentials };
   // A name must not lead out of where the path was allowed.
   if ([filled.source, filled.target].some((path) => path.split("/").includes(".."))) {
     throw new PrologueError("mounts", `the mount at ${mount.target} would contain ..`);

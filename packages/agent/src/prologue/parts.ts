@@ -12,6 +12,7 @@ import type { Inside, NodeShares } from "../runtime/isolation/node-shares.ts";
 import type { MemoryPlace } from "../runtime/memory-policy.ts";
 import type { UserMapping } from "../runtime/user/user.ts";
 import type { Users } from "../runtime/user/users.ts";
+import type { RemoteSources } from "./remote-sources.ts";
 import type { ScratchFolders } from "./scratch.ts";
 
 export interface PrologueParts {
@@ -28,6 +29,10 @@ export interface PrologueParts {
   readonly scratch: ScratchFolders;
   /** Empty: allocations get no output folder. */
   readonly outputRoot: string;
+  /** Where homes are mounted from, with placeholders; empty: they are on the node. */
+  readonly homeSource: string;
+  /** What may be mounted from elsewhere, and by what. */
+  readonly sources: RemoteSources;
   readonly umask: string;
   readonly isRoot: boolean;
   readonly shares: NodeShares;

@@ -54,7 +54,7 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
   const own = { ...folders, ...saving.variables, ...share, ...(runAs === null ? {} : userNames(runAs)) };
   let environment = { ...target.environment, ...own };
 
-  const data = await dataMounts(order, mapped);
+  const data = await dataMounts(parts, target, mapped);
   const policy = memoryPolicyWords(order.memoryPolicy ?? "", parts.memory);
   if (software?.image) {
     await checkTargets(data);
@@ -67,7 +67,8 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
   if (uenvs !== null) {
     environment = { ...applyPatches(environment, uenvs.patches), LATTICE_UENV: uenvs.listed };
   }
-  const workdir = order.workdir !== "" ? order.workdir : await defaultWorkdir(mapped, dir, folders);
+  const home = data.find(({ at }) => at === mapped?.home)?.at ?? null;
+  const workdir = order.workdir || (home ?? (await defaultWorkdir(mapped, dir, folders)));
   const { safe, later } = mapped === null ? { safe: environment, later: [] } : splitEnvironment(environment);
   const change = [
     ...policy,

@@ -27,10 +27,11 @@ export function checkSoftware(problems: Problems, environment: Environment): voi
 export function checkMounts(problems: Problems, mounts: readonly Mount[]): void {
   const field = "allocation.data.mounts";
   problems.unless(mounts.length <= limit.MAX_MOUNTS, field, `must not have more than ${limit.MAX_MOUNTS}`);
-  mounts.slice(0, limit.MAX_MOUNTS).forEach(({ source, target, tierHint }, i) => {
+  mounts.slice(0, limit.MAX_MOUNTS).forEach(({ source, target, tierHint, credentials }, i) => {
     const at = `${field}[${i}]`;
     checkSource(problems, `${at}.source`, source);
     checkTarget(problems, `${at}.target`, target);
+    if (credentials !== undefined) checkCredentials(problems, `${at}.credentials`, source, credentials);
     problems.unless(TIERS.includes(tierHint), `${at}.tier_hint`, "must be hot, warm or cold");
   });
   const overlap = firstOverlap(mounts.slice(0, limit.MAX_MOUNTS).map(({ target }) => target));
@@ -69,6 +70,14 @@ function checkSource(problems: Problems, field: string, source: string): void {
   problems.text(field, source, limit.MAX_SOURCE_LENGTH);
   const path = /^(file|nfs|s3):\/\/./.test(source) ? source.slice(source.indexOf("://") + 2) : source;
   problems.unless(path.startsWith("/"), field, "must be an absolute path, or begin with file://, nfs:// or s3://");
+  problems.unless(!path.split("/").includes(".."), field, "must not contain ..");
+}
+
+/** A file by its name: what is in it never comes through a server. */
+function checkCredentials(problems: Problems, field: string, source: string, path: string): void {
+  problems.text(field, path, limit.MAX_PATH_LENGTH);
+  problems.unless(source.startsWith("s3://"), field, "goes with s3:// alone");
+  problems.unless(path.startsWith("/"), field, "must be an absolute path of a file on the node");
   problems.unless(!path.split("/").includes(".."), field, "must not contain ..");
 }
 

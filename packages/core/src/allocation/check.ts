@@ -6,6 +6,7 @@ import { checkCheckpoint } from "../checkpoint/check.ts";
 import type { FieldProblem } from "../outcome.ts";
 import { checkScaling } from "../scaling/check.ts";
 import { checkConstraints } from "./check-constraints.ts";
+import { checkData } from "./check-data.ts";
 import { checkDependencies } from "./check-dependencies.ts";
 import { checkService } from "./check-service.ts";
 import { checkMounts, checkSoftware } from "./check-software.ts";
@@ -30,6 +31,7 @@ export function checkSpec(spec: AllocationSpec): FieldProblem[] {
   checkConstraints(problems, spec.resources);
   checkSoftware(problems, spec.environment);
   checkMounts(problems, spec.mounts ?? []);
+  checkData(problems, spec.data ?? {});
   checkLifecycle(problems, spec.lifecycle);
   checkDependencies(problems, spec.dependsOn ?? []);
   checkService(problems, spec);

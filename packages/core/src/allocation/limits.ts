@@ -43,6 +43,8 @@ export const MAX_UENVS = 8;
 export const MAX_VIEWS = 16;
 export const MAX_MOUNTS = 64;
 export const MAX_SOURCE_LENGTH = MAX_PATH_LENGTH;
+/** Beyond what a node has, and exact as a number. */
+export const MAX_SCRATCH_BYTES = 1e15;
 /** Where a submission may have something mounted: never over what the node itself needs. */
 export const MOUNT_ROOTS: readonly string[] = [
   "/data",

@@ -29,6 +29,8 @@ export interface AllocationSpec {
   readonly session?: boolean;
   /** Data made visible inside the allocation. Absent: none. */
   readonly mounts?: readonly Mount[];
+  /** Its folders, beyond what every allocation has. Absent: none. */
+  readonly data?: DataSpec;
   /** What must have ended, and how, before this may be queued. Absent: nothing. */
   readonly dependsOn?: readonly Dependency[];
   /** How it can be checkpointed. Absent: it cannot. */
@@ -96,6 +98,18 @@ export interface Mount {
   readonly target: string;
   readonly access: "read-only" | "read-write";
   readonly tierHint: string;
+  /** A file on the node with the keys of a bucket; absent: where its user usually has them. */
+  readonly credentials?: string;
+}
+
+/** Each absent where it was not asked for. */
+export interface DataSpec {
+  /** A path that every node sees, or s3://; with placeholders. */
+  readonly output?: string;
+  /** Must be free on each node. */
+  readonly scratchBytes?: number;
+  /** Home, scratch, output and checkpoint folders must be there. */
+  readonly defaults?: boolean;
 }
 
 export type MemoryPolicy = "local" | "interleave" | "preferred" | "bind";

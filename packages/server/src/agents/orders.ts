@@ -113,9 +113,10 @@ const limitsOf = ({ cpuCores, memoryBytes, gpuCount }: Share): pb.RunLimits =>
   create(pb.RunLimitsSchema, { cpuCores, memoryGb: memoryBytes / BYTES_PER_GB, gpuCount });
 
 /** Absent where nothing was asked for, so that an agent of the version before is told nothing new. */
-function softwareFields({ environment, mounts = [] }: AllocationSpec): {
+function softwareFields({ environment, mounts = [], data }: AllocationSpec): {
   environment?: pb.RunEnvironment;
   mounts?: pb.Mount[];
+  data?: pb.RunData;
 } {
   const { uenv = "", view = "", toolsUenv = "", image = "", readOnly = false, signRequired = false } = environment;
   const asked = uenv !== "" || toolsUenv !== "" || image !== "";
@@ -126,6 +127,7 @@ function softwareFields({ environment, mounts = [] }: AllocationSpec): {
         }
       : null),
     ...(mounts.length === 0 ? null : { mounts: mounts.map((mount) => create(pb.MountSchema, mount)) }),
+    ...(data === undefined ? null : { data: create(pb.RunDataSchema, data) }),
   };
 }
 

@@ -47,6 +47,30 @@ describe("GetLogs", () => {
     expect(Buffer.from(chunk.data, "base64").toString()).toBe("n2 stderr 1 0\n");
   });
 
+  test("output that is no longer kept is told: as a line in bytes, as a field in pieces, not where lines are asked for", async () => {
+    running.plane.start("1", ["n1", "n2"]);
+    running.plane.output = async function* () {
+      yield { data: Buffer.from("seven\n"), offset: 106 };
+      yield { data: Buffer.from("eight\n"), offset: 112 };
+      yield { data: Buffer.from("ten\n"), offset: 200 };
+    };
+    const path = "/v1/allocations/1/logs?node=n1&stream=stdout";
+    const gap = (bytes: number) => `[lattice: ${bytes} bytes of earlier output are no longer kept on n1]\n`;
+    expect((await callHttp(running, { path })).text).toBe(`${gap(100)}seven\neight\n${gap(84)}ten\n`);
+    expect((await callHttp(running, { path: `${path}&offset=100` })).text).toBe(`seven\neight\n${gap(84)}ten\n`);
+    expect((await callHttp(running, { path: `${path}&tail=9` })).text).toBe(`seven\neight\n${gap(84)}ten\n`);
+    const { text } = await callHttp(running, { path: `${path}&format=ndjson` });
+    const pieces = text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(pieces.map(({ skipped, offset }) => [skipped, offset])).toEqual([
+      ["100", "106"],
+      ["", "112"],
+      ["84", "200"],
+    ]);
+  });
+
   test("nothing yet is an empty log", async () => {
     expect(await callHttp(running, { path: "/v1/allocations/1/logs" })).toMatchObject({ status: 200, text: "" });
   });

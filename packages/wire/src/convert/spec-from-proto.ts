@@ -9,7 +9,6 @@ import {
   type Environment,
   type Lifecycle,
   type MemoryPolicy,
-  type Mount,
   type NodeId,
   parseNodeId,
   parseTenantId,
@@ -27,6 +26,7 @@ import { FieldList } from "../errors/field-list.ts";
 import { enumName } from "../json/enum-names.ts";
 import { gbToBytes, isUsableGb } from "./amounts.ts";
 import { checkpointFromProto } from "./checkpoint.ts";
+import { dataFromProto } from "./data.ts";
 import { dependenciesFromProto } from "./dependencies.ts";
 import { scaleFromProto, sizedBy } from "./scaling.ts";
 import { serviceFromProto } from "./service.ts";
@@ -62,7 +62,7 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
   const task = taskOf(spec, problems);
   const scale = scaleFromProto(spec.lifecycle, problems);
   const resources = sizedBy(scale, resourcesOf(spec.resources, problems), spec.resources, problems);
-  const mounts = mountsOf(spec.data, problems);
+  const data = dataFromProto(spec.data, problems);
   const lifecycle = {
     ...lifecycleOf(spec.lifecycle, walltimeFor(vcluster, defaults), problems),
     ...(scale === undefined ? null : { scale }),
@@ -84,7 +84,7 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
     resources,
     lifecycle,
     slurmEnv: spec.slurmEnv,
-    ...(mounts.length === 0 ? null : { mounts }),
+    ...data,
     ...(dependsOn === undefined ? null : { dependsOn }),
     ...service,
     ...telemetry,
@@ -104,24 +104,6 @@ export function environmentOf(e: proto.Environment | undefined): Environment {
     ...(e?.readOnly ? { readOnly: true } : null),
     ...(e?.signRequired ? { signRequired: true } : null),
   };
-}
-
-const ACCESS: ReadonlyMap<string, Mount["access"]> = new Map([
-  ["", "read-only"],
-  ["ro", "read-only"],
-  ["read-only", "read-only"],
-  ["read_only", "read-only"],
-  ["rw", "read-write"],
-  ["read-write", "read-write"],
-  ["read_write", "read-write"],
-]);
-
-function mountsOf(data: proto.Data | undefined, problems: FieldList): Mount[] {
-  return (data?.mounts ?? []).map(({ source, target, access, tierHint }, i) => {
-    const known = ACCESS.get(access.toLowerCase());
-    if (known === undefined) problems.add(`allocation.data.mounts[${i}].access`, "must be read-only or read-write");
-    return { source, target, access: known ?? "read-only", tierHint: tierHint.toLowerCase() };
-  });
 }
 
 interface IdField<Id> {

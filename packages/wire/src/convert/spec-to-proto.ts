@@ -1,16 +1,14 @@
 // The core's spec in the full form of the contract, with every default visible.
 
 import { create } from "@bufbuild/protobuf";
-import type { AllocationSpec, Constraints, GroupShape, Mount, Task } from "@lattice/core";
+import type { AllocationSpec, Constraints, GroupShape, Task } from "@lattice/core";
 import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
 import {
   AllocationSpecSchema,
   ConstraintsSchema,
-  DataSchema,
   EnvironmentSchema,
   LifecycleSchema,
   LifecycleType,
-  MountSchema,
   NodeCountSchema,
   RequeuePolicy,
   ResourcesSchema,
@@ -18,6 +16,7 @@ import {
 } from "../../gen/lattice/v1/allocations_pb.ts";
 import { bytesToGb } from "./amounts.ts";
 import { checkpointToProto } from "./checkpoint.ts";
+import { dataToProto } from "./data.ts";
 import { dependencyToProto, shapeToProto } from "./dependencies.ts";
 import { scaleToProto } from "./scaling.ts";
 import { serviceToProto } from "./service.ts";
@@ -26,6 +25,7 @@ import { telemetryToProto } from "./telemetry.ts";
 /** With the shape of its group for the spec of a task group. */
 export function specToProto(spec: AllocationSpec, shape?: GroupShape): proto.AllocationSpec {
   const { resources, lifecycle } = spec;
+  const data = dataToProto(spec);
   return create(AllocationSpecSchema, {
     tenant: spec.tenant,
     project: spec.project,
@@ -50,7 +50,7 @@ export function specToProto(spec: AllocationSpec, shape?: GroupShape): proto.All
       readOnly: spec.environment.readOnly ?? false,
       signRequired: spec.environment.signRequired ?? false,
     }),
-    ...(spec.mounts === undefined ? null : { data: mountsToProto(spec.mounts) }),
+    ...(data === undefined ? null : { data }),
     resources: create(ResourcesSchema, {
       nodes: create(NodeCountSchema, { min: resources.minNodes, max: resources.maxNodes }),
       tasksPerNode: resources.tasksPerNode,
@@ -67,9 +67,6 @@ export function specToProto(spec: AllocationSpec, shape?: GroupShape): proto.All
     }),
   });
 }
-
-const mountsToProto = (mounts: readonly Mount[]): proto.Data =>
-  create(DataSchema, { mounts: mounts.map((mount) => create(MountSchema, mount)) });
 
 const KINDS = {
   bounded: LifecycleType.BOUNDED,

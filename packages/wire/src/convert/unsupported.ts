@@ -5,10 +5,6 @@ import type { AllocationSpec } from "../../gen/lattice/v1/allocations_pb.ts";
 
 /** Paths of the fields that ask for something not offered, in the order of the contract. */
 export function unsupportedFields(spec: AllocationSpec): string[] {
-  const { data } = spec;
-  const asked: readonly (readonly [string, boolean])[] = [
-    ["data.defaults", data?.defaults === true],
-    ["sensitive", spec.sensitive],
-  ];
+  const asked: readonly (readonly [string, boolean])[] = [["sensitive", spec.sensitive]];
   return asked.filter(([, used]) => used).map(([path]) => path);
 }

@@ -157,6 +157,9 @@ export const FIELDS: ReadonlyMap<string, PutField> = new Map<string, PutField>([
   ["read_only", at("environment.read_only")],
   ["sign_required", at("environment.sign_required")],
   ["mounts", at("data.mounts")],
+  ["output", at("data.output")],
+  ["scratch_per_node", at("data.scratch_per_node")],
+  ["data_defaults", at("data.defaults")],
   ["network_domain", at("connectivity.network_domain")],
   ["expose", at("connectivity.expose")],
 ]);

@@ -70,14 +70,14 @@ describe("specFromProto", () => {
     ]);
   });
 
-  test.each<[string, MessageInitShape<typeof pb.AllocationSpecSchema>]>([
-    ["data.defaults", { data: { defaults: true } }],
-    ["sensitive", { sensitive: true }],
-  ])("refuses %s, which is not offered", async (field, init) => {
-    const problem = await refusal(() => make(init));
-    expect(problem.code).toBe("unsupported_feature");
-    expect(fieldLines(problem)).toEqual([`allocation.${field}: is not offered by this version`]);
-  });
+  test.each<[string, MessageInitShape<typeof pb.AllocationSpecSchema>]>([["sensitive", { sensitive: true }]])(
+    "refuses %s, which is not offered",
+    async (field, init) => {
+      const problem = await refusal(() => make(init));
+      expect(problem.code).toBe("unsupported_feature");
+      expect(fieldLines(problem)).toEqual([`allocation.${field}: is not offered by this version`]);
+    },
+  );
 
   test("takes the constraints that look inside a node, and gives them back", () => {
     const flags = { requireConformance: true, requireUnifiedMemory: true, preferSameNuma: true, allowCxlMemory: true };
@@ -104,6 +104,21 @@ describe("specFromProto", () => {
     expect(make({})).not.toHaveProperty("mounts");
   });
 
+  test("takes output, scratch and defaults, and gives them back", () => {
+    const data = { output: "s3://{tenant}/{project}/{allocation_id}/", scratchPerNode: "0.5TB", defaults: true };
+    const spec = make({ data });
+    expect(spec.data).toEqual({ output: data.output, scratchBytes: 5e11, defaults: true });
+    expect(specToProto(spec).data).toMatchObject({ ...data, scratchPerNode: "500GB", mounts: [] });
+    expect(make({ data: {} })).not.toHaveProperty("data");
+    expect(checkSpec(make({ data: { scratchPerNode: "64gib" } }))).toEqual([]);
+    expect(specToProto(make({ data: { scratchPerNode: "64gib" } })).data?.scratchPerNode).toBe("64GiB");
+  });
+
+  test.each(["500", "much", "-1GB", "1e3GB", "GB", "1PB"])("refuses scratch of %s", async (scratchPerNode) => {
+    const problem = await refusal(() => make({ data: { scratchPerNode } }));
+    expect(fieldLines(problem)[0]).toMatch(/^allocation.data.scratch_per_node: must be an amount such as 500GB/);
+  });
+
   test("refuses an access that is none", async () => {
     const problem = await refusal(() =>
       make({ data: { mounts: [{ source: "/a", target: "/data", access: "most" }] } }),
@@ -112,8 +127,8 @@ describe("specFromProto", () => {
   });
 
   test("names every feature at once, and lets what asks for nothing pass", async () => {
-    const problem = await refusal(() => make({ sensitive: true, data: { defaults: true } }));
-    expect(problem.fields).toHaveLength(2);
+    const problem = await refusal(() => make({ sensitive: true }));
+    expect(problem.fields).toHaveLength(1);
     expect(() => make({ checkpoint: { strategy: "none" }, telemetry: {}, data: {}, connectivity: {} })).not.toThrow();
     expect(make({ intent: "train" }).intent).toBe("train");
   });

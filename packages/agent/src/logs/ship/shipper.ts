@@ -48,10 +48,24 @@ export interface Shipper {
   removed(key: string): void;
   /** Below this a log holds nothing any more. */
   startOf(key: string, stream: StreamName): Promise<number>;
+  /** The same while its output is under way; null: nothing is freed of it any more. */
+  startNow(key: string, stream: StreamName): number | null;
   waitingBytes(): number;
   droppedBytes(): number;
+  /** Freed for newer output without ever being sent: there is no store. */
+  trimmedBytes(): number;
   close(): Promise<void>;
 }
+
+export interface LogFigures {
+  readonly waitingBytes: number;
+  readonly droppedBytes: number;
+  readonly trimmedBytes: number;
+}
+
+export const logFigures = ({ waitingBytes, droppedBytes, trimmedBytes }: Shipper): LogFigures => ({
+  ...{ waitingBytes: waitingBytes(), droppedBytes: droppedBytes(), trimmedBytes: trimmedBytes() },
+});
 
 const LOOK_EVERY_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
@@ -178,6 +192,7 @@ export function logShipper(options: ShipperOptions): Shipper {
       drop(key);
       count(unsent.reduce((sum, bytes) => sum + Math.max(0, bytes), 0));
     },
+    startNow: (key, stream) => shipments.get(key)?.record().streams[stream].start ?? null,
     async startOf(key, stream) {
       const known = shipments.get(key)?.record();
       if (known !== undefined) return known.streams[stream].start;
@@ -187,6 +202,7 @@ export function logShipper(options: ShipperOptions): Shipper {
     },
     waitingBytes: () => [...shipments.values()].reduce((sum, one) => sum + one.waiting(), 0),
     droppedBytes: () => dropped,
+    trimmedBytes: () => 0,
     async close() {
       closed = true;
       if (timer !== null) clearTimeout(timer);

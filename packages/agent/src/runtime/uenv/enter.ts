@@ -16,7 +16,13 @@ export interface ImageMount {
 export type DataMount =
   | { readonly kind: "bind"; readonly source: string; readonly at: string; readonly readOnly: boolean }
   | { readonly kind: "nfs"; readonly source: string; readonly at: string; readonly readOnly: boolean }
-  | { readonly kind: "fuse"; readonly words: readonly string[]; readonly at: string };
+  | {
+      readonly kind: "fuse";
+      readonly words: readonly string[];
+      readonly at: string;
+      /** A file that is needed for mounting alone, and goes with it. */
+      readonly secret?: string;
+    };
 
 export interface EnterPlan {
   readonly dir: string;
@@ -73,7 +79,7 @@ function mountImage(image: string, at: string): string {
 
 function mountData(mount: DataMount): string {
   const at = quoted(mount.at);
-  if (mount.kind === "fuse") return `${makeFolder(mount.at)}${quotedAll(mount.words)} || failed mounts`;
+  if (mount.kind === "fuse") return mountFuse(mount);
   const source = quoted(mount.source);
   const access = mount.readOnly ? "ro" : "rw";
   if (mount.kind === "nfs") {
@@ -81,6 +87,13 @@ function mountData(mount: DataMount): string {
   }
   const remount = `/bin/mount -o remount,bind,${access},nosuid,nodev ${at}`;
   return `${makeFolder(mount.at)}/bin/mount --bind ${source} ${at} && ${remount} || failed mounts`;
+}
+
+function mountFuse({ words, at, secret }: Extract<DataMount, { readonly kind: "fuse" }>): string {
+  const mounted = `${makeFolder(at)}${quotedAll(words)}`;
+  if (secret === undefined) return `${mounted} || failed mounts`;
+  const remove = `/bin/rm -f ${quoted(secret)}`;
+  return `${mounted} || { ${remove}; failed mounts; }\n${remove}`;
 }
 
 /** Made on the node where it is missing, and kept: an empty folder, to mount over. */

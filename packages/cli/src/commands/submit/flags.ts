@@ -33,6 +33,10 @@ export interface SubmitFlags {
   readonly taskGroup?: string;
   readonly dependsOn?: readonly string[];
   readonly dataMount?: readonly string[];
+  readonly dataCredentials?: string;
+  readonly outputTo?: string;
+  readonly scratch?: string;
+  readonly dataDefaults?: boolean;
   readonly expose?: readonly string[];
   readonly networkDomain?: string;
   readonly reactive?: boolean;
@@ -83,6 +87,10 @@ export function addSubmitFlags(command: Command): Command {
     new Option("--data-mount <mount>", "SOURCE:TARGET[:ro|rw], source a path, nfs:// or s3:// (repeatable)").argParser(
       gather,
     ),
+    new Option("--data-credentials <file>", "file on the node with the keys of s3:// mounts (default: ~/.passwd-s3fs)"),
+    new Option("--output-to <place>", "where its output goes: a path, or s3://bucket/prefix"),
+    new Option("--scratch <size>", "scratch that must be free on each node, such as 500GB"),
+    new Option("--data-defaults", "home, scratch, output and checkpoint folders must be there"),
     new Option("--memory-policy <policy>", "local, interleave, preferred or bind"),
     new Option("--expose <port>", "port of a service, or name:port (repeatable)").argParser(gather),
     new Option("--network-domain <name>", "network shared with other allocations of the tenant"),
@@ -133,7 +141,10 @@ export function flagsToShortForm(flags: SubmitFlags, source: (flag: string) => b
     memory_policy: flags.memoryPolicy,
     task_group: flags.taskGroup,
     depends_on: flags.dependsOn,
-    mounts: flags.dataMount?.map(parseMount),
+    mounts: flags.dataMount?.map((text) => withKeys(parseMount(text), flags)),
+    output: flags.outputTo,
+    scratch_per_node: flags.scratch,
+    data_defaults: flags.dataDefaults,
     expose: flags.expose?.map(parseExposed),
     network_domain: flags.networkDomain,
     reactive: flags.reactive,
@@ -156,6 +167,11 @@ function parseMount(text: string): { readonly source: string; readonly target: s
   const parts = at <= 0 ? { source: rest, target: "" } : { source: rest.slice(0, at), target: rest.slice(at + 1) };
   return access === undefined ? parts : { ...parts, access };
 }
+
+const withKeys = (mount: ReturnType<typeof parseMount>, { dataCredentials }: SubmitFlags) =>
+  dataCredentials === undefined || !mount.source.startsWith("s3://")
+    ? mount
+    : { ...mount, credentials: dataCredentials };
 
 /** `8080` or `metrics:9090`. */
 function parseExposed(text: string): { readonly name?: string; readonly port: number | string | undefined } {

@@ -10,6 +10,7 @@ import type { Call } from "../call.ts";
 import type { LogsQuery } from "../control-plane.ts";
 import { merge } from "../streams/merge.ts";
 import { followLog, type LogSource } from "./log-follow.ts";
+import { type Chunk, withGaps } from "./log-gaps.ts";
 import { invalid, unknownNode } from "./refuse.ts";
 import { endOf } from "./watch.ts";
 import { find, ownerOf } from "./work.ts";
@@ -23,9 +24,9 @@ export async function* getLogs(call: Call, request: pb.LogsRequest): AsyncGenera
   let left = request.limit === 0 ? Number.POSITIVE_INFINITY : request.limit;
   for (const source of sourcesOf(record, wanted, request)) {
     const query = { ...source, ...range, tail: request.tail, follow: false };
-    for await (const chunk of call.plane.logs(query, call.signal)) {
-      const { data, offset } = chunk;
-      yield chunkOf(source, data.length <= left ? chunk : cut(data, offset, left));
+    for await (const chunk of withGaps(query, call.plane.logs(query, call.signal))) {
+      const { data } = chunk;
+      yield chunkOf(source, data.length <= left ? chunk : cut(chunk, left));
       left -= data.length;
       if (left <= 0) return;
     }
@@ -33,9 +34,10 @@ export async function* getLogs(call: Call, request: pb.LogsRequest): AsyncGenera
 }
 
 /** The first bytes of a chunk. */
-const cut = (data: Uint8Array, offset: number, length: number): Chunk => ({
+const cut = ({ data, offset, skipped }: Chunk, length: number): Chunk => ({
   data: data.subarray(0, length),
   offset: offset - data.length + length,
+  skipped,
 });
 
 export async function* streamLogs(call: Call, request: pb.LogsRequest): AsyncGenerator<pb.LogChunk> {
@@ -55,7 +57,8 @@ export async function* streamLogs(call: Call, request: pb.LogsRequest): AsyncGen
       yield* merge(
         sources.map((source) => {
           const offset = seen.positions.get(positionKey(source)) ?? range.offset;
-          return labelled(source, followLog(call, { ...source, ...range, offset, tail: first ? tail : 0 }));
+          const query = { ...source, ...range, offset, tail: first ? tail : 0 };
+          return labelled(source, withGaps(query, followLog(call, query)));
         }),
       );
       followed = next;
@@ -157,16 +160,12 @@ async function* labelled(source: LogSource, chunks: AsyncIterable<Chunk>): Async
   for await (const chunk of chunks) yield chunkOf(source, chunk);
 }
 
-interface Chunk {
-  readonly data: Uint8Array;
-  readonly offset: number;
-}
-
-const chunkOf = (source: LogSource, { data, offset }: Chunk): pb.LogChunk =>
+const chunkOf = (source: LogSource, { data, offset, skipped }: Chunk): pb.LogChunk =>
   create(pb.LogChunkSchema, {
     node: source.node,
     stream: logStreamToProto(source.stream),
     data,
     offset: String(offset),
     attempt: source.attempt,
+    skipped: skipped === 0 ? "" : String(skipped),
   });

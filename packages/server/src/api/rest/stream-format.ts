@@ -2,10 +2,10 @@
 //
 //   text/event-stream      server-sent events: kind, cursor as id, JSON as data
 //   application/x-ndjson   one JSON object per line (the default)
-//   text/plain, raw        the bytes of a log and nothing else (the default for logs)
+//   text/plain, raw        the bytes of a log, and a line where some are no longer kept (the default for logs)
 
 import type { Message } from "@bufbuild/protobuf";
-import { type Problem, ProblemError, pb, problemToJson, type Route, toJson } from "@lattice/wire";
+import { type Problem, ProblemError, pb, problemToJson, type Route, skippedLine, toJson } from "@lattice/wire";
 
 export interface StreamFormat {
   readonly contentType: string;
@@ -72,7 +72,10 @@ const events = (route: Route): StreamFormat => ({
 
 const raw: StreamFormat = {
   contentType: "text/plain; charset=utf-8",
-  encode: (message) => (message as pb.LogChunk).data,
+  encode(message) {
+    const chunk = message as pb.LogChunk;
+    return chunk.skipped === "" ? chunk.data : Buffer.concat([Buffer.from(skippedLine(chunk)), chunk.data]);
+  },
   keepalive: null,
   // A clean end would say that this was the whole log.
   failure: () => null,

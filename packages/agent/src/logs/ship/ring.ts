@@ -1,0 +1,131 @@
+// Where no store is configured, the newest output of every log stays on the node and the rest is freed, so that no job
+// fills the disk by printing. It is held as if a store were away for ever, with a buffer as large as the ring: a
+// store that is configured later gets what is still there. What was freed is counted, and readers see the gap.
+
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Logger } from "pino";
+import type { LogStore } from "../store/log-store.ts";
+import type { ShipLimits } from "./plan.ts";
+import { newRecord, readRecord, type Shipment, type ShipmentRecord, shipment } from "./shipment.ts";
+import type { Shipper, ShipperHost } from "./shipper.ts";
+
+export interface RingOptions {
+  readonly node: string;
+  readonly dataDir: string;
+  readonly limits: ShipLimits;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+/** A job that prints a gigabyte in a second is over by that much, until the next look. */
+const LOOK_EVERY_MS = 1_000;
+
+export function logRing(options: RingOptions): Shipper {
+  const { node, now, log, dataDir } = options;
+  const limits: ShipLimits = { ...options.limits, bufferBytes: options.limits.ringBytes };
+  const held = new Map<string, Shipment>();
+  const told = new Set<string>();
+  let host: ShipperHost | null = null;
+  let trimmed = 0;
+  let closed = false;
+  let timer: NodeJS.Timeout | null = null;
+  let round: Promise<void> = Promise.resolve();
+
+  function take(key: string, record: ShipmentRecord): void {
+    if (held.has(key)) return;
+    const path = async (stream: "stdout" | "stderr") => (await host?.logFile(key, stream)) ?? null;
+    const live = (): boolean => host?.live(key) === true;
+    held.set(key, shipment({ store: NOWHERE, compress: nothing, node, limits, now, path, live }, record));
+  }
+
+  async function look(): Promise<void> {
+    for (const [key, one] of [...held]) {
+      if (closed) return;
+      // Asked before the look at the files: what was written while it lived is in them by then.
+      const live = host?.live(key) === true;
+      const before = droppedIn(one);
+      await one.hold().catch((error: Error) => {
+        if (!told.has(key)) log.error({ attempt: key, error: error.message }, "its old output cannot be freed");
+        told.add(key);
+      });
+      count(key, droppedIn(one) - before);
+      if (!live) forget(key);
+    }
+    schedule();
+  }
+
+  function count(key: string, bytes: number): void {
+    if (bytes <= 0) return;
+    trimmed += bytes;
+    if (!told.has(key)) log.info({ attempt: key, ringBytes: limits.ringBytes }, "old output makes room for newer");
+    told.add(key);
+  }
+
+  function forget(key: string): void {
+    held.delete(key);
+    told.delete(key);
+  }
+
+  function schedule(): void {
+    if (closed) return;
+    timer = setTimeout(() => {
+      round = look();
+    }, LOOK_EVERY_MS);
+  }
+
+  return {
+    async recover(found) {
+      host = found;
+      const dir = join(dataDir, "attempts");
+      for (const key of await readdir(dir).catch(() => [])) {
+        const record = await readRecord(join(dir, key));
+        if (record !== null) take(key, record);
+      }
+    },
+    begin: schedule,
+    add(key, { allocationId, attempt, tenant, project, user, nodes, nodeIndex }) {
+      take(key, newRecord({ allocationId, attempt, tenant, project, user, nodes, nodeIndex }, now()));
+    },
+    async keep(key) {
+      // What it printed last came after the last look. Only then is there something to note.
+      const one = held.get(key);
+      const before = one === undefined ? 0 : droppedIn(one);
+      await one
+        ?.hold()
+        .catch((error: Error) => log.error({ attempt: key, error: error.message }, "its old output cannot be freed"));
+      if (one !== undefined) count(key, droppedIn(one) - before);
+      forget(key);
+    },
+    removed: forget,
+    startNow: (key, stream) => held.get(key)?.record().streams[stream].start ?? null,
+    async startOf(key, stream) {
+      const known = held.get(key)?.record();
+      if (known !== undefined) return known.streams[stream].start;
+      const path = (await host?.logFile(key, stream)) ?? null;
+      return path === null ? 0 : ((await readRecord(dirname(path)))?.streams[stream].start ?? 0);
+    },
+    waitingBytes: () => 0,
+    droppedBytes: () => 0,
+    trimmedBytes: () => trimmed,
+    async close() {
+      closed = true;
+      if (timer !== null) clearTimeout(timer);
+      await round;
+    },
+  };
+}
+
+/** Only what holds output back is used of a shipment here; nothing is ever sent. */
+const NOWHERE: LogStore = {
+  place: "nowhere",
+  put: () => Promise.reject(new Error("there is no store for output")),
+  get: () => Promise.reject(new Error("there is no store for output")),
+};
+
+const nothing = (): Promise<Buffer> => Promise.reject(new Error("there is no store for output"));
+
+const droppedIn = (one: Shipment): number => {
+  const { stdout, stderr } = one.record().streams;
+  return stdout.dropped + stderr.dropped;
+};

@@ -1,0 +1,87 @@
+// What an order asks of its folders: enough scratch, a place for output that its user may write to, and the defaults.
+
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Order } from "../../src/lifecycle/attempt.ts";
+import { checkDefaults, checkScratch, homeMount, ownOutput } from "../../src/prologue/asked-folders.ts";
+import type { Target } from "../../src/prologue/parts.ts";
+import { scratchFolders } from "../../src/prologue/scratch.ts";
+import type { RunAs } from "../../src/runtime/user/user.ts";
+
+let dir: string;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), "lattice-folders-"));
+  chmodSync(dir, 0o755);
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const ADA: RunAs = { name: "ada", uid: 54321, gid: 54321, groups: [54321], home: "/nowhere/ada", shell: "/bin/sh" };
+const ASKED = { output: "", scratchBytes: 0, defaults: false };
+const orderOf = (data: Partial<NonNullable<Order["data"]>>, more: Partial<Order> = {}): Order =>
+  ({ allocationId: "7", user: "ada", tenant: "t", project: "", data: { ...ASKED, ...data }, ...more }) as Order;
+
+const targetOf = (key: string, scratchBytes: number): Target => {
+  const order = orderOf({ scratchBytes });
+  const folder = join(dir, "attempts", key);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "order.json"), JSON.stringify({ bootId: "b", order }));
+  return { key, group: key, dir: folder, order, environment: {} };
+};
+
+test("scratch: what is free is enough, more is not, and what others were promised is not free", async () => {
+  const scratch = scratchFolders(join(dir, "scratch"));
+  await checkScratch({ scratch }, targetOf("1.1", 1e6));
+  await checkScratch({ scratch }, targetOf("2.1", 0));
+  await expect(checkScratch({ scratch }, targetOf("3.1", 9e14))).rejects.toMatchObject({
+    stage: "scratch",
+    message: expect.stringMatching(/^900000\.0 GB of scratch are asked for, and [0-9.]+ GB are free on this node$/),
+  });
+  // Its own folder may be there already, from before a restart.
+  scratch.make("3.1", null);
+  scratch.make("4.1", null);
+  const large = targetOf("4.1", 8e14);
+  await expect(checkScratch({ scratch }, targetOf("5.1", 1e6))).rejects.toThrow("and 0.0 GB are free");
+  await expect(checkScratch({ scratch }, large)).rejects.toMatchObject({ stage: "scratch" });
+});
+
+test("output: a folder by whom it is for, a bucket as it is, and no way out", async () => {
+  const made = join(dir, "own");
+  mkdirSync(made);
+  chmodSync(made, 0o777);
+  const path = join(made, "ada", "7");
+  const said = await ownOutput(orderOf({ output: `file://${made}/{user}/{allocation_id}` }), ADA);
+  expect(said).toEqual({ LATTICE_OUTPUT: path, LATTICE_OUTPUT_DIR: path });
+  expect(statSync(path).uid).toBe(54321);
+  const place = { output: "s3://{tenant}/{allocation_id}/" };
+  expect(await ownOutput(orderOf(place), ADA)).toEqual({ LATTICE_OUTPUT: "s3://t/7/" });
+  expect(await ownOutput(orderOf({}), ADA)).toEqual({});
+  chmodSync(made, 0o755);
+  await expect(ownOutput(orderOf({ output: `${made}/other` }), ADA)).rejects.toMatchObject({
+    stage: "output",
+    message: expect.stringContaining("Permission denied"),
+  });
+  await expect(ownOutput(orderOf({ output: "/x/{user}" }, { user: ".." }), ADA)).rejects.toThrow("would contain ..");
+});
+
+test("defaults: a node without them says which one it lacks", async () => {
+  const check = (parts: object, more: Partial<Order> = {}, user: RunAs | null = ADA) =>
+    checkDefaults({ outputRoot: "/out", homeSource: "", ...parts }, orderOf({ defaults: true }, more), user);
+  await expect(check({ outputRoot: "" })).rejects.toThrow("no place for output");
+  await expect(check({})).rejects.toMatchObject({ stage: "mounts", message: expect.stringContaining("/nowhere/ada") });
+  await check({ homeSource: "/shared/home/{user}" });
+  await check({}, {}, { ...ADA, home: dir });
+  await check({}, {}, null);
+  const saves = {
+    ...orderOf({ defaults: true, output: "s3://b/" }),
+    checkpoint: { mode: "signal", port: 0, resumeFrom: 0 },
+  };
+  await expect(checkDefaults({ outputRoot: "", homeSource: "" }, saves, null)).rejects.toThrow(
+    "no place for checkpoints",
+  );
+  expect(homeMount("/h/{user}", orderOf({ defaults: true }), ADA)).toEqual([
+    { source: "/h/{user}", target: ADA.home, access: "read-write" },
+  ]);
+  expect(homeMount("/h/{user}", orderOf({}), ADA)).toEqual([]);
+});
