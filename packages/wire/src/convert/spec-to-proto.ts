@@ -18,7 +18,8 @@ import {
 } from "../../gen/lattice/v1/allocations_pb.ts";
 import { bytesToGb } from "./amounts.ts";
 import { checkpointToProto } from "./checkpoint.ts";
-import { dependencyToProto, shapeToProto } from "./dependencies.ts";
+import { dependencyToProto } from "./dependencies.ts";
+import { shapeToProto } from "./group-shape.ts";
 import { scaleToProto } from "./scaling.ts";
 import { serviceToProto } from "./service.ts";
 import { telemetryToProto } from "./telemetry.ts";

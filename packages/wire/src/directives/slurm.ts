@@ -1,5 +1,6 @@
 // #SBATCH options as a submission in short form. See slurm-table.ts for what is ignored or refused.
 
+import { ProblemError } from "../errors/problem.ts";
 import type { Json, JsonObject } from "../json/value.ts";
 import { parseTaskGroup } from "../normalise/task-group.ts";
 import { parseSlurmTime } from "../normalise/walltime.ts";
@@ -200,14 +201,11 @@ const RULES: Readonly<Record<string, Rule>> = {
 };
 
 function arrayRule(work: SlurmWork, value: string, option: Option): void {
-  if (/^[\d,:%-]*,[\d,:%-]*$/.test(value)) {
-    work.problems.unsupported(option, "one range of indexes is offered, such as 0-99:2%20");
-    return;
-  }
   try {
     work.set("task_group", parseTaskGroup(value, "array"));
-  } catch {
-    work.problems.invalid(option, "is not a range of indexes", "Write it as 0-99, 0-99:2 or 0-99%20.");
+  } catch (error) {
+    const [field] = error instanceof ProblemError ? error.problem.fields : [];
+    work.problems.invalid(option, field?.detail ?? "is not a range of indexes", "Write it as 0-99:2%20 or 1,3,5-7%2.");
   }
 }
 

@@ -78,7 +78,7 @@ export const SHORT_SUBMISSION: JsonObject = {
     data: refTo("Data"),
     connectivity: refTo("Connectivity"),
     depends_on: either({ type: "array", items: either(refTo("Dependency"), pairs, text) }, text),
-    task_group: either(refTo("TaskGroup"), says(text, 'For example "0-99:2%20".')),
+    task_group: either(refTo("TaskGroup"), says(text, 'For example "0-99:2%20" or "1,3,5-7".')),
     checkpoint: either(text, refTo("Checkpoint")),
     telemetry: either(text, refTo("Telemetry")),
     liveness_probe: refTo("LivenessProbe"),

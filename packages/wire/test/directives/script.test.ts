@@ -141,12 +141,12 @@ describe("parseScript", () => {
 
   test("every bad directive is told at once, in the order of the lines", async () => {
     const problem = await refusal(() =>
-      parseScript(script("#LATTICE --nodse=2", "#SBATCH --array=1,3", "#SBATCH --job-name='x", "#LATTICE --env=A")),
+      parseScript(script("#LATTICE --nodse=2", "#SBATCH --array=1,3x", "#SBATCH --job-name='x", "#LATTICE --env=A")),
     );
     expect(problem.code).toBe("invalid_argument");
     expect(fieldLines(problem).map((text) => text.replace(/ \|.*/, ""))).toEqual([
       "--nodse=2: is not a known option (line 2)",
-      "--array=1,3: one range of indexes is offered, such as 0-99:2%20 (line 3)",
+      `--array=1,3x: has "3x", which is no index (line 3)`,
       `script: has an open quote in "#SBATCH --job-name='x" (line 4)`,
       "--env=A: needs NAME=VALUE (line 5)",
     ]);

@@ -70,7 +70,7 @@ export function addSubmitFlags(command: Command): Command {
     new Option("--requeue", "start again when a node fails"),
     new Option("--no-requeue", "never start again"),
     new Option("--max-requeue <count>", "how often it may start again"),
-    new Option("--task-group <range>", "one for each index: 0-99, 0-99:2, 0-99%20 (at most 20 at a time)"),
+    new Option("--task-group <range>", "one for each index: 0-99, 0-99:2, 1,3,5-7, 0-99%20 (at most 20 at a time)"),
     new Option("--depends-on <edges>", "start after others: 12345:success, name:mutex (repeatable)").argParser(gather),
     new Option("--service", "run without a time limit"),
     new Option("--no-preempt", "never stop it for others"),
