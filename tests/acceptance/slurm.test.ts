@@ -62,6 +62,28 @@ describe("sbatch", () => {
     expect(code).toBe(0);
   });
 
+  test("output files are the node's: to be followed while the job runs, by default and by name", async () => {
+    mkdirSync(join(work(), "logs"), { recursive: true });
+    const { stdout, stderr } = await sh(`set -e
+      id=$(sbatch --parsable -t 10 --wrap 'echo begun; until [ -e go ]; do sleep 0.1; done; echo done >&2')
+      until grep -q begun slurm-$id.out 2>/dev/null; do sleep 0.1; done
+      touch go; ${until("$id", "COMPLETED")}; cat slurm-$id.out
+      a=$(sbatch --parsable --wait -t 10 --array=2,4 -o logs/%A_%a.out -e logs/%a.err --wrap 'echo $SLURM_ARRAY_TASK_ID; echo e >&2')
+      cat logs/"$a"_2.out logs/"$a"_4.out logs/4.err
+      bad=$(sbatch --parsable -t 10 -o /no/such/place/%j.out --wrap 'touch ran'); ${until("$bad", "FAILED")}
+      lattice status $bad | grep -o 'the output file: cannot create /no/such/place/[0-9]*.out' | sed "s/$bad/ID/"
+      test ! -e ran`);
+    expect(stderr).toBe("");
+    expect(stdout.trim().split("\n")).toEqual([
+      "begun",
+      "done",
+      "2",
+      "4",
+      "e",
+      "the output file: cannot create /no/such/place/ID.out",
+    ]);
+  });
+
   test("steps side by side in one job, and the name of its nodes", async () => {
     script(
       "steps.sh",

@@ -14,6 +14,7 @@ export * from "./convert/group.ts";
 export * from "./convert/group-shape.ts";
 export * from "./convert/group-status.ts";
 export * from "./convert/node.ts";
+export { outputFromProto, outputToProto } from "./convert/output-files.ts";
 export { probeToProto } from "./convert/service.ts";
 export { serviceChangeFromProto } from "./convert/service-change.ts";
 export { sharingFromProto } from "./convert/sharing.ts";
@@ -28,7 +29,7 @@ export { expandHostlist } from "./directives/hostlist.ts";
 export { LATTICE_OPTIONS, submissionFromOptions } from "./directives/lattice.ts";
 export type { Option } from "./directives/options.ts";
 export { checkScript, MAX_SCRIPT_BYTES, type ParsedScript, parseScript } from "./directives/script.ts";
-export type { SlurmMapping } from "./directives/slurm.ts";
+export { type SlurmMapping, slurmOutputFile } from "./directives/slurm.ts";
 export { DEFAULT_QOS_CLASSES, SLURM_SHORT } from "./directives/slurm-table.ts";
 export * from "./errors/catalogue.ts";
 export * from "./errors/field-list.ts";
@@ -78,6 +79,7 @@ export {
   nodeMetadataKey,
 } from "./stored-logs/layout.ts";
 export { nearest } from "./text/nearest.ts";
+export { fillOutputPath, isPerNode, type OutputFacts } from "./text/output-path.ts";
 export { parseS3, type S3Place } from "./text/s3-place.ts";
 export { type Bearer, bearerOf, notTheNode, type ShownCertificate } from "./tls/bearer.ts";
 export { certificateProvider, type RenewedMaterial } from "./tls/certificate-provider.ts";

@@ -35,6 +35,8 @@ export const LATTICE_OPTIONS: ReadonlyMap<string, { readonly field: string; read
   ["excluded_nodes", { field: "excluded_nodes", kind: "words" }],
   ["depends_on", { field: "depends_on", kind: "words" }],
   ["task_group", { field: "task_group", kind: "text" }],
+  ["output_file", { field: "output_file", kind: "text" }],
+  ["error_file", { field: "error_file", kind: "text" }],
   ["env", { field: "env", kind: "pairs" }],
   ["tag", { field: "tags", kind: "pairs" }],
   ["tags", { field: "tags", kind: "pairs" }],

@@ -142,6 +142,7 @@ class SlurmWork {
     } else if (tasks !== null && perNode === undefined && typeof this.#out.nodes === "number") {
       this.#out.tasks_per_node = Math.ceil(tasks / this.#out.nodes);
     }
+    if (this.#out.error_file !== undefined) this.#out.output_file ??= slurmOutputFile(this.#out);
     if (this.#edges.length > 0) this.#out.depends_on = this.#edges.map((edge) => this.#named(edge));
     if (Object.keys(this.#constraints).length > 0) this.#out.constraints = this.#constraints;
     return this.#out;
@@ -196,9 +197,21 @@ const RULES: Readonly<Record<string, Rule>> = {
   nodelist: hosts("required_nodes"),
   exclude: hosts("excluded_nodes"),
   export: exportRule,
+  output: text("output_file"),
+  error: text("error_file"),
+  "open-mode": openModeRule,
   array: arrayRule,
   dependency: dependencyRule,
 };
+
+/** What Slurm writes when nothing is said. */
+export const slurmOutputFile = ({ task_group }: JsonObject): string =>
+  task_group === undefined ? "slurm-%j.out" : "slurm-%A_%a.out";
+
+function openModeRule(work: SlurmWork, value: string, option: Option): void {
+  if (value === "append") work.set("output", { append: true });
+  else if (value !== "truncate") work.problems.invalid(option, "is not a mode", "Write append or truncate.");
+}
 
 function arrayRule(work: SlurmWork, value: string, option: Option): void {
   try {

@@ -120,7 +120,10 @@ export const FIELDS: ReadonlyMap<string, PutField> = new Map<string, PutField>([
   ["liveness_probe", at("liveness_probe")],
   ["sensitive", at("sensitive")],
   ["slurm_env", at("slurm_env")],
+  ["output", word("output", "file")],
   // Short form.
+  ["output_file", at("output.file")],
+  ["error_file", at("output.error_file")],
   ["nodes", putNodeCount],
   ["tasks_per_node", at("resources.tasks_per_node")],
   ["constraints", putConstraints],

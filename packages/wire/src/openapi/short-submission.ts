@@ -83,6 +83,9 @@ export const SHORT_SUBMISSION: JsonObject = {
     telemetry: either(text, refTo("Telemetry")),
     liveness_probe: refTo("LivenessProbe"),
     sensitive: flag,
+    output: either(text, refTo("OutputFiles")),
+    output_file: says(text, "Written as well, on the node; %j and its like are filled in."),
+    error_file: says(text, "Instead of the same file, for standard error."),
     slurm_env: says(flag, "Set SLURM_* variables as well."),
   } satisfies Record<string, Json>,
 };

@@ -61,10 +61,8 @@ describe("parseScript", () => {
       "-c 8",
       { warnings: ["#SBATCH -c 8 ignored (Lattice uses full-node scheduling, a task may use every core of its node)"] },
     ],
-    [
-      "--output=out.txt",
-      { warnings: ["#SBATCH --output=out.txt ignored (output is always kept; read it with `lattice logs`)"] },
-    ],
+    ["--output=out.txt", { output_file: "out.txt" }],
+    ["-e err.txt --open-mode=append", { output_file: "slurm-%j.out", error_file: "err.txt", output: { append: true } }],
     ["--wibble=3", { warnings: ["#SBATCH --wibble=3 ignored (Lattice has no equivalent)"] }],
     ["--constructor=3", { warnings: ["#SBATCH --constructor=3 ignored (Lattice has no equivalent)"] }],
     [

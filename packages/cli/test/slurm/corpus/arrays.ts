@@ -9,9 +9,12 @@ export const arrays: readonly Case[] = [
 #SBATCH --output=logs/%A_%a.out
 #SBATCH --time=00:20:00
 python run.py --seed "$SLURM_ARRAY_TASK_ID"`,
-    becomes: { task_group: { start: 0, end: 99, concurrency: 20 }, walltime_seconds: 1_200 },
+    becomes: {
+      task_group: { start: 0, end: 99, concurrency: 20 },
+      walltime_seconds: 1_200,
+      output_file: "logs/%A_%a.out",
+    },
     variables: { SLURM_ARRAY_TASK_COUNT: "100", SLURM_ARRAY_TASK_MIN: "0", SLURM_ARRAY_TASK_MAX: "99" },
-    warns: ["--output=logs/%A_%a.out ignored (output is always kept"],
   },
   {
     title: "an array with steps",
