@@ -62,6 +62,28 @@ describe("sbatch", () => {
     expect(code).toBe(0);
   });
 
+  test("output files are the node's: to be followed while the job runs, by default and by name", async () => {
+    mkdirSync(join(work(), "logs"), { recursive: true });
+    const { stdout, stderr } = await sh(`set -e
+      id=$(sbatch --parsable -t 10 --wrap 'echo begun; until [ -e go ]; do sleep 0.1; done; echo done >&2')
+      until grep -q begun slurm-$id.out 2>/dev/null; do sleep 0.1; done
+      touch go; ${until("$id", "COMPLETED")}; cat slurm-$id.out
+      a=$(sbatch --parsable --wait -t 10 --array=2,4 -o logs/%A_%a.out -e logs/%a.err --wrap 'echo $SLURM_ARRAY_TASK_ID; echo e >&2')
+      cat logs/"$a"_2.out logs/"$a"_4.out logs/4.err
+      bad=$(sbatch --parsable -t 10 -o /no/such/place/%j.out --wrap 'touch ran'); ${until("$bad", "FAILED")}
+      lattice status $bad | grep -o 'the output file: cannot create /no/such/place/[0-9]*.out' | sed "s/$bad/ID/"
+      test ! -e ran`);
+    expect(stderr).toBe("");
+    expect(stdout.trim().split("\n")).toEqual([
+      "begun",
+      "done",
+      "2",
+      "4",
+      "e",
+      "the output file: cannot create /no/such/place/ID.out",
+    ]);
+  });
+
   test("steps side by side in one job, and the name of its nodes", async () => {
     script(
       "steps.sh",
@@ -219,6 +241,24 @@ describe("pipelines of scripts", () => {
     expect(lines.slice(0, 4)).toEqual(["ID_[5,7,9%1] PD ID 5,7,9%1", "ID_3 R ID 3", "4", "CANCELLED"]);
     expect(lines).toContain("ID_1|COMPLETED");
     expect(lines.at(-1)).toMatch(/^1 of 5 in \d+$/);
+  });
+
+  test("an array of listed indexes: folded, cancelled by index, shown and read", async () => {
+    const { stdout, stderr } = await sh(`set -e
+      id=$(sbatch --parsable -t 10 --array=1,3,5-7%2 --wrap 'echo index $SLURM_ARRAY_TASK_ID of $SLURM_ARRAY_TASK_COUNT; test $SLURM_ARRAY_TASK_ID != 3 || sleep 300; test $SLURM_ARRAY_TASK_ID != 5 || sleep 300')
+      ${until('"$id"_1', "COMPLETED")}
+      until [ "$(squeue -h -j $id -t R -o %i | wc -l)" = 2 ]; do sleep 0.2; done
+      squeue -h -j $id -o '%i %t' | sed "s/^$id/ID/"
+      scancel "$id"_[5-6]
+      ${until('"$id"_7', "COMPLETED")}
+      scancel $id; until [ -z "$(squeue -h -j $id)" ]; do sleep 0.2; done
+      lattice logs "$id"_7; lattice status $id | grep -o '5 (1,3,5-7), at most 2 at a time'
+      sacct -n -X -P -j "$id"_3,"$id"_5,"$id"_6,"$id"_7 --format=JobID,State | sed "s/^$id/ID/"`);
+    expect(stderr).toBe("");
+    const lines = stdout.trim().split("\n");
+    expect(lines.slice(0, 3)).toEqual(["ID_[6-7%2] PD", "ID_3 R", "ID_5 R"]);
+    expect(lines.slice(3, 5)).toEqual(["index 7 of 5", "5 (1,3,5-7), at most 2 at a time"]);
+    expect(lines.slice(5)).toEqual(["ID_3|CANCELLED", "ID_5|CANCELLED", "ID_6|CANCELLED", "ID_7|COMPLETED"]);
   });
 
   test("why jobs wait, in Slurm's words, and when they start", async () => {

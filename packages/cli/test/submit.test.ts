@@ -64,7 +64,7 @@ describe("flags", () => {
     ],
     [
       ["--output-to=s3://b/{allocation_id}/", "--scratch=500GB", "--data-defaults"],
-      { output: "s3://b/{allocation_id}/", scratch_per_node: "500GB", data_defaults: true },
+      { output_to: "s3://b/{allocation_id}/", scratch_per_node: "500GB", data_defaults: true },
     ],
     [["--expose=8080", "--expose=metrics:9090"], { expose: [{ port: 8080 }, { name: "metrics", port: 9090 }] }],
     [

@@ -57,6 +57,7 @@ export * from "./dag/dag.ts";
 export { checkShape } from "./group/check.ts";
 export { groupEnd } from "./group/fold.ts";
 export * from "./group/group.ts";
+export { type ParsedIndexes, parseIndexes } from "./group/index-list.ts";
 export { specToRun } from "./group/index-text.ts";
 export type { ElementState } from "./group/marks.ts";
 export * from "./group/range.ts";

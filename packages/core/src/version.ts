@@ -102,9 +102,9 @@ export function versionNeeded(command: Command): number {
     requireUnifiedMemory === true ||
     allowCxlMemory === true ||
     (maxGroups ?? storageMBps) !== undefined;
-  const { lifecycle, session, expose, probe, telemetry, checkpoint, networkDomain } = command.spec;
+  const { lifecycle, session, expose, probe, telemetry, checkpoint, networkDomain, output } = command.spec;
   const service = session === true || expose !== undefined || probe !== undefined || networkDomain !== undefined;
-  const observed = telemetry !== undefined || checkpoint !== undefined;
+  const observed = telemetry !== undefined || checkpoint !== undefined || output !== undefined;
   const more = newer || observed || service || lifecycle.noPreempt === true || lifecycle.kind === "reactive";
   return more || asksForSoftware(command.spec) ? 2 : version;
 }

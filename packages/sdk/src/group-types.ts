@@ -10,6 +10,8 @@ export interface TaskGroupRange {
   readonly end?: number;
   readonly step?: number;
   readonly concurrency?: number;
+  /** Only these: "1,3,5-7". */
+  readonly indexes?: string;
 }
 
 export interface TaskGroupStatus {

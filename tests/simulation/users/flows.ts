@@ -1,14 +1,15 @@
 // What random users ask for that hangs together: dependents of earlier work, task groups, and whole DAGs.
 // Everything here has an end, so that a simulation that stops submitting can finish.
 
-import type {
-  AllocationId,
-  AllocationSpec,
-  Command,
-  DagMember,
-  Dependency,
-  DependencyCondition,
-  GroupShape,
+import {
+  type AllocationId,
+  type AllocationSpec,
+  type Command,
+  type DagMember,
+  type Dependency,
+  type DependencyCondition,
+  type GroupShape,
+  rangeOfRuns,
 } from "@lattice/core";
 import type { Random } from "../world/random.ts";
 import { originOf, specOf } from "./requests.ts";
@@ -44,7 +45,9 @@ export function flow(random: Random, requestId: string, earlier: readonly Earlie
 
 function shape(random: Random): GroupShape {
   const start = random.between(0, 3);
-  const range = { start, end: start + random.between(0, 12), step: random.between(1, 2) };
+  const first = { start, end: start + random.between(0, 12), step: random.between(1, 2) };
+  const apart = first.end + random.between(1, 4);
+  const range = random.chance(0.7) ? first : rangeOfRuns([first, { start: apart, end: apart + 2, step: 1 }]);
   return { range, concurrency: random.chance(0.5) ? random.between(1, 4) : null };
 }
 

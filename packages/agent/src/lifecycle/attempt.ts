@@ -72,6 +72,18 @@ export interface Order {
   readonly measured?: boolean;
   /** Absent: it takes no checkpoints. */
   readonly checkpoint?: CheckpointPlan;
+  /** Files of the job's user that the output is written to as well. */
+  readonly output?: OutputFiles;
+}
+
+/** Paths with patterns, as they were submitted. */
+export interface OutputFiles {
+  readonly file: string;
+  /** Absent: the same file. */
+  readonly errorFile?: string;
+  readonly append?: boolean;
+  /** Where it cannot be written the attempt runs without. */
+  readonly ifPossible?: boolean;
 }
 
 export interface CheckpointPlan {

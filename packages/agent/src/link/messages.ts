@@ -2,7 +2,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { PROTOCOL } from "@lattice/core";
-import { insideToProto, pb } from "@lattice/wire";
+import { insideToProto, outputFromProto, pb } from "@lattice/wire";
 import type { Hardware } from "../discovery/hardware.ts";
 import type { Attempt, CheckpointPlan, Mount, Order, Probe, Share, Software } from "../lifecycle/attempt.ts";
 import type { PendingReport } from "./reports.ts";
@@ -39,7 +39,7 @@ export function orderOf(order: pb.RunOrder, arrivedAtMs: number): Order {
 
 /** Absent where nothing was asked for. */
 function askedFor(order: pb.RunOrder): Partial<Order> {
-  const { environment, mounts, limits, memoryPolicy, measured, network, checkpoint, data } = order;
+  const { environment, mounts, limits, memoryPolicy, measured, network, checkpoint, data, output } = order;
   return {
     ...(environment === undefined ? null : { software: softwareOf(environment) }),
     ...(mounts.length === 0 ? null : { mounts: mounts.map(mountOf) }),
@@ -49,6 +49,7 @@ function askedFor(order: pb.RunOrder): Partial<Order> {
     ...(network === undefined ? null : { network: networkOf(network) }),
     ...(checkpoint === undefined ? null : { checkpoint: planOf(checkpoint) }),
     ...(data === undefined ? null : { data: foldersOf(data) }),
+    ...outputFromProto(output),
   };
 }
 

@@ -7,6 +7,7 @@ import { passedDevices } from "../runtime/container/devices/passed.ts";
 import { containerEnvironment } from "../runtime/container/environment.ts";
 import { pullImage, runWords } from "../runtime/container/podman.ts";
 import { enterScript, enterWords } from "../runtime/uenv/enter.ts";
+import { asUser } from "../runtime/user/user.ts";
 import { nameOf, noteHeld, readRoom } from "./held.ts";
 import type { InContainer } from "./in-container.ts";
 import type { Prepared, PrologueParts, Target } from "./parts.ts";
@@ -63,6 +64,7 @@ export async function prepareContainer(
     environment: PODMAN_ENVIRONMENT,
     workdir: "/",
     uid: runAs?.uid ?? null,
+    writer: runAs === null ? [] : asUser(runAs, true),
     variables: environment,
   };
 }

@@ -65,6 +65,8 @@ export interface Prepared {
   readonly workdir: string;
   /** Whom it becomes; null: nobody but the agent's own user. */
   readonly uid: number | null;
+  /** The words that make the agent's user the job's; none: it is. */
+  readonly writer: readonly string[];
   /** The job's own environment, whole. */
   readonly variables: Readonly<Record<string, string>>;
 }

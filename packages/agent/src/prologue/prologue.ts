@@ -76,10 +76,11 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
     ...withVariables(later),
   ];
   const uid = mapped?.uid ?? null;
+  const writer = mapped === null ? [] : asUser(mapped, true);
   const last = policy.length > 0 && mapped === null ? [...change, ...PLAIN_EXEC] : change;
   const before = [...last, ...saving.before];
   if (mounts.length === 0 && data.length === 0) {
-    return { before, environment: safe, workdir, uid, variables: environment };
+    return { before, environment: safe, workdir, uid, writer, variables: environment };
   }
   const script = join(dir, "enter");
   await checkTargets([...mounts, ...data]);
@@ -88,7 +89,7 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
   await writeFile(script, enterScript({ dir, images: mounts, data, workdir, before, byEngine: false }), {
     mode: 0o600,
   });
-  return { before: enterWords(script), environment: safe, workdir: "/", uid, variables: environment };
+  return { before: enterWords(script), environment: safe, workdir: "/", uid, writer, variables: environment };
 }
 
 const userNames = ({ name, home, shell }: RunAs): Record<string, string> => ({

@@ -58,6 +58,7 @@ export async function prepareSarus(
     environment: safe,
     workdir: "/",
     uid: runAs?.uid ?? null,
+    writer: runAs === null ? [] : asUser(runAs, true),
     variables: environment,
   };
 }

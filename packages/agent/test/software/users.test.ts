@@ -94,7 +94,7 @@ describe("workloads as the submitting user", () => {
     r.server.run({ allocationId: a, user: "daemon", entrypoint: "sleep 30" });
     await r.server.running(a);
     const wrapper = await found(() => Number.parseInt(r.file(a, "pid"), 10));
-    const pid = await found(() => childOf(wrapper));
+    const pid = await found(() => childOf(wrapper, new Set()));
     await found(() => readFileSync(`/proc/${pid}/status`, "utf8").includes("Uid:\t1\t1\t1"));
     expect(await isUsersOwn(1, pid)).toBe(true);
     expect(r.file(a, "launch").split("\n")[0]).toContain('"uid":1,');

@@ -3,6 +3,7 @@
 // the queue have no record; they are the last ones of the range.
 
 import type { Allocation, AllocationFilter, AllocationState, LatticeClient } from "@lattice/sdk";
+import { groupIndexes } from "@lattice/wire";
 import { rangesOf } from "./hostlist.ts";
 
 export interface Job {
@@ -83,11 +84,11 @@ function waitingJob(group: Allocation, index: string, shown: Allocation): Job {
 /** From the end of the range, since elements enter the queue in order. */
 function waitingIndexes(group: Allocation, elements: readonly Allocation[]): number[] {
   const { range = {}, waiting = 0 } = group.group ?? {};
-  const { start = 0, end = start, step = 1 } = range;
+  const { size, at } = groupIndexes(range);
   const made = new Set(elements.map(({ id }) => Number(id.split("_")[1])));
-  const last = start + Math.floor((end - start) / step) * step;
   const found: number[] = [];
-  for (let index = last; index >= start && found.length < Math.min(waiting, MAX_SPELLED); index -= step) {
+  for (let position = size - 1; position >= 0 && found.length < Math.min(waiting, MAX_SPELLED); position -= 1) {
+    const index = at(position);
     if (!made.has(index)) found.push(index);
   }
   return found.reverse();

@@ -1,51 +1,46 @@
-// Where `--output` wants a job's output, and writing it there. Lattice keeps the output itself; the file
-// is a copy that is made here when the job has ended, so only who waits for the end gets it.
+// Where `--output` wants a job's output. The node writes it there while the job runs; where nodes and this machine
+// do not share the folder, who waits for the end gets a copy.
 
-import { createWriteStream } from "node:fs";
+import { createWriteStream, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Allocation, LatticeClient } from "@lattice/sdk";
+import { fillOutputPath } from "@lattice/wire";
 
-/** %j %A %a %x %u %N %%; %4j fills with zeros. */
-export function outputPath(pattern: string, { id, spec, user, nodes }: Allocation, cwd: string): string {
-  const [base = id, index = "4294967294"] = id.split("_");
-  const values: Readonly<Record<string, string>> = {
-    "%": "%",
-    A: base,
-    J: id,
-    N: nodes?.[0] ?? "",
-    a: index,
-    j: id,
-    n: "0",
-    t: "0",
-    s: "batch",
-    u: user ?? "",
-    x: spec?.name ?? "",
-  };
-  const name = pattern.replaceAll(/%(\d{0,2})([%AJNajnstux])/g, (_, width: string, letter: string) =>
-    (values[letter] ?? "").padStart(Number(width), "0"),
-  );
-  return isAbsolute(name) ? name : join(cwd, name);
+export function outputPath(pattern: string, { id, spec, user = "", nodes }: Allocation, cwd: string): string {
+  const facts = { id, name: spec?.name ?? "", user, node: nodes?.[0] ?? "", nodeIndex: 0 };
+  const path = fillOutputPath(pattern, facts);
+  return isAbsolute(path) ? path : join(cwd, path);
 }
 
 export interface Wanted {
   readonly output: string | undefined;
   readonly error: string | undefined;
   readonly cwd: string;
+  /** A file that was changed later is the node's. */
+  readonly sinceMs: number;
 }
 
 /** Without a file of its own, what went to standard error goes to the same file. */
 export async function saveOutput(
   client: LatticeClient,
   job: Allocation,
-  { output, error, cwd }: Wanted,
+  { output, error, cwd, sinceMs }: Wanted,
 ): Promise<void> {
   if (output !== undefined) {
     const filter = error === undefined ? {} : { stream: "stdout" as const };
-    await save(client, job.id, filter, outputPath(output, job, cwd));
+    const path = outputPath(output, job, cwd);
+    if (!isThere(path, sinceMs)) await save(client, job.id, filter, path);
   }
-  if (error !== undefined) await save(client, job.id, { stream: "stderr" as const }, outputPath(error, job, cwd));
+  const path = error === undefined ? null : outputPath(error, job, cwd);
+  if (path !== null && !isThere(path, sinceMs)) await save(client, job.id, { stream: "stderr" as const }, path);
+}
+
+/** What is no file, such as /dev/null, needs nothing. */
+function isThere(path: string, sinceMs: number): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && (!found.isFile() || found.mtimeMs >= sinceMs);
 }
 
 const save = (client: LatticeClient, id: string, filter: { readonly stream?: "stdout" | "stderr" }, path: string) =>

@@ -5,7 +5,14 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { Allocation } from "@lattice/sdk";
-import { type JsonObject, MAX_SCRIPT_BYTES, mergeSubmissions, type ParsedScript, parseScript } from "@lattice/wire";
+import {
+  type JsonObject,
+  MAX_SCRIPT_BYTES,
+  mergeSubmissions,
+  type ParsedScript,
+  parseScript,
+  slurmOutputFile,
+} from "@lattice/wire";
 import { untilFinal } from "../wait/until-final.ts";
 import { prepareScript } from "./batch-script.ts";
 import type { SlurmCommand } from "./command.ts";
@@ -40,7 +47,7 @@ export const command: SlurmCommand = {
     const partition = asked.get("partition");
     try {
       if (has(words, "test-only")) return await showTrial(desk, body);
-      return await submit(desk, words, body, asked);
+      return await submit(desk, words, body);
     } catch (error) {
       throw await submitProblem(desk, error, partition);
     }
@@ -97,36 +104,53 @@ export function batchSubmission(desk: Desk, words: Words, { text, name, args }: 
     ...(desk.tenant === undefined ? {} : { tenant: desk.tenant }),
     ...(desk.vcluster === undefined ? {} : { vcluster: desk.vcluster }),
   };
+  const files = outputFiles(parsed.submission);
   const body = mergeSubmissions(mergeSubmissions(defaults, parsed.submission), {
+    ...files,
     script: prepared.text,
     slurm_env: true,
     env: variables,
     ...(typeof workdir === "string" ? { workdir: resolve(cwd, workdir) } : {}),
   });
-  return { body, asked, warnings: warningsOf(parsed, words, [...prepared.warnings, ...exported.missing.map(unset)]) };
+  return { body, asked, warnings: warningsOf(parsed, [...prepared.warnings, ...exported.missing.map(unset)]) };
 }
 
 const unset = (name: string): string => `--export: ${name} is not set`;
 
-/** With --wait the output is written where it is wanted; --export is done here. */
-function warningsOf(parsed: ParsedScript, words: Words, more: readonly string[]): readonly string[] {
-  const isMoot = (warning: string): boolean =>
-    /--export=/.test(warning) || (has(words, "wait") && /output is always kept/.test(warning));
-  return [...parsed.warnings.filter((warning) => !isMoot(warning)), ...more];
+/** Nobody asked for it in so many words, so nothing fails for want of it. */
+function outputFiles(submission: JsonObject): JsonObject {
+  if (submission.output_file !== undefined) return {};
+  const { output } = submission;
+  return {
+    output_file: slurmOutputFile(submission),
+    output: { ...(typeof output === "object" && output !== null ? output : {}), if_possible: true },
+  };
 }
 
-async function submit(desk: Desk, words: Words, body: JsonObject, asked: ReadonlyMap<string, string>): Promise<number> {
+/** --export is done here. */
+const warningsOf = (parsed: ParsedScript, more: readonly string[]): readonly string[] => [
+  ...parsed.warnings.filter((warning) => !warning.includes("--export=")),
+  ...more,
+];
+
+/** Clocks of file servers may be as much behind. */
+const CLOCK_LEEWAY_MS = 5_000;
+
+async function submit(desk: Desk, words: Words, body: JsonObject): Promise<number> {
   const { client } = desk;
+  const sinceMs = Date.now() - CLOCK_LEEWAY_MS;
   const answer = await client.submit(body, { requestId: randomUUID() });
   for (const warning of answer.warnings ?? []) complain(`sbatch: warning: ${warning}`);
   print(has(words, "parsable") ? answer.id : `Submitted batch job ${answer.id}`);
   if (!has(words, "wait")) return 0;
   const ended = await elementsOf(desk, await untilFinal(client, answer.id));
-  for (const job of ended) {
-    await saveOutput(client, job, { output: asked.get("output"), error: asked.get("error"), cwd: `${body.workdir}` });
-  }
+  const { output_file: output, error_file: error } = body;
+  const wanted = { output: fileOf(output), error: fileOf(error), cwd: `${body.workdir}`, sinceMs };
+  for (const job of ended) await saveOutput(client, job, wanted);
   return Math.max(0, ...ended.map(exitOf));
 }
+
+const fileOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 /** The jobs behind one id: itself, or the elements of an array. */
 async function elementsOf({ client }: Desk, job: Allocation): Promise<readonly Allocation[]> {

@@ -3,7 +3,7 @@
 // submitting shell is carried over: what a job's record holds can be read by others.
 
 import { hostname } from "node:os";
-import type { JsonObject } from "@lattice/wire";
+import { groupIndexes, type JsonObject, type WrittenRange } from "@lattice/wire";
 
 /** They say where a program runs, not what it is to do; tokens above all must not travel. */
 const NEVER = /^(LATTICE_|SLURM_|SBATCH_|SALLOC_|SRUN_|_$|PWD$|OLDPWD$|SHLVL$|TERM$|HOME$|USER$|LOGNAME$|SHELL$)/;
@@ -50,17 +50,16 @@ export function slurmVariables(
     SLURM_TASKS_PER_NODE: count > 1 ? `${perNode ?? 1}(x${count})` : `${perNode ?? 1}`,
     ...(perNode === undefined ? {} : { SLURM_NTASKS_PER_NODE: `${perNode}` }),
     ...(cpus === undefined ? {} : { SLURM_CPUS_PER_TASK: cpus }),
-    ...(group === undefined ? {} : arrayVariables(group as JsonObject)),
+    ...(group === undefined ? {} : arrayVariables(group as WrittenRange)),
   };
 }
 
-function arrayVariables({ start, end, step = 1 }: JsonObject): Record<string, string> {
-  const [first, last, width] = [Number(start), Number(end), Number(step)];
-  const count = Math.floor((last - first) / width) + 1;
+function arrayVariables(range: WrittenRange): Record<string, string> {
+  const { size, step, at } = groupIndexes(range);
   return {
-    SLURM_ARRAY_TASK_COUNT: `${count}`,
-    SLURM_ARRAY_TASK_MIN: `${first}`,
-    SLURM_ARRAY_TASK_MAX: `${first + (count - 1) * width}`,
-    SLURM_ARRAY_TASK_STEP: `${width}`,
+    SLURM_ARRAY_TASK_COUNT: `${size}`,
+    SLURM_ARRAY_TASK_MIN: `${at(0)}`,
+    SLURM_ARRAY_TASK_MAX: `${at(size - 1)}`,
+    SLURM_ARRAY_TASK_STEP: `${step}`,
   };
 }

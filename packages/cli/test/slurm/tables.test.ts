@@ -29,7 +29,7 @@ function answerWithQueue(): void {
     job("43", "run", {
       state: "running",
       nodes: ["n1", "n2", "n4"],
-      started_at: new Date(Date.now() - 65_500).toISOString(),
+      started_at: new Date(Date.now() - 65_050).toISOString(),
       spec: { name: "run", vcluster: "debug", lifecycle: { walltime_seconds: 7200 } },
     }),
   ];

@@ -8,6 +8,7 @@ import { checkScaling } from "../scaling/check.ts";
 import { checkConstraints } from "./check-constraints.ts";
 import { checkData } from "./check-data.ts";
 import { checkDependencies } from "./check-dependencies.ts";
+import { checkOutput } from "./check-output.ts";
 import { checkService } from "./check-service.ts";
 import { checkMounts, checkSoftware } from "./check-software.ts";
 import { isCount, isText, type Problems, problemList } from "./check-values.ts";
@@ -38,6 +39,7 @@ export function checkSpec(spec: AllocationSpec): FieldProblem[] {
   const mode = spec.telemetry?.mode ?? "prod";
   const modes = TELEMETRY_MODES.join(", ");
   problems.unless(TELEMETRY_MODES.includes(mode), "allocation.telemetry.mode", `must be one of ${modes}`);
+  checkOutput(problems, spec);
   checkScaling(problems, spec);
   checkCheckpoint(problems, spec.checkpoint, spec.lifecycle.kind !== "bounded");
   return problems.list;

@@ -8,6 +8,8 @@ export const MAX_TASKS_PER_NODE = 100_000;
 export const MAX_WALLTIME_MS = 10 * 365 * 24 * 3600 * 1000;
 export const MAX_PREEMPTION_CLASS = 10;
 export const MAX_REQUEUE = 100;
+/** Of a file that output is written to. */
+export const MAX_OUTPUT_PATH_LENGTH = 1024;
 
 /** Shown in tables. */
 export const MAX_NAME_LENGTH = 256;

@@ -37,6 +37,8 @@ export interface AllocationSpec {
   readonly checkpoint?: CheckpointSpec;
   /** How closely it is measured. Absent: as production work is. */
   readonly telemetry?: Telemetry;
+  /** Files on the node that the output is written to as well; absent: none. */
+  readonly output?: OutputFiles;
 }
 
 export const TELEMETRY_MODES = ["prod", "debug", "audit"] as const;
@@ -67,6 +69,17 @@ export interface LivenessProbe {
   /** Failures in a row that end the attempt. */
   readonly failureThreshold: number;
   readonly timeout: Duration;
+}
+
+/** Paths may hold %j and its like, which the node fills in; a relative one begins at the working directory. */
+export interface OutputFiles {
+  readonly file: string;
+  /** Absent: the same file. */
+  readonly errorFile?: string;
+  /** Behind what is there, instead of over it. */
+  readonly append?: boolean;
+  /** Where it cannot be written it runs without. */
+  readonly ifPossible?: boolean;
 }
 
 /** What each node runs. */

@@ -8,7 +8,7 @@ import type { Outcome } from "../outcome.ts";
 import { accepted, refuse, type Step, unchanged } from "../step.ts";
 import { hasGroupEnded, type TaskGroup } from "./group.ts";
 import { CHUNK_SIZE, chunkOf, type ElementState, END_MARKS, elementState, markKey, WAITING } from "./marks.ts";
-import { describeRange, elementId, elementOf, indexAt, sizeOf } from "./range.ts";
+import { countUpTo, describeRange, elementId, elementOf, indexAt, sizeOf } from "./range.ts";
 
 /** Null: the command is not about a group or an element of one. */
 export function cancelOfGroup(step: Step, command: CancelCommand): Outcome | null {
@@ -66,9 +66,8 @@ type Span = readonly [number, number];
 
 /** Of the elements between two indexes; null when there is none. */
 function spanOf({ range }: TaskGroup, { from, to }: IndexRange): Span | null {
-  const { start, step } = range;
-  const first = Math.max(0, Math.ceil((from - start) / step));
-  const last = Math.min(sizeOf(range) - 1, Math.floor((to - start) / step));
+  const first = countUpTo(range, from - 1);
+  const last = countUpTo(range, to) - 1;
   return Number.isSafeInteger(first) && first <= last ? [first, last] : null;
 }
 

@@ -10,6 +10,8 @@ import { type ElementRange, sizeOf } from "./range.ts";
 export const GROUP_LIMIT = 1_000_000;
 /** Elements that wait for nodes at one time: enough for every cycle, few enough to cost nothing. */
 export const GROUP_WINDOW = 256;
+/** Runs of one group's list: the record holds them, and is written anew whenever an element moves. */
+export const MAX_RUNS = 1_000;
 /** The highest index: ids have at most nine digits behind the underscore. */
 export const MAX_ELEMENT_INDEX = 999_999_999;
 /** Groups whose elements those of another wait for; each open one is a digit in its marks. */

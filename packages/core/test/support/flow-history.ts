@@ -1,7 +1,15 @@
 // Histories with dependencies, task groups and DAGs in them, made like the others: mostly sensible, now
 // and then not.
 
-import type { AllocationId, Command, DagId, DependencyCondition, State } from "@lattice/core";
+import {
+  type AllocationId,
+  type Command,
+  type DagId,
+  type DependencyCondition,
+  type ElementRange,
+  rangeOfRuns,
+  type State,
+} from "@lattice/core";
 import { cancel, cancelDag, type MemberChange, submit, submitDag, submitGroup } from "./cluster.ts";
 import { commandFor, type Dice, dice, pick, someId } from "./history.ts";
 
@@ -54,7 +62,23 @@ function makeGroup(roll: Dice, state: State): Command {
   const range = [start, roll(20) === 0 ? start - 1 : start + roll(6), roll(20) === 0 ? 0 : 1 + roll(2)] as const;
   const concurrency = roll(3) === 0 ? null : roll(15) === 0 ? 0 : 1 + roll(3);
   const after = roll(2) === 0 ? {} : { after: edges(roll, state) };
-  return submitGroup(range, concurrency, { ...size(roll), tenant: "physics", ...after });
+  const made = submitGroup(range, concurrency, { ...size(roll), tenant: "physics", ...after });
+  if (made.kind !== "group.submit" || roll(3) > 0) return made;
+  return { ...made, range: someList(roll) };
+}
+
+/** Two to four runs apart from each other; now and then out of order, or counted wrong. */
+function someList(roll: Dice): ElementRange {
+  let next = roll(3);
+  const runs = Array.from({ length: 2 + roll(3) }, () => {
+    const start = next;
+    const end = start + roll(3);
+    next = end + 1 + roll(3);
+    return { start, end, step: 1 + roll(2) };
+  });
+  const range = rangeOfRuns(runs);
+  if (roll(15) === 0) return { ...range, runs: (range.runs ?? []).toReversed() };
+  return roll(15) === 0 ? { ...range, end: range.end + 1 } : range;
 }
 
 function makeDag(roll: Dice): Command {

@@ -42,6 +42,7 @@ export function createFlowWitness(state: State, work: FlowWork): { after(applied
       if (effect.kind !== "archive" || effect.record.group === undefined) continue;
       const { id, group } = effect.record;
       for (let index = group.range.start; index <= group.range.end; index += 1) {
+        if (positionOf(group.range, index) === null) continue;
         if (!ends.has(`${id}_${index}`)) ends.set(`${id}_${index}`, "cancelled");
       }
     }

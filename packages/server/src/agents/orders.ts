@@ -17,7 +17,7 @@ import type {
   View,
 } from "@lattice/core";
 import { attemptOn, isPlaced, mayUseFabric, specToRun } from "@lattice/core";
-import { pb, probeToProto } from "@lattice/wire";
+import { outputToProto, pb, probeToProto } from "@lattice/wire";
 import { checkpointPlan } from "./checkpoint-order.ts";
 import type { ServerMessageBody } from "./hub.ts";
 
@@ -53,6 +53,7 @@ export function runOrder(allocation: Allocation, node: NodeId): ServerMessageBod
       measured: spec.lifecycle.kind === "reactive",
       ...softwareFields(spec),
       ...checkpointPlan(allocation),
+      ...outputToProto(spec),
       ...(allocation.share === undefined ? null : { limits: limitsOf(allocation.share) }),
     }),
   };

@@ -3,7 +3,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type GroupCounts, type GroupShape, sizeOf } from "@lattice/core";
 import { type TaskGroupStatus, TaskGroupStatusSchema } from "../../gen/lattice/v1/groups_pb.ts";
-import { shapeToProto } from "./dependencies.ts";
+import { shapeToProto } from "./group-shape.ts";
 
 /** `pending`: elements in the queue. */
 export function groupStatus(shape: GroupShape, counts: GroupCounts, pending: number): TaskGroupStatus {

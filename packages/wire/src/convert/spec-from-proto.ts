@@ -28,6 +28,7 @@ import { gbToBytes, isUsableGb } from "./amounts.ts";
 import { checkpointFromProto } from "./checkpoint.ts";
 import { dataFromProto } from "./data.ts";
 import { dependenciesFromProto } from "./dependencies.ts";
+import { outputFromProto } from "./output-files.ts";
 import { scaleFromProto, sizedBy } from "./scaling.ts";
 import { serviceFromProto } from "./service.ts";
 import { telemetryFromProto } from "./telemetry.ts";
@@ -88,6 +89,7 @@ export function specFromProto(spec: proto.AllocationSpec, defaults: SpecDefaults
     ...(dependsOn === undefined ? null : { dependsOn }),
     ...service,
     ...telemetry,
+    ...outputFromProto(spec.output),
     ...(checkpoint === undefined ? null : { checkpoint }),
   };
 }

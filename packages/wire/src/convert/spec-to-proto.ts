@@ -17,7 +17,9 @@ import {
 import { bytesToGb } from "./amounts.ts";
 import { checkpointToProto } from "./checkpoint.ts";
 import { dataToProto } from "./data.ts";
-import { dependencyToProto, shapeToProto } from "./dependencies.ts";
+import { dependencyToProto } from "./dependencies.ts";
+import { shapeToProto } from "./group-shape.ts";
+import { outputToProto } from "./output-files.ts";
 import { scaleToProto } from "./scaling.ts";
 import { serviceToProto } from "./service.ts";
 import { telemetryToProto } from "./telemetry.ts";
@@ -38,6 +40,7 @@ export function specToProto(spec: AllocationSpec, shape?: GroupShape): proto.All
     ...(shape === undefined ? null : { taskGroup: shapeToProto(shape) }),
     ...serviceToProto(spec),
     ...telemetryToProto(spec),
+    ...outputToProto(spec),
     ...(spec.checkpoint === undefined ? null : { checkpoint: checkpointToProto(spec.checkpoint) }),
     ...taskToProto(spec.task),
     environment: create(EnvironmentSchema, {

@@ -72,8 +72,6 @@ export const SLURM_IGNORED: Readonly<Record<string, string>> = {
   "cpus-per-task": `${FULL_NODES}, a task may use every core of its node`,
   "mail-user": "use `lattice watch` for event notifications",
   "mail-type": "use `lattice watch` for event notifications",
-  output: "output is always kept; read it with `lattice logs`",
-  error: "output is always kept; read it with `lattice logs --stderr`",
   licenses: "use --constraint with a feature of the nodes",
   clusters: "submit to the other cluster's own address",
   switches: "nodes are packed into the fewest groups by themselves; --constraint=topology=tight asks for it",
@@ -96,7 +94,6 @@ export const SLURM_IGNORED: Readonly<Record<string, string>> = {
   priority: "use --qos",
   comment: "use #LATTICE --tag=NAME=VALUE",
   wckey: "use #LATTICE --tag=NAME=VALUE",
-  "open-mode": "output is always kept; read it with `lattice logs`",
 };
 
 /** Ignored without a word: it is what Lattice does anyway, or concerns the submitting program alone. */

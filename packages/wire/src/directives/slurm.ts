@@ -1,5 +1,6 @@
 // #SBATCH options as a submission in short form. See slurm-table.ts for what is ignored or refused.
 
+import { ProblemError } from "../errors/problem.ts";
 import type { Json, JsonObject } from "../json/value.ts";
 import { parseTaskGroup } from "../normalise/task-group.ts";
 import { parseSlurmTime } from "../normalise/walltime.ts";
@@ -141,6 +142,7 @@ class SlurmWork {
     } else if (tasks !== null && perNode === undefined && typeof this.#out.nodes === "number") {
       this.#out.tasks_per_node = Math.ceil(tasks / this.#out.nodes);
     }
+    if (this.#out.error_file !== undefined) this.#out.output_file ??= slurmOutputFile(this.#out);
     if (this.#edges.length > 0) this.#out.depends_on = this.#edges.map((edge) => this.#named(edge));
     if (Object.keys(this.#constraints).length > 0) this.#out.constraints = this.#constraints;
     return this.#out;
@@ -195,19 +197,28 @@ const RULES: Readonly<Record<string, Rule>> = {
   nodelist: hosts("required_nodes"),
   exclude: hosts("excluded_nodes"),
   export: exportRule,
+  output: text("output_file"),
+  error: text("error_file"),
+  "open-mode": openModeRule,
   array: arrayRule,
   dependency: dependencyRule,
 };
 
+/** What Slurm writes when nothing is said. */
+export const slurmOutputFile = ({ task_group }: JsonObject): string =>
+  task_group === undefined ? "slurm-%j.out" : "slurm-%A_%a.out";
+
+function openModeRule(work: SlurmWork, value: string, option: Option): void {
+  if (value === "append") work.set("output", { append: true });
+  else if (value !== "truncate") work.problems.invalid(option, "is not a mode", "Write append or truncate.");
+}
+
 function arrayRule(work: SlurmWork, value: string, option: Option): void {
-  if (/^[\d,:%-]*,[\d,:%-]*$/.test(value)) {
-    work.problems.unsupported(option, "one range of indexes is offered, such as 0-99:2%20");
-    return;
-  }
   try {
     work.set("task_group", parseTaskGroup(value, "array"));
-  } catch {
-    work.problems.invalid(option, "is not a range of indexes", "Write it as 0-99, 0-99:2 or 0-99%20.");
+  } catch (error) {
+    const [field] = error instanceof ProblemError ? error.problem.fields : [];
+    work.problems.invalid(option, field?.detail ?? "is not a range of indexes", "Write it as 0-99:2%20 or 1,3,5-7%2.");
   }
 }
 

@@ -1,12 +1,12 @@
-// Task groups: `{start, end, step, concurrency}`, text such as "0-99:2%20", or the form of the API
+// Task groups: `{start, end, step, concurrency}`, text such as "0-99:2%20" or "1,3,5-7", or the form of the API
 // chapter with `type: task_group`, `template`, `range` and `concurrency` side by side.
 
+import { describeRange, parseIndexes, rangeOfRuns } from "@lattice/core";
 import { fieldError } from "../errors/field-list.ts";
 import { isObject, type Json, type JsonObject } from "../json/value.ts";
 import type { Draft } from "./draft.ts";
 
-const TEXT = /^(\d{1,9})(?:-(\d{1,9}))?(?::(\d{1,9}))?(?:%(\d{1,9}))?$/;
-const HINT = 'Write "0-99", "0-99:2" or "0-99%20".';
+const HINT = 'Write "0-99", "0-99:2", "0-99%20" or "1,3,5-7%2".';
 
 export function putTaskGroup(draft: Draft, value: Json, from: string): void {
   if (typeof value !== "string" && typeof value !== "number") {
@@ -17,17 +17,19 @@ export function putTaskGroup(draft: Draft, value: Json, from: string): void {
   if (range !== undefined) draft.put("task_group", range, from);
 }
 
-/** "0-99:2%20". Throws a ProblemError that names `from`. */
+/** "0-99:2%20", "1,3,5-7%2". Throws a ProblemError that names `from`. */
 export function parseTaskGroup(text: string, from: string): JsonObject {
-  const match = TEXT.exec(text.trim());
-  if (match === null) throw fieldError([{ field: from, detail: "is not a range of indexes", hint: HINT }]);
-  const [, start, end, step, concurrency] = match;
-  return {
-    start: Number(start),
-    end: Number(end ?? start),
-    ...(step === undefined ? {} : { step: Number(step) }),
-    ...(concurrency === undefined ? {} : { concurrency: Number(concurrency) }),
-  };
+  const match = /^([^%]*)(?:%(\d{1,9}))?$/.exec(text.trim());
+  const parsed = parseIndexes(match?.[1] ?? "");
+  if (match === null || parsed.kind === "bad") {
+    const detail = parsed.kind === "bad" ? parsed.detail : "is not a range of indexes";
+    throw fieldError([{ field: from, detail, hint: HINT }]);
+  }
+  const limit = match[2] === undefined ? {} : { concurrency: Number(match[2]) };
+  const range = rangeOfRuns(parsed.runs);
+  if (range.runs !== undefined) return { indexes: describeRange(range), ...limit };
+  const { start, end, step } = range;
+  return { start, end, ...(step === 1 ? {} : { step }), ...limit };
 }
 
 /** `template`, `range` and `concurrency` folded into one submission; anything else is as it was. */

@@ -61,10 +61,8 @@ describe("parseScript", () => {
       "-c 8",
       { warnings: ["#SBATCH -c 8 ignored (Lattice uses full-node scheduling, a task may use every core of its node)"] },
     ],
-    [
-      "--output=out.txt",
-      { warnings: ["#SBATCH --output=out.txt ignored (output is always kept; read it with `lattice logs`)"] },
-    ],
+    ["--output=out.txt", { output_file: "out.txt" }],
+    ["-e err.txt --open-mode=append", { output_file: "slurm-%j.out", error_file: "err.txt", output: { append: true } }],
     ["--wibble=3", { warnings: ["#SBATCH --wibble=3 ignored (Lattice has no equivalent)"] }],
     ["--constructor=3", { warnings: ["#SBATCH --constructor=3 ignored (Lattice has no equivalent)"] }],
     [
@@ -141,12 +139,12 @@ describe("parseScript", () => {
 
   test("every bad directive is told at once, in the order of the lines", async () => {
     const problem = await refusal(() =>
-      parseScript(script("#LATTICE --nodse=2", "#SBATCH --array=1,3", "#SBATCH --job-name='x", "#LATTICE --env=A")),
+      parseScript(script("#LATTICE --nodse=2", "#SBATCH --array=1,3x", "#SBATCH --job-name='x", "#LATTICE --env=A")),
     );
     expect(problem.code).toBe("invalid_argument");
     expect(fieldLines(problem).map((text) => text.replace(/ \|.*/, ""))).toEqual([
       "--nodse=2: is not a known option (line 2)",
-      "--array=1,3: one range of indexes is offered, such as 0-99:2%20 (line 3)",
+      `--array=1,3x: has "3x", which is no index (line 3)`,
       `script: has an open quote in "#SBATCH --job-name='x" (line 4)`,
       "--env=A: needs NAME=VALUE (line 5)",
     ]);

@@ -1,6 +1,14 @@
 // Task groups, dependencies and whole workflows in every form that people write them in.
 
-import { dagFromJson, normaliseDag, normaliseSubmission, parseScript, submissionFromJson } from "@lattice/wire";
+import {
+  dagFromJson,
+  normaliseDag,
+  normaliseSubmission,
+  parseScript,
+  shapeFromProto,
+  shapeToProto,
+  submissionFromJson,
+} from "@lattice/wire";
 import { describe, expect, test } from "vitest";
 import { fieldLines, refusal } from "../refusal.ts";
 
@@ -36,6 +44,45 @@ describe("task groups", () => {
     });
   });
 
+  test.each([
+    ["1,3,5-7%2", { indexes: "1,3,5-7", concurrency: 2 }],
+    ["7,5,6", { start: 5, end: 7 }],
+    ["9,1-5:2,9", { indexes: "1,3,5,9" }],
+    ["0-8:2,1-3", { indexes: "0-4,6,8" }],
+    ["0-8:4,20", { indexes: "0-8:4,20" }],
+  ])("%s is a list of indexes", (text, group) => {
+    expect(normaliseSubmission({ entrypoint: "x", task_group: text }).request.allocation).toMatchObject({
+      task_group: group,
+    });
+  });
+
+  test("a list says its ends; other ends beside it are refused", async () => {
+    const written = submissionFromJson({ entrypoint: "x", task_group: "1,3,5-7%2" }).request.allocation?.taskGroup;
+    if (written === undefined) throw new Error("no task group");
+    const shape = shapeFromProto(written);
+    expect(shape).toMatchObject({ range: { start: 1, end: 7, step: 1 }, concurrency: 2 });
+    const told = shapeToProto(shape);
+    expect(told).toMatchObject({ start: 1, end: 7, indexes: "1,3,5-7", concurrency: 2 });
+    expect(shapeFromProto(told)).toEqual(shape);
+    const problem = await refusal(() => shapeFromProto({ ...told, end: 9 }));
+    expect(problem.fields[0]).toMatchObject({ field: "allocation.task_group.indexes" });
+    const none = await refusal(() => shapeFromProto({ ...told, indexes: "1,,2" }));
+    expect(none.fields[0]?.detail).toContain("which is no index");
+  });
+
+  test.each(["1,", ",1", "1,3-2", "1,2:0", "1 2", "1;2", "1,2%3%4"])("the list %j is refused", async (text) => {
+    const problem = await refusal(() => normaliseSubmission({ entrypoint: "x", task_group: text }));
+    expect(problem.fields[0]?.field).toBe("task_group");
+  });
+
+  test("a list has a limit", async () => {
+    const many = Array.from({ length: 1_001 }, (_, n) => n * 2).join(",");
+    const problem = await refusal(() => normaliseSubmission({ entrypoint: "x", task_group: many }));
+    expect(problem.fields[0]?.detail).toContain("1001 ranges, of which at most 1000 go");
+    const overlapping = await refusal(() => normaliseSubmission({ entrypoint: "x", task_group: "0-900000,5" }));
+    expect(overlapping.fields[0]?.detail).toContain("names indexes twice");
+  });
+
   test.each(["", "a", "1-", "-3", "1-2-3", "1:2:3", "0-9%", "0-9999999999"])("%j is refused", async (text) => {
     const problem = await refusal(() => normaliseSubmission({ entrypoint: "x", task_group: text }));
     expect(problem.fields[0]?.field).toBe("task_group");
@@ -61,12 +108,9 @@ describe("Slurm's words", () => {
       { ref: "sweep", condition: "mutex" },
     ]);
   });
-  test.each(["#SBATCH --array=1,3", "#SBATCH -d after:12", "#SBATCH -d afterok:12?afterok:13"])(
-    "%s is refused",
-    async (line) => {
-      expect((await refusal(() => said(line))).code).toBe("unsupported_feature");
-    },
-  );
+  test.each(["#SBATCH -d after:12", "#SBATCH -d afterok:12?afterok:13"])("%s is refused", async (line) => {
+    expect((await refusal(() => said(line))).code).toBe("unsupported_feature");
+  });
 });
 
 const GUIDE = {

@@ -28,7 +28,7 @@ class NodeProgress:
 
 @dataclass(frozen=True, kw_only=True)
 class TaskGroupStatus:
-    range: dict[str, int] = field(default_factory=dict)
+    range: dict[str, int | str] = field(default_factory=dict)
     size: int = 0
     waiting: int = 0
     """Not yet in the queue."""

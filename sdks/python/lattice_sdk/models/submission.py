@@ -43,7 +43,7 @@ class AllocationSpec:
     max_requeue: int | None = None
     no_preempt: bool | None = None
     depends_on: Sequence[Mapping[str, str] | str] | None = None
-    task_group: Mapping[str, int] | str | None = None
+    task_group: Mapping[str, int | str] | str | None = None
     checkpoint: str | None = None
     telemetry: str | None = None
     network_domain: str | None = None

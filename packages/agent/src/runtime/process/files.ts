@@ -6,6 +6,7 @@
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { End, Exit, Order, Stop } from "../../lifecycle/attempt.ts";
+import { COPIERS_FILE } from "./copy-file.ts";
 
 export interface AttemptFiles {
   readonly order: Order | null;
@@ -95,6 +96,10 @@ export function readPid(dir: string): number | null {
 export function readGroup(dir: string): string | null {
   return /^\d+ (\S+)\n$/.exec(readText(join(dir, "pid")) ?? "")?.[1] ?? null;
 }
+
+/** Processes that copy the output: none of the job's own. */
+export const readCopiers = (dir: string): ReadonlySet<number> =>
+  new Set((readText(join(dir, COPIERS_FILE)) ?? "").split(/\s+/).map(Number));
 
 /** Of an attempt in namespaces of its own: the first process inside, as the node numbers it. */
 export function readInitPid(dir: string): number | null {

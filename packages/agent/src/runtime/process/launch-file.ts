@@ -11,6 +11,8 @@ export interface LaunchWords {
   readonly joinBy: string;
   readonly workdir: string;
   readonly umask: string;
+  /** The file that says how its output is copied; "": not at all. */
+  readonly copy: string;
   /** What the words begin with. */
   readonly environment: Readonly<Record<string, string>>;
   readonly command: readonly string[];
@@ -26,11 +28,14 @@ export interface KeptLaunch {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-export function writeLaunch(dir: string, { joinBy, workdir, umask, environment, command, kept }: LaunchWords): void {
+export function writeLaunch(
+  dir: string,
+  { joinBy, workdir, umask, copy, environment, command, kept }: LaunchWords,
+): void {
   const text = [
     `# ${JSON.stringify(kept)}`,
     "case $# in",
-    `2) set -- ${quotedAll([joinBy, workdir, umask])} ;;`,
+    `2) set -- ${quotedAll([joinBy, workdir, umask, copy])} ;;`,
     "0)",
     becoming(environment, command),
     ";;",

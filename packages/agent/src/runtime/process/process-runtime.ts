@@ -30,6 +30,7 @@ import type { Runtime, RuntimeListener, StartResult } from "../runtime.ts";
 import { environment, HOST_FILE, type Surroundings } from "./environment.ts";
 import {
   readAttempt,
+  readCopiers,
   readGroup,
   readInitPid,
   readPid,
@@ -231,7 +232,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     // A user is not to enter what is still root's: the wrapper is, and its child for a moment. Nor is the wrapper in the domain
     // of the job.
     const plain = launched.uid === null && order?.network === undefined;
-    const pid = init ?? (plain ? leader : childOf(leader));
+    const pid = init ?? (plain ? leader : childOf(leader, readCopiers(dirOf(key))));
     if (pid === null || !(await isUsersOwn(launched.uid, pid))) return null;
     const variables = init === null ? launched.variables : null;
     return {

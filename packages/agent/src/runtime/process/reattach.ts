@@ -28,11 +28,11 @@ export async function findWrapper(name: string): Promise<number | null> {
   return null;
 }
 
-/** The wrapper's one child: what became the command. */
-export function childOf(pid: number): number | null {
+/** The wrapper's child that became the command, and not one of those that copy its output. */
+export function childOf(pid: number, but: ReadonlySet<number>): number | null {
   try {
-    const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ");
-    return Number(first) || null;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").map(Number);
+    return children.find((child) => child > 0 && !but.has(child)) ?? null;
   } catch {
     return null;
   }

@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import type { Exit, Order } from "../../lifecycle/attempt.ts";
 import type { Prepared } from "../../prologue/parts.ts";
+import { COPY_FILE, writeCopy } from "./copy-file.ts";
 import { readExit, readPid } from "./files.ts";
 import { writeLaunch } from "./launch-file.ts";
 import { NOT_CLAIMED } from "./wrapper.ts";
@@ -25,12 +26,15 @@ export function prepareLaunch({
   before,
   wrapper,
   uid,
+  writer,
   variables,
   ...how
 }: Launch): string | null {
   const command = [...before, ...commandOf(order, dir)];
   const problem = tooLong([...command, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)]);
-  if (problem === null) writeLaunch(dir, { ...how, environment, command, kept: { wrapper, uid, variables } });
+  if (problem !== null) return problem;
+  const copy = writeCopy({ dir, order, workdir: how.workdir, writer }) ? join(dir, COPY_FILE) : "";
+  writeLaunch(dir, { ...how, copy, environment, command, kept: { wrapper, uid, variables } });
   return problem;
 }
 

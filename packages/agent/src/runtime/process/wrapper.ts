@@ -7,7 +7,8 @@
 // Arguments: its own name, kept with the claim, and the file by which it joins its control group (or empty). Joining
 // can take the kernel longer than all the rest, so it is done before there is an attempt; the attempt's folder is
 // read from standard input, behind "=" ("-": not needed after all). `launch` in that folder says the rest: files to join
-// further groups by (one to a line, or empty), working directory and umask, and what the command is. A
+// further groups by (one to a line, or empty), working directory, umask and a file about copying the output (or
+// empty), and what the command is. A
 // prologue that goes on inside the command leaves its failure in `unlaunched`. `exit` is one line written at once; a
 // reader takes it only with its newline. A rename would need one more process for each job and promise nothing beyond.
 
@@ -51,8 +52,14 @@ if [ -e "$dir/stop" ]; then
   echo "launch it was stopped before it began" >"$dir/exit"
   exit 1
 fi
-(set --; . "$dir/launch")
+copied= merged=
+if [ -n "$4" ]; then
+  . "$4"
+  [ -z "$copied" ] || follow
+fi
+(set --; exec 7<&- 8<&-; [ -z "$merged" ] || exec 2>&1; . "$dir/launch")
 set -- "$dir" $?
+[ -z "$copied" ] || finish
 if [ -s "$1/unlaunched" ] && read -r line <"$1/unlaunched"; then
   printf '%s\\n' "$line" >"$1/exit"
 else

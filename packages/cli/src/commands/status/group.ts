@@ -1,6 +1,7 @@
 // The elements of a task group, in a few words.
 
 import type { TaskGroupStatus } from "@lattice/sdk";
+import { groupIndexes } from "@lattice/wire";
 
 const KINDS = ["running", "pending", "waiting", "completed", "failed", "cancelled"] as const;
 
@@ -15,8 +16,8 @@ export function groupText(group: TaskGroupStatus): string {
 
 /** "20 (0-19), at most 3 at a time: 3 running, 17 waiting" */
 export function groupLine(group: TaskGroupStatus): string {
-  const { start = 0, end = 0, step = 1, concurrency } = group.range ?? {};
-  const range = step === 1 ? `${start}-${end}` : `${start}-${end}:${step}`;
+  const { concurrency } = group.range ?? {};
+  const range = groupIndexes(group.range ?? {}).text;
   const most = concurrency === undefined ? "" : `, at most ${concurrency} at a time`;
   return `${group.size ?? 0} (${range})${most}: ${groupText(group)}`;
 }

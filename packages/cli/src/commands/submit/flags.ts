@@ -31,6 +31,8 @@ export interface SubmitFlags {
   readonly signRequired?: boolean;
   readonly memoryPolicy?: string;
   readonly taskGroup?: string;
+  readonly outputFile?: string;
+  readonly errorFile?: string;
   readonly dependsOn?: readonly string[];
   readonly dataMount?: readonly string[];
   readonly dataCredentials?: string;
@@ -74,7 +76,9 @@ export function addSubmitFlags(command: Command): Command {
     new Option("--requeue", "start again when a node fails"),
     new Option("--no-requeue", "never start again"),
     new Option("--max-requeue <count>", "how often it may start again"),
-    new Option("--task-group <range>", "one for each index: 0-99, 0-99:2, 0-99%20 (at most 20 at a time)"),
+    new Option("--task-group <range>", "one for each index: 0-99, 0-99:2, 1,3,5-7, 0-99%20 (at most 20 at a time)"),
+    new Option("--output-file <path>", "write the output there as well, on the node; %j %A %a %x %N %u are filled in"),
+    new Option("--error-file <path>", "with --output-file: standard error into a file of its own"),
     new Option("--depends-on <edges>", "start after others: 12345:success, name:mutex (repeatable)").argParser(gather),
     new Option("--service", "run without a time limit"),
     new Option("--no-preempt", "never stop it for others"),
@@ -140,9 +144,11 @@ export function flagsToShortForm(flags: SubmitFlags, source: (flag: string) => b
     sign_required: flags.signRequired,
     memory_policy: flags.memoryPolicy,
     task_group: flags.taskGroup,
+    output_file: flags.outputFile,
+    error_file: flags.errorFile,
     depends_on: flags.dependsOn,
     mounts: flags.dataMount?.map((text) => withKeys(parseMount(text), flags)),
-    output: flags.outputTo,
+    output_to: flags.outputTo,
     scratch_per_node: flags.scratch,
     data_defaults: flags.dataDefaults,
     expose: flags.expose?.map(parseExposed),

@@ -9,9 +9,12 @@ export const arrays: readonly Case[] = [
 #SBATCH --output=logs/%A_%a.out
 #SBATCH --time=00:20:00
 python run.py --seed "$SLURM_ARRAY_TASK_ID"`,
-    becomes: { task_group: { start: 0, end: 99, concurrency: 20 }, walltime_seconds: 1_200 },
+    becomes: {
+      task_group: { start: 0, end: 99, concurrency: 20 },
+      walltime_seconds: 1_200,
+      output_file: "logs/%A_%a.out",
+    },
     variables: { SLURM_ARRAY_TASK_COUNT: "100", SLURM_ARRAY_TASK_MIN: "0", SLURM_ARRAY_TASK_MAX: "99" },
-    warns: ["--output=logs/%A_%a.out ignored (output is always kept"],
   },
   {
     title: "an array with steps",
@@ -32,8 +35,26 @@ python run.py --seed "$SLURM_ARRAY_TASK_ID"`,
   },
   {
     title: "an array of scattered indexes",
-    script: "#SBATCH --array=1,3,5-7\n./one",
-    refused: ["--array=1,3,5-7", "one range of indexes is offered"],
+    script: "#SBATCH --array=1,3,5-7%2\n./one",
+    becomes: { task_group: { indexes: "1,3,5-7", concurrency: 2 } },
+    variables: {
+      SLURM_ARRAY_TASK_COUNT: "5",
+      SLURM_ARRAY_TASK_MIN: "1",
+      SLURM_ARRAY_TASK_MAX: "7",
+      SLURM_ARRAY_TASK_STEP: "1",
+    },
+  },
+  {
+    title: "an array of what had failed, as a program lists it",
+    flags: ["--array=12,3,4,5,3,20-26:3"],
+    script: "#SBATCH --array=0-99\n./one",
+    becomes: { task_group: { indexes: "3-5,12,20,23,26" } },
+    variables: { SLURM_ARRAY_TASK_COUNT: "7", SLURM_ARRAY_TASK_MIN: "3", SLURM_ARRAY_TASK_MAX: "26" },
+  },
+  {
+    title: "a list with something that is no index",
+    script: "#SBATCH --array=1,x,3\n./one",
+    refused: ["--array=1,x,3", 'has "x", which is no index'],
   },
   {
     title: "an array that is none",

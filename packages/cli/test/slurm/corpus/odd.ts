@@ -89,7 +89,7 @@ export const odd: readonly Case[] = [
   {
     title: "requeueing, and what does not matter",
     script: "#SBATCH --no-requeue\n#SBATCH --open-mode=append\n#SBATCH --comment=hi\n#SBATCH --signal=B:USR1@120\n./x",
-    becomes: { requeue_policy: "never" },
-    warns: ["--open-mode=append", "--comment=hi", "--signal=B:USR1@120"],
+    becomes: { requeue_policy: "never", output_file: "slurm-%j.out", output: { append: true, if_possible: true } },
+    warns: ["--comment=hi", "--signal=B:USR1@120"],
   },
 ];

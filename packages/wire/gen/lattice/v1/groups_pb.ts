@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/groups.proto.
  */
 export const file_lattice_v1_groups: GenFile = /*@__PURE__*/
-  fileDesc("ChdsYXR0aWNlL3YxL2dyb3Vwcy5wcm90bxIKbGF0dGljZS52MSJtCglUYXNrR3JvdXASDQoFc3RhcnQYASABKA0SCwoDZW5kGAIgASgNEhEKBHN0ZXAYAyABKA1IAIgBARIYCgtjb25jdXJyZW5jeRgEIAEoDUgBiAEBQgcKBV9zdGVwQg4KDF9jb25jdXJyZW5jeSKuAQoPVGFza0dyb3VwU3RhdHVzEiQKBXJhbmdlGAEgASgLMhUubGF0dGljZS52MS5UYXNrR3JvdXASDAoEc2l6ZRgCIAEoDRIPCgd3YWl0aW5nGAMgASgNEg8KB3BlbmRpbmcYBCABKA0SDwoHcnVubmluZxgFIAEoDRIRCgljb21wbGV0ZWQYBiABKA0SDgoGZmFpbGVkGAcgASgNEhEKCWNhbmNlbGxlZBgIIAEoDWIGcHJvdG8z");
+  fileDesc("ChdsYXR0aWNlL3YxL2dyb3Vwcy5wcm90bxIKbGF0dGljZS52MSJ/CglUYXNrR3JvdXASDQoFc3RhcnQYASABKA0SCwoDZW5kGAIgASgNEhEKBHN0ZXAYAyABKA1IAIgBARIYCgtjb25jdXJyZW5jeRgEIAEoDUgBiAEBEhAKB2luZGV4ZXMY7AQgASgJQgcKBV9zdGVwQg4KDF9jb25jdXJyZW5jeSKuAQoPVGFza0dyb3VwU3RhdHVzEiQKBXJhbmdlGAEgASgLMhUubGF0dGljZS52MS5UYXNrR3JvdXASDAoEc2l6ZRgCIAEoDRIPCgd3YWl0aW5nGAMgASgNEg8KB3BlbmRpbmcYBCABKA0SDwoHcnVubmluZxgFIAEoDRIRCgljb21wbGV0ZWQYBiABKA0SDgoGZmFpbGVkGAcgASgNEhEKCWNhbmNlbGxlZBgIIAEoDWIGcHJvdG8z");
 
 /**
  * Every step-th index from start to end, both included.
@@ -43,6 +43,14 @@ export type TaskGroup = Message<"lattice.v1.TaskGroup"> & {
    * @generated from field: optional uint32 concurrency = 4;
    */
   concurrency?: number | undefined;
+
+  /**
+   * Only these indexes: "1,3,5-7", "0-99:2,200". Given alone, start and end follow from it; in answers
+   * they are the lowest and the highest.
+   *
+   * @generated from field: string indexes = 620;
+   */
+  indexes: string;
 };
 
 /**
