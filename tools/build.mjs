@@ -60,6 +60,7 @@ const programs = [
   },
   { name: "lattice-agent", entry: "packages/agent/src/main.ts" },
   { name: "lattice-standby", entry: "packages/agent/native/standby/lattice-standby.c", native: true },
+  { name: "lattice-enter", entry: "packages/agent/native/enter/lattice-enter.c", native: true },
   { name: "lattice-shepherd", entry: "packages/agent/src/tasks/shepherd/main.ts" },
   { name: "lattice-gateway", entry: "packages/agent/src/network/gateway/main.ts" },
   { name: "lattice-gpu-probe", entry: "packages/agent/src/discovery/gpus/main.ts", external: ["koffi"] },

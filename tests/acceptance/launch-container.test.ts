@@ -67,6 +67,14 @@ test("PMI: the inherited socket reaches into the container", async () => {
   );
 });
 
+test("MPICH: a program of the image speaks to the others, and nothing complains", async () => {
+  const { code, stdout, stderr } = await launch(mpi);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout.trim().split("\n").sort()).toEqual([0, 1, 2, 3].map((rank) => `rank ${rank} of 4`));
+  const loaded = await launch("sh", "-c", "echo $LD_PRELOAD");
+  expect(loaded.stdout).toMatch(/mpi-finalize-\w+\.so$/m);
+});
+
 function compilePmix(): string {
   const path = join(folder, "exchange");
   writeFileSync(

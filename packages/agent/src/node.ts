@@ -111,6 +111,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
           facilities: options.facilities,
           peers: options.peers ?? null,
           room: (key) => roomOf(runtime, key),
+          members: async (key) => (await runtime.members?.(key)) ?? [],
           running: (key) => attempts.get(key)?.kind === "running",
         });
   const logSources = { streams, logFile, kept: shipper, live: (key: string) => live.has(key) };

@@ -29,6 +29,7 @@ import { type Inside, nodeShares } from "./runtime/isolation/node-shares.ts";
 import { discoverMemoryPlace, isExecutable } from "./runtime/memory-policy.ts";
 import { rememberUsers } from "./runtime/user/users.ts";
 import { fabricProvider } from "./tasks/facilities.ts";
+import { librariesFolder } from "./tasks/finalize-shim.ts";
 
 /** The programs that mount from elsewhere, where a site has them. */
 const S3_MOUNTER = "/usr/bin/s3fs";
@@ -72,6 +73,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     fullPausesMs: options.cacheFullPausesMs,
     log,
   });
+  await mkdir(librariesFolder(dataDir), { recursive: true });
   const memory = discoverMemoryPlace(options.unifiedMemory);
   const gpus = gpusOf(options, place);
   const runtimes = [
@@ -88,6 +90,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     images,
     containers,
     sarus,
+    offered: [librariesFolder(dataDir)],
     devices: deviceHost(fabricProvider()),
     users: rememberUsers(Date.now),
     mapping: options.userMapping,

@@ -21,7 +21,9 @@ export const containerBinds = (
   { dir, order }: Pick<Target, "dir" | "order">,
   data: readonly DataMount[],
   environment: Readonly<Record<string, string>>,
+  offered: readonly string[],
 ): InContainer["binds"] => [
+  ...offered.map((at) => ({ at, readOnly: true })),
   ...data.map((mount) => ({ at: mount.at, readOnly: mount.kind !== "fuse" && mount.readOnly })),
   ...[environment.LATTICE_SCRATCH, environment.LATTICE_OUTPUT_DIR, environment.LATTICE_CHECKPOINT_CONTROL].flatMap(
     (at) => (at === undefined ? [] : [{ at, readOnly: false }]),

@@ -21,6 +21,8 @@ export interface PrologueParts {
   readonly containers: ContainerStore | string;
   /** Runs containers instead, where the site says so; in words why it cannot. Null: the site does not. */
   readonly sarus: Sarus | string | null;
+  /** Folders of the node that every container sees, at the same places. */
+  readonly offered: readonly string[];
   /** The node, for what containers are given of it. */
   readonly devices: DeviceHost;
   readonly users: Users;

@@ -5,6 +5,8 @@ export interface FirstProcess {
   readonly pid: number;
   /** The files by which its groups are joined, those of its limits included; one to a line, or "". */
   readonly joinBy: string;
+  /** Where the seccomp filters of its processes are kept, for those who enter. */
+  readonly filters: string;
   /** The job's environment; null: that of the process. */
   readonly variables: Readonly<Record<string, string>> | null;
 }

@@ -43,6 +43,8 @@ export interface Runtime {
   logFile(key: string, stream: "stdout" | "stderr"): Promise<string | null>;
   /** Where a terminal enters a running attempt; null: nowhere. */
   firstProcess(key: string): Promise<FirstProcess | null>;
+  /** Numbers of all its processes. */
+  members?(key: string): Promise<readonly number[]>;
   /** Where tasks of a running attempt can be started; null: there is no such attempt. Absent: nowhere. */
   room?(key: string): Promise<AttemptRoom | null>;
   /** Processor time that the attempt has used so far; null: unknown. Absent: never known. */

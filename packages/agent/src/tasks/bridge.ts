@@ -21,8 +21,8 @@ export interface BridgeOptions {
   readonly found: boolean;
   /** Takes part in exchanges that do not go through the server; null: all of them do. */
   readonly fence: ((done: FenceDone) => FenceMember) | null;
-  /** The shepherd is gone and its launch with it. */
-  readonly over: () => void;
+  /** The shepherd is gone and its launch with it. `told`: it said so before. */
+  readonly over: (told: boolean) => void;
 }
 
 export interface Bridge {
@@ -65,7 +65,7 @@ export function bridge({ launchId, nodeId, socket, found, fence, over }: BridgeO
     stream?.end();
     closed = true;
     member?.leave();
-    over();
+    over(done);
   });
 
   function open(to: Client): void {

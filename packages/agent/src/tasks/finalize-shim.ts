@@ -11,7 +11,7 @@ import { join } from "node:path";
 /** Null: there is no compiler here, or it would not have it. */
 export async function buildFinalizeShim(dataDir: string): Promise<string | null> {
   const digest = createHash("sha256").update(SOURCE).digest("hex").slice(0, 8);
-  const folder = join(dataDir, "libraries");
+  const folder = librariesFolder(dataDir);
   const library = join(folder, `mpi-finalize-${digest}.so`);
   if (await exists(library)) return library;
   try {
@@ -28,6 +28,9 @@ export async function buildFinalizeShim(dataDir: string): Promise<string | null>
     return null;
   }
 }
+
+/** Seen in containers as well. */
+export const librariesFolder = (dataDir: string): string => join(dataDir, "libraries");
 
 const COMPILE_TIMEOUT_MS = 30_000;
 

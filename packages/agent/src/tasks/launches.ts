@@ -13,11 +13,13 @@ import { type Bridge, bridge } from "./bridge.ts";
 import type { Facilities } from "./facilities.ts";
 import type { FencePeers } from "./fence/peers.ts";
 import { keepPlace, readPlace } from "./fence/place-file.ts";
+import { endLeftBehind } from "./left-behind.ts";
+import { fittingPreload } from "./preload.ts";
 import { helloMessage } from "./reports.ts";
 import type { TaskRoom } from "./room.ts";
 import { spaces } from "./spaces.ts";
 import { spares } from "./spares.ts";
-import { shepherdSpec } from "./spec.ts";
+import { type NodeFabric, shepherdSpec } from "./spec.ts";
 import { LAUNCHES_FOLDER } from "./start-shepherd.ts";
 
 export interface LaunchesOptions {
@@ -29,6 +31,8 @@ export interface LaunchesOptions {
   /** Null: the attempt is not running here. */
   readonly room: (key: string) => Promise<TaskRoom | null>;
   readonly running: (key: string) => boolean;
+  /** Numbers of all processes of the attempt. */
+  readonly members: (key: string) => Promise<readonly number[]>;
 }
 
 export interface Launches {
@@ -55,7 +59,7 @@ interface Live {
   readonly bridge: Bridge;
 }
 
-export function launches({ nodeId, log, facilities, peers, room, running }: LaunchesOptions): Launches {
+export function launches({ nodeId, log, facilities, peers, room, running, members }: LaunchesOptions): Launches {
   const live = new Map<string, Live>();
   const shared = spaces();
   const ready = spares({ facilities, room, running, spaces: shared });
@@ -83,7 +87,7 @@ export function launches({ nodeId, log, facilities, peers, room, running }: Laun
     const problem = order.pmi === pb.PmiMode.PMIX ? facilities.pmix.missing : null;
     if (problem !== null) return `PMIx is not available on this node: ${problem}`;
     const helper = order.pmi === pb.PmiMode.PMIX ? await facilities.pmix.build() : null;
-    const spec = shepherdSpec(order, place, facilities.fabric(), helper);
+    const spec = shepherdSpec(order, place, await fabricFor(place), helper);
     if (spec === null) return "the order names no tasks for this node";
     const shepherd = await ready.take(key, place);
     // Its end may have come meanwhile; the shepherd goes when its socket does.
@@ -96,6 +100,11 @@ export function launches({ nodeId, log, facilities, peers, room, running }: Laun
     link.say({ kind: "spec", spec });
     link.open(to);
     return null;
+  }
+
+  async function fabricFor({ order, root }: TaskRoom): Promise<NodeFabric> {
+    const fabric = facilities.fabric();
+    return order.software?.image ? { ...fabric, preload: await fittingPreload(fabric.preload, root) } : fabric;
   }
 
   /** An attempt counts as running a moment before a container of it can be entered. */
@@ -115,14 +124,21 @@ export function launches({ nodeId, log, facilities, peers, room, running }: Laun
       nodeId,
       socket,
       found,
-      over: () => {
+      over: (told) => {
         live.delete(launchId);
+        if (!told) void endRest(key, launchId);
         // Whoever launches once launches again.
         void ready.prepare(key);
       },
     });
     live.set(launchId, { key, bridge: made });
     return made;
+  }
+
+  /** A shepherd that was killed took its ranks along, but for those that nothing binds to it. */
+  async function endRest(key: string, launchId: string): Promise<void> {
+    const ended = await endLeftBehind(() => members(key), launchId);
+    if (ended > 0) log.warn({ attempt: key, launch: launchId, ended }, "ended tasks that outlived their shepherd");
   }
 
   function refuse(to: Client, launchId: string, problem: string): void {

@@ -4,7 +4,8 @@
 
 import type { Order } from "../lifecycle/attempt.ts";
 import type { FirstProcess } from "../runtime/first-process.ts";
-import { enter, type Owner } from "../terminal/enter.ts";
+import { enter } from "../terminal/enter.ts";
+import type { Owner } from "../terminal/owner.ts";
 
 export interface AttemptRoom {
   /** The attempt's own folder. */
@@ -21,6 +22,8 @@ export interface TaskRoom extends AttemptRoom {
   readonly prefix: readonly string[];
   /** Whom it becomes; null: nobody else. */
   readonly owner: Owner | null;
+  /** Its files, as the agent sees them. */
+  readonly root: string;
   /** Where the job stands; ".": where whoever enters comes to stand. */
   readonly cwd: string;
   readonly umask: string;
@@ -43,10 +46,9 @@ async function enterRoom(room: AttemptRoom, first: FirstProcess): Promise<TaskRo
   if (entered === null) return null;
   // It is the terminal's, not the job's.
   const { TERM: _, ...environment } = entered.environment;
-  // A container's first process is the engine's own for a moment, with the engine's environment.
-  if (room.order.software?.image && environment.LATTICE_ALLOC_ID === undefined) return null;
   const { prefix, owner, umask } = entered;
-  return { ...room, environment, prefix, owner, umask, cwd: hasOwnFiles({ prefix }) ? "." : entered.cwd };
+  const root = `/proc/${first.pid}/root`;
+  return { ...room, environment, prefix, owner, umask, root, cwd: hasOwnFiles({ prefix }) ? "." : entered.cwd };
 }
 
 /** Its files are not the node's: what is there cannot be seen from here. */

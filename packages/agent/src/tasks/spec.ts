@@ -2,7 +2,7 @@
 // all ranks share, and which of them are this node's. Pure.
 
 import { pb } from "@lattice/wire";
-import { groupWords } from "../terminal/enter.ts";
+import { groupWords } from "../terminal/owner.ts";
 import type { PmixSpec, ShepherdSpec } from "./frames.ts";
 import { processMapping } from "./pmi/mapping.ts";
 import { hasOwnFiles, type TaskRoom } from "./room.ts";

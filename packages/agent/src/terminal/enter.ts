@@ -3,6 +3,8 @@
 // every runtime is served alike. Namespaces that are the agent's own are not entered again.
 
 import { access, constants, readFile, readlink } from "node:fs/promises";
+import { enterProgram, nativeWords } from "./native-enter.ts";
+import { groupWords, type Owner, ownerOf } from "./owner.ts";
 
 export interface Entered {
   /** Words that enter its namespaces and become its user; empty: there is nothing to enter. */
@@ -18,12 +20,6 @@ export interface Entered {
   readonly umask: string;
 }
 
-export interface Owner {
-  readonly uid: number;
-  readonly gid: number;
-  readonly groups: readonly number[];
-}
-
 export interface Wanted {
   /** The attempt's first process. */
   readonly pid: number;
@@ -32,10 +28,12 @@ export interface Wanted {
   /** For /bin/sh -c; "": the user's shell. */
   readonly line: string;
   readonly term: string;
+  /** Where the seccomp filters of its processes are kept. */
+  readonly filters: string;
 }
 
 /** Null: the process is gone. */
-export async function enter({ pid, variables: known, line, term }: Wanted): Promise<Entered | null> {
+export async function enter({ pid, variables: known, line, term, filters }: Wanted): Promise<Entered | null> {
   const [environ, cwd, status] = await Promise.all([
     readFile(`/proc/${pid}/environ`, "utf8").catch(() => null),
     readlink(`/proc/${pid}/cwd`).catch(() => null),
@@ -46,27 +44,45 @@ export async function enter({ pid, variables: known, line, term }: Wanted): Prom
   const inside = spaces.includes("mnt");
   // In a user namespace its root is the way in.
   const owner = spaces.includes("user") ? null : ownerOf(status);
-  const flags = [
-    ...spaces.map((name) => FLAGS[name]),
-    ...(inside ? ["--root", "--wd"] : []),
-    ...(owner === null ? [] : [`--setuid=${owner.uid}`]),
-  ];
   const variables = known ?? parseEnviron(environ);
   const shell = line === "" && !inside ? [await firstShell(variables.SHELL)] : ["/bin/sh", "-c", line || OWN_SHELL];
-  // What may not gain rights inside may not do so by a terminal either. nsenter would drop all other groups.
-  const privileges = [
-    ...(/^NoNewPrivs:\s+1/m.test(status) ? ["--no-new-privs"] : []),
-    ...(owner === null ? [] : groupWords(owner)),
-  ];
-  const before = privileges.length === 0 ? [] : ["setpriv", ...privileges, "--"];
   return {
-    prefix: flags.length === 0 ? [] : [...before, "nsenter", `--target=${pid}`, ...flags, "--"],
+    prefix: await prefixOf({ pid, status, spaces, owner, filters }),
     shell,
     owner,
     environment: { ...variables, TERM: term === "" ? DEFAULT_TERM : term },
     cwd: inside ? "/" : cwd,
     umask: /^Umask:\s+([0-7]+)/m.exec(status)?.[1] ?? "",
   };
+}
+
+interface Way {
+  readonly pid: number;
+  readonly status: string;
+  readonly spaces: readonly Namespace[];
+  readonly owner: Owner | null;
+  readonly filters: string;
+}
+
+/** By one program where it is there and files change; by those that every node has otherwise. */
+async function prefixOf({ pid, status, spaces, owner, filters }: Way): Promise<readonly string[]> {
+  const inside = spaces.includes("mnt");
+  const flags = spaces.map((name) => FLAGS[name]);
+  const program = inside && !spaces.includes("user") && process.getuid?.() === 0 ? enterProgram() : null;
+  if (program !== null) return nativeWords(program, { pid, status, spaces: flags, owner, filters });
+  const entering = [
+    ...flags,
+    ...(inside ? ["--root", "--wd"] : []),
+    ...(owner === null ? [] : [`--setuid=${owner.uid}`]),
+  ];
+  if (entering.length === 0) return [];
+  // What may not gain rights inside may not do so by a terminal either. nsenter would drop all other groups.
+  const privileges = [
+    ...(/^NoNewPrivs:\s+1/m.test(status) ? ["--no-new-privs"] : []),
+    ...(owner === null ? [] : groupWords(owner)),
+  ];
+  const before = privileges.length === 0 ? [] : ["setpriv", ...privileges, "--"];
+  return [...before, "nsenter", `--target=${pid}`, ...entering, "--"];
 }
 
 export const DEFAULT_TERM = "xterm-256color";
@@ -110,20 +126,6 @@ async function foreignNamespaces(pid: number): Promise<readonly Namespace[]> {
 
 const linkOf = (process: string, name: Namespace): Promise<string | null> =>
   readlink(`/proc/${process}/ns/${name}`).catch(() => null);
-
-function ownerOf(status: string): Owner | null {
-  const numbers = (field: string): number[] =>
-    (new RegExp(`^${field}:\\s+(.*)$`, "m").exec(status)?.[1] ?? "").trim().split(/\s+/).filter(Boolean).map(Number);
-  const [[uid], [gid]] = [numbers("Uid"), numbers("Gid")];
-  if (uid === undefined || gid === undefined || uid === process.getuid?.()) return null;
-  return { uid, gid, groups: numbers("Groups") };
-}
-
-/** For setpriv. */
-export const groupWords = ({ gid, groups }: Owner): readonly string[] => [
-  `--regid=${gid}`,
-  groups.length === 0 ? "--clear-groups" : `--groups=${groups.join(",")}`,
-];
 
 export function parseEnviron(text: string): Record<string, string> {
   const variables: Record<string, string> = {};

@@ -37,6 +37,7 @@ function roomOf({ image = "", slurmEnv = false, prefix = [], owner = null, envir
     order,
     prefix,
     owner,
+    root: "/proc/1/root",
     cwd: "/a",
     umask: "0022",
     environment: { ...job, ...environment },

@@ -115,7 +115,7 @@ describe("entering an attempt", () => {
   test("its own namespaces are left alone; environment and folder are the process's", async () => {
     const child = spawn("sleep", ["60"], { cwd: "/var", env: { ONLY: "this", PATH: "/bin:/usr/bin" } });
     try {
-      const entered = await enter({ pid: child.pid ?? 0, line: "echo $ONLY", term: "" });
+      const entered = await enter({ pid: child.pid ?? 0, line: "echo $ONLY", term: "", filters: "" });
       expect(entered).toEqual({
         prefix: [],
         shell: ["/bin/sh", "-c", "echo $ONLY"],
@@ -136,8 +136,8 @@ describe("entering an attempt", () => {
     });
     try {
       await new Promise((resolve) => child.stdout?.once("data", resolve));
-      const entered = await enter({ pid: child.pid ?? 0, line: "hostname", term: "vt100" });
-      expect(entered?.prefix.slice(0, 5)).toEqual(["nsenter", `--target=${child.pid}`, "--mount", "--uts", "--ipc"]);
+      const entered = await enter({ pid: child.pid ?? 0, line: "hostname", term: "vt100", filters: "" });
+      expect(entered?.prefix.slice(1, 5)).toEqual([`--target=${child.pid}`, "--mount", "--uts", "--ipc"]);
       const command = [...(entered?.prefix ?? []), ...(entered?.shell ?? [])];
       const pty = await openPty({ ...BASE, environment, command, cwd: "/" });
       expect((await shown(pty)).text.trim()).toBe("inside-the-job");
@@ -148,7 +148,7 @@ describe("entering an attempt", () => {
 
   test("a process that is gone cannot be entered", async () => {
     expect(existsSync("/proc/4194303")).toBe(false);
-    expect(await enter({ pid: 4_194_303, line: "", term: "" })).toBeNull();
+    expect(await enter({ pid: 4_194_303, line: "", term: "", filters: "" })).toBeNull();
   });
 });
 

@@ -16,7 +16,7 @@ import { keepNetworks } from "../../network/keep.ts";
 import { checkpointPlace } from "../../prologue/checkpoint-place.ts";
 import { containerKills, runEpilogue, sweepLeftovers } from "../../prologue/epilogue.ts";
 import { metricsFile } from "../../prologue/folders.ts";
-import { denyLate, isUsersOwn, readHeld, readRoom } from "../../prologue/held.ts";
+import { denyLate, hasBegun, isUsersOwn, readHeld, readRoom } from "../../prologue/held.ts";
 import type { Prepared, PrologueParts } from "../../prologue/parts.ts";
 import { runPrologue } from "../../prologue/prologue.ts";
 import { PrologueError } from "../../prologue/prologue-error.ts";
@@ -234,10 +234,12 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
     const plain = launched.uid === null && order?.network === undefined;
     const pid = init ?? (plain ? leader : childOf(leader, readCopiers(dirOf(key))));
     if (pid === null || !(await isUsersOwn(launched.uid, pid))) return null;
+    if (order?.software?.image && !(await hasBegun(pid))) return null;
     const variables = init === null ? launched.variables : null;
     return {
       pid,
       variables,
+      filters: join(dirOf(key), "filters"),
       joinBy: order === null ? await isolation.prepare(placeOf(key)) : await joinFiles(key, order),
     };
   }
@@ -337,6 +339,7 @@ export async function processRuntime(options: ProcessRuntimeOptions): Promise<Ru
       return { dir, order, joinBy: await joinFiles(key, order) };
     },
 
+    members: async (key) => (processes.has(key) ? isolation.members(placeOf(key)) : []),
     cpuMs: async (key) => (processes.has(key) ? cpuMsOf(await isolation.members(placeOf(key))) : null),
     usage: async (key) => (processes.has(key) ? usageOf(await isolation.members(placeOf(key))) : null),
     metricsFile: (key) => metricsFile(prologue.scratch.pathOf(key)),

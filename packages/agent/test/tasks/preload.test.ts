@@ -1,0 +1,35 @@
+// A library of the node is loaded into ranks of a container only where the container's own C library can take it.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { fittingPreload, isAtLeast } from "../../src/tasks/preload.ts";
+
+const root = mkdtempSync(join(tmpdir(), "lattice-preload-"));
+afterAll(() => rmSync(root, { recursive: true }));
+
+test("not into what lacks it, has none, an older or another C library; into a newer one", async () => {
+  expect(await fittingPreload("", root)).toBe("");
+  expect(await fittingPreload("/opt/x.so", root)).toBe("");
+  mkdirSync(join(root, "opt"));
+  writeFileSync(join(root, "opt", "x.so"), "");
+  expect(await fittingPreload("/opt/x.so", root)).toBe("");
+  mkdirSync(join(root, "lib64"));
+  for (const [version, fits] of [
+    ["2.17", ""],
+    ["9.1", "/opt/x.so"],
+  ] as const) {
+    writeFileSync(join(root, "lib64", "libc.so.6"), `\0GNU C Library (Some) stable release version ${version}.\n\0`);
+    expect(await fittingPreload("/opt/x.so", root)).toBe(fits);
+  }
+  writeFileSync(join(root, "lib64", "libc.so.6"), "musl");
+  expect(await fittingPreload("/opt/x.so", root)).toBe("");
+});
+
+test.each([
+  ["2.36", "2.36", true],
+  ["2.4", "2.36", false],
+  ["2.40", "2.36", true],
+  ["3.0", "2.36", true],
+])("%s is at least %s: %s", (version, least, is) => expect(isAtLeast(version, least)).toBe(is));

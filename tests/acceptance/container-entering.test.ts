@@ -1,0 +1,110 @@
+// Terminals and tasks in a container, as somebody who is not root: they are under the same seccomp profile as the job itself,
+// have its user, groups and no capability, and end with their shepherd, although the image has no program to see to that.
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../harness/eventually.ts";
+import { isAlive } from "../harness/processes.ts";
+import { type Registry, startRegistry } from "../harness/registry.ts";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const [UID, GID] = [54321, 54322];
+const folder = mkdtempSync(join(tmpdir(), "lattice-entering-"));
+chmodSync(folder, 0o755);
+writeFileSync(join(folder, "users"), `ada ${UID} ${GID} 27 100\n`);
+const registry: Registry = await startRegistry();
+const cluster = useCluster({
+  nodes: 1,
+  agentArgs: [
+    ...["--insecure-registry", registry.address, "--cache-min-free", "0"],
+    ...["--user-mapping", `file:${join(folder, "users")}`],
+  ],
+});
+const ADA = { headers: { "x-lattice-user": "ada" } };
+const asAda = (args: readonly string[]) => cluster.cli(args, { env: { LATTICE_USER: "ada", USER: "ada" } });
+let id = "";
+let image = "";
+
+beforeAll(async () => {
+  chmodSync(cluster.dir, 0o711);
+  image = registry.push("plain", ["/usr/bin/grep", "/usr/bin/id"]);
+  id = await cluster.submit({ image, entrypoint: `${SHOW}; while true; do sleep 1; done` }, ADA);
+  await cluster.reaches(id, ["running"]);
+}, 180_000);
+afterAll(async () => {
+  await registry.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const SHOW =
+  "/usr/bin/grep -E '^(Uid|Gid|Groups|CapEff|CapBnd|NoNewPrivs|Seccomp|Seccomp_filters):' /proc/self/status; /usr/bin/id -u; umask";
+const plain = (text: string): string => text.replaceAll("\r", "").trim();
+const ofJob = (): Promise<string> =>
+  eventually({ what: "the job says what it is" }, async () => {
+    const { stdout } = await asAda(["logs", id]);
+    return stdout.split("\n").length >= 10 ? plain(stdout) : null;
+  });
+
+test("a terminal has what the job has, its seccomp profile included", async () => {
+  const own = await ofJob();
+  expect(own).toMatch(/^Seccomp:\s+2$/m);
+  expect(own).toMatch(/^CapBnd:\s+0+$/m);
+  expect(own).toMatch(new RegExp(`^Groups:\\s+27 100 ${GID}`, "m"));
+  const shown = await asAda(["attach", id, `--command=${SHOW}`]);
+  expect(plain(shown.stdout), shown.stderr).toBe(own);
+});
+
+test("so have tasks", async () => {
+  const launched = await asAda(["launch", `--alloc=${id}`, "-n", "1", "/bin/sh", "-c", SHOW]);
+  expect(launched, launched.stderr).toMatchObject({ code: 0, stderr: "" });
+  expect(plain(launched.stdout)).toBe(await ofJob());
+  const missing = await asAda(["launch", `--alloc=${id}`, "-n", "1", "/no/such"]);
+  expect(missing.code).toBe(127);
+});
+
+test("kill -9 of the shepherd ends its tasks, and what they started", async () => {
+  const line = 'echo "$$ $PPID"; sleep 600 & sleep 600; :';
+  const launched = asAda(["launch", `--alloc=${id}`, "-n", "2", "/bin/sh", "-c", line]);
+  const tasks = await eventually({ what: "its tasks are there" }, () => {
+    const found = processes().filter(({ words }) => words.includes(line));
+    return found.length >= 2 ? found : null;
+  });
+  const shepherd = tasks[0]?.parent ?? 0;
+  await eventually({ what: "they have begun" }, () =>
+    children(tasks.map(({ pid }) => pid)).length >= 4 ? true : null,
+  );
+  const all = [...tasks.map(({ pid }) => pid), ...children(tasks.map(({ pid }) => pid))];
+  process.kill(shepherd, "SIGKILL");
+  expect((await launched).code).not.toBe(0);
+  await eventually({ what: "all of them are gone" }, () => (all.some(isAlive) ? null : true));
+  const { stdout } = await asAda(["status", id, "-o", "json"]);
+  expect(stdout).toContain("running");
+});
+
+interface Seen {
+  readonly pid: number;
+  readonly parent: number;
+  readonly words: readonly string[];
+}
+
+function processes(): Seen[] {
+  const pids = readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => pid > 0);
+  return pids.flatMap((pid) => {
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      const status = readFileSync(`/proc/${pid}/status`, "utf8");
+      if (!new RegExp(`^Uid:\\s+${UID}\\s`, "m").test(status)) return [];
+      return [{ pid, parent: Number(/^PPid:\s+(\d+)/m.exec(status)?.[1]), words }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+const children = (of: readonly number[]): number[] =>
+  processes()
+    .filter(({ parent }) => of.includes(parent))
+    .map(({ pid }) => pid);
