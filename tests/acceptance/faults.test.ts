@@ -53,6 +53,16 @@ test("a report from outside takes a node down at once, its work goes on elsewher
   await nodeIs(first, "ready");
   expect(await metric('lattice_notices_active{kind="node_broken"}')).toBe(false);
   await cluster.cli(["cancel", id]);
+  expect(await metric('lattice_node_losses_total{cause="hardware"} 1')).toBe(true);
+  expect(await metric('lattice_requeues_total{cause="node_failure"} 1')).toBe(true);
+
+  // A warning takes nothing down, and is known until all is well.
+  const warning = ["--status=warning", "--component=dimm3", "--message=corrected errors increase"];
+  await cluster.cli(["node", "report-health", first, ...warning]);
+  expect(await node(first)).toMatchObject({ state: "ready", hardware_warning: "dimm3: corrected errors increase" });
+  expect((await cluster.cli(["nodes", first])).stdout).toMatch(/Warning:? +dimm3: corrected errors increase/);
+  await cluster.cli(["node", "report-health", first, "--status=ok", "--component=dimm3"]);
+  expect(JSON.stringify(await node(first))).not.toContain("dimm3");
 });
 
 test("a node that fails what it is given is set aside, tried again on probation, and stays when it works", async () => {

@@ -13,6 +13,7 @@ const LONGEST = [
   "acceptance/quorum-tls",
   "acceptance/slurm",
   "acceptance/renewal",
+  "acceptance/checkpoint-forced",
   "acceptance/rolling-update",
   "acceptance/log-store-s3",
   "acceptance/queue",

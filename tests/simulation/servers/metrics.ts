@@ -35,6 +35,8 @@ export const noMetrics: Metrics = {
   certificateRenewed: ignore,
   agentRefused: ignore,
   checkpointEvent: ignore,
+  failureEvent: ignore,
+  quotas: ignore,
   checkpointEvaluated: ignore,
   checkpointStorage: ignore,
   checkpointsToRemove: ignore,
@@ -49,5 +51,6 @@ export const noMetrics: Metrics = {
   alsoRender: ignore,
   render: async () => "",
   readings: async () => [],
+  families: () => [],
   contentType: "text/plain",
 };

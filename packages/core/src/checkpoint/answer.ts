@@ -11,6 +11,7 @@ import type { CheckpointingPhase, RunningPhase } from "../allocation/phase.ts";
 import { countedRequeues } from "../allocation/restart.ts";
 import { duration, type NodeId } from "../ids.ts";
 import { invariant } from "../invariant.ts";
+import type { Event } from "../outcome.ts";
 import type { Step } from "../step.ts";
 import { type Checkpoints, type CheckpointWord, MAX_KEPT_CHECKPOINTS, type SuspendCause } from "./checkpoint.ts";
 import { backToQueue } from "./return.ts";
@@ -56,7 +57,7 @@ function complete(step: Step, record: Allocation, phase: CheckpointingPhase): vo
     last,
     kept: [...kept, n].slice(-MAX_KEPT_CHECKPOINTS),
   };
-  tellWatchers(step, record, "taken", `checkpoint ${n} is complete`);
+  tellWatchers(step, record, phase, { reason: "taken", message: `checkpoint ${n} is complete` });
   const text = `Checkpoint ${n} is complete (${cause}).`;
   const noted = withNote(record, { type: "state", kind: "checkpoint_taken", text }, step);
   if (next === "go_on") moveAllocation(step, noted, goingOn(phase), { checkpoints });
@@ -91,7 +92,7 @@ export function checkpointFailed(step: Step, record: Allocation, phase: Checkpoi
     checkpoints,
   };
   step.state.putAllocation(noted);
-  tellWatchers(step, record, "failed", `checkpoint ${request.n} failed: ${message}`);
+  tellWatchers(step, record, phase, { reason: "failed", message: `checkpoint ${request.n} failed: ${message}` });
   if (request.next === "go_on") moveAllocation(step, noted, goingOn(phase));
   else stopWithout(step, noted, phase, message);
 }
@@ -116,7 +117,13 @@ export function goingOn({ nodes, placedAt, progress, startedAt }: CheckpointingP
   return { kind: "running", nodes, placedAt, progress, startedAt };
 }
 
-function tellWatchers(step: Step, { id, attempt, spec, user }: Allocation, reason: string, message: string): void {
+/** `to`: for whom it was. */
+function tellWatchers(
+  step: Step,
+  { id, attempt, spec, user }: Allocation,
+  { request }: CheckpointingPhase,
+  said: Pick<Event, "reason" | "message">,
+): void {
   const { tenant, vcluster } = spec;
-  step.events.push({ kind: "checkpoint", allocation: id, attempt, tenant, vcluster, user, reason, message });
+  step.events.push({ kind: "checkpoint", allocation: id, attempt, tenant, vcluster, user, to: request.cause, ...said });
 }

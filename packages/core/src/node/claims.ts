@@ -66,8 +66,8 @@ export function releaseTogether(step: Step, ids: readonly NodeId[], ref: Attempt
 
 /** Field by field, since nodes change hands all the time and a copy of unknown shape costs ten times as much. */
 function withClaims(node: Node, claims: readonly Claim[]): Node {
-  if (node.faults !== undefined || node.drift !== undefined || node.homeAssigned !== undefined)
-    return { ...node, claims };
+  const { faults, drift, homeAssigned, warning } = node;
+  if ((faults ?? drift ?? homeAssigned ?? warning) !== undefined) return { ...node, claims };
   return {
     id: node.id,
     state: node.state,
@@ -80,7 +80,9 @@ function withClaims(node: Node, claims: readonly Claim[]): Node {
     bootId: node.bootId,
     registeredAt: node.registeredAt,
     claims,
-  } satisfies { readonly [Field in Exclude<keyof Required<Node>, "faults" | "drift" | "homeAssigned">]: unknown };
+  } satisfies {
+    readonly [Field in Exclude<keyof Required<Node>, "faults" | "drift" | "homeAssigned" | "warning">]: unknown;
+  };
 }
 
 const NONE: readonly Claim[] = [];

@@ -100,15 +100,22 @@ function broken(step: Step, node: Node, reason: string): Outcome {
   return accepted(node.id);
 }
 
-/** Nothing changes but that everybody who watches knows. */
+/** It is kept until it is said to be well: whoever decides on checkpoints counts it as likelier to fail. */
 function warned(step: Step, node: Node, reason: string): Outcome {
-  step.events.push({ ...nodeChanged(node, node.state.kind, "hardware_warning"), message: reason });
+  if (node.warning?.reason === reason) return unchanged(node.id);
+  const known: Node = { ...node, warning: { reason, since: node.warning?.since ?? step.at } };
+  step.state.putNode(known);
+  step.events.push({ ...nodeChanged(known, node.state.kind, "hardware_warning"), message: reason });
   return accepted(node.id);
 }
 
 function repaired(step: Step, node: Node): Outcome {
   const { state } = node;
-  if (state.kind !== "down" || state.cause !== "hardware") return unchanged(node.id);
-  bringBack(step, node, state);
+  const broken = state.kind === "down" && state.cause === "hardware";
+  if (!broken && node.warning === undefined) return unchanged(node.id);
+  const { warning, ...well } = node;
+  if (warning !== undefined) step.state.putNode(well);
+  if (broken) bringBack(step, well, state);
+  else step.events.push({ ...nodeChanged(well, state.kind, "hardware_ok"), message: warning?.reason ?? "" });
   return accepted(node.id);
 }

@@ -116,6 +116,8 @@ export interface Node {
   readonly faults?: readonly Fault[];
   /** Its configuration is not what was expected. Absent: it is. */
   readonly drift?: { readonly expected: string; readonly since: Instant };
+  /** Somebody who watches its hardware has warned of it, and has not yet said that it is well. Absent: nobody has. */
+  readonly warning?: { readonly reason: string; readonly since: Instant };
 }
 
 export interface Fault {

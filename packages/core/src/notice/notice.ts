@@ -13,6 +13,7 @@ export const NOTICE_KINDS = [
   "renewal_halted",
   "vni_pool_exhausted",
   "fabric_unavailable",
+  "checkpoint_storage_away",
   "node_drifted",
   "node_set_aside",
   "node_broken",

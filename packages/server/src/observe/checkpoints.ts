@@ -68,7 +68,7 @@ export function checkpointMetrics(registry: Registry): CheckpointMetrics {
     "Allocations whose checkpoints stay because too many others waited to be removed.",
   );
 
-  function checkpoint({ allocation, reason }: Event, view: View): void {
+  function checkpoint({ allocation, reason, to = "" }: Event, view: View): void {
     if (reason === "left_behind") {
       leftBehind.inc();
       return;
@@ -76,7 +76,7 @@ export function checkpointMetrics(registry: Registry): CheckpointMetrics {
     const record = allocation === undefined ? undefined : view.allocation(allocation);
     const last = record?.checkpoints?.last;
     if (reason !== "taken" || last === undefined) {
-      taken.inc({ cause: "", result: "failed" });
+      taken.inc({ cause: to, result: "failed" });
       return;
     }
     taken.inc({ cause: last.cause, result: "taken" });

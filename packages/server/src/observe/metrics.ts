@@ -4,10 +4,11 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { type CheckpointMetrics, checkpointMetrics } from "./checkpoints.ts";
+import { type FailureMetrics, failureMetrics } from "./failures.ts";
 import type { Reading } from "./recorder.ts";
 import { type SchedulingMetrics, schedulingMetrics } from "./scheduling.ts";
 
-export interface Metrics extends SchedulingMetrics, CheckpointMetrics {
+export interface Metrics extends SchedulingMetrics, CheckpointMetrics, FailureMetrics {
   /** `code` is "ok" or a code of the error catalogue. */
   apiRequest(rpc: string, code: string, seconds: number): void;
   /** A call over a limit, by the option that bounds it. */
@@ -68,6 +69,15 @@ export interface Metrics extends SchedulingMetrics, CheckpointMetrics {
   /** The same, as values. */
   readings(): Promise<readonly Reading[]>;
   readonly contentType: string;
+  /** Every family of its own, for the reference. */
+  families(): readonly FamilyFacts[];
+}
+
+export interface FamilyFacts {
+  readonly name: string;
+  readonly kind: string;
+  readonly help: string;
+  readonly labels: readonly string[];
 }
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -99,6 +109,7 @@ export function createMetrics(): Metrics {
     agentRefused: () => m.agentsRefused.inc(),
     ...schedulingMetrics(registry),
     ...checkpointMetrics(registry),
+    ...failureMetrics(registry),
     event: (kind) => m.events.inc({ kind }),
     allocations: (byState) => setAll(m.allocations, byState),
     heldBack({ blocked, elements }) {
@@ -131,6 +142,7 @@ export function createMetrics(): Metrics {
     networks(total, used) {
       m.vniPool.set(total);
       m.vniUsed.set(used);
+      m.vniAvailable.set(Math.max(0, total - used));
     },
     scaled: (direction, result) => m.scaled.inc({ direction, result }),
     metricQueryFailed: () => m.metricFailures.inc(),
@@ -152,6 +164,7 @@ export function createMetrics(): Metrics {
       return (await registry.getMetricsAsJSON()).flatMap(readingsOf);
     },
     contentType: registry.contentType,
+    families: () => registry.getMetricsAsArray().map(factsOf),
   };
 }
 
@@ -231,6 +244,7 @@ function defineMetrics(registry: Registry) {
     launches: counter("lattice_task_launches_total", "Launches of tasks, by how they ended.", ["result"]),
     launchedTasks: counter("lattice_tasks_launched_total", "Tasks of all launches that have ended.", []),
     vniPool: gauge("lattice_network_vni_pool_total", "Network numbers in the pool.", []),
+    vniAvailable: gauge("lattice_network_vni_pool_available", "Network numbers that no domain has.", []),
     vniUsed: gauge("lattice_network_vni_pool_used", "Network numbers that domains have.", []),
     scaled: counter(
       "lattice_autoscaling_events_total",
@@ -254,6 +268,13 @@ function defineMetrics(registry: Registry) {
     notices: gauge("lattice_notices_active", "Notices that are raised and not cleared.", ["kind"]),
     agents: gauge("lattice_agents_connected", "Agents with an open stream.", []),
   };
+}
+
+/** The library does not say of which class a metric is, nor its labels, but by what it holds. */
+function factsOf(metric: object): FamilyFacts {
+  const { name, help, labelNames = [] } = metric as { name: string; help: string; labelNames?: readonly string[] };
+  const kind = metric instanceof Counter ? "counter" : metric instanceof Gauge ? "gauge" : "histogram";
+  return { name, kind, help, labels: labelNames };
 }
 
 /** Of a histogram, each bucket, the sum and the count: by the names that a scrape shows. */

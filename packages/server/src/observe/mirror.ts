@@ -1,7 +1,8 @@
 // Gauges that mirror the state, computed when somebody scrapes.
 
-import { dagState, poolSize, type View, waitingCount } from "@lattice/core";
+import { dagState, type NodeId, poolSize, type View, waitingCount } from "@lattice/core";
 import type { AgentHub } from "../agents/hub.ts";
+import { awayOf } from "../controllers/checkpoint/storage.ts";
 import type { History } from "../history/index.ts";
 import type { Replica } from "../replica/replica.ts";
 import { exportMeasures } from "../telemetry/exported.ts";
@@ -14,7 +15,7 @@ export interface Mirrored {
   readonly terminals: { readonly count: number };
   readonly history: History;
   readonly leads: () => boolean;
-  readonly checkpoints: { away(): ReadonlyMap<string, string> };
+  readonly checkpoints: { away(): ReadonlyMap<NodeId, string> };
   /** Null: no store is there to keep what agents say of services. */
   readonly measured: Measured | null;
 }
@@ -25,7 +26,11 @@ export function mirrorState(
 ): void {
   replica.feed.onEvents((events) => {
     for (const { event } of events) metrics.event(event.kind);
-    if (leads()) for (const { event } of events) metrics.checkpointEvent(event, replica.view);
+    if (!leads()) return;
+    for (const { event } of events) {
+      metrics.checkpointEvent(event, replica.view);
+      metrics.failureEvent(event);
+    }
   });
   if (measured !== null) metrics.alsoRender(() => (leads() ? exportMeasures(replica.view, measured) : ""));
   metrics.onScrape(() => {
@@ -45,13 +50,17 @@ export function mirrorState(
     metrics.output(hub.output());
     metrics.agentCertificateEnds(hub.firstCertificateEnd());
     metrics.terminalsOpen(terminals.count);
-    metrics.checkpointStorage(checkpoints.away().size);
+    metrics.checkpointStorage(awayOf(replica.view, checkpoints.away()).length);
+    metrics.quotas(quotasOf(replica.view));
     metrics.checkpointsToRemove([...replica.view.clearings()].length);
     metrics.historyWaiting(history.waiting());
     const gap = history.gap();
     metrics.historyGap(gap === null ? 0 : gap.through - gap.after);
   });
 }
+
+const quotasOf = (view: View) =>
+  Array.from(view.tenants(), ({ id, quota }) => ({ tenant: id, used: view.usage(id).nodes, most: quota.maxNodes }));
 
 function heldBack(view: View): { readonly blocked: number; readonly elements: number } {
   let elements = 0;

@@ -17,7 +17,7 @@ export function exportMeasures(view: Pick<View, "placed" | "vcluster">, measured
     for (const node of record.phase.nodes) {
       const value = measured(node, record.id, attemptOn(record, node), metric);
       if (value === null) continue;
-      const labels = `allocation=${JSON.stringify(record.id)},node=${JSON.stringify(node)}`;
+      const labels = `allocation=${JSON.stringify(record.id)},node_id=${JSON.stringify(node)}`;
       const lines = families.get(metric) ?? [];
       families.set(metric, lines);
       lines.push(`${EXPORTED_PREFIX}${metric}{${labels}} ${value}\n`);

@@ -40,7 +40,7 @@ export function queryText({ metric, allocation, nodes }: StoreQuestion): string 
   if (matchers === null) return `avg(${EXPORTED_PREFIX}${name}{allocation=${JSON.stringify(allocation)}})`;
   // An empty pattern would match whatever has no such label.
   if (nodes.length === 0) return null;
-  const scope = `node=~${JSON.stringify(nodes.map(literally).join("|"))}`;
+  const scope = `node_id=~${JSON.stringify(nodes.map(literally).join("|"))}`;
   const own = matchers.map(({ label, operator, value }) => `${label}${operator}${JSON.stringify(value)}`);
   return `avg(${name}{${[...own, scope].join(",")}})`;
 }

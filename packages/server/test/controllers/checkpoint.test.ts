@@ -18,6 +18,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { type BrokerInputs, decideCheckpoints } from "../../src/controllers/checkpoint/decide.ts";
 import { decideOverdueCheckpoints } from "../../src/controllers/checkpoint/overdue.ts";
+import { decideStorageNotice } from "../../src/controllers/checkpoint/storage.ts";
 import { node, spec, submitted, vcluster } from "./make.ts";
 
 const HOUR = 3_600_000;
@@ -169,6 +170,32 @@ describe("storage", () => {
     expect(decided.ask.map(({ allocation }) => allocation)).toEqual(["2"]);
     expect(decided.judgements.get("1" as never)).toMatchObject({ verdict: "storage_away", reason: "no space left" });
   });
+});
+
+it("tells administrators of storage that is away once, and takes it back when all have spoken", () => {
+  const { state, apply } = running([{}]);
+  const away = new Map([["n1" as NodeId, "no space left"]]);
+  const raised = decideStorageNotice(state, away, false);
+  expect(raised).toMatchObject({ notice: { text: expect.stringContaining("on n1: no space left") } });
+  if (raised !== null) apply(raised);
+  expect(decideStorageNotice(state, away, true)).toBeNull();
+  expect(decideStorageNotice(state, new Map(), false), "a new leader has heard nobody yet").toBeNull();
+  expect(decideStorageNotice(state, new Map(), true)?.kind).toBe("notice.clear");
+  expect(decideStorageNotice(state, new Map([["gone" as NodeId, "?"]]), true)?.kind).toBe("notice.clear");
+});
+
+it("counts a node that somebody has warned of as likelier to fail, and not one that is drained", () => {
+  const chance = (...commands: readonly Command[]) => {
+    const { state, apply } = running([{}]);
+    for (const command of commands) apply(command);
+    return decideCheckpoints(state, after(3)).judgements.get("1" as never)?.value ?? 0;
+  };
+  const warn = { kind: "node.health", node: "n1" as NodeId, verdict: "warning", reason: "dimm3" } as const;
+  const usual = chance();
+  expect(chance(warn)).toBeGreaterThan(usual);
+  expect(chance(warn, { ...warn, verdict: "repaired" })).toBe(usual);
+  const origin = { user: "ada", requestId: null, bodyHash: "" };
+  expect(chance({ kind: "node.drain", origin, node: "n1" as NodeId, reason: "" } as unknown as Command)).toBe(usual);
 });
 
 it("gives up a checkpoint whose nodes say nothing, after all that they may grant", () => {

@@ -72,10 +72,10 @@ test("a store finds on the page what it is asked for: the metric of the policy, 
   const page = exportMeasures(view("service_bin_pack"), measured);
   expect(page.split("\n").filter((line) => !line.startsWith("# HELP"))).toEqual([
     "# TYPE lattice_allocation_queue_depth gauge",
-    'lattice_allocation_queue_depth{allocation="7",node="n1"} 10',
-    'lattice_allocation_queue_depth{allocation="7",node="n2"} 30.5',
+    'lattice_allocation_queue_depth{allocation="7",node_id="n1"} 10',
+    'lattice_allocation_queue_depth{allocation="7",node_id="n2"} 30.5',
     "# TYPE lattice_allocation_load gauge",
-    'lattice_allocation_load{allocation="8",node="n2"} 1e-7',
+    'lattice_allocation_load{allocation="8",node_id="n2"} 1e-7',
     "",
   ]);
   expect(exportMeasures(view("sensitive_reservation"), measured), "sensitive work").toBe("");
@@ -85,9 +85,9 @@ const queryOf = (metric: string, nodes = ["n1", "n2"]) =>
   queryText({ metric, allocation: "7", nodes: nodes as NodeId[] });
 
 test("a matcher is scoped to the nodes of the allocation", () => {
-  expect(queryOf("depth{job='x'}")).toBe(`avg(depth{job="x",node=~"n1|n2"})`);
-  expect(queryOf("depth{}")).toBe(`avg(depth{node=~"n1|n2"})`);
-  expect(queryOf("depth{}", ["n.1"])).toBe(String.raw`avg(depth{node=~"n\\.1"})`);
+  expect(queryOf("depth{job='x'}")).toBe(`avg(depth{job="x",node_id=~"n1|n2"})`);
+  expect(queryOf("depth{}")).toBe(`avg(depth{node_id=~"n1|n2"})`);
+  expect(queryOf("depth{}", ["n.1"])).toBe(String.raw`avg(depth{node_id=~"n\\.1"})`);
   expect(queryOf("depth{}", []), "an empty pattern matches what has no node").toBeNull();
 });
 

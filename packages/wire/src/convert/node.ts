@@ -46,6 +46,7 @@ export function nodeToProto(node: Node, liveness: NodeLiveness): proto.Node {
     address: node.address,
     currentVcluster: node.claims[0]?.vcluster ?? "",
   });
+  if (node.warning !== undefined) message.hardwareWarning = node.warning.reason;
   if (node.drift !== undefined) {
     message.expectedConformance = node.drift.expected;
     message.driftedSince = timestampFromMs(node.drift.since);

@@ -18,6 +18,7 @@ export function showNode(print: Printer, node: Node): void {
     ["Home vCluster", node.home_vcluster],
     ["Current vCluster", node.current_vcluster],
     ["Conformance", node.conformance],
+    ["Warning", node.hardware_warning],
     ["Allocations", allocationsText(node)],
     ["CPU cores", String(capabilities.cpu_cores ?? 0)],
     ["Memory", memoryText(node)],

@@ -12,11 +12,15 @@ import type { Beat } from "../periodic.ts";
 import type { CheckpointAnswer, CheckpointSignals } from "./answer.ts";
 import { decideCheckpoints, type Judgement } from "./decide.ts";
 import { decideOverdueCheckpoints, type SeenCheckpoints } from "./overdue.ts";
+import { decideStorageNotice } from "./storage.ts";
 
 /** Beyond everything a node may grant. */
 const MARGIN = duration(60_000);
 /** How long a node may take to answer before it is asked again. */
 const SAY_AGAIN = duration(15_000);
+
+/** After which every node that is there has told a new leader of its storage: several beats of its heart. */
+const ALL_TOLD = duration(30_000);
 
 export interface BrokerParts {
   readonly view: () => View;
@@ -65,6 +69,18 @@ export function createBroker({ view, clock, board, config, evaluated }: BrokerPa
     return decided.ask;
   }
 
+  function storageBeat(sequencer: Sequencer): Beat {
+    const since = steadyNow(clock);
+    return {
+      name: "checkpoint storage",
+      every: duration(2_000),
+      turn: async () => {
+        const told = decideStorageNotice(view(), board.away(), steadyNow(clock) - since >= ALL_TOLD);
+        if (told !== null) await sequencer.propose(told);
+      },
+    };
+  }
+
   return {
     answer(id) {
       const record = view().allocation(id);
@@ -76,6 +92,7 @@ export function createBroker({ view, clock, board, config, evaluated }: BrokerPa
       return { ...signals, checkpointRates: { bytesPerSecond, gpuMemoryBytes } };
     },
     beats: ({ sequencer, hub, logger }) => [
+      storageBeat(sequencer),
       {
         name: "checkpoint broker",
         get every() {

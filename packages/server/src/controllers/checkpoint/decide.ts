@@ -9,6 +9,7 @@ import {
   compareAllocationIds,
   type Instant,
   isPlaced,
+  type Node,
   type NodeId,
   type PlacedPhase,
   type View,
@@ -114,7 +115,7 @@ function look(view: View, record: Allocation, pressure: QueuePressure, inputs: B
       sizeBytes,
       writeSeconds,
       sinceSeconds,
-      unhealthyNodes: phase.nodes.filter((node) => view.node(node)?.state.kind !== "ready").length,
+      unhealthyNodes: phase.nodes.filter((node) => isUnhealthy(view.node(node))).length,
       ...pressure.on(record),
       backlog: pressure.backlog,
       remainingSeconds: walltime === null ? null : Math.max(0, phase.startedAt + walltime - inputs.now) / 1000,
@@ -124,6 +125,9 @@ function look(view: View, record: Allocation, pressure: QueuePressure, inputs: B
   const error = phase.nodes.map((node) => inputs.storageError(node)).find((text) => text !== "") ?? "";
   return { record, worth, sizeBytes, writeSeconds, sinceSeconds, devices, error };
 }
+
+/** It cannot be heard, or somebody has warned of its hardware. One that an operator drains is as good as any other. */
+const isUnhealthy = (node: Node | undefined): boolean => node?.state.kind === "degraded" || node?.warning !== undefined;
 
 /** Of what a node holds in memory, without GPUs, the part that is taken to be worth keeping. */
 const MEMORY_SHARE = 0.25;

@@ -1,0 +1,122 @@
+// Those who do not take the checkpoint that they are asked for make room all the same: one that hears the signal and does nothing, not even when
+// it is told to end, and one that puts it off for longer than it may. And storage that is away: nobody is stopped for others, but for a
+// sensitive claim; administrators are told, and told when it is over.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { eventually, sleep } from "../harness/eventually.ts";
+import { useCluster } from "../harness/use-cluster.ts";
+
+const top = mkdtempSync(join(tmpdir(), "lattice-forced-"));
+const output = join(top, "shared");
+afterAll(() => rmSync(top, { recursive: true, force: true }));
+const cluster = useCluster({
+  nodes: 2,
+  agentArgs: ["--output-dir", output],
+  config:
+    "checkpoint: { evaluation_interval: 1s }\nnode_agent: { heartbeat_interval: 500ms, heartbeat_timeout: 20s }\n",
+});
+
+const metrics = async (): Promise<string> => (await fetch(`${cluster.apiUrl}/metrics`)).text();
+const shows = (line: string) =>
+  eventually({ what: `the metrics show ${line}` }, async () =>
+    (await metrics()).split("\n").includes(line) ? true : null,
+  );
+const notices = async (): Promise<string> => (await cluster.cli(["notices"])).stdout;
+
+interface Told {
+  readonly events: readonly { readonly kind: string; readonly text: string }[];
+}
+const kindsOf = async (id: string, types: string): Promise<readonly string[]> =>
+  (await cluster.api<Told>("GET", `/allocations/${id}/events?types=${types}`)).body.events.map(({ kind }) => kind);
+
+test("a program that neither saves nor ends, and one that puts it off for too long, make room in the end", async () => {
+  const diary = cluster.file("diary");
+  const stubborn = [
+    "trap : USR1",
+    `trap 'echo term >> ${diary}' TERM`,
+    `echo up >> ${diary}`,
+    "while :; do sleep 0.1; done",
+  ];
+  const base = { nodes: 1, walltime: "2h", preemption_class: 1 };
+  const deaf = await cluster.submit({
+    ...base,
+    script: `#!/bin/sh\n${stubborn.join("\n")}\n`,
+    checkpoint: { strategy: "signal", timeout_seconds: 2 },
+  });
+  const slow = await cluster.submit({
+    ...base,
+    command: [process.execPath, join(import.meta.dirname, "programs", "defer-callback.mjs")],
+    checkpoint: { strategy: "grpc", timeout_seconds: 2, max_deferral_seconds: 3 },
+  });
+  for (const id of [deaf, slow]) await cluster.reaches(id, ["running"]);
+  await eventually({ what: "it hears signals" }, async () => (existsSync(diary) ? true : null));
+  await sleep(1_000);
+  const began = Date.now();
+  const urgent = await cluster.submit({ entrypoint: "true", nodes: 2, walltime: "10m", preemption_class: 8 });
+  await eventually({ what: "both are asked" }, async () => {
+    const states = await Promise.all([deaf, slow].map(async (id) => (await cluster.allocation(id)).state));
+    return states.every((state) => state === "checkpointing") ? true : null;
+  });
+  expect(await cluster.ends(urgent)).toMatchObject({ state: "completed" });
+  // 2 s to answer; of what is put off 3 s are granted, and half the time again; then 30 s between SIGTERM and SIGKILL.
+  expect(Date.now() - began).toBeGreaterThanOrEqual(30_000);
+  expect(readFileSync(diary, "utf8").split("\n")).toContain("term");
+  await shows("lattice_preemption_failed_checkpoint_total 2");
+  await shows('lattice_checkpoints_total{cause="preempted",result="failed"} 2');
+  for (const id of [deaf, slow]) {
+    expect(await cluster.allocation(id)).toMatchObject({ preemptions: 1, requeues: 0 });
+    expect(await kindsOf(id, "preemption")).toEqual(["checkpoint_asked", "preempted"]);
+    expect(await kindsOf(id, "failure")).toEqual(["checkpoint_failed"]);
+  }
+  expect(await kindsOf(urgent, "preemption")).toEqual(["others_stopped"]);
+  await cluster.cli(["cancel", deaf, slow]);
+  for (const id of [deaf, slow]) await cluster.ends(id);
+});
+
+test("storage that is away keeps all running but for a sensitive claim; administrators are told, and told that it is back", async () => {
+  const words = [
+    "/bin/sh",
+    join(import.meta.dirname, "programs", "count-signal.sh"),
+    cluster.file("steps"),
+    cluster.file("never"),
+  ];
+  const counting = { command: words, nodes: 1, walltime: "2h", preemption_class: 1, checkpoint: "signal" };
+  const ids = [await cluster.submit(counting), await cluster.submit(counting)];
+  for (const id of ids) await cluster.reaches(id, ["running"]);
+  // A file in its place: nothing can be written below it, and nobody makes the folder anew.
+  renameSync(output, `${output}.away`);
+  writeFileSync(output, "");
+  await shows("lattice_checkpoint_storage_unavailable 1");
+  await eventually({ what: "administrators are told" }, async () =>
+    (await notices()).includes("checkpoints cannot be written on") ? true : null,
+  );
+  await eventually({ what: "both cannot write" }, async () => {
+    const said = await Promise.all(ids.map(async (id) => (await cluster.cli(["why", "--checkpoint", id])).stdout));
+    return said.every((text) => /ENOTDIR|not a directory/.test(text)) ? true : null;
+  });
+  const urgent = await cluster.submit({ entrypoint: "true", nodes: 1, walltime: "10m", preemption_class: 8 });
+  await sleep(3_000);
+  expect((await cluster.allocation(urgent)).state).toBe("pending");
+  for (const id of ids) expect(await cluster.allocation(id)).toMatchObject({ state: "running", attempt: 1 });
+  await cluster.cli(["cancel", urgent]);
+
+  // The folder is back, and can still not be written to as agents try it: so that the claim itself finds its own place there.
+  const inTheWay = cluster.nodeIds.map((node) => join(`${output}.away`, `.lattice-probe-${node}`));
+  for (const path of inTheWay) mkdirSync(path);
+  rmSync(output);
+  renameSync(`${output}.away`, output);
+  await cluster.cli(["admin", "vcluster", "create", "clinic", "--scheduler=sensitive-reservation"]);
+  const claim = await cluster.submit({ entrypoint: "true", vcluster: "clinic", nodes: 1, walltime: "10m" });
+  expect(await cluster.ends(claim)).toMatchObject({ state: "completed" });
+  const stopped = await Promise.all(ids.map(async (id) => (await cluster.allocation(id)) as { preemptions?: number }));
+  expect(stopped.map(({ preemptions = 0 }) => preemptions).toSorted()).toEqual([0, 1]);
+
+  for (const node of cluster.nodeIds) rmSync(join(output, `.lattice-probe-${node}`), { recursive: true });
+  await shows("lattice_checkpoint_storage_unavailable 0");
+  await eventually({ what: "administrators are told that it is back" }, async () =>
+    (await notices()).includes("checkpoints cannot be written on") ? null : true,
+  );
+  await cluster.cli(["cancel", ...ids]);
+});
