@@ -7,6 +7,7 @@ import { networkChecks } from "./checks/networks.ts";
 import { serviceChecks } from "./checks/services.ts";
 import { createTruth, type Truth } from "./checks/truth.ts";
 import type { Watcher } from "./checks/watcher.ts";
+import { webhookChecks } from "./checks/webhooks.ts";
 import { createOdds, type Odds } from "./faults/odds.ts";
 import { createNetwork, type Network } from "./network/network.ts";
 import { createRequestWire, type RequestWire } from "./network/requests.ts";
@@ -65,6 +66,7 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
   const outside = createOutside(world);
   const watchers: readonly Watcher[] = [
     serviceChecks(world, outside.metrics),
+    webhookChecks(world, outside.receiver),
     networkChecks({ world, fabric: outside.fabric, machines: () => nodes.map(({ machine }) => machine) }),
   ];
   const ledger = createLedger(world, SETTINGS, (replica, applied) => {

@@ -76,7 +76,12 @@ export function reportOf(cluster: Cluster, { seed, minutes, kinds, pace }: Asked
     dags: users.counts.dags,
     acknowledged: users.acknowledged.size,
     starts: truth.starts(),
-    ...Object.assign({}, ...[...users.crews, ...cluster.watchers, cluster.outside.fabric].map((one) => one.counts)),
+    ...Object.assign(
+      {},
+      ...[...users.crews, ...cluster.watchers, cluster.outside.fabric, cluster.outside.receiver].map(
+        (one) => one.counts,
+      ),
+    ),
     missingFromHistories: missingFromHistories(cluster),
   };
   const faults = Object.fromEntries([...cluster.faults].sort(([a], [b]) => (a < b ? -1 : 1)));

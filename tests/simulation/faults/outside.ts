@@ -15,6 +15,15 @@ export const outsideFaults: readonly Fault[] = [
     },
   },
   {
+    kind: "receiver_away",
+    everyMs: 4 * MINUTE,
+    strike({ world, outside: { receiver } }, random) {
+      receiver.goAway();
+      world.after(random.pick([2_000, 15_000, 90_000]), receiver.comeBack);
+      return true;
+    },
+  },
+  {
     kind: "fabric_forgets",
     everyMs: 8 * MINUTE,
     strike: ({ outside: { fabric } }, random) => fabric.forget(random),

@@ -29,6 +29,7 @@ import { createScaler, type ScalingContext } from "./scaling/act.ts";
 import { telemetryBeat } from "./telemetry/act.ts";
 import { decideExpired, type FirstSeen } from "./walltime/decide.ts";
 import { createWebhookSender } from "./webhooks/act.ts";
+import type { HookWire } from "./webhooks/wire.ts";
 
 /** How far past its walltime, grace included, an attempt may be before the server ends it. */
 const WALLTIME_MARGIN = duration(60_000);
@@ -58,6 +59,8 @@ export interface ControllerContext {
   readonly readers: () => readonly EntryReader[];
   readonly budgetDays: number;
   readonly webhooks: readonly WebhookConfig[];
+  /** How they are reached; absent: by the platform. */
+  readonly webhookWire?: HookWire;
   readonly metrics: Pick<Metrics, "webhook" | "scaled" | "metricQueryFailed">;
   readonly scaling: Pick<ScalingContext, "promised" | "readings" | "probed">;
 }

@@ -25,6 +25,7 @@ import type { WebhookConfig } from "../config/notifications.ts";
 import { type ControllerContext, runControllers } from "../controllers/act.ts";
 import type { Broker } from "../controllers/checkpoint/act.ts";
 import { runSchedule } from "../controllers/schedule/loop.ts";
+import type { HookWire } from "../controllers/webhooks/wire.ts";
 import type { Insight } from "../insight/index.ts";
 import type { Leadership, ReplicatedLog } from "../log/replicated-log.ts";
 import type { Metrics } from "../observe/index.ts";
@@ -58,6 +59,8 @@ export interface LeadOptions {
   readonly checkpoints: Pick<CheckpointConfig, "keep" | "retention">;
   readonly insight: Pick<Insight, "took" | "planned" | "preempted" | "measured" | "onSignals" | "forget">;
   readonly webhooks: readonly WebhookConfig[];
+  /** How they are reached; absent: by the platform. */
+  readonly webhookWire?: HookWire;
   readonly network: NetworkSettings;
   /** Whether the cluster signs the tokens of its jobs itself. */
   readonly makesTokens: boolean;
@@ -209,6 +212,7 @@ export function startLeading(options: LeadOptions): Leader {
             readers: options.readers,
             budgetDays: options.budgetDays,
             webhooks: options.webhooks,
+            ...(options.webhookWire === undefined ? {} : { webhookWire: options.webhookWire }),
             metrics: options.metrics,
             scaling: options.scaling,
             broker: options.broker,

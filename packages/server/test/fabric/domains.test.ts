@@ -121,6 +121,22 @@ test("a node that leaves is relied on no more before the manager is told, though
   expect((await fake.networks()).vnis).toMatchObject([{ nodes: ["n1", "n2"] }]);
 });
 
+test("who comes while a domain is about to be forgotten keeps it", async () => {
+  const { turn, state, proposed } = world(OVER);
+  await client.put(blue, never);
+  // As if it had been placed between the decision and the entry.
+  const join = proposed.push.bind(proposed);
+  proposed.push = (...commands) => {
+    state.domain = { ...state.domain, emptySince: null };
+    return join(...commands);
+  };
+  await turn();
+  expect((await fake.networks()).vnis).toMatchObject([{ vni: 1_000 }]);
+  expect((await fake.networks()).calls.filter((call) => call.startsWith("DELETE"))).toEqual([]);
+  await turn();
+  expect(state.domain?.fabric).toEqual({ nodes: ["n1", "n2"] });
+});
+
 test("what is over is relied on no more, then forgotten by the manager, then released", async () => {
   const { turn, proposed, state } = world(OVER);
   await client.put(blue, never);

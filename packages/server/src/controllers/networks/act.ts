@@ -8,7 +8,7 @@ import type { Logger } from "pino";
 import { type Clock, steadyNow } from "../../clock.ts";
 import type { FabricDomains } from "../../fabric/domains.ts";
 import type { Sequencer } from "../../leader/sequencer.ts";
-import { decideNetworks, membersOf, type NetworkIntent } from "./decide.ts";
+import { byCodeUnits, decideNetworks, membersOf, type NetworkIntent } from "./decide.ts";
 import { decidePool } from "./pool.ts";
 
 export interface NetworkKeeper {
@@ -49,8 +49,9 @@ export function createNetworkKeeper(parts: NetworkKeeper, signal: AbortSignal): 
     if (kept.length < before.length) {
       // Nobody may begin on a node that is about to be taken out, whether or not the manager's answer comes back.
       await told(domain, kept, domain.fabric?.problem);
-      // Who has come there in the meantime stays.
-      nodes = membersOf(view(), lingeringIn(view())).get(key) ?? [];
+      // Who has come in the meantime is let in; who has left is what the log says yet, and its turn comes next.
+      const come = membersOf(view(), lingeringIn(view())).get(key) ?? [];
+      nodes = [...new Set([...kept, ...come])].sort(byCodeUnits);
     }
     await by.put({ vni, tenant, name, nodes, sensitive }, signal);
     await told(domain, nodes);
@@ -64,6 +65,8 @@ export function createNetworkKeeper(parts: NetworkKeeper, signal: AbortSignal): 
       else {
         // First nobody may begin anything in it; who joins meanwhile is told to the manager again.
         if ((domain.fabric?.nodes.length ?? 0) > 0) await told(domain, []);
+        // Somebody who came just before that has begun: the manager keeps it, and is told the members anew.
+        if (view().domain(domain.key)?.emptySince === null) return;
         await fabric.remove(domain.vni, signal);
         await release(domain.key);
       }

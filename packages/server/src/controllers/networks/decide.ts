@@ -58,4 +58,4 @@ export function membersOf(
   return new Map(Array.from(nodes, ([key, of]) => [key, [...of].sort(byCodeUnits)]));
 }
 
-const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+export const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

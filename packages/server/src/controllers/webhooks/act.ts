@@ -10,9 +10,7 @@ import type { WebhookConfig } from "../../config/notifications.ts";
 import type { Sequencer } from "../../leader/sequencer.ts";
 import type { Replica } from "../../replica/replica.ts";
 import { decideWebhooks, GIVE_UP_AFTER, nextTry, type Tries } from "./decide.ts";
-
-/** Longest wait for an answer. */
-const ANSWER_MS = 10_000;
+import { type HookWire, platformWire } from "./wire.ts";
 
 export interface WebhookContext {
   readonly replica: Replica;
@@ -20,15 +18,18 @@ export interface WebhookContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly hooks: readonly WebhookConfig[];
+  /** Absent: the platform's. */
+  readonly webhookWire?: HookWire;
   readonly count: (hook: string, result: "delivered" | "failed" | "given_up") => void;
 }
 
 /** One turn; call it again and again. */
 export function createWebhookSender(context: WebhookContext, signal: AbortSignal): () => Promise<void> {
   const { replica, sequencer, clock, logger } = context;
+  const { webhookWire: wire = platformWire } = context;
   const tries = new Map<string, Tries>();
   return async () => {
-    const inputs = { now: steadyNow(clock), tries, giveUpAfter: GIVE_UP_AFTER, chance: Math.random };
+    const inputs = { now: steadyNow(clock), tries, giveUpAfter: GIVE_UP_AFTER, chance: wire.chance };
     const { send, giveUp } = decideWebhooks(replica.view, inputs);
     const done = giveUp.map(({ key, hook }) => {
       logger.warn({ hook, delivery: key }, "a webhook was not to be reached for a day: its delivery is given up");
@@ -37,7 +38,7 @@ export function createWebhookSender(context: WebhookContext, signal: AbortSignal
     });
     await Promise.all(
       send.map(async (delivery) => {
-        const problem = await post(context, delivery, signal);
+        const problem = await post({ ...context, wire }, delivery, signal);
         if (signal.aborted) return;
         context.count(delivery.hook, problem === null ? "delivered" : "failed");
         if (problem === null) done.push(delivery.key);
@@ -54,27 +55,25 @@ export function createWebhookSender(context: WebhookContext, signal: AbortSignal
 }
 
 /** Null: it was taken. */
-async function post(context: WebhookContext, delivery: Delivery, signal: AbortSignal): Promise<string | null> {
+async function post(
+  context: Pick<WebhookContext, "hooks" | "clock"> & { readonly wire: HookWire },
+  delivery: Delivery,
+  signal: AbortSignal,
+): Promise<string | null> {
   const hook = context.hooks.find(({ name }) => name === delivery.hook);
   if (hook === undefined) return "this server has no such webhook in its configuration";
   const body = JSON.stringify(bodyOf(delivery));
   const sentAt = String(Math.floor(context.clock.now() / 1000));
   try {
-    const answer = await fetch(hook.url, {
-      method: "POST",
-      redirect: "error",
-      headers: {
-        "content-type": "application/json",
-        "user-agent": "lattice-webhook",
-        "x-lattice-delivery": delivery.key,
-        "x-lattice-timestamp": sentAt,
-        "x-lattice-signature": signatureOf(hook.secret, sentAt, body),
-      },
-      body,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]),
-    });
-    await answer.body?.cancel();
-    return answer.ok ? null : `it answered ${answer.status}`;
+    const headers = {
+      "content-type": "application/json",
+      "user-agent": "lattice-webhook",
+      "x-lattice-delivery": delivery.key,
+      "x-lattice-timestamp": sentAt,
+      "x-lattice-signature": signatureOf(hook.secret, sentAt, body),
+    };
+    const status = await context.wire.post({ url: hook.url, headers, body }, signal);
+    return status >= 200 && status < 300 ? null : `it answered ${status}`;
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     return String(cause instanceof Error ? cause.message : cause);

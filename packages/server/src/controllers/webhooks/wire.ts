@@ -1,0 +1,28 @@
+// The way to a webhook's receiver: one POST, without following redirects, given up after a while. Whoever brings a network of its own
+// brings another.
+
+export interface HookRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface HookWire {
+  /** The status of the answer; rejects when there is none. */
+  post(request: HookRequest, signal: AbortSignal): Promise<number>;
+  /** From 0 to 1, so that receivers are not asked by all at once. */
+  chance(): number;
+}
+
+/** Longest wait for an answer. */
+const ANSWER_MS = 10_000;
+
+export const platformWire: HookWire = {
+  async post({ url, headers, body }, signal) {
+    const within = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
+    const answer = await fetch(url, { method: "POST", redirect: "error", headers, body, signal: within });
+    await answer.body?.cancel();
+    return answer.status;
+  },
+  chance: Math.random,
+};
