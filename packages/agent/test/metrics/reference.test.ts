@@ -26,7 +26,7 @@ function pageOf(): string {
       terminals: 0,
       logStreams: 0,
       reportsWaiting: 0,
-      log: { waitingBytes: 0, droppedBytes: 0 },
+      log: { waitingBytes: 0, droppedBytes: 0, trimmedBytes: 0 },
     }),
     connected: () => true,
     hellos: () => 1,
