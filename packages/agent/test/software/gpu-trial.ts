@@ -65,7 +65,7 @@ function inRoom(folder: string, { files, driver }: Passed, line: string): string
     }),
     `exec env -i ${Object.entries(inside)
       .map(([name, value]) => quoted(`${name}=${value}`))
-      .join(" ")} chroot ${quoted(root)} /bin/sh -c ${quoted(`${line} 2>&1; true`)}`,
+      .join(" ")} "$(command -v chroot)" ${quoted(root)} /bin/sh -c ${quoted(`${line} 2>&1; true`)}`,
   ].join("\n");
   return execFileSync("unshare", ["-m", "sh", "-c", script], { encoding: "utf8" });
 }
