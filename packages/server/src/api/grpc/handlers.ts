@@ -35,6 +35,7 @@ import {
 import { refusedEarly } from "../refused-early.ts";
 import type { RpcName } from "../rpc.ts";
 import { drained } from "../streams/drained.ts";
+import { beyondBounds } from "./message-bounds.ts";
 import { statusOf } from "./status.ts";
 
 /** What the decoder yields: a message, or why there is none. */
@@ -65,7 +66,8 @@ function withLateRefusal(definition: ServiceDefinition): ServiceDefinition {
     ...method,
     requestDeserialize: (bytes) => {
       try {
-        return method.requestDeserialize(bytes);
+        const message = method.requestDeserialize(bytes);
+        return (beyondBounds(message) as unknown as Message | null) ?? message;
       } catch (error) {
         if (error instanceof ProblemError) return error as unknown as Message;
         throw error;
