@@ -19,6 +19,7 @@ import {
   serviceDefinition,
 } from "@lattice/wire";
 import type { From } from "../../observe/access-log.ts";
+import { type CertifiedCall, certificateOf } from "../../tls/shown.ts";
 import {
   type Arrival,
   type Door,
@@ -166,14 +167,14 @@ function unreadable(door: Door, rpc: RpcName, error: ProblemError, { headers, fr
 
 type Came = Arrival & { readonly from: From };
 
-function arrivalOf(call: { readonly metadata: Metadata; getPeer(): string }): Came {
+function arrivalOf(call: CertifiedCall & { readonly metadata: Metadata; getPeer(): string }): Came {
   const { metadata } = call;
   const header = (name: string): string | undefined => {
     const value = metadata.get(name)[0];
     return typeof value === "string" ? value : undefined;
   };
   return {
-    headers: header,
+    headers: Object.assign(header, { certificate: () => certificateOf(call) }),
     from: { door: "grpc", remote: call.getPeer() },
     minIndex: header(MIN_INDEX_HEADER),
     consistent: header("x-lattice-consistent") === "true",

@@ -90,10 +90,14 @@ export function createApp(door: Door, tls: TlsSource | null = null): FastifyInst
 
 function refuse(door: Door, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const what = problemOfError(error, door.logger);
-  void refusedEarly(door, { error, code: what.code, from: fromOf(request), headers: headersOf(request.headers) });
+  void refusedEarly(door, { error, code: what.code, from: fromOf(request), headers: headersOf(request.raw) });
   return sendProblem(reply, what);
 }
 
-const ownOf = (tls: TlsSource) => ({ cert: tls.current().cert, key: tls.current().key });
+/** Where there is an authority, programs may show a certificate; who shows none, or a wrong one, needs a token. */
+function ownOf(tls: TlsSource) {
+  const { cert, key, ca } = tls.current();
+  return { cert, key, ...(ca === null ? {} : { ca, requestCert: true, rejectUnauthorized: false }) };
+}
 
 const parse = async (request: FastifyRequest, bytes: Buffer) => readBody(request.headers["content-type"], bytes);
