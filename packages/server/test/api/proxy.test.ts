@@ -90,7 +90,8 @@ test("requests and bodies pass, and what belongs to the server stays there", asy
   expect(headers).toMatchObject({
     "x-forwarded-user": "ada",
     "x-forwarded-prefix": "/api/v1/services/web/proxy",
-    cookie: "c=d",
+    // The server has none of its own: all of them are services'.
+    cookie: "lattice=1; c=d",
   });
   expect([headers.authorization, headers["x-lattice-user"]]).toEqual([undefined, undefined]);
   expect(answer.headers["set-cookie"]).toEqual(["a=b; Path=/api/v1/services/web/proxy/"]);
