@@ -86,3 +86,4 @@ export { type Bearer, bearerOf, notTheNode, type ShownCertificate } from "./tls/
 export { certificateProvider, type RenewedMaterial } from "./tls/certificate-provider.ts";
 export * from "./websocket/connection.ts";
 export * from "./websocket/frames.ts";
+export * from "./websocket/protocols.ts";

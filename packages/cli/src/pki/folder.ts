@@ -10,6 +10,8 @@ export interface Issued {
   readonly name: string;
   readonly kind: string;
   readonly site: string;
+  /** "": bound to none. */
+  readonly tenant: string;
   readonly hosts: readonly string[];
   readonly notBefore: Date;
   readonly notAfter: Date;
@@ -78,6 +80,7 @@ export function describe(dir: string, name: string): Issued {
   return {
     name,
     kind: field("OU"),
+    tenant: field("O"),
     site: inner.slice(inner.lastIndexOf(".") + 1),
     hosts,
     notBefore: new Date(cert.validFrom),

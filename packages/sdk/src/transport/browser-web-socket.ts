@@ -1,7 +1,7 @@
-// The WebSocket of the browser as the client's terminals want it. A page cannot set headers, so who is asking travels
-// in the query. The browser answers pings by itself and tells nobody.
+// The WebSocket of the browser as the client's terminals want it. A page cannot set headers, so its token travels as the name of
+// a protocol, and never in the address. The browser answers pings by itself and tells nobody.
 
-import type { SocketMessage, WebSocketConnection } from "@lattice/wire";
+import { protocolsWith, type SocketMessage, type WebSocketConnection } from "@lattice/wire";
 import { TransportError } from "./transport.ts";
 import type { WebSocketRequest } from "./web-socket.ts";
 
@@ -13,7 +13,7 @@ interface BrowserSocket {
   close(code?: number, reason?: string): void;
   addEventListener(kind: string, listener: (event: never) => void): void;
 }
-type BrowserSocketClass = new (url: string) => BrowserSocket;
+type BrowserSocketClass = new (url: string, protocols: string[]) => BrowserSocket;
 
 /** Above this the browser is given time before more is handed to it. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
@@ -25,7 +25,7 @@ export function openBrowserWebSocket(request: WebSocketRequest): Promise<WebSock
   const Socket = (globalThis as { readonly WebSocket?: BrowserSocketClass }).WebSocket;
   if (Socket === undefined) return Promise.reject(new TransportError("unreachable", "there is no WebSocket here"));
   return new Promise((resolve, reject) => {
-    const socket = new Socket(addressOf(request));
+    const socket = new Socket(addressOf(request), protocolsOf(request));
     socket.binaryType = "arraybuffer";
     const fail = (kind: "timeout" | "aborted" | "broken", message: string) => {
       clearTimeout(timer);
@@ -45,10 +45,13 @@ export function openBrowserWebSocket(request: WebSocketRequest): Promise<WebSock
 
 function addressOf({ url, headers }: WebSocketRequest): string {
   const address = new URL(url.replace(/^http/, "ws"));
-  const { authorization = "", "x-lattice-user": user = "" } = headers;
+  const { "x-lattice-user": user = "" } = headers;
   if (user !== "") address.searchParams.set("user", user);
-  if (authorization.startsWith("Bearer ")) address.searchParams.set("access_token", authorization.slice(7));
   return address.href;
+}
+
+function protocolsOf({ headers: { authorization = "" } }: WebSocketRequest): string[] {
+  return authorization.startsWith("Bearer ") ? [...protocolsWith(authorization.slice(7))] : [];
 }
 
 function connectionOver(socket: BrowserSocket): WebSocketConnection {

@@ -45,6 +45,8 @@ export interface Config {
     readonly tls: TlsConfig | null;
     /** Against clients that send their headers byte by byte. */
     readonly headersTimeout: Duration;
+    /** For a whole request with its body; over gRPC for the first message. */
+    readonly requestTimeout: Duration;
     /** How often the token of an open stream is looked at again. */
     readonly tokenRecheckInterval: Duration;
     /** How long a service may take to begin its answer. */

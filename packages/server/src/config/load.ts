@@ -103,6 +103,7 @@ function complete(file: ParsedFile): Config {
       autoCreateTenants: file.api.auto_create_tenants ?? !file.server.production,
       auth,
       headersTimeout: file.api.headers_timeout,
+      requestTimeout: file.api.request_timeout,
       tokenRecheckInterval: file.api.token_recheck_interval,
       proxyAnswerTimeout: file.api.proxy_answer_timeout,
       tls: completeTls(file.api),

@@ -45,6 +45,7 @@ export const fileSchema = section({
     allow_unauthenticated: z.boolean().default(false),
     auto_create_tenants: z.boolean().optional(),
     headers_timeout: span({ least: seconds(0.2), most: seconds(600), preset: "20s" }),
+    request_timeout: span({ least: seconds(0.2), most: seconds(3_600), preset: "60s" }),
     token_recheck_interval: span({ least: seconds(0.1), most: seconds(3_600), preset: "5m" }),
     proxy_answer_timeout: span({ least: seconds(0.1), most: seconds(3_600), preset: "60s" }),
     ...authFields,

@@ -36,7 +36,10 @@ export function createDoors({ tls, config, peerToken, metrics, plane, ...options
   const certificates = tls !== null && tls.config.ca !== null;
   const { auth } = config.api;
   const jobKey = () => plane.view().secret("jobs");
-  const authenticator = createAuthenticator(auth, { jobKey });
+  const authenticator = createAuthenticator(auth, {
+    jobKey,
+    ...(certificates ? { certificates: { isRevoked: (shown) => tls.current().isRevoked(shown) } } : {}),
+  });
   const writeDown = (line: AccessLine) => accessLog({ config, logger: options.logger }, line);
   const guard = createAgentGuard({
     authenticator: auth.kind === "none" ? null : authenticator,

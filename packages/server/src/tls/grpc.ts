@@ -3,6 +3,7 @@
 
 import { type ChannelCredentials, credentials, experimental, ServerCredentials } from "@grpc/grpc-js";
 import { certificateProvider } from "@lattice/wire";
+import { HANDSHAKE_TIMEOUT_MS } from "../api/limits/limits.ts";
 import type { TlsMaterial } from "./material.ts";
 import type { TlsSource } from "./source.ts";
 
@@ -28,7 +29,9 @@ class RenewedCredentials extends ServerCredentials {
   constructor(tls: TlsSource) {
     const asks = tls.config.ca !== null;
     // Who has shown no certificate, or a wrong one, is a stranger; whether strangers may call is decided behind.
-    super({ requestCert: asks, rejectUnauthorized: tls.config.requireClientCertificates }, contextOf(tls.current()));
+    const { requireClientCertificates: rejectUnauthorized } = tls.config;
+    const handshakeTimeout = HANDSHAKE_TIMEOUT_MS;
+    super({ requestCert: asks, rejectUnauthorized, handshakeTimeout }, contextOf(tls.current()));
     tls.onChange((material) => this.updateSecureContextOptions(contextOf(material)));
   }
 

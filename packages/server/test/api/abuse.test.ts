@@ -2,6 +2,7 @@
 // names, and identities by way of headers. Everything is refused by name, and nothing happens.
 
 import { request } from "node:http";
+import { protocolsWith } from "@lattice/wire";
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callHttp, type Running, startTestApi } from "./clients.ts";
@@ -73,7 +74,11 @@ test("a WebSocket with another's session, allocation, or no identity opens nothi
   expect(await upgrade("/api/v1/sessions/1.1/terminal", bearer(eve))).toBe(403);
   expect(await upgrade("/api/v1/allocations/1/attach", bearer(eve))).toBe(403);
   expect(await upgrade("/api/v1/allocations/1/attach", bearer(root))).toBe(403);
-  expect(await upgrade(`/api/v1/sessions/1.1/terminal?access_token=${eve}&user=ada`, {})).toBe(403);
+  const asPage = (token: string) => ({ "sec-websocket-protocol": protocolsWith(token).join(", ") });
+  expect(await upgrade("/api/v1/sessions/1.1/terminal?user=ada", asPage(eve))).toBe(403);
+  expect(await upgrade("/api/v1/sessions/1.1/terminal", asPage(`${ada}x`))).toBe(401);
+  // An address is no place for a token.
+  expect(await upgrade(`/api/v1/sessions/1.1/terminal?access_token=${ada}`, {})).toBe(401);
   expect(await upgrade("/api/v1/sessions/1.1/terminal?user=ada", { "x-lattice-user": "ada" })).toBe(401);
   expect(await upgrade("/api/v1/sessions/1.1/terminal", bearer(`${ada}x`))).toBe(401);
   const reader = await tokenFor({ sub: "ada", tenant: "default", scope: "allocations:read" });

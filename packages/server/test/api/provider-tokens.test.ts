@@ -2,7 +2,7 @@
 
 import { problemOf } from "@lattice/wire";
 import { SignJWT, UnsecuredJWT } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createVerifier } from "../../src/api/auth/verify.ts";
 import { type Algorithm, json, type KeysServer, makeKey, type SigningKey, startKeysServer } from "./keys-server.ts";
 
@@ -124,6 +124,34 @@ describe("the discovery document", () => {
       expect(await redirect, String(status)).toBe("identity_unavailable");
     }
     expect(followed).toBe(false);
+  });
+
+  test("is read again: keys that have moved are found, and the old place serves on while it cannot be had", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const later = (ms: number) => vi.setSystemTime(Date.now() + ms);
+    const [old, young] = [keyOf("ES256"), await makeKey("young", "ES256")];
+    const verifier = createVerifier(provider.auth);
+    const tell = async (key: SigningKey) =>
+      verifier.verify(await key.sign(provider.claims())).then(
+        ({ sub }) => sub,
+        (error: unknown) => problemOf(error).code,
+      );
+    try {
+      expect(await tell(old)).toBe("ada");
+      provider.pages.set("/moved", json({ keys: [young.jwk] }));
+      provider.pages.set(PATH, (_, response) => void response.writeHead(500).end());
+      later(601_000);
+      // It is asked for, in vain; nobody waits for that.
+      expect(await tell(old)).toBe("ada");
+      provider.pages.set(PATH, json({ issuer: provider.issuer, jwks_uri: `${provider.issuer}/moved` }));
+      later(11_000);
+      await tell(old);
+      await vi.waitFor(async () => expect(await tell(young)).toBe("ada"));
+      expect(await tell(old)).toBe("unauthenticated");
+    } finally {
+      vi.useRealTimers();
+      provider.pages.set(PATH, good());
+    }
   });
 
   test("must speak for the issuer that is configured, and name its keys", async () => {

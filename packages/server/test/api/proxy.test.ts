@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { create } from "@bufbuild/protobuf";
-import { pb } from "@lattice/wire";
+import { pb, protocolsWith } from "@lattice/wire";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callGrpc, callHttp, type Running, startTestApi } from "./clients.ts";
 
@@ -90,7 +90,8 @@ test("requests and bodies pass, and what belongs to the server stays there", asy
   expect(headers).toMatchObject({
     "x-forwarded-user": "ada",
     "x-forwarded-prefix": "/api/v1/services/web/proxy",
-    cookie: "c=d",
+    // The server has none of its own: all of them are services'.
+    cookie: "lattice=1; c=d",
   });
   expect([headers.authorization, headers["x-lattice-user"]]).toEqual([undefined, undefined]);
   expect(answer.headers["set-cookie"]).toEqual(["a=b; Path=/api/v1/services/web/proxy/"]);
@@ -123,7 +124,8 @@ test("a WebSocket passes both ways", async () => {
     const { hostname, port: own } = new URL(open.rest);
     const socket = connect(Number(own), hostname, () => {
       socket.write(
-        `GET ${at("/ws?access_token=x&k=1")} HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n`,
+        `GET ${at("/ws?k=1")} HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\nupgrade: websocket\r\n` +
+          `sec-websocket-protocol: ${[...protocolsWith("a token"), "chat"].join(", ")}\r\n\r\n`,
       );
     });
     let text = "";
@@ -138,7 +140,10 @@ test("a WebSocket passes both ways", async () => {
     socket.on("error", reject);
   });
   expect(answer).toMatch(/^HTTP\/1\.1 101/);
-  expect(seen.at(-1)?.url).toBe("/ws?k=1");
+  // The browser wants a protocol chosen; the service has seen neither the token nor ours.
+  expect(answer).toContain("sec-websocket-protocol: lattice.v1\r\n");
+  expect(answer).not.toContain("lattice.bearer");
+  expect([seen.at(-1)?.url, seen.at(-1)?.headers["sec-websocket-protocol"]]).toEqual(["/ws?k=1", "chat"]);
 });
 
 test("who may speak to a service", async () => {

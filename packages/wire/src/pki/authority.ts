@@ -21,6 +21,8 @@ export interface Wanted {
   /** Host names and addresses that it serves at. */
   readonly hosts: readonly string[];
   readonly lifetimeMs: number;
+  /** Of a client; "" or absent: it is bound to none. */
+  readonly tenant?: string;
 }
 
 /** Clocks of freshly booted nodes are a little off. */
@@ -108,8 +110,9 @@ async function certify(authority: Pem, wanted: Wanted, publicKey: Uint8Array): P
     x509.ExtendedKeyUsage.clientAuth,
     ...(wanted.kind === "client" ? [] : [x509.ExtendedKeyUsage.serverAuth]),
   ];
+  const organisation = (wanted.tenant ?? "") === "" ? "" : `, O=${wanted.tenant}`;
   return signed(authority, {
-    subject: `CN=${wanted.name}.${wanted.site}.lattice.internal, OU=${wanted.kind}`,
+    subject: `CN=${wanted.name}.${wanted.site}.lattice.internal, OU=${wanted.kind}${organisation}`,
     lifetimeMs: wanted.lifetimeMs,
     publicKey,
     extensions: [

@@ -37,6 +37,7 @@ interface PkiFlags {
   readonly serial?: readonly string[];
   readonly kind: string;
   readonly host?: readonly string[];
+  readonly tenant?: string;
   readonly due?: boolean;
 }
 
@@ -68,6 +69,7 @@ export function definePki(command: Command): void {
   give.argument("<name>", "of the server, as in server.id; of the node, as its agent is told; of the person");
   give.requiredOption("--kind <kind>", "server, agent or client");
   give.option("--host <name>", "a name or address that a server is reached at (repeatable)", gather);
+  give.option("--tenant <name>", "of a client: whose work it sees and submits");
   give.option("--days <count>", "how long it is good", days, BEARER_DAYS);
   give.option("--lifetime <span>", "the same, such as 12h", parseSpan);
   give.action(async (name: string, flags: PkiFlags) => {
@@ -76,8 +78,11 @@ export function definePki(command: Command): void {
     const hosts = flags.host ?? [];
     if (flags.kind === "server" && hosts.length === 0)
       throw bad("a server's certificate needs --host", "Name every host name and address that it is reached at.");
+    const tenant = flags.tenant ?? "";
+    if (tenant !== "" && flags.kind !== "client") throw bad("--tenant is for --kind client", "Leave it out.");
+    if (tenant !== "") checkName(tenant);
     if (exists(flags.dir, checkName(name))) throw bad(`${name} has one already`, `lattice admin pki renew ${name}`);
-    await issueTo(flags.dir, { name, kind: flags.kind, hosts, lifetimeMs: lifetimeOf(flags) });
+    await issueTo(flags.dir, { name, kind: flags.kind, hosts, tenant, lifetimeMs: lifetimeOf(flags) });
     await tell(print, describe(flags.dir, name), flags.dir);
   });
 
@@ -92,9 +97,9 @@ export function definePki(command: Command): void {
     const due = flags.due === true ? bearers.filter((one) => isDue(one, Date.now())) : [];
     const wanted = [...names.map((name) => describe(flags.dir, checkName(name))), ...due];
     if (names.length === 0 && flags.due !== true) throw bad("no name is given", "Name some, or give --due.");
-    for (const { name, kind, hosts } of wanted) {
+    for (const { name, kind, hosts, tenant } of wanted) {
       if (!isKind(kind)) throw bad(`${name}.crt was not issued here`, "");
-      await issueTo(flags.dir, { name, kind, hosts, lifetimeMs: lifetimeOf(flags) });
+      await issueTo(flags.dir, { name, kind, hosts, tenant, lifetimeMs: lifetimeOf(flags) });
     }
     await show(
       print,
@@ -146,7 +151,7 @@ function checkSerial(text: string): string {
   throw bad(`"${text.slice(0, 80)}" is not a serial number`, "Write it in hexadecimal digits.");
 }
 
-type Bearer = Pick<Issued, "name" | "hosts"> & {
+type Bearer = Pick<Issued, "name" | "hosts" | "tenant"> & {
   readonly kind: "server" | "agent" | "client";
   readonly lifetimeMs: number;
 };

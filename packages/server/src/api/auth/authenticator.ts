@@ -4,6 +4,7 @@
 import { createHash } from "node:crypto";
 import { ProblemError } from "@lattice/wire";
 import type { AuthConfig } from "../../config/auth.ts";
+import { type Certificates, certified } from "./certified.ts";
 import { type Claims, principalOf } from "./claims.ts";
 import type { JobKey } from "./job-tokens.ts";
 import type { Headers, Principal } from "./principal.ts";
@@ -31,11 +32,13 @@ export interface AuthenticatorOptions {
   readonly now?: () => number;
   /** Of the tokens of jobs, where there is a provider. */
   readonly jobKey?: JobKey;
+  /** Absent: programs cannot be known by certificates. */
+  readonly certificates?: Certificates;
 }
 
 export function createAuthenticator(
   auth: AuthConfig,
-  { now = Date.now, jobKey }: AuthenticatorOptions = {},
+  { now = Date.now, jobKey, certificates }: AuthenticatorOptions = {},
 ): Authenticator {
   if (auth.kind === "none")
     return { authenticate: statedPrincipal, again: async (headers) => statedPrincipal(headers) };
@@ -57,8 +60,18 @@ export function createAuthenticator(
     return result.principal;
   }
 
+  /** Null: it shows no certificate, or a token, which comes first. */
+  function byCertificate(headers: Headers): Principal | null {
+    if (certificates === undefined || (headers("authorization") ?? "") !== "") return null;
+    const shown = headers.certificate?.() ?? null;
+    const { defaultTenant } = rules;
+    return shown === null ? null : certified(shown, certificates, { defaultTenant, now: now() });
+  }
+
   return {
     authenticate(headers) {
+      const program = byCertificate(headers);
+      if (program !== null) return program;
       const token = bearer(headers);
       const key = hashOf(token);
       const known = remembered.get(key);
@@ -67,6 +80,8 @@ export function createAuthenticator(
       return verify(token, key);
     },
     async again(headers) {
+      const program = byCertificate(headers);
+      if (program !== null) return program;
       const token = bearer(headers);
       return verify(token, hashOf(token));
     },

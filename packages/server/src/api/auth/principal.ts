@@ -1,6 +1,7 @@
 // Who a call comes from. Made by the authenticator, trusted by everything behind it.
 
 import type { TenantId, UserName } from "@lattice/core";
+import type { ShownCertificate } from "../../tls/shown.ts";
 
 export const ROLES = ["SystemAdmin", "TenantAdmin", "Operator", "ClaimingUser", "ReadOnly", "User"] as const;
 export type Role = (typeof ROLES)[number];
@@ -15,5 +16,9 @@ export interface Principal {
   readonly grants?: readonly { readonly tenant: TenantId; readonly role: Role }[];
 }
 
-/** Header values by lower-case name; undefined when absent. */
-export type Headers = (name: string) => string | undefined;
+/** What a caller shows: header values by lower-case name, undefined when absent. */
+export interface Headers {
+  (name: string): string | undefined;
+  /** What its connection has shown besides, found good by the listener; null: nothing. */
+  readonly certificate?: () => ShownCertificate | null;
+}

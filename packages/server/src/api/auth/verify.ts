@@ -9,6 +9,7 @@ import type { Claims } from "./claims.ts";
 import { introspect } from "./introspect.ts";
 import { isJobToken, type JobKey, verifyJobToken } from "./job-tokens.ts";
 import { FETCH_TIMEOUT_MS, providerKeys, unavailable } from "./provider-keys.ts";
+import { refreshed } from "./refreshed.ts";
 
 export interface Verifier {
   /** Rejects with a ProblemError: `unauthenticated`, or `identity_unavailable` when the provider does not answer. */
@@ -28,7 +29,11 @@ export function createVerifier(
     const secret = new TextEncoder().encode(auth.secret);
     return { verify: (token) => checked(() => jwtVerify(token, secret, { ...options, algorithms: ["HS256"] })) };
   }
-  const provider = lazily(() => findProvider(auth.issuer));
+  const provider = refreshed<Provider>({
+    fetch: (before) => findProvider(auth.issuer, before),
+    maxAgeMs: DISCOVERY_MAX_AGE_MS,
+    cooldownMs: DISCOVERY_COOLDOWN_MS,
+  });
   const known = { ...options, issuer: auth.issuer, algorithms: ["RS256", "ES256"] };
   const signed = (token: string) => checked(async () => jwtVerify(token, (await provider()).keys, known));
   const ofJob = (token: string) => checked(() => verifyJobToken(token, jobKey, options));
@@ -69,25 +74,18 @@ const noEndpoint = (issuer: string): never => {
   throw unavailable(`${issuer} names no introspection_endpoint`, null);
 };
 
-/** Made once; a failure is not kept. */
-function lazily<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | null = null;
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = null;
-      throw error;
-    });
-    return made;
-  };
-}
-
 interface Provider {
   readonly keys: JWTVerifyGetKey;
+  readonly keysAt: string;
   /** Null: it names none. */
   readonly introspection: string | null;
 }
 
-async function findProvider(issuer: string): Promise<Provider> {
+/** A provider may move its keys without moving itself. */
+const DISCOVERY_MAX_AGE_MS = 600_000;
+const DISCOVERY_COOLDOWN_MS = 10_000;
+
+async function findProvider(issuer: string, before: Provider | null): Promise<Provider> {
   const document = `${issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`;
   // A redirect could lead to somebody else's keys.
   const answer = await fetch(document, { redirect: "error", signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) }).catch(
@@ -99,9 +97,10 @@ async function findProvider(issuer: string): Promise<Provider> {
   const found = (await answer.json()) as { issuer?: unknown; jwks_uri?: unknown; introspection_endpoint?: unknown };
   if (found.issuer !== issuer) throw unavailable(`${document} speaks for the issuer ${String(found.issuer)}`, null);
   if (typeof found.jwks_uri !== "string") throw unavailable(`${document} names no jwks_uri`, null);
-  const keys = providerKeys(new URL(found.jwks_uri));
-  const { introspection_endpoint: introspection } = found;
-  return { keys, introspection: typeof introspection === "string" ? introspection : null };
+  const { introspection_endpoint: introspection, jwks_uri: keysAt } = found;
+  // Those that are known stay known.
+  const keys = before?.keysAt === keysAt ? before.keys : providerKeys(new URL(keysAt));
+  return { keys, keysAt, introspection: typeof introspection === "string" ? introspection : null };
 }
 
 async function checked(run: () => Promise<{ readonly payload: Claims }>): Promise<Claims> {

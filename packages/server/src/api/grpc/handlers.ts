@@ -19,6 +19,7 @@ import {
   serviceDefinition,
 } from "@lattice/wire";
 import type { From } from "../../observe/access-log.ts";
+import { type CertifiedCall, certificateOf } from "../../tls/shown.ts";
 import {
   type Arrival,
   type Door,
@@ -35,6 +36,7 @@ import {
 import { refusedEarly } from "../refused-early.ts";
 import type { RpcName } from "../rpc.ts";
 import { drained } from "../streams/drained.ts";
+import { beyondBounds } from "./message-bounds.ts";
 import { statusOf } from "./status.ts";
 
 /** What the decoder yields: a message, or why there is none. */
@@ -65,7 +67,8 @@ function withLateRefusal(definition: ServiceDefinition): ServiceDefinition {
     ...method,
     requestDeserialize: (bytes) => {
       try {
-        return method.requestDeserialize(bytes);
+        const message = method.requestDeserialize(bytes);
+        return (beyondBounds(message) as unknown as Message | null) ?? message;
       } catch (error) {
         if (error instanceof ProblemError) return error as unknown as Message;
         throw error;
@@ -164,14 +167,14 @@ function unreadable(door: Door, rpc: RpcName, error: ProblemError, { headers, fr
 
 type Came = Arrival & { readonly from: From };
 
-function arrivalOf(call: { readonly metadata: Metadata; getPeer(): string }): Came {
+function arrivalOf(call: CertifiedCall & { readonly metadata: Metadata; getPeer(): string }): Came {
   const { metadata } = call;
   const header = (name: string): string | undefined => {
     const value = metadata.get(name)[0];
     return typeof value === "string" ? value : undefined;
   };
   return {
-    headers: header,
+    headers: Object.assign(header, { certificate: () => certificateOf(call) }),
     from: { door: "grpc", remote: call.getPeer() },
     minIndex: header(MIN_INDEX_HEADER),
     consistent: header("x-lattice-consistent") === "true",

@@ -6,10 +6,12 @@ import { formatListen, type ListenAddress } from "../../config/listen.ts";
 import { listenerCredentials } from "../../tls/grpc.ts";
 import type { TlsSource } from "../../tls/source.ts";
 import type { Door } from "../invoke.ts";
-import { MAX_BODY_BYTES } from "../limits/limits.ts";
+import { MAX_BODY_BYTES, MAX_STREAMS_PER_CONNECTION } from "../limits/limits.ts";
 import { SERVICES } from "../rpc.ts";
+import { boundConnections, type Connections } from "./connections.ts";
 import { type GrpcService, serviceOf } from "./handlers.ts";
 import { explainRefusals } from "./refusals.ts";
+import { createSlowCalls } from "./slow-calls.ts";
 
 export interface Listener {
   readonly port: number;
@@ -32,19 +34,33 @@ interface Place {
 }
 
 export async function startGrpc(door: Door, place: Place, extra: readonly GrpcService[]): Promise<Listener> {
+  const { requestTimeout, headersTimeout } = door.config.api;
+  const slow = createSlowCalls(requestTimeout);
   const server = new Server({
     ...KEEPALIVE,
+    "grpc.max_concurrent_streams": MAX_STREAMS_PER_CONNECTION,
     "grpc.max_receive_message_length": MAX_BODY_BYTES,
     "grpc.max_send_message_length": -1,
     // Its bookkeeping costs a call about a tenth of its time, and nobody reads it: /metrics has the figures.
     "grpc.enable_channelz": 0,
-    interceptors: [explainRefusals(door)],
+    interceptors: [explainRefusals(door, slow, isOurs)],
   });
   for (const service of SERVICES.map((desc) => serviceOf(door, desc)).concat(extra))
     server.addService(service.definition, service.implementation);
   const port = await bind(server, place);
-  return { port, close: (deadlineMs) => stop(server, deadlineMs) };
+  const connections = boundConnections(server, headersTimeout);
+  return {
+    port,
+    async close(deadlineMs) {
+      await stop(server, connections, deadlineMs);
+      slow.close();
+    },
+  };
 }
+
+const OURS = new Set(SERVICES.map(({ typeName }) => typeName as string));
+/** What else is served knows its callers by certificate or token before they say anything. */
+const isOurs = (path: string): boolean => OURS.has(path.slice(1, path.lastIndexOf("/")));
 
 function bind(server: Server, { address, tls }: Place): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -55,9 +71,12 @@ function bind(server: Server, { address, tls }: Place): Promise<number> {
   });
 }
 
-function stop(server: Server, deadlineMs: number): Promise<void> {
+function stop(server: Server, connections: Connections, deadlineMs: number): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.forceShutdown(), deadlineMs);
+    const timer = setTimeout(() => {
+      server.forceShutdown();
+      connections.destroy();
+    }, deadlineMs);
     server.tryShutdown(() => {
       clearTimeout(timer);
       resolve();

@@ -50,8 +50,10 @@ export const CONNECTIONS_CHECK_MS = 5_000;
 export const MAX_HEADER_BYTES = 16 * 1024;
 /** Per listener; what comes beyond waits for the kernel to turn it away. */
 export const MAX_CONNECTIONS = 20_000;
-/** For a whole request with its body. */
-export const REQUEST_TIMEOUT_MS = 60_000;
+/** Over gRPC. A server passes the streams of all agents that it serves on over one connection to the leader. */
+export const MAX_STREAMS_PER_CONNECTION = 20_000;
+/** For a TLS handshake. */
+export const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 /** How long a stop waits for requests under way. */
 export const CLOSE_DEADLINE_MS = 5_000;

@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
 import type { From } from "../../observe/access-log.ts";
+import { certificateOn } from "../../tls/shown.ts";
 import type { Headers } from "../auth/principal.ts";
 
 export const fromOf = (request: FastifyRequest): From => ({
@@ -20,9 +21,10 @@ export const fromUpgrade = (request: IncomingMessage, door: From["door"] = "webs
   remote: request.socket.remoteAddress ?? "",
 });
 
-export const headersOf =
-  (headers: IncomingHttpHeaders): Headers =>
-  (name) => {
-    const value = headers[name];
-    return typeof value === "string" ? value : value?.[0];
-  };
+export const headersOf = ({ headers, socket }: Pick<IncomingMessage, "headers" | "socket">): Headers =>
+  Object.assign((name: string) => headerValue(headers, name), { certificate: () => certificateOn(socket) });
+
+function headerValue(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" ? value : value?.[0];
+}

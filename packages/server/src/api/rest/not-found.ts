@@ -22,7 +22,7 @@ export function addNotFound(app: FastifyInstance, door: Door, pages: readonly Pl
     const allowed = [...new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))];
     const shown = path.length > 200 ? `${path.slice(0, 200)}...` : path;
     const refuse = (what: Problem) => {
-      const headers = headersOf(request.headers);
+      const headers = headersOf(request.raw);
       void refusedEarly(door, { error: what, code: what.code, from: fromOf(request), headers });
       return sendProblem(reply, what);
     };

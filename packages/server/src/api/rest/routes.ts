@@ -76,7 +76,7 @@ function arrivalOf(request: FastifyRequest, query: Query, warnings: readonly str
   const { headers } = request;
   const minIndex = query.min_index ?? headers[MIN_INDEX_HEADER];
   return {
-    headers: headersOf(headers),
+    headers: headersOf(request.raw),
     from: fromOf(request),
     minIndex: minIndex === undefined ? undefined : String(minIndex),
     consistent: query.consistent === "true" || query.consistent === "1",

@@ -8,12 +8,12 @@ import type { TlsSource } from "../../tls/source.ts";
 import type { Door } from "../invoke.ts";
 import {
   CONNECTIONS_CHECK_MS,
+  HANDSHAKE_TIMEOUT_MS,
   KEEP_ALIVE_MS,
   MAX_BODY_BYTES,
   MAX_CONNECTIONS,
   MAX_HEADER_BYTES,
   MAX_PARAM_LENGTH,
-  REQUEST_TIMEOUT_MS,
 } from "../limits/limits.ts";
 import { refusedEarly } from "../refused-early.ts";
 import { readBody } from "./body.ts";
@@ -54,8 +54,10 @@ export async function startRest(door: Door, address: ListenAddress, tls: TlsSour
 }
 
 export function createApp(door: Door, tls: TlsSource | null = null): FastifyInstance {
+  const { headersTimeout, requestTimeout } = door.config.api;
   const limits = {
-    connectionsCheckingInterval: Math.min(CONNECTIONS_CHECK_MS, door.config.api.headersTimeout / 2),
+    connectionsCheckingInterval: Math.min(CONNECTIONS_CHECK_MS, headersTimeout / 2, requestTimeout / 2),
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
   };
   const carrier = tls === null ? { http: limits } : { https: { ...limits, ...ownOf(tls) } };
@@ -64,7 +66,7 @@ export function createApp(door: Door, tls: TlsSource | null = null): FastifyInst
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: door.config.api.requestTimeout,
     forceCloseConnections: "idle",
     exposeHeadRoutes: false,
     // A request that comes during the stop is answered with the same problem as everywhere.
@@ -88,10 +90,14 @@ export function createApp(door: Door, tls: TlsSource | null = null): FastifyInst
 
 function refuse(door: Door, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const what = problemOfError(error, door.logger);
-  void refusedEarly(door, { error, code: what.code, from: fromOf(request), headers: headersOf(request.headers) });
+  void refusedEarly(door, { error, code: what.code, from: fromOf(request), headers: headersOf(request.raw) });
   return sendProblem(reply, what);
 }
 
-const ownOf = (tls: TlsSource) => ({ cert: tls.current().cert, key: tls.current().key });
+/** Where there is an authority, programs may show a certificate; who shows none, or a wrong one, needs a token. */
+function ownOf(tls: TlsSource) {
+  const { cert, key, ca } = tls.current();
+  return { cert, key, ...(ca === null ? {} : { ca, requestCert: true, rejectUnauthorized: false }) };
+}
 
 const parse = async (request: FastifyRequest, bytes: Buffer) => readBody(request.headers["content-type"], bytes);

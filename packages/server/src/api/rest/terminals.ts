@@ -10,6 +10,7 @@ import { create, type Message } from "@bufbuild/protobuf";
 import {
   CLOSE,
   fromJson,
+  offeredProtocols,
   openConnection,
   PROBLEM_MEDIA_TYPE,
   type Problem,
@@ -18,16 +19,17 @@ import {
   pb,
   problemOf,
   problemToJson,
+  SOCKET_PROTOCOL,
   toJson,
   type WebSocketConnection,
 } from "@lattice/wire";
 import { isLoopback } from "../../config/listen.ts";
-import { USER_HEADER } from "../auth/stated.ts";
 import { type Door, invokeStream, messagesOf } from "../invoke.ts";
 import { MAX_TERMINAL_FRAME_BYTES, TERMINAL_PINGS } from "../limits/limits.ts";
 import { refusedEarly } from "../refused-early.ts";
 import { fromUpgrade, headersOf } from "./from.ts";
 import { foreignOf } from "./origin.ts";
+import { pageHeaders } from "./page-headers.ts";
 import { placeOf } from "./proxy/place.ts";
 import { passUpgrade } from "./proxy/upgrade.ts";
 
@@ -42,7 +44,7 @@ export function serveTerminals(server: Server, door: Door): { close(): void } {
     socket.once("close", () => open.delete(socket));
     serve(door, request, socket, head).catch((error: unknown) => {
       const { code } = problemOf(error);
-      const headers = headersOf(request.headers);
+      const headers = pageHeaders(request);
       void refusedEarly(door, { error, code, from: fromUpgrade(request), headers });
       refuse(socket, problemOf(error));
     });
@@ -60,8 +62,7 @@ async function serve(door: Door, request: IncomingMessage, socket: Duplex, head:
   const url = new URL(request.url ?? "/", "http://localhost");
   const place = placeOf(request.url ?? "/");
   if (place !== null) {
-    const headers = (name: string) => headerOf(request, name) ?? statedInQuery(url, name);
-    return passUpgrade(door, place, { request, socket, head, headers });
+    return passUpgrade(door, place, { request, socket, head, headers: pageHeaders(request) });
   }
   const start = startOf(url);
   const key = keyOf(request);
@@ -69,7 +70,7 @@ async function serve(door: Door, request: IncomingMessage, socket: Duplex, head:
   socket.once("close", () => gone.abort());
   const inbox = createInbox(create(pb.AttachRequestSchema, { message: { case: "start", value: start } }));
   const arrival = {
-    headers: (name: string) => headerOf(request, name) ?? statedInQuery(url, name),
+    headers: pageHeaders(request),
     from: fromUpgrade(request),
     minIndex: headerOf(request, "x-lattice-min-index"),
     consistent: false,
@@ -80,8 +81,10 @@ async function serve(door: Door, request: IncomingMessage, socket: Duplex, head:
   // Until the terminal is open a refusal is an HTTP status.
   const first = await source.next();
   if (first.done === true || gone.signal.aborted) throw new ProblemError("shutting_down");
+  const offered = offeredProtocols(headerOf(request, "sec-websocket-protocol"));
+  const protocol = offered.includes(SOCKET_PROTOCOL) ? `sec-websocket-protocol: ${SOCKET_PROTOCOL}\r\n` : "";
   socket.write(
-    `HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: ${key}\r\n\r\n`,
+    `HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n${protocol}sec-websocket-accept: ${key}\r\n\r\n`,
   );
   if (head.length > 0) socket.unshift(head);
   const connection = openConnection(socket, {
@@ -103,13 +106,6 @@ async function serve(door: Door, request: IncomingMessage, socket: Duplex, head:
   } finally {
     stopPings();
   }
-}
-
-/** A browser cannot give headers to a WebSocket. Addresses are not logged. */
-function statedInQuery(url: URL, header: string): string | undefined {
-  if (header === USER_HEADER) return queryOf(url, "user");
-  const token = header === "authorization" ? queryOf(url, "access_token") : undefined;
-  return token === undefined ? undefined : `Bearer ${token}`;
 }
 
 function startOf(url: URL): pb.AttachStart {
@@ -140,7 +136,7 @@ function side(url: URL, name: string): number {
 
 const queryOf = (url: URL, name: string): string | undefined => url.searchParams.get(name) ?? undefined;
 
-const headerOf = (request: IncomingMessage, name: string): string | undefined => headersOf(request.headers)(name);
+const headerOf = (request: IncomingMessage, name: string): string | undefined => headersOf(request)(name);
 
 /** The proof that this end speaks the protocol (RFC 6455, section 4.2.2). */
 function keyOf(request: IncomingMessage): string {

@@ -32,12 +32,10 @@ export interface Passing {
 export function towardsService(headers: IncomingHttpHeaders, passing: Passing): OutgoingHttpHeaders {
   const named = namedByConnection(headers.connection);
   const kept = Object.entries(headers).filter(
-    ([name]) => !HOP_BY_HOP.has(name) && !OURS.test(name) && !named.has(name) && name !== "cookie",
+    ([name]) => !HOP_BY_HOP.has(name) && !OURS.test(name) && !named.has(name),
   );
-  const cookie = withoutOurs(headers.cookie);
   return {
     ...Object.fromEntries(kept),
-    ...(cookie === "" ? {} : { cookie }),
     host: `${passing.endpoint.address}:${passing.endpoint.port}`,
     "x-forwarded-for": passing.remote,
     "x-forwarded-host": passing.host,
@@ -66,12 +64,6 @@ export function towardsCaller(headers: IncomingHttpHeaders, passing: Passing): O
 
 const namedByConnection = (connection: string | undefined): ReadonlySet<string> =>
   new Set((connection ?? "").split(",").map((name) => name.trim().toLowerCase()));
-
-const withoutOurs = (cookies: string | undefined): string =>
-  (cookies ?? "")
-    .split(/;\s*/)
-    .filter((cookie) => cookie !== "" && !cookie.startsWith("lattice"))
-    .join("; ");
 
 /** A service does not know that it lies below a prefix. */
 function located(location: string, { prefix, endpoint }: Passing): string {

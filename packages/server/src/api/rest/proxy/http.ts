@@ -53,7 +53,7 @@ async function pass(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const headers = headersOf(request.headers);
+  const headers = headersOf(request.raw);
   const target = await openTarget(door, headers, place.name, visit);
   const stop = new AbortController();
   const end = (): void => stop.abort();

@@ -4,7 +4,7 @@
 import { type IncomingMessage, request as openRequest } from "node:http";
 import type { Duplex } from "node:stream";
 import type { ServiceEndpoint } from "@lattice/core";
-import { ProblemError } from "@lattice/wire";
+import { offeredProtocols, ProblemError, SOCKET_PROTOCOL, withoutBearer } from "@lattice/wire";
 import { PROXY_NAME } from "../../access/rules.ts";
 import { watchToken } from "../../auth/watch-token.ts";
 import type { Door } from "../../invoke.ts";
@@ -54,7 +54,9 @@ async function join(
     target.leave();
     throw error;
   });
-  socket.write(`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${rawHeaders(answer)}\r\n`);
+  socket.write(
+    `HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${rawHeaders(answer)}${chosen(request, answer)}\r\n`,
+  );
   if (rest.length > 0) socket.write(rest);
   if (head.length > 0) upstream.write(head);
   const watch = watchToken(door, headers, () => socket.destroy(), target.same);
@@ -86,21 +88,12 @@ async function askEach(
   const tried = endpoints.slice(0, PROXY_ENDPOINT_TRIES);
   for (const [n, endpoint] of tried.entries()) {
     try {
-      return await ask(request, withoutToken(place.path), { ...about, endpoint });
+      return await ask(request, place.path, { ...about, endpoint });
     } catch (error) {
       if (n === tried.length - 1) throw unreachable(endpoint, error);
     }
   }
   throw new ProblemError("unknown_service", { detail: "It is gone." });
-}
-
-/** The token is for this server, and addresses end up in logs. */
-function withoutToken(path: string): string {
-  const at = path.indexOf("?");
-  if (at < 0) return path;
-  const query = new URLSearchParams(path.slice(at + 1));
-  query.delete("access_token");
-  return query.size === 0 ? path.slice(0, at) : `${path.slice(0, at)}?${query}`;
 }
 
 interface Answered {
@@ -117,7 +110,12 @@ function ask(request: IncomingMessage, path: string, passing: Passing): Promise<
       port,
       path,
       method: "GET",
-      headers: { ...towardsService(request.headers, passing), connection: "Upgrade", upgrade: request.headers.upgrade },
+      headers: {
+        ...towardsService(request.headers, passing),
+        ...ownProtocols(request.headers["sec-websocket-protocol"]),
+        connection: "Upgrade",
+        upgrade: request.headers.upgrade,
+      },
       agent: false,
       timeout: PROXY_CONNECT_MS,
     });
@@ -134,6 +132,20 @@ function ask(request: IncomingMessage, path: string, passing: Passing): Promise<
     outgoing.once("error", reject);
     outgoing.end();
   });
+}
+
+/** The token among them is for this server. */
+function ownProtocols(header: string | undefined): { "sec-websocket-protocol"?: string | undefined } {
+  if (header === undefined) return {};
+  const left = withoutBearer(offeredProtocols(header));
+  return { "sec-websocket-protocol": left.length === 0 ? undefined : left.join(", ") };
+}
+
+/** A browser that offers protocols wants one chosen, also where the service, which did not see ours, has chosen none. */
+function chosen({ headers }: IncomingMessage, answer: IncomingMessage): string {
+  const offered = offeredProtocols(headers["sec-websocket-protocol"]);
+  const ours = answer.headers["sec-websocket-protocol"] === undefined && offered.includes(SOCKET_PROTOCOL);
+  return ours ? `sec-websocket-protocol: ${SOCKET_PROTOCOL}\r\n` : "";
 }
 
 function rawHeaders({ rawHeaders: raw }: IncomingMessage): string {

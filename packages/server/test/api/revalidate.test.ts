@@ -1,0 +1,223 @@
+// Streams of each kind, looked at again while they are open: they end when the token was called back or has expired, and when its bearer
+// may do something else; and not because the provider is away. Also what a token that was called back is worth for calls.
+
+import { type IncomingMessage, request } from "node:http";
+import { create, type Message } from "@bufbuild/protobuf";
+import type { ServiceError } from "@grpc/grpc-js";
+import type { TenantId, UserName } from "@lattice/core";
+import { pb } from "@lattice/wire";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { callHttp, metadataOf, methodOf, problemOfService, type Running, startTestApi } from "./clients.ts";
+import { AUDIENCE, json, type KeysServer, makeKey, type SigningKey, startKeysServer } from "./keys-server.ts";
+
+let provider: KeysServer;
+let key: SigningKey;
+let running: Running;
+/** What the provider says when it is asked about a token. */
+let said: object | null;
+
+beforeAll(async () => {
+  key = await makeKey("one", "ES256");
+  provider = await startKeysServer([key]);
+  const { issuer } = provider;
+  const endpoints = { jwks_uri: `${issuer}/keys`, introspection_endpoint: `${issuer}/introspect` };
+  provider.pages.set("/.well-known/openid-configuration", json({ issuer, ...endpoints }));
+  provider.pages.set("/introspect", (asked, response) => {
+    if (said === null) response.writeHead(500).end("{}");
+    else json(said)(asked, response);
+  });
+  process.env.LATTICE_REVALIDATE_SECRET = "known to the provider";
+  running = await startTestApi({
+    api: {
+      oidc_issuer: issuer,
+      oidc_client_id: AUDIENCE,
+      oidc_client_secret: "env://LATTICE_REVALIDATE_SECRET",
+      oidc_believed_seconds: 1,
+      oidc_leeway_seconds: 0,
+      token_recheck_interval: "100ms",
+    },
+  });
+  said = { active: true };
+  running.plane.addNode("n1");
+  const submitted = await callHttp(running, {
+    method: "POST",
+    path: "/api/v1/allocations",
+    headers: { ...bearer(await tokenFor("ada")), "content-type": "application/json" },
+    body: JSON.stringify({ entrypoint: "true" }),
+  });
+  expect(submitted.status, submitted.text).toBe(200);
+  running.plane.start("1", ["n1"]);
+  running.plane.screen = async function* (_query, _input, signal) {
+    yield create(pb.AttachResponseSchema, { message: { case: "stdout", value: new Uint8Array([36]) } });
+    await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  };
+});
+afterAll(async () => {
+  await running.close();
+  provider.close();
+});
+beforeEach(() => {
+  said = { active: true };
+});
+
+let minted = 0;
+/** No two are the same, so none is remembered from another test. */
+const tokenFor = (sub: string, more: object = {}): Promise<string> =>
+  key.sign(provider.claims({ sub, jti: String(minted++), ...more }));
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+/** An open stream; `ended` says what it ended with. */
+interface Open {
+  readonly ended: Promise<string>;
+  close(): void;
+}
+type Way = (token: string) => Promise<Open>;
+
+const readUntilEnd = (source: NodeJS.ReadableStream): Promise<string> =>
+  new Promise((resolve) => {
+    let text = "";
+    source.on("data", (bytes: Buffer) => {
+      text += bytes.toString("latin1");
+    });
+    for (const event of ["end", "close", "error"]) source.on(event, () => resolve(text));
+  });
+
+const bySse: Way = (token) =>
+  new Promise((resolve, reject) => {
+    const headers = { ...bearer(token), accept: "text/event-stream" };
+    const asked = request(`${running.rest}/api/v1/events`, { headers, agent: false });
+    asked.on("response", (response: IncomingMessage) => {
+      if (response.statusCode === 200)
+        resolve({ ended: readUntilEnd(response).then(codeIn), close: () => asked.destroy() });
+      else reject(new Error(String(response.statusCode)));
+    });
+    asked.on("error", reject);
+    asked.end();
+  });
+
+const byGrpc: Way = async (token) => {
+  const method = methodOf("AllocationService.Watch");
+  const call = running.grpc.makeServerStreamRequest<Message, Message>(
+    method.path,
+    (message) => method.requestSerialize(message),
+    (bytes) => method.responseDeserialize(bytes),
+    create(pb.WatchRequestSchema),
+    metadataOf(bearer(token)),
+  );
+  const ended = new Promise<string>((resolve) => {
+    call.on("error", (error) => resolve(problemOfService(error as ServiceError).code));
+    call.on("end", () => resolve("ok"));
+    call.resume();
+  });
+  await new Promise<void>((resolve) => call.once("metadata", () => resolve()));
+  // It answers before it asks who it is; this goes the same way afterwards.
+  await callHttp(running, { path: "/api/v1/allocations", headers: bearer(token) });
+  return { ended, close: () => call.cancel() };
+};
+
+const byWebSocket: Way = (token) =>
+  new Promise((resolve, reject) => {
+    const asked = request(`${running.rest}/api/v1/allocations/1/attach`, {
+      headers: {
+        ...bearer(token),
+        connection: "Upgrade",
+        upgrade: "websocket",
+        "sec-websocket-version": "13",
+        "sec-websocket-key": Buffer.alloc(16).toString("base64"),
+      },
+    });
+    asked.on("upgrade", (_response, socket) =>
+      resolve({ ended: readUntilEnd(socket).then(codeIn), close: () => socket.destroy() }),
+    );
+    asked.on("response", (response) => reject(new Error(String(response.statusCode))));
+    asked.on("error", reject);
+    asked.end();
+  });
+
+const codeIn = (text: string): string => /"code":"(\w+)"/.exec(text)?.[1] ?? `no problem in ${text}`;
+
+describe.each([
+  ["SSE", bySse],
+  ["gRPC", byGrpc],
+  ["WebSocket", byWebSocket],
+] as const)("%s", (_, open) => {
+  test("ends when the token is called back", async () => {
+    const { ended } = await open(await tokenFor("ada"));
+    said = { active: false };
+    expect(await ended).toBe("unauthenticated");
+  });
+
+  test("ends when the token has expired", async () => {
+    const exp = Math.floor(Date.now() / 1_000) + 2;
+    const { ended } = await open(await tokenFor("ada", { exp }));
+    expect(await ended).toBe("unauthenticated");
+    expect(Date.now() / 1_000).toBeGreaterThanOrEqual(exp);
+  });
+
+  test("ends when its bearer gets other powers, and goes on while nothing changes or the provider is away", async () => {
+    const grant = (kind: "grant.add" | "grant.remove") =>
+      running.plane.apply({
+        kind,
+        origin: { user: "root" as UserName, requestId: null, bodyHash: "" },
+        tenant: "biology" as TenantId,
+        user: "ada" as UserName,
+        role: "tenant_admin",
+      });
+    running.plane.apply({
+      kind: "tenant.create",
+      origin: { user: "root" as UserName, requestId: null, bodyHash: "" },
+      tenant: "biology" as TenantId,
+      description: "",
+      quota: running.plane.view().tenant("physics" as TenantId)?.quota ?? ({} as never),
+      maxPreemptionClass: 10,
+    });
+    grant("grant.add");
+    const stream = await open(await tokenFor("ada"));
+    let over = "";
+    void stream.ended.then((code) => {
+      over = code;
+    });
+    said = null;
+    await new Promise((resolve) => setTimeout(resolve, 350));
+    said = { active: true };
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(over).toBe("");
+    grant("grant.remove");
+    expect(await stream.ended).toBe("unauthenticated");
+  });
+
+  test("is not opened with a token that was called back", async () => {
+    const token = await tokenFor("ada");
+    said = { active: false };
+    const outcome = await open(token).then(
+      ({ ended }) => ended,
+      (error: Error) => error.message,
+    );
+    expect(["401", "unauthenticated"]).toContain(outcome);
+  });
+});
+
+describe("a signed token that is called back before its end", () => {
+  const status = async (token: string) =>
+    (await callHttp(running, { path: "/api/v1/allocations", headers: bearer(token) })).status;
+
+  test("is refused once it is no longer believed", async () => {
+    const token = await tokenFor("ada");
+    expect(await status(token)).toBe(200);
+    said = { active: false };
+    await expect.poll(() => status(token), { timeout: 5_000 }).toBe(401);
+  });
+
+  test("stays good to its end where the provider cannot say so of signed tokens", async () => {
+    said = { error: "unsupported_token_type" };
+    expect(await status(await tokenFor("ada"))).toBe(200);
+    expect(await status(await tokenFor("ada", { exp: Math.floor(Date.now() / 1_000) - 5 }))).toBe(401);
+    // What is no signed text is nothing then.
+    expect(await status("an-opaque-text")).toBe(401);
+  });
+
+  test("is not refused because the provider is away: 503", async () => {
+    said = null;
+    expect(await status(await tokenFor("ada"))).toBe(503);
+  });
+});
