@@ -4,6 +4,7 @@
 import { createMemoryStore, type MemoryStore } from "@lattice/server";
 import { createLedger, type Ledger } from "./checks/ledger.ts";
 import { networkChecks } from "./checks/networks.ts";
+import { nodeChecks } from "./checks/nodes.ts";
 import { serviceChecks } from "./checks/services.ts";
 import { createTruth, type Truth } from "./checks/truth.ts";
 import type { Watcher } from "./checks/watcher.ts";
@@ -67,6 +68,7 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
   const watchers: readonly Watcher[] = [
     serviceChecks(world, outside.metrics),
     webhookChecks(world, outside.receiver),
+    nodeChecks(world, SETTINGS.faults),
     networkChecks({ world, fabric: outside.fabric, machines: () => nodes.map(({ machine }) => machine) }),
   ];
   const ledger = createLedger(world, SETTINGS, (replica, applied) => {

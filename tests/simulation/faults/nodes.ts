@@ -124,6 +124,17 @@ export const nodeFaults: readonly Fault[] = [
     },
   },
   {
+    kind: "node_drifts",
+    everyMs: 4 * MINUTE,
+    strike({ world, nodes }, random) {
+      const node = random.pick(nodes);
+      if (node.machine.conformance !== "c1") return false;
+      node.drift("c2");
+      world.after(random.pick([5_000, 50_000, 140_000]), () => node.drift("c1"));
+      return true;
+    },
+  },
+  {
     kind: "disk_full",
     everyMs: 4 * MINUTE,
     strike({ world, nodes }, random) {

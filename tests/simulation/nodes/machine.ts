@@ -55,6 +55,8 @@ export interface Machine {
   /** Sum of all jumps so far, without sign. */
   jumped(): number;
   full: boolean;
+  /** The fingerprint of its configuration. */
+  conformance: string;
   /** The next write of a record is cut short, and the agent dies of it. */
   tear: (() => void) | null;
   /** Starts a wrapper, which then needs nobody. */
@@ -148,6 +150,7 @@ export function createMachine({ world, name, random, epochMs, onStart, onEnd }: 
     attempts: new Map(),
     ended: new Set(),
     full: false,
+    conformance: "c1",
     tear: null,
     bootId: () => `${name}-boot-${boots}`,
     clock: () => epochMs + world.now() + skewMs,

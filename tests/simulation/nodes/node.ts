@@ -1,7 +1,9 @@
 // One node of the simulated cluster: its machine, and the agents that live on it one after the
 // other. Each agent is the real one, on this machine's clock, over the simulated network.
 
-import { type Dialer, gate, type Identity, identityOf, startNode, type Wheel } from "@lattice/agent";
+import { create } from "@bufbuild/protobuf";
+import { type Dialer, gate, type Identity, identityOf, type Node, startNode, type Wheel } from "@lattice/agent";
+import { pb } from "@lattice/wire";
 import type { Network } from "../network/network.ts";
 import { createHost, type Host } from "../world/host.ts";
 import { quietLogger } from "../world/logger.ts";
@@ -13,6 +15,8 @@ import { machineRuntime } from "./runtime.ts";
 export interface SimulatedNode {
   readonly name: string;
   readonly machine: Machine;
+  /** Its configuration is another from now on; its agent, where one lives, tells so. */
+  drift(conformance: string): void;
   /** Null while no agent lives. */
   agent(): Host | null;
   /** Since when the present agent lives. */
@@ -38,6 +42,7 @@ export function createNode({ world, network, machine, group, home, servers }: No
   const { name } = machine;
   const random = world.random(`agent ${name}`);
   let host: Host | null = null;
+  let agent: Node | null = null;
   let lives = 0;
   let upSinceMs = 0;
 
@@ -47,7 +52,7 @@ export function createNode({ world, network, machine, group, home, servers }: No
     const mine = createHost(world, `${name}#${lives}`);
     host = mine;
     upSinceMs = world.now();
-    void startNode({
+    const started = startNode({
       identity: identityFor(machine, group, home),
       dialer: dialerFor(mine),
       member: 0,
@@ -58,10 +63,14 @@ export function createNode({ world, network, machine, group, home, servers }: No
       log: quietLogger(world, mine.name),
       vitals: () => ({ load1: 0, memoryAvailableGb: 0 }),
       runtime: async (listener) => machineRuntime(machine, mine, random, listener),
+      renewed: () => ({ conformance: machine.conformance }),
       probe: async (_, key) => {
         await mine.wait(random.between(0, 20));
         return machine.probe(key);
       },
+    });
+    void started.then((node) => {
+      if (host === mine) agent = node;
     });
   }
 
@@ -81,6 +90,7 @@ export function createNode({ world, network, machine, group, home, servers }: No
     if (host === null) return;
     host.kill();
     host = null;
+    agent = null;
     network.gone("client", name, farewell);
   }
 
@@ -89,6 +99,10 @@ export function createNode({ world, network, machine, group, home, servers }: No
     machine,
     agent: () => host,
     upSinceMs: () => upSinceMs,
+    drift(conformance) {
+      machine.conformance = conformance;
+      agent?.tell(create(pb.ConditionReportSchema, { conformance }));
+    },
     start,
     crash: () => end(true),
     powerOff() {
@@ -112,7 +126,7 @@ function identityFor(machine: Machine, group: string, home: string): Identity {
     nodeId: machine.name,
     group,
     homeVcluster: home,
-    conformance: "c1",
+    conformance: machine.conformance,
     hardware,
     version: "simulated",
     bootId: machine.bootId(),

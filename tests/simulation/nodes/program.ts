@@ -8,6 +8,8 @@ export interface Program {
   readonly stopsMs: number | null;
   /** Cannot even be started. */
   readonly broken: boolean;
+  /** How often a node cannot be made ready for it; absent: never. */
+  readonly unready?: number;
   /** It answers no probe after so long; null, or absent: it always does. */
   readonly sickMs?: number | null;
   /** Of a service that is updated: grows from update to update. */

@@ -15,6 +15,7 @@ import type {
 import type { Host } from "../world/host.ts";
 import type { Random } from "../world/random.ts";
 import { type Folder, type Machine, NOT_CLAIMED, type WrapperEnd } from "./machine.ts";
+import { programOf } from "./program.ts";
 
 /** How often the end of a process of an earlier life is looked for. */
 const LOOK_EVERY_MS = 250;
@@ -97,6 +98,10 @@ export function machineRuntime(machine: Machine, host: Host, random: Random, lis
     async start(key, order): Promise<StartResult> {
       if (machine.ended.has(key))
         return { kind: "not_launched", message: "this attempt has ended on this node before" };
+      if (random.chance(programOf(order.entrypoint).unready ?? 0)) {
+        await disk();
+        return { kind: "not_launched", message: "there is no such image", stage: "image" };
+      }
       // Cut short, should the agent die while it writes.
       if (!machine.full && !machine.attempts.has(key)) folderOf(key);
       await write();

@@ -67,8 +67,8 @@ export const SETTINGS = {
     prologueRetries: 3,
     mostPercent: 30,
     probation: duration(600_000),
-    driftTimeout: duration(24 * 3_600_000),
-    sensitiveDriftTimeout: duration(4 * 3_600_000),
+    driftTimeout: duration(60_000),
+    sensitiveDriftTimeout: duration(30_000),
   },
   /** So few numbers that they are used up now and then. */
   network: {

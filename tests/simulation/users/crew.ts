@@ -10,6 +10,7 @@ export interface Desk {
   readonly world: World;
   readonly client: Client;
   readonly random: Random;
+  readonly nodes: readonly string[];
   requestId(what: string): string;
   /** While users work; the mean is theirs at their usual pace. */
   every(meanMs: number, deed: () => Promise<void>): void;

@@ -93,6 +93,7 @@ function programFor(random: Random, runsMs: number | null) {
     exitCode: random.chance(0.12) ? random.between(1, 130) : 0,
     stopsMs: random.chance(0.15) ? null : random.wait(300),
     broken: random.chance(0.03),
+    unready: random.chance(0.08) ? random.pick([0.3, 0.7, 1]) : 0,
   };
 }
 

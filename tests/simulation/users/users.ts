@@ -8,6 +8,7 @@ import type { Client } from "./client.ts";
 import type { Crew, Desk } from "./crew.ts";
 import { type Earlier, flow } from "./flows.ts";
 import { networkUsers } from "./networks.ts";
+import { operators } from "./operators.ts";
 import {
   cancellation,
   lendingCommand,
@@ -24,6 +25,7 @@ import { serviceUsers } from "./services.ts";
 const CREWS: Readonly<Record<string, (desk: Desk) => Crew>> = {
   services: serviceUsers,
   networks: networkUsers,
+  operators,
 };
 
 export interface Users {
@@ -103,7 +105,7 @@ export function createUsers({ world, client, truth, nodes, pace }: UsersParts): 
 
   const crews = Object.entries(CREWS).map(([kind, crew]) =>
     crew({
-      ...{ world, client, requestId },
+      ...{ world, client, requestId, nodes },
       random: world.random(`users ${kind}`),
       every: (meanMs, deed) => every(meanMs * pace, deed),
       acknowledged(outcome, name, tenant) {

@@ -1,0 +1,72 @@
+// What must hold of nodes that are out of order: nothing new is placed on one that is not ready, an allocation comes back to no node that
+// could not be made ready for it and is tried three more times at most, and never are more nodes set aside than a share of all (D6).
+
+import type { Applied, View } from "@lattice/core";
+import type { Replica } from "@lattice/server";
+import type { World } from "../world/world.ts";
+import type { Watcher } from "./watcher.ts";
+
+export interface NodeLimits {
+  readonly prologueRetries: number;
+  /** Of all nodes, in percent. */
+  readonly mostPercent: number;
+}
+
+export function nodeChecks(world: World, { prologueRetries, mostPercent }: NodeLimits): Watcher {
+  const counts = { prologueRetries: 0, prologueFailures: 0, drifts: 0, setAside: 0, broken: 0, drainedAtOnce: 0 };
+
+  function placed({ view }: Replica, applied: Applied): void {
+    const moved = new Set(applied.events.filter(({ kind }) => kind === "node_changed").map(({ node }) => node));
+    for (const effect of applied.effects) {
+      if (effect.kind !== "run") continue;
+      const record = view.allocation(effect.allocation);
+      if (record?.setAside?.includes(effect.node))
+        world.violated("prologue", `${record.id} is ordered on ${effect.node}, which could not be made ready for it`);
+      const isNew = record?.phase.kind === "staging" && record.phase.placedAt === applied.at;
+      const state = view.node(effect.node)?.state.kind ?? "unknown";
+      if (isNew && state !== "ready" && !moved.has(effect.node))
+        world.violated("nodes", `${record.id} is placed on ${effect.node}, which is ${state}`);
+    }
+  }
+
+  function setAsideIn(view: View): number {
+    let out = 0;
+    for (const { state } of view.nodes()) if (state.kind === "down" && state.cause === "quarantined") out += 1;
+    return out;
+  }
+
+  return {
+    counts,
+    leastPerHour: {
+      prologueRetries: 10,
+      prologueFailures: 1,
+      drifts: 4,
+      broken: 4,
+      urgentDrains: 10,
+      hardwareReports: 10,
+    },
+    applied(replica: Replica, applied: Applied) {
+      const { view } = replica;
+      placed(replica, applied);
+      for (const { kind, allocation, node, from, to, reason } of applied.events) {
+        if (kind === "allocation_changed" && allocation !== undefined && from !== to) {
+          if (reason === "prologue_failed") counts[to === "failed" ? "prologueFailures" : "prologueRetries"] += 1;
+          const phase = view.allocation(allocation)?.phase;
+          if (phase?.kind === "checkpointing" && phase.request.cause === "drained") counts.drainedAtOnce += 1;
+          const tried = view.allocation(allocation)?.setAside?.length ?? 0;
+          if (tried > prologueRetries) world.violated("prologue", `${allocation} was tried on ${tried} further nodes`);
+        }
+        if (kind !== "node_changed" || node === undefined) continue;
+        if (reason === "conformance_changed" && view.node(node)?.drift !== undefined) counts.drifts += 1;
+        const state = view.node(node)?.state;
+        if (from === to || to !== "down" || state?.kind !== "down") continue;
+        if (state.cause === "hardware") counts.broken += 1;
+        if (state.cause !== "quarantined") continue;
+        counts.setAside += 1;
+        const out = setAsideIn(view);
+        if (out * 100 > mostPercent * view.nodeCount)
+          world.violated("D6", `${out} of ${view.nodeCount} nodes are set aside`);
+      }
+    },
+  };
+}
