@@ -13,6 +13,7 @@ import { type Condition, watchCondition } from "./condition/condition.ts";
 import { recallExpected, rememberExpected } from "./condition/expected.ts";
 import { components, fingerprint } from "./discovery/fingerprint.ts";
 import { NO_GPUS } from "./discovery/gpus/inventory.ts";
+import { askLoad } from "./discovery/gpus/load.ts";
 import { discoverBootId, discoverHardware, type Hardware } from "./discovery/hardware.ts";
 import { lookForFaults } from "./discovery/look.ts";
 import { type Sources, type Survey, surveyNode } from "./discovery/survey.ts";
@@ -54,6 +55,7 @@ import { findFacilities } from "./tasks/facilities.ts";
 import { fencePeers } from "./tasks/fence/peers.ts";
 import { trustOf } from "./tasks/fence/trust.ts";
 import { offeredTo } from "./tasks/offered.ts";
+import { gpuLoad } from "./telemetry/gpu-load.ts";
 
 export interface Agent {
   /** How many of its nodes are connected now. */
@@ -145,6 +147,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
       if (condition === null) throw new Error("the agent is only just starting");
       return condition.describe(fresh);
     },
+    ...(first.hardware.gpuCount > 0 ? { gpus: gpuLoad({ ask: () => askLoad(sources), now: Date.now }) } : {}),
     images: software.images,
     dialer: dial,
     member: 0,

@@ -13,6 +13,7 @@ import type { Tally } from "./metrics/tally.ts";
 import type { Runtime, RuntimeListener } from "./runtime/runtime.ts";
 import type { Facilities } from "./tasks/facilities.ts";
 import type { FencePeers } from "./tasks/fence/peers.ts";
+import type { GpuLoad } from "./telemetry/gpu-load.ts";
 
 export interface NodeOptions {
   /** All of Hello but the attempts. */
@@ -49,6 +50,8 @@ export interface NodeOptions {
   readonly clear?: (allocationId: string, clear: pb.CheckpointsToClear) => Promise<boolean>;
   /** How a service is asked whether it lives, null meaning that it does; absent: over the network. */
   readonly probe?: (probe: Probe, key: string) => Promise<string | null>;
+  /** How busy its GPUs are; absent: it has none. */
+  readonly gpus?: GpuLoad;
   /** A server has welcomed this node. */
   readonly welcomed?: (welcome: pb.Welcome) => void;
 }

@@ -98,7 +98,10 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       on(key, { kind: "unhealthy", message });
     },
   });
-  const figures = measureAttempts({ log, now, after, runtime, link: () => link, well: () => liveness.well() });
+  const figures = measureAttempts({
+    ...{ log, now, after, runtime, link: () => link, well: () => liveness.well() },
+    ...(options.gpus === undefined ? {} : { gpus: options.gpus }),
+  });
   const logFile = (key: string, stream: "stdout" | "stderr") => runtime.logFile(key, stream);
   const marks = options.keepTimes === true ? keepMarks({ live: () => live.keys(), logFile, now }) : null;
   await shipper?.recover({ logFile, live: (key) => live.has(key) });

@@ -10,6 +10,7 @@ import type { Order } from "../lifecycle/attempt.ts";
 import type { Link } from "../link/link.ts";
 import { measuresMessage } from "../link/messages.ts";
 import type { Runtime } from "../runtime/runtime.ts";
+import type { GpuLoad } from "./gpu-load.ts";
 import { meter } from "./meter.ts";
 import { EVERY_MS, sampler, type TelemetryMode } from "./sampler.ts";
 
@@ -34,12 +35,14 @@ export interface MeasuredNode {
   readonly after: After;
   /** Attempts that answer their probes. */
   readonly well: () => readonly string[];
+  /** How busy the GPUs of the node are on the whole; absent: it has none. */
+  readonly gpus?: GpuLoad;
 }
 
 /** Of such an attempt: 1. The server waits for it before it goes on with a rolling update. */
 const PROBE_OK = "probe_ok";
 
-export function measureAttempts({ runtime, log, now, after, link, well }: MeasuredNode): AttemptFigures {
+export function measureAttempts({ runtime, log, now, after, link, well, gpus }: MeasuredNode): AttemptFigures {
   const samples = sampler({
     ...{ log, now, after },
     usage: async (key) => (await runtime.usage?.(key)) ?? null,
@@ -55,7 +58,9 @@ export function measureAttempts({ runtime, log, now, after, link, well }: Measur
       // Nodes that simulate have nothing to look at.
       if (runtime.usage !== undefined) samples.start(key, cores);
       if (order?.measured !== true) return;
-      figures.start(key, { cores, saidIn: runtime.metricsFile?.(key) ?? null });
+      // Of a part of a node nobody knows which GPU does whose work.
+      const busy = gpus === undefined || !order.exclusive ? {} : { gpuLoad: gpus.mean };
+      figures.start(key, { cores, saidIn: runtime.metricsFile?.(key) ?? null, ...busy });
     },
     stop(key) {
       figures.stop(key);

@@ -12,11 +12,18 @@ export interface Measured {
 }
 
 export interface Meter {
-  /** `saidIn`: the file in which its programs may say how they fare. */
-  start(key: string, of: { readonly cores: number; readonly saidIn: string | null }): void;
+  start(key: string, of: Measurable): void;
   stop(key: string): void;
   newest(): readonly Measured[];
   close(): void;
+}
+
+export interface Measurable {
+  readonly cores: number;
+  /** The file in which its programs may say how they fare. */
+  readonly saidIn: string | null;
+  /** How busy its GPUs are, from 0 to 1; null: not known. Absent: it has none of its own. */
+  readonly gpuLoad?: () => number | null;
 }
 
 export interface MeterHost {
@@ -30,9 +37,7 @@ export interface MeterHost {
 
 const EVERY_MS = 2_000;
 
-interface Watched {
-  readonly cores: number;
-  readonly saidIn: string | null;
+interface Watched extends Measurable {
   last: { readonly atMs: number; readonly cpuMs: number } | null;
   values: Readonly<Record<string, number>>;
 }
@@ -44,7 +49,7 @@ export function meter({ cpuMs, now, log, after = systemAfter, everyMs = EVERY_MS
   async function look(): Promise<void> {
     for (const [key, each] of watched) {
       try {
-        each.values = { ...(await processorOf(key, each)), ...(await readSaid(each.saidIn)) };
+        each.values = { ...(await processorOf(key, each)), ...gpusOf(each), ...(await readSaid(each.saidIn)) };
       } catch (error) {
         log.debug({ attempt: key, error: String(error) }, "an attempt could not be measured");
       }
@@ -61,6 +66,11 @@ export function meter({ cpuMs, now, log, after = systemAfter, everyMs = EVERY_MS
     each.last = { atMs, cpuMs: used };
     if (before === null || atMs <= before.atMs || used < before.cpuMs) return {};
     return { cpu_utilization: (used - before.cpuMs) / (atMs - before.atMs) / Math.max(1, each.cores) };
+  }
+
+  function gpusOf({ gpuLoad }: Watched): Record<string, number> {
+    const load = gpuLoad?.() ?? null;
+    return load === null ? {} : { gpu_utilization: load };
   }
 
   return {

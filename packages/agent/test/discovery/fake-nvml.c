@@ -1,7 +1,7 @@
 // A stand-in for NVIDIA's management library, for nodes without a GPU: as many functions as the agent calls,
 // about GPUs that are described by the variable FAKE_NVML, or by the file that it names. Words, in any order:
 //   gpus=N  mig=N (slices of each GPU)  switch (NVLink by a switch)  ecc=N (errors of GPU 0)  lost (GPU 0)
-//   gone (the last GPU gives no handle)  init (does not start)  hang (never answers)
+//   load=N (percent, of GPU 0; one more on each of the others)  gone (the last GPU gives no handle)  init (does not start)  hang (never answers)
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +61,12 @@ int nvmlDeviceGetTemperature(device *d, unsigned sensor, unsigned *out) { (void)
 int nvmlDeviceGetTotalEccErrors(device *d, unsigned kind, unsigned counter, unsigned long long *out) {
   if (has("lost") && d->gpu == 0) return IS_LOST;
   *out = d->gpu == 0 && kind == 1 && counter == 0 ? number("ecc=") : 0;
+  return OK;
+}
+int nvmlDeviceGetUtilizationRates(device *d, unsigned *rates) {
+  if (strstr(words(), "load=") == NULL || number("mig=") > 0) return UNSUPPORTED;
+  rates[0] = number("load=") + d->gpu;
+  rates[1] = 0;
   return OK;
 }
 int nvmlDeviceGetMigMode(device *d, unsigned *now, unsigned *later) { (void)d; *now = *later = number("mig=") > 0; return OK; }

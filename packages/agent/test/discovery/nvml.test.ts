@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { askNvml, parseInventory } from "../../src/discovery/gpus/ask-nvml.ts";
+import { askNvml, askNvmlLoad, parseInventory, parseLoad } from "../../src/discovery/gpus/ask-nvml.ts";
 import type { GpuInventory } from "../../src/discovery/gpus/inventory.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lattice-nvml-"));
@@ -98,5 +98,27 @@ describe("a driver in trouble", () => {
     expect(await askNvml("none")).toBeNull();
     expect(parseInventory("{").faults).toHaveLength(1);
     expect(parseInventory("{}").faults).toHaveLength(1);
+  });
+});
+
+describe("how busy its GPUs are", () => {
+  const load = (words: string, deadlineMs?: number) => {
+    process.env.FAKE_NVML = words;
+    return askNvmlLoad(library, deadlineMs);
+  };
+
+  it("is told by GPU, from 0 to 1", async () => {
+    expect(await load("gpus=3 load=40")).toEqual([0.4, 0.41, 0.42]);
+  });
+
+  it("is not known of slices, of GPUs that are gone, of drivers in trouble, and without a library", async () => {
+    expect(await load("gpus=2 load=40 mig=2")).toEqual([null, null]);
+    expect(await load("gpus=2 load=40 gone")).toEqual([0.4, null]);
+    expect(await load("init gpus=2 load=40")).toEqual([]);
+    expect(await load("hang", 500)).toBeNull();
+    expect(await askNvmlLoad("none")).toBeNull();
+    expect(parseLoad('[0.5, 7, "x"]')).toEqual([0.5, null, null]);
+    expect(parseLoad("{}")).toBeNull();
+    expect(parseLoad("no")).toBeNull();
   });
 });

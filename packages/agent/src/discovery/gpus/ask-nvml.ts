@@ -27,6 +27,34 @@ export function askNvml(library: string, deadlineMs = DEADLINE_MS): Promise<GpuI
   });
 }
 
+/** How busy each GPU is is wanted again soon: an answer that is late is of no use. */
+const LOAD_DEADLINE_MS = 5_000;
+
+/** From 0 to 1, by GPU; null: not told. Null for all: this node has no such library, or it does not answer. */
+export function askNvmlLoad(
+  library: string,
+  deadlineMs = LOAD_DEADLINE_MS,
+): Promise<readonly (number | null)[] | null> {
+  const path = library === "" ? findNvml() : library;
+  if (path === null || path === "none") return Promise.resolve(null);
+  return new Promise((resolve) => {
+    const how = { timeout: deadlineMs, killSignal: "SIGKILL", maxBuffer: MAX_ANSWER_BYTES, encoding: "utf8" } as const;
+    execFile(process.execPath, [probeProgram(), path, "load"], how, (error, answer) =>
+      resolve(error === null ? parseLoad(answer) : null),
+    );
+  });
+}
+
+export function parseLoad(text: string): readonly (number | null)[] | null {
+  try {
+    const told: unknown = JSON.parse(text);
+    if (!Array.isArray(told)) return null;
+    return told.map((load: unknown) => (typeof load === "number" && load >= 0 && load <= 1 ? load : null));
+  } catch {
+    return null;
+  }
+}
+
 export function parseInventory(text: string): GpuInventory {
   try {
     const { driver, units, ties, coherentMBps, faults } = JSON.parse(text) as GpuInventory;

@@ -34,19 +34,48 @@ export function askRocm(program: string): Promise<GpuInventory | null> {
   });
 }
 
+/** How busy each GPU is is wanted again soon: an answer that is late is of no use. */
+const LOAD_DEADLINE_MS = 5_000;
+
+/** From 0 to 1, by GPU; null: not told. Null for all: this node has no such program, or it does not answer. */
+export function askRocmLoad(program: string): Promise<readonly (number | null)[] | null> {
+  const path = program === "" ? PLACES.find(isExecutable) : program;
+  if (path === undefined || path === "none") return Promise.resolve(null);
+  return new Promise((resolve) => {
+    const limits = { timeout: LOAD_DEADLINE_MS, killSignal: "SIGKILL", maxBuffer: MAX_ANSWER_BYTES } as const;
+    const how = { ...limits, encoding: "utf8" } as const;
+    execFile(path, ["--showuse", "--json"], how, (error, answer) =>
+      resolve(error === null ? parseRocmLoad(answer) : null),
+    );
+  });
+}
+
+export function parseRocmLoad(text: string): readonly (number | null)[] | null {
+  const all = readJson(text);
+  if (all === null) return null;
+  return cardsOf(all).map((words) => {
+    const percent = Number(words["gpu use (%)"] ?? Number.NaN);
+    return percent >= 0 && percent <= 100 ? percent / 100 : null;
+  });
+}
+
 type Words = Readonly<Record<string, string>>;
 
 export function parseRocm(text: string): GpuInventory {
   const all = readJson(text);
   if (all === null) return { ...NO_GPUS, faults: ["rocm-smi cannot be asked: its answer makes no sense"] };
-  const units = [...all]
-    .flatMap(([name, words]) => (/^card\d+$/.test(name) ? [{ card: Number(name.slice("card".length)), words }] : []))
-    .sort((a, b) => a.card - b.card)
-    .map(({ words }, index) => unitOf(words, index));
+  const units = cardsOf(all).map(unitOf);
   const system = all.get("system") ?? {};
   const driver = system["driver version"] ?? "";
   return { ...NO_GPUS, driver, units, ties: tiesOf(system, units.length) };
 }
+
+/** In order of their numbers. */
+const cardsOf = (all: ReadonlyMap<string, Words>): readonly Words[] =>
+  [...all]
+    .flatMap(([name, words]) => (/^card\d+$/.test(name) ? [{ card: Number(name.slice("card".length)), words }] : []))
+    .sort((a, b) => a.card - b.card)
+    .map(({ words }) => words);
 
 function unitOf(words: Words, index: number): GpuUnit {
   return {

@@ -44,6 +44,7 @@ const SIGNATURES = {
   nvmlDeviceGetTemperature: ["void *", "uint", "_Out_ uint *"],
   nvmlDeviceGetTotalEccErrors: ["void *", "uint", "uint", "_Out_ uint64 *"],
   nvmlDeviceGetRemappedRows: ["void *", "_Out_ uint *", "_Out_ uint *", "_Out_ uint *", "_Out_ uint *"],
+  nvmlDeviceGetUtilizationRates: ["void *", "void *"],
   nvmlDeviceGetMigMode: ["void *", "_Out_ uint *", "_Out_ uint *"],
   nvmlDeviceGetMaxMigDeviceCount: ["void *", "_Out_ uint *"],
   nvmlDeviceGetMigDeviceHandleByIndex: ["void *", "uint", "_Out_ void **"],

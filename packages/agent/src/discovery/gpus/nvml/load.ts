@@ -1,0 +1,28 @@
+// How busy each GPU is, as NVML has it: the share of the last moment in which anything ran on it. Of a GPU that is cut into slices it tells
+// nothing, and neither does this.
+
+import { type Nvml, OK } from "./library.ts";
+
+/** Beyond any node. */
+const MAX_GPUS = 256;
+/** nvmlUtilization_t: of the processors and of the memory, in percent. */
+const UTILIZATION_BYTES = 8;
+
+/** From 0 to 1, by GPU; null: not told. */
+export function readLoad(nvml: Nvml): readonly (number | null)[] {
+  if (nvml.call("nvmlInit_v2") !== OK) return [];
+  try {
+    const count = Math.min(nvml.number("nvmlDeviceGetCount_v2") ?? 0, MAX_GPUS);
+    return Array.from({ length: count }, (_, number) => loadOf(nvml, number));
+  } finally {
+    nvml.call("nvmlShutdown");
+  }
+}
+
+function loadOf(nvml: Nvml, number: number): number | null {
+  const handle: unknown[] = [null];
+  if (nvml.call("nvmlDeviceGetHandleByIndex_v2", number, handle) !== OK) return null;
+  const rates = Buffer.alloc(UTILIZATION_BYTES);
+  if (nvml.call("nvmlDeviceGetUtilizationRates", handle[0], rates) !== OK) return null;
+  return Math.min(1, rates.readUInt32LE(0) / 100);
+}
