@@ -81,6 +81,13 @@ export interface ReleaseInput {
   readonly storageMBps?: number;
 }
 
+export interface PoolInput {
+  readonly limit: number;
+  readonly current: number;
+  /** When running work gives its nodes back; absent: nobody knows. */
+  readonly returns?: readonly { readonly endsAt: Instant | null; readonly nodes: number }[];
+}
+
 export interface TenantInput {
   readonly id: TenantId;
   readonly nodesInUse: number;
@@ -113,7 +120,7 @@ export interface CycleInput {
   readonly releases: readonly ReleaseInput[];
   readonly tenants: readonly TenantInput[];
   /** Nodes that sensitive work holds, and may hold; absent: no such limit concerns this vCluster. */
-  readonly pool?: { readonly limit: number; readonly current: number };
+  readonly pool?: PoolInput;
   /** Shared nodes of this vCluster; absent: it shares none. */
   readonly rooms?: readonly RoomInput[];
   readonly signals?: Signals;

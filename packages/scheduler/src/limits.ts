@@ -12,7 +12,7 @@ export const EXPECTED_BACK_SOON = 30_000 as Duration;
 /** Reasons given unasked in a brief report; `reasonsFor` answers for any other allocation on demand. */
 export const REASONS_LIMIT = 200;
 
-/** A full report tells this many, in order of the queue; nobody reads the reasons of more. */
+/** A full report gives so many reasons and scores, in order of the queue: nobody reads more. Expected starts it gives to all. */
 export const REPORT_LIMIT = 10_000;
 
 /** With no free node, a queue longer than this is not even ordered for a brief report: nothing could start. */

@@ -105,12 +105,39 @@ export function orderQueue(input: CycleInput, basis: ScoreBasis): Queue {
       occupies = Number.POSITIVE_INFINITY;
     },
     *those(isWanted) {
-      const wanted: number[] = [];
-      for (let at = 0; at < pending.length; at += 1) if (isWanted(pending[at] as PendingInput)) wanted.push(at);
-      const heap = ordered(Uint32Array.from(wanted));
-      for (let at = heap.take(); at >= 0; at = heap.take()) yield jobAt(at);
+      const byScore = timed("cost_function", () => placesByScore(pending, isWanted, scoreAt));
+      for (const score of Float64Array.from(byScore.keys()).sort().reverse()) {
+        for (const at of inOrder(byScore.get(score) ?? NONE, pending)) yield jobAt(at);
+      }
     },
   };
+}
+
+const NONE: readonly number[] = [];
+
+/** Many score alike, and who is drawn to the end is drawn whole: cheaper than a heap. */
+function placesByScore(
+  pending: readonly PendingInput[],
+  isWanted: (input: PendingInput) => boolean,
+  scoreAt: (at: number) => number,
+): Map<number, number[]> {
+  const byScore = new Map<number, number[]>();
+  for (let at = 0; at < pending.length; at += 1) {
+    if (!isWanted(pending[at] as PendingInput)) continue;
+    const score = scoreAt(at);
+    const alike = byScore.get(score);
+    if (alike === undefined) byScore.set(score, [at]);
+    else alike.push(at);
+  }
+  return byScore;
+}
+
+/** By submission; queues are mostly given in that order. */
+function inOrder(places: readonly number[], pending: readonly PendingInput[]): readonly number[] {
+  const compare = (a: number, b: number): number =>
+    compareSubmission(pending[a] as PendingInput, pending[b] as PendingInput);
+  const isSorted = places.every((at, i) => i === 0 || compare(places[i - 1] as number, at) < 0);
+  return isSorted ? places : [...places].sort(compare);
 }
 
 function placesIn(count: number): Uint32Array {
