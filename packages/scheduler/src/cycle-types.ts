@@ -173,6 +173,7 @@ export type PendingReasonCode =
   | "power" // starting it would exceed the power budget
   | "storage" // starting it would exceed the storage bandwidth
   | "topology" // free nodes are spread over too many groups, or over several conformance groups
+  | "exchanged" // others that are worth more together started in its place
   | "preempting" // room is being made for it
   | "priority" // behind others in the queue
   | "dependency" // what it depends on has not ended

@@ -106,7 +106,7 @@ export function orderQueue(input: CycleInput, basis: ScoreBasis): Queue {
     },
     *those(isWanted) {
       const byScore = timed("cost_function", () => placesByScore(pending, isWanted, scoreAt));
-      for (const score of Float64Array.from(byScore.keys()).sort().reverse()) {
+      for (const score of Float64Array.from(byScore.keys()).sort((a, b) => b - a)) {
         for (const at of inOrder(byScore.get(score) ?? NONE, pending)) yield jobAt(at);
       }
     },
