@@ -44,6 +44,9 @@ export function exchange(input: CycleInput, standing: Standing): Exchange[] {
   const isBound = (id: AllocationId): boolean => promised.has(id) || awaited.has(id);
   const done: Exchange[] = [];
   const trials: Trials = { left: EXCHANGE_TRIAL_LIMIT, depth: depthOf(input) };
+  const { movesLeft } = draft;
+  // A trial is undone by putting back what it let go, so nothing else may have moved meanwhile.
+  draft.movesLeft = 0;
   let left = [...queue.those(({ id }) => !draft.placed.has(id) && !isBound(id))];
   for (const out of begun.slice(1).reverse()) {
     if (done.length === EXCHANGE_LIMIT || trials.left <= 0) break;
@@ -54,6 +57,7 @@ export function exchange(input: CycleInput, standing: Standing): Exchange[] {
     const gone = new Set(instead.map(({ job }) => job));
     left = left.filter((job) => !gone.has(job));
   }
+  draft.movesLeft = movesLeft;
   return done;
 }
 
