@@ -158,6 +158,15 @@ export interface Ground {
   /** How many usable nodes come back when. */
   readonly returning: Returning;
   readonly tenantById: ReadonlyMap<string, TenantInput>;
+  /** What was worked out about those that wait; cycles fill it in. */
+  readonly jobs: KeptJobs;
+}
+
+export interface KeptJobs {
+  /** What they were made for; null: for nothing yet. */
+  of: unknown;
+  /** By place in the queue; only cycles know what is in it. */
+  list: unknown[];
 }
 
 /** How much a cycle tells about those that wait. */

@@ -6,7 +6,7 @@
 import type { AllocationId } from "@lattice/core";
 import { startNow } from "./backfill.ts";
 import type { CycleInput } from "./cycle-types.ts";
-import { commit, type Draft, type Held, takeBack } from "./draft.ts";
+import { commit, type Draft, freeOfMatch, type Held, takeBack } from "./draft.ts";
 import { isPossible, type Job } from "./job.ts";
 import { EXCHANGE_LIMIT, EXCHANGE_QUEUE_LIMIT, EXCHANGE_TRIAL_LIMIT } from "./limits.ts";
 import type { Queue } from "./order.ts";
@@ -83,9 +83,14 @@ function insteadOf(standing: Standing, out: Started, left: readonly Job[], trial
   const { draft, ledger, scoreOf } = standing;
   const { preemptionClass, tenant } = out.job.input;
   const worthOf = ({ job, nodes }: Started): number => scoreOf(job) * nodes.length;
-  undo(standing, out);
+  const room = draft.freeCount + out.nodes.length;
   // Nobody makes room for a lower class.
-  const those = left.filter((job) => job.input.preemptionClass >= preemptionClass && isPossible(draft.machine, job));
+  const those = left.filter(
+    (job) => job.least <= room && job.input.preemptionClass >= preemptionClass && isPossible(draft.machine, job),
+  );
+  const atMost = those.reduce((sum, job) => sum + scoreOf(job) * Math.min(room, job.input.maxNodes), 0);
+  if (atMost <= worthOf(out) * LEAST_GAIN) return null;
+  undo(standing, out);
   const byValue = [...those].sort((a, b) => scoreOf(b) * b.least - scoreOf(a) * a.least);
   let most = worthOf(out) * LEAST_GAIN;
   let order: readonly Job[] | null = null;
@@ -118,7 +123,7 @@ function fill({ draft, ledger }: Standing, jobs: readonly Job[]): Started[] {
   const found: Started[] = [];
   for (const job of jobs) {
     const headroom = ledger.headroom(job.input.tenant, job.least);
-    if (headroom === 0 || job.least > draft.freeCount) continue;
+    if (headroom === 0 || freeOfMatch(draft, job) < job.least) continue;
     const own = draft.held.find((held) => held.job.input.id === job.input.id);
     if (own !== undefined) letGo(draft, own);
     const nodes = startNow(draft, job, Math.min(job.input.maxNodes, headroom));

@@ -34,7 +34,7 @@ export const EXCHANGE_QUEUE_LIMIT = 200;
 export const EXCHANGE_LIMIT = 4;
 
 /** Fillings that a cycle tries for that: each may look at all who were left out. */
-export const EXCHANGE_TRIAL_LIMIT = 64;
+export const EXCHANGE_TRIAL_LIMIT = 32;
 
 /** Instants at which a reservation is tried in full before it is given up as too hard to find. */
 export const START_TRY_LIMIT = 1_000;

@@ -8,6 +8,7 @@ import { type AllocationId, compareAllocationIds } from "@lattice/core";
 import type { CycleInput, PendingInput } from "./cycle-types.ts";
 import { type Heap, heapOf } from "./heap.ts";
 import { type Job, jobOf } from "./job.ts";
+import { jobsFor } from "./kept-jobs.ts";
 import type { ScoreBasis } from "./score/score.ts";
 import { createScorer } from "./score/scorer.ts";
 
@@ -31,12 +32,17 @@ export interface Queue {
 export function orderQueue(input: CycleInput, basis: ScoreBasis): Queue {
   const { pending, fifo, signals, timed = (_what, run) => run() } = input;
   const scores = new Float64Array(pending.length).fill(fifo ? 0 : Number.NaN);
-  const jobs: (Job | undefined)[] = new Array(pending.length);
+  // An efficiency is told anew every time, and a job says whether it is low.
+  const keeps = input.ground !== undefined && signals?.efficiency === undefined ? input.ground.jobs : null;
+  const jobs: (Job | undefined)[] =
+    keeps === null ? new Array(pending.length) : jobsFor(keeps, basis.machine.matches, pending.length);
   const scoreOf = createScorer(basis);
   const jobAt = (at: number): Job => {
+    const own = pending[at] as PendingInput;
     const known = jobs[at];
-    if (known !== undefined) return known;
-    const job = jobOf(basis.machine, pending[at] as PendingInput, signals);
+    // A trial may have put another in its place.
+    if (known !== undefined && known.input === own) return known;
+    const job = jobOf(basis.machine, own, signals);
     jobs[at] = job;
     return job;
   };
