@@ -81,6 +81,13 @@ export interface ReleaseInput {
   readonly storageMBps?: number;
 }
 
+export interface PoolInput {
+  readonly limit: number;
+  readonly current: number;
+  /** When running work gives its nodes back; absent: nobody knows. */
+  readonly returns?: readonly { readonly endsAt: Instant | null; readonly nodes: number }[];
+}
+
 export interface TenantInput {
   readonly id: TenantId;
   readonly nodesInUse: number;
@@ -113,7 +120,7 @@ export interface CycleInput {
   readonly releases: readonly ReleaseInput[];
   readonly tenants: readonly TenantInput[];
   /** Nodes that sensitive work holds, and may hold; absent: no such limit concerns this vCluster. */
-  readonly pool?: { readonly limit: number; readonly current: number };
+  readonly pool?: PoolInput;
   /** Shared nodes of this vCluster; absent: it shares none. */
   readonly rooms?: readonly RoomInput[];
   readonly signals?: Signals;
@@ -151,6 +158,15 @@ export interface Ground {
   /** How many usable nodes come back when. */
   readonly returning: Returning;
   readonly tenantById: ReadonlyMap<string, TenantInput>;
+  /** What was worked out about those that wait; cycles fill it in. */
+  readonly jobs: KeptJobs;
+}
+
+export interface KeptJobs {
+  /** What they were made for; null: for nothing yet. */
+  of: unknown;
+  /** By place in the queue; only cycles know what is in it. */
+  list: unknown[];
 }
 
 /** How much a cycle tells about those that wait. */
@@ -166,6 +182,7 @@ export type PendingReasonCode =
   | "power" // starting it would exceed the power budget
   | "storage" // starting it would exceed the storage bandwidth
   | "topology" // free nodes are spread over too many groups, or over several conformance groups
+  | "exchanged" // others that are worth more together started in its place
   | "preempting" // room is being made for it
   | "priority" // behind others in the queue
   | "dependency" // what it depends on has not ended

@@ -8,6 +8,7 @@ import { startNow } from "./backfill.ts";
 import type { CycleInput, CycleResult, PendingReason, Reservation } from "./cycle-types.ts";
 import type { Decided } from "./decided.ts";
 import { commit, type Draft, draftOf, type Held } from "./draft.ts";
+import { exchange, type Started } from "./exchange.ts";
 import { type Study, studyOf } from "./explain/study.ts";
 import { explainer } from "./explain.ts";
 import { isPossible, type Job, jobOf } from "./job.ts";
@@ -21,7 +22,7 @@ import { depthOf, holdForeign, keepPromises, nodeIdsOf } from "./promises.ts";
 import { type Ledger, ledgerOf } from "./quota.ts";
 import { report } from "./report.ts";
 import { hold, letGo, reserve } from "./reserve.ts";
-import { placedScores, type ScoreBasis, scoreBasis } from "./score/score.ts";
+import { placedScores, type ScoreBasis, scoreBasis, totalMilli } from "./score/score.ts";
 import { createSpace, type Space, spaceLeft } from "./space.ts";
 import { spareOf } from "./spare.ts";
 
@@ -96,15 +97,18 @@ function decide(input: CycleInput, space: Space = createSpace(input.nodes.length
       otherwise: "not_considered",
       queue,
       basis: null,
+      exchanged: NOBODY,
     };
   }
   const basis = scoreBasis(input, machine);
   const queue = orderQueue(input, basis);
   holdForeign(draft, input);
   const placements: Placement[] = [];
+  const begun: Started[] = [];
   const start = (job: Job, nodes: readonly number[], backfilled = false): void => {
     const placement = place({ draft, ledger, basis }, job, nodes, backfilled);
     placements.push(placement);
+    begun.push({ job, nodes });
     if (job.input.shares === true) for (const node of placement.nodes) packing.opened(job, node);
   };
   const join = (job: Job): boolean => {
@@ -115,18 +119,28 @@ function decide(input: CycleInput, space: Space = createSpace(input.nodes.length
   const awaited = settleAwaiting(draft, input, ledger, start);
   keepPromises(draft, input, { queue, ledger });
   const { considered, otherwise } = walk(input, { draft, ledger, queue, start, join, awaited });
+  const exchanged = exchanges(input, { draft, ledger, basis, queue, begun, placements, awaited });
   // Who was not drawn because no node is free may still share one.
   if (packing.any) for (const job of queue.those(mayJoin(draft.placed))) join(job);
-  const preemptions = input.until === undefined ? makeRoom(input, { draft, ledger, queue, awaited }) : [];
-  return { draft, ledger, placements, preemptions, considered, otherwise, queue, basis };
+  const preemptions =
+    input.until === undefined
+      ? makeRoom(input, { draft, ledger, queue, awaited: new Set([...awaited, ...exchanged.keys()]) })
+      : [];
+  return { draft, ledger, placements, preemptions, considered, otherwise, queue, basis, exchanged };
 }
+
+const NOBODY: ReadonlyMap<AllocationId, readonly AllocationId[]> = new Map();
 
 type Ground = Pick<Walk, "draft" | "ledger"> & { readonly basis: ScoreBasis };
 
-function place({ draft, ledger, basis }: Ground, job: Job, nodes: readonly number[], backfilled: boolean): Placement {
-  const { id, tenant, nextAttempt } = job.input;
-  commit(draft, job, nodes);
-  ledger.charge(tenant, nodes.length);
+function place(ground: Ground, job: Job, nodes: readonly number[], backfilled: boolean): Placement {
+  commit(ground.draft, job, nodes);
+  ground.ledger.charge(job.input.tenant, nodes.length);
+  return placementOf(ground, job, nodes, backfilled);
+}
+
+function placementOf({ draft, basis }: Ground, job: Job, nodes: readonly number[], backfilled: boolean): Placement {
+  const { id, nextAttempt } = job.input;
   const scores = placedScores(basis, job, nodes);
   const shared = job.input.shares === true ? { shared: true as const } : null;
   return { allocation: id, attempt: nextAttempt, nodes: nodeIdsOf(draft, nodes), scores, backfilled, ...shared };
@@ -142,6 +156,32 @@ function joined({ draft, ledger, basis }: Ground, job: Job, node: NodeId): Place
   const index = draft.machine.indexOf.get(node);
   const scores = placedScores(basis, job, index === undefined ? [] : [index]);
   return { allocation: id, attempt: nextAttempt, nodes: [node], scores, backfilled: false, shared: true };
+}
+
+interface Exchanging extends Ground {
+  readonly queue: Queue;
+  readonly begun: readonly Started[];
+  readonly placements: Placement[];
+  readonly awaited: ReadonlySet<AllocationId>;
+}
+
+/** Who gave up its place, and to whom; the placements are brought up to date. */
+function exchanges(
+  input: CycleInput,
+  { queue, begun, placements, awaited, ...ground }: Exchanging,
+): Decided["exchanged"] {
+  const { draft, ledger, basis } = ground;
+  const exchanged = new Map<AllocationId, readonly AllocationId[]>();
+  const scoreOf = (job: Job): number => totalMilli(basis, job);
+  for (const { out, instead } of exchange(input, { draft, ledger, queue, begun, awaited, scoreOf })) {
+    const at = placements.findIndex(({ allocation }) => allocation === out.job.input.id);
+    placements.splice(at, 1, ...instead.map(({ job, nodes }) => placementOf(ground, job, nodes, true)));
+    exchanged.set(
+      out.job.input.id,
+      instead.map(({ job }) => job.input.id),
+    );
+  }
+  return exchanged;
 }
 
 interface Walk {

@@ -128,6 +128,31 @@ export function commit(draft: Draft, job: Job, nodes: readonly number[]): void {
   draft.spare = null;
 }
 
+/** As if the job had not been given them; only for what this plan has started, and without budgets. */
+export function takeBack(draft: Draft, job: Job, nodes: readonly number[]): void {
+  const { cells, availableFrom } = draft.machine;
+  const gone = new Set(nodes);
+  for (const node of nodes) {
+    const cell = cells.ofNode[node] as number;
+    putBit(draft.free, node, true);
+    draft.freeIn[cell] = (draft.freeIn[cell] as number) + 1;
+    const kind = cells.kindOf[cell] as number;
+    draft.freeOfKind[kind] = (draft.freeOfKind[kind] as number) + 1;
+    draft.availableFrom[node] = availableFrom[node] as number;
+  }
+  for (const list of [draft.started, draft.moved]) {
+    const rest = list.filter((node) => !gone.has(node));
+    list.length = 0;
+    for (const node of rest) list.push(node);
+  }
+  draft.holds.recount(nodes);
+  draft.freeCount += nodes.length;
+  draft.placed.delete(job.input.id);
+  const at = draft.begun.findLastIndex((one) => one.nodes === nodes.length && one.endsAt === draft.now + job.occupies);
+  if (at >= 0) draft.begun.splice(at, 1);
+  draft.spare = null;
+}
+
 function removeFree({ machine, free, freeIn, freeOfKind }: Draft, cell: number, node: number): void {
   putBit(free, node, false);
   freeIn[cell] = (freeIn[cell] as number) - 1;

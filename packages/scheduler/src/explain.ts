@@ -2,6 +2,7 @@
 // the plan leaves behind: quota first, then whether it could ever fit, then who has the nodes, then what
 // else is scarce. Figures that many allocations share are counted once.
 
+import type { AllocationId } from "@lattice/core";
 import type { PendingReason } from "./cycle-types.ts";
 import { type Draft, isFree } from "./draft.ts";
 import { createHolders, type Holders } from "./holders.ts";
@@ -20,10 +21,12 @@ export interface Standing {
   readonly ledger: Ledger;
   /** What holds back those that nothing else does. */
   readonly otherwise: "priority" | "not_considered";
+  /** Who gave up its place to others that are worth more together, and to whom. */
+  readonly exchanged: ReadonlyMap<AllocationId, readonly AllocationId[]>;
 }
 
 /** The draft must not change any more: free nodes are counted once per kind of request. */
-export function explainer({ draft, ledger, otherwise }: Standing): Explainer {
+export function explainer({ draft, ledger, otherwise, exchanged }: Standing): Explainer {
   const known = new Map<Match, number>();
   const freeOf = (match: Match): number => {
     const free = known.get(match) ?? countFree(draft, match);
@@ -37,8 +40,9 @@ export function explainer({ draft, ledger, otherwise }: Standing): Explainer {
       const quota = quotaReason(ledger, job);
       const nodes = nodesReason(draft, job, { free: freeOf(job.match), holders });
       const other = quota === null && nodes === null ? scarceReason(draft, job, otherwise) : null;
-      if (quota === null && nodes === null && other === null) return rest;
-      return [quota, nodes, other].filter((reason) => reason !== null);
+      const gave = exchangeReason(exchanged.get(job.input.id));
+      if (quota === null && nodes === null && other === null && gave === null) return rest;
+      return [gave, quota, nodes, other].filter((reason) => reason !== null);
     },
   };
 }
@@ -47,6 +51,13 @@ const OTHERWISE = {
   priority: "Its nodes are free, but allocations ahead of it in the queue go first.",
   not_considered: "The queue ahead of it is longer than one scheduling cycle looks at.",
 } as const satisfies Record<Standing["otherwise"], string>;
+
+function exchangeReason(instead: readonly AllocationId[] | undefined): PendingReason | null {
+  if (instead === undefined) return null;
+  const who = instead.length === 1 ? "1 allocation" : `${instead.length} allocations`;
+  const text = `${who} behind it started in its place, worth more on these nodes; its own start is reserved and will be kept.`;
+  return { code: "exchanged", text };
+}
 
 function countFree(draft: Draft, match: Match): number {
   let free = 0;

@@ -3,13 +3,15 @@
 // worked out about it can be kept too.
 
 import type { Allocation, AllocationId, NodeId, TenantId, VClusterId, View } from "@lattice/core";
-import type { PendingInput, ReleaseInput } from "./cycle-types.ts";
+import type { KeptJobs, PendingInput, ReleaseInput } from "./cycle-types.ts";
 import { placeOf } from "./order.ts";
 import { pendingInput, releaseOf } from "./snapshot-records.ts";
 
 export interface KeptQueue {
   /** `isKept`: the list stays as it is, and a change makes another. */
   pending(isKept: boolean): readonly PendingInput[];
+  /** By place in that list. */
+  readonly jobs: KeptJobs;
   /** In no order. */
   readonly releases: readonly ReleaseInput[];
   /** Who waits, and for how many. */
@@ -20,6 +22,7 @@ export interface KeptQueue {
 
 export function createKeptQueue(view: View, vcluster: VClusterId): KeptQueue {
   let pending = Array.from(view.pending(vcluster), (record) => pendingInput(record, null));
+  const jobs: KeptJobs = { of: null, list: [] };
   /** Handed out: not to be changed any more. */
   let isOut = false;
   const waiting = new Map<TenantId, number>();
@@ -56,6 +59,7 @@ export function createKeptQueue(view: View, vcluster: VClusterId): KeptQueue {
       isOut = isOut || isKept;
       return pending;
     },
+    jobs,
     releases,
     waiting,
     update(id, record) {
@@ -69,8 +73,12 @@ export function createKeptQueue(view: View, vcluster: VClusterId): KeptQueue {
       }
       if (waits) {
         pending.splice(at, known, pendingInput(record, null));
+        jobs.list.splice(at, known, undefined);
         count(record.spec.tenant, 1);
-      } else if (known === 1) pending.splice(at, 1);
+      } else if (known === 1) {
+        pending.splice(at, 1);
+        jobs.list.splice(at, 1);
+      }
       const release = record === undefined ? null : releaseOf(record);
       if (release === null) {
         dropRelease(id);

@@ -46,7 +46,13 @@ export function bringUpToDate(
     releases: now.isKept || nodes.leaving.size > 0 ? leaving(nodes, now).concat(queue.releases) : queue.releases,
     pending: queue.pending(now.isKept),
     tenants: now.isKept ? tenants.slice() : tenants,
-    ground: { free: nodes.free, from: nodes.from, returning: nodes.returning, tenantById: kept.tenants.byId },
+    ground: {
+      free: nodes.free,
+      from: nodes.from,
+      returning: nodes.returning,
+      tenantById: kept.tenants.byId,
+      jobs: queue.jobs,
+    },
   };
 }
 

@@ -12,7 +12,7 @@ export const EXPECTED_BACK_SOON = 30_000 as Duration;
 /** Reasons given unasked in a brief report; `reasonsFor` answers for any other allocation on demand. */
 export const REASONS_LIMIT = 200;
 
-/** A full report tells this many, in order of the queue; nobody reads the reasons of more. */
+/** A full report gives so many reasons and scores, in order of the queue: nobody reads more. Expected starts it gives to all. */
 export const REPORT_LIMIT = 10_000;
 
 /** With no free node, a queue longer than this is not even ordered for a brief report: nothing could start. */
@@ -26,6 +26,15 @@ export const TRY_LIMIT = 10_000;
 
 /** Tries per cycle to make room by moving reservations to other nodes: each may look at every node. */
 export const MOVE_LIMIT = 32;
+
+/** In longer queues nobody gives up a place: somebody small fills what is left. */
+export const EXCHANGE_QUEUE_LIMIT = 200;
+
+/** Places given up in one cycle. */
+export const EXCHANGE_LIMIT = 4;
+
+/** Fillings that a cycle tries for that: each may look at all who were left out. */
+export const EXCHANGE_TRIAL_LIMIT = 32;
 
 /** Instants at which a reservation is tried in full before it is given up as too hard to find. */
 export const START_TRY_LIMIT = 1_000;
@@ -59,6 +68,9 @@ export const PREEMPT_TRY_LIMIT = 64;
 
 /** Allocations for which a cycle has others stopped; the next cycle goes on. */
 export const PREEMPTION_LIMIT = 4;
+
+/** Who was stopped so often is let run to its end: it gives way to owners of its nodes and sensitive claims alone. */
+export const MOST_STOPS = 5;
 
 /** Sets of victims that a cycle tries: each may look at every node. */
 export const PREEMPT_TRIAL_LIMIT = 64;

@@ -8,6 +8,7 @@ import { type AllocationId, compareAllocationIds } from "@lattice/core";
 import type { CycleInput, PendingInput } from "./cycle-types.ts";
 import { type Heap, heapOf } from "./heap.ts";
 import { type Job, jobOf } from "./job.ts";
+import { jobsFor } from "./kept-jobs.ts";
 import type { ScoreBasis } from "./score/score.ts";
 import { createScorer } from "./score/scorer.ts";
 
@@ -31,12 +32,17 @@ export interface Queue {
 export function orderQueue(input: CycleInput, basis: ScoreBasis): Queue {
   const { pending, fifo, signals, timed = (_what, run) => run() } = input;
   const scores = new Float64Array(pending.length).fill(fifo ? 0 : Number.NaN);
-  const jobs: (Job | undefined)[] = new Array(pending.length);
+  // An efficiency is told anew every time, and a job says whether it is low.
+  const keeps = input.ground !== undefined && signals?.efficiency === undefined ? input.ground.jobs : null;
+  const jobs: (Job | undefined)[] =
+    keeps === null ? new Array(pending.length) : jobsFor(keeps, basis.machine.matches, pending.length);
   const scoreOf = createScorer(basis);
   const jobAt = (at: number): Job => {
+    const own = pending[at] as PendingInput;
     const known = jobs[at];
-    if (known !== undefined) return known;
-    const job = jobOf(basis.machine, pending[at] as PendingInput, signals);
+    // A trial may have put another in its place.
+    if (known !== undefined && known.input === own) return known;
+    const job = jobOf(basis.machine, own, signals);
     jobs[at] = job;
     return job;
   };
@@ -105,12 +111,39 @@ export function orderQueue(input: CycleInput, basis: ScoreBasis): Queue {
       occupies = Number.POSITIVE_INFINITY;
     },
     *those(isWanted) {
-      const wanted: number[] = [];
-      for (let at = 0; at < pending.length; at += 1) if (isWanted(pending[at] as PendingInput)) wanted.push(at);
-      const heap = ordered(Uint32Array.from(wanted));
-      for (let at = heap.take(); at >= 0; at = heap.take()) yield jobAt(at);
+      const byScore = timed("cost_function", () => placesByScore(pending, isWanted, scoreAt));
+      for (const score of Float64Array.from(byScore.keys()).sort((a, b) => b - a)) {
+        for (const at of inOrder(byScore.get(score) ?? NONE, pending)) yield jobAt(at);
+      }
     },
   };
+}
+
+const NONE: readonly number[] = [];
+
+/** Many score alike, and who is drawn to the end is drawn whole: cheaper than a heap. */
+function placesByScore(
+  pending: readonly PendingInput[],
+  isWanted: (input: PendingInput) => boolean,
+  scoreAt: (at: number) => number,
+): Map<number, number[]> {
+  const byScore = new Map<number, number[]>();
+  for (let at = 0; at < pending.length; at += 1) {
+    if (!isWanted(pending[at] as PendingInput)) continue;
+    const score = scoreAt(at);
+    const alike = byScore.get(score);
+    if (alike === undefined) byScore.set(score, [at]);
+    else alike.push(at);
+  }
+  return byScore;
+}
+
+/** By submission; queues are mostly given in that order. */
+function inOrder(places: readonly number[], pending: readonly PendingInput[]): readonly number[] {
+  const compare = (a: number, b: number): number =>
+    compareSubmission(pending[a] as PendingInput, pending[b] as PendingInput);
+  const isSorted = places.every((at, i) => i === 0 || compare(places[i - 1] as number, at) < 0);
+  return isSorted ? places : [...places].sort(compare);
 }
 
 function placesIn(count: number): Uint32Array {

@@ -10,6 +10,8 @@ export interface Ledger {
   /** What is in the way of an allocation of that many nodes; null when nothing is. */
   shortage(tenant: TenantId, least: number): Shortage | null;
   charge(tenant: TenantId, nodes: number): void;
+  /** Undoes a charge. */
+  giveBack(tenant: TenantId, nodes: number): void;
 }
 
 export interface Shortage {
@@ -33,6 +35,13 @@ export function ledgerOf(input: CycleInput): Ledger {
     accounts.set(id, account);
     return account;
   };
+  const add = (tenant: TenantId, nodes: number, running: number): void => {
+    pooled += nodes;
+    const account = accountOf(tenant);
+    if (account === undefined) return;
+    account.nodes += nodes;
+    account.running += running;
+  };
   return {
     headroom: (tenant, least) => {
       const account = accountOf(tenant);
@@ -44,13 +53,8 @@ export function ledgerOf(input: CycleInput): Ledger {
       const account = accountOf(tenant);
       return (account === undefined ? null : shortageOf(account, least)) ?? pool(least);
     },
-    charge: (tenant, nodes) => {
-      pooled += nodes;
-      const account = accountOf(tenant);
-      if (account === undefined) return;
-      account.nodes += nodes;
-      account.running += 1;
-    },
+    charge: (tenant, nodes) => add(tenant, nodes, 1),
+    giveBack: (tenant, nodes) => add(tenant, -nodes, -1),
   };
 }
 

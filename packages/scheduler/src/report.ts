@@ -1,5 +1,5 @@
 // What a cycle tells about those that wait. Brief: reasons for the first of them, and the start of whoever
-// has a reservation. Full: reasons, an expected start and the score for everyone, up to a bound.
+// has a reservation. Full: an expected start for everyone, and reasons and the score up to a bound.
 
 import type { AllocationId, Instant, Scores } from "@lattice/core";
 import type { CycleInput, CycleResult, PendingReason } from "./cycle-types.ts";
@@ -22,10 +22,14 @@ export function report(input: CycleInput, decided: Decided): Told {
   if (input.report === "none") return { reasons, estimates, scores: breakdowns };
   const { reasons: explain } = explainer(decided);
   const estimator = full ? createEstimator(input, decided.draft) : null;
+  let left = full ? REPORT_LIMIT : REASONS_LIMIT;
   for (const job of waiting(decided, input, full)) {
     const { id } = job.input;
-    reasons.set(id, explain(job));
-    if (decided.basis !== null && full) breakdowns.set(id, scores(decided.basis, job));
+    if (left > 0) {
+      reasons.set(id, explain(job));
+      if (decided.basis !== null && full) breakdowns.set(id, scores(decided.basis, job));
+      left -= 1;
+    } else if (estimator === null) break;
     if (estimator === null || estimates.has(id)) continue;
     const startsAt = estimator.next(job);
     if (startsAt !== null) estimates.set(id, startsAt);
@@ -34,11 +38,5 @@ export function report(input: CycleInput, decided: Decided): Told {
 }
 
 /** In order of the queue; a brief report may be silent about those who have been told. */
-function* waiting({ queue, draft }: Decided, { told }: CycleInput, full: boolean): Generator<Job> {
-  let left = full ? REPORT_LIMIT : REASONS_LIMIT;
-  for (const job of queue.those(({ id }) => !draft.placed.has(id) && (full || told?.has(id) !== true))) {
-    if (left === 0) return;
-    left -= 1;
-    yield job;
-  }
-}
+const waiting = ({ queue, draft }: Decided, { told }: CycleInput, full: boolean): Iterable<Job> =>
+  queue.those(({ id }) => !draft.placed.has(id) && (full || told?.has(id) !== true));

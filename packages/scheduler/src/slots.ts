@@ -11,8 +11,12 @@ export interface Slots {
   firstAfter(instant: number): number;
   /** The slot after the last that something begun in `start` reaches into. */
   endOf(start: number, length: number): number;
+  /** The same for every start, made once for each length. */
+  endsOf(length: number): Uint16Array;
   /** What share of that last slot it reaches into, above 0 and at most 1. */
   lastShare(start: number, length: number): number;
+  /** The first slot into which the whole of that length fits. */
+  firstAsWide(length: number): number;
   /** The last slot has no end: it counts as wide as time. */
   width(slot: number): number;
 }
@@ -20,6 +24,9 @@ export interface Slots {
 const COUNT = 192;
 const FIRST_MS = 30_000;
 const GROWTH = 1.072;
+
+/** Lengths whose ends are remembered; walltimes are round figures. */
+const LENGTH_LIMIT = 1_000;
 
 export function createSlots(now: number): Slots {
   const begins = new Float64Array(COUNT);
@@ -41,19 +48,37 @@ export function createSlots(now: number): Slots {
   };
   const width = (slot: number): number =>
     slot + 1 < COUNT ? (begins[slot + 1] as number) - (begins[slot] as number) : Number.POSITIVE_INFINITY;
+  const firstAsWide = (length: number): number => {
+    let low = 0;
+    let high = COUNT - 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (width(middle) < length) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
   const endOf = (start: number, length: number): number =>
     Math.max(start + 1, firstAfter((begins[start] as number) + length));
+  const known = new Map<number, Uint16Array>();
+  const endsOf = (length: number): Uint16Array => {
+    const ends = known.get(length) ?? Uint16Array.from(begins, (_, slot) => endOf(slot, length));
+    if (known.size < LENGTH_LIMIT) known.set(length, ends);
+    return ends;
+  };
   return {
     count: COUNT,
     at: (slot) => begins[slot] as number,
     of: (instant) => Math.max(0, firstAfter(instant + 1) - 1),
     firstAfter,
     endOf,
+    endsOf,
     lastShare(start, length) {
       const last = endOf(start, length) - 1;
       const reached = (begins[start] as number) + length - (begins[last] as number);
       return last + 1 >= COUNT ? 1 : Math.min(1, Math.max(0.001, reached / width(last)));
     },
+    firstAsWide,
     width,
   };
 }

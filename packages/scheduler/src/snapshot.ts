@@ -3,6 +3,7 @@
 // With something to reuse, what was made for the cycle before is brought up to date instead.
 
 import {
+  type AllocationId,
   type Instant,
   isSharedBy,
   LEDGER_DAYS,
@@ -72,7 +73,7 @@ export function snapshotFor(
   if (policy.wait === "proportional") input.waitMeasure = policy.wait;
   if (policy.packs) input.packs = true;
   const pool = poolLeft(view, vcluster.id);
-  if (pool !== null) input.pool = pool;
+  if (pool !== null) input.pool = { ...pool, returns: poolReturns(view, releases) };
   if (policy.sharesNodes) input.rooms = roomsOf(view, vcluster, reachable);
   if (ground !== undefined) input.ground = ground;
   if (reuse !== undefined) input.reuse = reuse;
@@ -88,6 +89,19 @@ export function snapshotFor(
   if (sensitive !== undefined) input.sensitive = sensitive;
   if (maxVictims !== undefined) input.maxVictims = maxVictims;
   return input;
+}
+
+/** Of sensitive work in any vCluster: the pool is one for all. */
+function poolReturns(view: View, releases: readonly ReleaseInput[]) {
+  return releases
+    .filter(({ allocation }) => isSensitive(view, allocation))
+    .map(({ endsAt, nodes }) => ({ endsAt, nodes: nodes.length }));
+}
+
+function isSensitive(view: View, id: AllocationId): boolean {
+  const spec = view.allocation(id)?.spec;
+  const vcluster = spec === undefined ? undefined : view.vcluster(spec.vcluster);
+  return vcluster !== undefined && policyOf(vcluster).sensitive;
 }
 
 type Making = { -readonly [Field in keyof CycleInput]: CycleInput[Field] };

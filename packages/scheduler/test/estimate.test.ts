@@ -1,5 +1,6 @@
 // Expected starts for everyone who waits.
 
+import { instant } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import { type CycleInput, cycle } from "../src/index.ts";
 import { createSlots } from "../src/slots.ts";
@@ -58,6 +59,43 @@ describe("estimates", () => {
     const tenants = [tenant("physics", { maxNodes: 1, nodesInUse: 1, running: 1 })];
     const [minutes] = expected({ ...machine, releases, tenants, pending: [job(1)] });
     close(minutes, 60);
+  });
+
+  it("wait for the pool of sensitive work as well as for nodes, whatever vCluster gives it back", () => {
+    const returns = [{ endsAt: instant(NOW + 60 * MINUTE), nodes: 2 }];
+    const given = {
+      ...machine,
+      releases: [release(5, "a", "b")],
+      pending: [job(1, { minutes: 60 }), job(2, { nodes: 2 }), job(3, { nodes: 5 })],
+    };
+    const [first, second, third] = expected({ ...given, pool: { limit: 2, current: 2, returns } });
+    close(first, 60);
+    close(second, 120);
+    expect(third).toBeNull();
+    // What is held by nothing that runs comes back soon.
+    const [soon] = expected({ ...given, pool: { limit: 2, current: 2, returns: [] } });
+    expect(soon).toBeLessThan(10);
+  });
+
+  it("leave to a reservation the quota it will use", () => {
+    const tenants = [tenant("physics", { maxNodes: 2, nodesInUse: 1, running: 1 })];
+    const releases = [release(30, "a"), release(30, "b"), { ...release(40, "c"), tenant: tenant("physics").id }];
+    const pending = [job(1, { minutes: 100, waited: 2 }), job(2, { nodes: 2, waited: 1 })];
+    const nodes = [busy("a"), busy("b"), busy("c")];
+    const [first, second] = expected({ nodes, releases, tenants, pending, backfillDepth: 1 });
+    expect(first).toBe(30);
+    close(second, 130);
+  });
+
+  it("there is one for everyone, also beyond those whose reasons are told", () => {
+    const pending = Array.from({ length: 10_500 }, (_, i) =>
+      job(i + 1, { nodes: 2, minutes: 9.5, waited: 20_000 - i }),
+    );
+    const full = cycle(input({ ...machine, fifo: true, report: "full", pending }));
+    expect([full.estimates.size, full.reasons.size, full.scores.size]).toEqual([10_500, 10_000, 10_000]);
+    const last = ((full.estimates.get(allocationId(10_500)) ?? NOW) - NOW) / MINUTE;
+    expect(last / (60 + 10_499 * 10)).toBeGreaterThan(0.85);
+    expect(last / (60 + 10_499 * 10)).toBeLessThan(1.2);
   });
 
   it("there is none for what can never start", () => {

@@ -1,10 +1,12 @@
 // Explanations and suggestions: the figures of hand-made queues, and over random ones that every suggestion is true
 // and that asking changes nothing.
 
+import { instant } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   type CycleInput,
+  type CycleResult,
   conclude,
   cycle,
   durationText,
@@ -158,21 +160,28 @@ describe("sooner", () => {
     );
   });
 
-  test("on a large cluster, where none is run, nothing is told that a whole cycle would not keep", () => {
+  test.each([
+    { queue: "short", more: 0, plan: 0 },
+    { queue: "long", more: 200, plan: 20 },
+  ])("on a large cluster with a $queue queue nothing is told that a whole cycle would not keep", ({ more, plan }) => {
+    // They can never start: all that they do is to wait.
+    const stuck = Array.from({ length: more }, (_, i) => job(5_000 + i, { nodes: 9_999 }));
     const away = Array.from({ length: 3_000 }, (_, i) =>
       node(`zz${String(i).padStart(4, "0")}`, { free: false, usable: false, notFreeBecause: "down" }),
     );
-    let told = 0;
+    const told = { plan: 0, cycle: 0, reserved: 0 };
     fc.assert(
       fc.property(someInput, (some) => {
-        const given = { ...some, nodes: [...some.nodes, ...away] };
+        const given = { ...some, nodes: [...some.nodes, ...away], pending: [...some.pending, ...stuck] };
         const study = studyOf(given);
-        for (const pending of given.pending) {
+        const reserved = new Set<string>(study.result.reservations.map(({ allocation }) => allocation));
+        for (const pending of some.pending) {
           const { id } = pending;
           if (study.decided.draft.placed.has(id)) continue;
           const expected = study.result.estimates.get(id) ?? null;
           for (const one of suggestions(study, id, { expected, others: [], cycle, mayGoOn: () => true })) {
-            expect(one.tried).toBe("plan");
+            told[one.tried] += 1;
+            if (reserved.has(id)) told.reserved += 1;
             if (one.kind !== "nodes" && one.kind !== "walltime") continue;
             const { nodes, walltime } = one.change;
             const changed =
@@ -183,13 +192,33 @@ describe("sooner", () => {
             const whole = cycle({ ...given, pending: others, report: "full" });
             const isPlaced = whole.placements.some(({ allocation }) => allocation === id);
             expect(isPlaced ? given.now : whole.estimates.get(id)).toBeLessThanOrEqual(one.startsAt);
-            told += 1;
           }
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
-    expect(told).toBeGreaterThan(20);
+    expect(told.plan).toBeGreaterThanOrEqual(plan);
+    expect(told.cycle).toBeGreaterThan(20);
+    expect(told.reserved).toBeGreaterThan(10);
+  });
+
+  test("on a large cluster one change is tried by a cycle even when time is up, and the soonest first", () => {
+    const nodes = Array.from({ length: 4_000 }, (_, i) => node(`n${String(i).padStart(4, "0")}`, { free: i < 1_000 }));
+    const busyOnes = nodes.slice(1_000).map(({ id }) => id);
+    const given = input({
+      nodes,
+      pending: [job(1, { nodes: 2_000, minutes: 60 })],
+      releases: [release(120, ...busyOnes)],
+    });
+    let asked = 0;
+    const counted = (one: CycleInput): CycleResult => {
+      asked += 1;
+      return cycle(one);
+    };
+    const options = { expected: instant(NOW + 120 * MINUTE), others: [], cycle: counted, mayGoOn: () => false };
+    const found = suggestions(studyOf(given), allocationId(1), options);
+    expect(found).toMatchObject([{ kind: "nodes", change: { nodes: "1000-2000" }, startsNow: true, tried: "cycle" }]);
+    expect(asked).toBe(1);
   });
 
   test("nearly everything that a trial on the plan promises for now, a whole cycle keeps", () => {

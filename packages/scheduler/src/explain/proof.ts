@@ -5,7 +5,7 @@
 // served. Where it cannot tell, the answer is no.
 
 import type { PendingInput } from "../cycle-types.ts";
-import { PROMISE_MARGIN } from "../limits.ts";
+import { EXCHANGE_QUEUE_LIMIT, PROMISE_MARGIN } from "../limits.ts";
 import { pressureOf } from "../place/tiers.ts";
 import { backlog, backlogOf } from "../score/backlog.ts";
 import { totalMilli } from "../score/score.ts";
@@ -23,6 +23,8 @@ export function cycleWouldKeep(study: Study, changed: Changed): boolean {
   const { pending, startsNow } = changed;
   // A later start needs a reservation, and there are only so many.
   if (!startsNow || isHeldFor(study, pending)) return false;
+  // In a short queue places are exchanged, which a trial on the plan does not show.
+  if (study.input.pending.length <= EXCHANGE_QUEUE_LIMIT) return false;
   const others = study.input.pending.filter(({ id }) => id !== pending.id);
   return (
     isSameRanking(study, [...others, pending]) &&

@@ -1,7 +1,7 @@
 // What would start an allocation sooner, each change tried before it is told. Variants are sifted by trials on the
-// plan, and those that help are tried again by a whole cycle. Where the cluster is too large for that, only what a
-// cycle would keep beyond doubt is told. A generator: it pauses after every trial, so that whoever asks can stop
-// when time is up.
+// plan, and those that help are tried again by a whole cycle. Where the cluster is too large for that, what a
+// cycle would keep beyond doubt is told as it is, and of the rest the soonest are tried by a cycle up to its turn: one in any case, more
+// while there is time. A generator: it pauses after every trial, so that whoever asks can stop when time is up.
 
 import type { AllocationId, Instant, VClusterId } from "@lattice/core";
 import type { CycleInput, CycleResult, PendingInput } from "../cycle-types.ts";
@@ -59,13 +59,29 @@ export function suggestions(
     if (one !== null) found.push(one);
     if (tried >= LEAST_TRIALS && !options.mayGoOn()) break;
   }
-  return found
-    .filter(({ suggestion: { tried: by, startsNow }, of, original, pending }) => {
-      return by === "cycle" || cycleWouldKeep(of, { original, pending, startsNow });
-    })
-    .map(({ suggestion: told }) => told)
-    .sort((a, b) => a.startsAt - b.startsAt)
-    .slice(0, SUGGESTION_LIMIT);
+  const told: Suggestion[] = [];
+  let cycles = 0;
+  for (const one of found.sort((a, b) => a.suggestion.startsAt - b.suggestion.startsAt)) {
+    if (told.length === SUGGESTION_LIMIT) break;
+    const { suggestion: own, of, original, pending } = one;
+    if (own.tried === "cycle" || cycleWouldKeep(of, { original, pending, startsNow: own.startsNow })) {
+      told.push(own);
+      continue;
+    }
+    if (options.cycle === undefined || (cycles > 0 && !options.mayGoOn())) continue;
+    cycles += 1;
+    const settled = settle(study, id, one, options);
+    if (settled !== null) told.push(settled);
+  }
+  return told.sort((a, b) => a.startsAt - b.startsAt);
+}
+
+/** A cycle up to its turn, with the change in place; null where it does not help after all. */
+function settle(study: Study, id: AllocationId, one: Sifted, options: SoonerOptions): Suggestion | null {
+  const { cycle } = options;
+  const trial = cycle === undefined ? null : tryByCycle(cycle, onItsFloor(one.of), one.pending, "none");
+  if (trial === null || !aimOf(study, id, options).isBetter(trial)) return null;
+  return suggestion(one.change, trial, "cycle", study.input.now);
 }
 
 const isSmall = ({ input: { nodes, pending } }: Study): boolean =>
@@ -74,6 +90,7 @@ const isSmall = ({ input: { nodes, pending } }: Study): boolean =>
 /** A change that helps, and where it does. */
 interface Sifted {
   readonly suggestion: Suggestion;
+  readonly change: Change;
   readonly pending: PendingInput;
   readonly of: Study;
   /** As it waits in that queue; null: it does not. */
@@ -99,7 +116,7 @@ function* sift(study: Study, id: AllocationId, given: SoonerOptions): Generator<
     walltimeVariants(study, pending),
     constraintVariants(pending),
   ]) {
-    yield* thatHelp(study, pending, variants, aim, options);
+    yield* thatHelp(study, pending, variants, { aim, cycle: options.cycle, isSettledLater: whole !== undefined });
   }
   for (const other of options.others) {
     const { vcluster, backfillDepth } = other.input;
@@ -111,8 +128,9 @@ function* sift(study: Study, id: AllocationId, given: SoonerOptions): Generator<
     const trial = onPlan === null || cycle === undefined ? onPlan : tryByCycle(cycle, onItsFloor(other), own, "none");
     const helps = trial !== null && (cycle === undefined || aim.isBetter(trial));
     const tried = cycle === undefined ? "plan" : "cycle";
-    const told = helps ? suggestion(inVCluster(vcluster), trial, tried, study.input.now) : null;
-    yield told === null ? null : { suggestion: told, pending: own, of: other, original: null };
+    const change = inVCluster(vcluster);
+    const told = helps ? suggestion(change, trial, tried, study.input.now) : null;
+    yield told === null ? null : { suggestion: told, change, pending: own, of: other, original: null };
   }
 }
 
@@ -129,19 +147,25 @@ interface Variants {
   readonly one: boolean;
 }
 
+interface Trying {
+  readonly aim: Aim;
+  readonly cycle: SoonerOptions["cycle"];
+  /** Those that help on the plan are tried by a cycle before they are told. */
+  readonly isSettledLater: boolean;
+}
+
 function* thatHelp(
   study: Study,
   original: PendingInput,
   { each, one }: Variants,
-  { before, isBetter }: Aim,
-  { cycle }: SoonerOptions,
+  { aim: { before, isBetter }, cycle, isSettledLater }: Trying,
 ): Generator<Sifted | null> {
   const total = totalOf(study, original);
   let soonest = Number.POSITIVE_INFINITY;
   for (const variant of each) {
     const onPlan = tryOnPlan(study, variant.pending, before);
     // One that falls back in the queue may be overtaken by those that its original held off: only a cycle can tell.
-    if (onPlan === null || (cycle === undefined && totalOf(study, variant.pending) < total)) {
+    if (onPlan === null || (cycle === undefined && !isSettledLater && totalOf(study, variant.pending) < total)) {
       yield null;
       continue;
     }
@@ -149,7 +173,7 @@ function* thatHelp(
     const helps = trial !== null && isBetter(trial) && trial.startsAt < soonest;
     const tried = cycle === undefined ? "plan" : "cycle";
     const told = helps ? suggestion(variant, trial, tried, study.input.now) : null;
-    yield told === null ? null : { suggestion: told, pending: variant.pending, of: study, original };
+    yield told === null ? null : { suggestion: told, change: variant, pending: variant.pending, of: study, original };
     if (!helps || !one) continue;
     if (trial.now) return;
     soonest = trial.startsAt;

@@ -7,6 +7,7 @@ import { startNow } from "../backfill.ts";
 import type { CycleInput, CycleResult, PendingInput, Report } from "../cycle-types.ts";
 import type { Draft, Held } from "../draft.ts";
 import { isPossible, jobOf } from "../job.ts";
+import { EXCHANGE_QUEUE_LIMIT } from "../limits.ts";
 import { reserve } from "../reserve.ts";
 import type { Study } from "./study.ts";
 
@@ -71,7 +72,8 @@ export function tryByCycle(
     ? input.pending.map((one) => (one.id === changed.id ? changed : one))
     : [...input.pending, changed];
   const { timed: _, ...rest } = input;
-  const until = report === "none" ? { until: changed.id } : null;
+  // In a short queue even who has had its turn may give up its place to those behind it.
+  const until = report === "none" && pending.length > EXCHANGE_QUEUE_LIMIT ? { until: changed.id } : null;
   return trialOf(run({ ...rest, pending, report, ...until }), changed.id, input.now);
 }
 

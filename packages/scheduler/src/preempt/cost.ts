@@ -1,5 +1,6 @@
 // What stopping an allocation costs, in minutes of one GPU (or node without GPUs): writing a checkpoint, or
-// else everything done since its start; and more the nearer it is to its end. And what the one that waits
+// else everything done since its start; more the nearer it is to its end, and as much again for every time that it was
+// stopped before. And what the one that waits
 // is worth: the work it asks for, which counts four times as much for each class between the two.
 
 import type { CycleInput, PendingInput } from "../cycle-types.ts";
@@ -18,13 +19,13 @@ const PER_CLASS = 4;
 const UNBOUNDED = 24 * 60;
 
 export function preemptionCost(victim: VictimInput, { now, signals }: Pick<CycleInput, "now" | "signals">): number {
-  const { startedAt, nodes, gpusPerNode, requeues } = victim;
+  const { startedAt, nodes, gpusPerNode, requeues, preempted = 0 } = victim;
   const minutes = startedAt === null ? 0 : Math.max(0, now - startedAt) / MINUTE;
   const checkpoint =
     signals?.checkpointMinutes?.get(victim.allocation) ??
     (victim.checkpoints === true ? UNKNOWN_CHECKPOINT : undefined);
   const lost = checkpoint ?? minutes * nodes.length * gpusPerNode;
-  return lost + endValue(victim, minutes) + (requeues ? 0 : DEAR * nodes.length);
+  return (1 + preempted) * (lost + endValue(victim, minutes)) + (requeues ? 0 : DEAR * nodes.length);
 }
 
 /** Nothing for who has just begun, much for who is almost done. */

@@ -1,9 +1,11 @@
 // Whom an allocation may have stopped: only lower classes; nobody who is as good as at its end; from
-// class 7 on nobody who takes no checkpoints, since all of its work would be lost. Rules that do not
+// class 7 on nobody who takes no checkpoints, since all of its work would be lost; and for a higher class nobody who was stopped
+// five times already, since it would never end. Rules that do not
 // depend on who asks have been applied by whoever made the input.
 
 import { type AllocationId, compareAllocationIds, NEAR_COMPLETION, NEVER_STOPPED_CLASS } from "@lattice/core";
 import type { CycleInput } from "../cycle-types.ts";
+import { MOST_STOPS } from "../limits.ts";
 import type { Machine } from "../machine/machine.ts";
 import { preemptionCost } from "./cost.ts";
 import type { VictimInput } from "./preempt-types.ts";
@@ -31,11 +33,10 @@ export function stoppable(input: CycleInput, { indexOf }: Pick<Machine, "indexOf
     .sort(inOrder);
 }
 
-const isWorthwhile = (
-  { allocation, preemptionClass, startedAt, walltime, checkpoints, nearCompletion = NEAR_COMPLETION }: VictimInput,
-  input: CycleInput,
-): boolean => {
+const isWorthwhile = (victim: VictimInput, input: CycleInput): boolean => {
+  const { allocation, preemptionClass, startedAt, walltime, checkpoints, nearCompletion = NEAR_COMPLETION } = victim;
   const { now, signals } = input;
+  if ((victim.preempted ?? 0) >= MOST_STOPS && !victim.borrows && input.sensitive !== true) return false;
   const left = startedAt === null || walltime === null ? Number.POSITIVE_INFINITY : startedAt + walltime - now;
   if (left <= nearCompletion) return false;
   // What it would write is lost while the storage is away; only a sensitive claim does not wait for that.

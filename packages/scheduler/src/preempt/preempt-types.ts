@@ -22,6 +22,8 @@ export interface VictimInput {
   readonly nearCompletion?: Duration;
   /** It sits on nodes whose home is the vCluster that plans. */
   readonly borrows: boolean;
+  /** How often it was stopped to make room before; absent: never. */
+  readonly preempted?: number;
   /** It is asked for a checkpoint before it is stopped. Absent: it takes none. */
   readonly checkpoints?: boolean;
 }

@@ -11,6 +11,7 @@ export interface RunningFields {
   readonly requeues?: boolean;
   readonly borrows?: boolean;
   readonly tenant?: string;
+  readonly preempted?: number;
 }
 
 /** Began so many minutes ago, for so many in all. */
@@ -27,6 +28,7 @@ export function running(id: number, nodes: readonly string[], fields: RunningFie
     requeues: fields.requeues ?? true,
     gpusPerNode: 1,
     borrows: fields.borrows ?? false,
+    ...(fields.preempted === undefined ? null : { preempted: fields.preempted }),
   };
 }
 

@@ -34,6 +34,26 @@ describe("making room", () => {
     expect(stopped(cycle(full(four, [victim], { pending: [urgent] })))).toEqual([]);
   });
 
+  it.each([
+    { preempted: 4, how: "", given: {}, gone: ["11"] },
+    { preempted: 5, how: "", given: {}, gone: [] },
+    { preempted: 5, how: " for a sensitive claim", given: { sensitive: true }, gone: ["11"] },
+  ])("whoever was stopped $preempted times before: $gone$how", ({ preempted, given, gone }) => {
+    const victim = running(11, ["a", "b", "c", "d"], { preempted });
+    expect(stopped(cycle(full(four, [victim], { pending: [urgent], ...given })))).toEqual(gone);
+  });
+
+  it("owners get their nodes back, however often the borrower was stopped", () => {
+    const victim = running(11, ["a", "b", "c", "d"], { preempted: 9, borrows: true });
+    expect(stopped(cycle(full(four, [victim], { pending: [urgent] })))).toEqual(["11"]);
+  });
+
+  it("rather stops one that was stopped less often", () => {
+    const often = running(11, ["a", "b"], { began: 10, preempted: 2 });
+    const seldom = running(12, ["c", "d"], { began: 20 });
+    expect(stopped(cycle(full(four, [often, seldom], { pending: [urgent] })))).toEqual(["12"]);
+  });
+
   it("is as near to its end as its own vCluster says", () => {
     const ending = running(11, ["a", "b", "c", "d"], { began: 56, minutes: 60 });
     const late = running(11, ["a", "b", "c", "d"], { began: 30, minutes: 60 });

@@ -15,7 +15,7 @@ export interface EstimateRecord {
 
 export type ObserveError = (vcluster: VClusterId, which: "first" | "last", seconds: number) => void;
 
-/** As many as a full report tells. */
+/** The first of the queue: those behind them are remembered when their turn is nearer. */
 const MOST_REMEMBERED = 20_000;
 /** Of each vCluster, for what is typical. */
 const RECENT = 101;
@@ -29,13 +29,9 @@ export function createEstimateRecord(observe: ObserveError): EstimateRecord {
         const known = given.get(id);
         if (known !== undefined) known.last = at;
         // The maps of a report may still hold some that have started since.
-        else if (view.allocation(id)?.phase.kind === "pending") given.set(id, { first: at, last: at });
+        else if (given.size < MOST_REMEMBERED && isPending(view, id)) given.set(id, { first: at, last: at });
       }
-      while (given.size > MOST_REMEMBERED) {
-        const { value } = given.keys().next();
-        if (value === undefined) break;
-        given.delete(value);
-      }
+      if (given.size >= MOST_REMEMBERED) for (const id of given.keys()) if (!isPending(view, id)) given.delete(id);
     },
     saw(events) {
       for (const { at, event } of events) {
@@ -63,3 +59,5 @@ export function createEstimateRecord(observe: ObserveError): EstimateRecord {
     recent.set(vcluster, errors);
   }
 }
+
+const isPending = (view: View, id: AllocationId): boolean => view.allocation(id)?.phase.kind === "pending";
