@@ -244,6 +244,10 @@ export function createLedger(
   };
 }
 
-/** Placed by this very entry. */
+/** Placed by this very entry; others may have come at the same instant, and quotas have changed between them. */
 const raised = (record: Allocation | undefined, applied: Applied): boolean =>
-  record?.phase.kind === "staging" && record.phase.placedAt === applied.at;
+  applied.outcomes.some(
+    (outcome) =>
+      outcome.kind === "accepted" &&
+      outcome.placements?.some(({ allocation, refusal }) => allocation === record?.id && refusal === null) === true,
+  );
