@@ -5,6 +5,9 @@ import { pb } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
 import { callHttp, streamGrpc } from "./clients.ts";
 import { OPERATE_RPCS, PLAIN_SERVICES, USER, useBothDoors } from "./doors.ts";
+import { provesCalls } from "./proven-calls.ts";
+
+provesCalls(import.meta.url);
 
 const doors = useBothDoors(PLAIN_SERVICES, (rpc) => OPERATE_RPCS.has(rpc));
 const { both, good } = doors;

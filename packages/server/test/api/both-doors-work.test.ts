@@ -4,6 +4,9 @@ import { create } from "@bufbuild/protobuf";
 import { brokenExport, type Json, pb } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
 import { useBothDoors, WORK_SERVICES } from "./doors.ts";
+import { provesCalls } from "./proven-calls.ts";
+
+provesCalls(import.meta.url);
 
 const { both, good } = useBothDoors(WORK_SERVICES);
 

@@ -7,6 +7,9 @@ import { describe, expect, test } from "vitest";
 import { SERVICES } from "../../src/api/rpc.ts";
 import { callGrpc, callHttp, callRest } from "./clients.ts";
 import { OPERATE_RPCS, PLAIN_SERVICES, useBothDoors, WORK_SERVICES } from "./doors.ts";
+import { provesCalls } from "./proven-calls.ts";
+
+provesCalls(import.meta.url);
 
 const doors = useBothDoors(PLAIN_SERVICES, (rpc) => !OPERATE_RPCS.has(rpc));
 const { both, good } = doors;

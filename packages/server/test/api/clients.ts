@@ -22,6 +22,7 @@ import { SERVICES } from "../../src/api/rpc.ts";
 import { type Config, type ConfigOverrides, createLiveConfig, loadConfig } from "../../src/config/index.ts";
 import { createLogger, createMetrics, type Logger, type Metrics } from "../../src/observe/index.ts";
 import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
+import { counting } from "./proven-calls.ts";
 
 export interface Running {
   readonly plane: MemoryPlane;
@@ -39,7 +40,7 @@ export async function startTestApi(
   logger: Logger = createLogger({ level: "silent" }),
 ): Promise<Running> {
   const plane = memoryPlane();
-  const metrics = createMetrics();
+  const metrics = counting(createMetrics());
   const config = loadConfig(null, {
     ...overrides,
     api: { rest_listen: "127.0.0.1:0", grpc_listen: "127.0.0.1:0", ...overrides.api },

@@ -8,6 +8,9 @@ import { ProblemError, pb } from "@lattice/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { LogsQuery } from "../../src/api/control-plane.ts";
 import { callHttp, callRest, type Running, startTestApi, streamGrpc } from "./clients.ts";
+import { provesCalls } from "./proven-calls.ts";
+
+provesCalls(import.meta.url);
 
 let running: Running;
 beforeEach(async () => {

@@ -1,5 +1,5 @@
 // The page that lists every RPC: its route, how far each role reaches, its limit, and the test that calls it. An RPC
-// that no test calls fails here.
+// that no test calls fails here; a test that is named and does not call it fails there.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,24 +16,15 @@ import { loadConfig } from "../../src/config/index.ts";
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 const PAGE = join(ROOT, "docs/reference/rpcs.md");
 const HERE = "packages/server/test/api";
-/** They name RPCs without calling them, or call all of them alike. */
-const NOT_CALLERS = /^(access|rpcs|table|limits)/;
-
-const tests = readdirSync(join(ROOT, HERE))
-  .filter((name) => name.endsWith(".test.ts") && !NOT_CALLERS.test(name))
-  .map((name) => ({ name, text: readFileSync(join(ROOT, HERE, name), "utf8") }));
-
-/** Those that go another way than by name. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  "SessionService.Attach": "tests/acceptance/attach.test.ts",
-  "TaskService.LaunchTasks": "tests/acceptance/launch.test.ts",
-  "EventService.StreamEvents": "packages/server/test/api/watch.test.ts",
-};
+/** Those that count what they call, and fail when a call that is theirs was not answered well. */
+const provers = readdirSync(join(ROOT, HERE))
+  .filter((name) => name.endsWith(".test.ts"))
+  .map((name) => ({ name, text: readFileSync(join(ROOT, HERE, name), "utf8") }))
+  .filter(({ text }) => text.includes("provesCalls(import.meta.url)"));
 
 function testOf(rpc: string): string | null {
-  const named = tests.find(({ text }) => text.includes(`"${rpc}"`));
-  if (named !== undefined) return `${HERE}/${named.name}`;
-  return ELSEWHERE[rpc] ?? null;
+  const named = provers.find(({ text }) => text.includes(`"${rpc}"`));
+  return named === undefined ? null : `${HERE}/${named.name}`;
 }
 
 const all = SERVICES.flatMap((service) => service.methods.map((method) => ({ service, method })));

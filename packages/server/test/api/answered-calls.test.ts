@@ -1,0 +1,135 @@
+// Calls that need a cluster in some state to be answered well: work that can be checkpointed and resumed, a service, a network domain, a
+// launch, backups, and members. Each by gRPC and by its route.
+
+import { create, type Message } from "@bufbuild/protobuf";
+import type { AllocationId, NodeId, UserName } from "@lattice/core";
+import { pb } from "@lattice/wire";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Membership } from "../../src/api/membership.ts";
+import { callGrpc, callRest, type Running, restOf, startTestApi } from "./clients.ts";
+import { provesCalls } from "./proven-calls.ts";
+
+provesCalls(import.meta.url);
+
+const ADA = { "x-lattice-user": "ada" };
+let running: Running;
+beforeEach(async () => {
+  running = await startTestApi();
+  for (const node of ["n1", "n2"]) running.plane.addNode(node);
+});
+afterEach(() => running.close());
+
+type Json = Record<string, unknown>;
+
+async function good(rpc: string, message: Message, how: "grpc" | "rest" = "grpc"): Promise<Json> {
+  const request = restOf(rpc, message);
+  const answer =
+    how === "grpc"
+      ? await callGrpc(running, rpc, message, ADA)
+      : await callRest(running, { ...request, headers: { ...request.headers, ...ADA } });
+  if ("problem" in answer) throw new Error(`${rpc}: ${JSON.stringify(answer.problem)}`);
+  return answer.json as Json;
+}
+
+async function runs(spec: Json, nodes: readonly string[] = ["n1"]): Promise<AllocationId> {
+  const allocation = create(pb.AllocationSpecSchema, { entrypoint: "serve", ...spec } as never);
+  const { id } = await good("AllocationService.Submit", create(pb.SubmitRequestSchema, { allocation }));
+  running.plane.start(String(id), nodes);
+  return String(id) as AllocationId;
+}
+
+const recordOf = (id: AllocationId) => {
+  const record = running.plane.view().allocation(id);
+  if (record === undefined) throw new Error(`no ${id}`);
+  return record;
+};
+
+test("a checkpoint is asked for; work that was put aside is resumed", async () => {
+  const id = await runs({ checkpoint: { strategy: "signal" } });
+  const asked = await good("AllocationService.RequestCheckpoint", create(pb.CheckpointRequestSchema, { id }));
+  expect(asked).toMatchObject({ id });
+  // Written in the grace before the end of its time.
+  running.plane.apply({
+    kind: "attempt.report",
+    node: "n1" as NodeId,
+    allocation: id,
+    attempt: recordOf(id).attempt,
+    state: "failed",
+    exitCode: null,
+    reason: "walltime_exceeded",
+    message: "",
+    checkpoint: { n: 1, ok: true, bytes: 50, message: "" },
+  });
+  expect(recordOf(id).phase.kind).toBe("suspended");
+  await good("AllocationService.Resume", create(pb.ResumeRequestSchema, { id }), "rest");
+  expect(recordOf(id).phase.kind).not.toBe("suspended");
+});
+
+test("a service is looked up, with where it is", async () => {
+  const id = await runs({ connectivity: { expose: [{ name: "web", port: 8000 }] } });
+  for (const how of ["grpc", "rest"] as const) {
+    const found = await good("AdminService.LookupService", create(pb.LookupServiceRequestSchema, { name: "web" }), how);
+    expect(found).toMatchObject({ name: "web", endpoints: [{ allocation_id: id, node: "n1", port: 8000 }] });
+  }
+});
+
+test("a network domain is shown, and given another grace", async () => {
+  await runs({ connectivity: { networkDomain: "blue" } });
+  const shown = await good("NetworkService.GetDomain", create(pb.GetDomainRequestSchema, { name: "blue" }));
+  expect(shown).toMatchObject({ name: "blue" });
+  const grace = create(pb.SetDomainGraceRequestSchema, { name: "blue", graceSeconds: 900 });
+  expect(await good("NetworkService.SetDomainGrace", grace, "rest")).toMatchObject({ grace_seconds: 900 });
+});
+
+test("what a node is like, and what is typed into a launch", async () => {
+  const condition = await good("NodeService.GetNodeCondition", create(pb.GetNodeConditionRequestSchema, { id: "n1" }));
+  expect(JSON.stringify(condition)).toContain("f00d");
+  const allocationId = await runs({});
+  const input = create(pb.SendTaskInputRequestSchema, { allocationId, launchId: "1", end: true });
+  expect(await good("TaskService.SendTaskInput", input)).toEqual({});
+});
+
+test("a backup is written, verified, and becomes an empty cluster", async () => {
+  await runs({});
+  const made = await good("AdminService.CreateBackup", create(pb.CreateBackupRequestSchema));
+  const source = String(made.source);
+  const verified = await good("AdminService.VerifyBackup", create(pb.VerifyBackupRequestSchema, { source }), "rest");
+  expect(verified).toMatchObject({ ok: true, backup: { allocations: 1 } });
+  await running.close();
+  running = await startTestApi();
+  // Its clock goes on with its entries: the backup must lie in its past.
+  for (let entry = 0; entry < 20; entry += 1) running.plane.apply();
+  await good("AdminService.RestoreBackup", create(pb.RestoreBackupRequestSchema, { source }));
+  expect(running.plane.view().allocation("1" as AllocationId)?.user).toBe("ada" as UserName);
+});
+
+test("members come, lead and go", async () => {
+  const members = new Set(["server-1"]);
+  const list = async () => [...members].map((id) => create(pb.MemberSchema, { id, healthy: true }));
+  const membership: Membership = {
+    list,
+    add: async ({ id }) => {
+      members.add(id);
+      return list();
+    },
+    async remove(id, write) {
+      await write();
+      members.delete(id);
+      return list();
+    },
+    transfer: async (to) => ({ leader: to ?? "server-1", term: 2 }),
+  };
+  Object.assign(running.plane, { membership });
+  const add = create(pb.AddMemberRequestSchema, { id: "2", peerAddress: "127.0.0.1:9009" });
+  await good("AdminService.AddMember", add);
+  expect(members.size).toBe(2);
+  const [, second = ""] = members;
+  const moved = await good(
+    "AdminService.TransferLeader",
+    create(pb.TransferLeaderRequestSchema, { to: second }),
+    "rest",
+  );
+  expect(moved).toMatchObject({ leader: second });
+  await good("AdminService.RemoveMember", create(pb.RemoveMemberRequestSchema, { id: second }));
+  expect(members.size).toBe(1);
+});
