@@ -21,7 +21,7 @@ import type { PrologueParts } from "./prologue/parts.ts";
 import { scratchFolders } from "./prologue/scratch.ts";
 import { detectEngine, detectSarus, programFolders } from "./runtime/container/detect.ts";
 import { deviceHost } from "./runtime/container/devices/host.ts";
-import { type ContainerStore, removeImage } from "./runtime/container/podman.ts";
+import { type ContainerStore, pullImage, removeImage } from "./runtime/container/podman.ts";
 import { writeRuntime } from "./runtime/container/runtime-script.ts";
 import { controlGroupMounts, hierarchies } from "./runtime/isolation/detect.ts";
 import type { LimitGroups } from "./runtime/isolation/limit-groups.ts";
@@ -71,6 +71,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     cache,
     trust: loadTrust(options.trustedKeys, options.requireSigned),
     fullPausesMs: options.cacheFullPausesMs,
+    pullContainer: typeof containers === "string" ? containers : (name, signal) => pullImage(containers, name, signal),
     log,
   });
   await mkdir(librariesFolder(dataDir), { recursive: true });
