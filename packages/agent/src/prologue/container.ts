@@ -7,6 +7,7 @@ import { NoPlaceError } from "../images/images.ts";
 import { passedDevices } from "../runtime/container/devices/passed.ts";
 import { containerEnvironment } from "../runtime/container/environment.ts";
 import { runWords } from "../runtime/container/podman.ts";
+import { PROGRAMS } from "../runtime/container/programs.ts";
 import { enterScript, enterWords } from "../runtime/uenv/enter.ts";
 import { asUser } from "../runtime/user/user.ts";
 import { nameOf, noteHeld, readRoom } from "./held.ts";
@@ -40,6 +41,7 @@ export async function prepareContainer(
     chosen: order.variables,
     image: image.variables,
     driver: devices.driver.length > 0,
+    programs: binds.some(({ to }) => to === PROGRAMS),
   });
   const { lines, rest } = splitLines(environment);
   const environmentFile = join(dir, "environment");
