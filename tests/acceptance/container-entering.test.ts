@@ -15,7 +15,7 @@ chmodSync(folder, 0o755);
 writeFileSync(join(folder, "users"), `ada ${UID} ${GID} 27 100\n`);
 const registry: Registry = await startRegistry();
 const cluster = useCluster({
-  nodes: 1,
+  nodes: 2,
   agentArgs: [
     ...["--insecure-registry", registry.address, "--cache-min-free", "0"],
     ...["--user-mapping", `file:${join(folder, "users")}`],
@@ -80,6 +80,23 @@ test("kill -9 of the shepherd ends its tasks, and what they started", async () =
   await eventually({ what: "all of them are gone" }, () => (all.some(isAlive) ? null : true));
   const { stdout } = await asAda(["status", id, "-o", "json"]);
   expect(stdout).toContain("running");
+});
+
+test("a job's script calls srun and lattice in an image that has neither", async () => {
+  const script = `#!/bin/sh
+srun -n 2 /bin/sh -c 'echo "task $LATTICE_RANK as $(/usr/bin/id -u)"'
+srun -n 1 /bin/sh -c 'exit 3'; echo "srun said $?"
+lattice launch -n 1 /bin/echo launched
+srun --help >/dev/null && echo helped
+lattice version >/dev/null && echo known
+`;
+  const job = await cluster.submit({ image, script }, ADA);
+  const ended = await cluster.ends(job);
+  const { stdout, stderr } = await asAda(["logs", job]);
+  expect(ended, stdout + stderr).toMatchObject({ state: "completed" });
+  const lines = stdout.trim().split("\n");
+  expect(lines.slice(0, 2).toSorted()).toEqual([0, 1].map((rank) => `task ${rank} as ${UID}`));
+  expect(lines).toEqual(expect.arrayContaining(["srun said 3", "launched", "helped", "known"]));
 });
 
 interface Seen {

@@ -21,14 +21,15 @@ import type { PrologueParts } from "./prologue/parts.ts";
 import { scratchFolders } from "./prologue/scratch.ts";
 import { detectEngine, detectSarus, programFolders } from "./runtime/container/detect.ts";
 import { deviceHost } from "./runtime/container/devices/host.ts";
-import { type ContainerStore, removeImage } from "./runtime/container/podman.ts";
+import { type ContainerStore, pullImage, removeImage } from "./runtime/container/podman.ts";
+import { containerPrograms } from "./runtime/container/programs.ts";
 import { writeRuntime } from "./runtime/container/runtime-script.ts";
 import { controlGroupMounts, hierarchies } from "./runtime/isolation/detect.ts";
 import type { LimitGroups } from "./runtime/isolation/limit-groups.ts";
 import { type Inside, nodeShares } from "./runtime/isolation/node-shares.ts";
 import { discoverMemoryPlace, isExecutable } from "./runtime/memory-policy.ts";
 import { rememberUsers } from "./runtime/user/users.ts";
-import { fabricProvider } from "./tasks/facilities.ts";
+import { fabricProvider, programFolder } from "./tasks/facilities.ts";
 import { librariesFolder } from "./tasks/finalize-shim.ts";
 
 /** The programs that mount from elsewhere, where a site has them. */
@@ -71,6 +72,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     cache,
     trust: loadTrust(options.trustedKeys, options.requireSigned),
     fullPausesMs: options.cacheFullPausesMs,
+    pullContainer: typeof containers === "string" ? containers : (name, signal) => pullImage(containers, name, signal),
     log,
   });
   await mkdir(librariesFolder(dataDir), { recursive: true });
@@ -90,7 +92,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     images,
     containers,
     sarus,
-    offered: [librariesFolder(dataDir)],
+    offered: offeredIn(dataDir),
     devices: deviceHost(fabricProvider()),
     users: rememberUsers(Date.now),
     mapping: options.userMapping,
@@ -109,6 +111,16 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     network: await networkOf(options, place.nodeId),
   };
   return { images, prologue, runtimes };
+}
+
+/** What every container sees: the library for MPI ranks, and the programs of Lattice. */
+function offeredIn(dataDir: string): PrologueParts["offered"] {
+  const sources = { folder: join(dataDir, "inside"), installed: programFolder(), node: process.execPath };
+  const programs = containerPrograms(sources);
+  return async () => [
+    { at: librariesFolder(dataDir), readOnly: true },
+    ...(await programs()).map(({ from, to }) => ({ at: from, to, readOnly: true })),
+  ];
 }
 
 /** In words why there is none, or podman with what it needs. */

@@ -65,12 +65,21 @@ async function warm(
 ): Promise<pb.NodeCache> {
   const holder = `warm ${image}`;
   try {
-    const { digest } = await images.acquire(image, { holder, signRequired: false }, signal);
+    const digest = (await isContainer(images, image, signal))
+      ? (await images.container(image, holder, signal)).id
+      : (await images.acquire(image, { holder, signRequired: false }, signal)).digest;
     if (sticky) await images.cache.stick(digest, true);
   } finally {
     images.cache.release(holder);
   }
   return cacheMessage(images.cache.status());
+}
+
+/** A name that begins with a host is a container's, unless the registry of the site's own images has it. */
+async function isContainer(images: Images, name: string, signal: AbortSignal): Promise<boolean> {
+  const [host = "", ...rest] = name.split("/");
+  if (rest.length === 0 || !(/[.:]/.test(host) || host === "localhost")) return false;
+  return (await images.find(name, signal).catch(() => null)) === null;
 }
 
 const imageMessage = ({ name, digest, sizeBytes, mount, views, description, signature }: ImageInfo): pb.Image =>

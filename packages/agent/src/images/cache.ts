@@ -38,8 +38,10 @@ export interface ImageCache {
   acquire(image: RegistryImage, holder: string, signal: AbortSignal): Promise<Held>;
   /** What the cache itself knows under that name, for when the registry cannot be asked. */
   known(name: string): CachedImage | null;
-  /** A container image that another store holds. */
+  /** A container image that another store holds; rejects when it has no place here, and the store is rid of it by `dropContainer`. */
   noteContainer(image: Pick<CachedImage, "digest" | "names" | "sizeBytes">, holder: string): Promise<void>;
+  /** Takes a container image that has no place out of its own store, unless somebody holds it. */
+  dropContainer(digest: string): Promise<void>;
   /** An attempt of an earlier life of the agent still uses these. */
   pin(holder: string, digests: readonly string[]): void;
   release(holder: string): void;
@@ -95,10 +97,11 @@ export async function openCache(options: CacheOptions): Promise<ImageCache> {
     metas.delete(image.digest);
   }
 
-  async function roomFor(bytes: number, name: string): Promise<void> {
+  /** `here`: what of it is on the disk already. */
+  async function roomFor(bytes: number, name: string, here = 0): Promise<void> {
     const { bavail, bsize } = await statfs(folder);
     const entries = [...images.values()].map((image) => ({ ...image, pins: pinsOf(image.digest) }));
-    const room = makeRoom(entries, bytes, marks, bavail * bsize - options.minFreeBytes);
+    const room = makeRoom(entries, bytes, marks, bavail * bsize + here - options.minFreeBytes);
     if (room.kind === "too_large") {
       throw new Error(`${name} has ${bytes} bytes, more than the cache of ${marks.sizeBytes} can hold`);
     }
@@ -187,13 +190,15 @@ export async function openCache(options: CacheOptions): Promise<ImageCache> {
       return found === null ? null : (images.get(found.digest) ?? null);
     },
     async noteContainer({ digest, names, sizeBytes }, holder) {
+      if (!images.has(digest)) await roomFor(sizeBytes, names.at(-1) ?? digest, sizeBytes);
       pin(holder, [digest]);
-      const before = images.get(digest);
-      const entry = { digest, kind: "oci", names, sizeBytes, sticky: before?.sticky ?? false } as const;
+      const sticky = images.get(digest)?.sticky ?? false;
+      const entry = { digest, kind: "oci", names, sizeBytes, sticky } as const;
       images.set(digest, { ...entry, verified: true, signature: null, stamp: "", lastUsedMs: Date.now() });
-      if (before === undefined)
-        await roomFor(0, names.at(-1) ?? digest).catch((error: Error) => log.warn(error.message));
       void save();
+    },
+    async dropContainer(digest) {
+      if (!images.has(digest) && pinsOf(digest) === 0) await options.removeContainer(digest);
     },
     pin,
     release: (holder) => void pins.delete(holder),

@@ -14,7 +14,21 @@ export interface ImagesOptions {
   /** Pauses before a full cache is tried again; then it is full. */
   readonly fullPausesMs: readonly number[];
   readonly log: Logger;
+  /** Brings a container image into its own store; in words why there is none. */
+  readonly pullContainer: PullContainer | string;
 }
+
+export type PullContainer = (name: string, signal: AbortSignal) => Promise<ContainerImage>;
+
+export interface ContainerImage {
+  readonly id: string;
+  readonly sizeBytes: number;
+  /** What the image itself sets. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** It was pulled, and does not fit. */
+export class NoPlaceError extends Error {}
 
 export interface Images {
   readonly cache: ImageCache;
@@ -25,6 +39,8 @@ export interface Images {
     how: { readonly holder: string; readonly signRequired: boolean },
     signal: AbortSignal,
   ): Promise<Held>;
+  /** A container image, pinned for the holder. Throws NoPlaceError when the cache has no place for it, and nothing of it stays. */
+  container(name: string, holder: string, signal: AbortSignal): Promise<ContainerImage>;
   list(signal: AbortSignal): Promise<readonly ImageInfo[]>;
   find(name: string, signal: AbortSignal): Promise<ImageInfo | null>;
 }
@@ -32,7 +48,7 @@ export interface Images {
 /** Five minutes in all, as the cache of a busy node changes. */
 export const FULL_PAUSES_MS = [20_000, 80_000, 200_000];
 
-export function createImages({ registry, cache, trust, fullPausesMs, log }: ImagesOptions): Images {
+export function createImages({ registry, cache, trust, fullPausesMs, log, pullContainer }: ImagesOptions): Images {
   async function resolve(name: string, signal: AbortSignal): Promise<RegistryImage> {
     if (registry === null) {
       const here = fromCache(cache, name);
@@ -50,6 +66,20 @@ export function createImages({ registry, cache, trust, fullPausesMs, log }: Imag
     return found;
   }
 
+  /** What is in the way may end. */
+  async function whenThereIsRoom<T>(name: string, take: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    for (const pauseMs of fullPausesMs) {
+      try {
+        return await take();
+      } catch (error) {
+        if (!(error instanceof CacheFullError)) throw error;
+      }
+      log.warn({ image: name, pause_ms: pauseMs }, "the image cache is full; waiting");
+      await pause(pauseMs, signal);
+    }
+    return take();
+  }
+
   return {
     cache,
     signedOnly: trust.required,
@@ -57,16 +87,19 @@ export function createImages({ registry, cache, trust, fullPausesMs, log }: Imag
       const image = await resolve(name, signal);
       const problem = signatureProblem(image, trust, signRequired);
       if (problem !== null) throw new Error(problem);
-      for (const pauseMs of fullPausesMs) {
-        const held = await cache.acquire(image, holder, signal).catch((error: Error) => {
-          if (!(error instanceof CacheFullError)) throw error;
-          return null;
-        });
-        if (held !== null) return held;
-        log.warn({ image: name, pause_ms: pauseMs }, "the image cache is full; waiting");
-        await pause(pauseMs, signal);
-      }
-      return cache.acquire(image, holder, signal);
+      return whenThereIsRoom(name, () => cache.acquire(image, holder, signal), signal);
+    },
+    async container(name, holder, signal) {
+      if (typeof pullContainer === "string") throw new Error(pullContainer);
+      const image = await pullContainer(name, signal);
+      const { id: digest, sizeBytes } = image;
+      const note = () => cache.noteContainer({ digest, names: [name], sizeBytes }, holder);
+      await whenThereIsRoom(name, note, signal).catch(async (error: Error) => {
+        await cache.dropContainer(digest);
+        signal.throwIfAborted();
+        throw new NoPlaceError(error.message);
+      });
+      return image;
     },
     list: async (signal) => {
       if (registry === null) throw new Error("no registry is configured on this node (--registry)");

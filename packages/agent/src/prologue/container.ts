@@ -3,9 +3,11 @@
 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { NoPlaceError } from "../images/images.ts";
 import { passedDevices } from "../runtime/container/devices/passed.ts";
 import { containerEnvironment } from "../runtime/container/environment.ts";
-import { pullImage, runWords } from "../runtime/container/podman.ts";
+import { runWords } from "../runtime/container/podman.ts";
+import { PROGRAMS } from "../runtime/container/programs.ts";
 import { enterScript, enterWords } from "../runtime/uenv/enter.ts";
 import { asUser } from "../runtime/user/user.ts";
 import { nameOf, noteHeld, readRoom } from "./held.ts";
@@ -29,8 +31,9 @@ export async function prepareContainer(
   }
   if (sarus !== null) return prepareSarus(parts, sarus, target, inside, signal);
   if (typeof containers === "string") throw new PrologueError("container", containers);
-  const image = await pullImage(containers, software.image, signal);
-  await images.cache.noteContainer({ digest: image.id, names: [software.image], sizeBytes: image.sizeBytes }, key);
+  const image = await images.container(software.image, key, signal).catch((error: Error) => {
+    throw error instanceof NoPlaceError ? new PrologueError("cache", `${software.image}: ${error.message}`) : error;
+  });
   await noteHeld(parts, target, nameOf(key));
   const devices = await passedDevices(parts.devices, parts.inside(), await readRoom(dir));
   const environment = containerEnvironment({
@@ -38,6 +41,7 @@ export async function prepareContainer(
     chosen: order.variables,
     image: image.variables,
     driver: devices.driver.length > 0,
+    programs: binds.some(({ to }) => to === PROGRAMS),
   });
   const { lines, rest } = splitLines(environment);
   const environmentFile = join(dir, "environment");

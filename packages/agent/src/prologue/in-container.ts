@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import type { Software } from "../lifecycle/attempt.ts";
+import type { ContainerBind } from "../runtime/container/bind.ts";
 import type { DataMount } from "../runtime/uenv/enter.ts";
 import type { RunAs } from "../runtime/user/user.ts";
 import type { Target } from "./parts.ts";
@@ -14,19 +15,21 @@ export interface InContainer {
   /** Put before the engine: the container inherits it. */
   readonly policy: readonly string[];
   /** What of the node is seen inside, at the same places. */
-  readonly binds: readonly { readonly at: string; readonly readOnly: boolean }[];
+  readonly binds: readonly ContainerBind[];
 }
 
 export const containerBinds = (
   { dir, order }: Pick<Target, "dir" | "order">,
   data: readonly DataMount[],
   environment: Readonly<Record<string, string>>,
-  offered: readonly string[],
+  offered: readonly ContainerBind[],
 ): InContainer["binds"] => [
-  ...offered.map((at) => ({ at, readOnly: true })),
+  ...offered,
   ...data.map((mount) => ({ at: mount.at, readOnly: mount.kind !== "fuse" && mount.readOnly })),
   ...[environment.LATTICE_SCRATCH, environment.LATTICE_OUTPUT_DIR, environment.LATTICE_CHECKPOINT_CONTROL].flatMap(
     (at) => (at === undefined ? [] : [{ at, readOnly: false }]),
   ),
+  // The authority that the API is checked by.
+  ...(environment.LATTICE_CA === undefined ? [] : [{ at: environment.LATTICE_CA, readOnly: true }]),
   ...(order.script === "" ? [] : [{ at: join(dir, "script"), readOnly: true }]),
 ];

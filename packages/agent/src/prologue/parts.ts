@@ -4,6 +4,7 @@ import type { GpusBetweenUsers } from "../gpu-clear/between-users.ts";
 import type { Images } from "../images/images.ts";
 import type { Order } from "../lifecycle/attempt.ts";
 import type { NetworkDriver } from "../network/driver.ts";
+import type { ContainerBind } from "../runtime/container/bind.ts";
 import type { DeviceHost } from "../runtime/container/devices/passed.ts";
 import type { ContainerStore } from "../runtime/container/podman.ts";
 import type { Sarus } from "../runtime/container/sarus.ts";
@@ -21,8 +22,8 @@ export interface PrologueParts {
   readonly containers: ContainerStore | string;
   /** Runs containers instead, where the site says so; in words why it cannot. Null: the site does not. */
   readonly sarus: Sarus | string | null;
-  /** Folders of the node that every container sees, at the same places. */
-  readonly offered: readonly string[];
+  /** What of the node every container sees. */
+  readonly offered: () => Promise<readonly ContainerBind[]>;
   /** The node, for what containers are given of it. */
   readonly devices: DeviceHost;
   readonly users: Users;

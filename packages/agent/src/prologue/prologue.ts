@@ -58,7 +58,7 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
   const policy = memoryPolicyWords(order.memoryPolicy ?? "", parts.memory);
   if (software?.image) {
     await checkTargets(data);
-    const binds = containerBinds(target, data, environment, parts.offered);
+    const binds = containerBinds(target, data, environment, await parts.offered());
     return prepareContainer(parts, target, { software, runAs, data, environment, policy, binds }, signal);
   }
 

@@ -72,7 +72,7 @@ function shepherdProgram(): string {
 const SHEPHERD = "lattice-shepherd.js";
 
 /** Where this agent was installed together with the other programs. */
-function programFolder(): string {
+export function programFolder(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   for (let folder = here; folder !== dirname(folder); folder = dirname(folder)) {
     const programs = join(folder, "node_modules", ".bin");

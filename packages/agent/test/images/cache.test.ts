@@ -121,6 +121,24 @@ describe("the cache", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  test("container images count: they make room for each other, and one that finds none is not taken", async () => {
+    const removed: string[] = [];
+    const cache = await open({ removeContainer: async (id) => void removed.push(id) });
+    const note = (digest: string, sizeBytes: number, holder: string) =>
+      cache.noteContainer({ digest, names: [`r.io/${digest}:1`], sizeBytes }, holder);
+    await note("a", 9_000, "1.1");
+    cache.release("1.1");
+    await note("b", 15_000, "2.1");
+    expect(removed).toEqual(["a"]);
+    await expect(note("c", 9_000, "3.1")).rejects.toThrow(CacheFullError);
+    await expect(note("d", 30_000, "3.1")).rejects.toThrow("more than the cache of 20000 can hold");
+    expect(cache.status().images.map(({ digest }) => digest)).toEqual(["b"]);
+    expect(cache.held("3.1")).toEqual([]);
+    await cache.dropContainer("c");
+    await cache.dropContainer("b");
+    expect(removed).toEqual(["a", "c"]);
+  });
+
   test("what is pinned stays, the rest goes by age, and a full cache says so", async () => {
     const cache = await open({ marks: { sizeBytes: 13_000, highMilli: 900, lowMilli: 700 } });
     await cache.acquire(await image("a/1:v1"), "job-1", never);

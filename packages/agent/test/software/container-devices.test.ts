@@ -244,20 +244,28 @@ describe("search paths in a container", () => {
   const environment = { PATH: "/node/bin", A: "1" };
   test("are the image's, unless the job chose one", () => {
     const image = { PATH: "/opt/app/bin:/bin" };
-    expect(containerEnvironment({ environment, chosen: {}, image, driver: false })).toEqual({
+    expect(containerEnvironment({ environment, chosen: {}, image, driver: false, programs: false })).toEqual({
       PATH: image.PATH,
       A: "1",
     });
     const chosen = { PATH: "/mine" };
-    expect(containerEnvironment({ environment, chosen, image, driver: false }).PATH).toBe("/mine");
-    expect(containerEnvironment({ environment, chosen: {}, image: {}, driver: false })).toEqual(environment);
+    expect(containerEnvironment({ environment, chosen, image, driver: false, programs: false }).PATH).toBe("/mine");
+    expect(containerEnvironment({ environment, chosen: {}, image: {}, driver: false, programs: false })).toEqual(
+      environment,
+    );
+  });
+  test("lead to the programs of Lattice, last of all", () => {
+    const job = { ...environment, HYDRA_LAUNCHER_EXEC: "/node/launcher" };
+    const made = containerEnvironment({ environment: job, chosen: {}, image: {}, driver: false, programs: true });
+    expect(made.PATH).toBe("/node/bin:/opt/lattice/bin");
+    expect(made.HYDRA_LAUNCHER_EXEC).toBe("/opt/lattice/bin/lattice-mpi-launcher");
   });
   test("lead to the driver, behind all else", () => {
     const image = { PATH: "/bin", LD_LIBRARY_PATH: "/usr/local/nvidia/lib:/usr/local/nvidia/lib64" };
-    const made = containerEnvironment({ environment, chosen: {}, image, driver: true });
+    const made = containerEnvironment({ environment, chosen: {}, image, driver: true, programs: false });
     expect(made).toMatchObject({ PATH: "/bin:/usr/local/nvidia/bin", LD_LIBRARY_PATH: image.LD_LIBRARY_PATH });
     const chosen = { LD_LIBRARY_PATH: "/mine" };
-    expect(containerEnvironment({ environment, chosen, image, driver: true }).LD_LIBRARY_PATH).toBe(
+    expect(containerEnvironment({ environment, chosen, image, driver: true, programs: false }).LD_LIBRARY_PATH).toBe(
       "/mine:/usr/local/nvidia/lib64",
     );
   });

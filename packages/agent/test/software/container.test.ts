@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Software } from "../../src/lifecycle/attempt.ts";
@@ -134,6 +135,56 @@ describe("attempts in containers", () => {
     expect(alive(pid)).toBe(false);
     expect(names(r.dataDir)).toEqual([]);
     expect(readFileSync("/proc/self/mounts", "utf8")).not.toContain(`${r.dataDir}/cache/oci/store/overlay/`);
+  });
+});
+
+describe("images of containers in the node's cache", () => {
+  let containers: ContainerRig;
+  beforeAll(async () => {
+    containers = await containerRig();
+  });
+  afterAll(() => containers.close());
+  const withCache = (cacheSizeBytes: number): Promise<Rig> => {
+    const software = { ...DEFAULT_SOFTWARE, insecureRegistries: [containers.registry], cacheMinFreeBytes: 0 };
+    return rig({ options: { software: { ...software, cacheSizeBytes, cacheFullPausesMs: [] } } });
+  };
+  const imagesIn = ({ dataDir }: Rig): string =>
+    execFileSync("podman", [...storeOf(dataDir), "images", "-q"], { encoding: "utf8" }).trim();
+
+  test("one that is too large ends the prologue in its stage, and nothing of it stays", async () => {
+    const r = await withCache(1000);
+    r.server.run({ allocationId: "1", entrypoint: "true", environment: { image: containers.image } });
+    const report = await r.server.end("1");
+    expect(report).toMatchObject({ reason: "prologue_failed" });
+    expect(report.message).toMatch(/\(cache\): .*hpc\/tiny:1.* more than the cache of 1000 can hold/);
+    expect(imagesIn(r)).toBe("");
+    await r.close();
+  });
+
+  test("one is warmed, shown, kept and evicted as others are", async () => {
+    const r = await withCache(1e9);
+    const ask = async (ask: pb.ImageRequest["ask"]): Promise<pb.ImageAnswer> => {
+      const requestId = String(r.server.answers.length + 1);
+      r.server.send({ case: "imageRequest", value: create(pb.ImageRequestSchema, { requestId, ask }) });
+      return found(() => r.server.answers.find((answer) => answer.requestId === requestId));
+    };
+    const warm = (image: string) =>
+      ask({ case: "warm", value: create(pb.WarmCacheRequestSchema, { image, sticky: true }) });
+    const { cache, error } = await warm(containers.image);
+    expect(error).toBe("");
+    expect(cache?.images).toMatchObject([{ name: containers.image, kind: "oci", sticky: true, pins: 0 }]);
+    expect(Number(cache?.usedBytes)).toBeGreaterThan(1_000_000);
+    expect((await warm(`${containers.registry}/no/such:1`)).error).toMatch(/cannot pull/);
+    expect((await warm("prgenv/1:v1")).error).toContain("no registry is configured");
+    r.server.run({ allocationId: "2", entrypoint: "exit 6", environment: { image: containers.image } });
+    expect(await r.server.end("2")).toMatchObject({ exitCode: 6 });
+    const evicted = await ask({
+      case: "evict",
+      value: create(pb.EvictImageRequestSchema, { image: containers.image }),
+    });
+    expect(evicted.cache?.images).toEqual([]);
+    expect(imagesIn(r)).toBe("");
+    await r.close();
   });
 });
 

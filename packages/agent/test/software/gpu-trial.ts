@@ -54,7 +54,13 @@ function inRoom(folder: string, { files, driver }: Passed, line: string): string
     ...driver,
   ];
   const environment = { PATH: "/bin" };
-  const inside = containerEnvironment({ environment, chosen: {}, image: {}, driver: driver.length > 0 });
+  const inside = containerEnvironment({
+    environment,
+    chosen: {},
+    image: {},
+    driver: driver.length > 0,
+    programs: false,
+  });
   const script = [
     "set -e",
     `mkdir -p ${quoted(root)}; mount -t tmpfs tmpfs ${quoted(root)}`,

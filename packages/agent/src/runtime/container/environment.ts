@@ -2,6 +2,7 @@
 // own PATH does not: the image's takes its place unless the job names one. What the agent brings in is found behind. Pure.
 
 import { DRIVER_LIBRARIES, DRIVER_PROGRAMS } from "./devices/driver.ts";
+import { PROGRAMS_PATH } from "./programs.ts";
 
 export interface Inside {
   /** Of the job as it would be on the node. */
@@ -12,17 +13,23 @@ export interface Inside {
   readonly image: Readonly<Record<string, string>>;
   /** The driver's files are bound into it. */
   readonly driver: boolean;
+  /** So are the programs of Lattice. */
+  readonly programs: boolean;
 }
 
-export function containerEnvironment({ environment, chosen, image, driver }: Inside): Record<string, string> {
+export function containerEnvironment(inside: Inside): Record<string, string> {
+  const { environment, chosen, image, driver, programs } = inside;
   const path = chosen.PATH ?? image.PATH ?? environment.PATH;
   const libraries = chosen.LD_LIBRARY_PATH ?? image.LD_LIBRARY_PATH;
   return {
     ...environment,
-    ...joined("PATH", path, driver ? [DRIVER_PROGRAMS] : []),
+    ...(programs && environment.HYDRA_LAUNCHER_EXEC !== undefined ? { HYDRA_LAUNCHER_EXEC: MPI_LAUNCHER } : {}),
+    ...joined("PATH", path, [...(driver ? [DRIVER_PROGRAMS] : []), ...(programs ? [PROGRAMS_PATH] : [])]),
     ...joined("LD_LIBRARY_PATH", libraries, driver ? [DRIVER_LIBRARIES] : []),
   };
 }
+
+const MPI_LAUNCHER = `${PROGRAMS_PATH}/lattice-mpi-launcher`;
 
 function joined(name: string, before: string | undefined, more: readonly string[]): Record<string, string> {
   const folders = (before ?? "").split(":").filter((folder) => folder !== "");

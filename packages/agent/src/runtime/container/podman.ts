@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PrologueError } from "../../prologue/prologue-error.ts";
+import type { ContainerBind } from "./bind.ts";
 import type { ContainerEngine } from "./detect.ts";
 import type { Passed } from "./devices/passed.ts";
 
@@ -38,7 +39,7 @@ export interface ContainerPlan {
   readonly environmentFile: string;
   /** Variables that a file of lines cannot hold. */
   readonly variables: readonly string[];
-  readonly binds: readonly { readonly at: string; readonly readOnly: boolean }[];
+  readonly binds: readonly ContainerBind[];
   readonly devices: Passed;
   readonly pidFile: string;
   readonly groupParent: string;
@@ -121,7 +122,10 @@ export function runWords(store: ContainerStore, plan: ContainerPlan): readonly s
     ...["--ulimit", `nofile=${files}:${files}`, "--ulimit", `nproc=${processes}:${processes}`],
     ...(plan.readOnly ? ["--read-only"] : []),
     ...(plan.workdir === "" ? [] : ["--workdir", plan.workdir]),
-    ...plan.binds.flatMap(({ at, readOnly }) => ["--volume", `${at}:${at}:${readOnly ? "ro" : "rw"},nosuid,nodev`]),
+    ...plan.binds.flatMap(({ at, to = at, readOnly }) => [
+      "--volume",
+      `${at}:${to}:${readOnly ? "ro" : "rw"},nosuid,nodev`,
+    ]),
     ...deviceWords(plan.devices),
     ...["--env-file", plan.environmentFile, ...plan.variables.flatMap((variable) => ["--env", variable])],
     ...["--pull=never", "--entrypoint", "", plan.image],

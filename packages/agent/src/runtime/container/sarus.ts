@@ -6,6 +6,7 @@ import { execFile } from "node:child_process";
 import { PrologueError } from "../../prologue/prologue-error.ts";
 import { asUser, type RunAs } from "../user/user.ts";
 import { HELPER_PATH } from "../user/way-in.ts";
+import type { ContainerBind } from "./bind.ts";
 
 export interface Sarus {
   readonly program: string;
@@ -19,7 +20,7 @@ export interface SarusPlan {
   readonly names: readonly string[];
   /** Whole, for what a program with root's rights is not given by its environment. */
   readonly variables: readonly string[];
-  readonly binds: readonly { readonly at: string; readonly readOnly: boolean }[];
+  readonly binds: readonly ContainerBind[];
   readonly devices: readonly string[];
   /** Where the first process inside writes its number. */
   readonly pidFile: string;
@@ -56,9 +57,9 @@ export const sarusWords = ({ program }: Sarus, plan: SarusPlan): readonly string
   program,
   "run",
   ...(plan.workdir === "" ? [] : [`--workdir=${plan.workdir}`]),
-  ...plan.binds.map(
-    ({ at, readOnly }) => `--mount=type=bind,source=${at},destination=${at}${readOnly ? ",readonly" : ""}`,
-  ),
+  ...plan.binds.map(({ at, to = at, readOnly }) => {
+    return `--mount=type=bind,source=${at},destination=${to}${readOnly ? ",readonly" : ""}`;
+  }),
   ...plan.devices.map((device) => `--device=${device}`),
   ...[...plan.names, ...plan.variables].flatMap((variable) => ["--env", variable]),
   ...["--entrypoint", "", plan.image],

@@ -1,0 +1,108 @@
+// The programs of Lattice inside containers, so that `srun` and `lattice` work in the script of any image: Node, the built
+// programs, and the loader and libraries that they were made for, since an image may have others or none. Libraries and the
+// scripts that start them by that loader are put together once, when the first container needs them; the rest is bound in.
+
+import { execFile } from "node:child_process";
+import { existsSync, realpathSync } from "node:fs";
+import { copyFile, mkdir, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { HELPER_PATH } from "../user/way-in.ts";
+
+export interface Bound {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Where they are inside. */
+export const PROGRAMS = "/opt/lattice";
+export const PROGRAMS_PATH = `${PROGRAMS}/bin`;
+
+export interface ProgramSources {
+  /** For what is put together. */
+  readonly folder: string;
+  /** Where `lattice` is installed; "": it is not. */
+  readonly installed: string;
+  readonly node: string;
+}
+
+/** Empty where there is nothing to be had: jobs in containers then go without. */
+export function containerPrograms(sources: ProgramSources): () => Promise<readonly Bound[]> {
+  let made: Promise<readonly Bound[]> | null = null;
+  return () => {
+    made ??= putTogether(sources).catch(() => {
+      // Tried again for the next container.
+      made = null;
+      return [];
+    });
+    return made;
+  };
+}
+
+async function putTogether({ folder, installed, node }: ProgramSources): Promise<readonly Bound[]> {
+  if (installed === "" || !existsSync(join(installed, "lattice"))) return [];
+  const dist = join(dirname(realpathSync(join(installed, "lattice"))), "..", "dist");
+  const small = join(dist, "lattice-launch");
+  const hasSmall = existsSync(small);
+  const program = await realpath(node);
+  const libraries = await librariesOf([program, ...(hasSmall ? [small] : [])]);
+  const loader = libraries.find((path) => basename(path).startsWith("ld-"));
+  if (loader === undefined) return [];
+  const partial = `${folder}.${process.pid}`;
+  await rm(partial, { recursive: true, force: true });
+  for (const name of ["bin", "lib", "cli"]) await mkdir(join(partial, name), { recursive: true, mode: 0o755 });
+  for (const path of libraries) await copyFile(path, join(partial, "lib", basename(path)));
+  // Bound over: a mount needs something to be mounted on.
+  await writeFile(join(partial, "node"), "");
+  for (const [name, text] of Object.entries(scripts(basename(loader), hasSmall)))
+    await writeFile(join(partial, "bin", name), text, { mode: 0o755 });
+  await rm(folder, { recursive: true, force: true });
+  await rename(partial, folder);
+  return [
+    { from: folder, to: PROGRAMS },
+    { from: program, to: `${PROGRAMS}/node` },
+    { from: dist, to: `${PROGRAMS}/cli` },
+  ];
+}
+
+/** TLS is loaded when an address asks for it, by names that no program lists. */
+const TLS = ["libssl.so.3", "libcrypto.so.3"];
+
+async function librariesOf(programs: readonly string[]): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for (const program of programs) {
+    const said = await run("/usr/bin/ldd", [program]);
+    for (const [, path = ""] of said.matchAll(/(\/\S+) \(0x/g)) found.add(path);
+  }
+  const [first] = [...found].filter((path) => basename(path) === "libc.so.6");
+  for (const name of TLS)
+    if (first !== undefined && existsSync(join(dirname(first), name))) found.add(join(dirname(first), name));
+  return [...found];
+}
+
+function scripts(loader: string, hasSmall: boolean): Record<string, string> {
+  const start = `exec ${PROGRAMS}/lib/${loader} --library-path ${PROGRAMS}/lib`;
+  const node = `${start} ${PROGRAMS}/node`;
+  const whole = (file: string, word = ""): string => `${node} ${PROGRAMS}/cli/${file} ${word}"$@"`;
+  const small = (file: string, word = ""): string => {
+    if (!hasSmall) return whole(file, word);
+    const called = `${start} ${PROGRAMS}/cli/lattice-launch ${PROGRAMS}/cli/${file} ${word}"$@"`;
+    return `export LATTICE_LAUNCH_NODE=${PROGRAMS_PATH}/lattice-node\n${called}`;
+  };
+  const script = (...lines: readonly string[]): string => ["#!/bin/sh", ...lines, ""].join("\n");
+  return {
+    "lattice-node": script(`${node} "$@"`),
+    lattice: script(`if [ "$1" = launch ]; then\n${small("lattice.js")}\nfi`, whole("lattice.js")),
+    srun: script(small("lattice-slurm.js", "srun ")),
+    "lattice-mpi-launcher": script(whole("lattice-mpi-launcher.js")),
+  };
+}
+
+const DEADLINE_MS = 20_000;
+
+function run(program: string, words: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(program, [...words], { timeout: DEADLINE_MS, env: { PATH: HELPER_PATH } }, (error, stdout) =>
+      error === null ? resolve(stdout) : reject(error),
+    );
+  });
+}
