@@ -2,7 +2,7 @@
 // nothing begins before the fabric manager has let its node in, nobody of another domain is in there with it, and in the
 // end every number is free and the manager has forgotten all of them.
 
-import type { Applied, Domain, View } from "@lattice/core";
+import type { Applied, Domain, NodeId, View } from "@lattice/core";
 import type { Replica } from "@lattice/server";
 import type { Machine, Process } from "../nodes/machine.ts";
 import type { FabricManager } from "../outside/fabric.ts";
@@ -19,6 +19,7 @@ export function networkChecks({ world, fabric, machines }: NetworkParts): Watche
   const counts = { domains: 0, domainsReleased: 0, poolExhausted: 0, startsInDomains: 0 };
   let known = new Map<string, Domain>();
   let exhausted = false;
+  let newest: View | null = null;
 
   function compare(view: View, at: number): void {
     const now = new Map<string, Domain>();
@@ -46,6 +47,13 @@ export function networkChecks({ world, fabric, machines }: NetworkParts): Watche
       world.violated("S9", `domain ${key} is released at ${at}, empty since ${emptySince}, with a grace of ${grace}`);
   }
 
+  /** Its node was given up, or the order came late: the cluster counts on it no more, and ends it as soon as it hears of it. */
+  const isGivenUp = ({ order: { allocationId, attempt } }: Process, machine: Machine): boolean =>
+    newest !== null &&
+    !(newest.node(machine.name as NodeId)?.claims ?? []).some(
+      (claim) => claim.allocation === allocationId && claim.attempt === attempt,
+    );
+
   const domainOf = ({ order }: Process): string => `${order.tenant}/${order.network?.domain}`;
 
   return {
@@ -53,6 +61,7 @@ export function networkChecks({ world, fabric, machines }: NetworkParts): Watche
     leastPerHour: { domains: 60, domainsReleased: 60, poolExhausted: 2, startsInDomains: 100, domainGraces: 2 },
     applied(replica: Replica, applied: Applied) {
       const { view } = replica;
+      newest = view;
       compare(view, applied.at);
       const notice = view.notice("vni_pool_exhausted/cluster");
       const isExhausted = notice !== undefined && notice.clearedAt === undefined;
@@ -64,12 +73,14 @@ export function networkChecks({ world, fabric, machines }: NetworkParts): Watche
       if (network === undefined) return;
       counts.startsInDomains += 1;
       const what = `${process.key} on ${machine.name}`;
+      // Whom the manager keeps out cannot speak to anybody.
+      if (isGivenUp(process, machine)) return;
       if (!fabric.has(network.vni, machine.name) && !fabric.forgotten(network.vni))
         world.violated("fabric", `${what} began in VNI ${network.vni} before the fabric manager let its node in`);
       for (const other of machines()) {
         for (const beside of other.live()) {
           if (beside.order.network?.vni !== network.vni || domainOf(beside) === domainOf(process)) continue;
-          if (!fabric.has(network.vni, other.name)) continue;
+          if (!fabric.has(network.vni, other.name) || isGivenUp(beside, other)) continue;
           world.violated("S9", `${what} (${domainOf(process)}) shares VNI ${network.vni} with ${beside.key}`);
         }
       }

@@ -114,7 +114,7 @@ export function serviceChecks(world: World, metrics: MetricStore): Watcher {
 
   return {
     counts,
-    leastPerHour: { scaledUp: 20, scaledDown: 3, refilled: 2, renewals: 10, renewed: 8, probesFailed: 8 },
+    leastPerHour: { scaledUp: 4, scaledDown: 1, refilled: 1, renewals: 8, renewed: 3, probesFailed: 3 },
     applied(replica: Replica, applied: Applied) {
       for (const event of applied.events) {
         if (event.kind !== "allocation_changed" || event.allocation === undefined) continue;
