@@ -117,6 +117,7 @@ function firstFit(ground: Ground, { least, occupies }: Job): number | null {
   ground.closed.set(least, closed);
   let start = 0;
   while (start < count) {
+    if (ends[start] === 0) ends[start] = slots.endOf(start, occupies);
     const last = Math.min(count, ends[start] as number) - 1;
     let slot = start;
     while (slot < last && closed[slot] === 0 && isOpen(ground, slot, least)) slot += 1;

@@ -28,13 +28,13 @@ export const TRY_LIMIT = 10_000;
 export const MOVE_LIMIT = 32;
 
 /** In longer queues nobody gives up a place: somebody small fills what is left. */
-export const EXCHANGE_QUEUE_LIMIT = 200;
+export const EXCHANGE_QUEUE_LIMIT = 64;
 
 /** Places given up in one cycle. */
 export const EXCHANGE_LIMIT = 4;
 
 /** Fillings that a cycle tries for that: each may look at all who were left out. */
-export const EXCHANGE_TRIAL_LIMIT = 32;
+export const EXCHANGE_TRIAL_LIMIT = 16;
 
 /** Instants at which a reservation is tried in full before it is given up as too hard to find. */
 export const START_TRY_LIMIT = 1_000;

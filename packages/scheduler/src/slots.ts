@@ -11,7 +11,7 @@ export interface Slots {
   firstAfter(instant: number): number;
   /** The slot after the last that something begun in `start` reaches into. */
   endOf(start: number, length: number): number;
-  /** The same for every start, made once for each length. */
+  /** The same by start, for each length: 0 where nobody has asked yet, to be filled in by who asks. */
   endsOf(length: number): Uint16Array;
   /** What share of that last slot it reaches into, above 0 and at most 1. */
   lastShare(start: number, length: number): number;
@@ -62,7 +62,7 @@ export function createSlots(now: number): Slots {
     Math.max(start + 1, firstAfter((begins[start] as number) + length));
   const known = new Map<number, Uint16Array>();
   const endsOf = (length: number): Uint16Array => {
-    const ends = known.get(length) ?? Uint16Array.from(begins, (_, slot) => endOf(slot, length));
+    const ends = known.get(length) ?? new Uint16Array(COUNT);
     if (known.size < LENGTH_LIMIT) known.set(length, ends);
     return ends;
   };

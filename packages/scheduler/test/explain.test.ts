@@ -162,7 +162,7 @@ describe("sooner", () => {
 
   test.each([
     { queue: "short", more: 0, plan: 0 },
-    { queue: "long", more: 200, plan: 20 },
+    { queue: "long", more: 70, plan: 20 },
   ])("on a large cluster with a $queue queue nothing is told that a whole cycle would not keep", ({ more, plan }) => {
     // They can never start: all that they do is to wait.
     const stuck = Array.from({ length: more }, (_, i) => job(5_000 + i, { nodes: 9_999 }));
