@@ -14,6 +14,7 @@ const LONGEST = [
   "acceptance/slurm",
   "acceptance/renewal",
   "acceptance/checkpoint-forced",
+  "acceptance/scaling-lent",
   "acceptance/rolling-update",
   "acceptance/log-store-s3",
   "acceptance/queue",
