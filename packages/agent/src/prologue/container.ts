@@ -10,6 +10,7 @@ import { runWords } from "../runtime/container/podman.ts";
 import { PROGRAMS } from "../runtime/container/programs.ts";
 import { enterScript, enterWords } from "../runtime/uenv/enter.ts";
 import { asUser } from "../runtime/user/user.ts";
+import { HELPER_PATH } from "../runtime/user/way-in.ts";
 import { nameOf, noteHeld, readRoom } from "./held.ts";
 import type { InContainer } from "./in-container.ts";
 import type { Prepared, PrologueParts, Target } from "./parts.ts";
@@ -77,7 +78,7 @@ export async function prepareContainer(
 const PODMAN_FAILED = 125;
 
 /** Nothing of the job's: podman runs as root. */
-const PODMAN_ENVIRONMENT = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", HOME: "/root" };
+const PODMAN_ENVIRONMENT = { PATH: HELPER_PATH, HOME: "/root" };
 
 function splitLines(environment: Readonly<Record<string, string>>): { lines: string[]; rest: string[] } {
   const lines: string[] = [];

@@ -3,6 +3,7 @@
 
 import { delimiter, join } from "node:path";
 import { isExecutable } from "../memory-policy.ts";
+import { HELPER_PATH } from "../user/way-in.ts";
 
 export const RUNTIME_CHOICES = ["auto", "crun", "runc", "sarus"] as const;
 export type RuntimeChoice = (typeof RUNTIME_CHOICES)[number];
@@ -42,7 +43,7 @@ export const detectSarus = (folders: readonly string[]): { readonly program: str
 /** An agent started by a service manager has a short path of its own. */
 export const programFolders = (path: string): readonly string[] => [
   ...path.split(delimiter).filter((folder) => folder !== ""),
-  ...["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"],
+  ...HELPER_PATH.split(delimiter),
 ];
 
 function programIn(folders: readonly string[], name: string): string | null {

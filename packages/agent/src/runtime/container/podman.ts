@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PrologueError } from "../../prologue/prologue-error.ts";
+import { HELPER_PATH } from "../user/way-in.ts";
 import type { ContainerBind } from "./bind.ts";
 import type { ContainerEngine } from "./detect.ts";
 import type { Passed } from "./devices/passed.ts";
@@ -184,7 +185,7 @@ interface Called {
 }
 
 function call(store: ContainerStore, words: readonly string[], timeout: number, signal: AbortSignal): Promise<Called> {
-  const env = { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: "/root" };
+  const env = { PATH: HELPER_PATH, HOME: "/root" };
   return new Promise((resolve, reject) => {
     execFile(store.engine.podman, [...base(store), ...words], { timeout, signal, env }, (error, stdout, stderr) => {
       if (signal.aborted) return reject(signal.reason);

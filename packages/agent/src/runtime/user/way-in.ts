@@ -4,8 +4,8 @@
 
 import { splitEnvironment } from "./safe-environment.ts";
 
-/** Where root's own programs are looked for. */
-export const HELPER_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
+/** Where root's own programs are looked for, whoever starts them. */
+export const HELPER_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 export interface WayIn {
   readonly environment: Readonly<Record<string, string>>;
