@@ -106,6 +106,7 @@ function complete(file: ParsedFile): Config {
       requestTimeout: file.api.request_timeout,
       tokenRecheckInterval: file.api.token_recheck_interval,
       proxyAnswerTimeout: file.api.proxy_answer_timeout,
+      allowedOrigins: file.api.allowed_origins,
       tls: completeTls(file.api),
     },
     scheduling: {
