@@ -31,7 +31,7 @@ beforeAll(async () => {
   const answer = openProvider().callback();
   provider.on("request", (request, response) => void answer(request, response));
   writeFileSync(join(home, "secret"), ROBOT.client_secret, { mode: 0o600 });
-  const api = `oidc_issuer: "${issuer}", oidc_client_id: lattice, oidc_client_secret: "file://${join(home, "secret")}"`;
+  const api = `oidc_issuer: "${issuer}", oidc_client_id: lattice, oidc_scopes: [operator], oidc_client_secret: "file://${join(home, "secret")}"`;
   const believed = "oidc_introspection_client: robot, oidc_believed_seconds: 1";
   cluster = new Cluster({ nodes: 0, config: `api: { ${api}, ${believed} }\n` });
   await cluster.startServer();
@@ -107,7 +107,7 @@ async function login(words: readonly string[], act: (said: string) => Promise<bo
 
 test("by a browser: PKCE, and commands work afterwards", async () => {
   expect((await lattice("nodes")).code).toBe(4);
-  await login([], async (said) => {
+  await login(["--flow", "browser"], async (said) => {
     const address = /(http\S+\/auth\?\S+)/.exec(said)?.[1];
     if (address === undefined) return false;
     expect(address).toContain("code_challenge_method=S256");
@@ -164,6 +164,20 @@ test("by a code that is entered elsewhere", async () => {
     return true;
   });
   expect((await lattice("nodes")).code).toBe(0);
+});
+
+test("without a display by a code, and with the scopes that the server names", async () => {
+  const said = await login([], async (so) => {
+    const [, address, code] = /Open (\S+) and enter the code (\S+)/.exec(so) ?? [];
+    if (address === undefined || code === undefined) return false;
+    expect((await visit(address, { ...PERSON, user_code: code })).text).toMatch(/success/i);
+    return true;
+  });
+  expect(said).toContain("Logging in by a code, since there is no display for a browser");
+  const discovery = (await (await fetch(`${cluster.apiUrl}/api/v1/auth/discovery`)).json()) as { scopes?: string };
+  expect(discovery.scopes).toBe("operator");
+  const [, body = ""] = String(kept()?.accessToken).split(".");
+  expect(JSON.parse(Buffer.from(body, "base64url").toString())).toMatchObject({ scope: "operator" });
 });
 
 test("a program by its own credentials, until its token is called back", async () => {

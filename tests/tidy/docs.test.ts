@@ -16,6 +16,7 @@ const KNOWN_BLOCKS = new Set([
   "mermaid",
   "proto",
   "ini",
+  "ts run",
   "python run",
   "python example",
 ]);

@@ -33,6 +33,7 @@ from .models.dags import Dag, DagGraph, DagMember, SubmittedDag
 from .models.explain import Cause, Explanation, Plan, Suggestion, Timeline, TimelineEntry
 from .models.images import CachedImage, Image, NodeCache
 from .models.monitoring import LogLine, Metrics, WatchEvent
+from .models.networks import Grant, NetworkDomain
 from .models.nodes import Capabilities, Claim, Node
 from .models.services import Service, ServiceEndpoint, ServiceSummary
 from .models.submission import AllocationSpec, Submission
@@ -75,6 +76,7 @@ __all__ = [
     "Explanation",
     "FINAL_STATES",
     "FieldProblem",
+    "Grant",
     "Health",
     "Image",
     "LatticeAuthError",
@@ -99,6 +101,7 @@ __all__ = [
     "LogLine",
     "Member",
     "Metrics",
+    "NetworkDomain",
     "Node",
     "NodeCache",
     "NodeProgress",

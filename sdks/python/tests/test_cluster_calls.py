@@ -45,6 +45,13 @@ def test_a_node_is_drained_and_taken_back(client: SyncLatticeClient) -> None:
     assert client.get_node(node.id).reason == "tidying"
     reaches(client, node.id, "drained")
     assert client.undrain_node(node.id).state == "ready"
+    assert client.drain_node(node.id, urgent=True).state in ("draining", "drained")
+    reaches(client, node.id, "drained")
+    assert client.undrain_node(node.id).state == "ready"
+    assert client.report_health(node.id, "warning", component="psu", message="one of two").state == "ready"
+    assert client.report_health(node.id, "critical", component="gpu3").state == "down"
+    client.report_health(node.id, "ok", component="gpu3")
+    reaches(client, node.id, "ready")
     assert client.disable_node(node.id, reason="broken").state == "down"
     client.enable_node(node.id)
     reaches(client, node.id, "ready")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from lattice_sdk import (
@@ -66,13 +68,16 @@ def test_series_are_read_by_their_newest_point() -> None:
 def test_grants_notices_networks_and_the_audit_log(client: SyncLatticeClient) -> None:
     client.create_tenant("granted")
     client.add_grant("granted", "ada", "tenant_admin")
-    assert [(one["user"], one["role"]) for one in client.list_grants("granted")] == [("ada", "tenant_admin")]
+    assert [(one.user, one.role) for one in client.list_grants("granted")] == [("ada", "tenant_admin")]
     with pytest.raises(LatticeInvalidError):
         client.add_grant("granted", "ada", "king")
     client.remove_grant("granted", "ada", "tenant_admin")
     assert client.list_grants("granted") == []
     assert client.verify_audit()["ok"] is True
     assert client.list_networks()["vni_pool_start"] > 0
+    for ask in (lambda: client.get_domain("nowhere"), lambda: client.set_domain_grace("nowhere", 60)):
+        with pytest.raises(LatticeNotFoundError):
+            ask()
     assert isinstance(client.list_notices(), list)
     client.delete_tenant("granted")
 
@@ -81,3 +86,20 @@ def test_what_is_not_there_to_be_resumed_or_looked_at(client: SyncLatticeClient)
     for ask in (client.resume, client.checkpoint_status, client.node_condition):
         with pytest.raises(LatticeNotFoundError):
             ask("999999")
+
+
+def test_a_network_domain_and_its_grace(client: SyncLatticeClient) -> None:
+    submitted = client.submit(AllocationSpec(command=["sleep", "60"], network_domain="python-net"))
+    try:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                domain = client.get_domain("python-net")
+                break
+            except LatticeNotFoundError:
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+        assert domain.state == "active" and domain.allocation_ids == [submitted.id] and domain.vni > 0
+        assert client.set_domain_grace("python-net", 5).grace_seconds == 5
+    finally:
+        client.cancel(submitted.id)

@@ -1,26 +1,30 @@
 // `lattice login`: gets a token from the identity provider that the server names, and keeps it. By a browser here, by a
-// code entered elsewhere (--flow device, or --device), or by a token read from standard input (--flow manual, or --manual).
+// code entered elsewhere (--flow device, or --device), or by a token read from standard input (--flow manual, or --manual);
+// by whichever fits where none is named.
 
 import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { ProblemError } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { createContext } from "../context.ts";
+import { chooseFlow, type Flow } from "../login/choose-flow.ts";
+import type { Login } from "../login/provider.ts";
 import { type CachedToken, writeToken } from "../login/token-cache.ts";
 import { claimsOf } from "../login/token-claims.ts";
-
-type Flow = "browser" | "device" | "manual";
 
 interface LoginFlags {
   readonly flow?: Flow;
   readonly device?: boolean;
   readonly manual?: boolean;
+  readonly scope?: string;
 }
 
 interface Discovery {
   readonly authentication?: string;
   readonly issuer?: string;
   readonly client_id?: string;
+  /** What its clients should ask the provider for, with spaces between. */
+  readonly scopes?: string;
   readonly detail?: string;
 }
 
@@ -29,6 +33,10 @@ export function define(command: Command): void {
     .addOption(new Option("--flow <how>", "how to log in").choices(["browser", "device", "manual"]))
     .option("--device", "the same as --flow device: with a code on another device")
     .option("--manual", "the same as --flow manual: read a token from standard input")
+    .option(
+      "--scope <words>",
+      "what to ask the provider for besides, with spaces or commas between (default: what the server names)",
+    )
     .option("--server <address>", "the server to log in to, as --url")
     .action(async (flags: LoginFlags) => {
       const { client, settings, print } = await createContext(command);
@@ -37,22 +45,24 @@ export function define(command: Command): void {
         print.note(`${settings.url} asks nobody to log in.`);
         return;
       }
-      const token = await obtain(found, flowOf(flags), (line) => print.note(line));
+      const token = await obtain(found, flags, (line) => print.note(line));
       writeToken(process.env, settings.url, token);
       print.note(`Logged in to ${settings.url}; the token is good until ${new Date(token.expiresAtMs).toISOString()}.`);
     });
 }
 
-function flowOf({ flow, device, manual }: LoginFlags): Flow {
+/** Null: none is named. */
+function flowOf({ flow, device, manual }: LoginFlags): Flow | null {
   const named = [...(flow === undefined ? [] : [flow]), ...(device ? ["device"] : []), ...(manual ? ["manual"] : [])];
-  if (new Set(named).size < 2) return (named[0] ?? "browser") as Flow;
+  if (new Set(named).size < 2) return (named[0] ?? null) as Flow | null;
   throw new ProblemError("invalid_argument", {
     detail: `${named.join(" and ")} exclude each other`,
     hint: "Name one way to log in.",
   });
 }
 
-async function obtain(found: Discovery, flow: Flow, show: (line: string) => void): Promise<CachedToken> {
+async function obtain(found: Discovery, flags: LoginFlags, show: (line: string) => void): Promise<CachedToken> {
+  const flow = flowOf(flags);
   const { issuer, client_id: clientId } = found;
   if (flow === "manual" || issuer === undefined || clientId === undefined) {
     if (flow !== "manual") {
@@ -64,14 +74,29 @@ async function obtain(found: Discovery, flow: Flow, show: (line: string) => void
     return fromInput(issuer ?? "", clientId ?? "");
   }
   const provider = await import("../login/provider.ts");
-  if (flow === "device") return provider.byDevice({ issuer, clientId }, show);
-  return provider.byBrowser({ issuer, clientId }, (address) => {
+  const scopes = (flags.scope ?? found.scopes ?? "").split(/[\s,]+/).filter((word) => word !== "");
+  const name = { issuer, clientId, scopes };
+  if ((flow ?? (await fittingFlow(name, show))) === "device") return provider.byDevice(name, show);
+  return provider.byBrowser(name, (address) => {
     show(`Opening your browser. If it does not open, go to\n  ${address}`);
     const opener = process.platform === "darwin" ? "open" : "xdg-open";
     spawn(opener, [address], { stdio: "ignore", detached: true })
       .on("error", () => {})
       .unref();
   });
+}
+
+/** Nobody named one. What is not the usual one is said. */
+async function fittingFlow(name: Login, show: (line: string) => void): Promise<Flow> {
+  const provider = await import("../login/provider.ts");
+  const { flow, why } = chooseFlow({
+    env: process.env,
+    platform: process.platform,
+    offersDevice: await provider.offersDevice(name),
+    portFree: await provider.isCallbackFree(),
+  });
+  if (why !== "") show(`Logging in by a code, since ${why}; --flow browser has a browser opened instead.`);
+  return flow;
 }
 
 async function fromInput(issuer: string, clientId: string): Promise<CachedToken> {

@@ -28,30 +28,50 @@ export interface ProviderName {
   readonly clientId: string;
 }
 
+export interface Login extends ProviderName {
+  /** Asked for besides what every login needs. */
+  readonly scopes: readonly string[];
+}
+
 /** What providers are told to send browsers back to. */
 export const CALLBACK_PORT = 8400;
 const CALLBACK_WAIT_MS = 300_000;
-const SCOPE = "openid offline_access";
+const SCOPES = ["openid", "offline_access"];
 /** When the provider does not say. */
 const DEFAULT_LIFETIME_S = 300;
 
-export async function byDevice(name: ProviderName, show: (text: string) => void): Promise<CachedToken> {
+/** Whether it gives codes that are entered on another device. */
+export const offersDevice = async (name: ProviderName): Promise<boolean> =>
+  (await find(name)).serverMetadata().device_authorization_endpoint !== undefined;
+
+/** Whether a browser can be sent back here. */
+export function isCallbackFree(): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(false));
+    server.listen(CALLBACK_PORT, "localhost", () => server.close(() => resolve(true)));
+  });
+}
+
+const scopeOf = ({ scopes }: Login): string => [...new Set([...SCOPES, ...scopes])].join(" ");
+
+export async function byDevice(name: Login, show: (text: string) => void): Promise<CachedToken> {
   const provider = await find(name);
-  const started = await initiateDeviceAuthorization(provider, { scope: SCOPE }).catch(failed);
+  const started = await initiateDeviceAuthorization(provider, { scope: scopeOf(name) }).catch(failed);
   show(`Open ${started.verification_uri} and enter the code ${started.user_code}`);
   const granted = await pollDeviceAuthorizationGrant(provider, started).catch(failed);
   return kept(name, granted, null);
 }
 
 /** `open` shows the address to the user, in a browser where there is one. */
-export async function byBrowser(name: ProviderName, open: (address: string) => void): Promise<CachedToken> {
+export async function byBrowser(name: Login, open: (address: string) => void): Promise<CachedToken> {
   const provider = await find(name);
   const verifier = randomPKCECodeVerifier();
   const state = randomState();
   const redirect = `http://localhost:${CALLBACK_PORT}/callback`;
   const address = buildAuthorizationUrl(provider, {
     redirect_uri: redirect,
-    scope: SCOPE,
+    scope: scopeOf(name),
     code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
     state,

@@ -3,15 +3,15 @@
 
 import { normaliseSubmission, ProblemError } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
+import { arrays } from "../../../../tests/doubles/slurm-corpus/arrays.ts";
+import type { Case } from "../../../../tests/doubles/slurm-corpus/case.ts";
+import { gpu } from "../../../../tests/doubles/slurm-corpus/gpu.ts";
+import { mpi } from "../../../../tests/doubles/slurm-corpus/mpi.ts";
+import { odd } from "../../../../tests/doubles/slurm-corpus/odd.ts";
+import { refused } from "../../../../tests/doubles/slurm-corpus/refused.ts";
 import { compatOf } from "../../src/slurm/compat-file.ts";
 import { Refusal } from "../../src/slurm/refusal.ts";
 import { batchSubmission, readBatchWords } from "../../src/slurm/sbatch.ts";
-import { arrays } from "./corpus/arrays.ts";
-import type { Case } from "./corpus/case.ts";
-import { gpu } from "./corpus/gpu.ts";
-import { mpi } from "./corpus/mpi.ts";
-import { odd } from "./corpus/odd.ts";
-import { refused } from "./corpus/refused.ts";
 import { desk } from "./desk.ts";
 
 const corpus = { mpi, arrays, gpu, odd, refused };

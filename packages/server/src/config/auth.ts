@@ -26,10 +26,16 @@ export type AuthConfig =
       readonly introspection: { readonly clientId: string; readonly clientSecret: string } | null;
     });
 
+/** RFC 6749, appendix A.4. */
+const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/;
+const MAX_SCOPES = 32;
+
 /** Keys of the api section. */
 export const authFields = {
   oidc_issuer: z.url({ protocol: /^https?$/, error: "is not a URL, for example https://id.example.com" }).optional(),
   oidc_client_id: z.string().min(1).optional(),
+  /** What clients should ask the provider for when people log in, besides what every login needs. */
+  oidc_scopes: z.array(z.string().regex(SCOPE, "must be a scope: one word")).max(MAX_SCOPES).default([]),
   /** A reference; the variable LATTICE_OIDC_HMAC_SECRET is looked at when there is none. */
   oidc_hmac_secret: z.string().min(1).optional(),
   oidc_tenant_claim: z.string().min(1).default("tenant"),

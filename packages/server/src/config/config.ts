@@ -51,6 +51,10 @@ export interface Config {
     readonly tokenRecheckInterval: Duration;
     /** How long a service may take to begin its answer. */
     readonly proxyAnswerTimeout: Duration;
+    /** Pages from elsewhere that may call; empty without authentication. */
+    readonly allowedOrigins: readonly string[];
+    /** What clients should ask the provider for. */
+    readonly loginScopes: readonly string[];
   };
   readonly scheduling: {
     /** Least time between two cycles of one vCluster. */

@@ -106,6 +106,8 @@ function complete(file: ParsedFile): Config {
       requestTimeout: file.api.request_timeout,
       tokenRecheckInterval: file.api.token_recheck_interval,
       proxyAnswerTimeout: file.api.proxy_answer_timeout,
+      allowedOrigins: file.api.allowed_origins,
+      loginScopes: file.api.oidc_scopes,
       tls: completeTls(file.api),
     },
     scheduling: {

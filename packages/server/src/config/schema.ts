@@ -11,7 +11,7 @@ import {
 } from "@lattice/core";
 import { z } from "zod";
 import { auditSection } from "./audit.ts";
-import { authFields, authProblems } from "./auth.ts";
+import { authFields, authProblems, completeAuth } from "./auth.ts";
 import { backupProblems, backupSection } from "./backup.ts";
 import { checkpointSection } from "./checkpoint.ts";
 import { ACCESS_MODES, LOG_LEVELS } from "./config.ts";
@@ -21,6 +21,7 @@ import { count, listen, listenIfStated, section, span } from "./fields.ts";
 import { logsProblems, logsSection } from "./logs.ts";
 import { networkProblems, networkSection } from "./network.ts";
 import { notificationsProblems, notificationsSection } from "./notifications.ts";
+import { originFields, originProblems } from "./origins.ts";
 import { quorumProblems, quorumSection } from "./quorum.ts";
 import { rateLimitsSection } from "./rate-limits.ts";
 import { tlsFields, tlsProblems } from "./tls.ts";
@@ -49,6 +50,7 @@ export const fileSchema = section({
     token_recheck_interval: span({ least: seconds(0.1), most: seconds(3_600), preset: "5m" }),
     proxy_answer_timeout: span({ least: seconds(0.1), most: seconds(3_600), preset: "60s" }),
     ...authFields,
+    ...originFields,
     ...tlsFields,
   }),
   scheduling: section({
@@ -105,6 +107,8 @@ export const fileSchema = section({
   const refuse = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
   for (const { path, message } of quorumProblems(file.quorum)) refuse(["quorum", ...path], message);
   for (const { path, message } of authProblems(file.api, process.env)) refuse(["api", ...path], message);
+  const { kind } = completeAuth(file.api, process.env);
+  for (const { path, message } of originProblems(file.api, kind)) refuse(["api", ...path], message);
   for (const { path, message } of tlsProblems(file.api)) refuse(["api", ...path], message);
   for (const { path, message } of backupProblems(file.backup, process.env)) refuse(["backup", ...path], message);
   for (const { path, message } of logsProblems(file.logs, process.env)) refuse(["logs", ...path], message);

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..call import Call, at, change, read
+from ..decode import decode
+from ..models.networks import Grant, NetworkDomain
 from .caller import Caller
 
 __all__ = ["AccessCalls"]
@@ -13,10 +15,9 @@ __all__ = ["AccessCalls"]
 class AccessCalls:
     _caller: Caller
 
-    async def list_grants(self, tenant: str | None = None, user: str | None = None) -> list[dict[str, Any]]:
+    async def list_grants(self, tenant: str | None = None, user: str | None = None) -> list[Grant]:
         """Roles in tenants that the cluster itself has given."""
-        answer = await self._caller.send(read(at("grants"), tenant=tenant, user=user))
-        return list(answer.get("grants") or [])
+        return await self._caller.send(read(at("grants"), parse=_grants, tenant=tenant, user=user))
 
     async def add_grant(self, tenant: str, user: str, role: str, *, request_id: str | None = None) -> None:
         """``role``: tenant_admin or claiming_user."""
@@ -34,6 +35,18 @@ class AccessCalls:
         """Network domains, and the pool of their numbers."""
         return await self._caller.send(read(at("networks"), tenant=tenant))
 
+    async def get_domain(self, name: str, tenant: str | None = None) -> NetworkDomain:
+        """One network domain; of the caller's tenant unless another is named."""
+        return await self._caller.send(read(at("networks", name), NetworkDomain, tenant=tenant))
+
+    async def set_domain_grace(
+        self, name: str, seconds: int, *, tenant: str | None = None, request_id: str | None = None
+    ) -> NetworkDomain:
+        """How long the domain outlives its last member."""
+        body = {"grace_seconds": seconds, "tenant": tenant}
+        path = at("networks", name, "grace")
+        return await self._caller.send(change("POST", path, body, kind=NetworkDomain, request_id=request_id))
+
     async def list_notices(self) -> list[dict[str, Any]]:
         """What the caller should know of."""
         answer = await self._caller.send(read(at("notices")))
@@ -50,3 +63,7 @@ class AccessCalls:
     async def node_condition(self, id: str) -> dict[str, Any]:
         """What the node's agent finds: versions, devices, faults."""
         return await self._caller.send(read(at("nodes", id, "condition")))
+
+
+def _grants(data: dict[str, Any]) -> list[Grant]:
+    return [decode(Grant, one) for one in data.get("grants") or []]

@@ -45,9 +45,21 @@ class ClusterCalls:
     async def get_node(self, id: str) -> Node:
         return await self._caller.send(read(at("nodes", id), Node))
 
-    async def drain_node(self, id: str, *, reason: str | None = None, request_id: str | None = None) -> Node:
-        """Nothing new starts there; what runs there runs to its end."""
-        return await self._caller.send(_node_change(id, "drain", {"reason": reason}, request_id))
+    async def drain_node(
+        self, id: str, *, reason: str | None = None, urgent: bool = False, request_id: str | None = None
+    ) -> Node:
+        """Nothing new starts there; what runs there runs to its end, or, with ``urgent``, is checkpointed and queued
+        again where it can be.
+        """
+        body = {"reason": reason, "urgent": urgent or None}
+        return await self._caller.send(_node_change(id, "drain", body, request_id))
+
+    async def report_health(
+        self, id: str, status: str, *, component: str | None = None, message: str | None = None, request_id: str | None = None
+    ) -> Node:
+        """``status``: critical takes the node down at once, warning is an event alone, ok brings it back."""
+        body = {"status": status, "component": component, "message": message}
+        return await self._caller.send(_node_change(id, "health", body, request_id))
 
     async def undrain_node(self, id: str, *, request_id: str | None = None) -> Node:
         return await self._caller.send(_node_change(id, "undrain", {}, request_id))

@@ -46,9 +46,21 @@ class ClusterCalls:
     def get_node(self, id: str) -> Node:
         return self._caller.send(read(at("nodes", id), Node))
 
-    def drain_node(self, id: str, *, reason: str | None = None, request_id: str | None = None) -> Node:
-        """Nothing new starts there; what runs there runs to its end."""
-        return self._caller.send(_node_change(id, "drain", {"reason": reason}, request_id))
+    def drain_node(
+        self, id: str, *, reason: str | None = None, urgent: bool = False, request_id: str | None = None
+    ) -> Node:
+        """Nothing new starts there; what runs there runs to its end, or, with ``urgent``, is checkpointed and queued
+        again where it can be.
+        """
+        body = {"reason": reason, "urgent": urgent or None}
+        return self._caller.send(_node_change(id, "drain", body, request_id))
+
+    def report_health(
+        self, id: str, status: str, *, component: str | None = None, message: str | None = None, request_id: str | None = None
+    ) -> Node:
+        """``status``: critical takes the node down at once, warning is an event alone, ok brings it back."""
+        body = {"status": status, "component": component, "message": message}
+        return self._caller.send(_node_change(id, "health", body, request_id))
 
     def undrain_node(self, id: str, *, request_id: str | None = None) -> Node:
         return self._caller.send(_node_change(id, "undrain", {}, request_id))

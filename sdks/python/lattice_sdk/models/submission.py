@@ -44,6 +44,9 @@ class AllocationSpec:
     no_preempt: bool | None = None
     depends_on: Sequence[Mapping[str, str] | str] | None = None
     task_group: Mapping[str, int | str] | str | None = None
+    output_file: str | None = None
+    """Written on the node as well; %j and its like are filled in."""
+    error_file: str | None = None
     checkpoint: str | None = None
     telemetry: str | None = None
     network_domain: str | None = None

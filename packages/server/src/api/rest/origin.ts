@@ -1,34 +1,49 @@
 // Web pages must not drive a cluster that believes its callers. A browser on the same machine can
 // reach a loopback port, so without authentication a page from elsewhere is turned away: by its
-// Origin, and, where a name was made to point here (DNS rebinding), by its Host.
+// Origin, and, where a name was made to point here (DNS rebinding), by its Host. With authentication the
+// configuration may name origins whose pages are answered.
 
 import type { IncomingHttpHeaders } from "node:http";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { ProblemError } from "@lattice/wire";
 import type { FastifyInstance } from "fastify";
+import type { Config } from "../../config/config.ts";
 import { isLoopback } from "../../config/listen.ts";
 import type { Door } from "../invoke.ts";
+import { allowOrigin, answerPreflight } from "./cross-origin.ts";
 
 export function addOriginCheck(app: FastifyInstance, { config }: Door): void {
-  const local = isLoopback(config.api.restListen.host);
+  const { allowedOrigins } = config.api;
   // Nearly every request names the same host.
   let known = "";
-  app.addHook("onRequest", (request, _reply, done) => {
-    const { host = "" } = request.headers;
-    const refusal = host === known && request.headers.origin === undefined ? null : foreignOf(request.headers, local);
+  app.addHook("onRequest", (request, reply, done) => {
+    const { host = "", origin } = request.headers;
+    const refusal = host === known && origin === undefined ? null : foreignOf(request.headers, config.api);
     if (refusal !== null) return done(refusal);
     known = host;
-    done();
+    if (origin === undefined || !allowedOrigins.includes(origin)) return done();
+    allowOrigin(reply.raw, origin);
+    if (request.method !== "OPTIONS" || request.headers["access-control-request-method"] === undefined) return done();
+    reply.hijack();
+    answerPreflight(reply.raw);
   });
 }
 
-/** Null: the request comes from here. Also asked for WebSockets, which no hook sees. */
-export function foreignOf(headers: IncomingHttpHeaders, local: boolean): ProblemError | null {
+type OriginRules = Pick<Config["api"], "allowedOrigins" | "restListen" | "auth">;
+
+/** Null: the request comes from here, or from where it may. Also asked for WebSockets, which no hook sees. */
+export function foreignOf(headers: IncomingHttpHeaders, api: OriginRules): ProblemError | null {
   const { origin, host = "" } = headers;
-  if (origin !== undefined && !sameHost(origin, host)) return foreign(`pages of ${origin}`);
-  return local && !isOwnName(host) ? foreign(`requests for the host ${host}`) : null;
+  if (origin !== undefined && !sameHost(origin, host) && !api.allowedOrigins.includes(origin)) {
+    return foreign(`pages of ${origin}`, api.auth.kind === "none" ? LOCAL_ONLY : NOT_NAMED);
+  }
+  const local = isLoopback(api.restListen.host);
+  return local && !isOwnName(host) ? foreign(`requests for the host ${host}`, LOCAL_ONLY) : null;
 }
+
+const LOCAL_ONLY = "Without authentication only local programs and the server's own pages are answered.";
+const NOT_NAMED = "Pages of other addresses are answered when api.allowed_origins names them.";
 
 function sameHost(origin: string, host: string): boolean {
   return URL.canParse(origin) && new URL(origin).host === host;
@@ -44,8 +59,5 @@ export function isOwnName(host: string): boolean {
   return name === hostname().toLowerCase();
 }
 
-const foreign = (what: string): ProblemError =>
-  new ProblemError("forbidden", {
-    detail: `This server does not answer ${what.slice(0, 200)}.`,
-    hint: "Without authentication only local programs and the server's own pages are answered.",
-  });
+const foreign = (what: string, hint: string): ProblemError =>
+  new ProblemError("forbidden", { detail: `This server does not answer ${what.slice(0, 200)}.`, hint });

@@ -3,7 +3,7 @@
 
 import { openapi } from "@lattice/wire";
 import type { FastifyInstance } from "fastify";
-import type { AuthConfig } from "../../config/auth.ts";
+import type { Config } from "../../config/config.ts";
 import type { Door } from "../invoke.ts";
 import { docsPage } from "./docs-page.ts";
 import type { PlainRoute } from "./not-found.ts";
@@ -46,7 +46,7 @@ function pagesOf(door: Door): readonly Page[] {
   const ready = () => readinessOf(door);
   const description200 = () => ({ type: "application/json; charset=utf-8", body: described() });
   const docs = () => ({ type: HTML, body: docsPage(openapi()) });
-  const discovery = () => json(discoveryOf(door.config.api.auth));
+  const discovery = () => json(discoveryOf(door.config.api));
   return [
     get("/healthz", health),
     { ...get("/healthz", health), method: "HEAD" },
@@ -63,9 +63,12 @@ function pagesOf(door: Door): readonly Page[] {
 }
 
 /** What a client needs to log in. */
-function discoveryOf(auth: AuthConfig): Readonly<Record<string, string>> {
-  if (auth.kind === "oidc")
-    return { authentication: "oidc", idp_url: auth.issuer, issuer: auth.issuer, client_id: auth.clientId };
+function discoveryOf({ auth, loginScopes }: Config["api"]): Readonly<Record<string, string>> {
+  if (auth.kind === "oidc") {
+    const provider = { idp_url: auth.issuer, issuer: auth.issuer, client_id: auth.clientId };
+    const scopes = loginScopes.length === 0 ? {} : { scopes: loginScopes.join(" ") };
+    return { authentication: "oidc", ...provider, ...scopes };
+  }
   if (auth.kind === "hmac")
     return { authentication: "hmac", detail: "Tokens are made with a shared secret: `lattice admin token create`." };
   const detail = "Authentication is not configured: the server believes the user that a client states.";

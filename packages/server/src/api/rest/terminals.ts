@@ -23,7 +23,6 @@ import {
   toJson,
   type WebSocketConnection,
 } from "@lattice/wire";
-import { isLoopback } from "../../config/listen.ts";
 import { type Door, invokeStream, messagesOf } from "../invoke.ts";
 import { MAX_TERMINAL_FRAME_BYTES, TERMINAL_PINGS } from "../limits/limits.ts";
 import { refusedEarly } from "../refused-early.ts";
@@ -57,7 +56,7 @@ export function serveTerminals(server: Server, door: Door): { close(): void } {
 }
 
 async function serve(door: Door, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-  const foreign = foreignOf(request.headers, isLoopback(door.config.api.restListen.host));
+  const foreign = foreignOf(request.headers, door.config.api);
   if (foreign !== null) throw foreign;
   const url = new URL(request.url ?? "/", "http://localhost");
   const place = placeOf(request.url ?? "/");
