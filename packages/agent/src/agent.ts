@@ -86,7 +86,8 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   const statePath = options.stateFile === "" ? join(dataDir, "agent-state.json") : resolve(options.stateFile);
   const unlockState = await lockStateFile(statePath);
   const bootId = discoverBootId();
-  const sources: Sources = { ...options.discovery, fs: sysfs() };
+  const scratch = options.software.scratchDir || join(dataDir, "scratch");
+  const sources: Sources = { ...options.discovery, scratch, fs: sysfs() };
   const expected = recallExpected(dataDir, bootId);
   const first = await surveyNode(options.hardware, sources, expected);
   for (const warning of first.warnings) log.warn({ warning }, "GPUs cannot be looked for");
