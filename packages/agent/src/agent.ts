@@ -111,7 +111,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     log,
   });
   const facilities = await findFacilities(dataDir);
-  const runtimes = [...software.runtimes, ...(facilities.pmix.missing === null ? ["pmix"] : [])];
+  const runtimes = [...software.runtimes, ...facilities.capabilities];
   log.info({ isolation: isolation.kind, runtimes, servers: options.servers }, "starting");
   const found = await findIdentity(keepingIn(options.identity, keptIn(dataDir)), log, () =>
     firstFor(options, dataDir, log),

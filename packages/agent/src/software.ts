@@ -30,7 +30,7 @@ import { type Inside, nodeShares } from "./runtime/isolation/node-shares.ts";
 import { discoverMemoryPlace, isExecutable } from "./runtime/memory-policy.ts";
 import { rememberUsers } from "./runtime/user/users.ts";
 import { fabricProvider, programFolder } from "./tasks/facilities.ts";
-import { librariesFolder } from "./tasks/finalize-shim.ts";
+import { librariesFolder } from "./tasks/native-parts.ts";
 
 /** The programs that mount from elsewhere, where a site has them. */
 const S3_MOUNTER = "/usr/bin/s3fs";
