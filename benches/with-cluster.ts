@@ -15,6 +15,19 @@ export async function withCluster<T>(options: ClusterOptions, measure: (cluster:
   }
 }
 
+/** Whose work is measured: the agent's own, or that of an account of the machine, as shipped agents of root run it. */
+export interface Whose {
+  /** Put behind the names of figures. */
+  readonly suffix: string;
+  readonly agentArgs: readonly string[];
+  readonly user: string;
+}
+
+export const WHOSE: readonly [Whose, Whose] = [
+  { suffix: "", agentArgs: [], user: "root" },
+  { suffix: "_as_user", agentArgs: ["--user-mapping", "passwd"], user: "nobody" },
+];
+
 /** Nothing will be placed until the nodes are undrained. */
 export async function drainAll(cluster: Cluster): Promise<void> {
   for (const node of cluster.nodeIds) await cluster.api("POST", `/nodes/${node}/drain`, { body: { reason: "bench" } });

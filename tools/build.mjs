@@ -44,6 +44,7 @@ const placeBanner = [
  * `split`: each dynamically imported command becomes its own chunk.
  * `script`: one file that is required, which Node loads sooner than a module.
  * `native`: C, all files of the entry's folder; left out where there is no compiler, since another program stands in.
+ * `shared`: a library that is loaded into programs. `pmix`: needs libpmix with its headers; left out where there is none.
  */
 const programs = [
   { name: "lattice", entry: "packages/cli/src/main.ts", split: true },
@@ -60,7 +61,17 @@ const programs = [
   },
   { name: "lattice-agent", entry: "packages/agent/src/main.ts" },
   { name: "lattice-standby", entry: "packages/agent/native/standby/lattice-standby.c", native: true },
+<<<<<<< HEAD
   { name: "lattice-enter", entry: "packages/agent/native/enter/lattice-enter.c", native: true },
+=======
+  {
+    name: "lattice-mpi-finalize",
+    entry: "packages/agent/native/finalize/lattice-mpi-finalize.c",
+    native: true,
+    shared: true,
+  },
+  { name: "lattice-pmix", entry: "packages/agent/native/pmix/lattice-pmix.c", native: true, pmix: true },
+>>>>>>> b0fd53e (agent: the cure for MPI_Finalize and the PMIx server are built with the agent)
   { name: "lattice-shepherd", entry: "packages/agent/src/tasks/shepherd/main.ts" },
   { name: "lattice-gateway", entry: "packages/agent/src/network/gateway/main.ts" },
   { name: "lattice-gpu-probe", entry: "packages/agent/src/discovery/gpus/main.ts", external: ["koffi"] },
@@ -95,6 +106,10 @@ export async function buildAll({ force = false, quiet = false, only = [] } = {})
     const startedAt = Date.now();
     if (program.native === true && !hasCompiler()) {
       say(`  ${program.name}: there is no C compiler; left out`);
+      continue;
+    }
+    if (program.pmix === true && findPmix() === null) {
+      say(`  ${program.name}: libpmix with its headers is not installed; left out`);
       continue;
     }
     if (program.native !== true) esbuild ??= await import("esbuild");
@@ -211,17 +226,38 @@ function compileOne(program) {
   const dist = distOf(program);
   const folder = dirname(program.entry);
   const inputs = readdirSync(join(root, folder)).map((name) => join(folder, name));
-  const output = basename(program.entry, ".c");
+  const output = `${basename(program.entry, ".c")}${program.shared === true ? ".so" : ""}`;
   const partial = join(dist, `.${output}.${process.pid}.partial`);
   mkdirSync(dist, { recursive: true });
   const sources = inputs.filter((file) => file.endsWith(".c"));
-  const flags = ["-O2", "-Wall", "-Wextra", "-D_GNU_SOURCE"];
-  const done = spawnSync("cc", [...flags, "-o", partial, ...sources, "-ldl"], { cwd: root, encoding: "utf8" });
+  const warnings = program.pmix === true ? [] : ["-Wall", "-Wextra"];
+  const flags = ["-O2", ...warnings, "-D_GNU_SOURCE", ...(program.shared === true ? ["-shared", "-fPIC"] : [])];
+  const libraries = program.pmix === true ? pmixFlags(findPmix()) : ["-ldl"];
+  const done = spawnSync("cc", [...flags, "-o", partial, ...sources, ...libraries], { cwd: root, encoding: "utf8" });
   if (done.stderr !== "") console.error(done.stderr);
   if (done.status !== 0) throw Object.assign(new Error(`cc ended with ${done.status}`), { errors: [] });
   renameSync(partial, join(dist, output));
   writeByRename(recordOf(program), JSON.stringify({ hash: hashInputs(program, inputs), inputs, outputs: [output] }));
   return readFileSync(join(dist, output)).length;
+}
+
+const pmixFlags = ({ headers, folder }) => [
+  ...["-I", headers, "-I", join(headers, "pmix")],
+  ...["-L", folder, `-Wl,-rpath,${folder}`, "-lpmix", "-lpthread"],
+];
+
+/** Where distributions and sites put it, as the agent looks for it; null: it is not there. */
+function findPmix() {
+  const folders = existsSync("/usr/lib") ? readdirSync("/usr/lib").map((name) => join("/usr/lib", name)) : [];
+  for (const place of [...folders.map((folder) => join(folder, "pmix2")), "/usr", "/usr/local", "/opt/pmix"]) {
+    const headers = join(place, "include");
+    if (!existsSync(join(headers, "pmix_server.h"))) continue;
+    const folder = [join(place, "lib"), join(place, "lib64"), ...folders].find((each) =>
+      existsSync(join(each, "libpmix.so")),
+    );
+    if (folder !== undefined) return { headers, folder };
+  }
+  return null;
 }
 
 async function buildOne(esbuild, program) {

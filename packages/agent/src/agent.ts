@@ -86,7 +86,8 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   const statePath = options.stateFile === "" ? join(dataDir, "agent-state.json") : resolve(options.stateFile);
   const unlockState = await lockStateFile(statePath);
   const bootId = discoverBootId();
-  const sources: Sources = { ...options.discovery, fs: sysfs() };
+  const scratch = options.software.scratchDir || join(dataDir, "scratch");
+  const sources: Sources = { ...options.discovery, scratch, fs: sysfs() };
   const expected = recallExpected(dataDir, bootId);
   const first = await surveyNode(options.hardware, sources, expected);
   for (const warning of first.warnings) log.warn({ warning }, "GPUs cannot be looked for");
@@ -110,7 +111,7 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
     log,
   });
   const facilities = await findFacilities(dataDir);
-  const runtimes = [...software.runtimes, ...(facilities.pmix.missing === null ? ["pmix"] : [])];
+  const runtimes = [...software.runtimes, ...facilities.capabilities];
   log.info({ isolation: isolation.kind, runtimes, servers: options.servers }, "starting");
   const found = await findIdentity(keepingIn(options.identity, keptIn(dataDir)), log, () =>
     firstFor(options, dataDir, log),

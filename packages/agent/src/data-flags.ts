@@ -1,4 +1,4 @@
-// The flags that say where the data of jobs may come from on this node.
+// The flags that say where the data and images of jobs may come from on this node, and with whose word.
 
 import { type Command, InvalidArgumentError } from "commander";
 
@@ -9,6 +9,8 @@ export interface DataOptions {
   readonly mountAllow: readonly string[];
   /** The object store of s3:// mounts; empty: Amazon's. */
   readonly s3Url: string;
+  /** For an OCI registry that asks who reads; empty: nobody says. */
+  readonly registryTokenFile: string;
 }
 
 export const withData = (command: Command): Command =>
@@ -24,10 +26,11 @@ export const withData = (command: Command): Command =>
       allowed,
       [],
     )
-    .option("--s3-url <url>", "object store of s3:// mounts", url, "");
+    .option("--s3-url <url>", "object store of s3:// mounts", url, "")
+    .option("--registry-token-file <file>", 'token, or "Basic ...", for an oci:// registry; read each time', "");
 
-export const dataOptions = ({ homeSource, mountAllow, s3Url }: DataOptions): DataOptions => ({
-  ...{ homeSource, mountAllow, s3Url },
+export const dataOptions = ({ homeSource, mountAllow, s3Url, registryTokenFile }: DataOptions): DataOptions => ({
+  ...{ homeSource, mountAllow, s3Url, registryTokenFile },
 });
 
 function allowed(text: string, list: string[]): string[] {

@@ -30,7 +30,7 @@ import { type Inside, nodeShares } from "./runtime/isolation/node-shares.ts";
 import { discoverMemoryPlace, isExecutable } from "./runtime/memory-policy.ts";
 import { rememberUsers } from "./runtime/user/users.ts";
 import { fabricProvider, programFolder } from "./tasks/facilities.ts";
-import { librariesFolder } from "./tasks/finalize-shim.ts";
+import { librariesFolder } from "./tasks/native-parts.ts";
 
 /** The programs that mount from elsewhere, where a site has them. */
 const S3_MOUNTER = "/usr/bin/s3fs";
@@ -68,7 +68,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
   const sarus = options.containerRuntime === "sarus" ? detectSarus(programFolders(process.env.PATH ?? "")) : null;
   const cache = await cacheOf(options, { ...place, cacheDir }, containers);
   const images = createImages({
-    registry: options.registry === "" ? null : openRegistry(options.registry),
+    registry: options.registry === "" ? null : openRegistry(options.registry, options.registryTokenFile),
     cache,
     trust: loadTrust(options.trustedKeys, options.requireSigned),
     fullPausesMs: options.cacheFullPausesMs,
@@ -85,7 +85,9 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     ...(sarus === null || typeof sarus === "string" ? [] : ["sarus"]),
     ...(memory.numactl ? ["numactl"] : []),
     ...(options.userMapping.kind === "none" ? [] : ["users"]),
-    ...(gpus === null ? [] : ["gpu-clear:nvidia"]),
+    ...(gpus.between === null ? [] : ["gpu-clear:nvidia"]),
+    // Said as well, so that a site that must have it sees which nodes have not.
+    ...(gpus.uncleared.length === 0 ? [] : [`gpu-uncleared:${gpus.uncleared.join("+")}`]),
     ...limits.controllers.map((controller) => `limit:${controller}`),
   ];
   const prologue: PrologueParts = {
@@ -106,7 +108,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     groupParent: limits.parentOf,
     shares: nodeShares(place.inside),
     inside: place.inside,
-    gpus,
+    gpus: gpus.between,
     limits,
     network: await networkOf(options, place.nodeId),
   };
@@ -139,15 +141,23 @@ function containersOf(options: SoftwareOptions, cacheDir: string): ContainerStor
   return { engine: { ...engine, runtime }, folder, insecure };
 }
 
-/** Null: what jobs leave in GPUs stays there. */
-function gpusOf({ cudaLibrary }: SoftwareOptions, { dataDir, inside, log }: SoftwarePlace): GpusBetweenUsers | null {
+interface ClearedGpus {
+  /** Null: what jobs leave in GPUs stays there. */
+  readonly between: GpusBetweenUsers | null;
+  /** Makers of those in which it stays. */
+  readonly uncleared: readonly string[];
+}
+
+function gpusOf({ cudaLibrary }: SoftwareOptions, { dataDir, inside, log }: SoftwarePlace): ClearedGpus {
   const clear = gpuClearing(cudaLibrary, log);
   const uncleared = inside().units.filter((unit) => clear === null || !isClearable(unit));
   if (uncleared.length > 0)
     log.warn({ gpus: uncleared.map(({ index }) => index) }, "the memory of these GPUs is not cleared between users");
-  return clear === null
-    ? null
-    : gpusBetweenUsers({ clear, ledger: openLedger(join(dataDir, "gpus.json"), log), after: systemAfter, log });
+  const ledger = (): ReturnType<typeof openLedger> => openLedger(join(dataDir, "gpus.json"), log);
+  return {
+    between: clear === null ? null : gpusBetweenUsers({ clear, ledger: ledger(), after: systemAfter, log }),
+    uncleared: [...new Set(uncleared.filter(({ fault }) => fault === "").map(({ vendor }) => vendor))],
+  };
 }
 
 /** A cache of its own file system is used almost whole; the book keeps 50 GB free, a small disk a tenth. */

@@ -20,6 +20,7 @@ export const DEFAULT_SOFTWARE: SoftwareOptions = {
   homeSource: "",
   mountAllow: [],
   s3Url: "",
+  registryTokenFile: "",
   unifiedMemory: false,
   cudaLibrary: "",
   network: "none",

@@ -88,12 +88,12 @@ static void ranks_text(struct failure *failure, struct text *into) {
   text_say(into, "...");
 }
 
-void tell_failures(struct text *into, const char *reason) {
+void tell_failures(struct text *into, const char *before, const char *reason) {
   for (size_t at = 0; at < failure_count; at++) {
     struct failure *failure = &failures[at];
     struct text ranks = {0};
     ranks_text(failure, &ranks);
-    text_say(into, "srun: error: ");
+    text_say(into, before);
     text_add(into, failure->key.bytes, failure->node);
     text_say(into, failure->count == 1 ? ": task " : ": tasks ");
     text_say(into, ranks.bytes);
@@ -102,10 +102,11 @@ void tell_failures(struct text *into, const char *reason) {
     text_say(into, "\n");
     free(ranks.bytes);
   }
+  if (reason == NULL) return;
   struct text words = {0};
   string_of(reason, &words);
   if (failure_count > 0 || words.length == 0) return;
-  text_say(into, "srun: error: ");
+  text_say(into, before);
   text_add(into, words.bytes, words.length);
   text_say(into, "\n");
 }

@@ -137,15 +137,14 @@ static int show(const char *event, int labelled, int slurm) {
   const char *output = member(event, "output"), *task = member(event, "task_end");
   if (problem != NULL) report(event);
   if (output != NULL) show_output(output, labelled);
-  if (task != NULL && slurm) add_failure(task);
-  else if (task != NULL && number_of(member(task, "rank"), 0) == 0) show_remark("Warning: ", member(task, "message"));
+  if (task != NULL) add_failure(task);
   if (end == NULL) return -1;
   for (size_t place = 0; place < partial_count; place++) end_line(place);
-  if (slurm) {
-    struct text words = {0};
-    tell_failures(&words, member(end, "reason"));
-    write_out(STDERR_FILENO, words.bytes, words.length);
-  } else show_remark("Launch failed: ", member(end, "reason"));
+  struct text words = {0};
+  if (slurm) tell_failures(&words, "srun: error: ", member(end, "reason"));
+  else tell_failures(&words, "", NULL);
+  write_out(STDERR_FILENO, words.bytes, words.length);
+  if (!slurm) show_remark("Launch failed: ", member(end, "reason"));
   return (int)number_of(member(end, "exit_code"), 0);
 }
 

@@ -49,7 +49,8 @@ char **read_step(struct flags *flags, char **words);
 
 /* failures.c: `task` is the end of one. */
 void add_failure(const char *task);
-void tell_failures(struct text *into, const char *reason);
+/* `before` every line; `reason`: for a step of which no task failed, NULL: it is told elsewhere. */
+void tell_failures(struct text *into, const char *before, const char *reason);
 
 /* connection.c */
 struct connection;

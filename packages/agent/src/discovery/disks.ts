@@ -1,5 +1,8 @@
-// Local NVMe drives: their names, sizes and firmware, for people who look at a node.
+// Local NVMe drives: their names, sizes and firmware, for people who look at a node; and whether a folder lies on one, which
+// is what jobs ask for.
 
+import { statSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Sysfs } from "./sysfs.ts";
 
 export interface Disk {
@@ -25,4 +28,44 @@ export function readDisks(fs: Sysfs): readonly Disk[] {
       firmware,
     }));
   });
+}
+
+/** What nodes with fast scratch folders have. */
+export const NVME_SCRATCH = "nvme_scratch";
+
+/** `path` may not be there yet: then it will lie where the folder above it does. */
+export function isOnNvme(fs: Sysfs, path: string): boolean {
+  const device = deviceOf(path);
+  return device !== null && isNvme(fs, `sys/dev/block/${device}`, sourceOf(fs, device), MAX_DEPTH);
+}
+
+/** A volume of a volume of a partition: more is an error. */
+const MAX_DEPTH = 8;
+const MINOR_BITS = 8;
+
+function deviceOf(path: string): string | null {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return dirname(path) === path ? null : deviceOf(dirname(path));
+  const { dev } = found;
+  // As the C library takes it apart: the low byte, and what did not fit beside it.
+  const major = (dev >> MINOR_BITS) & 0xfff;
+  const minor = (dev & 0xff) | ((dev >> 12) & 0xfff00);
+  return `${major}:${minor}`;
+}
+
+/** For file systems with a device number of their own: what the kernel says they are mounted from. */
+function sourceOf(fs: Sysfs, device: string): string {
+  const line = fs
+    .read("proc/self/mountinfo")
+    .split("\n")
+    .find((each) => each.split(" ")[2] === device);
+  return line?.split(" - ")[1]?.split(" ")[1] ?? "";
+}
+
+function isNvme(fs: Sysfs, folder: string, source: string, depth: number): boolean {
+  const name = /^DEVNAME=(.+)$/m.exec(fs.read(`${folder}/uevent`))?.[1] ?? source.replace(/^\/dev\//, "");
+  if (/^nvme\d/.test(name)) return true;
+  const below = fs.list(`${folder}/slaves`);
+  // All of them: a volume that is partly on something slower is as slow as that.
+  return depth > 0 && below.length > 0 && below.every((each) => isNvme(fs, `sys/class/block/${each}`, each, depth - 1));
 }

@@ -4,7 +4,7 @@
 
 import { totalmem } from "node:os";
 import type { GpuTopology, MemoryTopology } from "@lattice/core";
-import { type Disk, readDisks } from "./disks.ts";
+import { type Disk, isOnNvme, NVME_SCRATCH, readDisks } from "./disks.ts";
 import { type Expected, findFaults } from "./faults.ts";
 import { type Components, components, fingerprint } from "./fingerprint.ts";
 import { askNvml } from "./gpus/ask-nvml.ts";
@@ -23,6 +23,8 @@ export interface Sources {
   /** Path of rocm-smi; likewise. */
   readonly rocm: string;
   readonly baseImage: string;
+  /** Where scratch folders are; empty: nowhere. */
+  readonly scratch: string;
 }
 
 export interface Survey {
@@ -41,7 +43,7 @@ export interface Survey {
 }
 
 export async function surveyNode(flags: HardwareFlags, sources: Sources, known: Expected): Promise<Survey> {
-  const { fs } = sources;
+  const { fs, scratch } = sources;
   const found = await findGpus(sources);
   const gpus = limited(withDevices(fs, found ?? NO_GPUS), flags.gpuCount);
   const nics = readNics(fs);
@@ -50,6 +52,7 @@ export async function surveyNode(flags: HardwareFlags, sources: Sources, known: 
   const hardware = withInside(
     discoverHardware({
       ...flags,
+      features: [...flags.features, ...(scratch !== "" && isOnNvme(fs, scratch) ? [NVME_SCRATCH] : [])],
       gpuCount: flags.gpuCount ?? gpus.units.length,
       gpuType: flags.gpuType ?? commonModel(gpus),
       memoryGb: flags.memoryGb ?? (totalmem() - memory.remoteBytes) / BYTES_PER_GB,

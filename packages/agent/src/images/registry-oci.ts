@@ -1,6 +1,7 @@
 // SquashFS images in an OCI registry, as one-layer artifacts: `prgenv-gnu/24.11:v1` is the tag v1 of
 // the repository prgenv-gnu/24.11 under the registry's prefix, and the digest is that of the layer.
-// Only anonymous reading is offered; a registry that asks for a login says so in the refusal.
+// Read anonymously, or with a token from a file, which is read anew each time so that it can be renewed; a registry that
+// refuses says so. The token goes to the registry alone, never where it redirects to.
 
 import { findByName, type Registry, type RegistryImage } from "./registry.ts";
 import { download } from "./registry-http.ts";
@@ -16,16 +17,22 @@ interface Manifest {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-export function ociRegistry(where: string): Registry {
+/** `token`: what the file has in it now; absent: nobody is named. */
+export function ociRegistry(where: string, token: () => Promise<string | null> = async () => null): Registry {
   const plain = where.startsWith("oci+http://");
   const [host = "", ...prefix] = where.slice(where.indexOf("://") + 3).split("/");
   const base = `${plain ? "http" : "https"}://${host}/v2`;
   const within = prefix.filter((part) => part !== "").join("/");
   const repository = (name: string): string => (within === "" ? name : `${within}/${name}`);
 
+  async function named(): Promise<Record<string, string>> {
+    const known = await token();
+    return known === null ? {} : { authorization: known.includes(" ") ? known : `Bearer ${known}` };
+  }
+
   async function ask(path: string, signal: AbortSignal): Promise<Response> {
     return fetch(`${base}/${path}`, {
-      headers: { accept: MANIFEST },
+      headers: { accept: MANIFEST, ...(await named()) },
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
   }
@@ -36,7 +43,8 @@ export function ociRegistry(where: string): Registry {
     if (!answer.ok) throw new Error(`${host} answered ${answer.status} for ${name}:${tag}`);
     const { layers = [], annotations = {} } = (await answer.json()) as Manifest;
     const [layer, second] = layers;
-    if (layer === undefined || second !== undefined) throw new Error(`${name}:${tag} is not a SquashFS artifact`);
+    if (layer === undefined || second !== undefined)
+      throw new NoArtifactError(`${name}:${tag} is not a SquashFS artifact`);
     const blob = new URL(`${base}/${repository(name)}/blobs/${layer.digest}`);
     return {
       name: `${name}:${tag}`,
@@ -46,7 +54,7 @@ export function ociRegistry(where: string): Registry {
       views: [],
       description: annotations["org.opencontainers.image.description"] ?? "",
       signature: annotations[SIGNATURE] ?? null,
-      read: (abort) => download(blob, {}, abort),
+      read: async (abort) => download(blob, await named(), abort),
     };
   }
 
@@ -58,7 +66,8 @@ export function ociRegistry(where: string): Registry {
   }
 
   async function allOf(name: string, signal: AbortSignal): Promise<RegistryImage[]> {
-    const found = await Promise.all((await tagsOf(name, signal)).map((tag) => image(name, tag, signal)));
+    const each = async (tag: string) => image(name, tag, signal).catch(passOver);
+    const found = await Promise.all((await tagsOf(name, signal)).map(each));
     return found.filter((one) => one !== null);
   }
 
@@ -80,8 +89,16 @@ export function ociRegistry(where: string): Registry {
         return name.startsWith(`${within}/`) ? [name.slice(within.length + 1)] : [];
       });
       const found: RegistryImage[] = [];
-      for (const name of names) found.push(...(await allOf(name, signal).catch(() => [])));
+      for (const name of names) found.push(...(await allOf(name, signal)));
       return found;
     },
   };
 }
+
+class NoArtifactError extends Error {}
+
+/** What else lies in a registry is nobody's failure. */
+const passOver = (error: unknown): null => {
+  if (error instanceof NoArtifactError) return null;
+  throw error;
+};

@@ -58,6 +58,8 @@ export interface Order {
   /** Its part of a shared node. */
   readonly share?: Share;
   readonly memoryPolicy?: string;
+  /** Memory behind expanders may be used. */
+  readonly cxlMemory?: boolean;
   /** The domain that its processes are kept in. */
   readonly network?: {
     readonly domain: string;

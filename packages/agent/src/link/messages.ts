@@ -39,13 +39,15 @@ export function orderOf(order: pb.RunOrder, arrivedAtMs: number): Order {
 
 /** Absent where nothing was asked for. */
 function askedFor(order: pb.RunOrder): Partial<Order> {
-  const { environment, mounts, limits, memoryPolicy, measured, network, checkpoint, data, output } = order;
+  const { environment, mounts, limits, memoryPolicy, measured, network, checkpoint } = order;
+  const { data, output, cxlMemory } = order;
   return {
     ...(environment === undefined ? null : { software: softwareOf(environment) }),
     ...(mounts.length === 0 ? null : { mounts: mounts.map(mountOf) }),
     ...(limits === undefined ? null : { share: shareOf(limits) }),
     ...(memoryPolicy === "" ? null : { memoryPolicy }),
     ...(measured ? { measured } : null),
+    ...(cxlMemory ? { cxlMemory } : null),
     ...(network === undefined ? null : { network: networkOf(network) }),
     ...(checkpoint === undefined ? null : { checkpoint: planOf(checkpoint) }),
     ...(data === undefined ? null : { data: foldersOf(data) }),

@@ -12,7 +12,7 @@ import { asUser, type RunAs } from "../runtime/user/user.ts";
 import { prepareCheckpoints } from "./checkpoint-stage.ts";
 import { prepareContainer } from "./container.ts";
 import { defaultWorkdir, giveScript, makeFolders } from "./folders.ts";
-import { noteHeld, takeShare } from "./held.ts";
+import { noteHeld, readRoom, takeShare } from "./held.ts";
 import { containerBinds } from "./in-container.ts";
 import { checkTargets, dataMounts } from "./mounts.ts";
 import type { Prepared, PrologueParts, Target } from "./parts.ts";
@@ -55,7 +55,7 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
   let environment = { ...target.environment, ...own };
 
   const data = await dataMounts(parts, target, mapped);
-  const policy = memoryPolicyWords(order.memoryPolicy ?? "", parts.memory);
+  const policy = await memoryWords(parts, target);
   if (software?.image) {
     await checkTargets(data);
     const binds = containerBinds(target, data, environment, await parts.offered());
@@ -90,6 +90,18 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
     mode: 0o600,
   });
   return { before: enterWords(script), environment: safe, workdir: "/", uid, writer, variables: environment };
+}
+
+/** In the part of the node that it has. */
+async function memoryWords({ memory }: PrologueParts, { dir, order }: Target): Promise<readonly string[]> {
+  const { memoryPolicy = "", share, cxlMemory = false } = order;
+  if (memoryPolicy === "") return [];
+  const room = share === undefined ? null : await readRoom(dir);
+  return memoryPolicyWords(memoryPolicy, memory, {
+    cpus: room?.cpus ?? null,
+    memory: room?.memory ?? null,
+    cxl: cxlMemory,
+  });
 }
 
 const userNames = ({ name, home, shell }: RunAs): Record<string, string> => ({

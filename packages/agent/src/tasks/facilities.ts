@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { buildFinalizeShim } from "./finalize-shim.ts";
+import { FINALIZE_CAPABILITY, finalizeShim } from "./finalize-shim.ts";
 import { findPmix, type PmixMeans } from "./pmix-program.ts";
 import type { NodeFabric } from "./spec.ts";
 
@@ -17,21 +17,21 @@ export interface Facilities {
   readonly programs: string;
   fabric(): NodeFabric;
   readonly pmix: PmixMeans;
+  /** For the node's own. */
+  readonly capabilities: readonly string[];
 }
 
 export async function findFacilities(dataDir: string): Promise<Facilities> {
   const provider = fabricProvider();
-  let preload = "";
-  // Takes a compiler a moment; a launch before that goes without.
-  void buildFinalizeShim(dataDir).then((path) => {
-    preload = path ?? "";
-  });
+  const [preload, ownSharedMemory] = await Promise.all([finalizeShim(dataDir), mayMountSharedMemory()]);
+  const pmix = findPmix(dataDir);
   return {
-    ownSharedMemory: await mayMountSharedMemory(),
+    ownSharedMemory,
     shepherdProgram: shepherdProgram(),
     programs: programFolder(),
-    fabric: () => ({ provider, preload }),
-    pmix: findPmix(dataDir),
+    fabric: () => ({ provider, preload: preload ?? "" }),
+    pmix,
+    capabilities: [...(pmix.missing === null ? ["pmix"] : []), ...(preload === null ? [] : [FINALIZE_CAPABILITY])],
   };
 }
 

@@ -1,6 +1,6 @@
 // What every job is given so that the programs of Lattice work inside it without any flag: where the
-// API is, a place on the PATH, behind the job's own, where the programs are, and for Hydra's `mpiexec`
-// how it starts its proxies on the other nodes. Pure.
+// API is, a place on the PATH, behind the job's own, where the programs are, and for Hydra's `mpiexec` and OpenMPI's
+// `mpirun` how they start their helpers on the other nodes. Pure.
 
 import { join } from "node:path";
 
@@ -18,15 +18,22 @@ export interface Offer {
 export const offeredTo = ({ apiUrl, programs, node, ca }: Offer): Record<string, string> => ({
   ...(apiUrl === "" ? {} : { LATTICE_API_URL: apiUrl }),
   ...(ca === undefined ? {} : { LATTICE_CA: ca }),
-  ...(programs === "" ? {} : hydraNames(programs)),
+  ...(programs === "" ? {} : launcherNames(programs)),
   PATH: [programs, node].filter((folder) => folder !== "").join(":"),
 });
 
-/** Hydra speaks to its launcher as it would to ssh. */
-const hydraNames = (programs: string): Record<string, string> => ({
-  HYDRA_LAUNCHER: "ssh",
-  HYDRA_LAUNCHER_EXEC: join(programs, "lattice-mpi-launcher"),
-});
+/** Both speak to their launcher as they would to ssh: OpenMPI up to 4 by its own settings, PRRTE, from 5 on, by its. */
+const launcherNames = (programs: string): Record<string, string> => {
+  const launcher = join(programs, "lattice-mpi-launcher");
+  return {
+    HYDRA_LAUNCHER: "ssh",
+    HYDRA_LAUNCHER_EXEC: launcher,
+    OMPI_MCA_plm: "rsh",
+    OMPI_MCA_plm_rsh_agent: launcher,
+    PRTE_MCA_plm: "ssh",
+    PRTE_MCA_plm_ssh_agent: launcher,
+  };
+};
 
 /** For Hydra: every node of the job with the tasks that it takes. */
 export const hostFile = (nodes: readonly string[], tasksPerNode: number): string =>

@@ -1,12 +1,13 @@
-// The program that serves PMIx to the ranks of one launch: our own C, built on the node the first time it is needed,
-// where there is a compiler and libpmix with its headers. What is missing is said; nothing is pretended.
+// The program that serves PMIx to the ranks of one launch: our own C, built with the agent where libpmix was there, and
+// else on the node the first time it is needed, where there is a compiler and libpmix with its headers. What is missing is
+// said; nothing is pretended.
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { builtBeside, keptIn, nativeSource } from "./native-parts.ts";
 
 export interface PmixMeans {
   /** Why there is no PMIx here; null: it can be had. */
@@ -15,25 +16,38 @@ export interface PmixMeans {
   build(): Promise<string>;
 }
 
-export function findPmix(dataDir: string, path: string = process.env.PATH ?? ""): PmixMeans {
-  const source = sourceFile();
+export function findPmix(
+  dataDir: string,
+  path: string = process.env.PATH ?? "",
+  built: string | null = builtBeside(PROGRAM),
+): PmixMeans {
+  if (built !== null && isUsable(built)) return { missing: null, build: () => keptIn(dataDir, built) };
+  const source = nativeSource("pmix", SOURCE);
   const library = findLibrary();
   const compiler = ["cc", "gcc"].find((name) => path.split(delimiter).some((folder) => mayRun(join(folder, name))));
   const missing = whatIsMissing(source, library, compiler);
-  let built: Promise<string> | null = null;
+  let made: Promise<string> | null = null;
   return {
     missing,
     build() {
       if (missing !== null || library === null || compiler === undefined)
         return Promise.reject(new Error(missing ?? ""));
-      built ??= compile({ source, library, compiler, dataDir }).catch((error: Error) => {
-        built = null;
+      made ??= compile({ source, library, compiler, dataDir }).catch((error: Error) => {
+        made = null;
         throw error;
       });
-      return built;
+      return made;
     },
   };
 }
+
+const PROGRAM = "lattice-pmix";
+/** What it says to those who give it nothing to do; one whose library is missing does not come so far. */
+const NOTHING_TO_DO = 2;
+const TRY_TIMEOUT_MS = 2_000;
+
+const isUsable = (program: string): boolean =>
+  spawnSync(program, [], { stdio: "ignore", timeout: TRY_TIMEOUT_MS }).status === NOTHING_TO_DO;
 
 function whatIsMissing(source: string, library: Library | null, compiler: string | undefined): string | null {
   if (!existsSync(source)) return "the source of its server was not installed";
@@ -58,13 +72,6 @@ function findLibrary(): Library | null {
     if (folder !== undefined) return { headers, folder };
   }
   return null;
-}
-
-/** Beside the bundle as in the sources. */
-function sourceFile(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const beside = join(here, "..", "native", SOURCE);
-  return existsSync(beside) ? beside : join(here, "..", "..", "native", SOURCE);
 }
 
 const SOURCE = "lattice-pmix.c";

@@ -2,7 +2,7 @@
 // the same answers. And an attempt that is stopped while its image is on the way.
 
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -135,6 +135,53 @@ describe("an OCI registry", () => {
     expect((await registry.list(never)).map(({ name }) => name)).toEqual(["gnu/24.11:v1"]);
     expect(await registry.find("gnu/24.11", never)).toMatchObject({ digest: same?.digest });
     expect(await registry.find("gnu/25:v1", never)).toBeNull();
+  });
+});
+
+describe("an OCI registry that asks who reads", () => {
+  let server: Server;
+  let where = "";
+  let wanted = "Bearer first";
+  let images: ImageRig;
+  let file = "";
+  beforeAll(async () => {
+    images = imageRig();
+    file = join(images.folder, "token");
+    const body = Buffer.from("an image");
+    const digest = `sha256:${createHash("sha256").update(body).digest("hex")}`;
+    server = createServer((request, response) => {
+      const path = request.url ?? "";
+      if (request.headers.authorization !== wanted) return response.writeHead(401).end();
+      if (path.includes("/_catalog")) return response.end(JSON.stringify({ repositories: ["gnu/1", "box"] }));
+      if (path.endsWith("/tags/list")) return response.end(JSON.stringify({ tags: ["v1"] }));
+      if (path.includes("/blobs/")) return response.end(body);
+      const layer = { digest, size: body.length };
+      return response.end(JSON.stringify({ layers: path.includes("/box/") ? [layer, layer] : [layer] }));
+    });
+    await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+    where = `oci+http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => {
+    server.close();
+    images.close();
+  });
+
+  test("is told so by a file, which may change; what is no image is passed over", async () => {
+    writeFileSync(file, "first\n");
+    const registry = openRegistry(where, file);
+    const one = await registry.find("gnu/1:v1", never);
+    expect(one === null ? "" : (await bytesOf(await one.read(never))).toString()).toBe("an image");
+    expect((await registry.list(never)).map(({ name }) => name)).toEqual(["gnu/1:v1"]);
+    wanted = "Basic YTpi";
+    await expect(registry.find("gnu/1:v1", never)).rejects.toThrow("answered 401 for gnu/1:v1");
+    writeFileSync(file, "Basic YTpi");
+    expect(await registry.find("gnu/1:v1", never)).not.toBeNull();
+  });
+
+  test("is not asked as by anybody when the file says nothing", async () => {
+    await expect(openRegistry(where, join(images.folder, "gone")).find("gnu/1:v1", never)).rejects.toThrow("ENOENT");
+    writeFileSync(file, "two\nlines");
+    await expect(openRegistry(where, file).list(never)).rejects.toThrow("is not one line with a token");
   });
 });
 

@@ -1,11 +1,12 @@
 // A share of a node: memory and CPU that are really limited, and a kill for want of memory that is told
 // as such, also by an agent that was away.
 
+import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { memoryPolicyWords } from "../../src/runtime/memory-policy.ts";
+import { type MemoryRoom, memoryPolicyWords } from "../../src/runtime/memory-policy.ts";
 import { found } from "../fake-server.ts";
 import { type Rig, rig } from "../rig.ts";
 
@@ -96,20 +97,47 @@ describe("shares of a node", () => {
 });
 
 describe("memory policies", () => {
-  const place = { domains: [0, 1], unified: false, numactl: true };
-  test.each([
-    ["local", ["/usr/bin/numactl", "--localalloc", "--"]],
-    ["interleave", ["/usr/bin/numactl", "--interleave=all", "--"]],
-    ["preferred", ["/usr/bin/numactl", "--preferred=0", "--"]],
-    ["bind", ["/usr/bin/numactl", "--membind=0,1", "--"]],
-    ["", []],
-  ])("%j", (policy, words) => expect(memoryPolicyWords(policy, place)).toEqual(words));
+  /** Two sockets, and an expander behind the second. */
+  const two = [
+    { numa: 0, cpus: [0, 1] },
+    { numa: 1, cpus: [2, 3] },
+  ];
+  const place = { domains: [...two, { numa: 2, cpus: [] }], unified: false, numactl: true };
+  const all = { cpus: null, memory: null, cxl: false };
+  const second = { cpus: [2], memory: null, cxl: false };
+  test.each<[string, MemoryRoom, string[]]>([
+    ["local", all, ["--localalloc"]],
+    ["interleave", all, ["--interleave=0,1"]],
+    ["interleave", { ...all, cxl: true }, ["--interleave=0,1,2"]],
+    ["preferred", all, ["--preferred=0"]],
+    ["preferred", second, ["--preferred=1"]],
+    ["bind", all, ["--membind=0,1"]],
+    ["bind", second, ["--membind=1"]],
+    ["bind", { ...second, cxl: true }, ["--membind=1,2"]],
+    ["bind", { ...second, memory: [1] }, []],
+    ["interleave", { cpus: [0, 2], memory: [0, 1], cxl: true }, ["--interleave=0,1"]],
+    ["", all, []],
+  ])("%j in %j", (policy, room, flags) =>
+    expect(memoryPolicyWords(policy, place, room)).toEqual(
+      flags.length === 0 ? [] : ["/usr/bin/numactl", ...flags, "--"],
+    ),
+  );
   test("nothing is chosen where there is nothing to choose", () => {
-    expect(memoryPolicyWords("bind", { ...place, unified: true })).toEqual([]);
-    expect(memoryPolicyWords("bind", { ...place, domains: [0] })).toEqual([]);
+    expect(memoryPolicyWords("bind", { ...place, unified: true }, all)).toEqual([]);
+    expect(memoryPolicyWords("bind", { ...place, domains: two.slice(0, 1) }, all)).toEqual([]);
   });
   test("a node without numactl says so", () => {
-    expect(() => memoryPolicyWords("bind", { ...place, numactl: false })).toThrow("needs numactl");
-    expect(() => memoryPolicyWords("most", place)).toThrow("not known");
+    expect(() => memoryPolicyWords("bind", { ...place, numactl: false }, all)).toThrow("needs numactl");
+    expect(() => memoryPolicyWords("most", place, all)).toThrow("not known");
+  });
+  test.each([
+    ["local", /policy: (local|default|preferred)/],
+    ["preferred", /preferred node: 0|policy: preferred/],
+    ["bind", /membind: 0\b/],
+    ["interleave", /interleavemask: 0|policy: interleave/],
+  ])("%s by the real numactl, in the part of a node that this machine has", (policy, says) => {
+    const own = { cpus: [0], memory: [0, 2], cxl: false };
+    const [program = "", ...words] = memoryPolicyWords(policy, place, own);
+    expect(execFileSync(program, [...words, "/usr/bin/numactl", "--show"], { encoding: "utf8" })).toMatch(says);
   });
 });

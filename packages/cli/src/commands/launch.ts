@@ -8,6 +8,7 @@ import { type Context, createContext } from "../context.ts";
 import { parseCount } from "../parse/count.ts";
 import { gather, gatherPair } from "../parse/pairs.ts";
 import { tellWhatBroke } from "./launch/broken.ts";
+import { Failures } from "./launch/failures.ts";
 import { sendInput } from "./launch/input.ts";
 import { labelled, type Outlet, plain } from "./launch/label.ts";
 import { rawTerminal } from "./launch/terminal.ts";
@@ -66,6 +67,7 @@ async function launch(context: Context, words: readonly string[], flags: LaunchF
   const interrupt = (): void => stop.abort();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, interrupt);
   const terminal = flags.pty === true ? rawTerminal(process.stdin) : null;
+  const failures = new Failures();
   const outlet = flags.label === true ? labelled(write) : plain(write);
   try {
     for await (const event of client.tasks.launch(id, requestOf(words, flags), { signal: stop.signal })) {
@@ -74,9 +76,10 @@ async function launch(context: Context, words: readonly string[], flags: LaunchF
       if (event.kind === "started" && (flags.input === true || flags.pty === true))
         sendInput({ client, id, launchId: event.launchId }, process.stdin, stop.signal);
       if (event.kind === "output" && !print.structured) await outlet.write(event);
-      if (event.kind === "task_end" && event.message !== "" && event.rank === 0) print.warn(event.message);
+      if (event.kind === "task_end") failures.add(event);
       if (event.kind !== "end") continue;
       await outlet.end();
+      if (!print.structured) for (const line of failures.lines()) print.note(line);
       if (event.reason !== "") print.note(`Launch failed: ${event.reason}`);
       return event.exitCode;
     }

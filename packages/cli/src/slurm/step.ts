@@ -3,11 +3,11 @@
 
 import type { LaunchRequest } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
+import { Failures } from "../commands/launch/failures.ts";
 import { sendInput } from "../commands/launch/input.ts";
 import { labelled, plain } from "../commands/launch/label.ts";
 import { rawTerminal } from "../commands/launch/terminal.ts";
 import { complain, type Desk } from "./desk.ts";
-import { indexText } from "./jobs.ts";
 import type { StepOutput } from "./step-output.ts";
 
 export interface Step {
@@ -52,41 +52,3 @@ export async function runStep(
     await output.close();
   }
 }
-
-interface TaskEnd {
-  readonly rank: number;
-  readonly node: string;
-  readonly exitCode: number;
-  readonly signal: number;
-  readonly message: string;
-}
-
-/** `n1: tasks 0-1: Exited with exit code 1`: together what ended alike on one node. */
-class Failures {
-  readonly #ranks = new Map<string, number[]>();
-
-  add({ rank, node, exitCode, signal, message }: TaskEnd): void {
-    if (exitCode === 0 && signal === 0) return;
-    const how = signal > 0 ? (SIGNALS[signal] ?? `Signal ${signal}`) : `Exited with exit code ${exitCode}`;
-    const key = `${node}\0${message === "" ? how : `${how}: ${message}`}`;
-    this.#ranks.set(key, [...(this.#ranks.get(key) ?? []), rank]);
-  }
-
-  isEmpty(): boolean {
-    return this.#ranks.size === 0;
-  }
-
-  lines(): readonly string[] {
-    return [...this.#ranks].map(([key, ranks]) => {
-      const [node = "", how = ""] = key.split("\0");
-      return `${node}: ${ranks.length === 1 ? "task" : "tasks"} ${indexText(ranks)}: ${how}`;
-    });
-  }
-}
-
-const SIGNALS: Readonly<Record<number, string>> = {
-  6: "Aborted",
-  9: "Killed",
-  11: "Segmentation fault",
-  15: "Terminated",
-};

@@ -49,6 +49,7 @@ export function runOrder(allocation: Allocation, node: NodeId): ServerMessageBod
       tasksPerNode: spec.resources.tasksPerNode,
       slurmEnv: spec.slurmEnv,
       memoryPolicy: spec.resources.constraints.memoryPolicy ?? "",
+      cxlMemory: spec.resources.constraints.allowCxlMemory === true,
       ...(allocation.network === undefined ? null : { network: networkOf(allocation.network, spec) }),
       measured: spec.lifecycle.kind === "reactive",
       ...softwareFields(spec),

@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { accessSync, mkdirSync, readFileSync, rmdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { cgroup1 } from "./cgroup1.ts";
 import { cgroup2 } from "./cgroup2.ts";
 import { denyDevices, whyNotDeny } from "./devices/deny.ts";
@@ -40,14 +40,16 @@ export async function detectLimits(place: AgentPlace, isolation: Isolation, devi
   const info = readOr("/proc/self/mountinfo");
   const name = groupPrefix(place);
   const { v2 } = controlGroupMounts(info);
-  const prefix = v2 === null ? null : join(v2, "lattice", name);
-  const enabled = prefix !== null && isolation.kind === "cgroup2" ? await enableControllers(prefix) : [];
+  // Where its groups are, which may be below the one that was handed to the agent rather than below the root.
+  const prefix = v2 !== null && isolation.kind === "cgroup2" ? isolation.folderOf("") : null;
+  const v2Base = v2 === null || prefix === null ? "" : dirname(dirname(prefix)).slice(v2.length).replace(/\/$/, "");
+  const enabled = prefix === null ? [] : await enableControllers(prefix);
   const byV2 = enabled.includes("memory");
   if (isolation.kind === "process_group") return limitGroups({ v2: null, v1: new Map() }, name);
   const v2Cpuset = enabled.includes("cpuset");
   const v1 = byV2 ? new Map<string, string>() : hierarchies(info);
   const byProgram = devices && !v1.has("devices") ? await deviceFilter(isolation) : {};
-  return limitGroups({ v2: byV2 ? prefix : null, v2Cpuset, v1, ...byProgram }, name);
+  return limitGroups({ v2: byV2 ? prefix : null, v2Base, v2Cpuset, v1, ...byProgram }, name);
 }
 
 /** Devices are no controller of v2: the kernel asks a program that is bound to the group. */

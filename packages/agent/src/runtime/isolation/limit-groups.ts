@@ -33,6 +33,8 @@ export interface Hierarchies {
   readonly v2: string | null;
   /** They can be kept to some of the cores as well. */
   readonly v2Cpuset?: boolean;
+  /** The path of the group that they lie in, below the mount; absent: the root. */
+  readonly v2Base?: string;
   /** Mount points of v1 by controller. */
   readonly v1: ReadonlyMap<string, string>;
   /** Keeps devices from an attempt by its group of v2; absent where that cannot be done, or v1 does it. */
@@ -45,7 +47,10 @@ const WHOLE_NODE = "whole";
 const WANTED = ["memory", "cpu", "devices", "cpuset"] as const;
 
 /** `name`: what the folders of this agent's groups begin with. */
-export function limitGroups({ v2, v1, v2Cpuset = false, denyDevices }: Hierarchies, name: string): LimitGroups {
+export function limitGroups(
+  { v2, v2Base = "", v1, v2Cpuset = false, denyDevices }: Hierarchies,
+  name: string,
+): LimitGroups {
   const own = WANTED.filter((controller) => v1.has(controller));
   const folder = (controller: string, key: string): string =>
     join(v1.get(controller) ?? "", "lattice", `${name}${key}`);
@@ -129,7 +134,7 @@ export function limitGroups({ v2, v1, v2Cpuset = false, denyDevices }: Hierarchi
       found.delete(WHOLE_NODE);
       return [...found];
     },
-    parentOf: (key) => `/lattice/${name}${key}`,
+    parentOf: (key) => `${v2 === null ? "" : v2Base}/lattice/${name}${key}`,
     close: async () => removeEmpty(whole),
   };
 }
@@ -157,16 +162,44 @@ async function put(group: string, file: string, value: number | string): Promise
   await writeFile(join(group, file), String(value), { flag: "r+" });
 }
 
+const CONTROLLERS: readonly string[] = ["memory", "cpu", "cpuset"];
+
 /** Lets the groups below `prefix` have controllers; answers those that they have. */
-export async function enableControllers(prefix: string): Promise<readonly string[]> {
+export async function enableControllers(prefix: string, wanted = CONTROLLERS): Promise<readonly string[]> {
   const parent = dirname(prefix);
   await mkdir(parent, { recursive: true });
   for (const dir of [dirname(parent), parent]) {
-    // Each by itself: one that is missing must not cost the others.
-    for (const controller of ["+memory", "+cpu", "+cpuset"]) {
-      await writeFile(join(dir, "cgroup.subtree_control"), controller, { flag: "r+" }).catch(() => undefined);
-    }
+    if (!(await enabledIn(dir, wanted))) continue;
+    await makeRoomIn(dir);
+    await enabledIn(dir, wanted);
   }
   const enabled = await readFile(join(parent, "cgroup.subtree_control"), "utf8").catch(() => "");
   return basename(parent) === "lattice" ? enabled.split(/\s+/).filter((name) => name !== "") : [];
+}
+
+/** True: it has processes of its own, and a group that has some gives no controllers to those below it. */
+async function enabledIn(dir: string, controllers: readonly string[]): Promise<boolean> {
+  let busy = false;
+  // Each by itself: one that is missing must not cost the others.
+  for (const controller of controllers) {
+    await writeFile(join(dir, "cgroup.subtree_control"), `+${controller}`, { flag: "r+" }).catch(
+      ({ code }: NodeJS.ErrnoException) => {
+        busy ||= code === "EBUSY";
+      },
+    );
+  }
+  return busy;
+}
+
+/** Of a group that was handed to this agent, which begins in it: the agent steps down into one of its own. */
+const OWN_GROUP = "agent";
+
+async function makeRoomIn(dir: string): Promise<void> {
+  const own = join(dir, OWN_GROUP);
+  await mkdir(own, { recursive: true }).catch(() => undefined);
+  const pids = await readFile(join(dir, "cgroup.procs"), "utf8").catch(() => "");
+  for (const pid of pids.split("\n").filter((line) => line !== "")) {
+    // One that has ended meanwhile, or that is not the agent's to move, does not stop the others.
+    await writeFile(join(own, "cgroup.procs"), pid, { flag: "r+" }).catch(() => undefined);
+  }
 }
