@@ -6,6 +6,7 @@ import { createLedger, type Ledger } from "./checks/ledger.ts";
 import { networkChecks } from "./checks/networks.ts";
 import { nodeChecks } from "./checks/nodes.ts";
 import { serviceChecks } from "./checks/services.ts";
+import { createSettled } from "./checks/settled.ts";
 import { createTruth, type Truth } from "./checks/truth.ts";
 import type { Watcher } from "./checks/watcher.ts";
 import { webhookChecks } from "./checks/webhooks.ts";
@@ -75,6 +76,7 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     for (const watcher of watchers) watcher.applied(replica, applied);
   });
   const truth = createTruth(world, ledger);
+  const settled = createSettled();
   const names = Array.from({ length: size.servers }, (_, n) => `s${n + 1}`);
   let elections = 0;
 
@@ -139,12 +141,12 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     truth.look(nodes);
     const view = leader()?.life()?.replica?.view;
     if (view !== undefined) for (const watcher of watchers) watcher.look?.(view);
+    settled.look(cluster);
   }
 
   for (const server of servers) server.start();
   for (const node of nodes) world.after(world.random(`start ${node.name}`).between(0, 3_000), node.start);
-  look();
-  return {
+  const cluster: Cluster = {
     world,
     network,
     store,
@@ -166,4 +168,6 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
       world.close();
     },
   };
+  look();
+  return cluster;
 }
