@@ -2,7 +2,7 @@
 // known, an order has been heard, nothing runs that nobody knows. Everything would come right at the very end,
 // by walltimes and by agents that come back; that is no reason to wait for it.
 
-import { isPlaced, type View } from "@lattice/core";
+import { isPlaced, mayUseFabric, type View } from "@lattice/core";
 import type { Cluster } from "../cluster.ts";
 import type { Folder, Machine } from "../nodes/machine.ts";
 import type { SimulatedNode } from "../nodes/node.ts";
@@ -83,11 +83,14 @@ function* troubles(view: View, { name, machine }: SimulatedNode): Generator<Amis
   for (const { allocation, attempt, releasing } of record.claims) {
     const key = `${allocation}.${attempt}`;
     claimed.set(key, releasing);
-    const phase = view.allocation(allocation)?.phase;
-    if (releasing || phase === undefined || !isPlaced(phase)) continue;
+    const holder = view.allocation(allocation);
+    const phase = holder?.phase;
+    if (releasing || holder === undefined || phase === undefined || !isPlaced(phase)) continue;
     const state = phase.progress[phase.nodes.indexOf(record.id)]?.state;
     const folder = machine.attempts.get(key);
-    if (state === "ordered" && folder === undefined && !machine.ended.has(key))
+    // What waits for the fabric has not been ordered yet.
+    const ordered = state === "ordered" && mayUseFabric(view, holder, record.id);
+    if (ordered && folder === undefined && !machine.ended.has(key))
       yield { rule: "orders", what: `the order of ${key} was never heard on ${name}`, withinMs: ORDER_MS };
     if (state !== "completed" && state !== "failed" && folder !== undefined && isOver(machine, folder))
       yield { rule: "D7", what: `${key} has ended on ${name} and the leader does not know`, withinMs: END_MS };
