@@ -138,7 +138,6 @@ export function createLedger(
       if (nodes.size === 0) counts.placements += 1;
       placed.set(key, nodes.add(effect.node));
     }
-    checkQuotas(replica, applied);
   }
 
   /** Only legal moves, and never out of a final phase (O5). */
@@ -191,27 +190,6 @@ export function createLedger(
     }
   }
 
-  function checkQuotas(replica: Replica, applied: Applied): void {
-    if (applied.events.some((event) => event.kind === "tenant_changed")) return;
-    const { view } = replica;
-    for (const effect of applied.effects) {
-      if (effect.kind !== "run") continue;
-      const tenant = view.allocation(effect.allocation)?.spec.tenant;
-      const quota = tenant === undefined ? undefined : view.tenant(tenant)?.quota;
-      if (tenant === undefined || quota === undefined) continue;
-      const usage = view.usage(tenant);
-      // A new order of an old placement does not raise anything.
-      if (view.allocation(effect.allocation)?.phase.kind !== "staging") continue;
-      if (
-        quota.maxNodes !== null &&
-        usage.nodes > quota.maxNodes &&
-        raised(view.allocation(effect.allocation), applied)
-      ) {
-        world.violated("S2", `tenant ${tenant} has ${usage.nodes} nodes of ${quota.maxNodes}`);
-      }
-    }
-  }
-
   return {
     counts,
     restored(who, replica) {
@@ -243,11 +221,3 @@ export function createLedger(
     },
   };
 }
-
-/** Placed by this very entry; others may have come at the same instant, and quotas have changed between them. */
-const raised = (record: Allocation | undefined, applied: Applied): boolean =>
-  applied.outcomes.some(
-    (outcome) =>
-      outcome.kind === "accepted" &&
-      outcome.placements?.some(({ allocation, refusal }) => allocation === record?.id && refusal === null) === true,
-  );
