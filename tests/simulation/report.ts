@@ -78,13 +78,9 @@ export function reportOf(cluster: Cluster, { seed, minutes, kinds, pace }: Asked
     starts: truth.starts(),
     ...Object.assign(
       {},
-      ...[
-        ...users.crews,
-        ...cluster.watchers,
-        cluster.backfill,
-        cluster.outside.fabric,
-        cluster.outside.receiver,
-      ].map((one) => one.counts),
+      ...[...users.crews, ...cluster.watchers, cluster.backfill, cluster.outside.fabric, cluster.outside.receiver].map(
+        (one) => one.counts,
+      ),
     ),
     missingFromHistories: missingFromHistories(cluster),
   };
