@@ -2,10 +2,13 @@
 // them, users, and the checks that watch all of it.
 
 import { createMemoryStore, type MemoryStore } from "@lattice/server";
+import { type BackfillCheck, backfillCheck } from "./checks/backfill.ts";
 import { createLedger, type Ledger } from "./checks/ledger.ts";
 import { networkChecks } from "./checks/networks.ts";
 import { nodeChecks } from "./checks/nodes.ts";
+import { placementChecks } from "./checks/placements.ts";
 import { serviceChecks } from "./checks/services.ts";
+import { createSettled } from "./checks/settled.ts";
 import { createTruth, type Truth } from "./checks/truth.ts";
 import type { Watcher } from "./checks/watcher.ts";
 import { webhookChecks } from "./checks/webhooks.ts";
@@ -34,6 +37,7 @@ export interface Cluster {
   readonly truth: Truth;
   readonly outside: Outside;
   readonly watchers: readonly Watcher[];
+  readonly backfill: BackfillCheck;
   readonly faults: ReadonlyMap<string, number>;
   readonly odds: Odds;
   elections(): number;
@@ -66,6 +70,7 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
   const weather: LogWeather = { lossBefore: 0, lossAfter: 0, slowMs: 0, stale: false };
   const outside = createOutside(world);
   const watchers: readonly Watcher[] = [
+    placementChecks(world),
     serviceChecks(world, outside.metrics),
     webhookChecks(world, outside.receiver),
     nodeChecks(world, SETTINGS.faults),
@@ -75,6 +80,8 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     for (const watcher of watchers) watcher.applied(replica, applied);
   });
   const truth = createTruth(world, ledger);
+  const settled = createSettled();
+  const backfill = backfillCheck(world);
   const names = Array.from({ length: size.servers }, (_, n) => `s${n + 1}`);
   let elections = 0;
 
@@ -100,6 +107,7 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
         world.after(RESTART_MS, server.start);
       },
       odds,
+      onCycle: backfill.cycle,
       pass: (follower, leader, command) => wire.pass(follower, leader, command),
       onCut(host) {
         const server = servers.find((one) => one.life()?.host.name === host);
@@ -139,12 +147,12 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     truth.look(nodes);
     const view = leader()?.life()?.replica?.view;
     if (view !== undefined) for (const watcher of watchers) watcher.look?.(view);
+    settled.look(cluster);
   }
 
   for (const server of servers) server.start();
   for (const node of nodes) world.after(world.random(`start ${node.name}`).between(0, 3_000), node.start);
-  look();
-  return {
+  const cluster: Cluster = {
     world,
     network,
     store,
@@ -156,6 +164,7 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
     truth,
     outside,
     watchers,
+    backfill,
     faults,
     odds,
     elections: () => elections,
@@ -166,4 +175,6 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
       world.close();
     },
   };
+  look();
+  return cluster;
 }

@@ -42,8 +42,8 @@ const LEAST_PER_HOUR = {
   proposal_repeated: 10,
   proposal_late: 5,
   append_repeated: 30,
-  append_late: 4,
-  append_stale: 5,
+  append_late: 3,
+  append_stale: 4,
   report_repeated: 20,
   order_repeated: 40,
   order_lost: 5,
@@ -78,7 +78,7 @@ export function reportOf(cluster: Cluster, { seed, minutes, kinds, pace }: Asked
     starts: truth.starts(),
     ...Object.assign(
       {},
-      ...[...users.crews, ...cluster.watchers, cluster.outside.fabric, cluster.outside.receiver].map(
+      ...[...users.crews, ...cluster.watchers, cluster.backfill, cluster.outside.fabric, cluster.outside.receiver].map(
         (one) => one.counts,
       ),
     ),

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 test("a seeded violation is made shorter, and what is printed replays it exactly", {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const failing: RunOptions = { seed: 3, minutes: 5, violate: { kind: "agent_crash", times: 3 } };
+  const failing: RunOptions = { seed: 3, minutes: 3, violate: { kind: "agent_crash", times: 2 } };
   const { violation } = await simulate(failing);
   if (violation === null) throw new Error("nothing was violated");
   expect(violation.rule).toBe("made_up");

@@ -10,7 +10,19 @@ import {
   snapshotLines,
 } from "@lattice/core";
 import { describe, expect, it } from "vitest";
-import { createCluster, id, moves, nodeId, register, reportOf, sha256, submit } from "./support/cluster.ts";
+import {
+  createCluster,
+  id,
+  moves,
+  nodeId,
+  plan,
+  register,
+  reportOf,
+  sha256,
+  submit,
+  vcluster,
+  vclusterId,
+} from "./support/cluster.ts";
 
 const FIVE = ["n1", "n2", "n3", "n4", "n5"];
 const five = (...more: Parameters<typeof submit>) =>
@@ -39,6 +51,14 @@ describe("a prologue that failed", () => {
     expect(c.phase(2)).toBe("staging");
     c.place(1, "n2");
     expect(c.phase(1)).toBe("staging");
+  });
+
+  it("ends sensitive work at once: nothing of it is done again by itself", () => {
+    const c = createCluster(vcluster("clinic", { scheduler: "sensitive_reservation" }), register("n1"), register("n2"));
+    c.apply(submit({ vcluster: vclusterId("clinic") }));
+    c.apply(plan(c.state, 1, ["n1"], "clinic"));
+    c.report(1, "n1", "failed", "prologue_failed");
+    expect(c.phase(1)).toBe("failed");
   });
 
   it("ends after so many tries, with the last words and the reason", () => {

@@ -129,7 +129,7 @@ async function propose({ leader, line, replica, roster }: PlaneParts, command: C
   const sequencer = leader.sequencer();
   if (sequencer !== null) return sequencer.propose(command);
   // A leader of the version before would write down what it does not understand.
-  const tooNew = tooNewFor(command, roster.others);
+  const tooNew = tooNewFor(command, roster.readers);
   if (tooNew !== null) throw tooNew;
   const peer = line.client();
   if (peer === null) {

@@ -34,7 +34,7 @@ import { openLogObjects } from "./logs/store.ts";
 import { createMetrics, type Logger } from "./observe/index.ts";
 import { mirrorState } from "./observe/mirror.ts";
 import { startRecorder } from "./observe/recorder.ts";
-import { formatPeer, type PeerName, parsePeer } from "./peers/address.ts";
+import { formatPeer, type PeerName, parsePeer, peerToken } from "./peers/address.ts";
 import { createDoors } from "./peers/doors.ts";
 import { joinByAsking } from "./peers/join.ts";
 import { createLeaderLine } from "./peers/line.ts";
@@ -89,7 +89,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const self: PeerName = {
     id: config.server.id,
     address: formatListen(config.api.advertiseGrpc),
-    token: randomBytes(16).toString("hex"),
+    token: peerToken(randomBytes(16).toString("hex"), ENTRY_VERSION),
     entryVersion: ENTRY_VERSION,
   };
   const tls = await openTls(config.api.tls, { logger, metrics });
@@ -214,7 +214,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
     insight,
     broker,
-    readers: roster.others,
+    readers: roster.readers,
   });
   const leads = () => leader.sequencer() !== null;
   const captured = { replica, leads, logger, count: metrics.traceLines, serverId: config.server.id };

@@ -10,6 +10,7 @@ import {
   brokenInvariants,
   type Event,
   elementOf,
+  isSensitive,
   type Node,
   type PhaseKind,
   type TaskGroup,
@@ -138,7 +139,6 @@ export function createLedger(
       if (nodes.size === 0) counts.placements += 1;
       placed.set(key, nodes.add(effect.node));
     }
-    checkQuotas(replica, applied);
   }
 
   /** Only legal moves, and never out of a final phase (O5). */
@@ -161,7 +161,10 @@ export function createLedger(
     const victim = allocation === undefined ? undefined : view.allocation(allocation);
     const other = victim?.spec.lifecycle.preemptionClass;
     // Whoever was to follow may be gone by the time that the victim has saved its work.
-    const own = view.allocation(id as AllocationId)?.spec.lifecycle.preemptionClass ?? Number(said);
+    const winner = view.allocation(id as AllocationId);
+    // A sensitive claim goes before everything, whatever its class.
+    const sensitive = winner !== undefined && isSensitive(view, winner.spec.vcluster);
+    const own = sensitive ? Number(said) : (winner?.spec.lifecycle.preemptionClass ?? Number(said));
     if (other === undefined || other >= own || other >= 7)
       world.violated("E1", `allocation ${allocation} of class ${other} was stopped for class ${own}: ${message}`);
   }
@@ -188,27 +191,6 @@ export function createLedger(
         "D9",
         `${node} was judged ${world.now() - since} ms after term ${term} began, before ${leastMs} ms`,
       );
-    }
-  }
-
-  function checkQuotas(replica: Replica, applied: Applied): void {
-    if (applied.events.some((event) => event.kind === "tenant_changed")) return;
-    const { view } = replica;
-    for (const effect of applied.effects) {
-      if (effect.kind !== "run") continue;
-      const tenant = view.allocation(effect.allocation)?.spec.tenant;
-      const quota = tenant === undefined ? undefined : view.tenant(tenant)?.quota;
-      if (tenant === undefined || quota === undefined) continue;
-      const usage = view.usage(tenant);
-      // A new order of an old placement does not raise anything.
-      if (view.allocation(effect.allocation)?.phase.kind !== "staging") continue;
-      if (
-        quota.maxNodes !== null &&
-        usage.nodes > quota.maxNodes &&
-        raised(view.allocation(effect.allocation), applied)
-      ) {
-        world.violated("S2", `tenant ${tenant} has ${usage.nodes} nodes of ${quota.maxNodes}`);
-      }
     }
   }
 
@@ -243,11 +225,3 @@ export function createLedger(
     },
   };
 }
-
-/** Placed by this very entry; others may have come at the same instant, and quotas have changed between them. */
-const raised = (record: Allocation | undefined, applied: Applied): boolean =>
-  applied.outcomes.some(
-    (outcome) =>
-      outcome.kind === "accepted" &&
-      outcome.placements?.some(({ allocation, refusal }) => allocation === record?.id && refusal === null) === true,
-  );

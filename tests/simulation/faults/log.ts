@@ -4,7 +4,7 @@ import type { Fault } from "./faults.ts";
 
 const MINUTE = 60_000;
 /** What lies in wait for a write that does not come is taken away again. */
-const LIES_MS = 10_000;
+const LIES_MS = 30_000;
 
 export const logFaults: readonly Fault[] = [
   {
@@ -46,7 +46,7 @@ export const logFaults: readonly Fault[] = [
   },
   {
     kind: "append_stale",
-    everyMs: MINUTE,
+    everyMs: 2.5 * MINUTE,
     lies: true,
     strike({ world, weather, store }) {
       if (store.election.leader() === null) return false;

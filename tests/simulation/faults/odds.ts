@@ -28,7 +28,7 @@ const CHANCES = {
   /** The same append reaches the log again, some time later. */
   append_repeated: 0.03,
   /** An append is under way for longer than its author waits. */
-  append_late: 0.004,
+  append_late: 0.003,
   report_repeated: 0.06,
   order_repeated: 0.06,
   /** A run or stop order never arrives although its stream lives on: harsher than TCP, and what repeating orders is for. */
@@ -36,7 +36,7 @@ const CHANCES = {
   /** An agent gives its stream up while a report is under way on it, which arrives behind those of its next stream. */
   stream_outlived: 0.02,
   /** A server dies in the middle of a snapshot. */
-  snapshot_torn: 0.1,
+  snapshot_torn: 0.06,
 } as const;
 
 export type OddKind = keyof typeof CHANCES;

@@ -1,7 +1,9 @@
 // What goes wrong with servers.
 
+import type { TenantId } from "@lattice/core";
 import type { Cluster } from "../cluster.ts";
 import type { SimulatedServer } from "../servers/server.ts";
+import { quotaChange, TENANTS } from "../users/requests.ts";
 import type { Random } from "../world/random.ts";
 import type { Fault } from "./faults.ts";
 
@@ -85,6 +87,39 @@ export const serverFaults: readonly Fault[] = [
       if (up.length === 0) return false;
       const heal = random.pick(up).life()?.wire.cut();
       if (heal !== undefined) cluster.world.after(random.pick([800, 2_500, 10_000, 60_000]), heal);
+      return true;
+    },
+  },
+  {
+    // An administrator lowers a quota to what is in use just while cycles plan with the old one.
+    kind: "quota_squeezed",
+    everyMs: MINUTE,
+    strike(cluster, random) {
+      const { world, weather } = cluster;
+      const view = cluster.leader()?.life()?.replica?.view;
+      if (view === undefined || weather.slowMs > 0) return false;
+      const { id, maxNodes } = random.pick(TENANTS);
+      const set = (most: number | null, what: string): void => {
+        cluster
+          .leader()
+          ?.propose(quotaChange(id, most, `squeeze-${what}-${world.now()}`))
+          .catch(() => undefined);
+      };
+      const squeeze = (n: number): void => {
+        const now = cluster
+          .leader()
+          ?.life()
+          ?.replica?.view.usage(id as TenantId).nodes;
+        if (now !== undefined) set(now, `down${n}`);
+      };
+      // What is written takes its time, so that plans and changes meet in one entry.
+      weather.slowMs = 300;
+      for (let n = 0; n < 6; n += 1) world.after(random.between(0, 3_000), () => squeeze(n));
+      world.after(1_500, () => set(maxNodes, "between"));
+      world.after(3_200, () => {
+        weather.slowMs = 0;
+        set(maxNodes, "back");
+      });
       return true;
     },
   },

@@ -37,6 +37,8 @@ export interface Connection {
   /** The wire is whole again: what was held goes on. */
   flush(): void;
   over(): boolean;
+  /** Both ends hear each other, and soon. */
+  whole(): boolean;
 }
 
 export interface ConnectionParts {
@@ -70,8 +72,8 @@ interface Side {
 const TWICE_WITHIN_MS = 3_000;
 /** How long a stream that its agent gave up goes on delivering. */
 const OUTLIVED_MS: readonly [number, number] = [2_000, 15_000];
-/** Said in answer to a report, and to no claim: nobody says it again. */
-const SAID_ONCE = "this attempt no longer belongs to this node";
+/** Stops that follow from no claim: nobody says them again. */
+const SAID_ONCE: readonly string[] = ["this attempt no longer belongs to this node", "node_failure"];
 
 type Subject = "report" | "order" | "standing_order" | "other";
 
@@ -80,7 +82,7 @@ function subjectOf(toServer: boolean, message: unknown): Subject {
   if (toServer) return (message as pb.AgentMessage).message.case === "report" ? "report" : "other";
   const body = (message as pb.ServerMessage).message;
   if (body.case === "run") return "standing_order";
-  if (body.case === "stop") return body.value.reason === SAID_ONCE ? "order" : "standing_order";
+  if (body.case === "stop") return SAID_ONCE.includes(body.value.reason) ? "order" : "standing_order";
   return body.case === "forget" || body.case === "checkpoint" || body.case === "ack" ? "order" : "other";
 }
 
@@ -227,5 +229,6 @@ export function createConnection(parts: ConnectionParts): Connection {
     },
     flush,
     over: () => closed,
+    whole: () => !client.deaf && !server.deaf && !client.mute && !server.mute && server.lagMs === 0,
   };
 }

@@ -21,6 +21,8 @@ export interface Network {
   gone(side: "client" | "server", name: string, farewell: boolean): void;
   /** Breaks one stream of that node, if it has one. */
   drop(node: string): boolean;
+  /** The stream by which these two can talk at this moment; null: there is none. */
+  whole(node: string, server: string): object | null;
   open(): number;
 }
 
@@ -130,6 +132,10 @@ export function createNetwork(world: World, odds: Odds): Network {
       if (connection === undefined) return false;
       breakUp(connection, random.between(1, 1_000));
       return true;
+    },
+    whole(node, server) {
+      const stream = newest.get(node);
+      return stream === undefined || stream.to !== server || blocked(node, server) || !stream.whole() ? null : stream;
     },
     open: () => connections.size,
   };

@@ -35,6 +35,8 @@ export interface ServerLog {
   abandon(): void;
   /** The server was paused just now. */
   paused(): void;
+  /** Paused, or cut off. */
+  away(): boolean;
 }
 
 export interface ServerLogParts {
@@ -181,6 +183,7 @@ export function openServerLog(parts: ServerLogParts): ServerLog {
     },
     abandon: () => world.after(LEASE_MS, () => void inner.close()),
     paused: expire,
+    away,
     log: {
       ...inner,
       async campaign(candidate, signal) {

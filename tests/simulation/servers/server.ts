@@ -30,6 +30,7 @@ import {
   startSnapshotter,
 } from "@lattice/server";
 import { ProblemError } from "@lattice/wire";
+import type { BackfillCheck } from "../checks/backfill.ts";
 import type { Odds } from "../faults/odds.ts";
 import type { Network } from "../network/network.ts";
 import type { Outside } from "../outside/outside.ts";
@@ -119,6 +120,7 @@ export interface ServerParts {
   readonly onReplica: (server: SimulatedServer, life: ServerLife, replica: Replica) => void;
   readonly onFailed: (server: SimulatedServer, error: unknown) => void;
   readonly odds: Odds;
+  readonly onCycle: BackfillCheck["cycle"];
   readonly onWon: (term: number) => void;
   /** The process dies in the middle of a write. */
   readonly onCut: (host: string) => void;
@@ -199,7 +201,10 @@ export function createServer(parts: ServerParts): SimulatedServer {
       fabric: parts.outside.fabric.client(host),
       checkpoints: SETTINGS.checkpoints,
       insight: {
-        took: (result) => void cycles.set(result.vcluster, result),
+        took(result) {
+          cycles.set(result.vcluster, result);
+          parts.onCycle(replica.view, result, clock.now());
+        },
         planned: () => undefined,
         preempted: () => undefined,
         measured: () => ({ signals: broker.signals() }),

@@ -19,6 +19,7 @@ import {
   TENANTS,
   tenantCommands,
 } from "./requests.ts";
+import { sensitiveUsers } from "./sensitive.ts";
 import { serviceUsers } from "./services.ts";
 
 /** Each kind has chance of its own. */
@@ -26,6 +27,7 @@ const CREWS: Readonly<Record<string, (desk: Desk) => Crew>> = {
   services: serviceUsers,
   networks: networkUsers,
   operators,
+  sensitive: sensitiveUsers,
 };
 
 export interface Users {

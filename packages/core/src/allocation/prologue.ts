@@ -1,13 +1,15 @@
 // A node could not be made ready for an attempt: its image, its mounts or its user were not to be had
 // there. That says nothing about the work, so it is tried elsewhere, whatever its requeue policy and
 // without counting as a requeue; the node is set aside for this allocation alone. It ends when that
-// has happened often enough, or when too few nodes are left that it could run on.
+// has happened often enough, or when too few nodes are left that it could run on. Sensitive work ends at once: nothing
+// of it is done again before somebody has looked.
 
 import type { ReportCommand } from "../command.ts";
 import { fits } from "../node/shortfalls.ts";
 import { MAX_NOTICE_LENGTH, noticeKey } from "../notice/notice.ts";
 import { notify } from "../notice/raise.ts";
 import type { Step } from "../step.ts";
+import { isSensitive } from "../vcluster/sensitive.ts";
 import type { Allocation } from "./allocation.ts";
 import { fail } from "./failure.ts";
 import { letGo } from "./let-go.ts";
@@ -33,7 +35,8 @@ export function prologueFailed(
 ): void {
   const before = record.setAside ?? [];
   const setAside = before.includes(node) ? before : [...before, node];
-  const over = whyOver(step, { ...record, setAside }, phase, { tried: before.length, most: prologueRetries });
+  const most = isSensitive(step.state, record.spec.vcluster) ? 0 : prologueRetries;
+  const over = whyOver(step, { ...record, setAside }, phase, { tried: before.length, most });
   if (over !== null) {
     const told = `node ${node}: ${message}${over === "" ? "" : ` (${over})`}`;
     fail(step, record, phase, { reason: "prologue_failed", exitCode: null, message: told, gone: null });

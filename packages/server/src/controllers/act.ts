@@ -22,7 +22,7 @@ import { decideFaults } from "./faults/decide.ts";
 import { decideHealth } from "./health/decide.ts";
 import { decideLedger } from "./ledger/decide.ts";
 import { createNetworkKeeper } from "./networks/act.ts";
-import { decideOverdue } from "./orders/decide.ts";
+import { decideOverdue, type FirstWaiting } from "./orders/decide.ts";
 import { type Beat, keepBeat } from "./periodic.ts";
 import { decideRestarts } from "./restarts/decide.ts";
 import { createScaler, type ScalingContext } from "./scaling/act.ts";
@@ -109,11 +109,15 @@ export async function runControllers(context: ControllerContext, signal: AbortSi
       await Promise.all(verdict.expired.map((command) => sequencer.propose(command)));
     },
   };
+  let waiting: FirstWaiting = new Map();
   const orders: Beat = {
     name: "orders",
     every: duration(5_000),
     turn: async () => {
-      for (const { node, claim } of decideOverdue(replica.view, clock.now(), ORDER_PATIENCE)) {
+      const inputs = { now: steadyNow(clock), seen: waiting, patience: ORDER_PATIENCE };
+      const { overdue, seen } = decideOverdue(replica.view, inputs);
+      waiting = seen;
+      for (const { node, claim } of overdue) {
         const order = orderOf(replica.view, node, claim);
         if (order !== null) hub.send(node, order);
       }

@@ -4,13 +4,16 @@
 import type { ChannelCredentials } from "@grpc/grpc-js";
 import type { AuditSource } from "../audit/fill.ts";
 import type { HistorySource } from "../history/fill.ts";
+import type { EntryReader } from "../leader/versions.ts";
 import type { LogServer } from "../log/replicated-log.ts";
-import { type PeerName, parsePeer } from "./address.ts";
+import { FIRST_ENTRY_VERSION, type PeerName, parsePeer } from "./address.ts";
 import { connectPeer, type PeerClient } from "./client.ts";
 
 export interface Roster {
   /** In order of id. */
   others(): readonly PeerName[];
+  /** Everybody else who reads the log, those included whom no line leads to: the first version told its address alone. */
+  readers(): readonly EntryReader[];
   /** A line to one of them; null when it is not there. */
   client(id: string): PeerClient | null;
   close(): void;
@@ -32,6 +35,12 @@ export function createRoster({ selfId, present, credentials }: Options): Roster 
       .filter(({ id }) => id !== selfId)
       .sort((a, b) => (a.id < b.id ? -1 : 1));
 
+  const readers = (): readonly EntryReader[] =>
+    present()
+      .map(({ id, name }) => parsePeer(name) ?? { id, entryVersion: FIRST_ENTRY_VERSION })
+      .filter(({ id }) => id !== selfId)
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+
   const drop = (id: string): void => {
     lines.get(id)?.close();
     lines.delete(id);
@@ -39,6 +48,7 @@ export function createRoster({ selfId, present, credentials }: Options): Roster 
 
   return {
     others,
+    readers,
     client(id) {
       const peer = others().find((other) => other.id === id);
       const line = lines.get(id);

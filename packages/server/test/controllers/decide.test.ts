@@ -76,7 +76,20 @@ describe("orders said again", () => {
     { title: "a stop order without an end", state: "running", releasing: true, now: 15_000, overdue: 1 },
   ])("$title", ({ state, releasing, now, overdue }) => {
     const seen = view(running(0, null, state), [claim(0, releasing)]);
-    expect(decideOverdue(seen, instant(now), duration(15_000))).toHaveLength(overdue);
+    const first = decideOverdue(seen, { now: instant(0), seen: new Map(), patience: duration(15_000) });
+    expect(first.overdue).toEqual([]);
+    const then = decideOverdue(seen, { now: instant(now), seen: first.seen, patience: duration(15_000) });
+    expect(then.overdue).toHaveLength(overdue);
+  });
+
+  it("counts from when this leader first saw the order wait, whatever the claim says, and anew for the stop", () => {
+    const ordered = view(running(0, null, "ordered"), [claim(3_600_000, false)]);
+    const stopping = view(running(0, null, "ordered"), [claim(3_600_000, true)]);
+    const patience = duration(15_000);
+    const first = decideOverdue(ordered, { now: instant(5), seen: new Map(), patience });
+    expect(decideOverdue(ordered, { now: instant(15_005), seen: first.seen, patience }).overdue).toHaveLength(1);
+    const stop = decideOverdue(stopping, { now: instant(15_005), seen: first.seen, patience });
+    expect([stop.overdue.length, stop.seen.size]).toEqual([0, 1]);
   });
 });
 

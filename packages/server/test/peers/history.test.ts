@@ -66,6 +66,7 @@ test("a server that was away gets all of it from one that was there", async () =
   const client = line(await served(whole, "secret"), "secret");
   const roster: Roster = {
     others: () => [{ id: "s1", address: "", token: "secret", entryVersion: 2 }],
+    readers: () => [{ id: "s1", entryVersion: 2 }],
     client: () => client,
     close: () => undefined,
   };
