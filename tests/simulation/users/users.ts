@@ -20,12 +20,14 @@ import {
   tenantCommands,
 } from "./requests.ts";
 import { serviceUsers } from "./services.ts";
+import { smallUsers } from "./small.ts";
 
 /** Each kind has chance of its own. */
 const CREWS: Readonly<Record<string, (desk: Desk) => Crew>> = {
   services: serviceUsers,
   networks: networkUsers,
   operators,
+  small: smallUsers,
 };
 
 export interface Users {
