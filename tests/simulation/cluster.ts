@@ -6,6 +6,7 @@ import { type BackfillCheck, backfillCheck } from "./checks/backfill.ts";
 import { createLedger, type Ledger } from "./checks/ledger.ts";
 import { networkChecks } from "./checks/networks.ts";
 import { nodeChecks } from "./checks/nodes.ts";
+import { ownerChecks } from "./checks/owners.ts";
 import { placementChecks } from "./checks/placements.ts";
 import { serviceChecks } from "./checks/services.ts";
 import { createSettled } from "./checks/settled.ts";
@@ -16,7 +17,7 @@ import { createOdds, type Odds } from "./faults/odds.ts";
 import { createNetwork, type Network } from "./network/network.ts";
 import { createRequestWire, type RequestWire } from "./network/requests.ts";
 import { createMachine } from "./nodes/machine.ts";
-import { createNode, type SimulatedNode } from "./nodes/node.ts";
+import { createNode, NODE_CORES, type SimulatedNode } from "./nodes/node.ts";
 import { createOutside, type Outside } from "./outside/outside.ts";
 import type { LogWeather } from "./servers/log.ts";
 import { createServer, SETTINGS, type SimulatedServer } from "./servers/server.ts";
@@ -69,17 +70,19 @@ export function createCluster(world: World, size: ClusterSize): Cluster {
   const store = createMemoryStore();
   const weather: LogWeather = { lossBefore: 0, lossAfter: 0, slowMs: 0, stale: false };
   const outside = createOutside(world);
+  const owners = ownerChecks(world, { ...SETTINGS.limits, cores: NODE_CORES });
   const watchers: readonly Watcher[] = [
     placementChecks(world),
     serviceChecks(world, outside.metrics),
     webhookChecks(world, outside.receiver),
     nodeChecks(world, SETTINGS.faults),
+    owners,
     networkChecks({ world, fabric: outside.fabric, machines: () => nodes.map(({ machine }) => machine) }),
   ];
   const ledger = createLedger(world, SETTINGS, (replica, applied) => {
     for (const watcher of watchers) watcher.applied(replica, applied);
   });
-  const truth = createTruth(world, ledger);
+  const truth = createTruth(world, ledger, owners);
   const settled = createSettled();
   const backfill = backfillCheck(world);
   const names = Array.from({ length: size.servers }, (_, n) => `s${n + 1}`);

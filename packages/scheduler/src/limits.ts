@@ -69,7 +69,7 @@ export const PREEMPT_TRY_LIMIT = 64;
 /** Allocations for which a cycle has others stopped; the next cycle goes on. */
 export const PREEMPTION_LIMIT = 4;
 
-/** Who was stopped so often is let run to its end: it gives way to owners of its nodes and sensitive claims alone. */
+/** Who takes no checkpoints and was stopped so often is let run to its end: owners of its nodes and sensitive claims go before it. */
 export const MOST_STOPS = 5;
 
 /** Sets of victims that a cycle tries: each may look at every node. */

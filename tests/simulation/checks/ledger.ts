@@ -161,10 +161,10 @@ export function createLedger(
     const victim = allocation === undefined ? undefined : view.allocation(allocation);
     const other = victim?.spec.lifecycle.preemptionClass;
     // Whoever was to follow may be gone by the time that the victim has saved its work.
-    const winner = view.allocation(id as AllocationId);
-    // A sensitive claim goes before everything, whatever its class.
-    const sensitive = winner !== undefined && isSensitive(view, winner.spec.vcluster);
-    const own = sensitive ? Number(said) : (winner?.spec.lifecycle.preemptionClass ?? Number(said));
+    const follower = view.allocation(id as AllocationId);
+    // Sensitive work goes before everything, whatever class it asked for.
+    const sensitive = follower !== undefined && isSensitive(view, follower.spec.vcluster);
+    const own = sensitive ? 10 : (follower?.spec.lifecycle.preemptionClass ?? Number(said));
     if (other === undefined || other >= own || other >= 7)
       world.violated("E1", `allocation ${allocation} of class ${other} was stopped for class ${own}: ${message}`);
   }

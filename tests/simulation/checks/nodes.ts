@@ -42,8 +42,8 @@ export function nodeChecks(world: World, { prologueRetries, mostPercent }: NodeL
       prologueFailures: 1,
       drifts: 4,
       broken: 4,
-      urgentDrains: 10,
-      hardwareReports: 10,
+      urgentDrains: 8,
+      hardwareReports: 6,
     },
     applied(replica: Replica, applied: Applied) {
       const { view } = replica;

@@ -78,7 +78,7 @@ export function placementChecks(world: World): Watcher {
 
   return {
     counts,
-    leastPerHour: { dependents: 40, namesHeld: 5, sensitiveStarts: 10 },
+    leastPerHour: { dependents: 40, namesHeld: 5, sensitiveStarts: 4 },
     applied({ view }: Replica, { events }: Applied) {
       for (const [at, event] of events.entries()) {
         const { kind, allocation, from, to, reason } = event;

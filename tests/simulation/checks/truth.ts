@@ -1,10 +1,11 @@
 // What really happened on the machines, held against what was ordered: one process for each attempt,
-// only after its claim was committed, alone on its node, and not beyond its walltime.
+// only after its claim was committed, alone on its node or beside those it may share it with, and not beyond its walltime.
 
 import type { Machine, Process } from "../nodes/machine.ts";
 import type { SimulatedNode } from "../nodes/node.ts";
 import type { World } from "../world/world.ts";
 import type { Ledger } from "./ledger.ts";
+import type { Owners } from "./owners.ts";
 
 export interface Truth {
   started(machine: Machine, process: Process): void;
@@ -22,7 +23,7 @@ export interface Truth {
 const GRACE_MS = 30_000;
 const SLACK_MS = 10_000;
 
-export function createTruth(world: World, ledger: Ledger): Truth {
+export function createTruth(world: World, ledger: Ledger, owners: Pick<Owners, "whyNotBeside">): Truth {
   const begun = new Set<string>();
   const walltimes = new Map<string, number>();
   /** Jumps of the machine's clock at the start of a process: later ones move its end. */
@@ -48,7 +49,8 @@ export function createTruth(world: World, ledger: Ledger): Truth {
       jumpedBefore.set(what, machine.jumped());
       if (!ledger.wasPlaced(process.key, name)) world.violated("O1", `${what} started without a committed claim`);
       const others = machine.live().filter((other) => other.pid !== process.pid);
-      for (const other of others) world.violated("S1", `${what} started beside ${other.key}`);
+      const why = others.length === 0 ? null : owners.whyNotBeside(process, others);
+      if (why !== null) world.violated("S1", `${what} started beside ${others.map(({ key }) => key).join()}, ${why}`);
     },
     ended(machine, process) {
       world.note(`end ${process.key} on ${machine.name}`);

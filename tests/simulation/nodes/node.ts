@@ -28,6 +28,9 @@ export interface SimulatedNode {
   powerOff(): void;
 }
 
+/** Of every node. */
+export const NODE_CORES = 64;
+
 export interface NodeParts {
   readonly world: World;
   readonly network: Network;
@@ -114,7 +117,7 @@ export function createNode({ world, network, machine, group, home, servers }: No
 
 function identityFor(machine: Machine, group: string, home: string): Identity {
   const hardware = {
-    cpuCores: 64,
+    cpuCores: NODE_CORES,
     memoryGb: 256,
     gpuType: "",
     gpuCount: 0,

@@ -2,15 +2,7 @@
 // agents' door, over the simulated log and network. Only the leader serves agents and users; the
 // others refuse, and their callers try the next.
 
-import {
-  type AllocationId,
-  type Command,
-  DEFAULT_NETWORK,
-  duration,
-  instant,
-  NO_LIMITS,
-  type Outcome,
-} from "@lattice/core";
+import { type AllocationId, type Command, DEFAULT_NETWORK, duration, instant, type Outcome } from "@lattice/core";
 import {
   archiveTo,
   type Clock,
@@ -75,11 +67,13 @@ export const SETTINGS = {
   network: {
     ...DEFAULT_NETWORK,
     vniStart: 1_000,
-    vniEnd: 1_008,
+    vniEnd: 1_010,
     grace: duration(20_000),
     autoDomains: true,
     managed: true,
   },
+  /** Fewer than are at home there. */
+  limits: { sensitivePoolSize: 2 },
   retention: { maxFinished: 40, maxFinishedAge: duration(600_000) },
 } as const;
 
@@ -216,7 +210,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       webhookWire: parts.outside.receiver.wire(host),
       network: SETTINGS.network,
       makesTokens: false,
-      limits: NO_LIMITS,
+      limits: SETTINGS.limits,
       scaling: {
         promised: (node) => isPromised(replica.view, cycles.values(), node),
         readings: parts.outside.metrics.readings(host),

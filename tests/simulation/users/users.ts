@@ -19,15 +19,15 @@ import {
   TENANTS,
   tenantCommands,
 } from "./requests.ts";
-import { sensitiveUsers } from "./sensitive.ts";
 import { serviceUsers } from "./services.ts";
+import { smallUsers } from "./small.ts";
 
 /** Each kind has chance of its own. */
 const CREWS: Readonly<Record<string, (desk: Desk) => Crew>> = {
   services: serviceUsers,
   networks: networkUsers,
   operators,
-  sensitive: sensitiveUsers,
+  small: smallUsers,
 };
 
 export interface Users {

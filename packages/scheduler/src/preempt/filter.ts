@@ -36,7 +36,9 @@ export function stoppable(input: CycleInput, { indexOf }: Pick<Machine, "indexOf
 const isWorthwhile = (victim: VictimInput, input: CycleInput): boolean => {
   const { allocation, preemptionClass, startedAt, walltime, checkpoints, nearCompletion = NEAR_COMPLETION } = victim;
   const { now, signals } = input;
-  if ((victim.preempted ?? 0) >= MOST_STOPS && !victim.borrows && input.sensitive !== true) return false;
+  // Who saves its work loses none of it, however often.
+  const isTired = checkpoints !== true && (victim.preempted ?? 0) >= MOST_STOPS;
+  if (isTired && !victim.borrows && input.sensitive !== true) return false;
   const left = startedAt === null || walltime === null ? Number.POSITIVE_INFINITY : startedAt + walltime - now;
   if (left <= nearCompletion) return false;
   // What it would write is lost while the storage is away; only a sensitive claim does not wait for that.
