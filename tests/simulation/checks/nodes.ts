@@ -22,9 +22,13 @@ export function nodeChecks(world: World, { prologueRetries, mostPercent }: NodeL
       const record = view.allocation(effect.allocation);
       if (record?.setAside?.includes(effect.node))
         world.violated("prologue", `${record.id} is ordered on ${effect.node}, which could not be made ready for it`);
-      const isNew = record?.phase.kind === "staging" && record.phase.placedAt === applied.at;
+      // By this very entry: after a jump of the clock others may have come at the same instant.
+      const isNew = applied.events.some(
+        ({ kind, allocation, from, to }) =>
+          kind === "allocation_changed" && allocation === record?.id && to === "staging" && from !== to,
+      );
       const state = view.node(effect.node)?.state.kind ?? "unknown";
-      if (isNew && state !== "ready" && !moved.has(effect.node))
+      if (record !== undefined && isNew && state !== "ready" && !moved.has(effect.node))
         world.violated("nodes", `${record.id} is placed on ${effect.node}, which is ${state}`);
     }
   }
