@@ -43,6 +43,11 @@ describe("making room", () => {
     expect(stopped(cycle(full(four, [victim], { pending: [urgent], ...given })))).toEqual(gone);
   });
 
+  it("whoever saves its work first may be stopped again and again", () => {
+    const victim = running(11, ["a", "b", "c", "d"], { preempted: 9, checkpoints: true });
+    expect(stopped(cycle(full(four, [victim], { pending: [urgent] })))).toEqual(["11"]);
+  });
+
   it("owners get their nodes back, however often the borrower was stopped", () => {
     const victim = running(11, ["a", "b", "c", "d"], { preempted: 9, borrows: true });
     expect(stopped(cycle(full(four, [victim], { pending: [urgent] })))).toEqual(["11"]);
