@@ -44,7 +44,7 @@ describe("making room", () => {
   });
 
   it("whoever saves its work first may be stopped again and again", () => {
-    const victim = running(11, ["a", "b", "c", "d"], { preempted: 9, checkpoints: true });
+    const victim = { ...running(11, ["a", "b", "c", "d"], { preempted: 9 }), checkpoints: true };
     expect(stopped(cycle(full(four, [victim], { pending: [urgent] })))).toEqual(["11"]);
   });
 
