@@ -61,9 +61,7 @@ const programs = [
   },
   { name: "lattice-agent", entry: "packages/agent/src/main.ts" },
   { name: "lattice-standby", entry: "packages/agent/native/standby/lattice-standby.c", native: true },
-<<<<<<< HEAD
   { name: "lattice-enter", entry: "packages/agent/native/enter/lattice-enter.c", native: true },
-=======
   {
     name: "lattice-mpi-finalize",
     entry: "packages/agent/native/finalize/lattice-mpi-finalize.c",
@@ -71,7 +69,6 @@ const programs = [
     shared: true,
   },
   { name: "lattice-pmix", entry: "packages/agent/native/pmix/lattice-pmix.c", native: true, pmix: true },
->>>>>>> b0fd53e (agent: the cure for MPI_Finalize and the PMIx server are built with the agent)
   { name: "lattice-shepherd", entry: "packages/agent/src/tasks/shepherd/main.ts" },
   { name: "lattice-gateway", entry: "packages/agent/src/network/gateway/main.ts" },
   { name: "lattice-gpu-probe", entry: "packages/agent/src/discovery/gpus/main.ts", external: ["koffi"] },
