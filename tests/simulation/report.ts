@@ -25,7 +25,7 @@ export interface Report {
 /** Least for each simulated minute of trouble; a run shorter than five is not judged. */
 const LEAST_COMMANDS_PER_MINUTE = 60;
 /** Of what users ask for, at their usual pace. */
-const LEAST_PER_MINUTE = { submitted: 10, starts: 12, completed: 4 } as const;
+const LEAST_PER_MINUTE = { submitted: 8, starts: 12, completed: 4 } as const;
 const JUDGED_FROM_MINUTES = 5;
 /** What happens a few times in an hour may not happen at all in a short run. */
 const WATCHED_FROM_MINUTES = 20;

@@ -42,13 +42,14 @@ export function ownerChecks(world: World, { sensitivePoolSize, cores }: OwnerLim
 
   return {
     counts,
-    leastPerHour: { sharedStarts: 60, besideOthers: 20, secretStarts: 10, poolFull: 4, budgetsExhausted: 1 },
+    leastPerHour: { sharedStarts: 60, besideOthers: 4, secretStarts: 10, poolFull: 4, budgetsExhausted: 1 },
     applied(replica: Replica, applied: Applied) {
       const { view } = replica;
       for (const effect of applied.effects) {
         if (effect.kind !== "run") continue;
         const record = view.allocation(effect.allocation);
-        if (record?.phase.kind === "staging" && record.phase.placedAt === applied.at) placed(view, record, effect.node);
+        const isNew = applied.events.some(({ allocation, to }) => allocation === effect.allocation && to === "staging");
+        if (record?.phase.kind === "staging" && isNew) placed(view, record, effect.node);
       }
       for (const { kind, to, reason } of applied.events)
         if (kind === "notice_changed" && to === "raised" && reason === "budget_exhausted") counts.budgetsExhausted += 1;

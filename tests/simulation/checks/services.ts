@@ -40,7 +40,8 @@ export function serviceChecks(world: World, metrics: MetricStore): Watcher {
   const changedAt = new Map<AllocationId, number>();
   const astraySince = new Map<AllocationId, number>();
 
-  function scaled({ view }: Replica, record: Allocation, { reason, message = "" }: Event, at: number): void {
+  function scaled({ view }: Replica, record: Allocation, event: Event, { at, events }: Applied): void {
+    const { reason, message = "" } = event;
     const { id, phase, spec, renewal } = record;
     const size = "nodes" in phase ? phase.nodes.length : 0;
     const up = reason === "scaled_up";
@@ -51,6 +52,14 @@ export function serviceChecks(world: World, metrics: MetricStore): Watcher {
     else if (!up && / of at most /.test(message)) counts.lowered += 1;
     else if (!up && !/before an update$/.test(message)) counts.shed += 1;
     if (!up) return;
+    // An entry holds many commands, and what is seen here is what the last of them has left.
+    const later = events.slice(events.indexOf(event) + 1);
+    if (
+      later.some(
+        ({ allocation, tenant, kind }) => allocation === id || (kind === "tenant_changed" && tenant === spec.tenant),
+      )
+    )
+      return;
     const most = mostNodes(record) + (renewal !== undefined && /before an update$/.test(message) ? 1 : 0);
     if (size > most) world.violated("scaling", `service ${id} has grown to ${size} nodes of ${most}`);
     const { maxNodes } = view.tenant(spec.tenant)?.quota ?? { maxNodes: null };
@@ -120,7 +129,7 @@ export function serviceChecks(world: World, metrics: MetricStore): Watcher {
         if (event.kind !== "allocation_changed" || event.allocation === undefined) continue;
         const record = replica.view.allocation(event.allocation);
         if (record === undefined || !isService(record.spec.lifecycle)) continue;
-        if (event.reason === "scaled_up" || event.reason === "scaled_down") scaled(replica, record, event, applied.at);
+        if (event.reason === "scaled_up" || event.reason === "scaled_down") scaled(replica, record, event, applied);
         if (event.reason === "updated") updated(record);
         if (event.to === "pending" && event.from === "running") requeued(record);
         if (renewing.has(record.id) && isRenewed(record)) {
