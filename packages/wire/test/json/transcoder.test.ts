@@ -36,6 +36,7 @@ describe("toJson", () => {
       group: "",
       conformance: "",
       expected_conformance: "",
+      hardware_warning: "",
       home_vcluster: "",
       claims: [],
       agent_version: "",
