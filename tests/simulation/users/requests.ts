@@ -74,7 +74,7 @@ export function specOf(random: Random, name: string): AllocationSpec {
       maxRequeue: random.between(0, 5),
     },
     ...(random.chance(0.15) ? { networkDomain: random.pick(DOMAINS) } : null),
-    // Those that no walltime overtakes: one that it did would wait for somebody to resume it.
+    // Whom its walltime overtakes while it saves its work waits for its user, who resumes it at the end.
     ...(hog && !unbounded ? { checkpoint: CHECKPOINT } : null),
   });
 }
@@ -102,6 +102,13 @@ export const cancellation = (id: AllocationId, requestId: string): Command => ({
   origin: originOf(requestId),
   id,
   reason: "no longer needed",
+});
+
+/** Its walltime was over, and it has saved its work: it waits for its user, however long. */
+export const resumption = (id: AllocationId, requestId: string): Command => ({
+  kind: "allocation.resume",
+  origin: originOf(requestId),
+  id,
 });
 
 export const newWalltime = (id: AllocationId, walltimeMs: number, requestId: string): Command => ({

@@ -1,5 +1,6 @@
-// Random users at work until they are told to stop; then they tidy up: services are cancelled,
-// quotas restored, nodes put back to work, so that everything that is left can finish.
+// Random users at work until they are told to stop; then they tidy up: services are cancelled, what a
+// walltime has suspended is resumed, quotas restored, nodes put back to work, so that everything that is
+// left can finish.
 
 import { type AllocationId, type DagId, isFinal, type View } from "@lattice/core";
 import type { Truth } from "../checks/truth.ts";
@@ -15,6 +16,7 @@ import {
   newWalltime,
   nodeCommand,
   quotaChange,
+  resumption,
   submission,
   TENANTS,
   tenantCommands,
@@ -33,7 +35,7 @@ const CREWS: Readonly<Record<string, (desk: Desk) => Crew>> = {
 export interface Users {
   begin(): void;
   stop(): void;
-  /** Puts back what administrators took away and cancels what has no end; may be called again. */
+  /** Puts back what administrators took away, cancels what has no end, resumes what waits for it; may be called again. */
   tidyUp(view: View): void;
   /** Submissions that were acknowledged: id and name. */
   readonly acknowledged: ReadonlyMap<AllocationId, string>;
@@ -180,6 +182,8 @@ export function createUsers({ world, client, truth, nodes, pace }: UsersParts): 
           void client.ask(quotaChange(id, maxNodes, requestId("quota")));
       }
       for (const record of view.allocations()) {
+        if (record.phase.kind === "suspended" && record.phase.cause === "walltime")
+          void client.ask(resumption(record.id, requestId("resume")));
         if (record.spec.lifecycle.kind === "bounded" || isFinal(record.phase)) continue;
         void client.ask(cancellation(record.id, requestId("cancel")));
       }
