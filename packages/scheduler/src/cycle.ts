@@ -7,7 +7,7 @@ import { type AllocationId, compareAllocationIds, type Instant, type NodeId, typ
 import { startNow } from "./backfill.ts";
 import type { CycleInput, CycleResult, PendingReason, Reservation } from "./cycle-types.ts";
 import type { Decided } from "./decided.ts";
-import { commit, type Draft, draftOf, type Held } from "./draft.ts";
+import { commit, commitJoin, type Draft, draftOf, type Held } from "./draft.ts";
 import { exchange, type Started } from "./exchange.ts";
 import { type Study, studyOf } from "./explain/study.ts";
 import { explainer } from "./explain.ts";
@@ -146,15 +146,16 @@ function placementOf({ draft, basis }: Ground, job: Job, nodes: readonly number[
   return { allocation: id, attempt: nextAttempt, nodes: nodeIdsOf(draft, nodes), scores, backfilled, ...shared };
 }
 
-/** It takes nothing that anybody else could have: only its place in the queue and its own promise go. */
+/** It takes nothing that anybody else could have now: its place in the queue and its own promise go. */
 function joined({ draft, ledger, basis }: Ground, job: Job, node: NodeId): Placement {
   const { id, tenant, nextAttempt } = job.input;
   const promise = draft.held.find((one) => one.job.input.id === id);
   if (promise !== undefined) letGo(draft, promise);
-  draft.placed.add(id);
   ledger.charge(tenant, 0);
-  const index = draft.machine.indexOf.get(node);
-  const scores = placedScores(basis, job, index === undefined ? [] : [index]);
+  // Rooms are on nodes of the machine alone.
+  const index = draft.machine.indexOf.get(node) as number;
+  commitJoin(draft, job, index);
+  const scores = placedScores(basis, job, [index]);
   return { allocation: id, attempt: nextAttempt, nodes: [node], scores, backfilled: false, shared: true };
 }
 

@@ -40,7 +40,7 @@ export interface Draft {
   comingBack: ComingBack | null;
   /** Nodes whose `availableFrom` is not that of the machine, or was not for the time of a trial. */
   readonly moved: number[];
-  /** Nodes that this plan has given away. */
+  /** Nodes that this plan has given away, or has somebody stay on for longer. */
   readonly started: number[];
   readonly placed: Set<AllocationId>;
   /** The same by start: how many nodes, until when. */
@@ -125,6 +125,19 @@ export function commit(draft: Draft, job: Job, nodes: readonly number[]): void {
   draft.budgets?.charge(job, nodes);
   draft.placed.add(job.input.id);
   draft.begun.push({ endsAt: draft.now + job.occupies, nodes: nodes.length });
+  draft.spare = null;
+}
+
+/** It joins others on their node, which comes back when the last of them is gone. */
+export function commitJoin(draft: Draft, job: Job, node: number): void {
+  draft.placed.add(job.input.id);
+  const endsAt = draft.now + job.occupies;
+  if (endsAt <= (draft.availableFrom[node] as number)) return;
+  draft.availableFrom[node] = endsAt;
+  if (!draft.started.includes(node)) draft.started.push(node);
+  draft.moved.push(node);
+  // No node more, but an instant at which one comes back.
+  draft.begun.push({ endsAt, nodes: 0 });
   draft.spare = null;
 }
 

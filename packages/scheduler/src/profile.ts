@@ -16,7 +16,7 @@ export type Visit = (startsAt: number, supply: Supply) => boolean;
 /** In order of time, every instant after now with enough nodes; the required ones among them. */
 export function sweep(draft: Draft, job: Job, visit: Visit): void {
   const open = createCount(draft, job);
-  const busy = streamOf(draft, comingBackOf(draft).order);
+  const busy = streamOf(draft, comingBackAsBefore(draft));
   const begun = streamOf(draft, inOrderOfReturn(draft, draft.started));
   const events = heldEvents(draft, job);
   let nextEvent = 0;
@@ -41,6 +41,14 @@ export function sweep(draft: Draft, job: Job, visit: Visit): void {
     // Hard to place: look less and less often, so that one job cannot hold up the cycle.
     skip = Math.floor(tried / START_TRY_LIMIT) * START_TRY_LIMIT;
   }
+}
+
+/** Where somebody has joined and stays longer, the node is among those begun. */
+function comingBackAsBefore(draft: Draft): Int32Array {
+  const { order } = comingBackOf(draft);
+  const { availableFrom, machine, started } = draft;
+  if (!started.some((node) => (machine.availableFrom[node] as number) > draft.now)) return order;
+  return order.filter((node) => availableFrom[node] === machine.availableFrom[node]);
 }
 
 interface Count {

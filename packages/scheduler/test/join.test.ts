@@ -2,8 +2,8 @@
 
 import type { NodeId, TenantId } from "@lattice/core";
 import { describe, expect, it } from "vitest";
-import { cycle, type PendingInput, type RoomInput } from "../src/index.ts";
-import { busy, input, type JobFields, job, node, release, tenant } from "./make.ts";
+import { type CycleInput, cycle, type PendingInput, type RoomInput, WALLTIME_GRACE } from "../src/index.ts";
+import { busy, input, type JobFields, job, MINUTE, NOW, node, nodeIds, release, tenant } from "./make.ts";
 
 const whole = { cpuCores: 8, memoryBytes: 1024, gpuCount: 4 };
 const part = (id: number, gpuCount: number, fields: JobFields = {}): PendingInput => ({
@@ -69,5 +69,35 @@ describe("sharing nodes", () => {
     expect(placed({ ...some, pending: [whose, part(2, 1, { minutes: 10 })] })).toEqual(["2 on n1 shared"]);
     expect(placed({ ...some, pending: [whose, part(2, 1, { minutes: 60 })] })).toEqual([]);
     expect(placed({ ...some, pending: [part(2, 1, { minutes: 60 })] })).toEqual(["2 on n1 shared"]);
+  });
+
+  describe("promises a node only from when the last who has joined is gone", () => {
+    const promised = (fields: Partial<CycleInput>): string[] =>
+      cycle(input(fields)).reservations.map(
+        ({ allocation, nodes, startsAt }) =>
+          `${allocation} on ${nodes.join("+")} at ${(startsAt - WALLTIME_GRACE - NOW) / MINUTE}`,
+      );
+    const whose = (nodes: number): PendingInput => job(9, { nodes, constraints: { gpuCount: 4 } });
+    const long = part(1, 1, { class: 9, minutes: 60 });
+    // A reservation of another vCluster has them look at the whole profile of releases.
+    const elsewhere: CycleInput["foreign"] = [{ startsAt: NOW, endsAt: null, nodes: nodeIds("n9") }];
+
+    it.each([undefined, elsewhere])("who was there before (%#)", (foreign) => {
+      const nodes = [busy("n1", whole), busy("n2", whole), busy("n9", whole)];
+      const releases = [release(20.5, "n1"), release(30.5, "n2")];
+      const some = { nodes, releases, rooms: [room("n1", 3)], ...(foreign === undefined ? null : { foreign }) };
+      expect(promised({ ...some, pending: [long, whose(1)] })).toEqual(["9 on n2 at 30"]);
+      expect(promised({ ...some, pending: [long, whose(2)] })).toEqual(["9 on n1+n2 at 60"]);
+      const short = part(1, 1, { class: 9, minutes: 10 });
+      expect(promised({ ...some, pending: [short, whose(2)] })).toEqual(["9 on n1+n2 at 30"]);
+    });
+
+    it.each([undefined, elsewhere])("who began to share it in the same plan (%#)", (foreign) => {
+      const some = { nodes: [node("n1", whole), busy("n9", whole)], rooms: [] };
+      const pending = [part(1, 1, { class: 9, minutes: 10 }), part(2, 1, { class: 8, minutes: 60 }), whose(1)];
+      const given = { ...some, pending, ...(foreign === undefined ? null : { foreign }) };
+      expect(placed(given)).toEqual(["1 on n1 shared", "2 on n1 shared"]);
+      expect(promised(given)).toEqual(["9 on n1 at 60"]);
+    });
   });
 });
