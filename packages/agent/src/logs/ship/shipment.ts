@@ -60,6 +60,7 @@ export function shipment(host: ShipmentHost, found: ShipmentRecord): Shipment {
   let metadata: NodeMetadata | null = null;
   let waiting = 0;
   let saved: Promise<void> = Promise.resolve();
+  let holding: Promise<void> = Promise.resolve();
   /** When output that waits was first seen. */
   const seenAt: Record<StreamName, number | null> = { stdout: null, stderr: null };
 
@@ -125,6 +126,18 @@ export function shipment(host: ShipmentHost, found: ShipmentRecord): Shipment {
     if (hole !== null) await punch(path, hole);
   }
 
+  async function look(): Promise<void> {
+    let rest = 0;
+    for (const stream of STREAMS) {
+      const path = await host.path(stream);
+      if (path === null) continue;
+      const size = await sizeOf(path);
+      await trim(stream, path, size);
+      rest += size - record.streams[stream].shipped;
+    }
+    waiting = rest;
+  }
+
   async function finish(): Promise<void> {
     const { stdout, stderr } = record.streams;
     const before = await known();
@@ -140,16 +153,10 @@ export function shipment(host: ShipmentHost, found: ShipmentRecord): Shipment {
     record: () => record,
     waiting: () => waiting,
     save,
-    async hold() {
-      let rest = 0;
-      for (const stream of STREAMS) {
-        const path = await host.path(stream);
-        if (path === null) continue;
-        const size = await sizeOf(path);
-        await trim(stream, path, size);
-        rest += size - record.streams[stream].shipped;
-      }
-      waiting = rest;
+    hold() {
+      // One look at a time: what another has noted as freed may not be freed yet, and the file may be moved after this.
+      holding = holding.catch(() => undefined).then(look);
+      return holding;
     },
     async step() {
       // Asked before the look at the files: what was written while it lived is in them by then.
