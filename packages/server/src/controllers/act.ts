@@ -41,6 +41,8 @@ const LEDGER_SETTLE = duration(600_000);
 export interface ControllerContext {
   readonly replica: Replica;
   readonly sequencer: Sequencer;
+  /** Asked of the log; false too when it cannot be known. */
+  readonly stillLeads: () => Promise<boolean>;
   readonly hub: AgentHub;
   readonly clock: Clock;
   readonly logger: Logger;

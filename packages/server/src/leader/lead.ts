@@ -32,6 +32,7 @@ import type { Metrics } from "../observe/index.ts";
 import type { Replica } from "../replica/replica.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { type Sequencer, startSequencer } from "./sequencer.ts";
+import { stillLeads } from "./still-leads.ts";
 import type { EntryReader } from "./versions.ts";
 
 /** Pause after a failed turn at leading. */
@@ -190,6 +191,7 @@ export function startLeading(options: LeadOptions): Leader {
           {
             replica,
             sequencer: active,
+            stillLeads: () => stillLeads({ log, replica, term: leadership.term, clock }, over),
             hub: options.hub,
             clock,
             logger,

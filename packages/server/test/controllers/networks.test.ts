@@ -38,7 +38,9 @@ function keeping() {
     },
   } as unknown as Sequencer;
   const signal = new AbortController().signal;
-  const parts = { view: () => state, sequencer, clock: systemClock, logger: pino({ level: "silent" }), fabric: null };
+  const logger = pino({ level: "silent" });
+  const stillLeads = async () => true;
+  const parts = { view: () => state, sequencer, stillLeads, clock: systemClock, logger, fabric: null };
   const { domains } = state.tables;
   return {
     ...{ proposed, put },

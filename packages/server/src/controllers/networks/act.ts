@@ -1,7 +1,8 @@
 // Keeps network domains: releases those that are over, and has the fabric manager know the members of the others. What the manager
 // has confirmed goes through the log before anybody may rely on it, and what it must forget, a domain or one of its nodes, is no
-// longer relied on before it is told. A manager that is away is asked again, less and less often; the domain says so meanwhile. Administrators are told of a pool
-// that is used up.
+// longer relied on before it is told. The manager hears only from who leads by the log's own word: one that was held up would tell
+// it what was true once. A manager that is away is asked again, less and less often; the domain says so meanwhile. Administrators
+// are told of a pool that is used up.
 
 import { type Domain, type Duration, duration, type Instant, lingeringIn, type NodeId, type View } from "@lattice/core";
 import type { Logger } from "pino";
@@ -14,6 +15,7 @@ import { decidePool } from "./pool.ts";
 export interface NetworkKeeper {
   readonly view: () => View;
   readonly sequencer: Sequencer;
+  readonly stillLeads: () => Promise<boolean>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Null: nobody manages the fabric. */
@@ -28,7 +30,7 @@ const LONGEST_PAUSE_MS = 30_000;
 const COMPARE_EVERY: Duration = duration(60_000);
 
 export function createNetworkKeeper(parts: NetworkKeeper, signal: AbortSignal): () => Promise<void> {
-  const { view, sequencer, clock, logger, fabric } = parts;
+  const { view, sequencer, stillLeads, clock, logger, fabric } = parts;
   const waiting = new Map<string, { readonly failures: number; readonly until: Instant }>();
   let comparedAt: Instant | null = null;
 
@@ -53,6 +55,7 @@ export function createNetworkKeeper(parts: NetworkKeeper, signal: AbortSignal): 
       const come = membersOf(view(), lingeringIn(view())).get(key) ?? [];
       nodes = [...new Set([...kept, ...come])].sort(byCodeUnits);
     }
+    if (!(await stillLeads())) return;
     await by.put({ vni, tenant, name, nodes, sensitive }, signal);
     await told(domain, nodes);
   }
@@ -65,6 +68,7 @@ export function createNetworkKeeper(parts: NetworkKeeper, signal: AbortSignal): 
       else {
         // First nobody may begin anything in it; who joins meanwhile is told to the manager again.
         if ((domain.fabric?.nodes.length ?? 0) > 0) await told(domain, []);
+        if (!(await stillLeads())) return;
         // Somebody who came just before that has begun: the manager keeps it, and is told the members anew.
         if (view().domain(domain.key)?.emptySince === null) return;
         await fabric.remove(domain.vni, signal);
@@ -96,6 +100,7 @@ export function createNetworkKeeper(parts: NetworkKeeper, signal: AbortSignal): 
       const there = known.get(vni) ?? [];
       if (nodes.length === 0 || (nodes.length === there.length && nodes.every((node) => there.includes(node))))
         continue;
+      if (!(await stillLeads())) return;
       logger.warn({ domain: key, vni }, "the fabric manager has other members of a network domain");
       await by.put({ vni, tenant, name, nodes, sensitive }, signal);
     }
@@ -104,6 +109,7 @@ export function createNetworkKeeper(parts: NetworkKeeper, signal: AbortSignal): 
       // Looked at anew: a domain may have been made since.
       const owned = Array.from(view().domains()).some((domain) => domain.vni === vni);
       if (owned || vni < vniStart || vni > vniEnd) continue;
+      if (!(await stillLeads())) return;
       logger.warn({ vni }, "the fabric manager has a network that no domain owns");
       await by.remove(vni, signal);
     }
