@@ -42,7 +42,7 @@ export function nodeChecks(world: World, { prologueRetries, mostPercent }: NodeL
   return {
     counts,
     leastPerHour: {
-      prologueRetries: 10,
+      prologueRetries: 4,
       prologueFailures: 1,
       drifts: 4,
       broken: 4,

@@ -101,7 +101,8 @@ function* troubles(view: View, { name, machine }: SimulatedNode): Generator<Amis
     // Its stop is said again while there is a claim; without one the node was told when it came back.
     const told = releasing === true ? ORDER_MS : 0;
     const ends = programOf(order.entrypoint).stopsMs === null ? GRACE_MS : 0;
-    yield { rule: "D2", what: `${key} goes on on ${name}, where it has no claim`, withinMs: told + ends + SLACK_MS };
+    const where = releasing === true ? "though it is to end" : "where it has no claim";
+    yield { rule: "D2", what: `${key} goes on on ${name}, ${where}`, withinMs: told + ends + SLACK_MS };
   }
 }
 
