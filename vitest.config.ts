@@ -6,7 +6,7 @@ import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./tests/harness/longest-first.ts";
 
 const UNIT_WORKERS = 3;
-const ACCEPTANCE_WORKERS = 5;
+const ACCEPTANCE_WORKERS = 4;
 
 const unit = {
   name: "unit",

@@ -8,7 +8,7 @@ import { type RunOptions, simulate } from "./run.ts";
 import { replayCommand } from "./shrink.ts";
 
 const TIMEOUT_MS = 120_000;
-const MINUTES = 6;
+const MINUTES = 5;
 
 test.each([1, 2, 3, 6])(
   "seed %d: nothing is violated under faults, and everything ends",
