@@ -7,8 +7,8 @@ import { atLeast, type Bench, plain } from "./figure.ts";
 
 const COLD = 3;
 const SEEDS = 12;
-/** Users who do this much more than usual: at least one command a simulated second. */
-const PACE = 2;
+/** Users wait this much longer than usual between two requests: still more than one command a simulated second. */
+const PACE = 10;
 const LEAST_TIMES = 500;
 const LEAST_COMMANDS = 1;
 

@@ -3,7 +3,7 @@
 
 import type { GpuTopology, MemoryTopology } from "@lattice/core";
 import type { InventoryNode, NodeInside } from "../inventory/inventory.ts";
-import type { Bad, JsonObject } from "./record.ts";
+import { type Bad, isObject, type JsonObject } from "./record.ts";
 
 export function parseInside(node: JsonObject, bad: Bad): Pick<InventoryNode, "beyond"> {
   const amount = (field: string): number => {
@@ -45,8 +45,6 @@ function memoryTopology(value: unknown, bad: Bad): MemoryTopology {
   return value as unknown as MemoryTopology;
 }
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const isText = (value: unknown): boolean => typeof value === "string";
 const isWhole = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
 const wholes = (value: unknown): boolean => Array.isArray(value) && value.every(isWhole);

@@ -11,7 +11,7 @@ import type { InventoryNode } from "../inventory/inventory.ts";
 import type { Profile } from "../weights/profile.ts";
 import { parseAsk } from "./ask.ts";
 import { parseNode, parseVCluster } from "./machine-lines.ts";
-import type { Bad, JsonObject } from "./record.ts";
+import { type Bad, isObject, type JsonObject } from "./record.ts";
 import { createColumns, makeRoom, type Rows } from "./rows.ts";
 import { parseTenant, type TracedTenant } from "./tenant-line.ts";
 import { parseDuration, parseTime } from "./time-text.ts";
@@ -173,6 +173,3 @@ function countOf(value: unknown, field: string, bad: Bad): number {
   if (typeof value === "number" && Number.isInteger(value) && value >= 0) return value;
   throw bad(`the field "${field}" must be a whole number`);
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -4,7 +4,7 @@
 
 import { DEFAULT_LENDING, type Duration, duration, type Lending } from "@lattice/core";
 import type { Profile, Sharing } from "../weights/profile.ts";
-import type { Bad, JsonObject } from "./record.ts";
+import { type Bad, isObject, type JsonObject } from "./record.ts";
 import { parseDuration } from "./time-text.ts";
 
 const PREEMPTIBLE = ["always", "borrowed", "never"] as const;
@@ -30,8 +30,8 @@ export function parseSharing(vcluster: JsonObject, bad: Bad): Pick<Profile, "sha
 
 function parseLending(value: unknown, bad: Bad): Lending | null {
   if (value === null) return null;
-  if (typeof value !== "object" || Array.isArray(value)) throw bad('the field "vcluster.lending" must be an object');
-  const { keep_nodes, max_class, max_duration, return_grace } = value as JsonObject;
+  if (!isObject(value)) throw bad('the field "vcluster.lending" must be an object');
+  const { keep_nodes, max_class, max_duration, return_grace } = value;
   const count = (name: string, given: unknown, otherwise: number): number => {
     if (given === undefined) return otherwise;
     if (typeof given === "number" && Number.isInteger(given) && given >= 0) return given;
