@@ -4,6 +4,7 @@
 import type { Applied, View } from "@lattice/core";
 import type { Replica } from "@lattice/server";
 import type { World } from "../world/world.ts";
+import { isPlacedBy } from "./placed-by.ts";
 import type { Watcher } from "./watcher.ts";
 
 export interface NodeLimits {
@@ -22,11 +23,7 @@ export function nodeChecks(world: World, { prologueRetries, mostPercent }: NodeL
       const record = view.allocation(effect.allocation);
       if (record?.setAside?.includes(effect.node))
         world.violated("prologue", `${record.id} is ordered on ${effect.node}, which could not be made ready for it`);
-      // By this very entry: after a jump of the clock others may have come at the same instant.
-      const isNew = applied.events.some(
-        ({ kind, allocation, from, to }) =>
-          kind === "allocation_changed" && allocation === record?.id && to === "staging" && from !== to,
-      );
+      const isNew = isPlacedBy(applied, effect.allocation);
       const state = view.node(effect.node)?.state.kind ?? "unknown";
       if (record !== undefined && isNew && state !== "ready" && !moved.has(effect.node))
         world.violated("nodes", `${record.id} is placed on ${effect.node}, which is ${state}`);

@@ -6,6 +6,7 @@ import { policyOf } from "@lattice/core";
 import type { Replica } from "@lattice/server";
 import type { Process } from "../nodes/machine.ts";
 import type { World } from "../world/world.ts";
+import { isPlacedBy } from "./placed-by.ts";
 import type { Watcher } from "./watcher.ts";
 
 export interface Owners extends Watcher {
@@ -48,8 +49,8 @@ export function ownerChecks(world: World, { sensitivePoolSize, cores }: OwnerLim
       for (const effect of applied.effects) {
         if (effect.kind !== "run") continue;
         const record = view.allocation(effect.allocation);
-        const isNew = applied.events.some(({ allocation, to }) => allocation === effect.allocation && to === "staging");
-        if (record?.phase.kind === "staging" && isNew) placed(view, record, effect.node);
+        if (record?.phase.kind === "staging" && isPlacedBy(applied, effect.allocation))
+          placed(view, record, effect.node);
       }
       for (const { kind, to, reason } of applied.events)
         if (kind === "notice_changed" && to === "raised" && reason === "budget_exhausted") counts.budgetsExhausted += 1;
