@@ -3,9 +3,9 @@
 // this plan may move to other nodes that are there at the same instant; a reservation's start never
 // moves. Without reservations this is simply: start it if it fits.
 
-import { compareAllocationIds } from "@lattice/core";
 import { addAll, bitsOf, clearAll, hasBit, haveCommon, putBit } from "./bits.ts";
 import { type Draft, freeOfMatch, type Held } from "./draft.ts";
+import { byStart } from "./held.ts";
 import { askOf, type Job } from "./job.ts";
 import { countByCell } from "./machine/cell-bits.ts";
 import { choose } from "./place/choose.ts";
@@ -64,9 +64,6 @@ function nodesRegardless(draft: Draft, job: Job, endsAt: number): readonly numbe
   const picks = choose(machine, { cells: job.match.cells, counts, total }, askOf(machine, job, job.least));
   return picks === null ? null : takeFree(draft, job, picks, closed);
 }
-
-const byStart = (a: Held, b: Held): number =>
-  a.startsAt - b.startsAt || compareAllocationIds(a.job.input.id, b.job.input.id);
 
 /** Every reservation at its old start, off the taken nodes. True when all found a place; else nothing has changed. */
 function moveReservations(draft: Draft, taken: Uint32Array, endsAt: number): boolean {

@@ -3,28 +3,28 @@
 // reservations, explain and estimate the rest. It decides and commits nothing: `apply` rechecks every
 // placement of the plan.
 
-import { type AllocationId, compareAllocationIds, type Instant, type NodeId, type Placement } from "@lattice/core";
-import { startNow } from "./backfill.ts";
+import type { AllocationId, Instant, NodeId, Placement } from "@lattice/core";
 import type { CycleInput, CycleResult, PendingReason, Reservation } from "./cycle-types.ts";
 import type { Decided } from "./decided.ts";
 import { commit, commitJoin, type Draft, draftOf, type Held } from "./draft.ts";
 import { exchange, type Started } from "./exchange.ts";
+import { byStart } from "./held.ts";
 import { type Study, studyOf } from "./explain/study.ts";
 import { explainer } from "./explain.ts";
-import { isPossible, type Job, jobOf } from "./job.ts";
-import { FULL_MACHINE_QUEUE_LIMIT, MOVE_LIMIT, TRY_LIMIT } from "./limits.ts";
+import { type Job, jobOf } from "./job.ts";
+import { FULL_MACHINE_QUEUE_LIMIT, MOVE_LIMIT } from "./limits.ts";
 import { machineOf } from "./machine/machine.ts";
 import { orderQueue, type Queue } from "./order.ts";
 import { mayJoin, packingOf } from "./place/join.ts";
 import { settleAwaiting } from "./preempt/awaiting.ts";
 import { makeRoom } from "./preempt/preempt.ts";
-import { depthOf, holdForeign, keepPromises, nodeIdsOf } from "./promises.ts";
+import { holdForeign, keepPromises, nodeIdsOf } from "./promises.ts";
 import { type Ledger, ledgerOf } from "./quota.ts";
 import { report } from "./report.ts";
-import { hold, letGo, reserve } from "./reserve.ts";
+import { letGo } from "./reserve.ts";
 import { placedScores, type ScoreBasis, scoreBasis, totalMilli } from "./score/score.ts";
 import { createSpace, type Space, spaceLeft } from "./space.ts";
-import { spareOf } from "./spare.ts";
+import { walk } from "./walk.ts";
 
 /** Nothing of it is kept but the result, so what it was made in serves the next one that is given the same reuse. */
 export function cycle(input: CycleInput): CycleResult {
@@ -67,9 +67,6 @@ const promiseOf = (draft: Draft, held: Held): Reservation => ({
   nodes: nodeIdsOf(draft, held.nodes),
   endsAt: Number.isFinite(held.endsAt) ? (held.endsAt as Instant) : null,
 });
-
-const byStart = (a: Held, b: Held): number =>
-  a.startsAt - b.startsAt || compareAllocationIds(a.job.input.id, b.job.input.id);
 
 /** Why this allocation is pending, for those beyond what `cycle` explains; empty when it would start now. */
 export function reasonsFor(input: CycleInput, id: AllocationId): readonly PendingReason[] {
@@ -117,8 +114,8 @@ function decide(input: CycleInput, space: Space = createSpace(input.nodes.length
     return node !== null;
   };
   const awaited = settleAwaiting(draft, input, ledger, start);
-  keepPromises(draft, input, { queue, ledger });
-  const { considered, otherwise } = walk(input, { draft, ledger, queue, start, join, awaited });
+  const lost = keepPromises(draft, input, { queue, ledger });
+  const { considered, otherwise } = walk(input, { draft, ledger, queue, start, join, awaited, lost });
   const exchanged = exchanges(input, { draft, ledger, basis, queue, begun, placements, awaited });
   // Who was not drawn because no node is free may still share one.
   if (packing.any) for (const job of queue.those(mayJoin(draft.placed))) join(job);
@@ -131,7 +128,11 @@ function decide(input: CycleInput, space: Space = createSpace(input.nodes.length
 
 const NOBODY: ReadonlyMap<AllocationId, readonly AllocationId[]> = new Map();
 
-type Ground = Pick<Walk, "draft" | "ledger"> & { readonly basis: ScoreBasis };
+interface Ground {
+  readonly draft: Draft;
+  readonly ledger: Ledger;
+  readonly basis: ScoreBasis;
+}
 
 function place(ground: Ground, job: Job, nodes: readonly number[], backfilled: boolean): Placement {
   commit(ground.draft, job, nodes);
@@ -185,104 +186,10 @@ function exchanges(
   return exchanged;
 }
 
-interface Walk {
-  readonly draft: Draft;
-  readonly ledger: Ledger;
-  readonly queue: Queue;
-  readonly start: (job: Job, nodes: readonly number[], backfilled: boolean) => void;
-  /** True where it shares a node with others from now on. */
-  readonly join: (job: Job) => boolean;
-  /** They have been settled before. */
-  readonly awaited: ReadonlySet<AllocationId>;
-}
-
-/** Down the queue until nothing more can start or be reserved. */
-function walk(input: CycleInput, { draft, ledger, queue, start, join, awaited }: Walk) {
-  const depth = depthOf(input);
-  const promised = new Map<AllocationId, Held>(draft.held.map((held) => [held.job.input.id, held]));
-  const owners = new Set<unknown>(draft.held.map((held) => held.job.input));
-  let considered = 0;
-  let tried = 0;
-  let someSleep = false;
-  let last: AllocationId | null = null;
-  /** After a promise has changed hands or place. */
-  const wake = (): void => {
-    const { least, occupies } = queue.asleep;
-    if (draft.held.length >= depth && least > spareOf(draft).until(draft.now + occupies)) return;
-    queue.wake();
-    someSleep = false;
-  };
-  while (tried < TRY_LIMIT && !(draft.freeCount === 0 && draft.held.length >= depth)) {
-    if (last !== null && last === input.until) break;
-    // With all reservations given out, those that the spare nodes do not suffice for could neither start nor reserve.
-    if (!someSleep && depth > 0 && draft.held.length >= depth) {
-      queue.letOthersSleep((one) => couldStart(draft, one) || owners.has(one.input));
-      someSleep = true;
-    }
-    const job = queue.next();
-    if (job === null) break;
-    const { input: pending } = job;
-    last = pending.id;
-    considered += 1;
-    if (draft.placed.has(pending.id) || awaited.has(pending.id)) continue;
-    if (pending.shares === true && join(job)) {
-      promised.delete(pending.id);
-      tried += 1;
-      continue;
-    }
-    const headroom = ledger.headroom(pending.tenant, job.least);
-    if (headroom > 0 && isSettled(draft, job, promised.get(pending.id))) {
-      promised.delete(pending.id);
-      tried += 1;
-      continue;
-    }
-    const promise = takePromise(draft, promised, pending.id);
-    if (headroom === 0 || !isPossible(draft.machine, job)) {
-      if (promise !== null) wake();
-      continue;
-    }
-    tried += 1;
-    const nodes = startNow(draft, job, Math.min(pending.maxNodes, headroom));
-    if (nodes !== null) {
-      start(job, nodes, draft.held.length > promised.size);
-      if (promise !== null) wake();
-      continue;
-    }
-    if (draft.held.length >= depth && depth > 0) continue;
-    // A promise is kept as it was, nodes and all, unless it can be bettered.
-    const held = reserve(draft, job, promise?.startsAt) ?? promise;
-    // Depth 0 means no backfill: whoever waits for nodes that will come back is not overtaken.
-    if (held !== null && depth === 0) break;
-    if (held !== null) hold(draft, held);
-    if (promise !== null && held !== promise) wake();
-  }
-  const otherwise = tried < TRY_LIMIT ? ("priority" as const) : ("not_considered" as const);
-  return { considered, otherwise };
-}
-
-/** It has a promise, cannot start now, and cannot begin before its promise: by number alone. */
-function isSettled(draft: Draft, job: Job, promise: Held | undefined): boolean {
-  if (promise === undefined || !draft.held.includes(promise)) return false;
-  const spare = spareOf(draft);
-  return spare.until(draft.now + job.occupies, promise) < job.least && !spare.couldBetter(promise);
-}
-
-/** Its own promise does not stand in its way. Reservations may have moved, so it is looked up by owner. */
-function takePromise(draft: Draft, promised: Map<AllocationId, Held>, id: AllocationId): Held | null {
-  if (!promised.delete(id)) return null;
-  const held = draft.held.find((one) => one.job.input.id === id) ?? null;
-  if (held !== null) letGo(draft, held);
-  return held;
-}
-
-/** By number alone. */
-const couldStart = (draft: Draft, job: Job): boolean =>
-  job.least <= draft.freeCount &&
-  (draft.held.length === 0 || job.least <= spareOf(draft).until(draft.now + job.occupies));
-
 /** Nobody is drawn from it; it is told in the order given. */
 function asGiven(draft: Draft, { pending, signals }: CycleInput): Queue {
   return {
+    last: -1,
     compare: (a, b) => a - b,
     lead: () => 0,
     next: () => null,

@@ -13,6 +13,7 @@ import type { Queue } from "./order.ts";
 import { depthOf } from "./promises.ts";
 import type { Ledger } from "./quota.ts";
 import { hold, letGo, reserve } from "./reserve.ts";
+import { areAlike } from "./take-over.ts";
 
 export interface Started {
   readonly job: Job;
@@ -84,9 +85,13 @@ function insteadOf(standing: Standing, out: Started, left: readonly Job[], trial
   const { preemptionClass, tenant } = out.job.input;
   const worthOf = ({ job, nodes }: Started): number => scoreOf(job) * nodes.length;
   const room = draft.freeCount + out.nodes.length;
-  // Nobody makes room for a lower class.
+  // Nobody makes room for a lower class, nor for one behind that asks for the same.
   const those = left.filter(
-    (job) => job.least <= room && job.input.preemptionClass >= preemptionClass && isPossible(draft.machine, job),
+    (job) =>
+      job.least <= room &&
+      job.input.preemptionClass >= preemptionClass &&
+      !areAlike(job, out.job) &&
+      isPossible(draft.machine, job),
   );
   const atMost = those.reduce((sum, job) => sum + scoreOf(job) * Math.min(room, job.input.maxNodes), 0);
   if (atMost <= worthOf(out) * LEAST_GAIN) return null;
@@ -96,6 +101,8 @@ function insteadOf(standing: Standing, out: Started, left: readonly Job[], trial
   let order: readonly Job[] | null = null;
   for (const first of [null, ...byValue]) {
     if (trials.left <= 0) break;
+    // Who asks for the same and comes before it would have to be the first.
+    if (first !== null && byValue.find((job) => areAlike(job, first)) !== first) continue;
     trials.left -= 1;
     const tried = first === null ? those : [first, ...byValue.filter((job) => job !== first)];
     const found = fill(standing, tried);

@@ -1,7 +1,7 @@
 // The values a draft is made of besides its arrays: reservations, starts, and what follows from both by
 // number alone.
 
-import type { Instant } from "@lattice/core";
+import { compareAllocationIds, type Instant } from "@lattice/core";
 import type { Reservation } from "./cycle-types.ts";
 import type { Job } from "./job.ts";
 
@@ -13,6 +13,10 @@ export interface Held {
   /** As the cycle before promised it, where nothing about it has changed. */
   readonly promise?: Reservation;
 }
+
+/** The order in which promises are kept and told: by start, and among equal ones by id. */
+export const byStart = (a: Held, b: Held): number =>
+  a.startsAt - b.startsAt || compareAllocationIds(a.job.input.id, b.job.input.id);
 
 /** A start of this plan: how many nodes, until when. */
 export interface Begun {

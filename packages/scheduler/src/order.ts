@@ -15,13 +15,15 @@ import { createScorer } from "./score/scorer.ts";
 export interface Queue {
   /** The next in order that is awake; null when none is left. */
   next(): Job | null;
+  /** The place in the input of the one drawn last; -1 before the first. */
+  readonly last: number;
   /** Negative when `a` goes before `b`; both by their place in the input. */
   compare(a: number, b: number): number;
   /** By how many thousandths the first scores more; both by their place in the input. */
   lead(a: number, b: number): number;
   /** Of those not drawn yet all others sleep. */
   letOthersSleep(isAwake: (job: Job) => boolean): void;
-  /** Those that sleep and come after the last one drawn are drawn too; those before it have had their turn. */
+  /** Those that sleep are drawn too, also those that come before the last one drawn: they have not had their turn. */
   wake(): void;
   /** The fewest nodes and the shortest time that one of those that sleep asks for; Infinity when none does. */
   readonly asleep: { readonly least: number; readonly occupies: number };
@@ -68,6 +70,9 @@ export function orderQueue(input: CycleInput, basis: ScoreBasis): Queue {
     get asleep() {
       return { least, occupies };
     },
+    get last() {
+      return last;
+    },
     compare,
     lead: (a, b) => scoreAt(a) - scoreAt(b),
     next() {
@@ -99,13 +104,8 @@ export function orderQueue(input: CycleInput, basis: ScoreBasis): Queue {
       const left = awake.left();
       const all = new Uint32Array(left.length + asleep.length);
       all.set(left);
-      let count = left.length;
-      for (const at of asleep) {
-        if (last >= 0 && compare(at, last) < 0) continue;
-        all[count] = at;
-        count += 1;
-      }
-      awake = ordered(all.subarray(0, count));
+      all.set(asleep, left.length);
+      awake = ordered(all);
       asleep = [];
       least = Number.POSITIVE_INFINITY;
       occupies = Number.POSITIVE_INFINITY;

@@ -28,20 +28,23 @@ export function holdForeign(draft: Draft, input: CycleInput): void {
 /** How many reservations a plan may have. */
 export const depthOf = ({ backfillDepth }: CycleInput): number => Math.min(backfillDepth, RESERVATION_LIMIT);
 
-/** Holds again what the cycle before promised. */
+/** Holds again what the cycle before promised; answers those whose promise could not be kept as it was. */
 export function keepPromises(
   draft: Draft,
   input: CycleInput,
   { queue, ledger }: { queue: Queue; ledger: Ledger },
-): void {
+): Set<PendingInput> {
   const previous = input.previous ?? [];
-  if (previous.length === 0 || input.backfillDepth === 0) return;
+  const lost = new Set<PendingInput>();
+  if (previous.length === 0 || input.backfillDepth === 0) return lost;
   const places = placesOf(input.pending, previous, input.ground !== undefined);
   const challengers = firstOfEachClass(input.pending, places, queue);
   for (const promise of [...previous].sort(byStart)) {
     const at = places.get(promise.allocation);
     const pending = at === undefined ? undefined : input.pending[at];
-    if (at === undefined || pending === undefined || draft.held.length >= depthOf(input)) continue;
+    if (at === undefined || pending === undefined) continue;
+    lost.add(pending);
+    if (draft.held.length >= depthOf(input)) continue;
     const isDue = promise.startsAt <= draft.now;
     const pushed = (one: number, of: number): boolean =>
       of > pending.preemptionClass ? queue.compare(one, at) < 0 : !isDue && queue.lead(one, at) > PROMISE_MARGIN;
@@ -49,8 +52,11 @@ export function keepPromises(
     const job = jobOf(draft.machine, pending, input.signals);
     if (ledger.headroom(pending.tenant, job.least) === 0 || !isPossible(draft.machine, job)) continue;
     const kept = keptAs(draft, job, promise);
-    if (kept !== null) hold(draft, kept);
+    if (kept === null) continue;
+    hold(draft, kept);
+    lost.delete(pending);
   }
+  return lost;
 }
 
 const byStart = (a: Reservation, b: Reservation): number =>

@@ -19,6 +19,8 @@ export interface Scenario {
   readonly jobs: readonly PendingInput[];
   /** Thousandths of walltime plus grace that each really runs, by position; at most 1000. */
   readonly runMilli: readonly number[];
+  /** When each is cancelled, waiting or running, by position; null or absent: never. */
+  readonly cancelledAt?: readonly (number | null)[];
   /** Hand each cycle's reservations to the next one. */
   readonly remember?: boolean;
 }
@@ -52,7 +54,7 @@ export function simulate(
   let backfills = 0;
   let now = Math.min(...scenario.jobs.map((job) => job.submittedAt));
   while (Number.isFinite(now)) {
-    running = running.filter((each) => each.endsAt > now);
+    running = running.filter((each) => each.endsAt > now && cancelOf(scenario, each.job) > now);
     const previous = scenario.remember === true ? { previous: reservations.at(-1) ?? [] } : {};
     const input = { ...inputAt(scenario, { now, running, startedAt }), ...previous };
     const result = cycle(input);
@@ -72,11 +74,14 @@ export function simulate(
     const first = result.reservations[0];
     if (first !== undefined) promises.push(first);
     reservations.push(result.reservations);
-    const coming = scenario.jobs.map((job) => job.submittedAt as number).concat(running.map((each) => each.endsAt));
-    now = Math.min(...coming.filter((at) => at > now));
+    const coming = scenario.jobs.flatMap((job) => [job.submittedAt as number, cancelOf(scenario, job)]);
+    now = Math.min(...coming.concat(running.map((each) => each.endsAt)).filter((at) => at > now));
   }
   return { startedAt, promises, reservations, cycles, backfills };
 }
+
+const cancelOf = ({ jobs, cancelledAt }: Scenario, job: PendingInput): number =>
+  cancelledAt?.[jobs.indexOf(job)] ?? Number.POSITIVE_INFINITY;
 
 interface Moment {
   readonly now: number;
@@ -84,7 +89,8 @@ interface Moment {
   readonly startedAt: ReadonlyMap<AllocationId, number>;
 }
 
-function inputAt({ base, jobs }: Scenario, { now, running, startedAt }: Moment): CycleInput {
+function inputAt(scenario: Scenario, { now, running, startedAt }: Moment): CycleInput {
+  const { base, jobs } = scenario;
   const taken = new Set(running.flatMap((each) => each.nodes));
   const releases = running.map(
     ({ job, nodes, plannedEnd }): ReleaseInput => ({ allocation: job.id, nodes, endsAt: instant(plannedEnd) }),
@@ -95,7 +101,7 @@ function inputAt({ base, jobs }: Scenario, { now, running, startedAt }: Moment):
     nodes: base.nodes.map((node) =>
       taken.has(node.id) ? { ...node, free: false, notFreeBecause: "busy" } : { ...node, free: node.usable },
     ),
-    pending: jobs.filter((job) => job.submittedAt <= now && !startedAt.has(job.id)),
+    pending: jobs.filter((job) => job.submittedAt <= now && cancelOf(scenario, job) > now && !startedAt.has(job.id)),
     releases,
     tenants: base.tenants.map((tenant) => {
       const own = running.filter((each) => each.job.tenant === tenant.id);
