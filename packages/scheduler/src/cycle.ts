@@ -8,9 +8,9 @@ import type { CycleInput, CycleResult, PendingReason, Reservation } from "./cycl
 import type { Decided } from "./decided.ts";
 import { commit, commitJoin, type Draft, draftOf, type Held } from "./draft.ts";
 import { exchange, type Started } from "./exchange.ts";
-import { byStart } from "./held.ts";
 import { type Study, studyOf } from "./explain/study.ts";
 import { explainer } from "./explain.ts";
+import { byStart } from "./held.ts";
 import { type Job, jobOf } from "./job.ts";
 import { FULL_MACHINE_QUEUE_LIMIT, MOVE_LIMIT } from "./limits.ts";
 import { machineOf } from "./machine/machine.ts";

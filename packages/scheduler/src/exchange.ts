@@ -9,11 +9,11 @@ import type { CycleInput } from "./cycle-types.ts";
 import { commit, type Draft, freeOfMatch, type Held, takeBack } from "./draft.ts";
 import { isPossible, type Job } from "./job.ts";
 import { EXCHANGE_LIMIT, EXCHANGE_QUEUE_LIMIT, EXCHANGE_TRIAL_LIMIT } from "./limits.ts";
-import type { Queue } from "./order.ts";
+import { compareSubmission, type Queue } from "./order.ts";
 import { depthOf } from "./promises.ts";
 import type { Ledger } from "./quota.ts";
 import { hold, letGo, reserve } from "./reserve.ts";
-import { areAlike } from "./take-over.ts";
+import { areAlike, areMates } from "./take-over.ts";
 
 export interface Started {
   readonly job: Job;
@@ -51,7 +51,7 @@ export function exchange(input: CycleInput, standing: Standing): Exchange[] {
   let left = [...queue.those(({ id }) => !draft.placed.has(id) && !isBound(id))];
   for (const out of begun.slice(1).reverse()) {
     if (done.length === EXCHANGE_LIMIT || trials.left <= 0) break;
-    if (isBound(out.job.input.id) || couldStop(input, out.job)) continue;
+    if (isBound(out.job.input.id) || couldStop(input, out.job) || hasMateBehind(standing, out.job)) continue;
     const instead = insteadOf(standing, out, left, trials);
     if (instead === null) continue;
     done.push({ out, instead });
@@ -68,6 +68,13 @@ function mayExchange(input: CycleInput, draft: Draft, begun: readonly Started[])
   if (fifo || until !== undefined || rooms !== undefined || sensitive === true || draft.budgets !== null) return false;
   return begun.length > 1 && pending.length <= EXCHANGE_QUEUE_LIMIT && depthOf(input) > 0;
 }
+
+/** One that asks for the same and came later has started too: it would be the one to give way. */
+const hasMateBehind = ({ draft, begun }: Standing, job: Job): boolean =>
+  begun.some(
+    ({ job: other }) =>
+      areMates(other, job) && draft.placed.has(other.input.id) && compareSubmission(other.input, job.input) > 0,
+  );
 
 /** Running work would be stopped for it next time, which need not be if it starts now. */
 const couldStop = ({ victims }: CycleInput, { input: { preemptionClass } }: Job): boolean =>
@@ -112,7 +119,11 @@ function insteadOf(standing: Standing, out: Started, left: readonly Job[], trial
   }
   const instead = order === null ? [] : fill(standing, order);
   const held = instead.length === 0 || draft.held.length >= trials.depth ? null : reserve(draft, out.job);
-  if (held !== null) {
+  // One behind that asks for the same may not come to stand before it.
+  const isOvertaken = draft.held.some(
+    (other) => other.startsAt < (held?.startsAt ?? 0) && areMates(other.job, out.job),
+  );
+  if (held !== null && !isOvertaken) {
     hold(draft, held);
     return instead;
   }

@@ -102,14 +102,12 @@ export function startInstead(
 ): { readonly job: Job; readonly left: Held | null } | null {
   const found: Held = { job, startsAt: draft.now, endsAt: draft.now + job.occupies, nodes };
   const mayStart = (one: Job): boolean => ledger.headroom(one.input.tenant, one.least) >= nodes.length;
-  const steps = stepsDown(draft, line, found, mayStart);
+  const steps = stepsDown(draft, line, { found, promise, mayTake: mayStart });
   const [first] = steps;
   if (first === undefined) return null;
-  const left = leftWith(draft, steps, found, promise, job);
-  if (left === "later") return null;
   take(draft, steps.slice(1), first.old);
   line.remove(first.job);
-  return { job: first.job, left };
+  return { job: first.job, left: leftWith(steps, promise, job) };
 }
 
 interface Found {
@@ -124,13 +122,12 @@ interface Found {
 
 /** Hands a place on to those ahead; the promise that the one that found it is left with, not held, or "own". */
 export function handOn(draft: Draft, line: Line, { job, promise, found, depth }: Found): Held | null | "own" {
-  const steps = stepsDown(draft, line, found, () => true);
+  const steps = stepsDown(draft, line, { found, promise, mayTake: () => true });
   const last = steps.at(-1);
   if (last === undefined) return "own";
-  const left = leftWith(draft, steps, found, promise, job);
-  if (left === "later") return "own";
-  const added = last.old === null ? 1 : 0;
-  if (draft.held.length + added + (left === null ? 0 : 1) > depth) return "own";
+  const left = leftWith(steps, promise, job);
+  const more = (last.old === null ? 1 : 0) + (left === null ? 0 : 1);
+  if (draft.held.length + more > depth) return "own";
   take(draft, steps, null);
   return left;
 }
@@ -142,17 +139,30 @@ interface Step {
   readonly old: Held | null;
 }
 
-/** Down the line each takes what the one before it gave up, where that is earlier than what it has. */
-function stepsDown(draft: Draft, line: Line, found: Held, mayTake: (job: Job) => boolean): Step[] {
+interface Opening {
+  readonly found: Held;
+  readonly promise: Held | null;
+  /** Whether one may have the place found. */
+  readonly mayTake: (job: Job) => boolean;
+}
+
+/**
+ * Down the line each takes what the one before it gave up, where that is earlier than what it has. What the last one
+ * gives up is for the owner of the promise, so it may not be later than that, unless the promise stands beside the
+ * place found.
+ */
+function stepsDown(draft: Draft, line: Line, { found, promise, mayTake }: Opening): Step[] {
   const steps: Step[] = [];
-  let place: Held | null = found;
+  const latest = promise === null || areApart(draft, found, promise) ? null : promise.startsAt;
+  let place: Held = found;
   for (const one of line.ahead(found.job)) {
     const old = heldBy(draft, one);
     if (old !== null && old.startsAt <= place.startsAt) continue;
+    if (latest !== null && (old === null || old.startsAt > latest)) continue;
     if (place === found && !mayTake(one)) continue;
     steps.push({ job: one, place, old });
+    if (old === null) break;
     place = old;
-    if (place === null) break;
   }
   return steps;
 }
@@ -160,20 +170,16 @@ function stepsDown(draft: Draft, line: Line, found: Held, mayTake: (job: Job) =>
 const heldBy = (draft: Draft, { input }: Job): Held | null =>
   draft.held.find((held) => held.job.input.id === input.id) ?? null;
 
-/** The last place given up, or its own promise where that is earlier and stands beside the place found. */
-function leftWith(
-  draft: Draft,
-  steps: readonly Step[],
-  found: Held,
-  promise: Held | null,
-  job: Job,
-): Held | null | "later" {
+function areApart({ availableFrom: { length: size } }: Draft, a: Held, b: Held): boolean {
+  if (a.endsAt <= b.startsAt || b.endsAt <= a.startsAt) return true;
+  return !haveCommon(bitsOf(a.nodes, size), bitsOf(b.nodes, size));
+}
+
+/** The last place given up, or its own promise where that is earlier. */
+function leftWith(steps: readonly Step[], promise: Held | null, job: Job): Held | null {
   const old = steps.at(-1)?.old ?? null;
-  if (promise === null) return old === null ? null : placeOf(old, job);
-  if (old !== null && old.startsAt <= promise.startsAt) return placeOf(old, job);
-  const isApart = found.endsAt <= promise.startsAt || promise.endsAt <= found.startsAt;
-  const size = draft.availableFrom.length;
-  return isApart || !haveCommon(bitsOf(found.nodes, size), bitsOf(promise.nodes, size)) ? promise : "later";
+  if (old === null) return promise;
+  return promise !== null && promise.startsAt < old.startsAt ? promise : placeOf(old, job);
 }
 
 /** `gone`: what one that starts held. */

@@ -2,7 +2,7 @@
 
 import { shortfalls } from "@lattice/core";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type CycleInput, createReuse, cycle, type PendingInput } from "../src/index.ts";
 import { WALLTIME_GRACE } from "../src/limits.ts";
 import { someInput } from "./arbitrary.ts";
@@ -11,6 +11,9 @@ import { tenant } from "./make.ts";
 const byId = (input: CycleInput) => new Map(input.pending.map((job) => [job.id, job]));
 const occupies = (job: PendingInput | undefined): number =>
   job === undefined || job.walltime === null ? Number.POSITIVE_INFINITY : job.walltime + WALLTIME_GRACE;
+
+// Many runs: a machine that does much else takes its time.
+vi.setConfig({ testTimeout: 600_000 });
 
 describe("every plan", () => {
   it("uses free nodes, each once, that satisfy every hard constraint, in the count asked for", () => {

@@ -3,7 +3,7 @@
 
 import { instant, WEIGHT_PROFILES } from "@lattice/core";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type CycleInput, cycle, type PendingInput } from "../src/index.ts";
 import { someJobs, someNodes, someTenants } from "./arbitrary.ts";
 import { input, MINUTE, NOW } from "./make.ts";
@@ -34,6 +34,9 @@ const feasible = (base: CycleInput, job: PendingInput): boolean =>
 const LIGHT = Object.fromEntries(
   Object.entries(WEIGHT_PROFILES.hpc_backfill).map(([factor, weight]) => [factor, Math.floor(weight / 20)]),
 ) as typeof WEIGHT_PROFILES.hpc_backfill;
+
+// Many runs: a machine that does much else takes its time.
+vi.setConfig({ testTimeout: 600_000 });
 
 describe("over time", () => {
   it("an allocation with the first reservation starts no later than promised, early ends or not (E3)", () => {

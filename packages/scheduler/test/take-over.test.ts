@@ -1,0 +1,126 @@
+// Who takes a place that opens, among those who ask for the same: whoever goes first, and no promise becomes later.
+
+import { instant } from "@lattice/core";
+import { describe, expect, it } from "vitest";
+import { type CycleInput, cycle, type PendingInput, type Reservation } from "../src/index.ts";
+import { jobOf } from "../src/job.ts";
+import { machineOf } from "../src/machine/machine.ts";
+import { areAlike, areMates } from "../src/take-over.ts";
+import { allocationId, busy, input, job, MINUTE, NOW, node, nodeIds, release } from "./make.ts";
+
+const told = (given: Partial<CycleInput>): { placed: string[]; held: string[] } => {
+  const { placements, reservations } = cycle(input({ backfillDepth: 4, ...given }));
+  return {
+    placed: placements.map(({ allocation, nodes }) => `${allocation}: ${nodes.join(" ")}`),
+    held: reservations.map(
+      ({ allocation, startsAt, nodes }) => `${allocation}@${(startsAt - NOW) / MINUTE}: ${nodes.join(" ")}`,
+    ),
+  };
+};
+
+const promise = (id: number, minutes: number, ...nodes: string[]): Reservation => ({
+  allocation: allocationId(id),
+  startsAt: instant(NOW + minutes * MINUTE),
+  nodes: nodeIds(...nodes),
+});
+
+/** Two of a kind, and one that keeps the second from moving to where the first was to start. */
+const pair = [job(1, { minutes: 60 }), job(2, { minutes: 60 })];
+const other = job(3, { minutes: 30 });
+
+describe("of those who ask for the same the first in the queue", () => {
+  it("starts where one behind could, which gets its old place", () => {
+    const previous = [promise(1, 50, "a"), promise(2, 55, "b"), promise(3, 111, "a")];
+    const given = { nodes: [busy("a"), node("b")], releases: [release(50, "a")], previous };
+    expect(told({ ...given, pending: [...pair, other] })).toEqual({ placed: ["1: b"], held: ["2@50: a", "3@60.5: b"] });
+  });
+
+  it("takes an earlier start that one behind finds", () => {
+    const previous = [promise(1, 60, "a"), promise(2, 100, "b"), promise(3, 121, "a")];
+    const given = { nodes: [busy("a"), busy("b")], releases: [release(60, "a"), release(50, "b")], previous };
+    expect(told({ ...given, pending: [...pair, other] })).toEqual({
+      placed: [],
+      held: ["1@50: b", "2@60: a", "3@110.5: b"],
+    });
+  });
+
+  it("leaves it where the one behind would start later than promised", () => {
+    const previous = [promise(1, 60, "a"), promise(2, 55, "b")];
+    const given = { nodes: [busy("a"), node("b")], releases: [release(60, "a")], previous };
+    expect(told({ ...given, pending: pair })).toEqual({ placed: ["2: b"], held: ["1@60: a"] });
+  });
+
+  it("passes one over that could not give its place, and asks the next", () => {
+    const previous = [promise(1, 56, "c"), promise(4, 50, "a"), promise(2, 55, "b"), promise(3, 111, "a")];
+    const three = [job(1, { minutes: 60, waited: 2 }), job(4, { minutes: 60, waited: 1 }), job(2, { minutes: 60 })];
+    const given = {
+      nodes: [busy("a"), node("b"), busy("c")],
+      releases: [release(50, "a"), release(56, "c")],
+      previous,
+    };
+    const { placed, held } = told({ ...given, pending: [...three, other] });
+    expect(placed).toEqual(["4: b"]);
+    expect(held).toContain("2@50: a");
+  });
+
+  it("gets the reservation that becomes free, though it could not have started before", () => {
+    const pending = [job(2, { minutes: 60 }), job(5, { minutes: 60, tenant: "biology" }), job(6, { minutes: 60 })];
+    const previous = [promise(5, 60, "a")];
+    expect(told({ nodes: [node("a")], backfillDepth: 1, pending, previous })).toEqual({
+      placed: ["5: a"],
+      held: ["2@60.5: a"],
+    });
+  });
+});
+
+describe("a promise that cannot be kept", () => {
+  const previous = [promise(1, 60, "a"), promise(2, 100, "b")];
+  const late = { nodes: [busy("a"), busy("b")], releases: [release(200, "a"), release(100, "b")], previous };
+
+  it("costs the last of those who ask for the same its place, not the first", () => {
+    expect(told({ ...late, pending: pair }).held).toEqual(["1@100: b", "2@160.5: b"]);
+  });
+
+  it("and the first starts where the last could", () => {
+    const given = { nodes: [busy("a"), node("b")], releases: [release(200, "a")], previous };
+    expect(told({ ...given, pending: pair })).toEqual({ placed: ["1: b"], held: ["2@60.5: b"] });
+  });
+
+  it("costs nobody else anything", () => {
+    const [first] = pair as [PendingInput];
+    for (const second of [job(2, { minutes: 60, tenant: "biology" }), job(2, { minutes: 60, class: 4 })]) {
+      expect(told({ ...late, pending: [first, second] }).held).toEqual(["2@100: b", "1@160.5: b"]);
+    }
+  });
+});
+
+describe("asking for the same", () => {
+  const machine = machineOf(input({ nodes: [node("a"), node("b", { in: "g1" })] }));
+  const one = job(1, { nodes: 2 });
+  const asking = (fields: Partial<PendingInput>): PendingInput => ({ ...one, id: allocationId(2), ...fields });
+  const constraints = (fields: Partial<PendingInput["constraints"]>) =>
+    asking({ constraints: { ...one.constraints, ...fields } });
+  it.each<[string, PendingInput, boolean]>([
+    ["nothing but its id", asking({}), true],
+    ["its submission", asking({ submittedAt: instant(NOW - MINUTE) }), true],
+    ["its tenant", asking({ tenant: "biology" as PendingInput["tenant"] }), true],
+    ["its class", asking({ preemptionClass: 7 }), true],
+    ["its nodes", asking({ minNodes: 1 }), false],
+    ["the most nodes", asking({ maxNodes: 3 }), false],
+    ["its walltime", asking({ walltime: null }), false],
+    ["its groups", asking({ maxGroups: 1 }), false],
+    ["its storage", asking({ storageMBps: 5 }), false],
+    ["sharing", asking({ shares: true }), false],
+    ["nodes excluded", constraints({ excludedNodes: nodeIds("a") }), false],
+    ["cores", constraints({ cpuCores: 4 }), false],
+    ["topology", constraints({ topology: "tight" }), false],
+    ["one fingerprint", constraints({ requireConformance: true }), false],
+    ["one memory domain", constraints({ preferSameNuma: true }), false],
+  ])("%s apart: %#", (_, wanted, expected) => {
+    const [a, b] = [jobOf(machine, one), jobOf(machine, wanted)];
+    expect(areAlike(a, b)).toBe(expected);
+    expect(areMates(a, b)).toBe(
+      expected && one.tenant === wanted.tenant && one.preemptionClass === wanted.preemptionClass,
+    );
+  });
+});
