@@ -1,6 +1,6 @@
 // A node that eats the queue is out of service with the failure that is one too many; what is mistyped speaks against no node.
 
-import { type Command, duration, type SetAsideRule, type UserName } from "@lattice/core";
+import { type Command, duration, type ReportCommand, type SetAsideRule, type UserName } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import {
   type Cluster,
@@ -29,7 +29,7 @@ const by = (user: string): Command => submit({}, { ...origin(), user: user as Us
 
 /** As the leader writes it down. */
 function fails(c: Cluster, n: number, node: string, reason: "launch_failed" | "prologue_failed" | "exit_code"): void {
-  const report = reportOf(n, node, c.state.allocation(id(n))?.attempt as never, "failed", reason);
+  const report = reportOf(n, node, c.state.allocation(id(n))?.attempt as never, "failed", reason) as ReportCommand;
   c.apply({ ...report, ...(reason === "exit_code" ? {} : { prologueRetries: 3 }), setAside: RULE });
 }
 function runs(c: Cluster, n: number, node: string, reason: Parameters<typeof fails>[3]): void {
