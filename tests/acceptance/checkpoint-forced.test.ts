@@ -96,6 +96,18 @@ test("storage that is away keeps all running but for a sensitive claim; administ
     const said = await Promise.all(ids.map(async (id) => (await cluster.cli(["why", "--checkpoint", id])).stdout));
     return said.every((text) => /ENOTDIR|not a directory/.test(text)) ? true : null;
   });
+  // Nobody is asked for what cannot succeed, and nothing is changed.
+  const [first = ""] = ids;
+  const [home = ""] = (await cluster.allocation(first)).nodes ?? [];
+  for (const words of [
+    ["checkpoint", first],
+    ["node", "drain", "--urgent", "--yes", home],
+  ]) {
+    const refused = await cluster.cli(words);
+    expect(refused.code, words.join(" ")).not.toBe(0);
+    expect(refused.stderr).toContain(`Checkpoints of allocation ${first} cannot be written`);
+  }
+  expect((await cluster.node(home)).state).toBe("ready");
   const urgent = await cluster.submit({ entrypoint: "true", nodes: 1, walltime: "10m", preemption_class: 8 });
   await sleep(3_000);
   expect((await cluster.allocation(urgent)).state).toBe("pending");

@@ -65,6 +65,14 @@ test("a report from outside takes a node down at once, its work goes on elsewher
   expect(JSON.stringify(await node(first))).not.toContain("dimm3");
 });
 
+test("work that can be launched nowhere is tried on other nodes and speaks against none of them", async () => {
+  const lost = await cluster.submit({ entrypoint: "true", walltime: "10m", workdir: "/no/such/folder" });
+  const end = await cluster.ends(lost);
+  expect(end).toMatchObject({ state: "failed", reason: "launch_failed", attempt: 4, requeues: 0 });
+  expect(end.message).toContain("tried on 4 nodes");
+  for (let n = 1; n <= 4; n += 1) expect((await node(`node-${n}`)).state).toBe("ready");
+});
+
 test("a node that fails what it is given is set aside, tried again on probation, and stays when it works", async () => {
   const users = cluster.file("users");
   writeFileSync(users, "somebody 12345 12345\n");
