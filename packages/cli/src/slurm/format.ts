@@ -37,7 +37,7 @@ export function parseFormat<T>(text: string, fields: Fields<T>): Format<T> {
   let end = 0;
   const all = text.toLowerCase() === "%all";
   const written = all ? everyLetter(fields) : text;
-  for (const match of written.matchAll(/%(\.?)(#|\d{1,4})?([A-Za-z%])/g)) {
+  for (const match of written.matchAll(/%(\.?)(#|\d{1,4})?([^\d.#])/gu)) {
     const [whole, dot, width = "0", letter = ""] = match;
     const before = written.slice(end, match.index);
     end = match.index + whole.length;
