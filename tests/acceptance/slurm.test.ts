@@ -365,6 +365,9 @@ describe("salloc and srun", () => {
     expect(result.stderr).toContain(`salloc: Granted job allocation ${id}\n`);
     expect(result.stderr).toContain(`salloc: Relinquishing job allocation ${id}\n`);
     expect(result.code).toBe(3);
+    const told = await sh(`sacct -j ${id} -X -n -P --format=State,ExitCode; srun -J bad sh -c 'exit 9'; echo rc $?
+      sacct -X -n -P -S now-1hour --name=bad --format=State,ExitCode`);
+    expect(told.stdout).toBe("FAILED|3:0\nrc 9\nFAILED|9:0\n");
   });
 });
 
