@@ -51,6 +51,7 @@ describe("sbatch", () => {
       "#SBATCH -J two -N 2 --ntasks-per-node=2 -c 4",
       "#SBATCH --time=00:10:00 --mem=4G",
       'echo "$1 $SLURM_JOB_NAME nodes=$SLURM_JOB_NUM_NODES tasks=$SLURM_NTASKS cpus=$SLURM_CPUS_PER_TASK"',
+      'test "$SLURM_CPUS_ON_NODE" -gt 0 && test -n "$SLURM_SUBMIT_HOST" && test "$SLURM_JOB_NODELIST" != "" && echo in $SLURM_JOB_PARTITION $SLURM_JOB_QOS $SLURM_JOB_UID $SLURM_TASKS_PER_NODE $SLURM_PROCID $SLURM_MEM_PER_NODE',
       "srun -l sh -c 'echo task $SLURM_PROCID'",
     );
     const { code, stdout, stderr } = await sh("sbatch --wait -o out-%x.txt two.sh 'an argument' && cat out-two.txt");
@@ -58,7 +59,8 @@ describe("sbatch", () => {
     expect(stdout).toMatch(/^Submitted batch job \d+\n/);
     const lines = stdout.split("\n").slice(1, -1);
     expect(lines[0]).toBe("an argument two nodes=2 tasks=4 cpus=4");
-    expect(lines.slice(1).sort()).toEqual(["0: task 0", "1: task 1", "2: task 2", "3: task 3"]);
+    expect(lines[1]).toBe(`in hpc-batch normal ${process.getuid?.()} 2(x2) 0 4096`);
+    expect(lines.slice(2).sort()).toEqual(["0: task 0", "1: task 1", "2: task 2", "3: task 3"]);
     expect(code).toBe(0);
   });
 
@@ -245,20 +247,21 @@ describe("pipelines of scripts", () => {
 
   test("an array of listed indexes: folded, cancelled by index, shown and read", async () => {
     const { stdout, stderr } = await sh(`set -e
-      id=$(sbatch --parsable -t 10 --array=1,3,5-7%2 --wrap 'echo index $SLURM_ARRAY_TASK_ID of $SLURM_ARRAY_TASK_COUNT; test $SLURM_ARRAY_TASK_ID != 3 || sleep 300; test $SLURM_ARRAY_TASK_ID != 5 || sleep 300')
+      id=$(sbatch --parsable -t 10 --array=1,3,5-8%2 --wrap 'echo index $SLURM_ARRAY_TASK_ID of $SLURM_ARRAY_TASK_COUNT; test $SLURM_ARRAY_TASK_ID != 3 || sleep 300; test $SLURM_ARRAY_TASK_ID != 5 || sleep 300')
       ${until('"$id"_1', "COMPLETED")}
       until [ "$(squeue -h -j $id -t R -o %i | wc -l)" = 2 ]; do sleep 0.2; done
       squeue -h -j $id -o '%i %t' | sed "s/^$id/ID/"
+      scancel "$id"_8; squeue -h -t PD -j $id -o '%i' | sed "s/^$id/ID/"
       scancel "$id"_[5-6]
       ${until('"$id"_7', "COMPLETED")}
       scancel $id; until [ -z "$(squeue -h -j $id)" ]; do sleep 0.2; done
-      lattice logs "$id"_7; lattice status $id | grep -o '5 (1,3,5-7), at most 2 at a time'
+      lattice logs "$id"_7; lattice status $id | grep -o '6 (1,3,5-8), at most 2 at a time'
       sacct -n -X -P -j "$id"_3,"$id"_5,"$id"_6,"$id"_7 --format=JobID,State | sed "s/^$id/ID/"`);
     expect(stderr).toBe("");
     const lines = stdout.trim().split("\n");
-    expect(lines.slice(0, 3)).toEqual(["ID_[6-7%2] PD", "ID_3 R", "ID_5 R"]);
-    expect(lines.slice(3, 5)).toEqual(["index 7 of 5", "5 (1,3,5-7), at most 2 at a time"]);
-    expect(lines.slice(5)).toEqual(["ID_3|CANCELLED", "ID_5|CANCELLED", "ID_6|CANCELLED", "ID_7|COMPLETED"]);
+    expect(lines.slice(0, 4)).toEqual(["ID_[6-8%2] PD", "ID_3 R", "ID_5 R", "ID_[6-7%2]"]);
+    expect(lines.slice(4, 6)).toEqual(["index 7 of 6", "6 (1,3,5-8), at most 2 at a time"]);
+    expect(lines.slice(6)).toEqual(["ID_3|CANCELLED", "ID_5|CANCELLED", "ID_6|CANCELLED", "ID_7|COMPLETED"]);
   });
 
   test("why jobs wait, in Slurm's words, and when they start", async () => {
@@ -362,6 +365,9 @@ describe("salloc and srun", () => {
     expect(result.stderr).toContain(`salloc: Granted job allocation ${id}\n`);
     expect(result.stderr).toContain(`salloc: Relinquishing job allocation ${id}\n`);
     expect(result.code).toBe(3);
+    const told = await sh(`sacct -j ${id} -X -n -P --format=State,ExitCode; srun -J bad sh -c 'exit 9'; echo rc $?
+      sacct -X -n -P -S now-1hour --name=bad --format=State,ExitCode`);
+    expect(told.stdout).toBe("FAILED|3:0\nrc 9\nFAILED|9:0\n");
   });
 });
 
