@@ -93,7 +93,7 @@ beforeAll(async () => {
   }
   await pki.issue("n1", "--kind", "agent");
   for (const n of SERVERS) await startServer(n);
-}, 120_000);
+});
 
 afterAll(async () => {
   await endAllIn(dir);

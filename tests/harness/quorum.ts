@@ -96,7 +96,7 @@ export class Quorum {
     });
     this.#servers.set(n, server);
     await server.ready();
-    const ready = eventually({ what: `server ${n} is ready`, withinMs: 60_000 }, async () =>
+    const ready = eventually({ what: `server ${n} is ready` }, async () =>
       (await request(this.url(n), "GET", "/readyz").catch(() => null))?.status === 200 ? true : null,
     );
     const ended = server.ended.then((code) => {
@@ -160,7 +160,7 @@ export class Quorum {
 
   /** The server that leads, asked of the servers themselves. */
   async leader(): Promise<number> {
-    return await eventually({ what: "a server leads", withinMs: 30_000 }, async () => {
+    return await eventually({ what: "a server leads" }, async () => {
       for (const n of this.#servers.keys()) {
         const answer = await request<Health>(this.url(n), "GET", "/healthz").catch(() => null);
         if (answer?.body.is_leader === true) return n;
@@ -181,7 +181,7 @@ export class Quorum {
   }
 
   async reaches(n: number, id: string, state: string): Promise<void> {
-    await eventually({ what: `allocation ${id} is ${state} on server ${n}`, withinMs: 60_000 }, async () =>
+    await eventually({ what: `allocation ${id} is ${state} on server ${n}` }, async () =>
       (await this.state(n, id)) === state ? true : null,
     );
   }
@@ -189,7 +189,7 @@ export class Quorum {
   async close(): Promise<void> {
     for (const program of [...this.#agents, ...this.#servers.values()]) await program.kill();
     await endAllIn(this.dir);
-    rmSync(this.dir, { recursive: true, force: true });
+    rmSync(this.dir, { recursive: true, force: true, maxRetries: 20 });
   }
 
   #startAgent(n: number): void {
