@@ -40,6 +40,7 @@ async function startServer(n: number): Promise<void> {
       node_id: n,
       etcd: {
         managed: true,
+        lease_seconds: 15,
         client_listen: `${HOST}:${port(n, "client")}`,
         peer_address: `${HOST}:${port(n, "peer")}`,
         tls,

@@ -10,7 +10,7 @@ import { Quorum } from "../harness/quorum.ts";
 
 let quorum: Quorum;
 beforeAll(async () => {
-  quorum = await Quorum.start({ servers: 3, nodes: 3 });
+  quorum = await Quorum.start({ servers: 3, nodes: 3, leaseSeconds: 6 });
 });
 afterAll(() => quorum?.close());
 

@@ -31,6 +31,8 @@ export interface QuorumOptions {
   /** Settings of every server, merged into its configuration. */
   readonly quorum?: Json;
   readonly settings?: Json;
+  /** How long a leader that says nothing still leads; one that is killed is replaced at once. */
+  readonly leaseSeconds?: number;
   /** The file of a server's program, when it is not the one that was built here. */
   readonly path?: (n: number) => string | undefined;
 }
@@ -205,14 +207,18 @@ export class Quorum {
   }
 }
 
+/** On a busy machine a leader may be silent for long without being gone. */
+const LEASE_SECONDS = 15;
+
 /** JSON is YAML. */
-const configOf = (dir: string, n: number, place: Place, { quorum, settings }: QuorumOptions) => ({
+const configOf = (dir: string, n: number, place: Place, { quorum, settings, leaseSeconds }: QuorumOptions) => ({
   server: { id: `server-${n}`, data_dir: join(dir, `server-${n}`) },
   quorum: {
     engine: "etcd",
     node_id: n,
     etcd: {
       managed: true,
+      lease_seconds: leaseSeconds ?? LEASE_SECONDS,
       client_listen: `${HOST}:${place.etcdClient}`,
       peer_address: `${HOST}:${place.etcdPeer}`,
     },
