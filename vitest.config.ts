@@ -6,14 +6,18 @@
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./tests/harness/longest-first.ts";
 
+/** `expect.poll` gives up after a second unless it is told otherwise. */
+const POLL = { poll: { timeout: 60_000 } };
 const UNIT_WORKERS = 2;
 const ACCEPTANCE_WORKERS = 4;
 
 const unit = {
   name: "unit",
   include: ["packages/*/test/**/*.test.ts", "tests/tidy/**/*.test.ts", "tests/chaos/**/*.test.ts"],
-  testTimeout: 120_000,
-  hookTimeout: 180_000,
+  testTimeout: 240_000,
+  hookTimeout: 300_000,
+  expect: POLL,
+  setupFiles: ["tests/harness/one-seed.ts"],
   maxWorkers: UNIT_WORKERS,
   // Files of one worker share its modules: loading them anew for each took a third of the time.
   isolate: false,
@@ -22,16 +26,16 @@ const unit = {
 const simulation = {
   name: "simulation",
   include: ["tests/simulation/**/*.test.ts"],
-  testTimeout: 120_000,
-  hookTimeout: 180_000,
+  testTimeout: 240_000,
+  hookTimeout: 300_000,
   maxWorkers: UNIT_WORKERS,
 };
 
 const acceptance = {
   name: "acceptance",
   include: ["tests/acceptance/**/*.test.ts"],
-  testTimeout: 300_000,
-  hookTimeout: 180_000,
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
   maxWorkers: ACCEPTANCE_WORKERS,
   sequence: { groupOrder: 1 },
   // Each file has its own cluster; a process of its own for each would only cost half a second of processor time.
