@@ -326,6 +326,8 @@ export interface CloseSessionCommand {
   readonly n: number;
   /** Of the shell. */
   readonly exitCode: number | null;
+  /** Work ran in it: it fails with an exit code other than 0. Absent: a person was there, and has left. */
+  readonly exitCounts?: true;
 }
 
 export type Command =

@@ -258,7 +258,7 @@ it("finds out that there is nowhere to write, and that there is again", async ()
   let needed = true;
   const probe = storageProbe({ folder, nodeId: "n1", after: systemAfter, needed: () => needed, everyMs: 10 });
   const seen = async (good: boolean): Promise<void> => {
-    for (let i = 0; i < 500 && (probe.error() === "") !== good; i += 1) await new Promise((r) => setTimeout(r, 10));
+    for (let i = 0; i < 6_000 && (probe.error() === "") !== good; i += 1) await new Promise((r) => setTimeout(r, 10));
     expect(probe.error() === "").toBe(good);
   };
   await seen(false);

@@ -12,7 +12,10 @@ import { type ElementsNow, groupStatus } from "./group-status.ts";
 import { specToProto } from "./spec-to-proto.ts";
 import { allocationStateToProto } from "./states.ts";
 
-export interface GroupExtra extends AllocationExtra, ElementsNow {}
+export interface GroupExtra extends AllocationExtra, ElementsNow {
+  /** Elements that are not in the queue yet; absent: nobody asked. */
+  readonly waitingIndexes?: string;
+}
 
 export function groupToProto(group: TaskGroup, extra: GroupExtra): proto.Allocation {
   const { phase, spec, unmet = [] } = group;
@@ -28,7 +31,7 @@ export function groupToProto(group: TaskGroup, extra: GroupExtra): proto.Allocat
     pendingReasons: [...(extra.pendingReasons ?? [])],
     pendingReasonCodes: [...(extra.reasonCodes ?? [])],
     logIndex: extra.logIndex === undefined ? "" : `${extra.logIndex}`,
-    group: groupStatus(group, group.counts, extra),
+    group: { ...groupStatus(group, group.counts, extra), waitingIndexes: extra.waitingIndexes ?? "" },
     dagId: group.dag ?? "",
     unmet: unmet.flatMap((n) => spec.dependsOn?.[n] ?? []).map(dependencyToProto),
   });
