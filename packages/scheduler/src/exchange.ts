@@ -48,7 +48,11 @@ export function exchange(input: CycleInput, standing: Standing): Exchange[] {
   const { movesLeft } = draft;
   // A trial is undone by putting back what it let go, so nothing else may have moved meanwhile.
   draft.movesLeft = 0;
-  let left = [...queue.those(({ id }) => !draft.placed.has(id) && !isBound(id))];
+  const bound = draft.held.filter(({ job }) => isBound(job.input.id));
+  // Nor does anybody gain who stands behind one of them that asks for the same.
+  const isBehind = (job: Job): boolean =>
+    bound.some((held) => areMates(held.job, job) && compareSubmission(held.job.input, job.input) < 0);
+  let left = [...queue.those(({ id }) => !draft.placed.has(id) && !isBound(id))].filter((job) => !isBehind(job));
   for (const out of begun.slice(1).reverse()) {
     if (done.length === EXCHANGE_LIMIT || trials.left <= 0) break;
     if (isBound(out.job.input.id) || couldStop(input, out.job) || hasMateBehind(standing, out.job)) continue;
@@ -136,17 +140,19 @@ function insteadOf(standing: Standing, out: Started, left: readonly Job[], trial
 /** Less is not worth anybody's place. */
 const LEAST_GAIN = 1.01;
 
-/** Starts who can be started, in that order. */
+/** Starts who can be started, in that order, and nobody before one that asks for the same and cannot. */
 function fill({ draft, ledger }: Standing, jobs: readonly Job[]): Started[] {
   const found: Started[] = [];
+  const waiting: Job[] = [];
   for (const job of jobs) {
     const headroom = ledger.headroom(job.input.tenant, job.least);
-    if (headroom === 0 || freeOfMatch(draft, job) < job.least) continue;
+    if (headroom === 0 || freeOfMatch(draft, job) < job.least || waiting.some((one) => areMates(one, job))) continue;
     const own = draft.held.find((held) => held.job.input.id === job.input.id);
     if (own !== undefined) letGo(draft, own);
     const nodes = startNow(draft, job, Math.min(job.input.maxNodes, headroom));
     if (nodes === null) {
       if (own !== undefined) hold(draft, own);
+      waiting.push(job);
       continue;
     }
     commit(draft, job, nodes);
