@@ -17,7 +17,8 @@ describe("those who ask for the same", () => {
         expect(overtaking(mates, scenario, run)).toBeNull();
         for (const { id, submittedAt } of scenario.jobs) if ((run.startedAt.get(id) ?? 0) > submittedAt) waited += 1;
       }),
-      { numRuns: 400 },
+      // Always the same ones: a rare mistake is to be found by many runs, not by chance in somebody else's.
+      { numRuns: 400, seed: 4 },
     );
     expect(waited).toBeGreaterThan(400);
   }, 600_000);
