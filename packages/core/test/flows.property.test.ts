@@ -61,7 +61,7 @@ describe("random histories with flows", () => {
     expect(flows.groupsEnded).toBeGreaterThan(50);
     expect(flows.dagsEnded).toBeGreaterThan(50);
     expect(flows.namesTaken).toBeGreaterThan(100);
-  }, 120_000);
+  });
 
   it("leave replicas agreeing, over the wire and through a snapshot (S8)", () => {
     fc.assert(
@@ -100,7 +100,7 @@ describe("random histories with flows", () => {
       }),
       { numRuns: 100, endOnFailure: true },
     );
-  }, 120_000);
+  });
 });
 
 function restore(lines: Iterable<string>): State {
