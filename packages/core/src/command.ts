@@ -58,6 +58,19 @@ export interface SubmitCommand {
   readonly spec: AllocationSpec;
   /** From configuration: an unknown tenant is made rather than refused. */
   readonly createTenant: boolean;
+  /** It waits until somebody releases it. Absent: it does not. */
+  readonly hold?: boolean;
+}
+/** Work that waits is held, or released. */
+export interface HoldCommand {
+  readonly kind: "allocation.hold";
+  readonly origin: Origin;
+  readonly id: AllocationId;
+  readonly held: boolean;
+  /** Whether the sender administers the work, and so releases what others than its owner hold. */
+  readonly admin: boolean;
+  /** Of a task group only these elements, by index; absent: all. */
+  readonly elements?: readonly IndexRange[];
 }
 export interface CancelCommand {
   readonly kind: "allocation.cancel";
@@ -78,6 +91,8 @@ export interface SubmitGroupCommand extends GroupShape {
   /** Of every element. */
   readonly spec: AllocationSpec;
   readonly createTenant: boolean;
+  /** As of one allocation. */
+  readonly hold?: boolean;
 }
 /** One step of a DAG. The references of its dependencies are names of members. */
 export interface DagMember {
@@ -111,6 +126,9 @@ export interface UpdateAllocationCommand {
     readonly preemptionClass?: number;
     readonly name?: string;
     readonly tags?: Readonly<Record<string, string>>;
+    /** Taken from its tags, and then added to them. */
+    readonly removeTags?: readonly string[];
+    readonly setTags?: Readonly<Record<string, string>>;
     readonly telemetry?: { readonly mode: TelemetryMode; readonly lasts: Duration | null };
     /** Of a service: what its nodes are to run from now on, one after the other. */
     readonly service?: ServiceChange;
@@ -328,6 +346,7 @@ export interface CloseSessionCommand {
 export type Command =
   | SubmitCommand
   | CancelCommand
+  | HoldCommand
   | SubmitGroupCommand
   | SubmitDagCommand
   | CancelDagCommand
