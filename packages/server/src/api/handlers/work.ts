@@ -9,6 +9,7 @@ import {
   type Attempt,
   elementOf,
   type Hold,
+  hasGroupEnded,
   type IndexRange,
   isFinal,
   type LogIndex,
@@ -16,6 +17,7 @@ import {
   type TaskGroup,
   type UserName,
   type View,
+  waitingIndexes,
   waitReasons,
 } from "@lattice/core";
 import { allocationToProto, groupToProto, type pb } from "@lattice/wire";
@@ -54,8 +56,12 @@ export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation
   const logIndex = view.index;
   if (isGroup(work)) {
     const known = work.phase.kind === "pending" ? waitReasons(view, work) : [];
-    const pending = view.pendingElements(work.id);
-    return groupToProto(work, { pending, ...namedReasons(known), logIndex });
+    return groupToProto(work, {
+      pending: view.pendingElements(work.id),
+      waitingIndexes: hasGroupEnded(work.phase) ? "" : waitingIndexes(view, work),
+      ...namedReasons(known),
+      logIndex,
+    });
   }
   const waiting = work.phase.kind === "pending";
   const reasonsOf = lookAgain ? call.plane.pendingReasons : call.plane.knownReasons;
