@@ -113,6 +113,17 @@ function manyVariables(): [string, string][] {
 }
 
 test.each([
+  ["", {}],
+  [", in an image", { uenv: "prgenv-gnu/24.11:v1" }],
+])("a working directory that no node has%s is looked for on every node", async (_what, more) => {
+  const id = await cluster.submit({ entrypoint: "true", workdir: "/no/such/place", ...more });
+  expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "prologue_failed" });
+  const { stdout } = await cluster.cli(["status", id]);
+  expect(stdout).toMatch(/prologue failed \(workdir\): the working directory is not there.*: \/no\/such\/place/);
+  expect(stdout).toMatch(/Attempt: +2/);
+});
+
+test.each([
   ["a missing command", ["/no/such/command"], 127, "command not found"],
   ["a script that cannot be executed", ["/etc/passwd"], 126, "not executable"],
 ])("%s says so in the status", async (_what, command, code, words) => {
