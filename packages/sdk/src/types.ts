@@ -196,6 +196,10 @@ export interface Claim {
   readonly vcluster?: string;
   readonly releasing?: boolean;
   readonly exclusive?: boolean;
+  /** Its part of a shared node. */
+  readonly cpu_cores?: number;
+  readonly memory_gb?: number;
+  readonly gpu_count?: number;
 }
 
 export interface Node {

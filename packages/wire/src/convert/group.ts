@@ -15,6 +15,8 @@ import { allocationStateToProto } from "./states.ts";
 export interface GroupExtra extends AllocationExtra {
   /** Elements in the queue. */
   readonly pending: number;
+  /** Elements that are not in it yet; absent: nobody asked. */
+  readonly waitingIndexes?: string;
 }
 
 export function groupToProto(group: TaskGroup, extra: GroupExtra): proto.Allocation {
@@ -31,7 +33,7 @@ export function groupToProto(group: TaskGroup, extra: GroupExtra): proto.Allocat
     pendingReasons: [...(extra.pendingReasons ?? [])],
     pendingReasonCodes: [...(extra.reasonCodes ?? [])],
     logIndex: extra.logIndex === undefined ? "" : `${extra.logIndex}`,
-    group: groupStatus(group, group.counts, extra.pending),
+    group: { ...groupStatus(group, group.counts, extra.pending), waitingIndexes: extra.waitingIndexes ?? "" },
     dagId: group.dag ?? "",
     unmet: unmet.flatMap((n) => spec.dependsOn?.[n] ?? []).map(dependencyToProto),
   });

@@ -9,12 +9,14 @@ import {
   type Attempt,
   describeUnmet,
   elementOf,
+  hasGroupEnded,
   type IndexRange,
   isFinal,
   type LogIndex,
   parseAllocationId,
   type TaskGroup,
   type View,
+  waitingIndexes,
 } from "@lattice/core";
 import { allocationToProto, groupToProto, type pb } from "@lattice/wire";
 import type { Target } from "../access/authorize.ts";
@@ -53,7 +55,13 @@ export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation
   if (isGroup(work)) {
     const pendingReasons = work.phase.kind === "pending" ? describeUnmet(view, work) : [];
     const reasonCodes = pendingReasons.map(() => "dependency");
-    return groupToProto(work, { pending: view.pendingElements(work.id), pendingReasons, reasonCodes, logIndex });
+    return groupToProto(work, {
+      pending: view.pendingElements(work.id),
+      waitingIndexes: hasGroupEnded(work.phase) ? "" : waitingIndexes(view, work),
+      pendingReasons,
+      reasonCodes,
+      logIndex,
+    });
   }
   const waiting = work.phase.kind === "pending";
   const reasonsOf = lookAgain ? call.plane.pendingReasons : call.plane.knownReasons;
