@@ -138,7 +138,9 @@ test("a working directory that the user may enter is where the job is, with noth
 test("an output file that cannot be made", async () => {
   const id = await cluster.submit({ entrypoint: "echo never", output: { file: "/no/such/place/x.out" } }, KNOWN);
   expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "prologue_failed" });
-  expect(await statusOf(id)).toMatch(/prologue failed \(output\): the output file: cannot create \/no\/such\/place\/x.out/);
+  expect(await statusOf(id)).toMatch(
+    /prologue failed \(output\): the output file: cannot create \/no\/such\/place\/x.out/,
+  );
 });
 
 test("as many variables as are allowed reach the job; ten thousand are refused with the limit", async () => {

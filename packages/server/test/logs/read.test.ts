@@ -37,8 +37,7 @@ function stored(end: number, chunkBytes: number, lost: readonly [number, number]
 }
 
 /** A node that frees as it is read: each step says how much it has freed by then. */
-const node =
-  (freed: readonly number[], pieceBytes: number): LiveLogs =>
+const node = (freed: readonly number[], pieceBytes: number): LiveLogs =>
   async function* ({ offset }) {
     let at = offset;
     for (let n = 0; at < ALL.length; n += 1) {

@@ -58,7 +58,7 @@ const CHUNKS_PER_PAUSE = 200;
 /** After a look: where the file may begin, and how much unsent output that drops. */
 export function trimmed(
   state: StreamState,
-  { size, taken }: { readonly size: number; /** The store takes what it is sent. */ readonly taken: boolean },
+  { size, taken }: { readonly size: number /** The store takes what it is sent. */; readonly taken: boolean },
   limits: ShipLimits,
 ): StreamState {
   const mayWait = limits.bufferBytes * (taken ? limits.whileSent : 1);
