@@ -20,12 +20,12 @@ export function define(command: Command): void {
     });
 }
 
-async function take({ client, print, settings }: Context, id: string, wait: boolean): Promise<CheckpointStatus> {
+async function take({ client, print }: Context, id: string, wait: boolean): Promise<CheckpointStatus> {
   const { randomUUID } = await import("node:crypto");
   const asked = await client.checkpoint(id, { requestId: randomUUID() });
   const number = asked.current?.number ?? asked.asked ?? 0;
   const say = (text: string): void => {
-    if (!print.structured && !settings.quiet) print.line(text);
+    if (!print.structured) print.done(id, text);
   };
   if (!wait) {
     say(`Asked allocation ${id} for checkpoint ${number}`);

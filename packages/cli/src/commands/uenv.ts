@@ -99,7 +99,7 @@ async function testImage(
   const ended = await untilFinal(client, id);
   if (ended.state === "completed") {
     if (print.structured) return print.document(ended);
-    return print.line(`${image} works on ${ended.nodes?.join(", ")} (allocation ${id})`);
+    return print.done(image, `${image} works on ${ended.nodes?.join(", ")} (allocation ${id})`);
   }
   throw new ProblemError("image_unavailable", {
     detail: `allocation ${id} ${ended.state}: ${reasonOf(ended)}`,

@@ -63,7 +63,7 @@ export const SINFO_FIELDS: Fields<Line> = {
     header: "PREEMPT_MODE",
     value: ({ partition }) => (partition.vcluster.preemptible === "never" ? "OFF" : "REQUEUE"),
   },
-  n: { header: "HOSTNAMES", value: first(({ id, capabilities }) => capabilities?.hostname || id, "") },
+  n: { header: "HOSTNAMES", value: first(({ id }) => id, "") },
   N: { header: "NODELIST", value: ({ nodes }) => compressHosts(nodes.map(({ id }) => id)), uncut: true },
   o: { header: "NODE_ADDR", value: first(({ id, address }) => address || id, "") },
   O: always("CPU_LOAD", "N/A"),

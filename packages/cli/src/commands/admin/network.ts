@@ -11,7 +11,7 @@ export function defineNetwork(command: Command): void {
     const { client, print } = await createContext(list);
     const answer = await client.networks.list(flags.of === undefined ? {} : { tenant: flags.of });
     if (print.structured) return print.document(answer);
-    for (const domain of answer.domains ?? []) print.line(lineOf(domain));
+    for (const domain of answer.domains ?? []) print.done(domain.name, lineOf(domain));
     const { vnis_used = 0, vni_pool_start = 0, vni_pool_end = 0 } = answer;
     print.note(`${vnis_used} of ${vni_pool_end - vni_pool_start + 1} network numbers are in use.`);
   });
@@ -25,7 +25,7 @@ export function defineNetwork(command: Command): void {
       const of = flags.of === undefined ? {} : { tenant: flags.of };
       const domain = await client.networks.setGrace(flags.domain, flags.grace, of);
       if (print.structured) return print.document(domain);
-      print.line(lineOf(domain));
+      print.done(domain.name, lineOf(domain));
     });
 }
 
