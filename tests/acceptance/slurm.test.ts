@@ -44,6 +44,9 @@ function script(name: string, ...lines: readonly string[]): void {
 const until = (id: string, states: string): string =>
   `until sacct -n -X -P -j ${id} --format=State | grep -qE '^(${states})'; do sleep 0.2; done`;
 
+/** Nodes are free a moment after their jobs have ended. */
+const IDLE = `until [ "$(sinfo -h -p hpc-batch -o '%D %t')" = "4 idle" ]; do sleep 0.2; done`;
+
 describe("sbatch", () => {
   test("a script runs once, on its first node, with Slurm's variables and its arguments", async () => {
     script(
@@ -136,7 +139,7 @@ describe("sbatch", () => {
     expect(await sh("sbatch -Q -W -N 3 -t 5 --wrap 'exit 3'")).toMatchObject({ code: 3, stderr: "" });
     const { stdout, code } = await sh(`id=$(sbatch --parsable -N 3 --wrap 'sleep 300'); ${until("$id", "RUNNING")}
       scancel $id; ${until("$id", "CANCELLED")}
-      until [ "$(sinfo -h -p hpc-batch -o '%D %t')" = "4 idle" ]; do sleep 0.2; done; echo free`);
+      ${IDLE}; echo free`);
     expect({ stdout, code }).toEqual({ stdout: "free\n", code: 0 });
   });
 
@@ -309,7 +312,7 @@ describe("pipelines of scripts", () => {
 describe("sinfo and scontrol", () => {
   test("tables and formats", async () => {
     const { stdout } = await sh(
-      "sinfo; sinfo -h -o '%R|%a|%D|%t|%N|%c|%G' -p hpc-batch; sinfo -h -N -p hpc-batch -o %n",
+      `${IDLE}; sinfo; sinfo -h -o '%R|%a|%D|%t|%N|%c|%G' -p hpc-batch; sinfo -h -N -p hpc-batch -o %n`,
     );
     const lines = stdout.trim().split("\n");
     expect(lines[0]).toBe("PARTITION   AVAIL  TIMELIMIT  NODES  STATE NODELIST");
@@ -339,11 +342,9 @@ describe("salloc and srun", () => {
     expect(result).toMatchObject({ code: 0, stderr: "" });
     const failed = await sh("srun -n2 false");
     expect(failed.code).toBe(1);
-    expect(failed.stderr).toMatch(/^srun: error: node-\d: tasks? \S+: Exited with exit code 1\n/);
+    expect(failed.stderr).toMatch(/^srun: error: node-\d: tasks? \S+: Exited with exit code 1$/m);
     expect((await sh("srun -N2 sh -c 'echo $SLURMD_NODENAME' | sort -u | wc -l")).stdout).toBe("2\n");
-    expect((await sh('until [ -z "$(squeue -h)" ]; do sleep 0.2; done; sinfo -h -o %t -p hpc-batch')).stdout).toBe(
-      "idle\n",
-    );
+    expect((await sh(`until [ -z "$(squeue -h)" ]; do sleep 0.2; done; ${IDLE}; echo free`)).stdout).toBe("free\n");
   });
 
   test("srun: a terminal, standard input, files for the output, a signal", async () => {
