@@ -32,6 +32,8 @@ export interface Flows {
   lock(key: string): Lock | undefined;
   locks(): Iterable<readonly [string, Lock]>;
   pendingElements(group: AllocationId): number;
+  /** Those of them that nobody holds. */
+  windowElements(group: AllocationId): number;
   /** Positions whose counterparts are met and which have not been made. */
   ready(group: AllocationId): Ordered<number>;
   allocationReplaced(before: Allocation | undefined, after: Allocation | undefined): void;
@@ -54,6 +56,7 @@ export function createFlows(): Flows {
   const counterparts = new Map<string, Ordered<AllocationId>>();
   const locks = new Map<string, Lock>();
   const pendingElements = new Map<AllocationId, number>();
+  const heldElements = new Map<AllocationId, number>();
   const ready = new Map<AllocationId, Ordered<number>>();
   /** Waits of anybody for single elements of any group. */
   let awaitedElements = 0;
@@ -117,11 +120,8 @@ export function createFlows(): Flows {
     if (element === undefined || id === undefined) return;
     if (before === undefined) elements.add(id);
     if (after === undefined) elements.delete(id);
-    const change = Number(after?.phase.kind === "pending") - Number(before?.phase.kind === "pending");
-    if (change === 0) return;
-    const count = (pendingElements.get(element.group) ?? 0) + change;
-    if (count === 0) pendingElements.delete(element.group);
-    else pendingElements.set(element.group, count);
+    countIn(pendingElements, element.group, Number(isPending(after)) - Number(isPending(before)));
+    countIn(heldElements, element.group, Number(after?.hold !== undefined) - Number(before?.hold !== undefined));
   }
 
   return {
@@ -133,6 +133,7 @@ export function createFlows(): Flows {
     lock: (key) => locks.get(key),
     locks: () => locks,
     pendingElements: (group) => pendingElements.get(group) ?? 0,
+    windowElements: (group) => (pendingElements.get(group) ?? 0) - (heldElements.get(group) ?? 0),
     ready: (group) => ready.get(group) ?? NOTHING_READY,
     allocationReplaced(before, after) {
       elementReplaced(before, after);
@@ -178,6 +179,15 @@ export function createFlows(): Flows {
     ready.set(group, fresh);
     return fresh;
   }
+}
+
+const isPending = (record: Allocation | undefined): boolean => record?.phase.kind === "pending";
+
+function countIn(counts: Map<AllocationId, number>, group: AllocationId, change: number): void {
+  if (change === 0) return;
+  const count = (counts.get(group) ?? 0) + change;
+  if (count === 0) counts.delete(group);
+  else counts.set(group, count);
 }
 
 /** An allocation or a group, as far as waiting goes. */
@@ -232,7 +242,8 @@ export function namesOf(record: Allocation | undefined): Names {
   const free = left.length === unmet.length;
   return {
     held: all.filter((n) => !unmet.includes(n)).map(key),
-    wanted: free && next !== undefined ? key(next) : null,
+    // Who is held takes no name from others.
+    wanted: free && next !== undefined && record.hold === undefined ? key(next) : null,
   };
 }
 
