@@ -32,6 +32,8 @@ export interface Flows {
   lock(key: string): Lock | undefined;
   locks(): Iterable<readonly [string, Lock]>;
   pendingElements(group: AllocationId): number;
+  /** Suspended until somebody resumes them. */
+  restingElements(group: AllocationId): number;
   /** Those of them that nobody holds. */
   windowElements(group: AllocationId): number;
   /** Positions whose counterparts are met and which have not been made. */
@@ -56,6 +58,7 @@ export function createFlows(): Flows {
   const counterparts = new Map<string, Ordered<AllocationId>>();
   const locks = new Map<string, Lock>();
   const pendingElements = new Map<AllocationId, number>();
+  const restingElements = new Map<AllocationId, number>();
   const heldElements = new Map<AllocationId, number>();
   const ready = new Map<AllocationId, Ordered<number>>();
   /** Waits of anybody for single elements of any group. */
@@ -120,6 +123,7 @@ export function createFlows(): Flows {
     if (element === undefined || id === undefined) return;
     if (before === undefined) elements.add(id);
     if (after === undefined) elements.delete(id);
+    countIn(restingElements, element.group, Number(isResting(after)) - Number(isResting(before)));
     countIn(pendingElements, element.group, Number(isPending(after)) - Number(isPending(before)));
     countIn(heldElements, element.group, Number(after?.hold !== undefined) - Number(before?.hold !== undefined));
   }
@@ -133,6 +137,7 @@ export function createFlows(): Flows {
     lock: (key) => locks.get(key),
     locks: () => locks,
     pendingElements: (group) => pendingElements.get(group) ?? 0,
+    restingElements: (group) => restingElements.get(group) ?? 0,
     windowElements: (group) => (pendingElements.get(group) ?? 0) - (heldElements.get(group) ?? 0),
     ready: (group) => ready.get(group) ?? NOTHING_READY,
     allocationReplaced(before, after) {
@@ -195,6 +200,10 @@ type Waiter = Pick<Allocation, "id" | "spec" | "unmet">;
 
 export const isBlocked = (record: Allocation | undefined): boolean =>
   record?.unmet !== undefined && record.phase.kind === "pending";
+
+/** Those that are suspended for another cause are queued again by themselves. */
+export const isResting = (record: Allocation | undefined): boolean =>
+  record?.phase.kind === "suspended" && record.phase.cause === "walltime";
 
 const openGroup = (group: TaskGroup | undefined): TaskGroup | undefined =>
   group === undefined || hasGroupEnded(group.phase) ? undefined : group;
