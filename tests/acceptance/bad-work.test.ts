@@ -115,6 +115,34 @@ test("a script without the right to be executed is 126, and one that is not ther
   expect((await cluster.cli(["logs", line])).stderr).toContain("no-such-command-here");
 });
 
+test.each([
+  ["that is not there", { workdir: "/no/such/place" }, "is not there, or not for known: /no/such/place"],
+  ["that the user may not enter", { workdir: "/root" }, "may not be entered by known: /root"],
+  ["in an image that is not there", { workdir: "/no/such/place", uenv: "half/1:v1" }, "is not there, or not for known"],
+])("a working directory %s", async (_what, more, words) => {
+  const id = await cluster.submit({ entrypoint: "echo never", ...more }, KNOWN);
+  expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "prologue_failed" });
+  expect(await statusOf(id)).toContain(`prologue failed (workdir): the working directory ${words}`);
+  expect(await cluster.cli(["logs", id])).toMatchObject({ stdout: "", stderr: "" });
+});
+
+test("a working directory that the user may enter is where the job is, with nothing of the way there open", async () => {
+  execFileSync("install", ["-d", "-m", "700", "-o", "65534", "-g", "65534", join(folder, "own")]);
+  const id = await cluster.submit({ entrypoint: "pwd; ls /proc/self/fd | wc -l", workdir: join(folder, "own") }, KNOWN);
+  const plain = await cluster.submit({ entrypoint: "pwd; ls /proc/self/fd | wc -l" }, KNOWN);
+  for (const one of [id, plain]) expect((await cluster.ends(one)).state).toBe("completed");
+  const lines = async (one: string) => (await cluster.cli(["logs", one])).stdout.trim().split("\n");
+  expect(await lines(id)).toEqual([join(folder, "own"), (await lines(plain))[1]]);
+});
+
+test("an output file that cannot be made", async () => {
+  const id = await cluster.submit({ entrypoint: "echo never", output: { file: "/no/such/place/x.out" } }, KNOWN);
+  expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "prologue_failed" });
+  expect(await statusOf(id)).toMatch(
+    /prologue failed \(output\): the output file: cannot create \/no\/such\/place\/x.out/,
+  );
+});
+
 test("as many variables as are allowed reach the job; ten thousand are refused with the limit", async () => {
   const env = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`V_${n}`, "x".repeat(50)]));
   const id = await cluster.submit({ entrypoint: "env | grep -c '^V_'", env }, KNOWN);

@@ -76,7 +76,10 @@ test("an image is pulled to all nodes, shown, used, and evicted", async () => {
   const id = /allocation (\d+)/.exec(done.stdout)?.[1] ?? "";
   expect((await cluster.cli(["logs", id])).stdout).toBe("greetings from the image\n");
   const tested = await cluster.cli(["uenv", "test", "prgenv-gnu/24.11:v1", "--view=default", "--", "greet"]);
-  expect(tested.stdout).toMatch(/^prgenv-gnu\/24.11:v1 works on node-\d/);
+  expect(tested.stdout).toMatch(/^greetings from the image\nprgenv-gnu\/24.11:v1 works on node-\d/);
+  const failing = await cluster.cli(["uenv", "test", "prgenv-gnu/24.11:v1", "--", "sh", "-c", "echo no >&2; exit 3"]);
+  expect(failing.code).not.toBe(0);
+  expect(failing.stderr).toMatch(/^no\n.*exit code 3/);
   const evicted = await cluster.cli(["cache", "evict", "--image=prgenv-gnu/24.11:v1", "--node=node-1"]);
   expect(evicted, evicted.stderr).toMatchObject({ code: 0 });
   const again = await cluster.cli(["cache", "evict", "--image=prgenv-gnu/24.11:v1", "--node=node-1"]);
@@ -111,6 +114,17 @@ test.each([
 function manyVariables(): [string, string][] {
   return Array.from({ length: 10_000 }, (_, i) => [`V${i}`, "x"]);
 }
+
+test.each([
+  ["", {}],
+  [", in an image", { uenv: "prgenv-gnu/24.11:v1" }],
+])("a working directory that no node has%s is looked for on every node", async (_what, more) => {
+  const id = await cluster.submit({ entrypoint: "true", workdir: "/no/such/place", ...more });
+  expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "prologue_failed" });
+  const { stdout } = await cluster.cli(["status", id]);
+  expect(stdout).toMatch(/prologue failed \(workdir\): the working directory is not there.*: \/no\/such\/place/);
+  expect(stdout).toMatch(/Attempt: +2/);
+});
 
 test.each([
   ["a missing command", ["/no/such/command"], 127, "command not found"],

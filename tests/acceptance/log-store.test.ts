@@ -22,11 +22,16 @@ import { useCluster } from "../harness/use-cluster.ts";
 
 const STORE = mkdtempSync(join(tmpdir(), "lattice-log-store-"));
 const RING_MB = 4;
+/** Far less than the job below prints, which is less than 16 times as much. */
+const BUFFER_MB = 8;
 
 const cluster = useCluster({
   nodes: 1,
   config: `logs:\n  store: ${STORE}\n`,
-  agentArgs: ["--log-store", STORE, "--log-ring", String(RING_MB), "--log-flush", "0.5"],
+  agentArgs: [
+    ...["--log-store", STORE, "--log-flush", "0.5"],
+    ...["--log-ring", String(RING_MB), "--log-buffer", String(BUFFER_MB)],
+  ],
 });
 afterAll(() => rmSync(STORE, { recursive: true, force: true }));
 
@@ -96,9 +101,10 @@ test("a job's output lies in the book's layout and is read from there when the n
   expect((await cluster.cli(["logs", id, "--tail=1"])).stdout).toBe("to-stdout\n");
 });
 
-test("much output: the node keeps the newest part, the store all, and the agent stays small", async () => {
+test("much output at once: the node keeps the newest part, the store all, a follower sees it, and the agent stays small", async () => {
   const lines = 1_600_000;
   const id = await cluster.submit({ entrypoint: `seq -f 'line %012.0f of the output of this job' 1 ${lines}` });
+  const following = readAll(id, "-f");
   let most = 0;
   const sample = setInterval(() => {
     most = Math.max(most, residentBytes(cluster.agent("node-1").pid));
@@ -116,7 +122,9 @@ test("much output: the node keeps the newest part, the store all, and the agent 
 
   const hash = createHash("sha256");
   for (let n = 1; n <= lines; n += 1) hash.update(`line ${String(n).padStart(12, "0")} of the output of this job\n`);
-  expect(await readAll(id).all).toEqual({ bytes: size, hash: hash.digest("hex"), code: 0, errors: "" });
+  const all = { bytes: size, hash: hash.digest("hex"), code: 0, errors: "" };
+  expect(await following.all).toEqual(all);
+  expect(await readAll(id).all).toEqual(all);
   const tail = await cluster.cli(["logs", id, "--tail=2"]);
   expect(tail.stdout).toBe(
     [lines - 1, lines].map((n) => `line ${String(n).padStart(12, "0")} of the output of this job\n`).join(""),

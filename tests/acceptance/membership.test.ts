@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually, sleep } from "../harness/eventually.ts";
-import { kill } from "../harness/processes.ts";
+import { kill, pause } from "../harness/processes.ts";
 import { startProgram } from "../harness/program.ts";
 import { Quorum } from "../harness/quorum.ts";
 
@@ -201,7 +201,7 @@ test("a member that hangs, and then no majority: the status still answers, and s
   const numbers = (await membersOf(4)).map(({ id }) => Number(id.slice(7)));
   const paused = numbers.filter((n) => n !== 4);
   const pids = paused.flatMap((n) => [quorum.server(n).pid, quorum.etcdPid(n)]);
-  for (const pid of pids) kill(pid, "SIGSTOP");
+  for (const pid of pids) await pause(pid);
   try {
     const listed = await membersOf(4);
     expect(listed).toHaveLength(3);

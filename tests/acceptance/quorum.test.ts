@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually, sleep } from "../harness/eventually.ts";
 import { grpcClient } from "../harness/grpc.ts";
-import { kill } from "../harness/processes.ts";
+import { kill, pause } from "../harness/processes.ts";
 import { Quorum } from "../harness/quorum.ts";
 
 let quorum: Quorum;
@@ -71,7 +71,7 @@ test("kill -9 of the leader under load: nothing acknowledged is lost, and runnin
 
 test("a paused leader is replaced, and commits nothing when it wakes", async () => {
   const old = await quorum.leader();
-  kill(quorum.server(old).pid, "SIGSTOP");
+  await pause(quorum.server(old).pid);
   const survivor = other(old);
   const id = await eventually({ what: "another server takes a submission" }, () =>
     quorum.submit(survivor, { entrypoint: "true" }).catch(() => null),

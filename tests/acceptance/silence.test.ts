@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
-import { isAlive, kill } from "../harness/processes.ts";
+import { isAlive, kill, pause } from "../harness/processes.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 /** Long enough for a busy machine not to silence the others, short enough to wait for. */
@@ -19,7 +19,7 @@ const cluster = useCluster({ nodes: 3, config });
 test("late, then back in time: the node is degraded and its job goes on", async () => {
   const job = await startJob("late");
   const agent = cluster.agent(job.node).pid;
-  kill(agent, "SIGSTOP");
+  await pause(agent);
   try {
     await shows(job.node, /Degraded/);
   } finally {
@@ -35,7 +35,7 @@ test("late, then back in time: the node is degraded and its job goes on", async 
 test("silent: degraded, down, its job runs elsewhere; back: the old attempt is ended", async () => {
   const job = await startJob("silent");
   const agent = cluster.agent(job.node).pid;
-  kill(agent, "SIGSTOP");
+  await pause(agent);
   try {
     await shows(job.node, /Degraded/);
     // Only now, so that a machine on which everything takes long does not miss the state before.

@@ -325,7 +325,7 @@ describe("pipelines of scripts", () => {
 describe("sinfo and scontrol", () => {
   test("tables and formats", async () => {
     const { stdout } = await sh(
-      `${IDLE}; sinfo; sinfo -h -o '%R|%a|%D|%t|%N|%c|%G' -p hpc-batch; sinfo -h -N -p hpc-batch -o %n`,
+      `${IDLE}; sinfo; sinfo -h -o '%R|%a|%D|%t|%N|%c|%G' -p hpc-batch; sinfo -h -N -p hpc-batch -o %N`,
     );
     const lines = stdout.trim().split("\n");
     expect(lines[0]).toBe("PARTITION   AVAIL  TIMELIMIT  NODES  STATE NODELIST");

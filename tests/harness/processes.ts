@@ -44,6 +44,18 @@ export function kill(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+/** Holds it, and waits until all of it stands still: what is on its way to a processor goes on for a moment. */
+export async function pause(pid: number): Promise<void> {
+  kill(pid, "SIGSTOP");
+  await eventually({ what: `process ${pid} stands still`, everyMs: 1 }, () =>
+    namesOr(`/proc/${pid}/task`).every((thread) =>
+      /^State:\s+[TZX]/m.test(readOr(`/proc/${pid}/task/${thread}/status`, "State: X")),
+    )
+      ? true
+      : null,
+  );
+}
+
 /** Those that work has written down in a file, one a line among others; none while there is no file. */
 export function pidsIn(file: string): readonly number[] {
   return readOr(file, "")

@@ -336,7 +336,12 @@ function basicCommandLine(version: string): Command {
     )
     .option("--log-store <place>", "keep output there: a folder or s3://bucket/prefix")
     .option("--log-ring <mb>", "newest output of each log that stays on the node", whole(1, 1_000_000), 64)
-    .option("--log-buffer <mb>", "output of each log that may wait for the store", whole(1, 1_000_000), 256)
+    .option(
+      "--log-buffer <mb>",
+      "output of each log that may wait for a store that is away; 16 times as much while it takes it",
+      whole(1, 1_000_000),
+      256,
+    )
     .option("--log-flush <seconds>", "longest wait before output goes to the store", positive, 10)
     .option("--peer-listen <host:port>", "where agents of one large launch reach each other", peerAddress, "")
     .option(

@@ -24,6 +24,8 @@ export interface CachedImage {
   readonly last_used?: string;
   readonly sticky?: boolean;
   readonly pins?: number;
+  /** Further names that it was asked for by. */
+  readonly other_names?: readonly string[];
 }
 
 export interface NodeCache {

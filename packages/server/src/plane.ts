@@ -169,8 +169,8 @@ async function* logsOf(
   signal: AbortSignal,
 ): AsyncGenerator<LogPiece> {
   const record = replica.view.allocation(query.allocation) ?? (await history.get(query.allocation));
-  const stored = archive === null || record === null ? null : await archive.find(query, record.spec);
-  yield* readLogs(query, stored, live, signal);
+  const find = async () => (archive === null || record === null ? null : archive.find(query, record.spec));
+  yield* readLogs(query, find, live, signal);
 }
 
 function terminalOf(

@@ -96,6 +96,7 @@ const cacheMessage = ({ sizeBytes, usedBytes, images }: CacheStatus): pb.NodeCac
       create(pb.CachedImageSchema, {
         ...{ digest, kind, sticky, pins },
         name: names.at(-1) ?? "",
+        otherNames: names.slice(0, -1),
         sizeBytes: size,
         lastUsed: timestampFromMs(Math.round(lastUsedMs)),
       }),

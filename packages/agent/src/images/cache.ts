@@ -192,8 +192,10 @@ export async function openCache(options: CacheOptions): Promise<ImageCache> {
     async noteContainer({ digest, names, sizeBytes }, holder) {
       if (!images.has(digest)) await roomFor(sizeBytes, names.at(-1) ?? digest, sizeBytes);
       pin(holder, [digest]);
-      const sticky = images.get(digest)?.sticky ?? false;
-      const entry = { digest, kind: "oci", names, sizeBytes, sticky } as const;
+      const before = images.get(digest);
+      const sticky = before?.sticky ?? false;
+      const others = (before?.names ?? []).filter((name) => !names.includes(name));
+      const entry = { digest, kind: "oci", names: [...others, ...names], sizeBytes, sticky } as const;
       images.set(digest, { ...entry, verified: true, signature: null, stamp: "", lastUsedMs: Date.now() });
       void save();
     },

@@ -20,6 +20,8 @@ export async function openLogs(from: LogSources, order: pb.OpenLogs, client: Cli
   const known = parseAllocationId(order.allocationId) !== null;
   const stream = order.stream === pb.LogStream.STDERR ? "stderr" : "stdout";
   const path = known ? await from.logFile(key, stream) : null;
+  // Asked before the beginning, and kept: what is freed while it is read is told even when all of it has been sent.
+  const startNow = from.kept?.startNow(key, stream) ?? null;
   const { streamId, tail, follow, sinceMs, untilMs } = order;
   from.streams.open(client, {
     streamId,
@@ -30,7 +32,7 @@ export async function openLogs(from: LogSources, order: pb.OpenLogs, client: Cli
     offset: Number(order.offset),
     time: { sinceMs, untilMs },
     start: (await from.kept?.startOf(key, stream)) ?? 0,
-    startNow: () => from.kept?.startNow(key, stream) ?? 0,
+    ...(startNow === null ? null : { startNow }),
     live: () => from.live(key),
   });
 }

@@ -64,6 +64,8 @@ export interface Prepared {
   readonly before: readonly string[];
   /** What those words begin with. */
   readonly environment: Record<string, string>;
+  /** Among those words are some that may say why the command is not begun. */
+  readonly tells?: boolean;
   /** Where the wrapper goes before the command. */
   readonly workdir: string;
   /** Whom it becomes; null: nobody but the agent's own user. */

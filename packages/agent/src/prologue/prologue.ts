@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { applyPatches } from "../images/views.ts";
 import { memoryPolicyWords } from "../runtime/memory-policy.ts";
 import { enterScript, enterWords } from "../runtime/uenv/enter.ts";
+import { enterWorkdir } from "../runtime/user/enter-workdir.ts";
 import { splitEnvironment } from "../runtime/user/safe-environment.ts";
 import { asUser, type RunAs } from "../runtime/user/user.ts";
 import { prepareCheckpoints } from "./checkpoint-stage.ts";
@@ -68,11 +69,13 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
     environment = { ...applyPatches(environment, uenvs.patches), LATTICE_UENV: uenvs.listed };
   }
   const home = data.find(({ at }) => at === mapped?.home)?.at ?? null;
-  const workdir = order.workdir || (home ?? (await defaultWorkdir(mapped, dir, folders)));
+  const tells = mapped !== null && order.workdir !== "";
+  const workdir = tells ? "/" : order.workdir || (home ?? (await defaultWorkdir(mapped, dir, folders)));
   const { safe, later } = mapped === null ? { safe: environment, later: [] } : splitEnvironment(environment);
   const change = [
     ...policy,
     ...(mapped === null ? [] : asUser(mapped, mounts.length + data.length > 0)),
+    ...(tells ? enterWorkdir(order.workdir, mapped.name) : []),
     ...withVariables(later),
   ];
   const uid = mapped?.uid ?? null;
@@ -80,7 +83,7 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
   const last = policy.length > 0 && mapped === null ? [...change, ...PLAIN_EXEC] : change;
   const before = [...last, ...saving.before];
   if (mounts.length === 0 && data.length === 0) {
-    return { before, environment: safe, workdir, uid, writer, variables: environment };
+    return { before, environment: safe, workdir, tells, uid, writer, variables: environment };
   }
   const script = join(dir, "enter");
   await checkTargets([...mounts, ...data]);
@@ -89,7 +92,7 @@ async function prepare(parts: PrologueParts, target: Target, signal: AbortSignal
   await writeFile(script, enterScript({ dir, images: mounts, data, workdir, before, byEngine: false }), {
     mode: 0o600,
   });
-  return { before: enterWords(script), environment: safe, workdir: "/", uid, writer, variables: environment };
+  return { before: enterWords(script), environment: safe, workdir: "/", tells, uid, writer, variables: environment };
 }
 
 /** In the part of the node that it has. */

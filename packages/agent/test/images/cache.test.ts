@@ -139,6 +139,19 @@ describe("the cache", () => {
     expect(removed).toEqual(["a", "c"]);
   });
 
+  test("an image that is asked for by two names keeps both, whichever kind it is", async () => {
+    const cache = await open();
+    for (const name of ["r.io/x:1", "r.io/x:latest"])
+      await cache.noteContainer({ digest: "a", names: [name], sizeBytes: 10 }, "1.1");
+    const one = await image("a/1:v1");
+    for (const name of ["a/1:v1", "a/1:newest"]) await cache.acquire({ ...one, name }, "1.1", never);
+    expect(cache.status().images.map(({ names }) => names)).toEqual([
+      ["r.io/x:1", "r.io/x:latest"],
+      ["a/1:v1", "a/1:newest"],
+    ]);
+    expect(cache.known("a/1:v1")?.digest).toBe(one.digest);
+  });
+
   test("what is pinned stays, the rest goes by age, and a full cache says so", async () => {
     const cache = await open({ marks: { sizeBytes: 13_000, highMilli: 900, lowMilli: 700 } });
     await cache.acquire(await image("a/1:v1"), "job-1", never);

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { freeable, nextChunk, type StreamState, trimmed } from "../../src/logs/ship/plan.ts";
 
-const LIMITS = { ringBytes: 100, bufferBytes: 300, chunkBytes: 50, flushMs: 1_000 };
+const LIMITS = { ringBytes: 100, bufferBytes: 300, whileSent: 4, chunkBytes: 50, flushMs: 1_000 };
 const START: StreamState = { start: 0, shipped: 0, chunk: 0, flushedAtMs: 0, dropped: 0 };
 
 describe("what goes to the store next", () => {
@@ -20,29 +20,46 @@ describe("what goes to the store next", () => {
   });
 
   test("over any history: nothing is freed that was not sent or counted, and room is bounded", () => {
-    const step = fc.record({ written: fc.nat(200), storeAnswers: fc.boolean() });
+    const step = fc.record({
+      written: fc.nat(200),
+      store: fc.constantFrom<"takes all" | "is slow" | "away">("takes all", "is slow", "away"),
+    });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         let state = START;
         let size = 0;
         let sent = 0;
-        for (const { written, storeAnswers } of steps) {
+        for (const { written, store } of steps) {
           size += written;
-          state = trimmed(state, size, LIMITS);
-          for (let next = nextChunk(state, { size, live: false, nowMs: 0 }, LIMITS); storeAnswers && next !== null; ) {
+          const taken = store !== "away";
+          state = trimmed(state, { size, taken }, LIMITS);
+          let left = { away: 0, "is slow": 1, "takes all": Number.POSITIVE_INFINITY }[store];
+          for (let next = nextChunk(state, { size, live: false, nowMs: 0 }, LIMITS); left > 0 && next !== null; ) {
+            left -= 1;
             expect(next.start).toBe(state.shipped);
             sent += next.end - next.start;
             state = { ...state, shipped: next.end, chunk: state.chunk + 1 };
             next = nextChunk(state, { size, live: false, nowMs: 0 }, LIMITS);
           }
-          state = trimmed(state, size, LIMITS);
+          state = trimmed(state, { size, taken }, LIMITS);
           expect(sent + state.dropped).toBe(state.shipped);
           expect(state.start).toBeLessThanOrEqual(state.shipped);
-          expect(size - state.start).toBeLessThanOrEqual(Math.max(LIMITS.bufferBytes, LIMITS.ringBytes));
-          if (storeAnswers) expect(size - state.start).toBeLessThanOrEqual(LIMITS.ringBytes);
+          expect(size - state.start).toBeLessThanOrEqual(LIMITS.bufferBytes * (taken ? LIMITS.whileSent : 1));
+          if (store === "takes all") expect(size - state.start).toBeLessThanOrEqual(LIMITS.ringBytes);
         }
       }),
     );
+  });
+
+  test.each([
+    ["that is away: as much as the buffer", false, { dropped: 700, start: 700 }],
+    ["that takes it, however slowly: all of it", true, { dropped: 0, start: 0 }],
+  ])("what waits for a store %s", (_what, taken, expected) => {
+    expect(trimmed(START, { size: 1_000, taken }, LIMITS)).toMatchObject(expected);
+  });
+
+  test("what is too much even for a store that takes it is counted as lost", () => {
+    expect(trimmed(START, { size: 1_500, taken: true }, LIMITS)).toMatchObject({ dropped: 300, shipped: 300 });
   });
 
   test("only whole blocks are freed", () => {

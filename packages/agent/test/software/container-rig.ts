@@ -16,12 +16,14 @@ export interface ContainerRig {
   close(): Promise<void>;
 }
 
+/** A loopback address of this process alone: nobody else takes its ports. */
+const HOST = `127.${100 + ((process.pid >> 16) & 63)}.${(process.pid >> 8) & 255}.${process.pid & 255}`;
 const TOOLS = ["sh", "echo", "cat", "id", "env", "sleep", "ls", "touch", "true", "grep", "pwd"];
 
 export async function containerRig(): Promise<ContainerRig> {
   const folder = mkdtempSync(join(tmpdir(), "lattice-containers-"));
   const port = await freePort();
-  const registry = `127.0.0.1:${port}`;
+  const registry = `${HOST}:${port}`;
   const config = join(folder, "registry.yml");
   writeFileSync(
     config,
@@ -81,7 +83,7 @@ function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
+    server.listen(0, HOST, () => {
       const address = server.address();
       server.close(() => (typeof address === "object" && address !== null ? resolve(address.port) : reject()));
     });

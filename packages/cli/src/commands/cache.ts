@@ -54,6 +54,10 @@ interface Row extends CachedImage {
   readonly node: string;
 }
 
+/** The newest first. */
+const namesOf = ({ name, other_names: others = [] }: Row): string =>
+  [name || ABSENT, ...[...others].reverse()].join(", ");
+
 /** A node that did not do it is said, and makes the command fail. */
 export async function show({ print, settings }: Context, answer: CacheAnswer): Promise<void> {
   const nodes = answer.nodes ?? [];
@@ -64,7 +68,7 @@ export async function show({ print, settings }: Context, answer: CacheAnswer): P
     print.table<Row>(
       [
         { header: "NODE", value: ({ node }) => node, flexible: true },
-        { header: "IMAGE", value: ({ name }) => name || ABSENT, flexible: true },
+        { header: "IMAGE", value: namesOf, flexible: true },
         { header: "DIGEST", value: ({ digest }) => digest?.replace("sha256:", "").slice(0, 12) || ABSENT },
         { header: "KIND", value: ({ kind }) => kind || ABSENT },
         { header: "SIZE", value: ({ size_bytes }) => bytesText(size_bytes ?? 0), align: "right" },

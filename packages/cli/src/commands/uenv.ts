@@ -8,6 +8,7 @@ import { type Context, createContext } from "../context.ts";
 import { untilFinal } from "../wait/until-final.ts";
 import { nodesOf, show, withNodes } from "./cache.ts";
 import { reasonOf } from "./status/table.ts";
+import { passOnWhatItSaid } from "./uenv/said.ts";
 import { bytesText, imageColumns } from "./uenv/table.ts";
 
 export function define(command: Command): void {
@@ -97,6 +98,7 @@ async function testImage(
     { requestId: randomUUID() },
   );
   const ended = await untilFinal(client, id);
+  if (!print.structured) await passOnWhatItSaid(client, id);
   if (ended.state === "completed") {
     if (print.structured) return print.document(ended);
     return print.done(image, `${image} works on ${ended.nodes?.join(", ")} (allocation ${id})`);

@@ -27,7 +27,7 @@ export const checkpointSection = section({
   node_mtbf_hours: amount(0.001, 10_000_000).default(6_000),
   storage_seconds_per_gb: amount(0, 1_000_000).default(0.02),
   keep: count(0, MAX_KEPT_CHECKPOINTS).default(3),
-  retention: span({ least: seconds(0), most: seconds(3_650 * 86_400), preset: "30d" }),
+  retention: span({ least: seconds(0), most: seconds(3_650 * 86_400), preset: "7d" }),
   quiet_interval: span({ least: seconds(0.1), most: seconds(365 * 86_400), preset: "6h" }),
 });
 

@@ -19,6 +19,8 @@ export interface ArchivedLog {
   readonly complete: boolean;
   /** From `query.offset` on, within its times, to the end of what is stored. */
   read(query: LogsQuery): AsyncGenerator<LogPiece>;
+  /** All that is stored from that position on. */
+  from(position: number): AsyncGenerator<LogPiece>;
   /** The last lines. */
   tail(lines: number): AsyncGenerator<LogPiece>;
 }
@@ -53,6 +55,7 @@ export function createLogArchive(objects: LogObjects): LogArchive {
         end: chunks.at(-1)?.end ?? 0,
         complete: over !== undefined,
         read: (asked) => readRange(chunks, asked, fetch),
+        from: (offset) => readRange(chunks, { offset, sinceMs: 0, untilMs: 0 }, fetch),
         tail: (lines) => readTail(chunks, lines, fetch),
       };
     },
@@ -74,7 +77,7 @@ const unavailable = (detail: string, cause?: unknown): ProblemError =>
 
 async function* readRange(
   chunks: readonly ChunkEntry[],
-  { offset, sinceMs, untilMs }: LogsQuery,
+  { offset, sinceMs, untilMs }: Pick<LogsQuery, "offset" | "sinceMs" | "untilMs">,
   fetch: (chunk: ChunkEntry) => Promise<Buffer>,
 ): AsyncGenerator<LogPiece> {
   for (const chunk of chunks) {
@@ -82,7 +85,7 @@ async function* readRange(
     if (sinceMs > 0 && chunk.to_ms < sinceMs) continue;
     if (untilMs > 0 && chunk.from_ms > untilMs) return;
     const data = await fetch(chunk);
-    yield { data: data.subarray(Math.max(0, offset - chunk.start)), offset: chunk.end };
+    yield* inParts({ data: data.subarray(Math.max(0, offset - chunk.start)), offset: chunk.end });
   }
 }
 
@@ -107,7 +110,18 @@ async function* readTail(
     held.unshift({ data: wanted === 0 ? data.subarray(at + 1) : data, chunk });
     if (wanted === 0) break;
   }
-  for (const { data, chunk } of held) yield { data, offset: chunk.end };
+  for (const { data, chunk } of held) yield* inParts({ data, offset: chunk.end });
+}
+
+/** As large as what a node sends: a whole chunk in one message would hold up all others while it is written down. */
+const PART_BYTES = 64 * 1024;
+
+function* inParts({ data, offset }: LogPiece): Generator<LogPiece> {
+  const start = offset - data.length;
+  for (let at = 0; at < data.length; at += PART_BYTES) {
+    const part = data.subarray(at, at + PART_BYTES);
+    yield { data: part, offset: start + at + part.length };
+  }
 }
 
 const NEWLINE = 10;

@@ -1,8 +1,9 @@
-// An authority and one certificate for 127.0.0.1, good as server and as client, made for a test.
+// An authority and one certificate for loopback addresses, good as server and as client, made for a test.
 
 import { execFileSync } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { HOST } from "./etcd-cluster.ts";
 
 export interface CertificateFiles {
   readonly ca: string;
@@ -17,7 +18,10 @@ export async function issueCertificates(dir: string): Promise<CertificateFiles> 
   const openssl = (...args: readonly string[]): void => {
     execFileSync("openssl", args, { stdio: "ignore" });
   };
-  await writeFile(at("ext"), "subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=serverAuth,clientAuth\n");
+  await writeFile(
+    at("ext"),
+    `subjectAltName=IP:127.0.0.1,IP:${HOST},DNS:localhost\nextendedKeyUsage=serverAuth,clientAuth\n`,
+  );
   openssl("req", "-x509", ...CURVE, "-keyout", at("ca.key"), "-out", at("ca.pem"), "-subj", "/CN=ca", "-days", "2");
   openssl("req", ...CURVE, "-keyout", at("node.key"), "-out", at("node.csr"), "-subj", "/CN=node");
   const signing = ["-CA", at("ca.pem"), "-CAkey", at("ca.key"), "-CAcreateserial", "-extfile", at("ext"), "-days", "2"];

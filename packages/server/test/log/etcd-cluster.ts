@@ -2,6 +2,7 @@
 // directory, ended by pid.
 
 import { type ChildProcess, spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -9,6 +10,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createEtcdClient } from "../../src/log/etcd/client/client.ts";
 import { temporaryDir } from "./temporary-dir.ts";
 
+/** A loopback address of this process alone: nobody else takes its ports. */
+export const HOST = `127.${100 + ((process.pid >> 16) & 63)}.${(process.pid >> 8) & 255}.${process.pid & 255}`;
 const READY_MS = 120_000;
 
 export interface TestMember {
@@ -33,8 +36,8 @@ export async function startEtcd(count: number, more: readonly string[] = []): Pr
   const ports = await freePorts(count * 2);
   const plan = Array.from({ length: count }, (_, n) => ({
     name: `m${n + 1}`,
-    client: `http://127.0.0.1:${ports[2 * n]}`,
-    peer: `http://127.0.0.1:${ports[2 * n + 1]}`,
+    client: `http://${HOST}:${ports[2 * n]}`,
+    peer: `http://${HOST}:${ports[2 * n + 1]}`,
   }));
   const cluster = plan.map(({ name, peer }) => `${name}=${peer}`).join(",");
   const members = await Promise.all(
@@ -89,8 +92,20 @@ function startMember(endpoint: string, args: readonly string[]): TestMember {
     async kill(signal) {
       child.kill(signal);
       if (signal === "SIGKILL" || signal === "SIGTERM") await exited;
+      // What is on its way to a processor still goes on for a moment.
+      while (signal === "SIGSTOP" && !standsStill(child.pid ?? 0)) await sleep(1);
     },
   };
+}
+
+function standsStill(pid: number): boolean {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    return threads.every((id) => /^State:\s+T/m.test(readFileSync(`/proc/${pid}/task/${id}/status`, "utf8")));
+  } catch {
+    // A thread has ended meanwhile.
+    return false;
+  }
 }
 
 /** Resolves when each of them answers and follows a leader. */
@@ -108,12 +123,12 @@ export async function healthy(endpoints: readonly string[]): Promise<void> {
   }
 }
 
-/** Free at this moment; nobody else listens on ports that were just handed out. */
+/** Free at this moment, on an address that no other process uses. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {
       const server = createServer();
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
       return server;
     }),
   );

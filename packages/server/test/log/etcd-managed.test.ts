@@ -14,7 +14,7 @@ import {
 } from "../../src/log/index.ts";
 import { issueCertificates, readTexts } from "./certificates.ts";
 import { fill, lead, readThrough } from "./entries.ts";
-import { freePorts, healthy } from "./etcd-cluster.ts";
+import { freePorts, HOST, healthy } from "./etcd-cluster.ts";
 import { temporaryDir } from "./temporary-dir.ts";
 
 let dir: string;
@@ -36,7 +36,7 @@ interface Place {
 
 async function place(name: string): Promise<Place> {
   const [peer, client] = await freePorts(2);
-  return { name, peer: `127.0.0.1:${peer}`, clientListen: `127.0.0.1:${client}`, dir: join(dir, name) };
+  return { name, peer: `${HOST}:${peer}`, clientListen: `${HOST}:${client}`, dir: join(dir, name) };
 }
 
 const optionsOf = (at: Place, begin: Begin, warnings: string[] = []) => ({
@@ -118,7 +118,7 @@ test("other flags in the configuration: the member is started again with them", 
   await first.release();
   const [port] = await freePorts(1);
   const warnings: string[] = [];
-  const second = await start({ ...at, clientListen: `127.0.0.1:${port}` }, { kind: "resume" }, warnings);
+  const second = await start({ ...at, clientListen: `${HOST}:${port}` }, { kind: "resume" }, warnings);
   expect(second.adopted).toBe(false);
   expect(second.pid()).not.toBe(first.pid());
   expect(warnings.join()).toContain("other flags");

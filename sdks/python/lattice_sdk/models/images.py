@@ -30,6 +30,7 @@ class CachedImage:
     last_used: datetime | None = None
     sticky: bool = False
     pins: int = 0
+    other_names: list[str] = field(default_factory=list)
     extra: dict[str, Any] = field(default_factory=dict)
 
 

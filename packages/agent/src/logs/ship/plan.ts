@@ -1,5 +1,6 @@
 // What to do next with one log whose output goes to a store: send a chunk, free what is both sent and
-// old, drop what is too much when the store is away. Pure; sizes and times come in.
+// old, drop what is too much for the store. A store that takes what it is given is only slower than the job, so that
+// much more may wait for it than for one that is away. Pure; sizes and times come in.
 
 export interface StreamState {
   /** Below this the file holds nothing any more. */
@@ -17,6 +18,8 @@ export interface ShipLimits {
   readonly ringBytes: number;
   /** Of output that waits for the store, beyond which the oldest is dropped. */
   readonly bufferBytes: number;
+  /** So many times as much may wait while the store takes it. */
+  readonly whileSent: number;
   readonly chunkBytes: number;
   readonly flushMs: number;
 }
@@ -24,6 +27,7 @@ export interface ShipLimits {
 export const SHIP_LIMITS: ShipLimits = {
   ringBytes: 64 * 1024 ** 2,
   bufferBytes: 256 * 1024 ** 2,
+  whileSent: 16,
   chunkBytes: 4 * 1024 ** 2,
   flushMs: 10_000,
 };
@@ -52,8 +56,13 @@ export function nextChunk(
 const CHUNKS_PER_PAUSE = 200;
 
 /** After a look: where the file may begin, and how much unsent output that drops. */
-export function trimmed(state: StreamState, size: number, limits: ShipLimits): StreamState {
-  const unsentFrom = Math.max(state.shipped, size - limits.bufferBytes);
+export function trimmed(
+  state: StreamState,
+  { size, taken }: { readonly size: number /** The store takes what it is sent. */; readonly taken: boolean },
+  limits: ShipLimits,
+): StreamState {
+  const mayWait = limits.bufferBytes * (taken ? limits.whileSent : 1);
+  const unsentFrom = Math.max(state.shipped, size - mayWait);
   const dropped = unsentFrom - state.shipped;
   const keepFrom = Math.min(unsentFrom, Math.max(0, size - limits.ringBytes));
   const start = Math.max(state.start, dropped > 0 ? unsentFrom : keepFrom);

@@ -23,7 +23,7 @@ const LOOK_EVERY_MS = 1_000;
 
 export function logRing(options: RingOptions): Shipper {
   const { node, now, log, dataDir } = options;
-  const limits: ShipLimits = { ...options.limits, bufferBytes: options.limits.ringBytes };
+  const limits: ShipLimits = { ...options.limits, bufferBytes: options.limits.ringBytes, whileSent: 1 };
   const held = new Map<string, Shipment>();
   const told = new Set<string>();
   let host: ShipperHost | null = null;
@@ -36,7 +36,7 @@ export function logRing(options: RingOptions): Shipper {
     if (held.has(key)) return;
     const path = async (stream: "stdout" | "stderr") => (await host?.logFile(key, stream)) ?? null;
     const live = (): boolean => host?.live(key) === true;
-    held.set(key, shipment({ store: NOWHERE, compress: nothing, node, limits, now, path, live }, record));
+    held.set(key, shipment({ store: NOWHERE, compress: nothing, node, limits, now, path, live, taken: never }, record));
   }
 
   async function look(): Promise<void> {
@@ -98,7 +98,10 @@ export function logRing(options: RingOptions): Shipper {
       forget(key);
     },
     removed: forget,
-    startNow: (key, stream) => held.get(key)?.record().streams[stream].start ?? null,
+    startNow(key, stream) {
+      const one = held.get(key);
+      return one === undefined ? null : () => one.record().streams[stream].start;
+    },
     async startOf(key, stream) {
       const known = held.get(key)?.record();
       if (known !== undefined) return known.streams[stream].start;
@@ -122,6 +125,8 @@ const NOWHERE: LogStore = {
   put: () => Promise.reject(new Error("there is no store for output")),
   get: () => Promise.reject(new Error("there is no store for output")),
 };
+
+const never = (): boolean => false;
 
 const nothing = (): Promise<Buffer> => Promise.reject(new Error("there is no store for output"));
 

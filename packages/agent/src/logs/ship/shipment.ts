@@ -32,6 +32,8 @@ export interface ShipmentHost {
   /** Null: the log is gone. */
   readonly path: (stream: StreamName) => Promise<string | null>;
   readonly live: () => boolean;
+  /** The store takes what it is sent, as far as is known. */
+  readonly taken: () => boolean;
 }
 
 export interface Shipment {
@@ -119,7 +121,7 @@ export function shipment(host: ShipmentHost, found: ShipmentRecord): Shipment {
 
   async function trim(stream: StreamName, path: string, size: number): Promise<void> {
     const state = record.streams[stream];
-    const next = trimmed(state, size, limits);
+    const next = trimmed(state, { size, taken: host.taken() }, limits);
     if (next === state) return;
     const hole = freeable(state.start, next.start);
     await note(stream, next);

@@ -48,8 +48,8 @@ export interface Shipper {
   removed(key: string): void;
   /** Below this a log holds nothing any more. */
   startOf(key: string, stream: StreamName): Promise<number>;
-  /** The same while its output is under way; null: nothing is freed of it any more. */
-  startNow(key: string, stream: StreamName): number | null;
+  /** Tells the same from now on, whatever is freed; null: nothing is freed of it any more. */
+  startNow(key: string, stream: StreamName): (() => number) | null;
   waitingBytes(): number;
   droppedBytes(): number;
   /** Freed for newer output without ever being sent: there is no store. */
@@ -69,6 +69,8 @@ export const logFigures = ({ waitingBytes, droppedBytes, trimmedBytes }: Shipper
 
 const LOOK_EVERY_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
+/** A store that fails for a moment is not away yet: what waits for it is not dropped at once. */
+const PATIENCE_MS = 60_000;
 
 export function logShipper(options: ShipperOptions): Shipper {
   const { compress, node, limits, now, log, dataDir } = options;
@@ -84,6 +86,7 @@ export function logShipper(options: ShipperOptions): Shipper {
   let host: ShipperHost | null = null;
   let dropped = 0;
   let failures = 0;
+  let failsSinceMs = 0;
   let closed = false;
   let timer: NodeJS.Timeout | null = null;
   let round: Promise<void> = Promise.resolve();
@@ -99,10 +102,16 @@ export function logShipper(options: ShipperOptions): Shipper {
         now,
         path: async (stream) => (await host?.logFile(key, stream)) ?? null,
         live: () => host?.live(key) === true,
+        taken: () => takesFrom(key),
       },
       record,
     );
     shipments.set(key, made);
+  }
+
+  function takesFrom(key: string): boolean {
+    const sinceMs = failures > 0 ? failsSinceMs : troubles.get(key)?.sinceMs;
+    return sinceMs === undefined || now() - sinceMs < PATIENCE_MS;
   }
 
   async function look(): Promise<void> {
@@ -129,9 +138,11 @@ export function logShipper(options: ShipperOptions): Shipper {
   /** True: it is the store, so that the others need not try. */
   function failed(key: string, one: Shipment, error: Error): boolean {
     const away = error instanceof StoreAwayError;
-    const times = (troubles.get(key)?.times ?? 0) + 1;
-    troubles.set(key, { times, untilMs: now() + pauseAfter(times) });
+    const before = troubles.get(key);
+    const times = (before?.times ?? 0) + 1;
+    troubles.set(key, { times, sinceMs: before?.sinceMs ?? now(), untilMs: now() + pauseAfter(times) });
     if (shipments.delete(key)) shipments.set(key, one);
+    if (away && failures === 0) failsSinceMs = now();
     if (away) failures += 1;
     const say = (away ? failures : times) === 1 ? "warn" : "debug";
     const words = away ? "the log store is away; output waits" : "the output of an attempt cannot be sent; it waits";
@@ -147,7 +158,7 @@ export function logShipper(options: ShipperOptions): Shipper {
   function count(bytes: number): void {
     if (bytes <= 0) return;
     dropped += bytes;
-    log.error({ bytes, store: store.place }, "output was dropped: it could not be sent for too long");
+    log.error({ bytes, store: store.place }, "output was dropped: more of it waited to be sent than may");
   }
 
   function schedule(more: boolean): void {
@@ -192,7 +203,10 @@ export function logShipper(options: ShipperOptions): Shipper {
       drop(key);
       count(unsent.reduce((sum, bytes) => sum + Math.max(0, bytes), 0));
     },
-    startNow: (key, stream) => shipments.get(key)?.record().streams[stream].start ?? null,
+    startNow(key, stream) {
+      const one = shipments.get(key);
+      return one === undefined ? null : () => one.record().streams[stream].start;
+    },
     async startOf(key, stream) {
       const known = shipments.get(key)?.record();
       if (known !== undefined) return known.streams[stream].start;
@@ -213,6 +227,7 @@ export function logShipper(options: ShipperOptions): Shipper {
 
 interface Trouble {
   readonly times: number;
+  readonly sinceMs: number;
   readonly untilMs: number;
 }
 

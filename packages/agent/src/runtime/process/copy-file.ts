@@ -78,7 +78,7 @@ go_without() {
   printf '%s\\n' "lattice: the output is not written: \${said#*: *: }" >&2
 }
 give_up() {
-  printf '%s\\n' "launch the output file: \${said#*: *: }" >"$dir/exit"
+  printf '%s\\n' "prologue output the output file: \${said#*: *: }" >"$dir/exit"
   exit 1
 }
 copied=yes merged=${errorFile === undefined ? "yes" : ""}

@@ -5,6 +5,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { quoted, quotedAll } from "../shell-text.ts";
+import { TOLD_FD } from "../user/enter-workdir.ts";
 
 export interface LaunchWords {
   /** Files by which the wrapper joins control groups beyond the one it is in, one to a line. */
@@ -16,6 +17,8 @@ export interface LaunchWords {
   /** What the words begin with. */
   readonly environment: Readonly<Record<string, string>>;
   readonly command: readonly string[];
+  /** The words before the command may say why it is not begun. */
+  readonly tells: boolean;
   readonly kept: KeptLaunch;
 }
 
@@ -30,13 +33,14 @@ export interface KeptLaunch {
 
 export function writeLaunch(
   dir: string,
-  { joinBy, workdir, umask, copy, environment, command, kept }: LaunchWords,
+  { joinBy, workdir, umask, copy, environment, command, tells, kept }: LaunchWords,
 ): void {
   const text = [
     `# ${JSON.stringify(kept)}`,
     "case $# in",
     `2) set -- ${quotedAll([joinBy, workdir, umask, copy])} ;;`,
     "0)",
+    ...(tells ? [`exec ${TOLD_FD}>"$dir/unlaunched"`] : []),
     becoming(environment, command),
     ";;",
     "esac",

@@ -39,7 +39,18 @@ export function retention(folder: string, limits: RetentionLimits, dropped: (key
 
   const tooMuch = (): boolean => kept.size > 1 && (kept.size > limits.attempts || bytes > limits.bytes);
 
+  /** Of what waited for its store when it was put away, the front may have been freed since. */
+  function recount(): void {
+    bytes = 0;
+    for (const key of kept.keys()) {
+      const size = logBytes(join(folder, key));
+      kept.set(key, size);
+      bytes += size;
+    }
+  }
+
   async function sweep(): Promise<void> {
+    recount();
     while (tooMuch()) {
       const [oldest] = kept;
       if (oldest === undefined) return;

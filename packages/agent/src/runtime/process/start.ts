@@ -28,13 +28,14 @@ export function prepareLaunch({
   uid,
   writer,
   variables,
+  tells = false,
   ...how
 }: Launch): string | null {
   const command = [...before, ...commandOf(order, dir)];
   const problem = tooLong([...command, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)]);
   if (problem !== null) return problem;
   const copy = writeCopy({ dir, order, workdir: how.workdir, writer }) ? join(dir, COPY_FILE) : "";
-  writeLaunch(dir, { ...how, copy, environment, command, kept: { wrapper, uid, variables } });
+  writeLaunch(dir, { ...how, copy, environment, command, tells, kept: { wrapper, uid, variables } });
   return problem;
 }
 

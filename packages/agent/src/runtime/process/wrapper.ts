@@ -45,7 +45,8 @@ if [ $? -ne 0 ] || [ $joined = no ]; then
   exit 1
 fi
 if ! cd "$2"; then
-  echo "launch cannot enter the working directory $2" >"$dir/exit"
+  if [ -d "$2" ]; then set -- "may not be entered: $2"; else set -- "is not there: $2"; fi
+  printf 'prologue workdir the working directory %s\\n' "$1" >"$dir/exit"
   exit 1
 fi
 if [ -e "$dir/stop" ]; then

@@ -49,11 +49,16 @@ export function enterScript(plan: EnterPlan): string {
     "/bin/mount -t tmpfs -o nosuid,nodev,mode=1777 tmpfs /dev/shm || failed mounts",
     ...plan.images.map(({ image, at }) => mountImage(image, at)),
     ...plan.data.map(mountData),
-    ...(plan.workdir === "" ? [] : [`cd ${quoted(plan.workdir)} || failed workdir`]),
+    ...(plan.workdir === "" ? [] : [goTo(plan.workdir)]),
     "exec 2>&3 3>&-",
     ...(plan.byEngine === false ? becomeCommand(plan) : runEngine(plan, plan.byEngine, unlaunched)),
     "",
   ].join("\n");
+}
+
+function goTo(workdir: string): string {
+  const words = `the working directory is not there, or may not be entered: ${workdir}`;
+  return `cd ${quoted(workdir)} 2>/dev/null || { printf '%s\\n' ${quoted(words)} >&2; failed workdir; }`;
 }
 
 const becomeCommand = ({ dir, before }: EnterPlan): readonly string[] => [
@@ -65,9 +70,14 @@ const becomeCommand = ({ dir, before }: EnterPlan): readonly string[] => [
 const runEngine = ({ dir, before }: EnterPlan, code: number | "any", unlaunched: string): readonly string[] => [
   "trap : TERM INT HUP USR1 USR2",
   `${quotedAll(before)} "$@"`,
-  "set -- $?",
-  `if [ "$1" ${code === "any" ? "-ne 0" : `-eq ${code}`} ] && [ ! -s ${quoted(join(dir, "init.pid"))} ]; then`,
-  `  { printf 'prologue container '; /usr/bin/tail -n 1 ${quoted(join(dir, "stderr"))}; } >${unlaunched}`,
+  `set -- $? "$(/usr/bin/tail -n 1 ${quoted(join(dir, "stderr"))})"`,
+  `if [ ! -s ${quoted(join(dir, "init.pid"))} ]; then`,
+  '  case "$1 $2" in',
+  // The engine has no number of its own for these: it says the one of a command that cannot be executed.
+  `  126" "*"workdir "* | 12[67]" "*"chdir to "*) printf 'prologue workdir %s\\n' "$2" >${unlaunched} ;;`,
+  ...(code === "any" ? ['  0" "*) ;;'] : []),
+  `  ${code === "any" ? "*" : `${code}" "* | 126" Error: OCI runtime error"*`}) printf 'prologue container %s\\n' "$2" >${unlaunched} ;;`,
+  "  esac",
   "fi",
   'exit "$1"',
 ];

@@ -1,14 +1,13 @@
-// Following one log of one node through the node's absences. When its agent goes away while the
+// Reading or following one log of one node through the node's absences. When its agent goes away while the
 // attempt is still under way, the log is asked for again, and what was passed on already is skipped
-// by its offset. When the attempt is over meanwhile, what the node still holds back is lost to the
-// follower: if the allocation went on elsewhere, the next attempt is what matters; if it ended,
-// the caller is told.
+// by its offset. When the attempt is over meanwhile: if the allocation went on elsewhere, the next attempt is
+// what matters to a follower; if it ended, what broke off is asked for again for a while, and then the caller is told.
 
 import { type AllocationId, type Attempt, attemptOn, isPlaced, type NodeId } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Call } from "../call.ts";
 import type { LogsQuery } from "../control-plane.ts";
-import { LOG_RETRY_MS } from "../limits/limits.ts";
+import { LOG_RETRY_MS, LOG_TRIES_AFTER_END } from "../limits/limits.ts";
 import { pause } from "../streams/pause.ts";
 
 export interface LogSource {
@@ -18,28 +17,31 @@ export interface LogSource {
   readonly stream: "stdout" | "stderr";
 }
 
-export async function* followLog(
+export async function* readThrough(
   call: Call,
-  source: LogSource & Pick<LogsQuery, "tail" | "offset" | "sinceMs" | "untilMs">,
+  source: LogSource & Pick<LogsQuery, "tail" | "offset" | "sinceMs" | "untilMs" | "follow">,
 ): AsyncGenerator<{ readonly data: Uint8Array; readonly offset: number }> {
   let tail = source.tail;
   let passed = source.offset;
+  let triesLeft = 0;
   while (!call.signal.aborted) {
     try {
-      for await (const chunk of call.plane.logs({ ...source, tail, offset: passed, follow: true }, call.signal)) {
+      for await (const chunk of call.plane.logs({ ...source, tail, offset: passed }, call.signal)) {
         const data = unseen(chunk, passed);
         if (data.length === 0) continue;
         passed = chunk.offset;
         tail = 0;
+        triesLeft = LOG_TRIES_AFTER_END;
         yield { data, offset: chunk.offset };
       }
       return;
     } catch (error) {
       if (call.signal.aborted) return;
       if (error instanceof ProblemError && error.problem.code !== "node_unreachable") throw error;
-      const fate = fateOf(call, source);
+      const fate = source.follow ? fateOf(call, source) : "ended";
       if (fate === "moved") return;
-      if (fate === "ended") throw error instanceof ProblemError ? error : brokenOff(source, error);
+      if (fate === "ended" && triesLeft === 0) throw error instanceof ProblemError ? error : brokenOff(source, error);
+      triesLeft = Math.max(0, triesLeft - 1);
       await pause(LOG_RETRY_MS, call.signal);
     }
   }

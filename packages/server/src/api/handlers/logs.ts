@@ -9,7 +9,7 @@ import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import type { LogsQuery } from "../control-plane.ts";
 import { merge } from "../streams/merge.ts";
-import { followLog, type LogSource } from "./log-follow.ts";
+import { type LogSource, readThrough } from "./log-follow.ts";
 import { type Chunk, withGaps } from "./log-gaps.ts";
 import { invalid, unknownNode } from "./refuse.ts";
 import { endOf } from "./watch.ts";
@@ -24,7 +24,7 @@ export async function* getLogs(call: Call, request: pb.LogsRequest): AsyncGenera
   let left = request.limit === 0 ? Number.POSITIVE_INFINITY : request.limit;
   for (const source of sourcesOf(record, wanted, request)) {
     const query = { ...source, ...range, tail: request.tail, follow: false };
-    for await (const chunk of withGaps(query, call.plane.logs(query, call.signal))) {
+    for await (const chunk of withGaps(query, readThrough(call, query))) {
       const { data } = chunk;
       yield chunkOf(source, data.length <= left ? chunk : cut(chunk, left));
       left -= data.length;
@@ -57,8 +57,8 @@ export async function* streamLogs(call: Call, request: pb.LogsRequest): AsyncGen
       yield* merge(
         sources.map((source) => {
           const offset = seen.positions.get(positionKey(source)) ?? range.offset;
-          const query = { ...source, ...range, offset, tail: first ? tail : 0 };
-          return labelled(source, withGaps(query, followLog(call, query)));
+          const query = { ...source, ...range, offset, tail: first ? tail : 0, follow: true };
+          return labelled(source, withGaps(query, readThrough(call, query)));
         }),
       );
       followed = next;

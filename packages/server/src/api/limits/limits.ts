@@ -68,3 +68,5 @@ export const LAUNCH_WAIT_MS = 30_000;
 
 /** Pause before a log whose node went away is asked for again. */
 export const LOG_RETRY_MS = 500;
+/** Times that a log which broke off is asked for again after its allocation has ended: its node is back in seconds, or gone. */
+export const LOG_TRIES_AFTER_END = 40;
