@@ -5,7 +5,7 @@ import { type Cancellation, endByCancel } from "../allocation/end-by-cancel.ts";
 import { isFinal } from "../allocation/phase.ts";
 import type { CancelCommand, IndexRange } from "../command.ts";
 import type { Outcome } from "../outcome.ts";
-import { accepted, refuse, type Step, unchanged } from "../step.ts";
+import { accepted, refuse, rejected, type Step, unchanged } from "../step.ts";
 import { hasGroupEnded, type TaskGroup } from "./group.ts";
 import { CHUNK_SIZE, chunkOf, type ElementState, END_MARKS, elementState, markKey, WAITING } from "./marks.ts";
 import { countUpTo, describeRange, elementId, elementOf, indexAt, sizeOf } from "./range.ts";
@@ -73,7 +73,11 @@ function spanOf({ range }: TaskGroup, { from, to }: IndexRange): Span | null {
 
 function noSuchElements(group: TaskGroup, { from, to }: IndexRange): Outcome {
   const what = from === to ? `element ${elementId(group.id, from)}` : `element of ${group.id} from ${from} to ${to}`;
-  return refuse("unknown_allocation", `there is no ${what}: the group has ${describeRange(group.range)}`);
+  return rejected({
+    code: "unknown_allocation",
+    detail: `there is no ${what}: the group has ${describeRange(group.range)}`,
+    hint: `Name indexes of the group, such as ${group.id}_${describeRange(group.range).split(",", 1)[0]}; \`lattice status ${group.id}\` shows how they stand.`,
+  });
 }
 
 function cancelPositions(step: Step, group: TaskGroup, spans: readonly Span[], how: Cancellation): void {

@@ -26,7 +26,7 @@ import { commit, originOf } from "./commit.ts";
 import { choiceOf, completeSpec, shapeOf } from "./complete-spec.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
 import { checkText, invalid } from "./refuse.ts";
-import { find, findWork, ownerOf, severalElements, shown, type Work } from "./work.ts";
+import { findWork, ownerOf, severalElements, shown, type Work } from "./work.ts";
 
 export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.SubmitResponse> {
   const written = request.allocation ?? create(pb.AllocationSpecSchema);
@@ -112,7 +112,7 @@ export async function cancel(call: Call, request: pb.CancelRequest): Promise<pb.
 }
 
 export async function update(call: Call, request: pb.UpdateAllocationRequest): Promise<pb.UpdateAllocationResponse> {
-  const record = await find(call, request.id);
+  const record = await findWork(call, request.id);
   authorize(call.principal, "AllocationService.Update", ownerOf(record));
   refuseArchived(call, record);
   const change: UpdateAllocationCommand["change"] = {
@@ -131,7 +131,8 @@ export async function update(call: Call, request: pb.UpdateAllocationRequest): P
     id: record.id,
     change,
   });
-  const now = call.plane.view().allocation(record.id) ?? record;
+  const view = call.plane.view();
+  const now = view.allocation(record.id) ?? view.group(record.id) ?? record;
   return create(pb.UpdateAllocationResponseSchema, { allocation: shown(call, now, true), logIndex: String(index) });
 }
 
