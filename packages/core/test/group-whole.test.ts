@@ -1,6 +1,6 @@
 // Update, checkpoint and resume of a whole task group: each of its elements, and what has yet to begin.
 
-import { type Command, seconds } from "@lattice/core";
+import { type Command, duration, seconds } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import { type Cluster, createCluster, id, origin, register, submitGroup, verdict } from "./support/cluster.ts";
 
@@ -34,7 +34,7 @@ describe("a whole task group", () => {
     const c = group();
     c.place("1_1", "n1");
     c.report("1_1", "n1", "running");
-    c.advance(c.state.at + 60_000);
+    c.advance(duration(60_000));
     expect(verdict(c.one(update(30)))).toBe("invalid_argument");
     expect(new Set(walltimes(c)).has(30_000)).toBe(false);
   });

@@ -51,7 +51,7 @@ const columns: readonly Column<NetworkDomain>[] = [
   { header: "ALLOCATIONS", value: ({ allocation_ids: ids = [] }) => ids.join(", ") || ABSENT, flexible: true },
 ];
 
-function stateText({ state = "", released_at: at, sensitive = false }: NetworkDomain): string {
+function stateText({ state, released_at: at, sensitive = false }: NetworkDomain): string {
   const released = at === undefined ? "" : `, released ${localTime(at)}`;
   return `${state}${sensitive ? ", sensitive" : ""}${released}`;
 }
