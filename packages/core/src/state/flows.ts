@@ -32,10 +32,10 @@ export interface Flows {
   lock(key: string): Lock | undefined;
   locks(): Iterable<readonly [string, Lock]>;
   pendingElements(group: AllocationId): number;
-  /** Suspended until somebody resumes them. */
-  restingElements(group: AllocationId): number;
   /** Those of them that nobody holds. */
   windowElements(group: AllocationId): number;
+  /** Suspended until somebody resumes them. */
+  restingElements(group: AllocationId): number;
   /** Positions whose counterparts are met and which have not been made. */
   ready(group: AllocationId): Ordered<number>;
   allocationReplaced(before: Allocation | undefined, after: Allocation | undefined): void;
