@@ -26,7 +26,7 @@ import { commit, originOf } from "./commit.ts";
 import { choiceOf, completeSpec, shapeOf } from "./complete-spec.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
 import { checkText, invalid } from "./refuse.ts";
-import { find, findWork, ownerOf, severalElements, shown, type Work } from "./work.ts";
+import { findWork, ownerOf, severalElements, shown, type Work } from "./work.ts";
 
 export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.SubmitResponse> {
   const written = request.allocation ?? create(pb.AllocationSpecSchema);
@@ -116,7 +116,7 @@ export async function update(call: Call, request: pb.UpdateAllocationRequest): P
     if (Object.keys(change).length > 0) throw invalid("hold", "is changed by itself", "Send the rest by itself.");
     return holdOrRelease(call, request, request.hold);
   }
-  const record = await find(call, request.id);
+  const record = await findWork(call, request.id);
   authorize(call.principal, "AllocationService.Update", ownerOf(record));
   refuseArchived(call, record);
   const known =
@@ -128,7 +128,8 @@ export async function update(call: Call, request: pb.UpdateAllocationRequest): P
     id: record.id,
     change,
   });
-  const now = call.plane.view().allocation(record.id) ?? record;
+  const view = call.plane.view();
+  const now = view.allocation(record.id) ?? view.group(record.id) ?? record;
   return create(pb.UpdateAllocationResponseSchema, { allocation: shown(call, now, true), logIndex: String(index) });
 }
 
