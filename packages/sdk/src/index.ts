@@ -17,6 +17,7 @@ export type { ObserveCalls } from "./calls/observe.ts";
 export type { AccountingCalls, ConfigCalls, SchedulerCalls, ServiceCalls } from "./calls/operate.ts";
 export type { CreatedSession, Session, SessionCalls, SessionPage } from "./calls/sessions.ts";
 export type { TaskCalls, TaskInput } from "./calls/tasks.ts";
+export type { LaunchOptions, LaunchPosition } from "./launch.ts";
 export type { UsageCalls } from "./calls/usage.ts";
 export type * from "./checkpoint-types.ts";
 export { type ClientOptions, type Health, type LatticeClient, normaliseUrl } from "./client.ts";

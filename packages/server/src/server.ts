@@ -35,6 +35,7 @@ import { createMetrics, type Logger } from "./observe/index.ts";
 import { mirrorState } from "./observe/mirror.ts";
 import { startRecorder } from "./observe/recorder.ts";
 import { formatPeer, type PeerName, parsePeer, peerToken } from "./peers/address.ts";
+import { createApiUrls } from "./peers/api-urls.ts";
 import { createDoors } from "./peers/doors.ts";
 import { joinByAsking } from "./peers/join.ts";
 import { createLeaderLine } from "./peers/line.ts";
@@ -159,7 +160,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const images = createImageRelay(hub, clock);
   const measures = createMeasures(clock, duration(MEASURES_BEATS * config.nodeAgent.heartbeatInterval));
   const fabric = config.fabric === null ? null : fabricManager(config.fabric, { logger, counted: metrics.fabric });
+  const roster = createRoster({ selfId: config.server.id, present: () => log.present(), credentials: peerCredentials });
+  let apiUrl = "";
+  const apiUrls = createApiUrls({ own: () => apiUrl, roster, clock });
   const launches = createLaunches({
+    servers: apiUrls.list,
     hub,
     clock,
     view: () => replica.view,
@@ -167,7 +172,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     starNodes: () => live.config.tasks.fenceStarNodes,
     ended: metrics.launchEnded,
   });
-  const roster = createRoster({ selfId: config.server.id, present: () => log.present(), credentials: peerCredentials });
   const leader = startLeading({
     candidate: shared ? formatPeer(self) : config.server.id,
     log,
@@ -213,6 +217,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       readings: createReadings({ storeUrl: config.telemetry.storeUrl, measured: measures.value, logger }),
     },
     insight,
+    launches,
     broker,
     readers: roster.readers,
   });
@@ -256,6 +261,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     appliedIndex: () => replica.head().index,
     historyThrough: () => history.through(),
     certificate: () => tls?.current() ?? null,
+    apiUrl: () => apiUrl,
     ownMember: async () => (await log.shared?.ownMember()) ?? null,
   };
   const membership = createMembership({
@@ -286,6 +292,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     logger,
     metrics,
   });
+  let closing = false;
   const plane = createPlane({
     serverId: config.server.id,
     version,
@@ -303,6 +310,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     archive: config.logs.store === null ? null : createLogArchive(openLogObjects(config.logs.store, config.logs.s3)),
     images,
     launches,
+    closing: () => closing,
     history,
     clock,
     insight,
@@ -320,7 +328,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     logger,
     metrics,
   });
-  let apiUrl = "";
   const context: ConnectContext = {
     view: () => replica.view,
     propose: (command) => plane.propose(command),
@@ -377,6 +384,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     reload: () => tls?.reload(),
     async close() {
       tls?.close();
+      closing = true;
       // First: another server takes over at once, and calls under way here are passed on to it.
       await leader.close();
       await schedule.close();
@@ -385,6 +393,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       line.close();
       await fill.close();
       await auditFill.close();
+      apiUrls.close();
       roster.close();
       await snapshotter.now();
       await snapshotter.close();

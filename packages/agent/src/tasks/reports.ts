@@ -33,6 +33,10 @@ export function reportMessage({ number, report }: NumberedReport, node: string):
       const value = create(pb.TasksNamesSchema, { id, act: ACTS[report.act], entries: pairs, waitSeconds });
       return message({ case: "names", value });
     }
+    case "killed": {
+      const { code: exitCode, reason } = report;
+      return message({ case: "killed", value: create(pb.TasksKillSchema, { exitCode, reason }) });
+    }
     case "done":
       return message({ case: "done", value: create(pb.TasksDoneSchema) });
   }
@@ -44,8 +48,15 @@ const ACTS = {
   unpublish: pb.NameAct.UNPUBLISH,
 } as const satisfies Record<NameAct, pb.NameAct>;
 
-export function helloMessage(launchId: string, nodeId: string, error: string): pb.TasksReport {
-  const value = create(pb.TasksHelloSchema, { launchId, nodeId, error });
+/** `ticket`: for a server that may not have begun the launch itself. */
+export function helloMessage(
+  launchId: string,
+  nodeId: string,
+  error: string,
+  ticket: pb.LaunchTicket | null = null,
+): pb.TasksReport {
+  const told = { launchId, nodeId, error, repeats: true };
+  const value = create(pb.TasksHelloSchema, ticket === null ? told : { ...told, ticket });
   return create(pb.TasksReportSchema, { report: { case: "hello", value } });
 }
 
@@ -64,7 +75,9 @@ export function shepherdOrder({ order }: pb.TasksOrder): ShepherdOrder | null {
       return { kind: "named", id, problem, found: found.map(({ key, value }) => [key, value] as const) };
     }
     case "kill":
-      return { kind: "kill", reason: order.value.reason };
+      return { kind: "kill", reason: order.value.reason, code: order.value.exitCode };
+    case "again":
+      return { kind: "again" };
     default:
       return null;
   }

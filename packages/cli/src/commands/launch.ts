@@ -11,6 +11,7 @@ import { tellWhatBroke } from "./launch/broken.ts";
 import { Failures } from "./launch/failures.ts";
 import { sendInput } from "./launch/input.ts";
 import { labelled, type Outlet, plain } from "./launch/label.ts";
+import { patienceOf, takenOver } from "./launch/taken-over.ts";
 import { rawTerminal } from "./launch/terminal.ts";
 
 interface LaunchFlags {
@@ -68,9 +69,11 @@ async function launch(context: Context, words: readonly string[], flags: LaunchF
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, interrupt);
   const terminal = flags.pty === true ? rawTerminal(process.stdin) : null;
   const failures = new Failures();
-  const outlet = flags.label === true ? labelled(write) : plain(write);
+  const before = takenOver(process.env);
+  const outlet = flags.label === true ? labelled(write, before?.rests) : plain(write);
+  const options = { signal: stop.signal, ...patienceOf(process.env), ...(before && { resume: before.resume }) };
   try {
-    for await (const event of client.tasks.launch(id, requestOf(words, flags), { signal: stop.signal })) {
+    for await (const event of client.tasks.launch(id, requestOf(words, flags), options)) {
       if (print.structured)
         await print.streamed(event.kind === "output" ? { ...event, data: text(event.data) } : event);
       if (event.kind === "started" && (flags.input === true || flags.pty === true))

@@ -43,6 +43,7 @@ function connect(socket: Socket): void {
   socket.on("close", () => {
     if (agent === socket) agent = null;
     if (launch === null) process.exit(1);
+    leaveLater();
   });
   repeat();
 }
@@ -53,7 +54,7 @@ function take(order: ShepherdOrder): void {
       const setpriv = SETPRIV.find((path) => existsSync(path)) ?? "";
       // Ranks have what their parent has.
       if (order.spec.umask !== "") process.umask(Number.parseInt(order.spec.umask, 8));
-      launch = startLaunch({ spec: order.spec, setpriv, say, full: unsaid.full });
+      launch = startLaunch({ spec: order.spec, setpriv, say, full: unsaid.full, answered: unsaid.answered });
       dir = join(folder, order.spec.launchId);
       mkdirSync(dir, { recursive: true, mode: 0o700 });
       listen();
@@ -62,10 +63,15 @@ function take(order: ShepherdOrder): void {
     case "taken":
       unsaid.confirm(order.number);
       launch?.resume();
-      if (launch?.done() === true && unsaid.unconfirmed().length === 0) leave();
+      if (launch?.done() === true && unsaid.empty()) leave();
       return;
     case "again":
       repeat();
+      return;
+    case "kill":
+      // Nobody is going to take what is left.
+      if (launch?.done() === true) leave();
+      launch?.take(order);
       return;
     default:
       launch?.take(order);
@@ -75,11 +81,19 @@ function take(order: ShepherdOrder): void {
 function say(report: ShepherdReport): void {
   const numbered = unsaid.add(report);
   agent?.write(encodeReport(numbered));
-  if (report.kind === "done") setTimeout(leave, LAST_WORDS_MS).unref();
+  if (report.kind === "done") leaveLater();
+}
+
+/** An agent that is there says when nobody needs the end any more: other nodes of the launch may go on for days. */
+function leaveLater(): void {
+  if (agent !== null || launch?.done() !== true) return;
+  setTimeout(() => {
+    if (agent === null) leave();
+  }, LAST_WORDS_MS);
 }
 
 function repeat(): void {
-  for (const numbered of unsaid.unconfirmed()) agent?.write(encodeReport(numbered));
+  for (const numbered of unsaid.toRepeat()) agent?.write(encodeReport(numbered));
 }
 
 /** The folder may lie deeper than the address of a socket may be long, so it is named by a descriptor. */

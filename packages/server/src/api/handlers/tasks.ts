@@ -14,7 +14,7 @@ import { find, ownerOf } from "./work.ts";
 export async function* launchTasks(call: Call, request: pb.LaunchTasksRequest): AsyncGenerator<pb.LaunchTasksResponse> {
   const record = await find(call, request.allocationId);
   authorize(call.principal, "TaskService.LaunchTasks", ownerOf(record));
-  if (isAboutToRun(record)) await untilItRuns(call, record);
+  if (request.resume === undefined && isAboutToRun(record)) await untilItRuns(call, record);
   yield* call.plane.tasks.launch(request, call.signal);
 }
 
@@ -23,6 +23,13 @@ export async function sendTaskInput(call: Call, request: pb.SendTaskInputRequest
   authorize(call.principal, "TaskService.SendTaskInput", ownerOf(record));
   await call.plane.tasks.input(request);
   return create(pb.SendTaskInputResponseSchema);
+}
+
+export async function tellLaunch(call: Call, request: pb.TellLaunchRequest): Promise<pb.TellLaunchResponse> {
+  const record = await find(call, request.allocationId);
+  authorize(call.principal, "TaskService.TellLaunch", ownerOf(record));
+  await call.plane.tasks.tell(request);
+  return create(pb.TellLaunchResponseSchema);
 }
 
 /** Placed, but not all of its nodes have said that they run it. */
