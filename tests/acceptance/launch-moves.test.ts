@@ -1,19 +1,25 @@
 // Tasks with several servers: whichever is asked, and whichever the agents have found, the leader starts
 // them; when another server leads they go on, and so does whoever launched them: nothing is lost, nothing comes twice.
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { spawnCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
 import { compileMpi } from "../harness/mpi.ts";
-import { commandLine, processesIn } from "../harness/processes.ts";
+import { processesIn } from "../harness/processes.ts";
 import { Quorum } from "../harness/quorum.ts";
 import { refusalOf } from "../harness/rest.ts";
 
 let quorum: Quorum;
 let id: string;
+const file = (name: string): string => join(quorum.dir, name);
 beforeAll(async () => {
   quorum = await Quorum.start({ servers: 3, nodes: 2 });
-  id = await quorum.submit(1, { nodes: 2, walltime: "1h", command: ["sleep", "3000"] });
+  expect(await quorum.cli(1, "compat", "install", file("bin"))).toMatchObject({ code: 0 });
+  writeFileSync(file("counts.sh"), COUNTS, { mode: 0o755 });
+  const waits = `while [ ! -e ${file("begin")} ]; do sleep 0.1; done`;
+  const step = `${file("bin")}/srun -l -n 2 ${file("counts.sh")} ${file("go")} 0; echo srun ended with $?`;
+  id = await quorum.submit(1, { nodes: 2, walltime: "1h", command: ["sh", "-c", `${waits}; ${step}; sleep 3000`] });
   await quorum.reaches(1, id, "running");
 }, 120_000);
 afterAll(() => quorum?.close());
@@ -34,54 +40,107 @@ test("every server launches, and passes on what the leader refuses", async () =>
   }
 }, 90_000);
 
-/** Counts in small steps, half of them before the file is there and half after it; then its exit code. */
+/** Counts, half of it before a file is there and half after; then its exit code. */
 const COUNTS = `#!/bin/sh
-go=$1
 at=0
 while [ $at -lt 400 ]; do
   echo "line $at"
   at=$((at + 1))
-  [ $at -ne 200 ] || { touch "$go.half.$$"; while [ ! -e "$go" ]; do sleep 0.1; done; }
+  [ $at -ne 200 ] || { touch "$1.half.$$"; while [ ! -e "$1" ]; do sleep 0.1; done; }
 done
 exit $2
 `;
 const LINES = Array.from({ length: 400 }, (_, n) => `line ${n}`);
 
-test("a launch goes on when its leader is killed, for callers at the leader, at others, and inside the job", async () => {
+test("a launch goes on when its leader is killed: for callers at the leader, at others, and inside the job", async () => {
   const leader = await quorum.leader();
   const other = (leader % 3) + 1;
-  const counts = join(quorum.dir, "counts.sh");
-  writeFileSync(counts, COUNTS, { mode: 0o755 });
-  const go = join(quorum.dir, "go");
-  const rounds = compileMpi(quorum.dir, "until");
-  const openRounds = compileMpi(quorum.dir, "until", "openmpi");
+  const mpich = compileMpi(quorum.dir, "until");
+  const openmpi = compileMpi(quorum.dir, "until", "openmpi");
   const at = (n: number, ...words: readonly string[]) => quorum.cli(n, "launch", `--alloc=${id}`, ...words);
-  const counting = [leader, other].map((n) => at(n, "-l", "-n", "2", counts, go, "3"));
-  const mpich = at(leader, "-n", "4", "--tasks-per-node=2", rounds, go);
-  const openmpi = at(other, "-n", "4", "--tasks-per-node=2", "--pmi=pmix", openRounds, go);
-  const script = join(quorum.dir, "job.sh");
-  writeFileSync(script, `#!/bin/sh\nsrun -n 2 ${counts} ${go} 0\necho "srun ended with $?"\n`, { mode: 0o755 });
-  const job = await quorum.submit(other, { nodes: 2, walltime: "1h", command: [script], share: true, slurm_env: true });
-  const marks = () => processesIn(quorum.dir).filter((pid) => /counts\.sh|-until/.test(commandLine(pid))).length;
-  await eventually({ what: "all tasks run", withinMs: 120_000 }, () => (marks() >= 14 ? true : null));
+  const counting = [leader, other].map((n) => at(n, "-l", "-n", "2", file("counts.sh"), file("go"), "0"));
+  const failing = [leader, other].map((n) => at(n, "-n", "1", file("counts.sh"), file("go"), "3"));
+  const ranks = [
+    at(leader, "-n", "4", "--tasks-per-node=2", mpich, file("go")),
+    at(other, "-n", "4", "--tasks-per-node=2", "--pmi=pmix", openmpi, file("go")),
+  ];
+  writeFileSync(file("begin"), "");
+  await eventually({ what: "everything is half done", withinMs: 120_000 }, () => {
+    const half = readdirSync(quorum.dir).filter((name) => name.startsWith("go.half.")).length;
+    const alive = processesIn(quorum.dir).filter((pid) => /-until /.test(programOf(pid))).length;
+    return half === 8 && alive === 8 ? true : null;
+  });
   await quorum.server(leader).kill();
-  await eventually({ what: "another leads", withinMs: 120_000 }, async () =>
-    (await quorum.leader()) === leader ? null : true,
-  );
-  writeFileSync(go, "");
+  const next = await anotherThan(leader);
+  writeFileSync(file("go"), "");
   for (const result of await Promise.all(counting)) {
-    expect(result.code).toBe(3);
+    expect(result).toMatchObject({ code: 0, stderr: "" });
     for (const rank of [0, 1]) expect(linesOf(result.stdout, `${rank}: `)).toEqual(LINES);
   }
-  for (const [kind, result] of [["mpich", await mpich], ["openmpi", await openmpi]] as const) {
-    expect(result, kind).toMatchObject({ code: 0 });
+  for (const result of await Promise.all(failing)) {
+    expect(result).toMatchObject({ code: 3, stdout: `${LINES.join("\n")}\n` });
+    expect(result.stderr).toMatch(/^node-1: task 0: Exited with exit code 3\nLaunch failed: task 0 on node-1 ended/);
+  }
+  for (const result of await Promise.all(ranks)) {
+    expect(result.code, result.stderr).toBe(0);
     expect(result.stdout.match(/rank \d of 4 done/g)?.sort()).toEqual([0, 1, 2, 3].map((n) => `rank ${n} of 4 done`));
   }
-  await quorum.reaches(other, job, "completed");
-}, 300_000);
+  await eventually({ what: "the step inside the job has ended, on both nodes", withinMs: 120_000 }, async () => {
+    const { stdout } = await quorum.cli(next, "logs", id);
+    return stdout.match(/srun ended with 0/g)?.length === 2 ? true : null;
+  });
+  const { stdout } = await quorum.cli(next, "logs", id);
+  for (const rank of [0, 1]) expect(linesOf(stdout, `${rank}: `)).toEqual(LINES);
+  await quorum.startServer(leader);
+}, 400_000);
+
+test("launches that went on are ended by their caller, and by their name", async () => {
+  const leader = await quorum.leader();
+  const words = (mark: string) => ["launch", `--alloc=${id}`, "-n", "2", "sleep", mark];
+  const interrupted = spawnCli(words("3141"), { env: quorum.cliEnvironment(leader) });
+  const interruptedEnd = new Promise<number | null>((resolve) => interrupted.once("exit", resolve));
+  const ended = quorum.cli((leader % 3) + 1, ...words("3142"));
+  const asleep = (mark: string) => processesIn(quorum.dir).filter((pid) => programOf(pid) === `sleep ${mark}`);
+  await eventually({ what: "all tasks run", withinMs: 60_000 }, () =>
+    asleep("3141").length === 2 && asleep("3142").length === 2 ? true : null,
+  );
+  const launchId = variableOf(asleep("3142")[0] ?? 0, "LATTICE_LAUNCH_ID");
+  await quorum.server(leader).kill();
+  const next = await anotherThan(leader);
+  await eventually({ what: "the new leader knows the launch", withinMs: 120_000 }, async () => {
+    const told = await quorum.api(next, "POST", `/allocations/${id}/launches/${launchId}`, { body: { end: true } });
+    return told.status === 200 ? true : null;
+  });
+  expect(await ended).toMatchObject({ code: 143 });
+  interrupted.kill("SIGINT");
+  expect(await interruptedEnd).toBe(130);
+  await eventually({ what: "no task is left", withinMs: 180_000 }, () =>
+    asleep("3141").length === 0 && asleep("3142").length === 0 ? true : null,
+  );
+}, 500_000);
+
+const anotherThan = (leader: number): Promise<number> =>
+  eventually({ what: "another leads", withinMs: 120_000 }, async () => {
+    const now = await quorum.leader().catch(() => leader);
+    return now === leader ? null : now;
+  });
+
+const variableOf = (pid: number, name: string): string =>
+  readFileSync(`/proc/${pid}/environ`, "utf8")
+    .split("\0")
+    .find((pair) => pair.startsWith(`${name}=`))
+    ?.slice(name.length + 1) ?? "";
 
 const linesOf = (text: string, before: string): readonly string[] =>
   text
     .split("\n")
     .filter((line) => line.startsWith(before))
     .map((line) => line.slice(before.length));
+
+function programOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, 2).join(" ").trim();
+  } catch {
+    return "";
+  }
+}

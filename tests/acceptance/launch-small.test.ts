@@ -128,7 +128,8 @@ test.each([
 
 test("a launch that breaks off is told as the whole program tells it", async () => {
   const words = ["launch", `--alloc=${id}`, "-n", "1", "sh", "-c", "echo begun; exec sleep 3141"];
-  const both = [run(null, words), run(process.execPath, words)];
+  const hasty = { LATTICE_LAUNCH_PATIENCE: "1" };
+  const both = [run(null, words, hasty), run(process.execPath, words, hasty)];
   await eventually({ what: "the tasks run" }, () => (asleep("3141").length === 2 ? true : null));
   await cluster.server.kill();
   const [small, whole] = await Promise.all(both);

@@ -123,7 +123,8 @@ test("a step that breaks off is told as the whole program tells it", async () =>
   id = await cluster.submit({ nodes: 2, walltime: "1h", command: ["sleep", "3000"] });
   await cluster.reaches(id, ["running"]);
   const words = ["-n1", "sh", "-c", "echo begun; exec sleep 3141"];
-  const both = [bySmall(words), byWhole(words)];
+  const hasty = { LATTICE_LAUNCH_PATIENCE: "1" };
+  const both = [bySmall(words, hasty), byWhole(words, hasty)];
   await eventually({ what: "the tasks run" }, () => (asleep("3141").length === 2 ? true : null));
   await cluster.server.kill();
   const [one, other] = await Promise.all(both);

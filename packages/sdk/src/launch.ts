@@ -79,7 +79,7 @@ export async function* launchTasks(
     } catch (error) {
       if (!progress.begun || options.signal?.aborted === true || !mayGoOn(error)) throw error;
       if (goodUntil === Number.POSITIVE_INFINITY) goodUntil = Date.now() + patience;
-      if (Date.now() >= goodUntil) throw error;
+      if (Date.now() >= goodUntil) throw givenUp(error, patience);
       await sleep(PAUSE_MS, options.signal);
     }
   }
@@ -87,7 +87,13 @@ export async function* launchTasks(
 
 async function* answers(door: LaunchDoor, body: object, options: LaunchOptions): AsyncGenerator<PlacedEvent> {
   const repeatable = "resume" in body;
-  const call = { method: "POST", path: door.path, body, repeatable, headers: { accept: "application/x-ndjson" } } as const;
+  const call = {
+    method: "POST",
+    path: door.path,
+    body,
+    repeatable,
+    headers: { accept: "application/x-ndjson" },
+  } as const;
   // Tasks may be silent for days.
   const response = await door.open(call, { ...options, idleTimeoutMs: 0 });
   for await (const line of eachLine(response.body)) {
@@ -153,6 +159,12 @@ class Progress {
     this.#bytes = 0;
   }
 }
+
+const givenUp = (error: unknown, patienceMs: number): ProblemError =>
+  broken(
+    `the launch broke off, and could not be taken up again within ${patienceMs / 1000} s: ` +
+      (error instanceof ProblemError ? error.problem.detail : String(error)),
+  );
 
 const broken = (detail: string): ProblemError => new ProblemError("connection_failed", { detail });
 

@@ -89,8 +89,9 @@ export function bridge({ launchId, nodeId, socket, found, ticket, fence, over }:
       if (stream !== call) return;
       stream = null;
       // The server answers, and has no such launch: whoever asked for it is gone.
-      if (error.code === status.NOT_FOUND) say({ kind: "kill", reason: UNKNOWN, code: FAILED });
-      else openLater();
+      if (error.code !== status.NOT_FOUND) return openLater();
+      say({ kind: "kill", reason: UNKNOWN, code: FAILED });
+      say({ kind: "forgotten" });
     });
     call.on("end", () => {
       if (stream !== call) return;

@@ -74,6 +74,8 @@ export type ShepherdOrder =
   | { readonly kind: "fence_done"; readonly number: number; readonly entries: readonly Entry[] }
   | { readonly kind: "input"; readonly data: Uint8Array; readonly end: boolean }
   | ({ readonly kind: "named"; readonly id: number } & NameAnswer)
+  /** Nobody is going to take what is left: the shepherd may go when the ranks have ended. */
+  | { readonly kind: "forgotten" }
   | { readonly kind: "kill"; readonly reason: string; readonly code: number };
 
 const JSON_BODY = 0;

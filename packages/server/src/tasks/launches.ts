@@ -110,7 +110,12 @@ export function createLaunches({ hub, clock, view, fabric, starNodes, servers, e
     const nodes = plan.shares.map(({ node }) => node);
     const request = { name: id, allocationId: allocation.id, nodes, vni: allocation.network?.vni ?? null };
     const credentials = fabric === null ? null : await fabric.issue(request, signal);
-    const made = add(id, allocation, plan.shares, { returns, takenUp: false, call, service: credentials?.serviceId ?? "" });
+    const made = add(id, allocation, plan.shares, {
+      returns,
+      takenUp: false,
+      call,
+      service: credentials?.serviceId ?? "",
+    });
     const addresses = nodes.map((node) => hub.peer(node as NodeId));
     const places = fencePlaces({ addresses, nodes, starNodes: starNodes(), key: randomUUID() });
     const ticket = returns ? ticketOf(allocation, plan, call, credentials) : null;
@@ -154,7 +159,12 @@ export function createLaunches({ hub, clock, view, fabric, starNodes, servers, e
 
   async function* watched({ launch: begun, returns, call }: Live, from: Positions, { signal, relayed }: Listening) {
     const layout = begun.shares.map((share) => create(pb.NodeTasksSchema, share));
-    const started = create(pb.LaunchStartedSchema, { launchId: begun.id, layout, call: call ?? 0, servers: [...servers()] });
+    const started = create(pb.LaunchStartedSchema, {
+      launchId: begun.id,
+      layout,
+      call: call ?? 0,
+      servers: [...servers()],
+    });
     const events = begun.events(from, signal);
     let whole = false;
     try {
@@ -294,7 +304,8 @@ export function createLaunches({ hub, clock, view, fabric, starNodes, servers, e
   /** A launch of an earlier leader. Undefined: there is nothing to go on with. */
   function takeUp({ launchId, nodeId, ticket }: pb.TasksHello): Live | undefined {
     const allocation = view().allocation((ticket?.allocationId ?? "") as AllocationId);
-    if (ticket === undefined || allocation === undefined || !belongs(allocation, launchId, nodeId, ticket)) return undefined;
+    if (ticket === undefined || allocation === undefined || !belongs(allocation, launchId, nodeId, ticket))
+      return undefined;
     const shares = ticket.layout.map(({ node, firstRank, tasks }) => ({ node, firstRank, tasks }));
     const { call = null, fabricService: service } = ticket;
     const made = add(launchId, allocation, shares, { returns: true, takenUp: true, call, service });
@@ -340,7 +351,12 @@ function ticketOf(
 }
 
 /** Agents say what they run; that it is the allocation's is looked up. */
-function belongs(allocation: Allocation, launchId: string, nodeId: string, { attempt, layout }: pb.LaunchTicket): boolean {
+function belongs(
+  allocation: Allocation,
+  launchId: string,
+  nodeId: string,
+  { attempt, layout }: pb.LaunchTicket,
+): boolean {
   const { phase } = allocation;
   if (!isPlaced(phase) || attempt !== allocation.attempt) return false;
   if (!launchId.startsWith(`${allocation.id}.${attempt}.`)) return false;

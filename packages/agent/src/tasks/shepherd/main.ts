@@ -27,6 +27,7 @@ const unsaid = spool();
 let agent: Socket | null = null;
 let launch: RunningLaunch | null = null;
 let dir = folder;
+let forgotten = false;
 
 for (const name of ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const) {
   // Meant for the ranks, which get it as well; their ends are still to be told.
@@ -68,10 +69,9 @@ function take(order: ShepherdOrder): void {
     case "again":
       repeat();
       return;
-    case "kill":
-      // Nobody is going to take what is left.
+    case "forgotten":
+      forgotten = true;
       if (launch?.done() === true) leave();
-      launch?.take(order);
       return;
     default:
       launch?.take(order);
@@ -81,6 +81,7 @@ function take(order: ShepherdOrder): void {
 function say(report: ShepherdReport): void {
   const numbered = unsaid.add(report);
   agent?.write(encodeReport(numbered));
+  if (report.kind === "done" && forgotten) setImmediate(leave);
   if (report.kind === "done") leaveLater();
 }
 
