@@ -1,12 +1,14 @@
 // `npm test`: installs what is missing, builds, and runs every check there is. Plain Node without
 // dependencies, since on a fresh clone nothing else exists yet. All steps run even when one fails,
-// so that one run shows everything that is wrong; the exit status is 0 only when all passed.
+// so that one run shows everything that is wrong; the exit status is 0 only when all passed. Steps that do not
+// need each other run at once, since the acceptance tests mostly wait; the output of one is shown as it comes, that of
+// the others whole when they are done.
 //
 //   npm test                    everything
 //   npm test -- --unit          without the acceptance tests
 //   npm test -- --acceptance    only the acceptance tests
 //   npm test -- PATH...         only the test files whose path contains one of these
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
@@ -58,7 +60,13 @@ process.on("exit", () => rmSync(reports, { recursive: true, force: true }));
 
 await ensureInstalled().catch((error) => fail(error.message));
 installSystemPackages();
-const results = plan(options).map(runStep);
+const began = Date.now();
+const results = [];
+for (const group of plan(options)) {
+  results.push(...(await runAtOnce(group)));
+  // Without the programs every later result would be about the programs of the day before.
+  if (results.some((result) => !result.ok && result.needed)) break;
+}
 summarise(results);
 process.exit(results.every((result) => result.ok) ? 0 : 1);
 
@@ -84,6 +92,7 @@ function installSystemPackages() {
   if (done.status !== 0) fail(`could not install these Debian packages:\n${wanted}`);
 }
 
+/** Groups of steps, one group after the other; the last step of each is the one that is watched. */
 function plan({ paths, only }) {
   const node = process.execPath;
   const build = { name: "build", command: [node, "tools/build.mjs"], needed: true };
@@ -107,27 +116,41 @@ function plan({ paths, only }) {
   };
   const unit = vitest("unit tests", "unit", "simulation");
   const acceptance = vitest("acceptance tests", "acceptance");
-  if (paths.length > 0)
-    return [build, ...(only === "acceptance" ? [] : [unit]), ...(only === "unit" ? [] : [acceptance])];
-  if (only === "unit") return [build, ...checks, unit];
-  if (only === "acceptance") return [build, acceptance];
-  return [build, ...checks, unit, acceptance];
+  const tests = [...(only === "acceptance" ? [] : [unit]), ...(only === "unit" ? [] : [acceptance])];
+  return [[...(paths.length > 0 || only === "acceptance" ? [] : checks), build], tests];
 }
 
-function runStep({ name, command, needed, report }) {
-  console.error(`\n== ${name}`);
-  const began = Date.now();
-  const [program, ...args] = command;
-  const done = spawnSync(program, args, { cwd: root, stdio: "inherit" });
-  const ok = done.status === 0;
-  // Without the programs every later result would be about the programs of the day before.
-  if (!ok && needed) fail(`${name} failed`);
-  return {
-    name,
-    ok,
-    seconds: (Date.now() - began) / 1000,
-    failures: ok || report === undefined ? [] : failuresIn(report),
-  };
+async function runAtOnce(steps) {
+  console.error(`\n== ${steps.map(({ name }) => name).join(", ")}`);
+  const watched = steps.at(-1);
+  const seen = runStep(watched);
+  // A terminal belongs to the step that is watched, which redraws its lines as long as it runs.
+  const clear = process.stderr.isTTY ? seen : Promise.resolve();
+  const others = steps.slice(0, -1).map((step) => runStep(step, clear));
+  return await Promise.all([...others, seen]);
+}
+
+/** With `clear` its output is kept until it has ended and `clear` as well, so that lines of two steps never mix. */
+async function runStep({ name, command, needed, report }, clear = null) {
+  const startedAt = Date.now();
+  const { code, output } = await ended(command, clear === null ? "inherit" : "pipe");
+  const seconds = (Date.now() - startedAt) / 1000;
+  await clear;
+  const ok = code === 0;
+  console.error(`\n== ${name}: ${ok ? "passed" : "FAILED"} after ${seconds.toFixed(1)} s`);
+  process.stderr.write(output);
+  return { name, ok, needed, seconds, failures: ok || report === undefined ? [] : failuresIn(report) };
+}
+
+/** Its exit status, and what it has said where that goes through a pipe. */
+function ended([program, ...args], stdio) {
+  return new Promise((resolve) => {
+    const said = [];
+    const child = spawn(program, args, { cwd: root, stdio: ["ignore", stdio, stdio] });
+    for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => said.push(chunk));
+    child.on("error", (error) => resolve({ code: 1, output: `${program}: ${error.message}\n` }));
+    child.on("close", (code) => resolve({ code: code ?? 1, output: Buffer.concat(said) }));
+  });
 }
 
 /** The names of what failed, with the first line of why. */
@@ -156,8 +179,8 @@ function summarise(all) {
     console.error(`${ok ? "passed" : "FAILED"}  ${seconds.toFixed(1).padStart(7)} s  ${name}`);
     for (const failure of failures) console.error(`            ${failure}`);
   }
-  const total = all.reduce((sum, { seconds }) => sum + seconds, 0);
-  console.error(`        ${total.toFixed(1).padStart(7)} s  in all`);
+  const total = (Date.now() - began) / 1000;
+  console.error(`        ${total.toFixed(1).padStart(7)} s  in all, some of it at once`);
 }
 
 function onPath(command) {

@@ -50,8 +50,9 @@ test("gRPC both ways", async () => {
 
 test("an attempt in namespaces of its own is entered where it says its first process is", async () => {
   const dir = join(cluster.dir, "agent-node-1", "attempts", `${id}.1`);
-  const found = await eventually({ what: "the process inside is there" }, () =>
-    Number(readFileSync(cluster.file("inside"), "utf8")),
+  const found = await eventually(
+    { what: "the process inside is there" },
+    () => Number(readFileSync(cluster.file("inside"), "utf8")) || null,
   );
   writeFileSync(join(dir, "init.pid"), `${found}\n`);
   await eventually({ what: "the terminal is inside" }, async () =>
@@ -79,7 +80,7 @@ function talk(request: string, then: Uint8Array | null, until: RegExp): Promise<
     const socket = connect({ host, port: Number(port) });
     let text = "";
     let sent = false;
-    socket.setTimeout(20_000, () => reject(new Error(`no end: ${text}`)));
+    socket.setTimeout(120_000, () => reject(new Error(`no end: ${text}`)));
     socket.on("data", (data) => {
       text += data.toString("latin1");
       if (!sent && text.includes("\r\n\r\n") && then !== null) {

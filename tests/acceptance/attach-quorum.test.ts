@@ -1,12 +1,15 @@
 // A terminal by way of any of three servers: those that do not lead pass it on, both ways, and the
 // limit of terminals holds for all of them together.
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../harness/eventually.ts";
 import { Quorum } from "../harness/quorum.ts";
 
 let quorum: Quorum;
 beforeAll(async () => {
   quorum = await Quorum.start({ servers: 3, nodes: 1, settings: { rate_limits: { attach_max_concurrent: 1 } } });
-}, 120_000);
+});
 afterAll(() => quorum?.close());
 
 test("any server opens a terminal, passes what is typed and its exit code, and counts with the others", async () => {
@@ -19,12 +22,14 @@ test("any server opens a terminal, passes what is typed and its exit code, and c
     expect(shown).toMatchObject({ code: n });
     expect(shown.stdout).toContain(`by way of ${n}`);
   }
-  const first = quorum.cli(1, "attach", id, "--command=echo held; sleep 3");
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const [held, go] = [join(quorum.dir, "held"), join(quorum.dir, "go")];
+  const first = quorum.cli(1, "attach", id, `--command=touch ${held}; until [ -e ${go} ]; do sleep 0.1; done`);
+  await eventually({ what: "the first one is open" }, () => (existsSync(held) ? true : null));
   const others = await Promise.all([2, 3].map((n) => quorum.cli(n, "attach", id, "--command=true")));
   for (const refused of others) {
     expect(refused.code).toBe(6);
     expect(refused.stderr).toContain("maximum concurrent sessions reached (1/1)");
   }
+  writeFileSync(go, "");
   expect(await first).toMatchObject({ code: 0 });
-}, 60_000);
+});

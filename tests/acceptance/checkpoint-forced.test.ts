@@ -32,7 +32,7 @@ const kindsOf = async (id: string, types: string): Promise<readonly string[]> =>
   (await cluster.api<Told>("GET", `/allocations/${id}/events?types=${types}`)).body.events.map(({ kind }) => kind);
 
 test("a program that neither saves nor ends, and one that puts it off for too long, make room in the end", async () => {
-  const diary = cluster.file("diary");
+  const [diary, listening] = [cluster.file("diary"), cluster.file("listening")];
   const stubborn = [
     "trap : USR1",
     `trap 'echo term >> ${diary}' TERM`,
@@ -47,18 +47,15 @@ test("a program that neither saves nor ends, and one that puts it off for too lo
   });
   const slow = await cluster.submit({
     ...base,
-    command: [process.execPath, join(import.meta.dirname, "programs", "defer-callback.mjs")],
+    command: [process.execPath, join(import.meta.dirname, "programs", "defer-callback.mjs"), listening],
     checkpoint: { strategy: "grpc", timeout_seconds: 2, max_deferral_seconds: 3 },
   });
   for (const id of [deaf, slow]) await cluster.reaches(id, ["running"]);
-  await eventually({ what: "it hears signals" }, async () => (existsSync(diary) ? true : null));
-  await sleep(1_000);
+  await eventually({ what: "both hear" }, async () =>
+    [diary, listening].every((file) => existsSync(file)) ? true : null,
+  );
   const began = Date.now();
   const urgent = await cluster.submit({ entrypoint: "true", nodes: 2, walltime: "10m", preemption_class: 8 });
-  await eventually({ what: "both are asked" }, async () => {
-    const states = await Promise.all([deaf, slow].map(async (id) => (await cluster.allocation(id)).state));
-    return states.every((state) => state === "checkpointing") ? true : null;
-  });
   expect(await cluster.ends(urgent)).toMatchObject({ state: "completed" });
   // 2 s to answer; of what is put off 3 s are granted, and half the time again; then 30 s between SIGTERM and SIGKILL.
   expect(Date.now() - began).toBeGreaterThanOrEqual(30_000);
@@ -96,6 +93,18 @@ test("storage that is away keeps all running but for a sensitive claim; administ
     const said = await Promise.all(ids.map(async (id) => (await cluster.cli(["why", "--checkpoint", id])).stdout));
     return said.every((text) => /ENOTDIR|not a directory/.test(text)) ? true : null;
   });
+  // Nobody is asked for what cannot succeed, and nothing is changed.
+  const [first = ""] = ids;
+  const [home = ""] = (await cluster.allocation(first)).nodes ?? [];
+  for (const words of [
+    ["checkpoint", first],
+    ["node", "drain", "--urgent", "--yes", home],
+  ]) {
+    const refused = await cluster.cli(words);
+    expect(refused.code, words.join(" ")).not.toBe(0);
+    expect(refused.stderr).toContain(`Checkpoints of allocation ${first} cannot be written`);
+  }
+  expect((await cluster.node(home)).state).toBe("ready");
   const urgent = await cluster.submit({ entrypoint: "true", nodes: 1, walltime: "10m", preemption_class: 8 });
   await sleep(3_000);
   expect((await cluster.allocation(urgent)).state).toBe("pending");

@@ -94,7 +94,9 @@ test("a user asks; a killed agent, a program that cannot and a drain in a hurry 
 
   const failing = cluster.cli(["checkpoint", "--wait", deaf]);
   expect((await cluster.cli(["checkpoint", plain])).stderr).toContain("submitted without --checkpoint");
-  expect((await cluster.cli(["why", "--checkpoint", deaf])).stdout).toMatch(/being taken|not looked at/);
+  expect((await cluster.cli(["why", "--checkpoint", deaf])).stdout).toMatch(
+    /being taken|not looked at|catches SIGUSR1/,
+  );
 
   // The agent goes while the program writes: the next one waits for the same checkpoint.
   const node = (await cluster.allocation(id)).nodes?.[0] ?? "";

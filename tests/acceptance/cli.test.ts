@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { spawnCli } from "../harness/cli.ts";
+import { eventually } from "../harness/eventually.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({ nodes: 2 });
@@ -92,19 +93,25 @@ test("flags win over the lines of a script", async () => {
 });
 
 test("logs --follow shows output while it is written and ends with the job", async () => {
-  const id = await submit(["--", "sh", "-c", "echo one; sleep 1; echo two >&2; echo three"]);
+  const go = cluster.file("go");
+  const id = await submit([
+    "--",
+    "sh",
+    "-c",
+    `echo one; until [ -e ${go} ]; do sleep 0.1; done; echo two >&2; echo three`,
+  ]);
   const child = spawnCli(["logs", id, "--follow"], { env: cluster.cliEnvironment() });
   child.stdin.end();
-  const arrived: { readonly text: string; readonly state: Promise<string> }[] = [];
-  child.stdout.on("data", (chunk: Buffer) =>
-    arrived.push({ text: chunk.toString(), state: cluster.allocation(id).then((record) => record.state) }),
-  );
-  const code = await new Promise((resolve) => child.once("close", resolve));
-  expect(code).toBe(0);
-  const text = arrived.map((part) => part.text).join("");
-  expect(text).toContain("one\n");
-  expect(text).toContain("three\n");
-  expect(await arrived[0]?.state).toBe("running");
+  let text = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  await eventually({ what: "its first line is shown" }, () => (text === "one\n" ? true : null));
+  expect((await cluster.allocation(id)).state).toBe("running");
+  writeFileSync(go, "");
+  expect(await ended).toBe(0);
+  expect(text).toBe("one\nthree\n");
 });
 
 test("cancel ends several at once", async () => {

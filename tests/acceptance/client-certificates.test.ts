@@ -65,7 +65,7 @@ beforeAll(async () => {
     LATTICE_TOKEN: made.stdout.trim(),
     HOME: dir,
   };
-}, 60_000);
+});
 afterAll(async () => {
   await endAllIn(dir);
   rmSync(dir, { recursive: true, force: true });

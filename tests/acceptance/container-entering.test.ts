@@ -31,7 +31,7 @@ beforeAll(async () => {
   image = registry.push("plain", ["/usr/bin/grep", "/usr/bin/id"]);
   id = await cluster.submit({ image, entrypoint: `${SHOW}; while true; do sleep 1; done` }, ADA);
   await cluster.reaches(id, ["running"]);
-}, 180_000);
+});
 afterAll(async () => {
   await registry.close();
   rmSync(folder, { recursive: true, force: true });

@@ -106,4 +106,4 @@ test("tls.md does what it says", async () => {
   );
   expect(await connected()).toBe(false);
   expect(processesIn(join(dir, "third")).length).toBeGreaterThan(0);
-}, 180_000);
+});

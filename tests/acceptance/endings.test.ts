@@ -41,7 +41,7 @@ describe.concurrent("endings", () => {
   test("the walltime ends a job that listens to SIGTERM at once", async () => {
     const file = cluster.file("polite");
     const id = await cluster.submit({
-      walltime: "00:00:01",
+      walltime: "00:00:05",
       entrypoint: `trap 'echo asked >> ${file}; exit 0' TERM; sleep 600 & wait`,
     });
     expect(await cluster.ends(id)).toMatchObject({ state: "failed", reason: "walltime_exceeded" });

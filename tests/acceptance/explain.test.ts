@@ -45,9 +45,10 @@ test("why: from waiting to the end, and through a restart", async () => {
   expect((await cluster.cli(["why", second, "-o", "yaml"])).stdout).toMatch(/^id: /m);
   expect((await cluster.cli(["why", "999"])).code).not.toBe(0);
 
-  const verbose = await cluster.cli(["status", second, "--verbose"]);
-  expect(verbose.stdout).toMatch(/Timeline\n.*Submitted by/);
-  expect(verbose.stdout).toMatch(/Reserved 2 nodes, to start in/);
+  await eventually({ what: "the timeline has its place in the queue" }, async () => {
+    const { stdout } = await cluster.cli(["status", second, "--verbose"]);
+    return /Timeline\n.*Submitted by/.test(stdout) && /Reserved 2 nodes, to start in/.test(stdout) ? true : null;
+  });
 
   await cluster.api("POST", `/allocations/${first}/cancel`, { body: {} });
   await cluster.ends(second);
@@ -116,7 +117,7 @@ test("on a full machine whoever comes gets a place soon, and keeps it when other
   const long = await cluster.submit({ entrypoint: "sleep 300", walltime: "10m", nodes: 2 });
   await cluster.reaches(long, ["running"]);
   const reserved = (id: string) =>
-    eventually({ what: `allocation ${id} has a place`, withinMs: 10_000 }, async () => {
+    eventually({ what: `allocation ${id} has a place` }, async () => {
       const { body } = await cluster.api<Told>("GET", `/allocations/${id}/explain`);
       return body.queue?.reserved_start ?? null;
     });
@@ -130,6 +131,7 @@ test("on a full machine whoever comes gets a place soon, and keeps it when other
   expect([await reserved(first), await reserved(second)]).toEqual(promised);
   // Of two that are alike otherwise, the one that takes checkpoints counts for more.
   const takes = await cluster.submit({ entrypoint: "true", nodes: 2, walltime: "5m", checkpoint: "auto" });
+  await reserved(takes);
   const plain = (await cluster.api<Told>("GET", `/allocations/${second}/explain`)).body;
   const counted = (await cluster.api<Told>("GET", `/allocations/${takes}/explain`)).body;
   expect([plain.queue?.scores?.checkpoint ?? 0, (counted.queue?.scores?.checkpoint ?? 0) > 0]).toEqual([0, true]);

@@ -2,7 +2,7 @@
 // used again. It goes away, loses its memory and comes back; nothing runs without it meanwhile, and everything heals by itself.
 import { afterAll, expect, test } from "vitest";
 import { startFakeManager } from "../doubles/fabric.ts";
-import { eventually, sleep } from "../harness/eventually.ts";
+import { eventually } from "../harness/eventually.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const fabric = await startFakeManager();
@@ -64,7 +64,7 @@ test("while it is away nobody begins in a domain, with the reason for all to see
   await cluster.startServer();
   await fabric.faults([]);
   expect(await cluster.ends(waiting)).toMatchObject({ state: "completed", attempt: 1 });
-  expect((await cluster.cli(["notices"])).stdout).not.toContain("it answers 503");
+  await until("that is over", async () => !(await cluster.cli(["notices"])).stdout.includes("it answers 503"));
   await cluster.cli(["cancel", settled]);
   await until("all are forgotten", async () => (await networks()).length === 0);
 });
@@ -85,5 +85,4 @@ test("what it has lost is told again by whoever leads next, and what nobody owns
   expect((await networks()).map(({ vni }) => vni)).toContain(5003);
   expect((await cluster.allocation(id)).state).toBe("running");
   await cluster.cli(["cancel", id]);
-  await sleep(100);
 });

@@ -7,7 +7,7 @@ import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({
   nodes: 4,
-  config: "faults: { failures_to_set_aside: 2, probation: 6s }\n",
+  config: "faults: { failures_to_set_aside: 2, probation: 1h }\n",
 });
 
 interface Shown {
@@ -22,6 +22,10 @@ const nodeIs = (id: string, state: string): Promise<true> =>
 const notices = async (): Promise<string> => (await cluster.cli(["notices", "--all"])).stdout;
 const metric = async (line: string): Promise<boolean> =>
   (await (await fetch(`${cluster.apiUrl}/metrics`)).text()).includes(line);
+
+/** How long a node stays set aside before it is tried again. */
+const probation = async (span: string): Promise<void> =>
+  expect(await cluster.cli(["admin", "config", "set", `faults.probation=${span}`])).toMatchObject({ code: 0 });
 
 /** Another life of the agent, with other flags. */
 async function restartAgent(id: string, flags: readonly string[]): Promise<void> {
@@ -39,9 +43,11 @@ test("a report from outside takes a node down at once, its work goes on elsewher
   expect(JSON.stringify(await node(first))).toContain("psu: no power on rail 2");
   expect(await notices()).toContain("psu: no power on rail 2");
   expect(await metric('lattice_notices_active{kind="node_broken"} 1')).toBe(true);
-  await cluster.reaches(id, ["running"]);
-  const again = await cluster.allocation(id);
-  expect(again).toMatchObject({ attempt: 2, requeues: 1 });
+  const again = await eventually({ what: "it runs elsewhere" }, async () => {
+    const record = await cluster.allocation(id);
+    return record.state === "running" && record.attempt === 2 ? record : null;
+  });
+  expect(again.requeues).toBe(1);
   expect(again.nodes).not.toContain(first);
   expect((await cluster.cli(["status", id, "--verbose"])).stdout).toContain("psu: no power on rail 2");
   expect((await cluster.cli(["node", "report-health", "nowhere", "--status=ok"])).code).not.toBe(0);
@@ -65,6 +71,14 @@ test("a report from outside takes a node down at once, its work goes on elsewher
   expect(JSON.stringify(await node(first))).not.toContain("dimm3");
 });
 
+test("work that can be launched nowhere is tried on other nodes and speaks against none of them", async () => {
+  const lost = await cluster.submit({ entrypoint: "true", walltime: "10m", workdir: "/no/such/folder" });
+  const end = await cluster.ends(lost);
+  expect(end).toMatchObject({ state: "failed", reason: "launch_failed", attempt: 4, requeues: 0 });
+  expect(end.message).toContain("tried on 4 nodes");
+  for (let n = 1; n <= 4; n += 1) expect((await node(`node-${n}`)).state).toBe("ready");
+});
+
 test("a node that fails what it is given is set aside, tried again on probation, and stays when it works", async () => {
   const users = cluster.file("users");
   writeFileSync(users, "somebody 12345 12345\n");
@@ -84,10 +98,13 @@ test("a node that fails what it is given is set aside, tried again on probation,
   expect(await notices()).toContain('node "node-4" was set aside');
 
   // One failure on probation is enough.
+  await probation("1s");
   await nodeIs("node-4", "ready");
+  await probation("1h");
   await cluster.ends(await cluster.submit(there));
   await nodeIs("node-4", "down");
   await restartAgent("node-4", []);
+  await probation("1s");
   await nodeIs("node-4", "ready");
   expect(await cluster.ends(await cluster.submit(there))).toMatchObject({ state: "completed" });
   await sleep(1_500);

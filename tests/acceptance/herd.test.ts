@@ -9,8 +9,8 @@ import { Quorum } from "../harness/quorum.ts";
 
 const NODES = 2_000;
 const JOBS = 20;
-/** Of one node after one failover: one that is served, and a few for a machine that is slow. */
-const HELLOS_MOST = 4;
+/** Of one node after one failover: one that is served, and some for a machine on which it takes long until somebody leads. */
+const HELLOS_MOST = 12;
 
 let quorum: Quorum;
 let agent: Program;
@@ -22,7 +22,7 @@ beforeAll(async () => {
     logFile: join(quorum.dir, "agent-hollow.log"),
   });
   await allConnected();
-}, 240_000);
+});
 afterAll(async () => {
   await agent?.kill();
   await quorum?.close();
@@ -46,15 +46,16 @@ const allConnected = (): Promise<Census> =>
     return now?.connected === NODES ? now : null;
   });
 
-async function ready(n: number): Promise<number> {
-  const { body } = await quorum.api<{ readonly total?: number }>(n, "GET", "/nodes?state=ready&page_size=1");
-  return body.total ?? 0;
-}
+const allReady = (n: number): Promise<true> =>
+  eventually({ what: "all nodes are ready" }, async () => {
+    const { body } = await quorum.api<{ readonly total?: number }>(n, "GET", "/nodes?state=ready&page_size=1");
+    return body.total === NODES ? true : null;
+  });
 
 test("kill -9 of the leader: every node is back, none was judged, and jobs run", async () => {
   const leader = await quorum.leader();
   const before = await allConnected();
-  expect(await ready(leader)).toBe(NODES);
+  await allReady(leader);
   const said = census().length;
 
   await quorum.server(leader).kill();
@@ -75,5 +76,5 @@ test("kill -9 of the leader: every node is back, none was judged, and jobs run",
     Array.from({ length: JOBS }, (_, n) => quorum.submit(next, { entrypoint: "true", nodes: 1 + (n % 8) })),
   );
   for (const id of ids) await quorum.reaches(next, id, "completed");
-  expect(await ready(next)).toBe(NODES);
-}, 240_000);
+  await allReady(next);
+});

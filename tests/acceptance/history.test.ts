@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { sleep } from "../harness/eventually.ts";
+import { eventually, sleep } from "../harness/eventually.ts";
 import { seededRandom } from "../harness/random.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
@@ -12,7 +12,6 @@ const JOBS = 200;
 const ROUNDS = 8;
 const CLIENTS = 4;
 const MAX_FINISHED = 5;
-const STOPS_WITHIN_MS = 20_000;
 
 const config = `
 quorum:
@@ -22,7 +21,7 @@ retention:
 `;
 const cluster = useCluster({ nodes: 3, config });
 
-test(`${JOBS} jobs, ${ROUNDS} kills, and every id answers`, { timeout: 180_000 }, async () => {
+test(`${JOBS} jobs, ${ROUNDS} kills, and every id answers`, async () => {
   const random = seededRandom("kill -9 between snapshots");
   const acknowledged: string[] = [];
   let reads = 0;
@@ -30,6 +29,7 @@ test(`${JOBS} jobs, ${ROUNDS} kills, and every id answers`, { timeout: 180_000 }
   for (let round = 1; round <= ROUNDS; round += 1) {
     await cluster.nodesReady();
     const over = new AbortController();
+    const read = reads;
     const target = (JOBS * round) / ROUNDS;
     const client = async (): Promise<void> => {
       while (!over.signal.aborted && acknowledged.length < target) {
@@ -52,6 +52,7 @@ test(`${JOBS} jobs, ${ROUNDS} kills, and every id answers`, { timeout: 180_000 }
     };
     const load = Promise.all([...Array.from({ length: CLIENTS }, client), reader(), reader()]);
     await sleep(random.between(100, 700));
+    await eventually({ what: "something was read in this round" }, () => (reads > read + 1 ? true : null));
     await cluster.server.kill();
     over.abort();
     await load;
@@ -64,12 +65,12 @@ test(`${JOBS} jobs, ${ROUNDS} kills, and every id answers`, { timeout: 180_000 }
   await allListed(acknowledged);
   expect(reads).toBeGreaterThan(ROUNDS);
   // Nobody was told of the last submission of a round that the kill cut short, so there may be more.
-  expect(archivedIds().size).toBeGreaterThanOrEqual(JOBS - MAX_FINISHED);
+  await eventually({ what: "the others are archived" }, () =>
+    archivedIds().size >= JOBS - MAX_FINISHED ? true : null,
+  );
   expect(snapshotsTaken()).toBeGreaterThan(10);
 
-  const startedAt = Date.now();
   expect(await cluster.server.stop()).toBe(0);
-  expect(Date.now() - startedAt).toBeLessThan(STOPS_WITHIN_MS);
   await cluster.startServer();
   await allAnswer(acknowledged);
   await allListed(acknowledged);

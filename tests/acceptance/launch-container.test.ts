@@ -26,7 +26,7 @@ beforeAll(async () => {
   const image = registry.push("ranks", [pmix, mpi, ...plugins.map((name) => join(PMIX, "lib", name))]);
   id = await cluster.submit({ nodes: 2, walltime: "1h", image, command: ["/bin/sleep", "3000"] });
   await cluster.reaches(id, ["running"]);
-}, 180_000);
+});
 
 afterAll(async () => {
   await registry.close();

@@ -7,7 +7,9 @@ import { spawnCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
 import { compileMpi } from "../harness/mpi.ts";
 import { processesIn } from "../harness/processes.ts";
+import { programPath } from "../harness/program.ts";
 import { Quorum } from "../harness/quorum.ts";
+import { type Ran, ran } from "../harness/ran.ts";
 import { refusalOf } from "../harness/rest.ts";
 
 let quorum: Quorum;
@@ -21,7 +23,7 @@ beforeAll(async () => {
   const step = `${file("bin")}/srun -l -n 2 ${file("counts.sh")} ${file("go")} 0; echo srun ended with $?`;
   id = await quorum.submit(1, { nodes: 2, walltime: "1h", command: ["sh", "-c", `${waits}; ${step}; sleep 3000`] });
   await quorum.reaches(1, id, "running");
-}, 120_000);
+});
 afterAll(() => quorum?.close());
 
 test("every server launches, and passes on what the leader refuses", async () => {
@@ -38,7 +40,7 @@ test("every server launches, and passes on what the leader refuses", async () =>
     const nobody = await quorum.api(n, "POST", `/allocations/${id}/launches/none/input`, { body: { end: true } });
     expect(nobody.status).toBe(404);
   }
-}, 90_000);
+});
 
 /** Counts, half of it before a file is there and half after; then its exit code. */
 const COUNTS = `#!/bin/sh
@@ -57,7 +59,13 @@ test("a launch goes on when its leader is killed: for callers at the leader, at 
   const other = (leader % 3) + 1;
   const mpich = compileMpi(quorum.dir, "until");
   const openmpi = compileMpi(quorum.dir, "until", "openmpi");
-  const at = (n: number, ...words: readonly string[]) => quorum.cli(n, "launch", `--alloc=${id}`, ...words);
+  let heard = 0;
+  const at = (n: number, ...words: readonly string[]): Promise<Ran> => {
+    const command = [programPath("lattice"), "launch", `--alloc=${id}`, ...words];
+    return ran(command, quorum.cliEnvironment(n), () => {
+      heard += 1;
+    });
+  };
   const counting = [leader, other].map((n) => at(n, "-l", "-n", "2", file("counts.sh"), file("go"), "0"));
   const failing = [leader, other].map((n) => at(n, "-n", "1", file("counts.sh"), file("go"), "3"));
   const ranks = [
@@ -65,62 +73,68 @@ test("a launch goes on when its leader is killed: for callers at the leader, at 
     at(other, "-n", "4", "--tasks-per-node=2", "--pmi=pmix", openmpi, file("go")),
   ];
   writeFileSync(file("begin"), "");
-  await eventually({ what: "everything is half done", withinMs: 120_000 }, () => {
+  await eventually({ what: "everything is half done, and all callers have heard of it" }, async () => {
     const half = readdirSync(quorum.dir).filter((name) => name.startsWith("go.half.")).length;
-    const alive = processesIn(quorum.dir).filter((pid) => /-until /.test(programOf(pid))).length;
-    return half === 8 && alive === 8 ? true : null;
+    if (half < 8 || heard < 6) return null;
+    return (await quorum.cli(other, "logs", id)).stdout.includes("line 0") ? true : null;
   });
   await quorum.server(leader).kill();
   const next = await anotherThan(leader);
   writeFileSync(file("go"), "");
   for (const result of await Promise.all(counting)) {
-    expect(result).toMatchObject({ code: 0, stderr: "" });
-    for (const rank of [0, 1]) expect(linesOf(result.stdout, `${rank}: `)).toEqual(LINES);
+    expect(result).toMatchObject({ code: 0, err: "" });
+    for (const rank of [0, 1]) expect(linesOf(result.out, `${rank}: `)).toEqual(LINES);
   }
   for (const result of await Promise.all(failing)) {
-    expect(result).toMatchObject({ code: 3, stdout: `${LINES.join("\n")}\n` });
-    expect(result.stderr).toMatch(/^node-1: task 0: Exited with exit code 3\nLaunch failed: task 0 on node-1 ended/);
+    expect(result).toMatchObject({ code: 3, out: `${LINES.join("\n")}\n` });
+    expect(result.err).toMatch(/^node-1: task 0: Exited with exit code 3\nLaunch failed: task 0 on node-1 ended/);
   }
   for (const result of await Promise.all(ranks)) {
-    expect(result.code, result.stderr).toBe(0);
-    expect(result.stdout.match(/rank \d of 4 done/g)?.sort()).toEqual([0, 1, 2, 3].map((n) => `rank ${n} of 4 done`));
+    expect(result.code, result.err).toBe(0);
+    expect(result.out.match(/rank \d of 4 done/g)?.sort()).toEqual([0, 1, 2, 3].map((n) => `rank ${n} of 4 done`));
   }
-  await eventually({ what: "the step inside the job has ended, on both nodes", withinMs: 120_000 }, async () => {
+  await eventually({ what: "the step inside the job has ended, on both nodes" }, async () => {
     const { stdout } = await quorum.cli(next, "logs", id);
     return stdout.match(/srun ended with 0/g)?.length === 2 ? true : null;
   });
   const { stdout } = await quorum.cli(next, "logs", id);
   for (const rank of [0, 1]) expect(linesOf(stdout, `${rank}: `)).toEqual(LINES);
   await quorum.startServer(leader);
-}, 400_000);
+});
 
 test("launches that went on are ended by their caller, and by their name", async () => {
   const leader = await quorum.leader();
-  const words = (mark: string) => ["launch", `--alloc=${id}`, "-n", "2", "sleep", mark];
+  const words = (mark: string) => ["launch", `--alloc=${id}`, "-n", "2", "sh", "-c", `echo begun; exec sleep ${mark}`];
+  let heard = 0;
+  const begun = (): void => {
+    heard += 1;
+  };
   const interrupted = spawnCli(words("3141"), { env: quorum.cliEnvironment(leader) });
+  interrupted.stdout.once("data", begun);
   const interruptedEnd = new Promise<number | null>((resolve) => interrupted.once("exit", resolve));
-  const ended = quorum.cli((leader % 3) + 1, ...words("3142"));
+  const other = (leader % 3) + 1;
+  const ended = ran([programPath("lattice"), ...words("3142")], quorum.cliEnvironment(other), begun);
   const asleep = (mark: string) => processesIn(quorum.dir).filter((pid) => programOf(pid) === `sleep ${mark}`);
-  await eventually({ what: "all tasks run", withinMs: 60_000 }, () =>
-    asleep("3141").length === 2 && asleep("3142").length === 2 ? true : null,
+  await eventually({ what: "all tasks run, and both callers have heard of it" }, () =>
+    heard === 2 && asleep("3141").length === 2 && asleep("3142").length === 2 ? true : null,
   );
   const launchId = variableOf(asleep("3142")[0] ?? 0, "LATTICE_LAUNCH_ID");
   await quorum.server(leader).kill();
   const next = await anotherThan(leader);
-  await eventually({ what: "the new leader knows the launch", withinMs: 120_000 }, async () => {
+  await eventually({ what: "the new leader knows the launch" }, async () => {
     const told = await quorum.api(next, "POST", `/allocations/${id}/launches/${launchId}`, { body: { end: true } });
     return told.status === 200 ? true : null;
   });
   expect(await ended).toMatchObject({ code: 143 });
   interrupted.kill("SIGINT");
   expect(await interruptedEnd).toBe(130);
-  await eventually({ what: "no task is left", withinMs: 180_000 }, () =>
+  await eventually({ what: "no task is left" }, () =>
     asleep("3141").length === 0 && asleep("3142").length === 0 ? true : null,
   );
-}, 500_000);
+});
 
 const anotherThan = (leader: number): Promise<number> =>
-  eventually({ what: "another leads", withinMs: 120_000 }, async () => {
+  eventually({ what: "another leads" }, async () => {
     const now = await quorum.leader().catch(() => leader);
     return now === leader ? null : now;
   });

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const admin = { LATTICE_TOKEN: await provider.token("root", "admin") };
   await nodeReady(admin);
   expect(await cluster.cli(["compat", "install", cluster.file("bin")])).toMatchObject({ code: 0 });
-}, 60_000);
+});
 afterAll(async () => {
   if (agent?.isRunning() === true) kill(agent.pid, "SIGKILL");
   await cluster.close();
@@ -34,8 +34,8 @@ afterAll(async () => {
 });
 
 const nodeReady = (env: Record<string, string>) =>
-  eventually({ what: "the node is ready" }, async () =>
-    (await cluster.cli(["nodes", "-o", "json"], { env })).stdout.includes('"ready"') ? true : null,
+  eventually({ what: "the node is connected" }, async () =>
+    /"connected": ?true/.test((await cluster.cli(["nodes", "-o", "json"], { env })).stdout) ? true : null,
   );
 
 const ada = async () => ({ LATTICE_TOKEN: await provider.token("ada") });
@@ -82,4 +82,4 @@ test("srun inside a job is the job's user, without a token in the submission", a
   // What the submission says is all there is to see of it.
   const shown = await cluster.cli(["status", id, "-o", "json"], { env: await ada() });
   expect(shown.stdout).not.toContain(token);
-}, 90_000);
+});

@@ -18,8 +18,17 @@ beforeAll(async () => {
 });
 
 /** `first`: null for the program as it is called, or what it is given to. */
-const run = (first: string | null, words: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
-  ran([...(first === null ? [] : [first]), programPath("lattice"), ...words], { ...cluster.cliEnvironment(), ...env });
+const run = (
+  first: string | null,
+  words: readonly string[],
+  env: Record<string, string> = {},
+  begun?: () => void,
+): Promise<Ran> =>
+  ran(
+    [...(first === null ? [] : [first]), programPath("lattice"), ...words],
+    { ...cluster.cliEnvironment(), ...env },
+    begun,
+  );
 
 /** Tasks write when they like; what each of them writes is in order. */
 const ordered = ({ code, out, err }: Ran) => ({ code, out: out.split("\n").sort(), err: err.split("\n").sort() });
@@ -129,8 +138,12 @@ test.each([
 test("a launch that breaks off is told as the whole program tells it", async () => {
   const words = ["launch", `--alloc=${id}`, "-n", "1", "sh", "-c", "echo begun; exec sleep 3141"];
   const hasty = { LATTICE_LAUNCH_PATIENCE: "1" };
-  const both = [run(null, words, hasty), run(process.execPath, words, hasty)];
-  await eventually({ what: "the tasks run" }, () => (asleep("3141").length === 2 ? true : null));
+  let heard = 0;
+  const begun = (): void => {
+    heard += 1;
+  };
+  const both = [run(null, words, hasty, begun), run(process.execPath, words, hasty, begun)];
+  await eventually({ what: "both have heard of their task" }, () => (heard === 2 ? true : null));
   await cluster.server.kill();
   const [small, whole] = await Promise.all(both);
   expect(small?.code).toBe(whole?.code);

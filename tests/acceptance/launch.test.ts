@@ -1,6 +1,6 @@
 // Tasks in a running allocation, and real MPICH and OpenMPI programs over several agents without SSH: started from
 // outside and from inside a job, and ended by all that can happen to them. Tests that do not end their allocation share one.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { spawnCli } from "../harness/cli.ts";
 import { eventually } from "../harness/eventually.ts";
@@ -138,7 +138,16 @@ describe("over two nodes", () => {
   });
 
   test("the exit code of every rank is told, and the first failure is the launch's", async () => {
-    const line = '[ "$LATTICE_RANK" = 2 ] && sleep 0.3 && exit 5; exit 0';
+    // It fails once the others are gone: whoever still ran would be ended with it.
+    const place = cluster.file("ranks");
+    mkdirSync(place);
+    const line = [
+      `[ "$LATTICE_RANK" = 2 ] || { echo $$ > ${place}/$LATTICE_RANK; exit 0; }`,
+      "for rank in 0 1 3; do",
+      `  until [ -s ${place}/$rank ] && ! kill -0 "$(cat ${place}/$rank)" 2>/dev/null; do sleep 0.1; done`,
+      "done",
+      "exit 5",
+    ].join("\n");
     const words = ["launch", "-o", "json", `--alloc=${held.id}`, "-n", "4", "sh", "-c", line];
     const { code, stdout } = await cluster.cli(words);
     expect(code).toBe(5);
@@ -222,7 +231,7 @@ describe("over two nodes", () => {
       await cluster.api("DELETE", `/allocations/${id}`);
       expect((await other).code).not.toBe(0);
       await cluster.ends(id);
-      expect(ranksOf(id)).toEqual([]);
+      await eventually({ what: "its ranks are gone too" }, () => (ranksOf(id).length === 0 ? true : null));
     });
   });
 
@@ -239,7 +248,7 @@ describe("over two nodes", () => {
 
   test("kill -9 of an agent: the ranks go on, and the launch with them when the agent is back", async () => {
     const { id } = held;
-    const launched = cluster.cli(["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", program("rounds"), "6"]);
+    const launched = cluster.cli(["launch", `--alloc=${id}`, "-n", "4", "--tasks-per-node=2", program("rounds"), "10"]);
     await eventually({ what: "its ranks are there" }, () => (ranksOf(id).length >= 4 ? true : null));
     const [, second = ""] = (await cluster.allocation(id)).nodes ?? [];
     const before = ranksOf(id);
@@ -271,7 +280,13 @@ describe("OpenMPI by PMIx, over two nodes", () => {
     expect(result).toMatchObject({ code: 0 });
     expect(lines(result.stdout)).toEqual(SUMS);
     expect(lines((await launch("hello")).stdout)).toEqual([0, 1, 2, 3].map((rank) => `rank ${rank} of 4`));
-    expect(readdirSync("/tmp").filter((name) => name.startsWith("lattice-pmix-"))).toEqual([]);
+    const said = await cluster.cli([
+      ...["launch", `--alloc=${held.id}`, "-n", "2", "--tasks-per-node=1", "--pmi=pmix"],
+      ...["sh", "-c", "echo $PMIX_SERVER_TMPDIR"],
+    ]);
+    const folders = lines(said.stdout);
+    expect(folders).toHaveLength(2);
+    expect(folders.filter((folder) => !folder.startsWith("/tmp/lattice-pmix-") || existsSync(folder))).toEqual([]);
   });
 
   test("names are published and found, and more ranks are refused with a word about it", async () => {

@@ -19,10 +19,10 @@ const onNode = (id: string): string => {
 
 test("a running job's old output goes, and the reader is told how much", async () => {
   const id = await cluster.submit({ entrypoint: `yes '${LINE}' | head -c ${8 * MB}; sleep 600` });
-  const path = await eventually({ what: "it has printed", withinMs: 20_000 }, () =>
+  const path = await eventually({ what: "it has printed" }, () =>
     onNode(id) !== "" && statSync(onNode(id)).size === 8 * MB ? onNode(id) : null,
   );
-  await eventually({ what: "the front of the log is freed", withinMs: 20_000 }, () =>
+  await eventually({ what: "the front of the log is freed" }, () =>
     statSync(path).blocks * 512 <= MB + SLACK_BYTES ? true : null,
   );
   const all = await cluster.cli(["logs", id, "--stdout"]);
@@ -36,7 +36,7 @@ test("a running job's old output goes, and the reader is told how much", async (
 
   await cluster.agent("node-1").kill();
   cluster.startAgent("node-1");
-  await eventually({ what: "the node is back", withinMs: 20_000 }, async () => {
+  await eventually({ what: "the node is back" }, async () => {
     const again = await cluster.cli(["logs", id, "--stdout"]);
     return again.code === 0 && again.stdout === all.stdout ? true : null;
   });
@@ -48,7 +48,7 @@ test("a running job's old output goes, and the reader is told how much", async (
 test("a burst at the very end is trimmed too", async () => {
   const id = await cluster.submit({ entrypoint: `yes '${LINE}' | head -c ${4 * MB}` });
   await cluster.ends(id);
-  await eventually({ what: "it is put away, trimmed", withinMs: 20_000 }, () =>
+  await eventually({ what: "it is put away, trimmed" }, () =>
     onNode(id).includes("/ended/") && statSync(onNode(id)).blocks * 512 <= MB + SLACK_BYTES ? true : null,
   );
   const { stdout } = await cluster.cli(["logs", id, "--stdout"]);

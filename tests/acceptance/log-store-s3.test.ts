@@ -33,7 +33,7 @@ logs:
 /** All of it is in the store, and the node has none of it any more. */
 async function onlyInTheStore(id: string): Promise<void> {
   const metadata = `lattice-logs/cluster-1/default/default/${id}/logs/metadata/node-1.json`;
-  await eventually({ what: `all output of ${id} is stored`, withinMs: 60_000 }, async () => {
+  await eventually({ what: `all output of ${id} is stored` }, async () => {
     const text = await store.object(metadata);
     const { complete } = JSON.parse(text ?? '{"complete": []}') as { readonly complete: readonly unknown[] };
     return complete.length > 0 ? true : null;
@@ -112,10 +112,10 @@ test("what waits is counted, and counted down", async () => {
   await store.fail(1_000_000, "error");
   const id = await cluster.submit({ entrypoint: printed });
   await cluster.ends(id);
-  await eventually({ what: "something waits", withinMs: 40_000 }, async () => ((await waiting()) > 0 ? true : null));
+  await eventually({ what: "something waits" }, async () => ((await waiting()) > 0 ? true : null));
   await store.fail(0, "error");
   await onlyInTheStore(id);
-  await eventually({ what: "nothing waits", withinMs: 40_000 }, async () => ((await waiting()) === 0 ? true : null));
+  await eventually({ what: "nothing waits" }, async () => ((await waiting()) === 0 ? true : null));
 });
 
 test("whoever reads while the store is away is told, and nothing is shown as if it were all", async () => {

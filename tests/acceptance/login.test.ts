@@ -35,7 +35,7 @@ beforeAll(async () => {
   const believed = "oidc_introspection_client: robot, oidc_believed_seconds: 1";
   cluster = new Cluster({ nodes: 0, config: `api: { ${api}, ${believed} }\n` });
   await cluster.startServer();
-}, 60_000);
+});
 afterAll(async () => {
   await cluster.close();
   provider.closeAllConnections();

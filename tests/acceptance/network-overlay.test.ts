@@ -2,6 +2,7 @@
 // the same domain on the other machine through the overlay; work of another domain on the same machines does not.
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually } from "../harness/eventually.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const tag = (process.pid % 46_656).toString(36);
@@ -49,8 +50,9 @@ const cluster = useCluster({
 });
 
 const server = `require("http").createServer((q,r)=>r.end("hello from afar")).listen(${PORT},"0.0.0.0",()=>console.log(process.env.LATTICE_DOMAIN_ADDRESS))`;
-const ask = (address: string): string =>
-  `${process.execPath} -e 'fetch("http://${address}:${PORT}",{signal:AbortSignal.timeout(4000)}).then(r=>r.text()).then(console.log,()=>{console.log("cut off");process.exit(7)})'`;
+/** Who is cut off hears nothing for as long as it waits. */
+const ask = (address: string, waitMs: number): string =>
+  `${process.execPath} -e 'fetch("http://${address}:${PORT}",{signal:AbortSignal.timeout(${waitMs})}).then(r=>r.text()).then(console.log,()=>{console.log("cut off");process.exit(7)})'`;
 const on = (node: string, more: object) => ({ walltime: "10m", required_nodes: [node], ...more });
 
 test("a domain spans machines, and ends where another begins", async () => {
@@ -58,28 +60,32 @@ test("a domain spans machines, and ends where another begins", async () => {
     on("node-1", { command: [process.execPath, "-e", server], network_domain: "blue" }),
   );
   await cluster.reaches(serving, ["running"]);
-  const address = (await cluster.cli(["logs", serving])).stdout.trim();
+  const address = await eventually({ what: "it says where it is" }, async () => {
+    const { stdout } = await cluster.cli(["logs", serving]);
+    return stdout.endsWith("\n") ? stdout.trim() : null;
+  });
   expect(address).toMatch(/^100\.\d+\.\d+\.\d+$/);
 
-  const friend = await cluster.submit(on("node-2", { entrypoint: ask(address), network_domain: "blue" }));
+  const friend = await cluster.submit(on("node-2", { entrypoint: ask(address, 60_000), network_domain: "blue" }));
   expect(await cluster.ends(friend), (await cluster.cli(["logs", friend])).stdout).toMatchObject({
     state: "completed",
   });
   expect((await cluster.cli(["logs", friend])).stdout).toContain("hello from afar");
-  const stranger = await cluster.submit(on("node-2", { entrypoint: ask(address), network_domain: "green" }));
+  const stranger = await cluster.submit(on("node-2", { entrypoint: ask(address, 4_000), network_domain: "green" }));
   expect(await cluster.ends(stranger)).toMatchObject({ state: "failed", exit_code: 7 });
-  const outside = await cluster.submit(on("node-2", { entrypoint: ask(address) }));
+  const outside = await cluster.submit(on("node-2", { entrypoint: ask(address, 4_000) }));
   expect(await cluster.ends(outside)).toMatchObject({ state: "failed", exit_code: 7 });
   await cluster.cli(["cancel", serving]);
   await cluster.ends(serving);
 
-  // One allocation on both: its parts know each other's addresses.
+  // One allocation on both: its parts know each other's addresses. The first ends once the second has asked it.
+  const once = server.replace("r.end(", "setTimeout(()=>process.exit(0),2000);r.end(");
+  const again = `const ask=()=>fetch("http://"+process.env.FIRST_ADDRESS+":${PORT}").then(r=>r.text()).then(console.log,()=>setTimeout(ask,200));ask()`;
   const both = [
     "#!/bin/sh",
     "export FIRST_ADDRESS=$(echo $LATTICE_DOMAIN_ADDRESSES | cut -d, -f1)",
-    `if [ "$LATTICE_DOMAIN_ADDRESS" = "$FIRST_ADDRESS" ]; then exec ${process.execPath} -e '${server}; setTimeout(()=>process.exit(0),6000)'; fi`,
-    "sleep 1",
-    `exec ${process.execPath} -e 'fetch("http://"+process.env.FIRST_ADDRESS+":${PORT}",{signal:AbortSignal.timeout(4000)}).then(r=>r.text()).then(console.log)'`,
+    `if [ "$LATTICE_DOMAIN_ADDRESS" = "$FIRST_ADDRESS" ]; then exec ${process.execPath} -e '${once}'; fi`,
+    `exec ${process.execPath} -e '${again}'`,
   ].join("\n");
   const pair = await cluster.submit({
     script: both,

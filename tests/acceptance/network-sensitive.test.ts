@@ -17,7 +17,7 @@ const FIRST = 8_000_000 + (process.pid % 80_000) * 100;
 const servers: Server[] = [];
 
 beforeAll(async () => {
-  for (const address of [GATEWAY, OTHER]) execFileSync("ip", ["addr", "add", `${address}/32`, "dev", "lo"]);
+  for (const address of [GATEWAY, OTHER]) execFileSync("ip", ["addr", "replace", `${address}/32`, "dev", "lo"]);
   for (const [host, port] of [
     [GATEWAY, PORT],
     [GATEWAY, SIDE_PORT],
@@ -39,10 +39,11 @@ const cluster = useCluster({
   config: `network: { vni_pool_start: ${FIRST}, vni_pool_end: ${FIRST + 9}, data_gateway: "${GATEWAY}:${PORT}" }\n`,
 });
 
-/** One line for each address: what it says, or that it was cut off. */
-const asking = (addresses: readonly string[]): string =>
+/** One line for each address: what it says, or that it was cut off. Who answers is given all the time that it needs. */
+const asking = (addresses: readonly string[], answers: readonly string[] = []): string =>
   `${process.execPath} -e '${`
-const ask = (at) => fetch("http://" + at, { signal: AbortSignal.timeout(3000) }).then((r) => r.text(), () => "cut off");
+const ms = (at) => ${JSON.stringify(answers)}.includes(at) ? 60000 : 3000;
+const ask = (at) => fetch("http://" + at, { signal: AbortSignal.timeout(ms(at)) }).then((r) => r.text(), () => "cut off");
 (async () => { for (const at of process.argv.slice(1)) console.log(at, await ask(at)); })();
 `.trim()}' ${addresses.join(" ")}`;
 
@@ -68,7 +69,7 @@ test("only the gateway is reached, at its one port, and nobody gets in", async (
 
   const everywhere = [`${GATEWAY}:${PORT}`, `${GATEWAY}:${SIDE_PORT}`, `${OTHER}:${PORT}`, `127.0.0.1:${OWN_PORT}`];
   const second = await cluster.submit(
-    job({ entrypoint: `${asking([...everywhere, cluster.restAddress])}; env | grep GATEWAY` }),
+    job({ entrypoint: `${asking([...everywhere, cluster.restAddress], [`${GATEWAY}:${PORT}`])}; env | grep GATEWAY` }),
   );
   expect(await cluster.ends(second)).toMatchObject({ state: "completed" });
   const { stdout } = await cluster.cli(["logs", second]);
@@ -87,7 +88,7 @@ test("only the gateway is reached, at its one port, and nobody gets in", async (
   const said = async (...words: readonly string[]): Promise<string> =>
     (await run(words[0] ?? "", words.slice(1))).stdout;
   const inside = (address: string): Promise<string> =>
-    said("nsenter", `--net=/run/netns/lattice-${network?.vni}`, "/bin/sh", "-c", asking([address]));
+    said("nsenter", `--net=/run/netns/lattice-${network?.vni}`, "/bin/sh", "-c", asking([address], [address]));
   expect(await inside(`127.0.0.1:${OWN_PORT}`)).toContain("secret");
   expect(await inside(`${GATEWAY}:${PORT}`)).toContain("data of");
   expect(await said("/bin/sh", "-c", asking([`127.0.0.1:${OWN_PORT}`]))).toContain("cut off");

@@ -108,13 +108,16 @@ test("work that asks for part of a node shares it where its vCluster says so, wi
 });
 
 test("a draining node finishes what it runs and takes nothing new", async () => {
-  const running = await cluster.submit({ entrypoint: "sleep 2", constraints: { required_nodes: ["node-1"] } });
+  const over = join(folder, "over");
+  const entrypoint = `until [ -e ${over} ]; do sleep 0.1; done`;
+  const running = await cluster.submit({ entrypoint, constraints: { required_nodes: ["node-1"] } });
   await cluster.reaches(running, ["running"]);
   const drained = await act("node-1", "drain", { reason: "new memory" });
   expect(drained.status).toBe(200);
   expect(drained.body).toMatchObject({ node: { id: "node-1", state: "draining", reason: "new memory" } });
   const waiting = await cluster.submit({ entrypoint: "true", constraints: { required_nodes: ["node-1"] } });
   expect((await act("node-1", "undrain")).status).toBe(409);
+  writeFileSync(over, "");
   expect((await cluster.ends(running)).state).toBe("completed");
   await becomes("node-1", "drained");
   expect((await cluster.allocation(waiting)).state).toBe("pending");

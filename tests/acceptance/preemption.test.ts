@@ -11,9 +11,9 @@ const cluster = useCluster({ nodes: 2 });
 /** Runs until it is stopped, says so, and takes a moment to go; on its second attempt it just ends. */
 const patient = (diary: string): string =>
   [
+    `trap 'echo "term $LATTICE_ALLOC_ID $LATTICE_NODE" >> ${diary}; sleep 0.5; exit 0' TERM`,
     `echo "start $LATTICE_ALLOC_ID $LATTICE_ATTEMPT $LATTICE_NODE" >> ${diary}`,
     `[ "$LATTICE_ATTEMPT" -gt 1 ] && exit 0`,
-    `trap 'echo "term $LATTICE_ALLOC_ID $LATTICE_NODE" >> ${diary}; sleep 0.5; exit 0' TERM`,
     "while true; do sleep 0.1; done",
   ].join("\n");
 
@@ -33,6 +33,10 @@ const low = (diary: string, more: object = {}) => ({
   ...more,
 });
 
+/** Runs on both nodes, and hears signals there. */
+const hears = (diary: string): Promise<true> =>
+  eventually({ what: "it has begun on both nodes" }, () => (linesIn(diary).length === 2 ? true : null));
+
 interface Preempted {
   readonly preemptions?: number;
   readonly message?: string;
@@ -42,6 +46,7 @@ test("a higher class has a lower one stopped; it runs again afterwards, and no r
   const diary = cluster.file("diary");
   const victim = await cluster.submit(low(diary));
   await cluster.reaches(victim, ["running"]);
+  await hears(diary);
   const hold = cluster.file("hold");
   const urgent = await cluster.submit({
     entrypoint: `while [ ! -e ${hold} ]; do sleep 0.1; done`,
@@ -98,6 +103,7 @@ test("work that may not be requeued fails, with the reason", async () => {
   const diary = cluster.file("never");
   const victim = await cluster.submit(low(diary, { requeue: false }));
   await cluster.reaches(victim, ["running"]);
+  await hears(diary);
   const urgent = await cluster.submit({ entrypoint: "true", nodes: 2, walltime: "10m", preemption_class: 8 });
   expect(await cluster.ends(victim)).toMatchObject({ state: "failed", reason: "preempted" });
   expect(await cluster.ends(urgent)).toMatchObject({ state: "completed" });
@@ -107,6 +113,7 @@ test("a server killed while the victim is being stopped carries it through when 
   const diary = cluster.file("killed");
   const victim = await cluster.submit(low(diary));
   await cluster.reaches(victim, ["running"]);
+  await hears(diary);
   const urgent = await cluster.submit({
     entrypoint: `echo ran >> ${diary}`,
     nodes: 2,

@@ -12,7 +12,7 @@ const LEAST_TESTS = 90;
 
 const cluster = useCluster({ nodes: 4 });
 
-test("the tests of the Python client pass", { timeout: 240_000 }, async () => {
+test("the tests of the Python client pass", async () => {
   const { code, output } = await pytest();
   expect(code, output).toBe(0);
   const passed = Number(/(\d+) passed/.exec(output)?.[1] ?? "0");

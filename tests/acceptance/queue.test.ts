@@ -27,7 +27,7 @@ test(`${JOBS} queued allocations drain, each started exactly once`, async () => 
     (await cluster.nodes()).every((node) => node.state === "drained") ? true : null,
   );
   for (const node of cluster.nodeIds) await cluster.api("POST", `/nodes/${node}/undrain`, { body: {} });
-  await eventually({ what: "the queue is empty", withinMs: 100_000, everyMs: 250 }, async () => {
+  await eventually({ what: "the queue is empty", withinMs: 500_000, everyMs: 250 }, async () => {
     const waiting = await cluster.api<{ total?: number; allocations?: unknown[] }>(
       "GET",
       "/allocations?state=pending&state=staging&state=running&page_size=1",

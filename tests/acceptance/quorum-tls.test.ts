@@ -40,6 +40,7 @@ async function startServer(n: number): Promise<void> {
       node_id: n,
       etcd: {
         managed: true,
+        lease_seconds: 15,
         client_listen: `${HOST}:${port(n, "client")}`,
         peer_address: `${HOST}:${port(n, "peer")}`,
         tls,
@@ -93,7 +94,7 @@ beforeAll(async () => {
   }
   await pki.issue("n1", "--kind", "agent");
   for (const n of SERVERS) await startServer(n);
-}, 120_000);
+});
 
 afterAll(async () => {
   await endAllIn(dir);

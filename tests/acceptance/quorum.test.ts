@@ -10,8 +10,8 @@ import { Quorum } from "../harness/quorum.ts";
 
 let quorum: Quorum;
 beforeAll(async () => {
-  quorum = await Quorum.start({ servers: 3, nodes: 3 });
-}, 120_000);
+  quorum = await Quorum.start({ servers: 3, nodes: 3, leaseSeconds: 6 });
+});
 afterAll(() => quorum?.close());
 
 const other = (n: number): number => (n % 3) + 1;
@@ -24,7 +24,7 @@ test("any server takes a submission, shows it at once, and brings the output", a
     const output = await quorum.api(other(n), "GET", `/allocations/${id}/logs`);
     expect(output.text).toContain(`by way of ${n}`);
   }
-}, 60_000);
+});
 
 test("kill -9 of the leader under load: nothing acknowledged is lost, and running work goes on", async () => {
   const leader = await quorum.leader();
@@ -48,12 +48,10 @@ test("kill -9 of the leader under load: nothing acknowledged is lost, and runnin
       );
     }
   })();
-  await eventually({ what: "there is a load", withinMs: 30_000 }, () => (acknowledged.length >= 20 ? true : null));
+  await eventually({ what: "there is a load" }, () => (acknowledged.length >= 20 ? true : null));
   const before = acknowledged.length;
   await quorum.server(leader).kill();
-  await eventually({ what: "submissions are taken again", withinMs: 30_000 }, () =>
-    acknowledged.length > before + 20 ? true : null,
-  );
+  await eventually({ what: "submissions are taken again" }, () => (acknowledged.length > before + 20 ? true : null));
   stop = true;
   await load;
 
@@ -69,30 +67,30 @@ test("kill -9 of the leader under load: nothing acknowledged is lost, and runnin
   expect(ran.size).toBeLessThanOrEqual(acknowledged.length + unanswered);
   expect(acknowledged.length).toBeGreaterThanOrEqual(40);
   await quorum.startServer(leader);
-}, 120_000);
+});
 
 test("a paused leader is replaced, and commits nothing when it wakes", async () => {
   const old = await quorum.leader();
   kill(quorum.server(old).pid, "SIGSTOP");
   const survivor = other(old);
-  const id = await eventually({ what: "another server takes a submission", withinMs: 30_000 }, () =>
+  const id = await eventually({ what: "another server takes a submission" }, () =>
     quorum.submit(survivor, { entrypoint: "true" }).catch(() => null),
   );
   kill(quorum.server(old).pid, "SIGCONT");
   await quorum.reaches(survivor, id, "completed");
-  expect(await quorum.leader()).not.toBe(old);
+  await eventually({ what: "another leads" }, async () => ((await quorum.leader()) === old ? null : true));
   // It follows again, and what is sent to it goes to the new leader.
-  const late = await eventually({ what: "the old leader passes writes on", withinMs: 30_000 }, () =>
+  const late = await eventually({ what: "the old leader passes writes on" }, () =>
     quorum.submit(old, { entrypoint: "true" }).catch(() => null),
   );
   await quorum.reaches(old, late, "completed");
-  const hashes = await eventually({ what: "all servers agree at one index", withinMs: 30_000 }, async () => {
+  const hashes = await eventually({ what: "all servers agree at one index" }, async () => {
     const all = await Promise.all([1, 2, 3].map(async (n) => (await quorum.api(n, "GET", "/raft/status")).body));
     const same = new Set(all.map((one) => one.applied_index)).size === 1;
     return same ? all.map((one) => one.state_hash) : null;
   });
   expect(new Set(hashes).size).toBe(1);
-}, 120_000);
+});
 
 test("nobody but a server of the cluster may write past the API", async () => {
   const leader = await quorum.leader();
@@ -108,15 +106,15 @@ test("nobody but a server of the cluster may write past the API", async () => {
   expect(answer).toMatchObject({ ok: false, problem: { code: "forbidden" } });
   expect(await tenants()).toEqual(before);
   client.close();
-}, 30_000);
+});
 
 test("a clean stop hands over at once", async () => {
   const leader = await quorum.leader();
   const survivor = other(leader);
   const stopping = quorum.server(leader).stop();
-  await eventually({ what: "a submission is taken", withinMs: 15_000, everyMs: 20 }, () =>
+  await eventually({ what: "a submission is taken", everyMs: 20 }, () =>
     quorum.submit(survivor, { entrypoint: "true" }).catch(() => null),
   );
   expect(await stopping).toBe(0);
   await quorum.startServer(leader);
-}, 60_000);
+});

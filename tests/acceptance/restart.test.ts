@@ -1,9 +1,11 @@
 // What the server has said is true stays true: after a clean stop, after kill -9, and at once for
 // whoever wrote it.
 import { expect, test } from "vitest";
+import { eventually } from "../harness/eventually.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
-const cluster = useCluster({ nodes: 1 });
+/** Whose agent is away is not judged for so long that it would move the log meanwhile. */
+const cluster = useCluster({ nodes: 1, config: "node_agent: { heartbeat_timeout: 1h }\n" });
 
 test("a restart on the same data keeps everything", async () => {
   await cluster.api("POST", "/tenants", { body: { id: "physics", description: "CERN", quota: { max_nodes: 3 } } });
@@ -30,6 +32,9 @@ test("a restart on the same data keeps everything", async () => {
 test("the state after a restart is the same to the last bit, from the snapshot and from the log", async () => {
   // Without agents nothing but the servers themselves can move the log.
   for (const node of cluster.nodeIds) await cluster.agent(node).stop();
+  await eventually({ what: "the server knows that they are gone" }, async () =>
+    (await cluster.nodes()).every(({ connected }) => connected !== true) ? true : null,
+  );
   await cluster.submit({ entrypoint: "true", nodes: 9, tags: { why: "a record that is not empty" } });
   const before = await position();
   expect(before.state_hash).toMatch(/^[0-9a-f]{16,}$/);

@@ -64,7 +64,9 @@ test("a service of three nodes is updated without a gap, and a bad update leaves
   await eventually({ what: "the new program runs on one node" }, async () => (lines("v2").length === 1 ? true : null));
   await new Promise((resolve) => setTimeout(resolve, 3_000));
   expect(((await cluster.allocation(id)) as Service).scaling?.outdated_nodes).toBe(3);
-  expect(await endpoints()).toBe(4);
+  await eventually({ what: "the new one is an endpoint as well" }, async () =>
+    (await endpoints()) === 4 ? true : null,
+  );
 
   status = 204;
   let least = Number.POSITIVE_INFINITY;

@@ -14,9 +14,9 @@ const CLIENTS = 4;
 const MAX_PER_ROUND = 14;
 const LONGEST_PAUSE_MS = 60;
 /** A run in which little happened proves little. */
-const LEAST_ACKNOWLEDGED = ROUNDS * 4;
+const LEAST_PER_ROUND = 4;
 const LEAST_STARTED_UNDER_FIRE = ROUNDS;
-const TEST_WITHIN_MS = 300_000;
+const TEST_WITHIN_MS = 900_000;
 
 const config = "quorum:\n  snapshot_every_entries: 25\nretention:\n  max_finished: 100\n";
 const cluster = useCluster({ nodes: 4, config });
@@ -57,6 +57,10 @@ test(`${ROUNDS} kills of the server under load lose and repeat nothing`, { timeo
     const before = acknowledged.length;
     const load = Promise.all([...Array.from({ length: CLIENTS }, client), watcher()]);
     await sleep(random.between(20, 600));
+    // On a slow machine a round lasts until there is something to lose.
+    await eventually({ what: "the server has taken some", everyMs: 5 }, () =>
+      acknowledged.length >= LEAST_PER_ROUND * round && looks > round ? true : null,
+    );
     await cluster.server.kill();
     over.abort();
     await load;
@@ -65,7 +69,7 @@ test(`${ROUNDS} kills of the server under load lose and repeat nothing`, { timeo
   }
 
   const startedUnderFire = runsIn(diary).length;
-  await eventually({ what: "everything acknowledged has ended", withinMs: 120_000, everyMs: 500 }, async () => {
+  await eventually({ what: "everything acknowledged has ended", withinMs: 400_000, everyMs: 500 }, async () => {
     const open = await cluster.allocations("state=pending&state=staging&state=running");
     return open.length === 0 ? true : null;
   });
@@ -74,7 +78,7 @@ test(`${ROUNDS} kills of the server under load lose and repeat nothing`, { timeo
   console.log(
     `${acknowledged.length} acknowledged, ${records.size} in all, ${startedUnderFire} started between kills, ${looks} looks`,
   );
-  expect(acknowledged.length).toBeGreaterThan(LEAST_ACKNOWLEDGED);
+  expect(acknowledged.length).toBeGreaterThanOrEqual(LEAST_PER_ROUND * ROUNDS);
   expect(looks).toBeGreaterThan(ROUNDS);
   expect(startedUnderFire).toBeGreaterThan(LEAST_STARTED_UNDER_FIRE);
   expect(new Set(acknowledged).size).toBe(acknowledged.length);

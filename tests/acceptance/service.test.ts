@@ -1,30 +1,33 @@
 // Services: found by name while they run and not a moment longer, asked whether they live, and ended,
 // queued again or failed by policy when they do not answer.
+import { statSync } from "node:fs";
 import { expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({ nodes: 2 });
 
-let port = 21_000 + (process.pid % 20_000);
+// Of this process alone, and below those that the system gives away.
+let port = 21_000 + (process.pid % 600) * 8;
 const nextPort = (): number => {
   port += 1;
   return port;
 };
 
-/** Serves until a file appears; the first byte of its answers is a status. */
-const serve = (on: number, sick: string): string =>
+/** Answers well until a file appears, and notes every question. */
+const serve = (on: number, sick: string, asked: string): string =>
   `exec ${process.execPath} -e 'const fs=require("fs");require("http").createServer((q,r)=>{` +
-  `r.statusCode=fs.existsSync("${sick}")?500:200;r.end()}).listen(${on},"127.0.0.1")'`;
+  `fs.appendFileSync("${asked}",".");r.statusCode=fs.existsSync("${sick}")?500:200;r.end()}).listen(${on},"127.0.0.1")'`;
 
 const probe = (on: number, more: Record<string, unknown> = {}) => ({
   probe_type: "http",
   port: on,
   path: "/healthz",
   period_secs: 1,
-  initial_delay_secs: 1,
-  failure_threshold: 2,
-  timeout_secs: 2,
+  // So patient that a slow machine is not taken for a sick service.
+  initial_delay_secs: 5,
+  failure_threshold: 5,
+  timeout_secs: 10,
   ...more,
 });
 
@@ -57,14 +60,14 @@ test("a service is found by name while it runs, by its own tenant alone", async 
 
 test("a service that stops answering is queued again by its policy, and fails by the other", async () => {
   const on = nextPort();
-  const sick = cluster.file(`sick-${on}`);
+  const [sick, asked] = [cluster.file(`sick-${on}`), cluster.file(`asked-${on}`)];
   const id = await cluster.submit({
-    entrypoint: `rm -f ${sick}; ${serve(on, sick)}`,
+    entrypoint: `rm -f ${sick}; ${serve(on, sick, asked)}`,
     lifecycle: { type: "unbounded", requeue_policy: "always" },
     liveness_probe: probe(on),
   });
   await cluster.reaches(id, ["running"]);
-  await new Promise((resolve) => setTimeout(resolve, 3_500));
+  await eventually({ what: "it was asked a few times" }, () => (statSync(asked).size > 3 ? true : null));
   expect((await cluster.allocation(id)).requeues).toBe(0);
 
   await cluster.submit({ entrypoint: `touch ${sick}` });

@@ -47,13 +47,18 @@ test("a session that is given up while it waits is cancelled", async () => {
 });
 
 test("a session whose window is closed goes on; its walltime completes it", async () => {
-  const screen = tmux.open("session --walltime=8s", { cols: 80, rows: 24 });
+  const screen = tmux.open("session --walltime=10m", { cols: 80, rows: 24 });
   const id = (await screen.shows(/session (\d+)\.1 on/))[1] ?? "";
   await screen.shows(/[#$] $/m);
   screen.kill();
   expect((await cluster.allocation(id)).state).toBe("running");
   const attached = await cluster.cli(["attach", id, "--command=echo still here"]);
   expect(attached.stdout).toContain("still here");
+  const began = Date.parse((await cluster.allocation(id)).started_at ?? "");
+  await eventually({ what: "a few seconds are left to it" }, async () => {
+    const seconds = Math.ceil((Date.now() - began) / 1000) + 4;
+    return (await cluster.cli(["update", id, `--walltime-seconds=${seconds}`])).code === 0 ? true : null;
+  });
   expect((await cluster.ends(id)).state).toBe("completed");
 });
 

@@ -100,11 +100,13 @@ test("what is accepted is taken by the server, and runs where it can", async () 
   for (const one of runs) {
     await completed(ids.get(one) ?? "", one.title);
   }
-  const { stdout } = await slurm(["squeue", "-h", "-o", "%i %t"]);
   for (const one of accepted.filter((each) => !canRunHere(each))) {
     const id = ids.get(one) ?? "";
-    const waits = stdout.split("\n").some((line) => line.startsWith(`${id}`) && line.endsWith(" PD"));
-    expect(waits || /COMPLETED|FAILED|CANCELLED/.test(await stateOf(id)), one.title).toBe(true);
+    await eventually({ what: `${one.title} waits or has ended` }, async () => {
+      const { stdout } = await slurm(["squeue", "-h", "-o", "%i %t"]);
+      const waits = stdout.split("\n").some((line) => line.startsWith(`${id}`) && line.endsWith(" PD"));
+      return waits || /COMPLETED|FAILED|CANCELLED/.test(await stateOf(id)) ? true : null;
+    });
   }
   await slurm(["scancel", "-u", "root", ...ids.values()]);
 });
@@ -120,6 +122,14 @@ test("what is refused submits nothing", async () => {
 });
 
 describe("as Slurm was seen to answer", () => {
+  test("tasks that fail", async () => {
+    const { code, stdout, stderr } = await slurm(["srun", "-n2", "--ntasks-per-node=2", "false"]);
+    expect([code, stdout]).toEqual([1, ""]);
+    // Together, where the first does not end the second before it has failed by itself.
+    const one = "srun: error: \\S+: task [01]: (Exited with exit code 1|Killed|Terminated)\n";
+    expect(stderr).toMatch(new RegExp(`^(srun: error: \\S+: tasks 0-1: Exited with exit code 1\n|${one}${one})$`));
+  });
+
   test.each([
     [["sbatch", "--wrap", "true"], 0, [/^Submitted batch job \d+$/], []],
     [["sbatch", "--parsable", "--wrap", "true"], 0, [/^\d+$/], []],
@@ -136,12 +146,6 @@ describe("as Slurm was seen to answer", () => {
     [["scontrol", "show", "job", "999999"], 1, [], ["slurm_load_jobs error: Invalid job id specified"]],
     [["scontrol", "show", "hostnames", "n[1-3]"], 0, ["n1", "n2", "n3"], []],
     [["scontrol", "show", "hostlist", "n1,n2,n3"], 0, ["n[1-3]"], []],
-    [
-      ["srun", "-n2", "--ntasks-per-node=2", "false"],
-      1,
-      [],
-      [/^srun: error: \S+: tasks 0-1: Exited with exit code 1$/],
-    ],
   ] as const)("%s", async (words, code, out, err) => {
     const result = await slurm(words);
     const lines = (text: string): string[] => text.split("\n").filter((line) => line !== "");

@@ -44,6 +44,9 @@ function script(name: string, ...lines: readonly string[]): void {
 const until = (id: string, states: string): string =>
   `until sacct -n -X -P -j ${id} --format=State | grep -qE '^(${states})'; do sleep 0.2; done`;
 
+/** Nodes are free a moment after their jobs have ended. */
+const IDLE = `until [ "$(sinfo -h -p hpc-batch -o '%D %t')" = "4 idle" ]; do sleep 0.2; done`;
+
 describe("sbatch", () => {
   test("a script runs once, on its first node, with Slurm's variables and its arguments", async () => {
     script(
@@ -51,6 +54,7 @@ describe("sbatch", () => {
       "#SBATCH -J two -N 2 --ntasks-per-node=2 -c 4",
       "#SBATCH --time=00:10:00 --mem=4G",
       'echo "$1 $SLURM_JOB_NAME nodes=$SLURM_JOB_NUM_NODES tasks=$SLURM_NTASKS cpus=$SLURM_CPUS_PER_TASK"',
+      'test "$SLURM_CPUS_ON_NODE" -gt 0 && test -n "$SLURM_SUBMIT_HOST" && test "$SLURM_JOB_NODELIST" != "" && echo in $SLURM_JOB_PARTITION $SLURM_JOB_QOS $SLURM_JOB_UID $SLURM_TASKS_PER_NODE $SLURM_PROCID $SLURM_MEM_PER_NODE',
       "srun -l sh -c 'echo task $SLURM_PROCID'",
     );
     const { code, stdout, stderr } = await sh("sbatch --wait -o out-%x.txt two.sh 'an argument' && cat out-two.txt");
@@ -58,7 +62,8 @@ describe("sbatch", () => {
     expect(stdout).toMatch(/^Submitted batch job \d+\n/);
     const lines = stdout.split("\n").slice(1, -1);
     expect(lines[0]).toBe("an argument two nodes=2 tasks=4 cpus=4");
-    expect(lines.slice(1).sort()).toEqual(["0: task 0", "1: task 1", "2: task 2", "3: task 3"]);
+    expect(lines[1]).toBe(`in hpc-batch normal ${process.getuid?.()} 2(x2) 0 4096`);
+    expect(lines.slice(2).sort()).toEqual(["0: task 0", "1: task 1", "2: task 2", "3: task 3"]);
     expect(code).toBe(0);
   });
 
@@ -134,7 +139,7 @@ describe("sbatch", () => {
     expect(await sh("sbatch -Q -W -N 3 -t 5 --wrap 'exit 3'")).toMatchObject({ code: 3, stderr: "" });
     const { stdout, code } = await sh(`id=$(sbatch --parsable -N 3 --wrap 'sleep 300'); ${until("$id", "RUNNING")}
       scancel $id; ${until("$id", "CANCELLED")}
-      until [ "$(sinfo -h -p hpc-batch -o '%D %t')" = "4 idle" ]; do sleep 0.2; done; echo free`);
+      ${IDLE}; echo free`);
     expect({ stdout, code }).toEqual({ stdout: "free\n", code: 0 });
   });
 
@@ -245,20 +250,21 @@ describe("pipelines of scripts", () => {
 
   test("an array of listed indexes: folded, cancelled by index, shown and read", async () => {
     const { stdout, stderr } = await sh(`set -e
-      id=$(sbatch --parsable -t 10 --array=1,3,5-7%2 --wrap 'echo index $SLURM_ARRAY_TASK_ID of $SLURM_ARRAY_TASK_COUNT; test $SLURM_ARRAY_TASK_ID != 3 || sleep 300; test $SLURM_ARRAY_TASK_ID != 5 || sleep 300')
+      id=$(sbatch --parsable -t 10 --array=1,3,5-8%2 --wrap 'echo index $SLURM_ARRAY_TASK_ID of $SLURM_ARRAY_TASK_COUNT; test $SLURM_ARRAY_TASK_ID != 3 || sleep 300; test $SLURM_ARRAY_TASK_ID != 5 || sleep 300')
       ${until('"$id"_1', "COMPLETED")}
       until [ "$(squeue -h -j $id -t R -o %i | wc -l)" = 2 ]; do sleep 0.2; done
       squeue -h -j $id -o '%i %t' | sed "s/^$id/ID/"
+      scancel "$id"_8; squeue -h -t PD -j $id -o '%i' | sed "s/^$id/ID/"
       scancel "$id"_[5-6]
       ${until('"$id"_7', "COMPLETED")}
       scancel $id; until [ -z "$(squeue -h -j $id)" ]; do sleep 0.2; done
-      lattice logs "$id"_7; lattice status $id | grep -o '5 (1,3,5-7), at most 2 at a time'
+      lattice logs "$id"_7; lattice status $id | grep -o '6 (1,3,5-8), at most 2 at a time'
       sacct -n -X -P -j "$id"_3,"$id"_5,"$id"_6,"$id"_7 --format=JobID,State | sed "s/^$id/ID/"`);
     expect(stderr).toBe("");
     const lines = stdout.trim().split("\n");
-    expect(lines.slice(0, 3)).toEqual(["ID_[6-7%2] PD", "ID_3 R", "ID_5 R"]);
-    expect(lines.slice(3, 5)).toEqual(["index 7 of 5", "5 (1,3,5-7), at most 2 at a time"]);
-    expect(lines.slice(5)).toEqual(["ID_3|CANCELLED", "ID_5|CANCELLED", "ID_6|CANCELLED", "ID_7|COMPLETED"]);
+    expect(lines.slice(0, 4)).toEqual(["ID_[6-8%2] PD", "ID_3 R", "ID_5 R", "ID_[6-7%2]"]);
+    expect(lines.slice(4, 6)).toEqual(["index 7 of 6", "6 (1,3,5-8), at most 2 at a time"]);
+    expect(lines.slice(6)).toEqual(["ID_3|CANCELLED", "ID_5|CANCELLED", "ID_6|CANCELLED", "ID_7|COMPLETED"]);
   });
 
   test("why jobs wait, in Slurm's words, and when they start", async () => {
@@ -306,7 +312,7 @@ describe("pipelines of scripts", () => {
 describe("sinfo and scontrol", () => {
   test("tables and formats", async () => {
     const { stdout } = await sh(
-      "sinfo; sinfo -h -o '%R|%a|%D|%t|%N|%c|%G' -p hpc-batch; sinfo -h -N -p hpc-batch -o %n",
+      `${IDLE}; sinfo; sinfo -h -o '%R|%a|%D|%t|%N|%c|%G' -p hpc-batch; sinfo -h -N -p hpc-batch -o %n`,
     );
     const lines = stdout.trim().split("\n");
     expect(lines[0]).toBe("PARTITION   AVAIL  TIMELIMIT  NODES  STATE NODELIST");
@@ -336,11 +342,9 @@ describe("salloc and srun", () => {
     expect(result).toMatchObject({ code: 0, stderr: "" });
     const failed = await sh("srun -n2 false");
     expect(failed.code).toBe(1);
-    expect(failed.stderr).toMatch(/^srun: error: node-\d: tasks? \S+: Exited with exit code 1\n/);
+    expect(failed.stderr).toMatch(/^srun: error: node-\d: tasks? \S+: Exited with exit code 1$/m);
     expect((await sh("srun -N2 sh -c 'echo $SLURMD_NODENAME' | sort -u | wc -l")).stdout).toBe("2\n");
-    expect((await sh('until [ -z "$(squeue -h)" ]; do sleep 0.2; done; sinfo -h -o %t -p hpc-batch')).stdout).toBe(
-      "idle\n",
-    );
+    expect((await sh(`until [ -z "$(squeue -h)" ]; do sleep 0.2; done; ${IDLE}; echo free`)).stdout).toBe("free\n");
   });
 
   test("srun: a terminal, standard input, files for the output, a signal", async () => {
@@ -362,6 +366,9 @@ describe("salloc and srun", () => {
     expect(result.stderr).toContain(`salloc: Granted job allocation ${id}\n`);
     expect(result.stderr).toContain(`salloc: Relinquishing job allocation ${id}\n`);
     expect(result.code).toBe(3);
+    const told = await sh(`sacct -j ${id} -X -n -P --format=State,ExitCode; srun -J bad sh -c 'exit 9'; echo rc $?
+      sacct -X -n -P -S now-1hour --name=bad --format=State,ExitCode`);
+    expect(told.stdout).toBe("FAILED|3:0\nrc 9\nFAILED|9:0\n");
   });
 });
 

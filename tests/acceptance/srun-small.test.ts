@@ -4,7 +4,6 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
-import { processesIn } from "../harness/processes.ts";
 import { root } from "../harness/program.ts";
 import { type Ran, ran } from "../harness/ran.ts";
 import { useCluster } from "../harness/use-cluster.ts";
@@ -32,13 +31,17 @@ const inside = (): Record<string, string> => ({
   FROM_HERE: 'a "quoted" value',
 });
 
-const run = (program: readonly string[], words: readonly string[], env: Record<string, string>): Promise<Ran> =>
-  ran([...program, ...words], { ...cluster.cliEnvironment(), ...env });
+const run = (
+  program: readonly string[],
+  words: readonly string[],
+  env: Record<string, string>,
+  begun?: () => void,
+): Promise<Ran> => ran([...program, ...words], { ...cluster.cliEnvironment(), ...env }, begun);
 
-const bySmall = (words: readonly string[], env: Record<string, string> = {}) =>
-  run([small, whole, "srun"], words, { ...inside(), ...env });
-const byWhole = (words: readonly string[], env: Record<string, string> = {}) =>
-  run([process.execPath, whole, "srun"], words, { ...inside(), ...env });
+const bySmall = (words: readonly string[], env: Record<string, string> = {}, begun?: () => void) =>
+  run([small, whole, "srun"], words, { ...inside(), ...env }, begun);
+const byWhole = (words: readonly string[], env: Record<string, string> = {}, begun?: () => void) =>
+  run([process.execPath, whole, "srun"], words, { ...inside(), ...env }, begun);
 
 /** Tasks write when they like; what each of them writes is in order. */
 const ordered = ({ code, out, err }: Ran) => ({ code, out: out.split("\n").sort(), err: err.split("\n").sort() });
@@ -124,8 +127,12 @@ test("a step that breaks off is told as the whole program tells it", async () =>
   await cluster.reaches(id, ["running"]);
   const words = ["-n1", "sh", "-c", "echo begun; exec sleep 3141"];
   const hasty = { LATTICE_LAUNCH_PATIENCE: "1" };
-  const both = [bySmall(words, hasty), byWhole(words, hasty)];
-  await eventually({ what: "the tasks run" }, () => (asleep("3141").length === 2 ? true : null));
+  let heard = 0;
+  const begun = (): void => {
+    heard += 1;
+  };
+  const both = [bySmall(words, hasty, begun), byWhole(words, hasty, begun)];
+  await eventually({ what: "both have heard of their task" }, () => (heard === 2 ? true : null));
   await cluster.server.kill();
   const [one, other] = await Promise.all(both);
   expect(one?.code).toBe(other?.code);
@@ -134,12 +141,3 @@ test("a step that breaks off is told as the whole program tells it", async () =>
     expect(each?.err).toMatch(/^srun: error: .*broke/m);
   }
 });
-
-const asleep = (mark: string) =>
-  processesIn(cluster.dir).filter((pid) => {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, "utf8") === `sleep\0${mark}\0`;
-    } catch {
-      return false;
-    }
-  });

@@ -80,7 +80,7 @@ beforeAll(async () => {
   const line = await server.ready();
   rest = String(line.rest);
   grpc = String(line.grpc);
-}, 60_000);
+});
 
 function configFile(): string {
   const path = join(dir, "server.json");

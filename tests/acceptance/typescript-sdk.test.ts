@@ -29,7 +29,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", private: true }));
   const quiet = ["--offline", "--ignore-scripts", "--no-audit", "--no-fund"];
   await run("npm", ["install", ...quiet, join(packed, archive)], { cwd: folder });
-}, 180_000);
+});
 
 test("the examples compile with strict settings, declarations included", async () => {
   expect(examples.length).toBeGreaterThanOrEqual(2);
@@ -54,7 +54,7 @@ test.each(examples.map((text, n) => [n, text] as const))("example %s does what i
   const { stdout } = await run(process.execPath, [file], {
     cwd: folder,
     env: cleanEnvironment(cluster.cliEnvironment()),
-    timeout: 60_000,
+    timeout: 300_000,
   });
   for (const [, said = ""] of text.matchAll(/^\/\/ => (.*)$/gm)) expect(stdout).toContain(said);
 });

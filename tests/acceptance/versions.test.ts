@@ -18,7 +18,7 @@ const bundles = mkdtempSync(join(tmpdir(), "lattice-older-"));
 beforeAll(() => {
   const args = ["tools/build.mjs", `--into=${bundles}`, "--entry-version=1", "lattice-server", "history-worker"];
   execFileSync(process.execPath, args, { cwd: root, stdio: "inherit" });
-}, 120_000);
+});
 afterAll(() => rmSync(bundles, { recursive: true, force: true }));
 
 const sideBySide = (nodes: number): Promise<Quorum> =>
@@ -30,13 +30,11 @@ const sideBySide = (nodes: number): Promise<Quorum> =>
 
 /** Stops whoever leads until it is the one that is wanted. */
 async function letLead(quorum: Quorum, wanted: number): Promise<void> {
-  await eventually({ what: `server ${wanted} leads`, withinMs: 90_000 }, async () => {
+  await eventually({ what: `server ${wanted} leads` }, async () => {
     const leader = await quorum.leader();
     if (leader === wanted) return true;
     expect(await quorum.server(leader).stop()).toBe(0);
-    await eventually({ what: "the other one leads", withinMs: 30_000 }, async () =>
-      (await quorum.leader()) === wanted ? true : null,
-    );
+    await eventually({ what: "the other one leads" }, async () => ((await quorum.leader()) === wanted ? true : null));
     await quorum.startServer(leader);
     return null;
   });
@@ -46,7 +44,7 @@ describe("while both are there", () => {
   let quorum: Quorum;
   beforeAll(async () => {
     quorum = await sideBySide(2);
-  }, 180_000);
+  });
   afterAll(() => quorum?.close());
 
   test("work goes on whichever of them leads, and both have the same state", async () => {
@@ -58,14 +56,14 @@ describe("while both are there", () => {
         await quorum.reaches(CURRENT, id, "completed");
       }
     }
-    const hashes = await eventually({ what: "both stand at one index", withinMs: 30_000 }, async () => {
+    const hashes = await eventually({ what: "both stand at one index" }, async () => {
       const both = await Promise.all(
         [OLD, CURRENT].map(async (n) => (await quorum.api(n, "GET", "/raft/status")).body),
       );
       return new Set(both.map((one) => one.applied_index)).size === 1 ? both.map((one) => one.state_hash) : null;
     });
     expect(new Set(hashes).size).toBe(1);
-  }, 240_000);
+  });
 });
 
 describe("a command that only the current one understands", () => {
@@ -78,7 +76,7 @@ describe("a command that only the current one understands", () => {
     const backup = await quorum.api<{ source: string }>(CURRENT, "POST", "/admin/backup", { body: {} });
     expect(backup.status, backup.text).toBe(200);
     source = backup.body.source;
-  }, 180_000);
+  });
   afterAll(() => quorum?.close());
 
   test("is refused while the old one is there, whichever of them leads", async () => {
@@ -92,11 +90,11 @@ describe("a command that only the current one understands", () => {
     }
     // Nothing of it is in the log: the old one still follows.
     expect(quorum.server(OLD).isRunning()).toBe(true);
-  }, 180_000);
+  });
 
   test("is taken when it is gone; then the old one refuses to go on, and says what to do", async () => {
     expect(await quorum.server(OLD).stop()).toBe(0);
-    const taken = await eventually({ what: "the restore is taken", withinMs: 30_000 }, async () => {
+    const taken = await eventually({ what: "the restore is taken" }, async () => {
       const answer = await restore();
       return answer.body.code === "upgrade_unfinished" ? null : answer;
     });
@@ -110,5 +108,5 @@ describe("a command that only the current one understands", () => {
     // The current one has not noticed.
     const answer = await quorum.api(CURRENT, "POST", "/tenants", { body: { id: "physics" } });
     expect(answer.status, answer.text).toBe(200);
-  }, 180_000);
+  });
 });

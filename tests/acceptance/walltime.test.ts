@@ -1,7 +1,7 @@
 // A walltime that is over: what does not listen to SIGTERM is killed after the grace, and a checkpoint that is complete
 // by then is gone on from later. Both wait for the same half minute at once.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -30,24 +30,43 @@ const metric = async (line: RegExp): Promise<boolean> =>
 const stepsIn = (diary: string): number[] =>
   existsSync(diary) ? readFileSync(diary, "utf8").trim().split("\n").map(Number) : [];
 
+interface List {
+  readonly allocations?: readonly { readonly id: string; readonly spec: { readonly name?: string } }[];
+}
+
 /** Takes its time to save, and hears nothing of SIGTERM when `deaf`. */
 const slowly = (diary: string, finish: string, deaf: boolean) => ({
   script: ["#!/bin/sh", ...(deaf ? ["trap '' TERM"] : []), `set -- ${diary} ${finish}`, `. ${program}`, ""].join("\n"),
-  env: { SLOW: "4" },
-  walltime: "4s",
+  // Asked at once it still saves when its time is over, and has saved well before the grace is.
+  env: { SLOW: "12" },
+  walltime: "10s",
   checkpoint: "manual",
 });
 
 test.concurrent("a walltime that is over during a checkpoint: complete within the grace it is suspended, else it has failed", async () => {
   const [diary, finish] = [cluster.file("deaf"), cluster.file("finish")];
-  const deaf = await cluster.submit(slowly(diary, finish, true));
+  const file = cluster.file("deaf.sh");
+  const { script, env, walltime, checkpoint } = slowly(diary, finish, true);
+  writeFileSync(file, script);
+  const flags = ["--name=deaf", `--env=SLOW=${env.SLOW}`, `--walltime=${walltime}`, `--checkpoint=${checkpoint}`];
+  const waiting = cluster.cli(["submit", "--wait", ...flags, file]);
+  const deaf = await eventually({ what: "it is submitted" }, async () => {
+    const { allocations = [] } = (await cluster.api<List>("GET", "/allocations")).body;
+    return allocations.find(({ spec }) => spec.name === "deaf")?.id ?? null;
+  });
   const mortal = await cluster.submit(slowly(cluster.file("mortal"), finish, false));
-  for (const id of [deaf, mortal]) {
-    await cluster.reaches(id, ["running"]);
-    expect((await cluster.cli(["checkpoint", id])).code).toBe(0);
-  }
+  await Promise.all(
+    [deaf, mortal].map(async (id) => {
+      await cluster.reaches(id, ["running"]);
+      expect((await cluster.api("POST", `/allocations/${id}/checkpoint`, { body: {} })).status).toBe(200);
+    }),
+  );
   expect(await cluster.reaches(mortal, ["failed"])).toMatchObject({ reason: "walltime_exceeded" });
   await cluster.reaches(deaf, ["suspended"]);
+  // Nothing goes on by itself, so that nobody waits for it.
+  const waited = await waiting;
+  expect(waited.stderr).toContain(`lattice resume ${deaf}`);
+  expect(waited.code).toBe(75);
   expect(await metric(/lattice_checkpoint_walltime_conflict_total\{result="[a-z]+"\} 1/)).toBe(true);
   const counted = stepsIn(diary).length;
   execFileSync("touch", [finish]);
@@ -59,11 +78,11 @@ test.concurrent("a walltime that is over during a checkpoint: complete within th
 test.concurrent("the walltime ends a job that does not listen, after the grace", async () => {
   const file = cluster.file("stubborn");
   const id = await cluster.submit({
-    walltime: "00:00:01",
+    walltime: "00:00:05",
     entrypoint: `echo $$ >> ${file}; trap 'echo asked >> ${file}' TERM; while :; do sleep 1; done`,
   });
   const began = Date.now();
-  const record = await cluster.ends(id, GRACE_MS * 3);
+  const record = await cluster.ends(id);
   expect(record).toMatchObject({ state: "failed", reason: "walltime_exceeded" });
   expect(Date.now() - began).toBeGreaterThan(GRACE_MS - 5_000);
   expect(readFileSync(file, "utf8")).toContain("asked");

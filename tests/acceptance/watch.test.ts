@@ -1,4 +1,5 @@
 // State changes as they happen, over server-sent events and gRPC, from any cursor still kept.
+import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type GrpcClient, grpcClient } from "../harness/grpc.ts";
 import { type EventStream, openEvents, type ServerEvent } from "../harness/sse.ts";
@@ -61,9 +62,11 @@ test("gRPC sees the same events with the same cursors", async () => {
 });
 
 test("one allocation can be watched alone", async () => {
-  const id = await cluster.submit({ entrypoint: "sleep 1" });
+  const go = cluster.file("go");
+  const id = await cluster.submit({ entrypoint: `until [ -e ${go} ]; do sleep 0.1; done` });
   const events = await openEvents(`${cluster.apiUrl}/api/v1/allocations/${id}/watch`);
   await cluster.submit({ entrypoint: "true" });
+  writeFileSync(go, "");
   const seen = await until(events, (event) => ended(event, id));
   events.close();
   expect(new Set(seen.map((event) => event.data.allocation_id))).toEqual(new Set([id]));

@@ -24,7 +24,7 @@ const lines = (file: string): readonly string[] =>
         .filter((line) => line !== "")
     : [];
 
-async function dagEnds(id: string, withinMs = 60_000): Promise<DagJson> {
+async function dagEnds(id: string, withinMs = 120_000): Promise<DagJson> {
   let seen = "";
   try {
     return await eventually({ what: `${id} ends`, withinMs }, async () => {
@@ -144,7 +144,7 @@ describe("the workflow of the guide", () => {
 
 describe("task groups", () => {
   test("an array of 20 runs at most 3 at a time, each element once with its index", async () => {
-    const diary = cluster.file("array");
+    const [diary, go] = [cluster.file("array"), cluster.file("array-go")];
     const line = (word: string): string =>
       `echo "${word} $LATTICE_TASK_GROUP_ID $LATTICE_TASK_INDEX \${INDEX}" >> ${diary}`;
     const { stdout } = await cluster.cli([
@@ -153,11 +153,12 @@ describe("task groups", () => {
       "--",
       "sh",
       "-c",
-      `${line("start")}; sleep 0.2; ${line("end")}`,
+      `${line("start")}; until [ -e ${go} ]; do sleep 0.1; done; ${line("end")}`,
     ]);
     const id = /Submitted allocation (\d+)/.exec(stdout)?.[1] ?? stdout;
     const waiting = await cluster.allocation(`${id}_19`);
     expect(waiting.state).toBe("pending");
+    writeFileSync(go, "");
     const ended = (await cluster.ends(id)) as GroupJson;
     expect(ended).toMatchObject({ state: "completed", group: { size: 20, completed: 20 } });
     const words = lines(diary).map((text) => text.split(" "));
@@ -278,7 +279,7 @@ test("kill -9 of the server in the middle of a DAG loses and repeats nothing", a
     await cluster.server.kill();
     await cluster.startServer();
   }
-  const dag = await dagEnds(body.id, 120_000);
+  const dag = await dagEnds(body.id, 300_000);
   expect(statesOf(dag)).toEqual({
     first: "completed",
     sweep: "completed",
@@ -291,4 +292,4 @@ test("kill -9 of the server in the middle of a DAG loses and repeats nothing", a
   expect(new Set(told).size).toBe(26);
   for (let n = 0; n < 12; n += 1) expect(told.indexOf(`sweep ${n}`)).toBeLessThan(told.indexOf(`twin ${n}`));
   expect(told.at(-1)).toContain("last");
-}, 180_000);
+});

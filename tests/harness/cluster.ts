@@ -178,7 +178,7 @@ export class Cluster {
     return answer.body;
   }
 
-  async reaches(id: string, states: readonly string[], withinMs = 60_000): Promise<AllocationJson> {
+  async reaches(id: string, states: readonly string[], withinMs = 120_000): Promise<AllocationJson> {
     let seen = "";
     try {
       return await eventually({ what: `allocation ${id} becomes ${states.join(" or ")}`, withinMs }, async () => {
@@ -191,7 +191,7 @@ export class Cluster {
     }
   }
 
-  async ends(id: string, withinMs = 60_000): Promise<AllocationJson> {
+  async ends(id: string, withinMs = 120_000): Promise<AllocationJson> {
     return await this.reaches(id, FINAL, withinMs);
   }
 
@@ -251,6 +251,6 @@ export class Cluster {
       if (program?.isRunning()) kill(program.pid, "SIGKILL");
     }
     await endAllIn(this.dir);
-    rmSync(this.dir, { recursive: true, force: true });
+    rmSync(this.dir, { recursive: true, force: true, maxRetries: 20 });
   }
 }

@@ -9,7 +9,7 @@ export interface Patience {
   readonly everyMs?: number;
 }
 
-const DEFAULT_WITHIN_MS = 60_000;
+const DEFAULT_WITHIN_MS = 120_000;
 const SHORTEST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 200;
 /** Of the time that has passed: by so much later than it happened something is seen. */

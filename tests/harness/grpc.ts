@@ -23,7 +23,7 @@ export type GrpcAnswer =
   | { readonly ok: true; readonly body: Json }
   | { readonly ok: false; readonly code: number; readonly problem: Problem };
 
-const CALL_WITHIN_MS = 30_000;
+const CALL_WITHIN_MS = 60_000;
 
 export interface GrpcClient {
   call(service: ServiceName, method: string, request: Json): Promise<GrpcAnswer>;

@@ -70,7 +70,8 @@ const BODIES = {
   if (rank == 2) exit(9);
   for (;;) pause();`,
   /** Works in rounds until a file is there; all ranks see it in the same round. */
-  until: `  for (int there = 0; !there;) {
+  until: `  if (rank == 0) { printf("working\\n"); fflush(stdout); }
+  for (int there = 0; !there;) {
     usleep(100000);
     there = access(words[1], F_OK) == 0;
     MPI_Bcast(&there, 1, MPI_INT, 0, MPI_COMM_WORLD);

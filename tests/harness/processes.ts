@@ -1,6 +1,7 @@
 // What /proc says about processes: whether one is alive, how much memory it holds, and which ones
 // belong to a test's own folder. Tests end only processes that mention a folder they made.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { eventually } from "./eventually.ts";
 
 export function isAlive(pid: number): boolean {
   const state = stat(pid)?.state;
@@ -28,13 +29,11 @@ export function processesIn(folder: string): readonly number[] {
 
 /** Ends whatever still runs in `folder`, including what the dying start meanwhile. */
 export async function endAllIn(folder: string): Promise<void> {
-  for (let round = 0; round < 50; round += 1) {
+  await eventually({ what: `no process is left in ${folder}`, everyMs: 20 }, () => {
     const left = processesIn(folder);
-    if (left.length === 0) return;
     for (const pid of left) kill(pid, "SIGKILL");
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`processes in ${folder} do not end: ${processesIn(folder).join(", ")}`);
+    return left.length === 0 ? true : null;
+  });
 }
 
 export function kill(pid: number, signal: NodeJS.Signals): void {

@@ -33,8 +33,8 @@ export interface ProgramOptions {
   readonly path?: string;
 }
 
-const READY_WITHIN_MS = 60_000;
-const STOP_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 120_000;
+const STOP_WITHIN_MS = 120_000;
 const SIGNAL_BASE = 128;
 
 export function startProgram(name: string, options: ProgramOptions): Program {

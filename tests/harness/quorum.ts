@@ -31,6 +31,8 @@ export interface QuorumOptions {
   /** Settings of every server, merged into its configuration. */
   readonly quorum?: Json;
   readonly settings?: Json;
+  /** How long a leader that says nothing still leads; one that is killed is replaced at once. */
+  readonly leaseSeconds?: number;
   /** The file of a server's program, when it is not the one that was built here. */
   readonly path?: (n: number) => string | undefined;
 }
@@ -96,7 +98,7 @@ export class Quorum {
     });
     this.#servers.set(n, server);
     await server.ready();
-    const ready = eventually({ what: `server ${n} is ready`, withinMs: 60_000 }, async () =>
+    const ready = eventually({ what: `server ${n} is ready` }, async () =>
       (await request(this.url(n), "GET", "/readyz").catch(() => null))?.status === 200 ? true : null,
     );
     const ended = server.ended.then((code) => {
@@ -163,7 +165,7 @@ export class Quorum {
 
   /** The server that leads, asked of the servers themselves. */
   async leader(): Promise<number> {
-    return await eventually({ what: "a server leads", withinMs: 30_000 }, async () => {
+    return await eventually({ what: "a server leads" }, async () => {
       for (const n of this.#servers.keys()) {
         const answer = await request<Health>(this.url(n), "GET", "/healthz").catch(() => null);
         if (answer?.body.is_leader === true) return n;
@@ -184,7 +186,7 @@ export class Quorum {
   }
 
   async reaches(n: number, id: string, state: string): Promise<void> {
-    await eventually({ what: `allocation ${id} is ${state} on server ${n}`, withinMs: 60_000 }, async () =>
+    await eventually({ what: `allocation ${id} is ${state} on server ${n}` }, async () =>
       (await this.state(n, id)) === state ? true : null,
     );
   }
@@ -192,7 +194,7 @@ export class Quorum {
   async close(): Promise<void> {
     for (const program of [...this.#agents, ...this.#servers.values()]) await program.kill();
     await endAllIn(this.dir);
-    rmSync(this.dir, { recursive: true, force: true });
+    rmSync(this.dir, { recursive: true, force: true, maxRetries: 20 });
   }
 
   #startAgent(n: number): void {
@@ -208,14 +210,18 @@ export class Quorum {
   }
 }
 
+/** On a busy machine a leader may be silent for long without being gone. */
+const LEASE_SECONDS = 15;
+
 /** JSON is YAML. */
-const configOf = (dir: string, n: number, place: Place, { quorum, settings }: QuorumOptions) => ({
+const configOf = (dir: string, n: number, place: Place, { quorum, settings, leaseSeconds }: QuorumOptions) => ({
   server: { id: `server-${n}`, data_dir: join(dir, `server-${n}`) },
   quorum: {
     engine: "etcd",
     node_id: n,
     etcd: {
       managed: true,
+      lease_seconds: leaseSeconds ?? LEASE_SECONDS,
       client_listen: `${HOST}:${place.etcdClient}`,
       peer_address: `${HOST}:${place.etcdPeer}`,
     },

@@ -8,10 +8,16 @@ export interface Ran {
   readonly err: string;
 }
 
-export function ran([program = "", ...words]: readonly string[], env: Readonly<Record<string, string>>): Promise<Ran> {
+/** `begun` is called when it writes its first bytes. */
+export function ran(
+  [program = "", ...words]: readonly string[],
+  env: Readonly<Record<string, string>>,
+  begun: () => void = () => {},
+): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"], env: cleanEnvironment(env) });
     const said = { out: "", err: "" };
+    child.stdout.once("data", begun);
     child.stdout.on("data", (bytes: Buffer) => (said.out += bytes.toString("latin1")));
     child.stderr.on("data", (bytes: Buffer) => (said.err += bytes.toString("latin1")));
     child.once("error", reject);

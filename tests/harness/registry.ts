@@ -2,10 +2,11 @@
 // programs with all the libraries that they load.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { eventually } from "./eventually.ts";
+import { HOST } from "./host.ts";
+import { freePorts } from "./quorum.ts";
 
 export interface Registry {
   /** host:port */
@@ -17,7 +18,7 @@ export interface Registry {
 
 export async function startRegistry(): Promise<Registry> {
   const folder = mkdtempSync(join(tmpdir(), "lattice-images-"));
-  const address = `127.0.0.1:${await freePort()}`;
+  const address = `${HOST}:${(await freePorts(1))[0]}`;
   const config = join(folder, "registry.yml");
   const storage = `storage: {filesystem: {rootdirectory: ${join(folder, "registry")}}}`;
   writeFileSync(config, `version: 0.1\n${storage}\nhttp: {addr: "${address}"}\n`);
@@ -62,15 +63,5 @@ function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     child.once("exit", () => resolve());
     child.kill("SIGTERM");
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
   });
 }

@@ -59,7 +59,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
 }
 
-const REQUEST_WITHIN_MS = 30_000;
+const REQUEST_WITHIN_MS = 60_000;
 
 export async function request<T = Json>(base: string, method: string, path: string, options: RequestOptions = {}) {
   const payload = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));

@@ -12,7 +12,7 @@ export interface EventStream {
   close(): void;
 }
 
-const NEXT_WITHIN_MS = 30_000;
+const NEXT_WITHIN_MS = 120_000;
 
 export async function openEvents(url: string, headers: Readonly<Record<string, string>> = {}): Promise<EventStream> {
   const stop = new AbortController();

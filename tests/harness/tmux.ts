@@ -56,7 +56,7 @@ export function useTmux(cluster: Cluster): Tmux {
         async shows(pattern) {
           let seen = "";
           try {
-            return await eventually({ what: `the screen shows ${pattern}`, withinMs: 20_000 }, () => {
+            return await eventually({ what: `the screen shows ${pattern}` }, () => {
               seen = text().trimEnd();
               return `${seen} `.match(pattern) ?? seen.match(pattern);
             });

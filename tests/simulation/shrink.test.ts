@@ -9,7 +9,7 @@ import { root } from "../harness/program.ts";
 import { type RunOptions, simulate } from "./run.ts";
 import { replayCommand, shrink } from "./shrink.ts";
 
-const TIMEOUT_MS = 180_000;
+const TIMEOUT_MS = 600_000;
 const run = promisify(execFile);
 
 test("a seeded violation is made shorter, and what is printed replays it exactly", {

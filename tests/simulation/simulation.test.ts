@@ -7,7 +7,7 @@ import { describeReport, failed, type Report } from "./report.ts";
 import { type RunOptions, simulate } from "./run.ts";
 import { replayCommand } from "./shrink.ts";
 
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 600_000;
 const MINUTES = 5;
 
 test.each([1, 2, 3, 6])(

@@ -163,7 +163,7 @@ function method<
 const isEnd = (r: pb.Report): boolean =>
   r.state === pb.AllocationState.COMPLETED || r.state === pb.AllocationState.FAILED;
 
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 60_000;
 
 /** Looks until there is something to be found. */
 export async function found<T>(look: () => T | undefined | null | false | ""): Promise<T> {

@@ -193,7 +193,7 @@ describe("how answers read", () => {
   test("a watch of the status is a line for each round", async () => {
     rig.answers[`GET ${V}/allocations`] = [200, { allocations: [{ id: "7", state: "running" }] }];
     const running = rig.run("status", "--all", "--watch", "-o", "json");
-    await vi.waitFor(() => expect(rig.out).toContain("\n"));
+    await vi.waitFor(() => expect(rig.out).toContain("\n"), 60_000);
     process.emit("SIGINT");
     await running;
     expect(

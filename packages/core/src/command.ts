@@ -45,6 +45,7 @@ import type {
   VClusterId,
 } from "./ids.ts";
 import type { NetworkSettings } from "./network/domain.ts";
+import type { SetAsideRule } from "./node/black-hole.ts";
 import type { Capabilities } from "./node/node.ts";
 import type { Origin } from "./origin.ts";
 import type { ClusterLimits } from "./settings/limits.ts";
@@ -153,8 +154,10 @@ export interface ReportCommand {
   readonly message: string;
   /** The newest checkpoint that the node was asked for, once it is over there. Absent: nothing to say. */
   readonly checkpoint?: CheckpointWord;
-  /** For a prologue that failed: so often it is tried elsewhere. Absent: the usual. */
+  /** For a prologue or a launch that failed: so often it is tried elsewhere. Absent: the usual for a prologue, never for a launch. */
   readonly prologueRetries?: number;
+  /** For failed: when that is one too many for the node. Absent: that is left to somebody who looks later. */
+  readonly setAside?: SetAsideRule;
 }
 /** The server's backstop: an attempt whose walltime is long over is ended from here. */
 export interface ExpireCommand {
@@ -323,6 +326,8 @@ export interface CloseSessionCommand {
   readonly n: number;
   /** Of the shell. */
   readonly exitCode: number | null;
+  /** Work ran in it: it fails with an exit code other than 0. Absent: a person was there, and has left. */
+  readonly exitCounts?: true;
 }
 
 export type Command =

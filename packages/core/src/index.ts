@@ -61,6 +61,7 @@ export { type ParsedIndexes, parseIndexes } from "./group/index-list.ts";
 export { specToRun } from "./group/index-text.ts";
 export type { ElementState } from "./group/marks.ts";
 export * from "./group/range.ts";
+export { waitingIndexes } from "./group/waiting.ts";
 export * from "./ids.ts";
 export { InvariantError, invariant, present } from "./invariant.ts";
 export * from "./ledger/index.ts";
@@ -69,16 +70,16 @@ export { mayUseFabric, sameNodes } from "./network/fabric.ts";
 export { GATEWAY_FORM, type Gateway, parseGateway } from "./network/gateway.ts";
 export { lingeringIn } from "./network/lingering.ts";
 export { freeVni, wantedDomain, whyNoDomain } from "./network/wanted.ts";
-export { chooseGpus, type GpuChoice } from "./node/choose-gpus.ts";
-export { colocate, type Spot, type Wish } from "./node/colocate.ts";
 export {
   type BlackHole,
   FAULTS_TO_SET_ASIDE,
-  MAX_FAULTS,
-  MOST_QUICK_FAILURE,
   QUICK_FAILURE,
+  type SetAsideRule,
   whyBlackHole,
-} from "./node/faults.ts";
+} from "./node/black-hole.ts";
+export { chooseGpus, type GpuChoice } from "./node/choose-gpus.ts";
+export { colocate, type Spot, type Wish } from "./node/colocate.ts";
+export { MAX_FAULTS, MOST_QUICK_FAILURE } from "./node/faults.ts";
 export { canMoveNode } from "./node/move.ts";
 export * from "./node/node.ts";
 export { MOST_SET_ASIDE } from "./node/set-aside.ts";

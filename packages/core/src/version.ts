@@ -82,7 +82,9 @@ export function versionNeeded(command: Command): number {
   if (command.kind === "vcluster.update" && hasSharing(command.change)) return 2;
   // Servers of version 1 would not try such an attempt again elsewhere.
   if (command.kind === "attempt.report") {
-    return command.reason === "prologue_failed" || command.checkpoint !== undefined ? 2 : version;
+    const { reason, checkpoint, prologueRetries, setAside } = command;
+    const more = checkpoint !== undefined || prologueRetries !== undefined || setAside !== undefined;
+    return reason === "prologue_failed" || more ? 2 : version;
   }
   if (command.kind === "node.drain" && command.urgent === true) return 2;
   if (command.kind === "node.health")

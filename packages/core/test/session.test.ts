@@ -44,6 +44,19 @@ describe("sessions", () => {
     expect(moves(c.apply(close(1)))).toEqual([]);
   });
 
+  it("one that held nodes for work fails with it, and what depends on it learns so", () => {
+    const { c, close } = running(true);
+    c.apply(submit({ after: ["1:success"] }));
+    const closed = c.apply({ ...close(1, 7), exitCounts: true } as Command);
+    expect(moves(closed)).toEqual(["1: running > failed", "2: pending > cancelled"]);
+    expect(orders(closed)).toEqual(["stop 1/1 on n1"]);
+    expect(c.state.allocation(id(1))?.phase).toMatchObject({ kind: "failed", exitCode: 7, reason: "exit_code" });
+    const well = running(true);
+    expect(moves(well.c.apply({ ...well.close(1, 0), exitCounts: true } as Command))).toEqual([
+      "1: running > completed",
+    ]);
+  });
+
   it("given up while it waits it is cancelled", () => {
     const c = createCluster(register("n1"), asSession(submit({})));
     const command: Command = { kind: "session.close", origin: by("ada"), allocation: id(1), n: 1, exitCode: null };

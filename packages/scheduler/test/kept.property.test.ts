@@ -50,4 +50,4 @@ it("decides the same with what the cycle before has left", () => {
   );
   expect(placed).toBeGreaterThan(100);
   expect(reserved).toBeGreaterThan(100);
-}, 120_000);
+});

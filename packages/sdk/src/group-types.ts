@@ -19,9 +19,13 @@ export interface TaskGroupStatus {
   readonly size?: number;
   /** Not yet in the queue. */
   readonly waiting?: number;
+  /** Which: "5-7,9", "1-9:2"; ends in ",..." where there are too many to tell. */
+  readonly waiting_indexes?: string;
   readonly pending?: number;
   readonly running?: number;
   readonly completed?: number;
   readonly failed?: number;
   readonly cancelled?: number;
+  /** Until somebody resumes them. */
+  readonly suspended?: number;
 }

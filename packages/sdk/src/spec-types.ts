@@ -76,6 +76,8 @@ export interface AllocationSpec {
   };
   readonly lifecycle?: Lifecycle;
   readonly slurm_env?: boolean;
+  /** Files on the node that its output is written to as well. */
+  readonly output?: { readonly file?: string; readonly error_file?: string; readonly append?: boolean };
   readonly depends_on?: readonly Dependency[];
   readonly task_group?: TaskGroupRange;
 }

@@ -44,6 +44,8 @@ export interface Allocation {
   readonly preemptions?: number;
   /** How often it was suspended for another cause. */
   readonly suspensions?: number;
+  /** Of a service: nodes that joined it while it ran, each with a number among the attempts. */
+  readonly nodes_joined?: number;
   readonly checkpoint?: CheckpointStatus;
   readonly exit_code?: number;
   readonly reason?: string;
@@ -196,6 +198,10 @@ export interface Claim {
   readonly vcluster?: string;
   readonly releasing?: boolean;
   readonly exclusive?: boolean;
+  /** Its part of a shared node. */
+  readonly cpu_cores?: number;
+  readonly memory_gb?: number;
+  readonly gpu_count?: number;
 }
 
 export interface Node {

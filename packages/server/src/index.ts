@@ -3,6 +3,7 @@
 // The parts of a server, for a program that brings its own network, clock and log.
 export { type ConnectCall, type ConnectContext, handleConnect } from "./agents/connect.ts";
 export { type AgentHub, createAgentHub } from "./agents/hub.ts";
+export { failureRules } from "./agents/report-command.ts";
 export { refuseAgent } from "./agents/service.ts";
 export { createCheckpointBoard } from "./checkpoint/board.ts";
 export { type Clock, systemClock } from "./clock.ts";

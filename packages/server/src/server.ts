@@ -10,6 +10,7 @@ import type { ConnectContext } from "./agents/connect.ts";
 import { createAgentHub } from "./agents/hub.ts";
 import { createImageRelay } from "./agents/images.ts";
 import { createLogRelay } from "./agents/logs.ts";
+import { failureRules } from "./agents/report-command.ts";
 import { agentService } from "./agents/service.ts";
 import { startApi } from "./api/index.ts";
 import { startAuditFill } from "./audit/fill.ts";
@@ -339,7 +340,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     stranger: guard.stranger,
     imagesAnswered: images.answered,
     checkpoints: board,
-    prologueRetries: () => live.config.faults.prologueRetries,
+    failures: () => failureRules(live.config.faults),
     ...{ measured: measures.told, sampled: samples.told },
     apiUrl: () => apiUrl,
     jobToken,

@@ -19,7 +19,7 @@ from lattice_sdk import SyncLatticeClient
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = ROOT / "node_modules" / ".bin"
-READY_WITHIN = 60.0
+READY_WITHIN = 180.0
 
 
 class Cluster:

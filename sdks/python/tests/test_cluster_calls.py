@@ -32,7 +32,7 @@ def name(prefix: str) -> str:
 
 
 def reaches(client: SyncLatticeClient, node: str, state: str) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + 180
     while client.get_node(node).state != state:
         assert time.monotonic() < until, f"{node} does not become {state}"
         time.sleep(0.1)

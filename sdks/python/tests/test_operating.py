@@ -91,7 +91,7 @@ def test_what_is_not_there_to_be_resumed_or_looked_at(client: SyncLatticeClient)
 def test_a_network_domain_and_its_grace(client: SyncLatticeClient) -> None:
     submitted = client.submit(AllocationSpec(command=["sleep", "60"], network_domain="python-net"))
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 180
         while True:
             try:
                 domain = client.get_domain("python-net")

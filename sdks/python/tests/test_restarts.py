@@ -23,7 +23,7 @@ from lattice_sdk import (
 from lattice_sdk.errors import connection_error, error_from_answer
 from lattice_sdk.retry import backoff, pause_before_retry
 
-PATIENT = RetryPolicy(retries=60, longest_delay=0.5, deadline=60.0)
+PATIENT = RetryPolicy(retries=400, longest_delay=0.5, deadline=180.0)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_streams_and_calls_outlast_restarts(cluster: Cluster, patient: SyncLatti
     # The connection that was kept for the next call is dead by now.
     assert patient.submit(AllocationSpec(entrypoint="true")).id != submitted.id
     for thread in threads:
-        thread.join(60)
+        thread.join(180)
         assert not thread.is_alive()
     assert states[-1] == "completed" and len(states) == len(set(states))
     assert lines == [f"line {n}" for n in range(1, 41)]
@@ -87,7 +87,7 @@ def test_asynchronous_streams_outlast_a_restart(cluster: Cluster) -> None:
             await asyncio.sleep(0.7)
             await asyncio.to_thread(cluster.kill_server)
             await asyncio.to_thread(cluster.start_server)
-            seen, written = await asyncio.wait_for(streams, 60)
+            seen, written = await asyncio.wait_for(streams, 180)
             assert seen[-1] == "completed" and len(seen) == len(set(seen))
             assert written == [f"line {n}" for n in range(1, 21)]
 
@@ -102,7 +102,7 @@ def test_a_submission_made_while_the_server_is_away_is_made_once(cluster: Cluste
     thread.start()
     time.sleep(0.3)
     cluster.start_server()
-    thread.join(60)
+    thread.join(180)
     assert len(ids) == 1 and len(patient.list_allocations()) == before + 1
 
 

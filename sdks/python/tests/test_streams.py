@@ -21,20 +21,30 @@ from lattice_sdk.log_lines import LogAssembler
 from lattice_sdk.sse import EventParser, ServerSentEvent
 
 
-def test_a_watch_shows_the_present_state_and_each_change_until_the_last(client: SyncLatticeClient) -> None:
-    submitted = client.submit(AllocationSpec(entrypoint="sleep 0.3"))
-    events = list(client.watch(submitted.id))
+def watched(client: SyncLatticeClient, seen: Path) -> tuple[str, list[Any]]:
+    """Work that ends because it is watched, and all that was seen of it."""
+    submitted = client.submit(AllocationSpec(entrypoint=f"until [ -e {seen} ]; do sleep 0.05; done"))
+    events = []
+    for event in client.watch(submitted.id):
+        seen.touch()
+        events.append(event)
+    return submitted.id, events
+
+
+def test_a_watch_shows_the_present_state_and_each_change_until_the_last(
+    client: SyncLatticeClient, tmp_path: Path
+) -> None:
+    id, events = watched(client, tmp_path / "seen")
     assert events[0].kind == "current"
     assert [event.state for event in events][-2:] == ["running", "completed"]
     assert all(later.from_state == earlier.state for earlier, later in zip(events, events[1:]))
-    again = list(client.watch(submitted.id))
+    again = list(client.watch(id))
     assert [(event.kind, event.state) for event in again] == [("current", "completed")]
 
 
-def test_a_watch_goes_on_behind_a_cursor(client: SyncLatticeClient) -> None:
-    submitted = client.submit(AllocationSpec(entrypoint="sleep 0.3"))
-    events = list(client.watch(submitted.id))
-    rest = list(client.watch(submitted.id, after=events[0].cursor))
+def test_a_watch_goes_on_behind_a_cursor(client: SyncLatticeClient, tmp_path: Path) -> None:
+    id, events = watched(client, tmp_path / "seen")
+    rest = list(client.watch(id, after=events[0].cursor))
     assert rest == events[1:]
 
 

@@ -26,5 +26,6 @@ server.addService(service, {
 });
 server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (_error, port) => {
   writeFileSync(process.env.LATTICE_CHECKPOINT_ENDPOINT, `127.0.0.1:${port}`);
+  writeFileSync(process.argv[2], "");
 });
 process.on("SIGTERM", () => process.exit(0));

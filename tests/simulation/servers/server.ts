@@ -10,6 +10,7 @@ import {
   createAgentHub,
   createBroker,
   createCheckpointBoard,
+  failureRules,
   handleConnect,
   isPromised,
   type Leader,
@@ -230,6 +231,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       logger,
       serverVersion: "simulated",
       heartbeatIntervalMs: SETTINGS.heartbeatMs,
+      failures: () => failureRules(SETTINGS.faults),
       stranger: () => null,
       checkpoints: board,
     };

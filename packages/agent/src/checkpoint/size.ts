@@ -1,30 +1,42 @@
 // How much a checkpoint has written, as far as its folder tells. Links are not followed, and a folder with
-// very many files is counted in part.
+// very many files is counted in part. A folder that the agent may not look into says nothing.
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 const MAX_FILES = 10_000;
 
-export function bytesIn(folder: string): number {
+export interface Written {
+  readonly bytes: number;
+  /** All of it could be looked at. */
+  readonly seen: boolean;
+}
+
+export const bytesIn = (folder: string): number => writtenIn(folder).bytes;
+
+export function writtenIn(folder: string): Written {
   const waiting = [folder];
+  let seen = true;
   let bytes = 0;
   let files = 0;
   for (let next = waiting.pop(); next !== undefined && files < MAX_FILES; next = waiting.pop()) {
-    for (const entry of entriesOf(next)) {
+    const entries = entriesOf(next);
+    if (entries === null) seen = false;
+    for (const entry of entries ?? []) {
       files += 1;
       if (entry.isDirectory()) waiting.push(join(next, entry.name));
       else if (entry.isFile()) bytes += sizeOf(join(next, entry.name));
     }
   }
-  return bytes;
+  return { bytes, seen };
 }
 
+/** Null: it cannot be looked into. One that is not there is empty. */
 function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT" ? [] : null;
   }
 }
 

@@ -18,7 +18,7 @@ import { checkpointByDmtcp } from "./dmtcp.ts";
 import { removeOlder } from "./remove.ts";
 import { raiseFlag, readFlag } from "./shared-flag.ts";
 import { askBySignal, CATCHER_WAIT_MS, catchers } from "./signal.ts";
-import { bytesIn } from "./size.ts";
+import { bytesIn, writtenIn } from "./size.ts";
 import type { Answer, Asked, Result, Target, Wanted } from "./types.ts";
 
 export interface Place {
@@ -46,6 +46,16 @@ export function checkpointTarget(place: Place): Target {
   const { control, mode } = place;
   const folderOf = (number: number): string => join(place.checkpoints, String(number));
   const bytesOf = (number: number): number => (place.isFirst ? bytesIn(folderOf(number)) : 0);
+
+  /** A program's word that all is saved, checked against what is there: after a failed write many go on as if nothing were. */
+  function checked(result: Result): Result {
+    const { number, ok } = result;
+    if (!ok || result.bytes > 0 || !place.isFirst) return result;
+    const { bytes, seen } = writtenIn(folderOf(number));
+    if (bytes > 0 || !seen) return { ...result, bytes };
+    const message = `the program says that it is done, but nothing was written to ${folderOf(number)}`;
+    return { number, ok: false, bytes: 0, message };
+  }
 
   async function ask(wanted: Wanted, heard: Heard): Promise<Asked> {
     const known = place.mode !== "grpc" && requestedNumber(control) === wanted.number;
@@ -75,19 +85,16 @@ export function checkpointTarget(place: Place): Target {
       const number = requestedNumber(control);
       if (number === 0 || kept?.number === number) return kept;
       const flag = mode === "shmem" ? readFlag(control) : null;
-      if (flag?.done === number) return success(number, bytesOf(number));
+      if (flag?.done === number) return checked(success(number));
       const done = flag === null ? readDone(control, number) : null;
       if (done === null) return null;
-      return done.ok ? success(number, bytesOf(number)) : { number, ok: false, bytes: 0, message: done.message };
+      return done.ok ? checked(success(number)) : { number, ok: false, bytes: 0, message: done.message };
     },
-    keep: async (result) => {
-      const bytes = result.ok && result.bytes === 0 ? bytesOf(result.number) : result.bytes;
-      keepResult(control, { ...result, bytes });
-    },
+    keep: async (result) => keepResult(control, checked(result)),
   };
 }
 
-const success = (number: number, bytes: number): Result => ({ number, ok: true, bytes, message: "" });
+const success = (number: number): Result => ({ number, ok: true, bytes: 0, message: "" });
 
 function signalled(
   { control, members, now }: Place,

@@ -98,6 +98,21 @@ describe("by a signal", () => {
     expect((await take(place("signal"), { ...WANTED, number: 2 })).result).toMatchObject({ number: 2, ok: true });
   });
 
+  it("has failed when the program says that it is done and nothing was written", async () => {
+    shell(SAVES.replace("echo 12345", "echo 12345 >/dev/full; :"));
+    const { result } = await take(place("signal"));
+    expect(result).toMatchObject({ number: 1, ok: false, bytes: 0 });
+    expect(result.message).toMatch(/nothing was written to .*checkpoints\/1$/);
+    expect(checkpointTarget(place("signal")).word()).toMatchObject({ number: 1, ok: false });
+    // The first of the nodes looks; all write to one folder.
+    const other = mkdtempSync(join(tmpdir(), "lattice-target-"));
+    makeControl(other, null);
+    writeRequest(controlFolder(other), WANTED, "/x");
+    writeFileSync(join(controlFolder(other), "done"), "");
+    expect(checkpointTarget(place("signal", { control: controlFolder(other), isFirst: false })).word()?.ok).toBe(true);
+    rmSync(other, { recursive: true });
+  });
+
   it("is given up for a program that catches it and does nothing, in its time", async () => {
     shell("trap : USR1; while :; do sleep 0.05; done");
     const { result } = await take(place("signal"), { ...WANTED, timeoutMs: 300 });
@@ -135,6 +150,7 @@ describe("by shared memory", () => {
 import mmap, struct, time
 f = open("${file}", "r+b"); m = mmap.mmap(f.fileno(), 4096)
 while struct.unpack_from("=I", m, 0)[0] == 0: time.sleep(0.01)
+import os; os.makedirs("${dir}/checkpoints/3"); open("${dir}/checkpoints/3/state", "w").write("12")
 n, stop = struct.unpack_from("=I", m, 0)[0], struct.unpack_from("=I", m, 8)[0]
 struct.pack_into("=I", m, 12, 50); time.sleep(0.1)
 struct.pack_into("=I", m, 0, 0); struct.pack_into("=I", m, 4, n if stop else 99)`;
@@ -242,7 +258,7 @@ it("finds out that there is nowhere to write, and that there is again", async ()
   let needed = true;
   const probe = storageProbe({ folder, nodeId: "n1", after: systemAfter, needed: () => needed, everyMs: 10 });
   const seen = async (good: boolean): Promise<void> => {
-    for (let i = 0; i < 500 && (probe.error() === "") !== good; i += 1) await new Promise((r) => setTimeout(r, 10));
+    for (let i = 0; i < 6_000 && (probe.error() === "") !== good; i += 1) await new Promise((r) => setTimeout(r, 10));
     expect(probe.error() === "").toBe(good);
   };
   await seen(false);

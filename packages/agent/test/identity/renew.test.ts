@@ -74,7 +74,7 @@ async function pass(): Promise<void> {
   wait = null;
   now += next?.ms ?? 0;
   next?.go();
-  for (let turn = 0; turn < 200 && wait === null; turn += 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (let turn = 0; turn < 10_000 && wait === null; turn += 1) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 const serial = () => new X509Certificate(identity.current().cert).serialNumber;

@@ -16,7 +16,7 @@ const PROBE: Probe = {
   periodMs: 30,
   initialDelayMs: 10,
   failureThreshold: 3,
-  timeoutMs: 500,
+  timeoutMs: 30_000,
 };
 
 /** Timers that fire when told. */

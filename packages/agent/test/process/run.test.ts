@@ -1,5 +1,6 @@
 // Real processes from order to report: how they are started, what they see, how they end.
 
+import { availableParallelism } from "node:os";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Rig, rig } from "../rig.ts";
@@ -69,7 +70,7 @@ describe("running attempts", () => {
       nodes: ["n1", "n2"],
       nodeIndex: 1,
       tasksPerNode: 4,
-      variables: { d: "mine", X: "1 2", LATTICE_ALLOC_ID: "999" },
+      variables: { d: "mine", X: "1 2", LATTICE_ALLOC_ID: "999", SLURM_JOB_ID: "999", SLURM_JOB_PARTITION: "debug" },
       slurmEnv: true,
     });
     await r.server.end(a, 2);
@@ -95,6 +96,14 @@ describe("running attempts", () => {
       SLURM_JOB_ID: a,
       SLURM_NTASKS: "8",
       SLURM_JOB_ACCOUNT: "physics",
+      SLURM_JOB_PARTITION: "debug",
+      SLURM_JOB_QOS: "normal",
+      SLURM_TASKS_PER_NODE: "4(x2)",
+      SLURM_CPUS_ON_NODE: String(availableParallelism()),
+      SLURM_JOB_CPUS_PER_NODE: `${availableParallelism()}(x2)`,
+      SLURM_PROCID: "4",
+      SLURM_LOCALID: "0",
+      SLURM_RESTART_COUNT: "1",
       SLURM_ARRAY_TASK_ID: "3",
       SLURMD_NODENAME: "n1",
     });

@@ -64,8 +64,8 @@ describe.each(["cgroup2", "cgroup1", "process_group"] as const)("ending attempts
     const a = id();
     r.server.run({
       allocationId: a,
-      walltimeSeconds: 1,
-      graceSeconds: 1,
+      walltimeSeconds: 3,
+      graceSeconds: 3,
       entrypoint: "trap 'echo got' TERM; echo $$; while :; do sleep 0.1; done",
     });
     expect(await r.server.end(a)).toMatchObject({ reason: "walltime_exceeded" });

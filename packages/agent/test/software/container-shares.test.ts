@@ -77,7 +77,7 @@ test("devices and files of the driver are there, a device also by its name in a 
   const engine = detectEngine(programFolders(process.env.PATH ?? ""), "runc");
   if (typeof engine === "string") throw new Error(engine);
   const store = { engine, folder: join(folder, "oci"), insecure: [containers.registry] };
-  const { id } = await pullImage(store, containers.image, AbortSignal.timeout(60_000));
+  const { id } = await pullImage(store, containers.image, AbortSignal.timeout(300_000));
   const name = `test${process.pid}`;
   const spec = `/var/run/cdi/lattice-${name}.json`;
   mkdirSync("/var/run/cdi", { recursive: true });

@@ -28,7 +28,7 @@ test("processor time is a share of the cores, from the second look on", async ()
   /** It arranges the next look when this one is done. */
   const look = async () => {
     due.shift()?.();
-    await vi.waitFor(() => expect(due).toHaveLength(1));
+    await vi.waitFor(() => expect(due).toHaveLength(1), 60_000);
   };
   const file = join(dir, "metrics");
   writeFileSync(file, "queue_depth 17\n");

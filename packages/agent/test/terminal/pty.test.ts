@@ -77,7 +77,7 @@ describe("a pseudo-terminal", () => {
       pty.output.resume();
       await pty.hangup();
       expect(await pty.exited).toBe(-1);
-      await vi.waitUntil(() => existsSync(join(folder, "notes")), { timeout: 10_000 });
+      await vi.waitUntil(() => existsSync(join(folder, "notes")), { timeout: 60_000 });
     } finally {
       await rm(folder, { recursive: true });
     }

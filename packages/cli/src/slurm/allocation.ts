@@ -41,7 +41,7 @@ export async function allocate(desk: Desk, body: JsonObject, signal: AbortSignal
     throw new Refusal([`${program}: error: Job allocation ${id} has been revoked: ${session.reason ?? session.state}`]);
   }
   const end = async (exitCode: number): Promise<void> =>
-    void (await client.sessions.end(created.session_id, { exitCode }));
+    void (await client.sessions.end(created.session_id, { exitCode, exitCounts: true }));
   return { id, nodes: session.nodes ?? [], end };
 }
 

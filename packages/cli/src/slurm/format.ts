@@ -1,11 +1,14 @@
 // Lines by Slurm's format texts: `%.18i %9P %j` of squeue and sinfo, and `JobID:20,Name:.30` of their long
-// form. A width cuts what is longer and fills what is shorter; a dot puts the text to the right.
+// form. A width cuts what is longer and fills what is shorter; a dot puts the text to the right. What stands for
+// nothing is told, and shown as it was written, as Slurm does.
 
 import { clean } from "../output/text.ts";
 
 export interface Field<T> {
   readonly header: string;
   readonly value: (row: T) => string;
+  /** Lists of nodes and spans: to the right they are never cut. */
+  readonly uncut?: true;
 }
 
 export type Fields<T> = Readonly<Record<string, Field<T>>>;
@@ -20,56 +23,82 @@ export interface Part<T> {
   readonly right: boolean;
 }
 
-/** A string: the letter that stands for nothing. */
-export function parseFormat<T>(text: string, fields: Fields<T>): readonly Part<T>[] | string {
-  const parts: Part<T>[] = [];
-  let end = 0;
-  for (const match of text.matchAll(/%(\.?)(#|\d{1,4})?([A-Za-z%])/g)) {
-    const [whole, dot, width = "0", letter = ""] = match;
-    const before = text.slice(end, match.index);
-    end = match.index + whole.length;
-    if (letter === "%") {
-      parts.push({ field: null, before: `${before}%`, width: 0, right: false });
-      continue;
-    }
-    const field = Object.hasOwn(fields, letter) ? fields[letter] : undefined;
-    if (field === undefined) return letter;
-    parts.push({ field, before, width: width === "#" ? 0 : Number(width), right: dot === "." });
-  }
-  if (end < text.length) parts.push({ field: null, before: text.slice(end), width: 0, right: false });
-  return parts;
+export interface Format<T> {
+  readonly parts: readonly Part<T>[];
+  /** Letters or names that stand for nothing. */
+  readonly unknown: readonly string[];
 }
+
+const textPart = <T>(before: string): Part<T> => ({ field: null, before, width: 0, right: false });
+
+export function parseFormat<T>(text: string, fields: Fields<T>): Format<T> {
+  const parts: Part<T>[] = [];
+  const unknown: string[] = [];
+  let end = 0;
+  const all = text.toLowerCase() === "%all";
+  const written = all ? everyLetter(fields) : text;
+  for (const match of written.matchAll(/%(\.?)(#|\d{1,4})?([^\d.#])/gu)) {
+    const [whole, dot, width = "0", letter = ""] = match;
+    const before = written.slice(end, match.index);
+    end = match.index + whole.length;
+    const field = Object.hasOwn(fields, letter) ? fields[letter] : undefined;
+    if (field !== undefined) {
+      parts.push({ field, before, width: width === "#" ? 0 : Number(width), right: dot === "." });
+    } else {
+      if (letter !== "%") unknown.push(letter);
+      parts.push(textPart(before + (letter === "%" ? "%" : whole)));
+    }
+  }
+  if (end < written.length) parts.push(textPart(written.slice(end)));
+  return { parts, unknown };
+}
+
+/** `%all`: small letters first. */
+const everyLetter = <T>(fields: Fields<T>): string => {
+  const letters = Object.keys(fields).filter((name) => name.length === 1);
+  const small = letters.filter((letter) => letter === letter.toLowerCase()).sort((a, b) => (a < b ? -1 : 1));
+  const large = letters.filter((letter) => letter !== letter.toLowerCase()).sort((a, b) => (a < b ? -1 : 1));
+  return [...small, ...large].map((letter) => `%${letter}`).join("|");
+};
 
 const LONG_WIDTH = 20;
 
-/** `Name[:[.]width],...`; a string: the name that stands for nothing. */
+/** `Name[:[.]width[text]],...`; names are those of `fields`, in small letters, or stand for a letter of them. */
 export function parseLongFormat<T>(
   text: string,
   fields: Fields<T>,
   letters: Readonly<Record<string, string>>,
-): readonly Part<T>[] | string {
+): Format<T> {
   const parts: Part<T>[] = [];
-  for (const item of text.split(",")) {
-    const match = /^([A-Za-z]+)(?::(\.?)(\d{1,4})?)?$/.exec(item.trim());
-    const name = (match?.[1] ?? item).toLowerCase();
-    const letter = Object.hasOwn(letters, name) ? letters[name] : undefined;
-    const field = letter === undefined ? undefined : fields[letter];
-    if (match === null || field === undefined) return item.trim();
-    const width = match[3] === undefined ? LONG_WIDTH : Number(match[3]);
-    parts.push({ field, before: "", width, right: match[2] === "." });
+  const unknown: string[] = [];
+  for (const item of text.split(",").filter((one) => one.trim() !== "")) {
+    const [name = "", rest] = item.trim().split(/:(.*)/s);
+    const [, dot = "", width, behind = ""] = /^(\.?)(\d{1,4})?(.*)$/s.exec(rest ?? "") ?? [];
+    const key = name.toLowerCase();
+    const letter = Object.hasOwn(letters, key) ? (letters[key] ?? key) : key;
+    const known = letter.length > 1 || Object.hasOwn(letters, key);
+    const field = known && Object.hasOwn(fields, letter) ? fields[letter] : undefined;
+    if (field === undefined) unknown.push(name);
+    else parts.push({ field, before: "", width: width === undefined ? LONG_WIDTH : Number(width), right: dot === "." });
+    if (behind !== "") parts.push(textPart(behind));
   }
-  return parts;
+  return { parts, unknown };
 }
 
-export const headerLine = <T>(parts: readonly Part<T>[]): string => line(parts, (field) => field.header);
+export const headerLine = <T>(parts: readonly Part<T>[]): string => line(parts, ({ header }) => header);
 
 export const rowLine = <T>(parts: readonly Part<T>[], row: T): string =>
   line(parts, (field) => clean(field.value(row)));
 
 const line = <T>(parts: readonly Part<T>[], textOf: (field: Field<T>) => string): string =>
   parts
-    .map(({ field, before, width, right }) => before + (field === null ? "" : fit(textOf(field), width, right)))
+    .map(({ field, before, width, right }) => before + (field === null ? "" : fitted(field, textOf, width, right)))
     .join("");
+
+function fitted<T>(field: Field<T>, textOf: (field: Field<T>) => string, width: number, right: boolean): string {
+  const text = textOf(field);
+  return field.uncut === true && right ? text.padStart(width) : fit(text, width, right);
+}
 
 /** Cut or filled to the width; 0: as it is. */
 export function fit(text: string, width: number, right: boolean): string {

@@ -3,6 +3,7 @@
 import { DEFAULT_QOS_CLASSES } from "@lattice/wire";
 import type { Compat } from "./compat-file.ts";
 import type { Fields } from "./format.ts";
+import { hostUsers } from "./host-users.ts";
 import { compressHosts } from "./hostlist.ts";
 import { jobReason, jobState } from "./job-state.ts";
 import type { Job } from "./jobs.ts";
@@ -11,73 +12,114 @@ import { localTime, shortSpan } from "./times.ts";
 export interface Surroundings {
   readonly compat: Compat;
   readonly now: number;
+  /** Looked up only for columns that show it. */
+  readonly facts?: JobFacts;
 }
 
-/** squeue's names for its columns, as the letters of the short form. */
-export const LONG_NAMES: Readonly<Record<string, string>> = {
-  jobid: "A",
-  jobarrayid: "i",
-  arrayjobid: "F",
-  arraytaskid: "K",
-  name: "j",
-  username: "u",
-  statecompact: "t",
-  state: "T",
-  timeused: "M",
-  timelimit: "l",
-  timeleft: "L",
-  numnodes: "D",
-  reasonlist: "R",
-  reason: "r",
-  partition: "P",
-  account: "a",
-  qos: "q",
-  starttime: "S",
-  endtime: "e",
-  submittime: "V",
-  nodelist: "N",
-  numtasks: "n",
-  workdir: "Z",
-  dependency: "E",
-  feature: "f",
-  schednodes: "Y",
-  batchhost: "B",
-};
+export interface JobFacts {
+  /** Cores of the nodes, or of the parts of nodes, that it has; null: it has none, or they are not known. */
+  readonly cores: (job: Job) => number | null;
+  /** Its score in the queue, in thousandths; null: not in a queue. */
+  readonly priority: (job: Job) => number | null;
+}
 
-export function jobFields({ compat, now }: Surroundings): Fields<Job> {
+/** squeue's names for its columns, as the letters of the short form; those without a letter are in job-fields-long.ts. */
+export const LONG_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
+  `account:a jobid:A batchhost:B gres:b mincpus:c numcpus:C mintmpdisk:d numnodes:D endtime:e dependency:E feature:f
+  arrayjobid:F groupname:g groupid:G oversubscribe:h shared:h sockets:H jobarrayid:i cores:I name:j threads:J comment:k
+  arraytaskid:K timelimit:l timeleft:L minmemory:m timeused:M reqnodes:n nodelist:N command:o contiguous:O priority:p
+  partition:P qos:q prioritylong:Q reason:r reasonlist:R selectjobinfo:s starttime:S statecompact:t state:T username:u
+  userid:U reservation:v submittime:V wckey:w licenses:W excnodes:x corespec:X nice:y schednodes:Y sct:z workdir:Z
+  tres-per-node:b`
+    .split(/\s+/)
+    .map((pair) => pair.split(":") as [string, string]),
+);
+
+const NONE = "(null)";
+
+export function jobFields({ compat, now, facts }: Surroundings): Fields<Job> {
   const nodes = ({ allocation }: Job): string => compressHosts(allocation.nodes ?? []);
+  const hostUser = hostUsers();
+  const user = ({ allocation }: Job) => hostUser(allocation.user ?? "");
+  const constraints = ({ allocation }: Job) => allocation.spec?.resources?.constraints ?? {};
+  const priority = (job: Job): number => facts?.priority(job) ?? 0;
   return {
-    i: { header: "JOBID", value: ({ id }) => id },
+    a: { header: "ACCOUNT", value: ({ allocation }) => compat.accountOf(allocation.spec?.tenant ?? NONE) },
     A: { header: "JOBID", value: ({ allocation }) => allocation.id },
+    b: { header: "TRES_PER_NODE", value: gresText },
+    B: { header: "EXEC_HOST", value: ({ allocation }) => allocation.nodes?.[0] ?? "n/a" },
+    c: { header: "MIN_CPUS", value: (job) => `${constraints(job).cpu_cores ?? 1}` },
+    C: { header: "CPUS", value: (job) => `${facts?.cores(job) ?? taskCount(job)}` },
+    d: { header: "MIN_TMP_DISK", value: () => "0" },
+    D: { header: "NODES", value: (job) => `${nodeCount(job)}` },
+    e: { header: "END_TIME", value: endText },
+    E: { header: "DEPENDENCY", value: dependencyText },
+    f: { header: "FEATURES", value: (job) => featureText(constraints(job).features) },
     F: { header: "ARRAY_JOB_ID", value: ({ base }) => base },
-    K: { header: "ARRAY_TASK_ID", value: ({ index }) => index?.replace(/^\[|\]$/g, "") ?? "N/A" },
+    g: { header: "GROUP", value: (job) => user(job).group },
+    G: { header: "GROUP", value: (job) => user(job).gid },
+    h: { header: "OVER_SUBSCRIBE", value: () => "NO" },
+    H: { header: "SOCKETS_PER_NODE", value: () => "*" },
+    i: { header: "JOBID", value: ({ id }) => id },
+    I: { header: "CORES_PER_SOCKET", value: () => "*" },
     j: { header: "NAME", value: ({ allocation }) => allocation.spec?.name ?? "" },
-    u: { header: "USER", value: ({ allocation }) => allocation.user ?? "" },
+    J: { header: "THREADS_PER_CORE", value: () => "*" },
+    k: { header: "COMMENT", value: ({ allocation }) => allocation.spec?.tags?.comment ?? NONE },
+    K: { header: "ARRAY_TASK_ID", value: ({ index }) => index?.replace(/^\[|\]$/g, "") ?? "N/A" },
+    l: { header: "TIME_LIMIT", value: limitText, uncut: true },
+    L: { header: "TIME_LEFT", value: (job) => leftText(job, now), uncut: true },
+    m: { header: "MIN_MEMORY", value: (job) => memoryText(constraints(job).memory_gb) },
+    M: { header: "TIME", value: (job) => shortSpan(usedSeconds(job, now)), uncut: true },
+    n: { header: "REQ_NODES", value: (job) => compressHosts(constraints(job).required_nodes ?? []), uncut: true },
+    N: { header: "NODELIST", value: nodes, uncut: true },
+    o: { header: "COMMAND", value: commandText },
+    O: { header: "CONTIGUOUS", value: () => "0" },
+    p: { header: "PRIORITY", value: (job) => (priority(job) / MOST_PRIORITY).toFixed(14) },
+    P: { header: "PARTITION", value: ({ allocation }) => compat.partitionOf(allocation.spec?.vcluster ?? "") },
+    q: { header: "QOS", value: ({ allocation }) => qosText(compat, allocation.spec?.lifecycle?.preemption_class) },
+    Q: { header: "PRIORITY", value: (job) => `${priority(job)}` },
+    r: { header: "REASON", value: reasonOf },
+    R: { header: "NODELIST(REASON)", value: (job) => nodesOrReason(job, nodes(job)), uncut: true },
+    s: { header: "SELECT_JOBINFO", value: () => "" },
+    S: { header: "START_TIME", value: startText },
     t: { header: "ST", value: ({ allocation }) => jobState(allocation).short },
     T: { header: "STATE", value: ({ allocation }) => jobState(allocation).long },
-    M: { header: "TIME", value: (job) => shortSpan(usedSeconds(job, now)) },
-    l: { header: "TIME_LIMIT", value: limitText },
-    L: { header: "TIME_LEFT", value: (job) => leftText(job, now) },
-    D: { header: "NODES", value: (job) => `${nodeCount(job)}` },
-    R: { header: "NODELIST(REASON)", value: (job) => nodes(job) || `(${reasonOf(job)})` },
-    r: { header: "REASON", value: reasonOf },
-    P: { header: "PARTITION", value: ({ allocation }) => compat.partitionOf(allocation.spec?.vcluster ?? "") },
-    a: { header: "ACCOUNT", value: ({ allocation }) => compat.accountOf(allocation.spec?.tenant ?? "(null)") },
-    q: { header: "QOS", value: ({ allocation }) => qosText(compat, allocation.spec?.lifecycle?.preemption_class) },
-    S: { header: "START_TIME", value: startText },
-    e: { header: "END_TIME", value: endText },
+    u: { header: "USER", value: ({ allocation }) => allocation.user ?? "" },
+    U: { header: "UID", value: (job) => user(job).uid },
+    v: { header: "RESERVATION", value: () => NONE },
     V: { header: "SUBMIT_TIME", value: ({ allocation }) => localTime(allocation.submitted_at) || "N/A" },
-    N: { header: "NODELIST", value: nodes },
-    n: { header: "TASKS", value: (job) => `${taskCount(job)}` },
+    w: { header: "WCKEY", value: () => NONE },
+    W: { header: "LICENSES", value: () => NONE },
+    x: { header: "EXC_NODES", value: (job) => compressHosts(constraints(job).excluded_nodes ?? []), uncut: true },
+    X: { header: "CORE_SPEC", value: () => "N/A" },
+    y: { header: "NICE", value: () => "0" },
+    Y: { header: "SCHEDNODES", value: () => NONE, uncut: true },
+    z: { header: "S:C:T", value: () => "*:*:*" },
     Z: { header: "WORK_DIR", value: ({ allocation }) => allocation.spec?.environment?.workdir ?? "" },
-    E: { header: "DEPENDENCY", value: dependencyText },
-    f: {
-      header: "FEATURES",
-      value: ({ allocation }) => featureText(allocation.spec?.resources?.constraints?.features),
-    },
-    Y: { header: "SCHEDNODES", value: () => "(null)" },
-    B: { header: "EXEC_HOST", value: ({ allocation }) => allocation.nodes?.[0] ?? "n/a" },
   };
+}
+
+/** Slurm's largest, which stands for 1. */
+const MOST_PRIORITY = 0xffff_ffff;
+
+/** What failed says why, though it had nodes. */
+function nodesOrReason(job: Job, nodes: string): string {
+  const { state } = job.allocation;
+  return state === "pending" || state === "failed" || nodes === "" ? `(${reasonOf(job)})` : nodes;
+}
+
+function gresText({ allocation }: Job): string {
+  const { gpu_count: count = 0, gpu_type: type } = allocation.spec?.resources?.constraints ?? {};
+  if (count === 0) return "N/A";
+  return type === undefined || type === "" ? `gres/gpu:${count}` : `gres/gpu:${type.toLowerCase()}:${count}`;
+}
+
+export const memoryText = (gigabytes = 0): string =>
+  gigabytes === 0 ? "0" : Number.isInteger(gigabytes) ? `${gigabytes}G` : `${Math.round(gigabytes * 1024)}M`;
+
+export function commandText({ allocation: { spec = {} } }: Job): string {
+  if (spec.entrypoint !== undefined && spec.entrypoint !== "") return spec.entrypoint;
+  return spec.command === undefined || spec.command.length === 0 ? NONE : spec.command.join(" ");
 }
 
 const qosText = (compat: Compat, value: number | undefined): string =>

@@ -61,13 +61,19 @@ export function findState(text: string): JobState | null {
   return JOB_STATES.find(({ short, long }) => short === upper || long === upper) ?? null;
 }
 
-const WAITS: readonly (readonly [RegExp, string])[] = [
-  [/quota/i, "AssocGrpNodeLimit"],
-  [/waits until|waits for the mutex/i, "Dependency"],
-  [/power budget|storage bandwidth/i, "Licenses"],
-  [/match, \d+ of them free|not free now|match and are free|spread over|one fingerprint|make room/i, "Resources"],
-  [/needs/i, "ReqNodeNotAvail"],
-];
+/** By the codes that Lattice tells beside its sentences. */
+const WAITS: Readonly<Record<string, string>> = {
+  dependency: "Dependency",
+  quota_nodes: "AssocGrpNodeLimit",
+  quota_allocations: "AssocGrpJobsLimit",
+  sensitive_pool: "Resources",
+  power: "PowerNotAvail",
+  storage: "Licenses",
+  busy: "Resources",
+  topology: "Resources",
+  preempting: "Resources",
+  no_matching_nodes: "ReqNodeNotAvail",
+};
 
 /** One word, without brackets. */
 export function jobReason(allocation: Allocation): string {
@@ -81,10 +87,10 @@ export function jobReason(allocation: Allocation): string {
   return allocation.reason === "signal" ? "RaisedSignal" : "JobLaunchFailure";
 }
 
-function pendingReason({ unmet = [], pending_reasons: [first] = [] }: Allocation): string {
+function pendingReason({ unmet = [], pending_reason_codes: [code] = [] }: Allocation): string {
   if (unmet.length > 0) return "Dependency";
-  if (first === undefined) return "None";
-  return WAITS.find(([pattern]) => pattern.test(first))?.[1] ?? "Priority";
+  if (code === undefined) return "None";
+  return WAITS[code] ?? "Priority";
 }
 
 /** `0:0`, `4:0`, `0:9`. */

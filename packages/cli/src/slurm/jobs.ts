@@ -1,6 +1,6 @@
 // Allocations as Slurm's jobs. A task group is an array: its elements that run are jobs of their own, and
 // those that wait are one line, `46_[2-9%4]`, unless each is asked for. Elements that are not yet in
-// the queue have no record; they are the last ones of the range.
+// the queue have no record; the group says which they are.
 
 import type { Allocation, AllocationFilter, AllocationState, LatticeClient } from "@lattice/sdk";
 import { groupIndexes } from "@lattice/wire";
@@ -60,7 +60,7 @@ export function plainJob(allocation: Allocation): Job {
 export function arrayJobs(group: Allocation, elements: readonly Allocation[], unfold: boolean): Job[] {
   const queued = elements.filter(({ state }) => state === "pending");
   const others = elements.filter(({ state }) => state !== "pending").map(plainJob);
-  const waiting = isEnded(group) ? [] : waitingIndexes(group, elements);
+  const waiting = isEnded(group) ? [] : waitingIndexes(group);
   if (unfold) {
     const unmade = waiting.map((index) => waitingJob(group, `${index}`, group));
     return [...others, ...queued.map(plainJob), ...unmade];
@@ -77,24 +77,35 @@ const isEnded = ({ state }: Allocation): boolean => !LIVE.includes(state);
 function waitingJob(group: Allocation, index: string, shown: Allocation): Job {
   const { nodes: _nodes, started_at: _started, ...rest } = shown;
   const allocation: Allocation = { ...rest, state: "pending" };
-  const heldByLimit = shown === group && (group.unmet ?? []).length === 0;
+  const limited = group.group?.range?.concurrency !== undefined;
+  const heldByLimit = limited && shown === group && (group.unmet ?? []).length === 0;
   return { id: `${group.id}_${index}`, base: group.id, index, allocation, heldByLimit };
 }
 
-/** From the end of the range, since elements enter the queue in order. */
-function waitingIndexes(group: Allocation, elements: readonly Allocation[]): number[] {
-  const { range = {}, waiting = 0 } = group.group ?? {};
-  const { size, at } = groupIndexes(range);
-  const made = new Set(elements.map(({ id }) => Number(id.split("_")[1])));
-  const found: number[] = [];
-  for (let position = size - 1; position >= 0 && found.length < Math.min(waiting, MAX_SPELLED); position -= 1) {
-    const index = at(position);
-    if (!made.has(index)) found.push(index);
-  }
-  return found.reverse();
+/** Those that are not in the queue yet; of very many, and very scattered ones, the first. */
+function waitingIndexes({ group }: Allocation): number[] {
+  const text = (group?.waiting_indexes ?? "").replace(/,?\.\.\.$/, "");
+  if (text === "") return [];
+  const { size, at } = groupIndexes({ indexes: text });
+  return Array.from({ length: Math.min(size, MAX_SPELLED) }, (_, position) => at(position));
+}
+
+/** Slurm tells a step where there are more than so many indexes between the first and the last. */
+const LEAST_STEPPED = 10;
+
+/** `1-99:2`; null: they are not evenly apart. */
+function steppedText(indexes: readonly number[]): string | null {
+  const sorted = indexes.toSorted((a, b) => a - b);
+  const [first = 0, second = 0] = sorted;
+  const last = sorted.at(-1) ?? 0;
+  const step = second - first;
+  if (last - first <= LEAST_STEPPED || step < 2) return null;
+  return sorted.every((index, n) => index === first + n * step) ? `${first}-${last}:${step}` : null;
 }
 
 export function indexText(indexes: readonly number[]): string {
+  const stepped = steppedText(indexes);
+  if (stepped !== null) return stepped;
   const text = rangesOf(indexes)
     .map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`))
     .join(",");

@@ -1,9 +1,12 @@
 // The columns of sacct, by their names, with the width each has unless told otherwise.
 
-import type { Allocation } from "@lattice/sdk";
+import type { Allocation, Node } from "@lattice/sdk";
+import { DEFAULT_QOS_CLASSES } from "@lattice/wire";
 import type { Compat } from "./compat-file.ts";
+import type { HostUser } from "./host-users.ts";
 import { compressHosts } from "./hostlist.ts";
-import { limitSeconds, nodeCount, taskCount, usedSeconds } from "./job-fields.ts";
+import { coresOf, totalOf } from "./job-facts.ts";
+import { limitSeconds, memoryText, nodeCount, taskCount, usedSeconds } from "./job-fields.ts";
 import { exitText, jobReason, jobState } from "./job-state.ts";
 import { plainJob } from "./jobs.ts";
 import { fullSpan, localTime } from "./times.ts";
@@ -11,65 +14,137 @@ import { fullSpan, localTime } from "./times.ts";
 export interface AccountField {
   readonly name: string;
   readonly width: number;
+  /** To the left. */
+  readonly left?: true;
   readonly value: (job: Allocation, around: AccountAround) => string;
 }
 
 export interface AccountAround {
   readonly compat: Compat;
   readonly now: number;
-  /** Cores of the nodes that are still known. */
-  readonly coresOf: ReadonlyMap<string, number>;
+  /** Those that are still in the cluster. */
+  readonly nodes: ReadonlyMap<string, Node>;
+  readonly hostUser: (name: string) => HostUser;
 }
 
 const seconds = (job: Allocation, { now }: AccountAround): number => Math.floor(usedSeconds(plainJob(job), now));
-const cores = (job: Allocation, { coresOf }: AccountAround): number =>
-  (job.nodes ?? []).reduce((sum, node) => sum + (coresOf.get(node) ?? 0), 0);
+const cores = (job: Allocation, { nodes }: AccountAround): number => coresOf(job, nodes) ?? 0;
 const waited = ({ submitted_at, started_at, ended_at }: Allocation, now: number): number =>
   (Date.parse(started_at ?? ended_at ?? new Date(now).toISOString()) - Date.parse(submitted_at ?? "")) / 1000 || 0;
 const limit = (job: Allocation): number | null => limitSeconds(plainJob(job));
 
 const field = (name: string, width: number, value: AccountField["value"]): AccountField => ({ name, width, value });
 
+const left = (name: string, width: number, value: AccountField["value"]): AccountField => ({
+  name,
+  width,
+  value,
+  left: true,
+});
+
+/** Not kept for each job: Slurm leaves these empty where it does not gather them. */
+const EMPTY = `AdminComment:15 AveCPU:10 AveCPUFreq:10 AveDiskRead:14 AveDiskWrite:14 AvePages:10 AveRSS:10 AveVMSize:10
+  BlockID:16 ConsumedEnergy:14 ConsumedEnergyRaw:17 Extra:14 FailedNode:8 Licenses:10 MaxDiskRead:12 MaxDiskReadNode:15
+  MaxDiskReadTask:15 MaxDiskWrite:12 MaxDiskWriteNode:16 MaxDiskWriteTask:16 MaxPages:8 MaxPagesNode:12 MaxPagesTask:14
+  MaxRSS:10 MaxRSSNode:10 MaxRSSTask:10 MaxVMSize:10 MaxVMSizeNode:14 MaxVMSizeTask:14 McsLabel:12 MinCPU:10
+  MinCPUNode:10 MinCPUTask:10 ReqCPUFreq:10 ReqCPUFreqGov:13 ReqCPUFreqMax:13 ReqCPUFreqMin:13 Reservation:20
+  ReservationId:8 SubmitLine:20 SystemComment:15 SystemCPU:10 TotalCPU:10 TRESUsageInAve:14 TRESUsageInMax:14
+  TRESUsageInMaxNode:18 TRESUsageInMaxTask:18 TRESUsageInMin:14 TRESUsageInMinNode:18 TRESUsageInMinTask:18
+  TRESUsageInTot:14 TRESUsageOutAve:15 TRESUsageOutMax:15 TRESUsageOutMaxNode:19 TRESUsageOutMaxTask:19
+  TRESUsageOutMin:15 TRESUsageOutMinNode:19 TRESUsageOutMinTask:19 TRESUsageOutTot:15 UserCPU:10 WCKey:10 WCKeyID:10`
+  .split(/\s+/)
+  .map((pair) => pair.split(":") as [string, string])
+  .map(([name, width]) => field(name, Number(width), () => ""));
+
 export const ACCOUNT_FIELDS: readonly AccountField[] = [
-  field("JobID", 12, ({ id }) => id),
-  field("JobIDRaw", 12, ({ id }) => id),
-  field("JobName", 10, ({ spec }) => spec?.name ?? ""),
-  field("Partition", 10, ({ spec }, { compat }) => compat.partitionOf(spec?.vcluster ?? "")),
   field("Account", 10, ({ spec }, { compat }) => compat.accountOf(spec?.tenant ?? "")),
   field("AllocCPUS", 10, (job, around) => `${cores(job, around)}`),
-  field("NCPUS", 10, (job, around) => `${cores(job, around)}`),
-  field("ReqCPUS", 8, (job) => `${taskCount(plainJob(job))}`),
-  field("State", 10, (job) => jobState(job).long),
-  field("ExitCode", 8, exitText),
+  field("AllocNodes", 10, ({ nodes }) => `${nodes?.length ?? 0}`),
+  field("AllocTRES", 10, (job, around) => allocTres(job, around)),
+  field("AssocID", 7, () => "0"),
+  field("Cluster", 10, () => "lattice"),
+  field("Comment", 14, ({ spec }) => spec?.tags?.comment ?? ""),
+  field("Constraints", 19, ({ spec }) => (spec?.resources?.constraints?.features ?? []).join("&")),
+  field("Container", 19, ({ spec }) => spec?.environment?.image ?? ""),
+  field("CPUTime", 10, (job, around) => fullSpan(seconds(job, around) * cores(job, around))),
+  field("CPUTimeRAW", 10, (job, around) => `${seconds(job, around) * cores(job, around)}`),
+  left("DBIndex", 21, () => "0"),
   field("DerivedExitCode", 15, exitText),
   field("Elapsed", 10, (job, around) => fullSpan(seconds(job, around))),
   field("ElapsedRaw", 10, (job, around) => `${seconds(job, around)}`),
-  field("CPUTime", 10, (job, around) => fullSpan(seconds(job, around) * cores(job, around))),
-  field("CPUTimeRAW", 10, (job, around) => `${seconds(job, around) * cores(job, around)}`),
-  field("Submit", 19, ({ submitted_at }) => localTime(submitted_at) || "Unknown"),
   field("Eligible", 19, ({ submitted_at }) => localTime(submitted_at) || "Unknown"),
-  field("Start", 19, ({ started_at }) => localTime(started_at) || "Unknown"),
   field("End", 19, ({ ended_at }) => localTime(ended_at) || "Unknown"),
-  field("Planned", 10, (job, { now }) => fullSpan(waited(job, now))),
-  field("Reserved", 10, (job, { now }) => fullSpan(waited(job, now))),
-  field("Timelimit", 10, (job) => (limit(job) === null ? "UNLIMITED" : fullSpan(limit(job) ?? 0))),
-  field("TimelimitRaw", 12, (job) => `${Math.ceil((limit(job) ?? 0) / 60)}`),
-  field("NodeList", 15, ({ nodes }) => compressHosts(nodes ?? []) || "None assigned"),
+  field("ExitCode", 8, exitText),
+  field("Flags", 19, ({ backfilled, started_at }) => flagText(started_at !== undefined, backfilled === true)),
+  field("GID", 6, ({ user }, { hostUser }) => hostUser(user ?? "").gid),
+  field("Group", 9, ({ user }, { hostUser }) => hostUser(user ?? "").group),
+  left("JobID", 12, ({ id }) => id),
+  left("JobIDRaw", 12, ({ id }) => id),
+  field("JobName", 10, ({ spec }) => spec?.name ?? ""),
+  field("Layout", 9, () => "Unknown"),
+  field("NCPUS", 10, (job, around) => `${cores(job, around)}`),
   field("NNodes", 8, (job) => `${nodeCount(plainJob(job))}`),
-  field("AllocNodes", 10, ({ nodes }) => `${nodes?.length ?? 0}`),
-  field("ReqNodes", 8, (job) => `${nodeCount(plainJob({ ...job, nodes: [] }))}`),
+  field("NodeList", 15, ({ nodes }) => compressHosts(nodes ?? []) || "None assigned"),
   field("NTasks", 8, (job) => `${taskCount(plainJob(job))}`),
-  field("User", 9, ({ user }) => user ?? ""),
+  field("Partition", 10, ({ spec }, { compat }) => compat.partitionOf(spec?.vcluster ?? "")),
+  field("Planned", 10, (job, { now }) => fullSpan(waited(job, now))),
+  field("PlannedCPU", 10, (job, { now }) => fullSpan(waited(job, now) * taskCount(plainJob(job)))),
+  field("PlannedCPURAW", 13, (job, { now }) => `${Math.floor(waited(job, now)) * taskCount(plainJob(job))}`),
+  field("Priority", 10, ({ scores }) => (scores === undefined ? "" : `${totalOf(scores)}`)),
   field("QOS", 10, ({ spec }, { compat }) => compat.qosOf(spec?.lifecycle?.preemption_class)),
-  field("Cluster", 10, () => "lattice"),
+  field("QOSRAW", 6, ({ spec }) => `${spec?.lifecycle?.preemption_class ?? DEFAULT_QOS_CLASSES.normal}`),
+  field("QOSREQ", 10, ({ spec }, { compat }) => compat.qosOf(spec?.lifecycle?.preemption_class)),
   field("Reason", 22, jobReason),
-  field("WorkDir", 20, ({ spec }) => spec?.environment?.workdir ?? ""),
+  field("ReqCPUS", 8, (job) => `${taskCount(plainJob(job))}`),
+  field("ReqMem", 10, ({ spec }) => memoryText(spec?.resources?.constraints?.memory_gb)),
+  field("ReqNodes", 8, (job) => `${nodeCount(plainJob({ ...job, nodes: [] }))}`),
+  field("ReqTRES", 10, reqTres),
+  field("Reserved", 10, (job, { now }) => fullSpan(waited(job, now))),
   field("Restarts", 8, ({ requeues, preemptions }) => `${(requeues ?? 0) + (preemptions ?? 0)}`),
-  // Not measured for each job: Slurm leaves these empty where it does not gather them.
-  ...["MaxRSS", "MaxVMSize", "AveRSS", "AveCPU", "TotalCPU", "UserCPU", "SystemCPU", "ReqMem", "Comment"].map((name) =>
-    field(name, 10, () => ""),
-  ),
+  field("Start", 19, ({ started_at }) => localTime(started_at) || "Unknown"),
+  field("State", 10, (job) => jobState(job).long),
+  field("StdErr", 20, ({ spec }) => spec?.output?.error_file || spec?.output?.file || ""),
+  field("StdIn", 20, () => "/dev/null"),
+  field("StdOut", 20, ({ spec }) => spec?.output?.file ?? ""),
+  field("Submit", 19, ({ submitted_at }) => localTime(submitted_at) || "Unknown"),
+  field("Suspended", 10, () => fullSpan(0)),
+  field("Timelimit", 10, (job) => (limit(job) === null ? "UNLIMITED" : fullSpan(limit(job) ?? 0))),
+  field("TimelimitRaw", 12, (job) => (limit(job) === null ? "UNLIMITED" : `${Math.ceil((limit(job) ?? 0) / 60)}`)),
+  field("UID", 6, ({ user }, { hostUser }) => hostUser(user ?? "").uid),
+  field("User", 9, ({ user }) => user ?? ""),
+  field("WorkDir", 20, ({ spec }) => spec?.environment?.workdir ?? ""),
+  ...EMPTY,
 ];
+
+/** As it was written, or the first that begins so. */
+export function findAccountField(name: string): AccountField | undefined {
+  const wanted = name.toLowerCase();
+  if (wanted === "") return undefined;
+  const named = ACCOUNT_FIELDS.find((one) => one.name.toLowerCase() === wanted);
+  return named ?? BY_NAME.find((one) => one.name.toLowerCase().startsWith(wanted));
+}
+
+const BY_NAME = ACCOUNT_FIELDS.toSorted((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));
+
+function flagText(started: boolean, backfilled: boolean): string {
+  if (!started) return "";
+  return backfilled ? "SchedBackfill" : "SchedMain";
+}
+
+const gpusOf = ({ spec }: Allocation): number => spec?.resources?.constraints?.gpu_count ?? 0;
+
+function allocTres(job: Allocation, around: AccountAround): string {
+  const [count, own] = [job.nodes?.length ?? 0, cores(job, around)];
+  if (count === 0) return "";
+  const gpus = gpusOf(job) === 0 ? "" : `,gres/gpu=${gpusOf(job) * count}`;
+  return `billing=${own},cpu=${own}${gpus},node=${count}`;
+}
+
+function reqTres(job: Allocation): string {
+  const plain = plainJob({ ...job, nodes: [] });
+  const gpus = gpusOf(job) === 0 ? "" : `,gres/gpu=${gpusOf(job) * nodeCount(plain)}`;
+  return `billing=${taskCount(plain)},cpu=${taskCount(plain)}${gpus},node=${nodeCount(plain)}`;
+}
 
 export const DEFAULT_ACCOUNT_FIELDS = "JobID,JobName,Partition,Account,AllocCPUS,State,ExitCode";
 export const BRIEF_ACCOUNT_FIELDS = "JobID,State,ExitCode";

@@ -8,6 +8,8 @@ import { clean } from "../output/text.ts";
 import type { SlurmCommand } from "./command.ts";
 import { type Desk, print } from "./desk.ts";
 import { fit } from "./format.ts";
+import { hostUsers } from "./host-users.ts";
+import { nodesById } from "./job-facts.ts";
 import { findState, jobState } from "./job-state.ts";
 import { ALL } from "./jobs.ts";
 import { refuse } from "./refusal.ts";
@@ -17,6 +19,7 @@ import {
   type AccountField,
   BRIEF_ACCOUNT_FIELDS,
   DEFAULT_ACCOUNT_FIELDS,
+  findAccountField,
   LONG_ACCOUNT_FIELDS,
 } from "./sacct-fields.ts";
 import { parseInstant } from "./times.ts";
@@ -78,15 +81,18 @@ interface AccountColumn {
 function columnsOf(words: Words): readonly AccountColumn[] {
   const usual = has(words, "long") ? LONG_ACCOUNT_FIELDS : has(words, "brief") ? BRIEF_ACCOUNT_FIELDS : null;
   const asked = listOf(words, "format") ?? (usual ?? DEFAULT_ACCOUNT_FIELDS).split(",");
-  return asked.map((item) => {
+  const names = asked.flatMap((item) =>
+    item.toLowerCase() === "all" ? ACCOUNT_FIELDS.map(({ name }) => name) : [item],
+  );
+  return names.map((item) => {
     const [name = "", width] = item.split("%");
-    const field = ACCOUNT_FIELDS.find((one) => one.name.toLowerCase() === name.trim().toLowerCase());
+    const field = findAccountField(name.trim());
     if (field === undefined) throw refuse("sacct", `Invalid field requested: "${name}"`);
     const wide = width === undefined ? field.width : Number.parseInt(width.replace("-", ""), 10);
     return {
       field,
       width: Number.isNaN(wide) ? field.width : wide,
-      right: width?.startsWith("-") !== true && name !== "JobID",
+      right: width === undefined ? field.left !== true : !width.startsWith("-"),
     };
   });
 }
@@ -177,12 +183,10 @@ function isWanted(desk: Desk, words: Words, job: Allocation): boolean {
   return hosts === undefined || (job.nodes ?? []).some((node) => hosts.includes(node));
 }
 
-const NEEDS_CORES = new Set(["AllocCPUS", "NCPUS", "CPUTime", "CPUTimeRAW"]);
+const NEEDS_NODES = new Set(["AllocCPUS", "NCPUS", "CPUTime", "CPUTimeRAW", "AllocTRES"]);
 
-async function aroundFor({ client, compat, now }: Desk, columns: readonly AccountColumn[]): Promise<AccountAround> {
-  const coresOf = new Map<string, number>();
-  if (columns.some(({ field }) => NEEDS_CORES.has(field.name))) {
-    for await (const { id, capabilities } of client.nodes.listAll()) coresOf.set(id, capabilities?.cpu_cores ?? 0);
-  }
-  return { compat, now, coresOf };
+async function aroundFor(desk: Desk, columns: readonly AccountColumn[]): Promise<AccountAround> {
+  const { compat, now } = desk;
+  const needed = columns.some(({ field }) => NEEDS_NODES.has(field.name));
+  return { compat, now, nodes: needed ? await nodesById(desk) : new Map(), hostUser: hostUsers() };
 }

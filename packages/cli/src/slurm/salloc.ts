@@ -33,15 +33,12 @@ export const command: SlurmCommand = {
     const stop = new AbortController();
     const interrupt = (): void => stop.abort();
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
-    const held = await allocate(
-      desk,
-      nodesRequest(desk, jobOptions("salloc", words, desk.env, "SALLOC"), name),
-      stop.signal,
-    );
+    const request = nodesRequest(desk, jobOptions("salloc", words, desk.env, "SALLOC"), name);
+    const held = await allocate(desk, request, stop.signal);
     complain(`salloc: Granted job allocation ${held.id}`);
     let exit = 1;
     try {
-      exit = await runHere(desk, line, held, name);
+      exit = await runHere(desk, line, { ...(request.env as Variables), ...heldVariables(desk, held, name) });
     } finally {
       complain(`salloc: Relinquishing job allocation ${held.id}`);
       await held.end(exit);
@@ -50,10 +47,12 @@ export const command: SlurmCommand = {
   },
 };
 
+type Variables = Readonly<Record<string, string>>;
+
 /** Ctrl-C is the command's: it is in the same group of the terminal. */
-function runHere({ env }: Desk, [file = "", ...args]: readonly string[], held: Held, name: string): Promise<number> {
+function runHere({ env }: Desk, [file = "", ...args]: readonly string[], variables: Variables): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn(file, args, { stdio: "inherit", env: { ...env, ...heldVariables(held, name) } });
+    const child = spawn(file, args, { stdio: "inherit", env: { ...env, ...variables } });
     const end = (): void => void child.kill("SIGTERM");
     for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, end);
     child.once("error", () => {
@@ -64,7 +63,7 @@ function runHere({ env }: Desk, [file = "", ...args]: readonly string[], held: H
   });
 }
 
-const heldVariables = ({ id, nodes }: Held, name: string): Record<string, string> => ({
+const heldVariables = ({ cwd }: Desk, { id, nodes }: Held, name: string): Variables => ({
   LATTICE_ALLOC_ID: id,
   LATTICE_NODELIST: nodes.join(","),
   LATTICE_NNODES: `${nodes.length}`,
@@ -75,4 +74,5 @@ const heldVariables = ({ id, nodes }: Held, name: string): Record<string, string
   SLURM_NODELIST: nodes.join(","),
   SLURM_NNODES: `${nodes.length}`,
   SLURM_JOB_NUM_NODES: `${nodes.length}`,
+  SLURM_SUBMIT_DIR: cwd,
 });

@@ -6,6 +6,7 @@ import { gresText, isBusy, megabytes, nodeState, type Partition } from "./cluste
 import type { Compat } from "./compat-file.ts";
 import { compressHosts } from "./hostlist.ts";
 import {
+  commandText,
   dependencyText,
   featureText,
   limitSeconds,
@@ -58,11 +59,6 @@ function endOf(job: Job): string {
   const limit = limitSeconds(job);
   if (started_at === undefined || limit === null) return "Unknown";
   return localTime(new Date(Date.parse(started_at) + limit * 1000).toISOString());
-}
-
-function commandText({ allocation: { spec = {} } }: Job): string {
-  if (spec.entrypoint !== undefined && spec.entrypoint !== "") return spec.entrypoint;
-  return spec.command === undefined || spec.command.length === 0 ? "(null)" : spec.command.join(" ");
 }
 
 export function nodeRecord(node: Node, partitions: readonly Partition[]): readonly string[] {

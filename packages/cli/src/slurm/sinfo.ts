@@ -2,23 +2,14 @@
 // line for each node (-N).
 
 import type { Node } from "@lattice/sdk";
+import { expandHostlist } from "@lattice/wire";
 import { nodesDocument } from "./as-json.ts";
-import {
-  type ClusterView,
-  gresText,
-  isBusy,
-  megabytes,
-  nodeState,
-  type Partition,
-  readCluster,
-} from "./cluster-nodes.ts";
+import { type ClusterView, nodeState, type Partition, readCluster } from "./cluster-nodes.ts";
 import type { SlurmCommand } from "./command.ts";
-import { type Desk, print } from "./desk.ts";
-import { type Fields, headerLine, type Part, parseFormat, parseLongFormat, rowLine } from "./format.ts";
-import { compressHosts } from "./hostlist.ts";
-import { featureText } from "./job-fields.ts";
-import { refuse } from "./refusal.ts";
-import { dateLine, shortSpan } from "./times.ts";
+import { complain, type Desk, print } from "./desk.ts";
+import { type Format, headerLine, type Part, parseFormat, parseLongFormat, rowLine } from "./format.ts";
+import { type Line, SINFO_FIELDS, SINFO_NAMES, SIZES, TOGETHER } from "./sinfo-fields.ts";
+import { dateLine } from "./times.ts";
 import { type Grammar, has, lastValue, listOf, readWords, type Words } from "./words.ts";
 
 const GRAMMAR: Grammar = {
@@ -30,8 +21,13 @@ const GRAMMAR: Grammar = {
     { long: "format", short: "o", value: "required" },
     { long: "Format", short: "O", value: "required" },
     { long: "partition", short: "p", value: "required" },
+    { long: "partitions", value: "required", as: "partition" },
     { long: "nodes", short: "n", value: "required" },
     { long: "states", short: "t", value: "required" },
+    { long: "dead", short: "d" },
+    { long: "responding", short: "r" },
+    { long: "noconvert" },
+    { long: "hide" },
     { long: "summarize", short: "s" },
     { long: "exact", short: "e" },
     { long: "all", short: "a" },
@@ -50,18 +46,13 @@ const FORMATS = {
   reasons: "%20E %.9u %19H %N",
 } as const;
 
-/** Nodes of one partition that are shown on one line. */
-export interface Line {
-  readonly partition: Partition;
-  readonly nodes: readonly Node[];
-}
-
 export const command: SlurmCommand = {
-  help: "Usage: sinfo [-h] [-N] [-l] [-s] [-R] [--json] [-p PARTITION,...] [-n NODE,...] [-t STATE,...] [-o FORMAT] [-O FORMAT]",
+  help: "Usage: sinfo [-h] [-N] [-l] [-e] [-s] [-R] [-d|-r] [--json] [-p PARTITION,...] [-n NODE,...] [-t STATE,...] [-o FORMAT] [-O FORMAT]",
   run: async (desk, argv) => {
     const words = readWords(GRAMMAR, argv);
     const view = await readCluster(desk);
-    const parts = formatOf(desk, words, view);
+    const { parts, unknown } = formatOf(desk, words, view);
+    tellUnknown(unknown, has(words, "Format"));
     const lines = linesOf(view, words, parts);
     if (has(words, "json")) {
       const shown = new Set(lines.flatMap(({ nodes }) => nodes));
@@ -80,14 +71,24 @@ export const command: SlurmCommand = {
   },
 };
 
+/** In the short form Slurm says it without its name. */
+function tellUnknown(unknown: readonly string[], long: boolean): void {
+  for (const name of unknown)
+    complain(
+      long ? `sinfo: error: Invalid job format specification: ${name}` : `Invalid node format specification: ${name}`,
+    );
+}
+
 function linesOf(view: ClusterView, words: Words, parts: readonly Part<Line>[]): readonly Line[] {
   const wanted = listOf(words, "partition");
-  const names = listOf(words, "nodes");
+  const names = listOf(words, "nodes")?.flatMap((text) => expandHostlist(text) ?? [text]);
   const states = listOf(words, "states")?.map((text) => text.toLowerCase());
   const fits = (node: Node): boolean => {
     const { short, long } = nodeState(node);
     const bare = [short, long].map((text) => text.replace("*", ""));
     if (has(words, "list-reasons") && (node.reason ?? "") === "") return false;
+    if (has(words, "dead") && !short.endsWith("*")) return false;
+    if (has(words, "responding") && short.endsWith("*")) return false;
     return (names?.includes(node.id) ?? true) && (states?.some((text) => bare.includes(text)) ?? true);
   };
   const partitions = view.partitions
@@ -106,7 +107,9 @@ function linesOf(view: ClusterView, words: Words, parts: readonly Part<Line>[]):
 function group(partition: Partition, nodes: readonly Node[], words: Words, parts: readonly Part<Line>[]) {
   if (has(words, "Node")) return nodes.map((node) => ({ partition, nodes: [node] }));
   if (nodes.length === 0 || has(words, "summarize")) return [{ partition, nodes }];
-  const telling = parts.filter(({ field }) => field !== null && !TOGETHER.has(field.header));
+  const exact = has(words, "exact");
+  const isTelling = (header: string): boolean => !TOGETHER.has(header) && (exact || !SIZES.has(header));
+  const telling = parts.filter(({ field }) => field !== null && isTelling(field.header));
   const lines = new Map<string, Node[]>();
   for (const node of nodes) {
     const key = telling.map(({ field }) => field?.value({ partition, nodes: [node] })).join("\0");
@@ -115,35 +118,11 @@ function group(partition: Partition, nodes: readonly Node[], words: Words, parts
   return [...lines.values()].map((together) => ({ partition, nodes: together }));
 }
 
-const TOGETHER = new Set(["NODES", "NODELIST", "NODES(A/I)", "NODES(A/I/O/T)"]);
-
-const LONG_NAMES: Readonly<Record<string, string>> = {
-  partition: "P",
-  partitionname: "R",
-  available: "a",
-  time: "l",
-  nodes: "D",
-  statecompact: "t",
-  statelong: "T",
-  nodelist: "N",
-  nodehost: "n",
-  cpus: "c",
-  memory: "m",
-  gres: "G",
-  features: "f",
-  nodeai: "A",
-  nodeaiot: "F",
-  reason: "E",
-};
-
-function formatOf(desk: Desk, words: Words, view: ClusterView): readonly Part<Line>[] {
+function formatOf(desk: Desk, words: Words, view: ClusterView): Format<Line> {
   const long = lastValue(words, "Format");
-  const parts =
-    long === undefined
-      ? parseFormat(lastValue(words, "format") ?? desk.env.SINFO_FORMAT ?? wideEnough(usualFormat(words), view), FIELDS)
-      : parseLongFormat(long, FIELDS, LONG_NAMES);
-  if (typeof parts === "string") throw refuse("sinfo", `Invalid node format specification: ${parts}`);
-  return parts;
+  if (long !== undefined) return parseLongFormat(long, SINFO_FIELDS, SINFO_NAMES);
+  const text = lastValue(words, "format") ?? desk.env.SINFO_FORMAT ?? wideEnough(usualFormat(words), view);
+  return parseFormat(text, SINFO_FIELDS);
 }
 
 /** The usual tables show names of partitions and nodes whole. */
@@ -159,50 +138,4 @@ function usualFormat(words: Words): string {
   if (has(words, "summarize")) return FORMATS.summary;
   if (has(words, "Node")) return long ? FORMATS.longNodes : FORMATS.nodes;
   return long ? FORMATS.long : FORMATS.default;
-}
-
-const first =
-  (of: (node: Node) => string, absent: string) =>
-  ({ nodes: [node] }: Line) =>
-    node === undefined ? absent : of(node);
-
-const FIELDS: Fields<Line> = {
-  P: { header: "PARTITION", value: ({ partition }) => `${partition.name}${partition.vcluster.is_default ? "*" : ""}` },
-  R: { header: "PARTITION", value: ({ partition }) => partition.name },
-  a: { header: "AVAIL", value: () => "up" },
-  l: { header: "TIMELIMIT", value: ({ partition }) => limitText(partition) },
-  D: { header: "NODES", value: ({ nodes }) => `${nodes.length}` },
-  t: { header: "STATE", value: first((node) => nodeState(node).short, "n/a") },
-  T: { header: "STATE", value: first((node) => nodeState(node).long, "n/a") },
-  N: { header: "NODELIST", value: ({ nodes }) => compressHosts(nodes.map(({ id }) => id)) },
-  n: { header: "HOSTNAMES", value: first(({ id }) => id, "") },
-  c: { header: "CPUS", value: first(({ capabilities }) => `${capabilities?.cpu_cores ?? 0}`, "0") },
-  z: { header: "S:C:T", value: first(({ capabilities }) => `${capabilities?.cpu_cores ?? 0}:1:1`, "0:0:0") },
-  m: { header: "MEMORY", value: first((node) => `${megabytes(node)}`, "0") },
-  d: { header: "TMP_DISK", value: () => "0" },
-  w: { header: "WEIGHT", value: () => "1" },
-  G: { header: "GRES", value: first(gresText, "(null)") },
-  f: { header: "AVAIL_FEATURES", value: first(({ capabilities }) => featureText(capabilities?.features), "(null)") },
-  b: { header: "ACTIVE_FEATURES", value: first(({ capabilities }) => featureText(capabilities?.features), "(null)") },
-  A: { header: "NODES(A/I)", value: ({ nodes }) => counts(nodes).slice(0, 2).join("/") },
-  F: { header: "NODES(A/I/O/T)", value: ({ nodes }) => counts(nodes).join("/") },
-  E: { header: "REASON", value: first(({ reason }) => reason || "none", "none") },
-  H: { header: "TIMESTAMP", value: first(({ since }) => since?.slice(0, 19) ?? "Unknown", "Unknown") },
-  u: { header: "USER", value: () => "Unknown" },
-  s: { header: "JOB_SIZE", value: () => "1-infinite" },
-  r: { header: "ROOT", value: () => "no" },
-  h: { header: "OVERSUBS", value: () => "EXCLUSIVE" },
-  g: { header: "GROUPS", value: () => "all" },
-};
-
-/** In use, free, other, all. */
-function counts(nodes: readonly Node[]): readonly number[] {
-  const usable = nodes.filter(({ state }) => state === "ready");
-  const busy = usable.filter(isBusy).length;
-  return [busy, usable.length - busy, nodes.length - usable.length, nodes.length];
-}
-
-function limitText({ vcluster }: Partition): string {
-  const seconds = vcluster.max_walltime_seconds ?? 0;
-  return seconds === 0 ? "infinite" : shortSpan(seconds);
 }

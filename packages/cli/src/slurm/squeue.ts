@@ -1,12 +1,14 @@
 // `squeue`: the jobs that wait and run, in Slurm's table or in a format of the caller's own.
 
 import type { AllocationState } from "@lattice/sdk";
-import { ProblemError } from "@lattice/wire";
+import { DEFAULT_QOS_CLASSES, expandHostlist, ProblemError } from "@lattice/wire";
 import { jobsDocument } from "./as-json.ts";
 import type { SlurmCommand } from "./command.ts";
-import { type Desk, print } from "./desk.ts";
-import { headerLine, type Part, parseFormat, parseLongFormat, rowLine } from "./format.ts";
-import { jobFields, LONG_NAMES, nodeCount } from "./job-fields.ts";
+import { complain, type Desk, print } from "./desk.ts";
+import { type Fields, type Format, headerLine, parseFormat, parseLongFormat, rowLine } from "./format.ts";
+import { factsFor, ifGone } from "./job-facts.ts";
+import { type JobFacts, jobFields, LONG_NAMES, limitSeconds } from "./job-fields.ts";
+import { longJobFields } from "./job-fields-long.ts";
 import { findState, JOB_STATES, jobState } from "./job-state.ts";
 import { ALL, arrayJobs, type Job, LIVE, listJobs, plainJob } from "./jobs.ts";
 import { Refusal, refuse } from "./refusal.ts";
@@ -21,10 +23,14 @@ const GRAMMAR: Grammar = {
     { long: "Format", short: "O", value: "required" },
     { long: "jobs", short: "j", value: "optional" },
     { long: "user", short: "u", value: "required" },
+    { long: "users", value: "required", as: "user" },
     { long: "states", short: "t", value: "required" },
     { long: "partition", short: "p", value: "required" },
+    { long: "partitions", value: "required", as: "partition" },
     { long: "name", short: "n", value: "required" },
     { long: "account", short: "A", value: "required" },
+    { long: "accounts", value: "required", as: "account" },
+    { long: "qos", short: "q", value: "required" },
     { long: "nodelist", short: "w", value: "required" },
     { long: "sort", short: "S", value: "required" },
     { long: "long", short: "l" },
@@ -33,6 +39,12 @@ const GRAMMAR: Grammar = {
     { long: "start" },
     { long: "json" },
     { long: "me" },
+    { long: "notme" },
+    { long: "helpformat" },
+    { long: "helpFormat" },
+    { long: "noconvert" },
+    { long: "hide" },
+    { long: "priority", short: "P" },
     { long: "verbose", short: "v" },
   ],
 };
@@ -42,16 +54,22 @@ const LONG = "%.18i %.9P %.8j %.8u %.8T %.10M %.9l %.6D %R";
 const START = "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %20Y %R";
 
 export const command: SlurmCommand = {
-  help: "Usage: squeue [-h] [-j ID,...] [-u USER,...] [-t STATES] [-p PARTITION,...] [-n NAME,...] [--me] [-l] [-r] [--start] [--json] [-o FORMAT] [-O FORMAT] [-S FIELDS]",
+  help: "Usage: squeue [-h] [-j ID,...] [-u USER,...] [-t STATES] [-p PARTITION,...] [-q QOS,...] [-n NAME,...] [-w NODES] [--me|--notme] [-l] [-r] [--start] [--json] [-o FORMAT] [-O FORMAT] [-S FIELDS] [--helpformat]",
   run: async (desk, argv) => {
     const words = withSeparateIds(argv);
+    if (has(words, "helpformat")) return printLetters(desk);
+    if (has(words, "helpFormat")) return printNames(desk);
     const wanted = (await jobsFor(desk, words)).filter((job) => isWanted(desk, words, job));
     const jobs = has(words, "start") ? await withStarts(desk, wanted) : wanted;
-    if (has(words, "json")) return print(jobsDocument(inOrder(jobs, words), desk)) ?? 0;
-    const parts = formatOf(desk, words);
+    const order = (found: readonly Job[]): readonly Job[] => inOrder(found, words, jobFields(desk));
+    if (has(words, "json")) return print(jobsDocument(order(jobs), desk)) ?? 0;
+    const { parts: plain } = formatOf(desk, words, undefined);
+    const facts = await factsFor(desk, plain, jobs);
+    const { parts, unknown } = formatOf(desk, words, facts);
+    for (const name of unknown) complain(`squeue: error: Invalid job format specification: ${name}`);
     if (has(words, "long")) print(dateLine(new Date(desk.now)));
     if (!has(words, "noheader")) print(headerLine(parts));
-    for (const job of inOrder(jobs, words)) print(rowLine(parts, job));
+    for (const job of order(jobs)) print(rowLine(parts, job));
     return 0;
   },
 };
@@ -72,11 +90,6 @@ async function withStarts({ client }: Desk, jobs: readonly Job[]): Promise<reado
     const start = starts.get(job.id);
     return start === undefined ? job : { ...job, allocation: { ...job.allocation, estimated_start: start } };
   });
-}
-
-/** It ended since it was listed. */
-function ifGone(error: unknown): undefined {
-  if (!(error instanceof ProblemError) || error.problem.code !== "unknown_allocation") throw error;
 }
 
 /** `-j 44` has its value in a word of its own, though it may also have none. */
@@ -131,6 +144,9 @@ function statesAsked(words: Words): readonly AllocationState[] {
 const usersOf = (desk: Desk, words: Words): readonly string[] | undefined =>
   has(words, "me") ? [desk.user] : listOf(words, "user");
 
+const qosOf = (desk: Desk, { allocation }: Job): string =>
+  desk.compat.qosOf(allocation.spec?.lifecycle?.preemption_class ?? DEFAULT_QOS_CLASSES.normal);
+
 /** One id that is unknown is an error; of several, those that are known are shown. */
 async function byIds(desk: Desk, ids: readonly string[], unfold: boolean): Promise<readonly Job[]> {
   const found: Job[] = [];
@@ -153,7 +169,8 @@ async function oneJob({ client }: Desk, id: string, unfold: boolean): Promise<re
   return arrayJobs(allocation, elements, unfold);
 }
 
-function isWanted(desk: Desk, words: Words, { allocation }: Job): boolean {
+function isWanted(desk: Desk, words: Words, job: Job): boolean {
+  const { allocation } = job;
   const { spec = {}, user = "", nodes = [] } = allocation;
   const among = (list: readonly string[] | undefined, value: string): boolean => list?.includes(value) ?? true;
   const states = listOf(words, "states");
@@ -162,37 +179,45 @@ function isWanted(desk: Desk, words: Words, { allocation }: Job): boolean {
   if (named === undefined && !LIVE.includes(allocation.state)) return false;
   if (named !== undefined && !named.some((text) => text === "ALL" || text === short || text === long)) return false;
   if (!among(usersOf(desk, words), user)) return false;
+  if (has(words, "notme") && user === desk.user) return false;
+  if (!among(listOf(words, "qos"), qosOf(desk, job))) return false;
   if (!among(listOf(words, "partition")?.map(desk.compat.vclusterOf), spec.vcluster ?? "")) return false;
   if (!among(listOf(words, "name"), spec.name ?? "")) return false;
   if (!among(listOf(words, "account")?.map(desk.compat.tenantOf), spec.tenant ?? "")) return false;
-  const hosts = listOf(words, "nodelist");
+  const hosts = listOf(words, "nodelist")?.flatMap((text) => expandHostlist(text) ?? [text]);
   return hosts === undefined || nodes.some((node) => hosts.includes(node));
 }
 
-function formatOf(desk: Desk, words: Words): readonly Part<Job>[] {
-  const fields = jobFields(desk);
-  const long = lastValue(words, "Format");
-  if (long !== undefined) {
-    const parts = parseLongFormat(long, fields, LONG_NAMES);
-    if (typeof parts === "string") throw refuse("squeue", `Invalid job format specification: ${parts}`);
-    return parts;
-  }
+function formatOf(desk: Desk, words: Words, facts: JobFacts | undefined): Format<Job> {
+  const fields = jobFields({ ...desk, ...(facts === undefined ? {} : { facts }) });
+  const long = lastValue(words, "Format") ?? (has(words, "format") ? undefined : desk.env.SQUEUE_FORMAT2);
+  if (long !== undefined) return parseLongFormat(long, { ...fields, ...longJobFields(desk.now, facts) }, LONG_NAMES);
   const usual = has(words, "start") ? START : has(words, "long") ? LONG : DEFAULT;
   const text = lastValue(words, "format") ?? (has(words, "start") ? usual : (desk.env.SQUEUE_FORMAT ?? usual));
-  const parts = parseFormat(text, fields);
-  if (typeof parts === "string") throw refuse("squeue", `Invalid job format specification: ${parts}`);
-  return parts;
+  return parseFormat(text, fields);
 }
+
+function printLetters(desk: Desk): number {
+  print(Object.keys(jobFields(desk)).join(" "));
+  return 0;
+}
+
+function printNames(desk: Desk): number {
+  print([...Object.keys(LONG_NAMES), ...Object.keys(longJobFields(desk.now, undefined))].sort(byText).join(" "));
+  return 0;
+}
+
+const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 
 const number = (id: string): number => Number(id.replace(/_.*/, ""));
 
-/** Those that wait first, as in Slurm, or by the fields of -S: i, j, u, t, D, M, each with - for downwards. */
-function inOrder(jobs: readonly Job[], words: Words): readonly Job[] {
+/** Those that wait first, as in Slurm, or by the letters of -S, each with - for downwards. */
+function inOrder(jobs: readonly Job[], words: Words, fields: Fields<Job>): readonly Job[] {
   const keys = (lastValue(words, "sort") ?? "t,i").split(",").map((key) => key.trim());
   const compare = (a: Job, b: Job): number => {
     for (const key of keys) {
       const sign = key.startsWith("-") ? -1 : 1;
-      const difference = compareBy(key.replace(/^[+-]/, ""), a, b);
+      const difference = compareBy(fields, key.replace(/^[+-]/, ""), a, b);
       if (difference !== 0) return sign * difference;
     }
     return number(a.id) - number(b.id) || a.id.localeCompare(b.id, "en", { numeric: true });
@@ -200,26 +225,19 @@ function inOrder(jobs: readonly Job[], words: Words): readonly Job[] {
   return jobs.toSorted(compare);
 }
 
-function compareBy(key: string, a: Job, b: Job): number {
+function compareBy(fields: Fields<Job>, key: string, a: Job, b: Job): number {
   const text = (of: (job: Job) => string): number => of(a).localeCompare(of(b), "en", { numeric: true });
-  switch (key) {
-    case "i":
-      return number(a.id) - number(b.id) || text(({ id }) => id);
-    case "j":
-      return text(({ allocation }) => allocation.spec?.name ?? "");
-    case "u":
-      return text(({ allocation }) => allocation.user ?? "");
-    case "t":
-      return rank(a) - rank(b);
-    case "D":
-      return nodeCount(a) - nodeCount(b);
-    case "P":
-      return text(({ allocation }) => allocation.spec?.vcluster ?? "");
-    case "S":
-      return text(({ allocation }) => allocation.started_at ?? allocation.estimated_start ?? "");
-    default:
-      throw refuse("squeue", `Invalid sort specification: ${key}`);
-  }
+  if (key === "i") return number(a.id) - number(b.id) || text(({ id }) => id);
+  if (key === "t" || key === "T") return rank(a) - rank(b);
+  if (key === "M") return started(b) - started(a);
+  if (key === "l") return (limitSeconds(a) ?? Infinity) - (limitSeconds(b) ?? Infinity) || 0;
+  const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
+  if (field === undefined) throw refuse("squeue", `Invalid sort specification: ${key}`);
+  return text(field.value);
 }
+
+/** What began first has run longest. */
+const started = ({ allocation: { started_at } }: Job): number =>
+  started_at === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(started_at);
 
 const rank = ({ allocation }: Job): number => JOB_STATES.indexOf(jobState(allocation));

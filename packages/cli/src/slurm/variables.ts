@@ -34,24 +34,70 @@ const wholeEnvironment = (env: NodeJS.ProcessEnv): Record<string, string> =>
     Object.entries(env).flatMap(([name, value]) => (value === undefined || NEVER.test(name) ? [] : [[name, value]])),
   );
 
-/** What the agents cannot know. */
+/** What the agents cannot know, or know by another name. */
 export function slurmVariables(
   asked: ReadonlyMap<string, string>,
   submission: JsonObject,
   cwd: string,
 ): Readonly<Record<string, string>> {
   const { nodes, tasks_per_node: perNode, task_group: group } = submission;
-  const cpus = asked.get("cpus-per-task");
   const count = typeof nodes === "object" ? 1 : Number(nodes ?? 1);
   return {
     LATTICE_SUBMIT_DIR: cwd,
     SLURM_SUBMIT_HOST: hostname(),
     SLURM_CLUSTER_NAME: "lattice",
     SLURM_TASKS_PER_NODE: count > 1 ? `${perNode ?? 1}(x${count})` : `${perNode ?? 1}`,
+    ...ownNumbers(),
     ...(perNode === undefined ? {} : { SLURM_NTASKS_PER_NODE: `${perNode}` }),
-    ...(cpus === undefined ? {} : { SLURM_CPUS_PER_TASK: cpus }),
+    ...askedVariables(asked),
     ...(group === undefined ? {} : arrayVariables(group as WrittenRange)),
   };
+}
+
+/** Of the submitter, whom the job runs as. */
+const ownNumbers = (): Record<string, string> => ({
+  ...(process.getuid === undefined ? {} : { SLURM_JOB_UID: `${process.getuid()}` }),
+  ...(process.getgid === undefined ? {} : { SLURM_JOB_GID: `${process.getgid()}` }),
+});
+
+/** An option's own words, by the variable that holds them. */
+const ASKED: readonly (readonly [string, string])[] = [
+  ["SLURM_CPUS_PER_TASK", "cpus-per-task"],
+  ["SLURM_JOB_PARTITION", "partition"],
+  ["SLURM_JOB_ACCOUNT", "account"],
+  ["SLURM_JOB_QOS", "qos"],
+  ["SLURM_JOB_DEPENDENCY", "dependency"],
+  ["SLURM_JOB_CONSTRAINTS", "constraint"],
+  ["SLURM_GPUS_PER_NODE", "gpus-per-node"],
+];
+
+function askedVariables(asked: ReadonlyMap<string, string>): Record<string, string> {
+  const plain = ASKED.flatMap(([name, option]) => {
+    const value = asked.get(option);
+    return value === undefined || value === "" ? [] : [[name, value] as const];
+  });
+  const memory = [
+    ["SLURM_MEM_PER_NODE", megabytesOf(asked.get("mem"))],
+    ["SLURM_MEM_PER_CPU", megabytesOf(asked.get("mem-per-cpu"))],
+    ["SLURM_GPUS_ON_NODE", gpusOf(asked)],
+  ] as const;
+  const known = memory.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
+  return Object.fromEntries([...plain, ...known]);
+}
+
+const MEGABYTES: Readonly<Record<string, number>> = { k: 1 / 1024, m: 1, g: 1024, t: 1_048_576 };
+
+/** `4G` as Slurm tells it: 4096. Null: not said, or all that there is. */
+function megabytesOf(text: string | undefined): string | null {
+  const match = /^(\d{1,12})([KMGT])?B?$/i.exec(text ?? "");
+  const amount = Math.ceil(Number(match?.[1] ?? 0) * (MEGABYTES[(match?.[2] ?? "m").toLowerCase()] ?? 1));
+  return amount === 0 ? null : `${amount}`;
+}
+
+/** `4`, `gh200:4`, `gpu:gh200:4`: the last number. */
+function gpusOf(asked: ReadonlyMap<string, string>): string | null {
+  const gres = (asked.get("gres") ?? "").split(",").find((item) => item.startsWith("gpu"));
+  return /(\d{1,9})$/.exec(asked.get("gpus-per-node") ?? gres ?? "")?.[1] ?? null;
 }
 
 function arrayVariables(range: WrittenRange): Record<string, string> {

@@ -9,6 +9,8 @@ export interface OptionRule {
   readonly short?: string;
   /** Absent: it stands alone. Optional: only after `=`, or at once after the letter. */
   readonly value?: "required" | "optional";
+  /** Another spelling of this one. */
+  readonly as?: string;
 }
 
 export interface Given {
@@ -67,13 +69,13 @@ function longOption(grammar: Grammar, word: string, next: string | undefined): R
   const equals = word.indexOf("=");
   const written = equals < 0 ? word : word.slice(0, equals);
   const rule = findLong(grammar, written);
-  const name = rule.long;
+  const { long, as: name = long } = rule;
   if (equals >= 0) {
-    if (rule.value === undefined) throw usage(grammar, `option '--${name}' doesn't allow an argument`);
+    if (rule.value === undefined) throw usage(grammar, `option '--${long}' doesn't allow an argument`);
     return { given: [{ name, value: word.slice(equals + 1), text: word }], tookNext: false };
   }
   if (rule.value !== "required") return { given: [{ name, value: null, text: word }], tookNext: false };
-  if (next === undefined) throw usage(grammar, `option '--${name}' requires an argument`);
+  if (next === undefined) throw usage(grammar, `option '--${long}' requires an argument`);
   return { given: [{ name, value: next, text: `${word}=${next}` }], tookNext: true };
 }
 
@@ -83,7 +85,8 @@ function findLong(grammar: Grammar, written: string): OptionRule {
   if (exact !== undefined) return exact;
   const begun = name === "" ? [] : grammar.rules.filter(({ long }) => long.startsWith(name));
   const [only] = begun;
-  if (only !== undefined && begun.length === 1) return only;
+  const names = new Set(begun.map(({ long, as = long }) => as));
+  if (only !== undefined && names.size === 1) return only;
   if (begun.length > 1) {
     const possible = begun.map(({ long }) => `'--${long}'`).join(" ");
     throw usage(grammar, `option '${written}' is ambiguous; possibilities: ${possible}`);

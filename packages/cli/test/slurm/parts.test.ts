@@ -88,7 +88,9 @@ describe("lists of hosts", () => {
 
   test("long lists of indexes are cut as Slurm cuts them", () => {
     expect(indexText([5, 6, 7, 9])).toBe("5-7,9");
-    const text = indexText(Array.from({ length: 100 }, (_, n) => 2 * n));
+    expect(indexText([1, 3, 5, 7, 9, 11, 13])).toBe("1-13:2");
+    expect(indexText([5, 7, 9])).toBe("5,7,9");
+    const text = indexText(Array.from({ length: 100 }, (_, n) => n * n));
     expect(text.length).toBeLessThanOrEqual(67);
     expect(text).toMatch(/,\.\.\.$/);
   });

@@ -17,14 +17,14 @@ const job = (id: string, name: string, more: object = {}) => ({
 
 function answerWithQueue(): void {
   const array = job("46", "arr.sh", {
-    group: { range: { start: 0, end: 3, concurrency: 2 }, size: 4, waiting: 2, pending: 2 },
+    group: { range: { start: 0, end: 3, concurrency: 2 }, size: 4, waiting: 2, waiting_indexes: "2-3", pending: 2 },
   });
   const elements = [job("46_1", "arr.sh"), job("46_0", "arr.sh")];
   const unmet = [{ ref: "44", condition: "success" }];
   const whole = [
     job("48", "wrap", { unmet }),
     array,
-    job("45", "a-long-name", { pending_reasons: ["2 are ahead of it in the queue."] }),
+    job("45", "a-long-name", { pending_reason_codes: ["priority"] }),
     job("44", "demo", { spec: { name: "demo", vcluster: "debug", resources: { nodes: 2 } } }),
     job("43", "run", {
       state: "running",
@@ -98,7 +98,6 @@ test("squeue: formats, filters, order, and elements one by one", async () => {
 test.each<[readonly string[], string]>([
   [["--nosuch"], "squeue: unrecognized option '--nosuch'\nTry \"squeue --help\" for more information\n"],
   [["-t", "WALKING"], "squeue: error: Invalid job state specified: WALKING\n"],
-  [["-o", "%i %X"], "squeue: error: Invalid job format specification: X\n"],
   [["-j", "999"], "slurm_load_jobs error: Invalid job id specified\n"],
 ])("squeue refuses %j", async (argv, text) => {
   answerWithQueue();

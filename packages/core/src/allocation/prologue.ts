@@ -1,10 +1,12 @@
-// A node could not be made ready for an attempt: its image, its mounts or its user were not to be had
-// there. That says nothing about the work, so it is tried elsewhere, whatever its requeue policy and
+// An attempt could not be begun on a node: its image, its mounts or its user were not to be had there, or nothing
+// could be launched. That says nothing about the work, so it is tried elsewhere, whatever its requeue policy and
 // without counting as a requeue; the node is set aside for this allocation alone. It ends when that
-// has happened often enough, or when too few nodes are left that it could run on. Sensitive work ends at once: nothing
-// of it is done again before somebody has looked.
+// has happened often enough, or when too few nodes are left that it could run on; if several nodes could not begin it, that is held
+// against none of them. Sensitive work ends at once: nothing of it is done again before somebody has looked.
 
 import type { ReportCommand } from "../command.ts";
+import { withdrawFaults } from "../node/faults.ts";
+import { absolve } from "../node/set-aside.ts";
 import { fits } from "../node/shortfalls.ts";
 import { MAX_NOTICE_LENGTH, noticeKey } from "../notice/notice.ts";
 import { notify } from "../notice/raise.ts";
@@ -20,48 +22,45 @@ import { placementConstraints } from "./placement-constraints.ts";
 /** Tries after the first, unless configured. */
 export const MAX_PROLOGUE_RETRIES = 3;
 
-type PrologueReport = Pick<ReportCommand, "node" | "message" | "prologueRetries">;
+type Unbegun = Pick<ReportCommand, "node" | "message" | "reason" | "prologueRetries" | "setAside">;
 
 interface Retries {
   readonly tried: number;
   readonly most: number;
 }
 
-export function prologueFailed(
-  step: Step,
-  record: Allocation,
-  phase: PlacedPhase,
-  { node, message, prologueRetries = MAX_PROLOGUE_RETRIES }: PrologueReport,
-): void {
+export function notBegun(step: Step, record: Allocation, phase: PlacedPhase, report: Unbegun): void {
+  const { node, message, prologueRetries = MAX_PROLOGUE_RETRIES } = report;
+  const reason = report.reason === "launch_failed" ? "launch_failed" : "prologue_failed";
   const before = record.setAside ?? [];
   const setAside = before.includes(node) ? before : [...before, node];
   const most = isSensitive(step.state, record.spec.vcluster) ? 0 : prologueRetries;
   const over = whyOver(step, { ...record, setAside }, phase, { tried: before.length, most });
   if (over !== null) {
     const told = `node ${node}: ${message}${over === "" ? "" : ` (${over})`}`;
-    fail(step, record, phase, { reason: "prologue_failed", exitCode: null, message: told, gone: null });
-    notify(step, {
-      key: noticeKey("prologue_failed", record.id),
-      kind: "prologue_failed",
-      text: `allocation ${record.id} has failed because no node could be made ready for it; ${told}`.slice(
-        0,
-        MAX_NOTICE_LENGTH,
-      ),
-      tenant: record.spec.tenant,
-      user: record.user,
-      allocation: record.id,
-    });
+    fail(step, record, phase, { reason, exitCode: null, message: told, gone: null });
+    if (before.length > 0) absolve(step, withdrawFaults(step, record.id, setAside), report.setAside);
+    if (reason === "prologue_failed") tellUser(step, record, told);
     return;
   }
-  letGo(step, record, phase, { gone: null, reason: "prologue_failed" });
-  const pending = { kind: "pending", since: step.at, cause: "prologue_failed" } as const;
-  const failure = {
-    reason: "prologue_failed",
-    exitCode: null,
-    message: `node ${node}: ${message}`.slice(0, 256),
-  } as const;
+  letGo(step, record, phase, { gone: null, reason });
+  const pending = { kind: "pending", since: step.at, cause: reason } as const;
+  const failure = { reason, exitCode: null, message: `node ${node}: ${message}`.slice(0, 256) } as const;
   moveAllocation(step, record, pending, { setAside, pendingSinceIndex: step.index }, failure);
 }
+
+const tellUser = (step: Step, record: Allocation, told: string): boolean =>
+  notify(step, {
+    key: noticeKey("prologue_failed", record.id),
+    kind: "prologue_failed",
+    text: `allocation ${record.id} has failed because no node could be made ready for it; ${told}`.slice(
+      0,
+      MAX_NOTICE_LENGTH,
+    ),
+    tenant: record.spec.tenant,
+    user: record.user,
+    allocation: record.id,
+  });
 
 /** Null: it is tried again. */
 function whyOver(step: Step, record: Allocation, phase: PlacedPhase, { tried, most }: Retries): string | null {

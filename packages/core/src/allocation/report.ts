@@ -6,6 +6,7 @@ import { checkpointFailed, goingOn, hearCheckpoint } from "../checkpoint/answer.
 import type { ReportCommand } from "../command.ts";
 import { invariant, present } from "../invariant.ts";
 import { noteOutcome } from "../node/faults.ts";
+import { setAsideAfter } from "../node/set-aside.ts";
 import type { Outcome } from "../outcome.ts";
 import { haltRenewal } from "../scaling/renewal.ts";
 import { shedNode } from "../scaling/shed.ts";
@@ -16,7 +17,7 @@ import { attemptFailed } from "./failure.ts";
 import { forgetAttempt, letGo } from "./let-go.ts";
 import { moveAllocation } from "./move.ts";
 import { isPlaced, type NodeProgress, type PlacedPhase } from "./phase.ts";
-import { prologueFailed } from "./prologue.ts";
+import { notBegun } from "./prologue.ts";
 
 /** Reports only ever move up. */
 export const RANK: Readonly<Record<NodeProgress["state"], number>> = {
@@ -58,6 +59,7 @@ export function takeReport(step: Step, report: ReportCommand): Outcome {
   const told: PlacedPhase = { ...phase, progress: phase.progress.with(position, { state, exitCode, message }) };
   noteOutcome(step, { ...report, state }, phase);
   aggregate(step, record, told, { ...report, state });
+  if (state === "failed") setAsideAfter(step, node, report.setAside);
   return accepted(allocation);
 }
 
@@ -89,6 +91,10 @@ function confirmEnd(step: Step, { node, allocation, attempt, state }: ReportComm
 /** What says something about the node rather than the work. */
 const OF_THE_NODE: readonly string[] = ["lost", "launch_failed", "prologue_failed"];
 
+/** Nothing of the work ran there, whatever was in the way. */
+const isUnbegun = ({ reason, prologueRetries }: ReportCommand): boolean =>
+  reason === "prologue_failed" || (reason === "launch_failed" && prologueRetries !== undefined);
+
 /** Any failed: failed; all completed: completed; all at least running: running. */
 export function aggregate(step: Step, record: Allocation, told: PlacedPhase, report: ReportCommand): void {
   const over = report.state === "failed" || report.state === "completed";
@@ -99,7 +105,7 @@ export function aggregate(step: Step, record: Allocation, told: PlacedPhase, rep
       const detail = `${report.reason ?? ""}: ${message}`;
       if (shedNode(step, record, told, { node: report.node, reason: "node_failure", detail, gone: false })) return;
     }
-    if (report.reason === "prologue_failed") prologueFailed(step, record, told, report);
+    if (isUnbegun(report)) notBegun(step, record, told, report);
     else if (told.kind === "checkpointing" && told.request.next === "suspend") {
       checkpointFailed(step, record, told, message === "" ? `it ended on ${report.node}` : message);
     } else attemptFailed(step, record, told, { reason: report.reason ?? "exit_code", exitCode, message, gone: null });

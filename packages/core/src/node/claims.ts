@@ -7,7 +7,7 @@ import type { Duration, NodeId } from "../ids.ts";
 import { present } from "../invariant.ts";
 import type { Step } from "../step.ts";
 import { moveNode } from "./move.ts";
-import type { Claim, Node } from "./node.ts";
+import type { Claim, Node, NodeState } from "./node.ts";
 
 /** The same claim on every one of the nodes; those that hold no other share one list. */
 export function takeClaims(step: Step, ids: readonly NodeId[], nodes: readonly Node[], claim: Claim): void {
@@ -38,10 +38,15 @@ export function releaseClaim(step: Step, id: NodeId, ref: AttemptRef): void {
   step.state.putNode(freed);
   const { allocation, attempt, tenant, vcluster } = claim;
   step.events.push({ kind: "claim_released", node: id, allocation, attempt, tenant, vcluster });
-  if (freed.state.kind === "draining" && freed.claims.length === 0) {
-    moveNode(step, freed, { kind: "drained", since: step.at, reason: freed.state.reason });
-  }
+  if (freed.state.kind === "draining" && freed.claims.length === 0) endDrain(step, freed, freed.state);
   backToQueue(step, ref.allocation);
+}
+
+function endDrain(step: Step, node: Node, draining: Extract<NodeState, { readonly kind: "draining" }>): void {
+  const { reason, asideUntil: until } = draining;
+  const since = step.at;
+  if (until === undefined) moveNode(step, node, { kind: "drained", since, reason });
+  else moveNode(step, node, { kind: "down", since, cause: "quarantined", reason, back: "ready", until });
 }
 
 /** The same claim on all of them at once. False, and nothing has changed: one of them must be looked at by itself. */

@@ -67,5 +67,6 @@ const refOf = ({ allocation, attempt }: Claim) => ({ allocation, attempt });
 
 function backOf(state: NodeState): "ready" | "drained" {
   if (state.kind === "down") return state.back;
+  if (state.kind === "draining" && state.asideUntil !== undefined) return "ready";
   return state.kind === "draining" || state.kind === "drained" ? "drained" : "ready";
 }

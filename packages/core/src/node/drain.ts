@@ -17,6 +17,11 @@ export function drainNode(step: Step, command: DrainNodeCommand): Outcome {
   if (kind === "draining" && command.urgent === true) {
     return suspendForDrain(step, node) ? accepted(node.id) : unchanged(node.id);
   }
+  // It was to be set aside for a while; now somebody wants it out of service for good.
+  if (node.state.kind === "draining" && node.state.asideUntil !== undefined) {
+    step.state.putNode({ ...node, state: { kind: "draining", since: node.state.since, reason: command.reason } });
+    return accepted(node.id);
+  }
   if (kind === "draining" || kind === "drained") return unchanged(node.id);
   if (kind !== "ready" && kind !== "degraded") {
     return refuse("illegal_transition", `node "${node.id}" is ${kind}; only a ready or degraded node can be drained`);

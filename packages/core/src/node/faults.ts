@@ -1,18 +1,13 @@
-// What speaks against a node: allocations that failed there, one after the other. A failure counts when it says something about
-// the node (nothing could be started, the node could not be made ready, a process was lost), or when it came quickly, which by
-// itself may be the fault of the work: then it takes several users. Work that completes, or fails later, clears the node. How quickly is
-// a setting of whoever judges: a failure is kept with the time that it took.
+// What is kept of failures on a node, for the rule of black holes to judge: those that say something about the node, and those
+// that came quickly. Work that completes, or fails later, clears the node, and work that could be begun on none of several nodes speaks
+// against none of them. How quickly is a setting of whoever judges: a failure is kept with the time that it took.
 
 import type { PlacedPhase } from "../allocation/phase.ts";
 import type { ReportCommand } from "../command.ts";
-import { type Duration, duration, type Instant } from "../ids.ts";
+import { type AllocationId, type Duration, duration, type Instant, type NodeId } from "../ids.ts";
 import type { Step } from "../step.ts";
 import type { Fault, Node } from "./node.ts";
 
-/** Different allocations that failed for reasons of the node, or different users whose work failed at once, unless configured. */
-export const FAULTS_TO_SET_ASIDE = 3;
-/** Work that fails so soon speaks against the node, unless configured. */
-export const QUICK_FAILURE: Duration = duration(10_000);
 /** Nothing that fails later is taken for quick by anybody. */
 export const MOST_QUICK_FAILURE: Duration = duration(3_600_000);
 /** Kept of a node; as many can be asked for. */
@@ -40,24 +35,18 @@ function faultOf(step: Step, { allocation, reason }: ReportCommand, placedAt: In
   return quick ? { allocation, user, own: false, after } : null;
 }
 
-export interface BlackHole {
-  /** Different allocations that failed for reasons of the node, or different users whose work failed at once. */
-  readonly failures: number;
-  readonly quick: Duration;
-}
-
-const USUAL: BlackHole = { failures: FAULTS_TO_SET_ASIDE, quick: QUICK_FAILURE };
-
-/** In words; null: it does its work, as far as anybody can tell. */
-export function whyBlackHole({ faults = [] }: Node, { failures, quick }: BlackHole = USUAL): string | null {
-  const row = sinceItDidWork(faults, quick);
-  const own = new Set(row.filter((fault) => fault.own).map(({ allocation }) => allocation)).size;
-  if (own >= failures) return `${own} allocations in a row could not be run on it`;
-  const users = new Set(row.map(({ user }) => user)).size;
-  return users >= failures ? `work of ${users} users in a row failed on it at once` : null;
-}
-
-function sinceItDidWork(faults: readonly Fault[], quick: Duration): readonly Fault[] {
-  const last = faults.findLastIndex(({ own, after = 0 }) => !own && after >= quick);
-  return faults.slice(last + 1);
+/** Of work that several nodes could not begin: it is the work. Returns the nodes that have less against them now. */
+export function withdrawFaults(step: Step, allocation: AllocationId, nodes: readonly NodeId[]): readonly Node[] {
+  const changed: Node[] = [];
+  for (const id of nodes) {
+    const node = step.state.node(id);
+    if (node?.faults === undefined) continue;
+    const faults = node.faults.filter((fault) => fault.allocation !== allocation);
+    if (faults.length === node.faults.length) continue;
+    const { faults: _before, ...rest } = node;
+    const left: Node = faults.length === 0 ? rest : { ...rest, faults };
+    step.state.putNode(left);
+    changed.push(left);
+  }
+  return changed;
 }

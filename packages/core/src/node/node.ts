@@ -25,7 +25,13 @@ export type NodeState =
   | { readonly kind: "booting"; readonly since: Instant }
   | { readonly kind: "ready"; readonly since: Instant }
   | { readonly kind: "degraded"; readonly since: Instant; readonly cause: "silent" }
-  | { readonly kind: "draining"; readonly since: Instant; readonly reason: string }
+  | {
+      readonly kind: "draining";
+      readonly since: Instant;
+      readonly reason: string;
+      /** Not drained but set aside until then, as soon as what runs there has ended. Absent: drained. */
+      readonly asideUntil?: Instant;
+    }
   | { readonly kind: "drained"; readonly since: Instant; readonly reason: string }
   | {
       readonly kind: "down";

@@ -1,5 +1,6 @@
 // Closes a session. With the session that an allocation was made for the allocation ends: completed
-// if it was placed, since a person has left and nothing has gone wrong; cancelled if it still waited.
+// if it was placed, since a person has left and nothing has gone wrong, or failed if work ran in it that did;
+// cancelled if it still waited.
 
 import { cancelAllocation } from "../allocation/cancel.ts";
 import { letGo } from "../allocation/let-go.ts";
@@ -11,7 +12,7 @@ import { accepted, quote, refuse, type Step, unchanged } from "../step.ts";
 import { OWN_SESSION, sessionId, sessionsOf } from "./session.ts";
 
 export function closeSession(step: Step, command: CloseSessionCommand): Outcome {
-  const { allocation, n, origin, exitCode } = command;
+  const { allocation, n, origin, exitCode, exitCounts } = command;
   const record = step.state.allocation(allocation);
   if (record === undefined) return refuse("unknown_allocation", `there is no allocation ${quote(allocation)}`);
   const { phase } = record;
@@ -34,6 +35,10 @@ export function closeSession(step: Step, command: CloseSessionCommand): Outcome 
   const startedAt = phase.kind === "staging" ? null : phase.startedAt;
   const { nodes } = phase;
   const message = "its session was ended";
-  moveAllocation(step, record, { kind: "completed", nodes, startedAt, endedAt: step.at, exitCode, message });
+  const ended = { nodes, startedAt, endedAt: step.at, exitCode };
+  if (exitCounts === true && (exitCode ?? 0) !== 0) {
+    const told = `what ran in it ended with exit code ${exitCode}`;
+    moveAllocation(step, record, { kind: "failed", ...ended, reason: "exit_code", message: told });
+  } else moveAllocation(step, record, { kind: "completed", ...ended, message });
   return accepted(sessionId(allocation, n));
 }

@@ -42,10 +42,13 @@ export interface SessionCalls {
     filter?: Paging & { readonly user?: string | undefined; readonly tenant?: string | undefined },
     options?: CallOptions,
   ): Promise<SessionPage>;
-  /** Ends it, and with it the allocation that was made for it. */
+  /**
+   * Ends it, and with it the allocation that was made for it; with `exitCounts` as failed where the code is not 0, for
+   * nodes that were held for work.
+   */
   end(
     id: string,
-    options?: CallOptions & { readonly exitCode?: number | undefined },
+    options?: CallOptions & { readonly exitCode?: number | undefined; readonly exitCounts?: boolean },
   ): Promise<{ readonly state: AllocationState }>;
 }
 
@@ -68,7 +71,11 @@ export function sessionCalls(caller: Caller): SessionCalls {
     // Ending what has ended answers the same.
     end: (id, options = {}) =>
       caller.json(
-        { method: "DELETE", path: `${at(id)}${queryString({ exit_code: options.exitCode })}`, repeatable: true },
+        {
+          method: "DELETE",
+          path: `${at(id)}${queryString({ exit_code: options.exitCode, exit_counts: options.exitCounts })}`,
+          repeatable: true,
+        },
         options,
       ),
   };

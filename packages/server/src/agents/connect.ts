@@ -37,7 +37,7 @@ import { checkpointOrdersOf } from "./checkpoint-order.ts";
 import type { AgentHub, AgentSession, ServerMessageBody } from "./hub.ts";
 import type { JobToken } from "./job-token.ts";
 import { forgetOrder, orderOf, stopOrder } from "./orders.ts";
-import { reportCommand } from "./report-command.ts";
+import { type FailureRules, reportCommand } from "./report-command.ts";
 
 /** Pause before a report is proposed again after the log refused it. */
 const REPORT_RETRY = duration(500);
@@ -60,8 +60,8 @@ export interface ConnectContext {
   readonly measured?: (node: NodeId, measures: readonly pb.AttemptMeasures[]) => void;
   /** Samples of what attempts of the node use. */
   readonly sampled?: (node: NodeId, samples: readonly pb.AttemptMeasures[]) => void;
-  /** How often work is tried elsewhere whose node could not be made ready; absent: the usual. */
-  readonly prologueRetries?: () => number;
+  /** What the configuration says of failures; absent: the usual. */
+  readonly failures?: () => FailureRules;
   /** What is heard of checkpoints besides reports. */
   readonly checkpoints?: Pick<CheckpointBoard, "told" | "storage">;
   /** Where programs inside a job reach the API. */
@@ -244,7 +244,7 @@ export function handleConnect(context: ConnectContext, call: ConnectCall): void 
   }
 
   async function report(from: AgentSession, message: pb.Report): Promise<void> {
-    const command = reportCommand(from.node, message, context.prologueRetries?.());
+    const command = reportCommand(from.node, message, context.failures?.());
     if (command === null) context.logger.warn({ node: from.node }, "a report that makes no sense was dropped");
     else await commit(command);
     send({ case: "ack", value: create(pb.ReportAckSchema, { number: message.number }) });

@@ -7,11 +7,20 @@ import {
   type NodeId,
   parseAllocationId,
   type ReportCommand,
+  type SetAsideRule,
 } from "@lattice/core";
 import { pb } from "@lattice/wire";
+import type { FaultsConfig } from "../config/faults.ts";
 
-/** Null: it makes no sense. `retries`: how often it is tried elsewhere when its node could not be made ready. */
-export function reportCommand(node: NodeId, message: pb.Report, retries?: number): ReportCommand | null {
+/** What is done about failures. */
+export interface FailureRules {
+  /** How often work is tried elsewhere that could not be begun on its node. */
+  readonly prologueRetries: number;
+  readonly setAside: SetAsideRule;
+}
+
+/** Null: it makes no sense. */
+export function reportCommand(node: NodeId, message: pb.Report, rules?: FailureRules): ReportCommand | null {
   const allocation = parseAllocationId(message.allocationId);
   const state = REPORTED.get(message.state);
   if (allocation === null || state === undefined) return null;
@@ -25,10 +34,26 @@ export function reportCommand(node: NodeId, message: pb.Report, retries?: number
     exitCode: message.exitCode ?? null,
     reason: state === "failed" ? reason : null,
     message: message.message.slice(0, MAX_MESSAGE),
-    ...(reason === "prologue_failed" && retries !== undefined ? { prologueRetries: retries } : null),
+    ...(state === "failed" && rules !== undefined ? judgedBy(rules, reason) : null),
     ...(message.checkpoint === undefined ? null : { checkpoint: wordOf(message.checkpoint) }),
   };
 }
+
+export const failureRules = ({
+  prologueRetries,
+  failures,
+  quick,
+  mostPercent,
+  probation,
+}: FaultsConfig): FailureRules => ({
+  prologueRetries,
+  setAside: { failures, quick, mostPercent, probation },
+});
+
+const judgedBy = ({ prologueRetries, setAside }: FailureRules, reason: FailureReason) => ({
+  ...(reason === "prologue_failed" || reason === "launch_failed" ? { prologueRetries } : null),
+  setAside,
+});
 
 const REPORTED = new Map<pb.AllocationState, ReportCommand["state"]>([
   [pb.AllocationState.STAGING, "staging"],

@@ -49,7 +49,7 @@ interface World {
 /** One of these runs for each owner; `walk` is the service that LookupService asks for. */
 const SERVING = { entrypoint: "true", connectivity: { expose: [{ name: "walk", port: 8000 }] } };
 const SILENCE_MS = 20;
-const REFUSAL_MS = 5_000;
+const REFUSAL_MS = 60_000;
 
 /** Three allocations that run, 1 to 3, and three DAGs, one of each owner. */
 async function world(): Promise<World> {

@@ -14,6 +14,7 @@ provesCalls(import.meta.url);
 
 let running: Running;
 beforeEach(async () => {
+  asked.length = 0;
   running = await startTestApi();
   running.plane.addNode("n1");
   running.plane.addNode("n2");
@@ -24,7 +25,9 @@ afterEach(async () => {
 });
 
 /** Every log says where it comes from. */
+const asked: string[] = [];
 const saysItself = async function* (query: LogsQuery) {
+  asked.push(`${query.node} ${query.attempt}`);
   const data = Buffer.from(`${query.node} ${query.stream} ${query.attempt} ${query.tail}\n`);
   yield { data, offset: data.length };
 };
@@ -119,7 +122,7 @@ describe("StreamLogs", () => {
     const text = follow();
     await new Promise((resolve) => setTimeout(resolve, 30));
     running.plane.start("1", ["n1", "n2"]);
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await expect.poll(() => asked).toEqual(expect.arrayContaining(["n1 1", "n2 1"]));
     running.plane.finish("1", 0);
     expect((await text).split("\n").sort()).toEqual(["", "n1 stdout 1 0", "n2 stdout 1 0"]);
   });
@@ -128,7 +131,7 @@ describe("StreamLogs", () => {
     running.plane.output = saysItself;
     running.plane.start("1", ["n1", "n2"]);
     const text = follow();
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await expect.poll(() => asked).toEqual(expect.arrayContaining(["n1 1", "n2 1"]));
     const { outcomes } = running.plane.apply({
       kind: "allocation.requeue",
       allocation: "1" as AllocationId,
@@ -139,7 +142,7 @@ describe("StreamLogs", () => {
     release("n1");
     release("n2");
     running.plane.start("1", ["n1", "n2"]);
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await expect.poll(() => asked).toEqual(expect.arrayContaining(["n1 2", "n2 2"]));
     running.plane.finish("1", 0);
     expect((await text).split("\n").sort()).toEqual([
       "",
@@ -148,6 +151,9 @@ describe("StreamLogs", () => {
       "n2 stdout 1 0",
       "n2 stdout 2 0",
     ]);
+    // Where an earlier attempt ran is known.
+    const before = await callHttp(running, { path: "/v1/allocations/1/logs?attempt=1&stream=stdout" });
+    expect(before.text).toBe("n1 stdout 1 0\nn2 stdout 1 0\n");
   });
 
   test("asks again when a node comes back, without repeating anything", async () => {

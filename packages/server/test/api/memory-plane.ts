@@ -356,4 +356,4 @@ function archived(records: readonly Allocation[], query: RowQuery): Allocation[]
 
 async function* noTasks(): AsyncGenerator<never> {}
 
-const NO_CHECKPOINTS = { answer: () => ({ judgement: null, progress: null }), signals: () => ({}) };
+const NO_CHECKPOINTS = { answer: () => ({ judgement: null, progress: null, storageError: "" }), signals: () => ({}) };

@@ -146,7 +146,7 @@ describe("the discovery document", () => {
       provider.pages.set(PATH, json({ issuer: provider.issuer, jwks_uri: `${provider.issuer}/moved` }));
       later(11_000);
       await tell(old);
-      await vi.waitFor(async () => expect(await tell(young)).toBe("ada"));
+      await vi.waitFor(async () => expect(await tell(young)).toBe("ada"), 60_000);
       expect(await tell(old)).toBe("unauthenticated");
     } finally {
       vi.useRealTimers();

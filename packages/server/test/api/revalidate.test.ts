@@ -148,7 +148,7 @@ describe.each([
   });
 
   test("ends when the token has expired", async () => {
-    const exp = Math.floor(Date.now() / 1_000) + 2;
+    const exp = Math.floor(Date.now() / 1_000) + 5;
     const { ended } = await open(await tokenFor("ada", { exp }));
     expect(await ended).toBe("unauthenticated");
     expect(Date.now() / 1_000).toBeGreaterThanOrEqual(exp);
@@ -205,7 +205,7 @@ describe("a signed token that is called back before its end", () => {
     const token = await tokenFor("ada");
     expect(await status(token)).toBe(200);
     said = { active: false };
-    await expect.poll(() => status(token), { timeout: 5_000 }).toBe(401);
+    await expect.poll(() => status(token)).toBe(401);
   });
 
   test("stays good to its end where the provider cannot say so of signed tokens", async () => {

@@ -15,7 +15,7 @@ import { callGrpc, callRest, methodOf, type Running, restOf, startTestApi } from
 
 let running: Running;
 beforeAll(async () => {
-  running = await startTestApi({ api: { headers_timeout: "300ms", request_timeout: "600ms" } });
+  running = await startTestApi({ api: { headers_timeout: "1500ms", request_timeout: "3s" } });
 });
 afterAll(() => running.close());
 
@@ -107,7 +107,7 @@ describe("gRPC", () => {
     );
     const ended = vi.fn();
     call.on("error", ended).on("end", ended);
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
     expect(ended).not.toHaveBeenCalled();
     call.cancel();
   });

@@ -149,6 +149,7 @@ test("gRPC sees the same events", async () => {
 });
 
 test("a stop ends streams with a reason", async () => {
+  const sources = countSources();
   const events = await open("/v1/events", SSE);
   const lines = await open("/v1/events");
   const grpc = streamGrpc(running, "AllocationService.Watch", create(pb.WatchRequestSchema)).next();
@@ -156,29 +157,34 @@ test("a stop ends streams with a reason", async () => {
     () => "ended",
     (error: { code: number; details: string }) => `${error.code} ${error.details}`,
   );
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await expect.poll(sources).toBe(3);
   await running.api.close();
   expect(await events.until(() => false)).toContain('event: problem\ndata: {"type":"urn:lattice:error:shutting_down"');
   expect(await lines.until(() => false)).toContain('{"problem":{"type":"urn:lattice:error:shutting_down"');
   expect(await outcome).toBe("14 This server is stopping.");
 });
 
-test("a caller who leaves ends the source", async () => {
-  let open_ = 0;
+/** How many are read at the moment. */
+function countSources(): () => number {
+  let count = 0;
   const { events } = running.plane;
   running.plane.events = async function* (after, signal) {
-    open_ += 1;
+    count += 1;
     try {
       yield* events(after, signal);
     } finally {
-      open_ -= 1;
+      count -= 1;
     }
   };
+  return () => count;
+}
+
+test("a caller who leaves ends the source", async () => {
+  const sources = countSources();
   const stream = await open("/v1/events", SSE);
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  expect(open_).toBe(1);
+  await expect.poll(sources).toBe(1);
   stream.close();
-  await expect.poll(() => open_).toBe(0);
+  await expect.poll(sources).toBe(0);
 });
 
 test("the events of one allocation are streamed until it has ended, and taken up after a cursor", async () => {

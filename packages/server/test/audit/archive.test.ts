@@ -115,7 +115,7 @@ test("what left while the server was away is missing, and fetched from one that 
     clock,
     logger,
   });
-  for (let turn = 0; turn < 400 && here.gap(COUNT) !== null; turn += 1)
+  for (let turn = 0; turn < 6_000 && here.gap(COUNT) !== null; turn += 1)
     await new Promise((resolve) => setTimeout(resolve, 10));
   await fill.close();
   expect(here.gap(COUNT)).toBeNull();
@@ -143,7 +143,7 @@ test("what nobody has any more is not asked for again", async () => {
       logger,
     });
   const fill = begin();
-  for (let turn = 0; turn < 400 && archive.gap(COUNT) !== null; turn += 1)
+  for (let turn = 0; turn < 6_000 && archive.gap(COUNT) !== null; turn += 1)
     await new Promise((resolve) => setTimeout(resolve, 10));
   await fill.close();
   expect(archive.gap(COUNT)).toBeNull();

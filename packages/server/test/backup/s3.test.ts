@@ -72,7 +72,7 @@ test("written, listed and verified, and no copy stays behind", async () => {
   });
 });
 
-test("large ones go in parts, and come back as they were", { timeout: 60_000 }, async () => {
+test("large ones go in parts, and come back as they were", async () => {
   const written = fileOf(17 * 1024 * 1024 + 5);
   const data = readFileSync(written.path);
   const name = backupName(1_000_000);
@@ -106,7 +106,7 @@ test("more than a page of them is listed, newest first", async () => {
   expect(names).toEqual([...names].sort().reverse());
 });
 
-test("a store that keeps failing, refuses, or does not know us is an error in words", { timeout: 60_000 }, async () => {
+test("a store that keeps failing, refuses, or does not know us is an error in words", async () => {
   await fail(100, "error");
   await expect(backups.create("", never)).rejects.toMatchObject({ code: "unavailable" });
   await fail(1, "refuse");
@@ -118,7 +118,7 @@ test("a store that keeps failing, refuses, or does not know us is an error in wo
   });
 });
 
-test("an upload that does not come through is given up, and nothing of it is listed", { timeout: 60_000 }, async () => {
+test("an upload that does not come through is given up, and nothing of it is listed", async () => {
   const before = await open().list(never);
   await fail(0, "error");
   const sending = open().put(fileOf(9 * 1024 * 1024), backupName(90_000_000), AbortSignal.timeout(40));

@@ -17,7 +17,7 @@ const request = (name: string) => ({ name, allocationId: "7", nodes: ["n1", "n2"
 beforeAll(async () => {
   fake = await startFakeManager("secret");
   client = fabricManager(
-    { url: fake.url, token: "secret", timeoutMs: 300, owner: "lattice", ...FABRIC_PATHS },
+    { url: fake.url, token: "secret", timeoutMs: 2_000, owner: "lattice", ...FABRIC_PATHS },
     surroundings,
   );
 });

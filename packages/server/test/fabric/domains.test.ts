@@ -18,7 +18,7 @@ const blue = { vni: 1_000, tenant: "physics", name: "blue", nodes: ["n1", "n2"],
 
 beforeAll(async () => {
   fake = await startFakeManager("secret");
-  const config = { url: fake.url, token: "secret", timeoutMs: 2_000, owner: "east", ...FABRIC_PATHS };
+  const config = { url: fake.url, token: "secret", timeoutMs: 20_000, owner: "east", ...FABRIC_PATHS };
   client = fabricDomains(config, (operation, result) => void counts.push(`${operation} ${result}`));
 });
 afterEach(async () => {
@@ -42,7 +42,7 @@ test("a network is made, changed and taken away; what is another cluster's is le
 });
 
 test("a manager with other paths is asked at those", async () => {
-  const config = { url: fake.url, token: "secret", timeoutMs: 2_000, owner: "east", ...FABRIC_PATHS };
+  const config = { url: fake.url, token: "secret", timeoutMs: 20_000, owner: "east", ...FABRIC_PATHS };
   const other = fabricDomains({ ...config, domainsPath: "/v2/networks" }, () => undefined);
   await expect(other.put(blue, never)).rejects.toThrow("it answers 404");
   expect((await fake.networks()).calls).toContain("PUT /v2/networks/1000");
@@ -105,7 +105,7 @@ test("a manager that is away leaves the domain waiting with the reason, and is a
   await fake.faults([{ call: "PUT vni", times: 1, status: 503 }]);
   await turn();
   expect(state.domain?.fabric).toEqual({ nodes: [], problem: "it answers 503" });
-  await expect.poll(() => turn().then(() => state.domain?.fabric), { timeout: 5_000 }).toEqual({ nodes: ["n1", "n2"] });
+  await expect.poll(() => turn().then(() => state.domain?.fabric)).toEqual({ nodes: ["n1", "n2"] });
   expect(proposed).toHaveLength(2);
 });
 
@@ -118,7 +118,7 @@ test("a node that leaves is relied on no more before the manager is told, though
     [["n1", "n2"], ""],
     [["n1", "n2"], expect.stringContaining("cannot be reached")],
   ]);
-  await expect.poll(() => turn().then(() => state.domain?.fabric), { timeout: 5_000 }).toEqual({ nodes: ["n1", "n2"] });
+  await expect.poll(() => turn().then(() => state.domain?.fabric)).toEqual({ nodes: ["n1", "n2"] });
   expect((await fake.networks()).vnis).toMatchObject([{ nodes: ["n1", "n2"] }]);
 });
 
@@ -146,7 +146,7 @@ test("what is over is relied on no more, then forgotten by the manager, then rel
   await fake.faults([{ call: "DELETE vni", times: 1, kind: "cut" }]);
   await turn();
   expect(state.domain?.fabric).toMatchObject({ nodes: [], problem: expect.stringContaining("cannot be reached") });
-  await expect.poll(() => turn().then(() => state.domain), { timeout: 5_000 }).toBeNull();
+  await expect.poll(() => turn().then(() => state.domain)).toBeNull();
   expect(proposed.map(({ kind }) => kind)).toEqual(["network.fabric", "network.fabric", "network.release"]);
   expect((await fake.networks()).vnis).toEqual([]);
 });

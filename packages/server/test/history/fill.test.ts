@@ -52,7 +52,7 @@ async function filled(sources: () => readonly HistorySource[]) {
   void fill.done.then(() => {
     over = true;
   });
-  for (let round = 0; round < 200 && !over; round += 1) {
+  for (let round = 0; round < 10_000 && !over; round += 1) {
     await new Promise((resolve) => setTimeout(resolve, 5));
     await clock.advance(1_000);
   }

@@ -103,7 +103,7 @@ describe("append and get", () => {
     expect((await readFile(inTheWay)).subarray(0, kept.length)).toEqual(kept);
   });
 
-  test("however many wait for the disk, none is dropped", { timeout: 60_000 }, async () => {
+  test("however many wait for the disk, none is dropped", async () => {
     const inTheWay = join(dir, "history-00000001.jsonl");
     await closed();
     history = await open(64 * 1024 * 1024);
@@ -270,7 +270,7 @@ describe("damage", () => {
     content[at] = (content[at] ?? 0) ^ 1;
     await writeFile(path, content);
     history = await open();
-    await vi.waitFor(() => expect(warnings.some((text) => text.startsWith(`${path}: 1 of `))).toBe(true), 5000);
+    await vi.waitFor(() => expect(warnings.some((text) => text.startsWith(`${path}: 1 of `))).toBe(true), 60_000);
     expect(await history.verify()).toEqual([expect.stringContaining("do not match their checksum")]);
     await expect(history.get(idOf(1))).rejects.toMatchObject({ code: "corrupt" });
     expect(await ids({ limit: 100 })).toEqual([...numbers(2, 40)].reverse().map(String));
@@ -300,7 +300,7 @@ test("a directory that cannot be used is told, and history works once it can", a
   await link.close();
 });
 
-test("twenty thousand records", { timeout: 60_000 }, async () => {
+test("twenty thousand records", async () => {
   const many = numbers(1, 20_000).map((n) =>
     finished(n, { user: `user-${n % 50}`, state: n % 10 === 0 ? "failed" : "completed" }),
   );

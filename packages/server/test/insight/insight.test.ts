@@ -89,7 +89,7 @@ const parts = {
   budgetDays: 90,
   createTenants: true,
   storageMBps: null,
-  checkpoints: { answer: () => ({ judgement: null, progress: null }), signals: () => ({}) },
+  checkpoints: { answer: () => ({ judgement: null, progress: null, storageError: "" }), signals: () => ({}) },
   recorded: () => ({ server: "s", startedAt: instant(0), at: instant(0), since: instant(0), series: [] }),
 };
 

@@ -163,7 +163,7 @@ describe("sequencer", () => {
     const other = sequencer.propose(tenant("other"));
     // The first entry takes the index that the second one was given.
     applied.resolve();
-    await replica.waitFor(1 as LogIndex, AbortSignal.timeout(5_000));
+    await replica.waitFor(1 as LogIndex, AbortSignal.timeout(60_000));
     second.resolve();
     await expect(other).rejects.toMatchObject({ problem: { code: "not_leader" } });
     expect([...replica.view.tenants()].map((one) => one.id)).toEqual(["unanswered"]);
@@ -180,7 +180,7 @@ describe("sequencer", () => {
     for (let n = 0; n < 20; n += 1) await sequencer.propose(tenant(`t${n}`));
     await sequencer.propose({ kind: "node.health", node: "ghost" as NodeId, verdict: "late", reason: "" });
     const twin = await openReplica(log, () => {});
-    await twin.waitFor(replica.head().index, AbortSignal.timeout(5_000));
+    await twin.waitFor(replica.head().index, AbortSignal.timeout(60_000));
     expect(twin.stateHash()).toBe(replica.stateHash());
     await twin.close();
   });

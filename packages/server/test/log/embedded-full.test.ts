@@ -125,7 +125,7 @@ test("status turns writable by itself when the disk does, without an append", as
     await vi.waitFor(async () => {
       await vi.advanceTimersByTimeAsync(1000);
       expect(log.status().unwritable).toBeNull();
-    });
+    }, 60_000);
     await log.close();
   } finally {
     vi.useRealTimers();

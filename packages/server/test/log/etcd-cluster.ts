@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createEtcdClient } from "../../src/log/etcd/client/client.ts";
 import { temporaryDir } from "./temporary-dir.ts";
 
-const READY_MS = 20_000;
+const READY_MS = 120_000;
 
 export interface TestMember {
   readonly name: string;

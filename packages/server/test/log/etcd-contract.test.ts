@@ -20,7 +20,7 @@ describe.each([1, 3])("%i members", (count) => {
     const { endpoints } = cluster;
     prefixes += 1;
     const prefix = `/lattice/contract-${prefixes}`;
-    const options = { endpoints, prefix, maxEntryBytes };
+    const options = { endpoints, prefix, maxEntryBytes, leaseSeconds: 30 };
     const rivals = await openEtcdLog({ ...options, name: "rival" });
     const damaged = new Set<string>();
     return {

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([cluster.stop(), small.stop()]));
 
 const open = (prefix: string, more: object = {}): Promise<ReplicatedLog> =>
-  openEtcdLog({ endpoints: cluster.endpoints, prefix: `/lattice/${prefix}`, name: "one", ...more });
+  openEtcdLog({ endpoints: cluster.endpoints, prefix: `/lattice/${prefix}`, name: "one", leaseSeconds: 20, ...more });
 
 test("an append whose answer is lost is found to be durable", async () => {
   const proxy = await startCutProxy(cluster.endpoints[0] ?? "");
@@ -206,7 +206,7 @@ test("the database stays bounded over rounds of appends, snapshots and truncatio
   }
   // Twelve megabytes went through; what is kept is the last two rounds and what etcd has yet to free.
   expect(log.status()).toMatchObject({ firstIndex: 111, lastIndex: 120 });
-  await expect.poll(() => log.status().bytes, { timeout: 15_000, interval: 500 }).toBeLessThan(8_000_000);
+  await expect.poll(() => log.status().bytes, { interval: 500 }).toBeLessThan(8_000_000);
   expect(Math.max(...sizes)).toBeLessThan(13_000_000);
   await log.close();
 });
@@ -229,9 +229,7 @@ test("a full database refuses appends, and takes them again once old revisions a
   await expect(filled).rejects.toMatchObject({ code: "storage_full" });
   const refused = log.status().lastIndex + 1;
   await expect
-    .poll(() => log.append(leader, entries(leader.term, refused, "again")).then(() => "taken", String), {
-      timeout: 15_000,
-    })
+    .poll(() => log.append(leader, entries(leader.term, refused, "again")).then(() => "taken", String))
     .toBe("taken");
   expect(log.status()).toMatchObject({ lastIndex: refused, unwritable: null });
   expect((await readThrough(log, refused, refused)).map(textOf)).toEqual(["again"]);
@@ -253,13 +251,11 @@ test("without a majority nothing is written, what is known is read, and it goes 
     await Promise.all(stopped.map((member) => member.kill("SIGCONT")));
   }
   // In doubt: it may have been written after all. Either way the log has no gap and goes on.
-  await expect.poll(() => log.status().unwritable, { timeout: 15_000 }).toBeNull();
-  await expect.poll(() => log.head().catch(() => 0), { timeout: 15_000 }).toBeGreaterThan(4);
+  await expect.poll(() => log.status().unwritable).toBeNull();
+  await expect.poll(() => log.head().catch(() => 0)).toBeGreaterThan(4);
   const again = leader.lost.aborted ? await lead(log) : leader;
   const next = (await log.head()) + 1;
-  await expect
-    .poll(() => log.append(again, entries(again.term, next, "on")).then(() => "taken", String), { timeout: 10_000 })
-    .toBe("taken");
+  await expect.poll(() => log.append(again, entries(again.term, next, "on")).then(() => "taken", String)).toBe("taken");
   expect((await readThrough(log, 1, next)).map((entry) => entry.index)).toEqual(
     Array.from({ length: next }, (_, n) => n + 1),
   );

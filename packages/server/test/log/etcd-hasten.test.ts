@@ -16,7 +16,7 @@ const LEASE_SECONDS = 60;
 let cluster: TestCluster;
 beforeAll(async () => {
   cluster = await startEtcd(1);
-}, 60_000);
+});
 afterAll(() => cluster?.stop());
 
 const open = (name: string, prefix: string, more: Partial<EtcdLogOptions> = {}) =>
@@ -50,7 +50,7 @@ test("whoever knows that the leader is gone need not wait for its lease", async 
   await second.append(fresh, entries(fresh.term, 3, "three"));
   expect(second.status().lastIndex).toBe(3);
   await Promise.all([first.close(), second.close()]);
-}, 30_000);
+});
 
 interface Rig {
   readonly revoked: bigint[];
@@ -107,12 +107,12 @@ const leaderOf = (n: number): LeaderFact => ({
 test("a verdict on a leader that has been replaced meanwhile hurts nobody", async () => {
   const { revoked, verdicts, leads, stop } = rig();
   leads(leaderOf(1));
-  await vi.waitUntil(() => verdicts.has("server-1"));
+  await vi.waitUntil(() => verdicts.has("server-1"), 60_000);
   leads(leaderOf(2));
   verdicts.get("server-1")?.();
-  await vi.waitUntil(() => verdicts.has("server-2"));
+  await vi.waitUntil(() => verdicts.has("server-2"), 60_000);
   verdicts.get("server-2")?.();
-  await vi.waitUntil(() => revoked.length > 0);
+  await vi.waitUntil(() => revoked.length > 0, 60_000);
   expect(revoked).toEqual([102n]);
   leads(null);
   await stop();
@@ -123,9 +123,9 @@ test("etcd is asked again while it cannot answer, and not once the lease is gone
   failures.push(new EtcdError("unavailable", "no leader"), new EtcdError("unavailable", "no leader"));
   failures.push(new EtcdError("not_found", "gone"));
   leads(leaderOf(1));
-  await vi.waitUntil(() => verdicts.has("server-1"));
+  await vi.waitUntil(() => verdicts.has("server-1"), 60_000);
   verdicts.get("server-1")?.();
-  await vi.waitUntil(() => revoked.length === 3);
+  await vi.waitUntil(() => revoked.length === 3, 60_000);
   await new Promise((resolve) => setTimeout(resolve, 250));
   expect(revoked).toEqual([101n, 101n, 101n]);
   await stop();
@@ -136,7 +136,7 @@ test("a server that leads itself by now is not its own concern", async () => {
   leads(leaderOf(9));
   await new Promise((resolve) => setTimeout(resolve, 20));
   leads(leaderOf(1));
-  await vi.waitUntil(() => verdicts.has("server-1"));
+  await vi.waitUntil(() => verdicts.has("server-1"), 60_000);
   expect([...verdicts.keys()]).toEqual(["server-1"]);
   verdicts.get("server-1")?.();
   await stop();

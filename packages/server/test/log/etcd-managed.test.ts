@@ -69,7 +69,7 @@ const founding = (at: Place): Begin => ({ kind: "bootstrap", members: [at] });
 test("a member outlives its server, is adopted with all it holds, and is started again when it dies", async () => {
   const at = await place("first");
   const log = await openManagedEtcdLog(
-    { endpoints: [], prefix: "/lattice/m", name: "one" },
+    { endpoints: [], prefix: "/lattice/m", name: "one", leaseSeconds: 30 },
     optionsOf(at, founding(at)),
   );
   started.add(log.member);
@@ -82,7 +82,7 @@ test("a member outlives its server, is adopted with all it holds, and is started
 
   const warnings: string[] = [];
   const again = await openManagedEtcdLog(
-    { endpoints: [], prefix: "/lattice/m", name: "one" },
+    { endpoints: [], prefix: "/lattice/m", name: "one", leaseSeconds: 30 },
     optionsOf(at, { kind: "resume" }, warnings),
   );
   started.add(again.member);
@@ -91,7 +91,7 @@ test("a member outlives its server, is adopted with all it holds, and is started
   expect(await readThrough(again, 1, 5)).toHaveLength(5);
 
   process.kill(pid, "SIGKILL");
-  await expect.poll(() => again.member.pid(), { timeout: 10_000 }).not.toBe(pid);
+  await expect.poll(() => again.member.pid()).not.toBe(pid);
   expect(warnings.join()).toContain(`etcd (pid ${pid}) ended`);
   const next = await lead(again);
   await fill(again, next, 6, 7);
@@ -129,7 +129,7 @@ test("a second member joins a cluster, and joining is refused when its data is g
   const one = await place("one");
   const two = await place("two");
   const log = await openManagedEtcdLog(
-    { endpoints: [], prefix: "/lattice/j", name: "s1" },
+    { endpoints: [], prefix: "/lattice/j", name: "s1", leaseSeconds: 30 },
     optionsOf(one, founding(one)),
   );
   started.add(log.member);
@@ -158,13 +158,13 @@ test("a second member joins a cluster, and joining is refused when its data is g
   await expect(log.cluster.remove("abc")).rejects.toThrow("no member of etcd has the id abc");
   expect(await log.head()).toBe(0);
   await log.close();
-}, 40_000);
+});
 
 test("a member that is removed ends for good, and its data is not taken up again", async () => {
   const one = await place("stays");
   const two = await place("goes");
   const log = await openManagedEtcdLog(
-    { endpoints: [], prefix: "/lattice/r", name: "s1" },
+    { endpoints: [], prefix: "/lattice/r", name: "s1", leaseSeconds: 30 },
     optionsOf(one, founding(one)),
   );
   started.add(log.member);
@@ -183,20 +183,20 @@ test("a member that is removed ends for good, and its data is not taken up again
   const target = (await log.shared?.members())?.find(({ name }) => name === "goes");
   if (target === undefined) throw new Error("the second member is not listed");
   await log.shared?.remove(target);
-  await expect.poll(() => removed.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => removed.length).toBe(1);
   expect(removed[0]?.message).toContain(`delete ${two.dir} and start once with --join`);
   expect(runs(second.pid())).toBe(false);
   await expect(start(two, { kind: "resume" })).rejects.toMatchObject({ code: "removed" });
   await expect.poll(() => log.shared?.known().map(({ id }) => id)).toEqual(["s1"]);
   await log.close();
-}, 60_000);
+});
 
 test("with certificates, whoever shows none is not let in", async () => {
   const pki = await issueCertificates(dir);
   const at = await place("secured");
   const tls = { files: pki, texts: await readTexts(pki) };
   const log = await openManagedEtcdLog(
-    { endpoints: [], prefix: "/lattice/t", name: "s1", tls: tls.texts },
+    { endpoints: [], prefix: "/lattice/t", name: "s1", leaseSeconds: 30, tls: tls.texts },
     { ...optionsOf(at, founding(at)), tls },
   );
   started.add(log.member);

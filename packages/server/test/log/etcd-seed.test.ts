@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => cluster.stop());
 
 test("a log that begins behind a restored snapshot", async () => {
-  const options = { endpoints: cluster.endpoints, prefix: "/lattice/restored", name: "one" };
+  const options = { endpoints: cluster.endpoints, prefix: "/lattice/restored", name: "one", leaseSeconds: 30 };
   const at = { index: logIndex(500), term: term(7) };
   const info = await seedEtcdLog(options, at, ["one", "two"]);
   await expect(seedEtcdLog(options, at, ["other"])).rejects.toMatchObject({ code: "wrong_index" });

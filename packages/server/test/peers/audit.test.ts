@@ -62,7 +62,7 @@ test("a server that joins has the whole archive after a while", async () => {
   const view = () => ({ audit: () => [{ n: COUNT + 1 } as AuditRecord].values() });
   const source = { id: "s1", readAudit: line("right").readAudit };
   const fill = startAuditFill({ archive: here, view, sources: () => [source], clock: systemClock, logger });
-  for (let turn = 0; turn < 500 && here.gap(COUNT) !== null; turn += 1)
+  for (let turn = 0; turn < 6_000 && here.gap(COUNT) !== null; turn += 1)
     await new Promise((resolve) => setTimeout(resolve, 10));
   await fill.close();
   const numbers: number[] = [];

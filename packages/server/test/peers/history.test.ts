@@ -82,7 +82,7 @@ test("a server that was away gets all of it from one that was there", async () =
   expect(await away.count()).toBe(1_200);
   expect(await away.get(idOf(4_003))).toEqual(finished(4_003).record);
   expect(await away.get(idOf(4_011))).toBeNull();
-}, 60_000);
+});
 
 test("a server with a gap says so, and still gives what it has", async () => {
   const gappy = await historyOf();
@@ -91,7 +91,7 @@ test("a server with a gap says so, and still gives what it has", async () => {
   gappy.applied(logIndex(101));
   const client = line(await served(gappy, "secret"), "secret");
   const pages = [];
-  for await (const page of client.history(logIndex(50), logIndex(101), AbortSignal.timeout(10_000))) pages.push(page);
+  for await (const page of client.history(logIndex(50), logIndex(101), AbortSignal.timeout(60_000))) pages.push(page);
   expect(pages.map(({ whole, records }) => [whole, records.length])).toEqual([
     [false, 0],
     [false, 1],
@@ -104,7 +104,7 @@ test("strangers and nonsense are refused; a stream that is stopped does not look
   const read = async (client: PeerClient, after: number, signal: AbortSignal) => {
     for await (const _page of client.history(after as LogIndex, logIndex(5), signal));
   };
-  const good = AbortSignal.timeout(10_000);
+  const good = AbortSignal.timeout(60_000);
   await expect(read(line(address, "guess"), 0, good)).rejects.toMatchObject({ problem: { code: "forbidden" } });
   await expect(read(line(address, "secret"), Number.NaN, good)).rejects.toMatchObject({
     problem: { code: "invalid_argument" },

@@ -6,6 +6,7 @@ import { ProblemError } from "../errors/problem.ts";
 import type { Json } from "../json/value.ts";
 import { refuseDeep } from "./depth.ts";
 import { type BodyLimits, DEFAULT_BODY_LIMITS } from "./limits.ts";
+import { refuseNested } from "./nesting.ts";
 
 /** Aliases resolved in one document, counted with their copies; submissions hardly use any. */
 const MAX_ALIASES = 100;
@@ -13,6 +14,7 @@ const MAX_ALIASES = 100;
 export function parseYamlText(text: string, limits: BodyLimits = DEFAULT_BODY_LIMITS): Json {
   const lineCounter = new LineCounter();
   try {
+    refuseNested(text, limits.maxDepth);
     const document = parseDocument(text, {
       schema: "core",
       version: "1.2",

@@ -51,6 +51,7 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     requeues: allocation.requeues,
     preemptions: allocation.preemptions ?? 0,
     suspensions: allocation.suspensions ?? 0,
+    nodesJoined: allocation.added ?? 0,
     ...(checkpoint === undefined ? null : { checkpoint }),
     reason: reasonOf(phase),
     message: messageOf(phase),
@@ -63,7 +64,7 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     topologyGroups: [...(extra.topologyGroups ?? [])],
     dagId: allocation.dag ?? "",
     unmet: isFinal(phase) ? [] : unmetOf(allocation),
-    ...(group === undefined ? null : { group: groupStatus(group, group.counts, 0) }),
+    ...(group === undefined ? null : { group: groupStatus(group, group.counts) }),
   });
   const scaling = scalingStatus(allocation);
   if (scaling !== null) message.scaling = scaling;

@@ -118,6 +118,13 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     "No such backup",
     "List them with `lattice admin backup list`.",
   ),
+  checkpoint_storage_away: entry(
+    409,
+    GRPC.failedPrecondition,
+    EXIT.conflict,
+    "Checkpoints cannot be written at present",
+    "Try again when the storage is back; a node can be drained without --urgent, and what runs there ends by itself.",
+  ),
   backup_unusable: entry(
     409,
     GRPC.failedPrecondition,

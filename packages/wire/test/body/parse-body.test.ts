@@ -11,6 +11,9 @@ b: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]
 c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]
 d: [*c,*c,*c,*c,*c,*c,*c,*c,*c]`;
 
+const STAIRS = Array.from({ length: 200 }, (_, step) => `${" ".repeat(step)}a:`).join("\n");
+const WELL = "[".repeat(5_000) + "]".repeat(5_000);
+
 describe("parseBody", () => {
   test.each([
     ["application/json", '{"nodes": 4}'],
@@ -77,7 +80,18 @@ describe("parseBody", () => {
     ["a YAML tag", "application/yaml", "a: !!js/function 'x'", "malformed_body", /tag/i],
     ["an alias bomb", "application/yaml", BOMB, "malformed_body", /aliases/],
     ["an alias to nothing", "application/yaml", "a: *b", "malformed_body", /alias/i],
-    ["deep YAML", "application/yaml", "[".repeat(20_000), "malformed_body", /YAML/],
+    ["deep YAML", "application/yaml", "[".repeat(20_000), "malformed_body", /more than 64 deep/],
+    ["deep YAML maps", "application/yaml", "{a: ".repeat(20_000), "malformed_body", /more than 64 deep/],
+    ["deep YAML lists in a line", "application/yaml", "- ".repeat(20_000), "malformed_body", /more than 64 deep/],
+    ["deep YAML keys", "application/yaml", "? ".repeat(20_000), "malformed_body", /more than 64 deep/],
+    ["deep YAML by indentation", "application/yaml", STAIRS, "malformed_body", /more than 64 deep/],
+    [
+      "deep YAML within a whole document",
+      "application/yaml",
+      `a: 1\nb: ${WELL}`,
+      "malformed_body",
+      /more than 64 deep/,
+    ],
     ["a form", "application/x-www-form-urlencoded", "a=1", "unsupported_media_type", /x-www-form-urlencoded/],
     ["plain text", "text/plain", "{}", "unsupported_media_type", /text\/plain/],
     ["too much", "application/json", " ".repeat(DEFAULT_BODY_LIMITS.maxBytes + 1), "body_too_large", /8388608 bytes/],
@@ -87,6 +101,13 @@ describe("parseBody", () => {
     expect(problem.detail).toMatch(detail);
     expect(problem.hint).not.toBe("");
     expect(problem.detail.length).toBeLessThan(400);
+  });
+
+  test("brackets in the text of a YAML script are no nesting, and 64 deep is not too deep", async () => {
+    const script = `script: |\n${"  [[ -n {$x ]\n".repeat(500)}name: "${"[{".repeat(500)}" # ${"[".repeat(500)}\n`;
+    expect(await parseBody("application/yaml", script)).toMatchObject({ name: "[{".repeat(500) });
+    const deepest = "[".repeat(64) + "]".repeat(64);
+    expect(await parseBody("application/yaml", deepest)).toEqual(await parseBody("application/json", deepest));
   });
 
   test("points YAML users that forgot the content type the right way", async () => {

@@ -4,6 +4,7 @@
 
 import { join } from "node:path";
 import type { Order } from "../../lifecycle/attempt.ts";
+import { type SlurmAround, slurmNames } from "./slurm-names.ts";
 
 /** Beside the order: the nodes of the job, as Hydra reads them. */
 export const HOST_FILE = "hosts";
@@ -26,7 +27,7 @@ export function environment(order: Order, around: Surroundings): Record<string, 
     ...(order.apiToken === undefined || order.apiToken === "" ? {} : { LATTICE_TOKEN: order.apiToken }),
     ...order.variables,
     ...latticeNames(order, around),
-    ...(order.slurmEnv ? slurmNames(order, around.nodeId) : {}),
+    ...(order.slurmEnv ? slurmNames(order, slurmAround(order, around.nodeId)) : {}),
     [MARKER]: around.attemptDir,
   };
 }
@@ -70,30 +71,12 @@ function latticeNames(order: Order, around: Surroundings): Record<string, string
   };
 }
 
-function slurmNames(order: Order, nodeId: string): Record<string, string> {
-  const [parent, index] = order.allocationId.split("_");
-  const nodes = order.nodes.join(",");
-  const tasks = String(processCount(order));
-  const count = String(nodeCount(order));
-  return {
-    SLURM_JOB_ID: order.allocationId,
-    SLURM_JOBID: order.allocationId,
-    SLURM_JOB_NAME: order.name,
-    SLURM_NODELIST: nodes,
-    SLURM_JOB_NODELIST: nodes,
-    SLURM_NNODES: count,
-    SLURM_JOB_NUM_NODES: count,
-    SLURM_NTASKS: tasks,
-    SLURM_NPROCS: tasks,
-    SLURM_SUBMIT_DIR: submitDir(order),
-    SLURM_NODEID: String(order.nodeIndex),
-    SLURMD_NODENAME: nodeId,
-    SLURM_JOB_PARTITION: order.vcluster,
-    SLURM_JOB_ACCOUNT: order.tenant,
-    SLURM_JOB_USER: order.user,
-    ...(index === undefined ? {} : { SLURM_ARRAY_JOB_ID: parent ?? "", SLURM_ARRAY_TASK_ID: index }),
-  };
-}
+const slurmAround = (order: Order, nodeId: string): SlurmAround => ({
+  nodeId,
+  nodeCount: nodeCount(order),
+  processCount: processCount(order),
+  submitDir: submitDir(order),
+});
 
 const nodeCount = (order: Order): number => Math.max(1, order.nodes.length);
 const processCount = (order: Order): number => nodeCount(order) * Math.max(1, order.tasksPerNode);

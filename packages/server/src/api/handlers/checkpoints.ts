@@ -2,7 +2,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import type { Allocation } from "@lattice/core";
-import { checkpointStatus, pb, timestampFromMs } from "@lattice/wire";
+import { checkpointStatus, ProblemError, pb, timestampFromMs } from "@lattice/wire";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { commit, originOf } from "./commit.ts";
@@ -11,12 +11,22 @@ import { find, ownerOf } from "./work.ts";
 export async function requestCheckpoint(call: Call, request: pb.CheckpointRequest): Promise<pb.CheckpointStatus> {
   const record = await find(call, request.id);
   authorize(call.principal, "AllocationService.RequestCheckpoint", ownerOf(record));
+  await refuseWhileAway(call, record);
   await commit(call, {
     kind: "allocation.checkpoint",
     origin: originOf(call, pb.CheckpointRequestSchema, request),
     id: record.id,
   });
   return statusOf(call, call.plane.view().allocation(record.id) ?? record);
+}
+
+/** A program that is asked stops its work for something that cannot succeed. */
+export async function refuseWhileAway(call: Call, { id, spec }: Allocation): Promise<void> {
+  if (spec.checkpoint === undefined) return;
+  const { storageError } = await call.plane.consult({ kind: "checkpoint", id });
+  if (storageError === "") return;
+  const detail = `Checkpoints of allocation ${id} cannot be written: ${storageError}.`;
+  throw new ProblemError("checkpoint_storage_away", { detail });
 }
 
 export async function getCheckpoint(call: Call, request: pb.GetCheckpointRequest): Promise<pb.CheckpointStatus> {

@@ -2,6 +2,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import {
+  type Allocation,
   type Command,
   type Node,
   type NodeHealthCommand,
@@ -14,6 +15,7 @@ import { nodeStateFromProto, nodeToProto, ProblemError, pb } from "@lattice/wire
 import { authorize, NOBODYS, type Target } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
+import { refuseWhileAway } from "./checkpoints.ts";
 import { commit, originOf } from "./commit.ts";
 import { pageOf } from "./page.ts";
 import { checkText, invalid, unknownNode, unknownVCluster } from "./refuse.ts";
@@ -59,8 +61,12 @@ export async function drainNode(call: Call, request: pb.DrainNodeRequest): Promi
   checkText("reason", request.reason, MAX_REASON_LENGTH);
   const origin = originOf(call, pb.DrainNodeRequestSchema, request);
   const urgent = request.urgent ? { urgent: true } : {};
+  if (request.urgent) await Promise.all(runningOn(call, node).map((record) => refuseWhileAway(call, record)));
   return change(call, node.id, { kind: "node.drain", origin, node: node.id, reason: request.reason, ...urgent });
 }
+
+const runningOn = ({ plane }: Call, { claims }: Node): readonly Allocation[] =>
+  claims.flatMap(({ allocation, releasing }) => (releasing ? [] : (plane.view().allocation(allocation) ?? [])));
 
 export async function undrainNode(call: Call, request: pb.NodeActionRequest): Promise<pb.NodeResponse> {
   const node = find(call, request.id);

@@ -123,6 +123,7 @@ export async function deleteSession(call: Call, request: pb.DeleteSessionRequest
     allocation: record.id,
     n: session.n,
     exitCode: request.exitCode,
+    ...(request.exitCounts ? { exitCounts: true } : null),
   });
   return deleted(call, request.id, call.plane.view().allocation(record.id) ?? record, index);
 }

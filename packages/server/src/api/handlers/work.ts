@@ -9,14 +9,16 @@ import {
   type Attempt,
   describeUnmet,
   elementOf,
+  hasGroupEnded,
   type IndexRange,
   isFinal,
   type LogIndex,
   parseAllocationId,
   type TaskGroup,
   type View,
+  waitingIndexes,
 } from "@lattice/core";
-import { allocationToProto, groupToProto, type pb } from "@lattice/wire";
+import { allocationToProto, type ElementsNow, groupToProto, type pb } from "@lattice/wire";
 import type { Target } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { invalid, unknownAllocation } from "./refuse.ts";
@@ -46,6 +48,11 @@ export async function find(call: Call, id: string): Promise<Allocation> {
 
 export const ownerOf = (work: Work): Target => ({ tenant: work.spec.tenant, user: work.user });
 
+export const elementsNow = (view: View, group: AllocationId): ElementsNow => ({
+  pending: view.pendingElements(group),
+  resting: view.restingElements(group),
+});
+
 /** Reasons are shown for one allocation, not in lists: each may take a look at the whole queue. */
 export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation {
   const view = call.plane.view();
@@ -53,7 +60,13 @@ export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation
   if (isGroup(work)) {
     const pendingReasons = work.phase.kind === "pending" ? describeUnmet(view, work) : [];
     const reasonCodes = pendingReasons.map(() => "dependency");
-    return groupToProto(work, { pending: view.pendingElements(work.id), pendingReasons, reasonCodes, logIndex });
+    return groupToProto(work, {
+      ...elementsNow(view, work.id),
+      waitingIndexes: hasGroupEnded(work.phase) ? "" : waitingIndexes(view, work),
+      pendingReasons,
+      reasonCodes,
+      logIndex,
+    });
   }
   const waiting = work.phase.kind === "pending";
   const reasonsOf = lookAgain ? call.plane.pendingReasons : call.plane.knownReasons;

@@ -1,7 +1,7 @@
 // The checkpoint broker: looks at every running allocation now and then, proposes what pays, and keeps what it
 // thought for those who ask. It has no memory that matters: whoever leads next looks again.
 
-import { type AllocationId, duration, type View } from "@lattice/core";
+import { type Allocation, type AllocationId, duration, isPlaced, type View } from "@lattice/core";
 import type { Logger } from "pino";
 import { type CheckpointHub, checkpointOrdersFor } from "../../agents/checkpoint-order.ts";
 import type { CheckpointBoard } from "../../checkpoint/board.ts";
@@ -45,6 +45,12 @@ export interface Broker {
   forget(): void;
 }
 
+function whyNotWritten(record: Allocation | undefined, board: CheckpointBoard): string {
+  if (record === undefined || !isPlaced(record.phase)) return "";
+  const away = record.phase.nodes.find((node) => board.storageError(node) !== "");
+  return away === undefined ? "" : `node ${away}: ${board.storageError(away)}`;
+}
+
 export function createBroker({ view, clock, board, config, evaluated }: BrokerParts): Broker {
   let judgements: ReadonlyMap<AllocationId, Judgement> = new Map();
   let signals: CheckpointSignals = {};
@@ -85,7 +91,8 @@ export function createBroker({ view, clock, board, config, evaluated }: BrokerPa
     answer(id) {
       const record = view().allocation(id);
       const n = record?.phase.kind === "checkpointing" ? record.phase.request.n : null;
-      return { judgement: judgements.get(id) ?? null, progress: n === null ? null : board.progress(id, n) };
+      const progress = n === null ? null : board.progress(id, n);
+      return { judgement: judgements.get(id) ?? null, progress, storageError: whyNotWritten(record, board) };
     },
     signals() {
       const { bytesPerSecond, gpuMemoryBytes } = config();

@@ -8,6 +8,8 @@ export interface CheckpointAnswer {
   /** Null: it was not looked at yet, or takes no checkpoints. */
   readonly judgement: Judgement | null;
   readonly progress: Progress | null;
+  /** Why it cannot be written where it runs, with the node; empty: it can. */
+  readonly storageError: string;
 }
 
 export type CheckpointSignals = Pick<Signals, "checkpointMinutes" | "checkpointRates" | "cannotWrite">;

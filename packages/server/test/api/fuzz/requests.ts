@@ -64,10 +64,17 @@ function withBody(
   fields: Readonly<Record<string, unknown>>,
   remembered: boolean,
 ): FuzzRequest {
+  if (roll(200) === 0) return { ...nested(roll), method: route.httpMethod, url, remembered };
   const headers = { ...headersFor(roll), "content-type": typeFor(roll) };
   const whole = JSON.stringify(shortened(roll, fields));
   return { method: route.httpMethod, url, headers, payload: roll(20) === 0 ? broken(roll, whole) : whole, remembered };
 }
+
+/** Small, and deeper than a stack. */
+const nested = (roll: Roll): Pick<FuzzRequest, "headers" | "payload"> => ({
+  headers: { ...headersFor(roll), "content-type": "application/yaml" },
+  payload: pick(roll, ["[", "{", "{a: ", "- ", "? ", "{? [", "- {a: "]).repeat(1_000 + roll(20_000)),
+});
 
 /** A submission has a short form as well. */
 function shortened(roll: Roll, fields: Readonly<Record<string, unknown>>): unknown {

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/groups.proto.
  */
 export const file_lattice_v1_groups: GenFile = /*@__PURE__*/
-  fileDesc("ChdsYXR0aWNlL3YxL2dyb3Vwcy5wcm90bxIKbGF0dGljZS52MSJ/CglUYXNrR3JvdXASDQoFc3RhcnQYASABKA0SCwoDZW5kGAIgASgNEhEKBHN0ZXAYAyABKA1IAIgBARIYCgtjb25jdXJyZW5jeRgEIAEoDUgBiAEBEhAKB2luZGV4ZXMY7AQgASgJQgcKBV9zdGVwQg4KDF9jb25jdXJyZW5jeSKuAQoPVGFza0dyb3VwU3RhdHVzEiQKBXJhbmdlGAEgASgLMhUubGF0dGljZS52MS5UYXNrR3JvdXASDAoEc2l6ZRgCIAEoDRIPCgd3YWl0aW5nGAMgASgNEg8KB3BlbmRpbmcYBCABKA0SDwoHcnVubmluZxgFIAEoDRIRCgljb21wbGV0ZWQYBiABKA0SDgoGZmFpbGVkGAcgASgNEhEKCWNhbmNlbGxlZBgIIAEoDWIGcHJvdG8z");
+  fileDesc("ChdsYXR0aWNlL3YxL2dyb3Vwcy5wcm90bxIKbGF0dGljZS52MSJ/CglUYXNrR3JvdXASDQoFc3RhcnQYASABKA0SCwoDZW5kGAIgASgNEhEKBHN0ZXAYAyABKA1IAIgBARIYCgtjb25jdXJyZW5jeRgEIAEoDUgBiAEBEhAKB2luZGV4ZXMY7AQgASgJQgcKBV9zdGVwQg4KDF9jb25jdXJyZW5jeSLcAQoPVGFza0dyb3VwU3RhdHVzEiQKBXJhbmdlGAEgASgLMhUubGF0dGljZS52MS5UYXNrR3JvdXASDAoEc2l6ZRgCIAEoDRIPCgd3YWl0aW5nGAMgASgNEg8KB3BlbmRpbmcYBCABKA0SDwoHcnVubmluZxgFIAEoDRIRCgljb21wbGV0ZWQYBiABKA0SDgoGZmFpbGVkGAcgASgNEhEKCWNhbmNlbGxlZBgIIAEoDRIYCg93YWl0aW5nX2luZGV4ZXMYggYgASgJEhIKCXN1c3BlbmRlZBiXBiABKA1iBnByb3RvMw");
 
 /**
  * Every step-th index from start to end, both included.
@@ -111,6 +111,20 @@ export type TaskGroupStatus = Message<"lattice.v1.TaskGroupStatus"> & {
    * @generated from field: uint32 cancelled = 8;
    */
   cancelled: number;
+
+  /**
+   * Which ones are not yet in the queue: "5-7,9", "1-9:2". Ends in ",..." where there are too many to tell.
+   *
+   * @generated from field: string waiting_indexes = 770;
+   */
+  waitingIndexes: string;
+
+  /**
+   * Suspended until somebody resumes them.
+   *
+   * @generated from field: uint32 suspended = 791;
+   */
+  suspended: number;
 };
 
 /**

@@ -1,0 +1,62 @@
+// What some columns show and a job's own record does not hold: the cores of its nodes, and its score in the queue.
+// Asked for only when a column shows it.
+
+import type { Allocation, Node } from "@lattice/sdk";
+import { ProblemError } from "@lattice/wire";
+import type { Desk } from "./desk.ts";
+import type { Part } from "./format.ts";
+import type { JobFacts } from "./job-fields.ts";
+import type { Job } from "./jobs.ts";
+
+/** Each explanation takes a look at the whole queue, so only the first ones are asked about. */
+const MOST_EXPLAINED = 100;
+
+const CORES = new Set(["CPUS", "TRES_ALLOC"]);
+
+export async function factsFor(desk: Desk, parts: readonly Part<Job>[], jobs: readonly Job[]): Promise<JobFacts> {
+  const shows = (wanted: (header: string) => boolean): boolean =>
+    parts.some(({ field }) => field !== null && wanted(field.header));
+  const nodes = shows((header) => CORES.has(header)) ? await nodesById(desk) : new Map<string, Node>();
+  const scores = shows((header) => header === "PRIORITY") ? await scoresOf(desk, jobs) : new Map<string, number>();
+  return {
+    cores: ({ allocation }) => coresOf(allocation, nodes),
+    priority: ({ allocation }) => scores.get(allocation.id) ?? placedScore(allocation),
+  };
+}
+
+export async function nodesById({ client }: Desk): Promise<ReadonlyMap<string, Node>> {
+  const found = new Map<string, Node>();
+  for await (const node of client.nodes.listAll()) found.set(node.id, node);
+  return found;
+}
+
+/** Null: it has no nodes, or they have left the cluster. */
+export function coresOf({ id, nodes = [] }: Allocation, known: ReadonlyMap<string, Node>): number | null {
+  let sum = 0;
+  for (const name of nodes) {
+    const node = known.get(name);
+    const own = node?.claims?.find((claim) => claim.allocation_id === id);
+    sum += own?.cpu_cores || (node?.capabilities?.cpu_cores ?? 0);
+  }
+  return sum === 0 ? null : sum;
+}
+
+const placedScore = ({ scores }: Allocation): number | null => (scores === undefined ? null : totalOf(scores));
+
+export const totalOf = (scores: Readonly<Record<string, number>>): number =>
+  scores.total ?? Object.values(scores).reduce((sum, value) => sum + value, 0);
+
+async function scoresOf({ client }: Desk, jobs: readonly Job[]): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  const waiting = jobs.filter(({ allocation: { state, group } }) => state === "pending" && group === undefined);
+  for (const { allocation } of waiting.slice(0, MOST_EXPLAINED)) {
+    const explanation = await client.explain(allocation.id).catch(ifGone);
+    if (explanation?.queue?.scores !== undefined) found.set(allocation.id, totalOf(explanation.queue.scores));
+  }
+  return found;
+}
+
+/** It ended since it was listed. */
+export function ifGone(error: unknown): undefined {
+  if (!(error instanceof ProblemError) || error.problem.code !== "unknown_allocation") throw error;
+}
