@@ -358,17 +358,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         ? [
             peerGuard(
               peerService({
-                leader,
-                replica,
-                hub,
-                logs,
-                terminals,
-                launches,
-                images,
-                history,
+                ...{ leader, replica, hub, logs, terminals, launches, images, history, standing, insight },
                 audit: auditArchive,
-                standing,
-                insight,
                 token: self.token,
               }),
             ),

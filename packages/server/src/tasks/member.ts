@@ -1,8 +1,14 @@
 // One node of a launch, as the leader sees it: how to speak to it, and how far what it says has come.
 
 import type { pb } from "@lattice/wire";
-import type { NodeStream } from "./launch.ts";
 import type { NodeShare } from "./layout.ts";
+
+export interface NodeStream {
+  send(order: pb.TasksOrder["order"]): void;
+  end(): void;
+  /** Another server may know more. */
+  drop(): void;
+}
 
 export interface Member {
   readonly share: NodeShare;

@@ -3,7 +3,8 @@ import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/clock.ts";
-import { createLaunch, type Launch } from "../../src/tasks/launch.ts";
+import { createLaunch } from "../../src/tasks/launch.ts";
+import type { Launch } from "../../src/tasks/launch-parts.ts";
 import type { Failure } from "../../src/tasks/outcome.ts";
 
 const shares = [
