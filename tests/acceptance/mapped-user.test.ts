@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
+import { compileMpi } from "../harness/mpi.ts";
 import { isAlive, pidsIn } from "../harness/processes.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
@@ -115,4 +116,15 @@ describe.each([
     expect((await launched).code).not.toBe(0);
     await eventually({ what: "its tasks are gone" }, () => (tasks.some(isAlive) ? null : true));
   });
+});
+
+test("an OpenMPI program by PMIx, of somebody who has no account on the node", async () => {
+  const program = compileMpi(folder, "hello", "openmpi");
+  const id = await cluster.submit({ entrypoint: "sleep 600" }, ADA);
+  await cluster.reaches(id, ["running"]);
+  const ran = await asAda(["launch", `--alloc=${id}`, "-n", "2", "--pmi=pmix", program]);
+  expect(ran.stdout.split("\n").sort(), ran.stderr).toEqual(["", "rank 0 of 2", "rank 1 of 2"]);
+  expect(ran.code).toBe(0);
+  await cluster.cli(["cancel", id]);
+  await cluster.ends(id);
 });

@@ -21,7 +21,15 @@ const lines =
     else setTimeout(() => response.socket?.destroy(), 20);
   };
 
-const started = { started: { launch_id: "7.1.x.1", layout: [{ node: "n1", tasks: 2 }, { node: "n2", tasks: 1 }] } };
+const started = {
+  started: {
+    launch_id: "7.1.x.1",
+    layout: [
+      { node: "n1", tasks: 2 },
+      { node: "n2", tasks: 1 },
+    ],
+  },
+};
 const output = (number: number, text: string) => ({
   output: { stream: "stdout", data: btoa(text) },
   number,

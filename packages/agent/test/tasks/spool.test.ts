@@ -4,7 +4,12 @@ import type { ShepherdReport } from "../../src/tasks/frames.ts";
 import { nameDesk } from "../../src/tasks/shepherd/names.ts";
 import { spool } from "../../src/tasks/shepherd/spool.ts";
 
-const output = (text: string): ShepherdReport => ({ kind: "output", rank: 0, stream: "stdout", data: Buffer.from(text) });
+const output = (text: string): ShepherdReport => ({
+  kind: "output",
+  rank: 0,
+  stream: "stdout",
+  data: Buffer.from(text),
+});
 const fence = (number: number): ShepherdReport => ({ kind: "fence", number, entries: [["k", `v${number}`]] });
 
 test("ends of ranks, and the last two exchanges, are said again though they were confirmed", () => {

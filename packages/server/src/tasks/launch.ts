@@ -43,6 +43,8 @@ export interface NodeStream {
 /** By node: what the caller has already. */
 export type Positions = readonly number[];
 
+export type TaskInput = Pick<pb.SendTaskInputRequest, "data" | "end" | "offset" | "rows" | "columns">;
+
 export interface Launch {
   readonly id: string;
   readonly shares: readonly NodeShare[];
@@ -61,7 +63,7 @@ export interface Launch {
   report(node: string, report: pb.TasksReport): void;
   detach(node: string, stream: NodeStream): void;
   /** False: its node is away and too much waits for it already. */
-  input(data: Uint8Array, end: boolean): boolean;
+  input(input: TaskInput): boolean;
   /** Ends its tasks; the events tell when they have ended. */
   fail(failure: Failure): void;
   /** Nobody reads it any more: what its nodes still say is taken so that they can end. */
@@ -407,10 +409,11 @@ export function createLaunch(
       member.stream = null;
       if (!member.delivered) awaitReturn(member, RETURN_WITHIN);
     },
-    input(data, end) {
+    input({ data, end, offset, rows, columns }) {
       const held = early.reduce((sum, piece) => sum + piece.data.length, 0);
       if (held + data.length > MAX_EARLY_INPUT_BYTES) return false;
-      early.push(create(pb.TasksInputSchema, { data, end }));
+      const at = offset === undefined ? {} : { offset };
+      early.push(create(pb.TasksInputSchema, { data, end, rows, columns, ...at }));
       passInput();
       return true;
     },
