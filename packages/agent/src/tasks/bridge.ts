@@ -12,7 +12,7 @@ import { runTasksCall } from "../link/service.ts";
 import type { FenceMember } from "./fence/peers.ts";
 import { decodeReport, encodeOrder, frameReader, type ShepherdOrder } from "./frames.ts";
 import type { Entry } from "./name-types.ts";
-import { helloMessage, reportMessage, shepherdOrder } from "./reports.ts";
+import { helloMessage, reportMessage, shepherdOrders } from "./reports.ts";
 
 export interface BridgeOptions {
   readonly launchId: string;
@@ -82,8 +82,7 @@ export function bridge({ launchId, nodeId, socket, found, ticket, fence, over }:
     stream = call;
     call.write(helloMessage(launchId, nodeId, "", known));
     call.on("data", (order: pb.TasksOrder) => {
-      const known = shepherdOrder(order);
-      if (known !== null) say(known);
+      for (const known of shepherdOrders(order)) say(known);
     });
     call.on("error", (error: { code?: number }) => {
       if (stream !== call) return;

@@ -72,7 +72,11 @@ export type ShepherdOrder =
   /** The server did not get what was said last. */
   | { readonly kind: "again" }
   | { readonly kind: "fence_done"; readonly number: number; readonly entries: readonly Entry[] }
+  /** How many bytes of input came before the next. */
+  | { readonly kind: "input_at"; readonly offset: number }
   | { readonly kind: "input"; readonly data: Uint8Array; readonly end: boolean }
+  /** Of the terminal, before whatever input follows. */
+  | { readonly kind: "resize"; readonly rows: number; readonly columns: number }
   | ({ readonly kind: "named"; readonly id: number } & NameAnswer)
   /** Nobody is going to take what is left: the shepherd may go when the ranks have ended. */
   | { readonly kind: "forgotten" }

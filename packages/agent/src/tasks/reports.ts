@@ -60,7 +60,22 @@ export function helloMessage(
   return create(pb.TasksReportSchema, { report: { case: "hello", value } });
 }
 
-export function shepherdOrder({ order }: pb.TasksOrder): ShepherdOrder | null {
+/** In the order in which they are to be obeyed. */
+export function shepherdOrders({ order }: pb.TasksOrder): readonly ShepherdOrder[] {
+  if (order.case === "input") return inputOrders(order.value);
+  const known = shepherdOrder(order);
+  return known === null ? [] : [known];
+}
+
+function inputOrders({ data, end, offset, rows, columns }: pb.TasksInput): readonly ShepherdOrder[] {
+  return [
+    ...(rows > 0 && columns > 0 ? [{ kind: "resize", rows, columns } as const] : []),
+    ...(offset === undefined ? [] : [{ kind: "input_at", offset: Number(offset) } as const]),
+    ...(data.length > 0 || end ? [{ kind: "input", data, end } as const] : []),
+  ];
+}
+
+function shepherdOrder(order: pb.TasksOrder["order"]): ShepherdOrder | null {
   switch (order.case) {
     case "taken":
       return { kind: "taken", number: order.value.number };
@@ -68,8 +83,6 @@ export function shepherdOrder({ order }: pb.TasksOrder): ShepherdOrder | null {
       const entries = order.value.entries.map(({ key, value }) => [key, value] as const);
       return { kind: "fence_done", number: order.value.number, entries };
     }
-    case "input":
-      return { kind: "input", data: order.value.data, end: order.value.end };
     case "named": {
       const { id, problem, found } = order.value;
       return { kind: "named", id, problem, found: found.map(({ key, value }) => [key, value] as const) };

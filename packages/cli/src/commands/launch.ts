@@ -9,7 +9,7 @@ import { parseCount } from "../parse/count.ts";
 import { gather, gatherPair } from "../parse/pairs.ts";
 import { tellWhatBroke } from "./launch/broken.ts";
 import { Failures } from "./launch/failures.ts";
-import { sendInput } from "./launch/input.ts";
+import { inputTo, sendInput } from "./launch/input.ts";
 import { labelled, type Outlet, plain } from "./launch/label.ts";
 import { patienceOf, takenOver } from "./launch/taken-over.ts";
 import { rawTerminal } from "./launch/terminal.ts";
@@ -77,7 +77,7 @@ async function launch(context: Context, words: readonly string[], flags: LaunchF
       if (print.structured)
         await print.streamed(event.kind === "output" ? { ...event, data: text(event.data) } : event);
       if (event.kind === "started" && (flags.input === true || flags.pty === true))
-        sendInput({ client, id, launchId: event.launchId }, process.stdin, stop.signal);
+        sendInput(inputTo(client, id, event.launchId, flags.pty === true), process.stdin, stop.signal);
       if (event.kind === "output" && !print.structured) await outlet.write(event);
       if (event.kind === "task_end") failures.add(event);
       if (event.kind !== "end") continue;

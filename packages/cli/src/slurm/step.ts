@@ -4,7 +4,7 @@
 import type { LaunchRequest } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import { Failures } from "../commands/launch/failures.ts";
-import { sendInput } from "../commands/launch/input.ts";
+import { inputTo, sendInput } from "../commands/launch/input.ts";
 import { labelled, plain } from "../commands/launch/label.ts";
 import { patienceOf, takenOver } from "../commands/launch/taken-over.ts";
 import { rawTerminal } from "../commands/launch/terminal.ts";
@@ -36,7 +36,7 @@ export async function runStep(
   try {
     for await (const event of client.tasks.launch(id, request, options)) {
       if (event.kind === "started" && (request.input === true || request.pty === true))
-        sendInput({ client, id, launchId: event.launchId }, process.stdin, stop);
+        sendInput(inputTo(client, id, event.launchId, request.pty === true), process.stdin, stop);
       if (event.kind === "output") await outlet.write(event);
       if (event.kind === "task_end") failures.add(event);
       if (event.kind !== "end") continue;

@@ -16,8 +16,15 @@ export interface TaskCalls {
   sendInput(id: string, launchId: string, input: TaskInput, options?: CallOptions): Promise<void>;
 }
 
+const NOTHING = new Uint8Array();
+
 export interface TaskInput {
-  readonly data: Uint8Array;
+  readonly data?: Uint8Array;
+  /** How many bytes were sent before: then it may be sent again after a failure, and is taken once. */
+  readonly offset?: number;
+  /** The terminal's size from now on, together; it takes effect before `data`. */
+  readonly rows?: number;
+  readonly columns?: number;
   /** Nothing follows. */
   readonly end?: boolean;
 }
@@ -31,10 +38,10 @@ export function taskCalls(caller: Caller): TaskCalls {
   return {
     launch: (id, request, options = {}) => launchTasks({ ...caller, path: at(id), tell, id }, request, options),
     end: (id, launchId, options) => tell(id, launchId, { end: true }, options),
-    async sendInput(id, launchId, { data, end = false }, options) {
-      const body = { data: toBase64(data), end };
+    async sendInput(id, launchId, { data = NOTHING, end = false, offset, rows, columns }, options) {
+      const body = { data: toBase64(data), end, offset, rows, columns };
       const path = at(id, `/${encodeURIComponent(launchId)}/input`);
-      await caller.json({ method: "POST", path, body, repeatable: false }, options);
+      await caller.json({ method: "POST", path, body, repeatable: offset !== undefined }, options);
     },
   };
 }

@@ -21,6 +21,8 @@ const ENDED_EXIT_CODE = 143;
 /** By node: what the caller has already. */
 export type Positions = readonly number[];
 
+export type TaskInput = Pick<pb.SendTaskInputRequest, "data" | "end" | "offset" | "rows" | "columns">;
+
 export interface Launch {
   readonly id: string;
   readonly shares: readonly NodeShare[];
@@ -39,7 +41,7 @@ export interface Launch {
   report(node: string, report: pb.TasksReport): void;
   detach(node: string, stream: NodeStream): void;
   /** False: its node is away and too much waits for it already. */
-  input(data: Uint8Array, end: boolean): boolean;
+  input(input: TaskInput): boolean;
   /** Ends its tasks; the events tell when they have ended. */
   fail(failure: Failure): void;
   /** Nobody reads it any more: what its nodes still say is taken so that they can end. */

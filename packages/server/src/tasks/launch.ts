@@ -350,10 +350,11 @@ export function createLaunch(
       member.stream = null;
       if (!member.delivered) awaitReturn(member, RETURN_WITHIN);
     },
-    input(data, end) {
+    input({ data, end, offset, rows, columns }) {
       const held = early.reduce((sum, piece) => sum + piece.data.length, 0);
       if (held + data.length > MAX_EARLY_INPUT_BYTES) return false;
-      early.push(create(pb.TasksInputSchema, { data, end }));
+      const at = offset === undefined ? {} : { offset };
+      early.push(create(pb.TasksInputSchema, { data, end, rows, columns, ...at }));
       passInput();
       return true;
     },

@@ -259,8 +259,8 @@ export function createLaunches({ hub, clock, view, fabric, starNodes, servers, e
     return found.launch;
   }
 
-  function input({ allocationId, launchId, data, end }: pb.SendTaskInputRequest): void {
-    if (!liveOf(allocationId, launchId).input(data, end))
+  function input(request: pb.SendTaskInputRequest): void {
+    if (!liveOf(request.allocationId, request.launchId).input(request))
       throw new ProblemError("rate_limited", {
         detail: "The first task's node is away, and too much input waits for it.",
       });

@@ -6,6 +6,7 @@ import type { PmixSpec, ShepherdOrder, ShepherdReport, ShepherdSpec } from "../f
 import type { Entry, NameEffect } from "../name-types.ts";
 import { framing } from "../pmi/framing.ts";
 import { type PmiEffect, pmiServer } from "../pmi/server.ts";
+import { inputPlace } from "./input.ts";
 import { nameDesk } from "./names.ts";
 import { findObstacle } from "./obstacle.ts";
 import { type PmixServer, startPmix } from "./pmix.ts";
@@ -41,6 +42,7 @@ export function startLaunch({ spec, setpriv, say, answered, full }: LaunchOption
   const pmi = pmiServer({ jobId: spec.launchId, size: spec.size, ranks, mapping: spec.mapping });
   const names = nameDesk(say, answered);
   const running = new Map<number, Rank>();
+  const input = inputPlace();
   /** Ranks that speak PMIx and have not said goodbye. */
   const open = new Set<number>();
   let pmix: PmixServer | null = null;
@@ -208,7 +210,9 @@ export function startLaunch({ spec, setpriv, say, answered, full }: LaunchOption
   return {
     take(order) {
       if (order.kind === "fence_done") fenceDone(order.number, order.entries);
-      if (order.kind === "input") running.get(0)?.write(order.data, order.end);
+      if (order.kind === "input_at") input.at(order.offset);
+      if (order.kind === "input") running.get(0)?.write(input.fresh(order.data), order.end);
+      if (order.kind === "resize") running.get(0)?.resize(order);
       if (order.kind === "named") names.answer(order.id, order);
       if (order.kind === "kill") killed(order);
     },

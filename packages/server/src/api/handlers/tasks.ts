@@ -8,6 +8,7 @@ import { pb } from "@lattice/wire";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { LAUNCH_WAIT_MS } from "../limits/limits.ts";
+import { invalid } from "./refuse.ts";
 import { endOf } from "./watch.ts";
 import { find, ownerOf } from "./work.ts";
 
@@ -18,9 +19,14 @@ export async function* launchTasks(call: Call, request: pb.LaunchTasksRequest): 
   yield* call.plane.tasks.launch(request, call.signal);
 }
 
+/** A terminal counts them in sixteen bits. */
+const MOST_CELLS = 65_535;
+
 export async function sendTaskInput(call: Call, request: pb.SendTaskInputRequest): Promise<pb.SendTaskInputResponse> {
   const record = await find(call, request.allocationId);
   authorize(call.principal, "TaskService.SendTaskInput", ownerOf(record));
+  for (const name of ["rows", "columns"] as const)
+    if (request[name] > MOST_CELLS) throw invalid(name, `must be from 1 to ${MOST_CELLS}`);
   await call.plane.tasks.input(request);
   return create(pb.SendTaskInputResponseSchema);
 }
