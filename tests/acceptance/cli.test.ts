@@ -126,6 +126,23 @@ test("cancel ends several at once", async () => {
   for (const id of ids) expect((await cluster.allocation(id)).state).toBe("cancelled");
 });
 
+test("what is held starts only after its release, and says so", async () => {
+  const id = await submit(["--hold", "--name=held", "--", "true"]);
+  expect((await cluster.cli(["why", id])).stdout).toContain("held by user");
+  expect((await cluster.cli(["status", "--state=pending", "--reason=held_by_user"])).stdout).toContain("held");
+  const running = await submit(["--", "sleep", "600"]);
+  await cluster.reaches(running, ["running"]);
+  const refused = await cluster.cli(["hold", running]);
+  expect([refused.code === 0, refused.stderr]).toEqual([false, expect.stringContaining("only what waits can be held")]);
+  expect((await cluster.cli(["cancel", running])).code).toBe(0);
+  // Whoever came later has run meanwhile.
+  const later = await submit(["--", "true"]);
+  await cluster.reaches(later, ["completed"]);
+  expect((await cluster.allocation(id)).state).toBe("pending");
+  expect((await cluster.cli(["release", id])).stdout).toBe(`Released allocation ${id}\n`);
+  await cluster.reaches(id, ["completed"]);
+});
+
 test("status filters by state, and lists by default what is one's own", async () => {
   const id = await submit(["--nodes=9", "--name=waits", "--", "true"]);
   expect((await cluster.cli(["status", "--state=pending"])).stdout).toContain("waits");

@@ -6,6 +6,7 @@ import { addGrant, removeGrant } from "./access/change.ts";
 import { keepSecret } from "./access/keep-secret.ts";
 import { cancelAllocation } from "./allocation/cancel.ts";
 import { expireAttempt } from "./allocation/expire.ts";
+import { holdWork } from "./allocation/hold-work.ts";
 import { takeReport } from "./allocation/report.ts";
 import { takeTogether } from "./allocation/report-together.ts";
 import { requeueAllocation } from "./allocation/requeue.ts";
@@ -110,6 +111,8 @@ function carryOut(step: Step, command: Command): Outcome {
       return submitAllocation(step, command);
     case "allocation.cancel":
       return cancelAllocation(step, command);
+    case "allocation.hold":
+      return holdWork(step, command);
     case "group.submit":
       return submitGroup(step, command);
     case "dag.submit":

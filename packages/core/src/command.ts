@@ -3,8 +3,9 @@
 // is already a value inside it.
 
 import type { Scores } from "./allocation/allocation.ts";
+import type { CancelCommand, HoldCommand, SubmitCommand, UpdateAllocationCommand } from "./allocation/commands.ts";
 import type { FailureReason } from "./allocation/phase.ts";
-import type { AllocationSpec, Environment, ScalePolicy, Task, TelemetryMode } from "./allocation/spec.ts";
+import type { AllocationSpec } from "./allocation/spec.ts";
 import type { CheckpointWord } from "./checkpoint/checkpoint.ts";
 import type { CheckpointCommand } from "./checkpoint/commands.ts";
 import type {
@@ -50,35 +51,18 @@ import type { Capabilities } from "./node/node.ts";
 import type { Origin } from "./origin.ts";
 import type { ClusterLimits } from "./settings/limits.ts";
 
+export type * from "./allocation/commands.ts";
 export type * from "./cluster/commands.ts";
 export type { Origin } from "./origin.ts";
 
-export interface SubmitCommand {
-  readonly kind: "allocation.submit";
-  readonly origin: Origin;
-  readonly spec: AllocationSpec;
-  /** From configuration: an unknown tenant is made rather than refused. */
-  readonly createTenant: boolean;
-}
-export interface CancelCommand {
-  readonly kind: "allocation.cancel";
-  readonly origin: Origin;
-  readonly id: AllocationId;
-  readonly reason: string;
-  /** Of a task group only these elements, by index; absent: all. */
-  readonly elements?: readonly IndexRange[];
-}
-/** Both ends belong to it. */
-export interface IndexRange {
-  readonly from: number;
-  readonly to: number;
-}
 export interface SubmitGroupCommand extends GroupShape {
   readonly kind: "group.submit";
   readonly origin: Origin;
   /** Of every element. */
   readonly spec: AllocationSpec;
   readonly createTenant: boolean;
+  /** As of one allocation. */
+  readonly hold?: boolean;
 }
 /** One step of a DAG. The references of its dependencies are names of members. */
 export interface DagMember {
@@ -102,27 +86,6 @@ export interface CancelDagCommand {
   readonly id: DagId;
   readonly reason: string;
 }
-export interface UpdateAllocationCommand {
-  readonly kind: "allocation.update";
-  readonly origin: Origin;
-  readonly id: AllocationId;
-  /** Only what is present changes. */
-  readonly change: {
-    readonly walltime?: Duration;
-    readonly preemptionClass?: number;
-    readonly name?: string;
-    readonly tags?: Readonly<Record<string, string>>;
-    readonly telemetry?: { readonly mode: TelemetryMode; readonly lasts: Duration | null };
-    /** Of a service: what its nodes are to run from now on, one after the other. */
-    readonly service?: ServiceChange;
-  };
-}
-export interface ServiceChange {
-  readonly task?: Task;
-  readonly environment?: Environment;
-  readonly scale?: ScalePolicy;
-}
-
 export interface Placement {
   readonly allocation: AllocationId;
   /** The attempt this placement begins: the record's attempt plus one, or it is stale. */
@@ -333,6 +296,7 @@ export interface CloseSessionCommand {
 export type Command =
   | SubmitCommand
   | CancelCommand
+  | HoldCommand
   | SubmitGroupCommand
   | SubmitDagCommand
   | CancelDagCommand

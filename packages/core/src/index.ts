@@ -13,8 +13,9 @@ export {
   type EndKind,
   MAX_DEPENDENCIES,
 } from "./allocation/dependency.ts";
-export { describeUnmet } from "./allocation/describe-unmet.ts";
+export { describeUnmet, waitReasons } from "./allocation/describe-unmet.ts";
 export { type FailureVerdict, judgeFailure } from "./allocation/failure.ts";
+export { type HeldAs, type HeldReason, type Hold, heldReason } from "./allocation/hold.ts";
 export * from "./allocation/limits.ts";
 export { compareAllocationIds } from "./allocation/order.ts";
 export {
@@ -35,6 +36,7 @@ export * from "./allocation/phase.ts";
 export { placementConstraints } from "./allocation/placement-constraints.ts";
 export { ANYTHING, plainSpec, type SpecDifference } from "./allocation/plain.ts";
 export { MAX_PROLOGUE_RETRIES } from "./allocation/prologue.ts";
+export { isQueued } from "./allocation/queued.ts";
 export { countedRequeues, RAN_WELL, restartPause } from "./allocation/restart.ts";
 export * from "./allocation/spec.ts";
 export { judgeSubmission } from "./allocation/submit.ts";

@@ -31,6 +31,7 @@ export type RefusalCode =
   | "already_exists"
   | "illegal_transition"
   | "not_owner"
+  | "forbidden"
   | "quota_exceeded"
   | "tenant_mismatch"
   | "stale_plan"

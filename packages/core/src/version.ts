@@ -17,6 +17,7 @@ const FIRST = 1;
 export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
   "allocation.submit": FIRST,
   "allocation.cancel": FIRST,
+  "allocation.hold": 2,
   "allocation.update": FIRST,
   "allocation.requeue": FIRST,
   "allocation.preempt": 2,
@@ -92,10 +93,12 @@ export function versionNeeded(command: Command): number {
   if (command.kind === "plan.commit" && command.placements.some(({ shared }) => shared === true)) return 2;
   if (command.kind === "allocation.cancel" && command.elements !== undefined) return 2;
   if (command.kind === "allocation.update" && command.change.telemetry !== undefined) return 2;
+  if (command.kind === "allocation.update" && (command.change.setTags ?? command.change.removeTags) !== undefined)
+    return 2;
   if (command.kind === "allocation.requeue") return command.cause === "updated" ? 2 : version;
   if (command.kind === "allocation.update") return command.change.service === undefined ? version : 2;
   if (command.kind !== "allocation.submit") return version;
-  if (command.spec.dependsOn !== undefined) return 2;
+  if (command.spec.dependsOn !== undefined || command.hold === true) return 2;
   const { constraints } = command.spec.resources;
   const { requireConformance, requireUnifiedMemory, allowCxlMemory, maxGroups, storageMBps } = constraints;
   // Servers of version 1 do not know these and would take placements that others refuse.

@@ -44,7 +44,7 @@ describe("the ledger", () => {
     // A history in which nothing ends proves nothing.
     expect(ended).toBeGreaterThan(120);
     expect(looks).toBeGreaterThan(800);
-  }, 180_000);
+  }, 600_000);
 });
 
 function compare(state: State, books: Bookkeeper, now: number): void {

@@ -74,7 +74,7 @@ describe("replicas", () => {
     );
     expect(compared).toBeGreaterThan(12_000);
     expect(restored).toBeGreaterThan(500);
-  }, 180_000);
+  }, 600_000);
 
   it("change nothing when a command comes twice (O4 to O7)", () => {
     let again = 0;
@@ -99,7 +99,7 @@ describe("replicas", () => {
       { numRuns: RUNS },
     );
     expect(again).toBeGreaterThan(10_000);
-  }, 180_000);
+  }, 600_000);
 });
 
 /** Commands that a lost answer makes somebody send again. */

@@ -186,6 +186,8 @@ export type PendingReasonCode =
   | "preempting" // room is being made for it
   | "priority" // behind others in the queue
   | "dependency" // what it depends on has not ended
+  | "held_by_user" // until its owner releases it
+  | "held_by_admin" // until somebody releases it who administers it
   | "not_considered"; // beyond what one cycle looks at
 
 export interface PendingReason {

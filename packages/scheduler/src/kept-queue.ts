@@ -2,7 +2,15 @@
 // ones are in order of id; an input is the same one for as long as its record is, so that what was
 // worked out about it can be kept too.
 
-import type { Allocation, AllocationId, NodeId, TenantId, VClusterId, View } from "@lattice/core";
+import {
+  type Allocation,
+  type AllocationId,
+  isQueued,
+  type NodeId,
+  type TenantId,
+  type VClusterId,
+  type View,
+} from "@lattice/core";
 import type { KeptJobs, PendingInput, ReleaseInput } from "./cycle-types.ts";
 import { placeOf } from "./order.ts";
 import { pendingInput, releaseOf } from "./snapshot-records.ts";
@@ -92,9 +100,5 @@ export function createKeptQueue(view: View, vcluster: VClusterId): KeptQueue {
     },
   };
 }
-
-/** What still waits for others is pending, but not in the queue. */
-const isQueued = ({ phase, unmet }: Allocation): boolean =>
-  phase.kind === "pending" && unmet === undefined && phase.heldUntil === undefined;
 
 const NONE: readonly NodeId[] = [];

@@ -87,7 +87,7 @@ export function releaseOf({ id, phase, spec }: Allocation): ReleaseInput | null 
 
 /** One that waits, as a cycle sees it. */
 export function pendingInput(record: Allocation, lenders: Lenders | null, shares = false): PendingInput {
-  const { id, spec, submittedAt, attempt: last } = record;
+  const { id, spec, submittedAt, eligibleAt = submittedAt, attempt: last } = record;
   const borrowsFrom = lenders?.openTo(record) ?? null;
   const { minNodes, maxNodes } = spec.resources;
   const constraints = placementConstraints(record);
@@ -95,7 +95,7 @@ export function pendingInput(record: Allocation, lenders: Lenders | null, shares
   return {
     id,
     tenant: spec.tenant,
-    submittedAt,
+    submittedAt: eligibleAt,
     minNodes,
     maxNodes,
     constraints,

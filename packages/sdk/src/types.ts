@@ -71,6 +71,8 @@ export interface Allocation {
     readonly outdated_nodes?: number;
   };
   readonly network?: { readonly domain: string; readonly vni?: number };
+  /** Somebody wants it to wait: its owner ("user"), or somebody who administers it. */
+  readonly hold?: { readonly kind: "user" | "admin"; readonly by?: string; readonly since?: string };
 }
 
 export interface SubmitResponse {
@@ -120,7 +122,13 @@ export interface AllocationUpdate {
   readonly walltime_seconds?: number;
   readonly preemption_class?: number;
   readonly name?: string;
+  /** All of them. */
   readonly tags?: Readonly<Record<string, string>>;
+  /** Added to those that it has, or put in their place. */
+  readonly set_tags?: Readonly<Record<string, string>>;
+  readonly remove_tags?: readonly string[];
+  /** By itself: whether it is held. */
+  readonly hold?: boolean;
   readonly telemetry_mode?: "prod" | "debug" | "audit";
   readonly telemetry_seconds?: number;
   /** Of a service: what its nodes are to run from now on, one after the other. */

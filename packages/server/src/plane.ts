@@ -2,15 +2,14 @@
 // writes, the hub for what only agents know, the history for what has left the live state.
 
 import {
-  type Allocation,
   type AllocationId,
   type Command,
-  describeUnmet,
   type Instant,
   instant,
+  isQueued,
   logIndex,
   type NodeId,
-  type View,
+  waitReasons,
 } from "@lattice/core";
 import { type PendingReason, reasonsFor, snapshotFor } from "@lattice/scheduler";
 import { ProblemError } from "@lattice/wire";
@@ -227,7 +226,7 @@ function pendingReasons(parts: PlaneParts, id: AllocationId): readonly PendingRe
   const reachable = (node: NodeId) => liveness(parts, node).connected;
   const allocation = replica.view.allocation(id);
   if (allocation?.phase.kind !== "pending") return [];
-  if (isHeldBack(allocation)) return unmetReasons(replica.view, allocation);
+  if (!isQueued(allocation)) return waitReasons(replica.view, allocation);
   const known = knownReasons(parts, id);
   if (known !== undefined) return known;
   const vcluster = replica.view.vcluster(allocation.spec.vcluster);
@@ -242,15 +241,9 @@ function knownReasons(
 ): readonly PendingReason[] | undefined {
   const allocation = replica.view.allocation(id);
   if (allocation?.phase.kind !== "pending") return undefined;
-  if (isHeldBack(allocation)) return unmetReasons(replica.view, allocation);
+  if (!isQueued(allocation)) return waitReasons(replica.view, allocation);
   return cycles.get(allocation.spec.vcluster)?.reasons.get(id);
 }
-
-const isHeldBack = ({ unmet, phase }: Allocation): boolean =>
-  unmet !== undefined || (phase.kind === "pending" && phase.heldUntil !== undefined);
-
-const unmetReasons = (view: View, allocation: Allocation): readonly PendingReason[] =>
-  describeUnmet(view, allocation).map((text) => ({ code: "dependency", text }));
 
 function estimatedStart({ replica, insight: { cycles } }: PlaneParts, id: AllocationId): Instant | null {
   const allocation = replica.view.allocation(id);

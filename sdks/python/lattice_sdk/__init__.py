@@ -19,7 +19,7 @@ from .errors import (
     LatticeTimeoutError,
     LatticeUnavailableError,
 )
-from .models.allocations import Allocation, Cancelled, Dependency, NodeProgress, Submitted, TaskGroupStatus
+from .models.allocations import Allocation, Cancelled, Dependency, Hold, NodeProgress, Submitted, TaskGroupStatus
 from .models.cluster import (
     Backup,
     BackupCheck,
@@ -78,6 +78,7 @@ __all__ = [
     "FieldProblem",
     "Grant",
     "Health",
+    "Hold",
     "Image",
     "LatticeAuthError",
     "LatticeClient",

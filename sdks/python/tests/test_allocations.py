@@ -58,6 +58,12 @@ def test_a_waiting_allocation_is_explained_changed_and_cancelled(client: SyncLat
     explained = client.explain(submitted.id)
     assert (explained.id, explained.state) == (submitted.id, "pending") and explained.summary != ""
     assert client.update(submitted.id, name="later").name == "later"
+    tagged = client.update(submitted.id, set_tags={"a": "1", "b": "2"})
+    assert tagged.spec["tags"] == {"a": "1", "b": "2"}
+    assert client.update(submitted.id, set_tags={"c": "3"}, remove_tags=["a"]).spec["tags"] == {"b": "2", "c": "3"}
+    held = client.hold(submitted.id)
+    assert held.hold is not None and held.hold.kind == "user"
+    assert client.release(submitted.id).hold is None
     assert client.timeline(submitted.id).entries[0].kind == "submitted"
     assert client.cancel(submitted.id, reason="not needed").state == "cancelled"
     with pytest.raises(LatticeConflictError):

@@ -25,6 +25,7 @@ interface OwnFlags extends SubmitFlags {
   readonly requestId?: string;
   readonly wait?: boolean;
   readonly dryRun?: boolean;
+  readonly hold?: boolean;
 }
 
 export function define(command: Command): void {
@@ -33,6 +34,7 @@ export function define(command: Command): void {
     .argument("[words...]", "a script and its arguments, or, after --, a command")
     .option("--file <file>", "submit a YAML or JSON document (- reads standard input)")
     .option("--request-id <id>", "makes repeating this submission safe for 24 hours")
+    .option("--hold", "let it wait until `lattice release ID`")
     .option("--dry-run", "say where and when it would start, and submit nothing")
     .option("--wait", "wait for the end; the exit status is that of the job, or 75 when it is left suspended")
     .passThroughOptions()
@@ -48,7 +50,11 @@ export function define(command: Command): void {
 }
 
 const send = (context: Context, body: ShortForm, flags: OwnFlags): Promise<SubmitResponse> =>
-  asked(context, flags, () => context.client.submit(body, { requestId: flags.requestId ?? randomUUID() }));
+  asked(context, flags, () =>
+    context.client.submit(flags.hold === true ? { ...body, hold: true } : body, {
+      requestId: flags.requestId ?? randomUUID(),
+    }),
+  );
 
 async function asked<T>({ print }: Context, flags: OwnFlags, call: () => Promise<T>): Promise<T> {
   try {

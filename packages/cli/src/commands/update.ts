@@ -5,12 +5,14 @@ import type { AllocationUpdate } from "@lattice/sdk";
 import { type Command, InvalidArgumentError } from "commander";
 import { createContext } from "../context.ts";
 import { parseCount } from "../parse/count.ts";
-import { gatherPair } from "../parse/pairs.ts";
+import { gather, gatherPair } from "../parse/pairs.ts";
 
 interface UpdateFlags {
   readonly walltime?: number;
   readonly class?: number;
   readonly name?: string;
+  readonly tag?: Readonly<Record<string, string>>;
+  readonly removeTag?: readonly string[];
   readonly entrypoint?: string;
   readonly image?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -24,6 +26,8 @@ export function define(command: Command): void {
     .option("--walltime-seconds <seconds>", "from its start", (text) => parseCount(text, 1, MOST_SECONDS))
     .option("--class <class>", "preemption class", (text) => parseCount(text, 0, 10))
     .option("--name <name>", "what it is called")
+    .option("--tag <key=value>", "a tag to set; may be repeated", gatherPair)
+    .option("--remove-tag <key>", "a tag to remove; may be repeated", gather)
     .option("--entrypoint <command>", "of a service: what it is to run from now on")
     .option("--image <image>", "of a service: the container image")
     .option("--env <key=value>", "of a service: a variable; may be repeated", gatherPair)
@@ -37,6 +41,8 @@ export function define(command: Command): void {
         ...(flags.walltimeSeconds === undefined ? {} : { walltime_seconds: flags.walltimeSeconds }),
         ...(flags.class === undefined ? {} : { preemption_class: flags.class }),
         ...(flags.name === undefined ? {} : { name: flags.name }),
+        ...(flags.tag === undefined ? {} : { set_tags: flags.tag }),
+        ...(flags.removeTag === undefined ? {} : { remove_tags: flags.removeTag }),
         ...(service === null ? {} : { service }),
       };
       if (Object.keys(change).length === 0) throw new InvalidArgumentError("name something to change");

@@ -7,6 +7,7 @@ import type { AllocationId, Attempt, DagId, Instant, LogIndex, NodeId, UserName 
 import type { OwnNetwork } from "../network/domain.ts";
 import type { Share } from "../node/node.ts";
 import type { Session } from "../session/session.ts";
+import type { Hold } from "./hold.ts";
 import type { Entries, Past } from "./past.ts";
 import type { AllocationPhase } from "./phase.ts";
 import type { AllocationSpec } from "./spec.ts";
@@ -74,6 +75,10 @@ export interface Allocation {
   readonly setAside?: readonly NodeId[];
   /** Dependencies that are not met yet, by their place in the spec; absent when none. It is not queued before. */
   readonly unmet?: readonly number[];
+  /** While it is pending: somebody wants it to wait. Absent: nobody does. */
+  readonly hold?: Hold;
+  /** Since when it may run, where a hold ended; absent: since its submission. */
+  readonly eligibleAt?: Instant;
   /** Of a task group's element. */
   readonly element?: { readonly group: AllocationId; readonly index: number };
   readonly dag?: DagId;

@@ -4,6 +4,18 @@ import type { TaskGroup } from "../group/group.ts";
 import type { View } from "../state/view.ts";
 import type { Allocation } from "./allocation.ts";
 import type { Dependency } from "./dependency.ts";
+import { type HeldReason, heldReason } from "./hold.ts";
+
+/** For programs and in words; nothing: it waits for nodes, or not at all. */
+export function waitReasons(view: View, waiter: Allocation | TaskGroup): readonly WaitReason[] {
+  const unmet = describeUnmet(view, waiter).map((text): WaitReason => ({ code: "dependency", text }));
+  return waiter.hold === undefined ? unmet : [heldReason(waiter.hold), ...unmet];
+}
+
+export interface WaitReason {
+  readonly code: "dependency" | HeldReason["code"];
+  readonly text: string;
+}
 
 export function describeUnmet(view: View, waiter: Allocation | TaskGroup): readonly string[] {
   if (waiter.phase.kind === "pending" && "heldUntil" in waiter.phase && waiter.phase.heldUntil !== undefined) {

@@ -42,7 +42,7 @@ export function moveAllocation(
   invariant(canMove(from, phase.kind), `allocation ${record.id} cannot move from ${from} to ${phase.kind}`);
   const kept = withPlacement(record.phase, phase, step);
   const moved: Allocation = {
-    ...withoutEntries(record),
+    ...withoutHold(withoutEntries(record)),
     ...change,
     ...pastAfterMove(record, phase, step, failure),
     ...entriesAfterMove(record, phase, step),
@@ -61,6 +61,13 @@ export function moveAllocation(
 function withoutEntries(record: Allocation): Allocation {
   if (record.entries === undefined) return record;
   const { entries: _before, ...rest } = record;
+  return rest;
+}
+
+/** Only what waits is held. */
+function withoutHold(record: Allocation): Allocation {
+  if (record.hold === undefined) return record;
+  const { hold: _over, ...rest } = record;
   return rest;
 }
 

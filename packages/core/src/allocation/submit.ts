@@ -32,7 +32,8 @@ export function submitAllocation(step: Step, command: SubmitCommand): Outcome {
   if (unknown.length > 0) return refuseFields(unknown);
 
   ensureTenant(step, spec.tenant);
-  const record = addAllocation(step, { id: nextId(step), user: command.origin.user, spec });
+  const made = { id: nextId(step), user: command.origin.user, spec, ...firstHold(step, command) };
+  const record = addAllocation(step, made);
   return accepted(record.id);
 }
 
@@ -77,6 +78,12 @@ const refusedBy = (outcome: Outcome): Judged => {
   return outcome;
 };
 
+/** Of a submission that is to wait until it is released. */
+export const firstHold = (
+  step: Step,
+  { hold, origin }: Pick<SubmitCommand, "hold" | "origin">,
+): Pick<Allocation, "hold"> => (hold === true ? { hold: { as: "user", by: origin.user, since: step.at } } : {});
+
 export function nextId(step: Step): AllocationId {
   const id = String(step.state.counters.nextAllocation) as AllocationId;
   step.state.counters.nextAllocation += 1;
@@ -84,9 +91,10 @@ export function nextId(step: Step): AllocationId {
 }
 
 /** Queues it, or lets it wait for what it depends on. */
-export function addAllocation(step: Step, made: Pick<Allocation, "id" | "user" | "spec" | "dag">): Allocation {
+export function addAllocation(step: Step, made: Pick<Allocation, "id" | "user" | "spec" | "dag" | "hold">): Allocation {
   const edges = made.spec.dependsOn ?? [];
-  const plain = newRecord(step, { ...made, submittedAt: step.at });
+  const fresh = newRecord(step, { ...made, submittedAt: step.at });
+  const plain = made.hold === undefined ? fresh : { ...fresh, hold: made.hold };
   const isPlain = edges.length === 0 && made.spec.session !== true;
   const record: Allocation = isPlain
     ? plain

@@ -78,6 +78,7 @@ function checkChange(step: Step, record: Allocation, change: Change): readonly F
   const problems = problemList();
   if (change.name !== undefined) checkName(problems, "name", change.name);
   if (change.tags !== undefined) checkTags(problems, "tags", change.tags);
+  if (change.setTags !== undefined) checkTags(problems, "set_tags", changedTags(record.spec.tags, change));
   if (change.preemptionClass !== undefined) checkPreemptionClass(problems, "preemption_class", change.preemptionClass);
   const mode = change.telemetry?.mode ?? "prod";
   problems.unless(TELEMETRY_MODES.includes(mode), "telemetry_mode", `must be one of ${TELEMETRY_MODES.join(", ")}`);
@@ -117,7 +118,7 @@ function changedSpec(written: AllocationSpec, change: Change, at: Instant): Allo
     environment,
     resources: { ...spec.resources, ...least },
     name: change.name ?? spec.name,
-    tags: change.tags ?? spec.tags,
+    tags: changedTags(spec.tags, change),
     lifecycle: {
       ...spec.lifecycle,
       walltime: change.walltime ?? walltime,
@@ -125,6 +126,12 @@ function changedSpec(written: AllocationSpec, change: Change, at: Instant): Allo
       ...(scale === undefined ? {} : { scale }),
     },
   };
+}
+
+function changedTags(now: AllocationSpec["tags"], { tags, removeTags, setTags }: Change): AllocationSpec["tags"] {
+  if (removeTags === undefined && setTags === undefined) return tags ?? now;
+  const kept = Object.entries(tags ?? now).filter(([name]) => removeTags?.includes(name) !== true);
+  return { ...Object.fromEntries(kept), ...setTags };
 }
 
 /** Null: as production work is, which is said by saying nothing. */

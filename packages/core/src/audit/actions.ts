@@ -41,6 +41,7 @@ export const DEEDS: { readonly [K in CommandKind]?: Describe<K> } = {
     detail: "",
   }),
   "allocation.cancel": ({ id, origin, reason }, about) => onOthersWork(id, origin.user, quote(reason), about),
+  "allocation.hold": ({ id, origin, held }, about) => onOthersWork(id, origin.user, held ? "hold" : "release", about),
   "allocation.update": ({ id, origin, change }, about) =>
     onOthersWork(id, origin.user, Object.keys(change).join(", "), about),
   "cluster.restore_begin": ({ restore }) => ({ scope: "cluster", detail: quote(restore) }),

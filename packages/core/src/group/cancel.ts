@@ -8,7 +8,8 @@ import type { Outcome } from "../outcome.ts";
 import { accepted, refuse, type Step, unchanged } from "../step.ts";
 import { hasGroupEnded, type TaskGroup } from "./group.ts";
 import { CHUNK_SIZE, chunkOf, type ElementState, END_MARKS, elementState, markKey, WAITING } from "./marks.ts";
-import { countUpTo, describeRange, elementId, elementOf, indexAt, sizeOf } from "./range.ts";
+import { elementId, elementOf, indexAt } from "./range.ts";
+import { noSuchElements, type Span, spanOf, wholeSpan } from "./spans.ts";
 
 /** Null: the command is not about a group or an element of one. */
 export function cancelOfGroup(step: Step, command: CancelCommand): Outcome | null {
@@ -31,7 +32,7 @@ export function cancelOfGroup(step: Step, command: CancelCommand): Outcome | nul
 /** Only of one that has not ended. It ends with the last of its elements. */
 export function cancelGroup(step: Step, group: TaskGroup, how: Cancellation): void {
   step.state.putGroup({ ...group, cancelled: { by: how.by, reason: how.reason, message: how.message } });
-  cancelPositions(step, group, [[0, sizeOf(group.range) - 1]], how);
+  cancelPositions(step, group, [wholeSpan(group)], how);
   step.stirred.add(group.id);
 }
 
@@ -59,21 +60,6 @@ function cancelElements(
   }
   if (states.size === 1 && states.has("cancelled")) return unchanged(group.id);
   return refuse("illegal_transition", `these elements of task group ${group.id} have already ended`);
-}
-
-/** First and last position. */
-type Span = readonly [number, number];
-
-/** Of the elements between two indexes; null when there is none. */
-function spanOf({ range }: TaskGroup, { from, to }: IndexRange): Span | null {
-  const first = countUpTo(range, from - 1);
-  const last = countUpTo(range, to) - 1;
-  return Number.isSafeInteger(first) && first <= last ? [first, last] : null;
-}
-
-function noSuchElements(group: TaskGroup, { from, to }: IndexRange): Outcome {
-  const what = from === to ? `element ${elementId(group.id, from)}` : `element of ${group.id} from ${from} to ${to}`;
-  return refuse("unknown_allocation", `there is no ${what}: the group has ${describeRange(group.range)}`);
 }
 
 function cancelPositions(step: Step, group: TaskGroup, spans: readonly Span[], how: Cancellation): void {

@@ -26,7 +26,7 @@ import { setMark } from "./set-mark.ts";
 export function advanceGroup(step: Step, id: AllocationId): void {
   const known = step.state.group(id);
   if (known === undefined || hasGroupEnded(known.phase)) return;
-  const group = known.unmet === undefined ? fill(step, known) : known;
+  const group = known.unmet === undefined && known.hold === undefined ? fill(step, known) : known;
   const { made, completed, failed } = group.counts;
   if (made === 0 && waitingCount(group) === 0) {
     end(step, group);
@@ -40,14 +40,18 @@ function fill(step: Step, group: TaskGroup): TaskGroup {
   let { next } = group;
   let made = 0;
   const most = group.concurrency ?? Number.POSITIVE_INFINITY;
-  while (group.counts.made + made < most && step.state.pendingElements(group.id) < GROUP_WINDOW) {
+  while (group.counts.made + made < most && step.state.indexes.flows.windowElements(group.id) < GROUP_WINDOW) {
     const position = nextPosition(step.state, group, next);
-    if (position === null) break;
+    if (position === null) {
+      // What is held further on is not looked for again until it is released.
+      if (group.counterparts === undefined) next = sizeOf(group.range);
+      break;
+    }
     makeElement(step, group, position);
     made += 1;
     next = position + 1;
   }
-  if (made === 0) return group;
+  if (made === 0 && next === group.next) return group;
   const filled = { ...group, next, counts: { ...group.counts, made: group.counts.made + made } };
   step.state.putGroup(filled);
   return filled;
@@ -67,7 +71,7 @@ function nextPosition(state: State, group: TaskGroup, from: number): number | nu
 }
 
 function makeElement(step: Step, group: TaskGroup, position: number): void {
-  const { spec, user, dag, submittedAt } = group;
+  const { spec, user, dag, submittedAt, eligibleAt } = group;
   const index = indexAt(group.range, position);
   const names = (spec.dependsOn ?? []).flatMap(({ condition }, n) => (condition === "mutex" ? [n] : []));
   const record: Allocation = {
@@ -75,6 +79,7 @@ function makeElement(step: Step, group: TaskGroup, position: number): void {
     element: { group: group.id, index },
     ...(names.length === 0 ? {} : { unmet: names }),
     ...(dag === undefined ? {} : { dag }),
+    ...(eligibleAt === undefined ? {} : { eligibleAt }),
   };
   setMark(step.state, group, position, MADE);
   step.state.putAllocation(record);

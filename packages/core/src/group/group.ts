@@ -2,6 +2,7 @@
 // ordinary allocation records little by little; what becomes of each is kept as one mark.
 
 import type { EndKind } from "../allocation/dependency.ts";
+import type { Hold } from "../allocation/hold.ts";
 import type { AllocationSpec } from "../allocation/spec.ts";
 import type { AllocationId, DagId, Instant, UserName } from "../ids.ts";
 import { type ElementRange, sizeOf } from "./range.ts";
@@ -50,6 +51,10 @@ export interface TaskGroup extends GroupShape {
   readonly unmet?: readonly number[];
   /** Edges that are met element by element; absent when none. */
   readonly counterparts?: readonly number[];
+  /** Absent: it is not held as a whole. */
+  readonly hold?: Hold;
+  /** Since when it may run, where a hold ended; absent: since its submission. */
+  readonly eligibleAt?: Instant;
   /** Why it was cancelled as a whole; absent unless it was. */
   readonly cancelled?: { readonly by: UserName; readonly reason: string; readonly message: string };
   readonly dag?: DagId;

@@ -2,9 +2,11 @@
 // snapshot of a million elements is a few thousand lines. A chunk that is not there is all waiting.
 //
 //   .      waits its turn        1 to 9  waits for so many counterparts   r  its counterparts are met
+//   h      waits, held by its owner     H  waits, held by an administrator
 //   m      has been made         c  completed      f  failed      x  cancelled
 
 import type { EndKind } from "../allocation/dependency.ts";
+import type { HeldAs } from "../allocation/hold.ts";
 import type { AllocationId } from "../ids.ts";
 
 export const CHUNK_SIZE = 256;
@@ -25,6 +27,14 @@ export const WAITING = ".";
 export const READY = "r";
 export const MADE = "m";
 export const END_MARKS: Readonly<Record<EndKind, string>> = { completed: "c", failed: "f", cancelled: "x" };
+
+export const HELD_MARKS: Readonly<Record<HeldAs, string>> = { user: "h", admin: "H" };
+
+/** Null: it is not held, or not by its mark. */
+export function heldMark(mark: string): HeldAs | null {
+  if (mark === HELD_MARKS.user) return "user";
+  return mark === HELD_MARKS.admin ? "admin" : null;
+}
 
 export type ElementState = "waiting" | "made" | EndKind;
 

@@ -2,7 +2,7 @@
 // there is room for them, the first of them at once.
 
 import { judgeAtOnce, unknownReferences } from "../allocation/dependents.ts";
-import { admit, ensureTenant, nextId } from "../allocation/submit.ts";
+import { admit, ensureTenant, firstHold, nextId } from "../allocation/submit.ts";
 import type { SubmitGroupCommand } from "../command.ts";
 import type { FieldProblem, Outcome } from "../outcome.ts";
 import type { State } from "../state/state.ts";
@@ -22,11 +22,12 @@ export function submitGroup(step: Step, command: SubmitGroupCommand): Outcome {
   if (references.length > 0) return refuseFields(references);
 
   ensureTenant(step, spec.tenant);
-  const group = addGroup(step, { id: nextId(step), user: command.origin.user, spec }, command);
+  const made = { id: nextId(step), user: command.origin.user, spec, ...firstHold(step, command) };
+  const group = addGroup(step, made, command);
   return accepted(group.id);
 }
 
-type Made = Pick<TaskGroup, "id" | "user" | "spec" | "dag">;
+type Made = Pick<TaskGroup, "id" | "user" | "spec" | "dag" | "hold">;
 
 /** Opens it, or lets it wait for what it depends on. */
 export function addGroup(step: Step, made: Made, { range, concurrency }: GroupShape): TaskGroup {

@@ -84,7 +84,8 @@ function holdForDomain(step: Step, record: Allocation, { detail }: Refusal): voi
 function tellRefused(step: Step, plan: PlanCommand, placement: Placement, refusal: Refusal): void {
   const record = step.state.allocation(placement.allocation);
   // Whoever waits no longer, or is held back and knows it, was not refused anything.
-  const waits = record?.phase.kind === "pending" && (record.phase.heldUntil ?? step.at) <= step.at;
+  const waits =
+    record?.phase.kind === "pending" && record.hold === undefined && (record.phase.heldUntil ?? step.at) <= step.at;
   const told = waits ? withRefusal(record, { ...refusal, basis: plan.basis }, step) : record;
   if (told !== undefined && told !== record) step.state.putAllocation(told);
   step.events.push({

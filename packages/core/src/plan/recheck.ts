@@ -102,6 +102,7 @@ function staleness(step: Step, plan: PlanCommand, placement: Placement, record: 
   if (plan.basis >= step.index) return `the plan is based on entry ${plan.basis}, which it cannot have seen`;
   if (phase.kind !== "pending") return `allocation ${id} is ${phase.kind}`;
   if (record.unmet !== undefined) return `allocation ${id} waits for what it depends on`;
+  if (record.hold !== undefined) return `allocation ${id} is held by ${record.hold.by}`;
   if (phase.heldUntil !== undefined) return `allocation ${id} is held back before it is begun again`;
   if (record.spec.vcluster !== plan.vcluster) return `allocation ${id} belongs to vCluster "${record.spec.vcluster}"`;
   if (placement.attempt !== attempt + 1)

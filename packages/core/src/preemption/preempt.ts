@@ -66,6 +66,7 @@ function againstWinner(step: Step, { basis, victims }: PreemptCommand, winner: A
   if (basis >= step.index) return say("stale_plan", `it is based on entry ${basis}, which it cannot have seen`);
   if (phase.kind !== "pending") return say("stale_plan", `allocation ${id} is ${phase.kind}`);
   if (phase.heldUntil !== undefined) return say("stale_plan", `allocation ${id} is held back`);
+  if (winner.hold !== undefined) return say("stale_plan", `allocation ${id} is held by ${winner.hold.by}`);
   if (winner.unmet !== undefined) return say("stale_plan", `allocation ${id} waits for what it depends on`);
   if (basis < pendingSinceIndex)
     return say("stale_plan", `allocation ${id} is pending since entry ${pendingSinceIndex}`);

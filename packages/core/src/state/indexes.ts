@@ -5,13 +5,14 @@
 import type { Allocation } from "../allocation/allocation.ts";
 import { compareAllocationIds } from "../allocation/order.ts";
 import { type AllocationPhase, isPlaced } from "../allocation/phase.ts";
+import { isQueued } from "../allocation/queued.ts";
 import { byCodeUnits } from "../canonical.ts";
 import type { Dag } from "../dag/dag.ts";
 import type { AllocationId, DagId, NodeId, TenantId, VClusterId } from "../ids.ts";
 import { type Accounts, createAccounts } from "../ledger/accounts.ts";
 import type { GpusOn } from "../ledger/held.ts";
 import type { Claim, Node } from "../node/node.ts";
-import { createFlows, type Flows, isBlocked } from "./flows.ts";
+import { createFlows, type Flows } from "./flows.ts";
 import { createOrdered, type Ordered } from "./ordered.ts";
 import { createSharingIndex, type SharingIndex } from "./sharing-index.ts";
 import type { TenantUsage } from "./view.ts";
@@ -20,6 +21,8 @@ export interface Indexes {
   readonly placed: Ordered<AllocationId>;
   /** Services that are begun again later. */
   readonly held: Ordered<AllocationId>;
+  /** Pending, and somebody wants them to wait. */
+  readonly onHold: Ordered<AllocationId>;
   readonly nodes: Ordered<NodeId>;
   readonly freeNodeCount: number;
   /** Nodes with something held against them. */
@@ -53,6 +56,7 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
   const pending = new Map<VClusterId, Ordered<AllocationId>>();
   const placed = createOrdered(compareAllocationIds);
   const held = createOrdered(compareAllocationIds);
+  const onHold = createOrdered(compareAllocationIds);
   const nodes = createOrdered<NodeId>(byCodeUnits);
   const usage = new Map<TenantId, Tally>();
   const claims = new Map<AllocationId, number>();
@@ -110,6 +114,7 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
   return {
     placed,
     held,
+    onHold,
     nodes,
     get freeNodeCount() {
       return free;
@@ -131,8 +136,10 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
       flows.allocationReplaced(before, after);
       const was = before?.phase;
       const is = after?.phase;
-      const wasQueued = was?.kind === "pending" && !isBlocked(before) && was.heldUntil === undefined;
-      const nowQueued = is?.kind === "pending" && !isBlocked(after) && is.heldUntil === undefined;
+      const wasQueued = before !== undefined && isQueued(before);
+      const nowQueued = after !== undefined && isQueued(after);
+      if (before?.hold !== undefined && after?.hold === undefined) onHold.delete(before.id);
+      if (after?.hold !== undefined) onHold.add(after.id);
       if (before !== undefined && isHeld(was) && !isHeld(is)) held.delete(before.id);
       if (after !== undefined && isHeld(is)) held.add(after.id);
       if (before !== undefined && wasQueued && !nowQueued) pendingOf(before.spec.vcluster).delete(before.id);

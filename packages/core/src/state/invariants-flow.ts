@@ -88,6 +88,7 @@ export function brokenNames(records: Iterable<Allocation>): string[] {
       holders.set(key, record.id);
     }
     const next = left.map(({ ref }) => ref).reduce((a, b) => (b < a ? b : a), "\uffff");
+    if (record.hold !== undefined) continue;
     if (left.length > 0 && left.length === unmet.length) wanting.set(`${record.spec.tenant} ${next}`, record.id);
   }
   for (const [key, id] of wanting) if (!holders.has(key)) broken.push(`${id} waits for ${key}, which is free`);
@@ -100,6 +101,8 @@ export function brokenGroup(view: View, group: TaskGroup): string[] {
   const seen = { waiting: 0, made: 0, completed: 0, failed: 0, cancelled: 0 };
   let pending = 0;
   let resting = 0;
+  let held = 0;
+  let open = 0;
   for (let position = 0; position < sizeOf(range); position += 1) {
     const index = indexAt(range, position);
     const state = view.element(group, index) ?? "waiting";
@@ -107,6 +110,8 @@ export function brokenGroup(view: View, group: TaskGroup): string[] {
     const record = view.allocation(elementId(id, index));
     if (record?.phase.kind === "pending") pending += 1;
     if (isResting(record)) resting += 1;
+    if (record?.hold !== undefined) held += 1;
+    if (state === "waiting" && view.elementHold(group, index) === null) open += 1;
     if (record !== undefined && !isFinal(record.phase) && state !== "made")
       broken.push(`${record.id} lives as ${state}`);
     if (state === "made" && (record === undefined || isFinal(record.phase))) broken.push(`${id}_${index} is gone`);
@@ -124,8 +129,9 @@ export function brokenGroup(view: View, group: TaskGroup): string[] {
   const over = seen.waiting === 0 && seen.made === 0;
   if (over !== hasGroupEnded(group.phase))
     broken.push(`group ${id} is ${group.phase.kind} with ${seen.made} under way`);
-  const room = pending < GROUP_WINDOW && counts.made < (concurrency ?? counts.made + 1);
-  const ready = seen.waiting > 0 && group.unmet === undefined && group.counterparts === undefined;
+  const room = pending - held < GROUP_WINDOW && counts.made < (concurrency ?? counts.made + 1);
+  const free = group.unmet === undefined && group.hold === undefined && group.counterparts === undefined;
+  const ready = open > 0 && free;
   if (room && ready) broken.push(`group ${id} has room and makes nothing`);
   return broken;
 }

@@ -4,7 +4,8 @@
 
 import type { Allocation } from "../allocation/allocation.ts";
 import { compareAllocationIds } from "../allocation/order.ts";
-import { isPlaced, type PendingPhase } from "../allocation/phase.ts";
+import { isPlaced } from "../allocation/phase.ts";
+import { isQueued } from "../allocation/queued.ts";
 import { byCodeUnits } from "../canonical.ts";
 import type { AllocationId, TenantId, VClusterId } from "../ids.ts";
 import { policyOf } from "../vcluster/policy.ts";
@@ -45,15 +46,13 @@ export function relist(lists: Lists, before: Allocation | undefined, after: Allo
 
 const NO_LISTS: readonly Set<AllocationId>[] = [];
 
-function listsOf(lists: Lists, { phase, unmet, spec }: Allocation): readonly Set<AllocationId>[] {
+function listsOf(lists: Lists, record: Allocation): readonly Set<AllocationId>[] {
+  const { phase, unmet, spec } = record;
   if (isPlaced(phase)) return [lists.placed];
   if (phase.kind !== "pending") return NO_LISTS;
-  const waits = unmet !== undefined ? [lists.blocked] : isHeld(phase) ? [] : [queueOf(lists, spec.vcluster)];
+  const waits = unmet !== undefined ? [lists.blocked] : isQueued(record) ? [queueOf(lists, spec.vcluster)] : [];
   return phase.awaits === undefined ? waits : [...waits, lists.awaiting];
 }
-
-/** What is begun again later is in no queue meanwhile. */
-const isHeld = ({ heldUntil }: PendingPhase): boolean => heldUntil !== undefined;
 
 function queueOf({ queued }: Lists, vcluster: VClusterId): Set<AllocationId> {
   const known = queued.get(vcluster);

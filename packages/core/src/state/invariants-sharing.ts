@@ -2,6 +2,7 @@
 // for nobody but who waits, and every node that is lent is lent on its owner's terms.
 
 import { isPlaced } from "../allocation/phase.ts";
+import { isQueued } from "../allocation/queued.ts";
 import type { VClusterId } from "../ids.ts";
 import { policyOf } from "../vcluster/policy.ts";
 import type { View } from "./view.ts";
@@ -17,9 +18,7 @@ export function brokenSharing(view: View): string[] {
     broken.push("those that wait for freed nodes are not as listed");
   }
   for (const { id } of view.vclusters()) {
-    const queued = all.filter(
-      ({ phase, unmet }) => phase.kind === "pending" && unmet === undefined && phase.heldUntil === undefined,
-    );
+    const queued = all.filter(isQueued);
     const pending = queued.filter(({ spec }) => spec.vcluster === id).map(classOf);
     if (view.highestPendingClass(id) !== Math.max(-1, ...pending)) broken.push(`the classes waiting in ${id} differ`);
     broken.push(...brokenHomes(view, id));

@@ -5,6 +5,7 @@
 
 import { compareAllocationIds } from "../allocation/order.ts";
 import { isPlaced } from "../allocation/phase.ts";
+import { isQueued } from "../allocation/queued.ts";
 import { byCodeUnits } from "../canonical.ts";
 import type { AllocationId, TenantId } from "../ids.ts";
 import { brokenAccess } from "./invariants-access.ts";
@@ -47,13 +48,7 @@ function brokenQueues(view: View): string[] {
   const whole = all.filter((record) => record.element === undefined).reverse();
   if (!sameItems(whole, Array.from(view.newest(null)))) broken.push("the newest first are not all, or not in order");
   for (const { id } of view.vclusters()) {
-    const wanted = all.filter(
-      (record) =>
-        record.phase.kind === "pending" &&
-        record.unmet === undefined &&
-        record.phase.heldUntil === undefined &&
-        record.spec.vcluster === id,
-    );
+    const wanted = all.filter((record) => isQueued(record) && record.spec.vcluster === id);
     const listed = Array.from(view.pending(id));
     if (!sameItems(wanted, listed)) broken.push(`the queue of ${id} differs from the pending allocations`);
     if (view.pendingCount(id) !== wanted.length) broken.push(`the queue of ${id} counts ${view.pendingCount(id)}`);
@@ -69,6 +64,9 @@ function brokenPlaced(view: View): string[] {
     ({ phase }) => phase.kind === "pending" && phase.heldUntil !== undefined,
   );
   if (!sameItems(held, Array.from(view.held()))) broken.push("the held index differs from the phases");
+  const onHold = Array.from(view.allocations()).filter(({ hold }) => hold !== undefined);
+  if (!sameItems(onHold, Array.from(view.onHold()))) broken.push("those on hold are not as listed");
+  for (const { id, phase } of onHold) if (phase.kind !== "pending") broken.push(`${id} is ${phase.kind} and held`);
   if (view.placedCount !== wanted.length) broken.push(`${wanted.length} placed, counted ${view.placedCount}`);
   return broken;
 }

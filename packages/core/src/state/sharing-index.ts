@@ -6,6 +6,7 @@ import type { Allocation } from "../allocation/allocation.ts";
 import { MAX_PREEMPTION_CLASS } from "../allocation/limits.ts";
 import { compareAllocationIds } from "../allocation/order.ts";
 import { isPlaced } from "../allocation/phase.ts";
+import { isQueued } from "../allocation/queued.ts";
 import type { AllocationId, VClusterId } from "../ids.ts";
 import type { Node } from "../node/node.ts";
 import { createOrdered, type Ordered } from "./ordered.ts";
@@ -35,7 +36,7 @@ export function createSharingIndex(): SharingIndex {
     const { phase, spec } = record;
     const of = spec.lifecycle.preemptionClass;
     if (isPlaced(phase)) placed[of] = (placed[of] as number) + by;
-    if (phase.kind !== "pending" || record.unmet !== undefined || phase.heldUntil !== undefined) return;
+    if (!isQueued(record)) return;
     const counts = pending.get(spec.vcluster) ?? new Int32Array(CLASSES);
     counts[of] = (counts[of] as number) + by;
     pending.set(spec.vcluster, counts);

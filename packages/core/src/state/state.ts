@@ -13,7 +13,16 @@ import type { Staged } from "../cluster/staged.ts";
 import type { CommandKind } from "../command.ts";
 import type { Dag } from "../dag/dag.ts";
 import { hasGroupEnded, type TaskGroup } from "../group/group.ts";
-import { CHUNK_SIZE, chunkOf, elementState, type MarkChunk, type MarkKey, markKey, WAITING } from "../group/marks.ts";
+import {
+  CHUNK_SIZE,
+  chunkOf,
+  elementState,
+  heldMark,
+  type MarkChunk,
+  type MarkKey,
+  markKey,
+  WAITING,
+} from "../group/marks.ts";
 import { positionOf, sizeOf } from "../group/range.ts";
 import type { AllocationId, DagId, Instant, LogIndex, NodeId, TenantId, UserName, VClusterId } from "../ids.ts";
 import { duration, instant, logIndex } from "../ids.ts";
@@ -199,6 +208,10 @@ export function createState(): State {
       return indexes.flows.blocked.size;
     },
     held: () => lookUp(indexes.held, allocationOf),
+    onHold: () => lookUp(indexes.onHold, allocationOf),
+    get onHoldCount() {
+      return indexes.onHold.size;
+    },
     placed: () => lookUp(indexes.placed, allocationOf),
     get placedCount() {
       return indexes.placed.size;
@@ -229,6 +242,10 @@ export function createState(): State {
     element(group, index) {
       const position = positionOf(group.range, index);
       return position === null ? null : elementState(markOf(group, position));
+    },
+    elementHold(group, index) {
+      const position = positionOf(group.range, index);
+      return position === null ? null : heldMark(markOf(group, position));
     },
     mutexHolder: (tenant, name) => indexes.flows.lock(lockKey(tenant, name))?.holder ?? null,
     dag: (id) => tables.dags.get(id),

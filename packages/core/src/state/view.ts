@@ -4,6 +4,7 @@
 import type { Grant } from "../access/grant.ts";
 import type { SecretName } from "../access/secret.ts";
 import type { Allocation } from "../allocation/allocation.ts";
+import type { HeldAs } from "../allocation/hold.ts";
 import type { AuditRecord } from "../audit/record.ts";
 import type { Clearing } from "../checkpoint/clearing.ts";
 import type { Dag } from "../dag/dag.ts";
@@ -70,6 +71,9 @@ export interface View {
   readonly blockedCount: number;
   /** Services that are begun again later, in order of id. */
   held(): Iterable<Allocation>;
+  /** Pending, and somebody wants them to wait, in order of id. */
+  onHold(): Iterable<Allocation>;
+  readonly onHoldCount: number;
   /** Staging, running or checkpointing, in order of id. */
   placed(): Iterable<Allocation>;
   readonly placedCount: number;
@@ -105,6 +109,8 @@ export interface View {
   restingElements(group: AllocationId): number;
   /** How one element stands; null when the group has none with that index. */
   element(group: TaskGroup, index: number): ElementState | null;
+  /** As whom one is held that has not been made; null: it is not. */
+  elementHold(group: TaskGroup, index: number): HeldAs | null;
 
   /** Null: the name is free. */
   mutexHolder(tenant: TenantId, name: string): AllocationId | null;

@@ -102,6 +102,15 @@ export const cancel = (n: number | string): Command => ({
   reason: "enough",
 });
 
+/** By its owner, or by somebody who administers it. */
+export const hold = (n: number | string, held = true, by = "ada"): Extract<Command, { kind: "allocation.hold" }> => ({
+  kind: "allocation.hold",
+  origin: { ...origin(), user: by as UserName },
+  id: id(n),
+  held,
+  admin: by !== "ada",
+});
+
 export const submitGroup = (
   range: readonly [number, number, number?],
   concurrency: number | null = null,

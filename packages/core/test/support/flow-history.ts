@@ -10,14 +10,14 @@ import {
   rangeOfRuns,
   type State,
 } from "@lattice/core";
-import { cancel, cancelDag, type MemberChange, submit, submitDag, submitGroup } from "./cluster.ts";
+import { cancel, cancelDag, hold, type MemberChange, submit, submitDag, submitGroup } from "./cluster.ts";
 import { commandFor, type Dice, dice, pick, someId } from "./history.ts";
 
 const CONDITIONS: readonly DependencyCondition[] = ["success", "success", "failure", "any", "corresponding"];
 
 export function flowCommandFor(seed: number, state: State, past: readonly Command[]): Command {
   const roll = dice(seed ^ 0x5bd1e995);
-  switch (roll(14)) {
+  switch (roll(15)) {
     case 0:
     case 1:
       return submit({ ...size(roll), after: edges(roll, state) });
@@ -28,6 +28,8 @@ export function flowCommandFor(seed: number, state: State, past: readonly Comman
       return makeDag(roll);
     case 5:
       return roll(3) > 0 ? makeCancel(roll, state) : makeCancelDag(roll, state);
+    case 6:
+      return makeHold(roll, state);
     default:
       return commandFor(seed, state, past);
   }
@@ -102,6 +104,16 @@ function makeCancel(roll: Dice, state: State): Command {
   if (group === undefined || made.kind !== "allocation.cancel" || roll(3) === 0) return made;
   const from = roll(5);
   if (roll(3) === 0) return cancel(`${group.id}_${from}`);
+  return { ...made, elements: [{ from, to: from + roll(3) }] };
+}
+
+/** More is released than held, or nothing would run. */
+function makeHold(roll: Dice, state: State): Command {
+  const group = pick(roll, [...state.groups()]);
+  const made = hold(group?.id ?? anything(roll, state), roll(5) < 2, pick(roll, ["ada", "root"]) ?? "ada");
+  if (group === undefined || roll(3) === 0) return made;
+  const from = roll(5);
+  if (roll(3) === 0) return { ...made, id: `${group.id}_${from}` as AllocationId };
   return { ...made, elements: [{ from, to: from + roll(3) }] };
 }
 

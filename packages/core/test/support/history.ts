@@ -24,6 +24,7 @@ import {
   drain,
   enable,
   health,
+  hold,
   id,
   nodeId,
   origin,
@@ -78,6 +79,7 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [3, makeSetAside],
   [8, makeScale],
   [3, makeRelease],
+  [2, makeHold],
   [22, makeCheckpoint],
   [2, makeExpire],
   [8, (roll) => health(nodeName(roll), pick(roll, ["heard", "late", "silent", "hardware"]) ?? "heard")],
@@ -337,6 +339,12 @@ function makeSetAside(roll: Dice, state: State): Command {
 function makeRelease(roll: Dice, state: State): Command {
   const held = pick(roll, Array.from(state.held()));
   return { kind: "allocation.release", allocation: held?.id ?? someId(roll, state) };
+}
+
+function makeHold(roll: Dice, state: State): Command {
+  const held = roll(3) === 0;
+  const known = pick(roll, Array.from(held ? state.pending(vclusterId("batch")) : state.onHold()));
+  return hold(known?.id ?? someId(roll, state), held, roll(3) === 0 ? "ada" : "root");
 }
 
 function makeExpire(roll: Dice, state: State): Command {

@@ -115,7 +115,7 @@ export function createWitness(state: State, work: Work): Witness {
         const from = event.from ?? "";
         check(from === (phases.get(event.allocation) ?? ""), `${event.allocation} was not ${from}`);
         const legal = from === "" ? event.to === "pending" : canMove(from as PhaseKind, event.to as PhaseKind);
-        const same = ["updated", "released", "scaled_up", "scaled_down", "vni_pool_exhausted"].includes(
+        const same = ["updated", "held", "released", "scaled_up", "scaled_down", "vni_pool_exhausted"].includes(
           event.reason ?? "",
         );
         check(legal || same, `${event.allocation} moved from ${from} to ${event.to}`);

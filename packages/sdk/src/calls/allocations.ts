@@ -37,6 +37,10 @@ export interface AllocationCalls {
   ): AsyncGenerator<Allocation>;
   cancel(id: string, options?: ChangeOptions & { readonly reason?: string | undefined }): Promise<CancelResponse>;
   update(id: string, changes: AllocationUpdate, options?: ChangeOptions): Promise<UpdateAllocationResponse>;
+  /** Keeps what waits out of the queue: an allocation, a task group, or elements such as 12_3 or 12_[3-9,20]. */
+  hold(id: string, options?: ChangeOptions): Promise<UpdateAllocationResponse>;
+  /** Lets what is held wait its turn again. */
+  release(id: string, options?: ChangeOptions): Promise<UpdateAllocationResponse>;
   /** Why it waits, or why it started where and when it did. */
   explain(id: string, options?: CallOptions): Promise<Explanation>;
   /** What submitting this would do now; nothing is submitted. */
@@ -62,6 +66,16 @@ export function allocationCalls(caller: Caller): AllocationCalls {
   const at = (id: string, rest = "") => `/api/v1/allocations/${encodeURIComponent(id)}${rest}`;
   const list: AllocationCalls["list"] = (filter = {}, options) =>
     caller.json({ method: "GET", path: `/api/v1/allocations${queryString(filter)}`, repeatable: true }, options);
+  const update: AllocationCalls["update"] = (id, changes, options = {}) =>
+    caller.json(
+      {
+        method: "PATCH",
+        path: at(id),
+        body: withRequestId(changes, options.requestId),
+        repeatable: options.requestId !== undefined || changes.hold !== undefined,
+      },
+      options,
+    );
   return {
     list,
     submit: (submission, options = {}) =>
@@ -92,16 +106,10 @@ export function allocationCalls(caller: Caller): AllocationCalls {
         },
         options,
       ),
-    update: (id, changes, options = {}) =>
-      caller.json(
-        {
-          method: "PATCH",
-          path: at(id),
-          body: withRequestId(changes, options.requestId),
-          repeatable: options.requestId !== undefined,
-        },
-        options,
-      ),
+    update,
+    // Holding what is held already changes nothing, and so does releasing.
+    hold: (id, options) => update(id, { hold: true }, options),
+    release: (id, options) => update(id, { hold: false }, options),
     explain: (id, options) => caller.json({ method: "GET", path: at(id, "/explain"), repeatable: true }, options),
     plan: (submission, options) =>
       caller.json({ method: "POST", path: "/api/v1/allocations:plan", body: submission, repeatable: true }, options),

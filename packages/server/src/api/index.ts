@@ -51,12 +51,11 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
     logger.warn("authentication is not configured: every caller is an administrator");
   const tls = options.tls ?? null;
   const rest = await startRest(door, config.api.restListen, tls);
-  const grpc = await startGrpc(door, { address: config.api.grpcListen, tls }, options.extraGrpcServices ?? []).catch(
-    async (error) => {
-      await rest.close(0);
-      throw error;
-    },
-  );
+  const place = { address: config.api.grpcListen, tls, acceptHttp1: rest.accept };
+  const grpc = await startGrpc(door, place, options.extraGrpcServices ?? []).catch(async (error) => {
+    await rest.close(0);
+    throw error;
+  });
   return {
     restAddress: formatListen({ host: config.api.restListen.host, port: rest.port }),
     grpcAddress: formatListen({ host: config.api.grpcListen.host, port: grpc.port }),

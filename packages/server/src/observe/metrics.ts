@@ -29,7 +29,11 @@ export interface Metrics extends SchedulingMetrics, CheckpointMetrics, FailureMe
   /** One figure per state; states left out vanish. */
   allocations(byState: Readonly<Record<string, number>>): void;
   /** Allocations that wait for others, and elements of task groups that wait for their turn. */
-  heldBack(counts: { readonly blocked: number; readonly elements: number }): void;
+  heldBack(counts: {
+    readonly blocked: number;
+    readonly elements: number;
+    readonly onHold: Readonly<Record<"user" | "admin", number>>;
+  }): void;
   dags(byState: Readonly<Record<string, number>>): void;
   nodes(byState: Readonly<Record<string, number>>): void;
   agentsConnected(count: number): void;
@@ -112,7 +116,9 @@ export function createMetrics(): Metrics {
     ...failureMetrics(registry),
     event: (kind) => m.events.inc({ kind }),
     allocations: (byState) => setAll(m.allocations, byState),
-    heldBack({ blocked, elements }) {
+    heldBack({ blocked, elements, onHold }) {
+      m.onHold.set({ by: "user" }, onHold.user);
+      m.onHold.set({ by: "admin" }, onHold.admin);
       m.blocked.set(blocked);
       m.waitingElements.set(elements);
     },
@@ -213,6 +219,9 @@ function defineMetrics(registry: Registry) {
     events: counter("lattice_events_total", "Events that committed entries gave rise to.", ["kind"]),
     allocations: gauge("lattice_allocations", "Allocations in the live state.", ["state"]),
     blocked: gauge("lattice_allocations_blocked", "Allocations that wait for others to end.", []),
+    onHold: gauge("lattice_allocations_held", "Pending allocations that somebody holds: their user or an admin.", [
+      "by",
+    ]),
     waitingElements: gauge("lattice_task_group_elements_waiting", "Elements of task groups not yet in the queue.", []),
     dags: gauge("lattice_dags", "DAGs in the live state.", ["state"]),
     nodes: gauge("lattice_nodes", "Registered nodes.", ["state"]),

@@ -62,10 +62,12 @@ export function mirrorState(
 const quotasOf = (view: View) =>
   Array.from(view.tenants(), ({ id, quota }) => ({ tenant: id, used: view.usage(id).nodes, most: quota.maxNodes }));
 
-function heldBack(view: View): { readonly blocked: number; readonly elements: number } {
+function heldBack(view: View): Parameters<Metrics["heldBack"]>[0] {
   let elements = 0;
   for (const group of view.groups()) elements += waitingCount(group);
-  return { blocked: [...view.blocked()].length, elements };
+  const onHold = { user: 0, admin: 0 };
+  for (const { hold } of view.onHold()) if (hold !== undefined) onHold[hold.as] += 1;
+  return { blocked: view.blockedCount, elements, onHold };
 }
 
 function tally<T>(records: Iterable<T>, stateOf: (record: T) => string): Record<string, number> {

@@ -31,7 +31,9 @@ class RenewedCredentials extends ServerCredentials {
     // Who has shown no certificate, or a wrong one, is a stranger; whether strangers may call is decided behind.
     const { requireClientCertificates: rejectUnauthorized } = tls.config;
     const handshakeTimeout = HANDSHAKE_TIMEOUT_MS;
-    super({ requestCert: asks, rejectUnauthorized, handshakeTimeout }, contextOf(tls.current()));
+    // REST is served on this port as well, for clients that speak HTTP/1.1 alone.
+    const shared = { allowHTTP1: true };
+    super({ requestCert: asks, rejectUnauthorized, handshakeTimeout, ...shared }, contextOf(tls.current()));
     tls.onChange((material) => this.updateSecureContextOptions(contextOf(material)));
   }
 

@@ -38,6 +38,65 @@ describe("images", () => {
   });
 });
 
+describe("holding", () => {
+  const update = (change: Parameters<typeof create<typeof pb.UpdateAllocationRequestSchema>>[1]) =>
+    both("AllocationService.Update", create(pb.UpdateAllocationRequestSchema, change));
+
+  test("from the submission on, released, held again, with its reason", async () => {
+    const allocation = create(pb.AllocationSpecSchema, { entrypoint: "true" });
+    const { id } = await good("AllocationService.Submit", create(pb.SubmitRequestSchema, { allocation, hold: true }));
+    const got = await good("AllocationService.Get", create(pb.GetAllocationRequestSchema, { id: String(id) }));
+    expect(got).toMatchObject({
+      hold: { kind: "user", by: "ada" },
+      pending_reasons: ["held by user ada"],
+      pending_reason_codes: ["held_by_user"],
+    });
+    const why = await good("AllocationService.Explain", create(pb.ExplainRequestSchema, { id: String(id) }));
+    expect(why).toMatchObject({ summary: `It is held by user ada: \`lattice release ${id}\` queues it.` });
+    const released = await update({ id: String(id), hold: false });
+    expect(released).toMatchObject({ json: { allocation: { id } } });
+    expect(JSON.stringify(released)).not.toContain("held");
+    expect(await update({ id: String(id), hold: true })).toMatchObject({
+      json: { allocation: { hold: { by: "ada" } } },
+    });
+    const pending = create(pb.ListAllocationsRequestSchema, { state: [pb.AllocationState.PENDING] });
+    expect(JSON.stringify(await good("AllocationService.List", pending))).toContain(`"id":"${id}"`);
+  });
+
+  test("of a group, of an element that is not there yet, and of what cannot be held", async () => {
+    const taskGroup = { start: 0, end: 999 };
+    const allocation = create(pb.AllocationSpecSchema, { entrypoint: "true", taskGroup });
+    const { id } = await good("AllocationService.Submit", create(pb.SubmitRequestSchema, { allocation }));
+    expect(await update({ id: `${id}_[990-999]`, hold: true })).toMatchObject({ json: { allocation: { id } } });
+    const far = await good("AllocationService.Get", create(pb.GetAllocationRequestSchema, { id: `${id}_995` }));
+    expect(far).toMatchObject({ state: "pending", hold: { kind: "user" }, pending_reason_codes: ["held_by_user"] });
+    expect(await update({ id: String(id), hold: true })).toMatchObject({
+      json: { allocation: { hold: { by: "ada" } } },
+    });
+    const problems = [
+      await update({ id: `${id}_1000`, hold: true }),
+      await update({ id: String(id), hold: true, name: "other" }),
+      await update({ id: "77", hold: true }),
+    ];
+    const codes = ["unknown_allocation", "invalid_argument", "unknown_allocation"];
+    expect(problems).toMatchObject(codes.map((code) => ({ problem: { code } })));
+  });
+
+  test("tags change one by one", async () => {
+    const allocation = create(pb.AllocationSpecSchema, { entrypoint: "true", tags: { a: "1", b: "2" } });
+    const { id } = await good("AllocationService.Submit", create(pb.SubmitRequestSchema, { allocation }));
+    const changed = await update({ id: String(id), setTags: { b: "3", c: "4" }, removeTags: ["a", "never"] });
+    expect(changed).toMatchObject({ json: { allocation: { spec: { tags: { b: "3", c: "4" } } } } });
+    expect(JSON.stringify(changed)).not.toContain('"a":"1"');
+    const problems = [
+      await update({ id: String(id), setTags: { b: "3" }, tags: { d: "5" } }),
+      await update({ id: String(id), setTags: { b: "3" }, removeTags: ["b"] }),
+      await update({ id: String(id), setTags: { "": "3" } }),
+    ];
+    expect(problems).toMatchObject(problems.map(() => ({ problem: { code: "invalid_argument" } })));
+  });
+});
+
 describe("sessions", () => {
   test("a session is created, shown, listed and ended", async () => {
     const allocation = create(pb.AllocationSpecSchema, { lifecycle: { walltimeSeconds: 600 } });

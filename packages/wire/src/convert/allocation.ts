@@ -22,6 +22,7 @@ import { timestampFromMs } from "../json/timestamp.ts";
 import { checkpointStatus } from "./checkpoint.ts";
 import { dependencyToProto } from "./dependencies.ts";
 import { groupStatus } from "./group-status.ts";
+import { holdStatus } from "./hold.ts";
 import { scalingStatus } from "./scaling.ts";
 import { specToProto } from "./spec-to-proto.ts";
 import { allocationStateToProto } from "./states.ts";
@@ -66,6 +67,7 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     unmet: isFinal(phase) ? [] : unmetOf(allocation),
     ...(group === undefined ? null : { group: groupStatus(group, group.counts) }),
   });
+  if (allocation.hold !== undefined) message.hold = holdStatus(allocation.hold);
   const scaling = scalingStatus(allocation);
   if (scaling !== null) message.scaling = scaling;
   if (allocation.network !== undefined) message.network = create(NetworkStatusSchema, allocation.network);

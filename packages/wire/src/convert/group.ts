@@ -9,6 +9,7 @@ import { timestampFromMs } from "../json/timestamp.ts";
 import type { AllocationExtra } from "./allocation.ts";
 import { dependencyToProto } from "./dependencies.ts";
 import { type ElementsNow, groupStatus } from "./group-status.ts";
+import { holdStatus } from "./hold.ts";
 import { specToProto } from "./spec-to-proto.ts";
 import { allocationStateToProto } from "./states.ts";
 
@@ -35,6 +36,7 @@ export function groupToProto(group: TaskGroup, extra: GroupExtra): proto.Allocat
     dagId: group.dag ?? "",
     unmet: unmet.flatMap((n) => spec.dependsOn?.[n] ?? []).map(dependencyToProto),
   });
+  if (group.hold !== undefined && end === null) message.hold = holdStatus(group.hold);
   const startedAt = "startedAt" in phase ? phase.startedAt : null;
   if (startedAt !== null) message.startedAt = timestampFromMs(startedAt);
   if (end !== null) message.endedAt = timestampFromMs(end.endedAt);

@@ -25,6 +25,7 @@ export const LATTICE_OPTIONS: ReadonlyMap<string, { readonly field: string; read
   ["reactive", { field: "reactive", kind: "flag" }],
   ["requeue", { field: "requeue", kind: "flag" }],
   ["sensitive", { field: "sensitive", kind: "flag" }],
+  ["hold", { field: "hold", kind: "flag" }],
   ["no_preempt", { field: "no_preempt", kind: "flag" }],
   ["constraint", { field: "constraints", kind: "list" }],
   ["constraints", { field: "constraints", kind: "list" }],

@@ -57,7 +57,11 @@ function memberOf(member: Json, place: string, shared: JsonObject): { request: J
   }
   const named: JsonObject = { ...shared, ...rest, ...(id === undefined ? {} : { name: id }) };
   try {
-    const { request, warnings } = normaliseSubmission(named);
+    const { hold, ...submission } = named;
+    if (hold !== undefined && hold !== null) {
+      throw fieldError([{ field: "hold", detail: "is not for members of a DAG", hint: "Hold them one by one." }]);
+    }
+    const { request, warnings } = normaliseSubmission(submission);
     return { request: request.allocation as Json, warnings };
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;

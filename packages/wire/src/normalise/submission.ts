@@ -21,15 +21,15 @@ export interface Normalised {
 }
 
 export function normaliseSubmission(input: unknown): Normalised {
-  const { draft, requestId } = read(input);
-  return { request: requestOf(draft, requestId), warnings: draft.warnings };
+  const { draft, beside } = read(input);
+  return { request: requestOf(draft, beside), warnings: draft.warnings };
 }
 
 /** Normalises and reads; problems are reported under the names that the user wrote. */
 export function submissionFromJson(input: unknown): { request: SubmitRequest; warnings: string[] } {
-  const { draft, requestId, prefix } = read(input);
+  const { draft, beside, prefix } = read(input);
   try {
-    return { request: fromJson(SubmitRequestSchema, requestOf(draft, requestId)), warnings: draft.warnings };
+    return { request: fromJson(SubmitRequestSchema, requestOf(draft, beside)), warnings: draft.warnings };
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
     throw fieldError(error.problem.fields.map((field) => renamed(field, draft, prefix)));
@@ -38,7 +38,8 @@ export function submissionFromJson(input: unknown): { request: SubmitRequest; wa
 
 interface ReadSubmission {
   readonly draft: Draft;
-  readonly requestId: unknown;
+  /** Fields of the request that say nothing about what runs. */
+  readonly beside: Readonly<Record<string, unknown>>;
   /** What the user wrote before the fields: "allocation." or nothing. */
   readonly prefix: string;
 }
@@ -47,21 +48,21 @@ function read(input: unknown): ReadSubmission {
   if (!isObject(input)) throw fieldError([{ field: "body", detail: `must be an object, not ${kindOf(input)}` }]);
   const wrapped = input.allocation !== undefined && input.allocation !== null;
   const prefix = wrapped ? "allocation." : "";
-  const { request_id: requestId, allocation, ...rest } = input;
+  const { request_id: requestId, hold, allocation, ...rest } = input;
   const draft = new Draft();
   if (wrapped) refuseBeside(draft, rest);
   const spec = wrapped ? allocation : rest;
   if (isObject(spec)) readSpec(draft, spec, prefix);
   else draft.problems.add("allocation", `must be an object, not ${kindOf(spec)}`);
   draft.problems.throwIfAny();
-  return { draft, requestId, prefix };
+  return { draft, beside: { request_id: requestId, hold }, prefix };
 }
 
 function refuseBeside(draft: Draft, rest: JsonObject): void {
   refuseUnoffered(rest, "");
   for (const name of Object.keys(rest)) {
     if (FIELDS.has(name)) draft.problems.add(name, "stands beside allocation", "Put it inside allocation.");
-    else refuseUnknown(draft.problems, { path: name, name, known: ["allocation", "request_id"] });
+    else refuseUnknown(draft.problems, { path: name, name, known: ["allocation", "request_id", "hold"] });
   }
 }
 
@@ -70,7 +71,8 @@ function readSpec(draft: Draft, given: JsonObject, prefix: string): void {
   const spec = draft.attempt(() => unfoldTemplate(given, prefix)) ?? {};
   for (const [name, value] of Object.entries(spec)) {
     const put = FIELDS.get(name);
-    if (put === undefined) refuseUnknown(draft.problems, { path: prefix + name, name, known: FIELDS.keys() });
+    if (put === undefined)
+      refuseUnknown(draft.problems, { path: prefix + name, name, known: [...FIELDS.keys(), "hold"] });
     else if (value !== null) put(draft, value, prefix + name);
   }
 }
@@ -88,10 +90,10 @@ const unofferedText = (name: string): Pick<FieldProblem, "detail" | "hint"> =>
     ? { detail: "makes this a DAG", hint: "Submit it to /api/v1/dags, or with: lattice dag submit FILE" }
     : { detail: "is not offered by this version" };
 
-const requestOf = (draft: Draft, requestId: unknown): JsonObject => ({
-  allocation: draft.build(),
-  ...(requestId === undefined || requestId === null ? {} : { request_id: requestId as string }),
-});
+function requestOf(draft: Draft, beside: ReadSubmission["beside"]): JsonObject {
+  const given = Object.entries(beside).filter(([, value]) => value !== undefined && value !== null);
+  return { allocation: draft.build(), ...(Object.fromEntries(given) as JsonObject) };
+}
 
 function renamed(problem: FieldProblem, draft: Draft, prefix: string): FieldProblem {
   const inner = problem.field.startsWith("allocation.") ? problem.field.slice("allocation.".length) : null;

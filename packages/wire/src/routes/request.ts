@@ -55,6 +55,7 @@ function sessionRequest(input: HttpInput, warnings: string[]): Message {
     return fromJson(CreateSessionRequestSchema, { ...rest, allocation_id: allocationId });
   }
   const { request, warnings: found } = submissionFromJson(isObject(session) ? { ...rest, ...session } : rest);
+  if (request.hold) throw fieldError([{ field: "hold", detail: "is not for sessions, which begin at once" }]);
   warnings.push(...found);
   return create(CreateSessionRequestSchema, {
     ...(request.allocation === undefined ? {} : { allocation: request.allocation }),

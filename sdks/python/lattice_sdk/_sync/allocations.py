@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ..call import at, change, read
+from ..call import Call, at, change, read
 from ..decode import decode
 from ..models.allocations import Allocation, Cancelled, Submitted
 from ..models.explain import Explanation, Plan, Timeline
@@ -88,28 +88,33 @@ class AllocationCalls:
         preemption_class: int | None = None,
         name: str | None = None,
         tags: Mapping[str, str] | None = None,
+        set_tags: Mapping[str, str] | None = None,
+        remove_tags: Sequence[str] | None = None,
         telemetry_mode: str | None = None,
         telemetry_seconds: int | None = None,
         request_id: str | None = None,
     ) -> Allocation:
-        """``telemetry_mode``: prod, debug or audit, for good or for ``telemetry_seconds``."""
+        """``telemetry_mode``: prod, debug or audit, for good or for ``telemetry_seconds``. ``tags`` names all of them;
+        ``set_tags`` and ``remove_tags`` change some."""
         changes = {
             "walltime_seconds": walltime_seconds,
             "preemption_class": preemption_class,
             "name": name,
             "tags": tags,
+            "set_tags": set_tags,
+            "remove_tags": remove_tags,
             "telemetry_mode": telemetry_mode,
             "telemetry_seconds": telemetry_seconds,
         }
-        return self._caller.send(
-            change(
-                "PATCH",
-                at("allocations", id),
-                changes,
-                parse=lambda data: decode(Allocation, data["allocation"]),
-                request_id=request_id,
-            )
-        )
+        return self._caller.send(_update(id, changes, request_id))
+
+    def hold(self, id: str, *, request_id: str | None = None) -> Allocation:
+        """Keeps what waits out of the queue: an allocation, a task group, or elements such as ``12_3``."""
+        return self._caller.send(_update(id, {"hold": True}, request_id))
+
+    def release(self, id: str, *, request_id: str | None = None) -> Allocation:
+        """Lets what is held wait its turn again."""
+        return self._caller.send(_update(id, {"hold": False}, request_id))
 
     def checkpoint(self, id: str) -> dict[str, Any]:
         """Asks for a checkpoint now; ``LatticeNotAvailableError`` where the server takes none."""
@@ -130,6 +135,16 @@ class AllocationCalls:
     def timeline(self, id: str) -> Timeline:
         """What has been decided about it so far."""
         return self._caller.send(read(at("allocations", id, "timeline"), Timeline))
+
+
+def _update(id: str, changes: Mapping[str, Any], request_id: str | None) -> Call[Allocation]:
+    return change(
+        "PATCH",
+        at("allocations", id),
+        changes,
+        parse=lambda data: decode(Allocation, data["allocation"]),
+        request_id=request_id,
+    )
 
 
 def _filters(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..state import State
 
-__all__ = ["Allocation", "Cancelled", "Dependency", "NodeProgress", "Submitted", "TaskGroupStatus"]
+__all__ = ["Allocation", "Cancelled", "Dependency", "Hold", "NodeProgress", "Submitted", "TaskGroupStatus"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +41,15 @@ class TaskGroupStatus:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Hold:
+    kind: str = ""
+    """``user``: its owner releases it; ``admin``: somebody who administers it."""
+    by: str = ""
+    since: datetime | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Allocation:
     id: str = ""
     state: State = State("pending")
@@ -67,6 +76,8 @@ class Allocation:
     group: TaskGroupStatus | None = None
     dag_id: str = ""
     unmet: list[Dependency] = field(default_factory=list)
+    hold: Hold | None = None
+    """Somebody wants it to wait."""
     log_index: str = ""
     extra: dict[str, Any] = field(default_factory=dict)
 

@@ -52,6 +52,8 @@ class AllocationSpec:
     network_domain: str | None = None
     expose: Sequence[Mapping[str, Any]] | None = None
     sensitive: bool | None = None
+    hold: bool | None = None
+    """It waits until it is released."""
     more: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -20,6 +20,8 @@ const ARGUMENTS: Readonly<Record<string, ValueKind>> = {
   attach: "allocations",
   watch: "allocations",
   cancel: "allocations",
+  hold: "allocations",
+  release: "allocations",
   top: "allocations",
   diag: "allocations",
   compare: "allocations",

@@ -13,6 +13,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   vcluster: "--vcluster",
   tags: "--tag",
   request_id: "--request-id",
+  hold: "--hold",
   nodes: "--nodes",
   "resources.nodes": "--nodes",
   tasks_per_node: "--tasks-per-node",

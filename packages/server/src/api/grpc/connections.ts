@@ -37,7 +37,7 @@ function expectGreeting(session: Http2Session, withinMs: number): void {
   session.once("close", done);
 }
 
-function listenersOf(server: Server): readonly Http2Server[] {
+export function listenersOf(server: Server): readonly Http2Server[] {
   const { http2Servers } = server as unknown as { readonly http2Servers?: ReadonlyMap<Http2Server, unknown> };
   // Better no server than one without bounds.
   if (http2Servers === undefined || http2Servers.size === 0)

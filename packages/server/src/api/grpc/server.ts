@@ -8,9 +8,10 @@ import type { TlsSource } from "../../tls/source.ts";
 import type { Door } from "../invoke.ts";
 import { MAX_BODY_BYTES, MAX_STREAMS_PER_CONNECTION } from "../limits/limits.ts";
 import { SERVICES } from "../rpc.ts";
-import { boundConnections, type Connections } from "./connections.ts";
+import { boundConnections, type Connections, listenersOf } from "./connections.ts";
 import { type GrpcService, serviceOf } from "./handlers.ts";
 import { explainRefusals } from "./refusals.ts";
+import { type AcceptHttp1, sharePort } from "./shared-port.ts";
 import { createSlowCalls } from "./slow-calls.ts";
 
 export interface Listener {
@@ -31,6 +32,8 @@ const KEEPALIVE = {
 interface Place {
   readonly address: ListenAddress;
   readonly tls: TlsSource | null;
+  /** Where requests in HTTP/1.1 go that come to this port. */
+  readonly acceptHttp1: AcceptHttp1;
 }
 
 export async function startGrpc(door: Door, place: Place, extra: readonly GrpcService[]): Promise<Listener> {
@@ -49,6 +52,9 @@ export async function startGrpc(door: Door, place: Place, extra: readonly GrpcSe
     server.addService(service.definition, service.implementation);
   const port = await bind(server, place);
   const connections = boundConnections(server, headersTimeout);
+  for (const listener of listenersOf(server)) {
+    sharePort(listener, { secure: place.tls !== null, greetWithinMs: headersTimeout, accept: place.acceptHttp1 });
+  }
   return {
     port,
     async close(deadlineMs) {

@@ -141,11 +141,18 @@ function recordsFor(view: View, query: AllocationQuery): Iterable<Allocation>[] 
   if (!walksFew(view, query)) return [view.allocations()];
   const sources: Iterable<Allocation>[] = [];
   if (PLACED.some((kind) => query.states.has(kind))) sources.push(view.placed());
-  if (query.states.has("pending")) sources.push(view.blocked());
+  if (query.states.has("pending")) sources.push(view.blocked(), outside(view.held()), outside(view.onHold(), true));
   if (query.states.has("pending"))
     for (const vcluster of view.vclusters())
       if (query.vcluster === "" || query.vcluster === vcluster.id) sources.push(view.pending(vcluster.id));
   return sources;
+}
+
+/** Neither in a queue nor blocked, each in one of the two lists alone. */
+function* outside(records: Iterable<Allocation>, onHold = false): Generator<Allocation> {
+  for (const record of records) {
+    if (record.unmet === undefined && (onHold || record.hold === undefined)) yield record;
+  }
 }
 
 /** Whether an index of the state holds all that is wanted, and little else. */

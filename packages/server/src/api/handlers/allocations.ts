@@ -17,7 +17,7 @@ import {
   serviceChangeFromProto,
   telemetryMode,
 } from "@lattice/wire";
-import { authorize, authorizeList, reacher } from "../access/authorize.ts";
+import { authorize, authorizeList, reacher, reaches } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_REASON_LENGTH } from "../limits/limits.ts";
 import { filtersOf, waitsFor } from "./allocation-filters.ts";
@@ -38,11 +38,10 @@ export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.
   const newTenant = call.plane.view().tenant(spec.tenant) === undefined;
   const origin = originOf(call, pb.SubmitRequestSchema, request);
   const createTenant = call.config.api.autoCreateTenants;
+  const asked = { origin, spec, createTenant, ...(request.hold ? { hold: true } : null) };
   const { id, index } = await commit(
     call,
-    shape === null
-      ? { kind: "allocation.submit", origin, spec, createTenant }
-      : { kind: "group.submit", origin, spec, createTenant, ...shape },
+    shape === null ? { kind: "allocation.submit", ...asked } : { kind: "group.submit", ...asked, ...shape },
   );
   // A repeated request answers what has become of the first.
   const record = await findWork(call, id ?? "");
@@ -112,18 +111,16 @@ export async function cancel(call: Call, request: pb.CancelRequest): Promise<pb.
 }
 
 export async function update(call: Call, request: pb.UpdateAllocationRequest): Promise<pb.UpdateAllocationResponse> {
+  const change = changeOf(request);
+  if (request.hold !== undefined) {
+    if (Object.keys(change).length > 0) throw invalid("hold", "is changed by itself", "Send the rest by itself.");
+    return holdOrRelease(call, request, request.hold);
+  }
   const record = await find(call, request.id);
   authorize(call.principal, "AllocationService.Update", ownerOf(record));
   refuseArchived(call, record);
-  const change: UpdateAllocationCommand["change"] = {
-    ...(request.walltimeSeconds === undefined ? {} : { walltime: seconds(request.walltimeSeconds) }),
-    ...(request.preemptionClass === undefined ? {} : { preemptionClass: request.preemptionClass }),
-    ...(request.name === undefined ? {} : { name: request.name }),
-    ...(Object.keys(request.tags).length === 0 ? {} : { tags: request.tags }),
-    ...telemetryChange(request),
-    ...(request.service === undefined ? {} : { service: serviceChangeFromProto(request.service) }),
-  };
-  const known = "walltime_seconds, preemption_class, name, tags, telemetry_mode or service";
+  const known =
+    "walltime_seconds, preemption_class, name, tags, set_tags, remove_tags, telemetry_mode, service or hold";
   if (Object.keys(change).length === 0) throw invalid("body", "changes nothing", `Name ${known}.`);
   const { index } = await commit(call, {
     kind: "allocation.update",
@@ -133,6 +130,55 @@ export async function update(call: Call, request: pb.UpdateAllocationRequest): P
   });
   const now = call.plane.view().allocation(record.id) ?? record;
   return create(pb.UpdateAllocationResponseSchema, { allocation: shown(call, now, true), logIndex: String(index) });
+}
+
+function changeOf(request: pb.UpdateAllocationRequest): UpdateAllocationCommand["change"] {
+  return {
+    ...(request.walltimeSeconds === undefined ? {} : { walltime: seconds(request.walltimeSeconds) }),
+    ...(request.preemptionClass === undefined ? {} : { preemptionClass: request.preemptionClass }),
+    ...(request.name === undefined ? {} : { name: request.name }),
+    ...tagChange(request),
+    ...telemetryChange(request),
+    ...(request.service === undefined ? {} : { service: serviceChangeFromProto(request.service) }),
+  };
+}
+
+/** Of work that waits, of which there may be many at once. */
+async function holdOrRelease(
+  call: Call,
+  request: pb.UpdateAllocationRequest,
+  held: boolean,
+): Promise<pb.UpdateAllocationResponse> {
+  const several = severalElements(request.id);
+  const record = await findWork(call, several?.group ?? request.id);
+  const owner = ownerOf(record);
+  authorize(call.principal, "AllocationService.Update", owner);
+  refuseArchived(call, record);
+  const { index } = await commit(call, {
+    kind: "allocation.hold",
+    origin: originOf(call, pb.UpdateAllocationRequestSchema, request),
+    id: record.id,
+    held,
+    admin: reaches(call.principal, "AllocationService.Update", { ...owner, user: null }),
+    ...(several === null ? {} : { elements: several.elements }),
+  });
+  const now = await findWork(call, record.id);
+  return create(pb.UpdateAllocationResponseSchema, { allocation: shown(call, now, true), logIndex: String(index) });
+}
+
+function tagChange({ tags, setTags, removeTags }: pb.UpdateAllocationRequest): UpdateAllocationCommand["change"] {
+  const all = Object.keys(tags).length > 0;
+  const some = Object.keys(setTags).length > 0;
+  if (all && (some || removeTags.length > 0)) {
+    throw invalid("tags", "names all tags, and set_tags or remove_tags name some", "Send one or the other.");
+  }
+  const twice = removeTags.find((name) => Object.hasOwn(setTags, name));
+  if (twice !== undefined) throw invalid("remove_tags", `names "${twice}", which set_tags sets`);
+  return {
+    ...(all ? { tags } : {}),
+    ...(some ? { setTags } : {}),
+    ...(removeTags.length > 0 ? { removeTags } : {}),
+  };
 }
 
 function telemetryChange(request: pb.UpdateAllocationRequest): Pick<UpdateAllocationCommand["change"], "telemetry"> {

@@ -1,7 +1,7 @@
 // Why an allocation waits, from the leader's scheduler; why one that has started is where it is, from its record.
 
 import { create } from "@bufbuild/protobuf";
-import { type Allocation, describeUnmet, isFinal, isPlaced } from "@lattice/core";
+import { type Allocation, type Hold, heldReason, isFinal, isPlaced, isQueued, waitReasons } from "@lattice/core";
 import { durationText } from "@lattice/scheduler";
 import { pb, timestampFromMs } from "@lattice/wire";
 import type { Explained } from "../../insight/index.ts";
@@ -14,8 +14,7 @@ import { find, ownerOf } from "./work.ts";
 export async function explain(call: Call, request: pb.ExplainRequest): Promise<pb.Explanation> {
   const record = await find(call, request.id);
   authorize(call.principal, "AllocationService.Explain", ownerOf(record));
-  const { phase, unmet } = record;
-  if (phase.kind === "pending" && (unmet !== undefined || phase.heldUntil !== undefined)) return ofUnmet(call, record);
+  if (record.phase.kind === "pending" && !isQueued(record)) return ofUnmet(call, record);
   const waiting = record.phase.kind === "pending" ? await call.plane.consult({ kind: "explain", id: record.id }) : null;
   // It may have started while the leader was asked.
   if (waiting === null) return ofRecord(call, call.plane.view().allocation(record.id) ?? record);
@@ -35,14 +34,20 @@ export async function explain(call: Call, request: pb.ExplainRequest): Promise<p
 
 /** It is not queued yet: the scheduler has nothing to say about it. */
 function ofUnmet(call: Call, record: Allocation): pb.Explanation {
-  const causes = describeUnmet(call.plane.view(), record).map((text) => ({ code: "dependency", text }));
-  const first = causes[0]?.text ?? "waits";
+  const causes = waitReasons(call.plane.view(), record);
   return create(pb.ExplanationSchema, {
     ...headOf(call, record),
-    summary: `It ${first}. When that will be is not known.`,
+    summary: record.hold === undefined ? unmetSummary(causes[0]?.text) : heldSummary(record.id, record.hold),
     asOf: timestampFromMs(call.plane.now()),
-    causes,
+    causes: causes.map(({ code, text }) => ({ code, text })),
   });
+}
+
+const unmetSummary = (first = "waits"): string => `It ${first}. When that will be is not known.`;
+
+function heldSummary(id: string, hold: Hold): string {
+  const how = hold.as === "user" ? `\`lattice release ${id}\` queues it` : "an administrator releases it";
+  return `It is ${heldReason(hold).text}: ${how}.`;
 }
 
 const headOf = (call: Call, { id, phase, spec, user }: Allocation) => ({

@@ -7,16 +7,18 @@ import {
   type AllocationId,
   type AllocationPhase,
   type Attempt,
-  describeUnmet,
   elementOf,
+  type Hold,
   hasGroupEnded,
   type IndexRange,
   isFinal,
   type LogIndex,
   parseAllocationId,
   type TaskGroup,
+  type UserName,
   type View,
   waitingIndexes,
+  waitReasons,
 } from "@lattice/core";
 import { allocationToProto, type ElementsNow, groupToProto, type pb } from "@lattice/wire";
 import type { Target } from "../access/authorize.ts";
@@ -58,27 +60,30 @@ export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation
   const view = call.plane.view();
   const logIndex = view.index;
   if (isGroup(work)) {
-    const pendingReasons = work.phase.kind === "pending" ? describeUnmet(view, work) : [];
-    const reasonCodes = pendingReasons.map(() => "dependency");
+    const known = work.phase.kind === "pending" ? waitReasons(view, work) : [];
     return groupToProto(work, {
       ...elementsNow(view, work.id),
       waitingIndexes: hasGroupEnded(work.phase) ? "" : waitingIndexes(view, work),
-      pendingReasons,
-      reasonCodes,
+      ...namedReasons(known),
       logIndex,
     });
   }
   const waiting = work.phase.kind === "pending";
   const reasonsOf = lookAgain ? call.plane.pendingReasons : call.plane.knownReasons;
-  const reasons = waiting ? reasonsOf(work.id) : [];
+  // An element that has not been made is unknown to the scheduler.
+  const reasons = work.hold !== undefined ? waitReasons(view, work) : waiting ? reasonsOf(work.id) : [];
   return allocationToProto(work, {
-    pendingReasons: reasons.map(({ text }) => text),
-    reasonCodes: reasons.map(({ code }) => code),
+    ...namedReasons(reasons),
     estimatedStart: waiting ? call.plane.estimatedStart(work.id) : null,
     logIndex,
     topologyGroups: groupsOf(view, work),
   });
 }
+
+const namedReasons = (reasons: readonly { readonly code: string; readonly text: string }[]) => ({
+  pendingReasons: reasons.map(({ text }) => text),
+  reasonCodes: reasons.map(({ code }) => code),
+});
 
 /** Of what runs; nodes that have left the cluster since are in none. */
 function groupsOf(view: View, { phase }: Allocation): readonly string[] {
@@ -106,8 +111,15 @@ function unmadeElement(view: View, id: AllocationId): Allocation | null {
     scores: {},
     backfilled: false,
     element,
+    ...(state === "waiting" ? holdOf(view, group, element.index) : {}),
     ...(group.dag === undefined ? {} : { dag: group.dag }),
   };
+}
+
+function holdOf(view: View, group: TaskGroup, index: number): { readonly hold?: Hold } {
+  const as = view.elementHold(group, index);
+  if (as === null) return group.hold === undefined ? {} : { hold: group.hold };
+  return { hold: { as, by: (as === "user" ? group.user : "") as UserName, since: group.submittedAt } };
 }
 
 const waits = (group: TaskGroup): AllocationPhase => ({

@@ -2,6 +2,7 @@
 // log, no schema compiler, one hook.
 
 import type { Server as SecureServer } from "node:https";
+import type { Socket } from "node:net";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import type { ListenAddress } from "../../config/listen.ts";
 import type { TlsSource } from "../../tls/source.ts";
@@ -32,7 +33,12 @@ export interface Listener {
   close(deadlineMs: number): Promise<void>;
 }
 
-export async function startRest(door: Door, address: ListenAddress, tls: TlsSource | null): Promise<Listener> {
+export interface RestListener extends Listener {
+  /** Serves a connection that came to another port, after its handshake. */
+  accept(socket: Socket): void;
+}
+
+export async function startRest(door: Door, address: ListenAddress, tls: TlsSource | null): Promise<RestListener> {
   const app = createApp(door, tls);
   await app.listen({ host: address.host, port: address.port });
   app.server.headersTimeout = door.config.api.headersTimeout;
@@ -41,6 +47,7 @@ export async function startRest(door: Door, address: ListenAddress, tls: TlsSour
   const bound = app.server.address();
   return {
     port: typeof bound === "object" && bound !== null ? bound.port : address.port,
+    accept: (socket) => void app.server.emit(tls === null ? "connection" : "secureConnection", socket),
     async close(deadlineMs) {
       const timer = setTimeout(() => app.server.closeAllConnections(), deadlineMs);
       terminals.close();

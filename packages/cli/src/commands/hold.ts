@@ -1,0 +1,20 @@
+// `lattice hold ID`: holds allocations that wait: they start only after `lattice release`.
+
+import type { Command } from "commander";
+import { createContext } from "../context.ts";
+import { forEachId } from "./for-each-id.ts";
+
+export function define(command: Command): void {
+  command
+    .argument("<id...>", "allocations that wait, task groups, or elements such as 12_3 or 12_[3-9]")
+    .action(async (ids: readonly string[]) => {
+      const { client, print, settings } = await createContext(command);
+      const { done: held, finish } = await forEachId(ids, async (id) => {
+        const { allocation } = await client.hold(id);
+        if (!print.structured) print.line(settings.quiet ? id : `Held allocation ${id}`);
+        return allocation;
+      });
+      if (print.structured) await print.document({ held });
+      finish();
+    });
+}

@@ -1,0 +1,18 @@
+// `lattice release ID`: lets allocations that are held wait their turn again.
+
+import type { Command } from "commander";
+import { createContext } from "../context.ts";
+import { forEachId } from "./for-each-id.ts";
+
+export function define(command: Command): void {
+  command.argument("<id...>", "allocations that are held").action(async (ids: readonly string[]) => {
+    const { client, print, settings } = await createContext(command);
+    const { done: released, finish } = await forEachId(ids, async (id) => {
+      const { allocation } = await client.release(id);
+      if (!print.structured) print.line(settings.quiet ? id : `Released allocation ${id}`);
+      return allocation;
+    });
+    if (print.structured) await print.document({ released });
+    finish();
+  });
+}

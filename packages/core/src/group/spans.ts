@@ -1,0 +1,24 @@
+// Parts of a task group that a command names by index, as positions.
+
+import type { IndexRange } from "../command.ts";
+import type { Outcome } from "../outcome.ts";
+import { refuse } from "../step.ts";
+import type { TaskGroup } from "./group.ts";
+import { countUpTo, describeRange, elementId, sizeOf } from "./range.ts";
+
+/** First and last position. */
+export type Span = readonly [number, number];
+
+export const wholeSpan = ({ range }: TaskGroup): Span => [0, sizeOf(range) - 1];
+
+/** Of the elements between two indexes; null when there is none. */
+export function spanOf({ range }: TaskGroup, { from, to }: IndexRange): Span | null {
+  const first = countUpTo(range, from - 1);
+  const last = countUpTo(range, to) - 1;
+  return Number.isSafeInteger(first) && first <= last ? [first, last] : null;
+}
+
+export function noSuchElements(group: TaskGroup, { from, to }: IndexRange): Outcome {
+  const what = from === to ? `element ${elementId(group.id, from)}` : `element of ${group.id} from ${from} to ${to}`;
+  return refuse("unknown_allocation", `there is no ${what}: the group has ${describeRange(group.range)}`);
+}
