@@ -64,6 +64,8 @@ test("a service grows and shrinks by what it says of itself, and is updated with
   const events = (await cluster.api<{ events: { kind: string }[] }>("GET", `/allocations/${id}/events?types=scaling`))
     .body;
   expect(events.events.map(({ kind }) => kind)).toEqual(["scaled_up", "scaled_down", "scaled_up", "scaled_down"]);
+  // They joined; nothing was begun again.
+  expect(await cluster.allocation(id)).toMatchObject({ requeues: 0, attempt: 3, nodes_joined: 2 });
   await cluster.cli(["cancel", id]);
 });
 

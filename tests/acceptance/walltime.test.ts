@@ -1,7 +1,7 @@
 // A walltime that is over: what does not listen to SIGTERM is killed after the grace, and a checkpoint that is complete
 // by then is gone on from later. Both wait for the same half minute at once.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -30,6 +30,10 @@ const metric = async (line: RegExp): Promise<boolean> =>
 const stepsIn = (diary: string): number[] =>
   existsSync(diary) ? readFileSync(diary, "utf8").trim().split("\n").map(Number) : [];
 
+interface List {
+  readonly allocations?: readonly { readonly id: string; readonly spec: { readonly name?: string } }[];
+}
+
 /** Takes its time to save, and hears nothing of SIGTERM when `deaf`. */
 const slowly = (diary: string, finish: string, deaf: boolean) => ({
   script: ["#!/bin/sh", ...(deaf ? ["trap '' TERM"] : []), `set -- ${diary} ${finish}`, `. ${program}`, ""].join("\n"),
@@ -41,7 +45,15 @@ const slowly = (diary: string, finish: string, deaf: boolean) => ({
 
 test.concurrent("a walltime that is over during a checkpoint: complete within the grace it is suspended, else it has failed", async () => {
   const [diary, finish] = [cluster.file("deaf"), cluster.file("finish")];
-  const deaf = await cluster.submit(slowly(diary, finish, true));
+  const file = cluster.file("deaf.sh");
+  const { script, env, walltime, checkpoint } = slowly(diary, finish, true);
+  writeFileSync(file, script);
+  const flags = ["--name=deaf", `--env=SLOW=${env.SLOW}`, `--walltime=${walltime}`, `--checkpoint=${checkpoint}`];
+  const waiting = cluster.cli(["submit", "--wait", ...flags, file]);
+  const deaf = await eventually({ what: "it is submitted" }, async () => {
+    const { allocations = [] } = (await cluster.api<List>("GET", "/allocations")).body;
+    return allocations.find(({ spec }) => spec.name === "deaf")?.id ?? null;
+  });
   const mortal = await cluster.submit(slowly(cluster.file("mortal"), finish, false));
   await Promise.all(
     [deaf, mortal].map(async (id) => {
@@ -51,6 +63,10 @@ test.concurrent("a walltime that is over during a checkpoint: complete within th
   );
   expect(await cluster.reaches(mortal, ["failed"])).toMatchObject({ reason: "walltime_exceeded" });
   await cluster.reaches(deaf, ["suspended"]);
+  // Nothing goes on by itself, so that nobody waits for it.
+  const waited = await waiting;
+  expect(waited.stderr).toContain(`lattice resume ${deaf}`);
+  expect(waited.code).toBe(75);
   expect(await metric(/lattice_checkpoint_walltime_conflict_total\{result="[a-z]+"\} 1/)).toBe(true);
   const counted = stepsIn(diary).length;
   execFileSync("touch", [finish]);

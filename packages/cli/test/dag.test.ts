@@ -4,6 +4,7 @@ import type { DagMember } from "@lattice/sdk";
 import { describe, expect, test } from "vitest";
 import { dagBody } from "../src/commands/dag/body.ts";
 import { drawGraph } from "../src/commands/dag/graph.ts";
+import { restingMembers } from "../src/commands/dag/wait.ts";
 import { groupLine } from "../src/commands/status/group.ts";
 import { nodeCount } from "../src/commands/status/table.ts";
 
@@ -16,6 +17,24 @@ const member = (name: string, ...after: readonly string[]): DagMember => ({
     const [ref = "", condition = "success"] = text.split(":");
     return { ref, condition };
   }),
+});
+
+test("a wait is over where nothing goes on before somebody resumes it", () => {
+  const at = (name: string, state: DagMember["state"], change: Partial<DagMember> = {}): DagMember => ({
+    ...member(name),
+    ...change,
+    state,
+  });
+  const slept = { reason: "walltime" };
+  const names = (...members: readonly DagMember[]) => restingMembers({ members }).map(({ name }) => name);
+  const after = { depends_on: [{ ref: "a", condition: "success" }] };
+  expect(names(at("a", "suspended", slept), at("b", "pending", after), at("c", "completed"))).toEqual(["a"]);
+  expect(names(at("a", "suspended", slept), at("b", "running"))).toEqual([]);
+  expect(names(at("a", "suspended", slept), at("b", "pending")), "it is queued").toEqual([]);
+  expect(names(at("a", "suspended", { reason: "preempted" })), "it is queued again by itself").toEqual([]);
+  const group = { size: 3, suspended: 1, completed: 2 };
+  expect(names(at("a", "running", { group }), at("b", "pending", after))).toEqual(["a"]);
+  expect(names(at("a", "running", { group: { ...group, completed: 1, running: 1 } }))).toEqual([]);
 });
 
 describe("the graph", () => {

@@ -68,6 +68,16 @@ describe("flags", () => {
     ],
     [["--expose=8080", "--expose=metrics:9090"], { expose: [{ port: 8080 }, { name: "metrics", port: 9090 }] }],
     [
+      ["--expose=8080/http", "--expose=api:9090/grpc"],
+      {
+        expose: [
+          { port: 8080, protocol: "http" },
+          { name: "api", port: 9090, protocol: "grpc" },
+        ],
+      },
+    ],
+    [["--requeue-policy=always"], { requeue_policy: "always" }],
+    [
       ["--reactive", "--min-nodes=1", "--scale-target=0.8"],
       { reactive: true, scale_policy: { min: 1, target: "0.8" } },
     ],

@@ -166,6 +166,7 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     group: () => undefined,
     groups: () => [],
     pendingElements: () => 0,
+    restingElements: () => 0,
     element: () => null,
     mutexHolder: () => null,
     dag: () => undefined,

@@ -26,4 +26,6 @@ export interface TaskGroupStatus {
   readonly completed?: number;
   readonly failed?: number;
   readonly cancelled?: number;
+  /** Until somebody resumes them. */
+  readonly suspended?: number;
 }

@@ -116,6 +116,8 @@ export interface ServiceEndpoint {
   readonly node?: string;
   readonly address?: string;
   readonly port?: number;
+  /** What it speaks, as its allocation says. */
+  readonly protocol?: string;
 }
 
 /** What a server counts about itself. */

@@ -44,6 +44,8 @@ export interface Allocation {
   readonly preemptions?: number;
   /** How often it was suspended for another cause. */
   readonly suspensions?: number;
+  /** Of a service: nodes that joined it while it ran, each with a number among the attempts. */
+  readonly nodes_joined?: number;
   readonly checkpoint?: CheckpointStatus;
   readonly exit_code?: number;
   readonly reason?: string;

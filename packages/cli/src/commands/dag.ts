@@ -7,10 +7,11 @@ import { type Context, createContext } from "../context.ts";
 import { askOnTerminal } from "../output/ask-first.ts";
 import { parseCount } from "../parse/count.ts";
 import { DAG_STATES, parseStates } from "../parse/states.ts";
+import { AT_REST } from "../wait/until-final.ts";
 import { dagBody } from "./dag/body.ts";
 import { drawGraph } from "./dag/graph.ts";
 import { dagColumns, memberColumns } from "./dag/table.ts";
-import { untilDagEnds } from "./dag/wait.ts";
+import { restingMembers, untilDagEnds } from "./dag/wait.ts";
 import { forEachId } from "./for-each-id.ts";
 import { fromDocument } from "./submit/source.ts";
 
@@ -28,7 +29,10 @@ function defineSubmit(command: Command): void {
     .argument("<file>", "the workflow (- reads standard input)")
     .option("--name <name>", "name to show instead of the document's")
     .option("--request-id <id>", "makes repeating this submission safe for 24 hours")
-    .option("--wait", "wait for the end; the exit status is 0 when the DAG completed")
+    .option(
+      "--wait",
+      "wait for the end; the exit status is 0 when the DAG completed, 75 when it waits for something to be resumed",
+    )
     .action(async (file: string, flags: { name?: string; requestId?: string; wait?: boolean }) => {
       const { client, print, settings } = await createContext(command);
       const body = dagBody(await fromDocument(file), { ...settings, name: flags.name, cwd: process.cwd() });
@@ -40,6 +44,14 @@ function defineSubmit(command: Command): void {
       if (flags.wait !== true) return;
       const ended = await untilDagEnds(client, answer.id);
       if (ended.state === "completed") return;
+      const resting = restingMembers(ended);
+      if (ended.state === "running") {
+        const ids = resting.map(({ allocation_id: id }) => id).join(" ");
+        const names = resting.map(({ name }) => name).join(", ");
+        print.note(`DAG ${ended.id} waits for what is suspended (${names}); it goes on after: lattice resume ${ids}`);
+        process.exitCode = AT_REST;
+        return;
+      }
       print.note(`DAG ${ended.id} ${ended.state}`);
       process.exitCode = 1;
     });

@@ -42,5 +42,6 @@ const places: readonly Column<ServiceEndpoint>[] = [
   { header: "ALLOCATION", value: ({ allocation_id }) => allocation_id },
   { header: "TENANT", value: ({ tenant }) => tenant ?? ABSENT },
   { header: "NODE", value: ({ node }) => node ?? ABSENT, flexible: true },
+  { header: "PROTOCOL", value: ({ protocol }) => protocol || ABSENT },
   { header: "ADDRESS", value: ({ address, port }) => `${address ?? ABSENT}:${port ?? 0}` },
 ];

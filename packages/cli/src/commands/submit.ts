@@ -10,7 +10,7 @@ import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
 import type { Settings } from "../settings/settings.ts";
 import { readCompat } from "../slurm/compat-file.ts";
-import { untilFinal } from "../wait/until-final.ts";
+import { AT_REST, hasEnded, untilFinal } from "../wait/until-final.ts";
 import { reasonOf } from "./status/table.ts";
 import { showPlan } from "./submit/dry-run.ts";
 import { inFlagNames } from "./submit/flag-names.ts";
@@ -36,7 +36,7 @@ export function define(command: Command): void {
     .option("--request-id <id>", "makes repeating this submission safe for 24 hours")
     .option("--hold", "let it wait until `lattice release ID`")
     .option("--dry-run", "say where and when it would start, and submit nothing")
-    .option("--wait", "wait for the end; the exit status is that of the job")
+    .option("--wait", "wait for the end; the exit status is that of the job, or 75 when it is left suspended")
     .passThroughOptions()
     .action(async (words: readonly string[], flags: OwnFlags) => {
       const context = await createContext(command);
@@ -133,7 +133,11 @@ async function waitForEnd({ client, print }: Context, id: string): Promise<numbe
   const onInterrupt = () => stop.abort();
   process.once("SIGINT", onInterrupt);
   try {
-    const ended = await untilFinal(client, id, { signal: stop.signal });
+    const ended = await untilFinal(client, id, { signal: stop.signal, orAtRest: true });
+    if (!hasEnded(ended)) {
+      print.note(`Allocation ${id} is suspended and goes on when it is resumed: lattice resume ${id}`);
+      return AT_REST;
+    }
     if (ended.state === "completed") return 0;
     print.note(`Allocation ${id} ${ended.state}: ${reasonOf(ended)}`);
     const code = ended.exit_code ?? 1;

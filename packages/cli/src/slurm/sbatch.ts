@@ -13,7 +13,7 @@ import {
   parseScript,
   slurmOutputFile,
 } from "@lattice/wire";
-import { untilFinal } from "../wait/until-final.ts";
+import { AT_REST, hasEnded, untilFinal } from "../wait/until-final.ts";
 import { prepareScript } from "./batch-script.ts";
 import type { SlurmCommand } from "./command.ts";
 import { complain, type Desk, print } from "./desk.ts";
@@ -143,7 +143,12 @@ async function submit(desk: Desk, words: Words, body: JsonObject): Promise<numbe
   for (const warning of answer.warnings ?? []) complain(`sbatch: warning: ${warning}`);
   print(has(words, "parsable") ? answer.id : `Submitted batch job ${answer.id}`);
   if (!has(words, "wait")) return 0;
-  const ended = await elementsOf(desk, await untilFinal(client, answer.id));
+  const last = await untilFinal(client, answer.id, { orAtRest: true });
+  if (!hasEnded(last)) {
+    complain(`sbatch: job ${answer.id} is suspended; it goes on after: lattice resume ${answer.id}`);
+    return AT_REST;
+  }
+  const ended = await elementsOf(desk, last);
   const { output_file: output, error_file: error } = body;
   const wanted = { output: fileOf(output), error: fileOf(error), cwd: `${body.workdir}`, sinceMs };
   for (const job of ended) await saveOutput(client, job, wanted);

@@ -57,6 +57,8 @@ export interface Allocation {
   readonly share?: Share;
   /** Nodes that were added to it while it ran; each was an attempt of its own. Absent: none. */
   readonly added?: number;
+  /** How often it was begun again as a whole for an update. Absent: never. */
+  readonly updates?: number;
   /** The newest change of its size. Absent: none. */
   readonly scaling?: Scaling;
   /** It was updated while it ran: its nodes are to be replaced. Absent: never. */

@@ -2,7 +2,7 @@
 
 import { isCount, isText, type Problems } from "./check-values.ts";
 import * as limit from "./limits.ts";
-import type { AllocationSpec, ExposedPort, LivenessProbe } from "./spec.ts";
+import { type AllocationSpec, type ExposedPort, type LivenessProbe, PORT_PROTOCOLS } from "./spec.ts";
 
 export function checkService(
   problems: Problems,
@@ -24,12 +24,14 @@ const PORT_RANGE = `must be a whole number from 1 to ${limit.MAX_PORT}`;
 function checkPorts(problems: Problems, ports: readonly ExposedPort[]): void {
   const field = "allocation.connectivity.expose";
   problems.unless(ports.length <= limit.MAX_EXPOSED_PORTS, field, `must not have more than ${limit.MAX_EXPOSED_PORTS}`);
-  ports.slice(0, limit.MAX_EXPOSED_PORTS).forEach(({ name, port }, i) => {
+  ports.slice(0, limit.MAX_EXPOSED_PORTS).forEach(({ name, port, protocol }, i) => {
     problems.unless(isCount(port, 1, limit.MAX_PORT), `${field}[${i}].port`, PORT_RANGE);
     const named = isText(name, limit.MAX_NAME_LENGTH);
     problems.unless(named, `${field}[${i}].name`, `must have at most ${limit.MAX_NAME_LENGTH} characters`);
     const twice = ports.findIndex((other) => other.port === port) !== i;
     problems.unless(!twice, `${field}[${i}].port`, "is exposed twice");
+    const known = protocol === undefined || PORT_PROTOCOLS.includes(protocol);
+    problems.unless(known, `${field}[${i}].protocol`, `must be one of ${PORT_PROTOCOLS.join(", ")}`);
   });
 }
 

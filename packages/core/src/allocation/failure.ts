@@ -67,7 +67,7 @@ export function requeue(step: Step, record: Allocation, phase: PlacedPhase, how:
   const counted = preempted
     ? { preemptions: (record.preemptions ?? 0) + 1 }
     : cause === "updated"
-      ? { added: (record.added ?? 0) + 1 }
+      ? { updates: (record.updates ?? 0) + 1 }
       : { requeues: record.requeues + 1 };
   const told = pause === null ? record : withNote(record, heldNote(pause), step);
   moveAllocation(step, told, pending, { ...counted, pendingSinceIndex: step.index }, pastOf(failure));

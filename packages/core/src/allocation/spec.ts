@@ -54,7 +54,11 @@ export interface ExposedPort {
   /** Empty: the allocation's own name. */
   readonly name: string;
   readonly port: number;
+  /** What it speaks, for those who look it up. Absent: not said. */
+  readonly protocol?: string;
 }
+
+export const PORT_PROTOCOLS: readonly string[] = ["tcp", "udp", "http", "https", "grpc"];
 
 /** For ports of allocations without a name. */
 export const DEFAULT_PORT_NAME = "service";

@@ -13,6 +13,8 @@ export interface ServiceEndpoint {
   readonly node: NodeId;
   readonly address: string;
   readonly port: number;
+  /** Absent: not said. */
+  readonly protocol?: string;
 }
 
 /** In order of allocation, node and port. A port without a name has the allocation's. */
@@ -21,7 +23,7 @@ export function* serviceEndpoints(view: View): Generator<ServiceEndpoint> {
     if ((phase.kind !== "running" && phase.kind !== "checkpointing") || spec.expose === undefined) continue;
     for (const [i, node] of phase.nodes.entries()) {
       if (phase.progress[i]?.state !== "running") continue;
-      for (const { name, port } of spec.expose)
+      for (const { name, port, protocol } of spec.expose)
         yield {
           name: name || spec.name || DEFAULT_PORT_NAME,
           tenant: spec.tenant,
@@ -29,6 +31,7 @@ export function* serviceEndpoints(view: View): Generator<ServiceEndpoint> {
           node,
           address: view.node(node)?.address ?? "",
           port,
+          ...(protocol === undefined ? {} : { protocol }),
         };
     }
   }

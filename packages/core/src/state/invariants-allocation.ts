@@ -39,8 +39,10 @@ function brokenSuspension({ id, attempt, checkpoints }: Allocation, before: numb
 }
 
 /** A node that was added stands for an attempt, and a node set aside for one more try that is not a requeue. */
-const timesBefore = ({ requeues, preemptions = 0, suspensions = 0, setAside = [], added = 0 }: Allocation): number =>
-  requeues + preemptions + suspensions + setAside.length + added;
+const timesBefore = (record: Allocation): number => {
+  const { requeues, preemptions = 0, suspensions = 0, setAside = [], added = 0, updates = 0 } = record;
+  return requeues + preemptions + suspensions + setAside.length + added + updates;
+};
 
 function brokenPlacement(view: View, record: Allocation, phase: PlacedPhase): string[] {
   const { id, attempt } = record;

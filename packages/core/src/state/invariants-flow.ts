@@ -8,6 +8,7 @@ import type { Dag } from "../dag/dag.ts";
 import { GROUP_WINDOW, hasGroupEnded, type TaskGroup, waitingCount } from "../group/group.ts";
 import { elementId, elementOf, indexAt, sizeOf } from "../group/range.ts";
 import type { AllocationId } from "../ids.ts";
+import { isResting } from "./flows.ts";
 import type { View } from "./view.ts";
 
 export function brokenFlows(view: View): string[] {
@@ -101,6 +102,7 @@ export function brokenGroup(view: View, group: TaskGroup): string[] {
   let pending = 0;
   let held = 0;
   let open = 0;
+  let resting = 0;
   for (let position = 0; position < sizeOf(range); position += 1) {
     const index = indexAt(range, position);
     const state = view.element(group, index) ?? "waiting";
@@ -109,6 +111,7 @@ export function brokenGroup(view: View, group: TaskGroup): string[] {
     if (record?.phase.kind === "pending") pending += 1;
     if (record?.hold !== undefined) held += 1;
     if (state === "waiting" && view.elementHold(group, index) === null) open += 1;
+    if (isResting(record)) resting += 1;
     if (record !== undefined && !isFinal(record.phase) && state !== "made")
       broken.push(`${record.id} lives as ${state}`);
     if (state === "made" && (record === undefined || isFinal(record.phase))) broken.push(`${id}_${index} is gone`);
@@ -121,6 +124,7 @@ export function brokenGroup(view: View, group: TaskGroup): string[] {
   }
   if (waitingCount(group) !== seen.waiting) broken.push(`group ${id} counts other waiting elements`);
   if (view.pendingElements(id) !== pending) broken.push(`group ${id} counts other pending elements`);
+  if (view.restingElements(id) !== resting) broken.push(`group ${id} counts other suspended elements`);
   if (concurrency !== null && counts.made > concurrency) broken.push(`group ${id} has ${counts.made} under way`);
   const over = seen.waiting === 0 && seen.made === 0;
   if (over !== hasGroupEnded(group.phase))

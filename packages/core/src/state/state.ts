@@ -238,6 +238,7 @@ export function createState(): State {
     group: (id) => tables.groups.get(id),
     groups: () => tables.groups.values(),
     pendingElements: (group) => indexes.flows.pendingElements(group),
+    restingElements: (group) => indexes.flows.restingElements(group),
     element(group, index) {
       const position = positionOf(group.range, index);
       return position === null ? null : elementState(markOf(group, position));

@@ -105,6 +105,8 @@ export interface View {
   groups(): Iterable<TaskGroup>;
   /** Elements that are pending. */
   pendingElements(group: AllocationId): number;
+  /** Of a group: suspended until somebody resumes them. */
+  restingElements(group: AllocationId): number;
   /** How one element stands; null when the group has none with that index. */
   element(group: TaskGroup, index: number): ElementState | null;
   /** As whom one is held that has not been made; null: it is not. */

@@ -151,6 +151,9 @@ describe("StreamLogs", () => {
       "n2 stdout 1 0",
       "n2 stdout 2 0",
     ]);
+    // Where an earlier attempt ran is known.
+    const before = await callHttp(running, { path: "/v1/allocations/1/logs?attempt=1&stream=stdout" });
+    expect(before.text).toBe("n1 stdout 1 0\nn2 stdout 1 0\n");
   });
 
   test("asks again when a node comes back, without repeating anything", async () => {

@@ -52,6 +52,7 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     requeues: allocation.requeues,
     preemptions: allocation.preemptions ?? 0,
     suspensions: allocation.suspensions ?? 0,
+    nodesJoined: allocation.added ?? 0,
     ...(checkpoint === undefined ? null : { checkpoint }),
     reason: reasonOf(phase),
     message: messageOf(phase),
@@ -64,7 +65,7 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     topologyGroups: [...(extra.topologyGroups ?? [])],
     dagId: allocation.dag ?? "",
     unmet: isFinal(phase) ? [] : unmetOf(allocation),
-    ...(group === undefined ? null : { group: groupStatus(group, group.counts, 0) }),
+    ...(group === undefined ? null : { group: groupStatus(group, group.counts) }),
   });
   if (allocation.hold !== undefined) message.hold = holdStatus(allocation.hold);
   const scaling = scalingStatus(allocation);

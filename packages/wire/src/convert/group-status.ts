@@ -5,8 +5,18 @@ import { type GroupCounts, type GroupShape, sizeOf } from "@lattice/core";
 import { type TaskGroupStatus, TaskGroupStatusSchema } from "../../gen/lattice/v1/groups_pb.ts";
 import { shapeToProto } from "./group-shape.ts";
 
-/** `pending`: elements in the queue. */
-export function groupStatus(shape: GroupShape, counts: GroupCounts, pending: number): TaskGroupStatus {
+export interface ElementsNow {
+  /** Elements in the queue. */
+  readonly pending: number;
+  /** Suspended until somebody resumes them. */
+  readonly resting: number;
+}
+
+export function groupStatus(
+  shape: GroupShape,
+  counts: GroupCounts,
+  { pending, resting }: ElementsNow = { pending: 0, resting: 0 },
+): TaskGroupStatus {
   const { made, completed, failed, cancelled } = counts;
   const size = sizeOf(shape.range);
   return create(TaskGroupStatusSchema, {
@@ -14,7 +24,8 @@ export function groupStatus(shape: GroupShape, counts: GroupCounts, pending: num
     size,
     waiting: size - made - completed - failed - cancelled,
     pending,
-    running: Math.max(0, made - pending),
+    running: Math.max(0, made - pending - resting),
+    suspended: resting,
     completed,
     failed,
     cancelled,

@@ -8,15 +8,13 @@ import { AllocationSchema } from "../../gen/lattice/v1/allocations_pb.ts";
 import { timestampFromMs } from "../json/timestamp.ts";
 import type { AllocationExtra } from "./allocation.ts";
 import { dependencyToProto } from "./dependencies.ts";
-import { groupStatus } from "./group-status.ts";
+import { type ElementsNow, groupStatus } from "./group-status.ts";
 import { holdStatus } from "./hold.ts";
 import { specToProto } from "./spec-to-proto.ts";
 import { allocationStateToProto } from "./states.ts";
 
-export interface GroupExtra extends AllocationExtra {
-  /** Elements in the queue. */
-  readonly pending: number;
-  /** Elements that are not in it yet; absent: nobody asked. */
+export interface GroupExtra extends AllocationExtra, ElementsNow {
+  /** Elements that are not in the queue yet; absent: nobody asked. */
   readonly waitingIndexes?: string;
 }
 
@@ -34,7 +32,7 @@ export function groupToProto(group: TaskGroup, extra: GroupExtra): proto.Allocat
     pendingReasons: [...(extra.pendingReasons ?? [])],
     pendingReasonCodes: [...(extra.reasonCodes ?? [])],
     logIndex: extra.logIndex === undefined ? "" : `${extra.logIndex}`,
-    group: { ...groupStatus(group, group.counts, extra.pending), waitingIndexes: extra.waitingIndexes ?? "" },
+    group: { ...groupStatus(group, group.counts, extra), waitingIndexes: extra.waitingIndexes ?? "" },
     dagId: group.dag ?? "",
     unmet: unmet.flatMap((n) => spec.dependsOn?.[n] ?? []).map(dependencyToProto),
   });

@@ -13,7 +13,11 @@ type Service = Pick<AllocationSpec, "expose" | "probe" | "networkDomain">;
 const DEFAULTS = { period: 30, initialDelay: 10, timeout: 5, threshold: 3 };
 
 export function serviceFromProto(spec: proto.AllocationSpec, problems: FieldList): Service {
-  const ports = (spec.connectivity?.expose ?? []).map(({ name, port }) => ({ name, port }));
+  const ports = (spec.connectivity?.expose ?? []).map(({ name, port, protocol }) => ({
+    name,
+    port,
+    ...(protocol === "" ? null : { protocol: protocol.toLowerCase() }),
+  }));
   const { livenessProbe } = spec;
   const domain = spec.connectivity?.networkDomain ?? "";
   return {

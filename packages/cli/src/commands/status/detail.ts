@@ -56,7 +56,7 @@ export function detailLines(allocation: Allocation, now: number): readonly (read
     ["Elapsed", elapsed(allocation, now)],
     ["Preemption class", text(spec.lifecycle?.preemption_class)],
     ["Requeue policy", spec.lifecycle?.requeue_policy],
-    ["Attempt", text(allocation.attempt)],
+    ["Attempt", attemptText(allocation)],
     ["Requeues", allocation.requeues === 0 ? undefined : text(allocation.requeues)],
     ["Preemptions", (allocation.preemptions ?? 0) === 0 ? undefined : text(allocation.preemptions)],
     ["Suspensions", (allocation.suspensions ?? 0) === 0 ? undefined : text(allocation.suspensions)],
@@ -69,6 +69,12 @@ export function detailLines(allocation: Allocation, now: number): readonly (read
     ...nodeProgress(allocation),
   ];
   return lines.flatMap(([key, value]) => (value === undefined || value === "" ? [] : [[key, value] as const]));
+}
+
+/** Nodes that joined a service have numbers among its attempts, but nothing was begun again for them. */
+function attemptText({ attempt = 0, nodes_joined: joined = 0 }: Allocation): string {
+  if (joined === 0) return String(attempt);
+  return `${attempt}, ${joined} of them ${joined === 1 ? "a node" : "nodes"} that joined while it ran`;
 }
 
 /** "1 to 5 nodes by cpu_utilization, target 0.8; 2 nodes run what was there before" */

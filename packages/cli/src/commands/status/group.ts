@@ -3,7 +3,7 @@
 import type { TaskGroupStatus } from "@lattice/sdk";
 import { groupIndexes } from "@lattice/wire";
 
-const KINDS = ["running", "pending", "waiting", "completed", "failed", "cancelled"] as const;
+const KINDS = ["running", "pending", "waiting", "suspended", "completed", "failed", "cancelled"] as const;
 
 /** "3 running, 2 waiting, 15 completed" */
 export function groupText(group: TaskGroupStatus): string {

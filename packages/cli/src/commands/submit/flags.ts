@@ -21,6 +21,7 @@ export interface SubmitFlags {
   readonly intent?: string;
   readonly telemetry?: string;
   readonly requeue?: boolean;
+  readonly requeuePolicy?: string;
   readonly maxRequeue?: string;
   readonly service?: boolean;
   readonly uenv?: string;
@@ -75,6 +76,9 @@ export function addSubmitFlags(command: Command): Command {
     new Option("--telemetry <mode>", "how closely it is measured: prod, debug or audit"),
     new Option("--requeue", "start again when a node fails"),
     new Option("--no-requeue", "never start again"),
+    new Option("--requeue-policy <policy>", "when to start again")
+      .choices(["never", "on_node_failure", "always"])
+      .conflicts("requeue"),
     new Option("--max-requeue <count>", "how often it may start again"),
     new Option("--task-group <range>", "one for each index: 0-99, 0-99:2, 1,3,5-7, 0-99%20 (at most 20 at a time)"),
     new Option("--output-file <path>", "write the output there as well, on the node; %j %A %a %x %N %u are filled in"),
@@ -96,7 +100,7 @@ export function addSubmitFlags(command: Command): Command {
     new Option("--scratch <size>", "scratch that must be free on each node, such as 500GB"),
     new Option("--data-defaults", "home, scratch, output and checkpoint folders must be there"),
     new Option("--memory-policy <policy>", "local, interleave, preferred or bind"),
-    new Option("--expose <port>", "port of a service, or name:port (repeatable)").argParser(gather),
+    new Option("--expose <port>", "port of a service: 8080, name:8080, name:8080/http (repeatable)").argParser(gather),
     new Option("--network-domain <name>", "network shared with other allocations of the tenant"),
     new Option("--reactive", "a service on as many nodes as a metric asks for"),
     new Option("--min-nodes <count>", "with --reactive: least nodes"),
@@ -134,6 +138,7 @@ export function flagsToShortForm(flags: SubmitFlags, source: (flag: string) => b
     intent: flags.intent,
     telemetry: flags.telemetry,
     requeue: source("requeue") ? flags.requeue : undefined,
+    requeue_policy: flags.requeuePolicy,
     max_requeue: numeric(flags.maxRequeue),
     service: flags.service,
     uenv: flags.uenv,
@@ -179,10 +184,18 @@ const withKeys = (mount: ReturnType<typeof parseMount>, { dataCredentials }: Sub
     ? mount
     : { ...mount, credentials: dataCredentials };
 
-/** `8080` or `metrics:9090`. */
-function parseExposed(text: string): { readonly name?: string; readonly port: number | string | undefined } {
-  const at = text.indexOf(":");
-  return at < 0 ? { port: numeric(text) } : { name: text.slice(0, at), port: numeric(text.slice(at + 1)) };
+interface Exposed {
+  readonly name?: string;
+  readonly port: number | string | undefined;
+  readonly protocol?: string;
+}
+
+/** `8080`, `metrics:9090`, `8080/http` or `api:8080/grpc`. */
+function parseExposed(text: string): Exposed {
+  const [place = "", protocol] = text.split("/", 2);
+  const at = place.indexOf(":");
+  const port = at < 0 ? { port: numeric(place) } : { name: place.slice(0, at), port: numeric(place.slice(at + 1)) };
+  return protocol === undefined ? port : { ...port, protocol };
 }
 
 function checkpointForm({ checkpoint, checkpointPort, checkpointTimeout }: SubmitFlags): unknown {

@@ -31,6 +31,7 @@ import { commit, originOf } from "./commit.ts";
 import { completeSpec, shapeOf } from "./complete-spec.ts";
 import { pageOf } from "./page.ts";
 import { checkText, invalid, unknownDag } from "./refuse.ts";
+import { elementsNow } from "./work.ts";
 
 export async function submitDag(call: Call, request: pb.SubmitDagRequest): Promise<pb.SubmitDagResponse> {
   const { maxDagSize } = call.config.scheduling;
@@ -151,7 +152,7 @@ function standings(call: Call, dag: Dag): (member: DagNode, n: number) => Member
     return {
       state: allocationStateToProto(end === null ? live : skipped ? "cancelled" : end),
       reason: skipped ? "dependency_failed" : reasonOf(record, group),
-      group: group === undefined ? undefined : groupStatus(group, group.counts, view.pendingElements(id)),
+      group: group === undefined ? undefined : groupStatus(group, group.counts, elementsNow(view, id)),
     };
   };
 }
@@ -161,6 +162,7 @@ function reasonOf(
   group: ReturnType<ReturnType<Call["plane"]["view"]>["group"]>,
 ): string {
   if (group !== undefined && hasGroupEnded(group.phase)) return group.cancelled?.reason ?? "";
+  if (record?.phase.kind === "suspended") return record.phase.cause;
   if (record === undefined || !isFinal(record.phase)) return "";
   return "reason" in record.phase ? record.phase.reason : "";
 }

@@ -115,7 +115,7 @@ const noSuchAttempt = (record: Allocation) =>
 
 function sourcesOf(record: Allocation, wanted: Attempt, request: pb.LogsRequest): LogSource[] {
   const streams = streamsOf(request.stream);
-  return nodesOf(record, wanted, request.node).flatMap((node) =>
+  return nodesOf(record, wanted, request).flatMap((node) =>
     streams.map((stream) => ({
       allocation: record.id,
       // Nodes that were added to a service have attempts of their own.
@@ -126,18 +126,37 @@ function sourcesOf(record: Allocation, wanted: Attempt, request: pb.LogsRequest)
   );
 }
 
-/** The record knows the nodes of its newest attempt only. */
-function nodesOf(record: Allocation, wanted: Attempt, named: string): readonly NodeId[] {
-  const known = wanted === record.attempt && "nodes" in record.phase ? record.phase.nodes : null;
+function nodesOf(
+  record: Allocation,
+  wanted: Attempt,
+  { node: named, attempt: asked }: pb.LogsRequest,
+): readonly NodeId[] {
+  const { nodes, all } = knownNodes(record, wanted, asked);
   if (named === "") {
-    if (known !== null) return known;
+    if (nodes.length > 0) return nodes;
     throw invalid("node", `must be given: the nodes of attempt ${wanted} are no longer recorded`);
   }
   const node = parseNodeId(named);
   if (node === null) throw unknownNode(named);
-  if (known !== null && !known.includes(node))
-    throw invalid("node", `did not run attempt ${wanted}`, `Its nodes are ${known.slice(0, 10).join(", ")}.`);
+  if (all && !nodes.includes(node))
+    throw invalid("node", `did not run attempt ${wanted}`, `Its nodes are ${nodes.slice(0, 10).join(", ")}.`);
   return [node];
+}
+
+interface KnownNodes {
+  readonly nodes: readonly NodeId[];
+  /** There were no others. */
+  readonly all: boolean;
+}
+
+/** Of an attempt that was given up the first few are kept. Nodes that joined a service have attempts of their own. */
+function knownNodes(record: Allocation, wanted: Attempt, asked: number): KnownNodes {
+  const { phase, past } = record;
+  const before = past?.attempts.findLast((each) => each.attempt === wanted);
+  if (before !== undefined) return { nodes: before.nodes, all: before.nodes.length === before.nodeCount };
+  if (!("nodes" in phase)) return { nodes: [], all: false };
+  const nodes = asked === 0 ? phase.nodes : phase.nodes.filter((node) => attemptOn(record, node) === wanted);
+  return { nodes, all: nodes.length > 0 };
 }
 
 function streamsOf(stream: pb.LogStream): readonly ("stdout" | "stderr")[] {

@@ -20,7 +20,7 @@ import {
   waitingIndexes,
   waitReasons,
 } from "@lattice/core";
-import { allocationToProto, groupToProto, type pb } from "@lattice/wire";
+import { allocationToProto, type ElementsNow, groupToProto, type pb } from "@lattice/wire";
 import type { Target } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { invalid, unknownAllocation } from "./refuse.ts";
@@ -50,6 +50,11 @@ export async function find(call: Call, id: string): Promise<Allocation> {
 
 export const ownerOf = (work: Work): Target => ({ tenant: work.spec.tenant, user: work.user });
 
+export const elementsNow = (view: View, group: AllocationId): ElementsNow => ({
+  pending: view.pendingElements(group),
+  resting: view.restingElements(group),
+});
+
 /** Reasons are shown for one allocation, not in lists: each may take a look at the whole queue. */
 export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation {
   const view = call.plane.view();
@@ -57,7 +62,7 @@ export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation
   if (isGroup(work)) {
     const known = work.phase.kind === "pending" ? waitReasons(view, work) : [];
     return groupToProto(work, {
-      pending: view.pendingElements(work.id),
+      ...elementsNow(view, work.id),
       waitingIndexes: hasGroupEnded(work.phase) ? "" : waitingIndexes(view, work),
       ...namedReasons(known),
       logIndex,

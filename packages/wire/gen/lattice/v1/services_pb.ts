@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/services.proto.
  */
 export const file_lattice_v1_services: GenFile = /*@__PURE__*/
-  fileDesc("ChlsYXR0aWNlL3YxL3NlcnZpY2VzLnByb3RvEgpsYXR0aWNlLnYxIiUKE0xpc3RTZXJ2aWNlc1JlcXVlc3QSDgoGdGVuYW50GAEgASgJIkQKFExpc3RTZXJ2aWNlc1Jlc3BvbnNlEiwKCHNlcnZpY2VzGAEgAygLMhoubGF0dGljZS52MS5TZXJ2aWNlU3VtbWFyeSJBCg5TZXJ2aWNlU3VtbWFyeRIMCgRuYW1lGAEgASgJEg4KBnRlbmFudBgCIAEoCRIRCgllbmRwb2ludHMYAyABKA0iNAoUTG9va3VwU2VydmljZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRIOCgZ0ZW5hbnQYAiABKAkiVQoVTG9va3VwU2VydmljZVJlc3BvbnNlEgwKBG5hbWUYASABKAkSLgoJZW5kcG9pbnRzGAIgAygLMhsubGF0dGljZS52MS5TZXJ2aWNlRW5kcG9pbnQiZQoPU2VydmljZUVuZHBvaW50EhUKDWFsbG9jYXRpb25faWQYASABKAkSDgoGdGVuYW50GAIgASgJEgwKBG5vZGUYAyABKAkSDwoHYWRkcmVzcxgEIAEoCRIMCgRwb3J0GAUgASgNYgZwcm90bzM");
+  fileDesc("ChlsYXR0aWNlL3YxL3NlcnZpY2VzLnByb3RvEgpsYXR0aWNlLnYxIiUKE0xpc3RTZXJ2aWNlc1JlcXVlc3QSDgoGdGVuYW50GAEgASgJIkQKFExpc3RTZXJ2aWNlc1Jlc3BvbnNlEiwKCHNlcnZpY2VzGAEgAygLMhoubGF0dGljZS52MS5TZXJ2aWNlU3VtbWFyeSJBCg5TZXJ2aWNlU3VtbWFyeRIMCgRuYW1lGAEgASgJEg4KBnRlbmFudBgCIAEoCRIRCgllbmRwb2ludHMYAyABKA0iNAoUTG9va3VwU2VydmljZVJlcXVlc3QSDAoEbmFtZRgBIAEoCRIOCgZ0ZW5hbnQYAiABKAkiVQoVTG9va3VwU2VydmljZVJlc3BvbnNlEgwKBG5hbWUYASABKAkSLgoJZW5kcG9pbnRzGAIgAygLMhsubGF0dGljZS52MS5TZXJ2aWNlRW5kcG9pbnQieAoPU2VydmljZUVuZHBvaW50EhUKDWFsbG9jYXRpb25faWQYASABKAkSDgoGdGVuYW50GAIgASgJEgwKBG5vZGUYAyABKAkSDwoHYWRkcmVzcxgEIAEoCRIMCgRwb3J0GAUgASgNEhEKCHByb3RvY29sGJkGIAEoCWIGcHJvdG8z");
 
 /**
  * @generated from message lattice.v1.ListServicesRequest
@@ -150,6 +150,13 @@ export type ServiceEndpoint = Message<"lattice.v1.ServiceEndpoint"> & {
    * @generated from field: uint32 port = 5;
    */
   port: number;
+
+  /**
+   * As the allocation says: tcp, udp, http, https or grpc. Empty: not said.
+   *
+   * @generated from field: string protocol = 793;
+   */
+  protocol: string;
 };
 
 /**
