@@ -55,6 +55,17 @@ test("403 says whose it is", async () => {
   expect(colleague).toMatchObject({ status: 403, body: { hint: expect.stringContaining("another user") } });
 });
 
+test("a workflow may be submitted where allocations are", async () => {
+  const allocations = [
+    { name: "first", entrypoint: "true" },
+    { name: "second", entrypoint: "true", depends_on: [{ ref: "first", condition: "success" }] },
+  ];
+  for (const body of [{ name: "two", allocations }, { dag: { name: "two", allocations } }]) {
+    expect(await submit(body)).toMatchObject({ status: 200, body: { id: expect.stringMatching(/^dag-/) } });
+  }
+  expect(await submit({ allocations: [{ name: "a" }] })).toMatchObject({ status: 400 });
+});
+
 test("a feature that no node has is warned of", async () => {
   const { status, body } = await submit({ entrypoint: "true", constraints: { features: ["nonsense"] } });
   expect([status, body.warnings]).toEqual([
