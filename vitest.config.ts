@@ -14,8 +14,8 @@ const ACCEPTANCE_WORKERS = 4;
 const unit = {
   name: "unit",
   include: ["packages/*/test/**/*.test.ts", "tests/tidy/**/*.test.ts", "tests/chaos/**/*.test.ts"],
-  testTimeout: 240_000,
-  hookTimeout: 300_000,
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
   expect: POLL,
   setupFiles: ["tests/harness/one-seed.ts"],
   maxWorkers: UNIT_WORKERS,
@@ -26,8 +26,8 @@ const unit = {
 const simulation = {
   name: "simulation",
   include: ["tests/simulation/**/*.test.ts"],
-  testTimeout: 240_000,
-  hookTimeout: 300_000,
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
   maxWorkers: UNIT_WORKERS,
 };
 

@@ -79,7 +79,7 @@ test("a domain spans machines, and ends where another begins", async () => {
   await cluster.ends(serving);
 
   // One allocation on both: its parts know each other's addresses. The first ends once the second has asked it.
-  const once = server.replace("r.end(", "setTimeout(()=>process.exit(0),2000);r.end(");
+  const once = server.replace(/r\.end\("[^"]*"\)/, (ends) => `{setTimeout(()=>process.exit(0),2000);${ends}}`);
   const again = `const ask=()=>fetch("http://"+process.env.FIRST_ADDRESS+":${PORT}").then(r=>r.text()).then(console.log,()=>setTimeout(ask,200));ask()`;
   const both = [
     "#!/bin/sh",

@@ -108,13 +108,14 @@ describe("attempts in containers", () => {
       other.server.run({ allocationId, entrypoint, environment: { image: containers.image }, limits: { memoryGb: 1 } });
       await found(() => other.file(allocationId, "stdout").includes("up"));
     }
-    const pid = Number(other.file("602", "init.pid"));
+    const pid = Number(await found(() => other.file("602", "init.pid").trim()));
     await other.agent.close();
     rmSync(join(other.dataDir, "attempts", "602.1"), { recursive: true });
     await other.start();
     await found(() => !alive(pid));
     await found(() => names(other.dataDir).join() === "lattice-601.1");
-    expect(readdirSync(join(other.dataDir, "scratch"))).toEqual(["601.1"]);
+    await found(() => readdirSync(join(other.dataDir, "scratch")).join() === "601.1");
+    await found(() => other.agent.connected() === 1);
     other.server.stop({ allocationId: "601", graceSeconds: 1 });
     expect(await other.server.end("601")).toMatchObject({ reason: "stopped" });
     expect(names(other.dataDir)).toEqual([]);
@@ -129,7 +130,7 @@ describe("attempts in containers", () => {
       environment: { image: containers.image },
     });
     await found(() => r.file(a, "stdout").includes("up"));
-    const pid = Number(r.file(a, "init.pid"));
+    const pid = Number(await found(() => r.file(a, "init.pid").trim()));
     r.server.stop({ allocationId: a, graceSeconds: 1 });
     expect(await r.server.end(a)).toMatchObject({ reason: "stopped" });
     expect(alive(pid)).toBe(false);
@@ -209,7 +210,7 @@ test.each(["crun", "runc"] as const)("%s, when the site names it, is what runs t
       environment,
     });
     await found(() => r.file("2", "stdout").includes("up"));
-    const pid = Number(r.file("2", "init.pid"));
+    const pid = Number(await found(() => r.file("2", "init.pid").trim()));
     const runtime = spawnSync("podman", [...storeOf(r.dataDir), "ps", "--format", "{{.Names}}"], { encoding: "utf8" });
     expect(runtime.stdout).toBe("lattice-2.1\n");
     const inspected = ["inspect", "--format", "{{.OCIRuntime}}", "lattice-2.1"];

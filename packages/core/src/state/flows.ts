@@ -32,10 +32,10 @@ export interface Flows {
   lock(key: string): Lock | undefined;
   locks(): Iterable<readonly [string, Lock]>;
   pendingElements(group: AllocationId): number;
-  /** Those of them that nobody holds. */
-  windowElements(group: AllocationId): number;
   /** Suspended until somebody resumes them. */
   restingElements(group: AllocationId): number;
+  /** Those of them that nobody holds. */
+  windowElements(group: AllocationId): number;
   /** Positions whose counterparts are met and which have not been made. */
   ready(group: AllocationId): Ordered<number>;
   allocationReplaced(before: Allocation | undefined, after: Allocation | undefined): void;
@@ -58,8 +58,8 @@ export function createFlows(): Flows {
   const counterparts = new Map<string, Ordered<AllocationId>>();
   const locks = new Map<string, Lock>();
   const pendingElements = new Map<AllocationId, number>();
-  const heldElements = new Map<AllocationId, number>();
   const restingElements = new Map<AllocationId, number>();
+  const heldElements = new Map<AllocationId, number>();
   const ready = new Map<AllocationId, Ordered<number>>();
   /** Waits of anybody for single elements of any group. */
   let awaitedElements = 0;
@@ -123,9 +123,9 @@ export function createFlows(): Flows {
     if (element === undefined || id === undefined) return;
     if (before === undefined) elements.add(id);
     if (after === undefined) elements.delete(id);
-    count(pendingElements, element.group, Number(isPending(after)) - Number(isPending(before)));
-    count(heldElements, element.group, Number(after?.hold !== undefined) - Number(before?.hold !== undefined));
-    count(restingElements, element.group, Number(isResting(after)) - Number(isResting(before)));
+    countIn(restingElements, element.group, Number(isResting(after)) - Number(isResting(before)));
+    countIn(pendingElements, element.group, Number(isPending(after)) - Number(isPending(before)));
+    countIn(heldElements, element.group, Number(after?.hold !== undefined) - Number(before?.hold !== undefined));
   }
 
   return {
@@ -137,8 +137,8 @@ export function createFlows(): Flows {
     lock: (key) => locks.get(key),
     locks: () => locks,
     pendingElements: (group) => pendingElements.get(group) ?? 0,
-    windowElements: (group) => (pendingElements.get(group) ?? 0) - (heldElements.get(group) ?? 0),
     restingElements: (group) => restingElements.get(group) ?? 0,
+    windowElements: (group) => (pendingElements.get(group) ?? 0) - (heldElements.get(group) ?? 0),
     ready: (group) => ready.get(group) ?? NOTHING_READY,
     allocationReplaced(before, after) {
       elementReplaced(before, after);
@@ -186,24 +186,24 @@ export function createFlows(): Flows {
   }
 }
 
+const isPending = (record: Allocation | undefined): boolean => record?.phase.kind === "pending";
+
+function countIn(counts: Map<AllocationId, number>, group: AllocationId, change: number): void {
+  if (change === 0) return;
+  const count = (counts.get(group) ?? 0) + change;
+  if (count === 0) counts.delete(group);
+  else counts.set(group, count);
+}
+
 /** An allocation or a group, as far as waiting goes. */
 type Waiter = Pick<Allocation, "id" | "spec" | "unmet">;
 
 export const isBlocked = (record: Allocation | undefined): boolean =>
   record?.unmet !== undefined && record.phase.kind === "pending";
 
-const isPending = (record: Allocation | undefined): boolean => record?.phase.kind === "pending";
-
 /** Those that are suspended for another cause are queued again by themselves. */
 export const isResting = (record: Allocation | undefined): boolean =>
   record?.phase.kind === "suspended" && record.phase.cause === "walltime";
-
-function count(counts: Map<AllocationId, number>, group: AllocationId, change: number): void {
-  if (change === 0) return;
-  const now = (counts.get(group) ?? 0) + change;
-  if (now === 0) counts.delete(group);
-  else counts.set(group, now);
-}
 
 const openGroup = (group: TaskGroup | undefined): TaskGroup | undefined =>
   group === undefined || hasGroupEnded(group.phase) ? undefined : group;

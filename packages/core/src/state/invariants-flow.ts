@@ -100,18 +100,18 @@ export function brokenGroup(view: View, group: TaskGroup): string[] {
   const broken = brokenEdges(view, hasGroupEnded(group.phase) ? { ...group, unmet: [] } : group);
   const seen = { waiting: 0, made: 0, completed: 0, failed: 0, cancelled: 0 };
   let pending = 0;
+  let resting = 0;
   let held = 0;
   let open = 0;
-  let resting = 0;
   for (let position = 0; position < sizeOf(range); position += 1) {
     const index = indexAt(range, position);
     const state = view.element(group, index) ?? "waiting";
     seen[state] += 1;
     const record = view.allocation(elementId(id, index));
     if (record?.phase.kind === "pending") pending += 1;
+    if (isResting(record)) resting += 1;
     if (record?.hold !== undefined) held += 1;
     if (state === "waiting" && view.elementHold(group, index) === null) open += 1;
-    if (isResting(record)) resting += 1;
     if (record !== undefined && !isFinal(record.phase) && state !== "made")
       broken.push(`${record.id} lives as ${state}`);
     if (state === "made" && (record === undefined || isFinal(record.phase))) broken.push(`${id}_${index} is gone`);
