@@ -31,10 +31,13 @@ export function addRoutes(app: FastifyInstance, door: Door): void {
   }
 }
 
-function unary(door: Door, route: Route, rpc: RpcName) {
+function unary(door: Door, ownRoute: Route, ownRpc: RpcName) {
+  const submits = ownRpc === "AllocationService.Submit";
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const warnings: string[] = [];
     const query = request.query as Query;
+    const route = submits && isDag(request.body) ? dagRoute() : ownRoute;
+    const rpc = `${route.service}.${route.method}` as RpcName;
     const message = requestFromHttp(route, inputOf(request, query), warnings);
     const answer = await invokeUnary(door, rpc, message, arrivalOf(request, query, warnings));
     reply.header("content-type", "application/json; charset=utf-8");
@@ -42,6 +45,18 @@ function unary(door: Door, route: Route, rpc: RpcName) {
     if (door.plane.stale()) reply.header(STALE_HEADER, "true");
     return reply.send(JSON.stringify(toJson(route.rpc.output, answer)));
   };
+}
+
+/** Where allocations are submitted, a workflow of them may be as well. */
+function isDag(body: unknown): boolean {
+  const { dag, allocations } = (body ?? {}) as { readonly dag?: unknown; readonly allocations?: unknown };
+  return Array.isArray(allocations) || (typeof dag === "object" && dag !== null && !Array.isArray(dag));
+}
+
+function dagRoute(): Route {
+  const found = routes().find(({ method, httpMethod }) => method === "SubmitDag" && httpMethod === "POST");
+  if (found === undefined) throw new Error("no route takes workflows");
+  return found;
 }
 
 function stream(door: Door, route: Route, rpc: RpcName) {
