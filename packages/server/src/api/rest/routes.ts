@@ -66,11 +66,16 @@ function stream(door: Door, route: Route, rpc: RpcName) {
     const message = requestFromHttp(route, inputOf(request, query));
     resume(message, request.headers["last-event-id"]);
     const gone = new AbortController();
-    const arrival = { ...arrivalOf(request, query, []), signal: gone.signal };
+    let enter: () => void = () => undefined;
+    const entered = new Promise<void>((resolve) => {
+      enter = resolve;
+    });
+    const arrival = { ...arrivalOf(request, query, []), signal: gone.signal, entered: enter };
     const source = invokeStream(door, rpc, message, arrival);
     const headers = { [LOG_INDEX_HEADER]: String(door.plane.view().index) };
     const patienceMs = door.config.rateLimits.stalledStreamTimeout;
-    await sendStream(reply, { source, format, headers, gone, patienceMs, stalled: () => streamStalled(door, rpc) });
+    const stalled = () => streamStalled(door, rpc);
+    await sendStream(reply, { source, entered, format, headers, gone, patienceMs, stalled });
   };
 }
 
