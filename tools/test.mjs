@@ -25,6 +25,7 @@ const SYSTEM_PACKAGES = [
   { name: "tmux", command: "tmux", reason: "a person at a terminal is played with it" },
   { name: "mount", command: "mount", reason: "the full-disk test mounts that small file system" },
   { name: "etcd-server", command: "etcd", reason: "the shared log is tested against real etcd members" },
+  { name: "mypy", command: "mypy", reason: "the types of the Python client are checked" },
   { name: "squashfs-tools", command: "mksquashfs", reason: "software images are made and mounted for real" },
   { name: "podman", command: "podman", reason: "containers are run for real" },
   { name: "runc", command: "runc", reason: "podman runs them by it" },

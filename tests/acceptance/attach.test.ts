@@ -1,5 +1,6 @@
 // Terminals in running allocations, by the real command line inside tmux and by pipes: several at once,
 // sizes, signals, exit codes, and what is refused with nothing changed.
+import { writeFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { isAlive } from "../harness/processes.ts";
@@ -43,6 +44,26 @@ test("a shell in an allocation: typed, shown, resized, interrupted, and ended wi
   screen.type("exit 7\n");
   await screen.shows(/^status=7$/m);
   expect((await cluster.allocation(id)).state).toBe("running");
+  await cluster.cli(["cancel", id]);
+});
+
+test("a task with a terminal: a new size is there before what is typed after it, and follows the window", async () => {
+  const id = await running();
+  const script = cluster.file("sizes.sh");
+  const waits = 'trap "stty size" WINCH; while :; do sleep 0.1; done';
+  writeFileSync(script, `echo "id=$LATTICE_LAUNCH_ID;"; read line; stty size; ${waits}\n`);
+  const screen = tmux.open(`launch --alloc=${id} -n 1 --pty sh ${script}`, { cols: 100, rows: 30 });
+  const [, launchId] = await screen.shows(/id=([^;]+);/);
+  const path = `/allocations/${id}/launches/${launchId}/input`;
+  const headers = { "x-lattice-user": "root" };
+  const far = await cluster.api("POST", path, { headers, body: { rows: 70_000, columns: 80 } });
+  expect(far.status).toBe(400);
+  const line = Buffer.from("\n").toString("base64");
+  await cluster.api("POST", path, { headers, body: { rows: 33, columns: 99, data: line } });
+  await screen.shows(/^33 99$/m);
+  screen.resize({ cols: 90, rows: 25 });
+  await screen.shows(/^25 90$/m);
+  screen.keys("C-c");
   await cluster.cli(["cancel", id]);
 });
 

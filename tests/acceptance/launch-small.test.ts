@@ -137,11 +137,12 @@ test.each([
 
 test("a launch that breaks off is told as the whole program tells it", async () => {
   const words = ["launch", `--alloc=${id}`, "-n", "1", "sh", "-c", "echo begun; exec sleep 3141"];
+  const hasty = { LATTICE_LAUNCH_PATIENCE: "1" };
   let heard = 0;
   const begun = (): void => {
     heard += 1;
   };
-  const both = [run(null, words, {}, begun), run(process.execPath, words, {}, begun)];
+  const both = [run(null, words, hasty, begun), run(process.execPath, words, hasty, begun)];
   await eventually({ what: "both have heard of their task" }, () => (heard === 2 ? true : null));
   await cluster.server.kill();
   const [small, whole] = await Promise.all(both);

@@ -65,7 +65,7 @@ test("only the gateway is reached, at its one port, and nobody gets in", async (
     domain: expect.stringMatching(new RegExp(`^sensitive-.*-${first}$`)),
     sensitive: true,
   });
-  expect((await cluster.cli(["admin", "network", "list"])).stdout).toMatch(/grace 0 s {2}sensitive/);
+  expect((await cluster.cli(["admin", "network", "list"])).stdout).toMatch(/active, sensitive +0 s/);
 
   const everywhere = [`${GATEWAY}:${PORT}`, `${GATEWAY}:${SIDE_PORT}`, `${OTHER}:${PORT}`, `127.0.0.1:${OWN_PORT}`];
   const second = await cluster.submit(

@@ -20,9 +20,21 @@ test("the tests of the Python client pass", async () => {
   expect(output).not.toMatch(/\d+ (failed|skipped|error)/);
 });
 
-function pytest(): Promise<{ readonly code: number; readonly output: string }> {
+test("its types hold, strictly", async () => {
+  const { code, output } = await python("mypy", "--strict", "--cache-dir=/dev/null", "sdks/python/lattice_sdk");
+  expect(code, output).toBe(0);
+});
+
+const pytest = (): Promise<Ended> => python("pytest", "-q", "sdks/python");
+
+interface Ended {
+  readonly code: number;
+  readonly output: string;
+}
+
+function python(...module: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    const child = spawn(PYTHON, ["-B", "-m", "pytest", "-q", "sdks/python"], {
+    const child = spawn(PYTHON, ["-B", "-m", ...module], {
       cwd: root,
       env: cleanEnvironment(cluster.cliEnvironment()),
       stdio: ["ignore", "pipe", "pipe"],

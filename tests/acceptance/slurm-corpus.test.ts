@@ -69,7 +69,8 @@ async function submit(one: Case, earlier: string): Promise<CliResult> {
 
 /** Nothing but time and room is asked for. */
 function canRunHere({ becomes = {} }: Case): boolean {
-  const { nodes = 1, constraints, uenv, workdir, depends_on: edges = [] } = becomes;
+  const { nodes = 1, constraints, uenv, workdir, hold, depends_on: edges = [] } = becomes;
+  if (hold === true) return false;
   // What they wait for has completed.
   if ((edges as { condition: string }[]).some(({ condition }) => condition === "failure")) return false;
   return constraints === undefined && uenv === undefined && workdir === undefined && Number(nodes) <= NODES;

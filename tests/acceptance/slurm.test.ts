@@ -171,12 +171,25 @@ describe("sbatch", () => {
     expect(result).toMatchObject({ code, stdout: "" });
   });
 
-  test("a hold is refused, and nothing is submitted", async () => {
-    const before = (await cluster.allocations()).length;
-    const result = await sh("sbatch -H --wrap hostname");
-    expect(result).toMatchObject({ code: 1, stdout: "" });
-    expect(result.stderr).toContain("holding a job is not offered");
-    expect((await cluster.allocations()).length).toBe(before);
+  test("a job that is held waits for its release, and says so", async () => {
+    const { stdout, stderr, code } = await sh(`set -e
+      id=$(sbatch --parsable -H --comment 'a note' --wrap hostname)
+      squeue -h -j $id -o '%t %r %k'
+      scontrol update job=$id Comment=another QOS=high; squeue -h -j $id -o '%k %q'
+      scontrol release $id; ${until("$id", "COMPLETED")}
+      a=$(sbatch --parsable -N 4 -t 10 --wrap 'sleep 300'); ${until("$a", "RUNNING")}
+      b=$(sbatch --parsable -N 4 -t 10 --wrap hostname)
+      scontrol hold $b; scancel $a; ${until("$a", "CANCELLED")}; squeue -h -j $b -o '%t %R'
+      scontrol release $b; ${until("$b", "COMPLETED")}`);
+    expect({ stdout, stderr, code }).toEqual({
+      stdout: "PD JobHeldUser a note\nanother high\nPD (JobHeldUser)\n",
+      stderr: "",
+      code: 0,
+    });
+    expect(await sh("scontrol hold 999999")).toMatchObject({
+      code: 1,
+      stderr: "Invalid job id specified for job 999999\n",
+    });
   });
 
   test("a trial says when and where, and submits nothing", async () => {
@@ -329,9 +342,9 @@ describe("sinfo and scontrol", () => {
     const changed = await sh(`id=$(sbatch --parsable -t 10 --wrap 'sleep 300')
       scontrol update job=$id TimeLimit=5; squeue -h -j $id -o %l; scancel $id`);
     expect(changed).toMatchObject({ stdout: "5:00\n", stderr: "" });
-    const held = await sh("scontrol hold 1");
-    expect(held.code).toBe(1);
-    expect(held.stderr).toContain("scontrol hold is not offered by Lattice");
+    const refused = await sh("scontrol suspend 1");
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("scontrol suspend is not offered by Lattice");
   });
 });
 

@@ -126,11 +126,12 @@ test("a step that breaks off is told as the whole program tells it", async () =>
   id = await cluster.submit({ nodes: 2, walltime: "1h", command: ["sleep", "3000"] });
   await cluster.reaches(id, ["running"]);
   const words = ["-n1", "sh", "-c", "echo begun; exec sleep 3141"];
+  const hasty = { LATTICE_LAUNCH_PATIENCE: "1" };
   let heard = 0;
   const begun = (): void => {
     heard += 1;
   };
-  const both = [bySmall(words, {}, begun), byWhole(words, {}, begun)];
+  const both = [bySmall(words, hasty, begun), byWhole(words, hasty, begun)];
   await eventually({ what: "both have heard of their task" }, () => (heard === 2 ? true : null));
   await cluster.server.kill();
   const [one, other] = await Promise.all(both);

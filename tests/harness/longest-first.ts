@@ -13,7 +13,7 @@ const LONGEST = [
   "acceptance/slurm-corpus",
   "acceptance/srun-small",
   "acceptance/typescript-sdk",
-  "acceptance/launch-quorum",
+  "acceptance/launch-moves",
   "acceptance/history-sync",
   "acceptance/first-certificate",
   "acceptance/big-output",

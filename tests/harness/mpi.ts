@@ -69,6 +69,14 @@ const BODIES = {
   usleep(200000);
   if (rank == 2) exit(9);
   for (;;) pause();`,
+  /** Works in rounds until a file is there; all ranks see it in the same round. */
+  until: `  if (rank == 0) { printf("working\\n"); fflush(stdout); }
+  for (int there = 0; !there;) {
+    usleep(100000);
+    there = access(words[1], F_OK) == 0;
+    MPI_Bcast(&there, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+  printf("rank %d of %d done\\n", rank, size);`,
   /** Works in rounds for so many seconds, long enough for something to happen to it. */
   rounds: `  for (int round = 0; round < wait * 10; round++) {
     if (rank == 0 && round == 5) { printf("working\\n"); fflush(stdout); }

@@ -152,8 +152,11 @@ export class Quorum {
   }
 
   cli(n: number, ...args: readonly string[]): Promise<CliResult> {
-    const home = { HOME: this.dir, XDG_CONFIG_HOME: join(this.dir, ".config") };
-    return runCli(args, { env: { LATTICE_API_URL: this.url(n), ...home } });
+    return runCli(args, { env: this.cliEnvironment(n) });
+  }
+
+  cliEnvironment(n: number): Readonly<Record<string, string>> {
+    return { LATTICE_API_URL: this.url(n), HOME: this.dir, XDG_CONFIG_HOME: join(this.dir, ".config") };
   }
 
   async api<T = Json>(n: number, method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {

@@ -81,12 +81,18 @@ static void *secure(struct connection *made, const struct request *request) {
 }
 
 struct connection *connect_to(const struct request *request) {
-  static struct connection made;
-  made.socket = open_socket(request);
-  if (made.socket < 0) return NULL;
-  if (!request->secure) return &made;
-  made.tls = secure(&made, request);
-  return made.tls == NULL ? NULL : &made;
+  struct connection *made = calloc(1, sizeof *made);
+  if (made == NULL) abort();
+  made->socket = open_socket(request);
+  if (made->socket >= 0 && request->secure) made->tls = secure(made, request);
+  if (made->socket >= 0 && (!request->secure || made->tls != NULL)) return made;
+  connection_close(made);
+  return NULL;
+}
+
+void connection_close(struct connection *connection) {
+  if (connection->socket >= 0) close(connection->socket);
+  free(connection);
 }
 
 int connection_write(struct connection *connection, const char *bytes, size_t length) {

@@ -54,6 +54,8 @@ const char *member(const char *object, const char *name) {
   return NULL;
 }
 
+size_t length_of(const char *value) { return (size_t)(skip_value(value) - value); }
+
 long number_of(const char *value, long otherwise) { return value == NULL ? otherwise : strtol(value, NULL, 10); }
 
 static unsigned hex4(const char *at) {

@@ -112,6 +112,50 @@ static void write_labelled(size_t place, const struct text *data) {
   if (rest->length >= MOST_PARTIAL_LINE) end_line(place);
 }
 
+/* The lines that are not whole, as what goes on with the launch reads them. */
+static void add_rests(struct text *into) {
+  int any = 0;
+  char part[96];
+  for (size_t place = 0; place < partial_count; place++) {
+    if (partial[place].length == 0) continue;
+    snprintf(part, sizeof part, "%s{\"rank\":%zu,\"stream\":\"%s\",\"data\":\"", any ? "," : "", place / 2,
+             place % 2 == 0 ? "stdout" : "stderr");
+    text_say(into, part);
+    for (size_t at = 0; at < partial[place].length; at++) {
+      snprintf(part, sizeof part, "%02x", (unsigned char)partial[place].bytes[at]);
+      text_say(into, part);
+    }
+    text_say(into, "\"}");
+    any = 1;
+  }
+}
+
+/* Nothing is waited for: what does not arrive is made up for by the next, or by the servers' own clocks. */
+static void tell_server(const struct request *request, const char *words) {
+  if (words == NULL || launch_id() == NULL) return;
+  struct text path = {0}, call = {0}, body = {0};
+  text_add(&path, request->path.bytes, request->path.length);
+  text_say(&path, "/");
+  text_say(&path, launch_id());
+  text_say(&body, words);
+  write_call(request, &call, path.bytes, "application/json", &body);
+  struct connection *connection = connect_to(request);
+  if (connection != NULL) {
+    connection_write(connection, call.bytes, call.length);
+    connection_close(connection);
+  }
+  free(path.bytes);
+  free(call.bytes);
+  free(body.bytes);
+}
+
+/* The server is lost, or leads no more: another goes on with the launch. */
+static int is_passing(const char *problem) {
+  struct text code = {0};
+  string_of(member(problem, "code"), &code);
+  return code.bytes != NULL && (strcmp(code.bytes, "not_leader") == 0 || strcmp(code.bytes, "connection_failed") == 0);
+}
+
 static void show_output(const char *output, int labelled) {
   static struct text data;
   const char *stream = member(output, "stream");
@@ -135,6 +179,7 @@ static void show_remark(const char *before, const char *value) {
 static int show(const char *event, int labelled, int slurm) {
   const char *problem = member(event, "problem"), *end = member(event, "end");
   const char *output = member(event, "output"), *task = member(event, "task_end");
+  if (problem != NULL && has_begun() && is_passing(problem)) let_go_on(add_rests);
   if (problem != NULL) report(event);
   if (output != NULL) show_output(output, labelled);
   if (task != NULL) add_failure(task);
@@ -156,7 +201,6 @@ int main(int count, char **words) {
   read_request(&request, slurm ? read_step : read_launch, words + 3);
   signal(SIGPIPE, SIG_IGN);
   struct connection *connection = connect_to(&request);
-  text_add(&request.head, request.body.bytes, request.body.length);
   if (connection == NULL || !connection_write(connection, request.head.bytes, request.head.length)) hand_over();
   signal(SIGINT, interrupted);
   signal(SIGTERM, interrupted);
@@ -169,7 +213,11 @@ int main(int count, char **words) {
   char *line;
   while ((line = next_line(&answer)) != NULL) {
     int code = show(line, request.labelled, slurm);
+    /* After it was shown: what a server is told to have come need not be sent again. */
+    note_event(line, strlen(line) / 4 * 3);
+    tell_server(&request, words_for_server(code >= 0));
     if (code >= 0) return code;
   }
+  if (has_begun()) let_go_on(add_rests);
   report(BROKEN);
 }

@@ -26,9 +26,21 @@ struct flags {
   int alone; /* nobody else calls with it */
 };
 
+/* resume.c: how much of the launch has come, for whoever goes on with it. */
+void note_event(const char *event, size_t bytes);
+/* Whether it has begun, so that it can be gone on with. */
+int has_begun(void);
+/* The body by which a server learns what has come; NULL: there is nothing to say yet. `over`: nothing more is wanted. */
+const char *words_for_server(int over);
+/* Part of the path. */
+const char *launch_id(void);
+/* The whole program goes on with the launch. `add_rests`: writes the lines that are not whole. Does not return. */
+_Noreturn void let_go_on(void (*add_rests)(struct text *into));
+
 /* request.c: what is asked for, read from the words and the environment. */
 struct request {
   struct text host, port, path, head, body;
+  struct text identity; /* headers that say who asks */
   int secure; /* https */
   const char *authority; /* file with the authority of servers' certificates, or NULL */
   int labelled;
@@ -36,6 +48,9 @@ struct request {
 /* `read`: takes the flags, and answers where the command begins. */
 void read_request(struct request *request, char **(*read)(struct flags *, char **), char **words);
 char **read_launch(struct flags *flags, char **words);
+/* The whole of a call to this path, with its body. */
+void write_call(const struct request *request, struct text *into, const char *path, const char *accept,
+                const struct text *body);
 /* Of one word each; what is odd in it is handed over. */
 const char *plain(const char *words);
 const char *counted(const char *words);
@@ -56,6 +71,7 @@ void tell_failures(struct text *into, const char *before, const char *reason);
 struct connection;
 /* NULL: nobody answers, or not as one who may be trusted. */
 struct connection *connect_to(const struct request *request);
+void connection_close(struct connection *connection);
 int connection_write(struct connection *connection, const char *bytes, size_t length);
 /* At most so many; 0: the end; negative: it broke. */
 long connection_read(struct connection *connection, char *bytes, size_t most);
@@ -78,6 +94,7 @@ char *next_line(struct answer *answer);
 
 /* json.c: reading in place; a value is where it begins. */
 const char *member(const char *object, const char *name); /* NULL: it has none */
+size_t length_of(const char *value);
 long number_of(const char *value, long otherwise);
 /* In UTF-8; an absent one is empty. */
 void string_of(const char *value, struct text *into);

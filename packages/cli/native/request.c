@@ -174,7 +174,9 @@ static void take_address(struct request *request, const char *url) {
     text_add(&request->port, rest + 1, digits);
     rest += 1 + digits;
   } else text_say(&request->port, request->secure ? "443" : "80");
-  if (rest[strspn(rest, "/")] != 0) hand_over();
+  rest += strspn(rest, "/");
+  /* Others of the same cluster may follow: the whole program knows what to do when this one is away. */
+  if (*rest != 0 && *rest != ',') hand_over();
 }
 
 /* As it may stand in a header. */
@@ -201,7 +203,7 @@ static void write_body(struct request *request, const struct flags *flags, char 
     add_word(&words, *command);
   }
   if (words.length == 0) hand_over();
-  text_say(body, "{\"command\":[");
+  text_say(body, "{\"returns\":true,\"command\":[");
   text_add(body, words.bytes, words.length);
   text_say(body, "]");
   const struct {
@@ -253,6 +255,24 @@ static void add_header(struct text *head, const char *name, const char *value) {
   text_say(head, "\r\n");
 }
 
+void write_call(const struct request *request, struct text *into, const char *path, const char *accept,
+                const struct text *body) {
+  char length[32];
+  snprintf(length, sizeof length, "%zu", body->length);
+  text_say(into, "POST ");
+  text_say(into, path);
+  text_say(into, " HTTP/1.1\r\nhost: ");
+  text_say(into, request->host.bytes);
+  add_header(into, ":", request->port.bytes);
+  add_header(into, "accept: ", accept);
+  add_header(into, "content-type: ", "application/json");
+  text_add(into, request->identity.bytes, request->identity.length);
+  add_header(into, "content-length: ", length);
+  add_header(into, "connection: ", "close");
+  text_say(into, "\r\n");
+  text_add(into, body->bytes, body->length);
+}
+
 void read_request(struct request *request, char **(*read)(struct flags *, char **), char **words) {
   struct flags flags = {0};
   struct file file = {0};
@@ -270,19 +290,7 @@ void read_request(struct request *request, char **(*read)(struct flags *, char *
     user = account == NULL ? NULL : account->pw_name;
   }
   write_body(request, &flags, command);
-  struct text *head = &request->head;
-  char length[32];
-  snprintf(length, sizeof length, "%zu", request->body.length);
-  text_say(head, "POST ");
-  text_say(head, request->path.bytes);
-  text_say(head, " HTTP/1.1\r\nhost: ");
-  text_say(head, request->host.bytes);
-  add_header(head, ":", request->port.bytes);
-  add_header(head, "accept: ", "application/x-ndjson");
-  add_header(head, "content-type: ", "application/json");
-  add_header(head, "x-lattice-user: ", named(user));
-  if (token != NULL) add_header(head, "authorization: Bearer ", named(token));
-  add_header(head, "content-length: ", length);
-  add_header(head, "connection: ", "close");
-  text_say(head, "\r\n");
+  add_header(&request->identity, "x-lattice-user: ", named(user));
+  if (token != NULL) add_header(&request->identity, "authorization: Bearer ", named(token));
+  write_call(request, &request->head, request->path.bytes, "application/x-ndjson", &request->body);
 }

@@ -4,6 +4,7 @@
 
 import { createClient } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
+import { patienceOf } from "./commands/launch/taken-over.ts";
 import { remoteCommand } from "./mpi-launcher/words.ts";
 import { reportError } from "./output/report-error.ts";
 import { authorityOf } from "./settings/authority.ts";
@@ -38,7 +39,7 @@ async function run(words: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
   const client = createClient({ url, user, ca: await authorityOf(settings.ca), token: env.LATTICE_TOKEN });
   const request = { command: ["/bin/sh", "-c", remote.line], tasks: 1, nodes: [remote.host], pmi: "none" as const };
   try {
-    for await (const event of client.tasks.launch(id, request, { signal: stop.signal })) {
+    for await (const event of client.tasks.launch(id, request, { signal: stop.signal, ...patienceOf(process.env) })) {
       if (event.kind === "output") (event.stream === "stderr" ? process.stderr : process.stdout).write(event.data);
       if (event.kind === "end") return event.exitCode;
     }

@@ -231,6 +231,14 @@ test("bash offers words, flags, and what the server knows", async () => {
     expect(offered("submit", "--vcluster", "=", "")).toBe("asked-vclusters");
     expect(offered("admin", "tenant", "show", "")).toBe("asked-tenants");
     expect(offered("__comp")).toBe("");
+    expect(offered("-o", "")).toBe("table wide json yaml");
+    expect(offered("status", "-o", "js")).toBe("json");
+    expect(offered("-o", "json", "stat")).toBe("status");
+    expect(offered("top", "7", "--metric", "=", "cpu_utilization,mem")).toBe("cpu_utilization,memory_used");
+    expect(offered("session", "end", "")).toBe("asked-sessions");
+    expect(offered("submit", "--uenv", "=", "")).toBe("asked-images");
+    expect(offered("submit", "--uenv", "asked", ":", "")).toBe("");
+    expect(offered("submit", "--uenv", "=", "asked-images,asked-i")).toBe("asked-images,asked-images");
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }

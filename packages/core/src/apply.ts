@@ -25,6 +25,7 @@ import { restoreAudit } from "./cluster/restore-audit.ts";
 import type { Command, Entry } from "./command.ts";
 import { cancelDag } from "./dag/cancel.ts";
 import { submitDag } from "./dag/submit.ts";
+import { checkpointGroup, resumeGroup, updateGroup } from "./group/as-a-whole.ts";
 import { submitGroup } from "./group/submit.ts";
 import { invariant } from "./invariant.ts";
 import { beginLedger } from "./ledger/begin.ts";
@@ -120,15 +121,15 @@ function carryOut(step: Step, command: Command): Outcome {
     case "dag.cancel":
       return cancelDag(step, command);
     case "allocation.update":
-      return updateAllocation(step, command);
+      return updateGroup(step, command) ?? updateAllocation(step, command);
     case "allocation.requeue":
       return requeueAllocation(step, command);
     case "allocation.preempt":
       return preemptFor(step, command);
     case "allocation.checkpoint":
-      return askCheckpoint(step, command);
+      return checkpointGroup(step, command) ?? askCheckpoint(step, command);
     case "allocation.resume":
-      return resumeAllocation(step, command);
+      return resumeGroup(step, command) ?? resumeAllocation(step, command);
     case "attempt.checkpoint":
       return checkpointAttempt(step, command);
     case "checkpoints.cleared":

@@ -46,6 +46,8 @@ export interface Refusal {
   readonly code: RefusalCode;
   /** One sentence with the figures. */
   readonly detail: string;
+  /** What to do instead; absent: what is usual for the code. */
+  readonly hint?: string;
   readonly fields?: readonly FieldProblem[];
   /** Figures for programs: current, requested, limit. */
   readonly figures?: Readonly<Record<string, number>>;

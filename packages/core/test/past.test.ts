@@ -45,7 +45,7 @@ describe("the past of an allocation", () => {
     for (let n = 0; n < MAX_PAST_REFUSALS + 3; n += 1) c.apply(plan(c.state, 1, ["nowhere"]));
     for (let n = 0; n < MAX_PAST_ATTEMPTS + 3; n += 1) {
       c.place(1, "n1");
-      c.report(1, "n1", "failed", "exit_code");
+      c.report(1, "n1", "failed", "lost");
     }
     const past = c.state.allocation(id(1))?.past;
     expect(past?.refusals).toHaveLength(MAX_PAST_REFUSALS);

@@ -305,7 +305,7 @@ describe("restarts", () => {
     expect(c.phase(1)).toBe("staging");
   });
 
-  it("are at once for what the node did, and for batch work", () => {
+  it("are at once for what the node did, and for batch work the first time", () => {
     const c = service();
     c.apply(health("n1", "silent"));
     expect([...c.state.held()]).toEqual([]);
@@ -313,6 +313,10 @@ describe("restarts", () => {
     batch.place(1, "n1");
     batch.report(1, "n1", "failed", "exit_code");
     expect([...batch.state.held()]).toEqual([]);
+    batch.place(1, "n1");
+    batch.apply({ kind: "ledger.begin" });
+    batch.report(1, "n1", "failed", "exit_code");
+    expect([...batch.state.held()]).toMatchObject([{ phase: { heldUntil: batch.state.at + 1_000 } }]);
   });
 });
 

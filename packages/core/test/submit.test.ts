@@ -75,6 +75,14 @@ describe("submit", () => {
         figures: { limit: 200, requested: 210 },
       },
     });
+    // Servers of this version say how much is in use.
+    c.apply({ kind: "ledger.begin" });
+    expect(c.one(submit({ nodes: 210 }))).toMatchObject({
+      refusal: {
+        detail: 'tenant "physics" would exceed its max_nodes quota (limit 200, in use 0, requested 210)',
+        figures: { limit: 200, requested: 210, current: 0 },
+      },
+    });
     expect(verdict(c.one(submit({ nodes: [200, 300] })))).toBe("accepted");
     expect(verdict(c.one(submit({ tenant: "idle" })))).toBe("quota_exceeded");
   });

@@ -33,6 +33,8 @@ export interface Caller {
   json<T>(call: Call, options?: CallOptions): Promise<T>;
   /** The answer with its body unread. `idleTimeoutMs` 0: may be silent for ever. */
   open(call: Call, options: CallOptions & { readonly idleTimeoutMs: number }): Promise<HttpResponse>;
+  /** Other servers of the same cluster, for when those that are known are away. */
+  learn(urls: readonly string[]): void;
   /** At this path and query. */
   webSocket(path: string, options: CallOptions): Promise<WebSocketConnection>;
 }
@@ -50,7 +52,8 @@ export interface CallerSettings {
 export function createCaller(settings: CallerSettings): Caller {
   let leastIndex = 0n;
   let turn = 0;
-  const baseUrl = (): string => settings.baseUrls[turn % settings.baseUrls.length] ?? "";
+  const baseUrls = [...settings.baseUrls];
+  const baseUrl = (): string => baseUrls[turn % baseUrls.length] ?? "";
   /** Of several calls that fail together at one server only the first moves on. */
   const pass = (failed: string): void => {
     if (failed === baseUrl()) turn += 1;
@@ -82,14 +85,19 @@ export function createCaller(settings: CallerSettings): Caller {
     try {
       return await withRetries(run, { policy: settings.retry, repeatable: call.repeatable, signal: options.signal });
     } catch (error) {
-      throw error instanceof TransportError ? errorFromTransport(error, settings.baseUrls.join(", ")) : error;
+      throw error instanceof TransportError ? errorFromTransport(error, baseUrls.join(", ")) : error;
     }
   };
 
   return {
     open: async (call, options) => {
       const response = await attempt(call, options, () => once(call, options));
-      return { ...response, body: readAsProblems(response.body, settings.baseUrls.join(", ")) };
+      return { ...response, body: readAsProblems(response.body, baseUrls.join(", ")) };
+    },
+    learn(urls) {
+      // What is told in secret is not passed on in the clear.
+      const scheme = schemeOf(baseUrl());
+      for (const url of urls) if (schemeOf(url) === scheme && !baseUrls.includes(url)) baseUrls.push(url);
     },
     webSocket: async (path, options) => {
       const request = () => ({
@@ -121,6 +129,8 @@ export function createCaller(settings: CallerSettings): Caller {
       }),
   };
 }
+
+const schemeOf = (url: string): string => url.slice(0, url.indexOf(":"));
 
 /** A stream that breaks on the way fails with a problem, as a call does. */
 async function* readAsProblems(body: HttpResponse["body"], baseUrl: string): AsyncGenerator<Uint8Array> {

@@ -28,6 +28,7 @@ export type * from "./event-types.ts";
 export type * from "./explain-types.ts";
 export type * from "./group-types.ts";
 export type * from "./image-types.ts";
+export type { LaunchOptions, LaunchPosition } from "./launch.ts";
 export { createClient, type NodeClientOptions } from "./node-client.ts";
 export type * from "./observe-types.ts";
 export type * from "./operate-types.ts";

@@ -30,10 +30,12 @@ import { type LiveLogs, readLogs } from "./logs/read.ts";
 import { shareFollowers } from "./logs/share.ts";
 import type { Recorder } from "./observe/recorder.ts";
 import { parsePeer } from "./peers/address.ts";
+import type { PeerClient } from "./peers/client.ts";
 import type { LeaderLine, Liveness } from "./peers/line.ts";
 import type { Roster } from "./peers/roster.ts";
 import type { Replica } from "./replica/replica.ts";
 import type { Launches } from "./tasks/launches.ts";
+import { relayedLaunch } from "./tasks/relayed.ts";
 import type { TerminalRelay } from "./terminals/relay.ts";
 import { relayedTerminal } from "./terminals/relayed.ts";
 
@@ -63,6 +65,8 @@ export interface PlaneParts {
   readonly archive: LogArchive | null;
   readonly images: ImageRelay;
   readonly launches: Launches;
+  /** This server is about to stop: whoever is cut off by that has not gone away. */
+  readonly closing: () => boolean;
   readonly history: History;
   readonly clock: Clock;
   readonly insight: Insight;
@@ -186,11 +190,29 @@ function askImages({ leader, line, images }: PlaneParts, node: NodeId, ask: Imag
   return peer === null ? images.ask(node, ask, signal) : peer.askImages(node, ask);
 }
 
-function tasksOf({ leader, line, launches }: PlaneParts): ControlPlane["tasks"] {
-  const peer = () => (leader.sequencer() === null ? line.client() : null);
+function tasksOf({ leader, line, launches, closing }: PlaneParts): ControlPlane["tasks"] {
+  const atLeader = <T>(there: (peer: PeerClient) => T, here: () => T): T => {
+    if (leader.sequencer() !== null) return here();
+    const peer = line.client();
+    if (peer !== null) return there(peer);
+    throw new ProblemError("not_leader", { detail: "No server leads at the moment, so no launch can be reached." });
+  };
   return {
-    launch: (request, signal) => peer()?.launch(request, signal) ?? launches.launch(request, signal),
-    input: async (request) => peer()?.taskInput(request) ?? launches.input(request),
+    launch: (request, signal) =>
+      atLeader(
+        (peer) => relayedLaunch(peer, request, { signal, closing }),
+        () => launches.launch(request, { signal, relayed: false }),
+      ),
+    input: async (request) =>
+      atLeader(
+        (peer) => peer.taskInput(request),
+        async () => launches.input(request),
+      ),
+    tell: async (request) =>
+      atLeader(
+        (peer) => peer.tellLaunch(request),
+        async () => launches.tell(request),
+      ),
   };
 }
 

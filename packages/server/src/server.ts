@@ -36,6 +36,7 @@ import { createMetrics, type Logger } from "./observe/index.ts";
 import { mirrorState } from "./observe/mirror.ts";
 import { startRecorder } from "./observe/recorder.ts";
 import { formatPeer, type PeerName, parsePeer, peerToken } from "./peers/address.ts";
+import { createApiUrls } from "./peers/api-urls.ts";
 import { createDoors } from "./peers/doors.ts";
 import { joinByAsking } from "./peers/join.ts";
 import { createLeaderLine } from "./peers/line.ts";
@@ -160,7 +161,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const images = createImageRelay(hub, clock);
   const measures = createMeasures(clock, duration(MEASURES_BEATS * config.nodeAgent.heartbeatInterval));
   const fabric = config.fabric === null ? null : fabricManager(config.fabric, { logger, counted: metrics.fabric });
+  const roster = createRoster({ selfId: config.server.id, present: () => log.present(), credentials: peerCredentials });
+  let apiUrl = "";
+  const apiUrls = createApiUrls({ own: () => apiUrl, roster, clock });
   const launches = createLaunches({
+    servers: apiUrls.list,
     hub,
     clock,
     view: () => replica.view,
@@ -168,7 +173,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     starNodes: () => live.config.tasks.fenceStarNodes,
     ended: metrics.launchEnded,
   });
-  const roster = createRoster({ selfId: config.server.id, present: () => log.present(), credentials: peerCredentials });
   const leader = startLeading({
     candidate: shared ? formatPeer(self) : config.server.id,
     log,
@@ -214,6 +218,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       readings: createReadings({ storeUrl: config.telemetry.storeUrl, measured: measures.value, logger }),
     },
     insight,
+    launches,
     broker,
     readers: roster.readers,
   });
@@ -257,6 +262,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     appliedIndex: () => replica.head().index,
     historyThrough: () => history.through(),
     certificate: () => tls?.current() ?? null,
+    apiUrl: () => apiUrl,
     ownMember: async () => (await log.shared?.ownMember()) ?? null,
   };
   const membership = createMembership({
@@ -287,6 +293,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     logger,
     metrics,
   });
+  let closing = false;
   const plane = createPlane({
     serverId: config.server.id,
     version,
@@ -304,6 +311,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     archive: config.logs.store === null ? null : createLogArchive(openLogObjects(config.logs.store, config.logs.s3)),
     images,
     launches,
+    closing: () => closing,
     history,
     clock,
     insight,
@@ -321,7 +329,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     logger,
     metrics,
   });
-  let apiUrl = "";
   const context: ConnectContext = {
     view: () => replica.view,
     propose: (command) => plane.propose(command),
@@ -351,17 +358,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         ? [
             peerGuard(
               peerService({
-                leader,
-                replica,
-                hub,
-                logs,
-                terminals,
-                launches,
-                images,
-                history,
+                ...{ leader, replica, hub, logs, terminals, launches, images, history, standing, insight },
                 audit: auditArchive,
-                standing,
-                insight,
                 token: self.token,
               }),
             ),
@@ -378,6 +376,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     reload: () => tls?.reload(),
     async close() {
       tls?.close();
+      closing = true;
       // First: another server takes over at once, and calls under way here are passed on to it.
       await leader.close();
       await schedule.close();
@@ -386,6 +385,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       line.close();
       await fill.close();
       await auditFill.close();
+      apiUrls.close();
       roster.close();
       await snapshotter.now();
       await snapshotter.close();

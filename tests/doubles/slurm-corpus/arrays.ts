@@ -59,7 +59,7 @@ python run.py --seed "$SLURM_ARRAY_TASK_ID"`,
   {
     title: "an array that is none",
     script: "#SBATCH --array=a-b\n./one",
-    refused: ["--array=a-b", "is not a range of indexes"],
+    refused: ["--array=a-b", 'has "a-b", which is no range of indexes'],
   },
   {
     title: "after others have ended well",

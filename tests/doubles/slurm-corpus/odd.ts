@@ -89,7 +89,14 @@ export const odd: readonly Case[] = [
   {
     title: "requeueing, and what does not matter",
     script: "#SBATCH --no-requeue\n#SBATCH --open-mode=append\n#SBATCH --comment=hi\n#SBATCH --signal=B:USR1@120\n./x",
-    becomes: { requeue_policy: "never", output_file: "slurm-%j.out", output: { append: true, if_possible: true } },
-    warns: ["--comment=hi", "--signal=B:USR1@120"],
+    becomes: {
+      requeue_policy: "never",
+      output_file: "slurm-%j.out",
+      output: { append: true, if_possible: true },
+      tags: { comment: "hi" },
+    },
+    warns: ["--signal=B:USR1@120"],
   },
+  { title: "held", script: "#SBATCH --hold\n./x", becomes: { hold: true } },
+  { title: "held by a flag", flags: ["-H"], script: "./x", becomes: { hold: true } },
 ];

@@ -3,8 +3,6 @@
 import type { Case } from "./case.ts";
 
 export const refused: readonly Case[] = [
-  { title: "held", script: "#SBATCH --hold\n./x", refused: ["--hold", "holding a job is not offered", "(line 2)"] },
-  { title: "held by a flag", flags: ["-H"], script: "./x", refused: ["-H", "holding a job is not offered"] },
   {
     title: "not before a time",
     script: "#SBATCH --begin=now+1hour\n./x",

@@ -185,6 +185,7 @@ export function createServer(parts: ServerParts): SimulatedServer {
       clock,
       logger,
       metrics: noMetrics,
+      launches: { leave: () => undefined },
       retention: SETTINGS.retention,
       backfillDepth: 10,
       budgetDays: 90,

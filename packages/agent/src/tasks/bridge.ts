@@ -1,17 +1,18 @@
 // Joins a shepherd's socket to the server's stream, both ways. Either may be lost: the stream is opened
-// again when the link is back, and the shepherd then repeats what was not taken. A server that does
-// not know the launch any more, because another leads, ends it. Nothing gathers here: a
+// again when the link is back, and the shepherd then repeats what was not taken. A server that leads anew
+// learns from the ticket what launch it is; one that does not know it all the same ends it. Nothing gathers here: a
 // shepherd stops by itself when too much is unconfirmed.
 
 import type { Socket } from "node:net";
+import { create } from "@bufbuild/protobuf";
 import type { Client, ClientDuplexStream } from "@grpc/grpc-js";
 import { status } from "@grpc/grpc-js";
-import type { pb } from "@lattice/wire";
+import { pb } from "@lattice/wire";
 import { runTasksCall } from "../link/service.ts";
 import type { FenceMember } from "./fence/peers.ts";
 import { decodeReport, encodeOrder, frameReader, type ShepherdOrder } from "./frames.ts";
 import type { Entry } from "./name-types.ts";
-import { helloMessage, reportMessage, shepherdOrder } from "./reports.ts";
+import { helloMessage, reportMessage, shepherdOrders } from "./reports.ts";
 
 export interface BridgeOptions {
   readonly launchId: string;
@@ -19,6 +20,8 @@ export interface BridgeOptions {
   readonly socket: Socket;
   /** Of an earlier life of the agent: what it has said so far is to be said again. */
   readonly found: boolean;
+  /** Null: the launch ends with the leader that began it. */
+  readonly ticket: pb.LaunchTicket | null;
   /** Takes part in exchanges that do not go through the server; null: all of them do. */
   readonly fence: ((done: FenceDone) => FenceMember) | null;
   /** The shepherd is gone and its launch with it. `told`: it said so before. */
@@ -36,10 +39,12 @@ export interface Bridge {
 type FenceDone = (number: number, entries: readonly Entry[]) => void;
 
 const OPEN_AGAIN_AFTER_MS = 500;
+const UNKNOWN = "the launch is not known to the server any more";
+const FAILED = 1;
 
 type Stream = ClientDuplexStream<pb.TasksReport, pb.TasksOrder>;
 
-export function bridge({ launchId, nodeId, socket, found, fence, over }: BridgeOptions): Bridge {
+export function bridge({ launchId, nodeId, socket, found, ticket, fence, over }: BridgeOptions): Bridge {
   let stream: Stream | null = null;
   let client: Client | null = null;
   let done = false;
@@ -52,6 +57,8 @@ export function bridge({ launchId, nodeId, socket, found, fence, over }: BridgeO
     const numbered = decodeReport(frame);
     if (numbered.report.kind === "fence" && member !== null) {
       member.bring(numbered.report.number, numbered.report.entries);
+      // Its number is told all the same: the server sees by them that nothing is missing.
+      stream?.write(create(pb.TasksReportSchema, { number: numbered.number }));
       return;
     }
     done ||= numbered.report.kind === "done";
@@ -68,26 +75,28 @@ export function bridge({ launchId, nodeId, socket, found, fence, over }: BridgeO
     over(done);
   });
 
-  function open(to: Client): void {
+  function open(to: Client, known: pb.LaunchTicket | null): void {
     if (stream !== null || closed) return;
-    client = to;
     const { path, serialize, deserialize } = runTasksCall;
     const call: Stream = to.makeBidiStreamRequest(path, serialize, deserialize);
     stream = call;
-    call.write(helloMessage(launchId, nodeId, ""));
+    call.write(helloMessage(launchId, nodeId, "", known));
     call.on("data", (order: pb.TasksOrder) => {
-      const known = shepherdOrder(order);
-      if (known !== null) say(known);
+      for (const known of shepherdOrders(order)) say(known);
     });
     call.on("error", (error: { code?: number }) => {
-      if (stream === call) stream = null;
+      if (stream !== call) return;
+      stream = null;
       // The server answers, and has no such launch: whoever asked for it is gone.
-      if (error.code === status.NOT_FOUND)
-        say({ kind: "kill", reason: "the launch is not known to the server any more" });
-      else openLater();
+      if (error.code !== status.NOT_FOUND) return openLater();
+      say({ kind: "kill", reason: UNKNOWN, code: FAILED });
+      say({ kind: "forgotten" });
     });
     call.on("end", () => {
-      if (stream === call) stream = null;
+      if (stream !== call) return;
+      stream = null;
+      // A server that leads no more, or one in between, lets go without a word.
+      openLater();
     });
   }
 
@@ -100,12 +109,25 @@ export function bridge({ launchId, nodeId, socket, found, fence, over }: BridgeO
 
   function reopen(to: Client): void {
     if (stream !== null || closed) return;
-    open(to);
+    open(to, ticket);
     say({ kind: "again" });
   }
 
+  /** Another connection: what is left of the one before leads nowhere. */
+  function moveTo(to: Client): void {
+    const first = client === null && !found;
+    if (client !== to) {
+      const old = stream;
+      stream = null;
+      old?.cancel();
+    }
+    client = to;
+    if (first) open(to, null);
+    else reopen(to);
+  }
+
   return {
-    open: (to) => (client === null && !found ? open(to) : reopen(to)),
+    open: moveTo,
     say,
     close() {
       closed = true;

@@ -1,7 +1,7 @@
 // What an agent and a shepherd say to each other, over a socket that either end may lose. A frame
 // is four bytes of length, one byte of kind, and its body: JSON, or output and input as they are.
 // Everything the shepherd says is numbered; what the agent has not confirmed is said again to the
-// next agent.
+// next agent, and to a server that leads anew, together with what such a server has to know.
 
 import type { Entry, NameAnswer, NameQuestion } from "./name-types.ts";
 
@@ -57,6 +57,8 @@ export type ShepherdReport =
   | { readonly kind: "fence"; readonly number: number; readonly entries: readonly Entry[] }
   | { readonly kind: "abort"; readonly rank: number; readonly code: number; readonly message: string }
   | ({ readonly kind: "names" } & NameQuestion)
+  /** All of them were told to end, and what the launch ends with. */
+  | { readonly kind: "killed"; readonly code: number; readonly reason: string }
   | { readonly kind: "done" };
 
 export interface NumberedReport {
@@ -70,9 +72,15 @@ export type ShepherdOrder =
   /** The server did not get what was said last. */
   | { readonly kind: "again" }
   | { readonly kind: "fence_done"; readonly number: number; readonly entries: readonly Entry[] }
+  /** How many bytes of input came before the next. */
+  | { readonly kind: "input_at"; readonly offset: number }
   | { readonly kind: "input"; readonly data: Uint8Array; readonly end: boolean }
+  /** Of the terminal, before whatever input follows. */
+  | { readonly kind: "resize"; readonly rows: number; readonly columns: number }
   | ({ readonly kind: "named"; readonly id: number } & NameAnswer)
-  | { readonly kind: "kill"; readonly reason: string };
+  /** Nobody is going to take what is left: the shepherd may go when the ranks have ended. */
+  | { readonly kind: "forgotten" }
+  | { readonly kind: "kill"; readonly reason: string; readonly code: number };
 
 const JSON_BODY = 0;
 const OUTPUT_BODY = 1;

@@ -12,7 +12,7 @@ import { runTasksCall } from "../link/service.ts";
 import { type Bridge, bridge } from "./bridge.ts";
 import type { Facilities } from "./facilities.ts";
 import type { FencePeers } from "./fence/peers.ts";
-import { keepPlace, readPlace } from "./fence/place-file.ts";
+import { keepPlace, keepTicket, readPlace, readTicket } from "./fence/place-file.ts";
 import { endLeftBehind } from "./left-behind.ts";
 import { fittingPreload } from "./preload.ts";
 import { helloMessage } from "./reports.ts";
@@ -95,10 +95,13 @@ export function launches({ nodeId, log, facilities, peers, room, running, member
       shepherd.socket.destroy();
       return "the allocation is not running on this node any more";
     }
-    const link = joined({ key, launchId: order.launchId, found: false, place: order.fence ?? null }, shepherd.socket);
-    if (order.fence !== undefined) await keepPlace(join(place.dir, LAUNCHES_FOLDER, order.launchId), order.fence);
+    const known = { place: order.fence ?? null, ticket: order.ticket ?? null };
+    const link = joined({ key, launchId: order.launchId, found: false, ...known }, shepherd.socket);
+    const dir = join(place.dir, LAUNCHES_FOLDER, order.launchId);
+    if (order.fence !== undefined) await keepPlace(dir, order.fence);
     link.say({ kind: "spec", spec });
     link.open(to);
+    if (order.ticket !== undefined) await keepTicket(dir, order.ticket).catch(() => undefined);
     return null;
   }
 
@@ -117,8 +120,9 @@ export function launches({ nodeId, log, facilities, peers, room, running, member
     return null;
   }
 
-  function joined({ key, launchId, found, place }: Joined, socket: Socket): Bridge {
+  function joined({ key, launchId, found, place, ticket }: Joined, socket: Socket): Bridge {
     const made = bridge({
+      ticket,
       fence: place === null || peers === null ? null : (done) => peers.join(launchId, place, done),
       launchId,
       nodeId,
@@ -162,7 +166,8 @@ export function launches({ nodeId, log, facilities, peers, room, running, member
         continue;
       }
       log.info({ attempt: key, launch: name }, "found a launch of an earlier life");
-      const made = joined({ key, launchId: name, found: true, place: await readPlace(dir) }, socket);
+      const kept = { place: await readPlace(dir), ticket: await readTicket(dir) };
+      const made = joined({ key, launchId: name, found: true, ...kept }, socket);
       if (client !== null) made.open(client);
     }
   }
@@ -193,6 +198,7 @@ interface Joined {
   /** Of an earlier life of the agent. */
   readonly found: boolean;
   readonly place: pb.FencePlace | null;
+  readonly ticket: pb.LaunchTicket | null;
 }
 
 /** Null: nobody listens there. The folder is named by a descriptor, since a socket's address is short. */

@@ -33,6 +33,10 @@ export function reportMessage({ number, report }: NumberedReport, node: string):
       const value = create(pb.TasksNamesSchema, { id, act: ACTS[report.act], entries: pairs, waitSeconds });
       return message({ case: "names", value });
     }
+    case "killed": {
+      const { code: exitCode, reason } = report;
+      return message({ case: "killed", value: create(pb.TasksKillSchema, { exitCode, reason }) });
+    }
     case "done":
       return message({ case: "done", value: create(pb.TasksDoneSchema) });
   }
@@ -44,12 +48,34 @@ const ACTS = {
   unpublish: pb.NameAct.UNPUBLISH,
 } as const satisfies Record<NameAct, pb.NameAct>;
 
-export function helloMessage(launchId: string, nodeId: string, error: string): pb.TasksReport {
-  const value = create(pb.TasksHelloSchema, { launchId, nodeId, error });
+/** `ticket`: for a server that may not have begun the launch itself. */
+export function helloMessage(
+  launchId: string,
+  nodeId: string,
+  error: string,
+  ticket: pb.LaunchTicket | null = null,
+): pb.TasksReport {
+  const told = { launchId, nodeId, error, repeats: true };
+  const value = create(pb.TasksHelloSchema, ticket === null ? told : { ...told, ticket });
   return create(pb.TasksReportSchema, { report: { case: "hello", value } });
 }
 
-export function shepherdOrder({ order }: pb.TasksOrder): ShepherdOrder | null {
+/** In the order in which they are to be obeyed. */
+export function shepherdOrders({ order }: pb.TasksOrder): readonly ShepherdOrder[] {
+  if (order.case === "input") return inputOrders(order.value);
+  const known = shepherdOrder(order);
+  return known === null ? [] : [known];
+}
+
+function inputOrders({ data, end, offset, rows, columns }: pb.TasksInput): readonly ShepherdOrder[] {
+  return [
+    ...(rows > 0 && columns > 0 ? [{ kind: "resize", rows, columns } as const] : []),
+    ...(offset === undefined ? [] : [{ kind: "input_at", offset: Number(offset) } as const]),
+    ...(data.length > 0 || end ? [{ kind: "input", data, end } as const] : []),
+  ];
+}
+
+function shepherdOrder(order: pb.TasksOrder["order"]): ShepherdOrder | null {
   switch (order.case) {
     case "taken":
       return { kind: "taken", number: order.value.number };
@@ -57,14 +83,14 @@ export function shepherdOrder({ order }: pb.TasksOrder): ShepherdOrder | null {
       const entries = order.value.entries.map(({ key, value }) => [key, value] as const);
       return { kind: "fence_done", number: order.value.number, entries };
     }
-    case "input":
-      return { kind: "input", data: order.value.data, end: order.value.end };
     case "named": {
       const { id, problem, found } = order.value;
       return { kind: "named", id, problem, found: found.map(({ key, value }) => [key, value] as const) };
     }
     case "kill":
-      return { kind: "kill", reason: order.value.reason };
+      return { kind: "kill", reason: order.value.reason, code: order.value.exitCode };
+    case "again":
+      return { kind: "again" };
     default:
       return null;
   }

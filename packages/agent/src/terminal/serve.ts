@@ -50,11 +50,9 @@ export function serveTerminal(client: Client, options: ServeOptions): Terminal {
   call.on("end", cutOff);
   call.on("data", ({ input }: pb.ServeTerminalResponse) => {
     if (pty === null || input === undefined) return;
-    void obey(pty, input, () => idle.typed());
-    if (input.message.case !== "stdin") return;
-    // Typed faster than the terminal takes it, as by a paste into a program that is busy.
+    // One after the other: what is typed after a new size finds it, and a paste into a program that is busy waits.
     call.pause();
-    void pty.write(input.message.value).then(() => call.resume());
+    void obey(pty, input, () => idle.typed()).finally(() => call.resume());
   });
 
   async function run(): Promise<void> {
@@ -129,7 +127,8 @@ const SIGNALS: Readonly<Partial<Record<pb.TerminalSignal, NodeJS.Signals>>> = {
 async function obey(pty: Pty, { message }: pb.AttachRequest, typed: () => void): Promise<void> {
   switch (message.case) {
     case "stdin":
-      return typed();
+      typed();
+      return pty.write(message.value);
     case "resize":
       return pty.resize(message.value);
     case "signal": {

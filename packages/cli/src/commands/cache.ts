@@ -62,7 +62,8 @@ const namesOf = ({ name, other_names: others = [] }: Row): string =>
 export async function show({ print, settings }: Context, answer: CacheAnswer): Promise<void> {
   const nodes = answer.nodes ?? [];
   if (print.structured) await print.document(answer);
-  else if (!settings.quiet) {
+  else if (settings.quiet) print.lines(nodes.filter(({ error = "" }) => error === "").map(({ node }) => node));
+  else {
     const rows: Row[] = nodes.flatMap(({ node, images = [] }) => images.map((image) => ({ node, ...image })));
     print.table<Row>(
       [

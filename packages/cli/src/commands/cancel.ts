@@ -59,10 +59,10 @@ async function chooseIds({ client, settings }: Context, ids: readonly string[], 
   return chosen;
 }
 
-async function cancelAll({ client, print, settings }: Context, ids: readonly string[], reason: string | undefined) {
+async function cancelAll({ client, print }: Context, ids: readonly string[], reason: string | undefined) {
   const { done: cancelled, finish } = await forEachId(ids, async (id) => {
     const answer = await client.cancel(id, { reason });
-    if (!print.structured) print.line(settings.quiet ? id : `Cancelled allocation ${id}`);
+    if (!print.structured) print.done(id, `Cancelled allocation ${id}`);
     return answer;
   });
   if (print.structured) await print.document({ cancelled });

@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 200;
 
 export function define(command: Command): void {
   command
-    .argument("<id...>", "running allocations")
+    .argument("<id...>", "running allocations, or task groups")
     .option("--wait", "until it is complete, or could not be had")
     .action(async (ids: readonly string[], flags: { readonly wait?: boolean }) => {
       const context = await createContext(command);
@@ -20,13 +20,27 @@ export function define(command: Command): void {
     });
 }
 
-async function take({ client, print, settings }: Context, id: string, wait: boolean): Promise<CheckpointStatus> {
+async function untilNoneIsTaken(client: Context["client"], group: string): Promise<void> {
+  for (;;) {
+    const { total = 0 } = await client.list({ group_id: group, expand: true, state: ["checkpointing"], page_size: 1 });
+    if (total === 0) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
+async function take({ client, print }: Context, id: string, wait: boolean): Promise<CheckpointStatus> {
   const { randomUUID } = await import("node:crypto");
   const asked = await client.checkpoint(id, { requestId: randomUUID() });
   const number = asked.current?.number ?? asked.asked ?? 0;
   const say = (text: string): void => {
-    if (!print.structured && !settings.quiet) print.line(text);
+    if (!print.structured) print.done(id, text);
   };
+  // Of a task group: there are many, each with a number of its own.
+  if (number === 0) {
+    say(`Asked the running elements of task group ${id} for checkpoints`);
+    if (wait) await untilNoneIsTaken(client, id);
+    return asked;
+  }
   if (!wait) {
     say(`Asked allocation ${id} for checkpoint ${number}`);
     return asked;

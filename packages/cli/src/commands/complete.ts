@@ -27,6 +27,8 @@ const ASK: Readonly<Record<ValueKind, Ask>> = {
   dags: async (client, user) =>
     (await client.dags.list({ user, page_size: OFFERED }, options)).dags?.map(({ id }) => id) ?? [],
   services: async (client) => (await client.services.list(options)).services?.map(({ name }) => name) ?? [],
+  sessions: async (client, user) =>
+    (await client.sessions.list({ user, page_size: OFFERED }, options)).sessions?.map(({ id }) => id) ?? [],
   settings: async (client) => (await client.config.get(undefined, options)).settings?.map(({ key }) => key) ?? [],
 };
 

@@ -16,6 +16,7 @@ import { forEachId } from "./for-each-id.ts";
 import { fromDocument } from "./submit/source.ts";
 
 const DEFAULT_LIMIT = 50;
+const DAG_HINT = "Name a document that is there: lattice dag submit workflow.yaml, or - for standard input.";
 
 export function define(command: Command): void {
   defineSubmit(command.command("submit").description("Submit a workflow from a YAML or JSON document"));
@@ -35,12 +36,12 @@ function defineSubmit(command: Command): void {
     )
     .action(async (file: string, flags: { name?: string; requestId?: string; wait?: boolean }) => {
       const { client, print, settings } = await createContext(command);
-      const body = dagBody(await fromDocument(file), { ...settings, name: flags.name, cwd: process.cwd() });
+      const body = dagBody(await fromDocument(file, DAG_HINT), { ...settings, name: flags.name, cwd: process.cwd() });
       const answer = await client.dags.submit(body, { requestId: flags.requestId ?? randomUUID() });
       if (!settings.quiet) for (const warning of answer.warnings ?? []) print.warn(warning);
       const count = answer.members?.length ?? 0;
       if (print.structured) await print.document(answer);
-      else print.line(settings.quiet ? answer.id : `Submitted DAG ${answer.id} with ${count} allocations`);
+      else print.done(answer.id, `Submitted DAG ${answer.id} with ${count} allocations`);
       if (flags.wait !== true) return;
       const ended = await untilDagEnds(client, answer.id);
       if (ended.state === "completed") return;
@@ -74,7 +75,7 @@ function defineStatus(command: Command): void {
 
 function showDag({ print, settings }: Context, dag: Dag): void {
   if (settings.quiet) {
-    print.line(dag.state);
+    print.line(dag.id);
     return;
   }
   print.table(dagColumns(print.paint), [dag]);
@@ -118,12 +119,12 @@ function defineCancel(command: Command): void {
     .option("--reason <text>", "why, kept with the allocations")
     .option("--yes", "do not ask")
     .action(async (ids: readonly string[], flags: { reason?: string; yes?: boolean }) => {
-      const { client, print, settings } = await createContext(command);
+      const { client, print } = await createContext(command);
       const what = ids.length === 1 ? `DAG ${ids[0]}` : `${ids.length} DAGs`;
       await askOnTerminal(flags.yes, `Cancel ${what}, with all members that have not ended?`, `${what} not cancelled`);
       const { done: cancelled, finish } = await forEachId(ids, async (id) => {
         const answer = await client.dags.cancel(id, { reason: flags.reason });
-        if (!print.structured && !settings.quiet) print.line(`Cancelled DAG ${id}`);
+        if (!print.structured) print.done(id, `Cancelled DAG ${id}`);
         return answer;
       });
       if (print.structured) await print.document({ cancelled });

@@ -9,8 +9,9 @@ import { parseCount } from "../parse/count.ts";
 import { gather, gatherPair } from "../parse/pairs.ts";
 import { tellWhatBroke } from "./launch/broken.ts";
 import { Failures } from "./launch/failures.ts";
-import { sendInput } from "./launch/input.ts";
+import { inputTo, sendInput } from "./launch/input.ts";
 import { labelled, type Outlet, plain } from "./launch/label.ts";
+import { patienceOf, takenOver } from "./launch/taken-over.ts";
 import { rawTerminal } from "./launch/terminal.ts";
 
 interface LaunchFlags {
@@ -68,13 +69,15 @@ async function launch(context: Context, words: readonly string[], flags: LaunchF
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, interrupt);
   const terminal = flags.pty === true ? rawTerminal(process.stdin) : null;
   const failures = new Failures();
-  const outlet = flags.label === true ? labelled(write) : plain(write);
+  const before = takenOver(process.env);
+  const outlet = flags.label === true ? labelled(write, before?.rests) : plain(write);
+  const options = { signal: stop.signal, ...patienceOf(process.env), ...(before && { resume: before.resume }) };
   try {
-    for await (const event of client.tasks.launch(id, requestOf(words, flags), { signal: stop.signal })) {
+    for await (const event of client.tasks.launch(id, requestOf(words, flags), options)) {
       if (print.structured)
         await print.streamed(event.kind === "output" ? { ...event, data: text(event.data) } : event);
       if (event.kind === "started" && (flags.input === true || flags.pty === true))
-        sendInput({ client, id, launchId: event.launchId }, process.stdin, stop.signal);
+        sendInput(inputTo(client, id, event.launchId, flags.pty === true), process.stdin, stop.signal);
       if (event.kind === "output" && !print.structured) await outlet.write(event);
       if (event.kind === "task_end") failures.add(event);
       if (event.kind !== "end") continue;

@@ -46,7 +46,7 @@ function defineHealth(command: Command): void {
     .option("--component <name>", "what it is about: psu, memory, gpu3")
     .option("--message <text>", "what was found")
     .action(async (id: string, flags: HealthReport) => {
-      const { client, print, settings } = await createContext(report);
+      const { client, print } = await createContext(report);
       const { status, component, message } = flags;
       const about = {
         ...(component === undefined ? {} : { component }),
@@ -54,7 +54,7 @@ function defineHealth(command: Command): void {
       };
       const { node } = await client.nodes.reportHealth(id, { status, ...about });
       if (print.structured) return print.document(node);
-      if (!settings.quiet) print.line(`${node.id}: ${stateText(node)}`);
+      print.done(node.id, `${node.id}: ${stateText(node)}`);
     });
 }
 
@@ -127,7 +127,7 @@ function defineAction(
     });
 }
 
-async function actOnAll({ client, print, settings }: Context, ids: readonly string[], act: Act, flags: ActionFlags) {
+async function actOnAll({ client, print }: Context, ids: readonly string[], act: Act, flags: ActionFlags) {
   const { randomUUID } = await import("node:crypto");
   const { done: changed, finish } = await forEachId(ids, async (id) => {
     const options = {
@@ -136,7 +136,7 @@ async function actOnAll({ client, print, settings }: Context, ids: readonly stri
       ...(flags.urgent === true ? { urgent: true } : {}),
     };
     const { node } = await act(client, id, options);
-    if (!print.structured) print.line(settings.quiet ? node.id : `${node.id}: ${stateText(node)}`);
+    if (!print.structured) print.done(node.id, `${node.id}: ${stateText(node)}`);
     return node;
   });
   if (print.structured) await print.document({ nodes: changed });

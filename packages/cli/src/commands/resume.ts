@@ -5,15 +5,17 @@ import { createContext } from "../context.ts";
 import { forEachId } from "./for-each-id.ts";
 
 export function define(command: Command): void {
-  command.argument("<id...>", "suspended allocations").action(async (ids: readonly string[]) => {
-    const { client, print, settings } = await createContext(command);
-    const { randomUUID } = await import("node:crypto");
-    const { done: resumed, finish } = await forEachId(ids, async (id) => {
-      const answer = await client.resume(id, { requestId: randomUUID() });
-      if (!print.structured && !settings.quiet) print.line(`Resumed allocation ${id}`);
-      return answer;
+  command
+    .argument("<id...>", "suspended allocations, or task groups with suspended elements")
+    .action(async (ids: readonly string[]) => {
+      const { client, print } = await createContext(command);
+      const { randomUUID } = await import("node:crypto");
+      const { done: resumed, finish } = await forEachId(ids, async (id) => {
+        const answer = await client.resume(id, { requestId: randomUUID() });
+        if (!print.structured) print.done(id, `Resumed allocation ${id}`);
+        return answer;
+      });
+      if (print.structured) await print.document({ resumed });
+      finish();
     });
-    if (print.structured) await print.document({ resumed });
-    finish();
-  });
 }

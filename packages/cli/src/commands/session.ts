@@ -14,13 +14,15 @@ import { currentSize, runTerminal } from "../terminal/run-terminal.ts";
 import { CUT_OFF } from "./attach.ts";
 import { listSessions } from "./session/list.ts";
 import { inFlagNames } from "./submit/flag-names.ts";
-import { addSubmitFlags, flagsToShortForm, type SubmitFlags } from "./submit/flags.ts";
+import { addSessionFlags, flagsToShortForm, type SubmitFlags } from "./submit/flags.ts";
 
-/** As a shell reports a program that Ctrl-C has ended. */
-const INTERRUPTED = 130;
+/** As a shell reports a program that such a signal has ended. */
+const GIVEN_UP = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+type GivingUp = keyof typeof GIVEN_UP;
+const SIGNALS = Object.keys(GIVEN_UP) as readonly GivingUp[];
 
 export function define(command: Command): void {
-  addSubmitFlags(command)
+  addSessionFlags(command)
     .usage("--walltime=TIME [flags] | list | end ID")
     .action(async (flags: SubmitFlags) => {
       const own = flagsToShortForm(flags, (flag) => command.getOptionValueSource(flag) === "cli");
@@ -31,8 +33,9 @@ export function define(command: Command): void {
   const end = command.command("end").description("End a session, and the allocation that was made for it");
   end.argument("<id>", "session").action(async (id: string) => {
     const { client, print } = await createContext(end);
-    await client.sessions.end(id);
-    print.note(`session ${id} is ended`);
+    const answer = await client.sessions.end(id);
+    if (print.structured) return print.document({ session_id: id, ...answer });
+    print.done(id, `Ended session ${id}`);
   });
 }
 
@@ -40,15 +43,11 @@ async function runSession({ client, print, settings }: Context, own: object): Pr
   const { tenant, vcluster } = settings;
   const target = { ...(tenant === undefined ? {} : { tenant }), ...(vcluster === undefined ? {} : { vcluster }) };
   const body = { workdir: process.cwd(), ...own, ...target };
-  const created = await client.sessions.create(body, { requestId: randomUUID() }).catch((error: unknown) => {
-    throw error instanceof ProblemError ? ProblemError.of(inFlagNames(error.problem)) : error;
-  });
-  if (!settings.quiet) for (const warning of created.warnings ?? []) print.warn(warning);
-  const session = await untilRunning(client, created.session_id);
-  if (session === "interrupted") {
-    await client.sessions.end(created.session_id);
-    print.note(`session ${created.session_id} is given up`);
-    return INTERRUPTED;
+  const { session, id, signal } = await queued({ client, print, settings }, body);
+  if (session === null) {
+    await client.sessions.end(id);
+    print.note(`session ${id} is given up`);
+    return GIVEN_UP[signal ?? "SIGINT"];
   }
   if (session.state !== "running") {
     print.note(
@@ -76,29 +75,50 @@ async function inTerminal({ client, print }: Pick<Context, "client" | "print">, 
   return now.state === "completed" ? 0 : CUT_OFF;
 }
 
+interface Queued {
+  readonly id: string;
+  /** Null: it was given up. */
+  readonly session: Session | null;
+  readonly signal: GivingUp | null;
+}
+
+/** Asks for it and waits. Whatever would end this program meanwhile takes it out of the queue first. */
+async function queued({ client, print, settings }: Context, body: object): Promise<Queued> {
+  const stop = new AbortController();
+  const onSignal = (name: NodeJS.Signals): void => stop.abort(name);
+  for (const name of SIGNALS) process.on(name, onSignal);
+  try {
+    const created = await client.sessions.create({ ...body }, { requestId: randomUUID() }).catch((error: unknown) => {
+      throw error instanceof ProblemError ? ProblemError.of(inFlagNames(error.problem)) : error;
+    });
+    if (!settings.quiet) for (const warning of created.warnings ?? []) print.warn(warning);
+    const session = await untilRunning(client, created.session_id, stop.signal);
+    return { id: created.session_id, session, signal: session === null ? (stop.signal.reason as GivingUp) : null };
+  } finally {
+    for (const name of SIGNALS) process.off(name, onSignal);
+  }
+}
+
 const FIRST_LOOK_MS = 40;
 const LONGEST_PAUSE_MS = 1_000;
 const WAITS = new Set<string>(["pending", "staging", "suspended"]);
 
-/** Shows what it waits for. Ctrl-C gives it up. */
-async function untilRunning(client: LatticeClient, id: string): Promise<Session | "interrupted"> {
-  const stop = new AbortController();
-  const onInterrupt = () => stop.abort();
-  process.once("SIGINT", onInterrupt);
+/** Shows what it waits for. Null: it is to be given up. */
+async function untilRunning(client: LatticeClient, id: string, stop: AbortSignal): Promise<Session | null> {
   const spinner = startSpinner(`session ${id} is queued`);
   try {
     for (let pause = FIRST_LOOK_MS; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS)) {
       const session = await client.sessions.get(id);
+      if (stop.aborted) return null;
       if (!WAITS.has(session.state)) return session;
       const why = session.pending_reasons ?? [];
       spinner.update(clean(`session ${id} is ${session.state}${why.length === 0 ? "" : `: ${why.join("; ")}`}`));
-      await sleep(pause, stop.signal);
+      await sleep(pause, stop);
     }
   } catch (error) {
-    if (stop.signal.aborted) return "interrupted";
+    if (stop.aborted) return null;
     throw error;
   } finally {
     spinner.stop();
-    process.off("SIGINT", onInterrupt);
   }
 }

@@ -62,7 +62,7 @@ async function showNamed({ client, print, settings }: Context, ids: readonly str
   if (print.structured)
     await print.document(only === undefined ? { allocations: found } : { ...only, ...timelineOf(timeline) });
   else if (settings.quiet) {
-    print.lines(found.map(({ id, state }) => (only === undefined ? `${id} ${state}` : state)));
+    print.lines(found.map(({ id }) => id));
   } else if (only !== undefined) {
     showDetail(print, only, Date.now());
     if (timeline !== undefined) showTimeline(print, timeline);

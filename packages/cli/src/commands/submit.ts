@@ -124,7 +124,7 @@ export function mergeDocument(document: ShortForm, own: ShortForm): ShortForm {
 async function show({ print, settings }: Context, answer: SubmitResponse): Promise<void> {
   if (!settings.quiet) for (const warning of answer.warnings ?? []) print.warn(warning);
   if (print.structured) return print.document(answer);
-  print.line(settings.quiet ? answer.id : `Submitted allocation ${answer.id}`);
+  print.done(answer.id, `Submitted allocation ${answer.id}`);
 }
 
 /** As a shell would see the job: its exit code, or 1 for an end without one. Ctrl-C ends the wait alone. */

@@ -31,6 +31,9 @@ export function define(command: Command): void {
       const { allocation } = await client.update(id, changes, { requestId: randomUUID() });
       if (print.structured) return print.document(allocation);
       const { mode = "prod", until } = allocation.spec?.telemetry ?? {};
-      print.line(`Allocation ${id} is measured as ${mode}${until === undefined ? "" : ` until ${localTime(until)}`}`);
+      print.done(
+        id,
+        `Allocation ${id} is measured as ${mode}${until === undefined ? "" : ` until ${localTime(until)}`}`,
+      );
     });
 }

@@ -101,7 +101,7 @@ async function testImage(
   if (!print.structured) await passOnWhatItSaid(client, id);
   if (ended.state === "completed") {
     if (print.structured) return print.document(ended);
-    return print.line(`${image} works on ${ended.nodes?.join(", ")} (allocation ${id})`);
+    return print.done(image, `${image} works on ${ended.nodes?.join(", ")} (allocation ${id})`);
   }
   throw new ProblemError("image_unavailable", {
     detail: `allocation ${id} ${ended.state}: ${reasonOf(ended)}`,

@@ -32,7 +32,7 @@ export function define(command: Command): void {
     .option("--image <image>", "of a service: the container image")
     .option("--env <key=value>", "of a service: a variable; may be repeated", gatherPair)
     .action(async (id: string, flags: UpdateFlags & { readonly walltimeSeconds?: number }) => {
-      const { client, print, settings } = await createContext(command);
+      const { client, print } = await createContext(command);
       const service = serviceOf(
         flags,
         flags.env === undefined && flags.image === undefined ? {} : await environmentNow(),
@@ -51,7 +51,7 @@ export function define(command: Command): void {
       if (print.structured) return print.document(allocation);
       const outdated = allocation.scaling?.outdated_nodes ?? 0;
       const more = outdated === 0 ? "" : `; ${outdated} of its nodes are being replaced`;
-      if (!settings.quiet) print.line(`Updated allocation ${allocation.id}${more}`);
+      print.done(allocation.id, `Updated allocation ${allocation.id}${more}`);
 
       async function environmentNow() {
         return (await client.get(id)).spec?.environment ?? {};

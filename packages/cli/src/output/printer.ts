@@ -11,6 +11,8 @@ export interface Printer {
   readonly structured: boolean;
   line(text: string): void;
   lines(texts: readonly string[]): void;
+  /** What was done, in a sentence; with quiet the id alone. */
+  done(id: string, text: string): void;
   table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): void;
   /** The value as JSON or YAML. */
   document(value: unknown): Promise<void>;
@@ -33,6 +35,7 @@ export function createPrinter(settings: Pick<Settings, "output" | "quiet" | "ver
     structured: output === "json" || output === "yaml",
     line: (text) => out(`${text}\n`),
     lines: (texts) => out(texts.map((text) => `${text}\n`).join("")),
+    done: (id, text) => out(`${quiet ? id : text}\n`),
     table: (columns, rows) => out(renderTable(columns, rows, width, output === "wide")),
     document: async (value) => out(await renderDocument(value, output)),
     streamed: async (value) =>

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { type Session, sleep } from "@lattice/sdk";
 import { type JsonObject, type Option, parseScript } from "@lattice/wire";
 import { complain, type Desk } from "./desk.ts";
-import { Refusal } from "./refusal.ts";
+import { notOffered, Refusal } from "./refusal.ts";
 import { submitProblem } from "./submit-problems.ts";
 import { slurmVariables } from "./variables.ts";
 
@@ -82,6 +82,7 @@ export function nodesRequest(desk: Desk, options: readonly Option[], name: strin
   const relevant = options.filter((option) => !STEP_ONLY.has(option.name));
   const { submission, warnings, options: said } = parseScript("#!/bin/sh\n:\n", compat.mapping, relevant);
   for (const warning of warnings) complain(`${program}: warning: ${warning}`);
+  if (submission.hold === true) throw notOffered(program, "--hold", "a job that is held is submitted by sbatch");
   const { script: _script, workdir: _workdir, ...rest } = submission;
   const asked = new Map(said.map((option) => [option.name, option.value ?? ""]));
   return {

@@ -83,9 +83,15 @@ export function compatOf(mapping: SlurmMapping): Compat {
     vclusterOf: (partition) => partitions.get(partition) ?? partition,
     accountOf: (tenant) => [...accounts].find(([, stands]) => stands === tenant)?.[0] ?? tenant,
     tenantOf: (account) => accounts.get(account) ?? account,
-    qosOf: (value) =>
-      value === undefined ? "normal" : (qos.find(([, stands]) => stands === value)?.[0] ?? `class${value}`),
+    qosOf: (value) => (value === undefined ? "normal" : (nearest(qos, value) ?? `class${value}`)),
   };
+}
+
+/** The highest that is not above it: classes between two names are the lower one's. */
+function nearest(qos: readonly (readonly [string, number])[], value: number): string | undefined {
+  const below = qos.filter(([, stands]) => stands <= value);
+  const most = Math.max(...below.map(([, stands]) => stands));
+  return below.find(([, stands]) => stands === most)?.[0];
 }
 
 function tableOf(value: unknown, where: string): Readonly<Record<string, unknown>> {

@@ -57,6 +57,6 @@ async function scoresOf({ client }: Desk, jobs: readonly Job[]): Promise<Readonl
 }
 
 /** It ended since it was listed. */
-export function ifGone(error: unknown): undefined {
+function ifGone(error: unknown): undefined {
   if (!(error instanceof ProblemError) || error.problem.code !== "unknown_allocation") throw error;
 }

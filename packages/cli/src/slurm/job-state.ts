@@ -64,6 +64,8 @@ export function findState(text: string): JobState | null {
 /** By the codes that Lattice tells beside its sentences. */
 const WAITS: Readonly<Record<string, string>> = {
   dependency: "Dependency",
+  held_by_user: "JobHeldUser",
+  held_by_admin: "JobHeldAdmin",
   quota_nodes: "AssocGrpNodeLimit",
   quota_allocations: "AssocGrpJobsLimit",
   sensitive_pool: "Resources",
@@ -87,7 +89,8 @@ export function jobReason(allocation: Allocation): string {
   return allocation.reason === "signal" ? "RaisedSignal" : "JobLaunchFailure";
 }
 
-function pendingReason({ unmet = [], pending_reason_codes: [code] = [] }: Allocation): string {
+function pendingReason({ hold, unmet = [], pending_reason_codes: [code] = [] }: Allocation): string {
+  if (hold !== undefined) return hold.kind === "admin" ? "JobHeldAdmin" : "JobHeldUser";
   if (unmet.length > 0) return "Dependency";
   if (code === undefined) return "None";
   return WAITS[code] ?? "Priority";

@@ -78,7 +78,8 @@ function waitingJob(group: Allocation, index: string, shown: Allocation): Job {
   const { nodes: _nodes, started_at: _started, ...rest } = shown;
   const allocation: Allocation = { ...rest, state: "pending" };
   const limited = group.group?.range?.concurrency !== undefined;
-  const heldByLimit = limited && shown === group && (group.unmet ?? []).length === 0;
+  const isFree = group.hold === undefined && (group.unmet ?? []).length === 0;
+  const heldByLimit = limited && shown === group && isFree;
   return { id: `${group.id}_${index}`, base: group.id, index, allocation, heldByLimit };
 }
 

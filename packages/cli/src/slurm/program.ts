@@ -18,6 +18,9 @@ const COMMANDS = {
   sinfo: () => import("./sinfo.ts"),
   sacct: () => import("./sacct.ts"),
   scontrol: () => import("./scontrol.ts"),
+  sstat: () => import("./sstat.ts"),
+  sprio: () => import("./sprio.ts"),
+  sshare: () => import("./sshare.ts"),
 } as const satisfies Record<string, () => Promise<{ readonly command: SlurmCommand }>>;
 
 export async function runSlurm(program: string, argv: readonly string[]): Promise<number> {

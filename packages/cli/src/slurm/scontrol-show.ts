@@ -1,10 +1,13 @@
 // The records of `scontrol show`: jobs, nodes and partitions as `Key=Value` lines in Slurm's order. What
 // Lattice does not know is said as Slurm says it of what is not set.
 
+import { resolve } from "node:path";
 import type { Node } from "@lattice/sdk";
 import { gresText, isBusy, megabytes, nodeState, type Partition } from "./cluster-nodes.ts";
 import type { Compat } from "./compat-file.ts";
+import { hostUsers } from "./host-users.ts";
 import { compressHosts } from "./hostlist.ts";
+import { totalOf } from "./job-facts.ts";
 import {
   commandText,
   dependencyText,
@@ -24,16 +27,21 @@ export interface ShowAround {
   readonly now: number;
 }
 
+const hostUser = hostUsers();
+
 /** Lines of a record; all but the first are indented by who prints them. */
 export function jobRecord(job: Job, { compat, now }: ShowAround): readonly string[] {
   const { allocation, base, index } = job;
   const { spec = {}, nodes = [] } = allocation;
   const limit = limitSeconds(job);
   const tasks = taskCount(job);
+  const own = hostUser(allocation.user ?? "");
+  const workdir = spec.environment?.workdir ?? "";
   const array = index === null ? "" : ` ArrayJobId=${base} ArrayTaskId=${index.replace(/^\[|\]$/g, "")}`;
   return [
     `JobId=${allocation.id}${array} JobName=${spec.name ?? ""}`,
-    `UserId=${allocation.user ?? ""} Account=${compat.accountOf(spec.tenant ?? "(null)")} QOS=${compat.qosOf(spec.lifecycle?.preemption_class)}`,
+    `UserId=${allocation.user ?? ""}(${own.uid}) GroupId=${own.group}(${own.gid}) MCS_label=N/A`,
+    `Priority=${allocation.hold === undefined ? totalOf(allocation.scores ?? {}) : 0} Nice=0 Account=${compat.accountOf(spec.tenant ?? "(null)")} QOS=${compat.qosOf(spec.lifecycle?.preemption_class)}`,
     `JobState=${jobState(allocation).long} Reason=${reasonOf(job)} Dependency=${dependencyText(job)}`,
     `Requeue=${spec.lifecycle?.requeue_policy === "never" ? 0 : 1} Restarts=${allocation.requeues ?? 0} BatchFlag=${spec.script === undefined ? 0 : 1} Reboot=0 ExitCode=${exitText(allocation)}`,
     `RunTime=${fullSpan(usedSeconds(job, now))} TimeLimit=${limit === null ? "UNLIMITED" : fullSpan(limit)} TimeMin=N/A`,
@@ -43,12 +51,20 @@ export function jobRecord(job: Job, { compat, now }: ShowAround): readonly strin
     `ReqNodeList=${hosts(spec.resources?.constraints?.required_nodes)} ExcNodeList=${hosts(spec.resources?.constraints?.excluded_nodes)}`,
     `NodeList=${compressHosts(nodes)}`,
     ...(nodes[0] === undefined ? [] : [`BatchHost=${nodes[0]}`]),
-    `NumNodes=${nodeCount(job)} NumTasks=${tasks} NtasksPerN:B:S:C=${spec.resources?.tasks_per_node ?? 0}:0:*:*`,
+    `NumNodes=${nodeCount(job)} NumCPUs=${tasks} NumTasks=${tasks} CPUs/Task=${spec.environment?.variables?.SLURM_CPUS_PER_TASK ?? 1} NtasksPerN:B:S:C=${spec.resources?.tasks_per_node ?? 0}:0:*:*`,
     `Features=${featureText(spec.resources?.constraints?.features)} OverSubscribe=NO`,
     `Command=${commandText(job)}`,
-    `WorkDir=${spec.environment?.workdir ?? ""}`,
+    `WorkDir=${workdir}`,
+    ...(allocation.spec?.tags?.comment === undefined ? [] : [`Comment=${allocation.spec.tags.comment}`]),
+    `StdErr=${fileOf(workdir, spec.output?.error_file || spec.output?.file)}`,
+    "StdIn=/dev/null",
+    `StdOut=${fileOf(workdir, spec.output?.file)}`,
   ];
 }
+
+/** With its patterns, as it was asked for. */
+const fileOf = (workdir: string, path: string | undefined): string =>
+  path === undefined || path === "" ? "(null)" : resolve(workdir === "" ? "/" : workdir, path);
 
 const hosts = (names: readonly string[] | undefined): string =>
   names === undefined || names.length === 0 ? "(null)" : compressHosts(names);

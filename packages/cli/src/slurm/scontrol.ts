@@ -1,12 +1,12 @@
-// `scontrol`: shows jobs, nodes, partitions and lists of hosts, and changes the time limit and the name of
-// a job. What Slurm has and Lattice does not is refused by name.
+// `scontrol`: shows jobs, nodes, partitions and lists of hosts, holds and releases jobs, and changes some things about
+// them. What Slurm has and Lattice does not is refused by name.
 
 import type { AllocationUpdate } from "@lattice/sdk";
-import { expandHostlist, ProblemError, parseSlurmTime } from "@lattice/wire";
+import { DEFAULT_QOS_CLASSES, expandHostlist, ProblemError, parseSlurmTime } from "@lattice/wire";
 import { clean } from "../output/text.ts";
 import { readCluster } from "./cluster-nodes.ts";
 import type { SlurmCommand } from "./command.ts";
-import { type Desk, print } from "./desk.ts";
+import { complain, type Desk, print } from "./desk.ts";
 import { compressHosts } from "./hostlist.ts";
 import { type Job, LIVE, listJobs, plainJob } from "./jobs.ts";
 import { notOffered, Refusal, refuse } from "./refusal.ts";
@@ -26,9 +26,6 @@ const GRAMMAR: Grammar = {
 
 /** What to do instead of what is not there. */
 const NOT_OFFERED: Readonly<Record<string, string>> = {
-  hold: "submit the job when it may start, or cancel it and submit it again",
-  uhold: "submit the job when it may start, or cancel it and submit it again",
-  release: "no job is ever held",
   suspend: "cancel the job and submit it again",
   resume: "suspended jobs go on by themselves when there is room",
   requeue: "cancel the job and submit it again",
@@ -42,7 +39,7 @@ const NOT_OFFERED: Readonly<Record<string, string>> = {
 };
 
 export const command: SlurmCommand = {
-  help: "Usage: scontrol [-o] show job|node|partition [ID] | show hostnames|hostlist LIST | update JobId=ID TimeLimit=TIME JobName=NAME | ping",
+  help: "Usage: scontrol [-o] show job|node|partition [ID] | show hostnames|hostlist LIST | update JobId=ID [TimeLimit=TIME] [JobName=NAME] [QOS=QOS] [Comment=TEXT] [Priority=0] | hold|release ID... | ping",
   run: async (desk, argv) => {
     const words = readWords(GRAMMAR, argv);
     const [verb = "", ...rest] = words.operands;
@@ -50,6 +47,8 @@ export const command: SlurmCommand = {
     const say = recordPrinter(has(words, "oneliner"));
     if (name === "show") return show(desk, rest, say);
     if (name === "update") return update(desk, rest);
+    if (name === "hold" || name === "uhold") return holdAll(desk, rest, true);
+    if (name === "release") return holdAll(desk, rest, false);
     if (name === "ping") {
       await desk.client.ready();
       print(`Slurmctld(primary) at ${desk.client.url} is UP`);
@@ -156,32 +155,79 @@ function expanded(text: string, what: string): readonly string[] {
   return names;
 }
 
-/** `JobId=44 TimeLimit=2:00:00 JobName=x`, the id also as a word of its own after `job`. */
-async function update({ client }: Desk, words: readonly string[]): Promise<number> {
-  let id: string | undefined;
-  let changes: AllocationUpdate = {};
-  for (const word of words) {
-    const [key = "", value = ""] = word.split(/=(.*)/s);
-    switch (key.toLowerCase()) {
-      case "job":
-      case "jobid":
-        id = value === "" ? id : value;
-        break;
-      case "timelimit":
-        changes = { ...changes, walltime_seconds: limitOf(value) };
-        break;
-      case "jobname":
-      case "name":
-        changes = { ...changes, name: value };
-        break;
-      default:
-        if (value === "" && /^\d+(_\d+)?$/.test(key)) id = key;
-        else throw notOffered("scontrol", `updating ${key}`, "offered are TimeLimit and JobName of a job");
+/** `scontrol hold 12,13 14_[1-3]`, also `job=12`; what cannot be done is told, and the rest goes on. */
+async function holdAll({ client }: Desk, words: readonly string[], hold: boolean): Promise<number> {
+  const ids = words.flatMap((word) => word.replace(/^job(id)?=/i, "").split(/,(?![^[]*\])/)).filter((id) => id !== "");
+  if (ids.length === 0) throw new Refusal([`too few arguments for keyword:${hold ? "hold" : "release"}`]);
+  let exit = 0;
+  for (const id of ids) {
+    try {
+      await (hold ? client.hold(id) : client.release(id));
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error;
+      if (error.problem.code === "connection_failed") throw error;
+      complain(`${HOLD_PROBLEMS[error.problem.code] ?? error.problem.detail} for job ${id}`);
+      exit = 1;
     }
   }
-  if (id === undefined) throw notOffered("scontrol", "updating this", "offered are TimeLimit and JobName of a job");
-  await client.update(id, changes);
+  return exit;
+}
+
+const HOLD_PROBLEMS: Readonly<Record<string, string>> = {
+  unknown_allocation: "Invalid job id specified",
+  illegal_transition: "Job is no longer pending execution",
+  forbidden: "Access/permission denied",
+  not_owner: "Access/permission denied",
+};
+
+const OFFERED = "offered are TimeLimit, JobName, QOS, Comment and Priority=0 of a job";
+
+interface Changes {
+  readonly id: string | undefined;
+  readonly update: AllocationUpdate;
+  /** Priority=0 holds a job, as in Slurm. */
+  readonly hold: boolean;
+}
+
+/** `JobId=44 TimeLimit=2:00:00 JobName=x`, the id also as a word of its own after `job`. */
+async function update(desk: Desk, words: readonly string[]): Promise<number> {
+  const start: Changes = { id: undefined, update: {}, hold: false };
+  const { id, update: changes, hold } = words.reduce((all, word) => changedBy(desk, all, word), start);
+  if (id === undefined) throw notOffered("scontrol", "updating this", OFFERED);
+  if (Object.keys(changes).length > 0) await desk.client.update(id, changes);
+  if (hold) await desk.client.hold(id);
   return 0;
+}
+
+function changedBy({ compat }: Desk, all: Changes, word: string): Changes {
+  const [key = "", value = ""] = word.split(/=(.*)/s);
+  const also = (more: AllocationUpdate): Changes => ({ ...all, update: { ...all.update, ...more } });
+  switch (key.toLowerCase()) {
+    case "job":
+    case "jobid":
+      return value === "" ? all : { ...all, id: value };
+    case "timelimit":
+      return also({ walltime_seconds: limitOf(value) });
+    case "jobname":
+    case "name":
+      return also({ name: value });
+    case "qos":
+      return also({ preemption_class: classOf(compat, value) });
+    case "comment":
+      return also({ set_tags: { comment: value } });
+    case "priority":
+      if (value === "0") return { ...all, hold: true };
+      throw notOffered("scontrol", "setting a priority", "use QOS, or Priority=0 to hold a job");
+    default:
+      if (value === "" && /^\d+(_\d+)?$/.test(key)) return { ...all, id: key };
+      throw notOffered("scontrol", `updating ${key}`, OFFERED);
+  }
+}
+
+function classOf({ mapping }: Desk["compat"], name: string): number {
+  const found = Object.entries(mapping.qos ?? DEFAULT_QOS_CLASSES).find(([one]) => one === name.toLowerCase());
+  if (found === undefined) throw refuse("scontrol", "Invalid qos specification");
+  return found[1];
 }
 
 function limitOf(text: string): number {

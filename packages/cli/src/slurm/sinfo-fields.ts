@@ -52,7 +52,7 @@ export const SINFO_FIELDS: Fields<Line> = {
     header: "OVERSUBSCRIBE",
     value: ({ partition }) => (partition.vcluster.shares_nodes === true ? "NO" : "EXCLUSIVE"),
   },
-  H: { header: "TIMESTAMP", value: first(({ since }) => localTime(since) || "Unknown", "Unknown") },
+  H: { header: "TIMESTAMP", value: first(reasonTime, "Unknown") },
   i: always("RESERVATION", ""),
   I: always("PRIO_JOB_FACTOR", "1"),
   k: always("COMMENT", "(null)"),
@@ -63,7 +63,7 @@ export const SINFO_FIELDS: Fields<Line> = {
     header: "PREEMPT_MODE",
     value: ({ partition }) => (partition.vcluster.preemptible === "never" ? "OFF" : "REQUEUE"),
   },
-  n: { header: "HOSTNAMES", value: first(({ id, capabilities }) => capabilities?.hostname || id, "") },
+  n: { header: "HOSTNAMES", value: first(({ id }) => id, "") },
   N: { header: "NODELIST", value: ({ nodes }) => compressHosts(nodes.map(({ id }) => id)), uncut: true },
   o: { header: "NODE_ADDR", value: first(({ id, address }) => address || id, "") },
   O: always("CPU_LOAD", "N/A"),
@@ -103,6 +103,11 @@ export const SINFO_NAMES: Readonly<Record<string, string>> = Object.fromEntries(
     .split(/\s+/)
     .map((pair) => pair.split(":") as [string, string]),
 );
+
+/** Since when its reason holds. */
+function reasonTime({ reason = "", since }: Node): string {
+  return (reason === "" ? "" : localTime(since)) || "Unknown";
+}
 
 /** On one line whatever they are. */
 export const TOGETHER: ReadonlySet<string> = new Set([

@@ -3,7 +3,6 @@
 
 import type { Node } from "@lattice/sdk";
 import { expandHostlist } from "@lattice/wire";
-import { nodesDocument } from "./as-json.ts";
 import { type ClusterView, nodeState, type Partition, readCluster } from "./cluster-nodes.ts";
 import type { SlurmCommand } from "./command.ts";
 import { complain, type Desk, print } from "./desk.ts";
@@ -55,6 +54,7 @@ export const command: SlurmCommand = {
     tellUnknown(unknown, has(words, "Format"));
     const lines = linesOf(view, words, parts);
     if (has(words, "json")) {
+      const { nodesDocument } = await import("./as-json.ts");
       const shown = new Set(lines.flatMap(({ nodes }) => nodes));
       print(
         nodesDocument(

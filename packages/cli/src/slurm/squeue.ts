@@ -2,13 +2,10 @@
 
 import type { AllocationState } from "@lattice/sdk";
 import { DEFAULT_QOS_CLASSES, expandHostlist, ProblemError } from "@lattice/wire";
-import { jobsDocument } from "./as-json.ts";
 import type { SlurmCommand } from "./command.ts";
 import { complain, type Desk, print } from "./desk.ts";
 import { type Fields, type Format, headerLine, parseFormat, parseLongFormat, rowLine } from "./format.ts";
-import { factsFor, ifGone } from "./job-facts.ts";
 import { type JobFacts, jobFields, LONG_NAMES, limitSeconds } from "./job-fields.ts";
-import { longJobFields } from "./job-fields-long.ts";
 import { findState, JOB_STATES, jobState } from "./job-state.ts";
 import { ALL, arrayJobs, type Job, LIVE, listJobs, plainJob } from "./jobs.ts";
 import { Refusal, refuse } from "./refusal.ts";
@@ -57,15 +54,16 @@ export const command: SlurmCommand = {
   help: "Usage: squeue [-h] [-j ID,...] [-u USER,...] [-t STATES] [-p PARTITION,...] [-q QOS,...] [-n NAME,...] [-w NODES] [--me|--notme] [-l] [-r] [--start] [--json] [-o FORMAT] [-O FORMAT] [-S FIELDS] [--helpformat]",
   run: async (desk, argv) => {
     const words = withSeparateIds(argv);
-    if (has(words, "helpformat")) return printLetters(desk);
-    if (has(words, "helpFormat")) return printNames(desk);
+    if (has(words, "helpformat")) return print(Object.keys(jobFields(desk)).join(" ")) ?? 0;
+    if (has(words, "helpFormat")) return await printNames(desk);
     const wanted = (await jobsFor(desk, words)).filter((job) => isWanted(desk, words, job));
     const jobs = has(words, "start") ? await withStarts(desk, wanted) : wanted;
     const order = (found: readonly Job[]): readonly Job[] => inOrder(found, words, jobFields(desk));
-    if (has(words, "json")) return print(jobsDocument(order(jobs), desk)) ?? 0;
-    const { parts: plain } = formatOf(desk, words, undefined);
-    const facts = await factsFor(desk, plain, jobs);
-    const { parts, unknown } = formatOf(desk, words, facts);
+    if (has(words, "json")) {
+      const { jobsDocument } = await import("./as-json.ts");
+      return print(jobsDocument(order(jobs), desk)) ?? 0;
+    }
+    const { parts, unknown } = await formatWithFacts(desk, words, jobs);
     for (const name of unknown) complain(`squeue: error: Invalid job format specification: ${name}`);
     if (has(words, "long")) print(dateLine(new Date(desk.now)));
     if (!has(words, "noheader")) print(headerLine(parts));
@@ -90,6 +88,11 @@ async function withStarts({ client }: Desk, jobs: readonly Job[]): Promise<reado
     const start = starts.get(job.id);
     return start === undefined ? job : { ...job, allocation: { ...job.allocation, estimated_start: start } };
   });
+}
+
+/** It ended since it was listed. */
+function ifGone(error: unknown): undefined {
+  if (!(error instanceof ProblemError) || error.problem.code !== "unknown_allocation") throw error;
 }
 
 /** `-j 44` has its value in a word of its own, though it may also have none. */
@@ -188,21 +191,30 @@ function isWanted(desk: Desk, words: Words, job: Job): boolean {
   return hosts === undefined || nodes.some((node) => hosts.includes(node));
 }
 
-function formatOf(desk: Desk, words: Words, facts: JobFacts | undefined): Format<Job> {
+/** Columns that a job's own record does not fill; few ask for them, so what does it is loaded then. */
+const WITH_FACTS = new Set(["CPUS", "TRES_ALLOC", "PRIORITY"]);
+
+async function formatWithFacts(desk: Desk, words: Words, jobs: readonly Job[]): Promise<Format<Job>> {
+  const format = await formatOf(desk, words, undefined);
+  if (!format.parts.some(({ field }) => field !== null && WITH_FACTS.has(field.header))) return format;
+  const { factsFor } = await import("./job-facts.ts");
+  return formatOf(desk, words, await factsFor(desk, format.parts, jobs));
+}
+
+async function formatOf(desk: Desk, words: Words, facts: JobFacts | undefined): Promise<Format<Job>> {
   const fields = jobFields({ ...desk, ...(facts === undefined ? {} : { facts }) });
   const long = lastValue(words, "Format") ?? (has(words, "format") ? undefined : desk.env.SQUEUE_FORMAT2);
-  if (long !== undefined) return parseLongFormat(long, { ...fields, ...longJobFields(desk.now, facts) }, LONG_NAMES);
+  if (long !== undefined) {
+    const { longJobFields } = await import("./job-fields-long.ts");
+    return parseLongFormat(long, { ...fields, ...longJobFields(desk.now, facts) }, LONG_NAMES);
+  }
   const usual = has(words, "start") ? START : has(words, "long") ? LONG : DEFAULT;
   const text = lastValue(words, "format") ?? (has(words, "start") ? usual : (desk.env.SQUEUE_FORMAT ?? usual));
   return parseFormat(text, fields);
 }
 
-function printLetters(desk: Desk): number {
-  print(Object.keys(jobFields(desk)).join(" "));
-  return 0;
-}
-
-function printNames(desk: Desk): number {
+async function printNames(desk: Desk): Promise<number> {
+  const { longJobFields } = await import("./job-fields-long.ts");
   print([...Object.keys(LONG_NAMES), ...Object.keys(longJobFields(desk.now, undefined))].sort(byText).join(" "));
   return 0;
 }

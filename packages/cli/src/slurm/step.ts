@@ -4,8 +4,9 @@
 import type { LaunchRequest } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import { Failures } from "../commands/launch/failures.ts";
-import { sendInput } from "../commands/launch/input.ts";
+import { inputTo, sendInput } from "../commands/launch/input.ts";
 import { labelled, plain } from "../commands/launch/label.ts";
+import { patienceOf, takenOver } from "../commands/launch/taken-over.ts";
 import { rawTerminal } from "../commands/launch/terminal.ts";
 import { complain, type Desk } from "./desk.ts";
 import type { StepOutput } from "./step-output.ts";
@@ -28,12 +29,14 @@ export async function runStep(
   const done = new AbortController();
   const stop = AbortSignal.any([signal, done.signal]);
   const terminal = request.pty === true ? rawTerminal(process.stdin) : null;
-  const outlet = label ? labelled(output.write) : plain(output.write);
+  const before = takenOver(process.env);
+  const outlet = label ? labelled(output.write, before?.rests) : plain(output.write);
+  const options = { signal: stop, ...patienceOf(process.env), ...(before && { resume: before.resume }) };
   const failures = new Failures();
   try {
-    for await (const event of client.tasks.launch(id, request, { signal: stop })) {
+    for await (const event of client.tasks.launch(id, request, options)) {
       if (event.kind === "started" && (request.input === true || request.pty === true))
-        sendInput({ client, id, launchId: event.launchId }, process.stdin, stop);
+        sendInput(inputTo(client, id, event.launchId, request.pty === true), process.stdin, stop);
       if (event.kind === "output") await outlet.write(event);
       if (event.kind === "task_end") failures.add(event);
       if (event.kind !== "end") continue;

@@ -148,7 +148,8 @@ describe("a site's names", () => {
     );
     expect([compat.vclusterOf("long"), compat.vclusterOf("other")]).toEqual(["hpc", "other"]);
     expect([compat.partitionOf("hpc"), compat.partitionOf("ml")]).toEqual(["normal", "ml"]);
-    expect([compat.qosOf(9), compat.qosOf(3)]).toEqual(["urgent", "class3"]);
+    expect([compat.qosOf(9), compat.qosOf(10), compat.qosOf(3)]).toEqual(["urgent", "urgent", "class3"]);
+    expect([compatOf({}).qosOf(5), compatOf({}).qosOf(8)]).toEqual(["normal", "high"]);
   });
 
   test.each<[unknown, string]>([

@@ -1,6 +1,6 @@
 // What the commands print, line for line as Slurm prints it, against a server that answers as it is told.
 
-import { expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { runSlurm } from "../../src/slurm/program.ts";
 import { useScripted } from "../scripted.ts";
 
@@ -14,6 +14,10 @@ const job = (id: string, name: string, more: object = {}) => ({
   spec: { name, vcluster: "debug", tenant: "default", resources: { nodes: 1 } },
   ...more,
 });
+
+/** What has run for so long is told to the second, however slow this machine is. */
+beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2026-11-15T12:00:00Z") }));
+afterEach(() => void vi.useRealTimers());
 
 function answerWithQueue(): void {
   const array = job("46", "arr.sh", {
@@ -228,7 +232,19 @@ test("scancel: ids as they are, what has ended is no error, what is forbidden is
 });
 
 test("every command has a help page, and its version", async () => {
-  for (const name of ["sbatch", "squeue", "scancel", "salloc", "srun", "sinfo", "sacct", "scontrol"]) {
+  for (const name of [
+    "sbatch",
+    "squeue",
+    "scancel",
+    "salloc",
+    "srun",
+    "sinfo",
+    "sacct",
+    "scontrol",
+    "sstat",
+    "sprio",
+    "sshare",
+  ]) {
     rig.out = "";
     expect(await runSlurm(name, ["--help"])).toBe(0);
     expect(rig.out).toContain(`Usage: ${name}`);

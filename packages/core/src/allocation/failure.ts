@@ -54,8 +54,7 @@ export function requeue(step: Step, record: Allocation, phase: PlacedPhase, how:
     ...(grace === undefined ? {} : { grace }),
   });
   // What fails by itself is begun again less and less often.
-  const held = cause === "policy" && step.version >= HELD_VERSION && isService(record.spec.lifecycle);
-  const pause = held ? restartPause(countedRequeues(record) + 1) : null;
+  const pause = cause === "policy" && step.version >= HELD_VERSION ? pauseOf(record) : null;
   const pending = {
     kind: "pending",
     since: step.at,
@@ -71,6 +70,12 @@ export function requeue(step: Step, record: Allocation, phase: PlacedPhase, how:
       : { requeues: record.requeues + 1 };
   const told = pause === null ? record : withNote(record, heldNote(pause), step);
   moveAllocation(step, told, pending, { ...counted, pendingSinceIndex: step.index }, pastOf(failure));
+}
+
+/** Batch work is begun again at once the first time: whatever was in its way may be gone. Null: no pause. */
+function pauseOf(record: Allocation): Duration | null {
+  const times = countedRequeues(record) + (isService(record.spec.lifecycle) ? 1 : 0);
+  return times === 0 ? null : restartPause(times);
 }
 
 const heldNote = (pause: Duration): Noted => ({

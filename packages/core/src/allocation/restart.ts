@@ -1,5 +1,5 @@
-// Services that fail are begun again, less and less often: the first time after a second, then after twice as long each
-// time, up to a bound. Until then they are not queued; the leader releases them when the time has come. One that has run
+// What fails by itself is begun again less and less often: a service the first time after a second, batch work the first time at once,
+// then after twice as long each time, up to a bound. Until then they are not queued; the leader releases them when the time has come. One that has run
 // well for long begins anew: what failed before that counts neither for its pause nor towards its most restarts.
 
 import type { ReleaseHeldCommand } from "../command.ts";

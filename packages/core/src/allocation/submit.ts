@@ -49,7 +49,7 @@ export type Judged =
 
 /** Whether a submission would be taken, without taking it: a trial run asks the same. */
 export function judgeSubmission(
-  view: Pick<View, "vcluster" | "vclusters" | "tenant">,
+  view: Pick<View, "vcluster" | "vclusters" | "tenant" | "usage" | "version">,
   { spec, createTenant }: Pick<SubmitCommand, "spec" | "createTenant">,
   at: Instant,
 ): Judged {
@@ -69,7 +69,7 @@ export function judgeSubmission(
     return refusedBy(refuseFields([{ field: "allocation.tenant", detail: "is not a name for a tenant" }]));
   }
   const tenant = known ?? automaticTenant(spec.tenant, at);
-  const refusal = againstVCluster(spec, vcluster) ?? againstClass(spec, tenant) ?? againstQuota(spec, tenant);
+  const refusal = againstVCluster(spec, vcluster) ?? againstClass(spec, tenant) ?? againstQuota(view, spec, tenant);
   return refusal === null ? { kind: "good", tenant, vcluster } : { kind: "rejected", refusal };
 }
 
@@ -139,20 +139,33 @@ export function againstClass(spec: AllocationSpec, tenant: Tenant): Refusal | nu
   return { code: "invalid_argument", detail: `${field}: ${detail}`, fields: [{ field, detail }] };
 }
 
+/** Servers before do not say how much is in use, and answers are kept with the ids of requests. */
+const USE_VERSION = 2;
+
 /** What can never fit; what does not fit now is accepted and waits. */
-function againstQuota(spec: AllocationSpec, tenant: Tenant): Refusal | null {
+function againstQuota(view: Pick<View, "usage" | "version">, spec: AllocationSpec, tenant: Tenant): Refusal | null {
   const { maxNodes, maxConcurrentAllocations } = tenant.quota;
   const { minNodes } = spec.resources;
+  const used = view.version < USE_VERSION ? null : view.usage(tenant.id);
   if (maxNodes !== null && minNodes > maxNodes) {
-    const figures = `(limit ${maxNodes}, requested ${minNodes})`;
-    const detail = `tenant "${tenant.id}" would exceed its max_nodes quota ${figures}`;
-    return { code: "quota_exceeded", detail, figures: { limit: maxNodes, requested: minNodes } };
+    return overQuota(tenant, "max_nodes", { limit: maxNodes, requested: minNodes }, used?.nodes);
   }
   if (maxConcurrentAllocations === 0) {
-    const detail = `tenant "${tenant.id}" would exceed its max_concurrent_allocations quota (limit 0, requested 1)`;
-    return { code: "quota_exceeded", detail, figures: { limit: 0, requested: 1 } };
+    return overQuota(tenant, "max_concurrent_allocations", { limit: 0, requested: 1 }, used?.running);
   }
   return null;
+}
+
+function overQuota(
+  { id }: Tenant,
+  quota: string,
+  asked: { readonly limit: number; readonly requested: number },
+  current: number | undefined,
+): Refusal {
+  const { limit, requested } = asked;
+  const inUse = current === undefined ? "" : `, in use ${current}`;
+  const detail = `tenant "${id}" would exceed its ${quota} quota (limit ${limit}${inUse}, requested ${requested})`;
+  return { code: "quota_exceeded", detail, figures: { ...asked, ...(current === undefined ? {} : { current }) } };
 }
 
 const automaticTenant = (id: TenantId, createdAt: Instant): Tenant => ({

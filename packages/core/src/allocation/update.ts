@@ -28,19 +28,9 @@ export function updateAllocation(step: Step, command: UpdateAllocationCommand): 
   const { state } = step;
   const record = state.allocation(command.id);
   if (record === undefined) return refuse("unknown_allocation", `there is no allocation ${quote(command.id)}`);
-  if (isFinal(record.phase)) {
-    return refuse("illegal_transition", `allocation ${record.id} is already ${record.phase.kind}`);
-  }
-  const problems = checkChange(step, record, command.change);
-  if (problems.length > 0) return refuseFields(problems);
+  const bar = whyNotUpdated(step, record, command.change);
+  if (bar !== null) return bar;
   const spec = changedSpec(record.spec, command.change, step.at);
-  const vcluster = present(state.vcluster(spec.vcluster), `vCluster ${spec.vcluster} is gone`);
-  const tenant = present(state.tenant(spec.tenant), `tenant ${spec.tenant} is gone`);
-  // Limits lowered since the submission bind only what this command changes.
-  const refusal =
-    (command.change.walltime === undefined ? null : againstVCluster(spec, vcluster)) ??
-    (command.change.preemptionClass === undefined ? null : againstClass(spec, tenant));
-  if (refusal !== null) return rejected(refusal);
   if (canonical(spec) === canonical(record.spec)) return unchanged(record.id);
 
   const text = `Updated by ${command.origin.user}: ${Object.keys(command.change).map(inWords).join(", ")}.`;
@@ -61,6 +51,23 @@ export function updateAllocation(step: Step, command: UpdateAllocationCommand): 
   });
   if (spec.lifecycle.walltime !== record.spec.lifecycle.walltime) repeatOrders(step, record);
   return accepted(record.id);
+}
+
+/** Null: it may be changed so. */
+export function whyNotUpdated(step: Step, record: Allocation, change: Change): Outcome | null {
+  if (isFinal(record.phase)) {
+    return refuse("illegal_transition", `allocation ${record.id} is already ${record.phase.kind}`);
+  }
+  const problems = checkChange(step, record, change);
+  if (problems.length > 0) return refuseFields(problems);
+  const spec = changedSpec(record.spec, change, step.at);
+  const vcluster = present(step.state.vcluster(spec.vcluster), `vCluster ${spec.vcluster} is gone`);
+  const tenant = present(step.state.tenant(spec.tenant), `tenant ${spec.tenant} is gone`);
+  // Limits lowered since the submission bind only what this command changes.
+  const refusal =
+    (change.walltime === undefined ? null : againstVCluster(spec, vcluster)) ??
+    (change.preemptionClass === undefined ? null : againstClass(spec, tenant));
+  return refusal === null ? null : rejected(refusal);
 }
 
 /** "preemptionClass" reads "preemption class". */
@@ -105,7 +112,7 @@ function checkChange(step: Step, record: Allocation, change: Change): readonly F
   return problems.list;
 }
 
-function changedSpec(written: AllocationSpec, change: Change, at: Instant): AllocationSpec {
+export function changedSpec(written: AllocationSpec, change: Change, at: Instant): AllocationSpec {
   const { telemetry = null, ...spec } = written;
   const { walltime, preemptionClass } = spec.lifecycle;
   const measured = change.telemetry === undefined ? telemetry : telemetryFrom(change.telemetry, at);

@@ -9,7 +9,7 @@ export const MAX_DAG_MEMBERS = 10_000;
 /** What it allows unless it says otherwise. */
 export const DEFAULT_DAG_MEMBERS = 1_000;
 export const MAX_MEMBER_NAME_LENGTH = 128;
-/** Finished DAGs that are kept; their members go to the history by their own rule. */
+/** Finished DAGs that are kept in any case; beyond them those of which a member has not gone to the history yet. */
 export const DAG_RETENTION = 1_000;
 
 export interface DagEdge {

@@ -3,6 +3,7 @@
 import { DEPENDENCY_FAILED } from "../allocation/dependency.ts";
 import type { Ended } from "../allocation/ended.ts";
 import type { DagId } from "../ids.ts";
+import type { State } from "../state/state.ts";
 import type { Step } from "../step.ts";
 import { DAG_RETENTION, type Dag, dagState, MEMBER_MARKS, MEMBER_OPEN, type MemberEnd } from "./dag.ts";
 
@@ -29,11 +30,16 @@ function endOf({ end, record }: Ended): MemberEnd {
 
 const reasonOf = (phase: object): unknown => ("reason" in phase ? phase.reason : undefined);
 
-function forgetOldest(step: Step): void {
-  const { endedDags } = step.state.indexes;
+/** As many as there are finished members in the state at most, beside those that are kept in any case: that bounds them. */
+function forgetOldest({ state }: Step): void {
+  const { endedDags } = state.indexes;
   while (endedDags.size > DAG_RETENTION) {
     const [oldest] = endedDags;
-    if (oldest === undefined) return;
-    step.state.removeDag(oldest);
+    if (oldest === undefined || isLive(state, oldest)) return;
+    state.removeDag(oldest);
   }
 }
+
+/** The members that come last mostly end last. */
+const isLive = (state: State, { members }: Dag): boolean =>
+  members.findLast(({ id }) => state.allocation(id) !== undefined || state.group(id) !== undefined) !== undefined;

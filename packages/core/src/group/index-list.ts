@@ -19,7 +19,7 @@ export function parseIndexes(text: string): ParsedIndexes {
   const runs: IndexRun[] = [];
   for (const item of items) {
     const run = parseItem(item.trim());
-    if (run === null) return bad(items.length === 1 ? "is not a range of indexes" : `has "${item}", which is no index`);
+    if (run === null) return bad(`has "${item}", which is no ${items.length === 1 ? "range of indexes" : "index"}`);
     runs.push(run);
   }
   // What one range alone gets wrong is said where ranges are checked.

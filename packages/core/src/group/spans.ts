@@ -2,7 +2,7 @@
 
 import type { IndexRange } from "../command.ts";
 import type { Outcome } from "../outcome.ts";
-import { refuse } from "../step.ts";
+import { rejected } from "../step.ts";
 import type { TaskGroup } from "./group.ts";
 import { countUpTo, describeRange, elementId, sizeOf } from "./range.ts";
 
@@ -20,5 +20,11 @@ export function spanOf({ range }: TaskGroup, { from, to }: IndexRange): Span | n
 
 export function noSuchElements(group: TaskGroup, { from, to }: IndexRange): Outcome {
   const what = from === to ? `element ${elementId(group.id, from)}` : `element of ${group.id} from ${from} to ${to}`;
-  return refuse("unknown_allocation", `there is no ${what}: the group has ${describeRange(group.range)}`);
+  const indexes = describeRange(group.range);
+  const [first = ""] = indexes.split(",", 1);
+  return rejected({
+    code: "unknown_allocation",
+    detail: `there is no ${what}: the group has ${indexes}`,
+    hint: `Name indexes of the group, such as ${group.id}_${first}; \`lattice status ${group.id}\` shows how they stand.`,
+  });
 }

@@ -32,10 +32,10 @@ export interface Flows {
   lock(key: string): Lock | undefined;
   locks(): Iterable<readonly [string, Lock]>;
   pendingElements(group: AllocationId): number;
-  /** Suspended until somebody resumes them. */
-  restingElements(group: AllocationId): number;
   /** Those of them that nobody holds. */
   windowElements(group: AllocationId): number;
+  /** Suspended until somebody resumes them. */
+  restingElements(group: AllocationId): number;
   /** Positions whose counterparts are met and which have not been made. */
   ready(group: AllocationId): Ordered<number>;
   allocationReplaced(before: Allocation | undefined, after: Allocation | undefined): void;
@@ -123,9 +123,9 @@ export function createFlows(): Flows {
     if (element === undefined || id === undefined) return;
     if (before === undefined) elements.add(id);
     if (after === undefined) elements.delete(id);
-    countIn(restingElements, element.group, Number(isResting(after)) - Number(isResting(before)));
     countIn(pendingElements, element.group, Number(isPending(after)) - Number(isPending(before)));
     countIn(heldElements, element.group, Number(after?.hold !== undefined) - Number(before?.hold !== undefined));
+    countIn(restingElements, element.group, Number(isResting(after)) - Number(isResting(before)));
   }
 
   return {

@@ -75,10 +75,20 @@ function toTransportError(error: Error, outgoing: ClientRequest): TransportError
   const { code } = error as NodeJS.ErrnoException;
   // A kept-alive connection that the server has closed meanwhile: the request was not taken.
   if (outgoing.reusedSocket && code === "ECONNRESET") return new TransportError("unreachable", error.message);
+  if (isNoTls(code, error.message)) {
+    const text = `${outgoing.host} does not speak TLS: write http:// instead of https:// in its address`;
+    return new TransportError("unreachable", text);
+  }
   const kind = code !== undefined && NEVER_SENT.has(code) ? "unreachable" : "broken";
   // Node names every address it tried in an AggregateError and leaves the message empty.
   return new TransportError(kind, error.message === "" ? (code ?? "connection failed") : error.message);
 }
+
+/** The first answer of a server in the clear is no TLS record, which OpenSSL says in words of its own. */
+const isNoTls = (code: string | undefined, message: string): boolean =>
+  code === "ERR_SSL_WRONG_VERSION_NUMBER" ||
+  code === "ERR_SSL_PACKET_LENGTH_TOO_LONG" ||
+  (code === "EPROTO" && /wrong version number|packet length too long|http request/.test(message));
 
 async function* readBody(incoming: IncomingMessage, failure: () => TransportError | null): AsyncIterable<Uint8Array> {
   try {

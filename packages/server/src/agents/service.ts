@@ -7,6 +7,7 @@ import {
   type ServerDuplexStream,
   type ServerReadableStream,
   type sendUnaryData,
+  status,
 } from "@grpc/grpc-js";
 import { pb, serviceDefinition } from "@lattice/wire";
 import type { GrpcService } from "../api/index.ts";
@@ -87,8 +88,9 @@ export function agentService({
       },
       runTasks(call: RunTasksCall) {
         const peer = leads() ? null : line.client();
-        if (peer === null) launches.receive(call, (node) => context.stranger(call, node));
-        else relayRunTasks(peer, call);
+        if (leads()) launches.receive(call, (node) => context.stranger(call, node));
+        else if (peer !== null) relayRunTasks(peer, call);
+        else call.emit("error", { code: status.UNAVAILABLE, details: "no server leads at the moment" });
       },
       // Whoever has the authority's key answers, whether it leads or not: nothing of it is in the log.
       renewCertificate: parts.renew,

@@ -77,6 +77,7 @@ export interface TaskPlane {
   /** Lasts until the launch has ended; the signal ends it. */
   launch(request: pb.LaunchTasksRequest, signal: AbortSignal): AsyncIterable<pb.LaunchTasksResponse>;
   input(request: pb.SendTaskInputRequest): Promise<void>;
+  tell(request: pb.TellLaunchRequest): Promise<void>;
 }
 
 /** What the audit log needs besides the state. */

@@ -43,6 +43,13 @@ export interface Arrival {
   readonly warnings: readonly string[];
 }
 
+export interface StreamArrival extends Arrival {
+  /** Aborts when the caller has gone. */
+  readonly signal: AbortSignal;
+  /** The caller is known and let in; what comes now is its handler's. */
+  readonly entered?: () => void;
+}
+
 export const MIN_INDEX_HEADER = "x-lattice-min-index";
 export const LOG_INDEX_HEADER = "x-lattice-log-index";
 /** "true" on what a server says that is cut off from the leader. */
@@ -82,7 +89,7 @@ export async function* invokeStream(
   rpc: RpcName,
   /** Messages without end for what goes both ways. */
   request: Message | AsyncIterable<Message>,
-  arrival: Arrival & { readonly signal: AbortSignal },
+  arrival: StreamArrival,
 ): AsyncGenerator<Item> {
   const visit = beginVisit(rpc, arrival, isStream(request) ? "" : targetOf(request));
   const requests = isStream(request) ? visit.watching(request) : request;
@@ -103,6 +110,7 @@ export async function* invokeStream(
     watch = watchToken(door, arrival.headers, end, same);
     const wait = freshness(door, arrival);
     if (wait !== null) await wait;
+    arrival.entered?.();
     yield* streaming(rpc)(callOf(door, arrival, principal, stop.signal), requests);
     const lapsed = watch.lapsed();
     if (lapsed !== null) throw lapsed;

@@ -69,6 +69,8 @@ export interface LeadOptions {
   /** Where services may grow, and by what they are judged. */
   readonly scaling: ControllerContext["scaling"];
   readonly broker: Broker;
+  /** Told when this server leads no more. */
+  readonly launches: { leave(): void };
   /** The other servers that are there, and the newest entries that each can apply. */
   readonly readers: () => readonly EntryReader[];
 }
@@ -234,6 +236,7 @@ export function startLeading(options: LeadOptions): Leader {
       await clock.turn();
       unsubscribe();
       // Agents find the new leader by dialling again; what they were heard of here counts no more.
+      options.launches.leave();
       options.hub.close();
       options.insight.forget();
       options.broker.forget();

@@ -36,6 +36,7 @@ export interface PeerClient {
   /** Starts tasks through the leader; the signal ends them. */
   launch(request: pb.LaunchTasksRequest, signal: AbortSignal): AsyncIterable<pb.LaunchTasksResponse>;
   taskInput(request: pb.SendTaskInputRequest): Promise<void>;
+  tellLaunch(request: pb.TellLaunchRequest): Promise<void>;
   liveness(): Promise<readonly pb.NodeLiveness[]>;
   standing(timeoutMs: number): Promise<pb.GetStandingResponse>;
   /** Resolves when that server leads no more; it says so when it did not lead. */
@@ -106,6 +107,9 @@ export function connectPeer({ address, token }: PeerName, how: ChannelCredential
     async taskInput(request) {
       await called("RelayTaskInput", create(pb.RelayInputRequestSchema, { request }));
     },
+    async tellLaunch(request) {
+      await called("RelayTell", create(pb.RelayTellRequestSchema, { request }));
+    },
     standing: async (timeoutMs) =>
       (await called("GetStanding", create(pb.GetStandingRequestSchema), timeoutMs)) as pb.GetStandingResponse,
     async stepDown(to) {
@@ -150,7 +154,8 @@ type MethodName =
   | "Consult"
   | "AskImages"
   | "RelayLaunch"
-  | "RelayTaskInput";
+  | "RelayTaskInput"
+  | "RelayTell";
 
 function methodOf(name: MethodName) {
   const method = METHODS[name];

@@ -54,6 +54,7 @@ export function peerService(parts: PeerServiceParts): GrpcService {
     relayLogs: relayLogs(parts),
     relayLaunch: relayLaunch(parts),
     relayTaskInput: relayTaskInput(parts),
+    relayTell: relayTell(parts),
     readHistory: readHistory(parts),
     readAudit: readAudit(parts),
     consult: consult(parts),
@@ -177,7 +178,7 @@ const relayLaunch =
     call.on("cancelled", () => gone.abort());
     call.on("close", () => gone.abort());
     const request = call.request.request ?? create(pb.LaunchTasksRequestSchema);
-    void pump(call, launches.launch(request, gone.signal), gone.signal);
+    void pump(call, launches.launch(request, { signal: gone.signal, relayed: true }), gone.signal);
   };
 
 const relayTaskInput =
@@ -187,6 +188,19 @@ const relayTaskInput =
     try {
       launches.input(call.request.request ?? create(pb.SendTaskInputRequestSchema));
       reply(null, create(pb.SendTaskInputResponseSchema));
+    } catch (error) {
+      reply(statusOf(problemOf(error)));
+    }
+  };
+
+const relayTell =
+  ({ leader, launches, token }: PeerServiceParts): handleUnaryCall<pb.RelayTellRequest, pb.TellLaunchResponse> =>
+  (call, reply) => {
+    if (!proves(call.metadata, token)) return reply(statusOf(stranger().problem));
+    if (leader.sequencer() === null) return reply(statusOf(notLeading().problem));
+    try {
+      launches.tell(call.request.request ?? create(pb.TellLaunchRequestSchema));
+      reply(null, create(pb.TellLaunchResponseSchema));
     } catch (error) {
       reply(statusOf(problemOf(error)));
     }

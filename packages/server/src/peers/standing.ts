@@ -14,6 +14,8 @@ export interface StandingParts {
   readonly historyThrough: () => number;
   /** The one that this server shows; null: it has none. */
   readonly certificate: () => Pick<TlsMaterial, "serial" | "notAfterMs"> | null;
+  /** Where its API is reached. */
+  readonly apiUrl: () => string;
   /** The member of etcd that this server runs. */
   readonly ownMember: () => Promise<EtcdMember | null>;
 }
@@ -27,6 +29,7 @@ export async function ownStanding(parts: StandingParts): Promise<pb.GetStandingR
     appliedIndex: String(parts.appliedIndex()),
     entryVersion: ENTRY_VERSION,
     historyThrough: String(parts.historyThrough()),
+    apiUrl: parts.apiUrl(),
     ...(shown === null ? {} : { certificate: certificateToProto(shown) }),
     ...(etcd === null ? {} : { etcd: etcdToProto(etcd) }),
   });

@@ -1,5 +1,7 @@
 // The exchange of addresses among the nodes of one launch: every node brings what its ranks have put,
-// and when all have come each gets the whole. Pure. All nodes go through the leader, a star.
+// and when all have come each gets the whole. Pure. All nodes go through the leader, a star. A leader that takes a launch up
+// hears from every node what it brought to the newest exchange and to the one before: a node may have got the end of an
+// exchange that another has not.
 
 export interface KeyValue {
   readonly key: string;
@@ -20,16 +22,16 @@ export interface Fences {
 
 export function fences(nodeCount: number): Fences {
   let last: FenceResult | null = null;
-  let arrived = new Map<number, readonly KeyValue[]>();
+  const brought = new Map<number, Map<number, readonly KeyValue[]>>();
   return {
     arrive(node, number, entries) {
-      // Nobody can be beyond the next: a fence ends for all at once.
-      if (number !== (last?.number ?? 0) + 1) return null;
-      arrived.set(node, entries);
+      if (number <= (last?.number ?? 0)) return null;
+      const arrived = brought.get(number) ?? new Map<number, readonly KeyValue[]>();
+      brought.set(number, arrived.set(node, entries));
       if (arrived.size < nodeCount) return null;
       const inOrder = [...arrived].sort(([a], [b]) => a - b);
-      last = { number, entries: inOrder.flatMap(([, brought]) => brought) };
-      arrived = new Map();
+      last = { number, entries: inOrder.flatMap(([, own]) => own) };
+      for (const earlier of brought.keys()) if (earlier <= number) brought.delete(earlier);
       return last;
     },
     last: () => last,

@@ -1,19 +1,27 @@
 // One launch while it lasts, in the leader's memory: the streams of its nodes on one side, the caller
-// on the other. A report is confirmed to its agent when the caller has taken it, so that a slow
+// on the other. A report is confirmed to its agent when the caller has it, so that a slow
 // reader slows the tasks and nothing gathers here. A node that goes away may come back for a while;
-// then the launch fails, and whatever is left of it is ended.
+// then the launch fails, and whatever is left of it is ended. So may a caller that says up to where it has the output, and it may
+// find another leader by then: nodes say again whatever the caller has not, and what the leader has to know.
 
 import { create } from "@bufbuild/protobuf";
 import { type Duration, duration } from "@lattice/core";
-import { pb } from "@lattice/wire";
-import type { Clock } from "../clock.ts";
+import { ProblemError, pb } from "@lattice/wire";
 import { type FenceResult, fences } from "./fence.ts";
-import type { NodeShare } from "./layout.ts";
+import {
+  CALLER_LOST,
+  CALLER_WITHIN,
+  FOUND_WITHIN,
+  type Launch,
+  type LaunchParts,
+  type Positions,
+  RETURN_WITHIN,
+} from "./launch-parts.ts";
+import { type Member, newMember } from "./member.ts";
 import type { NameAnswer } from "./names.ts";
 import { abortOf, type Failure, failureOf } from "./outcome.ts";
+import { type EventQueue, eventQueue, type Queued } from "./queue.ts";
 
-/** An agent that is started again is back well before this. */
-export const RETURN_WITHIN: Duration = duration(20_000);
 /** SIGTERM, two seconds, SIGKILL, and the way there and back. */
 const END_WITHIN: Duration = duration(15_000);
 /** Reports that are confirmed together; agents may have far more on the way. */
@@ -22,106 +30,64 @@ const CONFIRM_EVERY_BYTES = 64 * 1024;
 /** For a node that comes back; it has few questions open at once. */
 const MOST_KEPT_ANSWERS = 256;
 const MAX_EARLY_INPUT_BYTES = 1024 * 1024;
-/** The shell's for a command that was ended from outside. */
-const ENDED_EXIT_CODE = 143;
 const LOST_EXIT_CODE = 1;
 
-export interface NodeStream {
-  send(order: pb.TasksOrder["order"]): void;
-  end(): void;
-}
-
-export interface Launch {
-  readonly id: string;
-  /** The events of the launch, to its end. */
-  events(signal: AbortSignal): AsyncGenerator<pb.LaunchTasksResponse>;
-  /** False: this node has no part in it. */
-  attach(node: string, stream: NodeStream): boolean;
-  report(node: string, report: pb.TasksReport): void;
-  detach(node: string, stream: NodeStream): void;
-  /** False: its node is away and too much waits for it already. */
-  input(data: Uint8Array, end: boolean): boolean;
-  /** Ends its tasks; the events tell when they have ended. */
-  fail(failure: Failure): void;
-  /** How it came out, once it has. */
-  readonly ended: Promise<Failure | null>;
-}
-
-interface Member {
-  readonly share: NodeShare;
-  stream: NodeStream | null;
-  /** Number of the newest report. */
-  received: number;
-  /** Up to here the caller has everything. */
-  taken: number;
-  confirmed: number;
-  unconfirmedBytes: number;
-  done: boolean;
-  cancelWait: () => void;
-  /** Answers about names that it may not have got. */
-  named: readonly pb.TasksNamed[];
-}
-
-interface Queued {
-  readonly event: pb.LaunchTasksResponse["event"];
-  readonly member: Member | null;
-  readonly number: number;
-}
-
-/** Answers a question about published names, perhaps later. */
-export type AskNames = (question: pb.TasksNames, answered: (answer: NameAnswer) => void) => void;
-
-export interface LaunchParts {
-  readonly shares: readonly NodeShare[];
-  readonly clock: Clock;
-  readonly askNames: AskNames;
-}
-
-export function createLaunch(id: string, { shares, clock, askNames }: LaunchParts): Launch {
+export function createLaunch(
+  id: string,
+  { shares, clock, askNames, returns, discarded, takenUp }: LaunchParts,
+): Launch {
   const members = new Map<string, Member>();
   const exchange = fences(shares.length);
-  const queue: Queued[] = [];
+  const queue: EventQueue = eventQueue();
+  /** How tasks ended, by rank, for a caller that comes back. */
+  const ends = new Map<number, Queued>();
+  /** Of nodes of a launch that is taken up, until all of them are there. */
+  let questions: (() => void)[] = [];
   let early: pb.TasksInput[] = [];
-  let wake: () => void = () => undefined;
   let failure: Failure | null = null;
+  let reader: AsyncGenerator<pb.LaunchTasksResponse> | null = null;
+  /** Until a caller has said where it is, nothing is for anybody. */
+  let mode: "deliver" | "wait" | "discard" = takenUp ? "wait" : "deliver";
   let over = false;
   let cancelEnd: () => void = () => undefined;
+  let cancelCaller: () => void = () => undefined;
   let settle: (failure: Failure | null) => void = () => undefined;
   const ended = new Promise<Failure | null>((resolve) => {
     settle = resolve;
   });
   for (const share of shares) {
-    const member: Member = {
-      share,
-      stream: null,
-      received: 0,
-      taken: 0,
-      confirmed: 0,
-      unconfirmedBytes: 0,
-      done: false,
-      cancelWait: () => undefined,
-      named: [],
-    };
+    const member = newMember(share);
     members.set(share.node, member);
-    awaitReturn(member);
+    awaitReturn(member, takenUp ? FOUND_WITHIN : RETURN_WITHIN);
+  }
+  if (takenUp) awaitCaller();
+
+  function awaitReturn(member: Member, within: Duration): void {
+    member.cancelWait();
+    member.cancelWait = clock.after(within, () => {
+      lost(member, `node ${member.share.node} did not answer within ${within / 1000} s`);
+    });
   }
 
-  function add(event: Queued["event"], member: Member | null = null, number = 0): void {
-    queue.push({ event, member, number });
-    wake();
-  }
-
-  function awaitReturn(member: Member): void {
-    member.cancelWait = clock.after(RETURN_WITHIN, () => {
-      lost(member, `node ${member.share.node} did not answer within ${RETURN_WITHIN / 1000} s`);
+  function awaitCaller(): void {
+    cancelCaller();
+    cancelCaller = clock.after(CALLER_WITHIN, () => {
+      fail(CALLER_LOST);
+      discard();
     });
   }
 
   function lost(member: Member, reason: string): void {
-    if (member.done) return;
-    member.done = true;
+    if (member.delivered) return;
+    giveUp(member);
     fail({ exitCode: LOST_EXIT_CODE, reason });
     finishWhenAllAreDone();
+  }
+
+  function giveUp(member: Member): void {
+    member.done = true;
+    member.lost = true;
+    member.delivered = true;
   }
 
   function fail(what: Failure): void {
@@ -129,33 +95,36 @@ export function createLaunch(id: string, { shares, clock, askNames }: LaunchPart
     failure = what;
     for (const member of members.values()) tellKill(member);
     cancelEnd = clock.after(END_WITHIN, () => {
-      for (const member of members.values()) member.done = true;
+      for (const member of members.values()) if (!member.done) giveUp(member);
       finishWhenAllAreDone();
     });
     finishWhenAllAreDone();
   }
 
   function tellKill(member: Member): void {
-    if (failure !== null && !member.done)
-      member.stream?.send({ case: "kill", value: create(pb.TasksKillSchema, { reason: failure.reason }) });
+    if (failure === null || member.done) return;
+    member.stream?.send({ case: "kill", value: create(pb.TasksKillSchema, failure) });
   }
 
   function finishWhenAllAreDone(): void {
-    if (over || [...members.values()].some((member) => !member.done)) return;
+    if (over || mode === "wait" || [...members.values()].some((member) => !member.delivered)) return;
     over = true;
     cancelEnd();
+    cancelCaller();
     const { exitCode, reason } = failure ?? { exitCode: 0, reason: "" };
-    add({ case: "end", value: create(pb.LaunchEndSchema, { exitCode, reason }) });
+    queue.add({ event: { case: "end", value: create(pb.LaunchEndSchema, { exitCode, reason }) } });
     settle(failure);
+    if (mode === "discard") discarded();
   }
 
-  /** Taken by the caller: the agent may forget it. */
+  /** Given to a caller that says nothing about it: the agent may forget it. */
   function confirm({ event, member, number }: Queued): void {
-    if (member === null) return;
+    if (member === undefined || (returns && mode !== "discard")) return;
     member.unconfirmedBytes += event.case === "output" ? event.value.data.length : 0;
-    member.taken = Math.max(member.taken, number);
+    member.taken = Math.max(member.taken, number ?? 0);
     const many = member.taken - member.confirmed >= CONFIRM_EVERY_REPORTS;
-    if (many || member.unconfirmedBytes >= CONFIRM_EVERY_BYTES) sayTaken(member);
+    if (many || member.unconfirmedBytes >= CONFIRM_EVERY_BYTES || event.case === undefined) sayTaken(member);
+    if (event.case === undefined && member.done) member.stream?.end();
   }
 
   function sayTaken(member: Member): void {
@@ -164,20 +133,35 @@ export function createLaunch(id: string, { shares, clock, askNames }: LaunchPart
     member.stream?.send({ case: "taken", value: create(pb.TasksTakenSchema, { number: member.taken }) });
   }
 
-  function receive(member: Member, { number, report }: pb.TasksReport): void {
-    if (report.case === "hello") {
-      if (report.value.error !== "") lost(member, `node ${member.share.node}: ${report.value.error}`);
+  function receive(member: Member, said: pb.TasksReport): void {
+    if (said.report.case === "hello") {
+      if (said.report.value.error !== "") lost(member, `node ${member.share.node}: ${said.report.value.error}`);
       return;
     }
-    // Said again after an interruption.
-    if (number <= member.received) return;
-    member.received = number;
+    learn(member, said);
+    if (mode === "discard") throwAway(member, said);
+    else if (mode === "deliver" && isNext(member, said.number)) {
+      member.received = said.number;
+      deliver(member, said);
+    }
+    finishWhenAllAreDone();
+  }
+
+  function throwAway(member: Member, { number, report }: pb.TasksReport): void {
+    member.received = Math.max(member.received, number);
+    confirm({ event: report.case === "output" ? report : { case: undefined }, member, number });
+    member.delivered = member.done;
+  }
+
+  /** What comes with a gap before it was on its way when the caller came back, and is said again. */
+  const isNext = (member: Member, number: number): boolean =>
+    member.repeats ? number === member.received + 1 : number > member.received;
+
+  /** What the leader itself has to know; hearing it twice changes nothing. */
+  function learn(member: Member, { number, report }: pb.TasksReport): void {
     switch (report.case) {
-      case "output":
-        add({ case: "output", value: report.value }, member, number);
-        break;
       case "taskEnd": {
-        add({ case: "taskEnd", value: report.value }, member, number);
+        ends.set(report.value.rank, { event: report, member, number });
         const how = failureOf(report.value);
         if (how !== null) fail(how);
         break;
@@ -188,23 +172,37 @@ export function createLaunch(id: string, { shares, clock, askNames }: LaunchPart
       case "abort":
         fail(abortOf(report.value));
         break;
+      case "killed":
+        fail({ exitCode: report.value.exitCode, reason: report.value.reason });
+        break;
       case "names":
-        askNames(report.value, (answer) => tellNamed(member, report.value.id, answer));
+        if (number > member.asked) ask(member, report.value);
+        member.asked = Math.max(member.asked, number);
         break;
       case "done":
         member.done = true;
         member.cancelWait();
-        queueLastWords(member, number);
-        finishWhenAllAreDone();
         break;
       default:
     }
   }
 
-  /** The end is confirmed only behind everything before it. */
-  function queueLastWords(member: Member, number: number): void {
-    queue.push({ event: { case: undefined }, member, number });
-    wake();
+  function deliver(member: Member, { number, report }: pb.TasksReport): void {
+    if (report.case === "output") queue.add({ event: { case: "output", value: report.value }, member, number });
+    else if (report.case === "taskEnd") queue.add({ event: { case: "taskEnd", value: report.value }, member, number });
+    else if (report.case === "done") {
+      member.delivered = true;
+      // The end is confirmed only behind everything before it.
+      queue.add({ event: { case: undefined }, member, number });
+    }
+  }
+
+  /** Names that nodes publish anew when another server leads are there before somebody looks for them. */
+  function ask(member: Member, question: pb.TasksNames): void {
+    const now = () => askNames(question, (answer) => tellNamed(member, question.id, answer));
+    if (takenUp && question.act === pb.NameAct.LOOKUP && [...members.values()].some((one) => !one.seen))
+      questions.push(now);
+    else now();
   }
 
   function fence(member: Member, { number, entries }: pb.TasksFence): void {
@@ -220,9 +218,9 @@ export function createLaunch(id: string, { shares, clock, askNames }: LaunchPart
     member.stream?.send({ case: "fenceDone", value });
   }
 
-  function tellNamed(member: Member, id: number, { problem, found }: NameAnswer): void {
+  function tellNamed(member: Member, question: number, { problem, found }: NameAnswer): void {
     const pairs = found.map(({ key, value }) => create(pb.KeyValueSchema, { key, value }));
-    const value = create(pb.TasksNamedSchema, { id, problem, found: pairs });
+    const value = create(pb.TasksNamedSchema, { id: question, problem, found: pairs });
     member.named = [...member.named, value].slice(-MOST_KEPT_ANSWERS);
     member.stream?.send({ case: "named", value });
   }
@@ -235,49 +233,111 @@ export function createLaunch(id: string, { shares, clock, askNames }: LaunchPart
     early = [];
   }
 
-  async function* events(signal: AbortSignal): AsyncGenerator<pb.LaunchTasksResponse> {
-    const stop = (): void => wake();
+  /** Everything the caller does not have is to come again. */
+  function goBack(from: Positions): void {
+    queue.clear();
+    over = false;
+    mode = "deliver";
+    for (const [place, share] of shares.entries()) {
+      const member = members.get(share.node);
+      if (member === undefined || member.lost) continue;
+      member.received = from[place] ?? 0;
+      member.delivered = false;
+      if (member.stream === null) awaitReturn(member, FOUND_WITHIN);
+      member.stream?.send({ case: "again", value: create(pb.TasksAgainSchema) });
+    }
+    for (const end of ends.values()) if ((end.number ?? 0) <= (end.member?.received ?? 0)) queue.add(end);
+    finishWhenAllAreDone();
+  }
+
+  function events(from: Positions, signal: AbortSignal): AsyncGenerator<pb.LaunchTasksResponse> {
+    cancelCaller();
+    const isFirst = reader === null && !takenUp;
+    if (!isFirst) goBack(from);
+    const made = read(signal, () => reader === made);
+    reader = made;
+    queue.wake();
+    return made;
+  }
+
+  async function* read(signal: AbortSignal, isMine: () => boolean): AsyncGenerator<pb.LaunchTasksResponse> {
+    const stop = (): void => queue.wake();
     signal.addEventListener("abort", stop);
     try {
-      while (!signal.aborted) {
-        const next = queue.shift();
+      while (!signal.aborted && isMine()) {
+        const next = queue.next();
         if (next === undefined) {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-            if (signal.aborted) resolve();
-          });
+          await queue.more(signal);
           continue;
         }
-        if (next.event.case !== undefined) yield create(pb.LaunchTasksResponseSchema, { event: next.event });
-        if (next.event.case === "end") return;
+        const { event, member, number = 0 } = next;
+        const nodeIndex = member === undefined ? 0 : shares.indexOf(member.share);
+        if (event.case !== undefined) yield create(pb.LaunchTasksResponseSchema, { event, nodeIndex, number });
+        if (event.case === "end") return;
         confirm(next);
-        if (next.event.case === undefined && next.member !== null) {
-          sayTaken(next.member);
-          next.member.stream?.end();
-        }
       }
     } finally {
       signal.removeEventListener("abort", stop);
     }
+    if (!signal.aborted) throw elsewhere();
+  }
+
+  function letGo(member: Member): void {
+    member.taken = Math.max(member.taken, member.received);
+    member.delivered = member.done;
+    sayTaken(member);
+    if (member.done) member.stream?.end();
+  }
+
+  function discard(): void {
+    queue.clear();
+    cancelCaller();
+    if (mode === "wait")
+      for (const { stream } of members.values()) stream?.send({ case: "again", value: create(pb.TasksAgainSchema) });
+    mode = "discard";
+    for (const member of members.values()) letGo(member);
+    if (over) discarded();
+    else finishWhenAllAreDone();
   }
 
   return {
     id,
+    shares,
     events,
     ended,
     fail,
-    attach(node, stream) {
+    awaitCaller,
+    discard,
+    isRead: (by) => reader === by,
+    repeats: () => [...members.values()].every(({ repeats, lost: isLost }) => repeats || isLost),
+    taken(positions) {
+      for (const [place, share] of shares.entries()) {
+        const member = members.get(share.node);
+        if (member === undefined) continue;
+        const upTo = Math.min(positions[place] ?? 0, member.received);
+        if (upTo <= member.taken) continue;
+        member.taken = upTo;
+        sayTaken(member);
+      }
+    },
+    attach(node, stream, repeats) {
       const member = members.get(node);
       if (member === undefined) return false;
       member.stream?.end();
       member.stream = stream;
+      member.repeats = repeats;
+      member.seen = true;
       member.cancelWait();
       const last = exchange.last();
       if (last !== null) tellFence(member, last);
       for (const value of member.named) stream.send({ case: "named", value });
-      sayTaken(member);
+      if (member.taken > 0) sayTaken(member);
       tellKill(member);
       passInput();
+      if ([...members.values()].every(({ seen }) => seen)) {
+        for (const now of questions) now();
+        questions = [];
+      }
       return true;
     },
     report(node, report) {
@@ -288,16 +348,35 @@ export function createLaunch(id: string, { shares, clock, askNames }: LaunchPart
       const member = members.get(node);
       if (member?.stream !== stream) return;
       member.stream = null;
-      if (!member.done) awaitReturn(member);
+      if (!member.delivered) awaitReturn(member, RETURN_WITHIN);
     },
-    input(data, end) {
+    input({ data, end, offset, rows, columns }) {
       const held = early.reduce((sum, piece) => sum + piece.data.length, 0);
       if (held + data.length > MAX_EARLY_INPUT_BYTES) return false;
-      early.push(create(pb.TasksInputSchema, { data, end }));
+      const at = offset === undefined ? {} : { offset };
+      early.push(create(pb.TasksInputSchema, { data, end, rows, columns, ...at }));
       passInput();
       return true;
+    },
+    close() {
+      for (const member of members.values()) letGo(member);
+    },
+    leave() {
+      cancelCaller();
+      cancelEnd();
+      over = true;
+      reader = null;
+      queue.wake();
+      for (const member of members.values()) {
+        member.cancelWait();
+        const { stream } = member;
+        member.stream = null;
+        member.delivered = true;
+        stream?.drop();
+      }
     },
   };
 }
 
-export const ENDED_BY_CALLER: Failure = { exitCode: ENDED_EXIT_CODE, reason: "the caller went away" };
+const elsewhere = (): ProblemError =>
+  new ProblemError("not_leader", { detail: "The launch goes on at another server, or for another reader." });

@@ -4,6 +4,7 @@
 
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { create, type Message } from "@bufbuild/protobuf";
 import type { TenantId } from "@lattice/core";
 import { pb, routes } from "@lattice/wire";
@@ -12,8 +13,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { reaches } from "../../src/api/access/authorize.ts";
 import { PROXY_NAME, RULES } from "../../src/api/access/rules.ts";
 import { createAuthenticator } from "../../src/api/auth/authenticator.ts";
-import { type Principal, ROLES } from "../../src/api/auth/principal.ts";
+import { type Headers, type Principal, ROLES } from "../../src/api/auth/principal.ts";
 import { createGate } from "../../src/api/limits/gate.ts";
+import { STREAM_START_GRACE_MS } from "../../src/api/limits/limits.ts";
 import { createApp } from "../../src/api/rest/server.ts";
 import type { RpcName } from "../../src/api/rpc.ts";
 import { createLogger } from "../../src/observe/index.ts";
@@ -185,10 +187,12 @@ describe("every route of REST", () => {
     const rpc = rpcOf(`${route.service}.${route.method}`);
     return rpc === undefined ? [] : [{ route, rpc }];
   });
-  const app = () => {
+  const app = ({ slowMs = 0 } = {}) => {
     const { plane, config, metrics } = running;
     const gate = createGate({ limits: () => config.rateLimits, identified: false });
-    const authenticator = createAuthenticator(config.api.auth);
+    const quick = createAuthenticator(config.api.auth);
+    const slow = { ...quick, authenticate: (headers: Headers) => setTimeout(slowMs).then(() => quick.again(headers)) };
+    const authenticator = slowMs === 0 ? quick : slow;
     const logger = createLogger({ level: "silent" });
     return createApp({ plane, config, logger, metrics, authenticator, gate, closing: new AbortController().signal });
   };
@@ -217,6 +221,14 @@ describe("every route of REST", () => {
     }
     expect(entered).toEqual([]);
     expect(running.plane.hash()).toBe(before);
+  });
+
+  test("refuses streams by their status, however long it takes to see who calls", async () => {
+    const server = app({ slowMs: 4 * STREAM_START_GRACE_MS });
+    const streams = all.filter(({ rpc }) => !rpc.unary);
+    const statuses = await Promise.all(streams.map(async (one) => (await asked(server, one, null)).status));
+    expect(streams.length).toBeGreaterThan(5);
+    expect(new Set(statuses)).toEqual(new Set([401]));
   });
 
   test("shows and changes nothing of another tenant", async () => {

@@ -59,7 +59,7 @@ const METRICS = [
   "AllocationService.CompareMetrics",
 ];
 const LOGS = ["AllocationService.GetLogs", "AllocationService.StreamLogs"];
-const TASKS = ["TaskService.LaunchTasks", "TaskService.SendTaskInput"];
+const TASKS = ["TaskService.LaunchTasks", "TaskService.SendTaskInput", "TaskService.TellLaunch"];
 const DRAINS = ["NodeService.DrainNode", "NodeService.UndrainNode"];
 const TENANTS = ["AdminService.CreateTenant", "AdminService.UpdateTenant", "AdminService.DeleteTenant"];
 const VCLUSTERS = [

@@ -87,6 +87,8 @@ test("what a node is like, and what is typed into a launch", async () => {
   const allocationId = await runs({});
   const input = create(pb.SendTaskInputRequestSchema, { allocationId, launchId: "1", end: true });
   expect(await good("TaskService.SendTaskInput", input)).toEqual({});
+  const told = create(pb.TellLaunchRequestSchema, { allocationId, launchId: "1", taken: [3], over: true });
+  expect(await good("TaskService.TellLaunch", told)).toEqual({});
 });
 
 test("a backup is written, verified, and becomes an empty cluster", async () => {

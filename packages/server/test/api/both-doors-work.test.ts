@@ -150,6 +150,8 @@ describe("tasks", () => {
   test("input for a launch in an allocation that is not there is refused", async () => {
     const message = create(pb.SendTaskInputRequestSchema, { allocationId: "77", launchId: "1", end: true });
     expect(await both("TaskService.SendTaskInput", message)).toMatchObject({ problem: { code: "unknown_allocation" } });
+    const told = create(pb.TellLaunchRequestSchema, { allocationId: "77", launchId: "1", end: true });
+    expect(await both("TaskService.TellLaunch", told)).toMatchObject({ problem: { code: "unknown_allocation" } });
   });
 });
 

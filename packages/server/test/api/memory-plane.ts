@@ -196,7 +196,7 @@ export function memoryPlane(): MemoryPlane {
         ...(ask.case === "evict" ? { error: "the image is in use" } : null),
         ...(ask.case === "condition" ? { condition: { conformance: "f00d" } } : null),
       }),
-    tasks: { launch: noTasks, input: async () => undefined },
+    tasks: { launch: noTasks, input: async () => undefined, tell: async () => undefined },
     archived: async (id) => archiveRecords.find((record) => record.id === id) ?? null,
     archive: async (query) => archived(archiveRecords, query),
     recorded: async () => recorded,

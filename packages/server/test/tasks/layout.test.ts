@@ -119,6 +119,15 @@ describe("the exchange of addresses", () => {
     expect(exchange.last()?.number).toBe(1);
     expect(exchange.arrive(0, 2, [])).toBeNull();
   });
+
+  test("goes on under a new leader when one node has got an end that another has not", () => {
+    const exchange = fences(2);
+    // The first is in the next one already; the second still waits for the end of the one before.
+    expect(exchange.arrive(0, 7, [pair("a")])).toBeNull();
+    expect(exchange.arrive(0, 8, [pair("c")])).toBeNull();
+    expect(exchange.arrive(1, 7, [pair("b")])).toEqual({ number: 7, entries: [pair("a"), pair("b")] });
+    expect(exchange.arrive(1, 8, [])).toEqual({ number: 8, entries: [pair("c")] });
+  });
 });
 
 test("what a task's end means for its launch", () => {

@@ -92,7 +92,6 @@ export const SLURM_IGNORED: Readonly<Record<string, string>> = {
   signal: "SIGTERM comes half a minute before the end of the walltime",
   nice: "use --qos",
   priority: "use --qos",
-  comment: "use #LATTICE --tag=NAME=VALUE",
   wckey: "use #LATTICE --tag=NAME=VALUE",
 };
 
@@ -110,7 +109,6 @@ export const SLURM_SILENT: ReadonlySet<string> = new Set([
 
 /** Refused: without it, something else would run. */
 export const SLURM_REFUSED: Readonly<Record<string, string>> = {
-  hold: "holding a job is not offered; submit it when it may start",
   begin: "a start time is not offered; submit the job then, or let it depend on another",
   deadline: "a deadline is not offered; leave it out",
   input: "a job reads no standard input; redirect it in the script",

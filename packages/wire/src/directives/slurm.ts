@@ -194,6 +194,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   view: text("view"),
   requeue: (work) => work.set("requeue_policy", "on_node_failure"),
   "no-requeue": (work) => work.set("requeue_policy", "never"),
+  hold: (work) => work.set("hold", true),
+  comment: (work, value) => work.set("tags", { comment: value }),
   nodelist: hosts("required_nodes"),
   exclude: hosts("excluded_nodes"),
   export: exportRule,

@@ -31,6 +31,13 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     "The request body is too large",
     "Put large input into a file on shared storage and name it in the submission.",
   ),
+  upgrade_required: entry(
+    426,
+    GRPC.invalidArgument,
+    EXIT.invalid,
+    "Only as a WebSocket",
+    "Open a WebSocket there, or use `lattice attach`.",
+  ),
   unsupported_media_type: entry(
     415,
     GRPC.invalidArgument,

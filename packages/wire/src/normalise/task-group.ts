@@ -19,13 +19,14 @@ export function putTaskGroup(draft: Draft, value: Json, from: string): void {
 
 /** "0-99:2%20", "1,3,5-7%2". Throws a ProblemError that names `from`. */
 export function parseTaskGroup(text: string, from: string): JsonObject {
-  const match = /^([^%]*)(?:%(\d{1,9}))?$/.exec(text.trim());
-  const parsed = parseIndexes(match?.[1] ?? "");
-  if (match === null || parsed.kind === "bad") {
-    const detail = parsed.kind === "bad" ? parsed.detail : "is not a range of indexes";
+  const [written = "", most, ...rest] = text.trim().split("%", 3);
+  const parsed = parseIndexes(written);
+  if (parsed.kind === "bad") throw fieldError([{ field: from, detail: parsed.detail, hint: HINT }]);
+  if (most !== undefined && (rest.length > 0 || !/^\d{1,9}$/.test(most))) {
+    const detail = `has "%${[most, ...rest].join("%")}", which does not say how many at a time`;
     throw fieldError([{ field: from, detail, hint: HINT }]);
   }
-  const limit = match[2] === undefined ? {} : { concurrency: Number(match[2]) };
+  const limit = most === undefined ? {} : { concurrency: Number(most) };
   const range = rangeOfRuns(parsed.runs);
   if (range.runs !== undefined) return { indexes: describeRange(range), ...limit };
   const { start, end, step } = range;

@@ -49,7 +49,7 @@ class AccessCalls:
 
     async def list_notices(self) -> list[dict[str, Any]]:
         """What the caller should know of."""
-        answer = await self._caller.send(read(at("notices")))
+        answer: dict[str, Any] = await self._caller.send(read(at("notices")))
         return list(answer.get("notices") or [])
 
     async def resume(self, id: str, *, request_id: str | None = None) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class AdminCalls:
 
     async def get_config(self, key: str | None = None) -> dict[str, Any]:
         """Settings in force by name: one, a section, or all."""
-        answer = await self._caller.send(read(at("admin", "config"), key=key))
+        answer: dict[str, Any] = await self._caller.send(read(at("admin", "config"), key=key))
         return {one["key"]: json.loads(one["value"]) for one in answer.get("settings", [])}
 
     async def set_config(self, key: str, value: Any, *, request_id: str | None = None) -> None:
@@ -93,8 +93,9 @@ class AdminCalls:
         self, component: str | None = None, *, duration_seconds: int | None = None
     ) -> dict[str, Any]:
         """What a server counts about itself; with a duration, how that came about as far as it remembers."""
-        query = read(at("admin", "metrics"), component=component, duration_seconds=duration_seconds)
-        return await self._caller.send(query)
+        return await self._caller.send(
+            read(at("admin", "metrics"), component=component, duration_seconds=duration_seconds)
+        )
 
     async def get_signals(self) -> dict[str, Any]:
         return await self._caller.send(read(at("admin", "signals")))

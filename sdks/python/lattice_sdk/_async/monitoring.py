@@ -107,9 +107,12 @@ class MonitoringCalls:
                     yield event_from_json({**data, "cursor": message.id or data.get("cursor", "")})
 
     async def wait(self, id: str) -> Allocation:
-        """Until it has ended; answers how."""
-        async for _ in self.watch(id):
-            pass
+        """Until it has ended, or rests: suspended since its walltime is over, until somebody resumes it. Answers how."""
+        changes = self.watch(id)
+        async with aclosing(changes):
+            async for event in changes:
+                if event.state == "suspended" and event.reason == "walltime":
+                    break
         return await self._caller.send(read(at("allocations", id), Allocation))
 
     async def logs(

@@ -50,7 +50,7 @@ class AccessCalls:
 
     def list_notices(self) -> list[dict[str, Any]]:
         """What the caller should know of."""
-        answer = self._caller.send(read(at("notices")))
+        answer: dict[str, Any] = self._caller.send(read(at("notices")))
         return list(answer.get("notices") or [])
 
     def resume(self, id: str, *, request_id: str | None = None) -> dict[str, Any]:

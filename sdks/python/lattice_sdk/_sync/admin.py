@@ -74,7 +74,7 @@ class AdminCalls:
 
     def get_config(self, key: str | None = None) -> dict[str, Any]:
         """Settings in force by name: one, a section, or all."""
-        answer = self._caller.send(read(at("admin", "config"), key=key))
+        answer: dict[str, Any] = self._caller.send(read(at("admin", "config"), key=key))
         return {one["key"]: json.loads(one["value"]) for one in answer.get("settings", [])}
 
     def set_config(self, key: str, value: Any, *, request_id: str | None = None) -> None:
@@ -94,8 +94,9 @@ class AdminCalls:
         self, component: str | None = None, *, duration_seconds: int | None = None
     ) -> dict[str, Any]:
         """What a server counts about itself; with a duration, how that came about as far as it remembers."""
-        query = read(at("admin", "metrics"), component=component, duration_seconds=duration_seconds)
-        return self._caller.send(query)
+        return self._caller.send(
+            read(at("admin", "metrics"), component=component, duration_seconds=duration_seconds)
+        )
 
     def get_signals(self) -> dict[str, Any]:
         return self._caller.send(read(at("admin", "signals")))

@@ -108,9 +108,12 @@ class MonitoringCalls:
                     yield event_from_json({**data, "cursor": message.id or data.get("cursor", "")})
 
     def wait(self, id: str) -> Allocation:
-        """Until it has ended; answers how."""
-        for _ in self.watch(id):
-            pass
+        """Until it has ended, or rests: suspended since its walltime is over, until somebody resumes it. Answers how."""
+        changes = self.watch(id)
+        with closing(changes):
+            for event in changes:
+                if event.state == "suspended" and event.reason == "walltime":
+                    break
         return self._caller.send(read(at("allocations", id), Allocation))
 
     def logs(

@@ -6,6 +6,7 @@ import type { PmixSpec, ShepherdOrder, ShepherdReport, ShepherdSpec } from "../f
 import type { Entry, NameEffect } from "../name-types.ts";
 import { framing } from "../pmi/framing.ts";
 import { type PmiEffect, pmiServer } from "../pmi/server.ts";
+import { inputPlace } from "./input.ts";
 import { nameDesk } from "./names.ts";
 import { findObstacle } from "./obstacle.ts";
 import { type PmixServer, startPmix } from "./pmix.ts";
@@ -16,6 +17,8 @@ export interface LaunchOptions {
   /** Path of setpriv, or "" where there is none. */
   readonly setpriv: string;
   readonly say: (report: ShepherdReport) => void;
+  /** A question about names that need not be asked again. */
+  readonly answered: (id: number) => void;
   /** Whether ranks may go on writing. */
   readonly full: () => boolean;
 }
@@ -34,17 +37,19 @@ const ABORT_LINGER_MS = 200;
 const FAILED = 1;
 const NO_SPAWN = "wants more tasks (MPI_Comm_spawn), which a launch cannot add: ask for all of them with -n";
 
-export function startLaunch({ spec, setpriv, say, full }: LaunchOptions): RunningLaunch {
+export function startLaunch({ spec, setpriv, say, answered, full }: LaunchOptions): RunningLaunch {
   const ranks = Array.from({ length: spec.tasks }, (_, n) => spec.firstRank + n);
   const pmi = pmiServer({ jobId: spec.launchId, size: spec.size, ranks, mapping: spec.mapping });
-  const names = nameDesk(say);
+  const names = nameDesk(say, answered);
   const running = new Map<number, Rank>();
+  const input = inputPlace();
   /** Ranks that speak PMIx and have not said goodbye. */
   const open = new Set<number>();
   let pmix: PmixServer | null = null;
   let wiredUp = false;
   const aborted = new Set<number>();
   let ending = false;
+  let told = false;
   let over = false;
   let fenceTimer: NodeJS.Timeout | null = null;
 
@@ -177,6 +182,14 @@ export function startLaunch({ spec, setpriv, say, full }: LaunchOptions): Runnin
     else pmixFenceDone(number, entries.map(([, brought]) => brought).join(""));
   }
 
+  /** Said once, so that whoever leads next knows what it ends with. */
+  function killed({ code, reason }: { readonly code: number; readonly reason: string }): void {
+    if (told || over) return;
+    told = true;
+    say({ kind: "killed", code, reason });
+    end();
+  }
+
   function end(): void {
     if (ending) return;
     ending = true;
@@ -197,9 +210,11 @@ export function startLaunch({ spec, setpriv, say, full }: LaunchOptions): Runnin
   return {
     take(order) {
       if (order.kind === "fence_done") fenceDone(order.number, order.entries);
-      if (order.kind === "input") running.get(0)?.write(order.data, order.end);
+      if (order.kind === "input_at") input.at(order.offset);
+      if (order.kind === "input") running.get(0)?.write(input.fresh(order.data), order.end);
+      if (order.kind === "resize") running.get(0)?.resize(order);
       if (order.kind === "named") names.answer(order.id, order);
-      if (order.kind === "kill") end();
+      if (order.kind === "kill") killed(order);
     },
     resume() {
       if (!full()) for (const rank of running.values()) rank.resume();

@@ -27,6 +27,7 @@ const unsaid = spool();
 let agent: Socket | null = null;
 let launch: RunningLaunch | null = null;
 let dir = folder;
+let forgotten = false;
 
 for (const name of ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const) {
   // Meant for the ranks, which get it as well; their ends are still to be told.
@@ -43,6 +44,7 @@ function connect(socket: Socket): void {
   socket.on("close", () => {
     if (agent === socket) agent = null;
     if (launch === null) process.exit(1);
+    leaveLater();
   });
   repeat();
 }
@@ -53,7 +55,7 @@ function take(order: ShepherdOrder): void {
       const setpriv = SETPRIV.find((path) => existsSync(path)) ?? "";
       // Ranks have what their parent has.
       if (order.spec.umask !== "") process.umask(Number.parseInt(order.spec.umask, 8));
-      launch = startLaunch({ spec: order.spec, setpriv, say, full: unsaid.full });
+      launch = startLaunch({ spec: order.spec, setpriv, say, full: unsaid.full, answered: unsaid.answered });
       dir = join(folder, order.spec.launchId);
       mkdirSync(dir, { recursive: true, mode: 0o700 });
       listen();
@@ -62,10 +64,14 @@ function take(order: ShepherdOrder): void {
     case "taken":
       unsaid.confirm(order.number);
       launch?.resume();
-      if (launch?.done() === true && unsaid.unconfirmed().length === 0) leave();
+      if (launch?.done() === true && unsaid.empty()) leave();
       return;
     case "again":
       repeat();
+      return;
+    case "forgotten":
+      forgotten = true;
+      if (launch?.done() === true) leave();
       return;
     default:
       launch?.take(order);
@@ -75,11 +81,20 @@ function take(order: ShepherdOrder): void {
 function say(report: ShepherdReport): void {
   const numbered = unsaid.add(report);
   agent?.write(encodeReport(numbered));
-  if (report.kind === "done") setTimeout(leave, LAST_WORDS_MS).unref();
+  if (report.kind === "done" && forgotten) setImmediate(leave);
+  if (report.kind === "done") leaveLater();
+}
+
+/** An agent that is there says when nobody needs the end any more: other nodes of the launch may go on for days. */
+function leaveLater(): void {
+  if (agent !== null || launch?.done() !== true) return;
+  setTimeout(() => {
+    if (agent === null) leave();
+  }, LAST_WORDS_MS);
 }
 
 function repeat(): void {
-  for (const numbered of unsaid.unconfirmed()) agent?.write(encodeReport(numbered));
+  for (const numbered of unsaid.toRepeat()) agent?.write(encodeReport(numbered));
 }
 
 /** The folder may lie deeper than the address of a socket may be long, so it is named by a descriptor. */

@@ -9,6 +9,7 @@ import { quotedAll } from "../../runtime/shell-text.ts";
 import { wayIn } from "../../runtime/user/way-in.ts";
 import type { ShepherdSpec } from "../frames.ts";
 import { PMI_FD, rankEnvironment } from "./rank-environment.ts";
+import { type Size, setSize } from "./terminal-size.ts";
 
 export interface RankEvents {
   output(stream: "stdout" | "stderr", data: Buffer): void;
@@ -25,7 +26,9 @@ export interface RankEnd {
 export interface Rank {
   /** Answers to PMI messages. */
   answer(text: string): void;
+  /** Sizes and input take effect in the order in which they came. */
   write(data: Uint8Array, end: boolean): void;
+  resize(size: Size): void;
   signal(name: NodeJS.Signals): void;
   pause(): void;
   resume(): void;
@@ -41,6 +44,19 @@ export interface RankStart {
   readonly setpriv: string;
   /** Beyond what it is given anyway. */
   readonly variables: Readonly<Record<string, string>>;
+}
+
+/** One after the other; what waits for nothing is done at once when nobody is before it. */
+function queue(): (act: () => Promise<void> | undefined | void) => void {
+  let last: Promise<void> | null = null;
+  return (act) => {
+    const done = last === null ? act() : last.then(act);
+    if (done === undefined) return;
+    const mine = done.finally(() => {
+      if (last === mine) last = null;
+    });
+    last = mine;
+  };
 }
 
 export function startRank(spec: ShepherdSpec, start: RankStart, events: RankEvents): Rank {
@@ -66,14 +82,18 @@ export function startRank(spec: ShepherdSpec, start: RankStart, events: RankEven
   stdout?.on("data", pass("stdout"));
   stderr?.on("data", pass("stderr"));
   pmi?.on("data", (bytes: Buffer) => events.pmi(bytes));
+  const inOrder = queue();
+  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
+  const typed = (data: Uint8Array, end: boolean): void => {
+    const stdin: Writable | null = child.stdin;
+    if (data.length > 0) stdin?.write(data);
+    if (end) stdin?.end();
+  };
   const outputs: readonly (Readable | null)[] = [stdout, stderr];
   return {
     answer: (text) => pmi?.write(text, "latin1"),
-    write(data, end) {
-      const stdin: Writable | null = child.stdin;
-      if (data.length > 0) stdin?.write(data);
-      if (end) stdin?.end();
-    },
+    write: (data, end) => inOrder(() => typed(data, end)),
+    resize: (size) => inOrder(() => (child.pid === undefined ? undefined : setSize(child.pid, size, hasEnded))),
     signal(name) {
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
       try {

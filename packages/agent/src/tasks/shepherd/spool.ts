@@ -1,6 +1,7 @@
 // What the shepherd has said and nobody has confirmed yet. It is kept until confirmed, so that neither
 // a restarted agent nor a broken stream loses output or an exit; it is bounded, because a
-// full spool stops the reading from the ranks.
+// full spool stops the reading from the ranks. Beyond that, what a server that leads anew has to know of the launch is kept and
+// said again with the rest: how ranks ended, the exchange under way and the one before, and names that are published.
 
 import type { NumberedReport, ShepherdReport } from "../frames.ts";
 
@@ -11,30 +12,62 @@ export interface Spool {
   add(report: ShepherdReport): NumberedReport;
   /** Everything up to this number has arrived. */
   confirm(number: number): void;
-  unconfirmed(): readonly NumberedReport[];
+  /** This question about names is not to be asked again. */
+  answered(id: number): void;
+  /** All that the next server has to hear, in the order of its numbers. */
+  toRepeat(): readonly NumberedReport[];
+  /** Whether all of it is confirmed. */
+  empty(): boolean;
   full(): boolean;
 }
 
 export function spool(): Spool {
   const kept = new Map<number, NumberedReport>();
+  /** Confirmed, and still to be told to whoever leads next. */
+  const lasting = new Map<number, NumberedReport>();
+  const asked = new Set<number>();
   let number = 0;
   let bytes = 0;
+  let fence = 0;
+
+  /** A node may be in the exchange after the one that another has not got the end of. */
+  function lasts(report: ShepherdReport): boolean {
+    if (report.kind === "fence") return report.number >= fence - 1;
+    if (report.kind === "names") return asked.has(report.id);
+    return report.kind === "exit" || report.kind === "abort" || report.kind === "killed";
+  }
+
+  function forget(): void {
+    for (const [at, { report }] of lasting) if (!lasts(report)) lasting.delete(at);
+  }
+
   return {
     add(report) {
       number += 1;
       const numbered = { number, report };
       kept.set(number, numbered);
       bytes += sizeOf(report);
+      if (report.kind === "names") asked.add(report.id);
+      if (report.kind === "fence") {
+        fence = report.number;
+        forget();
+      }
       return numbered;
     },
     confirm(upTo) {
-      for (const [at, { report }] of kept) {
+      for (const [at, numbered] of kept) {
         if (at > upTo) return;
         kept.delete(at);
-        bytes -= sizeOf(report);
+        bytes -= sizeOf(numbered.report);
+        if (lasts(numbered.report)) lasting.set(at, numbered);
       }
     },
-    unconfirmed: () => [...kept.values()],
+    answered(id) {
+      asked.delete(id);
+      forget();
+    },
+    toRepeat: () => [...lasting.values(), ...kept.values()],
+    empty: () => kept.size === 0,
     full: () => bytes >= MAX_UNCONFIRMED_BYTES,
   };
 }

@@ -24,7 +24,7 @@ export function defineGrant(command: Command): void {
       { requestId: randomUUID() },
     );
     if (print.structured) return print.document(grant);
-    print.line(`${grant.user} is ${grant.role} of ${grant.tenant}`);
+    print.done(grant.user, `${grant.user} is ${grant.role} of ${grant.tenant}`);
   });
 
   const remove = named(command.command("remove").alias("rm").description("Take a role in a tenant away"));
@@ -36,7 +36,7 @@ export function defineGrant(command: Command): void {
       role: underscored(role),
     });
     if (print.structured) return print.document(grant);
-    print.line(`${grant.user} is no longer ${grant.role} of ${grant.tenant}`);
+    print.done(grant.user, `${grant.user} is no longer ${grant.role} of ${grant.tenant}`);
   });
 
   const list = command.command("list").description("Show who has which role in which tenant");

@@ -3,15 +3,19 @@
 import type { NetworkDomain } from "@lattice/sdk";
 import { type Command, InvalidArgumentError } from "commander";
 import { createContext } from "../../context.ts";
+import type { Column } from "../../output/table.ts";
+import { ABSENT } from "../../output/text.ts";
 import { localTime } from "../../output/time.ts";
 
 export function defineNetwork(command: Command): void {
   const list = command.command("list").description("Show network domains and the pool of their numbers");
   list.option("--of <tenant>", "of this tenant").action(async (flags: { readonly of?: string }) => {
-    const { client, print } = await createContext(list);
+    const { client, print, settings } = await createContext(list);
     const answer = await client.networks.list(flags.of === undefined ? {} : { tenant: flags.of });
     if (print.structured) return print.document(answer);
-    for (const domain of answer.domains ?? []) print.line(lineOf(domain));
+    const domains = answer.domains ?? [];
+    if (settings.quiet) return print.lines(domains.map(({ tenant, name }) => `${tenant}/${name}`));
+    print.table(columns, domains);
     const { vnis_used = 0, vni_pool_start = 0, vni_pool_end = 0 } = answer;
     print.note(`${vnis_used} of ${vni_pool_end - vni_pool_start + 1} network numbers are in use.`);
   });
@@ -25,7 +29,7 @@ export function defineNetwork(command: Command): void {
       const of = flags.of === undefined ? {} : { tenant: flags.of };
       const domain = await client.networks.setGrace(flags.domain, flags.grace, of);
       if (print.structured) return print.document(domain);
-      print.line(lineOf(domain));
+      print.done(domain.name, lineOf(domain));
     });
 }
 
@@ -35,6 +39,25 @@ function parseGrace(text: string): number {
   const match = /^(\d{1,7})([smh])$/.exec(text);
   if (match === null) throw new InvalidArgumentError("Write it with a unit, for example 90s, 15m or 2h.");
   return Number(match[1]) * (UNITS[match[2] ?? "s"] ?? 1);
+}
+
+const columns: readonly Column<NetworkDomain>[] = [
+  { header: "TENANT", value: ({ tenant }) => tenant ?? ABSENT },
+  { header: "DOMAIN", value: ({ name }) => name ?? ABSENT, flexible: true },
+  { header: "VNI", value: ({ vni }) => String(vni ?? 0), align: "right" },
+  { header: "STATE", value: stateText },
+  { header: "GRACE", value: ({ grace_seconds: grace = 0 }) => `${grace} s`, align: "right" },
+  { header: "FABRIC", value: fabricText },
+  { header: "ALLOCATIONS", value: ({ allocation_ids: ids = [] }) => ids.join(", ") || ABSENT, flexible: true },
+];
+
+function stateText({ state, released_at: at, sensitive = false }: NetworkDomain): string {
+  const released = at === undefined ? "" : `, released ${localTime(at)}`;
+  return `${state}${sensitive ? ", sensitive" : ""}${released}`;
+}
+
+function fabricText({ fabric, fabric_problem: problem = "" }: NetworkDomain): string {
+  return fabric === undefined ? ABSENT : `${fabric}${problem === "" ? "" : ` (${problem})`}`;
 }
 
 function lineOf({

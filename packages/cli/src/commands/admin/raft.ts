@@ -64,7 +64,7 @@ async function showStatus({ client, print }: Context): Promise<void> {
 async function transferLeader({ client, print }: Context, to: string | undefined): Promise<void> {
   const answer = await client.members.transferLeader(to);
   if (print.structured) await print.document(answer);
-  else print.line(`${answer.leader} leads, term ${answer.term ?? "unknown"}.`);
+  else print.done(answer.leader, `${answer.leader} leads, term ${answer.term ?? "unknown"}.`);
   if (to === undefined || answer.leader === to) return;
   throw new ProblemError("conflict", {
     detail: `${to} did not take over in time; ${answer.leader} leads.`,

@@ -82,7 +82,7 @@ export function defineTenant(command: Command): void {
     await askFirst(flags.yes, `Delete the tenant ${id}?`, `tenant ${id} not deleted`);
     const answer = await client.tenants.delete(id, { requestId: randomUUID() });
     if (print.structured) return print.document(answer);
-    print.line(`Deleted tenant ${id}`);
+    print.done(id, `Deleted tenant ${id}`);
   });
 }
 
@@ -152,8 +152,9 @@ const columns: readonly Column<Tenant>[] = [
   { header: "DESCRIPTION", value: ({ description }) => description || ABSENT, flexible: true },
 ];
 
-async function showTenant({ print }: Context, tenant: Tenant): Promise<void> {
+async function showTenant({ print, settings }: Context, tenant: Tenant): Promise<void> {
   if (print.structured) return print.document(tenant);
+  if (settings.quiet) return print.line(tenant.id);
   const { quota = {} } = tenant;
   showFields(print, [
     ["Tenant", tenant.id],

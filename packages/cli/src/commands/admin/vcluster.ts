@@ -129,7 +129,7 @@ export function defineVCluster(command: Command): void {
     await askFirst(flags.yes, `Delete the vCluster ${id}?`, `vCluster ${id} not deleted`);
     const answer = await client.vclusters.delete(id, { requestId: randomUUID() });
     if (print.structured) return print.document(answer);
-    print.line(`Deleted vCluster ${id}`);
+    print.done(id, `Deleted vCluster ${id}`);
   });
 }
 
@@ -226,8 +226,9 @@ const columns: readonly Column<VCluster>[] = [
   { header: "DESCRIPTION", value: ({ description }) => description || ABSENT, flexible: true },
 ];
 
-async function showVCluster({ print }: Context, vcluster: VCluster): Promise<void> {
+async function showVCluster({ print, settings }: Context, vcluster: VCluster): Promise<void> {
   if (print.structured) return print.document(vcluster);
+  if (settings.quiet) return print.line(vcluster.id);
   showFields(print, [
     ["vCluster", vcluster.id],
     ["Description", vcluster.description],

@@ -5,7 +5,19 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-export const SLURM_COMMANDS = ["sbatch", "squeue", "scancel", "salloc", "srun", "sinfo", "sacct", "scontrol"] as const;
+export const SLURM_COMMANDS = [
+  "sbatch",
+  "squeue",
+  "scancel",
+  "salloc",
+  "srun",
+  "sinfo",
+  "sacct",
+  "scontrol",
+  "sstat",
+  "sprio",
+  "sshare",
+] as const;
 
 /** Beside the bundle of `lattice` itself. */
 export const slurmProgram = (): string => fileURLToPath(new URL("./lattice-slurm.js", import.meta.url));

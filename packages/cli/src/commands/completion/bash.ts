@@ -1,8 +1,8 @@
 // The completion script for bash: finds the command words on the line, then offers what is known
-// below them: words, what the server names, and file names where nothing is. `--flag=value` comes to
-// us as three words.
+// below them: words, what the server names, and file names where nothing is. bash breaks words at `=` and `:`, so they
+// are put together again, and of what is offered only what follows the last colon is given back.
 
-import { FLAG_KINDS } from "./kinds.ts";
+import { FLAG_KINDS, FLAG_WORDS } from "./kinds.ts";
 import { type CompletionTree, eachCommand } from "./tree.ts";
 
 export function bashScript(tree: CompletionTree): string {
@@ -11,17 +11,29 @@ export function bashScript(tree: CompletionTree): string {
     return `    "${path.join(" ")}") commands="${names}" flags="${flags.join(" ")}" values="${values ?? ""}" ;;`;
   });
   const kinds = Object.entries(FLAG_KINDS).map(([kind, flags]) => `    ${flags.join(" | ")}) values=${kind} ;;`);
+  const known = FLAG_WORDS.map(([flags, words]) => `    ${flags.join(" | ")}) words="${words.join(" ")}" ;;`);
   return `# bash completion for lattice
 _lattice() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" at="" word commands="" flags="" values="" i
-  local before="\${COMP_WORDS[COMP_CWORD - 1]}"
-  [[ "$current" == "=" ]] && current=""
-  [[ "$before" == "=" ]] && before="\${COMP_WORDS[COMP_CWORD - 2]}"
+  local current="" before="" at="" word commands="" flags="" values="" words="" i
+  for ((i = COMP_CWORD; i > 0; i--)); do
+    word="\${COMP_WORDS[i]}"
+    current="$word$current"
+    before="\${COMP_WORDS[i - 1]}"
+    [[ "$word" == [:=] || "$before" == [:=] ]] || break
+  done
+  if [[ "$current" == --*=* ]]; then
+    before="\${current%%=*}"
+    current="\${current#*=}"
+  fi
   case "$before" in
-${kinds.join("\n")}
+${[...kinds, ...known].join("\n")}
   esac
-  if [[ -n "$values" ]]; then
-    COMPREPLY=($(compgen -W "$(lattice __complete "$values" 2>/dev/null)" -- "$current"))
+  if [[ -n "$words$values" ]]; then
+    [[ -n "$values" ]] && words="$(lattice __complete "$values" 2>/dev/null)"
+    local done=""
+    [[ "$current" == *,* ]] && done="\${current%,*},"
+    COMPREPLY=($(compgen -P "$done" -W "$words" -- "\${current#"$done"}"))
+    [[ "$current" == *:* ]] && COMPREPLY=("\${COMPREPLY[@]#"\${current%:*}:"}")
     return
   fi
   for ((i = 1; i < COMP_CWORD; i++)); do

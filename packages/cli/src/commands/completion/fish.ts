@@ -1,7 +1,7 @@
 // The completion script for fish: one line per word, each with the condition under which it is
 // offered.
 
-import { flagKind } from "./kinds.ts";
+import { flagKind, flagWords as wordsOf } from "./kinds.ts";
 import { type CompletionTree, eachCommand } from "./tree.ts";
 
 export function fishScript(tree: CompletionTree): string {
@@ -29,6 +29,8 @@ const flagWords = (flag: string): string => (flag.startsWith("--") ? `-l ${flag.
 
 function flagValues(flag: string): string {
   const kind = flagKind(flag);
+  const words = wordsOf(flag);
+  if (words !== null) return ` -x -a '${words.join(" ")}'`;
   return kind === null ? "" : ` -x -a '(lattice __complete ${kind} 2>/dev/null)'`;
 }
 

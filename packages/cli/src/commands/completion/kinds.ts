@@ -9,6 +9,7 @@ export const VALUE_KINDS = [
   "dags",
   "services",
   "settings",
+  "sessions",
 ] as const;
 export type ValueKind = (typeof VALUE_KINDS)[number];
 
@@ -26,6 +27,10 @@ const ARGUMENTS: Readonly<Record<string, ValueKind>> = {
   diag: "allocations",
   compare: "allocations",
   telemetry: "allocations",
+  checkpoint: "allocations",
+  resume: "allocations",
+  update: "allocations",
+  "session end": "sessions",
   nodes: "nodes",
   node: "nodes",
   "admin drain": "nodes",
@@ -49,6 +54,40 @@ export const FLAG_KINDS: Readonly<Partial<Record<ValueKind, readonly string[]>>>
   tenants: ["--tenant", "-t"],
   images: ["--uenv", "--tools-uenv"],
 };
+
+/** Flags whose values are few and known without a server. */
+export const FLAG_WORDS: readonly (readonly [readonly string[], readonly string[]])[] = [
+  [
+    ["-o", "--output"],
+    ["table", "wide", "json", "yaml"],
+  ],
+  [
+    ["--metric"],
+    [
+      "gpu_utilization",
+      "gpu_memory_used",
+      "gpu_power_draw",
+      "cpu_utilization",
+      "memory_used",
+      "network_tx_bytes",
+      "network_rx_bytes",
+      "io_read_bytes",
+      "io_write_bytes",
+      "io_latency_p99",
+    ],
+  ],
+  [["--align"], ["relative", "absolute"]],
+  [["--topology"], ["any", "tight"]],
+  [
+    ["--telemetry", "--mode"],
+    ["prod", "debug", "audit"],
+  ],
+  [["--priority"], ["low", "normal", "high"]],
+  [["--memory-policy"], ["local", "interleave", "preferred", "bind"]],
+];
+
+export const flagWords = (flag: string): readonly string[] | null =>
+  FLAG_WORDS.find(([flags]) => flags.includes(flag))?.[1] ?? null;
 
 export function argumentKind(path: readonly string[]): ValueKind | null {
   const words = path.join(" ");

@@ -1,6 +1,6 @@
 // The completion script for zsh, with the summaries of the commands beside their names.
 
-import { FLAG_KINDS } from "./kinds.ts";
+import { FLAG_KINDS, FLAG_WORDS } from "./kinds.ts";
 import { type CompletionTree, eachCommand } from "./tree.ts";
 
 export function zshScript(tree: CompletionTree): string {
@@ -9,6 +9,7 @@ export function zshScript(tree: CompletionTree): string {
     return `    ${quote(path.join(" "))}) commands=(${described}) flags=(${flags.join(" ")}) values=${values ?? "''"} ;;`;
   });
   const kinds = Object.entries(FLAG_KINDS).map(([kind, flags]) => `    ${flags.join(" | ")}) values=${kind} ;;`);
+  const known = FLAG_WORDS.map(([flags, words]) => `    ${flags.join(" | ")}) offered=(${words.join(" ")}) ;;`);
   return `#compdef lattice
 _lattice_words() {
   case "$1" in
@@ -18,16 +19,18 @@ ${cases.join("\n")}
 }
 _lattice() {
   local at="" word values="" before="\${words[CURRENT-1]}"
-  local -a commands flags
+  local -a commands flags offered
   if [[ "\${words[CURRENT]}" == --*=* ]]; then
     before="\${words[CURRENT]%%=*}"
     compset -P '*='
   fi
   case "$before" in
-${kinds.join("\n")}
+${[...kinds, ...known].join("\n")}
   esac
-  if [[ -n "$values" ]]; then
-    compadd -- \${(f)"$(lattice __complete $values 2>/dev/null)"}
+  [[ -n "$values" ]] && offered=(\${(f)"$(lattice __complete $values 2>/dev/null)"})
+  if (( \${#offered} )) || [[ -n "$values" ]]; then
+    compset -P '*,'
+    compadd -- $offered
     return
   fi
   for word in "\${(@)words[2,CURRENT-1]}"; do

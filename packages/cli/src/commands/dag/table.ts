@@ -29,8 +29,15 @@ export const memberColumns = (paint: Paint): readonly Column<DagMember>[] => [
     paint: (text, { state }) => paintState(paint, state, text),
   },
   { header: "AFTER", value: afterText, flexible: true },
-  { header: "REASON", value: ({ reason, group }) => reason || (group === undefined ? ABSENT : groupText(group)) },
+  { header: "REASON", value: reasonText },
 ];
+
+/** Of a group also how its elements stand: some may have ended otherwise than the whole. */
+function reasonText({ reason = "", group }: DagMember): string {
+  const elements = group === undefined ? "" : groupText(group);
+  if (reason === "" || elements === "") return reason || elements || ABSENT;
+  return `${reason}: ${elements}`;
+}
 
 /** "preprocess:success, lock:mutex" */
 const afterText = ({ depends_on = [] }: DagMember): string =>

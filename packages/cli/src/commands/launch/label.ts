@@ -19,8 +19,10 @@ const NEWLINE = 10;
 
 export const plain = (write: Outlet["write"]): Outlet => ({ write, end: async () => undefined });
 
-export function labelled(write: Outlet["write"]): Outlet {
+/** `begun`: lines that were begun before. */
+export function labelled(write: Outlet["write"], begun: readonly Piece[] = []): Outlet {
   const rests = new Map<string, { readonly piece: Piece; rest: Buffer }>();
+  for (const piece of begun) rests.set(`${piece.rank}.${piece.stream}`, { piece, rest: Buffer.from(piece.data) });
   const emit = ({ rank, stream }: Piece, line: Uint8Array): Promise<void> =>
     write({ rank, stream, data: Buffer.concat([Buffer.from(`${rank}: `), line]) });
   return {

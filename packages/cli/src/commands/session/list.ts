@@ -13,7 +13,7 @@ const COLUMNS: readonly Column<Session>[] = [
   { header: "NODES", value: (session) => (session.nodes ?? []).join(",") || ABSENT },
 ];
 
-export async function listSessions({ client, print }: Context): Promise<void> {
+export async function listSessions({ client, print, settings }: Context): Promise<void> {
   const sessions: Session[] = [];
   for (let token = ""; ; ) {
     const page = await client.sessions.list(token === "" ? {} : { page_token: token });
@@ -22,5 +22,6 @@ export async function listSessions({ client, print }: Context): Promise<void> {
     if (token === "") break;
   }
   if (print.structured) return print.document({ sessions });
+  if (settings.quiet) return print.lines(sessions.map(({ id }) => id));
   print.table(COLUMNS, sessions);
 }

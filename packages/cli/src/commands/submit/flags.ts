@@ -56,7 +56,31 @@ export interface SubmitFlags {
 
 export type ShortForm = Readonly<Record<string, unknown>>;
 
+/** What a session has no use for: nothing is run in it, it ends with its walltime, and it writes no output. */
+const NOT_OF_SESSIONS = new Set([
+  "--task-group",
+  "--output-file",
+  "--error-file",
+  "--service",
+  "--reactive",
+  "--min-nodes",
+  "--max-nodes",
+  "--scale-metric",
+  "--scale-target",
+  "--checkpoint",
+  "--checkpoint-port",
+  "--checkpoint-timeout",
+]);
+
+export function addSessionFlags(command: Command): Command {
+  return addFlags(command, ({ long }) => !NOT_OF_SESSIONS.has(long ?? ""));
+}
+
 export function addSubmitFlags(command: Command): Command {
+  return addFlags(command, () => true);
+}
+
+function addFlags(command: Command, isTaken: (option: Option) => boolean): Command {
   const options = [
     new Option("-N, --nodes <count>", "how many nodes, or a range such as 2-8"),
     new Option("--walltime <time>", "longest run time: 72h, 90m, HH:MM:SS, D-HH:MM:SS"),
@@ -113,7 +137,7 @@ export function addSubmitFlags(command: Command): Command {
   ];
   // Refused by the server by name; whoever has them in a script learns so, and nobody is led to them.
   const notOffered = [new Option("--sensitive", "on nodes of its own, audited")];
-  for (const option of options) command.addOption(option);
+  for (const option of options.filter(isTaken)) command.addOption(option);
   for (const option of notOffered) command.addOption(option.hideHelp());
   return command;
 }

@@ -27,8 +27,8 @@ export function fromScript(path: string, args: readonly string[], mapping: Slurm
 }
 
 /** A document of either form, in YAML or JSON, as it is. */
-export async function fromDocument(path: string): Promise<ShortForm> {
-  const text = path === "-" ? readFileSync(0, "utf8") : readText(path, () => "Check the path after --file.", "file");
+export async function fromDocument(path: string, hint = "Check the path after --file."): Promise<ShortForm> {
+  const text = path === "-" ? readFileSync(0, "utf8") : readText(path, () => hint, "file");
   refuseNul(text, path);
   const { parseYaml: parse } = await import("../../output/yaml.ts");
   let document: unknown;

@@ -17,7 +17,7 @@ export const NOBODYS: Target = { tenant: null, user: null };
 
 /** Throws ProblemError `forbidden`. */
 export function authorize(principal: Principal, rpc: RuleName, target: Target): void {
-  if (!reaches(principal, rpc, target)) throw forbidden(principal, rpc);
+  if (!reaches(principal, rpc, target)) throw forbidden(principal, rpc, target);
 }
 
 /** For lists and streams: whether the call makes sense at all; what it shows is filtered by `reaches`. */
@@ -62,11 +62,20 @@ function within(reach: Reach, { tenant, user }: Target, target: Target): boolean
   return reach === "tenant" || target.user === user;
 }
 
-function forbidden(principal: Principal, rpc: RuleName): ProblemError {
+function forbidden(principal: Principal, rpc: RuleName, target: Target = NOBODYS): ProblemError {
   const scopes = narrowing(principal);
   const power =
     scopes.length > 0
       ? `a token for ${scopes.join(", ")} alone`
       : `the role ${[...principal.roles, ...(principal.grants ?? []).map(({ role, tenant }) => `${role} of ${tenant}`)].join(", ") || "none"}`;
-  return new ProblemError("forbidden", { detail: `${principal.user} may not call ${rpc} here with ${power}.` });
+  const detail = `${principal.user} may not call ${rpc} here with ${power}.`;
+  const hint = scopes.length > 0 ? null : hintAbout(principal, target);
+  return new ProblemError("forbidden", hint === null ? { detail } : { detail, hint });
+}
+
+/** Null: a role is all that is missing. */
+function hintAbout({ user, tenant }: Principal, target: Target): string | null {
+  if (target.tenant === null) return null;
+  if (target.tenant !== tenant) return "It belongs to another tenant: ask its administrators, or those of the cluster.";
+  return target.user === user ? null : "It belongs to another user: ask them, or an administrator of your tenant.";
 }

@@ -117,6 +117,7 @@ export const RULES = {
   "NodeService.ReportHealth": disableNodes,
   "TaskService.LaunchTasks": changeWork,
   "TaskService.SendTaskInput": changeWork,
+  "TaskService.TellLaunch": changeWork,
   "AdminService.CreateTenant": administer,
   "AdminService.GetTenant": seeTenant,
   "AdminService.ListTenants": seeTenant,

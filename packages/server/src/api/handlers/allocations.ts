@@ -23,10 +23,10 @@ import { MAX_REASON_LENGTH } from "../limits/limits.ts";
 import { filtersOf, waitsFor } from "./allocation-filters.ts";
 import { listAllocations } from "./allocation-list.ts";
 import { commit, originOf } from "./commit.ts";
-import { choiceOf, completeSpec, shapeOf } from "./complete-spec.ts";
+import { choiceOf, completeSpec, shapeOf, unofferedFeatures } from "./complete-spec.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
 import { checkText, invalid } from "./refuse.ts";
-import { find, findWork, ownerOf, severalElements, shown, type Work } from "./work.ts";
+import { findWork, ownerOf, severalElements, shown, type Work } from "./work.ts";
 
 export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.SubmitResponse> {
   const written = request.allocation ?? create(pb.AllocationSpecSchema);
@@ -51,6 +51,7 @@ export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.
     warnings: [
       ...call.warnings,
       ...chosen,
+      ...unofferedFeatures(call, spec),
       ...(newTenant ? [`tenant "${spec.tenant}" did not exist and was created`] : []),
     ],
     logIndex: String(index),
@@ -116,7 +117,7 @@ export async function update(call: Call, request: pb.UpdateAllocationRequest): P
     if (Object.keys(change).length > 0) throw invalid("hold", "is changed by itself", "Send the rest by itself.");
     return holdOrRelease(call, request, request.hold);
   }
-  const record = await find(call, request.id);
+  const record = await findWork(call, request.id);
   authorize(call.principal, "AllocationService.Update", ownerOf(record));
   refuseArchived(call, record);
   const known =
@@ -128,7 +129,8 @@ export async function update(call: Call, request: pb.UpdateAllocationRequest): P
     id: record.id,
     change,
   });
-  const now = call.plane.view().allocation(record.id) ?? record;
+  const view = call.plane.view();
+  const now = view.allocation(record.id) ?? view.group(record.id) ?? record;
   return create(pb.UpdateAllocationResponseSchema, { allocation: shown(call, now, true), logIndex: String(index) });
 }
 

@@ -6,19 +6,28 @@ import { checkpointStatus, ProblemError, pb, timestampFromMs } from "@lattice/wi
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { commit, originOf } from "./commit.ts";
-import { find, ownerOf } from "./work.ts";
+import { find, findWork, isGroup, ownerOf, type Work } from "./work.ts";
 
 export async function requestCheckpoint(call: Call, request: pb.CheckpointRequest): Promise<pb.CheckpointStatus> {
-  const record = await find(call, request.id);
+  const record = await findWork(call, request.id);
   authorize(call.principal, "AllocationService.RequestCheckpoint", ownerOf(record));
-  await refuseWhileAway(call, record);
+  await Promise.all(runningIn(call, record).map((each) => refuseWhileAway(call, each)));
   await commit(call, {
     kind: "allocation.checkpoint",
     origin: originOf(call, pb.CheckpointRequestSchema, request),
     id: record.id,
   });
+  if (isGroup(record)) return create(pb.CheckpointStatusSchema, { id: record.id, mode: modeOf(record) });
   return statusOf(call, call.plane.view().allocation(record.id) ?? record);
 }
+
+/** Itself, or the elements of a group that are on nodes. */
+function runningIn(call: Call, work: Work): readonly Allocation[] {
+  if (!isGroup(work)) return [work];
+  return Array.from(call.plane.view().placed()).filter(({ element }) => element?.group === work.id);
+}
+
+const modeOf = ({ spec }: Work): string => spec.checkpoint?.mode ?? "none";
 
 /** A program that is asked stops its work for something that cannot succeed. */
 export async function refuseWhileAway(call: Call, { id, spec }: Allocation): Promise<void> {
@@ -47,7 +56,7 @@ export async function getCheckpoint(call: Call, request: pb.GetCheckpointRequest
 }
 
 export async function resume(call: Call, request: pb.ResumeRequest): Promise<pb.ResumeResponse> {
-  const record = await find(call, request.id);
+  const record = await findWork(call, request.id);
   authorize(call.principal, "AllocationService.Resume", ownerOf(record));
   const { index } = await commit(call, {
     kind: "allocation.resume",
@@ -60,7 +69,7 @@ export async function resume(call: Call, request: pb.ResumeRequest): Promise<pb.
 function statusOf(call: Call, record: Allocation): pb.CheckpointStatus {
   const status = checkpointStatus(record) ?? create(pb.CheckpointStatusSchema);
   status.id = record.id;
-  status.mode = record.spec.checkpoint?.mode ?? "none";
+  status.mode = modeOf(record);
   status.logIndex = String(call.plane.view().index);
   return status;
 }

@@ -6,7 +6,7 @@ import { pb, timestampFromMs } from "@lattice/wire";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { originOf } from "./commit.ts";
-import { completeSpec } from "./complete-spec.ts";
+import { completeSpec, unofferedFeatures } from "./complete-spec.ts";
 import { suggestionToProto } from "./suggestion.ts";
 import { shownTo } from "./visible.ts";
 
@@ -31,9 +31,11 @@ export async function plan(call: Call, request: pb.SubmitRequest): Promise<pb.Pl
       return { ...shownTo(call, id), nodes, preemptionClass };
     }),
     sooner: planned.sooner.map(suggestionToProto),
-    warnings: newTenant
-      ? [...call.warnings, `tenant "${spec.tenant}" does not exist and would be created`]
-      : [...call.warnings],
+    warnings: [
+      ...call.warnings,
+      ...unofferedFeatures(call, spec),
+      ...(newTenant ? [`tenant "${spec.tenant}" does not exist and would be created`] : []),
+    ],
     tenant: spec.tenant,
     vcluster: spec.vcluster,
     position: planned.position,

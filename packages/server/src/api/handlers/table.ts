@@ -77,6 +77,7 @@ export const handlers: HandlerTable = {
   "NodeService.ReportHealth": nodes.reportHealth,
   "TaskService.LaunchTasks": tasks.launchTasks,
   "TaskService.SendTaskInput": tasks.sendTaskInput,
+  "TaskService.TellLaunch": tasks.tellLaunch,
   "AdminService.CreateTenant": tenants.createTenant,
   "AdminService.GetTenant": tenants.getTenant,
   "AdminService.ListTenants": tenants.listTenants,

@@ -7,6 +7,7 @@ import type { Door } from "../invoke.ts";
 import { refusedEarly } from "../refused-early.ts";
 import { fromOf, headersOf } from "./from.ts";
 import { sendProblem } from "./problems.ts";
+import { isTerminal } from "./terminals.ts";
 
 export interface PlainRoute {
   readonly method: string;
@@ -26,6 +27,9 @@ export function addNotFound(app: FastifyInstance, door: Door, pages: readonly Pl
       void refusedEarly(door, { error: what, code: what.code, from: fromOf(request), headers });
       return sendProblem(reply, what);
     };
+    if (allowed.length === 0 && isTerminal(path)) {
+      return refuse(problem("upgrade_required", { detail: `${shown} is a terminal, which is a WebSocket.` }));
+    }
     if (allowed.length === 0) return refuse(problem("not_found", { detail: `There is nothing at ${shown}.` }));
     reply.header("allow", allowed.join(", "));
     const detail = `${shown} does not take ${request.method}; it takes ${allowed.join(", ")}.`;

@@ -12,8 +12,13 @@ import { refusedEarly } from "../refused-early.ts";
 /** Seconds after which a client that was asked to slow down may try again. */
 const RETRY_AFTER_S = 1;
 
+/** What a caller without a valid token should send (RFC 6750). */
+export const CHALLENGE = 'Bearer realm="lattice"';
+
 export function sendProblem(reply: FastifyReply, what: Problem): FastifyReply {
   reply.code(what.status).header("content-type", PROBLEM_MEDIA_TYPE);
+  if (what.status === 401) reply.header("www-authenticate", CHALLENGE);
+  if (what.status === 426) reply.header("upgrade", "websocket").header("connection", "upgrade");
   if (what.status === 429 || what.status === 503)
     reply.header("retry-after", String(what.retryAfterSeconds ?? RETRY_AFTER_S));
   // What is left of a body that was refused unread would be taken for the next request.

@@ -31,10 +31,13 @@ export function addRoutes(app: FastifyInstance, door: Door): void {
   }
 }
 
-function unary(door: Door, route: Route, rpc: RpcName) {
+function unary(door: Door, ownRoute: Route, ownRpc: RpcName) {
+  const submits = ownRpc === "AllocationService.Submit";
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const warnings: string[] = [];
     const query = request.query as Query;
+    const route = submits && isDag(request.body) ? dagRoute() : ownRoute;
+    const rpc = `${route.service}.${route.method}` as RpcName;
     const message = requestFromHttp(route, inputOf(request, query), warnings);
     const answer = await invokeUnary(door, rpc, message, arrivalOf(request, query, warnings));
     reply.header("content-type", "application/json; charset=utf-8");
@@ -44,6 +47,18 @@ function unary(door: Door, route: Route, rpc: RpcName) {
   };
 }
 
+/** Where allocations are submitted, a workflow of them may be as well. */
+function isDag(body: unknown): boolean {
+  const { dag, allocations } = (body ?? {}) as { readonly dag?: unknown; readonly allocations?: unknown };
+  return Array.isArray(allocations) || (typeof dag === "object" && dag !== null && !Array.isArray(dag));
+}
+
+function dagRoute(): Route {
+  const found = routes().find(({ method, httpMethod }) => method === "SubmitDag" && httpMethod === "POST");
+  if (found === undefined) throw new Error("no route takes workflows");
+  return found;
+}
+
 function stream(door: Door, route: Route, rpc: RpcName) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { format: asked, ...query } = request.query as Query;
@@ -51,11 +66,16 @@ function stream(door: Door, route: Route, rpc: RpcName) {
     const message = requestFromHttp(route, inputOf(request, query));
     resume(message, request.headers["last-event-id"]);
     const gone = new AbortController();
-    const arrival = { ...arrivalOf(request, query, []), signal: gone.signal };
+    let enter: () => void = () => undefined;
+    const entered = new Promise<void>((resolve) => {
+      enter = resolve;
+    });
+    const arrival = { ...arrivalOf(request, query, []), signal: gone.signal, entered: enter };
     const source = invokeStream(door, rpc, message, arrival);
     const headers = { [LOG_INDEX_HEADER]: String(door.plane.view().index) };
     const patienceMs = door.config.rateLimits.stalledStreamTimeout;
-    await sendStream(reply, { source, format, headers, gone, patienceMs, stalled: () => streamStalled(door, rpc) });
+    const stalled = () => streamStalled(door, rpc);
+    await sendStream(reply, { source, entered, format, headers, gone, patienceMs, stalled });
   };
 }
 

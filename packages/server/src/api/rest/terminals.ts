@@ -29,11 +29,15 @@ import { refusedEarly } from "../refused-early.ts";
 import { fromUpgrade, headersOf } from "./from.ts";
 import { foreignOf } from "./origin.ts";
 import { pageHeaders } from "./page-headers.ts";
+import { CHALLENGE } from "./problems.ts";
 import { placeOf } from "./proxy/place.ts";
 import { passUpgrade } from "./proxy/upgrade.ts";
 
 const ALLOCATION = /^(?:\/api)?\/v1\/allocations\/([^/]{1,200})\/attach$/;
 const SESSION = /^(?:\/api)?\/v1\/sessions\/([^/]{1,200})\/terminal$/;
+
+/** Whether there is a WebSocket, and nothing else. */
+export const isTerminal = (path: string): boolean => ALLOCATION.test(path) || SESSION.test(path);
 
 export function serveTerminals(server: Server, door: Door): { close(): void } {
   const open = new Set<Duplex>();
@@ -142,7 +146,7 @@ function keyOf(request: IncomingMessage): string {
   const key = headerOf(request, "sec-websocket-key") ?? "";
   const version = headerOf(request, "sec-websocket-version");
   if (request.headers.upgrade?.toLowerCase() !== "websocket" || version !== "13" || key === "")
-    throw new ProblemError("invalid_argument", { detail: "The upgrade is not to WebSocket, version 13." });
+    throw new ProblemError("upgrade_required", { detail: "The upgrade is not to WebSocket, version 13." });
   return createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
 }
 
@@ -223,9 +227,11 @@ function createInbox(first: pb.AttachRequest): Inbox {
 function refuse(socket: Duplex, what: Problem): void {
   if (!socket.writable) return void socket.destroy();
   const body = JSON.stringify(problemToJson(what));
+  const challenge = what.status === 401 ? `www-authenticate: ${CHALLENGE}\r\n` : "";
+  const wanted = what.status === 426 ? "upgrade: websocket\r\nsec-websocket-version: 13\r\n" : "";
   const later = what.retryAfterSeconds === undefined ? "" : `retry-after: ${what.retryAfterSeconds}\r\n`;
   socket.end(
-    `HTTP/1.1 ${what.status} Refused\r\nconnection: close\r\ncontent-type: ${PROBLEM_MEDIA_TYPE}\r\n${later}` +
+    `HTTP/1.1 ${what.status} Refused\r\nconnection: close\r\ncontent-type: ${PROBLEM_MEDIA_TYPE}\r\n${later}${challenge}${wanted}` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }

@@ -16,7 +16,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/tasks.proto.
  */
 export const file_lattice_v1_tasks: GenFile = /*@__PURE__*/
-  fileDesc("ChZsYXR0aWNlL3YxL3Rhc2tzLnByb3RvEgpsYXR0aWNlLnYxIuYDChJMYXVuY2hUYXNrc1JlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRISCgV0YXNrcxgCIAEoDUgAiAEBEhsKDnRhc2tzX3Blcl9ub2RlGAMgASgNSAGIAQESDwoHY29tbWFuZBgEIAMoCRJACgl2YXJpYWJsZXMYBSADKAsyLS5sYXR0aWNlLnYxLkxhdW5jaFRhc2tzUmVxdWVzdC5WYXJpYWJsZXNFbnRyeRIPCgd3b3JrZGlyGAYgASgJEiAKA3BtaRgHIAEoDjITLmxhdHRpY2UudjEuUG1pTW9kZRINCgVub2RlcxgIIAMoCRILCgNwdHkYCSABKAgSDQoFaW5wdXQYCiABKAgSDAoEcm93cxgLIAEoDRIPCgdjb2x1bW5zGAwgASgNEiIKFWZlbmNlX3RpbWVvdXRfc2Vjb25kcxgNIAEoDUgCiAEBEhMKC2NhbGxlcl9ub2RlGA4gASgJEhYKDmNhbGxlcl9hdHRlbXB0GA8gASgNGjAKDlZhcmlhYmxlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCCAoGX3Rhc2tzQhEKD190YXNrc19wZXJfbm9kZUIYChZfZmVuY2VfdGltZW91dF9zZWNvbmRzIsUBChNMYXVuY2hUYXNrc1Jlc3BvbnNlEiwKB3N0YXJ0ZWQYASABKAsyGS5sYXR0aWNlLnYxLkxhdW5jaFN0YXJ0ZWRIABIoCgZvdXRwdXQYAiABKAsyFi5sYXR0aWNlLnYxLlRhc2tPdXRwdXRIABInCgh0YXNrX2VuZBgDIAEoCzITLmxhdHRpY2UudjEuVGFza0VuZEgAEiQKA2VuZBgEIAEoCzIVLmxhdHRpY2UudjEuTGF1bmNoRW5kSABCBwoFZXZlbnQiSQoNTGF1bmNoU3RhcnRlZBIRCglsYXVuY2hfaWQYASABKAkSJQoGbGF5b3V0GAIgAygLMhUubGF0dGljZS52MS5Ob2RlVGFza3MiPAoJTm9kZVRhc2tzEgwKBG5vZGUYASABKAkSEgoKZmlyc3RfcmFuaxgCIAEoDRINCgV0YXNrcxgDIAEoDSJPCgpUYXNrT3V0cHV0EgwKBHJhbmsYASABKA0SJQoGc3RyZWFtGAIgASgOMhUubGF0dGljZS52MS5Mb2dTdHJlYW0SDAoEZGF0YRgDIAEoDCJZCgdUYXNrRW5kEgwKBHJhbmsYASABKA0SDAoEbm9kZRgCIAEoCRIRCglleGl0X2NvZGUYAyABKAUSDgoGc2lnbmFsGAQgASgNEg8KB21lc3NhZ2UYBSABKAkiLgoJTGF1bmNoRW5kEhEKCWV4aXRfY29kZRgBIAEoBRIOCgZyZWFzb24YAiABKAkiWwoUU2VuZFRhc2tJbnB1dFJlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIRCglsYXVuY2hfaWQYAiABKAkSDAoEZGF0YRgDIAEoDBILCgNlbmQYBCABKAgiFwoVU2VuZFRhc2tJbnB1dFJlc3BvbnNlIt4DCgpTdGFydFRhc2tzEhEKCWxhdW5jaF9pZBgBIAEoCRIVCg1hbGxvY2F0aW9uX2lkGAIgASgJEg8KB2F0dGVtcHQYAyABKA0SDwoHY29tbWFuZBgEIAMoCRI4Cgl2YXJpYWJsZXMYBSADKAsyJS5sYXR0aWNlLnYxLlN0YXJ0VGFza3MuVmFyaWFibGVzRW50cnkSDwoHd29ya2RpchgGIAEoCRIgCgNwbWkYByABKA4yEy5sYXR0aWNlLnYxLlBtaU1vZGUSJQoGbGF5b3V0GAggAygLMhUubGF0dGljZS52MS5Ob2RlVGFza3MSEgoKbm9kZV9pbmRleBgJIAEoDRILCgNwdHkYCiABKAgSDQoFaW5wdXQYCyABKAgSDAoEcm93cxgMIAEoDRIPCgdjb2x1bW5zGA0gASgNEh0KFWZlbmNlX3RpbWVvdXRfc2Vjb25kcxgOIAEoDRIoCgNjeGkYmAIgASgLMhoubGF0dGljZS52MS5DeGlDcmVkZW50aWFscxImCgVmZW5jZRiZAiABKAsyFi5sYXR0aWNlLnYxLkZlbmNlUGxhY2UaMAoOVmFyaWFibGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJvCgpGZW5jZVBsYWNlEgsKA293bhgBIAEoDRINCgVhYm92ZRgCIAEoCRINCgViZWxvdxgDIAMoDRILCgNrZXkYBCABKAkSEwoKYWJvdmVfbm9kZRiQAyABKAkSFAoLYmVsb3dfbm9kZXMYkQMgAygJInMKDEZlbmNlTWVzc2FnZRIRCglsYXVuY2hfaWQYASABKAkSCwoDa2V5GAIgASgJEgwKBG5vZGUYAyABKA0SDgoGbnVtYmVyGAQgASgNEiUKB2VudHJpZXMYBSADKAsyFC5sYXR0aWNlLnYxLktleVZhbHVlIj8KDkN4aUNyZWRlbnRpYWxzEgsKA3ZuaRgBIAEoDRIQCghhdXRoX2tleRgCIAEoDBIOCgZzdmNfaWQYAyABKA0ixgIKC1Rhc2tzUmVwb3J0Eg4KBm51bWJlchgBIAEoDRInCgVoZWxsbxgCIAEoCzIWLmxhdHRpY2UudjEuVGFza3NIZWxsb0gAEigKBm91dHB1dBgDIAEoCzIWLmxhdHRpY2UudjEuVGFza091dHB1dEgAEicKCHRhc2tfZW5kGAQgASgLMhMubGF0dGljZS52MS5UYXNrRW5kSAASJwoFZmVuY2UYBSABKAsyFi5sYXR0aWNlLnYxLlRhc2tzRmVuY2VIABInCgVhYm9ydBgGIAEoCzIWLmxhdHRpY2UudjEuVGFza3NBYm9ydEgAEiUKBGRvbmUYByABKAsyFS5sYXR0aWNlLnYxLlRhc2tzRG9uZUgAEigKBW5hbWVzGJADIAEoCzIWLmxhdHRpY2UudjEuVGFza3NOYW1lc0gAQggKBnJlcG9ydCI/CgpUYXNrc0hlbGxvEhEKCWxhdW5jaF9pZBgBIAEoCRIPCgdub2RlX2lkGAIgASgJEg0KBWVycm9yGAMgASgJIiYKCEtleVZhbHVlEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCSJDCgpUYXNrc0ZlbmNlEg4KBm51bWJlchgBIAEoDRIlCgdlbnRyaWVzGAIgAygLMhQubGF0dGljZS52MS5LZXlWYWx1ZSI+CgpUYXNrc0Fib3J0EgwKBHJhbmsYASABKA0SEQoJZXhpdF9jb2RlGAIgASgFEg8KB21lc3NhZ2UYAyABKAkiCwoJVGFza3NEb25lIncKClRhc2tzTmFtZXMSCgoCaWQYASABKA0SIAoDYWN0GAIgASgOMhMubGF0dGljZS52MS5OYW1lQWN0EiUKB2VudHJpZXMYAyADKAsyFC5sYXR0aWNlLnYxLktleVZhbHVlEhQKDHdhaXRfc2Vjb25kcxgEIAEoDSJOCgpUYXNrc05hbWVkEgoKAmlkGAEgASgNEg8KB3Byb2JsZW0YAiABKAkSIwoFZm91bmQYAyADKAsyFC5sYXR0aWNlLnYxLktleVZhbHVlIuYBCgpUYXNrc09yZGVyEicKBXRha2VuGAEgASgLMhYubGF0dGljZS52MS5UYXNrc1Rha2VuSAASLAoKZmVuY2VfZG9uZRgCIAEoCzIWLmxhdHRpY2UudjEuVGFza3NGZW5jZUgAEicKBWlucHV0GAMgASgLMhYubGF0dGljZS52MS5UYXNrc0lucHV0SAASJQoEa2lsbBgEIAEoCzIVLmxhdHRpY2UudjEuVGFza3NLaWxsSAASKAoFbmFtZWQYkAMgASgLMhYubGF0dGljZS52MS5UYXNrc05hbWVkSABCBwoFb3JkZXIiHAoKVGFza3NUYWtlbhIOCgZudW1iZXIYASABKA0iJwoKVGFza3NJbnB1dBIMCgRkYXRhGAEgASgMEgsKA2VuZBgCIAEoCCIbCglUYXNrc0tpbGwSDgoGcmVhc29uGAEgASgJIkUKElJlbGF5TGF1bmNoUmVxdWVzdBIvCgdyZXF1ZXN0GAEgASgLMh4ubGF0dGljZS52MS5MYXVuY2hUYXNrc1JlcXVlc3QiRgoRUmVsYXlJbnB1dFJlcXVlc3QSMQoHcmVxdWVzdBgBIAEoCzIgLmxhdHRpY2UudjEuU2VuZFRhc2tJbnB1dFJlcXVlc3QqXAoHUG1pTW9kZRIYChRQTUlfTU9ERV9VTlNQRUNJRklFRBAAEhEKDVBNSV9NT0RFX1BNSTIQARIRCg1QTUlfTU9ERV9QTUlYEAISEQoNUE1JX01PREVfTk9ORRADKmYKB05hbWVBY3QSGAoUTkFNRV9BQ1RfVU5TUEVDSUZJRUQQABIUChBOQU1FX0FDVF9QVUJMSVNIEAESEwoPTkFNRV9BQ1RfTE9PS1VQEAISFgoSTkFNRV9BQ1RfVU5QVUJMSVNIEAMy6wIKC1Rhc2tTZXJ2aWNlErkBCgtMYXVuY2hUYXNrcxIeLmxhdHRpY2UudjEuTGF1bmNoVGFza3NSZXF1ZXN0Gh8ubGF0dGljZS52MS5MYXVuY2hUYXNrc1Jlc3BvbnNlImeC0+STAmE6ASpaLjoBKiIpL2FwaS92MS9hbGxvY2F0aW9ucy97YWxsb2NhdGlvbl9pZH0vdGFza3MiLC9hcGkvdjEvYWxsb2NhdGlvbnMve2FsbG9jYXRpb25faWR9L2xhdW5jaGVzMAESnwEKDVNlbmRUYXNrSW5wdXQSIC5sYXR0aWNlLnYxLlNlbmRUYXNrSW5wdXRSZXF1ZXN0GiEubGF0dGljZS52MS5TZW5kVGFza0lucHV0UmVzcG9uc2UiSYLT5JMCQzoBKiI+L2FwaS92MS9hbGxvY2F0aW9ucy97YWxsb2NhdGlvbl9pZH0vbGF1bmNoZXMve2xhdW5jaF9pZH0vaW5wdXRiBnByb3RvMw", [file_google_api_annotations, file_lattice_v1_allocations]);
+  fileDesc("ChZsYXR0aWNlL3YxL3Rhc2tzLnByb3RvEgpsYXR0aWNlLnYxIqMEChJMYXVuY2hUYXNrc1JlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRISCgV0YXNrcxgCIAEoDUgAiAEBEhsKDnRhc2tzX3Blcl9ub2RlGAMgASgNSAGIAQESDwoHY29tbWFuZBgEIAMoCRJACgl2YXJpYWJsZXMYBSADKAsyLS5sYXR0aWNlLnYxLkxhdW5jaFRhc2tzUmVxdWVzdC5WYXJpYWJsZXNFbnRyeRIPCgd3b3JrZGlyGAYgASgJEiAKA3BtaRgHIAEoDjITLmxhdHRpY2UudjEuUG1pTW9kZRINCgVub2RlcxgIIAMoCRILCgNwdHkYCSABKAgSDQoFaW5wdXQYCiABKAgSDAoEcm93cxgLIAEoDRIPCgdjb2x1bW5zGAwgASgNEiIKFWZlbmNlX3RpbWVvdXRfc2Vjb25kcxgNIAEoDUgCiAEBEhMKC2NhbGxlcl9ub2RlGA4gASgJEhYKDmNhbGxlcl9hdHRlbXB0GA8gASgNEhAKB3JldHVybnMYqAUgASgIEikKBnJlc3VtZRipBSABKAsyGC5sYXR0aWNlLnYxLkxhdW5jaFJlc3VtZRowCg5WYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQggKBl90YXNrc0IRCg9fdGFza3NfcGVyX25vZGVCGAoWX2ZlbmNlX3RpbWVvdXRfc2Vjb25kcyJCCgxMYXVuY2hSZXN1bWUSEQoJbGF1bmNoX2lkGAEgASgJEhEKCXBvc2l0aW9ucxgCIAMoDRIMCgRjYWxsGAMgASgNIusBChNMYXVuY2hUYXNrc1Jlc3BvbnNlEiwKB3N0YXJ0ZWQYASABKAsyGS5sYXR0aWNlLnYxLkxhdW5jaFN0YXJ0ZWRIABIoCgZvdXRwdXQYAiABKAsyFi5sYXR0aWNlLnYxLlRhc2tPdXRwdXRIABInCgh0YXNrX2VuZBgDIAEoCzITLmxhdHRpY2UudjEuVGFza0VuZEgAEiQKA2VuZBgEIAEoCzIVLmxhdHRpY2UudjEuTGF1bmNoRW5kSAASEwoKbm9kZV9pbmRleBioBSABKA0SDwoGbnVtYmVyGKkFIAEoDUIHCgVldmVudCJqCg1MYXVuY2hTdGFydGVkEhEKCWxhdW5jaF9pZBgBIAEoCRIlCgZsYXlvdXQYAiADKAsyFS5sYXR0aWNlLnYxLk5vZGVUYXNrcxINCgRjYWxsGKgFIAEoDRIQCgdzZXJ2ZXJzGKkFIAMoCSI8CglOb2RlVGFza3MSDAoEbm9kZRgBIAEoCRISCgpmaXJzdF9yYW5rGAIgASgNEg0KBXRhc2tzGAMgASgNIk8KClRhc2tPdXRwdXQSDAoEcmFuaxgBIAEoDRIlCgZzdHJlYW0YAiABKA4yFS5sYXR0aWNlLnYxLkxvZ1N0cmVhbRIMCgRkYXRhGAMgASgMIlkKB1Rhc2tFbmQSDAoEcmFuaxgBIAEoDRIMCgRub2RlGAIgASgJEhEKCWV4aXRfY29kZRgDIAEoBRIOCgZzaWduYWwYBCABKA0SDwoHbWVzc2FnZRgFIAEoCSIuCglMYXVuY2hFbmQSEQoJZXhpdF9jb2RlGAEgASgFEg4KBnJlYXNvbhgCIAEoCSKdAQoUU2VuZFRhc2tJbnB1dFJlcXVlc3QSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIRCglsYXVuY2hfaWQYAiABKAkSDAoEZGF0YRgDIAEoDBILCgNlbmQYBCABKAgSFAoGb2Zmc2V0GKgFIAEoAUgAiAEBEg0KBHJvd3MYqQUgASgNEhAKB2NvbHVtbnMYqgUgASgNQgkKB19vZmZzZXQiFwoVU2VuZFRhc2tJbnB1dFJlc3BvbnNlImcKEVRlbGxMYXVuY2hSZXF1ZXN0EhUKDWFsbG9jYXRpb25faWQYASABKAkSEQoJbGF1bmNoX2lkGAIgASgJEg0KBXRha2VuGAMgAygNEgsKA2VuZBgEIAEoCBIMCgRvdmVyGAUgASgIIhQKElRlbGxMYXVuY2hSZXNwb25zZSKJBAoKU3RhcnRUYXNrcxIRCglsYXVuY2hfaWQYASABKAkSFQoNYWxsb2NhdGlvbl9pZBgCIAEoCRIPCgdhdHRlbXB0GAMgASgNEg8KB2NvbW1hbmQYBCADKAkSOAoJdmFyaWFibGVzGAUgAygLMiUubGF0dGljZS52MS5TdGFydFRhc2tzLlZhcmlhYmxlc0VudHJ5Eg8KB3dvcmtkaXIYBiABKAkSIAoDcG1pGAcgASgOMhMubGF0dGljZS52MS5QbWlNb2RlEiUKBmxheW91dBgIIAMoCzIVLmxhdHRpY2UudjEuTm9kZVRhc2tzEhIKCm5vZGVfaW5kZXgYCSABKA0SCwoDcHR5GAogASgIEg0KBWlucHV0GAsgASgIEgwKBHJvd3MYDCABKA0SDwoHY29sdW1ucxgNIAEoDRIdChVmZW5jZV90aW1lb3V0X3NlY29uZHMYDiABKA0SKAoDY3hpGJgCIAEoCzIaLmxhdHRpY2UudjEuQ3hpQ3JlZGVudGlhbHMSJgoFZmVuY2UYmQIgASgLMhYubGF0dGljZS52MS5GZW5jZVBsYWNlEikKBnRpY2tldBioBSABKAsyGC5sYXR0aWNlLnYxLkxhdW5jaFRpY2tldBowCg5WYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIpEBCgxMYXVuY2hUaWNrZXQSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEiUKBmxheW91dBgDIAMoCzIVLmxhdHRpY2UudjEuTm9kZVRhc2tzEhEKBGNhbGwYBCABKA1IAIgBARIWCg5mYWJyaWNfc2VydmljZRgFIAEoCUIHCgVfY2FsbCJvCgpGZW5jZVBsYWNlEgsKA293bhgBIAEoDRINCgVhYm92ZRgCIAEoCRINCgViZWxvdxgDIAMoDRILCgNrZXkYBCABKAkSEwoKYWJvdmVfbm9kZRiQAyABKAkSFAoLYmVsb3dfbm9kZXMYkQMgAygJInMKDEZlbmNlTWVzc2FnZRIRCglsYXVuY2hfaWQYASABKAkSCwoDa2V5GAIgASgJEgwKBG5vZGUYAyABKA0SDgoGbnVtYmVyGAQgASgNEiUKB2VudHJpZXMYBSADKAsyFC5sYXR0aWNlLnYxLktleVZhbHVlIj8KDkN4aUNyZWRlbnRpYWxzEgsKA3ZuaRgBIAEoDRIQCghhdXRoX2tleRgCIAEoDBIOCgZzdmNfaWQYAyABKA0i8AIKC1Rhc2tzUmVwb3J0Eg4KBm51bWJlchgBIAEoDRInCgVoZWxsbxgCIAEoCzIWLmxhdHRpY2UudjEuVGFza3NIZWxsb0gAEigKBm91dHB1dBgDIAEoCzIWLmxhdHRpY2UudjEuVGFza091dHB1dEgAEicKCHRhc2tfZW5kGAQgASgLMhMubGF0dGljZS52MS5UYXNrRW5kSAASJwoFZmVuY2UYBSABKAsyFi5sYXR0aWNlLnYxLlRhc2tzRmVuY2VIABInCgVhYm9ydBgGIAEoCzIWLmxhdHRpY2UudjEuVGFza3NBYm9ydEgAEiUKBGRvbmUYByABKAsyFS5sYXR0aWNlLnYxLlRhc2tzRG9uZUgAEigKBW5hbWVzGJADIAEoCzIWLmxhdHRpY2UudjEuVGFza3NOYW1lc0gAEigKBmtpbGxlZBioBSABKAsyFS5sYXR0aWNlLnYxLlRhc2tzS2lsbEgAQggKBnJlcG9ydCJ8CgpUYXNrc0hlbGxvEhEKCWxhdW5jaF9pZBgBIAEoCRIPCgdub2RlX2lkGAIgASgJEg0KBWVycm9yGAMgASgJEhAKB3JlcGVhdHMYqAUgASgIEikKBnRpY2tldBipBSABKAsyGC5sYXR0aWNlLnYxLkxhdW5jaFRpY2tldCImCghLZXlWYWx1ZRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAkiQwoKVGFza3NGZW5jZRIOCgZudW1iZXIYASABKA0SJQoHZW50cmllcxgCIAMoCzIULmxhdHRpY2UudjEuS2V5VmFsdWUiPgoKVGFza3NBYm9ydBIMCgRyYW5rGAEgASgNEhEKCWV4aXRfY29kZRgCIAEoBRIPCgdtZXNzYWdlGAMgASgJIgsKCVRhc2tzRG9uZSJ3CgpUYXNrc05hbWVzEgoKAmlkGAEgASgNEiAKA2FjdBgCIAEoDjITLmxhdHRpY2UudjEuTmFtZUFjdBIlCgdlbnRyaWVzGAMgAygLMhQubGF0dGljZS52MS5LZXlWYWx1ZRIUCgx3YWl0X3NlY29uZHMYBCABKA0iTgoKVGFza3NOYW1lZBIKCgJpZBgBIAEoDRIPCgdwcm9ibGVtGAIgASgJEiMKBWZvdW5kGAMgAygLMhQubGF0dGljZS52MS5LZXlWYWx1ZSKQAgoKVGFza3NPcmRlchInCgV0YWtlbhgBIAEoCzIWLmxhdHRpY2UudjEuVGFza3NUYWtlbkgAEiwKCmZlbmNlX2RvbmUYAiABKAsyFi5sYXR0aWNlLnYxLlRhc2tzRmVuY2VIABInCgVpbnB1dBgDIAEoCzIWLmxhdHRpY2UudjEuVGFza3NJbnB1dEgAEiUKBGtpbGwYBCABKAsyFS5sYXR0aWNlLnYxLlRhc2tzS2lsbEgAEigKBW5hbWVkGJADIAEoCzIWLmxhdHRpY2UudjEuVGFza3NOYW1lZEgAEigKBWFnYWluGKgFIAEoCzIWLmxhdHRpY2UudjEuVGFza3NBZ2FpbkgAQgcKBW9yZGVyIgwKClRhc2tzQWdhaW4iHAoKVGFza3NUYWtlbhIOCgZudW1iZXIYASABKA0iaQoKVGFza3NJbnB1dBIMCgRkYXRhGAEgASgMEgsKA2VuZBgCIAEoCBIUCgZvZmZzZXQYqAUgASgBSACIAQESDQoEcm93cxipBSABKA0SEAoHY29sdW1ucxiqBSABKA1CCQoHX29mZnNldCIvCglUYXNrc0tpbGwSDgoGcmVhc29uGAEgASgJEhIKCWV4aXRfY29kZRioBSABKAUiRQoSUmVsYXlMYXVuY2hSZXF1ZXN0Ei8KB3JlcXVlc3QYASABKAsyHi5sYXR0aWNlLnYxLkxhdW5jaFRhc2tzUmVxdWVzdCJGChFSZWxheUlucHV0UmVxdWVzdBIxCgdyZXF1ZXN0GAEgASgLMiAubGF0dGljZS52MS5TZW5kVGFza0lucHV0UmVxdWVzdCJCChBSZWxheVRlbGxSZXF1ZXN0Ei4KB3JlcXVlc3QYASABKAsyHS5sYXR0aWNlLnYxLlRlbGxMYXVuY2hSZXF1ZXN0KlwKB1BtaU1vZGUSGAoUUE1JX01PREVfVU5TUEVDSUZJRUQQABIRCg1QTUlfTU9ERV9QTUkyEAESEQoNUE1JX01PREVfUE1JWBACEhEKDVBNSV9NT0RFX05PTkUQAypmCgdOYW1lQWN0EhgKFE5BTUVfQUNUX1VOU1BFQ0lGSUVEEAASFAoQTkFNRV9BQ1RfUFVCTElTSBABEhMKD05BTUVfQUNUX0xPT0tVUBACEhYKEk5BTUVfQUNUX1VOUFVCTElTSBADMv4DCgtUYXNrU2VydmljZRK5AQoLTGF1bmNoVGFza3MSHi5sYXR0aWNlLnYxLkxhdW5jaFRhc2tzUmVxdWVzdBofLmxhdHRpY2UudjEuTGF1bmNoVGFza3NSZXNwb25zZSJngtPkkwJhOgEqWi46ASoiKS9hcGkvdjEvYWxsb2NhdGlvbnMve2FsbG9jYXRpb25faWR9L3Rhc2tzIiwvYXBpL3YxL2FsbG9jYXRpb25zL3thbGxvY2F0aW9uX2lkfS9sYXVuY2hlczABEp8BCg1TZW5kVGFza0lucHV0EiAubGF0dGljZS52MS5TZW5kVGFza0lucHV0UmVxdWVzdBohLmxhdHRpY2UudjEuU2VuZFRhc2tJbnB1dFJlc3BvbnNlIkmC0+STAkM6ASoiPi9hcGkvdjEvYWxsb2NhdGlvbnMve2FsbG9jYXRpb25faWR9L2xhdW5jaGVzL3tsYXVuY2hfaWR9L2lucHV0EpABCgpUZWxsTGF1bmNoEh0ubGF0dGljZS52MS5UZWxsTGF1bmNoUmVxdWVzdBoeLmxhdHRpY2UudjEuVGVsbExhdW5jaFJlc3BvbnNlIkOC0+STAj06ASoiOC9hcGkvdjEvYWxsb2NhdGlvbnMve2FsbG9jYXRpb25faWR9L2xhdW5jaGVzL3tsYXVuY2hfaWR9YgZwcm90bzM", [file_google_api_annotations, file_lattice_v1_allocations]);
 
 /**
  * @generated from message lattice.v1.LaunchTasksRequest
@@ -113,6 +113,21 @@ export type LaunchTasksRequest = Message<"lattice.v1.LaunchTasksRequest"> & {
    * @generated from field: uint32 caller_attempt = 15;
    */
   callerAttempt: number;
+
+  /**
+   * The caller says by TellLaunch what it has, and comes back when it loses its server. Until it says so, what it was sent is kept
+   * on the nodes.
+   *
+   * @generated from field: bool returns = 680;
+   */
+  returns: boolean;
+
+  /**
+   * Nothing is started: the caller goes on with this launch. All but the allocation and the caller is left out then.
+   *
+   * @generated from field: lattice.v1.LaunchResume resume = 681;
+   */
+  resume?: LaunchResume | undefined;
 };
 
 /**
@@ -121,6 +136,39 @@ export type LaunchTasksRequest = Message<"lattice.v1.LaunchTasksRequest"> & {
  */
 export const LaunchTasksRequestSchema: GenMessage<LaunchTasksRequest> = /*@__PURE__*/
   messageDesc(file_lattice_v1_tasks, 0);
+
+/**
+ * @generated from message lattice.v1.LaunchResume
+ */
+export type LaunchResume = Message<"lattice.v1.LaunchResume"> & {
+  /**
+   * Empty: the caller waits for the launch of the first node.
+   *
+   * @generated from field: string launch_id = 1;
+   */
+  launchId: string;
+
+  /**
+   * By node of the layout: the number of the newest event that the caller has.
+   *
+   * @generated from field: repeated uint32 positions = 2;
+   */
+  positions: number[];
+
+  /**
+   * As `started` said.
+   *
+   * @generated from field: uint32 call = 3;
+   */
+  call: number;
+};
+
+/**
+ * Describes the message lattice.v1.LaunchResume.
+ * Use `create(LaunchResumeSchema)` to create a new message.
+ */
+export const LaunchResumeSchema: GenMessage<LaunchResume> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_tasks, 1);
 
 /**
  * @generated from message lattice.v1.LaunchTasksResponse
@@ -156,6 +204,19 @@ export type LaunchTasksResponse = Message<"lattice.v1.LaunchTasksResponse"> & {
     value: LaunchEnd;
     case: "end";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * Where an output or an end of a task comes from in the layout, and its number there: they rise by one or more from event to event.
+   * The end of a task may be told again after the caller has come back.
+   *
+   * @generated from field: uint32 node_index = 680;
+   */
+  nodeIndex: number;
+
+  /**
+   * @generated from field: uint32 number = 681;
+   */
+  number: number;
 };
 
 /**
@@ -163,7 +224,7 @@ export type LaunchTasksResponse = Message<"lattice.v1.LaunchTasksResponse"> & {
  * Use `create(LaunchTasksResponseSchema)` to create a new message.
  */
 export const LaunchTasksResponseSchema: GenMessage<LaunchTasksResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 1);
+  messageDesc(file_lattice_v1_tasks, 2);
 
 /**
  * @generated from message lattice.v1.LaunchStarted
@@ -178,6 +239,20 @@ export type LaunchStarted = Message<"lattice.v1.LaunchStarted"> & {
    * @generated from field: repeated lattice.v1.NodeTasks layout = 2;
    */
   layout: NodeTasks[];
+
+  /**
+   * Among the launches of the job's script, from 0.
+   *
+   * @generated from field: uint32 call = 680;
+   */
+  call: number;
+
+  /**
+   * Where the API of the cluster's servers is reached, for a caller that loses its own.
+   *
+   * @generated from field: repeated string servers = 681;
+   */
+  servers: string[];
 };
 
 /**
@@ -185,7 +260,7 @@ export type LaunchStarted = Message<"lattice.v1.LaunchStarted"> & {
  * Use `create(LaunchStartedSchema)` to create a new message.
  */
 export const LaunchStartedSchema: GenMessage<LaunchStarted> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 2);
+  messageDesc(file_lattice_v1_tasks, 3);
 
 /**
  * @generated from message lattice.v1.NodeTasks
@@ -212,7 +287,7 @@ export type NodeTasks = Message<"lattice.v1.NodeTasks"> & {
  * Use `create(NodeTasksSchema)` to create a new message.
  */
 export const NodeTasksSchema: GenMessage<NodeTasks> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 3);
+  messageDesc(file_lattice_v1_tasks, 4);
 
 /**
  * @generated from message lattice.v1.TaskOutput
@@ -239,7 +314,7 @@ export type TaskOutput = Message<"lattice.v1.TaskOutput"> & {
  * Use `create(TaskOutputSchema)` to create a new message.
  */
 export const TaskOutputSchema: GenMessage<TaskOutput> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 4);
+  messageDesc(file_lattice_v1_tasks, 5);
 
 /**
  * @generated from message lattice.v1.TaskEnd
@@ -282,7 +357,7 @@ export type TaskEnd = Message<"lattice.v1.TaskEnd"> & {
  * Use `create(TaskEndSchema)` to create a new message.
  */
 export const TaskEndSchema: GenMessage<TaskEnd> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 5);
+  messageDesc(file_lattice_v1_tasks, 6);
 
 /**
  * @generated from message lattice.v1.LaunchEnd
@@ -308,7 +383,7 @@ export type LaunchEnd = Message<"lattice.v1.LaunchEnd"> & {
  * Use `create(LaunchEndSchema)` to create a new message.
  */
 export const LaunchEndSchema: GenMessage<LaunchEnd> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 6);
+  messageDesc(file_lattice_v1_tasks, 7);
 
 /**
  * @generated from message lattice.v1.SendTaskInputRequest
@@ -335,6 +410,25 @@ export type SendTaskInputRequest = Message<"lattice.v1.SendTaskInputRequest"> & 
    * @generated from field: bool end = 4;
    */
   end: boolean;
+
+  /**
+   * How many bytes came before: what is sent again, after an answer was lost, is taken once. Absent: it is not sent again.
+   *
+   * @generated from field: optional double offset = 680;
+   */
+  offset?: number | undefined;
+
+  /**
+   * The size of the terminal from now on, before `data`; 0: as it was.
+   *
+   * @generated from field: uint32 rows = 681;
+   */
+  rows: number;
+
+  /**
+   * @generated from field: uint32 columns = 682;
+   */
+  columns: number;
 };
 
 /**
@@ -342,7 +436,7 @@ export type SendTaskInputRequest = Message<"lattice.v1.SendTaskInputRequest"> & 
  * Use `create(SendTaskInputRequestSchema)` to create a new message.
  */
 export const SendTaskInputRequestSchema: GenMessage<SendTaskInputRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 7);
+  messageDesc(file_lattice_v1_tasks, 8);
 
 /**
  * @generated from message lattice.v1.SendTaskInputResponse
@@ -355,7 +449,63 @@ export type SendTaskInputResponse = Message<"lattice.v1.SendTaskInputResponse"> 
  * Use `create(SendTaskInputResponseSchema)` to create a new message.
  */
 export const SendTaskInputResponseSchema: GenMessage<SendTaskInputResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 8);
+  messageDesc(file_lattice_v1_tasks, 9);
+
+/**
+ * @generated from message lattice.v1.TellLaunchRequest
+ */
+export type TellLaunchRequest = Message<"lattice.v1.TellLaunchRequest"> & {
+  /**
+   * @generated from field: string allocation_id = 1;
+   */
+  allocationId: string;
+
+  /**
+   * @generated from field: string launch_id = 2;
+   */
+  launchId: string;
+
+  /**
+   * By node of the layout: the caller has everything up to this number.
+   *
+   * @generated from field: repeated uint32 taken = 3;
+   */
+  taken: number[];
+
+  /**
+   * The tasks are to end.
+   *
+   * @generated from field: bool end = 4;
+   */
+  end: boolean;
+
+  /**
+   * The caller has all of it, or has gone away together with `end`: it will not come back.
+   *
+   * @generated from field: bool over = 5;
+   */
+  over: boolean;
+};
+
+/**
+ * Describes the message lattice.v1.TellLaunchRequest.
+ * Use `create(TellLaunchRequestSchema)` to create a new message.
+ */
+export const TellLaunchRequestSchema: GenMessage<TellLaunchRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_tasks, 10);
+
+/**
+ * @generated from message lattice.v1.TellLaunchResponse
+ */
+export type TellLaunchResponse = Message<"lattice.v1.TellLaunchResponse"> & {
+};
+
+/**
+ * Describes the message lattice.v1.TellLaunchResponse.
+ * Use `create(TellLaunchResponseSchema)` to create a new message.
+ */
+export const TellLaunchResponseSchema: GenMessage<TellLaunchResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_tasks, 11);
 
 /**
  * An order of the server to the agent of one node.
@@ -446,6 +596,13 @@ export type StartTasks = Message<"lattice.v1.StartTasks"> & {
    * @generated from field: lattice.v1.FencePlace fence = 281;
    */
   fence?: FencePlace | undefined;
+
+  /**
+   * What another leader needs to know to go on with it. Absent: it ends with its leader.
+   *
+   * @generated from field: lattice.v1.LaunchTicket ticket = 680;
+   */
+  ticket?: LaunchTicket | undefined;
 };
 
 /**
@@ -453,7 +610,50 @@ export type StartTasks = Message<"lattice.v1.StartTasks"> & {
  * Use `create(StartTasksSchema)` to create a new message.
  */
 export const StartTasksSchema: GenMessage<StartTasks> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 9);
+  messageDesc(file_lattice_v1_tasks, 12);
+
+/**
+ * What nodes keep of a launch, for the next leader.
+ *
+ * @generated from message lattice.v1.LaunchTicket
+ */
+export type LaunchTicket = Message<"lattice.v1.LaunchTicket"> & {
+  /**
+   * @generated from field: string allocation_id = 1;
+   */
+  allocationId: string;
+
+  /**
+   * @generated from field: uint32 attempt = 2;
+   */
+  attempt: number;
+
+  /**
+   * @generated from field: repeated lattice.v1.NodeTasks layout = 3;
+   */
+  layout: NodeTasks[];
+
+  /**
+   * Of the script that launched it; absent: it was launched from elsewhere.
+   *
+   * @generated from field: optional uint32 call = 4;
+   */
+  call?: number | undefined;
+
+  /**
+   * To be given back at the end; empty: none.
+   *
+   * @generated from field: string fabric_service = 5;
+   */
+  fabricService: string;
+};
+
+/**
+ * Describes the message lattice.v1.LaunchTicket.
+ * Use `create(LaunchTicketSchema)` to create a new message.
+ */
+export const LaunchTicketSchema: GenMessage<LaunchTicket> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_tasks, 13);
 
 /**
  * Where a node stands in the tree of a launch that is too large for all nodes to exchange through one server.
@@ -507,7 +707,7 @@ export type FencePlace = Message<"lattice.v1.FencePlace"> & {
  * Use `create(FencePlaceSchema)` to create a new message.
  */
 export const FencePlaceSchema: GenMessage<FencePlace> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 10);
+  messageDesc(file_lattice_v1_tasks, 14);
 
 /**
  * Between agents: upwards what a node and all below it brought, downwards what all nodes brought.
@@ -546,7 +746,7 @@ export type FenceMessage = Message<"lattice.v1.FenceMessage"> & {
  * Use `create(FenceMessageSchema)` to create a new message.
  */
 export const FenceMessageSchema: GenMessage<FenceMessage> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 11);
+  messageDesc(file_lattice_v1_tasks, 15);
 
 /**
  * By these a process may use a Slingshot network.
@@ -575,7 +775,7 @@ export type CxiCredentials = Message<"lattice.v1.CxiCredentials"> & {
  * Use `create(CxiCredentialsSchema)` to create a new message.
  */
 export const CxiCredentialsSchema: GenMessage<CxiCredentials> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 12);
+  messageDesc(file_lattice_v1_tasks, 16);
 
 /**
  * From the agent about one launch on its node. Everything but the first message is numbered; after an
@@ -638,6 +838,14 @@ export type TasksReport = Message<"lattice.v1.TasksReport"> & {
      */
     value: TasksNames;
     case: "names";
+  } | {
+    /**
+     * The tasks were told to end, and why.
+     *
+     * @generated from field: lattice.v1.TasksKill killed = 680;
+     */
+    value: TasksKill;
+    case: "killed";
   } | { case: undefined; value?: undefined };
 };
 
@@ -646,7 +854,7 @@ export type TasksReport = Message<"lattice.v1.TasksReport"> & {
  * Use `create(TasksReportSchema)` to create a new message.
  */
 export const TasksReportSchema: GenMessage<TasksReport> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 13);
+  messageDesc(file_lattice_v1_tasks, 17);
 
 /**
  * @generated from message lattice.v1.TasksHello
@@ -668,6 +876,20 @@ export type TasksHello = Message<"lattice.v1.TasksHello"> & {
    * @generated from field: string error = 3;
    */
   error: string;
+
+  /**
+   * It can say again whatever was not taken.
+   *
+   * @generated from field: bool repeats = 680;
+   */
+  repeats: boolean;
+
+  /**
+   * For a leader that has not begun the launch itself.
+   *
+   * @generated from field: lattice.v1.LaunchTicket ticket = 681;
+   */
+  ticket?: LaunchTicket | undefined;
 };
 
 /**
@@ -675,7 +897,7 @@ export type TasksHello = Message<"lattice.v1.TasksHello"> & {
  * Use `create(TasksHelloSchema)` to create a new message.
  */
 export const TasksHelloSchema: GenMessage<TasksHello> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 14);
+  messageDesc(file_lattice_v1_tasks, 18);
 
 /**
  * @generated from message lattice.v1.KeyValue
@@ -697,7 +919,7 @@ export type KeyValue = Message<"lattice.v1.KeyValue"> & {
  * Use `create(KeyValueSchema)` to create a new message.
  */
 export const KeyValueSchema: GenMessage<KeyValue> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 15);
+  messageDesc(file_lattice_v1_tasks, 19);
 
 /**
  * All ranks of this node have come to an exchange.
@@ -721,7 +943,7 @@ export type TasksFence = Message<"lattice.v1.TasksFence"> & {
  * Use `create(TasksFenceSchema)` to create a new message.
  */
 export const TasksFenceSchema: GenMessage<TasksFence> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 16);
+  messageDesc(file_lattice_v1_tasks, 20);
 
 /**
  * @generated from message lattice.v1.TasksAbort
@@ -748,7 +970,7 @@ export type TasksAbort = Message<"lattice.v1.TasksAbort"> & {
  * Use `create(TasksAbortSchema)` to create a new message.
  */
 export const TasksAbortSchema: GenMessage<TasksAbort> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 17);
+  messageDesc(file_lattice_v1_tasks, 21);
 
 /**
  * @generated from message lattice.v1.TasksDone
@@ -761,7 +983,7 @@ export type TasksDone = Message<"lattice.v1.TasksDone"> & {
  * Use `create(TasksDoneSchema)` to create a new message.
  */
 export const TasksDoneSchema: GenMessage<TasksDone> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 18);
+  messageDesc(file_lattice_v1_tasks, 22);
 
 /**
  * @generated from message lattice.v1.TasksNames
@@ -799,7 +1021,7 @@ export type TasksNames = Message<"lattice.v1.TasksNames"> & {
  * Use `create(TasksNamesSchema)` to create a new message.
  */
 export const TasksNamesSchema: GenMessage<TasksNames> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 19);
+  messageDesc(file_lattice_v1_tasks, 23);
 
 /**
  * @generated from message lattice.v1.TasksNamed
@@ -828,7 +1050,7 @@ export type TasksNamed = Message<"lattice.v1.TasksNamed"> & {
  * Use `create(TasksNamedSchema)` to create a new message.
  */
 export const TasksNamedSchema: GenMessage<TasksNamed> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 20);
+  messageDesc(file_lattice_v1_tasks, 24);
 
 /**
  * @generated from message lattice.v1.TasksOrder
@@ -873,6 +1095,14 @@ export type TasksOrder = Message<"lattice.v1.TasksOrder"> & {
      */
     value: TasksNamed;
     case: "named";
+  } | {
+    /**
+     * Whatever was not taken is to be said again.
+     *
+     * @generated from field: lattice.v1.TasksAgain again = 680;
+     */
+    value: TasksAgain;
+    case: "again";
   } | { case: undefined; value?: undefined };
 };
 
@@ -881,7 +1111,20 @@ export type TasksOrder = Message<"lattice.v1.TasksOrder"> & {
  * Use `create(TasksOrderSchema)` to create a new message.
  */
 export const TasksOrderSchema: GenMessage<TasksOrder> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 21);
+  messageDesc(file_lattice_v1_tasks, 25);
+
+/**
+ * @generated from message lattice.v1.TasksAgain
+ */
+export type TasksAgain = Message<"lattice.v1.TasksAgain"> & {
+};
+
+/**
+ * Describes the message lattice.v1.TasksAgain.
+ * Use `create(TasksAgainSchema)` to create a new message.
+ */
+export const TasksAgainSchema: GenMessage<TasksAgain> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_tasks, 26);
 
 /**
  * @generated from message lattice.v1.TasksTaken
@@ -898,7 +1141,7 @@ export type TasksTaken = Message<"lattice.v1.TasksTaken"> & {
  * Use `create(TasksTakenSchema)` to create a new message.
  */
 export const TasksTakenSchema: GenMessage<TasksTaken> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 22);
+  messageDesc(file_lattice_v1_tasks, 27);
 
 /**
  * @generated from message lattice.v1.TasksInput
@@ -913,6 +1156,21 @@ export type TasksInput = Message<"lattice.v1.TasksInput"> & {
    * @generated from field: bool end = 2;
    */
   end: boolean;
+
+  /**
+   * @generated from field: optional double offset = 680;
+   */
+  offset?: number | undefined;
+
+  /**
+   * @generated from field: uint32 rows = 681;
+   */
+  rows: number;
+
+  /**
+   * @generated from field: uint32 columns = 682;
+   */
+  columns: number;
 };
 
 /**
@@ -920,7 +1178,7 @@ export type TasksInput = Message<"lattice.v1.TasksInput"> & {
  * Use `create(TasksInputSchema)` to create a new message.
  */
 export const TasksInputSchema: GenMessage<TasksInput> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 23);
+  messageDesc(file_lattice_v1_tasks, 28);
 
 /**
  * @generated from message lattice.v1.TasksKill
@@ -930,6 +1188,13 @@ export type TasksKill = Message<"lattice.v1.TasksKill"> & {
    * @generated from field: string reason = 1;
    */
   reason: string;
+
+  /**
+   * What the launch ends with.
+   *
+   * @generated from field: int32 exit_code = 680;
+   */
+  exitCode: number;
 };
 
 /**
@@ -937,7 +1202,7 @@ export type TasksKill = Message<"lattice.v1.TasksKill"> & {
  * Use `create(TasksKillSchema)` to create a new message.
  */
 export const TasksKillSchema: GenMessage<TasksKill> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 24);
+  messageDesc(file_lattice_v1_tasks, 29);
 
 /**
  * A follower passes a launch on to the leader.
@@ -956,7 +1221,7 @@ export type RelayLaunchRequest = Message<"lattice.v1.RelayLaunchRequest"> & {
  * Use `create(RelayLaunchRequestSchema)` to create a new message.
  */
 export const RelayLaunchRequestSchema: GenMessage<RelayLaunchRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 25);
+  messageDesc(file_lattice_v1_tasks, 30);
 
 /**
  * @generated from message lattice.v1.RelayInputRequest
@@ -973,7 +1238,24 @@ export type RelayInputRequest = Message<"lattice.v1.RelayInputRequest"> & {
  * Use `create(RelayInputRequestSchema)` to create a new message.
  */
 export const RelayInputRequestSchema: GenMessage<RelayInputRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_tasks, 26);
+  messageDesc(file_lattice_v1_tasks, 31);
+
+/**
+ * @generated from message lattice.v1.RelayTellRequest
+ */
+export type RelayTellRequest = Message<"lattice.v1.RelayTellRequest"> & {
+  /**
+   * @generated from field: lattice.v1.TellLaunchRequest request = 1;
+   */
+  request?: TellLaunchRequest | undefined;
+};
+
+/**
+ * Describes the message lattice.v1.RelayTellRequest.
+ * Use `create(RelayTellRequestSchema)` to create a new message.
+ */
+export const RelayTellRequestSchema: GenMessage<RelayTellRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_tasks, 32);
 
 /**
  * How ranks find each other.
@@ -1067,7 +1349,8 @@ export const NameActSchema: GenEnum<NameAct> = /*@__PURE__*/
 export const TaskService: GenService<{
   /**
    * Starts tasks on the nodes of a running allocation and answers with their output and their ends.
-   * The launch lasts as long as the stream: a caller that goes away ends it.
+   * The launch lasts as long as the stream: a caller that goes away ends it. One that says `returns` may lose its server
+   * and take the launch up again at any other.
    *
    * @generated from rpc lattice.v1.TaskService.LaunchTasks
    */
@@ -1085,6 +1368,16 @@ export const TaskService: GenService<{
     methodKind: "unary";
     input: typeof SendTaskInputRequestSchema;
     output: typeof SendTaskInputResponseSchema;
+  },
+  /**
+   * What the caller of a launch says about it: up to where it has the output, or that the tasks are to end.
+   *
+   * @generated from rpc lattice.v1.TaskService.TellLaunch
+   */
+  tellLaunch: {
+    methodKind: "unary";
+    input: typeof TellLaunchRequestSchema;
+    output: typeof TellLaunchResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_lattice_v1_tasks, 0);

@@ -1,0 +1,61 @@
+// The size of a rank's terminal, changed from outside. `script` made the terminal; whatever runs on it is found below the rank's
+// own process, and the terminal by what that has open, whichever files it sees.
+
+import { spawn } from "node:child_process";
+import { readFileSync, readlinkSync } from "node:fs";
+
+export interface Size {
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/** A terminal is there a moment after its rank has started. */
+const LOOK_EVERY_MS = 50;
+const LOOK_TIMES = 100;
+const MOST_PROCESSES = 1_000;
+
+/** Resolves when it has that size, or has none to be given one. `over`: the rank has ended. */
+export async function setSize(pid: number, { rows, columns }: Size, over: () => boolean): Promise<void> {
+  for (let left = LOOK_TIMES; left > 0 && !over(); left -= 1) {
+    const terminal = terminalBelow(pid);
+    if (terminal !== null) return stty(terminal, rows, columns);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
+function stty(terminal: string, rows: number, columns: number): Promise<void> {
+  return new Promise((resolve) => {
+    const words = ["-F", terminal, "rows", String(rows), "cols", String(columns)];
+    const child = spawn("stty", words, { stdio: "ignore" });
+    child.once("error", () => resolve());
+    child.once("close", () => resolve());
+  });
+}
+
+/** As a name by which it can be opened; null: there is none yet. */
+function terminalBelow(pid: number): string | null {
+  const found = [pid];
+  for (const one of found) {
+    if (found.length > MOST_PROCESSES) return null;
+    const open = [0, 1, 2].map((fd) => `/proc/${one}/fd/${fd}`).find(isTerminal);
+    if (open !== undefined) return open;
+    found.push(...childrenOf(one));
+  }
+  return null;
+}
+
+function isTerminal(file: string): boolean {
+  try {
+    return /^\/dev\/pts\/\d+$/.test(readlinkSync(file));
+  } catch {
+    return false;
+  }
+}
+
+function childrenOf(pid: number): readonly number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,51 @@
+// What a shepherd keeps of what it has said: everything until it is confirmed, and what the next leader has to know beyond that.
+import { expect, test } from "vitest";
+import type { ShepherdReport } from "../../src/tasks/frames.ts";
+import { nameDesk } from "../../src/tasks/shepherd/names.ts";
+import { spool } from "../../src/tasks/shepherd/spool.ts";
+
+const output = (text: string): ShepherdReport => ({
+  kind: "output",
+  rank: 0,
+  stream: "stdout",
+  data: Buffer.from(text),
+});
+const fence = (number: number): ShepherdReport => ({ kind: "fence", number, entries: [["k", `v${number}`]] });
+
+test("ends of ranks, and the last two exchanges, are said again though they were confirmed", () => {
+  const kept = spool();
+  for (const number of [1, 2, 3]) kept.add(fence(number));
+  kept.add(output("a"));
+  kept.add({ kind: "exit", rank: 0, code: 3, signal: 0, message: "" });
+  kept.add(output("b"));
+  kept.confirm(5);
+  expect(kept.toRepeat().map(({ number }) => number)).toEqual([2, 3, 5, 6]);
+  expect(kept.empty()).toBe(false);
+  kept.confirm(6);
+  expect(kept.empty()).toBe(true);
+  kept.add(fence(4));
+  expect(kept.toRepeat().map(({ number }) => number)).toEqual([3, 5, 7]);
+});
+
+test("names are told again while they are published, and questions until they are answered", () => {
+  const kept = spool();
+  const desk = nameDesk((report) => void kept.add(report), kept.answered);
+  const heard: string[] = [];
+  const ask = (act: "publish" | "lookup" | "unpublish") =>
+    desk.ask({ act, entries: [["ocean", "port"]], waitSeconds: 0 }, ({ problem }) => heard.push(`${act}:${problem}`));
+  const asked = () => kept.toRepeat().map(({ report }) => (report.kind === "names" ? report.act : report.kind));
+  ask("publish");
+  desk.answer(1, { problem: "", found: [] });
+  ask("lookup");
+  kept.confirm(2);
+  expect(asked()).toEqual(["publish", "lookup"]);
+  desk.answer(2, { problem: "", found: [] });
+  // A leader that was told again answers again.
+  desk.answer(1, { problem: "taken", found: [] });
+  expect(asked()).toEqual(["publish"]);
+  ask("unpublish");
+  desk.answer(3, { problem: "", found: [] });
+  kept.confirm(3);
+  expect(asked()).toEqual([]);
+  expect(heard).toEqual(["publish:", "lookup:", "unpublish:"]);
+});

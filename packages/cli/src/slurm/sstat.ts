@@ -1,0 +1,147 @@
+// `sstat`: what running jobs use, as their agents have measured of late. A job is one line, its batch step: what is
+// measured is the job on each of its nodes, not single steps. What is not measured stays empty, and a job of which
+// nothing was measured yet is said to be so.
+
+import type { Allocation, MetricSeries } from "@lattice/sdk";
+import { ProblemError } from "@lattice/wire";
+import type { SlurmCommand } from "./command.ts";
+import { complain, type Desk, print } from "./desk.ts";
+import { compressHosts } from "./hostlist.ts";
+import { taskCount } from "./job-fields.ts";
+import { plainJob } from "./jobs.ts";
+import { chosenFields, printRecords, type RecordField } from "./record-table.ts";
+import { refuse } from "./refusal.ts";
+import { type Grammar, has, listOf, readWords } from "./words.ts";
+
+const GRAMMAR: Grammar = {
+  program: "sstat",
+  rules: [
+    { long: "jobs", short: "j", value: "required" },
+    { long: "allsteps", short: "a" },
+    { long: "format", short: "o", value: "required" },
+    { long: "fields", value: "required", as: "format" },
+    { long: "helpformat", short: "e" },
+    { long: "noheader", short: "n" },
+    { long: "noconvert" },
+    { long: "parsable", short: "p" },
+    { long: "parsable2", short: "P" },
+    { long: "verbose", short: "v" },
+  ],
+};
+
+interface Used {
+  readonly job: Allocation;
+  /** By node. */
+  readonly memory: readonly MetricSeries[];
+}
+
+const field = (name: string, width: number, value: RecordField<Used>["value"] = () => ""): RecordField<Used> => ({
+  name,
+  width,
+  value,
+});
+
+/** Slurm's order and widths. */
+const FIELDS: readonly RecordField<Used>[] = [
+  { ...field("JobID", 12, ({ job }) => `${job.id}.batch`), left: true },
+  field("MaxVMSize", 10),
+  field("MaxVMSizeNode", 14),
+  field("MaxVMSizeTask", 14),
+  field("AveVMSize", 10),
+  field("MaxRSS", 10, ({ memory }) => amount(most(memory)?.bytes)),
+  field("MaxRSSNode", 10, ({ memory }) => most(memory)?.node ?? ""),
+  field("MaxRSSTask", 10),
+  field("AveRSS", 10, ({ memory }) => amount(mean(memory))),
+  field("MaxPages", 8),
+  field("MaxPagesNode", 12),
+  field("MaxPagesTask", 14),
+  field("AvePages", 10),
+  field("MinCPU", 10),
+  field("MinCPUNode", 10),
+  field("MinCPUTask", 10),
+  field("AveCPU", 10),
+  field("NTasks", 8, ({ job }) => `${taskCount(plainJob(job))}`),
+  field("AveCPUFreq", 10),
+  field("ReqCPUFreqMin", 13),
+  field("ReqCPUFreqMax", 13),
+  field("ReqCPUFreqGov", 13),
+  field("ConsumedEnergy", 14),
+  field("MaxDiskRead", 12),
+  field("MaxDiskReadNode", 15),
+  field("MaxDiskReadTask", 15),
+  field("AveDiskRead", 12),
+  field("MaxDiskWrite", 12),
+  field("MaxDiskWriteNode", 16),
+  field("MaxDiskWriteTask", 16),
+  field("AveDiskWrite", 12),
+];
+const MORE: readonly RecordField<Used>[] = [
+  field("Nodelist", 20, ({ job }) => compressHosts(job.nodes ?? [])),
+  field("Pids", 20),
+  field("ConsumedEnergyRaw", 17),
+];
+
+/** As long as a leader remembers. */
+const HOUR_SECONDS = 3_600;
+
+export const command: SlurmCommand = {
+  help: "Usage: sstat [-n] [-p|-P] [-j ID,...] [-o FIELD[%WIDTH],...]",
+  run: async (desk, argv) => {
+    const words = readWords(GRAMMAR, argv);
+    const all = [...FIELDS, ...MORE];
+    if (has(words, "helpformat")) return print(all.map(({ name }) => name).join(" ")) ?? 0;
+    const fields = chosenFields(
+      "sstat",
+      words,
+      all,
+      FIELDS.map(({ name }) => name),
+    );
+    const ids = [...(listOf(words, "jobs") ?? []), ...words.operands.flatMap((word) => word.split(","))];
+    if (ids.length === 0) throw refuse("sstat", "You didn't give me any jobs to stat.");
+    const used: Used[] = [];
+    for (const id of ids) used.push(...(await usedBy(desk, id.replace(/\..*$/, ""))));
+    printRecords(words, fields, used);
+    return 0;
+  },
+};
+
+/** None: it does not run, which Slurm tells and goes on. */
+async function usedBy({ client }: Desk, id: string): Promise<readonly Used[]> {
+  const job = await client.get(id).catch(ifUnknown);
+  if (job === null || job.group !== undefined || !RUNS.has(job.state)) {
+    complain(`sstat: error: couldn't get steps for job ${id}`);
+    return [];
+  }
+  const answer = await client.metrics(id, {
+    mode: "per_node",
+    metrics: ["memory_used"],
+    duration_seconds: HOUR_SECONDS,
+  });
+  if (answer.unavailable_reason !== undefined) complain(`sstat: job ${id}: ${answer.unavailable_reason}`);
+  return [{ job, memory: answer.series ?? [] }];
+}
+
+const RUNS = new Set<string>(["running", "checkpointing"]);
+
+function ifUnknown(error: unknown): null {
+  if (error instanceof ProblemError && error.problem.code === "unknown_allocation") return null;
+  throw error;
+}
+
+const valuesOf = ({ points = [] }: MetricSeries): readonly number[] => points.map(({ value = 0 }) => value);
+
+function most(series: readonly MetricSeries[]): { readonly node: string; readonly bytes: number } | null {
+  let found: { readonly node: string; readonly bytes: number } | null = null;
+  for (const one of series) {
+    for (const bytes of valuesOf(one))
+      if (found === null || bytes > found.bytes) found = { node: one.node ?? "", bytes };
+  }
+  return found;
+}
+
+function mean(series: readonly MetricSeries[]): number | undefined {
+  const values = series.flatMap(valuesOf);
+  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+const amount = (bytes: number | undefined): string => (bytes === undefined ? "" : `${Math.round(bytes / 1024)}K`);

@@ -1,0 +1,68 @@
+// One line of a launch's answer, read: what happened, and where it stands among what its node has said.
+
+import { fromBase64 } from "./base64.ts";
+import { errorFromAnswer } from "./error.ts";
+import type { LaunchEvent, NodeTasks } from "./task-types.ts";
+
+export interface PlacedEvent {
+  readonly event: LaunchEvent;
+  readonly nodeIndex: number;
+  /** 0: it has none. */
+  readonly number: number;
+  /** Among the launches of the job's script. */
+  readonly call: number;
+  /** Where the servers of the cluster are. */
+  readonly servers: readonly string[];
+}
+
+/** Null: a kind of event that this client does not know yet. Throws the problem that ended the stream. */
+export function eventFrom(line: string): PlacedEvent | null {
+  const json = JSON.parse(line) as EventJson;
+  const event = eventOf(json);
+  if (event === null) return null;
+  const { started, node_index: nodeIndex = 0, number = 0 } = json;
+  return { event, nodeIndex, number, call: started?.call ?? 0, servers: started?.servers ?? [] };
+}
+
+/** Fields with their default value are left out by the server. */
+interface EventJson {
+  readonly started?: {
+    readonly launch_id?: string;
+    readonly layout?: readonly Partial<NodeTasks>[];
+    readonly call?: number;
+    readonly servers?: readonly string[];
+  };
+  readonly output?: { readonly rank?: number; readonly stream?: "stdout" | "stderr"; readonly data?: string };
+  readonly task_end?: {
+    readonly rank?: number;
+    readonly node?: string;
+    readonly exit_code?: number;
+    readonly signal?: number;
+    readonly message?: string;
+  };
+  readonly end?: { readonly exit_code?: number; readonly reason?: string };
+  readonly problem?: object;
+  readonly node_index?: number;
+  readonly number?: number;
+}
+
+function eventOf({ started, output, task_end: task, end, problem }: EventJson): LaunchEvent | null {
+  if (problem !== undefined) throw errorFromAnswer(0, JSON.stringify(problem));
+  if (started !== undefined) {
+    const layout = (started.layout ?? []).map(({ node = "", first_rank = 0, tasks = 0 }) => ({
+      node,
+      first_rank,
+      tasks,
+    }));
+    return { kind: "started", launchId: started.launch_id ?? "", layout };
+  }
+  if (output !== undefined) {
+    const { rank = 0, stream = "stdout", data = "" } = output;
+    return { kind: "output", rank, stream, data: fromBase64(data) };
+  }
+  if (task !== undefined) {
+    const { rank = 0, node = "", exit_code: exitCode = 0, signal = 0, message = "" } = task;
+    return { kind: "task_end", rank, node, exitCode, signal, message };
+  }
+  return end === undefined ? null : { kind: "end", exitCode: end.exit_code ?? 0, reason: end.reason ?? "" };
+}
