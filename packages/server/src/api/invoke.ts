@@ -81,7 +81,7 @@ export async function invokeUnary(door: Door, rpc: RpcName, request: Message, ar
 export type Item = Message | readonly Message[];
 
 export const messagesOf = (item: Item): readonly Message[] => (isSeveral(item) ? item : [item]);
-const isSeveral = (item: Item): item is readonly Message[] => Array.isArray(item);
+export const isSeveral = (item: Item): item is readonly Message[] => Array.isArray(item);
 
 /** Ends quietly when the caller has gone (`signal`), and with `shutting_down` when the server stops. */
 export async function* invokeStream(

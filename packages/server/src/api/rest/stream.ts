@@ -5,10 +5,11 @@
 import type { ServerResponse } from "node:http";
 import { problemOf } from "@lattice/wire";
 import type { FastifyReply } from "fastify";
-import { type Item, messagesOf } from "../invoke.ts";
+import type { Item } from "../invoke.ts";
 import { STREAM_KEEPALIVE_MS, STREAM_START_GRACE_MS } from "../limits/limits.ts";
 import { drained } from "../streams/drained.ts";
 import type { StreamFormat } from "./stream-format.ts";
+import { written } from "./written.ts";
 
 export interface StreamJob {
   readonly source: AsyncIterator<Item>;
@@ -70,16 +71,6 @@ async function pump(raw: ServerResponse, job: StreamJob, first: Promise<Iterator
     await source.return?.();
   }
 }
-
-/** Several at once are one write: what is written costs more than what it says. */
-function written(format: StreamFormat, item: Item): Uint8Array | string {
-  const parts = messagesOf(item).map(format.encode);
-  const [first = "", ...others] = parts;
-  if (others.length === 0) return first;
-  return parts.every((part) => typeof part === "string") ? parts.join("") : Buffer.concat(parts.map(bytesOf));
-}
-
-const bytesOf = (part: Uint8Array | string): Uint8Array => (typeof part === "string" ? Buffer.from(part) : part);
 
 /** The reason lies behind what the client has not taken; it has as long again to come to it. */
 function letGo(raw: ServerResponse, patienceMs: number): void {
