@@ -119,6 +119,8 @@ export interface ReportCommand {
   readonly checkpoint?: CheckpointWord;
   /** For a prologue or a launch that failed: so often it is tried elsewhere. Absent: the usual for a prologue, never for a launch. */
   readonly prologueRetries?: number;
+  /** For a prologue: it failed where a mistake in the work fails as surely as a bad node does. */
+  readonly mayBeWork?: true;
   /** For failed: when that is one too many for the node. Absent: that is left to somebody who looks later. */
   readonly setAside?: SetAsideRule;
 }

@@ -83,8 +83,8 @@ export function versionNeeded(command: Command): number {
   if (command.kind === "vcluster.update" && hasSharing(command.change)) return 2;
   // Servers of version 1 would not try such an attempt again elsewhere.
   if (command.kind === "attempt.report") {
-    const { reason, checkpoint, prologueRetries, setAside } = command;
-    const more = checkpoint !== undefined || prologueRetries !== undefined || setAside !== undefined;
+    const { reason, checkpoint, prologueRetries, mayBeWork, setAside } = command;
+    const more = (checkpoint ?? prologueRetries ?? mayBeWork ?? setAside) !== undefined;
     return reason === "prologue_failed" || more ? 2 : version;
   }
   if (command.kind === "node.drain" && command.urgent === true) return 2;

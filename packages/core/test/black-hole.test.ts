@@ -28,9 +28,15 @@ const cluster = (): Cluster => createCluster({ kind: "ledger.begin" }, ...NAMES.
 const by = (user: string): Command => submit({}, { ...origin(), user: user as UserName });
 
 /** As the leader writes it down. */
-function fails(c: Cluster, n: number, node: string, reason: "launch_failed" | "prologue_failed" | "exit_code"): void {
+function fails(
+  c: Cluster,
+  n: number,
+  node: string,
+  reason: "launch_failed" | "prologue_failed" | "exit_code",
+  more: Pick<ReportCommand, "mayBeWork"> = {},
+): void {
   const report = reportOf(n, node, c.state.allocation(id(n))?.attempt as never, "failed", reason) as ReportCommand;
-  c.apply({ ...report, ...(reason === "exit_code" ? {} : { prologueRetries: 3 }), setAside: RULE });
+  c.apply({ ...report, ...(reason === "exit_code" ? {} : { prologueRetries: 3 }), ...more, setAside: RULE });
 }
 function runs(c: Cluster, n: number, node: string, reason: Parameters<typeof fails>[3]): void {
   c.apply(by("ada"));
@@ -62,6 +68,18 @@ describe("the failure that is one too many", () => {
       fails(c, n, "n1", "exit_code");
     }
     expect(c.nodeState("n1")).toBe("down");
+  });
+
+  it("counts users where a folder or an image that is not there may be mistyped", () => {
+    const c = cluster();
+    for (const [n, user] of ["ada", "ada", "ada", "ada", "bob", "eve"].entries()) {
+      expect(c.nodeState("n1"), "one user's mistyped folder").toBe("ready");
+      c.apply(by(user));
+      c.place(n + 1, "n1");
+      fails(c, n + 1, "n1", "prologue_failed", { mayBeWork: true });
+    }
+    expect(c.nodeState("n1")).toBe("down");
+    expect([...c.state.notices()][0]?.text).toContain("work of 3 users");
   });
 
   it("leaves most of the cluster in service", () => {

@@ -1,7 +1,8 @@
 // The one rule of which node eats the queue. Failures in a row speak against a node that say something about it (nothing could be
 // started, it could not be made ready, a process was lost): so many different pieces of work are enough. What only came quickly may
-// be the fault of the work, such as a mistyped command: then it takes as many different users. Elements of one group are one piece of
-// work, since what is mistyped in one is so in all. Used by `apply` with the failure itself, and by who looks again later.
+// be the fault of the work, such as a mistyped command, and so may a folder or an image that is not there: then it takes as many
+// different users. Elements of one group are one piece of work, since what is mistyped in one is so in all. Used by `apply` with the
+// failure itself, and by who looks again later.
 
 import { elementOf } from "../group/range.ts";
 import { type Duration, duration } from "../ids.ts";
@@ -41,6 +42,6 @@ export function whyBlackHole({ faults = [] }: Node, { failures, quick }: BlackHo
 const workOf = ({ allocation }: Fault): string => elementOf(allocation)?.group ?? allocation;
 
 function sinceItDidWork(faults: readonly Fault[], quick: Duration): readonly Fault[] {
-  const last = faults.findLastIndex(({ own, after = 0 }) => !own && after >= quick);
+  const last = faults.findLastIndex(({ own, after }) => !own && after !== undefined && after >= quick);
   return faults.slice(last + 1);
 }

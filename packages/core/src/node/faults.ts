@@ -26,10 +26,10 @@ export function noteOutcome(step: Step, report: ReportCommand, phase: Pick<Place
   else step.state.putNode({ ...node, faults: [...faults, fault].slice(-MAX_FAULTS) });
 }
 
-function faultOf(step: Step, { allocation, reason }: ReportCommand, placedAt: Instant): Fault | null {
+function faultOf(step: Step, { allocation, reason, mayBeWork }: ReportCommand, placedAt: Instant): Fault | null {
   const user = step.state.allocation(allocation)?.user;
   if (user === undefined) return null;
-  if (OF_THE_NODE.includes(reason ?? "")) return { allocation, user, own: true };
+  if (OF_THE_NODE.includes(reason ?? "")) return { allocation, user, own: mayBeWork !== true };
   const after = duration(Math.max(0, step.at - placedAt));
   const quick = (reason === "exit_code" || reason === "signal") && after < MOST_QUICK_FAILURE;
   return quick ? { allocation, user, own: false, after } : null;

@@ -25,6 +25,7 @@ export function reportCommand(node: NodeId, message: pb.Report, rules?: FailureR
   const state = REPORTED.get(message.state);
   if (allocation === null || state === undefined) return null;
   const reason = REASONS.has(message.reason) ? (message.reason as FailureReason) : "lost";
+  const mayBeWork = state === "failed" && reason === "prologue_failed" && isStageOfWork(message.message);
   return {
     kind: "attempt.report",
     node,
@@ -34,6 +35,7 @@ export function reportCommand(node: NodeId, message: pb.Report, rules?: FailureR
     exitCode: message.exitCode ?? null,
     reason: state === "failed" ? reason : null,
     message: message.message.slice(0, MAX_MESSAGE),
+    ...(mayBeWork ? { mayBeWork } : null),
     ...(state === "failed" && rules !== undefined ? judgedBy(rules, reason) : null),
     ...(message.checkpoint === undefined ? null : { checkpoint: wordOf(message.checkpoint) }),
   };
@@ -54,6 +56,11 @@ const judgedBy = ({ prologueRetries, setAside }: FailureRules, reason: FailureRe
   ...(reason === "prologue_failed" || reason === "launch_failed" ? { prologueRetries } : null),
   setAside,
 });
+
+/** What the work names by itself and may have mistyped. An agent puts the stage before its words. */
+const STAGES_OF_WORK: ReadonlySet<string> = new Set(["workdir", "output", "image", "uenv", "view", "mounts"]);
+const isStageOfWork = (message: string): boolean =>
+  STAGES_OF_WORK.has(/^prologue failed \(([a-z]+)\): /.exec(message)?.[1] ?? "");
 
 const REPORTED = new Map<pb.AllocationState, ReportCommand["state"]>([
   [pb.AllocationState.STAGING, "staging"],

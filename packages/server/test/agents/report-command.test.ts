@@ -1,0 +1,24 @@
+// What is put into a node's report: whether a prologue failed where the work may have named something that is not there.
+
+import { create } from "@bufbuild/protobuf";
+import type { NodeId } from "@lattice/core";
+import { pb } from "@lattice/wire";
+import { expect, test } from "vitest";
+import { reportCommand } from "../../src/agents/report-command.ts";
+
+const FAILED = { allocationId: "7", attempt: 1, state: pb.AllocationState.FAILED };
+const told = (reason: string, message: string) =>
+  reportCommand("n1" as NodeId, create(pb.ReportSchema, { ...FAILED, reason, message }));
+
+test.each([
+  ["workdir", true],
+  ["output", true],
+  ["image", true],
+  ["mounts", true],
+  ["user", undefined],
+  ["cache", undefined],
+  ["network", undefined],
+])("a prologue that failed at %s", (stage, mayBeWork) => {
+  expect(told("prologue_failed", `prologue failed (${stage}): it is not there`)?.mayBeWork).toBe(mayBeWork);
+  expect(told("launch_failed", `prologue failed (${stage}): it is not there`)?.mayBeWork).toBeUndefined();
+});
