@@ -1,11 +1,12 @@
 // Terminals and tasks of somebody else than root, on nodes whose agent is root: they are that user's, with all groups, and
 // nothing that the user chose is believed by a program that still is root. In plain attempts and in those with an image.
 import { execFileSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
+import { compileMpi } from "../harness/mpi.ts";
 import { isAlive, pidsIn } from "../harness/processes.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
@@ -38,6 +39,8 @@ writeFileSync(join(tree, "is-here"), "yes\n");
 execFileSync("mksquashfs", [tree, join(registry, "tools_1_v1.squashfs"), "-noappend", "-quiet", "-no-progress"], {
   stdio: "ignore",
 });
+
+const hello = compileMpi(folder, "hello", "openmpi");
 
 const cluster = useCluster({
   nodes: 1,
@@ -87,6 +90,14 @@ describe.each([
     const launched = await asAda(["launch", `--alloc=${id}`, "-n", "2", "--env", "EXTRA=1", "/bin/sh", "-c", WHO]);
     expect(launched, launched.stderr).toMatchObject({ code: 0 });
     expect(launched.stdout.trim().split("\n").toSorted()).toEqual([...expected, ...expected].toSorted());
+    expect(rootWasHere()).toBe(false);
+  });
+
+  test("ranks of OpenMPI are served though nobody here knows the user, who cannot even come to the agent's folder", async () => {
+    expect(statSync(cluster.dir).mode & 0o077).toBe(0);
+    const launched = await asAda(["launch", `--alloc=${id}`, "-n", "2", "--pmi=pmix", hello]);
+    expect(launched, launched.stderr).toMatchObject({ code: 0 });
+    expect(launched.stdout.trim().split("\n").toSorted()).toEqual(["rank 0 of 2", "rank 1 of 2"]);
     expect(rootWasHere()).toBe(false);
   });
 

@@ -166,6 +166,7 @@ CLASS_OF_STATUS: Mapping[int, type[LatticeError]] = {
     410: LatticeCursorGoneError,
     413: LatticeInvalidError,
     415: LatticeInvalidError,
+    426: LatticeNotAvailableError,
     429: LatticeQuotaError,
     431: LatticeInvalidError,
     501: LatticeNotAvailableError,

@@ -7,9 +7,9 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { builtBeside, keptIn, librariesFolder, nativeSource } from "./native-parts.ts";
+import { builtBeside, keptIn, nativeSource, openFolder, settle } from "./native-parts.ts";
 
 const NAME = "lattice-mpi-finalize";
 
@@ -28,18 +28,16 @@ export async function finalizeShim(dataDir: string, built = builtBeside(`${NAME}
 async function compile(dataDir: string): Promise<string | null> {
   const source = nativeSource("finalize", `${NAME}.c`);
   const digest = createHash("sha256").update(readFileSync(source)).digest("hex").slice(0, 8);
-  const folder = librariesFolder(dataDir);
+  const folder = await openFolder(dataDir);
   const library = join(folder, `${NAME}-${digest}.so`);
   if (existsSync(library)) return library;
-  await mkdir(folder, { recursive: true });
   const made = `${library}.${process.pid}`;
   const flags = ["-O2", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", made];
   if (!(await run("cc", [...flags, source, "-ldl"]))) {
     await rm(made, { force: true });
     return null;
   }
-  await rename(made, library);
-  return library;
+  return settle(made, library);
 }
 
 const COMPILE_TIMEOUT_MS = 30_000;

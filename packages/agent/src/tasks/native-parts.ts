@@ -3,7 +3,7 @@
 
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
-import { copyFile, mkdir, rename } from "node:fs/promises";
+import { chmod, copyFile, mkdir, rename } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -23,14 +23,31 @@ export function nativeSource(folder: string, name: string): string {
 /** Seen in containers as well. */
 export const librariesFolder = (dataDir: string): string => join(dataDir, "libraries");
 
+/** The users of jobs run and load what is there, however private the agent's own files are. */
+export async function openFolder(dataDir: string): Promise<string> {
+  const folder = librariesFolder(dataDir);
+  await mkdir(folder, { recursive: true });
+  // One that somebody else made is as it is.
+  await chmod(folder, FOR_ALL).catch(() => undefined);
+  return folder;
+}
+
+/** Under its last name, when it is whole. */
+export async function settle(made: string, name: string): Promise<string> {
+  await chmod(made, FOR_ALL);
+  await rename(made, name);
+  return name;
+}
+
+const FOR_ALL = 0o755;
+
 export async function keptIn(dataDir: string, built: string): Promise<string> {
   const digest = createHash("sha256").update(readFileSync(built)).digest("hex").slice(0, 8);
-  const folder = librariesFolder(dataDir);
+  const folder = await openFolder(dataDir);
   const ending = extname(built);
   const kept = join(folder, `${basename(built, ending)}-${digest}${ending}`);
   if (existsSync(kept)) return kept;
-  await mkdir(folder, { recursive: true, mode: 0o755 });
-  await copyFile(built, `${kept}.${process.pid}`);
-  await rename(`${kept}.${process.pid}`, kept);
-  return kept;
+  const made = `${kept}.${process.pid}`;
+  await copyFile(built, made);
+  return settle(made, kept);
 }

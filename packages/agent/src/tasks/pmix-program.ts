@@ -5,9 +5,9 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { builtBeside, keptIn, nativeSource } from "./native-parts.ts";
+import { builtBeside, keptIn, nativeSource, openFolder, settle } from "./native-parts.ts";
 
 export interface PmixMeans {
   /** Why there is no PMIx here; null: it can be had. */
@@ -92,10 +92,9 @@ async function compile({ source, library, compiler, dataDir }: Build): Promise<s
   const hash = createHash("sha256").update(library.folder);
   for (const file of [...SOURCES, HEADER]) hash.update(readFileSync(join(native, file)));
   const digest = hash.digest("hex").slice(0, 8);
-  const folder = join(dataDir, "libraries");
+  const folder = await openFolder(dataDir);
   const program = join(folder, `lattice-pmix-${digest}`);
   if (existsSync(program)) return program;
-  await mkdir(folder, { recursive: true, mode: 0o755 });
   const made = `${program}.${process.pid}`;
   const headers = ["-I", library.headers, "-I", join(library.headers, "pmix")];
   const libraries = ["-L", library.folder, `-Wl,-rpath,${library.folder}`, "-lpmix", "-lpthread"];
@@ -107,8 +106,7 @@ async function compile({ source, library, compiler, dataDir }: Build): Promise<s
     await rm(made, { force: true });
     throw new Error(problem);
   }
-  await rename(made, program);
-  return program;
+  return settle(made, program);
 }
 
 /** Null: all is well. */

@@ -28,12 +28,13 @@ test("it is built once, and kept", async () => {
 
 test("what came with the agent is used without a compiler, and what does not run here is not", async () => {
   const built = join(folder, "lattice-pmix");
-  writeFileSync(built, "#!/bin/sh\nexit 2\n", { mode: 0o755 });
+  writeFileSync(built, "#!/bin/sh\nexit 2\n", { mode: 0o700 });
   const means = findPmix(folder, "/nowhere", built);
   expect(means.missing).toBeNull();
   const kept = await means.build();
   expect(kept).toMatch(/libraries\/lattice-pmix-[0-9a-f]{8}$/);
   expect(await means.build()).toBe(kept);
+  expect(statSync(kept).mode & 0o777, "the users of jobs run it").toBe(0o755);
   writeFileSync(built, "#!/bin/sh\nexit 127\n", { mode: 0o755 });
   expect(findPmix(folder, "/nowhere", built).missing).not.toBeNull();
 });

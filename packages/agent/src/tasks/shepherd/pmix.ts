@@ -3,7 +3,7 @@
 // nodes go through the shepherd as those of PMI do. It goes with its launch.
 
 import { spawn } from "node:child_process";
-import { rmSync } from "node:fs";
+import { closeSync, openSync, rmSync } from "node:fs";
 import type { PmixSpec, ShepherdSpec } from "../frames.ts";
 import type { NameAct, NameAnswer, NameQuestion } from "../name-types.ts";
 
@@ -30,16 +30,28 @@ export interface PmixServer {
 /** Names of PMIx are in hexadecimal, and their values are for PMIx alone. */
 const PMIX_NAME = "pmix:";
 
+/** The helper, opened by the shepherd: the job's user may be unable to come to where it lies. */
+const HELPER_FD = 3;
+
 export function startPmix(spec: ShepherdSpec, pmix: PmixSpec, setpriv: string, events: PmixEvents): PmixServer {
   const guard = setpriv === "" ? [] : [setpriv, "--pdeathsig", "KILL", "--"];
   const nodes = pmix.nodes.map(({ node, firstRank, tasks }) => `${node}:${firstRank}:${tasks}`);
-  const words = [pmix.helper, spec.launchId, pmix.folder, String(pmix.place), ...nodes];
+  const words = [`/proc/self/fd/${HELPER_FD}`, spec.launchId, pmix.folder, String(pmix.place), ...nodes];
   const [program = "", ...args] = [...pmix.prefix, ...guard, ...words];
+  let helper: number;
+  try {
+    helper = openSync(pmix.helper, "r");
+  } catch (error) {
+    setImmediate(() => events.failed(`its PMIx server cannot be started: ${(error as Error).message}`));
+    return { fenceDone: () => undefined, close: () => undefined };
+  }
   const child = spawn(program, args, {
     cwd: "/",
     env: { PATH: "/usr/bin:/bin", LATTICE_ATTEMPT_DIR: spec.environment.LATTICE_ATTEMPT_DIR ?? "" },
-    stdio: ["pipe", "pipe", "ignore"],
+    stdio: ["pipe", "pipe", "ignore", helper],
   });
+  closeSync(helper);
+  const { stdin, stdout } = child;
   const variables = new Map<number, Readonly<Record<string, string>>>();
   let folder = "";
   let closed = false;
@@ -64,7 +76,7 @@ export function startPmix(spec: ShepherdSpec, pmix: PmixSpec, setpriv: string, e
     const entries = keys.map((key, at) => [`${PMIX_NAME}${key}`, step === 1 ? "" : (words[2 * at + 1] ?? "")] as const);
     events.names({ act, entries, waitSeconds: Number(seconds) }, ({ problem, found }) => {
       const pairs = found.map(([key, value]) => ` ${key.slice(PMIX_NAME.length)} ${value}`);
-      child.stdin.write(`named ${id} ${problem === "" ? "ok" : problem}${pairs.join("")}\n`);
+      stdin?.write(`named ${id} ${problem === "" ? "ok" : problem}${pairs.join("")}\n`);
     });
   }
 
@@ -75,19 +87,19 @@ export function startPmix(spec: ShepherdSpec, pmix: PmixSpec, setpriv: string, e
   }
 
   let text = "";
-  child.stdout.on("data", (bytes: Buffer) => {
+  stdout?.on("data", (bytes: Buffer) => {
     const lines = (text + bytes.toString("latin1")).split("\n");
     text = lines.pop() ?? "";
     for (const line of lines) hear(line);
   });
-  child.stdin.on("error", () => undefined);
+  stdin?.on("error", () => undefined);
   child.once("error", (error) => events.failed(`its PMIx server cannot be started: ${error.message}`));
   child.once("close", (code, signal) => {
     if (folder !== "") rmSync(folder, { recursive: true, force: true });
     if (!closed) events.failed(`its PMIx server ended by itself (${signal ?? code})`);
   });
   return {
-    fenceDone: (number, all) => void child.stdin.write(`fence ${number} ${all}\n`),
+    fenceDone: (number, all) => void stdin?.write(`fence ${number} ${all}\n`),
     close() {
       closed = true;
       if (folder !== "") rmSync(folder, { recursive: true, force: true });
