@@ -1,7 +1,9 @@
 // A cluster that wants to know who calls: tokens from the shared secret for people and for agents, the
-// real programs, and what happens to those that have none.
+// real programs, and what happens to those that have none; and who is told what concerns a tenant.
 
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -12,10 +14,32 @@ import { type Program, startProgram, tailOf } from "../harness/program.ts";
 
 const SECRET = "this secret is long enough for the hash it keys";
 
+const taken: { readonly type: string; readonly notice?: object }[] = [];
+const receiver = createServer((request, response) => {
+  let body = "";
+  request.on("data", (part) => {
+    body += String(part);
+  });
+  request.on("end", () => {
+    taken.push(JSON.parse(body) as (typeof taken)[number]);
+    response.writeHead(204).end();
+  });
+});
+await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+afterAll(() => receiver.close());
+
+/** So many that a few seconds are more than an hour of GPUs. */
+const GPUS = ["--gpu-count=1000", "--gpu-type=GH200"];
+
+const CONFIG = `notifications:
+  webhooks:
+    - { name: purse, url: "http://127.0.0.1:${(receiver.address() as AddressInfo).port}/", secret: "${SECRET}", tenant: art }
+`;
+
 describe("a cluster with tokens", () => {
   const secrets = mkdtempSync(join(tmpdir(), "lattice-test-secret-"));
   const secretFile = join(secrets, "secret");
-  const cluster = new Cluster({ nodes: 0, config: `api: { oidc_hmac_secret: "file://${secretFile}" }\n` });
+  const cluster = new Cluster({ nodes: 0, config: `api: { oidc_hmac_secret: "file://${secretFile}" }\n${CONFIG}` });
   const agents: Program[] = [];
 
   beforeAll(async () => {
@@ -41,9 +65,10 @@ describe("a cluster with tokens", () => {
     return stdout.trim();
   }
 
-  function startAgent(node: string, agentToken: string | null): Program {
+  function startAgent(node: string, agentToken: string | null, ...flags: string[]): Program {
+    const place = ["--server", cluster.grpcAddress, "--data-dir", join(cluster.dir, `agent-${node}`)];
     const agent = startProgram("lattice-agent", {
-      args: ["--node-id", node, "--server", cluster.grpcAddress, "--data-dir", join(cluster.dir, `agent-${node}`)],
+      args: ["--node-id", node, ...place, ...flags],
       logFile: join(cluster.dir, `agent-${node}.log`),
       ...(agentToken === null ? {} : { env: { LATTICE_AGENT_TOKEN: agentToken } }),
     });
@@ -54,7 +79,7 @@ describe("a cluster with tokens", () => {
   test("a job from submission to its output, with a token for the user and one for the node", async () => {
     const admin = await token("--user", "root", "--scope", "admin");
     const ada = await token("--user", "ada", "--tenant", "default");
-    startAgent("n1", await token("--user", "n1", "--scope", "agent"));
+    startAgent("n1", await token("--user", "n1", "--scope", "agent"), ...GPUS);
     const env = { LATTICE_TOKEN: ada };
     await eventually({ what: "the node is ready" }, async () => {
       const { stdout } = await cluster.cli(["nodes", "-o", "json"], { env: { LATTICE_TOKEN: admin } });
@@ -67,6 +92,16 @@ describe("a cluster with tokens", () => {
     expect(logs.stdout).toContain("it is me");
     const status = await cluster.cli(["status", id, "-o", "json"], { env });
     expect(status.stdout).toContain('"ada"');
+  });
+
+  // What it leads to is looked at last: budgets are looked at every 30 s.
+  test("work is charged to the budget of its tenant", async () => {
+    const root = { LATTICE_TOKEN: await token("--user", "root", "--scope", "admin") };
+    const zoe = { LATTICE_TOKEN: await token("--user", "zoe", "--tenant", "art") };
+    const made = await cluster.cli(["admin", "tenant", "create", "art", "--gpu-hours", "1"], { env: root });
+    expect(made.code, made.stderr).toBe(0);
+    const ran = await cluster.cli(["submit", "--wait", "-q", "--", "/bin/sleep", "5"], { env: zoe });
+    expect(ran.code, ran.stderr).toBe(0);
   });
 
   test("without a token the CLI says what to do, with exit status 4", async () => {
@@ -146,5 +181,20 @@ describe("a cluster with tokens", () => {
     expect((await cluster.cli(["status"])).code).toBe(4);
     const garbage = await cluster.cli(["login", "--manual"], { input: "not a token\n" });
     expect(garbage.code).toBe(2);
+  });
+
+  test("a budget that is used up is told to the administrators of the tenant, by a webhook too, and to nobody else", async () => {
+    const art = ["--tenant", "art"];
+    const notices = async (...flags: string[]): Promise<string> =>
+      (await cluster.cli(["notices"], { env: { LATTICE_TOKEN: await token(...flags) } })).stdout;
+    const told = await eventually(
+      { what: "the webhook has the notice" },
+      async () => taken.find(({ type }) => type === "notice") ?? null,
+    );
+    expect(told.notice).toMatchObject({ kind: "budget_exhausted", tenant: "art" });
+    const text = /budget exhausted: tenant "art" has used \d{3,} % of its budget/;
+    expect(await notices("--user", "ida", ...art, "--scope", "tenant:admin")).toMatch(text);
+    expect(await notices("--user", "zoe", ...art)).not.toMatch(text);
+    expect(await notices("--user", "eve", "--tenant", "elsewhere", "--scope", "tenant:admin")).not.toMatch(text);
   });
 });

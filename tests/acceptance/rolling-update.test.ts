@@ -1,15 +1,22 @@
 // A rolling update of a real service on three nodes: endpoints are there throughout, nothing goes on before the new program answers,
-// every node runs it once; and a bad update is halted, with the service as it was.
+// every node runs it once; and a bad update is halted, with the service as it was, whether its program ends or never answers.
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, expect, test } from "vitest";
 import { eventually } from "../harness/eventually.ts";
 import { useCluster } from "../harness/use-cluster.ts";
+import { whoAsks } from "../harness/who-asks.ts";
 
 // All nodes are one machine here: one door answers the probes of all.
 let status = 204;
-const door = createServer((_request, response) => response.writeHead(status).end());
+/** The nodes whose probes are answered at all. */
+let answered: readonly string[] | null = null;
+const door = createServer(({ socket }, response) => {
+  const pids = answered?.map((node) => cluster.agent(node).pid);
+  const well = pids === undefined || whoAsks(socket, pids) !== null;
+  response.writeHead(well ? status : 503).end();
+});
 await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
 afterAll(() => door.close());
 
@@ -30,6 +37,9 @@ async function renewed(id: string): Promise<Service | null> {
   return record.nodes?.length === 3 && (record.scaling?.outdated_nodes ?? 0) === 0 ? record : null;
 }
 
+/** So patient that time alone would never tell. */
+const PROBE = { probe_type: "http", path: "/", period_secs: 1, initial_delay_secs: 1, failure_threshold: 100 };
+
 test("a service of three nodes is updated without a gap, and a bad update leaves it as it was", async () => {
   const served = cluster.file("served");
   const program = (name: string) => `echo "${name} $LATTICE_NODE" >> ${served}; exec sleep 600`;
@@ -45,15 +55,7 @@ test("a service of three nodes is updated without a gap, and a bad update leaves
     nodes: 3,
     lifecycle: { type: "unbounded" },
     expose: [{ name: "api", port: 8081 }],
-    // So patient that time alone would never tell.
-    liveness_probe: {
-      probe_type: "http",
-      port,
-      path: "/",
-      period_secs: 1,
-      initial_delay_secs: 1,
-      failure_threshold: 100,
-    },
+    liveness_probe: { ...PROBE, port },
   });
   await cluster.reaches(id, ["running"]);
   expect(await endpoints()).toBe(3);
@@ -98,5 +100,45 @@ test("a service of three nodes is updated without a gap, and a bad update leaves
   await cluster.cli(["update", id, `--entrypoint=${program("v3")}`]);
   await eventually({ what: "a better update goes through" }, async () => renewed(id));
   expect((await cluster.cli(["notices"])).stdout).not.toContain("is halted");
+  await cluster.cli(["cancel", id]);
+});
+
+test("an update whose program never answers its probe is halted, and the user is told", async () => {
+  const begun = cluster.file("begun");
+  const program = (name: string) => `echo "${name} $LATTICE_NODE" >> ${begun}; exec sleep 600`;
+  const { port } = door.address() as AddressInfo;
+  const id = await cluster.submit({
+    entrypoint: program("old"),
+    nodes: 3,
+    lifecycle: { type: "unbounded" },
+    // Those that are answered have all the time that a slow machine needs.
+    liveness_probe: { ...PROBE, port, failure_threshold: 4, timeout_secs: 30 },
+  });
+  const { nodes = [] } = await cluster.reaches(id, ["running"]);
+  expect(nodes).toHaveLength(3);
+  const other = cluster.nodeIds.find((node) => !nodes.includes(node)) ?? "";
+  const lines = (name: string): readonly string[] =>
+    existsSync(begun)
+      ? readFileSync(begun, "utf8")
+          .split("\n")
+          .filter((line) => line.startsWith(name))
+      : [];
+  await eventually({ what: "it runs everywhere, and the node beside it is free" }, async () =>
+    lines("old").length === 3 && ((await cluster.node(other)).claims ?? []).length === 0 ? true : null,
+  );
+  answered = nodes;
+  expect((await cluster.cli(["update", id, `--entrypoint=${program("mute")}`])).code).toBe(0);
+  await eventually({ what: "the update is halted" }, async () => {
+    const { stdout } = await cluster.cli(["notices"]);
+    return stdout.includes(`the update of service ${id} is halted: the new program failed on`) ? true : null;
+  });
+  expect(await cluster.allocation(id)).toMatchObject({ state: "running", nodes, requeues: 0 });
+  expect(lines("old").toSorted(), "none was begun again").toEqual(nodes.map((node) => `old ${node}`).toSorted());
+  expect(nodes.filter((node) => lines("mute").includes(`mute ${node}`))).toEqual([]);
+  const { events } = (await cluster.api<Told>("GET", `/allocations/${id}/events?types=failure`)).body;
+  expect(events.map(({ kind }) => kind)).toEqual(["renewal_halted"]);
+  expect(events[0]?.text).toContain(`on ${other} the new program failed (probe failed`);
+  const shown = (await cluster.cli(["status", id, "--verbose"])).stdout;
+  expect(shown).toContain("The update is halted");
   await cluster.cli(["cancel", id]);
 });

@@ -23,6 +23,7 @@ const LONGEST = [
   "acceptance/walltime",
   "acceptance/quorum-tls",
   "acceptance/slurm",
+  "acceptance/identity",
   "acceptance/renewal",
   "acceptance/scaling-lent",
   "acceptance/rolling-update",
