@@ -112,6 +112,23 @@ def test_input_reaches_the_tasks(run_async: Any) -> None:
     run_async(body)
 
 
+def test_a_task_has_a_terminal_that_is_typed_into_and_resized(client: SyncLatticeClient) -> None:
+    submitted = client.submit(AllocationSpec(entrypoint="sleep 600"))
+    next(event for event in client.watch(submitted.id) if event.state == "running")
+    shown, typed, launch_id = b"", False, ""
+    line = "stty size; echo ready; read word; stty size; echo got $word"
+    for event in client.launch(submitted.id, ["sh", "-c", line], tasks=1, pty=True, rows=30, columns=100):
+        if isinstance(event, LaunchStarted):
+            launch_id = event.launch_id
+        if isinstance(event, TaskOutput):
+            shown += event.data
+        if b"ready" in shown and not typed:
+            typed = True
+            client.send_input(submitted.id, launch_id, b"this\n", size=(25, 90))
+    assert b"30 100" in shown and b"25 90" in shown and b"got this" in shown
+    client.cancel(submitted.id)
+
+
 def test_events_are_read_from_any_cut_of_the_bytes() -> None:
     text = ": ping\n\nid: 4:1\r\nevent: changed\r\ndata: {\ndata: \"ü\"}\n\ndata:x\n\n: end".encode()
     wanted = [ServerSentEvent("4:1", "changed", '{\n"ü"}'), ServerSentEvent("4:1", "message", "x")]

@@ -71,8 +71,14 @@ class SessionCalls:
         nodes: Sequence[str] | None = None,
         pmi: str | None = None,
         input: bool | None = None,
+        pty: bool | None = None,
+        rows: int | None = None,
+        columns: int | None = None,
     ) -> AsyncGenerator[LaunchEvent, None]:
-        """Starts tasks in a running allocation. Closing the iterator ends them."""
+        """Starts tasks in a running allocation. Closing the iterator ends them.
+
+        ``pty``: the first task has a terminal of this size; ``send_input`` types into it, and changes its size.
+        """
         body = {
             "command": list(command),
             "tasks": tasks,
@@ -82,6 +88,9 @@ class SessionCalls:
             "nodes": nodes,
             "pmi": pmi,
             "input": input,
+            "pty": pty,
+            "rows": rows,
+            "columns": columns,
         }
         call: Call[Any] = Call(
             method="POST",
@@ -99,10 +108,23 @@ class SessionCalls:
                     if event is not None:
                         yield event
 
-    async def send_input(self, id: str, launch_id: str, data: bytes = b"", *, end: bool = False) -> None:
-        """For a launch with ``input``. ``end``: nothing follows."""
+    async def send_input(
+        self,
+        id: str,
+        launch_id: str,
+        data: bytes = b"",
+        *,
+        end: bool = False,
+        size: tuple[int, int] | None = None,
+    ) -> None:
+        """For a launch with ``input`` or ``pty``. ``end``: nothing follows.
+
+        ``size``: rows and columns of the terminal from now on; it has them before it gets ``data``.
+        """
         path = at("allocations", id, "launches", launch_id, "input")
-        body = {"data": base64.b64encode(data).decode(), "end": end}
+        body: dict[str, Any] = {"data": base64.b64encode(data).decode(), "end": end}
+        if size is not None:
+            body["rows"], body["columns"] = size
         await self._caller.send(change("POST", path, body, request_id=False))
 
 
