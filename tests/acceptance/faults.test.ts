@@ -70,7 +70,7 @@ test("a report from outside takes a node down at once, its work goes on elsewher
 test("work that can be launched nowhere is tried on other nodes and speaks against none of them", async () => {
   const lost = await cluster.submit({ entrypoint: "true", walltime: "10m", workdir: "/no/such/folder" });
   const end = await cluster.ends(lost);
-  expect(end).toMatchObject({ state: "failed", reason: "launch_failed", attempt: 4, requeues: 0 });
+  expect(end).toMatchObject({ state: "failed", reason: "prologue_failed", attempt: 4, requeues: 0 });
   expect(end.message).toContain("tried on 4 nodes");
   for (let n = 1; n <= 4; n += 1) expect((await node(`node-${n}`)).state).toBe("ready");
 });

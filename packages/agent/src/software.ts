@@ -52,12 +52,15 @@ export interface SoftwarePlace {
   readonly log: Logger;
 }
 
-async function networkOf({ network, networkUplink: uplink }: SoftwareOptions, nodeId: string): Promise<NetworkDriver> {
+async function networkOf(
+  { network, networkUplink: uplink }: SoftwareOptions,
+  { nodeId, dataDir }: SoftwarePlace,
+): Promise<NetworkDriver> {
   if (network === "none") return noDriver;
   const why = await whyNoLinuxDriver();
   // A job that asks for a domain must not run outside of it.
   if (why !== null) throw new Error(`--network=linux is not possible: ${why}`);
-  return linuxDriver({ nodeId, uplink });
+  return linuxDriver({ nodeId, dataDir, uplink });
 }
 
 export async function openSoftware(options: SoftwareOptions, place: SoftwarePlace): Promise<NodeSoftware> {
@@ -110,7 +113,7 @@ export async function openSoftware(options: SoftwareOptions, place: SoftwarePlac
     inside: place.inside,
     gpus: gpus.between,
     limits,
-    network: await networkOf(options, place.nodeId),
+    network: await networkOf(options, place),
   };
   return { images, prologue, runtimes };
 }

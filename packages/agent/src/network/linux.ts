@@ -1,12 +1,14 @@
 // Network domains of plain Linux: each is a network namespace of its own on the node, so that two domains have no path to each other,
 // not even over the loopback. With an uplink the namespaces of one domain on different nodes are joined by a VXLAN with the
 // domain's number; without one a domain reaches no further than the node. Agents of one machine share the namespaces: who uses
-// one is a file under /run, changed under a lock, and the last to go takes the namespace along. From a sensitive domain
+// one is a file under /run, changed under a lock, and the last to go takes the namespace along. The files of an agent are named after its
+// node and its data folder, since agents of different clusters may have a node of the same name. From a sensitive domain
 // one address and port can be reached besides, that of the data gateway: a process outside passes on what comes to it. The ports that
 // a service exposes are reached at the node the same way, by a process inside.
 
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -21,6 +23,7 @@ const LIMIT_MS = 10_000;
 
 export interface LinuxNetworkOptions {
   readonly nodeId: string;
+  readonly dataDir: string;
   /** A network device; empty: domains end at the node. */
   readonly uplink: string;
   /** For tests. */
@@ -29,8 +32,11 @@ export interface LinuxNetworkOptions {
 
 const USERS_DIR = "/run/lattice-networks";
 
-export function linuxDriver({ nodeId, uplink, usersDir = USERS_DIR }: LinuxNetworkOptions): NetworkDriver {
-  const userOf = (key: string): string => `${nodeId}.${key}`;
+export function linuxDriver({ nodeId, dataDir, uplink, usersDir = USERS_DIR }: LinuxNetworkOptions): NetworkDriver {
+  const own = `${nodeId}@${createHash("sha256").update(dataDir).digest("hex").slice(0, 12)}.`;
+  const userOf = (key: string): string => `${own}${key}`;
+  /** As an agent before this one named it, which did not tell its data folder. */
+  const earlierUserOf = (key: string): string => `${nodeId}.${key}`;
   const locked = async (script: string): Promise<void> => {
     await mkdir(usersDir, { recursive: true, mode: 0o755 });
     await run("flock", [join(usersDir, "lock"), "/bin/sh", "-ec", script], { timeout: LIMIT_MS });
@@ -47,7 +53,8 @@ export function linuxDriver({ nodeId, uplink, usersDir = USERS_DIR }: LinuxNetwo
   function waysOf({ key, network }: NetworkPlace): readonly Way[] {
     const { vni, gateway, exposed = [] } = network;
     const namespace = `/run/netns/${nameOf(vni)}`;
-    const mark = join(usersDir, String(vni), userOf(key));
+    const earlier = join(usersDir, String(vni), earlierUserOf(key));
+    const mark = existsSync(earlier) ? earlier : join(usersDir, String(vni), userOf(key));
     const out: readonly Way[] = gateway === undefined ? [] : [{ kind: "out", namespace, gateway }];
     return [...out, ...exposed.map((port): Way => ({ kind: "in", namespace, port, mark }))];
   }
@@ -70,9 +77,10 @@ export function linuxDriver({ nodeId, uplink, usersDir = USERS_DIR }: LinuxNetwo
       for (const way of gone) await openWay(way);
       return gone.map(describeWay);
     },
-    leave: (key) => leaveAll((user) => user === userOf(key)),
+    leave: (key) => leaveAll((user) => user === userOf(key) || user === earlierUserOf(key)),
     async sweep(known) {
-      await leaveAll((user) => user.startsWith(`${nodeId}.`) && !known.has(user.slice(nodeId.length + 1)));
+      // Of an earlier name nobody can tell whose it is, so it stays.
+      await leaveAll((user) => user.startsWith(own) && !known.has(user.slice(own.length)));
       // An agent that ended between the last user and the namespace.
       for (const vni of await readdir(usersDir).catch(() => []))
         if (/^\d+$/.test(vni)) await locked(emptyScript(usersDir, Number(vni)));

@@ -2,7 +2,7 @@
 // the process that passes things on was killed.
 
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const HOST = `fd00:213:${(process.pid % 65_536).toString(16)}::1`;
 const [PORT, OWN_PORT] = [18_451, 20_000 + (process.pid % 10_000)];
 const NAMESPACE = `/run/netns/lattice-${VNI}`;
 const usersDir = mkdtempSync(join(tmpdir(), "lattice-ways-"));
-const driver = linuxDriver({ nodeId: "n1", uplink: "", usersDir });
+const driver = linuxDriver({ nodeId: "n1", dataDir: "/data/one", uplink: "", usersDir });
 const gateway = `[${HOST}]:${PORT}`;
 const place = {
   key: "7.1",
@@ -106,6 +106,37 @@ test("a namespace that an agent left when it was killed goes with the next one",
   await driver.sweep(new Set());
   expect(existsSync(`/run/netns/${name}`)).toBe(false);
   expect(existsSync(join(usersDir, String(VNI + 2)))).toBe(false);
+});
+
+test("an agent of another cluster, whose node has the same name, takes away nothing of this one", async () => {
+  const vni = VNI + 3;
+  const kept = `/run/netns/lattice-${vni}`;
+  await driver.join({ key: "9.1", network: { domain: "d", vni }, nodes: ["n1"] });
+  const others = [
+    linuxDriver({ nodeId: "n1", dataDir: "/data/two", uplink: "", usersDir }),
+    linuxDriver({ nodeId: "n", dataDir: "/data/one", uplink: "", usersDir }),
+  ];
+  for (const other of others) {
+    await other.sweep(new Set());
+    await other.leave("9.1");
+    expect(existsSync(kept)).toBe(true);
+  }
+  await driver.sweep(new Set(["9.1"]));
+  expect(existsSync(kept)).toBe(true);
+  await linuxDriver({ nodeId: "n1", dataDir: "/data/one", uplink: "", usersDir }).sweep(new Set());
+  expect(existsSync(kept)).toBe(false);
+});
+
+test("what an agent named before it told its data folder is left with its attempt", async () => {
+  const vni = VNI + 4;
+  await driver.join({ key: "9.2", network: { domain: "d", vni }, nodes: ["n1"] });
+  const folder = join(usersDir, String(vni));
+  const [now = ""] = readdirSync(folder);
+  renameSync(join(folder, now), join(folder, "n1.9.2"));
+  await driver.sweep(new Set());
+  expect(existsSync(`/run/netns/lattice-${vni}`)).toBe(true);
+  await driver.leave("9.2");
+  expect(existsSync(`/run/netns/lattice-${vni}`)).toBe(false);
 });
 
 test("an address that is none is put into no script", async () => {

@@ -4,7 +4,7 @@
 
 import { toBase64 } from "../base64.ts";
 import type { Caller, CallOptions } from "../call.ts";
-import { type LaunchOptions, launchTasks, type TellLaunch } from "../launch.ts";
+import type { LaunchOptions, TellLaunch } from "../launch.ts";
 import type { LaunchEvent, LaunchRequest } from "../task-types.ts";
 
 export interface TaskCalls {
@@ -36,7 +36,11 @@ export function taskCalls(caller: Caller): TaskCalls {
     await caller.json({ method: "POST", path, body, repeatable: true }, options);
   };
   return {
-    launch: (id, request, options = {}) => launchTasks({ ...caller, path: at(id), tell, id }, request, options),
+    async *launch(id, request, options = {}) {
+      // Most programs launch nothing.
+      const { launchTasks } = await import("../launch.ts");
+      yield* launchTasks({ ...caller, path: at(id), tell, id }, request, options);
+    },
     end: (id, launchId, options) => tell(id, launchId, { end: true }, options),
     async sendInput(id, launchId, { data = NOTHING, end = false, offset, rows, columns }, options) {
       const body = { data: toBase64(data), end, offset, rows, columns };

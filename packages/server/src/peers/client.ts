@@ -63,6 +63,8 @@ export function connectPeer({ address, token }: PeerName, how: ChannelCredential
   const channel = new Client(address, how, {
     // A leader that is paused keeps its connections; only silence tells.
     "grpc.keepalive_time_ms": 5_000,
+    // A line that is made anew shows the certificate in force by now, which a connection shared with others would not.
+    "grpc.use_local_subchannel_pool": 1,
     "grpc.keepalive_timeout_ms": 3_000,
     "grpc.initial_reconnect_backoff_ms": 100,
     "grpc.max_reconnect_backoff_ms": 1_000,

@@ -52,7 +52,7 @@ export function createRoster({ selfId, present, credentials }: Options): Roster 
     client(id) {
       const peer = others().find((other) => other.id === id);
       const line = lines.get(id);
-      if (line !== undefined && line.token === peer?.token) return line;
+      if (line !== undefined && line.token === peer?.token && !line.refused) return line;
       drop(id);
       if (peer === undefined) return null;
       const fresh = connectPeer(peer, credentials);
