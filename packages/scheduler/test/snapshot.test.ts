@@ -182,6 +182,8 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     dags: () => [],
     settings: () => [],
     newest: () => [],
+    ofUser: () => [],
+    ofUserCount: () => 0,
     grants: () => [],
     grantsOf: () => [],
     secret: () => null,

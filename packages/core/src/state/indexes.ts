@@ -12,6 +12,7 @@ import type { AllocationId, DagId, NodeId, TenantId, VClusterId } from "../ids.t
 import { type Accounts, createAccounts } from "../ledger/accounts.ts";
 import type { GpusOn } from "../ledger/held.ts";
 import type { Claim, Node } from "../node/node.ts";
+import { type ByUser, createByUser } from "./by-user.ts";
 import { createFlows, type Flows } from "./flows.ts";
 import { createOrdered, type Ordered } from "./ordered.ts";
 import { createSharingIndex, type SharingIndex } from "./sharing-index.ts";
@@ -30,6 +31,7 @@ export interface Indexes {
   readonly accounts: Accounts;
   readonly sharing: SharingIndex;
   readonly flows: Flows;
+  readonly byUser: ByUser;
   /** The first to end comes first. */
   readonly endedDags: Ordered<Dag>;
   pending(vcluster: VClusterId): Ordered<AllocationId>;
@@ -64,6 +66,7 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
   const accounts = createAccounts(gpusOn);
   const sharing = createSharingIndex();
   const flows = createFlows();
+  const byUser = createByUser();
   const endedDags = createOrdered(byEnd);
   let free = 0;
   let faulty = 0;
@@ -125,6 +128,7 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
     accounts,
     sharing,
     flows,
+    byUser,
     endedDags,
     pending: (vcluster) => pending.get(vcluster) ?? NONE,
     usage: (tenant) => ({ nodes: usage.get(tenant)?.nodes ?? 0, running: usage.get(tenant)?.running ?? 0 }),
@@ -134,6 +138,7 @@ export function createIndexes(gpusOn: GpusOn, usageChanged: (tenant: TenantId) =
       accounts.allocationReplaced(before, after);
       sharing.allocationReplaced(before, after);
       flows.allocationReplaced(before, after);
+      byUser.allocationReplaced(before, after);
       const was = before?.phase;
       const is = after?.phase;
       const wasQueued = before !== undefined && isQueued(before);

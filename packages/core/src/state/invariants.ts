@@ -47,6 +47,11 @@ function brokenQueues(view: View): string[] {
     broken.push("allocations are not in order");
   const whole = all.filter((record) => record.element === undefined).reverse();
   if (!sameItems(whole, Array.from(view.newest(null)))) broken.push("the newest first are not all, or not in order");
+  for (const user of new Set(all.map((record) => record.user))) {
+    const wanted = all.filter((record) => record.user === user);
+    if (!sameItems(wanted, Array.from(view.ofUser(user)))) broken.push(`the allocations of ${user} are not as listed`);
+    if (view.ofUserCount(user) !== wanted.length) broken.push(`the allocations of ${user} are not as counted`);
+  }
   for (const { id } of view.vclusters()) {
     const wanted = all.filter((record) => isQueued(record) && record.spec.vcluster === id);
     const listed = Array.from(view.pending(id));

@@ -80,6 +80,11 @@ export function createOrdered<T>(compare: (a: T, b: T) => number): Ordered<T> {
   };
 }
 
+/** What is kept of each, in the same order. */
+export function* lookUp<K, V>(ids: Iterable<K>, find: (id: K) => V): Iterable<V> {
+  for (const id of ids) yield find(id);
+}
+
 function lowerBound<T>(chunk: readonly T[], item: T, compare: (a: T, b: T) => number): number {
   let low = 0;
   let high = chunk.length;

@@ -42,6 +42,7 @@ import { lockKey } from "./flows.ts";
 import { inOrder } from "./in-order.ts";
 import { createIndexes, type Indexes } from "./indexes.ts";
 import { createNewest } from "./newest.ts";
+import { lookUp } from "./ordered.ts";
 import { createTable, type Table } from "./table.ts";
 import type { Retention, View } from "./view.ts";
 
@@ -199,6 +200,8 @@ export function createState(): State {
     get allocationCount() {
       return tables.allocations.size;
     },
+    ofUser: (user) => lookUp(indexes.byUser.of(user), allocationOf),
+    ofUserCount: (user) => indexes.byUser.of(user).size,
     pending: (vcluster) => lookUp(indexes.pending(vcluster), allocationOf),
     pendingCount: (vcluster) => indexes.pending(vcluster).size,
     highestPendingClass: (vcluster) => indexes.sharing.highestPendingClass(vcluster),
@@ -392,7 +395,3 @@ const createTables = (changes: ChangeLog): Tables => ({
 
 /** A user name holds no space, so the key is unambiguous. */
 const requestKey = (user: UserName, requestId: string): string => `${user} ${requestId}`;
-
-function* lookUp<K, V>(ids: Iterable<K>, find: (id: K) => V): Iterable<V> {
-  for (const id of ids) yield find(id);
-}

@@ -59,6 +59,9 @@ export interface View {
   readonly allocationCount: number;
   /** Without elements of groups, newest first: those below `before`, or all. Not to be walked across a change. */
   newest(before: AllocationId | null): Iterable<Allocation>;
+  /** One user's, elements of groups included, in order of id. */
+  ofUser(user: UserName): Iterable<Allocation>;
+  ofUserCount(user: UserName): number;
   /** Those that wait for nodes and for nothing else, in order of submission. */
   pending(vcluster: VClusterId): Iterable<Allocation>;
   pendingCount(vcluster: VClusterId): number;

@@ -12,7 +12,12 @@ function populate(plane: MemoryPlane, fates: readonly Fate[]): void {
   for (const [i, fate] of fates.entries()) {
     plane.addNode(`n${i + 1}`);
     const id = String(i + 1);
-    plane.apply({ kind: "allocation.submit", origin: ORIGIN, createTenant: true, spec: specOf(fate.name) });
+    plane.apply({
+      kind: "allocation.submit",
+      origin: originOf(fate.user),
+      createTenant: true,
+      spec: specOf(fate.name),
+    });
     if (fate.end !== "pending") plane.start(id, [`n${i + 1}`]);
     if (fate.end === "completed") plane.finish(id, 0);
     if (fate.end === "failed") plane.finish(id, 1);
@@ -21,19 +26,23 @@ function populate(plane: MemoryPlane, fates: readonly Fate[]): void {
 
 interface Fate {
   readonly name: string;
+  readonly user: string;
   readonly end: "pending" | "running" | "completed" | "failed";
 }
 
-const ORIGIN = { user: "ada" as never, requestId: null, bodyHash: "" };
+const originOf = (user: string) => ({ user: user as never, requestId: null, bodyHash: "" });
 const specOf = (name: string): Allocation["spec"] => plainSpec({ vcluster: "hpc-batch" as never, name });
 
 const fate = fc.record({
   name: fc.constantFrom("a", "b"),
+  // Some have little, which is found by their name, and some most of it.
+  user: fc.constantFrom("ada", "ada", "ada", "ada", "bob", "eve"),
   end: fc.constantFrom("pending" as const, "running" as const, "completed" as const, "failed" as const),
 });
 const query = fc.record({
   states: fc.subarray<PhaseKind>(["pending", "running", "completed", "failed"]),
   name: fc.constantFrom(undefined, "a"),
+  user: fc.constantFrom("", "ada", "bob", "nobody"),
   node: fc.constantFrom(undefined, "n2"),
   size: fc.integer({ min: 1, max: 4 }),
 });
@@ -47,6 +56,7 @@ test("paging through any list gives every match once, newest first", async () =>
       const all = [...plane.view().allocations(), ...(finishedToo ? plane.archiveRecords : [])];
       const expected = all
         .filter((r) => asked.states.length === 0 || asked.states.includes(r.phase.kind))
+        .filter((r) => asked.user === "" || r.user === asked.user)
         .filter((r) => asked.name === undefined || r.spec.name === asked.name)
         .filter((r) => asked.node === undefined || ("nodes" in r.phase && r.phase.nodes.includes("n2" as never)))
         .map((r) => Number(r.id))
@@ -55,11 +65,12 @@ test("paging through any list gives every match once, newest first", async () =>
       const seen: number[] = [];
       let before: AllocationId | null = null;
       for (let pages = 0; pages <= fates.length + 1; pages++) {
-        const { states, size, name, node } = asked;
+        const { states, size, name, user, node } = asked;
         const base: AllocationQuery = {
           ...BASE,
           states: new Set(states),
           size,
+          user,
           before,
           ...(name === undefined ? {} : { name }),
           ...(node === undefined ? {} : { node }),
@@ -92,8 +103,8 @@ const BASE: AllocationQuery = {
 test("shows only what the caller may see", async () => {
   const plane = memoryPlane();
   populate(plane, [
-    { name: "a", end: "pending" },
-    { name: "b", end: "pending" },
+    { name: "a", user: "ada", end: "pending" },
+    { name: "b", user: "ada", end: "pending" },
   ]);
   const page = await listAllocations(plane, { ...BASE, visible: (r) => r.spec.name === "b" });
   expect(page.shown.map((r) => r.id)).toEqual(["2"]);

@@ -4,7 +4,14 @@
 // taken from the archive as well and merged by id: a long-running allocation may be older than
 // many archived ones.
 
-import { type Allocation, type AllocationId, compareAllocationIds, type PhaseKind, type View } from "@lattice/core";
+import {
+  type Allocation,
+  type AllocationId,
+  compareAllocationIds,
+  type PhaseKind,
+  type UserName,
+  type View,
+} from "@lattice/core";
 import type { RowQuery } from "../../history/index.ts";
 import type { ControlPlane } from "../control-plane.ts";
 import { MAX_ARCHIVE_ROUNDS } from "../limits/limits.ts";
@@ -84,7 +91,8 @@ const COUNTED_EVERY_TIME = 20_000;
 
 function isShort(view: View, query: AllocationQuery): boolean {
   if (view.allocationCount <= COUNTED_EVERY_TIME || query.expand || query.node !== undefined) return true;
-  return walksFew(view, query);
+  const index = indexFor(view, query);
+  return index === "phase" || (index === "user" && ownedCount(view, query) <= COUNTED_EVERY_TIME);
 }
 
 function newestOnly(view: View, query: AllocationQuery): Work[] {
@@ -138,7 +146,9 @@ function sourcesFor(view: View, query: AllocationQuery): Iterable<Work>[] {
 }
 
 function recordsFor(view: View, query: AllocationQuery): Iterable<Allocation>[] {
-  if (!walksFew(view, query)) return [view.allocations()];
+  const index = indexFor(view, query);
+  if (index === null) return [view.allocations()];
+  if (index === "user") return [view.ofUser(query.user as UserName)];
   const sources: Iterable<Allocation>[] = [];
   if (PLACED.some((kind) => query.states.has(kind))) sources.push(view.placed());
   if (query.states.has("pending")) sources.push(view.blocked(), outside(view.held()), outside(view.onHold(), true));
@@ -155,19 +165,35 @@ function* outside(records: Iterable<Allocation>, onHold = false): Generator<Allo
   }
 }
 
-/** Whether an index of the state holds all that is wanted, and little else. */
-function walksFew(view: View, query: AllocationQuery): boolean {
-  const live: readonly PhaseKind[] = ["pending", ...PLACED];
-  const only = query.states.size > 0 && [...query.states].every((state) => live.includes(state));
-  return only && !isMostOf(view, query);
+/** The index of the state that holds all that is wanted, and least else; null: none that is worth it. */
+function indexFor(view: View, query: AllocationQuery): "phase" | "user" | null {
+  const phase = isOfFewPhases(view, query) ? "phase" : null;
+  if (query.user === "") return phase;
+  const owned = ownedCount(view, query);
+  if (phase !== null) return owned < phaseCount(view, query) ? "user" : phase;
+  return isMany(view, owned) ? null : "user";
 }
 
-/** Looking each of many up by its id takes longer than passing over the few others. */
-function isMostOf(view: View, query: AllocationQuery): boolean {
-  if (!query.states.has("pending")) return false;
-  let pending = 0;
-  for (const { id } of view.vclusters()) pending += view.pendingCount(id);
-  return pending > view.allocationCount / 4;
+const ownedCount = (view: View, { user }: AllocationQuery): number => view.ofUserCount(user as UserName);
+
+function phaseCount(view: View, { states }: AllocationQuery): number {
+  const placed = PLACED.some((kind) => states.has(kind)) ? view.placedCount : 0;
+  return states.has("pending") ? placed + queuedCount(view) + view.blockedCount + view.onHoldCount : placed;
+}
+
+function isOfFewPhases(view: View, query: AllocationQuery): boolean {
+  const live: readonly PhaseKind[] = ["pending", ...PLACED];
+  const only = query.states.size > 0 && [...query.states].every((state) => live.includes(state));
+  return only && !(query.states.has("pending") && isMany(view, queuedCount(view)));
+}
+
+/** Looking each of many up by its id takes longer than passing over the others. */
+const isMany = (view: View, count: number): boolean => count > view.allocationCount / 4;
+
+function queuedCount(view: View): number {
+  let count = 0;
+  for (const { id } of view.vclusters()) count += view.pendingCount(id);
+  return count;
 }
 
 async function newestArchived(

@@ -1,0 +1,39 @@
+// The allocations of each user: the records know whose they are, and who asks for one user's among a hundred thousand
+// should not wait until all of them were looked at. Elements of groups are among them; who wants none passes them over.
+
+import type { Allocation } from "../allocation/allocation.ts";
+import { compareAllocationIds } from "../allocation/order.ts";
+import type { AllocationId, UserName } from "../ids.ts";
+import { createOrdered, type Ordered } from "./ordered.ts";
+
+export interface ByUser {
+  of(user: UserName): Ordered<AllocationId>;
+  allocationReplaced(before: Allocation | undefined, after: Allocation | undefined): void;
+}
+
+const NONE = createOrdered<AllocationId>(compareAllocationIds);
+
+export function createByUser(): ByUser {
+  const byUser = new Map<UserName, Ordered<AllocationId>>();
+
+  function add({ user, id }: Allocation): void {
+    const known = byUser.get(user) ?? createOrdered(compareAllocationIds);
+    known.add(id);
+    byUser.set(user, known);
+  }
+
+  function remove({ user, id }: Allocation): void {
+    const known = byUser.get(user);
+    known?.delete(id);
+    if (known?.size === 0) byUser.delete(user);
+  }
+
+  return {
+    of: (user) => byUser.get(user) ?? NONE,
+    allocationReplaced(before, after) {
+      if (before?.user === after?.user) return;
+      if (before !== undefined) remove(before);
+      if (after !== undefined) add(after);
+    },
+  };
+}
