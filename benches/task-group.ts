@@ -37,9 +37,9 @@ export const taskGroup: Bench = (say) =>
     };
     let id = await submit();
     const held = megabytes();
+    const before = await figures();
     cluster.startHollow(NODES);
     await cluster.hollowReady(NODES);
-    const before = await figures();
     const began = performance.now();
     for (let group = 1; group <= GROUPS; group += 1) {
       if (group > 1) id = await submit();
