@@ -66,14 +66,16 @@ test("so have tasks", async () => {
 test("kill -9 of the shepherd ends its tasks, and what they started", async () => {
   const line = 'echo "$$ $PPID"; sleep 600 & sleep 600; :';
   const launched = asAda(["launch", `--alloc=${id}`, "-n", "2", "/bin/sh", "-c", line]);
-  const tasks = await eventually({ what: "its tasks are there" }, () => {
-    const found = processes().filter(({ words }) => words.includes(line));
+  // Whoever called for them, and whoever begins them, has the same words for a while.
+  const hasBegun = ({ pid }: Seen): boolean => {
+    const begun = children([pid]);
+    return begun.length >= 2 && children(begun).length === 0;
+  };
+  const tasks = await eventually({ what: "its tasks have begun" }, () => {
+    const found = processes().filter((one) => one.words.includes(line) && hasBegun(one));
     return found.length >= 2 ? found : null;
   });
   const shepherd = tasks[0]?.parent ?? 0;
-  await eventually({ what: "they have begun" }, () =>
-    children(tasks.map(({ pid }) => pid)).length >= 4 ? true : null,
-  );
   const all = [...tasks.map(({ pid }) => pid), ...children(tasks.map(({ pid }) => pid))];
   process.kill(shepherd, "SIGKILL");
   expect((await launched).code).not.toBe(0);
