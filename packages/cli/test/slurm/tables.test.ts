@@ -1,6 +1,7 @@
 // What the commands print, line for line as Slurm prints it, against a server that answers as it is told.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { SLURM_COMMANDS } from "../../src/commands/compat/launcher.ts";
 import { runSlurm } from "../../src/slurm/program.ts";
 import { useScripted } from "../scripted.ts";
 
@@ -232,19 +233,7 @@ test("scancel: ids as they are, what has ended is no error, what is forbidden is
 });
 
 test("every command has a help page, and its version", async () => {
-  for (const name of [
-    "sbatch",
-    "squeue",
-    "scancel",
-    "salloc",
-    "srun",
-    "sinfo",
-    "sacct",
-    "scontrol",
-    "sstat",
-    "sprio",
-    "sshare",
-  ]) {
+  for (const name of SLURM_COMMANDS) {
     rig.out = "";
     expect(await runSlurm(name, ["--help"])).toBe(0);
     expect(rig.out).toContain(`Usage: ${name}`);
