@@ -79,6 +79,7 @@ export {
   nodeMetadataKey,
 } from "./stored-logs/layout.ts";
 export { skippedLine } from "./stored-logs/skipped.ts";
+export { METRICS } from "./text/metric-names.ts";
 export { nearest } from "./text/nearest.ts";
 export { fillOutputPath, isPerNode, type OutputFacts } from "./text/output-path.ts";
 export { parseS3, type S3Place } from "./text/s3-place.ts";

@@ -1,5 +1,7 @@
 // Which arguments and flags name things that the server knows, and of what kind.
 
+import { METRICS } from "@lattice/wire";
+
 export const VALUE_KINDS = [
   "allocations",
   "nodes",
@@ -61,21 +63,7 @@ export const FLAG_WORDS: readonly (readonly [readonly string[], readonly string[
     ["-o", "--output"],
     ["table", "wide", "json", "yaml"],
   ],
-  [
-    ["--metric"],
-    [
-      "gpu_utilization",
-      "gpu_memory_used",
-      "gpu_power_draw",
-      "cpu_utilization",
-      "memory_used",
-      "network_tx_bytes",
-      "network_rx_bytes",
-      "io_read_bytes",
-      "io_write_bytes",
-      "io_latency_p99",
-    ],
-  ],
+  [["--metric"], METRICS],
   [["--align"], ["relative", "absolute"]],
   [["--topology"], ["any", "tight"]],
   [

@@ -1,19 +1,7 @@
-// The names of what can be measured of an allocation, and others by which guides call the same things.
+// What can be measured of an allocation, also by other names, by which guides call the same things.
 
+import { METRICS } from "@lattice/wire";
 import { invalid } from "./refuse.ts";
-
-export const METRICS = [
-  "gpu_utilization",
-  "gpu_memory_used",
-  "gpu_power_draw",
-  "cpu_utilization",
-  "memory_used",
-  "network_tx_bytes",
-  "network_rx_bytes",
-  "io_read_bytes",
-  "io_write_bytes",
-  "io_latency_p99",
-] as const;
 
 const ALSO: Readonly<Record<string, (typeof METRICS)[number]>> = {
   gpu_util: "gpu_utilization",
