@@ -33,7 +33,7 @@ export const agentStart: Bench = async (say) => {
     }
     return figures;
   } finally {
-    for (const folder of [registry, tree]) rmSync(folder, { recursive: true, force: true });
+    for (const folder of [registry, tree]) rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
   }
 };
 

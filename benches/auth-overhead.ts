@@ -31,7 +31,7 @@ export const authOverhead: Bench = async (say) => {
       plain("request_cpu_without", without, "ms"),
     ];
   } finally {
-    rmSync(dir, { recursive: true, force: true });
+    rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
   }
 };
 

@@ -49,7 +49,7 @@ export const logOutput: Bench = async (say) => {
       ];
     });
   } finally {
-    rmSync(store, { recursive: true, force: true });
+    rmSync(store, { recursive: true, force: true, maxRetries: 9 });
   }
 };
 

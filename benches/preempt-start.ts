@@ -50,6 +50,6 @@ export const preemptStart: Bench = async (say) => {
       ];
     });
   } finally {
-    rmSync(output, { recursive: true, force: true });
+    rmSync(output, { recursive: true, force: true, maxRetries: 9 });
   }
 };

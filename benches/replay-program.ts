@@ -59,7 +59,7 @@ export function withReplay<T>(work: (folder: Folder) => T): T {
       },
     });
   } finally {
-    rmSync(path, { recursive: true, force: true });
+    rmSync(path, { recursive: true, force: true, maxRetries: 9 });
   }
 }
 

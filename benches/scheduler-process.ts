@@ -20,7 +20,7 @@ export async function measureScheduler<T>(what: "cycles" | "gaps" | "why", given
     });
     return JSON.parse(await run(outfile, [what, JSON.stringify(given)])) as T;
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 9 });
   }
 }
 

@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await endAllIn(dir);
-  rmSync(dir, { recursive: true, force: true });
+  rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 test("the page does what it says", async () => {
@@ -51,7 +51,7 @@ test("the page does what it says", async () => {
   for (const block of blocks) {
     if (block.includes("--recover-from")) {
       await server.kill();
-      rmSync(join(dir, "var/lib/lattice/old"), { recursive: true });
+      rmSync(join(dir, "var/lib/lattice/old"), { recursive: true, maxRetries: 9 });
     }
     const at = block.includes("admin restore") ? await emptyCluster() : url;
     const env = { LATTICE_API_URL: at, HOME: dir, XDG_CONFIG_HOME: join(dir, ".config") };

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await quorum.close();
-  rmSync(home, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true, maxRetries: 9 });
 });
 
 test("all members are lost, and a new cluster begins from the backup", async () => {

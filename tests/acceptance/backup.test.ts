@@ -45,7 +45,7 @@ beforeAll(() => {
 });
 afterAll(async () => {
   await endAllIn(dir);
-  rmSync(dir, { recursive: true, force: true });
+  rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 const argsFor = (data: string): string[] => [
@@ -176,7 +176,7 @@ describe("everything is lost but the backup", () => {
     await reaches(unknown, "running");
     const [known, stray] = [await pidOf("long"), await pidOf("unknown")];
     await server?.kill();
-    rmSync(join(dir, "first"), { recursive: true });
+    rmSync(join(dir, "first"), { recursive: true, maxRetries: 9 });
 
     await startServer("second", "--bootstrap", "--recover-from", backup);
     expect(readFileSync(join(dir, "second.log"), "utf8")).toMatch(

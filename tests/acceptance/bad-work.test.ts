@@ -20,7 +20,7 @@ const cluster = useCluster({
     ...["--cache-full-wait", "1", "--user-mapping", `file:${users}`],
   ],
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
 execFileSync("mkdir", ["-p", registry]);
 writeFileSync(users, "known 65534 65534\n");

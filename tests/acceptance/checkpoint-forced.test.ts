@@ -10,7 +10,7 @@ import { useCluster } from "../harness/use-cluster.ts";
 
 const top = mkdtempSync(join(tmpdir(), "lattice-forced-"));
 const output = join(top, "shared");
-afterAll(() => rmSync(top, { recursive: true, force: true }));
+afterAll(() => rmSync(top, { recursive: true, force: true, maxRetries: 9 }));
 const cluster = useCluster({
   nodes: 2,
   agentArgs: ["--output-dir", output],
@@ -122,7 +122,8 @@ test("storage that is away keeps all running but for a sensitive claim; administ
   const stopped = await Promise.all(ids.map(async (id) => (await cluster.allocation(id)) as { preemptions?: number }));
   expect(stopped.map(({ preemptions = 0 }) => preemptions).toSorted()).toEqual([0, 1]);
 
-  for (const node of cluster.nodeIds) rmSync(join(output, `.lattice-probe-${node}`), { recursive: true });
+  for (const node of cluster.nodeIds)
+    rmSync(join(output, `.lattice-probe-${node}`), { recursive: true, maxRetries: 9 });
   await shows("lattice_checkpoint_storage_unavailable 0");
   await eventually({ what: "administrators are told that it is back" }, async () =>
     (await notices()).includes("checkpoints cannot be written on") ? null : true,

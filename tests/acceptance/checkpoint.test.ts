@@ -16,7 +16,7 @@ const cluster = useCluster({ nodes: 3, agentArgs: ["--output-dir", output] });
 const counter = join(output, "count-shared");
 
 beforeAll(() => execFileSync("gcc", ["-O1", "-o", counter, join(programs, "count-shared.c")]));
-afterAll(() => rmSync(output, { recursive: true, force: true }));
+afterAll(() => rmSync(output, { recursive: true, force: true, maxRetries: 9 }));
 
 const stepsIn = (diary: string): number[] =>
   existsSync(diary) ? readFileSync(diary, "utf8").trim().split("\n").map(Number) : [];

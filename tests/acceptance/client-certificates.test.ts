@@ -68,7 +68,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await endAllIn(dir);
-  rmSync(dir, { recursive: true, force: true });
+  rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 /** Null: without a certificate. */

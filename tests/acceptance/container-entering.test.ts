@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await registry.close();
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
 });
 
 const SHOW =

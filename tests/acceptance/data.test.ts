@@ -21,7 +21,7 @@ const cluster = useCluster({
   agentArgs: ["--user-mapping", `file:${users}`, "--home-source", `${homes}/{user}`],
 });
 chmodSync(cluster.dir, 0o755);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
 const ADA = { headers: { "x-lattice-user": "ada" } };
 

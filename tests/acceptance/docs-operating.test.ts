@@ -25,7 +25,7 @@ const background: { readonly text: string; readonly child: ChildProcess }[] = []
 afterAll(async () => {
   for (const { child } of background) child.kill("SIGKILL");
   await endAllIn(dir);
-  rmSync(dir, { recursive: true, force: true });
+  rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 const stepsOf = (page: string): readonly Step[] => {
@@ -53,7 +53,7 @@ async function perform(step: Step): Promise<void> {
     case "lose": {
       for (const pid of processesIn(join(dir, "data", step.server))) kill(pid, "SIGKILL");
       await ended(step.server);
-      return rmSync(join(dir, "data", step.server), { recursive: true });
+      return rmSync(join(dir, "data", step.server), { recursive: true, maxRetries: 9 });
     }
     case "ends":
       return ended(step.server);

@@ -28,7 +28,7 @@ const settings = blocks("yaml").flatMap((text) => text.split("\n").filter((line)
 
 afterAll(async () => {
   await endAllIn(dir);
-  rmSync(dir, { recursive: true, force: true });
+  rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 const ENV = { HOME: dir, LATTICE_SPIRE_SOCKET: join(dir, "no.sock") };

@@ -34,7 +34,7 @@ const cluster = useCluster({
   nodes: 2,
   agentArgs: ["--registry", registry, "--trusted-key", join(registry, "public.pem"), "--cache-min-free", "0"],
 });
-afterAll(() => rmSync(registry, { recursive: true, force: true }));
+afterAll(() => rmSync(registry, { recursive: true, force: true, maxRetries: 9 }));
 
 function makeImage(name: string, files: Readonly<Record<string, string>>): void {
   const tree = mkdtempSync(join(tmpdir(), "lattice-tree-"));
@@ -45,7 +45,7 @@ function makeImage(name: string, files: Readonly<Record<string, string>>): void 
   }
   const image = join(registry, `${name}.squashfs`);
   execFileSync("mksquashfs", [tree, image, "-noappend", "-quiet", "-no-progress"], { stdio: "ignore" });
-  rmSync(tree, { recursive: true });
+  rmSync(tree, { recursive: true, maxRetries: 9 });
 }
 
 test("a folder of images becomes a registry that nodes know", async () => {

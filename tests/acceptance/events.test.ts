@@ -11,7 +11,7 @@ const SECRET = "a secret of some length";
 const taken: { readonly delivery: string; readonly type: string }[] = [];
 let refusing = true;
 
-const receiver = createServer((request, response) => {
+const receiver = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
   let body = "";
   request.on("data", (part) => {
     body += String(part);

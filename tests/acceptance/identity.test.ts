@@ -15,7 +15,7 @@ import { type Program, startProgram, tailOf } from "../harness/program.ts";
 const SECRET = "this secret is long enough for the hash it keys";
 
 const taken: { readonly type: string; readonly notice?: object }[] = [];
-const receiver = createServer((request, response) => {
+const receiver = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
   let body = "";
   request.on("data", (part) => {
     body += String(part);
@@ -49,7 +49,7 @@ describe("a cluster with tokens", () => {
   afterAll(async () => {
     for (const agent of agents) if (agent.isRunning()) kill(agent.pid, "SIGKILL");
     await cluster.close();
-    rmSync(secrets, { recursive: true, force: true });
+    rmSync(secrets, { recursive: true, force: true, maxRetries: 9 });
   });
 
   async function token(...flags: string[]): Promise<string> {

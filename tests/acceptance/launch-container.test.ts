@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await registry.close();
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
 });
 
 const launch = (...words: string[]) =>

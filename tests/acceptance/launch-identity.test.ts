@@ -36,7 +36,7 @@ afterAll(async () => {
   if (agent?.isRunning() === true) kill(agent.pid, "SIGKILL");
   await cluster.close();
   fabric.close();
-  rmSync(secrets, { recursive: true, force: true });
+  rmSync(secrets, { recursive: true, force: true, maxRetries: 9 });
 });
 
 async function token(...flags: string[]): Promise<string> {

@@ -42,7 +42,7 @@ async function onlyInTheStore(id: string): Promise<void> {
   await eventually({ what: "the attempt is put away" }, () => (existsSync(ended) ? true : null));
   await eventually({ what: "its folder is gone for good" }, () => {
     try {
-      rmSync(ended, { recursive: true });
+      rmSync(ended, { recursive: true, maxRetries: 9 });
     } catch {
       // The agent may still note there how far it has come.
     }

@@ -33,7 +33,7 @@ const cluster = useCluster({
     ...["--log-ring", String(RING_MB), "--log-buffer", String(BUFFER_MB)],
   ],
 });
-afterAll(() => rmSync(STORE, { recursive: true, force: true }));
+afterAll(() => rmSync(STORE, { recursive: true, force: true, maxRetries: 9 }));
 
 const folder = (id: string): string => join(STORE, "default", "default", id, "logs");
 const onNode = (id: string, name: string): string => {
@@ -76,7 +76,7 @@ function readAll(id: string, ...flags: string[]) {
 const removed = (path: string): Promise<true> =>
   eventually({ what: `${path} is gone` }, () => {
     try {
-      rmSync(path, { recursive: true, force: true });
+      rmSync(path, { recursive: true, force: true, maxRetries: 9 });
       return true;
     } catch {
       return null;

@@ -40,7 +40,7 @@ afterAll(async () => {
   await cluster.close();
   provider.closeAllConnections();
   provider.close();
-  rmSync(home, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true, maxRetries: 9 });
 });
 
 function openProvider(): Provider {

@@ -46,7 +46,7 @@ const cluster = useCluster({
   nodes: 1,
   agentArgs: ["--user-mapping", `file:${users}`, "--registry", registry, "--cache-min-free", "0", "--umask", "0037"],
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 beforeAll(async () => {
   const indexed = await cluster.cli(["uenv", "index", registry]);
   expect(indexed, indexed.stderr).toMatchObject({ code: 0 });
@@ -107,7 +107,7 @@ describe.each([
       const looked = await asAda(["launch", `--alloc=${id}`, "-n", "1", "/bin/sh", "-c", "/usr/bin/ls -A /dev/shm"]);
       expect(looked).toMatchObject({ code: 0, stdout: "" });
     } finally {
-      rmSync(foreign, { recursive: true });
+      rmSync(foreign, { recursive: true, maxRetries: 9 });
     }
   });
 

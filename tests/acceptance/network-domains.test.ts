@@ -9,7 +9,7 @@ import { useCluster } from "../harness/use-cluster.ts";
 // Numbers that no other cluster of the same machine has at the same time.
 const FIRST = 100_000 + (process.pid % 100_000) * 100;
 const output = mkdtempSync(join(tmpdir(), "lattice-domains-"));
-afterAll(() => rmSync(output, { recursive: true, force: true }));
+afterAll(() => rmSync(output, { recursive: true, force: true, maxRetries: 9 }));
 const cluster = useCluster({
   nodes: 3,
   agentArgs: ["--network=linux", "--output-dir", output],

@@ -19,7 +19,7 @@ function setGpus(words: string): void {
 setGpus("gpus=2");
 const source = join(import.meta.dirname, "../../packages/agent/test/discovery/fake-nvml.c");
 execFileSync("gcc", ["-shared", "-fPIC", "-o", library, source]);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
 const cluster = useCluster({
   nodes: 2,

@@ -13,7 +13,7 @@ import { request } from "../harness/rest.ts";
 const folder = mkdtempSync(join(tmpdir(), "lattice-up-"));
 afterAll(async () => {
   await endAllIn(folder);
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
 });
 
 interface Running {

@@ -98,7 +98,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await endAllIn(dir);
-  rmSync(dir, { recursive: true, force: true });
+  rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 test("a follower passes writes and an agent on to the leader, each side known by its certificate", async () => {

@@ -95,7 +95,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await endAllIn(dir);
-  rmSync(dir, { recursive: true, force: true });
+  rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 /** Both wait for certificates to end, at the same time; the work is kept off the node whose agent is killed. */

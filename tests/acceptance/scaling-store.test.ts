@@ -10,7 +10,7 @@ import { useCluster } from "../harness/use-cluster.ts";
 
 let away = false;
 const asked: string[] = [];
-const store = createServer((request, response) => void answer(request, response));
+const store = createServer({ keepAliveTimeout: 600_000 }, (request, response) => void answer(request, response));
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const query = new URL(request.url ?? "", "http://store").searchParams.get("query") ?? "";
   asked.push(query);

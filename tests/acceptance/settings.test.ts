@@ -8,7 +8,7 @@ import { request } from "../harness/rest.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lattice-settings-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
 describe("a production configuration", () => {
   const cluster = useCluster({ nodes: 1, config: "server:\n  production: true\n" });

@@ -92,7 +92,7 @@ function configFile(): string {
 
 afterAll(async () => {
   await endAllIn(dir);
-  rmSync(dir, { recursive: true, force: true });
+  rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 test("a job over TLS, on a node that is known by its certificate; a stranger to the authority sees nothing", async () => {

@@ -18,7 +18,7 @@ const examples = [
   ...readFileSync(join(root, "docs/users/typescript.md"), "utf8").matchAll(/^```ts run\n([\s\S]*?)^```$/gm),
 ].map(([, text = ""]) => text);
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
 beforeAll(async () => {
   await run(process.execPath, [join(root, "tools/build-sdk.mjs")]);

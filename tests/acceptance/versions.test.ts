@@ -19,7 +19,7 @@ beforeAll(() => {
   const args = ["tools/build.mjs", `--into=${bundles}`, "--entry-version=1", "lattice-server", "history-worker"];
   execFileSync(process.execPath, args, { cwd: root, stdio: "inherit" });
 });
-afterAll(() => rmSync(bundles, { recursive: true, force: true }));
+afterAll(() => rmSync(bundles, { recursive: true, force: true, maxRetries: 9 }));
 
 const sideBySide = (nodes: number): Promise<Quorum> =>
   Quorum.start({

@@ -12,7 +12,7 @@ import { useCluster } from "../harness/use-cluster.ts";
 const base = mkdtempSync(join(tmpdir(), "lattice-edges-"));
 const output = join(base, "output");
 mkdirSync(output);
-afterAll(() => rmSync(base, { recursive: true, force: true }));
+afterAll(() => rmSync(base, { recursive: true, force: true, maxRetries: 9 }));
 const cluster = useCluster({
   nodes: 3,
   agentArgs: ["--output-dir", output],

@@ -67,7 +67,7 @@ export async function runApart(options: ApartOptions): Promise<ApartResult> {
   const report = reportIn(dir);
   removeGroups();
   const kept = options.keep || ![0, STOPPED].includes(code) ? dir : null;
-  if (kept === null) rmSync(dir, { recursive: true, force: true });
+  if (kept === null) rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
   return { code, report, kept };
 }
 
@@ -84,7 +84,7 @@ function sweep(): void {
   for (const name of readdirSync(tmpdir())) {
     const owner = /^lattice-chaos-(\d+)-/.exec(name)?.[1];
     if (owner === undefined || exists(Number(owner)) || reportIn(join(tmpdir(), name)) !== null) continue;
-    rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    rmSync(join(tmpdir(), name), { recursive: true, force: true, maxRetries: 9 });
   }
   removeGroups();
 }

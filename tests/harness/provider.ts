@@ -16,7 +16,7 @@ const SCOPES = "admin operator readonly agent";
 const secretOf = (name: string): string => `the secret of ${name}, which is long`;
 
 export async function startProvider(clients: readonly string[]): Promise<TestProvider> {
-  const server = createServer();
+  const server = createServer({ keepAliveTimeout: 600_000 });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const provider = new Provider(issuer, {

@@ -148,7 +148,7 @@ export class Quorum {
 
   /** As on a machine that was set up anew. */
   wipe(n: number): void {
-    rmSync(join(this.dir, `server-${n}`), { recursive: true, force: true });
+    rmSync(join(this.dir, `server-${n}`), { recursive: true, force: true, maxRetries: 9 });
   }
 
   cli(n: number, ...args: readonly string[]): Promise<CliResult> {

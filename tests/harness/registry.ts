@@ -42,7 +42,7 @@ export async function startRegistry(): Promise<Registry> {
     async close() {
       await ended(process_);
       podman("rmi", "-af");
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
     },
   };
 }

@@ -31,7 +31,7 @@ const known = new Set(buckets);
 let faults: { next: number; how: string } = { next: 0, how: "error" };
 const counts: Record<string, number> = {};
 
-const server = createServer((request, response) => {
+const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
   void answer(request, response).catch((error: unknown) => send(response, 500, String(error)));
 });
 server.listen(0, "127.0.0.1", () => {

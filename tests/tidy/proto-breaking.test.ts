@@ -12,7 +12,7 @@ const buf = join(root, "node_modules/.bin/buf");
 
 const copies: string[] = [];
 afterAll(() => {
-  for (const copy of copies) rmSync(copy, { recursive: true, force: true });
+  for (const copy of copies) rmSync(copy, { recursive: true, force: true, maxRetries: 9 });
 });
 
 /** What is broken, or "". */

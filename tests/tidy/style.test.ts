@@ -56,6 +56,12 @@ test("packages export names, never a default", () => {
   expect(wrong, "export a name: it is the same everywhere and can be searched").toEqual([]);
 });
 
+test("no deadline is lost when memory is tidied", () => {
+  const lost = /AbortSignal\.any\([^;]*AbortSignal\.timeout\(/g;
+  const wrong = code.flatMap((source) => hits(source, withoutCommentsAndStrings(source.text), lost));
+  expect(wrong, "Node forgets a timeout that only `any` knows: use withDeadline of the wire").toEqual([]);
+});
+
 test("no path of one particular machine", () => {
   const wrong = [...code, ...prose].flatMap((source) => hits(source, source.text, MACHINE_PATH));
   expect(wrong, "use a path from the repository, a temporary folder or a setting").toEqual([]);

@@ -20,7 +20,7 @@ let dir = "";
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), "lattice-agent-parts-"));
 });
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 
 test("the tail of any text is its last lines", async () => {
   const line = fc.string({ unit: fc.constantFrom("a", "\n", "b".repeat(40_000)), maxLength: 12 });

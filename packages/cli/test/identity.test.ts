@@ -11,7 +11,7 @@ import { useScripted } from "./scripted.ts";
 
 const rig = useScripted();
 const home = mkdtempSync(join(tmpdir(), "lattice-test-identity-"));
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 9 }));
 
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 const token = (claims: object) => `${part({ alg: "RS256" })}.${part(claims)}.c2lnbmF0dXJl`;

@@ -11,7 +11,7 @@ import { afterAll, expect, test } from "vitest";
 const tools = fileURLToPath(new URL("../../../tools", import.meta.url));
 const folders: string[] = [];
 afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
 });
 
 function fakeClone(npm: string): { root: string; npm: string } {

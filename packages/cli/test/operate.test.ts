@@ -240,6 +240,6 @@ test("bash offers words, flags, and what the server knows", async () => {
     expect(offered("submit", "--uenv", "asked", ":", "")).toBe("");
     expect(offered("submit", "--uenv", "=", "asked-images,asked-i")).toBe("asked-images,asked-images");
   } finally {
-    rmSync(dir, { recursive: true, force: true });
+    rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
   }
 });

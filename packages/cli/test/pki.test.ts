@@ -11,7 +11,7 @@ import { useScripted } from "./scripted.ts";
 
 const rig = useScripted();
 const root = mkdtempSync(join(tmpdir(), "lattice-pki-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 9 }));
 
 const dir = join(root, "pki");
 const pki = (...words: string[]) => rig.run("admin", "pki", ...words, "--dir", dir);

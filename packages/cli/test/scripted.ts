@@ -32,7 +32,7 @@ export function useScripted(): Scripted {
       return runProgram(argv);
     },
   };
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {

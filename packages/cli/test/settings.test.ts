@@ -66,7 +66,7 @@ describe("precedence", () => {
 
 describe("configuration file", () => {
   const dir = mkdtempSync(join(tmpdir(), "lattice-config-"));
-  afterAll(() => rmSync(dir, { recursive: true }));
+  afterAll(() => rmSync(dir, { recursive: true, maxRetries: 9 }));
 
   test("both names of a key work", () => {
     expect(checkConfig({ api_url: "a", default_tenant: "t", default_vcluster: "v", color: true }, "f")).toEqual({

@@ -10,7 +10,7 @@ import { useScripted } from "./scripted.ts";
 
 const rig = useScripted();
 const dir = mkdtempSync(join(tmpdir(), "lattice-several-"));
-afterAll(() => rmSync(dir, { recursive: true }));
+afterAll(() => rmSync(dir, { recursive: true, maxRetries: 9 }));
 const record = (id: string, state = "running") => ({ id, state, spec: { name: `job-${id}` } });
 const conflict = { code: "conflict", detail: "node b is disabled", status: 409 };
 

@@ -11,7 +11,7 @@ import { fromDocument, fromScript, fromWords } from "../src/commands/submit/sour
 import { buildSubmission, mergeDocument } from "../src/commands/submit.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "lattice-submit-"));
-afterAll(() => rmSync(dir, { recursive: true }));
+afterAll(() => rmSync(dir, { recursive: true, maxRetries: 9 }));
 
 function file(name: string, text: string): string {
   const path = join(dir, name);

@@ -18,7 +18,7 @@ import { requireFreePorts } from "../src/commands/up/ports.ts";
 import { parseReady, readyLine } from "../src/commands/up/ready-line.ts";
 
 const dir = realpathSync(mkdtempSync(join(tmpdir(), "lattice-up-")));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 
 const never = new AbortController().signal;
 
@@ -191,7 +191,7 @@ describe("data directory", () => {
     const layout = prepareLayout(undefined);
     expect(layout.temporary).toBe(true);
     expect(existsSync(layout.serverDir)).toBe(true);
-    rmSync(layout.dataDir, { recursive: true });
+    rmSync(layout.dataDir, { recursive: true, maxRetries: 9 });
   });
 
   test("one that cannot be used is refused", () => {

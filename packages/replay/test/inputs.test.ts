@@ -9,7 +9,7 @@ import { readInventory } from "../src/inventory/read.ts";
 import { readProfiles } from "../src/weights/read.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rm-replay-inputs-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
 function write(text: string): string {
   const path = join(folder, "input.yaml");

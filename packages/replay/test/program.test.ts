@@ -10,7 +10,7 @@ import { progressOn } from "../src/progress.ts";
 import { seededJobs, swfLine } from "./make.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rm-replay-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
 async function run(...words: string[]): Promise<{ status: number; out: string; err: string }> {
   let out = "";

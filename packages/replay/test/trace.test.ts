@@ -9,7 +9,7 @@ import { readTrace, TraceError } from "../src/index.ts";
 import { jobsOf, swfLine } from "./make.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "rm-replay-trace-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
 function write(name: string, contents: string | Buffer): string {
   const path = join(folder, name);

@@ -33,7 +33,7 @@ export const cut: Answer = (_request, response) => void response.socket?.destroy
 export async function startFakeServer(): Promise<FakeServer> {
   const seen: Seen[] = [];
   let answers: Answer[] = [json(404, {})];
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     let body = "";
     request.on("data", (chunk) => {
       body += chunk;

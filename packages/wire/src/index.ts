@@ -25,6 +25,7 @@ export { telemetryMode } from "./convert/telemetry.ts";
 export * from "./convert/tenant.ts";
 export { insideToProto } from "./convert/topology.ts";
 export * from "./convert/vcluster.ts";
+export { withDeadline } from "./deadline.ts";
 export { expandHostlist } from "./directives/hostlist.ts";
 export { LATTICE_OPTIONS, submissionFromOptions } from "./directives/lattice.ts";
 export type { Option } from "./directives/options.ts";

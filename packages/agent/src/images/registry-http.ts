@@ -1,6 +1,7 @@
 // A registry that is an index over HTTP, as any web server can serve it: `index.json`, and the images
 // beside it. The index is asked for again after a short while, and carried over when it has not changed.
 
+import { withDeadline } from "@lattice/wire";
 import { MAX_INDEX_BYTES, parseIndex } from "./index-file.ts";
 import { findByName, type Registry, type RegistryImage } from "./registry.ts";
 
@@ -18,7 +19,7 @@ export function httpRegistry(where: string): Registry {
     const headers: Record<string, string> = known?.etag ? { "if-none-match": known.etag } : {};
     const answer = await fetch(url, {
       headers,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(INDEX_TIMEOUT_MS)]),
+      signal: withDeadline(signal, INDEX_TIMEOUT_MS),
     });
     if (answer.status === 304 && known !== null) {
       known.atMs = Date.now();

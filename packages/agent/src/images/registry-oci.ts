@@ -3,6 +3,7 @@
 // Read anonymously, or with a token from a file, which is read anew each time so that it can be renewed; a registry that
 // refuses says so. The token goes to the registry alone, never where it redirects to.
 
+import { withDeadline } from "@lattice/wire";
 import { findByName, type Registry, type RegistryImage } from "./registry.ts";
 import { download } from "./registry-http.ts";
 
@@ -33,7 +34,7 @@ export function ociRegistry(where: string, token: () => Promise<string | null> =
   async function ask(path: string, signal: AbortSignal): Promise<Response> {
     return fetch(`${base}/${path}`, {
       headers: { accept: MANIFEST, ...(await named()) },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      signal: withDeadline(signal, TIMEOUT_MS),
     });
   }
 

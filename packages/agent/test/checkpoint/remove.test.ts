@@ -13,7 +13,7 @@ let dir = "";
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "lattice-remove-"));
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 
 function fill(folder: string, names: readonly string[]): void {
   for (const name of names) {

@@ -38,7 +38,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
-  rmSync(dir, { recursive: true, force: true });
+  rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 const place = (mode: string, change: Partial<Place> = {}): Place => ({
@@ -110,7 +110,7 @@ describe("by a signal", () => {
     writeRequest(controlFolder(other), WANTED, "/x");
     writeFileSync(join(controlFolder(other), "done"), "");
     expect(checkpointTarget(place("signal", { control: controlFolder(other), isFirst: false })).word()?.ok).toBe(true);
-    rmSync(other, { recursive: true });
+    rmSync(other, { recursive: true, maxRetries: 9 });
   });
 
   it("is given up for a program that catches it and does nothing, in its time", async () => {
@@ -265,7 +265,7 @@ it("finds out that there is nowhere to write, and that there is again", async ()
   expect(probe.error()).toContain("ENOENT");
   mkdirSync(folder);
   await seen(true);
-  rmSync(folder, { recursive: true });
+  rmSync(folder, { recursive: true, maxRetries: 9 });
   await seen(false);
   needed = false;
   await seen(true);

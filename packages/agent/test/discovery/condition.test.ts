@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await r.close();
   delete process.env.FAKE_NVML;
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
 });
 
 const ask = async (fresh: boolean): Promise<pb.NodeCondition> => {

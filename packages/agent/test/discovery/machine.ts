@@ -21,7 +21,7 @@ export function machine(): Machine {
     root,
     file: (path, text) => writeFileSync(at(path), text),
     link: (path, to) => symlinkSync(join(root, to), at(path)),
-    close: () => rmSync(root, { recursive: true, force: true }),
+    close: () => rmSync(root, { recursive: true, force: true, maxRetries: 9 }),
   };
 }
 

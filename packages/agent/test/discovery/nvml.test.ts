@@ -21,7 +21,7 @@ beforeAll(() => {
 afterEach(() => {
   delete process.env.FAKE_NVML;
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
 async function ask(words: string, deadlineMs?: number): Promise<GpuInventory> {
   process.env.FAKE_NVML = words;

@@ -31,7 +31,7 @@ afterEach(() => {
 });
 afterAll(() => {
   delete process.env.FAKE_CUDA_DIARY;
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
 });
 
 const cleared = (): readonly string[] =>

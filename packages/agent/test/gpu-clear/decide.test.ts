@@ -11,7 +11,7 @@ import { type GpuUser, type LastUser, mustClear } from "../../src/gpu-clear/deci
 import { openLedger } from "../../src/gpu-clear/ledger.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lattice-gpus-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 const log = pino({ level: "silent" });
 
 const who = (user: string, tenant = "t", sensitive = false): GpuUser => ({ user, tenant, sensitive });

@@ -22,7 +22,7 @@ beforeEach(async () => {
   authority = await makeAuthority("alps", 1_000 * HOUR);
   writeFileSync(join(dir, "ca.crt"), authority.cert);
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 
 type Answer = (asked: AskedCertificate) => Promise<FirstAnswer>;
 const issued =

@@ -41,7 +41,7 @@ beforeEach(async () => {
 
 afterEach(() => {
   identity.close();
-  rmSync(dir, { recursive: true, force: true });
+  rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 type Ask = (asked: AskedCertificate) => Promise<string>;

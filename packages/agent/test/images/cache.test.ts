@@ -118,7 +118,7 @@ describe("the cache", () => {
   });
   afterEach(() => {
     images.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
   });
 
   test("container images count: they make room for each other, and one that finds none is not taken", async () => {

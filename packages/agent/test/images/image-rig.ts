@@ -63,7 +63,7 @@ export function imageRig(): ImageRig {
       }
       const args = [tree, join(folder, fileOf(name)), "-noappend", "-quiet", "-no-progress", "-all-root"];
       execFileSync("mksquashfs", args, { stdio: "ignore" });
-      rmSync(tree, { recursive: true });
+      rmSync(tree, { recursive: true, maxRetries: 9 });
       return put(name, fileOf(name), how);
     },
     addBytes(name, bytes, how = {}) {
@@ -76,7 +76,7 @@ export function imageRig(): ImageRig {
       bytes[200] = (bytes[200] ?? 0) ^ 0xff;
       writeFileSync(path, bytes);
     },
-    close: () => rmSync(folder, { recursive: true, force: true }),
+    close: () => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }),
   };
 }
 

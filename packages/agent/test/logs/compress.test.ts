@@ -15,7 +15,7 @@ const path = join(folder, "a log's $(name).txt");
 /** Large enough for several blocks, and it does not become smaller. */
 const bytes = Buffer.concat(Array.from({ length: 40_000 }, (_, n) => createHash("sha256").update(String(n)).digest()));
 writeFileSync(path, bytes);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
 const unpacked = (data: Buffer): Buffer =>
   spawnSync("zstd", ["-d", "-q", "-c"], { input: data, maxBuffer: 2 * bytes.length }).stdout;

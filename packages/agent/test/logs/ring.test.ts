@@ -39,7 +39,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   for (const ring of running.splice(0)) await ring.close();
-  rmSync(dataDir, { recursive: true, force: true });
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 const at = (stream: string, folder = "attempts"): string => join(dataDir, folder, KEY, stream);

@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   for (const shipper of running.splice(0)) await shipper.close();
-  rmSync(dataDir, { recursive: true, force: true });
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 const live = new Set<string>();

@@ -41,7 +41,7 @@ afterAll(async () => {
   server.close();
   await driver.leave("7.1");
   execFileSync("ip", ["addr", "del", `${HOST}/128`, "dev", "lo"]);
-  rmSync(usersDir, { recursive: true, force: true });
+  rmSync(usersDir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 const ASK = `fetch(process.argv[1], { signal: AbortSignal.timeout(60000) }).then((r) => r.text(), () => "cut off").then(console.log)`;

@@ -14,7 +14,7 @@ const succeeds = (command: string, ...args: string[]): boolean => spawnSync(comm
 function mountSmall(): string | null {
   const dir = mkdtempSync(join(tmpdir(), "lattice-agent-full-"));
   if (succeeds("mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", dir)) return dir;
-  rmSync(dir, { recursive: true });
+  rmSync(dir, { recursive: true, maxRetries: 9 });
   return null;
 }
 
@@ -33,7 +33,7 @@ function fill(dir: string): void {
 const probe = mountSmall();
 if (probe !== null) {
   succeeds("umount", probe);
-  rmSync(probe, { recursive: true });
+  rmSync(probe, { recursive: true, maxRetries: 9 });
 
   test.each([
     ["a stop", "stopped", { stop: true, walltimeSeconds: 0 }],
@@ -60,7 +60,7 @@ if (probe !== null) {
     } finally {
       await r?.close().catch(() => undefined);
       succeeds("umount", "--lazy", dir);
-      rmSync(dir, { recursive: true, force: true });
+      rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
     }
   });
 } else {

@@ -20,7 +20,7 @@ import { DEFAULT_SOFTWARE } from "../software-options.ts";
 const folder = mkdtempSync(join(tmpdir(), "lattice-output-"));
 const inFolder = (name: string): string => join(folder, name);
 const read = (name: string): string => (existsSync(inFolder(name)) ? readFileSync(inFolder(name), "utf8") : "");
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
 describe("as the agent's own user", () => {
   let r: Rig;

@@ -27,7 +27,7 @@ beforeAll(async () => {
   await writeFile(wrapper, WRAPPER);
   await promisify(execFile)("cc", ["-O2", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-o", compiled, SOURCE]);
 });
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(() => rm(folder, { recursive: true, maxRetries: 9 }));
 
 function said(program: string, words: readonly string[], lines: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {

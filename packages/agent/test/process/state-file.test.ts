@@ -17,7 +17,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "lattice-agent-state-"));
   path = join(folder, "agent-state.json");
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
 const state = (): NodeState => JSON.parse(readFileSync(path, "utf8")) as NodeState;
 const running = (entrypoint: string): string => `echo $$; ${entrypoint}`;

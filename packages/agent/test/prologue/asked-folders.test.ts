@@ -15,7 +15,7 @@ beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), "lattice-folders-"));
   chmodSync(dir, 0o755);
 });
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 
 const ADA: RunAs = { name: "ada", uid: 54321, gid: 54321, groups: [54321], home: "/nowhere/ada", shell: "/bin/sh" };
 const ASKED = { output: "", scratchBytes: 0, defaults: false };

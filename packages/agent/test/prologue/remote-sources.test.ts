@@ -39,7 +39,7 @@ mount -t tmpfs stand-in "$2" && echo from-bucket >"$2/object"
   );
   chmodSync(mounter, 0o755);
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 
 function keysOf(path: string, text: string, uid: number): string {
   writeFileSync(path, text, { mode: 0o600 });
@@ -144,6 +144,6 @@ function runIn(mounts: readonly DataMount[], command: string): string {
   } catch {
     return "";
   } finally {
-    rmSync("/mnt/lattice-remote", { recursive: true, force: true });
+    rmSync("/mnt/lattice-remote", { recursive: true, force: true, maxRetries: 9 });
   }
 }

@@ -7,7 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { scratchFolders } from "../../src/prologue/scratch.ts";
 
 const base = mkdtempSync(join(tmpdir(), "lattice-scratch-"));
-afterAll(() => rmSync(base, { recursive: true, force: true }));
+afterAll(() => rmSync(base, { recursive: true, force: true, maxRetries: 9 }));
 
 const freshRoot = () => mkdtempSync(join(base, "root-"));
 
@@ -48,6 +48,6 @@ test("no more are kept than are of use; one that somebody took away is made anew
   for (let n = 0; n < 9; n += 1) folders.make(`${n}.0`, null);
   for (let n = 0; n < 9; n += 1) await folders.clear(`${n}.0`);
   expect(readdirSync(root)).toHaveLength(4);
-  for (const name of readdirSync(root)) rmSync(join(root, name), { recursive: true });
+  for (const name of readdirSync(root)) rmSync(join(root, name), { recursive: true, maxRetries: 9 });
   expect(existsSync(folders.make("9.0", null))).toBe(true);
 });

@@ -181,7 +181,7 @@ describe("specifications", () => {
       "nvidia.com/gpu=all",
     ]);
     expect(found.map(({ paths }) => paths.length)).toEqual([0, 2, 1, 1, 2]);
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, maxRetries: 9 });
   });
 });
 
@@ -224,7 +224,7 @@ test("the driver's libraries are those that the loader would take, and no others
   expect(driver).toHaveLength(libraries.length + 1);
   expect(driver.at(-1)).toEqual({ from: programs[0], to: "/usr/local/nvidia/bin/nvidia-smi" });
   expect(await deviceHost("tcp", { cdi: [], ldconfig: "/no/such", programs: [] }).driver()).toEqual([]);
-  rmSync(folder, { recursive: true });
+  rmSync(folder, { recursive: true, maxRetries: 9 });
 });
 
 test("podman is asked for exactly these, and cannot change the driver", () => {

@@ -55,7 +55,7 @@ export async function containerRig(): Promise<ContainerRig> {
     async close() {
       await ended(process_);
       podman("rmi", "-af");
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 9 });
     },
   };
 }

@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await r.close();
   await containers.close();
-  rmSync(folder, { recursive: true });
+  rmSync(folder, { recursive: true, maxRetries: 9 });
 });
 
 const DEVICES = "/sys/fs/cgroup/devices";

@@ -34,7 +34,7 @@ describe("attempts in containers", () => {
   afterAll(async () => {
     await r.close();
     await containers.close();
-    rmSync(data, { recursive: true, force: true });
+    rmSync(data, { recursive: true, force: true, maxRetries: 9 });
   });
 
   test("the image is pulled, and its files are what the command sees; nobody is root in it", async () => {
@@ -110,7 +110,7 @@ describe("attempts in containers", () => {
     }
     const pid = Number(await found(() => other.file("602", "init.pid").trim()));
     await other.agent.close();
-    rmSync(join(other.dataDir, "attempts", "602.1"), { recursive: true });
+    rmSync(join(other.dataDir, "attempts", "602.1"), { recursive: true, maxRetries: 9 });
     await other.start();
     await found(() => !alive(pid));
     await found(() => names(other.dataDir).join() === "lattice-601.1");
@@ -239,7 +239,7 @@ test("a node without an engine says which program is missing", async () => {
   rmSync(join(folder, "crun"));
   expect(detectEngine([folder], "crun")).toBe("podman is installed, but crun is not (--container-runtime)");
   expect(detectSarus([folder])).toBe("sarus is not installed on this node (--container-runtime)");
-  rmSync(folder, { recursive: true });
+  rmSync(folder, { recursive: true, maxRetries: 9 });
   const images = { signedOnly: false };
   const parts = { containers: "podman is not installed on this node", images, sarus: null } as PrologueParts;
   const software = { image: "x", signRequired: false } as Software;

@@ -69,7 +69,7 @@ if (v2 === null || why !== null) {
       // Numbers that no driver of this machine has.
       for (const minor of [0, 1]) execFileSync("mknod", [join(dir, `gpu${minor}`), "c", "195", String(minor)]);
     });
-    afterAll(() => rmSync(dir, { recursive: true }));
+    afterAll(() => rmSync(dir, { recursive: true, maxRetries: 9 }));
 
     /** What opening it says, in that group. */
     function opening(group: string, minor: number): string {

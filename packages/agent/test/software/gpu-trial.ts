@@ -41,7 +41,7 @@ export async function tryGpus(): Promise<Trial> {
       without: inRoom(folder, none, cuda),
     };
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, maxRetries: 9 });
   }
 }
 

@@ -58,7 +58,7 @@ beforeAll(async () => {
 afterAll(async () => {
   process.env.PATH = path;
   await r.close();
-  rmSync(folder, { recursive: true });
+  rmSync(folder, { recursive: true, maxRetries: 9 });
 });
 
 const calls = (): string[] => readFileSync(join(folder, "calls"), "utf8").trim().split("\n");

@@ -60,7 +60,7 @@ describe("attempts in uenv images", () => {
   afterAll(async () => {
     await r.close();
     images.close();
-    rmSync(data, { recursive: true, force: true });
+    rmSync(data, { recursive: true, force: true, maxRetries: 9 });
   });
 
   test("the image is mounted for the attempt alone, with its views applied in order", async () => {

@@ -83,8 +83,8 @@ describe("workloads as the submitting user", () => {
     const target = "/mnt/lattice-test/link/x";
     r.server.run({ allocationId: c, entrypoint: "true", user: "daemon", mounts: [{ source: hidden, target }] });
     expect((await r.server.end(c)).message).toContain("link on the way to the mount");
-    rmSync("/mnt/lattice-test", { recursive: true });
-    rmSync(hidden, { recursive: true });
+    rmSync("/mnt/lattice-test", { recursive: true, maxRetries: 9 });
+    rmSync(hidden, { recursive: true, maxRetries: 9 });
   });
 
   test("whoever enters the attempt finds the user's process, never root's", async () => {
@@ -142,6 +142,6 @@ describe("mappings", () => {
     await expect(resolveUser({ kind: "file", path }, "bob")).rejects.toThrow("no uid and gid");
     await expect(resolveUser({ kind: "file", path }, "eve")).rejects.toThrow("missing uid");
     await expect(resolveUser({ kind: "file", path: "/no/such" }, "ada")).rejects.toThrow("cannot be read");
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, maxRetries: 9 });
   });
 });

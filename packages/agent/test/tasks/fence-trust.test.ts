@@ -14,7 +14,7 @@ import type { Entry } from "../../src/tasks/name-types.ts";
 import { found } from "../fake-server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lattice-fence-trust-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 const CURVE = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
 const at = (name: string): string => join(folder, name);
 const openssl = (...words: string[]): void => void execFileSync("openssl", words, { stdio: "ignore" });

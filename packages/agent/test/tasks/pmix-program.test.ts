@@ -8,7 +8,7 @@ import { finalizeShim } from "../../src/tasks/finalize-shim.ts";
 import { findPmix } from "../../src/tasks/pmix-program.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "lattice-pmix-test-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 9 }));
 
 test("without a compiler there is no PMIx, and it says so", async () => {
   const means = findPmix(folder, "/nowhere", null);

@@ -7,7 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { fittingPreload, isAtLeast } from "../../src/tasks/preload.ts";
 
 const root = mkdtempSync(join(tmpdir(), "lattice-preload-"));
-afterAll(() => rmSync(root, { recursive: true }));
+afterAll(() => rmSync(root, { recursive: true, maxRetries: 9 }));
 
 test("not into what lacks it, has none, an older or another C library; into a newer one", async () => {
   expect(await fittingPreload("", root)).toBe("");

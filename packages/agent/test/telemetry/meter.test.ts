@@ -10,7 +10,7 @@ import { meter } from "../../src/telemetry/meter.ts";
 import { parseSaid, readSaid } from "../../src/telemetry/said.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "lattice-meter-"));
-afterAll(() => rmSync(dir, { recursive: true }));
+afterAll(() => rmSync(dir, { recursive: true, maxRetries: 9 }));
 
 test("processor time is a share of the cores, from the second look on", async () => {
   let now = 0;

@@ -79,7 +79,7 @@ describe("a pseudo-terminal", () => {
       expect(await pty.exited).toBe(-1);
       await vi.waitUntil(() => existsSync(join(folder, "notes")), { timeout: 60_000 });
     } finally {
-      await rm(folder, { recursive: true });
+      await rm(folder, { recursive: true, maxRetries: 9 });
     }
   });
 
@@ -99,7 +99,7 @@ describe("a pseudo-terminal", () => {
       expect(refused.text).toContain("cannot join the control group of the allocation");
       expect(refused.text).not.toContain("inside\r\n");
     } finally {
-      await rm(folder, { recursive: true });
+      await rm(folder, { recursive: true, maxRetries: 9 });
     }
   });
 

@@ -11,7 +11,7 @@ import { useScripted } from "../scripted.ts";
 
 const rig = useScripted();
 const dir = mkdtempSync(join(tmpdir(), "lattice-test-names-"));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 
 const put = (name: string, text: string): string => {
   writeFileSync(join(dir, name), text);

@@ -1,5 +1,6 @@
 // One call to the fabric manager, with its token, a deadline and a bound on what it may answer; and what went wrong, in words.
 
+import { withDeadline } from "@lattice/wire";
 import type { FabricConfig } from "../config/fabric.ts";
 
 export interface FabricAnswer {
@@ -34,7 +35,7 @@ export const fabricHttp =
       },
       ...(body === null ? {} : { body: JSON.stringify(body) }),
       redirect: "error",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(config.timeoutMs)]),
+      signal: withDeadline(signal, config.timeoutMs),
     });
     const text = await response.text();
     if (text.length > MAX_ANSWER_BYTES) throw new Error(`an answer of ${text.length} bytes`);

@@ -3,6 +3,7 @@
 // scoped to the nodes of the allocation.
 
 import { type NodeId, parseMetric } from "@lattice/core";
+import { withDeadline } from "@lattice/wire";
 import { EXPORTED_PREFIX } from "./exported.ts";
 
 export interface StoreQuestion {
@@ -21,7 +22,7 @@ export async function queryStore(url: string, question: StoreQuestion, signal: A
   if (query === null) return { problem: "the metric is not one that may be asked for" };
   const address = `${url.replace(/\/+$/, "")}/api/v1/query?query=${encodeURIComponent(query)}`;
   try {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
+    const limit = withDeadline(signal, ANSWER_MS);
     const answer = await fetch(address, { redirect: "error", signal: limit });
     const text = await answer.text();
     if (text.length > MAX_ANSWER_BYTES) return { problem: "the answer is too long" };

@@ -19,7 +19,7 @@ const SCOPES = "admin tenant:admin operator sensitive:claim readonly agent agent
 const CLIENT = { id: "robot", secret: "the-robot-has-a-secret" };
 
 export async function startIdentityProvider(claims: Readonly<Record<string, unknown>>): Promise<IdentityProvider> {
-  const server = createServer();
+  const server = createServer({ keepAliveTimeout: 600_000 });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const provider = new Provider(issuer, {

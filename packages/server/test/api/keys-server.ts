@@ -28,7 +28,7 @@ export interface KeysServer {
 
 export async function startKeysServer(keys: readonly SigningKey[]): Promise<KeysServer> {
   const pages: KeysServer["pages"] = new Map();
-  const server = createServer((request, response) => {
+  const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     const page = pages.get(request.url ?? "");
     if (page === undefined) response.writeHead(404).end();
     else page(request, response);

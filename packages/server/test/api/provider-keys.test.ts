@@ -22,7 +22,7 @@ let verifier: Verifier;
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ["Date"] });
   fetches = 0;
-  server = createServer((request, response) => {
+  server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     if (request.url === "/keys") {
       fetches += 1;
       return keysPage(response);

@@ -120,6 +120,6 @@ test("with TLS the handshake decides", async () => {
     grpc.close();
     await api.close();
     tls.close();
-    rmSync(dir, { recursive: true, force: true });
+    rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
   }
 });

@@ -36,7 +36,7 @@ beforeAll(() => {
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "lattice-audit-"));
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 
 const opened = (nowMs = 0, at = dir) => openAuditArchive(at, { retentionMs: 7 * YEAR, nowMs, logger });
 const leaving = (records: readonly AuditRecord[]) =>

@@ -42,7 +42,7 @@ beforeAll(async () => {
     },
   } as unknown as Call;
 });
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 
 async function pages(asked: { readonly newestFirst?: boolean; readonly user?: string; readonly pageSize?: number }) {
   const found: number[] = [];

@@ -8,7 +8,7 @@ import { loadConfig } from "../../src/config/index.ts";
 import { RULE } from "./rig.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "lattice-config-"));
-afterAll(() => rmSync(dir, { recursive: true }));
+afterAll(() => rmSync(dir, { recursive: true, maxRetries: 9 }));
 afterEach(() => vi.unstubAllEnvs());
 
 function load(backup: object) {

@@ -142,7 +142,7 @@ describe("as the beginning of a new log", () => {
   test("a recovery that was cut off before its last step may be repeated", async () => {
     const config = place("again");
     await recover(config);
-    rmSync(config.quorum.dataDir, { recursive: true });
+    rmSync(config.quorum.dataDir, { recursive: true, maxRetries: 9 });
     await recover(config);
     const restored = await openHistory({ dir: join(config.server.dataDir, "history") });
     expect(await restored.count()).toBe(17);

@@ -38,7 +38,7 @@ export const never = new AbortController().signal;
 
 export function temporary(): string {
   const dir = mkdtempSync(join(tmpdir(), "lattice-backup-"));
-  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+  afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
   return dir;
 }
 

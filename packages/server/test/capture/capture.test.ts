@@ -12,7 +12,7 @@ import { type MemoryPlane, memoryPlane } from "../api/memory-plane.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "lattice-capture-"));
 const path = join(dir, "trace.jsonl");
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
 
 /** Entries of the plane as the replica's feed tells them. */
 function feedOf(plane: MemoryPlane) {

@@ -9,7 +9,7 @@ import { ConfigError, loadConfig, logConfigOf } from "../../src/config/index.ts"
 import { isLoopback, parseListen } from "../../src/config/listen.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "lattice-config-"));
-afterAll(() => rmSync(dir, { recursive: true }));
+afterAll(() => rmSync(dir, { recursive: true, maxRetries: 9 }));
 
 const example = (name: string) => fileURLToPath(new URL(`../../../../config/${name}`, import.meta.url));
 

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 
 const faults = process.argv.slice(2);
 let sealed = Number(faults.find((fault) => fault.startsWith("sealed:"))?.slice(7) ?? 0);
-const server = createServer((request, response) => {
+const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
   const answer = (status, body) =>
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
   if (sealed > 0) {

@@ -88,7 +88,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 
 test("what is sent is signed, and struck out only when it was taken", async () => {
   const seen: { headers: IncomingMessage["headers"]; body: string }[] = [];
-  const receiver = createServer((request, response) => {
+  const receiver = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     void bodyOf(request).then((body) => {
       seen.push({ headers: request.headers, body });
       response.writeHead(seen.length === 1 ? 500 : 204).end();

@@ -38,6 +38,6 @@ test("the thread starts from its own bundle", async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [join(dir, "main.js"), join(dir, "data")]);
     expect(JSON.parse(stdout)).toMatchObject([{ id: "5", phase: { kind: "failed" } }]);
   } finally {
-    await rm(dir, { recursive: true, force: true });
+    await rm(dir, { recursive: true, force: true, maxRetries: 9 });
   }
 });

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await history.close();
-  await rm(dir, { recursive: true, force: true });
+  await rm(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 const record = (index: number, id: number): StoredRecord => ({ index, json: JSON.stringify(finished(id).record) });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await history.close();
-  await rm(dir, { recursive: true, force: true });
+  await rm(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 const open = (segmentBytes = 8 * 1024): Promise<History> =>

@@ -50,7 +50,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const history of opened.splice(0)) await history.close();
-  await rm(dir, { recursive: true, force: true });
+  await rm(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 describe("wholeness", () => {

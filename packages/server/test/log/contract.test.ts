@@ -39,6 +39,6 @@ logContract("embedded", async (maxEntryBytes) => {
       content[0] = (content[0] ?? 0) ^ 1;
       await writeFile(path, content);
     },
-    cleanUp: () => rm(dir, { recursive: true, force: true }),
+    cleanUp: () => rm(dir, { recursive: true, force: true, maxRetries: 9 }),
   };
 });

@@ -17,7 +17,7 @@ beforeEach(async () => {
   dir = await temporaryDir();
   files = faultyFiles();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 9 }));
 
 const all = async (last: number): Promise<readonly string[]> => {
   const again = await openEmbeddedLog({ dir });

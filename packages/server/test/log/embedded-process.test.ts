@@ -21,13 +21,13 @@ beforeAll(async () => {
   program = join(await temporaryDir(), "append-forever.mjs");
   buildSync({ entryPoints: [SOURCE], outfile: program, bundle: true, platform: "node", format: "esm" });
 });
-afterAll(() => rm(dirname(program), { recursive: true, force: true }));
+afterAll(() => rm(dirname(program), { recursive: true, force: true, maxRetries: 9 }));
 
 let dir: string;
 beforeEach(async () => {
   dir = await temporaryDir();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 9 }));
 
 interface Appending {
   readonly child: ChildProcess;

@@ -15,7 +15,7 @@ let dir: string;
 beforeEach(async () => {
   dir = await temporaryDir();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 9 }));
 
 const segments = async (): Promise<readonly string[]> =>
   (await readdir(dir))

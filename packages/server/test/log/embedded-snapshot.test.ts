@@ -34,5 +34,5 @@ test("the event loop turns, and appends go on, while a snapshot is written", asy
   }
   expect(count).toBe(50_000);
   await log.close();
-  await rm(dir, { recursive: true, force: true });
+  await rm(dir, { recursive: true, force: true, maxRetries: 9 });
 });

@@ -71,7 +71,7 @@ export async function startEtcd(count: number, more: readonly string[] = []): Pr
     },
     async stop() {
       await Promise.all(members.map((member) => member.kill("SIGKILL")));
-      await rm(dir, { recursive: true, force: true });
+      await rm(dir, { recursive: true, force: true, maxRetries: 9 });
     },
   };
 }

@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(async () => {
   client.close();
   await cluster.stop();
-  await rm(dirname(program), { recursive: true, force: true });
+  await rm(dirname(program), { recursive: true, force: true, maxRetries: 9 });
 });
 
 interface Child {

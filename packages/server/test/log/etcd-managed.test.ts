@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([...started].map((member) => member.stop()));
-  await rm(dir, { recursive: true, force: true });
+  await rm(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 interface Place {

@@ -52,5 +52,5 @@ test("the client of etcd is what `npm run generate` makes", async () => {
   const file = join("gen", "etcdserverpb", "rpc_pb.ts");
   const committed = readFileSync(join(ROOT, "packages", "server", file), "utf8");
   expect(readFileSync(join(dir, file), "utf8") === committed, "run `npm run generate`").toBe(true);
-  await rm(dir, { recursive: true });
+  await rm(dir, { recursive: true, maxRetries: 9 });
 });

@@ -25,7 +25,7 @@ async function historyOf(): Promise<History> {
   const history = await openHistory({ dir });
   closers.push(async () => {
     await history.close();
-    await rm(dir, { recursive: true, force: true });
+    await rm(dir, { recursive: true, force: true, maxRetries: 9 });
   });
   return history;
 }

@@ -14,7 +14,7 @@ import { queryText } from "../../src/telemetry/store-query.ts";
 let status = 200;
 let body = "";
 const asked: string[] = [];
-const store = createServer((request, response) => {
+const store = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
   asked.push(new URL(request.url ?? "", "http://store").searchParams.get("query") ?? "");
   response.writeHead(status).end(body);
 });

@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => {
   tls.close();
-  rmSync(dir, { recursive: true, force: true });
+  rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 const keysOf = () => generateKeyPairSync("ec", { namedCurve: "P-256" });

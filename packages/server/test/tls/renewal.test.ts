@@ -58,7 +58,7 @@ beforeAll(async () => {
 
 afterAll(() => {
   tls.close();
-  rmSync(dir, { recursive: true, force: true });
+  rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
 });
 
 const agentOf = (name: string, by: Pem, lifetimeMs = DAY) =>

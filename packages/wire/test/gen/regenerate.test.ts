@@ -15,7 +15,7 @@ beforeAll(() => {
   out = mkdtempSync(join(tmpdir(), "lattice-gen-"));
 });
 afterAll(() => {
-  rmSync(out, { recursive: true, force: true });
+  rmSync(out, { recursive: true, force: true, maxRetries: 9 });
 });
 
 function buf(...args: string[]): { status: number | null; text: string } {

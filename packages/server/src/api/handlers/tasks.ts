@@ -4,7 +4,7 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type Allocation, isPlaced } from "@lattice/core";
-import { pb } from "@lattice/wire";
+import { pb, withDeadline } from "@lattice/wire";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { LAUNCH_WAIT_MS } from "../limits/limits.ts";
@@ -46,7 +46,7 @@ function isAboutToRun({ phase }: Allocation): boolean {
 
 /** Gives up after a while: what is wrong is then said by the launch itself. */
 async function untilItRuns(call: Call, record: Allocation): Promise<void> {
-  const late = AbortSignal.any([call.signal, AbortSignal.timeout(LAUNCH_WAIT_MS)]);
+  const late = withDeadline(call.signal, LAUNCH_WAIT_MS);
   const view = call.plane.view();
   const waits = () => {
     const now = call.plane.view().allocation(record.id);

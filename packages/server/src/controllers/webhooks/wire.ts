@@ -1,6 +1,8 @@
 // The way to a webhook's receiver: one POST, without following redirects, given up after a while. Whoever brings a network of its own
 // brings another.
 
+import { withDeadline } from "@lattice/wire";
+
 export interface HookRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -19,7 +21,7 @@ const ANSWER_MS = 10_000;
 
 export const platformWire: HookWire = {
   async post({ url, headers, body }, signal) {
-    const within = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
+    const within = withDeadline(signal, ANSWER_MS);
     const answer = await fetch(url, { method: "POST", redirect: "error", headers, body, signal: within });
     await answer.body?.cancel();
     return answer.status;

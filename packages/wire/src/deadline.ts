@@ -1,0 +1,14 @@
+// A signal that also fires when time is up. `AbortSignal.any([signal, AbortSignal.timeout(ms)])` says the same, but Node
+// forgets such a timeout whenever memory is tidied before it fires: whoever waits would then wait for ever.
+
+export function withDeadline(signal: AbortSignal, ms: number): AbortSignal {
+  const late = new AbortController();
+  // The timer holds on to the controller.
+  const timer: { unref?: () => void } | number = setTimeout(
+    () => late.abort(new DOMException(`not done within ${ms} ms`, "TimeoutError")),
+    ms,
+  );
+  // Where there are processes: one that has nothing else to do may end.
+  if (typeof timer === "object") (timer as { unref?: () => void }).unref?.();
+  return AbortSignal.any([signal, late.signal]);
+}
