@@ -1,6 +1,6 @@
 """Performs calls over HTTP: headers, retries, and errors of the catalogue from whatever goes wrong. It remembers the
 newest log index that a change was answered with and sends it along, so that a client reads its own writes through any
-server.
+server. Of several servers the next is asked when one cannot be reached or cannot serve.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from ..errors import (
     LatticeNotAvailableError,
     LatticeServerError,
     LatticeTimeoutError,
+    LatticeUnavailableError,
     connection_error,
     error_from_answer,
 )
@@ -50,7 +51,10 @@ class Caller:
         transport: httpx.AsyncBaseTransport | None,
     ) -> None:
         self.url = url
+        """Of several servers of one cluster, separated by commas."""
         self.retry = retry
+        self._servers = url.split(",")
+        self._turn = 0
         self._token = token
         self._timeout = timeout
         self._least_index = 0
@@ -58,7 +62,7 @@ class Caller:
         self._own_transport = transport is not None
         # The environment could bring a proxy or, from netrc, another identity than the one stated.
         self._http = httpx.AsyncClient(
-            base_url=url, headers=dict(headers), verify=verify, transport=transport, trust_env=False
+            headers=dict(headers), verify=verify, transport=transport, trust_env=False
         )
 
     async def close(self) -> None:
@@ -106,9 +110,11 @@ class Caller:
         began = time.monotonic()
         tries = 0
         while True:
+            server = self._server()
             try:
                 return await once()
             except LatticeError as error:
+                self._pass_on(server, error)
                 elapsed = time.monotonic() - began
                 pause = pause_before_retry(
                     self.retry, error, tries=tries, elapsed=elapsed, repeatable=call.repeatable
@@ -121,7 +127,7 @@ class Caller:
     async def _once(self, call: Call[Any], read_timeout: float | None) -> httpx.Response:
         request = self._http.build_request(
             call.method,
-            call.path,
+            self._server() + call.path,
             params=call.query or None,
             content=call.body,
             headers=self._headers(call),
@@ -140,7 +146,8 @@ class Caller:
         raise error_from_answer(response.status_code, text, response.headers)
 
     async def _upgraded(self, call: Call[Any]) -> WebSocket:
-        request = self._http.build_request("GET", call.path, params=call.query or None, headers=self._headers(call))
+        url = self._server() + call.path
+        request = self._http.build_request("GET", url, params=call.query or None, headers=self._headers(call))
         try:
             tls = self._tls() if request.url.scheme == "https" else None
             return await open_web_socket(
@@ -166,6 +173,14 @@ class Caller:
             return (await response.aread()).decode("utf-8", "replace")
         except httpx.HTTPError as error:
             raise self._from_transport(error) from error
+
+    def _server(self) -> str:
+        return self._servers[self._turn % len(self._servers)]
+
+    def _pass_on(self, failed: str, error: LatticeError) -> None:
+        """Of several calls that fail together at one server only the first moves on."""
+        if isinstance(error, LatticeUnavailableError) and failed == self._server():
+            self._turn += 1
 
     def _headers(self, call: Call[Any]) -> dict[str, str]:
         token = self._token()
