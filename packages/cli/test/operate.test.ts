@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { flagOf } from "../src/commands/submit/flag-names.ts";
 import { useScripted } from "./scripted.ts";
 
 const rig = useScripted();
@@ -235,4 +236,19 @@ test.each(["--ca", "--config", "--url", "--vcluster", "--tenant", "-t"])(
     expect(await rig.run(flag, value ?? "", "status", "--all", "-q")).toBe(0);
     expect(rig.out).toBe("7\n");
   },
+);
+
+test("a walltime is changed as it is written elsewhere", async () => {
+  rig.answers[`PATCH ${V}/allocations/7`] = [200, { allocation: { id: "7" } }];
+  expect(await rig.run("update", "7", "--walltime=1h30m")).toBe(0);
+  expect(JSON.parse(rig.bodies[0] ?? "")).toMatchObject({ walltime_seconds: 5_400 });
+  expect(await rig.run("update", "7", "--walltime=1h", "--walltime-seconds=3600")).toBe(2);
+  expect(await rig.run("update", "7", "--walltime=soon")).toBe(2);
+  expect(await rig.run("update", "7")).toBe(2);
+  expect(rig.requests).toHaveLength(1);
+});
+
+test.each(["topology", "constraints.topology", "allocation.resources.constraints.topology"])(
+  "%s is set by --topology",
+  (field) => expect(flagOf(field)).toBe("--topology"),
 );
