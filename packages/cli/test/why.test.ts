@@ -56,6 +56,7 @@ test("an allocation that waits", async () => {
     "1 free, but held for 5, which starts at ",
     "Place 3 of 9.",
     "Tenant physics holds 3 of the 8 nodes it may hold.",
+    ": an estimate, nothing is reserved.",
     "Half of the estimates of late were right to within 42 s.",
     "With 1 node instead of 4 it would start now. (tried in full)",
   ])

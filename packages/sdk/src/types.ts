@@ -54,6 +54,8 @@ export interface Allocation {
   /** One for each of them, for programs. */
   readonly pending_reason_codes?: readonly string[];
   readonly estimated_start?: string;
+  /** Whether it is a promise; absent: an estimate, which may move. */
+  readonly start_reserved?: boolean;
   readonly progress?: readonly NodeProgress[];
   readonly backfilled?: boolean;
   readonly scores?: Readonly<Record<string, number>>;

@@ -31,8 +31,8 @@ export interface AllocationExtra {
   readonly pendingReasons?: readonly string[];
   /** One for each of them. */
   readonly reasonCodes?: readonly string[];
-  /** Milliseconds since 1970. */
-  readonly estimatedStart?: number | null;
+  /** Milliseconds since 1970, and whether a reservation stands for it. */
+  readonly estimate?: { readonly at: number; readonly reserved: boolean } | null;
   readonly logIndex?: number;
   /** Of the nodes it is on, each once. */
   readonly topologyGroups?: readonly string[];
@@ -77,8 +77,9 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     message.endedAt = timestampFromMs(phase.endedAt);
     if (phase.exitCode !== null) message.exitCode = phase.exitCode;
   }
-  if (extra.estimatedStart !== undefined && extra.estimatedStart !== null) {
-    message.estimatedStart = timestampFromMs(extra.estimatedStart);
+  if (extra.estimate !== undefined && extra.estimate !== null) {
+    message.estimatedStart = timestampFromMs(extra.estimate.at);
+    message.startReserved = extra.estimate.reserved;
   }
   return message;
 }

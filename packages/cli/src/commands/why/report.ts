@@ -52,7 +52,9 @@ function startLines({ state, queue, estimated_start, estimate_error_seconds }: E
     lines.push(
       `Reserved for ${localTime(reserved_start)} on ${reserved_nodes.length} nodes: ${listed(reserved_nodes)}.`,
     );
-  } else if (estimated_start !== undefined) lines.push(`Expected at ${localTime(estimated_start)}.`);
+  } else if (estimated_start !== undefined) {
+    lines.push(`Expected at ${localTime(estimated_start)}: an estimate, nothing is reserved.`);
+  }
   if (estimate_error_seconds !== undefined) {
     lines.push(`Half of the estimates of late were right to within ${Math.round(estimate_error_seconds)} s.`);
   }

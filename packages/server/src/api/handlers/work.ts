@@ -74,7 +74,7 @@ export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation
   const reasons = work.hold !== undefined ? waitReasons(view, work) : waiting ? reasonsOf(work.id) : [];
   return allocationToProto(work, {
     ...namedReasons(reasons),
-    estimatedStart: waiting ? call.plane.estimatedStart(work.id) : null,
+    estimate: waiting ? call.plane.estimatedStart(work.id) : null,
     logIndex,
     topologyGroups: groupsOf(view, work),
   });
