@@ -4,7 +4,6 @@
 import {
   type AllocationId,
   type Command,
-  type Instant,
   instant,
   isQueued,
   logIndex,
