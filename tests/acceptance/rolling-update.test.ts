@@ -106,8 +106,12 @@ test("a service of three nodes is updated without a gap, and a bad update leaves
   await roundsOfProbes(3);
   expect(lines("bad")).toHaveLength(1);
 
-  await cluster.cli(["update", id, `--entrypoint=${program("v3")}`]);
+  const probe = `--probe=tcp:${port},period=1,delay=1,failures=100`;
+  expect((await cluster.cli(["update", id, `--entrypoint=${program("v3")}`, probe])).code).toBe(0);
   await eventually({ what: "a better update goes through" }, async () => renewed(id));
+  expect((await cluster.allocation(id)).spec).toMatchObject({ liveness_probe: { probe_type: "tcp", port } });
+  const refused = await cluster.cli(["update", id, "--probe=ftp:1"]);
+  expect([refused.code === 0, refused.stderr]).toEqual([false, expect.stringContaining("tcp:8080 or http:8080/path")]);
   expect((await cluster.cli(["notices"])).stdout).not.toContain("is halted");
   await cluster.cli(["cancel", id]);
 });

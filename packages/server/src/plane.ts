@@ -1,15 +1,7 @@
 // The control plane as the API sees it: the local replica for reads, the leader's sequencer for
 // writes, the hub for what only agents know, the history for what has left the live state.
 
-import {
-  type AllocationId,
-  type Command,
-  instant,
-  isQueued,
-  logIndex,
-  type NodeId,
-  waitReasons,
-} from "@lattice/core";
+import { type AllocationId, type Command, instant, isQueued, logIndex, type NodeId, waitReasons } from "@lattice/core";
 import { type CycleResult, type PendingReason, reasonsFor, snapshotFor } from "@lattice/scheduler";
 import { ProblemError } from "@lattice/wire";
 import type { AgentHub } from "./agents/hub.ts";
