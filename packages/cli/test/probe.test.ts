@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import { parseProbe } from "../src/parse/probe.ts";
+import { useScripted } from "./scripted.ts";
 
 test.each([
   ["tcp:8080", { probe_type: "tcp", port: 8080 }],
@@ -23,3 +24,14 @@ test.each(["", "8080", "udp:1", "tcp:80/path", "http:", "http:80/,often=1", "tcp
     expect(() => parseProbe(text)).toThrow(/tcp:8080 or http|none of its settings/);
   },
 );
+
+const rig = useScripted();
+
+test.each([
+  ["none", { remove_liveness_probe: true }],
+  ["tcp:80,period=2", { liveness_probe: { probe_type: "tcp", port: 80, period_secs: 2 } }],
+])("an update to %s", async (text, service) => {
+  rig.answers["PATCH /api/v1/allocations/7"] = [200, { allocation: { id: "7", state: "running" } }];
+  expect(await rig.run("update", "7", `--probe=${text}`)).toBe(0);
+  expect(JSON.parse(rig.bodies.at(-1) ?? "")).toMatchObject({ service });
+});

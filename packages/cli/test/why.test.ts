@@ -65,6 +65,13 @@ test("an allocation that waits", async () => {
   expect(rig.out).toMatch(/2 +\(another's\)/);
 });
 
+test("whose nodes are held while others make room", async () => {
+  const making_room = [{ allocation_id: "3", nodes: 1, how: "stopping" }];
+  rig.answers["GET /api/v1/allocations/7/explain"] = [200, { ...PENDING, making_room }];
+  expect(await rig.run("why", "7")).toBe(0);
+  expect(rig.out).toContain(": its nodes are held for it.");
+});
+
 test("quiet is one line, json is all of it, an unknown id is a problem", async () => {
   rig.answers["GET /api/v1/allocations/7/explain"] = [200, PENDING];
   expect(await rig.run("why", "7", "-q")).toBe(0);

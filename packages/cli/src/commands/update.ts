@@ -17,7 +17,7 @@ interface UpdateFlags {
   readonly entrypoint?: string;
   readonly image?: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly probe?: ProbeForm | null;
+  readonly probe?: ProbeForm | "none";
 }
 
 const MOST_SECONDS = 10 * 365 * 86_400;
@@ -62,12 +62,11 @@ export function define(command: Command): void {
     });
 }
 
-/** Null: none from now on. */
-const probeOrNone = (text: string): ProbeForm | null => (text === "none" ? null : parseProbe(text));
+const probeOrNone = (text: string): ProbeForm | "none" => (text === "none" ? text : parseProbe(text));
 
 function probeChange(probe: UpdateFlags["probe"]): AllocationUpdate["service"] {
   if (probe === undefined) return {};
-  return probe === null ? { remove_liveness_probe: true } : { liveness_probe: probe };
+  return probe === "none" ? { remove_liveness_probe: true } : { liveness_probe: probe };
 }
 
 /** What is not named stays as it is. */
