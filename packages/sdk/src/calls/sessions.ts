@@ -16,6 +16,8 @@ export interface Session {
   readonly nodes?: readonly string[];
   readonly pending_reasons?: readonly string[];
   readonly estimated_start?: string;
+  /** Whether it is a promise; absent: an estimate, which may move. */
+  readonly start_reserved?: boolean;
   readonly reason?: string;
   readonly message?: string;
 }
