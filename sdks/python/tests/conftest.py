@@ -43,6 +43,6 @@ def run_async(api_url: str) -> Within[Any]:
 
     async def around(body: Callable[[LatticeClient], Coroutine[Any, Any, Any]]) -> Any:
         async with LatticeClient(api_url, user="ada") as opened:
-            return await asyncio.wait_for(body(opened), 60)
+            return await asyncio.wait_for(body(opened), 240)
 
     return lambda body: asyncio.run(around(body))

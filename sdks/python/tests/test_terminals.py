@@ -265,7 +265,7 @@ def test_terminals_over_tls(secret_server: tuple[int, str]) -> None:
                     await terminal.write(word)
                 return terminal.node, [piece async for piece in terminal], terminal.exit_code
 
-    assert asyncio.run(asyncio.wait_for(body(), 60)) == ("far", [b"ONE", b"."], 4)
+    assert asyncio.run(asyncio.wait_for(body(), 240)) == ("far", [b"ONE", b"."], 4)
     with SyncLatticeClient(f"https://localhost:{port}", verify=authority, retry=once) as client:
         with client.attach("1") as terminal:
             for word in (b"one", b"."):
