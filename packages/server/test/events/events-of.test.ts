@@ -74,7 +74,15 @@ test("every attempt, what failed, what was noted, and the end", () => {
 
 test("a service is told to have been placed where it was, whatever came and went since", () => {
   const note = (index: number, kind: string, node: string, n: number) => ({
-    ...{ at: instant(Math.floor(index / 10) + 2), index, type: "scaling", kind, attempt: attempt(n), text: ".", nodes: [node] },
+    ...{
+      at: instant(Math.floor(index / 10) + 2),
+      index,
+      type: "scaling",
+      kind,
+      attempt: attempt(n),
+      text: ".",
+      nodes: [node],
+    },
   });
   const events = eventsOf(
     record({

@@ -73,12 +73,15 @@ export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation
   // An element that has not been made is unknown to the scheduler.
   const reasons = work.hold !== undefined ? waitReasons(view, work) : waiting ? reasonsOf(work.id) : [];
   return allocationToProto(work, {
-    ...namedReasons(reasons),
+    pendingReasons: reasons.length === 0 ? NONE : reasons.map(({ text }) => text),
+    reasonCodes: reasons.length === 0 ? NONE : reasons.map(({ code }) => code),
     estimate: waiting ? call.plane.estimatedStart(work.id) : null,
     logIndex,
     topologyGroups: groupsOf(view, work),
   });
 }
+
+const NONE: readonly string[] = [];
 
 const namedReasons = (reasons: readonly { readonly code: string; readonly text: string }[]) => ({
   pendingReasons: reasons.map(({ text }) => text),
@@ -87,7 +90,7 @@ const namedReasons = (reasons: readonly { readonly code: string; readonly text: 
 
 /** Of what runs; nodes that have left the cluster since are in none. */
 function groupsOf(view: View, { phase }: Allocation): readonly string[] {
-  if (!("nodes" in phase) || isFinal(phase)) return [];
+  if (!("nodes" in phase) || isFinal(phase)) return NONE;
   const groups = new Set(phase.nodes.flatMap((id) => view.node(id)?.group ?? []));
   return [...groups].sort((a, b) => (a < b ? -1 : 1));
 }
