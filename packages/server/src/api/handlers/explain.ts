@@ -8,6 +8,7 @@ import type { Explained } from "../../insight/index.ts";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { suggestionToProto } from "./suggestion.ts";
+import { unofferedFeatures } from "./unoffered.ts";
 import { shownTo } from "./visible.ts";
 import { find, ownerOf } from "./work.ts";
 
@@ -18,11 +19,12 @@ export async function explain(call: Call, request: pb.ExplainRequest): Promise<p
   const waiting = record.phase.kind === "pending" ? await call.plane.consult({ kind: "explain", id: record.id }) : null;
   // It may have started while the leader was asked.
   if (waiting === null) return ofRecord(call, call.plane.view().allocation(record.id) ?? record);
+  const unoffered = featuresNobodyHas(call, record);
   return create(pb.ExplanationSchema, {
     ...headOf(call, record),
-    summary: waitingSummary(waiting),
+    summary: waitingSummary(waiting, unoffered),
     asOf: timestampFromMs(waiting.explanation.at),
-    causes: waiting.explanation.causes.map(({ code, text }) => ({ code, text })),
+    causes: [...unoffered, ...waiting.explanation.causes].map(({ code, text }) => ({ code, text })),
     nodes: nodesOf(call, waiting),
     queue: queueOf(call, waiting),
     tenantState: [...waiting.explanation.tenant],
@@ -59,10 +61,19 @@ const headOf = (call: Call, { id, phase, spec, user }: Allocation) => ({
   logIndex: String(call.plane.view().index),
 });
 
-function waitingSummary({ explanation, expected }: Explained): string {
+interface Cause {
+  readonly code: string;
+  readonly text: string;
+}
+
+/** Mostly a name that is mistyped: said before all else. */
+const featuresNobodyHas = ({ plane }: Call, { spec }: Allocation): readonly Cause[] =>
+  unofferedFeatures(plane.view(), spec).map((text) => ({ code: "no_matching_nodes", text: `N${text.slice(1)}.` }));
+
+function waitingSummary({ explanation, expected }: Explained, unoffered: readonly Cause[]): string {
   const { at, startsNow, causes } = explanation;
   if (startsNow) return "It is about to start.";
-  const [first] = causes;
+  const [first] = [...unoffered, ...causes];
   const why = first === undefined ? "It waits." : first.text;
   if (expected === null) return `${why} When it can start is not known.`;
   return `${why} Expected to start in ${durationText(expected - at)}.`;
