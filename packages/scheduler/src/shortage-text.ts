@@ -36,8 +36,7 @@ function figuresOf(machine: Machine, { match, input }: Job): ReadonlyMap<string,
   }
   const byHardware = { ...input.constraints, excludedNodes: [] };
   for (const [kind, node] of machine.kinds.entries()) {
-    for (const lacking of shortfalls(byHardware, node.id, node))
-      count(whatOf(lacking), ofKind[kind] as number);
+    for (const lacking of shortfalls(byHardware, node.id, node)) count(whatOf(lacking), ofKind[kind] as number);
   }
   const excluded = new Set(input.constraints.excludedNodes);
   let named = 0;
