@@ -268,6 +268,7 @@ describe("pipelines of scripts", () => {
       until [ "$(squeue -h -j $id -t R -o %i | wc -l)" = 2 ]; do sleep 0.2; done
       squeue -h -j $id -o '%i %t' | sed "s/^$id/ID/"
       scancel "$id"_8; squeue -h -t PD -j $id -o '%i' | sed "s/^$id/ID/"
+      scontrol hold "$id"_7; squeue -h -t PD -j $id -o '%i %r' | sed "s/^$id/ID/"; scontrol release "$id"_7
       scancel "$id"_[5-6]
       ${until('"$id"_7', "COMPLETED")}
       scancel $id; until [ -z "$(squeue -h -j $id)" ]; do sleep 0.2; done
@@ -276,8 +277,9 @@ describe("pipelines of scripts", () => {
     expect(stderr).toBe("");
     const lines = stdout.trim().split("\n");
     expect(lines.slice(0, 4)).toEqual(["ID_[6-8%2] PD", "ID_3 R", "ID_5 R", "ID_[6-7%2]"]);
-    expect(lines.slice(4, 6)).toEqual(["index 7 of 6", "6 (1,3,5-8), at most 2 at a time"]);
-    expect(lines.slice(6)).toEqual(["ID_3|CANCELLED", "ID_5|CANCELLED", "ID_6|CANCELLED", "ID_7|COMPLETED"]);
+    expect(lines.slice(4, 6)).toEqual(["ID_[6%2] JobArrayTaskLimit", "ID_7 JobHeldUser"]);
+    expect(lines.slice(6, 8)).toEqual(["index 7 of 6", "6 (1,3,5-8), at most 2 at a time"]);
+    expect(lines.slice(8)).toEqual(["ID_3|CANCELLED", "ID_5|CANCELLED", "ID_6|CANCELLED", "ID_7|COMPLETED"]);
   });
 
   test("why jobs wait, in Slurm's words, and when they start", async () => {

@@ -57,7 +57,7 @@ export const command: SlurmCommand = {
     if (has(words, "helpformat")) return print(Object.keys(jobFields(desk)).join(" ")) ?? 0;
     if (has(words, "helpFormat")) return await printNames(desk);
     const wanted = (await jobsFor(desk, words)).filter((job) => isWanted(desk, words, job));
-    const jobs = has(words, "start") ? await withStarts(desk, wanted) : wanted;
+    const jobs = has(words, "start") ? await (await import("./job-starts.ts")).withStarts(desk, wanted) : wanted;
     const order = (found: readonly Job[]): readonly Job[] => inOrder(found, words, jobFields(desk));
     if (has(words, "json")) {
       const { jobsDocument } = await import("./as-json.ts");
@@ -71,29 +71,6 @@ export const command: SlurmCommand = {
     return 0;
   },
 };
-
-/** Each takes a look at the whole queue, so only the first ones are asked about; the others say N/A. */
-const MOST_STARTS = 100;
-
-/** Those that wait, with the server's estimate of when they start. */
-async function withStarts({ client }: Desk, jobs: readonly Job[]): Promise<readonly Job[]> {
-  const waiting = jobs.filter(({ allocation }) => allocation.state === "pending");
-  const unknown = waiting.filter(({ allocation: { estimated_start, group } }) => !estimated_start && !group);
-  const starts = new Map<string, string>();
-  for (const { id, allocation } of unknown.slice(0, MOST_STARTS)) {
-    const start = await client.explain(allocation.id).then(({ estimated_start: at }) => at, ifGone);
-    if (start !== undefined) starts.set(id, start);
-  }
-  return waiting.map((job) => {
-    const start = starts.get(job.id);
-    return start === undefined ? job : { ...job, allocation: { ...job.allocation, estimated_start: start } };
-  });
-}
-
-/** It ended since it was listed. */
-function ifGone(error: unknown): undefined {
-  if (!(error instanceof ProblemError) || error.problem.code !== "unknown_allocation") throw error;
-}
 
 /** `-j 44` has its value in a word of its own, though it may also have none. */
 function withSeparateIds(argv: readonly string[]): Words {
