@@ -30,8 +30,8 @@ export interface AllocationExtra {
   readonly pendingReasons?: readonly string[];
   /** One for each of them. */
   readonly reasonCodes?: readonly string[];
-  /** Milliseconds since 1970. */
-  readonly estimatedStart?: number | null;
+  /** Milliseconds since 1970, and whether a reservation stands for it. */
+  readonly estimate?: { readonly at: number; readonly reserved: boolean } | null;
   readonly logIndex?: number;
   /** Of the nodes it is on, each once. */
   readonly topologyGroups?: readonly string[];
@@ -60,7 +60,7 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     reason: reasonOf(phase),
     message: messageOf(phase),
     pendingReasons: [...(extra.pendingReasons ?? [])],
-    estimatedStart: instantOf(extra.estimatedStart),
+    estimatedStart: instantOf(extra.estimate?.at),
     progress: isPlaced(phase) ? progressOf(phase) : [],
     backfilled: allocation.backfilled,
     scores: { ...allocation.scores },
@@ -77,6 +77,7 @@ export function allocationToProto(allocation: Allocation, extra: AllocationExtra
     topologyGroups: [...(extra.topologyGroups ?? [])],
     nodesJoined: allocation.added ?? 0,
     hold: allocation.hold === undefined ? undefined : holdStatus(allocation.hold),
+    startReserved: extra.estimate?.reserved ?? false,
   };
 }
 

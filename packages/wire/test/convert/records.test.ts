@@ -67,7 +67,7 @@ const shown = (value: object, extra = {}) =>
 describe("allocationToProto", () => {
   test("pending: why it waits and when it should start", () => {
     const waiting = { kind: "pending", since: 1_000, cause: "node_failure" };
-    const extra = { pendingReasons: ["4 of 8 nodes are free"], estimatedStart: 60_000, logIndex: 42 };
+    const extra = { pendingReasons: ["4 of 8 nodes are free"], estimate: { at: 60_000, reserved: true }, logIndex: 42 };
     const json = shown(waiting, extra);
     expect(json).toMatchObject({
       id: "7",
@@ -75,6 +75,7 @@ describe("allocationToProto", () => {
       reason: "node_failure",
       pending_reasons: ["4 of 8 nodes are free"],
       estimated_start: "1970-01-01T00:01:00.000Z",
+      start_reserved: true,
       log_index: "42",
       nodes: [],
       scores: { total: 512 },

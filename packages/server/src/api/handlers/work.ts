@@ -76,9 +76,8 @@ export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation
   // An element that has not been made is unknown to the scheduler.
   const reasons = work.hold !== undefined ? waitReasons(view, work) : waiting ? reasonsOf(work.id) : [];
   return allocationToProto(work, {
-    pendingReasons: reasons.length === 0 ? NONE : reasons.map(({ text }) => text),
-    reasonCodes: reasons.length === 0 ? NONE : reasons.map(({ code }) => code),
-    estimatedStart: waiting ? call.plane.estimatedStart(work.id) : null,
+    ...namedReasons(reasons),
+    estimate: waiting ? call.plane.estimatedStart(work.id) : null,
     logIndex,
     topologyGroups: groupsOf(view, work),
   });
