@@ -266,18 +266,18 @@ describe("pipelines of scripts", () => {
       id=$(sbatch --parsable -t 10 --array=1,3,5-8%2 --wrap 'echo index $SLURM_ARRAY_TASK_ID of $SLURM_ARRAY_TASK_COUNT; test $SLURM_ARRAY_TASK_ID != 3 || sleep 300; test $SLURM_ARRAY_TASK_ID != 5 || sleep 300')
       ${until('"$id"_1', "COMPLETED")}
       until [ "$(squeue -h -j $id -t R -o %i | wc -l)" = 2 ]; do sleep 0.2; done
-      squeue -h -j $id -o '%i %t' | sed "s/^$id/ID/"
-      scancel "$id"_8; squeue -h -t PD -j $id -o '%i' | sed "s/^$id/ID/"
-      scancel "$id"_[5-6]
-      ${until('"$id"_7', "COMPLETED")}
+      squeue -h -j $id -o '%i %t' | sed "s/^$id/ID/"; scancel "$id"_8; squeue -h -t PD -j $id -o '%i' | sed "s/^$id/ID/"
+      scontrol hold "$id"_7; squeue -h -t PD -j $id -o '%i %r' | sed "s/^$id/ID/"; scontrol release "$id"_7
+      scancel "$id"_[5-6]; ${until('"$id"_7', "COMPLETED")}
       scancel $id; until [ -z "$(squeue -h -j $id)" ]; do sleep 0.2; done
       lattice logs "$id"_7; lattice status $id | grep -o '6 (1,3,5-8), at most 2 at a time'
       sacct -n -X -P -j "$id"_3,"$id"_5,"$id"_6,"$id"_7 --format=JobID,State | sed "s/^$id/ID/"`);
     expect(stderr).toBe("");
     const lines = stdout.trim().split("\n");
     expect(lines.slice(0, 4)).toEqual(["ID_[6-8%2] PD", "ID_3 R", "ID_5 R", "ID_[6-7%2]"]);
-    expect(lines.slice(4, 6)).toEqual(["index 7 of 6", "6 (1,3,5-8), at most 2 at a time"]);
-    expect(lines.slice(6)).toEqual(["ID_3|CANCELLED", "ID_5|CANCELLED", "ID_6|CANCELLED", "ID_7|COMPLETED"]);
+    expect(lines.slice(4, 6)).toEqual(["ID_[6%2] JobArrayTaskLimit", "ID_7 JobHeldUser"]);
+    expect(lines.slice(6, 8)).toEqual(["index 7 of 6", "6 (1,3,5-8), at most 2 at a time"]);
+    expect(lines.slice(8)).toEqual(["ID_3|CANCELLED", "ID_5|CANCELLED", "ID_6|CANCELLED", "ID_7|COMPLETED"]);
   });
 
   test("why jobs wait, in Slurm's words, and when they start", async () => {

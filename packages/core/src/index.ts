@@ -63,7 +63,7 @@ export { type ParsedIndexes, parseIndexes } from "./group/index-list.ts";
 export { specToRun } from "./group/index-text.ts";
 export type { ElementState } from "./group/marks.ts";
 export * from "./group/range.ts";
-export { waitingIndexes } from "./group/waiting.ts";
+export { heldIndexes, waitingIndexes } from "./group/waiting.ts";
 export * from "./ids.ts";
 export { InvariantError, invariant, present } from "./invariant.ts";
 export * from "./ledger/index.ts";

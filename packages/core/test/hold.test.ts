@@ -1,6 +1,6 @@
 // Holding and releasing: single allocations, task groups, elements that were made and those that were not.
 
-import { type Command, GROUP_WINDOW, type Outcome } from "@lattice/core";
+import { type Command, GROUP_WINDOW, heldIndexes, type Outcome } from "@lattice/core";
 import { describe, expect, it } from "vitest";
 import {
   type Cluster,
@@ -139,6 +139,20 @@ describe("a task group", () => {
     expect(queue(c)).toEqual(["1_3"]);
     c.apply(release(1), cancel("1_0"));
     expect(queue(c)).toEqual(["1_3", "1_4"]);
+  });
+
+  it("tells which of its elements that were not made are held, and as whom", () => {
+    const c = cluster();
+    c.apply(submitGroup([0, 999], 1), { ...hold(1), elements: [{ from: 5, to: 299 }] });
+    const few = [700, 990, 991, 992].map((n) => ({ from: n, to: n }));
+    c.apply({ ...hold(1, true, "root"), elements: few });
+    const group = c.state.group(id(1));
+    if (group === undefined) throw new Error("no group");
+    const text = (as: "user" | "admin") => heldIndexes(group, c.state.heldElements(group, as));
+    expect([text("user"), text("admin")]).toEqual(["5-299", "700,990-992"]);
+    const scattered = Array.from({ length: 500 }, (_, n) => 2 * n);
+    expect(heldIndexes(group, scattered)).toMatch(/^0,2,4,.*,\.\.\.$/);
+    expect(heldIndexes(group, [])).toBe("");
   });
 
   it("does not stand still because its first elements are held", () => {

@@ -36,8 +36,7 @@ function figuresOf(machine: Machine, { match, input }: Job): ReadonlyMap<string,
   }
   const byHardware = { ...input.constraints, excludedNodes: [] };
   for (const [kind, node] of machine.kinds.entries()) {
-    for (const lacking of shortfalls(byHardware, node.id, node))
-      count(FALLS_SHORT_OF[lacking.kind], ofKind[kind] as number);
+    for (const lacking of shortfalls(byHardware, node.id, node)) count(whatOf(lacking), ofKind[kind] as number);
   }
   const excluded = new Set(input.constraints.excludedNodes);
   let named = 0;
@@ -49,6 +48,9 @@ function figuresOf(machine: Machine, { match, input }: Job): ReadonlyMap<string,
 
 /** Matches may outlive a cycle; what its nodes are doing does not. */
 const counted = new WeakMap<Machine, Map<Match, ReadonlyMap<string, number>>>();
+
+const whatOf = (lacking: Shortfall): string =>
+  lacking.kind === "feature" ? `without the feature ${lacking.wanted}` : FALLS_SHORT_OF[lacking.kind];
 
 const FALLS_SHORT_OF = {
   excluded: "excluded",

@@ -146,6 +146,7 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     onHold: () => [],
     onHoldCount: 0,
     elementHold: () => null,
+    heldElements: () => [],
     placed: () => placed,
     blockedCount: 0,
     placedCount: placed.length,

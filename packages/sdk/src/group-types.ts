@@ -21,6 +21,9 @@ export interface TaskGroupStatus {
   readonly waiting?: number;
   /** Which: "5-7,9", "1-9:2"; ends in ",..." where there are too many to tell. */
   readonly waiting_indexes?: string;
+  /** Which of these are held one by one, by their owner and by an administrator. */
+  readonly held_indexes?: string;
+  readonly admin_held_indexes?: string;
   readonly pending?: number;
   readonly running?: number;
   readonly completed?: number;

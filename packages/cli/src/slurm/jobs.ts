@@ -56,25 +56,33 @@ export function plainJob(allocation: Allocation): Job {
   return { id: allocation.id, base, index, allocation, heldByLimit: false };
 }
 
-/** The lines of one array: what waits together first, then what runs or has ended. */
+/** The lines of one array: what waits together first, then what is held by itself, what runs and what has ended. */
 export function arrayJobs(group: Allocation, elements: readonly Allocation[], unfold: boolean): Job[] {
-  const queued = elements.filter(({ state }) => state === "pending");
-  const others = elements.filter(({ state }) => state !== "pending").map(plainJob);
-  const waiting = isEnded(group) ? [] : waitingIndexes(group);
-  if (unfold) {
-    const unmade = waiting.map((index) => waitingJob(group, `${index}`, group));
-    return [...others, ...queued.map(plainJob), ...unmade];
-  }
-  const indexes = [...queued.map(({ id }) => Number(id.split("_")[1])), ...waiting];
+  const { unmade, held } = isEnded(group) ? { unmade: [], held: [] } : notInQueue(group);
+  const alone = ({ state, hold }: Allocation): boolean => state !== "pending" || (hold !== undefined && !group.hold);
+  const others = [...held, ...elements.filter(alone).map(plainJob)];
+  const queued = elements.filter((element) => !alone(element));
+  if (unfold) return [...others, ...queued.map(plainJob), ...unmade.map((n) => waitingJob(group, `${n}`))];
+  const indexes = [...queued.map(({ id }) => Number(id.split("_")[1])), ...unmade];
   if (indexes.length === 0) return others;
   const most = group.group?.range?.concurrency;
   const text = `[${indexText(indexes)}${most === undefined ? "" : `%${most}`}]`;
   return [waitingJob(group, text, queued[0] ?? group), ...others];
 }
 
+/** Elements without a record of their own: those that wait with the others, and those that are held one by one. */
+function notInQueue(group: Allocation): { readonly unmade: readonly number[]; readonly held: readonly Job[] } {
+  const { waiting_indexes, held_indexes, admin_held_indexes } = group.group ?? {};
+  const kinds = new Map<number, "user" | "admin">();
+  for (const n of indexesOf(held_indexes)) kinds.set(n, "user");
+  for (const n of indexesOf(admin_held_indexes)) kinds.set(n, "admin");
+  const unmade = indexesOf(waiting_indexes).filter((n) => !kinds.has(n));
+  return { unmade, held: [...kinds].map(([n, kind]) => waitingJob({ ...group, hold: { kind } }, `${n}`)) };
+}
+
 const isEnded = ({ state }: Allocation): boolean => !LIVE.includes(state);
 
-function waitingJob(group: Allocation, index: string, shown: Allocation): Job {
+function waitingJob(group: Allocation, index: string, shown = group): Job {
   const { nodes: _nodes, started_at: _started, ...rest } = shown;
   const allocation: Allocation = { ...rest, state: "pending" };
   const limited = group.group?.range?.concurrency !== undefined;
@@ -83,9 +91,9 @@ function waitingJob(group: Allocation, index: string, shown: Allocation): Job {
   return { id: `${group.id}_${index}`, base: group.id, index, allocation, heldByLimit };
 }
 
-/** Those that are not in the queue yet; of very many, and very scattered ones, the first. */
-function waitingIndexes({ group }: Allocation): number[] {
-  const text = (group?.waiting_indexes ?? "").replace(/,?\.\.\.$/, "");
+/** "5-7,9"; of very many, and very scattered ones, the first. */
+function indexesOf(list = ""): number[] {
+  const text = list.replace(/,?\.\.\.$/, "");
   if (text === "") return [];
   const { size, at } = groupIndexes({ indexes: text });
   return Array.from({ length: Math.min(size, MAX_SPELLED) }, (_, position) => at(position));

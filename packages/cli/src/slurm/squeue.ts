@@ -4,11 +4,11 @@ import type { AllocationState } from "@lattice/sdk";
 import { DEFAULT_QOS_CLASSES, expandHostlist, ProblemError } from "@lattice/wire";
 import type { SlurmCommand } from "./command.ts";
 import { complain, type Desk, print } from "./desk.ts";
-import { type Fields, type Format, headerLine, parseFormat, parseLongFormat, rowLine } from "./format.ts";
-import { type JobFacts, jobFields, LONG_NAMES, limitSeconds } from "./job-fields.ts";
+import { type Format, headerLine, parseFormat, parseLongFormat, rowLine } from "./format.ts";
+import { type JobFacts, jobFields, LONG_NAMES } from "./job-fields.ts";
 import { findState, JOB_STATES, jobState } from "./job-state.ts";
 import { ALL, arrayJobs, type Job, LIVE, listJobs, plainJob } from "./jobs.ts";
-import { Refusal, refuse } from "./refusal.ts";
+import { Refusal } from "./refusal.ts";
 import { dateLine } from "./times.ts";
 import { type Grammar, has, lastValue, listOf, readWords, type Words } from "./words.ts";
 
@@ -57,43 +57,20 @@ export const command: SlurmCommand = {
     if (has(words, "helpformat")) return print(Object.keys(jobFields(desk)).join(" ")) ?? 0;
     if (has(words, "helpFormat")) return await printNames(desk);
     const wanted = (await jobsFor(desk, words)).filter((job) => isWanted(desk, words, job));
-    const jobs = has(words, "start") ? await withStarts(desk, wanted) : wanted;
-    const order = (found: readonly Job[]): readonly Job[] => inOrder(found, words, jobFields(desk));
+    const jobs = has(words, "start") ? await (await import("./job-starts.ts")).withStarts(desk, wanted) : wanted;
+    const ordered = await inOrder(desk, words, jobs);
     if (has(words, "json")) {
       const { jobsDocument } = await import("./as-json.ts");
-      return print(jobsDocument(order(jobs), desk)) ?? 0;
+      return print(jobsDocument(ordered, desk)) ?? 0;
     }
     const { parts, unknown } = await formatWithFacts(desk, words, jobs);
     for (const name of unknown) complain(`squeue: error: Invalid job format specification: ${name}`);
     if (has(words, "long")) print(dateLine(new Date(desk.now)));
     if (!has(words, "noheader")) print(headerLine(parts));
-    for (const job of order(jobs)) print(rowLine(parts, job));
+    for (const job of ordered) print(rowLine(parts, job));
     return 0;
   },
 };
-
-/** Each takes a look at the whole queue, so only the first ones are asked about; the others say N/A. */
-const MOST_STARTS = 100;
-
-/** Those that wait, with the server's estimate of when they start. */
-async function withStarts({ client }: Desk, jobs: readonly Job[]): Promise<readonly Job[]> {
-  const waiting = jobs.filter(({ allocation }) => allocation.state === "pending");
-  const unknown = waiting.filter(({ allocation: { estimated_start, group } }) => !estimated_start && !group);
-  const starts = new Map<string, string>();
-  for (const { id, allocation } of unknown.slice(0, MOST_STARTS)) {
-    const start = await client.explain(allocation.id).then(({ estimated_start: at }) => at, ifGone);
-    if (start !== undefined) starts.set(id, start);
-  }
-  return waiting.map((job) => {
-    const start = starts.get(job.id);
-    return start === undefined ? job : { ...job, allocation: { ...job.allocation, estimated_start: start } };
-  });
-}
-
-/** It ended since it was listed. */
-function ifGone(error: unknown): undefined {
-  if (!(error instanceof ProblemError) || error.problem.code !== "unknown_allocation") throw error;
-}
 
 /** `-j 44` has its value in a word of its own, though it may also have none. */
 function withSeparateIds(argv: readonly string[]): Words {
@@ -223,33 +200,16 @@ const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 
 const number = (id: string): number => Number(id.replace(/_.*/, ""));
 
-/** Those that wait first, as in Slurm, or by the letters of -S, each with - for downwards. */
-function inOrder(jobs: readonly Job[], words: Words, fields: Fields<Job>): readonly Job[] {
-  const keys = (lastValue(words, "sort") ?? "t,i").split(",").map((key) => key.trim());
-  const compare = (a: Job, b: Job): number => {
-    for (const key of keys) {
-      const sign = key.startsWith("-") ? -1 : 1;
-      const difference = compareBy(fields, key.replace(/^[+-]/, ""), a, b);
-      if (difference !== 0) return sign * difference;
-    }
-    return number(a.id) - number(b.id) || a.id.localeCompare(b.id, "en", { numeric: true });
-  };
-  return jobs.toSorted(compare);
-}
-
-function compareBy(fields: Fields<Job>, key: string, a: Job, b: Job): number {
-  const text = (of: (job: Job) => string): number => of(a).localeCompare(of(b), "en", { numeric: true });
-  if (key === "i") return number(a.id) - number(b.id) || text(({ id }) => id);
-  if (key === "t" || key === "T") return rank(a) - rank(b);
-  if (key === "M") return started(b) - started(a);
-  if (key === "l") return (limitSeconds(a) ?? Infinity) - (limitSeconds(b) ?? Infinity) || 0;
-  const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
-  if (field === undefined) throw refuse("squeue", `Invalid sort specification: ${key}`);
-  return text(field.value);
-}
-
-/** What began first has run longest. */
-const started = ({ allocation: { started_at } }: Job): number =>
-  started_at === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(started_at);
-
 const rank = ({ allocation }: Job): number => JOB_STATES.indexOf(jobState(allocation));
+
+/** Those that wait first, as in Slurm. */
+const usual = (a: Job, b: Job): number =>
+  rank(a) - rank(b) || number(a.id) - number(b.id) || a.id.localeCompare(b.id, "en", { numeric: true });
+
+/** By the letters of -S, or as usual. */
+async function inOrder(desk: Desk, words: Words, jobs: readonly Job[]): Promise<readonly Job[]> {
+  const keys = lastValue(words, "sort");
+  if (keys === undefined) return jobs.toSorted(usual);
+  const { sorted } = await import("./job-order.ts");
+  return sorted(jobs, keys, jobFields(desk));
+}

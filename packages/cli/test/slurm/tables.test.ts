@@ -47,6 +47,42 @@ function answerWithQueue(): void {
   };
 }
 
+test("squeue: elements that are held one by one have rows of their own", async () => {
+  const range = { start: 0, end: 9, concurrency: 2 };
+  const group = { range, size: 10, waiting_indexes: "2-9", held_indexes: "4-5", admin_held_indexes: "8" };
+  const list = (query: string) => `GET /api/v1/allocations?${LIVE}&${query}page_size=500`;
+  const elements = [job("46_1", "arr.sh", { hold: { kind: "user" } }), job("46_0", "arr.sh")];
+  const answerFor = (array: object): void => {
+    rig.answers = {
+      [list("")]: [200, { allocations: [array] }],
+      [list("expand=true&")]: [200, { allocations: elements }],
+    };
+  };
+  answerFor(job("46", "arr.sh", { group }));
+  expect(await runSlurm("squeue", ["-h", "-o", "%i %r"])).toBe(0);
+  expect(rig.out.trimEnd().split("\n")).toEqual([
+    "46_[0,2-3,6-7,9%2] None",
+    "46_1 JobHeldUser",
+    "46_4 JobHeldUser",
+    "46_5 JobHeldUser",
+    "46_8 JobHeldAdmin",
+  ]);
+  rig.out = "";
+  expect(await runSlurm("squeue", ["-h", "-r", "-o", "%i %r"])).toBe(0);
+  expect(rig.out.trimEnd().split("\n").slice(3, 6)).toEqual([
+    "46_3 JobArrayTaskLimit",
+    "46_4 JobHeldUser",
+    "46_5 JobHeldUser",
+  ]);
+  rig.out = "";
+  // Held as a whole it is one row.
+  const whole = { group: { range, size: 10, waiting_indexes: "2-9" }, hold: { kind: "user" } };
+  elements[1] = job("46_0", "arr.sh", { hold: { kind: "user" } });
+  answerFor(job("46", "arr.sh", whole));
+  expect(await runSlurm("squeue", ["-h", "-o", "%i %r"])).toBe(0);
+  expect(rig.out.trimEnd().split("\n")).toEqual(["46_[0-9%2] JobHeldUser"]);
+});
+
 test("squeue: the default table", async () => {
   answerWithQueue();
   expect(await runSlurm("squeue", [])).toBe(0);

@@ -36,6 +36,20 @@ export function heldMark(mark: string): HeldAs | null {
   return mark === HELD_MARKS.admin ? "admin" : null;
 }
 
+/** Where in a group of so many they are held by their marks, in order; a chunk in which none is costs a look at it. */
+export function* heldPositions(
+  size: number,
+  as: HeldAs,
+  marksOf: (chunk: number) => string | undefined,
+): Generator<number> {
+  for (let chunk = 0; chunk * CHUNK_SIZE < size; chunk += 1) {
+    const marks = marksOf(chunk) ?? "";
+    for (let at = marks.indexOf(HELD_MARKS[as]); at >= 0; at = marks.indexOf(HELD_MARKS[as], at + 1)) {
+      yield chunk * CHUNK_SIZE + at;
+    }
+  }
+}
+
 export type ElementState = "waiting" | "made" | EndKind;
 
 const STATES: Readonly<Record<string, ElementState>> = {

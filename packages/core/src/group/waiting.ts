@@ -41,6 +41,23 @@ export function waitingIndexes(states: ElementStates, group: TaskGroup): string 
   return found < waiting ? [...pieces, "..."].join(",") : pieces.join(",");
 }
 
+/** Of positions in order that are held one by one; empty: none. */
+export function heldIndexes({ range }: TaskGroup, positions: Iterable<number>): string {
+  const pieces: string[] = [];
+  let run: { readonly from: number; to: number } | null = null;
+  for (const position of positions) {
+    if (run !== null && position === run.to + 1) {
+      run.to = position;
+      continue;
+    }
+    if (run !== null) pieces.push(...textOf(range, run.from, run.to));
+    if (pieces.length >= MOST_PIECES) return [...pieces, "..."].join(",");
+    run = { from: position, to: position };
+  }
+  if (run !== null) pieces.push(...textOf(range, run.from, run.to));
+  return pieces.join(",");
+}
+
 /** Of positions side by side: one piece for each run of the group's list that they touch. */
 function textOf(range: ElementRange, from: number, to: number): readonly string[] {
   if (range.runs === undefined) return [piece(range, from, to, range.step)];

@@ -18,6 +18,7 @@ import {
   chunkOf,
   elementState,
   heldMark,
+  heldPositions,
   type MarkChunk,
   type MarkKey,
   markKey,
@@ -250,6 +251,8 @@ export function createState(): State {
       const position = positionOf(group.range, index);
       return position === null ? null : heldMark(markOf(group, position));
     },
+    heldElements: ({ id, range }, as) =>
+      heldPositions(sizeOf(range), as, (chunk) => tables.marks.get(markKey(id, chunk))?.marks),
     mutexHolder: (tenant, name) => indexes.flows.lock(lockKey(tenant, name))?.holder ?? null,
     dag: (id) => tables.dags.get(id),
     dags: () => tables.dags.values(),

@@ -114,6 +114,8 @@ export interface View {
   element(group: TaskGroup, index: number): ElementState | null;
   /** As whom one is held that has not been made; null: it is not. */
   elementHold(group: TaskGroup, index: number): HeldAs | null;
+  /** Positions of those that are held so and have not been made, in order. */
+  heldElements(group: TaskGroup, as: HeldAs): Iterable<number>;
 
   /** Null: the name is free. */
   mutexHolder(tenant: TenantId, name: string): AllocationId | null;

@@ -147,7 +147,7 @@ function failing(machine: Machine, { input: { constraints, borrowsFrom = [] } }:
   const byHardware = { ...constraints, excludedNodes: [] };
   for (const [kind, node] of machine.kinds.entries()) {
     if (node.lender !== undefined && !borrowsFrom.includes(node.lender)) count("not_lent", ofKind[kind] as number);
-    for (const { kind: what } of shortfalls(byHardware, node.id, node)) count(NAMES[what], ofKind[kind] as number);
+    for (const what of new Set(shortfalls(byHardware, node.id, node).map(nameOf))) count(what, ofKind[kind] as number);
   }
   const excluded = constraints.excludedNodes.filter((id) => machine.indexOf.has(id)).length;
   if (excluded > 0) count(NAMES.excluded, excluded);
@@ -181,6 +181,10 @@ function tallyOf(machine: Machine): Tally {
 }
 
 const tallies = new WeakMap<Machine, Tally>();
+
+/** Which feature is said: one may be mistyped among several that are there. */
+const nameOf = (lacking: Shortfall): string =>
+  lacking.kind === "feature" ? `${NAMES.feature} ${lacking.wanted}` : NAMES[lacking.kind];
 
 /** As the fields of a submission are called. */
 const NAMES = {

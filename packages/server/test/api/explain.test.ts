@@ -92,13 +92,39 @@ describe("why", () => {
     const told = await why(await submit({ nodes: 2, constraints: { memory_gb: 64, features: ["nvme"] } }));
     expect(told.causes[0].code).toBe("no_matching_nodes");
     expect(told.nodes.failing).toEqual([
-      { what: "features", nodes: 4 },
+      { what: "features nvme", nodes: 4 },
       { what: "memory_gb", nodes: 4 },
     ]);
     const one = await why(await submit({ nodes: 2, constraints: { memory_gb: 64 } }));
     expect(one.sooner).toMatchObject([
       { kind: "constraint", change: { "constraints.memory_gb": "" }, starts_now: true },
     ]);
+  });
+
+  test("a feature that no node has is named, with the nearest that nodes have, before all else", async () => {
+    api.plane.addNode("n5", "127.0.0.1", ["gpu-a100", "nvme"]);
+    api.plane.addNode("n6", "127.0.0.1", ["nvme"]);
+    const asked = { nodes: 1, constraints: { features: ["nvme", "gpu-a10"] } };
+    const near = 'o node has the feature "gpu-a10" (the nearest is "gpu-a100", which 1 node has)';
+    const { id, warnings } = await ask("POST", "allocations", { entrypoint: "true", ...asked });
+    expect(warnings).toContain(`n${near}: it waits until one does`);
+    const told = await why(id);
+    expect(told.summary).toBe(`N${near}. When it can start is not known.`);
+    expect(told.causes).toEqual([
+      { code: "no_matching_nodes", text: `N${near}.` },
+      { code: "no_matching_nodes", text: expect.stringContaining("without the feature gpu-a10: 6") },
+    ]);
+    expect(told.causes[1].text).toContain("without the feature nvme: 4");
+    expect(told.nodes.failing).toEqual([
+      { what: "features gpu-a10", nodes: 6 },
+      { what: "features nvme", nodes: 4 },
+    ]);
+    const far = await ask("POST", "allocations:plan", { entrypoint: "true", constraints: { features: ["zfs"] } });
+    expect(far.warnings).toContain(
+      'no node has the feature "zfs" (nodes have nvme, gpu-a100): it waits until one does',
+    );
+    const there = await why(await submit({ nodes: 2, constraints: { features: ["gpu-a100"] } }));
+    expect(there.causes[0].text).toBe("Needs 2 nodes; 1 of the 6 there are suit it (without the feature gpu-a100: 5).");
   });
 
   test("a shorter walltime is suggested where a reservation is in the way", async () => {

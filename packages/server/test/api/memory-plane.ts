@@ -45,7 +45,7 @@ type Chunks = AsyncIterable<{ readonly data: Uint8Array; readonly offset: number
 
 export interface MemoryPlane extends ControlPlane {
   apply(...commands: Command[]): Applied;
-  addNode(id: string, address?: string): void;
+  addNode(id: string, address?: string, features?: readonly string[]): void;
   /** Places a pending allocation and reports it running. */
   start(id: string, nodes: readonly string[]): void;
   finish(id: string, exitCode: number): void;
@@ -247,7 +247,7 @@ export function memoryPlane(): MemoryPlane {
       forgotten = through;
     },
     output: async function* () {},
-    addNode(id, address = "127.0.0.1") {
+    addNode(id, address = "127.0.0.1", features = []) {
       apply({
         kind: "node.register",
         node: id as NodeId,
@@ -256,7 +256,7 @@ export function memoryPlane(): MemoryPlane {
           memoryBytes: 2 ** 34,
           gpuType: "",
           gpuCount: 0,
-          features: [],
+          features,
           hostname: id,
           kernel: "6.1",
           isolation: "process_group",

@@ -2,7 +2,7 @@
 // of its elements.
 
 import { create } from "@bufbuild/protobuf";
-import { groupEnd, hasGroupEnded, type TaskGroup } from "@lattice/core";
+import { groupEnd, type HeldAs, hasGroupEnded, type TaskGroup } from "@lattice/core";
 import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
 import { AllocationSchema } from "../../gen/lattice/v1/allocations_pb.ts";
 import { timestampFromMs } from "../json/timestamp.ts";
@@ -16,6 +16,8 @@ import { allocationStateToProto } from "./states.ts";
 export interface GroupExtra extends AllocationExtra, ElementsNow {
   /** Elements that are not in the queue yet; absent: nobody asked. */
   readonly waitingIndexes?: string;
+  /** Of them, those that are held one by one, as whom. */
+  readonly heldIndexes?: Readonly<Record<HeldAs, string>>;
 }
 
 export function groupToProto(group: TaskGroup, extra: GroupExtra): proto.Allocation {
@@ -32,7 +34,12 @@ export function groupToProto(group: TaskGroup, extra: GroupExtra): proto.Allocat
     pendingReasons: [...(extra.pendingReasons ?? [])],
     pendingReasonCodes: [...(extra.reasonCodes ?? [])],
     logIndex: extra.logIndex === undefined ? "" : `${extra.logIndex}`,
-    group: { ...groupStatus(group, group.counts, extra), waitingIndexes: extra.waitingIndexes ?? "" },
+    group: {
+      ...groupStatus(group, group.counts, extra),
+      waitingIndexes: extra.waitingIndexes ?? "",
+      heldIndexes: extra.heldIndexes?.user ?? "",
+      adminHeldIndexes: extra.heldIndexes?.admin ?? "",
+    },
     dagId: group.dag ?? "",
     unmet: unmet.flatMap((n) => spec.dependsOn?.[n] ?? []).map(dependencyToProto),
   });

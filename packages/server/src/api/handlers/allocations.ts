@@ -23,9 +23,10 @@ import { MAX_REASON_LENGTH } from "../limits/limits.ts";
 import { filtersOf, waitsFor } from "./allocation-filters.ts";
 import { listAllocations } from "./allocation-list.ts";
 import { commit, originOf } from "./commit.ts";
-import { choiceOf, completeSpec, shapeOf, unofferedFeatures } from "./complete-spec.ts";
+import { choiceOf, completeSpec, shapeOf } from "./complete-spec.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
 import { checkText, invalid } from "./refuse.ts";
+import { unofferedFeatures } from "./unoffered.ts";
 import { findWork, ownerOf, severalElements, shown, type Work } from "./work.ts";
 
 export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.SubmitResponse> {
@@ -51,7 +52,7 @@ export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.
     warnings: [
       ...call.warnings,
       ...chosen,
-      ...unofferedFeatures(call, spec),
+      ...unofferedFeatures(call.plane.view(), spec).map((missing) => `${missing}: it waits until one does`),
       ...(newTenant ? [`tenant "${spec.tenant}" did not exist and was created`] : []),
     ],
     logIndex: String(index),

@@ -41,14 +41,3 @@ export function shapeOf(written: pb.AllocationSpec): GroupShape | null {
 /** What the caller should hear of a vCluster that was chosen for it. */
 export const choiceOf = (written: pb.AllocationSpec, { vcluster, intent }: AllocationSpec): readonly string[] =>
   written.vcluster === "" && intent !== "" ? [`vCluster "${vcluster}" was chosen for the intent "${intent}"`] : [];
-
-/** Features that no node of the cluster has: it is accepted, and would wait for ever unless one comes. */
-export function unofferedFeatures(call: Call, { resources }: AllocationSpec): readonly string[] {
-  const missing = new Set(resources.constraints.features);
-  if (missing.size === 0) return [];
-  for (const { capabilities } of call.plane.view().nodes()) {
-    for (const feature of capabilities.features) missing.delete(feature);
-    if (missing.size === 0) return [];
-  }
-  return [...missing].map((feature) => `no node has the feature "${feature}": it waits until one does`);
-}

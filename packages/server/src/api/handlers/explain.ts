@@ -9,6 +9,7 @@ import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { roomShown, withRoom } from "./making-room.ts";
 import { suggestionToProto } from "./suggestion.ts";
+import { unofferedFeatures } from "./unoffered.ts";
 import { shownTo } from "./visible.ts";
 import { find, ownerOf } from "./work.ts";
 
@@ -20,7 +21,7 @@ export async function explain(call: Call, request: pb.ExplainRequest): Promise<p
   // It may have started while the leader was asked.
   if (waiting === null) return ofRecord(call, call.plane.view().allocation(record.id) ?? record);
   const room = roomShown(call, record);
-  const causes = withRoom(waiting.explanation.causes, room);
+  const causes = [...featuresNobodyHas(call, record), ...withRoom(waiting.explanation.causes, room)];
   return create(pb.ExplanationSchema, {
     ...headOf(call, record),
     summary: waitingSummary(waiting, causes),
@@ -63,6 +64,10 @@ const headOf = (call: Call, { id, phase, spec, user }: Allocation) => ({
   user,
   logIndex: String(call.plane.view().index),
 });
+
+/** Mostly a name that is mistyped: said before all else. */
+const featuresNobodyHas = ({ plane }: Call, { spec }: Allocation): readonly PendingReason[] =>
+  unofferedFeatures(plane.view(), spec).map((text) => ({ code: "no_matching_nodes", text: `N${text.slice(1)}.` }));
 
 function waitingSummary({ explanation, expected }: Explained, causes: readonly PendingReason[]): string {
   const { at, startsNow } = explanation;

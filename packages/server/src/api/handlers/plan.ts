@@ -6,8 +6,9 @@ import { pb, timestampFromMs } from "@lattice/wire";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { originOf } from "./commit.ts";
-import { completeSpec, unofferedFeatures } from "./complete-spec.ts";
+import { completeSpec } from "./complete-spec.ts";
 import { suggestionToProto } from "./suggestion.ts";
+import { unofferedFeatures } from "./unoffered.ts";
 import { shownTo } from "./visible.ts";
 
 export async function plan(call: Call, request: pb.SubmitRequest): Promise<pb.PlanResponse> {
@@ -34,7 +35,7 @@ export async function plan(call: Call, request: pb.SubmitRequest): Promise<pb.Pl
     sooner: planned.sooner.map(suggestionToProto),
     warnings: [
       ...call.warnings,
-      ...unofferedFeatures(call, spec),
+      ...unofferedFeatures(call.plane.view(), spec).map((missing) => `${missing}: it waits until one does`),
       ...(newTenant ? [`tenant "${spec.tenant}" does not exist and would be created`] : []),
     ],
     tenant: spec.tenant,

@@ -10,6 +10,7 @@ import {
   elementOf,
   type Hold,
   hasGroupEnded,
+  heldIndexes,
   type IndexRange,
   isFinal,
   type LogIndex,
@@ -63,7 +64,9 @@ export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation
     const known = work.phase.kind === "pending" ? waitReasons(view, work) : [];
     return groupToProto(work, {
       ...elementsNow(view, work.id),
-      waitingIndexes: hasGroupEnded(work.phase) ? "" : waitingIndexes(view, work),
+      ...(hasGroupEnded(work.phase)
+        ? {}
+        : { waitingIndexes: waitingIndexes(view, work), heldIndexes: held(view, work) }),
       ...namedReasons(known),
       logIndex,
     });
@@ -79,6 +82,11 @@ export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation
     topologyGroups: groupsOf(view, work),
   });
 }
+
+const held = (view: View, group: TaskGroup) => ({
+  user: heldIndexes(group, view.heldElements(group, "user")),
+  admin: heldIndexes(group, view.heldElements(group, "admin")),
+});
 
 const NONE: readonly string[] = [];
 

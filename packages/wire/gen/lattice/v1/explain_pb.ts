@@ -296,7 +296,7 @@ export const NodeFiguresSchema: GenMessage<NodeFigures> = /*@__PURE__*/
  */
 export type Failing = Message<"lattice.v1.Failing"> & {
   /**
-   * A constraint, for example "gpu_type", or a state of nodes, for example "drained".
+   * A constraint, for example "gpu_type" or "features nvme", or a state of nodes, for example "drained".
    *
    * @generated from field: string what = 1;
    */

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/groups.proto.
  */
 export const file_lattice_v1_groups: GenFile = /*@__PURE__*/
-  fileDesc("ChdsYXR0aWNlL3YxL2dyb3Vwcy5wcm90bxIKbGF0dGljZS52MSJ/CglUYXNrR3JvdXASDQoFc3RhcnQYASABKA0SCwoDZW5kGAIgASgNEhEKBHN0ZXAYAyABKA1IAIgBARIYCgtjb25jdXJyZW5jeRgEIAEoDUgBiAEBEhAKB2luZGV4ZXMY7AQgASgJQgcKBV9zdGVwQg4KDF9jb25jdXJyZW5jeSLcAQoPVGFza0dyb3VwU3RhdHVzEiQKBXJhbmdlGAEgASgLMhUubGF0dGljZS52MS5UYXNrR3JvdXASDAoEc2l6ZRgCIAEoDRIPCgd3YWl0aW5nGAMgASgNEg8KB3BlbmRpbmcYBCABKA0SDwoHcnVubmluZxgFIAEoDRIRCgljb21wbGV0ZWQYBiABKA0SDgoGZmFpbGVkGAcgASgNEhEKCWNhbmNlbGxlZBgIIAEoDRIYCg93YWl0aW5nX2luZGV4ZXMYggYgASgJEhIKCXN1c3BlbmRlZBiXBiABKA1iBnByb3RvMw");
+  fileDesc("ChdsYXR0aWNlL3YxL2dyb3Vwcy5wcm90bxIKbGF0dGljZS52MSJ/CglUYXNrR3JvdXASDQoFc3RhcnQYASABKA0SCwoDZW5kGAIgASgNEhEKBHN0ZXAYAyABKA1IAIgBARIYCgtjb25jdXJyZW5jeRgEIAEoDUgBiAEBEhAKB2luZGV4ZXMY7AQgASgJQgcKBV9zdGVwQg4KDF9jb25jdXJyZW5jeSKQAgoPVGFza0dyb3VwU3RhdHVzEiQKBXJhbmdlGAEgASgLMhUubGF0dGljZS52MS5UYXNrR3JvdXASDAoEc2l6ZRgCIAEoDRIPCgd3YWl0aW5nGAMgASgNEg8KB3BlbmRpbmcYBCABKA0SDwoHcnVubmluZxgFIAEoDRIRCgljb21wbGV0ZWQYBiABKA0SDgoGZmFpbGVkGAcgASgNEhEKCWNhbmNlbGxlZBgIIAEoDRIYCg93YWl0aW5nX2luZGV4ZXMYggYgASgJEhIKCXN1c3BlbmRlZBiXBiABKA0SFQoMaGVsZF9pbmRleGVzGL4GIAEoCRIbChJhZG1pbl9oZWxkX2luZGV4ZXMYvwYgASgJYgZwcm90bzM");
 
 /**
  * Every step-th index from start to end, both included.
@@ -125,6 +125,19 @@ export type TaskGroupStatus = Message<"lattice.v1.TaskGroupStatus"> & {
    * @generated from field: uint32 suspended = 791;
    */
   suspended: number;
+
+  /**
+   * Which of those that are not yet in the queue are held one by one, by their owner or by an administrator; a group
+   * that is held as a whole says so itself.
+   *
+   * @generated from field: string held_indexes = 830;
+   */
+  heldIndexes: string;
+
+  /**
+   * @generated from field: string admin_held_indexes = 831;
+   */
+  adminHeldIndexes: string;
 };
 
 /**
