@@ -2,7 +2,6 @@
 // runs, and those of Node's HTTP parser, so that a client never meets another shape.
 
 import type { Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
 import { PROBLEM_MEDIA_TYPE, type Problem, ProblemError, problem, problemToJson } from "@lattice/wire";
 import type { FastifyReply } from "fastify";
 import type { Logger } from "../../observe/index.ts";
@@ -68,7 +67,7 @@ export function answerUnreadable(door: Door, error: NodeJS.ErrnoException, socke
   const from = { door: "rest", remote: socket.remoteAddress ?? "" } as const;
   void refusedEarly(door, { error, code: what.code, from, headers: null });
   // Before the end of the handshake nothing can be said, and an end would wait for it.
-  if ((socket as Partial<TLSSocket>).secureConnecting === true) return void socket.destroy();
+  if ((socket as { readonly secureConnecting?: boolean }).secureConnecting === true) return void socket.destroy();
   lingerAtMost(socket);
   const body = JSON.stringify(problemToJson(what));
   socket.end(
