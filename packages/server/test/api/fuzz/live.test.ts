@@ -65,7 +65,8 @@ beforeAll(async () => {
   };
   const submit = async (path: string, body: object) => {
     const headers = { ...ADA, "content-type": "application/json" };
-    const { text } = await callHttp(running, { method: "POST", path, headers, body: JSON.stringify(body) });
+    const { status, text } = await callHttp(running, { method: "POST", path, headers, body: JSON.stringify(body) });
+    if (status !== 200) throw new Error(`${path}: ${text}`);
     return JSON.parse(text) as Record<string, unknown>;
   };
   live = await furnish(plane, submit, (service.address() as AddressInfo).port);

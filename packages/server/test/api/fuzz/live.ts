@@ -1,5 +1,6 @@
 // Something to find for requests that are made by chance: work that runs, is held, waits for other work, is one of many or a service
-// of its own, and a session. What was there before is named no longer. The requests decide what becomes of it.
+// of its own, and a session. What was there before is named no longer. The requests decide what becomes of it; they may have changed
+// quotas and queues before, so each round has a tenant and a vCluster of its own.
 
 import type { MemoryPlane } from "../memory-plane.ts";
 
@@ -26,11 +27,16 @@ export async function furnish(plane: MemoryPlane, submit: Submit, port = 8_080):
   const nodes = [1, 2, 3, 4, 5].map((n) => `r${rounds}n${n}`);
   for (const node of nodes) plane.addNode(node);
   const [n1 = "", n2 = "", n3 = "", n4 = ""] = nodes;
+  const tenant = `t${rounds}`;
+  const vcluster = `v${rounds}`;
+  await submit("/api/v1/tenants", { id: tenant });
+  await submit("/api/v1/vclusters", { id: vcluster, tenant });
+  const place = { tenant, vcluster };
   const allocation = async (body: object): Promise<string> =>
-    String((await submit("/api/v1/allocations", { entrypoint: "sleep 600", ...body })).id);
+    String((await submit("/api/v1/allocations", { entrypoint: "sleep 600", ...place, ...body })).id);
   const running = await allocation({ name: "train", tags: { x: "y" } });
   plane.start(running, [n1]);
-  const { session_id: id, allocation_id: within } = await submit("/api/v1/sessions", { walltime: "1h" });
+  const { session_id: id, allocation_id: within } = await submit("/api/v1/sessions", { walltime: "1h", ...place });
   plane.start(String(within), [n2]);
   const held = await allocation({ hold: true });
   const many = await allocation({ task_group: { start: 0, end: 3 } });
@@ -42,8 +48,8 @@ export async function furnish(plane: MemoryPlane, submit: Submit, port = 8_080):
   plane.start(done, [n4]);
   plane.finish(done, 1);
   const steps = [
-    { name: "first", entrypoint: "true" },
-    { name: "second", entrypoint: "true", depends_on: [{ ref: "first", condition: "success" }] },
+    { name: "first", entrypoint: "true", ...place },
+    { name: "second", entrypoint: "true", ...place, depends_on: [{ ref: "first", condition: "success" }] },
   ];
   const dag = String((await submit("/api/v1/dags", { allocations: steps })).id);
   const ids = [running, String(within), String(id), held, many, `${many}_1`, serving, service, done, dag, n1, n2];
