@@ -23,6 +23,8 @@ const SYSTEM_PACKAGES = [
   { name: "bsdutils", command: "script", reason: "terminals are made by it" },
   { name: "zstd", command: "zstd", reason: "stored output is compressed by it where Node cannot" },
   { name: "tmux", command: "tmux", reason: "a person at a terminal is played with it" },
+  { name: "zsh", command: "zsh", reason: "its completion is asked for real" },
+  { name: "fish", command: "fish", reason: "its completion is asked for real" },
   { name: "mount", command: "mount", reason: "the full-disk test mounts that small file system" },
   { name: "etcd-server", command: "etcd", reason: "the shared log is tested against real etcd members" },
   { name: "mypy", command: "mypy", reason: "the types of the Python client are checked" },

@@ -10,7 +10,7 @@ import { processesIn } from "../harness/processes.ts";
 import { programPath } from "../harness/program.ts";
 import { Quorum } from "../harness/quorum.ts";
 import { type Ran, ran } from "../harness/ran.ts";
-import { refusalOf } from "../harness/rest.ts";
+import { refusalOf, request } from "../harness/rest.ts";
 
 let quorum: Quorum;
 let id: string;
@@ -41,6 +41,12 @@ test("every server launches, and passes on what the leader refuses", async () =>
     expect(nobody.status).toBe(404);
   }
 });
+
+/** Launches of an earlier leader. */
+async function takenUpBy(server: number): Promise<number> {
+  const { text } = await request(quorum.url(server), "GET", "/metrics");
+  return Number(/^lattice_task_launches_taken_up_total (\d+)$/m.exec(text)?.[1] ?? 0);
+}
 
 /** Counts, half of it before a file is there and half after; then its exit code. */
 const COUNTS = `#!/bin/sh
@@ -99,6 +105,8 @@ test("a launch goes on when its leader is killed: for callers at the leader, at 
   });
   const { stdout } = await quorum.cli(next, "logs", id);
   for (const rank of [0, 1]) expect(linesOf(stdout, `${rank}: `)).toEqual(LINES);
+  const takenUp = await Promise.all([1, 2, 3].filter((n) => n !== leader).map(takenUpBy));
+  expect(takenUp.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(7);
   await quorum.startServer(leader);
 });
 

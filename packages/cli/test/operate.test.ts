@@ -1,13 +1,9 @@
 // Commands of those who run a cluster or look at what their work does: what is asked, and how the answer reads.
 
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { commandTable } from "../src/command-table.ts";
-import { bashScript } from "../src/commands/completion/bash.ts";
-import { completionTree } from "../src/commands/completion.ts";
 import { useScripted } from "./scripted.ts";
 
 const rig = useScripted();
@@ -205,41 +201,9 @@ describe("how answers read", () => {
   });
 });
 
-test("bash offers words, flags, and what the server knows", async () => {
-  vi.restoreAllMocks();
-  const dir = mkdtempSync(join(tmpdir(), "lattice-completion-"));
-  try {
-    writeFileSync(join(dir, "completion.bash"), bashScript(await completionTree(commandTable)));
-    const offered = (...words: string[]) =>
-      execFileSync(
-        "bash",
-        [
-          "-c",
-          `source ${dir}/completion.bash; lattice() { echo "asked-$2"; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _lattice; echo "\${COMPREPLY[*]}"`,
-          "bash",
-          "lattice",
-          ...words,
-        ],
-        { encoding: "utf8" },
-      ).trim();
-    expect(offered("adm")).toBe("admin");
-    expect(offered("admin", "vcluster", "set-w")).toBe("set-weights");
-    expect(offered("status", "--cou")).toBe("--count");
-    expect(offered("cancel", "")).toBe("asked-allocations");
-    expect(offered("node", "drain", "")).toBe("asked-nodes");
-    expect(offered("submit", "--vcluster", "")).toBe("asked-vclusters");
-    expect(offered("submit", "--vcluster", "=", "")).toBe("asked-vclusters");
-    expect(offered("admin", "tenant", "show", "")).toBe("asked-tenants");
-    expect(offered("__comp")).toBe("");
-    expect(offered("-o", "")).toBe("table wide json yaml");
-    expect(offered("status", "-o", "js")).toBe("json");
-    expect(offered("-o", "json", "stat")).toBe("status");
-    expect(offered("top", "7", "--metric", "=", "cpu_utilization,mem")).toBe("cpu_utilization,memory_used");
-    expect(offered("session", "end", "")).toBe("asked-sessions");
-    expect(offered("submit", "--uenv", "=", "")).toBe("asked-images");
-    expect(offered("submit", "--uenv", "asked", ":", "")).toBe("");
-    expect(offered("submit", "--uenv", "=", "asked-images,asked-i")).toBe("asked-images,asked-images");
-  } finally {
-    rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
-  }
+test("completion is offered no name that a shell would carry out", async () => {
+  const names = ["good/image:v1", "$(touch here)", "`id`", "a;b", "two words", "größe"];
+  rig.answers[`GET ${V}/images`] = [200, { images: names.map((name) => ({ name })) }];
+  expect(await rig.run("__complete", "images")).toBe(0);
+  expect(rig.out).toBe("good/image:v1\ngröße\n");
 });

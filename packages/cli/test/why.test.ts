@@ -56,12 +56,20 @@ test("an allocation that waits", async () => {
     "1 free, but held for 5, which starts at ",
     "Place 3 of 9.",
     "Tenant physics holds 3 of the 8 nodes it may hold.",
+    ": an estimate, nothing is reserved.",
     "Half of the estimates of late were right to within 42 s.",
     "With 1 node instead of 4 it would start now. (tried in full)",
   ])
     expect(rig.out).toContain(text);
   expect(rig.out).toMatch(/PLACE +ALLOCATION +SCORE +PRIORITY +WAIT_TIME\n +1 +5 +0\.135/);
   expect(rig.out).toMatch(/2 +\(another's\)/);
+});
+
+test("whose nodes are held while others make room", async () => {
+  const making_room = [{ allocation_id: "3", nodes: 1, how: "stopping" }];
+  rig.answers["GET /api/v1/allocations/7/explain"] = [200, { ...PENDING, making_room }];
+  expect(await rig.run("why", "7")).toBe(0);
+  expect(rig.out).toContain(": its nodes are held for it.");
 });
 
 test("quiet is one line, json is all of it, an unknown id is a problem", async () => {

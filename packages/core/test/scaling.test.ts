@@ -341,6 +341,21 @@ describe("an update of a service", () => {
     expect(verdict(c.one(update({ scale: scalePolicy(4, 2) })))).toBe("invalid_argument");
   });
 
+  it("may be of its probe: nodes are renewed with it, and it may go", () => {
+    const c = service();
+    const span = (ms: number) => ms as never;
+    const probe = { kind: "tcp", port: 80, path: "", failureThreshold: 3 } as const;
+    const asked = { ...probe, period: span(5_000), initialDelay: span(1_000), timeout: span(2_000) };
+    c.apply(update({ probe: asked }));
+    expect(c.state.allocation(id(1))).toMatchObject({ renewal: { through: 1, size: 1 }, spec: { probe: asked } });
+    expect(verdict(c.one(update({ probe: { ...asked, port: 0 } })))).toBe("invalid_argument");
+    expect(c.state.allocation(id(1))?.spec.probe).toEqual(asked);
+    c.apply(update({ probe: null }));
+    expect(c.state.allocation(id(1))?.spec).not.toHaveProperty("probe");
+    const batch = createCluster(register("n1"), submit());
+    expect(verdict(batch.one(update({ probe: asked })))).toBe("invalid_argument");
+  });
+
   it("may lower its most below what it has: it gives nodes up, and grows no more", () => {
     const c = service();
     c.apply(scale(c, "add", "n2"));

@@ -80,7 +80,17 @@ export interface Explanation {
   readonly tenant_state?: readonly string[];
   readonly sooner?: readonly Suggestion[];
   readonly estimated_start?: string;
+  /** Whether it is a promise; absent: an estimate, which may move. */
+  readonly start_reserved?: boolean;
   readonly estimate_error_seconds?: number;
+  /** Who is being stopped for it and is still on its nodes. */
+  readonly making_room?: readonly {
+    readonly allocation_id?: string;
+    readonly tenant?: string;
+    readonly user?: string;
+    readonly nodes: number;
+    readonly how: "checkpointing" | "stopping";
+  }[];
   readonly placed?: PlacedFacts;
   readonly log_index?: string;
 }
@@ -88,6 +98,8 @@ export interface Explanation {
 export interface PlanAnswer {
   readonly starts_now?: boolean;
   readonly estimated_start?: string;
+  /** Whether it would be reserved; absent: an estimate, which may move. */
+  readonly start_reserved?: boolean;
   readonly nodes?: readonly string[];
   readonly backfilled?: boolean;
   readonly scores?: ScoreTerms;

@@ -35,7 +35,14 @@ export type * from "./operate-types.ts";
 export { backoffMs, DEFAULT_RETRY, type RetryPolicy, sleep } from "./retry.ts";
 export { parseEvents, type ServerSentEvent } from "./sse.ts";
 export type * from "./task-types.ts";
-export type { AttachOptions, Terminal, TerminalEnd, TerminalSignalName, TerminalSize } from "./terminal.ts";
+export {
+  type AttachOptions,
+  MAX_TERMINAL_SIDE,
+  type Terminal,
+  type TerminalEnd,
+  type TerminalSignalName,
+  type TerminalSize,
+} from "./terminal.ts";
 export { createFetchTransport } from "./transport/fetch.ts";
 export { createNodeTransport } from "./transport/node.ts";
 export {

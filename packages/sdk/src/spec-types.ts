@@ -53,6 +53,19 @@ export interface ScalePolicy {
   readonly cooldown_seconds?: number;
 }
 
+/** Whether a service lives. What is left out is the usual. */
+export interface LivenessProbe {
+  readonly probe_type?: "tcp" | "http";
+  readonly port: number;
+  /** For http. */
+  readonly path?: string;
+  readonly period_secs?: number;
+  readonly initial_delay_secs?: number;
+  /** Failures in a row that end the attempt. */
+  readonly failure_threshold?: number;
+  readonly timeout_secs?: number;
+}
+
 export interface AllocationSpec {
   readonly tenant?: string;
   readonly project?: string;
@@ -75,6 +88,7 @@ export interface AllocationSpec {
     readonly tasks_per_node?: number;
   };
   readonly lifecycle?: Lifecycle;
+  readonly liveness_probe?: LivenessProbe;
   readonly slurm_env?: boolean;
   /** Files on the node that its output is written to as well. */
   readonly output?: { readonly file?: string; readonly error_file?: string; readonly append?: boolean };

@@ -1,12 +1,15 @@
 // A terminal in a running allocation, as a program sees it: bytes in, bytes out, an exit at the end.
 
-import { problemFromJson, type WebSocketConnection } from "@lattice/wire";
+import { problem, problemFromJson, type WebSocketConnection } from "@lattice/wire";
 import { LatticeError } from "./error.ts";
 
 export interface TerminalSize {
   readonly rows: number;
   readonly cols: number;
 }
+
+/** Rows or columns that a server accepts. */
+export const MAX_TERMINAL_SIDE = 4_096;
 
 export interface AttachOptions {
   /** One of the allocation's nodes; its first otherwise. */
@@ -83,10 +86,27 @@ export async function terminalOver(connection: WebSocketConnection): Promise<Ter
     output: output(),
     ended,
     write: (bytes) => connection.sendBinary(bytes),
-    resize: (size) => send({ resize: size }),
+    resize: async (size) => send({ resize: checkedSize(size) }),
     signal: (name) => send({ signal: name }),
     close: () => connection.close(1000, ""),
   };
+}
+
+/** A size that makes no sense is refused before anything is sent: servers pass over one without a word. */
+export function checkedSize(size: TerminalSize): TerminalSize {
+  const wrong = (
+    [
+      ["rows", size.rows],
+      ["cols", size.cols],
+    ] as const
+  ).find(([, side]) => !Number.isInteger(side) || side < 1 || side > MAX_TERMINAL_SIDE);
+  if (wrong === undefined) return { rows: size.rows, cols: size.cols };
+  const [field, side] = wrong;
+  const detail = `is ${side}; a whole number from 1 to ${MAX_TERMINAL_SIDE}`;
+  throw new LatticeError(
+    problem("invalid_argument", { detail: `size.${field} ${detail}`, fields: [{ field: `size.${field}`, detail }] }),
+    0,
+  );
 }
 
 function textOf(text: string): ServerText {

@@ -4,7 +4,7 @@
 
 import type { CheckpointStatus } from "./checkpoint-types.ts";
 import type { Dependency, TaskGroupStatus } from "./group-types.ts";
-import type { AllocationSpec, Environment, ScalePolicy } from "./spec-types.ts";
+import type { AllocationSpec, Environment, LivenessProbe, ScalePolicy } from "./spec-types.ts";
 
 export type * from "./spec-types.ts";
 
@@ -54,6 +54,8 @@ export interface Allocation {
   /** One for each of them, for programs. */
   readonly pending_reason_codes?: readonly string[];
   readonly estimated_start?: string;
+  /** Whether it is a promise; absent: an estimate, which may move. */
+  readonly start_reserved?: boolean;
   readonly progress?: readonly NodeProgress[];
   readonly backfilled?: boolean;
   readonly scores?: Readonly<Record<string, number>>;
@@ -138,6 +140,9 @@ export interface AllocationUpdate {
     readonly script?: string;
     readonly environment?: Environment;
     readonly scale_policy?: ScalePolicy;
+    /** What it leaves out is the usual. */
+    readonly liveness_probe?: LivenessProbe;
+    readonly remove_liveness_probe?: boolean;
   };
 }
 

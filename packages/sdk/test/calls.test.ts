@@ -210,3 +210,20 @@ describe("several servers", () => {
     expect(other.seen).toEqual([]);
   });
 });
+
+test.each([
+  { rows: 0, cols: 80 },
+  { rows: 24, cols: -1 },
+  { rows: 2.5, cols: 80 },
+  { rows: 24, cols: 4_097 },
+  { rows: Number.NaN, cols: 80 },
+])("a terminal of %j is refused before anything is sent", async (size) => {
+  const error = await client()
+    .attach("7", { size })
+    .catch((thrown: unknown) => thrown);
+  expect((error as LatticeError).problem).toMatchObject({
+    code: "invalid_argument",
+    detail: expect.stringContaining("from 1 to 4096"),
+  });
+  expect(server.seen).toEqual([]);
+});

@@ -1,22 +1,13 @@
 // The control plane as the API sees it: the local replica for reads, the leader's sequencer for
 // writes, the hub for what only agents know, the history for what has left the live state.
 
-import {
-  type AllocationId,
-  type Command,
-  type Instant,
-  instant,
-  isQueued,
-  logIndex,
-  type NodeId,
-  waitReasons,
-} from "@lattice/core";
-import { type PendingReason, reasonsFor, snapshotFor } from "@lattice/scheduler";
+import { type AllocationId, type Command, instant, isQueued, logIndex, type NodeId, waitReasons } from "@lattice/core";
+import { type CycleResult, type PendingReason, reasonsFor, snapshotFor } from "@lattice/scheduler";
 import { ProblemError } from "@lattice/wire";
 import type { AgentHub } from "./agents/hub.ts";
 import type { ImageAsk, ImageRelay } from "./agents/images.ts";
 import type { LogRelay } from "./agents/logs.ts";
-import type { AuditPlane, ControlPlane, LogsQuery, Proposed } from "./api/control-plane.ts";
+import type { AuditPlane, ControlPlane, LogsQuery, Proposed, StartEstimate } from "./api/control-plane.ts";
 import type { Membership } from "./api/membership.ts";
 import type { Backups } from "./backup/index.ts";
 import type { Clock } from "./clock.ts";
@@ -245,9 +236,23 @@ function knownReasons(
   return cycles.get(allocation.spec.vcluster)?.reasons.get(id);
 }
 
-function estimatedStart({ replica, insight: { cycles } }: PlaneParts, id: AllocationId): Instant | null {
+function estimatedStart({ replica, insight: { cycles } }: PlaneParts, id: AllocationId): StartEstimate | null {
   const allocation = replica.view.allocation(id);
   if (allocation?.phase.kind !== "pending") return null;
-  const estimate = cycles.get(allocation.spec.vcluster)?.estimates.get(id);
-  return estimate === undefined ? null : instant(estimate);
+  const cycle = cycles.get(allocation.spec.vcluster);
+  const estimate = cycle?.estimates.get(id);
+  return cycle === undefined || estimate === undefined
+    ? null
+    : { at: instant(estimate), reserved: reservedIn(cycle).has(id) };
 }
+
+/** Made once for a cycle: lists ask for many. */
+function reservedIn(cycle: CycleResult): ReadonlySet<AllocationId> {
+  const known = reserved.get(cycle);
+  if (known !== undefined) return known;
+  const made = new Set(cycle.reservations.map(({ allocation }) => allocation));
+  reserved.set(cycle, made);
+  return made;
+}
+
+const reserved = new WeakMap<CycleResult, ReadonlySet<AllocationId>>();

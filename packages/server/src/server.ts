@@ -172,6 +172,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     fabric,
     starNodes: () => live.config.tasks.fenceStarNodes,
     ended: metrics.launchEnded,
+    takenUp: metrics.launchTakenUp,
   });
   const leader = startLeading({
     candidate: shared ? formatPeer(self) : config.server.id,

@@ -43,6 +43,7 @@ export { enumName, enumNames, enumNumber } from "./json/enum-names.ts";
 export { fromJson, MAX_DEPTH, MAX_ITEMS } from "./json/from-json.ts";
 export * from "./json/timestamp.ts";
 export { toJson } from "./json/to-json.ts";
+export { jsonPieces, keepText, toJsonText } from "./json/to-text.ts";
 export type { Json, JsonObject } from "./json/value.ts";
 export { CONSTRAINT_NAMES } from "./normalise/constraints.ts";
 export { dagFromJson, type NormalisedDag, normaliseDag } from "./normalise/dag.ts";

@@ -1,7 +1,9 @@
 """The public surface of the Lattice SDK: two clients, what they answer, and what they raise."""
 
 from ._async.client import LatticeClient
+from ._async.terminal import Terminal
 from ._sync.client import SyncLatticeClient
+from ._sync.terminal import Terminal as SyncTerminal
 from .errors import (
     FieldProblem,
     LatticeAuthError,
@@ -48,6 +50,7 @@ from .models.tasks import (
     TaskOutput,
 )
 from .models.tenants import Quota, Tenant, VCluster
+from .models.terminals import TerminalEnd, TerminalSignal
 from .models.usage import Budget, DayUsage, RunningUsage, ShareOfUsage, Usage
 from .retry import RetryPolicy
 from .state import FINAL_STATES, State
@@ -122,10 +125,14 @@ __all__ = [
     "SubmittedDag",
     "Suggestion",
     "SyncLatticeClient",
+    "SyncTerminal",
     "TaskEnd",
     "TaskGroupStatus",
     "TaskOutput",
     "Tenant",
+    "Terminal",
+    "TerminalEnd",
+    "TerminalSignal",
     "Timeline",
     "TimelineEntry",
     "Usage",

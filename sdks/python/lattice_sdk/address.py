@@ -7,18 +7,31 @@ import re
 from collections.abc import Mapping
 from urllib.parse import quote
 
-__all__ = ["identity_headers", "server_url"]
+__all__ = ["authority", "identity_headers", "server_url"]
 
 DEFAULT_PORT = 8080
 DEFAULT_URL = f"http://127.0.0.1:{DEFAULT_PORT}"
 
 
 def server_url(host: str | None, port: int | None, env: Mapping[str, str] | None = None) -> str:
-    """``host`` may be a name, host:port or a whole URL; none at all means LATTICE_API_URL."""
+    """``host`` may be a name, host:port or a whole URL; none at all means LATTICE_API_URL.
+
+    Several servers of one cluster are separated by commas, here and in what is answered.
+    """
     surroundings = os.environ if env is None else env
     if not host:
         text = surroundings.get("LATTICE_API_URL") or surroundings.get("LATTICE_ENDPOINT") or DEFAULT_URL
-        return _with_scheme(text)
+        return ",".join(_with_scheme(one.strip()) for one in text.split(","))
+    return ",".join(_one_url(one.strip(), port) for one in host.split(","))
+
+
+def authority(verify: bool | str, env: Mapping[str, str] | None = None) -> bool | str:
+    """Whose certificates are trusted: what was asked for, or else the file that LATTICE_CA names."""
+    surroundings = os.environ if env is None else env
+    return (surroundings.get("LATTICE_CA") or True) if verify is True else verify
+
+
+def _one_url(host: str, port: int | None) -> str:
     if "://" in host or re.search(r"[^:]:\d+$", host):
         return _with_scheme(host if port is None else f"{host.rstrip('/')}:{port}")
     name = f"[{host}]" if ":" in host and not host.startswith("[") else host

@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from lattice_sdk import LatticeAuthError, SyncLatticeClient
-from lattice_sdk.address import identity_headers, server_url
+from lattice_sdk import LatticeAuthError, RetryPolicy, SyncLatticeClient
+from lattice_sdk.address import authority, identity_headers, server_url
 from lattice_sdk.tokens import token_source
 
 URL = "http://127.0.0.1:8080"
@@ -25,10 +25,38 @@ URL = "http://127.0.0.1:8080"
         ("https://api.example.com", 8443, "https://api.example.com:8443"),
         ("::1", 8080, "http://[::1]:8080"),
         (None, None, "http://there:1"),
+        ("one, https://two:9/", None, "http://one:8080,https://two:9"),
     ],
 )
 def test_addresses(host: str | None, port: int | None, url: str) -> None:
     assert server_url(host, port, {"LATTICE_ENDPOINT": "there:1"}) == url
+
+
+def test_several_servers_and_whose_certificates_are_trusted_come_from_the_surroundings() -> None:
+    assert server_url(None, None, {"LATTICE_API_URL": "https://one:1, two:2"}) == "https://one:1,http://two:2"
+    env = {"LATTICE_CA": "/etc/lattice/ca.pem"}
+    assert [authority(given, env) for given in (True, False, "mine.pem")] == ["/etc/lattice/ca.pem", False, "mine.pem"]
+    assert authority(True, {}) is True
+
+
+def test_the_next_server_is_asked_when_one_is_away_or_cannot_serve() -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.host)
+        if request.url.host == "away":
+            raise httpx.ConnectError("refused")
+        if request.url.host == "busy":
+            return httpx.Response(503, json={"code": "unavailable", "detail": "not now", "retryable": True})
+        return httpx.Response(200, json={"status": "ok"})
+
+    quick = RetryPolicy(first_delay=0.0)
+    with SyncLatticeClient("away,busy,well", transport=httpx.MockTransport(answer), retry=quick) as client:
+        assert client.url == "http://away:8080,http://busy:8080,http://well:8080"
+        client.health()
+        client.health()
+    # Where it was served it stays.
+    assert asked == ["away", "busy", "well", "well"]
 
 
 def test_who_asks() -> None:

@@ -29,6 +29,7 @@ export const noMetrics: Metrics = {
   output: ignore,
   backup: ignore,
   launchEnded: ignore,
+  launchTakenUp: ignore,
   fabric: ignore,
   certificateReloaded: ignore,
   certificateEnds: ignore,

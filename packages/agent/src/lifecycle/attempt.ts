@@ -141,6 +141,8 @@ export type End =
       readonly exitCode: number | null;
       readonly message: string;
       readonly atMs: number;
+      /** Of a node that could not be made ready: where that failed. */
+      readonly stage?: string;
     };
 
 /** How the attempt's first process went away. `oom`, in words: the kernel killed some of it for want of memory. */

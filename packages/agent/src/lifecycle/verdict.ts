@@ -17,8 +17,9 @@ export function verdict(exit: Exit, stop: Stop | null, atMs: number): End {
       return { kind: "failed", reason: "signal", exitCode, message: `killed by ${signalName(exit.number)}`, atMs };
     case "not_launched":
       if (exit.stage !== undefined) {
-        const message = `prologue failed (${exit.stage}): ${exit.message}`;
-        return { kind: "failed", reason: "prologue_failed", exitCode, message, atMs };
+        const { stage } = exit;
+        const message = `prologue failed (${stage}): ${exit.message}`;
+        return { kind: "failed", reason: "prologue_failed", exitCode, message, atMs, stage };
       }
       return { kind: "failed", reason: "launch_failed", exitCode, message: exit.message, atMs };
     case "unseen":

@@ -115,6 +115,7 @@ export function reportMessage({ number, allocationId, attempt, body }: PendingRe
     ...ended,
     state: pb.AllocationState.FAILED,
     reason: end.reason,
+    stage: end.stage ?? "",
     ...(end.exitCode === null ? {} : { exitCode: end.exitCode }),
   });
 }

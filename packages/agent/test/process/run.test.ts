@@ -30,7 +30,11 @@ describe("running attempts", () => {
     ["a missing command", { command: ["/no/such/command"] }, { reason: "exit_code", exitCode: 127 }],
     ["a file that cannot be run", { command: ["/etc/passwd"] }, { reason: "exit_code", exitCode: 126 }],
     ["a signal", { entrypoint: "kill -SEGV $$" }, { reason: "signal", exitCode: 139 }],
-    ["a missing working directory", { entrypoint: "true", workdir: "/no/such/dir" }, { reason: "prologue_failed" }],
+    [
+      "a missing working directory",
+      { entrypoint: "true", workdir: "/no/such/dir" },
+      { reason: "prologue_failed", stage: "workdir" },
+    ],
     ["a command too long for the kernel", { command: ["echo", "x".repeat(200_000)] }, { reason: "launch_failed" }],
   ])("fails with %s", async (_name, order, expected) => {
     const a = id();

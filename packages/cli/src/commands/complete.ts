@@ -13,6 +13,9 @@ const PATIENCE_MS = 1_500;
 /** More than fit on a screen. */
 const OFFERED = 200;
 
+/** bash takes what it is offered for words of its own and would carry out what stands in `$(...)`. */
+const OFFERABLE = /^[\p{L}\p{N}_@%+=:,./-]+$/u;
+
 const options = { timeoutMs: PATIENCE_MS };
 
 type Ask = (client: LatticeClient, user: string) => Promise<readonly string[]>;
@@ -39,6 +42,6 @@ export function define(command: Command): void {
     const ca = await authorityOf(settings.ca);
     const client = createClient({ url: settings.url, user: settings.user, ca, token, retry: { retries: 0 } });
     const names = await ASK[kind](client, settings.user).catch(() => []);
-    print.lines([...new Set(names)].filter((name) => /^[^\s\u0000-\u001f]+$/.test(name)));
+    print.lines([...new Set(names)].filter((name) => OFFERABLE.test(name)));
   });
 }

@@ -1,13 +1,13 @@
 // `lattice completion SHELL`: a script for the shell to source. The words come from the commands
 // themselves, so that the script never falls behind them.
 
-import { Argument, Command } from "commander";
+import { Argument, Command, type Option } from "commander";
 import type { CommandTable } from "../command-module.ts";
 import { addGlobalOptions } from "../global-options.ts";
 import { bashScript } from "./completion/bash.ts";
 import { fishScript } from "./completion/fish.ts";
-import { argumentKind } from "./completion/kinds.ts";
-import type { CompletionTree } from "./completion/tree.ts";
+import { argumentKind, flagWords } from "./completion/kinds.ts";
+import type { CompletionTree, FlagChoices } from "./completion/tree.ts";
 import { zshScript } from "./completion/zsh.ts";
 
 const SHELLS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
@@ -29,22 +29,41 @@ export async function completionTree(all: CommandTable): Promise<CompletionTree>
     const command = program.command(name).description(entry.summary);
     (await entry.load()).define(command, all);
   }
-  return toTree(addGlobalOptions(program), [], []);
+  return toTree(addGlobalOptions(program), NOTHING, []);
 }
 
-function toTree(command: Command, inherited: readonly string[], path: readonly string[]): CompletionTree {
-  const own = command.options
-    .filter(({ hidden }) => !hidden)
-    .flatMap(({ short, long }) => [short, long])
-    .filter((flag) => flag !== undefined);
-  const flags = [...new Set([...inherited, ...own, "--help"])];
+interface Inherited {
+  readonly flags: readonly string[];
+  readonly valued: readonly string[];
+  readonly choices: readonly FlagChoices[];
+}
+
+const NOTHING: Inherited = { flags: [], valued: [], choices: [] };
+
+/** Flags of the program are flags of every command below it. */
+function toTree(command: Command, above: Inherited, path: readonly string[]): CompletionTree {
+  const shown = command.options.filter(({ hidden }) => !hidden);
+  const own: Inherited = {
+    flags: shown.flatMap(flagsOf),
+    valued: shown.filter(({ required, optional }) => required || optional).flatMap(flagsOf),
+    choices: shown.flatMap((option) => choicesOf(option, path)),
+  };
+  const below = path.length === 0 ? own : above;
   return {
     name: command.name(),
     summary: command.description(),
-    flags,
+    flags: [...new Set([...above.flags, ...own.flags, "--help"])],
+    valued: [...new Set([...above.valued, ...own.valued])],
+    choices: [...above.choices, ...own.choices],
+    words: command.registeredArguments[0]?.argChoices ?? [],
     values: argumentKind(path),
-    commands: command.commands.map((below) =>
-      toTree(below, inherited.length === 0 ? own : inherited, [...path, below.name()]),
-    ),
+    commands: command.commands.map((one) => toTree(one, below, [...path, one.name()])),
   };
+}
+
+const flagsOf = ({ short, long }: Option): readonly string[] => [short, long].filter((flag) => flag !== undefined);
+
+function choicesOf(option: Option, path: readonly string[]): readonly FlagChoices[] {
+  const words = option.argChoices ?? flagWords(path, option.long ?? "");
+  return words === null ? [] : [{ flags: flagsOf(option), words }];
 }

@@ -5,16 +5,15 @@ import { type Command, InvalidArgumentError } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { parseCount } from "../parse/count.ts";
 import { parseMoment } from "../parse/moment.ts";
-import { parseStates } from "../parse/states.ts";
+import { ENDED_STATES, parseStates } from "../parse/states.ts";
 import { historyColumns } from "./history/table.ts";
 
-const ENDED = ["completed", "failed", "cancelled"] as const;
 const DEFAULT_LIMIT = 50;
 
 interface HistoryFlags {
   readonly since?: string;
   readonly until?: string;
-  readonly state?: readonly (typeof ENDED)[number][];
+  readonly state?: readonly (typeof ENDED_STATES)[number][];
   readonly user?: string;
   readonly all?: boolean;
   readonly project?: string;
@@ -25,7 +24,7 @@ export function define(command: Command): void {
   command
     .option("--since <time>", "that were there from then on: 2026-03-01, or 7d for seven days ago", parseMoment)
     .option("--until <time>", "submitted before then", parseMoment)
-    .option("--state <states>", `only these (${ENDED.join(", ")})`, (text) => parseStates(text, ENDED))
+    .option("--state <states>", `only these (${ENDED_STATES.join(", ")})`, (text) => parseStates(text, ENDED_STATES))
     .option("--user <name>", "of this user")
     .option("--all", "of all users")
     .option("--project <name>", "of this project")

@@ -1,11 +1,12 @@
-// `lattice update`: changes what may still change of an allocation. A service can be given another program or other
-// variables; its nodes are then replaced one after the other.
+// `lattice update`: changes what may still change of an allocation. A service can be given another program, other
+// variables or another probe; its nodes are then replaced one after the other.
 
 import type { AllocationUpdate } from "@lattice/sdk";
 import { type Command, InvalidArgumentError } from "commander";
 import { createContext } from "../context.ts";
 import { parseCount } from "../parse/count.ts";
 import { gather, gatherPair } from "../parse/pairs.ts";
+import { type ProbeForm, parseProbe } from "../parse/probe.ts";
 
 interface UpdateFlags {
   readonly walltime?: number;
@@ -16,6 +17,7 @@ interface UpdateFlags {
   readonly entrypoint?: string;
   readonly image?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly probe?: ProbeForm | "none";
 }
 
 const MOST_SECONDS = 10 * 365 * 86_400;
@@ -31,6 +33,7 @@ export function define(command: Command): void {
     .option("--entrypoint <command>", "of a service: what it is to run from now on")
     .option("--image <image>", "of a service: the container image")
     .option("--env <key=value>", "of a service: a variable; may be repeated", gatherPair)
+    .option("--probe <probe>", "of a service: tcp:8080, http:8080/path[,period=5,...], or none", probeOrNone)
     .action(async (id: string, flags: UpdateFlags & { readonly walltimeSeconds?: number }) => {
       const { client, print } = await createContext(command);
       const service = serviceOf(
@@ -59,17 +62,25 @@ export function define(command: Command): void {
     });
 }
 
+const probeOrNone = (text: string): ProbeForm | "none" => (text === "none" ? text : parseProbe(text));
+
+function probeChange(probe: UpdateFlags["probe"]): AllocationUpdate["service"] {
+  if (probe === undefined) return {};
+  return probe === "none" ? { remove_liveness_probe: true } : { liveness_probe: probe };
+}
+
 /** What is not named stays as it is. */
 function serviceOf(
-  { entrypoint, image, env }: UpdateFlags,
+  { entrypoint, image, env, probe }: UpdateFlags,
   now: NonNullable<NonNullable<AllocationUpdate["service"]>["environment"]>,
 ): NonNullable<AllocationUpdate["service"]> | null {
   const environment =
     image === undefined && env === undefined
       ? undefined
       : { ...now, ...(image === undefined ? {} : { image }), variables: { ...now.variables, ...env } };
-  if (entrypoint === undefined && environment === undefined) return null;
+  if (entrypoint === undefined && environment === undefined && probe === undefined) return null;
   return {
+    ...probeChange(probe),
     ...(entrypoint === undefined ? {} : { entrypoint }),
     ...(environment === undefined ? {} : { environment }),
   };

@@ -15,6 +15,9 @@ export const ALLOCATION_STATES = [
   "cancelled",
 ] as const;
 
+/** Those that nothing follows. */
+export const ENDED_STATES = ["completed", "failed", "cancelled"] as const;
+
 export const NODE_STATES = [
   "unknown",
   "booting",

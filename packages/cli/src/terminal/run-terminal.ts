@@ -1,14 +1,16 @@
 // Joins the person's terminal to one on a node: raw bytes both ways, the size passed on as it changes,
 // and whatever was set on the person's terminal put back at the end, however it comes.
 
-import type { Terminal, TerminalEnd } from "@lattice/sdk";
+import { MAX_TERMINAL_SIDE, type Terminal, type TerminalEnd } from "@lattice/sdk";
 
 /** Ctrl-D: what a terminal takes for the end of a file. */
 const END_OF_INPUT = new Uint8Array([4]);
 
 export function currentSize(): { readonly rows: number; readonly cols: number } | undefined {
   const { rows, columns } = process.stdout;
-  return process.stdout.isTTY === true && rows > 0 && columns > 0 ? { rows, cols: columns } : undefined;
+  if (process.stdout.isTTY !== true || !(rows > 0 && columns > 0)) return undefined;
+  // Programs that want no line broken say 10,000 columns and more.
+  return { rows: Math.min(rows, MAX_TERMINAL_SIDE), cols: Math.min(columns, MAX_TERMINAL_SIDE) };
 }
 
 /** Resolves when the command on the node has ended and all it showed is written. */

@@ -2,7 +2,7 @@
 
 import type { AllocationId, Duration } from "../ids.ts";
 import type { Origin } from "../origin.ts";
-import type { AllocationSpec, Environment, ScalePolicy, Task, TelemetryMode } from "./spec.ts";
+import type { AllocationSpec, Environment, LivenessProbe, ScalePolicy, Task, TelemetryMode } from "./spec.ts";
 
 export interface SubmitCommand {
   readonly kind: "allocation.submit";
@@ -59,4 +59,6 @@ export interface ServiceChange {
   readonly task?: Task;
   readonly environment?: Environment;
   readonly scale?: ScalePolicy;
+  /** Null: it is asked no more. */
+  readonly probe?: LivenessProbe | null;
 }

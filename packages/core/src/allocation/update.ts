@@ -73,9 +73,10 @@ export function whyNotUpdated(step: Step, record: Allocation, change: Change): O
 /** "preemptionClass" reads "preemption class". */
 const inWords = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** A running service whose programs have changed: its nodes are replaced one after the other. */
+/** A running service whose programs have changed, or how it is asked whether they live: its nodes are replaced one after the other. */
 function renewed(changed: Allocation, before: Allocation): Allocation {
-  const programs = ({ spec: { task, environment } }: Allocation): string => canonical({ task, environment });
+  const programs = ({ spec: { task, environment, probe } }: Allocation): string =>
+    canonical({ task, environment, probe: probe ?? null });
   const { phase, attempt } = before;
   if (!isPlaced(phase) || programs(changed) === programs(before)) return changed;
   return { ...changed, renewal: { through: attempt, size: phase.nodes.length } };
@@ -113,14 +114,15 @@ function checkChange(step: Step, record: Allocation, change: Change): readonly F
 }
 
 export function changedSpec(written: AllocationSpec, change: Change, at: Instant): AllocationSpec {
-  const { telemetry = null, ...spec } = written;
+  const { telemetry = null, probe: asked, ...spec } = written;
   const { walltime, preemptionClass } = spec.lifecycle;
   const measured = change.telemetry === undefined ? telemetry : telemetryFrom(change.telemetry, at);
-  const { task = spec.task, environment = spec.environment, scale } = change.service ?? {};
+  const { task = spec.task, environment = spec.environment, scale, probe = asked } = change.service ?? {};
   const least = scale === undefined ? {} : { minNodes: scale.minNodes, maxNodes: scale.minNodes };
   return {
     ...spec,
     ...(measured === null ? null : { telemetry: measured }),
+    ...(probe === null || probe === undefined ? null : { probe }),
     task,
     environment,
     resources: { ...spec.resources, ...least },

@@ -2,7 +2,7 @@
 
 import type { Caller, CallOptions } from "../call.ts";
 import { queryString } from "../query.ts";
-import { type AttachOptions, type Terminal, terminalOver } from "../terminal.ts";
+import { type AttachOptions, checkedSize, type Terminal, terminalOver } from "../terminal.ts";
 import type { AllocationState, Paging, Submission } from "../types.ts";
 import { type ChangeOptions, withRequestId } from "./allocations.ts";
 
@@ -16,6 +16,8 @@ export interface Session {
   readonly nodes?: readonly string[];
   readonly pending_reasons?: readonly string[];
   readonly estimated_start?: string;
+  /** Whether it is a promise; absent: an estimate, which may move. */
+  readonly start_reserved?: boolean;
   readonly reason?: string;
   readonly message?: string;
 }
@@ -83,7 +85,8 @@ export function sessionCalls(caller: Caller): SessionCalls {
 
 /** Opens a terminal; rejects with the server's refusal. */
 export async function attachTo(caller: Caller, id: string, options: AttachOptions = {}): Promise<Terminal> {
-  const { node, command, size, term } = options;
+  const { node, command, term } = options;
+  const size = options.size === undefined ? undefined : checkedSize(options.size);
   const query = queryString({ node, command, rows: size?.rows, cols: size?.cols, term });
   const connection = await caller.webSocket(`/api/v1/allocations/${encodeURIComponent(id)}/attach${query}`, options);
   return terminalOver(connection);

@@ -25,7 +25,7 @@ export function reportCommand(node: NodeId, message: pb.Report, rules?: FailureR
   const state = REPORTED.get(message.state);
   if (allocation === null || state === undefined) return null;
   const reason = REASONS.has(message.reason) ? (message.reason as FailureReason) : "lost";
-  const mayBeWork = state === "failed" && reason === "prologue_failed" && isStageOfWork(message.message);
+  const mayBeWork = state === "failed" && reason === "prologue_failed" && STAGES_OF_WORK.has(message.stage);
   return {
     kind: "attempt.report",
     node,
@@ -57,10 +57,8 @@ const judgedBy = ({ prologueRetries, setAside }: FailureRules, reason: FailureRe
   setAside,
 });
 
-/** What the work names by itself and may have mistyped. An agent puts the stage before its words. */
+/** What the work names by itself and may have mistyped. */
 const STAGES_OF_WORK: ReadonlySet<string> = new Set(["workdir", "output", "image", "uenv", "view", "mounts"]);
-const isStageOfWork = (message: string): boolean =>
-  STAGES_OF_WORK.has(/^prologue failed \(([a-z]+)\): /.exec(message)?.[1] ?? "");
 
 const REPORTED = new Map<pb.AllocationState, ReportCommand["state"]>([
   [pb.AllocationState.STAGING, "staging"],

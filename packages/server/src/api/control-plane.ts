@@ -27,6 +27,12 @@ import type { MetricsComponent } from "../observe/components.ts";
 import type { Recorded } from "../observe/recorder.ts";
 import type { Membership } from "./membership.ts";
 
+export interface StartEstimate {
+  readonly at: Instant;
+  /** It is kept whatever comes after it in the queue. */
+  readonly reserved: boolean;
+}
+
 /** Position of an event: the entry, and its place among that entry's events. */
 export interface Cursor {
   readonly index: LogIndex;
@@ -107,7 +113,7 @@ export interface ControlPlane {
   pendingReasons(id: AllocationId): readonly PendingReason[];
   /** What the newest cycle said, without looking again; may be empty. For lists. */
   knownReasons(id: AllocationId): readonly PendingReason[];
-  estimatedStart(id: AllocationId): Instant | null;
+  estimatedStart(id: AllocationId): StartEstimate | null;
   /** Asks the leader's scheduler. Rejects with the problem that it answers, or when nobody leads. */
   consult<K extends QuestionKind>(question: Question<K>): Promise<AnswerTo<K>>;
   liveness(node: NodeId): { readonly lastHeardAt: Instant | null; readonly connected: boolean };

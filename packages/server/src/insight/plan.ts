@@ -30,6 +30,7 @@ export function planFor({ now, snapshot, sooner }: PlanParts): Planned {
     now,
     startsNow: placement !== undefined,
     expected,
+    reserved: placement === undefined && preemption === undefined && reservation !== undefined,
     nodes: placement?.nodes ?? preemption?.nodes ?? reservation?.nodes ?? [],
     backfilled: placement?.backfilled ?? false,
     scores: placement?.scores ?? told?.queue.scores ?? {},

@@ -58,6 +58,8 @@ export interface Planned {
   readonly now: Instant;
   readonly startsNow: boolean;
   readonly expected: Instant | null;
+  /** It would have that start reserved. */
+  readonly reserved: boolean;
   readonly nodes: readonly NodeId[];
   readonly backfilled: boolean;
   readonly scores: Scores;

@@ -53,6 +53,8 @@ export interface Metrics extends SchedulingMetrics, CheckpointMetrics, FailureMe
   backup(result: "written" | "failed", written: { readonly bytes: number; readonly atMs: number } | null): void;
   /** A launch of tasks is over. */
   launchEnded(result: "completed" | "failed", tasks: number): void;
+  /** A launch that an earlier leader had begun goes on here. */
+  launchTakenUp(): void;
   /** The pool of network numbers, and how many are in use. */
   networks(total: number, used: number): void;
   /** Keys of the jobs' tokens that count. */
@@ -143,6 +145,7 @@ export function createMetrics(): Metrics {
       m.backupBytes.set(written.bytes);
       m.backupTime.set(written.atMs / 1000);
     },
+    launchTakenUp: () => m.launchesTakenUp.inc(),
     launchEnded(result, tasks) {
       m.launches.inc({ result });
       m.launchedTasks.inc(tasks);
@@ -259,6 +262,11 @@ function defineMetrics(registry: Registry) {
     ),
     terminals: gauge("lattice_terminals_open", "Terminals that pass through this server to nodes.", []),
     launches: counter("lattice_task_launches_total", "Launches of tasks, by how they ended.", ["result"]),
+    launchesTakenUp: counter(
+      "lattice_task_launches_taken_up_total",
+      "Launches of an earlier leader that this server went on with.",
+      [],
+    ),
     launchedTasks: counter("lattice_tasks_launched_total", "Tasks of all launches that have ended.", []),
     vniPool: gauge("lattice_network_vni_pool_total", "Network numbers in the pool.", []),
     vniAvailable: gauge("lattice_network_vni_pool_available", "Network numbers that no domain has.", []),

@@ -50,6 +50,8 @@ export interface LaunchesParts {
   /** Where the APIs of all servers are reached. */
   readonly servers: () => readonly string[];
   readonly ended: (result: "completed" | "failed", tasks: number) => void;
+  /** One that an earlier leader had begun goes on here. */
+  readonly takenUp: () => void;
 }
 
 export type RunTasksCall = ServerDuplexStream<pb.TasksReport, pb.TasksOrder>;
@@ -78,7 +80,8 @@ const MAX_LAUNCHES = 10_000;
 const LAST_WORDS = duration(10_000);
 const FROM_THE_START: Positions = [];
 
-export function createLaunches({ hub, clock, view, fabric, starNodes, servers, ended }: LaunchesParts): Launches {
+export function createLaunches(parts: LaunchesParts): Launches {
+  const { hub, clock, view, fabric, starNodes, servers, ended } = parts;
   const live = new Map<string, Live>();
   const meetings = collective();
   const names = nameBook(clock);
@@ -313,6 +316,7 @@ export function createLaunches({ hub, clock, view, fabric, starNodes, servers, e
     const shares = ticket.layout.map(({ node, firstRank, tasks }) => ({ node, firstRank, tasks }));
     const { call = null, fabricService: service } = ticket;
     const made = add(launchId, allocation, shares, { returns: true, takenUp: true, call, service });
+    parts.takenUp();
     const first = isPlaced(allocation.phase) ? (allocation.phase.nodes[0] ?? "") : "";
     if (call !== null) meetings.takeUp(`${allocation.id}.${allocation.attempt}`, first, call, made.launch.ended);
     return made;

@@ -171,4 +171,10 @@ test("a refusal is `forbidden` and names the call", () => {
   expect(cancel).toMatchObject({ code: "forbidden", status: 403 });
   expect(cancel.detail).toContain("AllocationService.Cancel");
   expect(refused(() => authorizeList(principal("ReadOnly"), "AdminService.CreateTenant")).code).toBe("forbidden");
+  const elsewhere = { ...COLLEAGUES, tenant: "elsewhere" as typeof COLLEAGUES.tenant };
+  const create = refused(() => authorize(principal("User"), "AdminService.CreateTenant", elsewhere));
+  expect([cancel.hint, create.hint].map((hint) => hint.split(":")[0])).toEqual([
+    "It belongs to another user",
+    "Ask an administrator of the cluster",
+  ]);
 });

@@ -2,12 +2,13 @@
 // of a memory plane.
 
 import { create } from "@bufbuild/protobuf";
-import type { Command, NodeId, TenantId, UserName } from "@lattice/core";
+import type { AllocationId, Attempt, Command, NodeId, TenantId, UserName } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Role } from "../../src/api/auth/principal.ts";
 import type { Call } from "../../src/api/call.ts";
 import { explain } from "../../src/api/handlers/explain.ts";
+import { withRoom } from "../../src/api/handlers/making-room.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { type Answer, callRest, type Running, startTestApi } from "./clients.ts";
 
@@ -51,10 +52,40 @@ describe("why", () => {
     expect(told.queue).toMatchObject({ position: 1, length: 1 });
     expect(told.queue.scores.total).toBeGreaterThan(0);
     expect(told.queue.reserved_nodes).toHaveLength(3);
+    expect(told.start_reserved).toBe(true);
     expect(Date.parse(told.estimated_start) - Date.parse(told.as_of)).toBeGreaterThan(3_600_000);
     expect(told.summary).toMatch(/Expected to start in \d+ h/);
     expect(told.sooner[0]).toMatchObject({ kind: "nodes", change: { nodes: "1-3" }, starts_now: true, tried: "cycle" });
     expect(told.tenant_state[0]).toMatch(/fair share/);
+  });
+
+  test("names who makes room for it, to those who may know", async () => {
+    const low = await submit({ nodes: 1, preemption_class: 0, tenant: "other" });
+    const saves = await submit({ nodes: 1, preemption_class: 0, checkpoint: "auto" });
+    api.plane.start(low, ["n1"]);
+    api.plane.start(saves, ["n2"]);
+    api.plane.start(await submit({ nodes: 2, preemption_class: 9 }), ["n3", "n4"]);
+    const high = await submit({ nodes: 2, preemption_class: 9 });
+    const victim = (allocation: string) => ({ allocation: allocation as AllocationId, attempt: 1 as Attempt });
+    api.plane.apply({
+      kind: "allocation.preempt",
+      basis: api.plane.view().index,
+      allocation: high as AllocationId,
+      victims: [victim(low), victim(saves)],
+      nodes: ["n1", "n2"] as NodeId[],
+    });
+    const told = await why(high);
+    expect(told.causes[0]).toEqual({
+      code: "preempting",
+      text: `Room is made for it on 2 nodes: allocation ${low} is being stopped; allocation ${saves} saves its work and goes.`,
+    });
+    expect(told.summary).toContain("Room is made for it");
+    expect(told.making_room).toEqual([
+      { allocation_id: low, tenant: "other", user: "ada", nodes: 1, how: "stopping" },
+      expect.objectContaining({ allocation_id: saves, nodes: 1, how: "checkpointing" }),
+    ]);
+    const named = withRoom([], [{ allocationId: "", tenant: "", user: "", nodes: 1, how: "stopping" }]);
+    expect(named[0]?.text).toBe("Room is made for it on 1 node: another's work is being stopped.");
   });
 
   test("counts the nodes that fail each constraint, and says which change helps", async () => {
@@ -163,6 +194,7 @@ describe("a trial run", () => {
     const later = await ask("POST", "allocations:plan", { entrypoint: "true", nodes: 3 });
     expect(later.starts_now).toBeFalsy();
     expect(later.causes[0].code).toBe("busy");
+    expect(later.start_reserved).toBe(true);
     expect(Date.parse(later.estimated_start)).toBeGreaterThan(api.plane.now());
     expect(api.plane.hash()).toBe(busy);
     expect(api.plane.proposed.filter(({ kind }) => kind === "allocation.submit")).toHaveLength(1);

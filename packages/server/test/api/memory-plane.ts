@@ -182,7 +182,7 @@ export function memoryPlane(): MemoryPlane {
     stale: () => false,
     knownReasons: () => [],
     pendingReasons: () => [{ code: "busy", text: "1 of 1 matching nodes is busy" }],
-    estimatedStart: () => instant(EPOCH + 3_600_000),
+    estimatedStart: () => ({ at: instant(EPOCH + 3_600_000), reserved: false }),
     consult: async (question) => insight.answer(question),
     liveness: () => ({ lastHeardAt: instant(EPOCH), connected: true }),
     logs: (query, signal) => plane.output(query, signal),

@@ -9,7 +9,6 @@ import {
   isPlaced,
   type NodeProgress,
   type PlacedPhase,
-  specToRun,
 } from "@lattice/core";
 import type * as proto from "../../gen/lattice/v1/allocations_pb.ts";
 import {
@@ -24,64 +23,65 @@ import { dependencyToProto } from "./dependencies.ts";
 import { groupStatus } from "./group-status.ts";
 import { holdStatus } from "./hold.ts";
 import { scalingStatus } from "./scaling.ts";
-import { specToProto } from "./spec-to-proto.ts";
+import { shownSpec } from "./shown-spec.ts";
 import { allocationStateToProto } from "./states.ts";
 
 export interface AllocationExtra {
   readonly pendingReasons?: readonly string[];
   /** One for each of them. */
   readonly reasonCodes?: readonly string[];
-  /** Milliseconds since 1970. */
-  readonly estimatedStart?: number | null;
+  /** Milliseconds since 1970, and whether a reservation stands for it. */
+  readonly estimate?: { readonly at: number; readonly reserved: boolean } | null;
   readonly logIndex?: number;
   /** Of the nodes it is on, each once. */
   readonly topologyGroups?: readonly string[];
 }
 
+/**
+ * Written out in full instead of made by `create`, which grows a message field by field: lists make a hundred of these at a
+ * time, and what they leave behind is paid for in pauses. The compiler sees to it that no field is forgotten.
+ */
 export function allocationToProto(allocation: Allocation, extra: AllocationExtra = {}): proto.Allocation {
   const { phase, group } = allocation;
-  const checkpoint = checkpointStatus(allocation);
-  const message = create(AllocationSchema, {
+  const ended = isFinal(phase) ? phase : null;
+  return {
+    $typeName: AllocationSchema.typeName,
     id: allocation.id,
     state: allocationStateToProto(phase.kind),
-    spec: specToProto(specToRun(allocation), group),
+    spec: shownSpec(allocation),
     user: allocation.user,
     submittedAt: timestampFromMs(allocation.submittedAt),
+    startedAt: instantOf("startedAt" in phase ? phase.startedAt : null),
+    endedAt: instantOf(ended?.endedAt),
     nodes: "nodes" in phase ? [...phase.nodes] : [],
     attempt: allocation.attempt,
     requeues: allocation.requeues,
-    preemptions: allocation.preemptions ?? 0,
-    suspensions: allocation.suspensions ?? 0,
-    nodesJoined: allocation.added ?? 0,
-    ...(checkpoint === undefined ? null : { checkpoint }),
+    exitCode: ended?.exitCode ?? undefined,
     reason: reasonOf(phase),
     message: messageOf(phase),
     pendingReasons: [...(extra.pendingReasons ?? [])],
-    pendingReasonCodes: [...(extra.reasonCodes ?? [])],
+    estimatedStart: instantOf(extra.estimate?.at),
     progress: isPlaced(phase) ? progressOf(phase) : [],
     backfilled: allocation.backfilled,
-    scores: allocation.scores,
+    scores: { ...allocation.scores },
     logIndex: extra.logIndex === undefined ? "" : `${extra.logIndex}`,
-    topologyGroups: [...(extra.topologyGroups ?? [])],
+    preemptions: allocation.preemptions ?? 0,
+    checkpoint: checkpointStatus(allocation),
+    suspensions: allocation.suspensions ?? 0,
+    group: group === undefined ? undefined : groupStatus(group, group.counts),
     dagId: allocation.dag ?? "",
-    unmet: isFinal(phase) ? [] : unmetOf(allocation),
-    ...(group === undefined ? null : { group: groupStatus(group, group.counts) }),
-  });
-  if (allocation.hold !== undefined) message.hold = holdStatus(allocation.hold);
-  const scaling = scalingStatus(allocation);
-  if (scaling !== null) message.scaling = scaling;
-  if (allocation.network !== undefined) message.network = create(NetworkStatusSchema, allocation.network);
-  const startedAt = "startedAt" in phase ? phase.startedAt : null;
-  if (startedAt !== null) message.startedAt = timestampFromMs(startedAt);
-  if (isFinal(phase)) {
-    message.endedAt = timestampFromMs(phase.endedAt);
-    if (phase.exitCode !== null) message.exitCode = phase.exitCode;
-  }
-  if (extra.estimatedStart !== undefined && extra.estimatedStart !== null) {
-    message.estimatedStart = timestampFromMs(extra.estimatedStart);
-  }
-  return message;
+    unmet: ended !== null ? [] : unmetOf(allocation),
+    pendingReasonCodes: [...(extra.reasonCodes ?? [])],
+    scaling: scalingStatus(allocation) ?? undefined,
+    network: allocation.network === undefined ? undefined : create(NetworkStatusSchema, allocation.network),
+    topologyGroups: [...(extra.topologyGroups ?? [])],
+    nodesJoined: allocation.added ?? 0,
+    hold: allocation.hold === undefined ? undefined : holdStatus(allocation.hold),
+    startReserved: extra.estimate?.reserved ?? false,
+  };
 }
+
+const instantOf = (ms: number | null | undefined) => (typeof ms === "number" ? timestampFromMs(ms) : undefined);
 
 const unmetOf = ({ spec, unmet = [] }: Allocation): proto.Dependency[] =>
   unmet.flatMap((n) => spec.dependsOn?.[n] ?? []).map(dependencyToProto);

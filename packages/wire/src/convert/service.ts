@@ -23,14 +23,14 @@ export function serviceFromProto(spec: proto.AllocationSpec, problems: FieldList
   return {
     ...(domain === "" ? null : { networkDomain: domain }),
     ...(ports.length === 0 ? null : { expose: ports }),
-    ...(livenessProbe === undefined ? null : { probe: probeOf(livenessProbe, problems) }),
+    ...(livenessProbe === undefined ? null : { probe: probeOf(livenessProbe, problems, "allocation.liveness_probe") }),
   };
 }
 
-function probeOf(probe: proto.LivenessProbe, problems: FieldList): LivenessProbe {
+export function probeOf(probe: proto.LivenessProbe, problems: FieldList, field: string): LivenessProbe {
   const asked = probe.probeType.toLowerCase();
   if (asked !== "" && asked !== "tcp" && asked !== "http")
-    problems.add("allocation.liveness_probe.probe_type", "is not a kind of probe", "The kinds are tcp and http.");
+    problems.add(`${field}.probe_type`, "is not a kind of probe", "The kinds are tcp and http.");
   const kind = asked === "http" || (asked === "" && probe.path !== "") ? "http" : "tcp";
   return {
     kind,

@@ -179,7 +179,7 @@ export const ERRORS = /* @__PURE__ */ Object.freeze({
     GRPC.permissionDenied,
     EXIT.access,
     "It belongs to somebody else",
-    "Only the owner of an allocation may have a terminal in it.",
+    "Ask them, or start work of your own with `lattice session`.",
   ),
   not_running: entry(
     409,

@@ -12,8 +12,12 @@ export function renderProblem(problem: Problem): string {
     if (!(problem.fields.length === 1 && problem.detail.includes(line))) lines.push(`  ${line}`);
     if (hint !== undefined && hint !== "" && hint !== problem.hint) lines.push(`    ${hint}`);
   }
-  if (problem.hint !== "") lines.push(`Hint: ${problem.hint}`);
+  // Some say in the detail already what to do.
+  if (problem.hint !== "" && !lines.some((line) => says(line, problem.hint))) lines.push(`Hint: ${problem.hint}`);
   return lines.join("\n");
 }
+
+const says = (line: string, hint: string): boolean => plain(line).includes(plain(hint));
+const plain = (text: string): string => text.toLowerCase().replace(/[.\s]+$/, "");
 
 const capitalised = (name: string): string => (name.charAt(0).toUpperCase() + name.slice(1)).replace(/_/g, " ");

@@ -15,8 +15,10 @@ const cache = new WeakMap<DescEnum, EnumNames>();
 
 export const enumName = (desc: DescEnum, number: number): string | undefined => namesOf(desc).byNumber.get(number);
 
-export const enumNumber = (desc: DescEnum, text: string): number | undefined =>
-  namesOf(desc).byName.get(text.toLowerCase().replace(/-/g, "_"));
+export function enumNumber(desc: DescEnum, text: string): number | undefined {
+  const { byName } = namesOf(desc);
+  return byName.get(text) ?? byName.get(text.toLowerCase().replace(/-/g, "_"));
+}
 
 export const enumNames = (desc: DescEnum): readonly string[] => namesOf(desc).names;
 

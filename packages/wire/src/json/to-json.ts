@@ -56,7 +56,8 @@ function put(out: Record<string, Json>, name: string, value: Json | undefined): 
   if (value !== undefined) out[name] = value;
 }
 
-function valueWriter(field: DescField): Write {
+/** Of one field, whether it has one value, a list or a map of them. */
+export function valueWriter(field: DescField): Write {
   const write = singleWriter(field);
   if (field.fieldKind === "list") return (value) => (value as readonly unknown[]).map((item) => write(item) ?? null);
   if (field.fieldKind === "map") return (value) => writeMap(value as Fields, write);

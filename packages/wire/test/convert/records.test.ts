@@ -67,7 +67,7 @@ const shown = (value: object, extra = {}) =>
 describe("allocationToProto", () => {
   test("pending: why it waits and when it should start", () => {
     const waiting = { kind: "pending", since: 1_000, cause: "node_failure" };
-    const extra = { pendingReasons: ["4 of 8 nodes are free"], estimatedStart: 60_000, logIndex: 42 };
+    const extra = { pendingReasons: ["4 of 8 nodes are free"], estimate: { at: 60_000, reserved: true }, logIndex: 42 };
     const json = shown(waiting, extra);
     expect(json).toMatchObject({
       id: "7",
@@ -75,6 +75,7 @@ describe("allocationToProto", () => {
       reason: "node_failure",
       pending_reasons: ["4 of 8 nodes are free"],
       estimated_start: "1970-01-01T00:01:00.000Z",
+      start_reserved: true,
       log_index: "42",
       nodes: [],
       scores: { total: 512 },
@@ -117,6 +118,28 @@ describe("allocationToProto", () => {
     expect(cancelled).toMatchObject({ state: "cancelled", reason: "no need" });
     expect(cancelled).not.toHaveProperty("exit_code");
     expect(shown({ kind: "suspended", since: 1 })).toMatchObject({ state: "suspended", nodes: [] });
+  });
+
+  test("a spec is made into a message once, a changed one anew, an element's with its own index", () => {
+    const waiting = allocation(phase({ kind: "pending", since: 1_000, cause: "submitted" }));
+    const first = allocationToProto(waiting).spec;
+    expect(allocationToProto({ ...waiting, requeues: 1 }).spec).toBe(first);
+    expect(Object.isFrozen(first)).toBe(true);
+    const renamed = { ...waiting, spec: { ...spec, name: "other" } };
+    expect([allocationToProto(renamed).spec?.name, first?.name]).toEqual(["other", ""]);
+    const line = { ...spec, task: { kind: "entrypoint", line: `run \${INDEX}` } } as Allocation["spec"];
+    const element = (index: number) => ({ ...waiting, spec: line, element: { group: waiting.id, index } });
+    expect([1, 2].map((n) => allocationToProto(element(n)).spec?.entrypoint)).toEqual(["run 1", "run 2"]);
+  });
+
+  test("a thousand others later it is still the same, and a long task is not kept", () => {
+    const waiting = allocation(phase({ kind: "pending", since: 1_000, cause: "submitted" }));
+    const json = () => toJson(pb.AllocationSchema, allocationToProto(waiting));
+    const before = json();
+    for (let n = 0; n < 5_000; n += 1) allocationToProto({ ...waiting, spec: { ...spec, name: `n${n}` } });
+    expect(json()).toEqual(before);
+    const long = { ...waiting, spec: { ...spec, task: { kind: "script", text: "#".repeat(5_000) } } } as Allocation;
+    expect(allocationToProto(long).spec).not.toBe(allocationToProto(long).spec);
   });
 });
 

@@ -88,6 +88,13 @@ describe("problem", () => {
     );
   });
 
+  test("what to do is said once, where the detail says it already", () => {
+    const told = problem("forbidden", { detail: "Not for you. Ask an administrator.", hint: "ask an administrator." });
+    expect(renderProblem(told)).toBe("Error: Not for you. Ask an administrator.");
+    const owner = problem("not_owner", { detail: "Allocation 1 belongs to ada; only the owner may attach to it." });
+    expect(renderProblem(owner).match(/owner/g)).toHaveLength(1);
+  });
+
   test("errors carry it; anything else is internal and says nothing more", () => {
     const error = new ProblemError("forbidden", { detail: "no", cause: new Error("why") });
     expect(error.message).toBe("no");

@@ -3,7 +3,7 @@
 import { equals } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fromJson, routes, toJson } from "../../src/index.ts";
+import { fromJson, jsonPieces, keepText, type pb, routes, toJson, toJsonText } from "../../src/index.ts";
 import { arbitraryMessage } from "./arbitrary-message.ts";
 
 const schemas = new Map(routes().flatMap(({ rpc }) => [rpc.input, rpc.output].map((desc) => [desc.name, desc])));
@@ -13,8 +13,29 @@ describe("toJson and fromJson", () => {
     fc.assert(
       fc.property(arbitraryMessage(desc), (message) => {
         const text = JSON.stringify(toJson(desc, message));
+        expect(toJsonText(desc, message)).toBe(text);
+        expect(jsonPieces(desc, message).join("")).toBe(text);
         const back = fromJson(desc, JSON.parse(text));
         expect(equals(desc, back, message), text).toBe(true);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test("the text of a message that is kept is made once, and is the same", () => {
+    const list = schemas.get("ListAllocationsResponse");
+    if (list === undefined) throw new Error("no ListAllocationsResponse");
+    fc.assert(
+      fc.property(arbitraryMessage(list), (message) => {
+        const text = JSON.stringify(toJson(list, message));
+        for (const { spec } of (message as pb.ListAllocationsResponse).allocations) {
+          if (spec !== undefined) keepText(spec);
+        }
+        expect([toJsonText(list, message), toJsonText(list, message)]).toEqual([text, text]);
+        for (const { spec } of (message as pb.ListAllocationsResponse).allocations) {
+          if (spec !== undefined) spec.name += "changed nevertheless";
+        }
+        expect(jsonPieces(list, message).join("")).toBe(text);
       }),
       { numRuns: 25 },
     );

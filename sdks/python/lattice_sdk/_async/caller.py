@@ -1,23 +1,35 @@
 """Performs calls over HTTP: headers, retries, and errors of the catalogue from whatever goes wrong. It remembers the
 newest log index that a change was answered with and sends it along, so that a client reads its own writes through any
-server.
+server. Of several servers the next is asked when one cannot be reached or cannot serve.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 import httpx
 
 from ..call import Call
-from ..errors import LatticeError, LatticeServerError, LatticeTimeoutError, connection_error, error_from_answer
+from ..errors import (
+    LatticeError,
+    LatticeInvalidError,
+    LatticeNotAvailableError,
+    LatticeServerError,
+    LatticeTimeoutError,
+    LatticeUnavailableError,
+    connection_error,
+    error_from_answer,
+)
 from ..retry import RetryPolicy, pause_before_retry
 from ..tokens import TokenSource
+from ..web_socket import ProtocolError
+from .web_socket import WebSocket, open_web_socket
 
 __all__ = ["Caller"]
 
@@ -39,13 +51,18 @@ class Caller:
         transport: httpx.AsyncBaseTransport | None,
     ) -> None:
         self.url = url
+        """Of several servers of one cluster, separated by commas."""
         self.retry = retry
+        self._servers = url.split(",")
+        self._turn = 0
         self._token = token
         self._timeout = timeout
         self._least_index = 0
+        self._verify = verify
+        self._own_transport = transport is not None
         # The environment could bring a proxy or, from netrc, another identity than the one stated.
         self._http = httpx.AsyncClient(
-            base_url=url, headers=dict(headers), verify=verify, transport=transport, trust_env=False
+            headers=dict(headers), verify=verify, transport=transport, trust_env=False
         )
 
     async def close(self) -> None:
@@ -79,13 +96,25 @@ class Caller:
         except httpx.HTTPError as error:
             raise self._from_transport(error) from error
 
+    async def web_socket(self, call: Call[Any]) -> WebSocket:
+        """On a connection of its own, which httpx knows nothing of; a transport that was given cannot carry it."""
+        if self._own_transport:
+            detail = "a client with a transport of its own cannot open terminals"
+            raise LatticeNotAvailableError(detail, code="unsupported_feature")
+        return await self._tried(call, lambda: self._upgraded(call))
+
     async def _answer(self, call: Call[Any], read_timeout: float | None) -> httpx.Response:
+        return await self._tried(call, lambda: self._once(call, read_timeout))
+
+    async def _tried(self, call: Call[Any], once: Callable[[], Awaitable[T]]) -> T:
         began = time.monotonic()
         tries = 0
         while True:
+            server = self._server()
             try:
-                return await self._once(call, read_timeout)
+                return await once()
             except LatticeError as error:
+                self._pass_on(server, error)
                 elapsed = time.monotonic() - began
                 pause = pause_before_retry(
                     self.retry, error, tries=tries, elapsed=elapsed, repeatable=call.repeatable
@@ -98,7 +127,7 @@ class Caller:
     async def _once(self, call: Call[Any], read_timeout: float | None) -> httpx.Response:
         request = self._http.build_request(
             call.method,
-            call.path,
+            self._server() + call.path,
             params=call.query or None,
             content=call.body,
             headers=self._headers(call),
@@ -116,11 +145,42 @@ class Caller:
             await response.aclose()
         raise error_from_answer(response.status_code, text, response.headers)
 
+    async def _upgraded(self, call: Call[Any]) -> WebSocket:
+        url = self._server() + call.path
+        request = self._http.build_request("GET", url, params=call.query or None, headers=self._headers(call))
+        try:
+            tls = self._tls() if request.url.scheme == "https" else None
+            return await open_web_socket(
+                request, tls=tls, connect_within=CONNECT_WITHIN, answer_within=self._timeout
+            )
+        except ProtocolError as error:
+            raise connection_error(f"no Lattice server answers at {self.url} ({error})", sent=True) from error
+        except TimeoutError as error:
+            raise self._too_late() from error
+        except OSError as error:
+            sent = isinstance(error, (ConnectionResetError, BrokenPipeError))
+            raise connection_error(f"no server answers at {self.url} ({error})", sent=sent) from error
+        except ValueError as error:
+            raise LatticeInvalidError(f"the request cannot be sent: {error}", code="invalid_argument") from error
+
+    def _tls(self) -> ssl.SSLContext:
+        context = httpx.create_ssl_context(verify=self._verify, trust_env=False)
+        context.set_alpn_protocols(["http/1.1"])
+        return context
+
     async def _text(self, response: httpx.Response) -> str:
         try:
             return (await response.aread()).decode("utf-8", "replace")
         except httpx.HTTPError as error:
             raise self._from_transport(error) from error
+
+    def _server(self) -> str:
+        return self._servers[self._turn % len(self._servers)]
+
+    def _pass_on(self, failed: str, error: LatticeError) -> None:
+        """Of several calls that fail together at one server only the first moves on."""
+        if isinstance(error, LatticeUnavailableError) and failed == self._server():
+            self._turn += 1
 
     def _headers(self, call: Call[Any]) -> dict[str, str]:
         token = self._token()
@@ -142,9 +202,12 @@ class Caller:
         if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)):
             return connection_error(f"no server answers at {self.url} ({text})", sent=False)
         if isinstance(error, httpx.TimeoutException):
-            detail = f"no answer from {self.url} within the time allowed"
-            return LatticeTimeoutError(detail, code="deadline_exceeded", retryable=True)
+            return self._too_late()
         return connection_error(f"the connection to {self.url} broke ({text})", sent=True)
+
+    def _too_late(self) -> LatticeTimeoutError:
+        detail = f"no answer from {self.url} within the time allowed"
+        return LatticeTimeoutError(detail, code="deadline_exceeded", retryable=True)
 
 
 def _json(body: str, response: httpx.Response) -> Any:

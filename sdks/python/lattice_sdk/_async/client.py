@@ -9,7 +9,7 @@ from types import TracebackType
 
 import httpx
 
-from ..address import identity_headers, server_url
+from ..address import authority, identity_headers, server_url
 from ..retry import RetryPolicy
 from ..tokens import TokenSource, token_source
 from .access import AccessCalls
@@ -29,7 +29,9 @@ DEFAULT_TIMEOUT = 30.0
 class LatticeClient(
     AllocationCalls, MonitoringCalls, DagCalls, SessionCalls, ClusterCalls, AdminCalls, AccessCalls
 ):
-    """``host`` is a name, host:port or a whole URL; without one LATTICE_API_URL says where the server is."""
+    """``host`` is a name, host:port or a whole URL, or several of one cluster, separated by commas; without one
+    LATTICE_API_URL says where the server is.
+    """
 
     def __init__(
         self,
@@ -47,7 +49,7 @@ class LatticeClient(
     ) -> None:
         """``token``: a text or a function that answers one; absent: LATTICE_TOKEN, then what ``lattice login`` keeps.
         ``user`` and ``tenant`` are believed only by a cluster without authentication. ``verify``: a file of
-        certificates to trust, or False to trust any. ``timeout``: seconds without a byte of an answer.
+        certificates to trust (absent: the one that LATTICE_CA names), or False to trust any. ``timeout``: seconds without a byte of an answer.
         """
         self.url = server_url(host, port)
         self._caller = Caller(
@@ -56,7 +58,7 @@ class LatticeClient(
             headers=identity_headers(user=user, tenant=tenant, headers=headers),
             timeout=timeout,
             retry=retry,
-            verify=verify,
+            verify=authority(verify),
             transport=transport,
         )
 

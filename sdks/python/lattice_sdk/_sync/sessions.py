@@ -1,5 +1,5 @@
 # Made from sessions.py in lattice_sdk/_async by tools/make_sync.py; change that one.
-"""Sessions, and tasks inside a running allocation. A launch is one request whose answer lasts as long as the tasks do;
+"""Sessions, terminals, and tasks inside a running allocation. A launch is one request whose answer lasts as long as the tasks do;
 breaking it off ends them. It is never repeated by itself: tasks that have run may have changed something.
 """
 
@@ -15,10 +15,12 @@ from ..decode import decode
 from ..errors import error_from_problem
 from ..models.submission import Submission, body_of
 from ..models.tasks import CreatedSession, LaunchEnd, LaunchEvent, LaunchStarted, Session, TaskEnd, TaskOutput
+from ..models.terminals import checked_side, checked_size
 from ..sse import LineSplitter
 from ..state import State
 from .caller import Caller
 from .pages import listed
+from .terminal import Terminal, opened
 
 __all__ = ["SessionCalls"]
 
@@ -60,6 +62,25 @@ class SessionCalls:
             )
         )
 
+    def attach(
+        self,
+        id: str,
+        *,
+        node: str | None = None,
+        command: str | None = None,
+        size: tuple[int, int] | None = None,
+        term: str | None = None,
+    ) -> Terminal:
+        """A terminal in a running allocation, with the user's shell or a command line.
+
+        ``node``: one of its nodes; the first otherwise. ``size``: rows and columns. ``term``: its kind, for TERM.
+        """
+        rows, columns = (None, None) if size is None else checked_size(size)
+        wanted = {"node": node, "command": command, "rows": rows, "cols": columns, "term": term}
+        path = at("allocations", id, "attach")
+        call: Call[Any] = Call(method="GET", path=path, query=query(wanted), parse=lambda data: data)
+        return opened(self._caller.web_socket(call))
+
     def launch(
         self,
         id: str,
@@ -80,7 +101,7 @@ class SessionCalls:
 
         ``pty``: the first task has a terminal of this size; ``send_input`` types into it, and changes its size.
         """
-        body = {
+        body: dict[str, Any] = {
             "command": list(command),
             "tasks": tasks,
             "tasks_per_node": tasks_per_node,
@@ -90,8 +111,8 @@ class SessionCalls:
             "pmi": pmi,
             "input": input,
             "pty": pty,
-            "rows": rows,
-            "columns": columns,
+            "rows": None if rows is None else checked_side("rows", rows),
+            "columns": None if columns is None else checked_side("columns", columns),
         }
         call: Call[Any] = Call(
             method="POST",
@@ -125,7 +146,7 @@ class SessionCalls:
         path = at("allocations", id, "launches", launch_id, "input")
         body: dict[str, Any] = {"data": base64.b64encode(data).decode(), "end": end}
         if size is not None:
-            body["rows"], body["columns"] = size
+            body["rows"], body["columns"] = checked_size(size)
         self._caller.send(change("POST", path, body, request_id=False))
 
 

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { SchedulerType, VCluster, VClusterSettings } from "@lattice/sdk";
 import { ProblemError, parseWalltime } from "@lattice/wire";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { type Context, createContext } from "../../context.ts";
 import { askFirst } from "../../output/ask-first.ts";
 import type { Column } from "../../output/table.ts";
@@ -13,20 +13,12 @@ import { parseAmount } from "../../parse/amount.ts";
 import { parseCount } from "../../parse/count.ts";
 import { expandHosts } from "../../parse/hosts.ts";
 import { requireName } from "../../parse/name.ts";
+import { dashed, parseScheduler, SCHEDULERS } from "../../parse/scheduler.ts";
 import { parseSpan } from "../../parse/span.ts";
 import { forEachId } from "../for-each-id.ts";
 import { showFields } from "./fields.ts";
 import { showQueue } from "./vcluster-queue.ts";
 import { addSharingFlags, type SharingFlags, sharingFields, sharingOf } from "./vcluster-sharing.ts";
-
-const SCHEDULERS: readonly SchedulerType[] = [
-  "hpc_backfill",
-  "hpc_proportional",
-  "ml_training",
-  "service_bin_pack",
-  "interactive_fifo",
-  "sensitive_reservation",
-];
 
 const WEIGHTS = {
   priority: "priority",
@@ -190,14 +182,6 @@ function settingsOf(flags: VClusterFlags): VClusterSettings {
     ...sharingOf(flags),
     ...(weights.length === 0 ? {} : { weights: Object.fromEntries(weights) }),
   };
-}
-
-const dashed = (name: string): string => name.replaceAll("_", "-");
-
-function parseScheduler(text: string): SchedulerType {
-  const found = SCHEDULERS.find((one) => one === text.toLowerCase().replaceAll("-", "_"));
-  if (found === undefined) throw new InvalidArgumentError(`Known schedulers: ${SCHEDULERS.map(dashed).join(", ")}.`);
-  return found;
 }
 
 async function showVClusters({ client, print, settings }: Context): Promise<void> {

@@ -2,19 +2,22 @@
 // below them: words, what the server names, and file names where nothing is. bash breaks words at `=` and `:`, so they
 // are put together again, and of what is offered only what follows the last colon is given back.
 
-import { FLAG_KINDS, FLAG_WORDS } from "./kinds.ts";
-import { type CompletionTree, eachCommand } from "./tree.ts";
+import { FLAG_KINDS } from "./kinds.ts";
+import { type CompletionTree, eachCommand, flagChoices, valuedFlags } from "./tree.ts";
 
 export function bashScript(tree: CompletionTree): string {
-  const cases = eachCommand(tree).map(([path, { commands, flags, values }]) => {
-    const names = commands.map(({ name }) => name).join(" ");
+  const cases = eachCommand(tree).map(([path, { commands, flags, words, values }]) => {
+    const names = [...commands.map(({ name }) => name), ...words].join(" ");
     return `    "${path.join(" ")}") commands="${names}" flags="${flags.join(" ")}" values="${values ?? ""}" ;;`;
   });
-  const kinds = Object.entries(FLAG_KINDS).map(([kind, flags]) => `    ${flags.join(" | ")}) values=${kind} ;;`);
-  const known = FLAG_WORDS.map(([flags, words]) => `    ${flags.join(" | ")}) words="${words.join(" ")}" ;;`);
+  const kinds = Object.entries(FLAG_KINDS).map(([kind, flags]) => `    ${flags.join(" | ")}) kind=${kind} ;;`);
+  const known = flagChoices(tree).map(
+    ([words, at]) => `    ${at.map((one) => `"${one}"`).join(" | ")}) words="${words.join(" ")}" ;;`,
+  );
+  const valued = valuedFlags(tree).join(" | ");
   return `# bash completion for lattice
 _lattice() {
-  local current="" before="" at="" word commands="" flags="" values="" words="" i
+  local current="" before="" at="" skip="" word commands="" flags="" values="" kind="" words="" i
   for ((i = COMP_CWORD; i > 0; i--)); do
     word="\${COMP_WORDS[i]}"
     current="$word$current"
@@ -25,32 +28,51 @@ _lattice() {
     before="\${current%%=*}"
     current="\${current#*=}"
   fi
+  _lattice_words ""
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word="\${COMP_WORDS[i]}"
+    if [[ "$word" == [:=] ]]; then
+      skip=yes
+    elif [[ -n "$skip" ]]; then
+      skip=""
+    elif [[ "$word" == -* ]]; then
+      _lattice_valued "$word" && skip=yes
+    else
+      _lattice_words "\${at:+$at }$word" && at="\${at:+$at }$word"
+    fi
+  done
   case "$before" in
-${[...kinds, ...known].join("\n")}
+${kinds.join("\n")}
   esac
-  if [[ -n "$words$values" ]]; then
-    [[ -n "$values" ]] && words="$(lattice __complete "$values" 2>/dev/null)"
+  case "\${at:+$at }$before" in
+${known.join("\n")}
+  esac
+  if [[ -n "$words$kind" ]]; then
+    [[ -n "$kind" ]] && words="$(lattice __complete "$kind" 2>/dev/null)"
     local done=""
     [[ "$current" == *,* ]] && done="\${current%,*},"
     COMPREPLY=($(compgen -P "$done" -W "$words" -- "\${current#"$done"}"))
     [[ "$current" == *:* ]] && COMPREPLY=("\${COMPREPLY[@]#"\${current%:*}:"}")
     return
   fi
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    word="\${COMP_WORDS[i]}"
-    [[ "$word" == -* ]] && continue
-    _lattice_words "\${at:+$at }$word" && at="\${at:+$at }$word"
-  done
-  _lattice_words "$at"
-  if [[ "$current" == -* ]]; then
+  if _lattice_valued "$before"; then
+    COMPREPLY=($(compgen -f -- "$current"))
+  elif [[ "$current" == -* ]]; then
     COMPREPLY=($(compgen -W "$flags" -- "$current"))
   elif [[ -n "$commands" ]]; then
     COMPREPLY=($(compgen -W "$commands" -- "$current"))
   elif [[ -n "$values" ]]; then
     COMPREPLY=($(compgen -W "$(lattice __complete "$values" 2>/dev/null)" -- "$current"))
+    [[ "$current" == *:* ]] && COMPREPLY=("\${COMPREPLY[@]#"\${current%:*}:"}")
   else
     COMPREPLY=($(compgen -f -- "$current"))
   fi
+}
+_lattice_valued() {
+  case "$1" in
+    ${valued}) return 0 ;;
+    *) return 1 ;;
+  esac
 }
 _lattice_words() {
   case "$1" in

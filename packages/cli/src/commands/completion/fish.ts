@@ -1,37 +1,67 @@
-// The completion script for fish: one line per word, each with the condition under which it is
-// offered.
+// The completion script for fish: one line per word, each with the command under which it is offered. Where on the line
+// that is, is found as in the other shells, since the same word may be a command at several places.
 
-import { flagKind, flagWords as wordsOf } from "./kinds.ts";
-import { type CompletionTree, eachCommand } from "./tree.ts";
+import { flagKind } from "./kinds.ts";
+import { type CompletionTree, eachCommand, valuedFlags } from "./tree.ts";
 
 export function fishScript(tree: CompletionTree): string {
-  const lines = ["# fish completion for lattice"];
-  for (const [path, { commands, flags, values }] of eachCommand(tree)) {
-    const below = commands.map(({ name }) => name);
-    const at = path.length === 0 ? "__fish_use_subcommand" : condition(path, below);
-    for (const { name, summary } of commands) {
-      lines.push(`complete -c lattice -f -n ${quote(at)} -a ${name} -d ${quote(summary)}`);
-    }
-    for (const flag of flags) lines.push(`complete -c lattice -n ${quote(at)} ${flagWords(flag)}${flagValues(flag)}`);
-    if (values !== null)
-      lines.push(`complete -c lattice -f -n ${quote(at)} -a '(lattice __complete ${values} 2>/dev/null)'`);
-  }
-  return `${lines.join("\n")}\n`;
+  const all = eachCommand(tree);
+  const lines = all.flatMap(([path, command]) => linesOf(path, command));
+  const paths = all.filter(([path]) => path.length > 0).map(([path]) => quote(path.join(" ")));
+  return `# fish completion for lattice
+function __lattice_at
+    set -l at ''
+    set -l skip no
+    for word in (commandline -opc)[2..-1]
+        if test $skip = yes
+            set skip no
+        else if string match -q -- '-*' $word
+            contains -- $word ${valuedFlags(tree).join(" ")}
+            and set skip yes
+        else
+            set -l next (string trim -- "$at $word")
+            contains -- $next ${paths.join(" ")}
+            and set at $next
+        end
+    end
+    echo $at
+end
+function __lattice_is
+    set -l at (__lattice_at)
+    test "$at" = "$argv"
+end
+# Of a list that is being typed all but the last stays as it is.
+function __lattice_list
+    set -l typed (string replace -r -- '^--[^=]*=' '' (commandline -ct))
+    set -l done (string match -r -- '^.*,' $typed)
+    for one in $argv
+        echo "$done$one"
+    end
+end
+${lines.join("\n")}
+`;
 }
 
-/** All the words that lead here have been typed, and none that leads further. */
-function condition(path: readonly string[], below: readonly string[]): string {
-  const seen = path.map((word) => `__fish_seen_subcommand_from ${word}`).join("; and ");
-  return below.length === 0 ? seen : `${seen}; and not __fish_seen_subcommand_from ${below.join(" ")}`;
+function linesOf(path: readonly string[], command: CompletionTree): readonly string[] {
+  const at = `complete -c lattice -n ${quote(`__lattice_is ${path.join(" ")}`.trim())}`;
+  return [
+    ...command.commands.map(({ name, summary }) => `${at} -f -a ${name} -d ${quote(summary)}`),
+    ...command.flags.map((flag) => `${at} ${flagWord(flag)}${flagValues(flag, command)}`),
+    ...(command.words.length === 0 ? [] : [`${at} -f -a ${quote(command.words.join(" "))}`]),
+    ...(command.values === null || command.commands.length > 0 ? [] : [`${at} -f -a '${asked(command.values)}'`]),
+  ];
 }
 
-const flagWords = (flag: string): string => (flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`);
+const flagWord = (flag: string): string => (flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`);
 
-function flagValues(flag: string): string {
+function flagValues(flag: string, { choices, valued }: CompletionTree): string {
+  const words = choices.find(({ flags }) => flags.includes(flag))?.words;
   const kind = flagKind(flag);
-  const words = wordsOf(flag);
-  if (words !== null) return ` -x -a '${words.join(" ")}'`;
-  return kind === null ? "" : ` -x -a '(lattice __complete ${kind} 2>/dev/null)'`;
+  if (words !== undefined) return ` -x -a '(__lattice_list ${words.join(" ")})'`;
+  if (kind !== null) return ` -x -a '(__lattice_list ${asked(kind)})'`;
+  return valued.includes(flag) ? " -r" : "";
 }
+
+const asked = (kind: string): string => `(lattice __complete ${kind} 2>/dev/null)`;
 
 const quote = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;

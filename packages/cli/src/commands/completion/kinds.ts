@@ -1,6 +1,8 @@
 // Which arguments and flags name things that the server knows, and of what kind.
 
 import { METRICS } from "@lattice/wire";
+import { dashed, SCHEDULERS } from "../../parse/scheduler.ts";
+import { ALLOCATION_STATES, DAG_STATES, ENDED_STATES, NODE_STATES } from "../../parse/states.ts";
 
 export const VALUE_KINDS = [
   "allocations",
@@ -57,25 +59,29 @@ export const FLAG_KINDS: Readonly<Partial<Record<ValueKind, readonly string[]>>>
   images: ["--uenv", "--tools-uenv"],
 };
 
-/** Flags whose values are few and known without a server. */
-export const FLAG_WORDS: readonly (readonly [readonly string[], readonly string[]])[] = [
-  [
-    ["-o", "--output"],
-    ["table", "wide", "json", "yaml"],
-  ],
-  [["--metric"], METRICS],
-  [["--align"], ["relative", "absolute"]],
-  [["--topology"], ["any", "tight"]],
-  [
-    ["--telemetry", "--mode"],
-    ["prod", "debug", "audit"],
-  ],
-  [["--priority"], ["low", "normal", "high"]],
-  [["--memory-policy"], ["local", "interleave", "preferred", "bind"]],
-];
+/** Flags of several commands whose values are few, but no choice: lists of them, or words beside others. */
+const FLAG_WORDS: Readonly<Record<string, readonly string[]>> = {
+  "--metric": METRICS,
+  "--align": ["relative", "absolute"],
+  "--scheduler": SCHEDULERS.map(dashed),
+  "--topology": ["any", "tight"],
+  "--telemetry": ["prod", "debug", "audit"],
+  "--priority": ["low", "normal", "high"],
+  "--memory-policy": ["local", "interleave", "preferred", "bind"],
+};
 
-export const flagWords = (flag: string): readonly string[] | null =>
-  FLAG_WORDS.find(([flags]) => flags.includes(flag))?.[1] ?? null;
+const STATES: Readonly<Record<string, readonly string[]>> = {
+  status: ALLOCATION_STATES,
+  cancel: ALLOCATION_STATES,
+  history: ENDED_STATES,
+  nodes: NODE_STATES,
+  "node list": NODE_STATES,
+  "dag list": DAG_STATES,
+};
+
+/** What a flag of this command may be, beyond what the flag itself says; null: anything. */
+export const flagWords = (path: readonly string[], flag: string): readonly string[] | null =>
+  (flag === "--state" ? STATES[path.join(" ")] : FLAG_WORDS[flag]) ?? null;
 
 export function argumentKind(path: readonly string[]): ValueKind | null {
   const words = path.join(" ");

@@ -1,15 +1,18 @@
 // The completion script for zsh, with the summaries of the commands beside their names.
 
-import { FLAG_KINDS, FLAG_WORDS } from "./kinds.ts";
-import { type CompletionTree, eachCommand } from "./tree.ts";
+import { FLAG_KINDS } from "./kinds.ts";
+import { type CompletionTree, eachCommand, flagChoices, valuedFlags } from "./tree.ts";
 
 export function zshScript(tree: CompletionTree): string {
-  const cases = eachCommand(tree).map(([path, { commands, flags, values }]) => {
+  const cases = eachCommand(tree).map(([path, { commands, flags, words, values }]) => {
     const described = commands.map(({ name, summary }) => quote(`${name}:${summary.replaceAll(":", "\\:")}`)).join(" ");
-    return `    ${quote(path.join(" "))}) commands=(${described}) flags=(${flags.join(" ")}) values=${values ?? "''"} ;;`;
+    const known = `commands=(${described}) known=(${words.join(" ")}) flags=(${flags.join(" ")}) values=${values ?? "''"}`;
+    return `    ${quote(path.join(" "))}) ${known} ;;`;
   });
-  const kinds = Object.entries(FLAG_KINDS).map(([kind, flags]) => `    ${flags.join(" | ")}) values=${kind} ;;`);
-  const known = FLAG_WORDS.map(([flags, words]) => `    ${flags.join(" | ")}) offered=(${words.join(" ")}) ;;`);
+  const kinds = Object.entries(FLAG_KINDS).map(([kind, flags]) => `    ${flags.join(" | ")}) kind=${kind} ;;`);
+  const choices = flagChoices(tree).map(
+    ([words, at]) => `    ${at.map(quote).join(" | ")}) offered=(${words.join(" ")}) ;;`,
+  );
   return `#compdef lattice
 _lattice_words() {
   case "$1" in
@@ -17,31 +20,47 @@ ${cases.join("\n")}
     *) return 1 ;;
   esac
 }
+_lattice_valued() {
+  case "$1" in
+    ${valuedFlags(tree).join(" | ")}) return 0 ;;
+    *) return 1 ;;
+  esac
+}
 _lattice() {
-  local at="" word values="" before="\${words[CURRENT-1]}"
-  local -a commands flags offered
+  local at="" word skip="" values="" kind="" before="\${words[CURRENT-1]}"
+  local -a commands known flags offered
   if [[ "\${words[CURRENT]}" == --*=* ]]; then
     before="\${words[CURRENT]%%=*}"
     compset -P '*='
   fi
+  _lattice_words ""
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    if [[ -n "$skip" ]]; then
+      skip=""
+    elif [[ "$word" == -* ]]; then
+      _lattice_valued "$word" && skip=yes
+    else
+      _lattice_words "\${at:+$at }$word" && at="\${at:+$at }$word"
+    fi
+  done
   case "$before" in
-${[...kinds, ...known].join("\n")}
+${kinds.join("\n")}
   esac
-  [[ -n "$values" ]] && offered=(\${(f)"$(lattice __complete $values 2>/dev/null)"})
-  if (( \${#offered} )) || [[ -n "$values" ]]; then
+  case "\${at:+$at }$before" in
+${choices.join("\n")}
+  esac
+  [[ -n "$kind" ]] && offered=(\${(f)"$(lattice __complete $kind 2>/dev/null)"})
+  if (( \${#offered} )) || [[ -n "$kind" ]]; then
     compset -P '*,'
     compadd -- $offered
-    return
-  fi
-  for word in "\${(@)words[2,CURRENT-1]}"; do
-    [[ "$word" == -* ]] && continue
-    _lattice_words "\${at:+$at }$word" && at="\${at:+$at }$word"
-  done
-  _lattice_words "$at"
-  if [[ "\${words[CURRENT]}" == -* ]]; then
+  elif _lattice_valued "$before"; then
+    _files
+  elif [[ "\${words[CURRENT]}" == -* ]]; then
     compadd -- $flags
   elif (( \${#commands} )); then
     _describe 'command' commands
+  elif (( \${#known} )); then
+    compadd -- $known
   elif [[ -n "$values" ]]; then
     compadd -- \${(f)"$(lattice __complete $values 2>/dev/null)"}
   else

@@ -29,7 +29,7 @@ export function detailLines(allocation: Allocation, now: number): readonly (read
     ["Name", spec.name],
     ["State", capitalise(allocation.state)],
     ...reasons.map((reason, i) => [i === 0 ? "Waiting for" : "", reason] as const),
-    ["Estimated start", localTime(allocation.estimated_start)],
+    ["Estimated start", startText(allocation)],
     ["Reason", allocation.reason],
     ["Message", allocation.message],
     ["Exit code", exit === undefined ? undefined : String(exit)],
@@ -69,6 +69,12 @@ export function detailLines(allocation: Allocation, now: number): readonly (read
     ...nodeProgress(allocation),
   ];
   return lines.flatMap(([key, value]) => (value === undefined || value === "" ? [] : [[key, value] as const]));
+}
+
+/** A promise is told from a guess. */
+function startText({ estimated_start, start_reserved }: Allocation): string | undefined {
+  if (estimated_start === undefined) return undefined;
+  return `${localTime(estimated_start)} (${start_reserved === true ? "reserved" : "not reserved, may move"})`;
 }
 
 /** Nodes that joined a service have numbers among its attempts, but nothing was begun again for them. */

@@ -28,8 +28,10 @@ export function planLines(planned: PlanAnswer): string[] {
   return lines;
 }
 
-function startText({ starts_now, backfilled, estimated_start }: PlanAnswer): string {
+function startText({ starts_now, backfilled, estimated_start, start_reserved }: PlanAnswer): string {
   if (starts_now === true) return backfilled === true ? "Would start now, by backfill" : "Would start now";
-  if (estimated_start !== undefined) return `Would start at about ${localTime(estimated_start)}`;
+  if (estimated_start !== undefined) {
+    return `Would start at about ${localTime(estimated_start)}${start_reserved === true ? " (reserved)" : ""}`;
+  }
   return "Would wait; when it could start is not known";
 }

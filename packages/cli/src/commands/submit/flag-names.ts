@@ -66,6 +66,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   "data.defaults": "--data-defaults",
   expose: "--expose",
   "connectivity.expose": "--expose",
+  liveness_probe: "--probe",
   network_domain: "--network-domain",
   "connectivity.network_domain": "--network-domain",
   reactive: "--reactive",

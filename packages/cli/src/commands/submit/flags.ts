@@ -4,6 +4,7 @@
 
 import { type Command, Option } from "commander";
 import { gather, gatherPair } from "../../parse/pairs.ts";
+import { type ProbeForm, parseProbe } from "../../parse/probe.ts";
 
 export interface SubmitFlags {
   readonly nodes?: string;
@@ -41,6 +42,7 @@ export interface SubmitFlags {
   readonly scratch?: string;
   readonly dataDefaults?: boolean;
   readonly expose?: readonly string[];
+  readonly probe?: ProbeForm;
   readonly networkDomain?: string;
   readonly reactive?: boolean;
   readonly minNodes?: string;
@@ -124,6 +126,9 @@ function addFlags(command: Command, isTaken: (option: Option) => boolean): Comma
     new Option("--scratch <size>", "scratch that must be free on each node, such as 500GB"),
     new Option("--data-defaults", "home, scratch, output and checkpoint folders must be there"),
     new Option("--memory-policy <policy>", "local, interleave, preferred or bind"),
+    new Option("--probe <probe>", "whether a service lives: tcp:8080, http:8080/path[,period=5,...]").argParser(
+      parseProbe,
+    ),
     new Option("--expose <port>", "port of a service: 8080, name:8080, name:8080/http (repeatable)").argParser(gather),
     new Option("--network-domain <name>", "network shared with other allocations of the tenant"),
     new Option("--reactive", "a service on as many nodes as a metric asks for"),
@@ -181,6 +186,7 @@ export function flagsToShortForm(flags: SubmitFlags, source: (flag: string) => b
     scratch_per_node: flags.scratch,
     data_defaults: flags.dataDefaults,
     expose: flags.expose?.map(parseExposed),
+    liveness_probe: flags.probe,
     network_domain: flags.networkDomain,
     reactive: flags.reactive,
     scale_policy: scalePolicy(flags),

@@ -44,7 +44,8 @@ function queueLines(queue: QueueStanding, { id }: Explanation): string[] {
   return [place, ...renderTable(scoreColumns(rows), rows).trimEnd().split("\n"), ...more];
 }
 
-function startLines({ state, queue, estimated_start, estimate_error_seconds }: Explanation): string[] {
+function startLines(told: Explanation): string[] {
+  const { state, queue, estimated_start, estimate_error_seconds, making_room = [] } = told;
   if (state !== "pending") return [];
   const { reserved_start, reserved_nodes = [] } = queue ?? {};
   const lines: string[] = [];
@@ -52,7 +53,10 @@ function startLines({ state, queue, estimated_start, estimate_error_seconds }: E
     lines.push(
       `Reserved for ${localTime(reserved_start)} on ${reserved_nodes.length} nodes: ${listed(reserved_nodes)}.`,
     );
-  } else if (estimated_start !== undefined) lines.push(`Expected at ${localTime(estimated_start)}.`);
+  } else if (estimated_start !== undefined) {
+    const how = making_room.length > 0 ? "its nodes are held for it" : "an estimate, nothing is reserved";
+    lines.push(`Expected at ${localTime(estimated_start)}: ${how}.`);
+  }
   if (estimate_error_seconds !== undefined) {
     lines.push(`Half of the estimates of late were right to within ${Math.round(estimate_error_seconds)} s.`);
   }

@@ -69,13 +69,16 @@ function forbidden(principal: Principal, rpc: RuleName, target: Target = NOBODYS
       ? `a token for ${scopes.join(", ")} alone`
       : `the role ${[...principal.roles, ...(principal.grants ?? []).map(({ role, tenant }) => `${role} of ${tenant}`)].join(", ") || "none"}`;
   const detail = `${principal.user} may not call ${rpc} here with ${power}.`;
-  const hint = scopes.length > 0 ? null : hintAbout(principal, target);
+  const hint = scopes.length > 0 ? null : hintAbout(principal, rpc, target);
   return new ProblemError("forbidden", hint === null ? { detail } : { detail, hint });
 }
 
-/** Null: a role is all that is missing. */
-function hintAbout({ user, tenant }: Principal, target: Target): string | null {
+/** Null: a role is all that is missing, and a tenant's administrators can give it. */
+function hintAbout({ user, tenant }: Principal, rpc: RuleName, target: Target): string | null {
+  if (isClusters(RULES[rpc])) return "Ask an administrator of the cluster: a tenant's may not do this either.";
   if (target.tenant === null) return null;
   if (target.tenant !== tenant) return "It belongs to another tenant: ask its administrators, or those of the cluster.";
   return target.user === user ? null : "It belongs to another user: ask them, or an administrator of your tenant.";
 }
+
+const isClusters = ({ reach }: Rule): boolean => reach.TenantAdmin === "none" && reach.ClaimingUser === "none";

@@ -2,11 +2,12 @@
 
 import { create } from "@bufbuild/protobuf";
 import { type Allocation, type Hold, heldReason, isFinal, isPlaced, isQueued, waitReasons } from "@lattice/core";
-import { durationText } from "@lattice/scheduler";
+import { durationText, type PendingReason } from "@lattice/scheduler";
 import { pb, timestampFromMs } from "@lattice/wire";
 import type { Explained } from "../../insight/index.ts";
 import { authorize } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
+import { roomShown, withRoom } from "./making-room.ts";
 import { suggestionToProto } from "./suggestion.ts";
 import { shownTo } from "./visible.ts";
 import { find, ownerOf } from "./work.ts";
@@ -18,11 +19,15 @@ export async function explain(call: Call, request: pb.ExplainRequest): Promise<p
   const waiting = record.phase.kind === "pending" ? await call.plane.consult({ kind: "explain", id: record.id }) : null;
   // It may have started while the leader was asked.
   if (waiting === null) return ofRecord(call, call.plane.view().allocation(record.id) ?? record);
+  const room = roomShown(call, record);
+  const causes = withRoom(waiting.explanation.causes, room);
   return create(pb.ExplanationSchema, {
     ...headOf(call, record),
-    summary: waitingSummary(waiting),
+    summary: waitingSummary(waiting, causes),
     asOf: timestampFromMs(waiting.explanation.at),
-    causes: waiting.explanation.causes.map(({ code, text }) => ({ code, text })),
+    causes: causes.map(({ code, text }) => ({ code, text })),
+    makingRoom: [...room],
+    startReserved: waiting.explanation.queue.reservation !== null,
     nodes: nodesOf(call, waiting),
     queue: queueOf(call, waiting),
     tenantState: [...waiting.explanation.tenant],
@@ -59,8 +64,8 @@ const headOf = (call: Call, { id, phase, spec, user }: Allocation) => ({
   logIndex: String(call.plane.view().index),
 });
 
-function waitingSummary({ explanation, expected }: Explained): string {
-  const { at, startsNow, causes } = explanation;
+function waitingSummary({ explanation, expected }: Explained, causes: readonly PendingReason[]): string {
+  const { at, startsNow } = explanation;
   if (startsNow) return "It is about to start.";
   const [first] = causes;
   const why = first === undefined ? "It waits." : first.text;

@@ -20,6 +20,7 @@ export async function plan(call: Call, request: pb.SubmitRequest): Promise<pb.Pl
   return create(pb.PlanResponseSchema, {
     startsNow: planned.startsNow,
     ...(planned.expected === null ? {} : { estimatedStart: timestampFromMs(planned.expected) }),
+    startReserved: planned.reserved,
     nodes: [...planned.nodes],
     backfilled: planned.backfilled,
     scores: planned.scores,

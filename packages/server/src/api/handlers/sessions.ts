@@ -176,7 +176,7 @@ function shown(call: Call, record: Allocation, session: Session, lookAgain: bool
     ownsAllocation: record.spec.session === true && session.n === OWN_SESSION,
     nodes: "nodes" in phase ? [...phase.nodes] : [],
     pendingReasons: waiting ? reasonsOf(record.id).map((reason) => reason.text) : [],
-    ...(estimate === null ? {} : { estimatedStart: timestampFromMs(estimate) }),
+    ...(estimate === null ? {} : { estimatedStart: timestampFromMs(estimate.at), startReserved: estimate.reserved }),
     reason: "reason" in phase ? phase.reason : "",
     message: "message" in phase ? phase.message : "",
   });

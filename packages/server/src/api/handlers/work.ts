@@ -74,11 +74,13 @@ export function shown(call: Call, work: Work, lookAgain: boolean): pb.Allocation
   const reasons = work.hold !== undefined ? waitReasons(view, work) : waiting ? reasonsOf(work.id) : [];
   return allocationToProto(work, {
     ...namedReasons(reasons),
-    estimatedStart: waiting ? call.plane.estimatedStart(work.id) : null,
+    estimate: waiting ? call.plane.estimatedStart(work.id) : null,
     logIndex,
     topologyGroups: groupsOf(view, work),
   });
 }
+
+const NONE: readonly string[] = [];
 
 const namedReasons = (reasons: readonly { readonly code: string; readonly text: string }[]) => ({
   pendingReasons: reasons.map(({ text }) => text),
@@ -87,7 +89,7 @@ const namedReasons = (reasons: readonly { readonly code: string; readonly text: 
 
 /** Of what runs; nodes that have left the cluster since are in none. */
 function groupsOf(view: View, { phase }: Allocation): readonly string[] {
-  if (!("nodes" in phase) || isFinal(phase)) return [];
+  if (!("nodes" in phase) || isFinal(phase)) return NONE;
   const groups = new Set(phase.nodes.flatMap((id) => view.node(id)?.group ?? []));
   return [...groups].sort((a, b) => (a < b ? -1 : 1));
 }

@@ -2,7 +2,7 @@
 // the answer; everything in between is `invoke`.
 
 import type { Message } from "@bufbuild/protobuf";
-import { pb, type Query, type Route, requestFromHttp, routes, toJson } from "@lattice/wire";
+import { pb, type Query, type Route, requestFromHttp, routes } from "@lattice/wire";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import {
   type Arrival,
@@ -16,6 +16,7 @@ import {
   streamStalled,
 } from "../invoke.ts";
 import type { RpcName } from "../rpc.ts";
+import { bodyOf } from "./answer-body.ts";
 import { fromOf, headersOf } from "./from.ts";
 import { sendStream } from "./stream.ts";
 import { chooseFormat } from "./stream-format.ts";
@@ -43,7 +44,7 @@ function unary(door: Door, ownRoute: Route, ownRpc: RpcName) {
     reply.header("content-type", "application/json; charset=utf-8");
     reply.header(LOG_INDEX_HEADER, indexOf(door, answer));
     if (door.plane.stale()) reply.header(STALE_HEADER, "true");
-    return reply.send(JSON.stringify(toJson(route.rpc.output, answer)));
+    return reply.send(bodyOf(route, answer));
   };
 }
 

@@ -5,7 +5,7 @@
 //   text/plain, raw        the bytes of a log, and a line where some are no longer kept (the default for logs)
 
 import type { Message } from "@bufbuild/protobuf";
-import { type Problem, ProblemError, pb, problemToJson, type Route, skippedLine, toJson } from "@lattice/wire";
+import { type Problem, ProblemError, pb, problemToJson, type Route, skippedLine, toJsonText } from "@lattice/wire";
 
 export interface StreamFormat {
   readonly contentType: string;
@@ -47,7 +47,7 @@ const written = new WeakMap<Message, string>();
 function jsonOf(route: Route, message: Message): string {
   const known = written.get(message);
   if (known !== undefined) return known;
-  const text = JSON.stringify(toJson(route.rpc.output, message));
+  const text = toJsonText(route.rpc.output, message);
   written.set(message, text);
   return text;
 }

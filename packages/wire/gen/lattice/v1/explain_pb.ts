@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/explain.proto.
  */
 export const file_lattice_v1_explain: GenFile = /*@__PURE__*/
-  fileDesc("ChhsYXR0aWNlL3YxL2V4cGxhaW4ucHJvdG8SCmxhdHRpY2UudjEiHAoORXhwbGFpblJlcXVlc3QSCgoCaWQYASABKAki+AMKC0V4cGxhbmF0aW9uEgoKAmlkGAEgASgJEg0KBXN0YXRlGAIgASgJEhAKCHZjbHVzdGVyGAMgASgJEg4KBnRlbmFudBgEIAEoCRIMCgR1c2VyGAUgASgJEg8KB3N1bW1hcnkYBiABKAkSKQoFYXNfb2YYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiEKBmNhdXNlcxgIIAMoCzIRLmxhdHRpY2UudjEuQ2F1c2USJgoFbm9kZXMYCSABKAsyFy5sYXR0aWNlLnYxLk5vZGVGaWd1cmVzEigKBXF1ZXVlGAogASgLMhkubGF0dGljZS52MS5RdWV1ZVN0YW5kaW5nEhQKDHRlbmFudF9zdGF0ZRgLIAMoCRImCgZzb29uZXIYDCADKAsyFi5sYXR0aWNlLnYxLlN1Z2dlc3Rpb24SMwoPZXN0aW1hdGVkX3N0YXJ0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIjChZlc3RpbWF0ZV9lcnJvcl9zZWNvbmRzGA4gASgBSACIAQESJwoGcGxhY2VkGA8gASgLMhcubGF0dGljZS52MS5QbGFjZWRGYWN0cxIRCglsb2dfaW5kZXgYECABKAlCGQoXX2VzdGltYXRlX2Vycm9yX3NlY29uZHMiIwoFQ2F1c2USDAoEY29kZRgBIAEoCRIMCgR0ZXh0GAIgASgJItMBCgtOb2RlRmlndXJlcxINCgV0b3RhbBgBIAEoDRIOCgZuZWVkZWQYAiABKA0SEAoIbWF0Y2hpbmcYAyABKA0SDAoEZnJlZRgEIAEoDRIkCgdmYWlsaW5nGAUgAygLMhMubGF0dGljZS52MS5GYWlsaW5nEiIKBGJ1c3kYBiADKAsyFC5sYXR0aWNlLnYxLkJ1c3lXaXRoEhgKEGJ1c3lfd2l0aF9vdGhlcnMYByABKA0SIQoEaGVsZBgIIAMoCzITLmxhdHRpY2UudjEuSGVsZEZvciImCgdGYWlsaW5nEgwKBHdoYXQYASABKAkSDQoFbm9kZXMYAiABKA0ieQoIQnVzeVdpdGgSFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIOCgZ0ZW5hbnQYAiABKAkSDAoEdXNlchgDIAEoCRINCgVub2RlcxgEIAEoDRIpCgV1bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAicAoHSGVsZEZvchIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEhAKCHZjbHVzdGVyGAIgASgJEg0KBW5vZGVzGAMgASgNEi0KCXN0YXJ0c19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiiwIKDVF1ZXVlU3RhbmRpbmcSEAoIcG9zaXRpb24YASABKA0SDgoGbGVuZ3RoGAIgASgNEjUKBnNjb3JlcxgDIAMoCzIlLmxhdHRpY2UudjEuUXVldWVTdGFuZGluZy5TY29yZXNFbnRyeRImCgVhaGVhZBgEIAMoCzIXLmxhdHRpY2UudjEuUXVldWVkQWhlYWQSMgoOcmVzZXJ2ZWRfc3RhcnQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDnJlc2VydmVkX25vZGVzGAYgAygJGi0KC1Njb3Jlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEixwEKC1F1ZXVlZEFoZWFkEhAKCHBvc2l0aW9uGAEgASgNEhUKDWFsbG9jYXRpb25faWQYAiABKAkSDgoGdGVuYW50GAMgASgJEgwKBHVzZXIYBCABKAkSDQoFbm9kZXMYBSABKA0SMwoGc2NvcmVzGAYgAygLMiMubGF0dGljZS52MS5RdWV1ZWRBaGVhZC5TY29yZXNFbnRyeRotCgtTY29yZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBIt0BCgpTdWdnZXN0aW9uEgwKBGtpbmQYASABKAkSDAoEdGV4dBgCIAEoCRIyCgZjaGFuZ2UYAyADKAsyIi5sYXR0aWNlLnYxLlN1Z2dlc3Rpb24uQ2hhbmdlRW50cnkSLQoJc3RhcnRzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpzdGFydHNfbm93GAUgASgIEg0KBXRyaWVkGAYgASgJGi0KC0NoYW5nZUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEinAIKC1BsYWNlZEZhY3RzEg0KBW5vZGVzGAEgAygJEi0KCXBsYWNlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOd2FpdGVkX3NlY29uZHMYBCABKAESEgoKYmFja2ZpbGxlZBgFIAEoCBIzCgZzY29yZXMYBiADKAsyIy5sYXR0aWNlLnYxLlBsYWNlZEZhY3RzLlNjb3Jlc0VudHJ5Eg8KB2F0dGVtcHQYByABKA0aLQoLU2NvcmVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4ASLKAwoMUGxhblJlc3BvbnNlEhIKCnN0YXJ0c19ub3cYASABKAgSMwoPZXN0aW1hdGVkX3N0YXJ0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVub2RlcxgDIAMoCRISCgpiYWNrZmlsbGVkGAQgASgIEjQKBnNjb3JlcxgFIAMoCzIkLmxhdHRpY2UudjEuUGxhblJlc3BvbnNlLlNjb3Jlc0VudHJ5EiEKBmNhdXNlcxgGIAMoCzIRLmxhdHRpY2UudjEuQ2F1c2USLwoNd291bGRfcHJlZW1wdBgHIAMoCzIYLmxhdHRpY2UudjEuV291bGRQcmVlbXB0EiYKBnNvb25lchgIIAMoCzIWLmxhdHRpY2UudjEuU3VnZ2VzdGlvbhIQCgh3YXJuaW5ncxgJIAMoCRIOCgZ0ZW5hbnQYCiABKAkSEAoIdmNsdXN0ZXIYCyABKAkSEAoIcG9zaXRpb24YDCABKA0SFAoMcXVldWVfbGVuZ3RoGA0gASgNEhEKCWxvZ19pbmRleBgOIAEoCRotCgtTY29yZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBImwKDFdvdWxkUHJlZW1wdBIVCg1hbGxvY2F0aW9uX2lkGAEgASgJEg4KBnRlbmFudBgCIAEoCRIMCgR1c2VyGAMgASgJEg0KBW5vZGVzGAQgASgNEhgKEHByZWVtcHRpb25fY2xhc3MYBSABKA0iHQoPVGltZWxpbmVSZXF1ZXN0EgoKAmlkGAEgASgJImcKCFRpbWVsaW5lEgoKAmlkGAEgASgJEioKB2VudHJpZXMYAiADKAsyGS5sYXR0aWNlLnYxLlRpbWVsaW5lRW50cnkSEAoIbGVmdF9vdXQYAyABKA0SEQoJbG9nX2luZGV4GAQgASgJIogCCg1UaW1lbGluZUVudHJ5EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRraW5kGAIgASgJEgwKBHRleHQYAyABKAkSDwoHYXR0ZW1wdBgEIAEoDRINCgVub2RlcxgFIAMoCRI1CgZzY29yZXMYBiADKAsyJS5sYXR0aWNlLnYxLlRpbWVsaW5lRW50cnkuU2NvcmVzRW50cnkSLQoJc3RhcnRzX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBotCgtTY29yZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBIv4ECgdTaWduYWxzEhkKDGVuZXJneV9wcmljZRgBIAEoAUgAiAEBEicKBXBvd2VyGAIgASgLMhgubGF0dGljZS52MS5TaWduYWxCdWRnZXQSKQoHc3RvcmFnZRgDIAEoCzIYLmxhdHRpY2UudjEuU2lnbmFsQnVkZ2V0EjcKCmNvbmdlc3Rpb24YBCADKAsyIy5sYXR0aWNlLnYxLlNpZ25hbHMuQ29uZ2VzdGlvbkVudHJ5EjcKCmVmZmljaWVuY3kYBSADKAsyIy5sYXR0aWNlLnYxLlNpZ25hbHMuRWZmaWNpZW5jeUVudHJ5EjYKCmRhdGFfcmVhZHkYBiADKAsyIi5sYXR0aWNlLnYxLlNpZ25hbHMuRGF0YVJlYWR5RW50cnkSRgoSY2hlY2twb2ludF9taW51dGVzGAcgAygLMioubGF0dGljZS52MS5TaWduYWxzLkNoZWNrcG9pbnRNaW51dGVzRW50cnkSLwoLdmFsaWRfdW50aWwYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wGjEKD0Nvbmdlc3Rpb25FbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGjEKD0VmZmljaWVuY3lFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBGjAKDkRhdGFSZWFkeUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEaOAoWQ2hlY2twb2ludE1pbnV0ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBQg8KDV9lbmVyZ3lfcHJpY2UiKwoMU2lnbmFsQnVkZ2V0Eg0KBWxpbWl0GAEgASgBEgwKBHVzZWQYAiABKAEiUAoRU2V0U2lnbmFsc1JlcXVlc3QSJAoHc2lnbmFscxgBIAEoCzITLmxhdHRpY2UudjEuU2lnbmFscxIVCg12YWxpZF9zZWNvbmRzGAIgASgNIhMKEUdldFNpZ25hbHNSZXF1ZXN0YgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("ChhsYXR0aWNlL3YxL2V4cGxhaW4ucHJvdG8SCmxhdHRpY2UudjEiHAoORXhwbGFpblJlcXVlc3QSCgoCaWQYASABKAkivwQKC0V4cGxhbmF0aW9uEgoKAmlkGAEgASgJEg0KBXN0YXRlGAIgASgJEhAKCHZjbHVzdGVyGAMgASgJEg4KBnRlbmFudBgEIAEoCRIMCgR1c2VyGAUgASgJEg8KB3N1bW1hcnkYBiABKAkSKQoFYXNfb2YYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiEKBmNhdXNlcxgIIAMoCzIRLmxhdHRpY2UudjEuQ2F1c2USJgoFbm9kZXMYCSABKAsyFy5sYXR0aWNlLnYxLk5vZGVGaWd1cmVzEigKBXF1ZXVlGAogASgLMhkubGF0dGljZS52MS5RdWV1ZVN0YW5kaW5nEhQKDHRlbmFudF9zdGF0ZRgLIAMoCRImCgZzb29uZXIYDCADKAsyFi5sYXR0aWNlLnYxLlN1Z2dlc3Rpb24SMwoPZXN0aW1hdGVkX3N0YXJ0GA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIjChZlc3RpbWF0ZV9lcnJvcl9zZWNvbmRzGA4gASgBSACIAQESJwoGcGxhY2VkGA8gASgLMhcubGF0dGljZS52MS5QbGFjZWRGYWN0cxIRCglsb2dfaW5kZXgYECABKAkSLAoLbWFraW5nX3Jvb20Y+gYgAygLMhYubGF0dGljZS52MS5NYWtpbmdSb29tEhcKDnN0YXJ0X3Jlc2VydmVkGPsGIAEoCEIZChdfZXN0aW1hdGVfZXJyb3Jfc2Vjb25kcyJdCgpNYWtpbmdSb29tEhUKDWFsbG9jYXRpb25faWQYASABKAkSDgoGdGVuYW50GAIgASgJEgwKBHVzZXIYAyABKAkSDQoFbm9kZXMYBCABKA0SCwoDaG93GAUgASgJIiMKBUNhdXNlEgwKBGNvZGUYASABKAkSDAoEdGV4dBgCIAEoCSLTAQoLTm9kZUZpZ3VyZXMSDQoFdG90YWwYASABKA0SDgoGbmVlZGVkGAIgASgNEhAKCG1hdGNoaW5nGAMgASgNEgwKBGZyZWUYBCABKA0SJAoHZmFpbGluZxgFIAMoCzITLmxhdHRpY2UudjEuRmFpbGluZxIiCgRidXN5GAYgAygLMhQubGF0dGljZS52MS5CdXN5V2l0aBIYChBidXN5X3dpdGhfb3RoZXJzGAcgASgNEiEKBGhlbGQYCCADKAsyEy5sYXR0aWNlLnYxLkhlbGRGb3IiJgoHRmFpbGluZxIMCgR3aGF0GAEgASgJEg0KBW5vZGVzGAIgASgNInkKCEJ1c3lXaXRoEhUKDWFsbG9jYXRpb25faWQYASABKAkSDgoGdGVuYW50GAIgASgJEgwKBHVzZXIYAyABKAkSDQoFbm9kZXMYBCABKA0SKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInAKB0hlbGRGb3ISFQoNYWxsb2NhdGlvbl9pZBgBIAEoCRIQCgh2Y2x1c3RlchgCIAEoCRINCgVub2RlcxgDIAEoDRItCglzdGFydHNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIosCCg1RdWV1ZVN0YW5kaW5nEhAKCHBvc2l0aW9uGAEgASgNEg4KBmxlbmd0aBgCIAEoDRI1CgZzY29yZXMYAyADKAsyJS5sYXR0aWNlLnYxLlF1ZXVlU3RhbmRpbmcuU2NvcmVzRW50cnkSJgoFYWhlYWQYBCADKAsyFy5sYXR0aWNlLnYxLlF1ZXVlZEFoZWFkEjIKDnJlc2VydmVkX3N0YXJ0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIWCg5yZXNlcnZlZF9ub2RlcxgGIAMoCRotCgtTY29yZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBIscBCgtRdWV1ZWRBaGVhZBIQCghwb3NpdGlvbhgBIAEoDRIVCg1hbGxvY2F0aW9uX2lkGAIgASgJEg4KBnRlbmFudBgDIAEoCRIMCgR1c2VyGAQgASgJEg0KBW5vZGVzGAUgASgNEjMKBnNjb3JlcxgGIAMoCzIjLmxhdHRpY2UudjEuUXVldWVkQWhlYWQuU2NvcmVzRW50cnkaLQoLU2NvcmVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgFOgI4ASLdAQoKU3VnZ2VzdGlvbhIMCgRraW5kGAEgASgJEgwKBHRleHQYAiABKAkSMgoGY2hhbmdlGAMgAygLMiIubGF0dGljZS52MS5TdWdnZXN0aW9uLkNoYW5nZUVudHJ5Ei0KCXN0YXJ0c19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKc3RhcnRzX25vdxgFIAEoCBINCgV0cmllZBgGIAEoCRotCgtDaGFuZ2VFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIpwCCgtQbGFjZWRGYWN0cxINCgVub2RlcxgBIAMoCRItCglwbGFjZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnN0YXJ0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDndhaXRlZF9zZWNvbmRzGAQgASgBEhIKCmJhY2tmaWxsZWQYBSABKAgSMwoGc2NvcmVzGAYgAygLMiMubGF0dGljZS52MS5QbGFjZWRGYWN0cy5TY29yZXNFbnRyeRIPCgdhdHRlbXB0GAcgASgNGi0KC1Njb3Jlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEi4wMKDFBsYW5SZXNwb25zZRISCgpzdGFydHNfbm93GAEgASgIEjMKD2VzdGltYXRlZF9zdGFydBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFbm9kZXMYAyADKAkSEgoKYmFja2ZpbGxlZBgEIAEoCBI0CgZzY29yZXMYBSADKAsyJC5sYXR0aWNlLnYxLlBsYW5SZXNwb25zZS5TY29yZXNFbnRyeRIhCgZjYXVzZXMYBiADKAsyES5sYXR0aWNlLnYxLkNhdXNlEi8KDXdvdWxkX3ByZWVtcHQYByADKAsyGC5sYXR0aWNlLnYxLldvdWxkUHJlZW1wdBImCgZzb29uZXIYCCADKAsyFi5sYXR0aWNlLnYxLlN1Z2dlc3Rpb24SEAoId2FybmluZ3MYCSADKAkSDgoGdGVuYW50GAogASgJEhAKCHZjbHVzdGVyGAsgASgJEhAKCHBvc2l0aW9uGAwgASgNEhQKDHF1ZXVlX2xlbmd0aBgNIAEoDRIRCglsb2dfaW5kZXgYDiABKAkSFwoOc3RhcnRfcmVzZXJ2ZWQY+wYgASgIGi0KC1Njb3Jlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEibAoMV291bGRQcmVlbXB0EhUKDWFsbG9jYXRpb25faWQYASABKAkSDgoGdGVuYW50GAIgASgJEgwKBHVzZXIYAyABKAkSDQoFbm9kZXMYBCABKA0SGAoQcHJlZW1wdGlvbl9jbGFzcxgFIAEoDSIdCg9UaW1lbGluZVJlcXVlc3QSCgoCaWQYASABKAkiZwoIVGltZWxpbmUSCgoCaWQYASABKAkSKgoHZW50cmllcxgCIAMoCzIZLmxhdHRpY2UudjEuVGltZWxpbmVFbnRyeRIQCghsZWZ0X291dBgDIAEoDRIRCglsb2dfaW5kZXgYBCABKAkiiAIKDVRpbWVsaW5lRW50cnkSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGtpbmQYAiABKAkSDAoEdGV4dBgDIAEoCRIPCgdhdHRlbXB0GAQgASgNEg0KBW5vZGVzGAUgAygJEjUKBnNjb3JlcxgGIAMoCzIlLmxhdHRpY2UudjEuVGltZWxpbmVFbnRyeS5TY29yZXNFbnRyeRItCglzdGFydHNfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wGi0KC1Njb3Jlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEi/gQKB1NpZ25hbHMSGQoMZW5lcmd5X3ByaWNlGAEgASgBSACIAQESJwoFcG93ZXIYAiABKAsyGC5sYXR0aWNlLnYxLlNpZ25hbEJ1ZGdldBIpCgdzdG9yYWdlGAMgASgLMhgubGF0dGljZS52MS5TaWduYWxCdWRnZXQSNwoKY29uZ2VzdGlvbhgEIAMoCzIjLmxhdHRpY2UudjEuU2lnbmFscy5Db25nZXN0aW9uRW50cnkSNwoKZWZmaWNpZW5jeRgFIAMoCzIjLmxhdHRpY2UudjEuU2lnbmFscy5FZmZpY2llbmN5RW50cnkSNgoKZGF0YV9yZWFkeRgGIAMoCzIiLmxhdHRpY2UudjEuU2lnbmFscy5EYXRhUmVhZHlFbnRyeRJGChJjaGVja3BvaW50X21pbnV0ZXMYByADKAsyKi5sYXR0aWNlLnYxLlNpZ25hbHMuQ2hlY2twb2ludE1pbnV0ZXNFbnRyeRIvCgt2YWxpZF91bnRpbBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaMQoPQ29uZ2VzdGlvbkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEaMQoPRWZmaWNpZW5jeUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEaMAoORGF0YVJlYWR5RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ARo4ChZDaGVja3BvaW50TWludXRlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAFCDwoNX2VuZXJneV9wcmljZSIrCgxTaWduYWxCdWRnZXQSDQoFbGltaXQYASABKAESDAoEdXNlZBgCIAEoASJQChFTZXRTaWduYWxzUmVxdWVzdBIkCgdzaWduYWxzGAEgASgLMhMubGF0dGljZS52MS5TaWduYWxzEhUKDXZhbGlkX3NlY29uZHMYAiABKA0iEwoRR2V0U2lnbmFsc1JlcXVlc3RiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * @generated from message lattice.v1.ExplainRequest
@@ -135,6 +135,20 @@ export type Explanation = Message<"lattice.v1.Explanation"> & {
    * @generated from field: string log_index = 16;
    */
   logIndex: string;
+
+  /**
+   * Who is being stopped for it and is still on the nodes that are held for it.
+   *
+   * @generated from field: repeated lattice.v1.MakingRoom making_room = 890;
+   */
+  makingRoom: MakingRoom[];
+
+  /**
+   * estimated_start is reserved: it is kept whatever comes after it in the queue. False: an estimate, which may move.
+   *
+   * @generated from field: bool start_reserved = 891;
+   */
+  startReserved: boolean;
 };
 
 /**
@@ -143,6 +157,49 @@ export type Explanation = Message<"lattice.v1.Explanation"> & {
  */
 export const ExplanationSchema: GenMessage<Explanation> = /*@__PURE__*/
   messageDesc(file_lattice_v1_explain, 1);
+
+/**
+ * @generated from message lattice.v1.MakingRoom
+ */
+export type MakingRoom = Message<"lattice.v1.MakingRoom"> & {
+  /**
+   * Empty: somebody else's.
+   *
+   * @generated from field: string allocation_id = 1;
+   */
+  allocationId: string;
+
+  /**
+   * @generated from field: string tenant = 2;
+   */
+  tenant: string;
+
+  /**
+   * @generated from field: string user = 3;
+   */
+  user: string;
+
+  /**
+   * Of those held for the one that waits.
+   *
+   * @generated from field: uint32 nodes = 4;
+   */
+  nodes: number;
+
+  /**
+   * checkpointing: it saves its work first; stopping: it was told to end.
+   *
+   * @generated from field: string how = 5;
+   */
+  how: string;
+};
+
+/**
+ * Describes the message lattice.v1.MakingRoom.
+ * Use `create(MakingRoomSchema)` to create a new message.
+ */
+export const MakingRoomSchema: GenMessage<MakingRoom> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_explain, 2);
 
 /**
  * @generated from message lattice.v1.Cause
@@ -166,7 +223,7 @@ export type Cause = Message<"lattice.v1.Cause"> & {
  * Use `create(CauseSchema)` to create a new message.
  */
 export const CauseSchema: GenMessage<Cause> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 2);
+  messageDesc(file_lattice_v1_explain, 3);
 
 /**
  * How the nodes stand that the vCluster may use.
@@ -232,7 +289,7 @@ export type NodeFigures = Message<"lattice.v1.NodeFigures"> & {
  * Use `create(NodeFiguresSchema)` to create a new message.
  */
 export const NodeFiguresSchema: GenMessage<NodeFigures> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 3);
+  messageDesc(file_lattice_v1_explain, 4);
 
 /**
  * @generated from message lattice.v1.Failing
@@ -256,7 +313,7 @@ export type Failing = Message<"lattice.v1.Failing"> & {
  * Use `create(FailingSchema)` to create a new message.
  */
 export const FailingSchema: GenMessage<Failing> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 4);
+  messageDesc(file_lattice_v1_explain, 5);
 
 /**
  * @generated from message lattice.v1.BusyWith
@@ -297,7 +354,7 @@ export type BusyWith = Message<"lattice.v1.BusyWith"> & {
  * Use `create(BusyWithSchema)` to create a new message.
  */
 export const BusyWithSchema: GenMessage<BusyWith> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 5);
+  messageDesc(file_lattice_v1_explain, 6);
 
 /**
  * @generated from message lattice.v1.HeldFor
@@ -333,7 +390,7 @@ export type HeldFor = Message<"lattice.v1.HeldFor"> & {
  * Use `create(HeldForSchema)` to create a new message.
  */
 export const HeldForSchema: GenMessage<HeldFor> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 6);
+  messageDesc(file_lattice_v1_explain, 7);
 
 /**
  * @generated from message lattice.v1.QueueStanding
@@ -381,7 +438,7 @@ export type QueueStanding = Message<"lattice.v1.QueueStanding"> & {
  * Use `create(QueueStandingSchema)` to create a new message.
  */
 export const QueueStandingSchema: GenMessage<QueueStanding> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 7);
+  messageDesc(file_lattice_v1_explain, 8);
 
 /**
  * @generated from message lattice.v1.QueuedAhead
@@ -425,7 +482,7 @@ export type QueuedAhead = Message<"lattice.v1.QueuedAhead"> & {
  * Use `create(QueuedAheadSchema)` to create a new message.
  */
 export const QueuedAheadSchema: GenMessage<QueuedAhead> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 8);
+  messageDesc(file_lattice_v1_explain, 9);
 
 /**
  * @generated from message lattice.v1.Suggestion
@@ -473,7 +530,7 @@ export type Suggestion = Message<"lattice.v1.Suggestion"> & {
  * Use `create(SuggestionSchema)` to create a new message.
  */
 export const SuggestionSchema: GenMessage<Suggestion> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 9);
+  messageDesc(file_lattice_v1_explain, 10);
 
 /**
  * @generated from message lattice.v1.PlacedFacts
@@ -520,7 +577,7 @@ export type PlacedFacts = Message<"lattice.v1.PlacedFacts"> & {
  * Use `create(PlacedFactsSchema)` to create a new message.
  */
 export const PlacedFactsSchema: GenMessage<PlacedFacts> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 10);
+  messageDesc(file_lattice_v1_explain, 11);
 
 /**
  * @generated from message lattice.v1.PlanResponse
@@ -597,6 +654,13 @@ export type PlanResponse = Message<"lattice.v1.PlanResponse"> & {
    * @generated from field: string log_index = 14;
    */
   logIndex: string;
+
+  /**
+   * estimated_start would be reserved at once. False: an estimate, which may move.
+   *
+   * @generated from field: bool start_reserved = 891;
+   */
+  startReserved: boolean;
 };
 
 /**
@@ -604,7 +668,7 @@ export type PlanResponse = Message<"lattice.v1.PlanResponse"> & {
  * Use `create(PlanResponseSchema)` to create a new message.
  */
 export const PlanResponseSchema: GenMessage<PlanResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 11);
+  messageDesc(file_lattice_v1_explain, 12);
 
 /**
  * @generated from message lattice.v1.WouldPreempt
@@ -643,7 +707,7 @@ export type WouldPreempt = Message<"lattice.v1.WouldPreempt"> & {
  * Use `create(WouldPreemptSchema)` to create a new message.
  */
 export const WouldPreemptSchema: GenMessage<WouldPreempt> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 12);
+  messageDesc(file_lattice_v1_explain, 13);
 
 /**
  * @generated from message lattice.v1.TimelineRequest
@@ -660,7 +724,7 @@ export type TimelineRequest = Message<"lattice.v1.TimelineRequest"> & {
  * Use `create(TimelineRequestSchema)` to create a new message.
  */
 export const TimelineRequestSchema: GenMessage<TimelineRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 13);
+  messageDesc(file_lattice_v1_explain, 14);
 
 /**
  * @generated from message lattice.v1.Timeline
@@ -696,7 +760,7 @@ export type Timeline = Message<"lattice.v1.Timeline"> & {
  * Use `create(TimelineSchema)` to create a new message.
  */
 export const TimelineSchema: GenMessage<Timeline> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 14);
+  messageDesc(file_lattice_v1_explain, 15);
 
 /**
  * @generated from message lattice.v1.TimelineEntry
@@ -750,7 +814,7 @@ export type TimelineEntry = Message<"lattice.v1.TimelineEntry"> & {
  * Use `create(TimelineEntrySchema)` to create a new message.
  */
 export const TimelineEntrySchema: GenMessage<TimelineEntry> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 15);
+  messageDesc(file_lattice_v1_explain, 16);
 
 /**
  * What may be known besides the state. Kept by the leader alone, until `valid_until`; what is absent is not known.
@@ -818,7 +882,7 @@ export type Signals = Message<"lattice.v1.Signals"> & {
  * Use `create(SignalsSchema)` to create a new message.
  */
 export const SignalsSchema: GenMessage<Signals> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 16);
+  messageDesc(file_lattice_v1_explain, 17);
 
 /**
  * @generated from message lattice.v1.SignalBudget
@@ -840,7 +904,7 @@ export type SignalBudget = Message<"lattice.v1.SignalBudget"> & {
  * Use `create(SignalBudgetSchema)` to create a new message.
  */
 export const SignalBudgetSchema: GenMessage<SignalBudget> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 17);
+  messageDesc(file_lattice_v1_explain, 18);
 
 /**
  * @generated from message lattice.v1.SetSignalsRequest
@@ -866,7 +930,7 @@ export type SetSignalsRequest = Message<"lattice.v1.SetSignalsRequest"> & {
  * Use `create(SetSignalsRequestSchema)` to create a new message.
  */
 export const SetSignalsRequestSchema: GenMessage<SetSignalsRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 18);
+  messageDesc(file_lattice_v1_explain, 19);
 
 /**
  * @generated from message lattice.v1.GetSignalsRequest
@@ -879,5 +943,5 @@ export type GetSignalsRequest = Message<"lattice.v1.GetSignalsRequest"> & {
  * Use `create(GetSignalsRequestSchema)` to create a new message.
  */
 export const GetSignalsRequestSchema: GenMessage<GetSignalsRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_explain, 19);
+  messageDesc(file_lattice_v1_explain, 20);
 

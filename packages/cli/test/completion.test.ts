@@ -1,0 +1,109 @@
+// What a person is offered at a Tab, in the real shells: each is given the same lines and must offer the same. A program in
+// place of the command answers for the server.
+
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { commandTable } from "../src/command-table.ts";
+import { bashScript } from "../src/commands/completion/bash.ts";
+import { fishScript } from "../src/commands/completion/fish.ts";
+import { eachCommand } from "../src/commands/completion/tree.ts";
+import { zshScript } from "../src/commands/completion/zsh.ts";
+import { completionTree } from "../src/commands/completion.ts";
+import { bashProbe, fishProbe, STAND_IN, zshProbe } from "./completion-probes.ts";
+
+/** What is offered is sorted, since each shell has its own order; files of the folder are in `FILES`. */
+const LINES: readonly (readonly [line: string, offered: string])[] = [
+  ["adm", "admin"],
+  ["admin vcluster set-w", "set-weights"],
+  ["status --cou", "--count"],
+  ["cancel ", "asked-allocations other-allocations"],
+  ["cancel other-allocations ask", "asked-allocations"],
+  ["node drain ", "asked-nodes other-nodes"],
+  ["node dr", "drain"],
+  ["submit --vcluster ", "asked-vclusters other-vclusters"],
+  ["submit --vcluster=a", "asked-vclusters"],
+  ["admin tenant show a", "asked-tenants"],
+  ["__comp", ""],
+  ["-o ", "json table wide yaml"],
+  ["status -o js", "json"],
+  ["-o json stat", "status"],
+  // The word behind a flag is its value, whatever else it could be.
+  ["-t status stat", "status"],
+  ["--tenant=status stat", "status"],
+  ["top 7 --metric=cpu_utilization,mem", "cpu_utilization,memory_used"],
+  ["session end o", "other-sessions"],
+  ["submit --uenv=asked-images,o", "asked-images,other-images"],
+  // The same word is a command at two places.
+  ["dag status ", "asked-dags other-dags"],
+  ["completion ", "bash fish zsh"],
+  ["login --flow ", "browser device manual"],
+  ["cancel --state=run", "running"],
+  ["cancel --state pending,su", "pending,suspended"],
+  ["nodes --state dow", "down"],
+  ["history --state ", "cancelled completed failed"],
+  ["admin vcluster create --scheduler ml", "ml-training"],
+  ["submit file-", "file-1.sh file-2.sh"],
+  ["--config file-1", "file-1.sh"],
+];
+const FILES = ["file-1.sh", "file-2.sh"];
+
+let dir = "";
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), "lattice-completion-"));
+  mkdirSync(join(dir, "bin"));
+  mkdirSync(join(dir, "fpath"));
+  writeFileSync(join(dir, "bin", "lattice"), STAND_IN, { mode: 0o755 });
+  for (const name of FILES) writeFileSync(join(dir, name), "");
+  const tree = await completionTree(commandTable);
+  writeFileSync(join(dir, "completion.bash"), bashScript(tree));
+  writeFileSync(join(dir, "completion.fish"), fishScript(tree));
+  writeFileSync(join(dir, "fpath", "_lattice"), zshScript(tree));
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
+
+describe.each([
+  ["bash", bashProbe],
+  ["zsh", zshProbe],
+  ["fish", fishProbe],
+])("%s", (shell, probe) => {
+  test("offers words, flags, files, and what the server knows", () => {
+    const program = join(dir, `probe.${shell}`);
+    writeFileSync(program, probe(LINES.map(([line]) => `lattice ${line}`)));
+    const said = execFileSync(shell, [...(shell === "zsh" ? ["-f"] : []), program], {
+      cwd: dir,
+      encoding: "utf8",
+      env: {
+        PATH: `${join(dir, "bin")}:${process.env.PATH}`,
+        HOME: dir,
+        ZDOTDIR: dir,
+        TERM: "dumb",
+        LC_ALL: "C.UTF-8",
+      },
+      stdio: ["ignore", "pipe", "inherit"],
+      timeout: 240_000,
+    });
+    expect(offeredIn(said)).toEqual(LINES.map(([line, offered]) => `${line} => ${offered}`));
+  });
+});
+
+test("every flag that names states offers them", async () => {
+  const without = eachCommand(await completionTree(commandTable))
+    .filter(([, { flags }]) => flags.includes("--state"))
+    .filter(([, { choices }]) => !choices.some(({ flags }) => flags.includes("--state")))
+    .map(([path]) => path.join(" "));
+  expect(without, "name its states in completion/kinds.ts").toEqual([]);
+});
+
+/** A probe says `line:` and the line, then `hit:` and one that is offered for it, as often as needed. */
+function offeredIn(said: string): readonly string[] {
+  const found: { readonly line: string; readonly hits: Set<string> }[] = [];
+  for (const row of said.split(/\r?\n/)) {
+    if (row.startsWith("line:lattice ")) found.push({ line: row.slice("line:lattice ".length), hits: new Set() });
+    // Some shells give back the flag with what it is given.
+    if (row.startsWith("hit:")) found.at(-1)?.hits.add(row.slice(4).replace(/^--[a-z]+=/, ""));
+  }
+  return found.map(({ line, hits }) => `${line} => ${[...hits].sort((a, b) => a.localeCompare(b)).join(" ")}`);
+}

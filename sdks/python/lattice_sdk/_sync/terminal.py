@@ -1,0 +1,109 @@
+# Made from terminal.py in lattice_sdk/_async by tools/make_sync.py; change that one.
+"""A terminal in a running allocation: what it shows, piece by piece, and what is typed. It is read by one reader; the
+rest may be called at the same time by others. Leaving it hangs up, as closing a window does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Any
+
+from ..byte_stream import CHUNK_BYTES
+from ..errors import error_from_problem
+from ..models.terminals import TerminalEnd, TerminalSignal, checked_signal, checked_size
+from .web_socket import WebSocket
+
+__all__ = ["Terminal"]
+
+HUNG_UP = TerminalEnd(-1, "hung up")
+LOST = TerminalEnd(-1, "connection to the server lost")
+
+
+class Terminal:
+    """Iterate over it for what it shows, until it ends; then ``end`` and ``exit_code`` say how."""
+
+    def __init__(self, connection: WebSocket, node: str) -> None:
+        self.node = node
+        self.end: TerminalEnd | None = None
+        """None as long as there may be more to read."""
+        self._connection = connection
+
+    @property
+    def exit_code(self) -> int | None:
+        """Of the shell or the command; -1: it did not end by itself. None as long as there may be more to read."""
+        return None if self.end is None else self.end.exit_code
+
+    def read(self) -> bytes:
+        """The next piece of what it shows; empty once it has ended."""
+        while self.end is None:
+            message = self._connection.receive()
+            if isinstance(message, bytes) and message:
+                return message
+            if message is None:
+                self.end = LOST
+            elif isinstance(message, str):
+                self._take(_object(message))
+        return b""
+
+    def wait(self) -> TerminalEnd:
+        """Reads whatever else it shows, and answers how it ended."""
+        while self.read():
+            pass
+        return self.end or LOST
+
+    def write(self, data: bytes | str) -> None:
+        """Types. Control characters are keys: ``\\x03`` is Ctrl-C, ``\\x04`` the end of input."""
+        typed = data.encode() if isinstance(data, str) else data
+        for at in range(0, len(typed), CHUNK_BYTES):
+            self._connection.send(typed[at : at + CHUNK_BYTES])
+
+    def resize(self, rows: int, columns: int) -> None:
+        size = checked_size((rows, columns))
+        self._connection.send(json.dumps({"resize": {"rows": size[0], "cols": size[1]}}))
+
+    def signal(self, name: TerminalSignal) -> None:
+        """To whatever runs in the foreground, for example ``int``."""
+        self._connection.send(json.dumps({"signal": checked_signal(name)}))
+
+    def close(self) -> None:
+        """Hangs up; what runs in it is told so by SIGHUP."""
+        self.end = self.end or HUNG_UP
+        self._connection.close()
+
+    def __iter__(self) -> Iterator[bytes]:
+        while piece := self.read():
+            yield piece
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "exit" in message:
+            end = message["exit"]
+            self.end = TerminalEnd(end.get("code") or 0, end.get("reason") or "")
+        if "problem" in message:
+            error = error_from_problem(message["problem"])
+            self.end = TerminalEnd(-1, error.detail)
+            raise error
+
+
+def opened(connection: WebSocket) -> Terminal:
+    """Once the node has said that it is there."""
+    first = connection.receive()
+    started = _object(first).get("started") if isinstance(first, str) else None
+    return Terminal(connection, (started or {}).get("node") or "")
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
