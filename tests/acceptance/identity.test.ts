@@ -1,8 +1,9 @@
 // A cluster that wants to know who calls: tokens from the shared secret for people and for agents, the
-// real programs, and what happens to those that have none; and who is told what concerns a tenant.
+// real programs, and what happens to those that have none, or would be somebody else; and who is told what concerns a tenant.
 
+import { createHmac } from "node:crypto";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type IncomingHttpHeaders, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,10 +38,12 @@ const CONFIG = `notifications:
     - { name: purse, url: "http://127.0.0.1:${(receiver.address() as AddressInfo).port}/", secret: "${SECRET}", tenant: art }
 `;
 
+const API = (secretFile: string) => `api: { oidc_hmac_secret: "file://${secretFile}", oidc_client_id: lattice }\n`;
+
 describe("a cluster with tokens", () => {
   const secrets = mkdtempSync(join(tmpdir(), "lattice-test-secret-"));
   const secretFile = join(secrets, "secret");
-  const cluster = new Cluster({ nodes: 0, config: `api: { oidc_hmac_secret: "file://${secretFile}" }\n${CONFIG}` });
+  const cluster = new Cluster({ nodes: 0, config: `${API(secretFile)}${CONFIG}` });
   const agents: Program[] = [];
   const tmux = useTmux(cluster);
 
@@ -61,6 +64,7 @@ describe("a cluster with tokens", () => {
       "create",
       "--secret-file",
       secretFile,
+      "--audience=lattice",
       ...flags,
     ]);
     expect(code, stderr).toBe(0);
@@ -151,6 +155,106 @@ describe("a cluster with tokens", () => {
     const list = await cluster.cli(["status", "--all", "-o", "json"], { env: eve });
     expect(list.stdout).not.toContain('"ada"');
     expect((await cluster.cli(["cancel", id], { env: ada })).code).toBe(0);
+  });
+
+  const authorized = (by: string, more: object = {}) => ({ authorization: `Bearer ${by}`, ...more });
+
+  /** Plain HTTP: fetch would mend some of what is sent here. */
+  async function ask(method: string, path: string, headers: IncomingHttpHeaders, body?: object) {
+    const type = body === undefined ? {} : { "content-type": "application/json" };
+    return new Promise<{ status: number; text: string }>((resolve, reject) => {
+      const asked = request(`${cluster.apiUrl}${path}`, { method, headers: { ...type, ...headers }, agent: false });
+      asked.on("error", reject);
+      asked.on("upgrade", (_answer, socket) => {
+        socket.destroy();
+        resolve({ status: 101, text: "" });
+      });
+      asked.on("response", (answer) => {
+        let text = "";
+        answer.on("data", (part) => {
+          text += String(part);
+        });
+        answer.on("end", () => resolve({ status: answer.statusCode ?? 0, text }));
+      });
+      asked.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  }
+
+  test("tokens without a signature, by another key, or for somebody else are none", async () => {
+    const text = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const claims = { sub: "ada", tenant: "default", aud: "lattice", scope: "admin", exp: Date.now() / 1_000 + 600 };
+    const signed = (header: object, said: object, key = SECRET, hash = "sha256"): string => {
+      const whole = `${text(header)}.${text(said)}`;
+      return `${whole}.${createHmac(hash, key).update(whole).digest("base64url")}`;
+    };
+    const good = signed({ alg: "HS256" }, claims);
+    const status = async (by: string) => (await ask("GET", "/api/v1/allocations", authorized(by))).status;
+    expect(await status(good), "the others differ from it in one thing").toBe(200);
+    const bad = {
+      "no algorithm": `${text({ alg: "none" })}.${text(claims)}.`,
+      "no algorithm, signed": signed({ alg: "none" }, claims),
+      "no algorithm, in other letters": `${text({ alg: "nOnE", typ: "JWT" })}.${text(claims)}.`,
+      "no signature": `${good.split(".").slice(0, 2).join(".")}.`,
+      "another algorithm": signed({ alg: "HS512" }, claims, SECRET, "sha512"),
+      "another key": signed({ alg: "HS256" }, claims, `${SECRET}!`),
+      "no key": signed({ alg: "HS256" }, claims, ""),
+      "a key of its own": signed({ alg: "HS256", jwk: { kty: "oct", k: "AA" }, kid: "../../dev/null" }, claims, "\0"),
+      "another audience": signed({ alg: "HS256" }, { ...claims, aud: "elsewhere" }),
+      "no audience": signed({ alg: "HS256" }, { ...claims, aud: undefined }),
+      ended: signed({ alg: "HS256" }, { ...claims, exp: 1 }),
+      "no end": signed({ alg: "HS256" }, { ...claims, exp: undefined }),
+    };
+    for (const [what, by] of Object.entries(bad)) expect(await status(by), what).toBe(401);
+  });
+
+  test("names, paths and headers lead to nothing of another's", async () => {
+    const ada = await token("--user", "ada", "--tenant", "default");
+    const eve = await token("--user", "eve", "--tenant", "elsewhere");
+    const root = await token("--user", "root", "--scope", "admin");
+    const made = await ask("POST", "/api/v1/sessions", authorized(ada), { walltime: "1h" });
+    expect(made.status, made.text).toBe(200);
+    const { session_id: session, allocation_id: id } = JSON.parse(made.text) as Record<string, string>;
+    await eventually({ what: "the session runs" }, async () =>
+      (await ask("GET", `/api/v1/sessions/${session}`, authorized(ada))).text.includes('"running"') ? true : null,
+    );
+    const all = async () => (await ask("GET", "/api/v1/allocations", authorized(root))).text;
+    const before = await all();
+
+    const injected = { "x-lattice-user": "ada", "x-lattice-tenant": "default", "x-forwarded-user": "ada" };
+    const asEve = authorized(eve, injected);
+    const upgrade = { connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13" };
+    const socket = { ...upgrade, "sec-websocket-key": Buffer.alloc(16).toString("base64") };
+    for (const path of [`sessions/${session}/terminal`, `allocations/${id}/attach`]) {
+      expect((await ask("GET", `/api/v1/${path}?user=ada`, { ...asEve, ...socket })).status, path).toBe(403);
+      expect((await ask("GET", `/api/v1/${path}`, { ...injected, ...socket })).status, path).toBe(401);
+    }
+    expect((await ask("DELETE", `/api/v1/sessions/${session}`, asEve)).status).toBe(403);
+    const other = { entrypoint: "true", tenant: "default" };
+    expect((await ask("POST", "/api/v1/allocations", asEve, other)).status).toBe(403);
+    const listed = await ask("GET", "/api/v1/allocations?tenant=default", asEve);
+    expect(listed.text).not.toContain(`"${id}"`);
+
+    for (const node of ["../../../server/secret", "..%2f..%2fetc%2fpasswd", "n1/../n1", "n1\0"]) {
+      const path = `/api/v1/allocations/${id}/logs?node=${encodeURIComponent(node)}`;
+      expect([400, 404], node).toContain((await ask("GET", path, authorized(ada))).status);
+    }
+    for (const bad of ["..%2f..%2f1", "%2e%2e", "1_..%2f1"])
+      expect((await ask("GET", `/api/v1/allocations/${bad}/logs`, authorized(ada))).status, bad).toBe(404);
+    for (const target of ["../../etc", "/data/../../etc", "relative", "/proc/self"]) {
+      const asked = { entrypoint: "true", data: { mounts: [{ source: "/scratch/ada", target }] } };
+      expect((await ask("POST", "/api/v1/allocations", authorized(ada), asked)).status, target).toBe(400);
+    }
+    for (const place of ["/etc", "/etc/../root", "../../etc", "s3://somebody/else"]) {
+      const backup = { destination: place, source: `${place}/backup-20260305T120000Z.tar.gz` };
+      const { destination, source } = backup;
+      expect((await ask("POST", "/api/v1/admin/backup", authorized(root), { destination })).status, place).toBe(400);
+      for (const path of ["/api/v1/admin/backup/verify", "/api/v1/admin/restore"])
+        expect((await ask("POST", path, authorized(root), { source })).status, `${path} ${place}`).toBe(400);
+    }
+    const large = await ask("GET", "/api/v1/allocations", authorized(ada, { "x-large": "y".repeat(20_000) }));
+    expect([large.status, large.text]).toEqual([431, expect.stringContaining("headers_too_large")]);
+    expect(await all()).toBe(before);
+    expect((await ask("DELETE", `/api/v1/sessions/${session}`, authorized(ada))).status).toBe(200);
   });
 
   test("an agent without a token, with a user's token, or with another node's is sent away", async () => {

@@ -1,5 +1,6 @@
 // Tasks in a cluster whose tokens come from an identity provider: a batch script calls `srun` as on any other cluster. The job's
-// own token is made by the cluster; it outlives a restart of the server, and is worth nothing once the job has ended.
+// own token is made by the cluster; it outlives a restart of the server and a rotation of the key that signed it, and is worth nothing
+// once the job has ended or the key counts no more.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -68,6 +69,13 @@ test("srun inside a job is the job's user, without a token in the submission", a
   // No more than its user may, and not its user's grants.
   expect(await status(token, "/api/v1/admin/config")).toBe(403);
 
+  // Another key signs from now on; what was given out stays good, also after the restart.
+  const root = { LATTICE_TOKEN: await provider.token("root", "admin") };
+  expect(await cluster.cli(["admin", "job-key", "rotate"], { env: await ada() })).toMatchObject({ code: 4 });
+  const rotated = await cluster.cli(["admin", "job-key", "rotate"], { env: root });
+  expect([rotated.code, rotated.stdout]).toEqual([0, expect.stringMatching(/the one before counts until 20/)]);
+  expect(await status(token)).toBe(200);
+
   kill(cluster.server.pid, "SIGKILL");
   await cluster.startServer();
   await nodeReady({ LATTICE_TOKEN: await provider.token("root", "admin") });
@@ -82,4 +90,37 @@ test("srun inside a job is the job's user, without a token in the submission", a
   // What the submission says is all there is to see of it.
   const shown = await cluster.cli(["status", id, "-o", "json"], { env: await ada() });
   expect(shown.stdout).not.toContain(token);
+});
+
+test("a key that has got out counts for nothing, whatever still runs", async () => {
+  const root = { LATTICE_TOKEN: await provider.token("root", "admin") };
+  const tokenOf = async (name: string): Promise<{ id: string; token: string }> => {
+    const script = `printf %s "$LATTICE_TOKEN" > ${cluster.file(name)}.new; mv ${cluster.file(name)}.new ${cluster.file(name)}; sleep 600`;
+    const { stdout } = await cluster.cli(["submit", "-q", "--", "/bin/sh", "-c", script], { env: await ada() });
+    const token = await eventually({ what: "the job has a token" }, async () =>
+      readFileSync(cluster.file(name), "utf8"),
+    );
+    return { id: stdout.trim(), token };
+  };
+  const before = await tokenOf("before");
+  expect(await status(before.token)).toBe(200);
+  const unsure = await cluster.cli(["admin", "job-key", "rotate", "--keep=0"], { env: root });
+  expect([unsure.code, unsure.stderr]).toEqual([2, expect.stringContaining("--yes")]);
+  const long = await cluster.cli(["admin", "job-key", "rotate", "--keep=31d"], { env: root });
+  expect([long.code, long.stderr]).toEqual([2, expect.stringContaining("keep_seconds")]);
+  expect(await status(before.token), "nothing has changed").toBe(200);
+  expect(await cluster.cli(["admin", "job-key", "rotate", "--keep=0", "--yes"], { env: root })).toMatchObject({
+    code: 0,
+  });
+  expect(await status(before.token)).toBe(401);
+  const { stdout } = await cluster.cli(["status", before.id, "-o", "json"], { env: await ada() });
+  expect(stdout, "the job goes on").toContain('"running"');
+  await cluster.cli(["cancel", before.id], { env: await ada() });
+  const after = await tokenOf("after");
+  expect(await status(after.token)).toBe(200);
+  await cluster.cli(["cancel", after.id], { env: await ada() });
+  const audit = await cluster.cli(["audit", "query", "-o", "json"], { env: root });
+  expect(audit.stdout.match(/"secret\.rotate"/g)).toHaveLength(2);
+  const metrics = await (await fetch(`${cluster.apiUrl}/metrics`)).text();
+  expect(metrics).toMatch(/^lattice_job_keys 1$/m);
 });

@@ -3,7 +3,7 @@
 // throws, the state may be half changed and the replica must stop.
 
 import { addGrant, removeGrant } from "./access/change.ts";
-import { keepSecret } from "./access/keep-secret.ts";
+import { keepSecret, rotateSecret } from "./access/keep-secret.ts";
 import { cancelAllocation } from "./allocation/cancel.ts";
 import { expireAttempt } from "./allocation/expire.ts";
 import { holdWork } from "./allocation/hold-work.ts";
@@ -176,6 +176,8 @@ function carryOut(step: Step, command: Command): Outcome {
       return removeGrant(step, command);
     case "secret.keep":
       return keepSecret(step, command);
+    case "secret.rotate":
+      return rotateSecret(step, command);
     case "audit.record":
       return recordDeed();
     case "retention.set":

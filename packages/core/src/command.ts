@@ -26,6 +26,7 @@ import type {
   RestoreAuditCommand,
   RestoreHistoryCommand,
   RestoreTextCommand,
+  RotateSecretCommand,
   SetConfigCommand,
   SetHooksCommand,
   SetRetentionCommand,
@@ -326,6 +327,7 @@ export type Command =
   | AddGrantCommand
   | RemoveGrantCommand
   | KeepSecretCommand
+  | RotateSecretCommand
   | RecordAuditCommand
   | SetRetentionCommand
   | BeginLedgerCommand

@@ -1,6 +1,13 @@
 // The public surface of the pure core.
 export * from "./access/grant.ts";
-export { LEAST_SECRET_LENGTH, MAX_SECRET_LENGTH, type Secret, type SecretName } from "./access/secret.ts";
+export {
+  type EarlierSecret,
+  LEAST_SECRET_LENGTH,
+  MAX_EARLIER_SECRETS,
+  MAX_SECRET_LENGTH,
+  type Secret,
+  type SecretName,
+} from "./access/secret.ts";
 export * from "./allocation/allocation.ts";
 export { attemptAt, attemptOn } from "./allocation/attempt-on.ts";
 export { checkSpec } from "./allocation/check.ts";

@@ -46,6 +46,7 @@ export const COMMAND_VERSIONS: Readonly<Record<CommandKind, number>> = {
   "grant.add": 2,
   "grant.remove": 2,
   "secret.keep": 2,
+  "secret.rotate": 2,
   "audit.record": 2,
   "retention.set": FIRST,
   "ledger.begin": LEDGER_VERSION,

@@ -7,7 +7,10 @@ import {
   beginRestore,
   brokenChain,
   type Command,
+  duration,
   MAX_AUDIT_RECORDS,
+  MAX_EARLIER_SECRETS,
+  type State,
   snapshotLines,
   stateHash,
   type UserName,
@@ -21,6 +24,7 @@ import {
   disable,
   drain,
   grant,
+  origin,
   sha256 as platform,
   register,
   submit,
@@ -49,6 +53,44 @@ describe("secrets of the cluster", () => {
     const restore = beginRestore(platform);
     for (const line of snapshotLines(c.state, platform)) restore.line(line);
     expect(restore.finish().secret("jobs")).toBe(one);
+  });
+
+  const rotate = (letter: string, keepMs: number): Command => ({
+    kind: "secret.rotate",
+    origin: origin(),
+    name: "jobs",
+    value: letter.repeat(43),
+    keep: duration(keepMs),
+  });
+  const earlier = (state: State) => state.earlierSecrets("jobs").map(({ value }) => value[0]);
+
+  it("are followed by others, and count for as long as they are kept; snapshots have them all", () => {
+    const c = begun();
+    expect(verdict(c.one(rotate("b", 1_000)))).toBe("illegal_transition");
+    c.one(keep(one));
+    for (const bad of [rotate("/", 1_000), rotate("a", 1_000), rotate("b", -1)])
+      expect(verdict(c.one(bad))).toBe("invalid_argument");
+    expect([c.state.secret("jobs"), earlier(c.state)]).toEqual([one, []]);
+    expect(verdict(c.one(rotate("b", 3_600_000)))).toBe("accepted");
+    expect(verdict(c.one(rotate("c", 3_600_000)))).toBe("accepted");
+    expect([c.state.secret("jobs")?.[0], earlier(c.state)]).toEqual(["c", ["b", "a"]]);
+    expect(c.state.earlierSecrets("jobs")[0]?.until).toBe(c.state.at + 3_600_000);
+    expect(verdict(c.one(rotate("a", 1_000))), "one that still counts").toBe("invalid_argument");
+    const restore = beginRestore(platform);
+    for (const line of snapshotLines(c.state, platform)) restore.line(line);
+    const restored = restore.finish();
+    expect([earlier(restored), stateHash(restored, platform)]).toEqual([["b", "a"], stateHash(c.state, platform)]);
+    expect(verdict(c.one(rotate("d", 0)))).toBe("accepted");
+    expect([c.state.secret("jobs")?.[0], earlier(c.state)]).toEqual(["d", []]);
+  });
+
+  it("are followed so many times at once, and who did it is written down without them", () => {
+    const c = begun(keep(one));
+    for (const letter of "bcdefghi") expect(verdict(c.one(rotate(letter, 3_600_000)))).toBe("accepted");
+    expect(verdict(c.one(rotate("j", 3_600_000)))).toBe("quota_exceeded");
+    const records = [...c.state.audit()].filter(({ action }) => action === "secret.rotate");
+    expect(records).toHaveLength(MAX_EARLIER_SECRETS);
+    expect(JSON.stringify(records)).not.toMatch(/(\w)\1{42}/);
   });
 
   it("are in no event and not in the log of who did what", () => {

@@ -188,6 +188,7 @@ function viewOf({ nodes = [], pending = [], placed = [], tenants = [] }: Tables)
     grants: () => [],
     grantsOf: () => [],
     secret: () => null,
+    earlierSecrets: () => [],
     audit: () => [],
     lastAudit: () => undefined,
   };

@@ -2,7 +2,14 @@
 // connections and the log index of its last change, and may be shared by many callers.
 
 import { type CallOptions, createCaller } from "./call.ts";
-import { type AuditCalls, auditCalls, type GrantCalls, grantCalls } from "./calls/access.ts";
+import {
+  type AuditCalls,
+  auditCalls,
+  type GrantCalls,
+  grantCalls,
+  type JobKeyCalls,
+  jobKeyCalls,
+} from "./calls/access.ts";
 import {
   clusterStatus,
   metricsText,
@@ -80,6 +87,7 @@ export interface LatticeClient extends AllocationCalls, ObserveCalls {
   readonly signals: SignalCalls;
   readonly sessions: SessionCalls;
   readonly grants: GrantCalls;
+  readonly jobKey: JobKeyCalls;
   readonly audit: AuditCalls;
   /** Opens a terminal in a running allocation. */
   attach(id: string, options?: AttachOptions): Promise<Terminal>;
@@ -136,6 +144,7 @@ export function createClientOn(platform: Platform, options: ClientOptions): Latt
     signals: signalCalls(caller),
     sessions: sessionCalls(caller),
     grants: grantCalls(caller),
+    jobKey: jobKeyCalls(caller),
     audit: auditCalls(caller),
     attach: (id, attachOptions) => attachTo(caller, id, attachOptions),
     images: imageCalls(caller),

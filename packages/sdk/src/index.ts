@@ -3,7 +3,7 @@
 export type * from "./access-types.ts";
 export type * from "./backup-types.ts";
 export type { CallOptions } from "./call.ts";
-export type { AuditCalls, GrantCalls } from "./calls/access.ts";
+export type { AuditCalls, GrantCalls, JobKeyCalls } from "./calls/access.ts";
 export type { ServerMetricsQuery, SignalCalls, TenantCalls, VClusterCalls } from "./calls/admin.ts";
 export type { AllocationCalls, ChangeOptions } from "./calls/allocations.ts";
 export type { BackupCalls } from "./calls/backups.ts";

@@ -22,6 +22,7 @@ export const noMetrics: Metrics = {
   membershipChange: ignore,
   leadershipTransfer: ignore,
   leading: ignore,
+  jobKeys: ignore,
   historyWaiting: ignore,
   historyGap: ignore,
   terminalsOpen: ignore,

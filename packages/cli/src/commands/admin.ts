@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { defineBackup } from "./admin/backup.ts";
 import { defineConfig } from "./admin/config.ts";
 import { defineGrant } from "./admin/grant.ts";
+import { defineJobKey } from "./admin/job-key.ts";
 import { defineMetrics } from "./admin/metrics.ts";
 import { defineNetwork } from "./admin/network.ts";
 import { definePki } from "./admin/pki.ts";
@@ -29,6 +30,7 @@ export function define(command: Command): void {
   defineToken(command.command("token").description("Tokens made with the shared secret"));
   definePki(command.command("pki").description("A certificate authority, for clusters that have none"));
   defineGrant(command.command("grant").description("Roles in tenants that the cluster keeps"));
+  defineJobKey(command.command("job-key").description("The key that signs the tokens of jobs"));
   defineSignals(command.command("signals").description("What the scheduler is told of prices, power and congestion"));
   defineRestore(command.command("restore").description("Put a backup into a new cluster that is empty"));
 }

@@ -19,6 +19,10 @@ type Describe<K extends CommandKind> = (
 export const DEEDS: { readonly [K in CommandKind]?: Describe<K> } = {
   "grant.add": ({ tenant, user, role }) => ({ scope: "access", tenant, detail: `${role} to ${quote(user)}` }),
   "grant.remove": ({ tenant, user, role }) => ({ scope: "access", tenant, detail: `${role} from ${quote(user)}` }),
+  "secret.rotate": ({ name, keep }) => ({
+    scope: "access",
+    detail: `the key of ${name}; the one before counts for ${keep / 1_000} s`,
+  }),
   "tenant.create": ({ tenant }) => ({ scope: "tenants", tenant, detail: "made" }),
   "tenant.update": ({ tenant, change }) => ({ scope: "tenants", tenant, detail: Object.keys(change).join(", ") }),
   "tenant.delete": ({ tenant }) => ({ scope: "tenants", tenant, detail: "removed" }),

@@ -161,6 +161,16 @@ export interface KeepSecretCommand {
   readonly value: string;
 }
 
+/** Another takes its place; what it has signed is good for as long as `keep`. */
+export interface RotateSecretCommand {
+  readonly kind: "secret.rotate";
+  readonly origin: Origin;
+  readonly name: SecretName;
+  readonly value: string;
+  /** Zero: neither it nor any before it counts from now on. */
+  readonly keep: Duration;
+}
+
 /** Somebody must be told. Twice is once, until it is cleared. */
 export interface RaiseNoticeCommand {
   readonly kind: "notice.raise";

@@ -273,6 +273,7 @@ export function createState(): State {
     grants: () => tables.grants.values(),
     grantsOf: grants.of,
     secret: (name) => tables.secrets.get(name)?.value ?? null,
+    earlierSecrets: (name) => tables.secrets.get(name)?.earlier ?? [],
     audit: () => tables.audit.values(),
     lastAudit: () => lastAudit,
 

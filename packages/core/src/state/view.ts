@@ -2,7 +2,7 @@
 // this, never the tables themselves.
 
 import type { Grant } from "../access/grant.ts";
-import type { SecretName } from "../access/secret.ts";
+import type { EarlierSecret, SecretName } from "../access/secret.ts";
 import type { Allocation } from "../allocation/allocation.ts";
 import type { HeldAs } from "../allocation/hold.ts";
 import type { AuditRecord } from "../audit/record.ts";
@@ -144,6 +144,8 @@ export interface View {
   grantsOf(user: UserName): readonly Grant[];
   /** Of the cluster, for its servers alone; null: it was not made yet. */
   secret(name: SecretName): string | null;
+  /** Those that it has followed, newest first; some may have ended. */
+  earlierSecrets(name: SecretName): readonly EarlierSecret[];
   /** The newest of the audit log, in order. */
   audit(): Iterable<AuditRecord>;
   lastAudit(): AuditRecord | undefined;

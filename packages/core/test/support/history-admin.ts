@@ -1,7 +1,7 @@
 // Of random histories: who is told of what, and who may do what.
 
-import { type Command, noticeKey, type State } from "@lattice/core";
-import { grant, tenantId } from "./cluster.ts";
+import { type Command, duration, noticeKey, type State } from "@lattice/core";
+import { grant, origin, tenantId } from "./cluster.ts";
 import { type Dice, pick } from "./dice.ts";
 
 export function makeHooks(roll: Dice): Command {
@@ -41,7 +41,12 @@ export function makeGrant(roll: Dice): Command {
   );
 }
 
-/** The first that is good stands. */
+/** The first that is good stands, until it is followed by another. */
 export function makeSecret(roll: Dice): Command {
+  if (roll(3) === 0) {
+    const value = "kl"[roll(2)] ?? "k";
+    const keep = duration(pick(roll, [0, 1_000, 600_000, -1]) ?? 0);
+    return { kind: "secret.rotate", origin: origin(), name: "jobs", value: value.repeat(43 + roll(12)), keep };
+  }
   return { kind: "secret.keep", name: "jobs", value: "k".repeat(roll(3) === 0 ? 8 : 43 + roll(3)) };
 }

@@ -1,4 +1,4 @@
-// The calls of AccessService: roles in tenants, and the log of who did what.
+// The calls of AccessService: roles in tenants, the key of the jobs' tokens, and the log of who did what.
 
 import type { AuditPage, AuditQuery, AuditVerdict, Grant, GrantPage } from "../access-types.ts";
 import type { Caller, CallOptions } from "../call.ts";
@@ -13,6 +13,13 @@ export interface GrantCalls {
     filter?: Paging & { readonly tenant?: string | undefined; readonly user?: string | undefined },
     options?: CallOptions,
   ): Promise<GrantPage>;
+}
+
+export interface JobKeyCalls {
+  /** `keep_seconds`: how long tokens of the key before stay good; absent: for as long as they live. */
+  rotate(
+    options?: ChangeOptions & { readonly keep_seconds?: number },
+  ): Promise<{ readonly earlier?: readonly { readonly until: string }[] }>;
 }
 
 export interface AuditCalls {
@@ -45,6 +52,14 @@ export const grantCalls = (caller: Caller): GrantCalls => ({
     ),
   list: (filter = {}, options) =>
     caller.json({ method: "GET", path: `${BASE}${queryString(filter)}`, repeatable: true }, options),
+});
+
+export const jobKeyCalls = (caller: Caller): JobKeyCalls => ({
+  rotate: ({ keep_seconds: keep, ...options } = {}) => {
+    const body = withRequestId(keep === undefined ? {} : { keep_seconds: keep }, options.requestId);
+    const repeatable = options.requestId !== undefined;
+    return caller.json({ method: "POST", path: "/api/v1/admin/job-key/rotate", body, repeatable }, options);
+  },
 });
 
 export const auditCalls = (caller: Caller): AuditCalls => ({

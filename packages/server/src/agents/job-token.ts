@@ -3,7 +3,7 @@
 // tokens come from an identity provider, with a key of the cluster's own.
 
 import { createHmac } from "node:crypto";
-import { JOB_ISSUER, type JobKey } from "../api/auth/job-tokens.ts";
+import { JOB_ISSUER, type JobKeys } from "../api/auth/job-tokens.ts";
 import type { AuthConfig } from "../config/auth.ts";
 
 export interface TokenBearer {
@@ -16,16 +16,17 @@ export interface TokenBearer {
 export type JobToken = (bearer: TokenBearer) => string;
 
 /**
+ * Also how long a key that was followed by another can matter.
  * The end of the job ends it before: the walltime may be extended, and what a process was given cannot be exchanged. It is given
  * another with every start.
  */
-const LONGEST_SECONDS = 30 * 86_400;
+export const JOB_TOKEN_SECONDS = 30 * 86_400;
 
-export function createJobToken(auth: AuthConfig, now: () => number, key: JobKey): JobToken {
+export function createJobToken(auth: AuthConfig, now: () => number, keys: JobKeys): JobToken {
   if (auth.kind === "none") return () => "";
   return ({ user, tenant, allocationId }) => {
-    const secret = auth.kind === "hmac" ? auth.secret : key();
-    if (secret === null) return "";
+    const secret = auth.kind === "hmac" ? auth.secret : keys()[0];
+    if (secret === undefined) return "";
     const issuedAt = Math.floor(now() / 1_000);
     const claims = {
       ...(auth.kind === "oidc" ? { iss: JOB_ISSUER } : {}),
@@ -33,7 +34,7 @@ export function createJobToken(auth: AuthConfig, now: () => number, key: JobKey)
       [auth.tenantClaim]: tenant,
       scope: `job:${allocationId}`,
       iat: issuedAt,
-      exp: issuedAt + LONGEST_SECONDS,
+      exp: issuedAt + JOB_TOKEN_SECONDS,
       ...(auth.clientId === null ? {} : { aud: auth.clientId }),
     };
     const signed = `${encoded({ alg: "HS256", typ: "JWT" })}.${encoded(claims)}`;

@@ -28,7 +28,7 @@ import type { EntryReader } from "./versions.ts";
 const ORIGIN: Origin = { user: "lattice" as UserName, requestId: null, bodyHash: "" };
 
 /** As many as the hash that is made with it has. */
-const SECRET_BYTES = 32;
+export const SECRET_BYTES = 32;
 
 interface FirstVCluster {
   readonly id: string;

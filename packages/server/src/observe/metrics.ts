@@ -57,6 +57,8 @@ export interface Metrics extends SchedulingMetrics, CheckpointMetrics, FailureMe
   launchTakenUp(): void;
   /** The pool of network numbers, and how many are in use. */
   networks(total: number, used: number): void;
+  /** Keys of the jobs' tokens that count. */
+  jobKeys(count: number): void;
   /** A service got or gave up a node, or could not. */
   scaled(direction: "up" | "down", result: "done" | "refused"): void;
   /** The metric of a service was not to be had. */
@@ -148,6 +150,7 @@ export function createMetrics(): Metrics {
       m.launches.inc({ result });
       m.launchedTasks.inc(tasks);
     },
+    jobKeys: (count) => m.jobKeys.set(count),
     networks(total, used) {
       m.vniPool.set(total);
       m.vniUsed.set(used);
@@ -227,6 +230,11 @@ function defineMetrics(registry: Registry) {
     ]),
     waitingElements: gauge("lattice_task_group_elements_waiting", "Elements of task groups not yet in the queue.", []),
     dags: gauge("lattice_dags", "DAGs in the live state.", ["state"]),
+    jobKeys: gauge(
+      "lattice_job_keys",
+      "Keys whose tokens of jobs are taken: the one that signs and those before it.",
+      [],
+    ),
     nodes: gauge("lattice_nodes", "Registered nodes.", ["state"]),
     historyWaiting: gauge("lattice_history_waiting", "Finished records not yet written to the history.", []),
     historyGap: gauge(

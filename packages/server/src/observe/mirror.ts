@@ -2,6 +2,7 @@
 
 import { dagState, type NodeId, poolSize, type View, waitingCount } from "@lattice/core";
 import type { AgentHub } from "../agents/hub.ts";
+import { jobKeysOf } from "../api/auth/job-tokens.ts";
 import { awayOf } from "../controllers/checkpoint/storage.ts";
 import type { History } from "../history/index.ts";
 import type { Replica } from "../replica/replica.ts";
@@ -44,6 +45,7 @@ export function mirrorState(
       tally(lasting, (notice) => notice.kind),
       [...replica.view.deliveries()].length,
     );
+    metrics.jobKeys(jobKeysOf(replica.view, Date.now()).length);
     metrics.networks(poolSize(replica.view.network), [...replica.view.domains()].length);
     metrics.leading(leads());
     metrics.agentsConnected(hub.count);

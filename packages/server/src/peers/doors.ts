@@ -6,6 +6,7 @@ import { type AgentGuard, createAgentGuard } from "../agents/guard.ts";
 import { createJobToken, type JobToken } from "../agents/job-token.ts";
 import { createRenewal, type Renewal, type RenewalOptions } from "../agents/renewal.ts";
 import { type Authenticator, createAuthenticator } from "../api/auth/authenticator.ts";
+import { jobKeysOf } from "../api/auth/job-tokens.ts";
 import type { ControlPlane } from "../api/control-plane.ts";
 import type { GrpcService } from "../api/index.ts";
 import type { Config } from "../config/config.ts";
@@ -35,9 +36,9 @@ interface Options extends Pick<RenewalOptions, "clock" | "logger"> {
 export function createDoors({ tls, config, peerToken, metrics, plane, ...options }: Options): Doors {
   const certificates = tls !== null && tls.config.ca !== null;
   const { auth } = config.api;
-  const jobKey = () => plane.view().secret("jobs");
+  const jobKeys = () => jobKeysOf(plane.view(), options.clock.now());
   const authenticator = createAuthenticator(auth, {
-    jobKey,
+    jobKeys,
     ...(certificates ? { certificates: { isRevoked: (shown) => tls.current().isRevoked(shown) } } : {}),
   });
   const writeDown = (line: AccessLine) => accessLog({ config, logger: options.logger }, line);
@@ -53,7 +54,7 @@ export function createDoors({ tls, config, peerToken, metrics, plane, ...options
   });
   return {
     authenticator,
-    jobToken: createJobToken(auth, () => options.clock.now(), jobKey),
+    jobToken: createJobToken(auth, () => options.clock.now(), jobKeys),
     guard,
     peerGuard: (service) =>
       certificates ? guardedByCertificate(service, (shown) => tls.current().isRevoked(shown), writeDown) : service,

@@ -7,9 +7,9 @@ import { HANDSHAKE_TIMEOUT_MS } from "../api/limits/limits.ts";
 import type { TlsMaterial } from "./material.ts";
 import type { TlsSource } from "./source.ts";
 
-/** Null: without TLS. */
-export function listenerCredentials(tls: TlsSource | null): ServerCredentials {
-  return tls === null ? ServerCredentials.createInsecure() : new RenewedCredentials(tls);
+/** Null: without TLS. `greetWithinMs`: what a client may take at most until it has said something. */
+export function listenerCredentials(tls: TlsSource | null, greetWithinMs: number): ServerCredentials {
+  return tls === null ? ServerCredentials.createInsecure() : new RenewedCredentials(tls, greetWithinMs);
 }
 
 /** For channels to other servers, which have certificates of the same authority. */
@@ -26,11 +26,11 @@ export function channelCredentials(tls: TlsSource | null): ChannelCredentials {
 }
 
 class RenewedCredentials extends ServerCredentials {
-  constructor(tls: TlsSource) {
+  constructor(tls: TlsSource, greetWithinMs: number) {
     const asks = tls.config.ca !== null;
     // Who has shown no certificate, or a wrong one, is a stranger; whether strangers may call is decided behind.
     const { requireClientCertificates: rejectUnauthorized } = tls.config;
-    const handshakeTimeout = HANDSHAKE_TIMEOUT_MS;
+    const handshakeTimeout = Math.min(HANDSHAKE_TIMEOUT_MS, greetWithinMs);
     // REST is served on this port as well, for clients that speak HTTP/1.1 alone.
     const shared = { allowHTTP1: true };
     super({ requestCert: asks, rejectUnauthorized, handshakeTimeout, ...shared }, contextOf(tls.current()));

@@ -122,7 +122,7 @@ function expected(role: Role, rpc: string): [boolean, boolean, boolean, boolean]
   if (VCLUSTERS.includes(rpc)) return role === "TenantAdmin" ? tenantOnly : nothing;
   if (rpc === "AccessService.AddGrant" || rpc === "AccessService.RemoveGrant" || rpc === "AccessService.QueryAudit")
     return role === "TenantAdmin" ? tenantOnly : nothing;
-  if (rpc === "AccessService.VerifyAudit") return nothing;
+  if (rpc === "AccessService.VerifyAudit" || rpc === "AccessService.RotateJobKey") return nothing;
   if (rpc === "AccessService.ListGrants") return widely ? everything : role === "TenantAdmin" ? tenantOnly : ownOnly;
   return everything; // nodes, vClusters and the cluster's status may be read by all
 }

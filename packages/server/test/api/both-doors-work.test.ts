@@ -3,12 +3,14 @@
 import { create } from "@bufbuild/protobuf";
 import { brokenExport, type Json, pb } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
-import { useBothDoors, WORK_SERVICES } from "./doors.ts";
+import { callGrpc, callRest, restOf } from "./clients.ts";
+import { USER, useBothDoors, WORK_SERVICES } from "./doors.ts";
 import { provesCalls } from "./proven-calls.ts";
 
 provesCalls(import.meta.url);
 
-const { both, good } = useBothDoors(WORK_SERVICES);
+const doors = useBothDoors(WORK_SERVICES);
+const { both, good } = doors;
 
 describe("images", () => {
   test("the registry is looked at, and caches are filled, shown and emptied", async () => {
@@ -193,6 +195,23 @@ describe("access", () => {
       records: [{ event_type: "grant.add" }],
     });
     expect(await good("AccessService.VerifyAudit", create(pb.VerifyAuditRequestSchema))).toMatchObject({ ok: true });
+  });
+
+  test("the key of the jobs' tokens is followed by another, where there is one", async () => {
+    const rpc = "AccessService.RotateJobKey";
+    const keep = (keepSeconds: number) => create(pb.RotateJobKeyRequestSchema, { keepSeconds });
+    expect(await both(rpc, create(pb.RotateJobKeyRequestSchema))).toMatchObject({ problem: { code: "conflict" } });
+    for (const { plane } of [doors.left, doors.right])
+      plane.apply({ kind: "secret.keep", name: "jobs", value: "k".repeat(43) });
+    expect(await both(rpc, keep(31 * 86_400))).toMatchObject({
+      problem: { code: "invalid_argument", fields: [{ field: "keep_seconds" }] },
+    });
+    // Each makes a key of its own, so their states differ from here on.
+    const one = { json: { earlier: [{ until: expect.any(String) }] } };
+    expect(await callGrpc(doors.right, rpc, create(pb.RotateJobKeyRequestSchema), USER)).toMatchObject(one);
+    expect(await callGrpc(doors.right, rpc, keep(0), USER)).toMatchObject({ json: { earlier: [] } });
+    const byRest = restOf(rpc, keep(60));
+    expect(await callRest(doors.left, { ...byRest, headers: { ...byRest.headers, ...USER } })).toMatchObject(one);
   });
 
   test("nobody, nothing and nonsense are refused", async () => {

@@ -52,6 +52,48 @@ describe("REST", () => {
     expect(running.plane.hash()).toBe(before);
     expect(await served()).toHaveProperty("json");
   });
+
+  /** It never hangs up, and goes on sending whatever it is told. */
+  function stubborn(begin: string, more: Uint8Array | null = null): Promise<string> {
+    return new Promise((resolve) => {
+      let text = "";
+      const to = { port: portOf(running.api.restAddress), host: "127.0.0.1", allowHalfOpen: true };
+      const socket = connect(to, () => socket.write(begin));
+      socket.on("data", (data: Buffer) => {
+        if (text === "" && more !== null) socket.write(more);
+        if (text === "") drip(socket);
+        text += data.toString("latin1");
+      });
+      socket.on("error", () => undefined);
+      socket.on("close", () => resolve(text));
+    });
+  }
+
+  test("one that was told its last word, and does not hang up", { timeout: 120_000 }, async () => {
+    const { plane } = running;
+    plane.addNode("n1");
+    await callRest(running, { method: "POST", path: "/v1/allocations", body: "{entrypoint: yes}" });
+    plane.start("1", ["n1"]);
+    let left = 0;
+    plane.screen = async function* (_asked, _input, signal) {
+      yield { message: { case: "started", value: {} } } as never;
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      left += 1;
+    };
+    const upgrade = (path: string) =>
+      `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\nupgrade: websocket\r\n` +
+      `sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`;
+    const close = Buffer.from([0x88, 0x80, 0, 0, 0, 0]);
+    const said = await Promise.all([
+      stubborn("nothing of HTTP\r\n\r\n"),
+      stubborn(upgrade("/api/v1/sessions/99.1/terminal")),
+      stubborn(upgrade("/api/v1/services/nobody/proxy/")),
+      stubborn(upgrade("/api/v1/allocations/1/attach"), close),
+    ]);
+    const statuses = said.map((text) => text.slice("HTTP/1.1 ".length, "HTTP/1.1 200".length));
+    expect(statuses).toEqual(["400", "404", "404", "101"]);
+    await vi.waitFor(() => expect(left, "terminals that were left").toBe(1), 60_000);
+  });
 });
 
 describe("gRPC", () => {

@@ -26,22 +26,26 @@ const KEY = "k".repeat(43);
 const bearer = { user: "ada", tenant: "physics", allocationId: "42" };
 const ADA = { user: "ada", tenant: "physics", roles: ["User"], scopes: ["job:42"] };
 
-const authenticate = (auth: AuthConfig, token: string, key: string | null = KEY): Promise<Principal> =>
+const authenticate = (
+  auth: AuthConfig,
+  token: string,
+  key: string | readonly string[] | null = KEY,
+): Promise<Principal> =>
   Promise.resolve(
-    createAuthenticator(auth, { jobKey: () => key }).authenticate((name) =>
+    createAuthenticator(auth, { jobKeys: () => (key === null ? [] : [key].flat()) }).authenticate((name) =>
       name === "authorization" ? `Bearer ${token}` : undefined,
     ),
   );
-const outcome = (auth: AuthConfig, token: string, key?: string | null): Promise<unknown> =>
+const outcome = (auth: AuthConfig, token: string, key?: string | readonly string[] | null): Promise<unknown> =>
   authenticate(auth, token, key).catch((error: unknown) => problemOf(error).code);
 
 test("by a shared secret: it says who submitted the job, and no more than that", async () => {
-  const token = createJobToken(hmac, Date.now, () => null)(bearer);
+  const token = createJobToken(hmac, Date.now, () => [])(bearer);
   expect(await authenticate(hmac, token)).toEqual(ADA);
 });
 
 test("a cluster that wants no tokens gives none, nor does one whose key is not made yet", async () => {
-  expect(createJobToken({ kind: "none" }, Date.now, () => KEY)(bearer)).toBe("");
+  expect(createJobToken({ kind: "none" }, Date.now, () => [KEY])(bearer)).toBe("");
 });
 
 describe("where there is a provider", () => {
@@ -52,7 +56,7 @@ describe("where there is a provider", () => {
     provider = await startKeysServer([key]);
   });
   afterAll(() => provider.close());
-  const make = (secret = KEY, now = Date.now) => createJobToken(provider.auth, now, () => secret)(bearer);
+  const make = (secret = KEY, now = Date.now) => createJobToken(provider.auth, now, () => [secret])(bearer);
   const signed = (claims: Record<string, unknown>, secret: string, alg = "HS256") =>
     new SignJWT(claims).setProtectedHeader({ alg }).sign(new TextEncoder().encode(secret));
   const claims = (more: Record<string, unknown> = {}) => provider.claims({ iss: JOB_ISSUER, scope: "job:42", ...more });
@@ -65,7 +69,7 @@ describe("where there is a provider", () => {
   });
 
   test("with another key, before there is one, or past its end it is none", async () => {
-    expect(createJobToken(provider.auth, Date.now, () => null)(bearer)).toBe("");
+    expect(createJobToken(provider.auth, Date.now, () => [])(bearer)).toBe("");
     expect(await outcome(provider.auth, make("l".repeat(43)))).toBe("unauthenticated");
     expect(await outcome(provider.auth, make(), null)).toBe("identity_unavailable");
     expect(
@@ -76,6 +80,27 @@ describe("where there is a provider", () => {
     ).toBe("unauthenticated");
     expect(await outcome(provider.auth, await signed(claims({ aud: "other" }), KEY))).toBe("unauthenticated");
     expect(await outcome(provider.auth, await signed(claims({ nbf: Date.now() }), KEY))).toBe("unauthenticated");
+  });
+
+  test("a key that was followed counts for as long as it is kept, and what was believed by it no longer", async () => {
+    const NEXT = "n".repeat(43);
+    const old = make(KEY);
+    expect(await outcome(provider.auth, old, [NEXT, KEY])).toEqual(ADA);
+    expect(await outcome(provider.auth, make(NEXT), [NEXT, KEY])).toEqual(ADA);
+    expect(await outcome(provider.auth, old, [NEXT])).toBe("unauthenticated");
+    let keys: readonly string[] = [KEY];
+    const door = createAuthenticator(provider.auth, { jobKeys: () => keys });
+    const ask = async (token: string): Promise<unknown> =>
+      Promise.resolve()
+        .then(() => door.authenticate((name) => (name === "authorization" ? `Bearer ${token}` : undefined)))
+        .catch((error: unknown) => problemOf(error).code);
+    expect(await ask(old)).toEqual(ADA);
+    keys = [NEXT, KEY];
+    expect([await ask(old), await ask(make(NEXT))]).toEqual([ADA, ADA]);
+    keys = [NEXT];
+    expect([await ask(old), await ask(make(NEXT))]).toEqual(["unauthenticated", ADA]);
+    // Made by somebody who has the key that is gone.
+    expect(await ask(await signed(claims(), KEY))).toBe("unauthenticated");
   });
 
   test("the provider's key signs no job's token, and the cluster's key nobody else's", async () => {

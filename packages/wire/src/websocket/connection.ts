@@ -68,6 +68,7 @@ export function openConnection(socket: ByteSocket, options: WebSocketOptions): W
     closeSent = true;
     write("close", closePayload(code, reason));
     socket.end();
+    wake();
   }
 
   function finish(): void {
@@ -85,6 +86,8 @@ export function openConnection(socket: ByteSocket, options: WebSocketOptions): W
   }
 
   function take({ opcode, final, payload }: Frame): void {
+    // Nobody waits for more than the other side's own end.
+    if (closeSent && opcode !== "close") return;
     if (opcode === "ping") return void write("pong", payload);
     if (opcode === "pong") return;
     if (opcode === "close") {
@@ -105,7 +108,8 @@ export function openConnection(socket: ByteSocket, options: WebSocketOptions): W
   }
 
   socket.on("data", (bytes) => {
-    heard = performance.now();
+    // What comes after the end is no sign of life.
+    if (!closeSent) heard = performance.now();
     try {
       for (const frame of read(bytes)) take(frame);
     } catch (error) {

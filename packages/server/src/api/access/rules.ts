@@ -165,6 +165,7 @@ export const RULES = {
   "AccessService.AddGrant": changeGrants,
   "AccessService.RemoveGrant": changeGrants,
   "AccessService.ListGrants": seeGrants,
+  "AccessService.RotateJobKey": administer,
   "AccessService.QueryAudit": readAudit,
   "AccessService.VerifyAudit": checkAudit,
   [PROXY_NAME]: useServices,

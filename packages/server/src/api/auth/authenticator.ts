@@ -6,7 +6,7 @@ import { ProblemError } from "@lattice/wire";
 import type { AuthConfig } from "../../config/auth.ts";
 import { type Certificates, certified } from "./certified.ts";
 import { type Claims, principalOf } from "./claims.ts";
-import type { JobKey } from "./job-tokens.ts";
+import type { JobKeys } from "./job-tokens.ts";
 import type { Headers, Principal } from "./principal.ts";
 import { statedPrincipal } from "./stated.ts";
 import { createVerifier } from "./verify.ts";
@@ -31,21 +31,29 @@ const MAX_TOKEN_LENGTH = 16_384;
 export interface AuthenticatorOptions {
   readonly now?: () => number;
   /** Of the tokens of jobs, where there is a provider. */
-  readonly jobKey?: JobKey;
+  readonly jobKeys?: JobKeys;
   /** Absent: programs cannot be known by certificates. */
   readonly certificates?: Certificates;
 }
 
 export function createAuthenticator(
   auth: AuthConfig,
-  { now = Date.now, jobKey, certificates }: AuthenticatorOptions = {},
+  { now = Date.now, jobKeys = () => [], certificates }: AuthenticatorOptions = {},
 ): Authenticator {
   if (auth.kind === "none")
     return { authenticate: statedPrincipal, again: async (headers) => statedPrincipal(headers) };
   // Narrowed once for the functions below.
   const rules = auth;
-  const verifier = createVerifier(auth, jobKey);
+  const verifier = createVerifier(auth, jobKeys);
   const remembered = new Map<string, Remembered>();
+  let keys = jobKeys();
+
+  /** A key that counts no more counts for nothing that was believed because of it. */
+  function forgetOldKeys(): void {
+    const before = keys;
+    keys = jobKeys();
+    if (!before.every((key) => keys.includes(key))) remembered.clear();
+  }
 
   async function verify(token: string, key: string): Promise<Principal> {
     const claims = await verifier.verify(token);
@@ -74,6 +82,7 @@ export function createAuthenticator(
       if (program !== null) return program;
       const token = bearer(headers);
       const key = hashOf(token);
+      forgetOldKeys();
       const known = remembered.get(key);
       if (known !== undefined && now() < known.untilMs) return known.principal;
       remembered.delete(key);

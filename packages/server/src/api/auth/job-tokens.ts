@@ -1,15 +1,24 @@
 // The tokens of jobs where people's come from an identity provider: signed with a key of the cluster's own, under an issuer of
 // its own, so that neither kind can pass for the other. They are good for a job's scope and nothing else, whatever they claim.
 
+import type { View } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
-import { decodeJwt, type JWTVerifyOptions, jwtVerify } from "jose";
+import { decodeJwt, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from "jose";
 import type { Claims } from "./claims.ts";
 
 /** No provider can be called this: its name is an address. */
 export const JOB_ISSUER = "lattice:jobs";
 
-/** Null: the cluster has not made one yet. */
-export type JobKey = () => string | null;
+/** The one that signs, and after it those before it that still count. Empty: the cluster has not made one yet. */
+export type JobKeys = () => readonly string[];
+
+/** Those that have ended stay in the state until the next rotation; they count no more. */
+export function jobKeysOf(view: Pick<View, "secret" | "earlierSecrets">, now: number): readonly string[] {
+  const newest = view.secret("jobs");
+  if (newest === null) return [];
+  const earlier = view.earlierSecrets("jobs").filter(({ until }) => until > now);
+  return [newest, ...earlier.map(({ value }) => value)];
+}
 
 /** By what the token says of itself, which is checked afterwards. */
 export function isJobToken(token: string): boolean {
@@ -23,15 +32,28 @@ export function isJobToken(token: string): boolean {
 /** Rejects with an error of the library, or with a ProblemError. */
 export async function verifyJobToken(
   token: string,
-  key: JobKey,
+  keys: JobKeys,
   options: JWTVerifyOptions,
 ): Promise<{ readonly payload: Claims }> {
-  const secret = key();
-  if (secret === null)
+  const known = keys();
+  if (known.length === 0)
     throw new ProblemError("identity_unavailable", { detail: "This cluster has no key for the tokens of jobs yet." });
-  const bytes = new TextEncoder().encode(secret);
-  const verified = await jwtVerify(token, bytes, { ...options, issuer: JOB_ISSUER, algorithms: ["HS256"] });
+  const verified = await verifiedBy(token, known, { ...options, issuer: JOB_ISSUER, algorithms: ["HS256"] });
   if (!/^job:\S+$/.test(String(verified.payload.scope)))
     throw new ProblemError("unauthenticated", { detail: "The token is not valid: it is no job's." });
   return verified;
+}
+
+/** By the first that has signed it; there are few. */
+async function verifiedBy(
+  token: string,
+  [first = "", ...others]: readonly string[],
+  options: JWTVerifyOptions,
+): Promise<{ readonly payload: JWTPayload }> {
+  try {
+    return await jwtVerify(token, new TextEncoder().encode(first), options);
+  } catch (error) {
+    if (others.length === 0 || !(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+    return verifiedBy(token, others, options);
+  }
 }

@@ -7,7 +7,7 @@ import { errors, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from "
 import type { AuthConfig } from "../../config/auth.ts";
 import type { Claims } from "./claims.ts";
 import { introspect } from "./introspect.ts";
-import { isJobToken, type JobKey, verifyJobToken } from "./job-tokens.ts";
+import { isJobToken, type JobKeys, verifyJobToken } from "./job-tokens.ts";
 import { FETCH_TIMEOUT_MS, providerKeys, unavailable } from "./provider-keys.ts";
 import { refreshed } from "./refreshed.ts";
 
@@ -18,7 +18,7 @@ export interface Verifier {
 
 export function createVerifier(
   auth: Exclude<AuthConfig, { readonly kind: "none" }>,
-  jobKey: JobKey = () => null,
+  jobKeys: JobKeys = () => [],
 ): Verifier {
   const options: JWTVerifyOptions = {
     clockTolerance: auth.leewaySeconds,
@@ -36,7 +36,7 @@ export function createVerifier(
   });
   const known = { ...options, issuer: auth.issuer, algorithms: ["RS256", "ES256"] };
   const signed = (token: string) => checked(async () => jwtVerify(token, (await provider()).keys, known));
-  const ofJob = (token: string) => checked(() => verifyJobToken(token, jobKey, options));
+  const ofJob = (token: string) => checked(() => verifyJobToken(token, jobKeys, options));
   const { introspection } = auth;
   if (introspection === null) return { verify: (token) => (isJobToken(token) ? ofJob(token) : signed(token)) };
   return {

@@ -50,7 +50,7 @@ export async function startGrpc(door: Door, place: Place, extra: readonly GrpcSe
   });
   for (const service of SERVICES.map((desc) => serviceOf(door, desc)).concat(extra))
     server.addService(service.definition, service.implementation);
-  const port = await bind(server, place);
+  const port = await bind(server, place, headersTimeout);
   const connections = boundConnections(server, headersTimeout);
   for (const listener of listenersOf(server)) {
     sharePort(listener, { secure: place.tls !== null, greetWithinMs: headersTimeout, accept: place.acceptHttp1 });
@@ -68,9 +68,9 @@ const OURS = new Set(SERVICES.map(({ typeName }) => typeName as string));
 /** What else is served knows its callers by certificate or token before they say anything. */
 const isOurs = (path: string): boolean => OURS.has(path.slice(1, path.lastIndexOf("/")));
 
-function bind(server: Server, { address, tls }: Place): Promise<number> {
+function bind(server: Server, { address, tls }: Place, greetWithinMs: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.bindAsync(formatListen(address), listenerCredentials(tls), (error, port) => {
+    server.bindAsync(formatListen(address), listenerCredentials(tls, greetWithinMs), (error, port) => {
       if (error === null) resolve(port);
       else reject(new Error(`Cannot listen on ${formatListen(address)} for gRPC: ${error.message}`));
     });

@@ -15,6 +15,7 @@ import * as events from "./events.ts";
 import { explain } from "./explain.ts";
 import * as grants from "./grants.ts";
 import * as images from "./images.ts";
+import * as jobKey from "./job-key.ts";
 import * as logs from "./logs.ts";
 import * as members from "./members.ts";
 import * as metrics from "./metrics.ts";
@@ -122,6 +123,7 @@ export const handlers: HandlerTable = {
   "AccessService.AddGrant": grants.addGrant,
   "AccessService.RemoveGrant": grants.removeGrant,
   "AccessService.ListGrants": grants.listGrants,
+  "AccessService.RotateJobKey": jobKey.rotateJobKey,
   "AccessService.QueryAudit": audit.queryAudit,
   "AccessService.VerifyAudit": audit.verifyAudit,
 };

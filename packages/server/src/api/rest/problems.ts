@@ -8,6 +8,7 @@ import type { Logger } from "../../observe/index.ts";
 import type { Door } from "../invoke.ts";
 import { MAX_BODY_BYTES, MAX_HEADER_BYTES } from "../limits/limits.ts";
 import { refusedEarly } from "../refused-early.ts";
+import { lingerAtMost } from "./linger.ts";
 
 /** Seconds after which a client that was asked to slow down may try again. */
 const RETRY_AFTER_S = 1;
@@ -54,7 +55,7 @@ const FASTIFY: Readonly<Record<string, () => Problem>> = {
 function unreadable(code: string): Problem {
   if (code === "HPE_HEADER_OVERFLOW")
     return problem("headers_too_large", { detail: `The headers are larger than ${MAX_HEADER_BYTES} bytes.` });
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT")
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT" || code === "ERR_TLS_HANDSHAKE_TIMEOUT")
     return problem("deadline_exceeded", { detail: "The request did not come in time." });
   return problem("malformed_body", { detail: "The request is not well-formed HTTP." });
 }
@@ -65,6 +66,9 @@ export function answerUnreadable(door: Door, error: NodeJS.ErrnoException, socke
   const what = unreadable(error.code ?? "");
   const from = { door: "rest", remote: socket.remoteAddress ?? "" } as const;
   void refusedEarly(door, { error, code: what.code, from, headers: null });
+  // Before the end of the handshake nothing can be said, and an end would wait for it.
+  if ((socket as { readonly secureConnecting?: boolean }).secureConnecting === true) return void socket.destroy();
+  lingerAtMost(socket);
   const body = JSON.stringify(problemToJson(what));
   socket.end(
     `HTTP/1.1 ${what.status} Refused\r\nconnection: close\r\ncontent-type: ${PROBLEM_MEDIA_TYPE}\r\n` +

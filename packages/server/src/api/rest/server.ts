@@ -64,7 +64,7 @@ export function createApp(door: Door, tls: TlsSource | null = null): FastifyInst
   const { headersTimeout, requestTimeout } = door.config.api;
   const limits = {
     connectionsCheckingInterval: Math.min(CONNECTIONS_CHECK_MS, headersTimeout / 2, requestTimeout / 2),
-    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    handshakeTimeout: Math.min(HANDSHAKE_TIMEOUT_MS, headersTimeout),
     maxHeaderSize: MAX_HEADER_BYTES,
   };
   const carrier = tls === null ? { http: limits } : { https: { ...limits, ...ownOf(tls) } };

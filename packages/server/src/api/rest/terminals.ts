@@ -27,6 +27,7 @@ import { type Door, invokeStream, messagesOf } from "../invoke.ts";
 import { MAX_TERMINAL_FRAME_BYTES, TERMINAL_PINGS } from "../limits/limits.ts";
 import { refusedEarly } from "../refused-early.ts";
 import { fromUpgrade, headersOf } from "./from.ts";
+import { lingerAtMost } from "./linger.ts";
 import { foreignOf } from "./origin.ts";
 import { pageHeaders } from "./page-headers.ts";
 import { CHALLENGE } from "./problems.ts";
@@ -45,6 +46,7 @@ export function serveTerminals(server: Server, door: Door): { close(): void } {
     open.add(socket);
     socket.on("error", () => socket.destroy());
     socket.once("close", () => open.delete(socket));
+    lingerAtMost(socket);
     serve(door, request, socket, head).catch((error: unknown) => {
       const { code } = problemOf(error);
       const headers = pageHeaders(request);

@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file lattice/v1/access.proto.
  */
 export const file_lattice_v1_access: GenFile = /*@__PURE__*/
-  fileDesc("ChdsYXR0aWNlL3YxL2FjY2Vzcy5wcm90bxIKbGF0dGljZS52MSJ3CgVHcmFudBIOCgZ0ZW5hbnQYASABKAkSDAoEdXNlchgCIAEoCRIMCgRyb2xlGAMgASgJEhIKCmdyYW50ZWRfYnkYBCABKAkSLgoKZ3JhbnRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiUQoPQWRkR3JhbnRSZXF1ZXN0Eg4KBnRlbmFudBgBIAEoCRIMCgR1c2VyGAIgASgJEgwKBHJvbGUYAyABKAkSEgoKcmVxdWVzdF9pZBgEIAEoCSJUChJSZW1vdmVHcmFudFJlcXVlc3QSDgoGdGVuYW50GAEgASgJEgwKBHVzZXIYAiABKAkSDAoEcm9sZRgDIAEoCRISCgpyZXF1ZXN0X2lkGAQgASgJIkQKDUdyYW50UmVzcG9uc2USIAoFZ3JhbnQYASABKAsyES5sYXR0aWNlLnYxLkdyYW50EhEKCWxvZ19pbmRleBgCIAEoCSJYChFMaXN0R3JhbnRzUmVxdWVzdBIOCgZ0ZW5hbnQYASABKAkSDAoEdXNlchgCIAEoCRIRCglwYWdlX3NpemUYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCSJjChJMaXN0R3JhbnRzUmVzcG9uc2USIQoGZ3JhbnRzGAEgAygLMhEubGF0dGljZS52MS5HcmFudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEQoJbG9nX2luZGV4GAMgASgJIpkCCgtBdWRpdFJlY29yZBIOCgZudW1iZXIYASABKAkSEQoJbG9nX2luZGV4GAIgASgJEiYKAmF0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgR1c2VyGAQgASgJEhIKCmV2ZW50X3R5cGUYBSABKAkSDQoFc2NvcGUYBiABKAkSDgoGZGV0YWlsGAcgASgJEg4KBnRlbmFudBgIIAEoCRIVCg1hbGxvY2F0aW9uX2lkGAkgASgJEgwKBG5vZGUYCiABKAkSEQoJZGF0YV9wYXRoGAsgASgJEhUKDXByZXZpb3VzX2hhc2gYDCABKAkSDAoEaGFzaBgNIAEoCRIRCglzaWduYXR1cmUYDiABKAki8AIKEVF1ZXJ5QXVkaXRSZXF1ZXN0EgwKBHVzZXIYASABKAkSEgoKYWxsb2NhdGlvbhgCIAEoCRIMCgRub2RlGAMgASgJEg4KBnRlbmFudBgEIAEoCRIRCglkYXRhX3BhdGgYBSABKAkSEgoKZXZlbnRfdHlwZRgGIAEoCRINCgVzY29wZRgHIAEoCRIpCgVzaW5jZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDG5ld2VzdF9maXJzdBgKIAEoCBIRCglwYWdlX3NpemUYCyABKA0SEgoKcGFnZV90b2tlbhgMIAEoCRIpCgRmcm9tGNYDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoCdG8Y1wMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ+ChJRdWVyeUF1ZGl0UmVzcG9uc2USKAoHcmVjb3JkcxgBIAMoCzIXLmxhdHRpY2UudjEuQXVkaXRSZWNvcmQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCnB1YmxpY19rZXkYAyABKAkSEQoJbG9nX2luZGV4GAQgASgJIhQKElZlcmlmeUF1ZGl0UmVxdWVzdCJnChNWZXJpZnlBdWRpdFJlc3BvbnNlEgoKAm9rGAEgASgIEg8KB3Byb2JsZW0YAiABKAkSDgoGbnVtYmVyGAMgASgJEg8KB3JlY29yZHMYBCABKA0SEgoKcHVibGljX2tleRgFIAEoCTK0BAoNQWNjZXNzU2VydmljZRJdCghBZGRHcmFudBIbLmxhdHRpY2UudjEuQWRkR3JhbnRSZXF1ZXN0GhkubGF0dGljZS52MS5HcmFudFJlc3BvbnNlIhmC0+STAhM6ASoiDi9hcGkvdjEvZ3JhbnRzEncKC1JlbW92ZUdyYW50Eh4ubGF0dGljZS52MS5SZW1vdmVHcmFudFJlcXVlc3QaGS5sYXR0aWNlLnYxLkdyYW50UmVzcG9uc2UiLYLT5JMCJyolL2FwaS92MS9ncmFudHMve3RlbmFudH0ve3JvbGV9L3t1c2VyfRJjCgpMaXN0R3JhbnRzEh0ubGF0dGljZS52MS5MaXN0R3JhbnRzUmVxdWVzdBoeLmxhdHRpY2UudjEuTGlzdEdyYW50c1Jlc3BvbnNlIhaC0+STAhASDi9hcGkvdjEvZ3JhbnRzEngKClF1ZXJ5QXVkaXQSHS5sYXR0aWNlLnYxLlF1ZXJ5QXVkaXRSZXF1ZXN0Gh4ubGF0dGljZS52MS5RdWVyeUF1ZGl0UmVzcG9uc2UiK4LT5JMCJVoUEhIvYXBpL3YxL2F1ZGl0L2xvZ3MSDS9hcGkvdjEvYXVkaXQSbAoLVmVyaWZ5QXVkaXQSHi5sYXR0aWNlLnYxLlZlcmlmeUF1ZGl0UmVxdWVzdBofLmxhdHRpY2UudjEuVmVyaWZ5QXVkaXRSZXNwb25zZSIcgtPkkwIWEhQvYXBpL3YxL2F1ZGl0L3ZlcmlmeWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp]);
+  fileDesc("ChdsYXR0aWNlL3YxL2FjY2Vzcy5wcm90bxIKbGF0dGljZS52MSJ3CgVHcmFudBIOCgZ0ZW5hbnQYASABKAkSDAoEdXNlchgCIAEoCRIMCgRyb2xlGAMgASgJEhIKCmdyYW50ZWRfYnkYBCABKAkSLgoKZ3JhbnRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiUQoPQWRkR3JhbnRSZXF1ZXN0Eg4KBnRlbmFudBgBIAEoCRIMCgR1c2VyGAIgASgJEgwKBHJvbGUYAyABKAkSEgoKcmVxdWVzdF9pZBgEIAEoCSJUChJSZW1vdmVHcmFudFJlcXVlc3QSDgoGdGVuYW50GAEgASgJEgwKBHVzZXIYAiABKAkSDAoEcm9sZRgDIAEoCRISCgpyZXF1ZXN0X2lkGAQgASgJIkQKDUdyYW50UmVzcG9uc2USIAoFZ3JhbnQYASABKAsyES5sYXR0aWNlLnYxLkdyYW50EhEKCWxvZ19pbmRleBgCIAEoCSJYChFMaXN0R3JhbnRzUmVxdWVzdBIOCgZ0ZW5hbnQYASABKAkSDAoEdXNlchgCIAEoCRIRCglwYWdlX3NpemUYAyABKA0SEgoKcGFnZV90b2tlbhgEIAEoCSJjChJMaXN0R3JhbnRzUmVzcG9uc2USIQoGZ3JhbnRzGAEgAygLMhEubGF0dGljZS52MS5HcmFudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEQoJbG9nX2luZGV4GAMgASgJIlcKE1JvdGF0ZUpvYktleVJlcXVlc3QSGgoMa2VlcF9zZWNvbmRzGNIGIAEoDUgAiAEBEhMKCnJlcXVlc3RfaWQY0wYgASgJQg8KDV9rZWVwX3NlY29uZHMiVwoUUm90YXRlSm9iS2V5UmVzcG9uc2USKwoHZWFybGllchjSBiADKAsyGS5sYXR0aWNlLnYxLkVhcmxpZXJKb2JLZXkSEgoJbG9nX2luZGV4GNMGIAEoCSI7Cg1FYXJsaWVySm9iS2V5EioKBXVudGlsGNIGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAimQIKC0F1ZGl0UmVjb3JkEg4KBm51bWJlchgBIAEoCRIRCglsb2dfaW5kZXgYAiABKAkSJgoCYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBHVzZXIYBCABKAkSEgoKZXZlbnRfdHlwZRgFIAEoCRINCgVzY29wZRgGIAEoCRIOCgZkZXRhaWwYByABKAkSDgoGdGVuYW50GAggASgJEhUKDWFsbG9jYXRpb25faWQYCSABKAkSDAoEbm9kZRgKIAEoCRIRCglkYXRhX3BhdGgYCyABKAkSFQoNcHJldmlvdXNfaGFzaBgMIAEoCRIMCgRoYXNoGA0gASgJEhEKCXNpZ25hdHVyZRgOIAEoCSLwAgoRUXVlcnlBdWRpdFJlcXVlc3QSDAoEdXNlchgBIAEoCRISCgphbGxvY2F0aW9uGAIgASgJEgwKBG5vZGUYAyABKAkSDgoGdGVuYW50GAQgASgJEhEKCWRhdGFfcGF0aBgFIAEoCRISCgpldmVudF90eXBlGAYgASgJEg0KBXNjb3BlGAcgASgJEikKBXNpbmNlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMbmV3ZXN0X2ZpcnN0GAogASgIEhEKCXBhZ2Vfc2l6ZRgLIAEoDRISCgpwYWdlX3Rva2VuGAwgASgJEikKBGZyb20Y1gMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBInCgJ0bxjXAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIn4KElF1ZXJ5QXVkaXRSZXNwb25zZRIoCgdyZWNvcmRzGAEgAygLMhcubGF0dGljZS52MS5BdWRpdFJlY29yZBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKcHVibGljX2tleRgDIAEoCRIRCglsb2dfaW5kZXgYBCABKAkiFAoSVmVyaWZ5QXVkaXRSZXF1ZXN0ImcKE1ZlcmlmeUF1ZGl0UmVzcG9uc2USCgoCb2sYASABKAgSDwoHcHJvYmxlbRgCIAEoCRIOCgZudW1iZXIYAyABKAkSDwoHcmVjb3JkcxgEIAEoDRISCgpwdWJsaWNfa2V5GAUgASgJMrAFCg1BY2Nlc3NTZXJ2aWNlEl0KCEFkZEdyYW50EhsubGF0dGljZS52MS5BZGRHcmFudFJlcXVlc3QaGS5sYXR0aWNlLnYxLkdyYW50UmVzcG9uc2UiGYLT5JMCEzoBKiIOL2FwaS92MS9ncmFudHMSdwoLUmVtb3ZlR3JhbnQSHi5sYXR0aWNlLnYxLlJlbW92ZUdyYW50UmVxdWVzdBoZLmxhdHRpY2UudjEuR3JhbnRSZXNwb25zZSItgtPkkwInKiUvYXBpL3YxL2dyYW50cy97dGVuYW50fS97cm9sZX0ve3VzZXJ9EmMKCkxpc3RHcmFudHMSHS5sYXR0aWNlLnYxLkxpc3RHcmFudHNSZXF1ZXN0Gh4ubGF0dGljZS52MS5MaXN0R3JhbnRzUmVzcG9uc2UiFoLT5JMCEBIOL2FwaS92MS9ncmFudHMSegoMUm90YXRlSm9iS2V5Eh8ubGF0dGljZS52MS5Sb3RhdGVKb2JLZXlSZXF1ZXN0GiAubGF0dGljZS52MS5Sb3RhdGVKb2JLZXlSZXNwb25zZSIngtPkkwIhOgEqIhwvYXBpL3YxL2FkbWluL2pvYi1rZXkvcm90YXRlEngKClF1ZXJ5QXVkaXQSHS5sYXR0aWNlLnYxLlF1ZXJ5QXVkaXRSZXF1ZXN0Gh4ubGF0dGljZS52MS5RdWVyeUF1ZGl0UmVzcG9uc2UiK4LT5JMCJVoUEhIvYXBpL3YxL2F1ZGl0L2xvZ3MSDS9hcGkvdjEvYXVkaXQSbAoLVmVyaWZ5QXVkaXQSHi5sYXR0aWNlLnYxLlZlcmlmeUF1ZGl0UmVxdWVzdBofLmxhdHRpY2UudjEuVmVyaWZ5QXVkaXRSZXNwb25zZSIcgtPkkwIWEhQvYXBpL3YxL2F1ZGl0L3ZlcmlmeWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp]);
 
 /**
  * @generated from message lattice.v1.Grant
@@ -206,6 +206,72 @@ export const ListGrantsResponseSchema: GenMessage<ListGrantsResponse> = /*@__PUR
   messageDesc(file_lattice_v1_access, 5);
 
 /**
+ * @generated from message lattice.v1.RotateJobKeyRequest
+ */
+export type RotateJobKeyRequest = Message<"lattice.v1.RotateJobKeyRequest"> & {
+  /**
+   * How long tokens of the key before stay good, in seconds: at most 30 days, which is as long as they live. Absent: that long. 0: jobs
+   * that run now are not known any more.
+   *
+   * @generated from field: optional uint32 keep_seconds = 850;
+   */
+  keepSeconds?: number | undefined;
+
+  /**
+   * @generated from field: string request_id = 851;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message lattice.v1.RotateJobKeyRequest.
+ * Use `create(RotateJobKeyRequestSchema)` to create a new message.
+ */
+export const RotateJobKeyRequestSchema: GenMessage<RotateJobKeyRequest> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_access, 6);
+
+/**
+ * @generated from message lattice.v1.RotateJobKeyResponse
+ */
+export type RotateJobKeyResponse = Message<"lattice.v1.RotateJobKeyResponse"> & {
+  /**
+   * Keys before this one that still count, newest first.
+   *
+   * @generated from field: repeated lattice.v1.EarlierJobKey earlier = 850;
+   */
+  earlier: EarlierJobKey[];
+
+  /**
+   * @generated from field: string log_index = 851;
+   */
+  logIndex: string;
+};
+
+/**
+ * Describes the message lattice.v1.RotateJobKeyResponse.
+ * Use `create(RotateJobKeyResponseSchema)` to create a new message.
+ */
+export const RotateJobKeyResponseSchema: GenMessage<RotateJobKeyResponse> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_access, 7);
+
+/**
+ * @generated from message lattice.v1.EarlierJobKey
+ */
+export type EarlierJobKey = Message<"lattice.v1.EarlierJobKey"> & {
+  /**
+   * @generated from field: google.protobuf.Timestamp until = 850;
+   */
+  until?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message lattice.v1.EarlierJobKey.
+ * Use `create(EarlierJobKeySchema)` to create a new message.
+ */
+export const EarlierJobKeySchema: GenMessage<EarlierJobKey> = /*@__PURE__*/
+  messageDesc(file_lattice_v1_access, 8);
+
+/**
  * @generated from message lattice.v1.AuditRecord
  */
 export type AuditRecord = Message<"lattice.v1.AuditRecord"> & {
@@ -297,7 +363,7 @@ export type AuditRecord = Message<"lattice.v1.AuditRecord"> & {
  * Use `create(AuditRecordSchema)` to create a new message.
  */
 export const AuditRecordSchema: GenMessage<AuditRecord> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_access, 6);
+  messageDesc(file_lattice_v1_access, 9);
 
 /**
  * @generated from message lattice.v1.QueryAuditRequest
@@ -383,7 +449,7 @@ export type QueryAuditRequest = Message<"lattice.v1.QueryAuditRequest"> & {
  * Use `create(QueryAuditRequestSchema)` to create a new message.
  */
 export const QueryAuditRequestSchema: GenMessage<QueryAuditRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_access, 7);
+  messageDesc(file_lattice_v1_access, 10);
 
 /**
  * @generated from message lattice.v1.QueryAuditResponse
@@ -417,7 +483,7 @@ export type QueryAuditResponse = Message<"lattice.v1.QueryAuditResponse"> & {
  * Use `create(QueryAuditResponseSchema)` to create a new message.
  */
 export const QueryAuditResponseSchema: GenMessage<QueryAuditResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_access, 8);
+  messageDesc(file_lattice_v1_access, 11);
 
 /**
  * @generated from message lattice.v1.VerifyAuditRequest
@@ -430,7 +496,7 @@ export type VerifyAuditRequest = Message<"lattice.v1.VerifyAuditRequest"> & {
  * Use `create(VerifyAuditRequestSchema)` to create a new message.
  */
 export const VerifyAuditRequestSchema: GenMessage<VerifyAuditRequest> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_access, 9);
+  messageDesc(file_lattice_v1_access, 12);
 
 /**
  * @generated from message lattice.v1.VerifyAuditResponse
@@ -471,7 +537,7 @@ export type VerifyAuditResponse = Message<"lattice.v1.VerifyAuditResponse"> & {
  * Use `create(VerifyAuditResponseSchema)` to create a new message.
  */
 export const VerifyAuditResponseSchema: GenMessage<VerifyAuditResponse> = /*@__PURE__*/
-  messageDesc(file_lattice_v1_access, 10);
+  messageDesc(file_lattice_v1_access, 13);
 
 /**
  * @generated from service lattice.v1.AccessService
@@ -504,6 +570,16 @@ export const AccessService: GenService<{
     methodKind: "unary";
     input: typeof ListGrantsRequestSchema;
     output: typeof ListGrantsResponseSchema;
+  },
+  /**
+   * Gives the cluster another key for the tokens of its jobs. What the one before has signed stays good for as long as is asked for.
+   *
+   * @generated from rpc lattice.v1.AccessService.RotateJobKey
+   */
+  rotateJobKey: {
+    methodKind: "unary";
+    input: typeof RotateJobKeyRequestSchema;
+    output: typeof RotateJobKeyResponseSchema;
   },
   /**
    * The log of who did what: append-only, each record chained to the one before.

@@ -1,0 +1,219 @@
+// Streams of gRPC and WebSockets, opened on work that really runs and fed by chance, some of them left half-way: no answer says that
+// the server failed, nothing is changed, everything that was opened is let go, and nothing is kept. Others: LATTICE_TEST_SEED=<number>.
+
+import { createServer, type Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { create, type Message, toBinary } from "@bufbuild/protobuf";
+import type { ServiceError } from "@grpc/grpc-js";
+import { pb } from "@lattice/wire";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { SERVICES } from "../../../src/api/rpc.ts";
+import { callHttp, metadataOf, methodOf, problemOfService, type Running, startTestApi } from "../clients.ts";
+import { framesFor } from "./frames.ts";
+import { furnish, LIVE_REQUESTS, type Live } from "./live.ts";
+import { dice, messageFor, nameLive, type Roll } from "./values.ts";
+
+const seed = Number(process.env.LATTICE_TEST_SEED ?? 1);
+/** A slow machine takes its time. */
+const WITHIN_MS = 600_000;
+const AT_ONCE = 20;
+const SOCKETS = LIVE_REQUESTS * 0.4;
+const STREAMS = LIVE_REQUESTS - SOCKETS;
+/** What a new process fills its caches with. */
+const MOST_GROWTH_BYTES = 32 * 1024 * 1024;
+const ADA = { "x-lattice-user": "ada" };
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+const where = (what: string): string => `LATTICE_TEST_SEED=${seed}: ${what}`;
+
+let running: Running;
+let live: Live;
+let service: Server;
+/** Terminals that are open now. */
+let open = 0;
+let opened = 0;
+
+beforeAll(async () => {
+  service = createServer();
+  service.on("upgrade", (_request, socket) => {
+    socket.write("HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n");
+    socket.on("error", () => socket.destroy());
+    socket.pipe(socket);
+  });
+  await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
+  const many = {
+    attach_max_concurrent: 1_000,
+    stream_logs_max_concurrent: 1_000,
+    stream_metrics_max_concurrent: 1_000,
+  };
+  running = await startTestApi({ rate_limits: many });
+  const { plane } = running;
+  plane.screen = async function* (_query, input, signal) {
+    open += 1;
+    opened += 1;
+    try {
+      yield create(pb.AttachResponseSchema, { message: { case: "started", value: {} } });
+      for await (const { message } of input) {
+        if (signal.aborted) return;
+        if (message.case === "stdin")
+          yield create(pb.AttachResponseSchema, { message: { case: "stdout", value: message.value } });
+      }
+    } finally {
+      open -= 1;
+    }
+  };
+  const submit = async (path: string, body: object) => {
+    const headers = { ...ADA, "content-type": "application/json" };
+    const { status, text } = await callHttp(running, { method: "POST", path, headers, body: JSON.stringify(body) });
+    if (status !== 200) throw new Error(`${path}: ${text}`);
+    return JSON.parse(text) as Record<string, unknown>;
+  };
+  live = await furnish(plane, submit, (service.address() as AddressInfo).port);
+  nameLive(live.ids);
+});
+afterAll(async () => {
+  await running.close();
+  service.closeAllConnections();
+  service.close();
+});
+
+/** That a terminal was opened is written down; it is the last of the tables. */
+const content = (): string => running.plane.content().replace(/\w{64} (?=\d+ \{)/, "");
+
+function used(): number {
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
+/** So many of `one`, a few at once; the heap is measured after the first quarter. */
+async function repeated(times: number, one: (n: number) => Promise<void>): Promise<void> {
+  const before = content();
+  let heap = 0;
+  for (let n = 0; n < times; n += AT_ONCE) {
+    await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => one(n + i)));
+    if (heap === 0 && n >= times / 4) heap = used();
+  }
+  await vi.waitFor(() => expect(open, where("terminals that are still open")).toBe(0), WITHIN_MS);
+  expect(content(), where("the state")).toBe(before);
+  expect(used() - heap, where("memory grew")).toBeLessThan(MOST_GROWTH_BYTES);
+}
+
+const streaming = SERVICES.flatMap((desc) =>
+  desc.methods
+    .filter(({ methodKind }) => methodKind !== "unary")
+    .map((method) => ({ rpc: `${desc.name}.${method.name}`, method })),
+);
+
+test("gRPC: every stream, with messages and with bytes, to its end or left half-way", {
+  timeout: WITHIN_MS,
+}, async () => {
+  const roll = dice(seed + 3);
+  await repeated(STREAMS, async (n) => {
+    const { rpc, method } = streaming[n % streaming.length] as (typeof streaming)[number];
+    const both = method.methodKind === "bidi_streaming" || method.methodKind === "client_streaming";
+    const sent = Array.from({ length: both ? 1 + roll(5) : 1 }, (_, i) => sentFor(roll, method.input, both && i === 0));
+    const problem = await stream(rpc, sent, { leaves: roll(2) === 0, both });
+    if (problem !== null && problem.status >= 500) throw new Error(where(`${n} ${rpc}: ${JSON.stringify(problem)}`));
+  });
+  const start = create(pb.AttachRequestSchema, { message: { case: "start", value: { id: live.running } } });
+  expect(await stream("SessionService.Attach", [start], { leaves: false, both: true }, WITHIN_MS)).toBeNull();
+  expect(opened, "terminals that were opened").toBeGreaterThan(0);
+  const unknown = create(pb.LogsRequestSchema, { id: "999999" });
+  const refused = await stream("AllocationService.StreamLogs", [unknown], { leaves: false, both: false }, WITHIN_MS);
+  expect(refused).toMatchObject({ code: "unknown_allocation" });
+});
+
+/** The first of a terminal says what for; half of them ask for what runs. */
+function sentFor(roll: Roll, schema: Parameters<typeof messageFor>[1], begins: boolean): Message | Buffer {
+  if (begins && roll(2) === 0 && schema.typeName === pb.AttachRequestSchema.typeName)
+    return create(pb.AttachRequestSchema, { message: { case: "start", value: { id: live.running } } });
+  const message = messageFor(roll, schema);
+  if (roll(8) !== 0) return message;
+  const bytes = Buffer.from(toBinary(schema, message));
+  for (let n = 0; n < 3 && bytes.length > 0; n += 1) bytes[roll(bytes.length)] = roll(256);
+  return bytes;
+}
+
+/** Null: it was served, or left before an answer came. */
+function stream(
+  rpc: string,
+  sent: readonly (Message | Buffer)[],
+  { leaves, both }: { readonly leaves: boolean; readonly both: boolean },
+  patienceMs = 60,
+): Promise<ReturnType<typeof problemOfService> | null> {
+  const method = methodOf(rpc);
+  const serialise = (message: Message | Buffer): Buffer =>
+    Buffer.isBuffer(message) ? message : method.requestSerialize(message);
+  const read = (bytes: Buffer) => method.responseDeserialize(bytes);
+  const [first = Buffer.alloc(0)] = sent;
+  const metadata = metadataOf(ADA);
+  return new Promise((resolve) => {
+    const twoWay = both ? running.grpc.makeBidiStreamRequest(method.path, serialise, read, metadata) : null;
+    const call = twoWay ?? running.grpc.makeServerStreamRequest(method.path, serialise, read, first, metadata);
+    let left = false;
+    const leave = (): void => {
+      left = true;
+      call.cancel();
+    };
+    call.on("data", leave);
+    call.on("end", () => resolve(null));
+    call.on("error", (error: ServiceError) => resolve(left ? null : problemOfService(error)));
+    for (const message of sent) twoWay?.write(message);
+    if (!leaves) twoWay?.end();
+    // Some have nothing to say for as long as nothing happens.
+    if (leaves) setImmediate(leave);
+    else running.plane.apply();
+    setTimeout(leave, patienceMs).unref();
+  });
+}
+
+test("WebSockets: terminals, sessions and services, whatever is sent on them", { timeout: WITHIN_MS }, async () => {
+  const roll = dice(seed + 4);
+  const places = [
+    `/api/v1/allocations/${live.running}/attach?rows=24&cols=80`,
+    `/api/v1/sessions/${live.session}/terminal`,
+    `/api/v1/services/${live.service}/proxy/ws`,
+  ];
+  const before = opened;
+  await repeated(SOCKETS, async (n) => {
+    const sent = framesFor(roll);
+    const cut = roll(3) === 0 ? sent.subarray(0, roll(sent.length + 1)) : sent;
+    const said = await socket(places[n % places.length] ?? "", cut, roll(3));
+    const status = said.slice("HTTP/1.1 ".length, "HTTP/1.1 101".length);
+    if (status !== "101" || /"status":5\d\d/.test(said))
+      throw new Error(where(`${n} ${cut.toString("hex").slice(0, 2_000)}: ${said.slice(0, 2_000)}`));
+  });
+  expect(opened - before, "terminals that were opened").toBeGreaterThan(SOCKETS / 2);
+});
+
+/** What comes back. The other end closes it, or this one does a moment after its frames were taken: by saying so, or without a word. */
+function socket(path: string, frames: Uint8Array, way: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const to = new URL(running.rest);
+    const line = connect(Number(to.port), to.hostname, () =>
+      line.write(
+        `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: Upgrade\r\nupgrade: websocket\r\nx-lattice-user: ada\r\n` +
+          `sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n`,
+      ),
+    );
+    let answered = false;
+    line.on("data", (data: Buffer) => {
+      text += data.toString("latin1");
+      if (answered || !text.includes("\r\n\r\n")) return;
+      answered = true;
+      line.write(frames, () => {
+        if (way === 0) line.write(Buffer.from([0x88, 0x80, 0, 0, 0, 0]));
+        if (way === 1) line.end();
+        if (way === 2) setTimeout(() => line.destroy(), 20);
+        // The length of what was cut off is waited for.
+        setTimeout(() => line.destroy(), 60).unref();
+      });
+    });
+    line.on("error", () => (answered ? undefined : reject(new Error(`no answer: ${text}`))));
+    line.on("close", () => resolve(text));
+  });
+}

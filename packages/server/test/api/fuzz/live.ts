@@ -1,0 +1,57 @@
+// Something to find for requests that are made by chance: work that runs, is held, waits for other work, is one of many or a service
+// of its own, and a session. What was there before is named no longer. The requests decide what becomes of it; they may have changed
+// quotas and queues before, so each round has a tenant and a vCluster of its own.
+
+import type { MemoryPlane } from "../memory-plane.ts";
+
+/** Answers with the body, which must be a good one. */
+export type Submit = (path: string, body: object) => Promise<Readonly<Record<string, unknown>>>;
+
+export interface Live {
+  /** Of everything that is there, as requests name it. */
+  readonly ids: readonly string[];
+  /** Runs, with a session. */
+  readonly session: string;
+  readonly running: string;
+  readonly service: string;
+}
+
+/** Streams and WebSockets that are opened, and fed by chance, beside the requests. */
+export const LIVE_REQUESTS = 1_000;
+
+let rounds = 0;
+
+export async function furnish(plane: MemoryPlane, submit: Submit, port = 8_080): Promise<Live> {
+  rounds += 1;
+  // The nodes of the round before may be drained, disabled or full.
+  const nodes = [1, 2, 3, 4, 5].map((n) => `r${rounds}n${n}`);
+  for (const node of nodes) plane.addNode(node);
+  const [n1 = "", n2 = "", n3 = "", n4 = ""] = nodes;
+  const tenant = `t${rounds}`;
+  const vcluster = `v${rounds}`;
+  await submit("/api/v1/tenants", { id: tenant });
+  await submit("/api/v1/vclusters", { id: vcluster, tenant });
+  const place = { tenant, vcluster };
+  const allocation = async (body: object): Promise<string> =>
+    String((await submit("/api/v1/allocations", { entrypoint: "sleep 600", ...place, ...body })).id);
+  const running = await allocation({ name: "train", tags: { x: "y" } });
+  plane.start(running, [n1]);
+  const { session_id: id, allocation_id: within } = await submit("/api/v1/sessions", { walltime: "1h", ...place });
+  plane.start(String(within), [n2]);
+  const held = await allocation({ hold: true });
+  const many = await allocation({ task_group: { start: 0, end: 3 } });
+  const service = `web${rounds}`;
+  const expose = [{ name: service, port }];
+  const serving = await allocation({ lifecycle: { type: "unbounded" }, connectivity: { expose } });
+  plane.start(serving, [n3]);
+  const done = await allocation({});
+  plane.start(done, [n4]);
+  plane.finish(done, 1);
+  const steps = [
+    { name: "first", entrypoint: "true", ...place },
+    { name: "second", entrypoint: "true", ...place, depends_on: [{ ref: "first", condition: "success" }] },
+  ];
+  const dag = String((await submit("/api/v1/dags", { allocations: steps })).id);
+  const ids = [running, String(within), String(id), held, many, `${many}_1`, serving, service, done, dag, n1, n2];
+  return { ids, session: String(id), running, service };
+}
