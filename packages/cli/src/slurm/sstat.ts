@@ -126,7 +126,7 @@ async function usedBy({ client }: Desk, id: string, nodes: ReadonlyMap<string, N
     metrics: ["memory_used", "cpu_utilization", "io_read_bytes", "io_write_bytes"],
     duration_seconds: HOUR_SECONDS,
   });
-  if (answer.unavailable_reason !== undefined) complain(`sstat: job ${id}: ${answer.unavailable_reason}`);
+  if (answer.unavailable_reason) complain(`sstat: job ${id}: ${answer.unavailable_reason}`);
   const of = (wanted: string) => (answer.series ?? []).filter(({ metric }) => metric === wanted);
   const coresOn = (node: string): number => coresOf({ ...job, nodes: [node] }, nodes) ?? 0;
   return [

@@ -104,6 +104,7 @@ test("sstat: processors and files, where they were measured all along", async ()
       200,
       {
         allocation_id: "44",
+        unavailable_reason: "",
         series: [
           series("cpu_utilization", "n1", [30, 50], [60, 100]),
           series("cpu_utilization", "n2", [30, 25], [60, 25]),
