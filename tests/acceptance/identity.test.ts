@@ -11,6 +11,7 @@ import { Cluster } from "../harness/cluster.ts";
 import { eventually } from "../harness/eventually.ts";
 import { kill } from "../harness/processes.ts";
 import { type Program, startProgram, tailOf } from "../harness/program.ts";
+import { useTmux } from "../harness/tmux.ts";
 
 const SECRET = "this secret is long enough for the hash it keys";
 
@@ -41,6 +42,7 @@ describe("a cluster with tokens", () => {
   const secretFile = join(secrets, "secret");
   const cluster = new Cluster({ nodes: 0, config: `api: { oidc_hmac_secret: "file://${secretFile}" }\n${CONFIG}` });
   const agents: Program[] = [];
+  const tmux = useTmux(cluster);
 
   beforeAll(async () => {
     writeFileSync(secretFile, `${SECRET}\n`, { mode: 0o600 });
@@ -181,6 +183,24 @@ describe("a cluster with tokens", () => {
     expect((await cluster.cli(["status"])).code).toBe(4);
     const garbage = await cluster.cli(["login", "--manual"], { input: "not a token\n" });
     expect(garbage.code).toBe(2);
+    const past = `e30.${Buffer.from('{"exp":1}').toString("base64url")}.x`;
+    const late = await cluster.cli(["login", "--manual"], { input: past });
+    expect([late.code, late.stderr]).toEqual([2, expect.stringContaining("the token was good until 1970")]);
+  });
+
+  test("at a terminal a token is pasted and not shown", async () => {
+    const bob = await token("--user", "bob", "--tenant", "default");
+    const screen = tmux.open('login --flow manual; echo "status=$?"', { cols: 100, rows: 24 });
+    await screen.shows(/Paste the token and press Enter:/);
+    screen.type(`${bob}\n`);
+    const [shown] = await screen.shows(/[\s\S]*Logged in to[\s\S]*status=0/);
+    expect(shown).not.toContain(bob.slice(0, 20));
+    expect((await cluster.cli(["status"])).code).toBe(0);
+    expect((await cluster.cli(["logout"])).code).toBe(0);
+    const given = tmux.open('login --manual; echo "status=$?"', { cols: 100, rows: 24 });
+    await given.shows(/Paste the token/);
+    given.keys("C-c");
+    await given.shows(/not logged in: it was broken off[\s\S]*status=2/);
   });
 
   test("a budget that is used up is told to the administrators of the tenant, by a webhook too, and to nobody else", async () => {

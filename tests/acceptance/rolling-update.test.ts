@@ -102,7 +102,7 @@ test("a service of three nodes is updated without a gap, and a bad update leaves
   expect(await cluster.allocation(id)).toMatchObject({ state: "running", nodes, requeues: 0 });
   const { events } = (await cluster.api<Told>("GET", `/allocations/${id}/events?types=failure`)).body;
   expect(events.map(({ kind }) => kind)).toEqual(["renewal_halted"]);
-  expect(events[0]?.text).toMatch(/the new program failed \(exit code, exit code 3/);
+  expect(events[0]?.text).toMatch(/the new program failed \(exit code 3\)/);
   await roundsOfProbes(3);
   expect(lines("bad")).toHaveLength(1);
 

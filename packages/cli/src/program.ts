@@ -14,7 +14,7 @@ const INCOMPLETE = 2;
 export async function runCommand(table: CommandTable, argv: readonly string[]): Promise<number> {
   endOnClosedOutput();
   const program = createProgram();
-  const called = findCommand(table, argv);
+  const called = findCommand(table, program, argv);
   try {
     for (const [name, entry] of Object.entries(table)) {
       const command = program.command(name, { hidden: entry.hidden === true }).description(entry.summary);
@@ -34,7 +34,7 @@ export async function runCommand(table: CommandTable, argv: readonly string[]): 
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     // The command was incomplete, such as `lattice node`; its help page has been printed.
     if (error instanceof CommanderError && error.code === "commander.help") return INCOMPLETE;
-    return reportError(error, argv);
+    return reportError(error, argv, pathOf(program, argv));
   }
 }
 
@@ -63,16 +63,29 @@ function overrideExit(command: Command): Command {
     .configureOutput({ outputError: () => {} });
 }
 
-const GLOBALS_WITH_VALUE = new Set(["-o", "--output", "-t", "--tenant", "--vcluster", "--config", "--url"]);
-
 /** The first word that is neither a global flag nor the value of one. */
-function findCommand(table: CommandTable, argv: readonly string[]): string | null {
-  for (let i = 0; i < argv.length; i += 1) {
-    const arg = argv[i] ?? "";
-    if (GLOBALS_WITH_VALUE.has(arg)) i += 1;
-    else if (!arg.startsWith("-")) return canonicalName(table, arg === "help" ? (argv[i + 1] ?? "") : arg);
+function findCommand(table: CommandTable, program: Command, argv: readonly string[]): string | null {
+  const words = plainWords(program, argv);
+  return words.length === 0 ? null : canonicalName(table, (words[0] === "help" ? words[1] : words[0]) ?? "");
+}
+
+/** The words that lead to the command that was called, as far as there is one: for what is said about it. */
+function pathOf(program: Command, argv: readonly string[]): readonly string[] {
+  const path: string[] = [];
+  for (let at: Command | undefined = program; at !== undefined; ) {
+    const word: string | undefined = plainWords(program, argv)[path.length];
+    at = at.commands.find((one) => one.name() === word || one.aliases().includes(word ?? ""));
+    if (at !== undefined) path.push(at.name());
   }
-  return null;
+  return path;
+}
+
+/** Without flags and the values of those that every command has. */
+function plainWords(program: Command, argv: readonly string[]): readonly string[] {
+  const valued = new Set(
+    program.options.filter(({ required }) => required).flatMap(({ short, long }) => [short, long]),
+  );
+  return argv.filter((word, at) => !word.startsWith("-") && !valued.has(argv[at - 1] ?? ""));
 }
 
 const canonicalName = (table: CommandTable, word: string): string =>

@@ -1,9 +1,10 @@
 // Commands of those who run a cluster or look at what their work does: what is asked, and how the answer reads.
 
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { flagOf } from "../src/commands/submit/flag-names.ts";
 import { useScripted } from "./scripted.ts";
 
 const rig = useScripted();
@@ -207,3 +208,47 @@ test("completion is offered no name that a shell would carry out", async () => {
   expect(await rig.run("__complete", "images")).toBe(0);
   expect(rig.out).toBe("good/image:v1\ngröße\n");
 });
+
+describe("what is wrong is said with the page that helps", () => {
+  test.each([
+    [["admin", "tenant", "set-quota", "--name=x", "--max-nodes=-3"], "lattice admin tenant set-quota --help"],
+    [["node", "drain"], "lattice node drain --help"],
+    [["-o", "csv", "status"], "lattice status --help"],
+    [["--tenant", "t", "--nonsense", "status"], "lattice status --help"],
+    [["nonsense"], "lattice --help"],
+    [["compare", "7"], "lattice compare 12 13"],
+  ])("%j", async (words, page) => {
+    expect(await rig.run(...words)).toBe(2);
+    expect(rig.err).toMatch(new RegExp(`Hint: .*${page}\\n$`));
+    expect(rig.requests).toEqual([]);
+  });
+});
+
+test.each(["--ca", "--config", "--url", "--vcluster", "--tenant", "-t"])(
+  "%s is taken before the command, too",
+  async (flag) => {
+    rig.answers[`GET ${V}/allocations`] = [200, { allocations: [{ id: "7", state: "running" }] }];
+    const dir = mkdtempSync(join(tmpdir(), "lattice-before-"));
+    onTestFinished(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
+    const file = join(dir, "file");
+    writeFileSync(file, "");
+    const value = flag === "--url" ? process.env.LATTICE_API_URL : flag === "--ca" || flag === "--config" ? file : "x";
+    expect(await rig.run(flag, value ?? "", "status", "--all", "-q")).toBe(0);
+    expect(rig.out).toBe("7\n");
+  },
+);
+
+test("a walltime is changed as it is written elsewhere", async () => {
+  rig.answers[`PATCH ${V}/allocations/7`] = [200, { allocation: { id: "7" } }];
+  expect(await rig.run("update", "7", "--walltime=1h30m")).toBe(0);
+  expect(JSON.parse(rig.bodies[0] ?? "")).toMatchObject({ walltime_seconds: 5_400 });
+  expect(await rig.run("update", "7", "--walltime=1h", "--walltime-seconds=3600")).toBe(2);
+  expect(await rig.run("update", "7", "--walltime=soon")).toBe(2);
+  expect(await rig.run("update", "7")).toBe(2);
+  expect(rig.requests).toHaveLength(1);
+});
+
+test.each(["topology", "constraints.topology", "allocation.resources.constraints.topology"])(
+  "%s is set by --topology",
+  (field) => expect(flagOf(field)).toBe("--topology"),
+);

@@ -99,15 +99,15 @@ describe("on a terminal of 60 columns", () => {
   };
 
   test("wide nodes are stacked, and nothing is left out", () => {
-    const text = renderTable(nodeColumns(paint, true), [node, { ...node, id: "node-2" }], 60, true);
+    const text = renderTable(nodeColumns(paint, true), [node, { ...node, id: "node-2" }], 60);
     expect(lines(text).every((line) => widthOf(line) <= 60)).toBe(true);
     expect(text).toMatch(/^NODE +node-1$[\s\S]*^MEMORY +512 GB$[\s\S]*^NODE +node-2$/m);
     expect(text).toMatch(/^REASON +the fan of the second power supply/m);
   });
 
   test("wide nodes are a table where there is room, and in a pipe", () => {
-    expect(renderTable(nodeColumns(paint, true), [node], 200, true)).toMatch(/^NODE +STATE +GPUS/);
-    expect(renderTable(nodeColumns(paint, true), [node], undefined, true)).toMatch(/^NODE +STATE +GPUS/);
+    expect(renderTable(nodeColumns(paint, true), [node], 200)).toMatch(/^NODE +STATE +GPUS/);
+    expect(renderTable(nodeColumns(paint, true), [node], undefined)).toMatch(/^NODE +STATE +GPUS/);
   });
 
   test("the usual nodes fit", () => {
@@ -126,4 +126,13 @@ test("shortening keeps what fits", () => {
 
 test("cleaning leaves text alone", () => {
   expect(clean("Grüße — 日本")).toBe("Grüße — 日本");
+});
+
+test("no table is wider than the terminal, however narrow that is", () => {
+  const wide = { id: "1", name: "training-run", count: "1,000,000,000" };
+  for (const width of [20, 24, 30]) {
+    const text = renderTable(columns, [wide, wide], width);
+    expect(lines(text).every((line) => widthOf(line) <= width)).toBe(true);
+    expect(text).toContain("1,000");
+  }
 });

@@ -229,7 +229,7 @@ describe("updates", () => {
     const notices = () => [...c.state.notices()].filter(({ clearedAt }) => clearedAt === undefined);
     expect(notices().map(({ kind: what, user }) => `${what} ${user}`)).toEqual(["renewal_halted ada"]);
     expect(c.state.allocation(id(1))?.past?.notes?.at(-1)?.text).toBe(
-      "The update is halted: on n3 the new program failed (exit code, exit code 1). The other nodes go on as before.",
+      "The update is halted: on n3 the new program failed (exit code 1). The other nodes go on as before.",
     );
     // The next update begins anew.
     c.apply(update("./better"));

@@ -1,12 +1,23 @@
 // `lattice compare ID ID...`: allocations side by side, each measured from its own start.
 
 import type { ComparedAllocation, MetricSeries } from "@lattice/sdk";
+import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { createContext } from "../context.ts";
 import type { Column } from "../output/table.ts";
 import { ABSENT, capitalise } from "../output/text.ts";
 import { hoursMinutesSeconds } from "../output/time.ts";
 import { amountText } from "./top/amount.ts";
+
+/** As many as a server compares. */
+const LEAST = 2;
+const MOST = 10;
+
+const wrongCount = (count: number): ProblemError =>
+  new ProblemError("invalid_argument", {
+    detail: `${count === 1 ? "one allocation is" : `${count} allocations are`} named; ${LEAST} to ${MOST} can be compared`,
+    hint: "For example: lattice compare 12 13",
+  });
 
 export function define(command: Command): void {
   command
@@ -16,6 +27,7 @@ export function define(command: Command): void {
     )
     .option("--align <how>", "relative: from the start of each; absolute: by the clock")
     .action(async (ids: readonly string[], flags: { metric?: readonly string[]; align?: string }) => {
+      if (ids.length < LEAST || ids.length > MOST) throw wrongCount(ids.length);
       const { client, print, settings } = await createContext(command);
       const found = await client.compare(ids, {
         ...(flags.metric === undefined ? {} : { metrics: flags.metric }),

@@ -3,11 +3,11 @@
 // by whichever fits where none is named.
 
 import { spawn } from "node:child_process";
-import { text } from "node:stream/consumers";
 import { ProblemError } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { createContext } from "../context.ts";
 import { chooseFlow, type Flow } from "../login/choose-flow.ts";
+import { pastedToken } from "../login/paste.ts";
 import type { Login } from "../login/provider.ts";
 import { type CachedToken, writeToken } from "../login/token-cache.ts";
 import { claimsOf } from "../login/token-claims.ts";
@@ -32,7 +32,7 @@ export function define(command: Command): void {
   command
     .addOption(new Option("--flow <how>", "how to log in").choices(["browser", "device", "manual"]))
     .option("--device", "the same as --flow device: with a code on another device")
-    .option("--manual", "the same as --flow manual: read a token from standard input")
+    .option("--manual", "the same as --flow manual: paste a token, or pipe it in")
     .option(
       "--scope <words>",
       "what to ask the provider for besides, with spaces or commas between (default: what the server names)",
@@ -100,12 +100,18 @@ async function fittingFlow(name: Login, show: (line: string) => void): Promise<F
 }
 
 async function fromInput(issuer: string, clientId: string): Promise<CachedToken> {
-  const accessToken = (await text(process.stdin)).trim();
+  const accessToken = await pastedToken();
   const exp = claimsOf(accessToken)?.exp;
   if (typeof exp !== "number") {
     throw new ProblemError("invalid_argument", {
-      detail: "what came on standard input is not a token",
-      hint: "Pipe the token itself: three parts with dots between them.",
+      detail: "what was given is not a token",
+      hint: "Paste or pipe the token itself: three parts with dots between them.",
+    });
+  }
+  if (exp * 1_000 <= Date.now()) {
+    throw new ProblemError("invalid_argument", {
+      detail: `the token was good until ${new Date(exp * 1_000).toISOString()}`,
+      hint: "Have a new one made.",
     });
   }
   return { accessToken, refreshToken: null, expiresAtMs: exp * 1_000, issuer, clientId };

@@ -2,11 +2,12 @@
 // variables or another probe; its nodes are then replaced one after the other.
 
 import type { AllocationUpdate } from "@lattice/sdk";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { createContext } from "../context.ts";
 import { parseCount } from "../parse/count.ts";
 import { gather, gatherPair } from "../parse/pairs.ts";
 import { type ProbeForm, parseProbe } from "../parse/probe.ts";
+import { parseSpan } from "../parse/span.ts";
 
 interface UpdateFlags {
   readonly walltime?: number;
@@ -25,7 +26,12 @@ const MOST_SECONDS = 10 * 365 * 86_400;
 export function define(command: Command): void {
   command
     .argument("<id>", "allocation")
-    .option("--walltime-seconds <seconds>", "from its start", (text) => parseCount(text, 1, MOST_SECONDS))
+    .option("--walltime <time>", "from its start: 90m, 72h or HH:MM:SS", parseSpan)
+    .addOption(
+      new Option("--walltime-seconds <seconds>", "the same in seconds")
+        .argParser((text) => parseCount(text, 1, MOST_SECONDS))
+        .conflicts("walltime"),
+    )
     .option("--class <class>", "preemption class", (text) => parseCount(text, 0, 10))
     .option("--name <name>", "what it is called")
     .option("--tag <key=value>", "a tag to set; may be repeated", gatherPair)
@@ -36,19 +42,20 @@ export function define(command: Command): void {
     .option("--probe <probe>", "of a service: tcp:8080, http:8080/path[,period=5,...], or none", probeOrNone)
     .action(async (id: string, flags: UpdateFlags & { readonly walltimeSeconds?: number }) => {
       const { client, print } = await createContext(command);
+      const walltime = flags.walltime ?? flags.walltimeSeconds;
       const service = serviceOf(
         flags,
         flags.env === undefined && flags.image === undefined ? {} : await environmentNow(),
       );
       const change: AllocationUpdate = {
-        ...(flags.walltimeSeconds === undefined ? {} : { walltime_seconds: flags.walltimeSeconds }),
+        ...(walltime === undefined ? {} : { walltime_seconds: walltime }),
         ...(flags.class === undefined ? {} : { preemption_class: flags.class }),
         ...(flags.name === undefined ? {} : { name: flags.name }),
         ...(flags.tag === undefined ? {} : { set_tags: flags.tag }),
         ...(flags.removeTag === undefined ? {} : { remove_tags: flags.removeTag }),
         ...(service === null ? {} : { service }),
       };
-      if (Object.keys(change).length === 0) throw new InvalidArgumentError("name something to change");
+      if (Object.keys(change).length === 0) throw new InvalidArgumentError("nothing to change is named");
       const { randomUUID } = await import("node:crypto");
       const { allocation } = await client.update(id, change, { requestId: randomUUID() });
       if (print.structured) return print.document(allocation);

@@ -36,7 +36,7 @@ export function createPrinter(settings: Pick<Settings, "output" | "quiet" | "ver
     line: (text) => out(`${text}\n`),
     lines: (texts) => out(texts.map((text) => `${text}\n`).join("")),
     done: (id, text) => out(`${quiet ? id : text}\n`),
-    table: (columns, rows) => out(renderTable(columns, rows, width, output === "wide")),
+    table: (columns, rows) => out(renderTable(columns, rows, width)),
     document: async (value) => out(await renderDocument(value, output)),
     streamed: async (value) =>
       out(output === "yaml" ? `---\n${await renderDocument(value, "yaml")}` : `${JSON.stringify(value)}\n`),

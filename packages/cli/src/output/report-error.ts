@@ -5,8 +5,9 @@
 import { ERRORS, type Problem, ProblemError, problem, renderProblem } from "@lattice/wire";
 import { CommanderError } from "commander";
 
-export function reportError(error: unknown, argv: readonly string[]): number {
-  const what = problemFrom(error, argv);
+/** `path`: the words of the command that was called. */
+export function reportError(error: unknown, argv: readonly string[], path: readonly string[] = []): number {
+  const what = problemFrom(error, path);
   process.stderr.write(wantsJson(argv) ? `${JSON.stringify(what)}\n` : `${renderProblem(what)}\n`);
   const isDefect = !(error instanceof ProblemError) && !(error instanceof CommanderError);
   if (isDefect && error instanceof Error && argv.some((arg) => arg === "-v" || arg === "--verbose")) {
@@ -15,10 +16,10 @@ export function reportError(error: unknown, argv: readonly string[]): number {
   return ERRORS[what.code].exit;
 }
 
-export function problemFrom(error: unknown, argv: readonly string[]): Problem {
+export function problemFrom(error: unknown, path: readonly string[] = []): Problem {
   if (error instanceof ProblemError)
     return error.problem.code === "unauthenticated" ? login(error.problem) : error.problem;
-  if (error instanceof CommanderError) return usageProblem(error, argv);
+  if (error instanceof CommanderError) return usageProblem(error, path);
   const detail = error instanceof Error ? error.message : String(error);
   return problem("internal", { detail, hint: "This is a defect; run again with --verbose and report what it prints." });
 }
@@ -30,14 +31,13 @@ const login = (what: Problem): Problem =>
     : what;
 
 /** Commander's "error: unknown command 'stats'\n(Did you mean status?)". */
-function usageProblem(error: CommanderError, argv: readonly string[]): Problem {
+function usageProblem(error: CommanderError, path: readonly string[]): Problem {
   const [first = "", ...rest] = error.message.split("\n");
   const suggestion = rest
     .join(" ")
     .trim()
     .replace(/^\(|\)$/g, "");
-  const command = argv.find((arg) => !arg.startsWith("-"));
-  const help = `Run: lattice ${command === undefined || error.code === "commander.unknownCommand" ? "" : `${command} `}--help`;
+  const help = `Run: ${["lattice", ...path, "--help"].join(" ")}`;
   return problem("invalid_argument", {
     detail: first.replace(/^error: /, ""),
     hint: suggestion === "" ? help : suggestion,

@@ -1,6 +1,6 @@
 // Tables: columns aligned by two spaces, fitted to the terminal by shortening the widest column
 // that may be shortened. Where output is not a terminal nothing is cut, so that scripts see it all.
-// A table with more columns than a terminal can hold may be stacked: one line per cell.
+// A table with more columns than the terminal can hold is stacked: one line per cell.
 
 import { clean, pad, padLeft, shorten, widthOf } from "./text.ts";
 
@@ -17,19 +17,14 @@ const GAP = "  ";
 /** Below this a shortened column says nothing any more. */
 const LEAST_FLEXIBLE_WIDTH = 8;
 
-export function renderTable<Row>(
-  columns: readonly Column<Row>[],
-  rows: readonly Row[],
-  maxWidth?: number,
-  mayStack = false,
-): string {
+export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], maxWidth?: number): string {
   const cells = rows.map((row) => columns.map((column) => clean(column.value(row))));
   const widths = columns.map((column, i) =>
     Math.max(widthOf(column.header), ...cells.map((line) => widthOf(line[i] ?? ""))),
   );
   if (maxWidth !== undefined) {
     fitWidths(columns, widths, maxWidth);
-    if (mayStack && totalOf(widths) > maxWidth && rows.length > 0) return renderStacked(columns, rows, maxWidth);
+    if (totalOf(widths) > maxWidth && rows.length > 0) return renderStacked(columns, rows, maxWidth);
   }
   const header = columns.map((column, i) => fitCell(column.header, widths[i] ?? 0, column.align));
   const lines = [header.join(GAP).trimEnd()];

@@ -14,7 +14,7 @@ export function parseMoment(text: string, now: unknown = undefined): string {
   }
   const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(at)) {
-    throw new InvalidArgumentError("write 2026-03-01, 2026-03-01T10:00:00Z, or how long ago, such as 90s, 10m or 2h.");
+    throw new InvalidArgumentError("Write 2026-03-01, 2026-03-01T10:00:00Z, or how long ago, such as 90s, 10m or 2h.");
   }
   return new Date(at).toISOString();
 }

@@ -34,9 +34,7 @@ export function haltRenewal(step: Step, record: Allocation, told: PlacedPhase, r
     ({ state }, i) => state === "running" && attemptAt(record, told, i) <= renewal.through,
   );
   if (!goesOn) return false;
-  const how = report.state === "completed" ? "it ended" : (report.reason ?? "exit_code").replaceAll("_", " ");
-  const exit = report.exitCode === null ? "" : `, exit code ${report.exitCode}`;
-  const why = `${how}${exit}${report.message === "" ? "" : `: ${report.message}`}`.slice(0, MAX_WHY);
+  const why = howItEnded(report).slice(0, MAX_WHY);
   const detail = `the new program failed there (${why})`;
   giveUp(step, record, told, { node: report.node, reason: "renewal", detail });
   const left = present(step.state.allocation(record.id), `allocation ${record.id} is gone`);
@@ -55,6 +53,14 @@ export function haltRenewal(step: Step, record: Allocation, told: PlacedPhase, r
     allocation: record.id,
   });
   return true;
+}
+
+/** The message of a bad exit code names the code. */
+function howItEnded({ state, reason, exitCode, message }: ReportCommand): string {
+  const said = message === "" ? "" : `: ${message}`;
+  if (state === "completed") return `it ended${said}`;
+  if ((reason ?? "exit_code") === "exit_code") return message === "" ? `exit code ${exitCode ?? "unknown"}` : message;
+  return `${(reason ?? "").replaceAll("_", " ")}${exitCode === null ? "" : `, exit code ${exitCode}`}${said}`;
 }
 
 /** Of what the program's end said. */

@@ -11,8 +11,10 @@ import {
   type NoteType,
   type PastAttempt,
   type PastFailure,
+  type PastNote,
   type Scores,
 } from "@lattice/core";
+import { asPlaced } from "./as-placed.ts";
 
 export interface AllocationEvent {
   /** "index:n": grows from event to event, and is the same whenever it is read. */
@@ -45,7 +47,7 @@ export function eventsOf(record: Allocation): readonly AllocationEvent[] {
       text: `Submitted by ${record.user} to vCluster ${spec.vcluster}.`,
       attempt: 0,
     },
-    ...(past?.attempts ?? []).flatMap(attemptMoments),
+    ...(past?.attempts ?? []).flatMap((attempt) => attemptMoments(attempt, past?.notes ?? [])),
     ...(past?.refusals ?? []).map(({ at, index, code, detail }) => ({
       at,
       ...indexed(index),
@@ -110,13 +112,15 @@ function placeOf({ kind, type }: Moment): number {
 const ENDS: readonly string[] = ["completed", "failed", "cancelled"];
 const MOVES: readonly string[] = ["started", "attempt_failed", "suspended", "preempted", "requeued"];
 
-function attemptMoments(past: PastAttempt): Moment[] {
-  const { attempt, nodes, nodeCount, placedAt, startedAt, endedAt, to, cause, failure, why, entries } = past;
+function attemptMoments(past: PastAttempt, notes: readonly PastNote[]): Moment[] {
+  const { attempt, nodes, nodeCount, placedAt, startedAt, endedAt, to, cause, failure, why, entries = {} } = past;
   const scores = { total: past.scoreMilli };
-  const decided = { at: placedAt, ...indexed(entries?.placed), attempt, nodes, scores };
-  const moments: Moment[] = [placed(decided, nodeCount, past.backfilled)];
-  if (startedAt !== null) moments.push(started({ at: startedAt, ...indexed(entries?.started), attempt, nodes }));
-  const over = { at: endedAt, ...indexed(entries?.ended), attempt, nodes };
+  const { count, ...first } = asPlaced({ nodes, count: nodeCount, attempt }, notes, entries);
+  const moments: Moment[] = [
+    placed({ at: placedAt, ...indexed(entries.placed), ...first, scores }, count, past.backfilled),
+  ];
+  if (startedAt !== null) moments.push(started({ at: startedAt, ...indexed(entries.started), ...first }));
+  const over = { at: endedAt, ...indexed(entries.ended), attempt, nodes };
   if (failure !== undefined) moments.push({ ...over, ...failed(failure) });
   const because = why === undefined ? "" : `: ${why}`;
   const preempted = cause === "preempted";
@@ -161,16 +165,15 @@ function placed(
 }
 
 /** The attempt that it is in, or ended with. */
-function presentMoments({ phase, attempt, backfilled, scores, entries }: Allocation): Moment[] {
+function presentMoments({ phase, attempt, backfilled, scores, entries, past }: Allocation): Moment[] {
   if (!isPlaced(phase) && !isFinal(phase)) return [];
   const { nodes } = phase;
+  const { count, ...first } = asPlaced({ nodes, count: nodes.length, attempt }, past?.notes ?? [], entries ?? {});
   const moments: Moment[] = [];
   if (phase.placedAt !== undefined)
-    moments.push(
-      placed({ at: phase.placedAt, ...indexed(entries?.placed), attempt, nodes, scores }, nodes.length, backfilled),
-    );
+    moments.push(placed({ at: phase.placedAt, ...indexed(entries?.placed), ...first, scores }, count, backfilled));
   const startedAt = phase.kind === "staging" ? null : phase.startedAt;
-  if (startedAt !== null) moments.push(started({ at: startedAt, ...indexed(entries?.started), attempt, nodes }));
+  if (startedAt !== null) moments.push(started({ at: startedAt, ...indexed(entries?.started), ...first }));
   if (isFinal(phase)) moments.push({ ...end(phase, attempt), ...indexed(entries?.ended) });
   return moments;
 }

@@ -72,6 +72,42 @@ test("every attempt, what failed, what was noted, and the end", () => {
   expect(events.at(-1)).toMatchObject({ reason: "exit_code", exitCode: 3, cursor: "400:1" });
 });
 
+test("a service is told to have been placed where it was, whatever came and went since", () => {
+  const note = (index: number, kind: string, node: string, n: number) => ({
+    ...{
+      at: instant(Math.floor(index / 10) + 2),
+      index,
+      type: "scaling",
+      kind,
+      attempt: attempt(n),
+      text: ".",
+      nodes: [node],
+    },
+  });
+  const events = eventsOf(
+    record({
+      attempt: attempt(4),
+      phase: { kind: "running", nodes: ["n3"], placedAt: instant(30), startedAt: instant(31), progress: [] },
+      past: {
+        attempts: [{ ...past(2, 20), nodes: ["n1", "n2"], nodeCount: 2 }],
+        refusals: [],
+        notes: [note(202, "scaled_up", "n2", 2), note(320, "scaled_up", "n3", 4), note(330, "scaled_down", "n1", 4)],
+      },
+      entries: { placed: 300, started: 301 },
+    }),
+  );
+  const told = (kind: string) => events.filter((event) => event.kind === kind);
+  expect(told("placed").map(({ attempt: n, nodes: on, text }) => [n, on, text.slice(0, 16)])).toEqual([
+    [1, ["n1"], "Placed on 1 node"],
+    [3, ["n1"], "Placed on 1 node"],
+  ]);
+  expect(told("started").map(({ attempt: n, nodes: on }) => [n, on])).toEqual([
+    [1, ["n1"]],
+    [3, ["n1"]],
+  ]);
+  expect(told("requeued")).toMatchObject([{ attempt: 2, nodes: ["n1", "n2"] }]);
+});
+
 test("cursors grow, whatever happened when", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(5), { maxLength: 12 }), (steps) => {
