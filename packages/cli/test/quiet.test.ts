@@ -35,6 +35,13 @@ test("what was done is told by its id alone", async () => {
   expect(rig.err).toBe("");
 });
 
+test("where a server has nothing to add there is no line", async () => {
+  const series = [{ metric: "memory_used", unit: "bytes", points: [{ at: "2026-11-15T12:00:00Z", value: 1e6 }] }];
+  rig.answers = { [`GET ${V}/allocations/7/metrics?mode=summary`]: [200, { series, unavailable_reason: "" }] };
+  expect(await rig.run("top", "7"), rig.err).toBe(0);
+  expect([rig.out.includes("memory_used"), rig.err]).toEqual([true, ""]);
+});
+
 test("a session takes no flags of what runs by itself", async () => {
   expect(await rig.run("session", "--help")).toBe(0);
   expect(rig.out).toContain("--walltime");

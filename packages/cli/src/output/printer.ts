@@ -40,8 +40,9 @@ export function createPrinter(settings: Pick<Settings, "output" | "quiet" | "ver
     document: async (value) => out(await renderDocument(value, output)),
     streamed: async (value) =>
       out(output === "yaml" ? `---\n${await renderDocument(value, "yaml")}` : `${JSON.stringify(value)}\n`),
+    // A server that has nothing to say says so with an empty text.
     note: (text) => {
-      if (!quiet) err(text);
+      if (!quiet && text !== "") err(text);
     },
     warn: (text) => err(`Warning: ${text}`),
     debug: (text) => {

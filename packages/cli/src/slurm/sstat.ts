@@ -1,16 +1,20 @@
 // `sstat`: what running jobs use, as their agents have measured of late. A job is one line, its batch step: what is
-// measured is the job on each of its nodes, not single steps. What is not measured stays empty, and a job of which
-// nothing was measured yet is said to be so.
+// measured is the job on each of its nodes, not single steps, so a node stands where Slurm has a task. What is not
+// measured stays empty, and a job of which nothing was measured yet is said to be so. Agents tell of processors and of
+// files how fast, not how much: the sum is told where the job was measured all along, and else nothing is.
 
-import type { Allocation, MetricSeries } from "@lattice/sdk";
+import type { Allocation, MetricSeries, Node } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import type { SlurmCommand } from "./command.ts";
 import { complain, type Desk, print } from "./desk.ts";
 import { compressHosts } from "./hostlist.ts";
+import { coresOf, nodesById } from "./job-facts.ts";
 import { taskCount } from "./job-fields.ts";
 import { plainJob } from "./jobs.ts";
 import { chosenFields, printRecords, type RecordField } from "./record-table.ts";
 import { refuse } from "./refusal.ts";
+import { greatest, least, meanSum, type Sum, sumsOf } from "./summed-series.ts";
+import { fullSpan } from "./times.ts";
 import { type Grammar, has, listOf, readWords } from "./words.ts";
 
 const GRAMMAR: Grammar = {
@@ -33,6 +37,10 @@ interface Used {
   readonly job: Allocation;
   /** By node. */
   readonly memory: readonly MetricSeries[];
+  /** Since it began: seconds of processors, bytes read and written. */
+  readonly cpu: readonly Sum[];
+  readonly read: readonly Sum[];
+  readonly written: readonly Sum[];
 }
 
 const field = (name: string, width: number, value: RecordField<Used>["value"] = () => ""): RecordField<Used> => ({
@@ -56,24 +64,24 @@ const FIELDS: readonly RecordField<Used>[] = [
   field("MaxPagesNode", 12),
   field("MaxPagesTask", 14),
   field("AvePages", 10),
-  field("MinCPU", 10),
-  field("MinCPUNode", 10),
+  field("MinCPU", 10, ({ cpu }) => spanOf(least(cpu)?.sum)),
+  field("MinCPUNode", 10, ({ cpu }) => least(cpu)?.node ?? ""),
   field("MinCPUTask", 10),
-  field("AveCPU", 10),
+  field("AveCPU", 10, ({ cpu }) => spanOf(meanSum(cpu))),
   field("NTasks", 8, ({ job }) => `${taskCount(plainJob(job))}`),
   field("AveCPUFreq", 10),
   field("ReqCPUFreqMin", 13),
   field("ReqCPUFreqMax", 13),
   field("ReqCPUFreqGov", 13),
   field("ConsumedEnergy", 14),
-  field("MaxDiskRead", 12),
-  field("MaxDiskReadNode", 15),
+  field("MaxDiskRead", 12, ({ read }) => amount(greatest(read)?.sum)),
+  field("MaxDiskReadNode", 15, ({ read }) => greatest(read)?.node ?? ""),
   field("MaxDiskReadTask", 15),
-  field("AveDiskRead", 12),
-  field("MaxDiskWrite", 12),
-  field("MaxDiskWriteNode", 16),
+  field("AveDiskRead", 12, ({ read }) => amount(meanSum(read))),
+  field("MaxDiskWrite", 12, ({ written }) => amount(greatest(written)?.sum)),
+  field("MaxDiskWriteNode", 16, ({ written }) => greatest(written)?.node ?? ""),
   field("MaxDiskWriteTask", 16),
-  field("AveDiskWrite", 12),
+  field("AveDiskWrite", 12, ({ written }) => amount(meanSum(written))),
 ];
 const MORE: readonly RecordField<Used>[] = [
   field("Nodelist", 20, ({ job }) => compressHosts(job.nodes ?? [])),
@@ -99,14 +107,15 @@ export const command: SlurmCommand = {
     const ids = [...(listOf(words, "jobs") ?? []), ...words.operands.flatMap((word) => word.split(","))];
     if (ids.length === 0) throw refuse("sstat", "You didn't give me any jobs to stat.");
     const used: Used[] = [];
-    for (const id of ids) used.push(...(await usedBy(desk, id.replace(/\..*$/, ""))));
+    const cores = fields.some(({ name }) => name.includes("CPU")) ? await nodesById(desk) : new Map<string, Node>();
+    for (const id of ids) used.push(...(await usedBy(desk, id.replace(/\..*$/, ""), cores)));
     printRecords(words, fields, used);
     return 0;
   },
 };
 
 /** None: it does not run, which Slurm tells and goes on. */
-async function usedBy({ client }: Desk, id: string): Promise<readonly Used[]> {
+async function usedBy({ client }: Desk, id: string, nodes: ReadonlyMap<string, Node>): Promise<readonly Used[]> {
   const job = await client.get(id).catch(ifUnknown);
   if (job === null || job.group !== undefined || !RUNS.has(job.state)) {
     complain(`sstat: error: couldn't get steps for job ${id}`);
@@ -114,11 +123,22 @@ async function usedBy({ client }: Desk, id: string): Promise<readonly Used[]> {
   }
   const answer = await client.metrics(id, {
     mode: "per_node",
-    metrics: ["memory_used"],
+    metrics: ["memory_used", "cpu_utilization", "io_read_bytes", "io_write_bytes"],
     duration_seconds: HOUR_SECONDS,
   });
-  if (answer.unavailable_reason !== undefined) complain(`sstat: job ${id}: ${answer.unavailable_reason}`);
-  return [{ job, memory: answer.series ?? [] }];
+  if (answer.unavailable_reason) complain(`sstat: job ${id}: ${answer.unavailable_reason}`);
+  const of = (wanted: string) => (answer.series ?? []).filter(({ metric }) => metric === wanted);
+  const coresOn = (node: string): number => coresOf({ ...job, nodes: [node] }, nodes) ?? 0;
+  return [
+    {
+      job,
+      memory: of("memory_used"),
+      // In percent of the cores it has there.
+      cpu: sumsOf(job, of("cpu_utilization"), (node) => coresOn(node) / 100),
+      read: sumsOf(job, of("io_read_bytes")),
+      written: sumsOf(job, of("io_write_bytes")),
+    },
+  ];
 }
 
 const RUNS = new Set<string>(["running", "checkpointing"]);
@@ -145,3 +165,5 @@ function mean(series: readonly MetricSeries[]): number | undefined {
 }
 
 const amount = (bytes: number | undefined): string => (bytes === undefined ? "" : `${Math.round(bytes / 1024)}K`);
+
+const spanOf = (seconds: number | undefined): string => (seconds === undefined ? "" : fullSpan(seconds));

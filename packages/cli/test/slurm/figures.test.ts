@@ -65,13 +65,14 @@ test("sstat: what was measured, and a word where nothing was", async () => {
     points: values.map((value) => ({ value })),
   });
   const metrics = (id: string) =>
-    `GET /api/v1/allocations/${id}/metrics?mode=per_node&metrics=memory_used&duration_seconds=3600`;
+    `GET /api/v1/allocations/${id}/metrics?mode=per_node&metrics=memory_used&metrics=cpu_utilization&metrics=io_read_bytes&metrics=io_write_bytes&duration_seconds=3600`;
   rig.answers = {
     "GET /api/v1/allocations/44": [200, { id: "44", state: "running", nodes: ["n1", "n2"] }],
     "GET /api/v1/allocations/45": [200, { id: "45", state: "running", nodes: ["n3"] }],
     "GET /api/v1/allocations/46": [200, { id: "46", state: "completed" }],
     [metrics("44")]: [200, { allocation_id: "44", series: [series("n1", 1024, 4096), series("n2", 1024)] }],
     [metrics("45")]: [200, { allocation_id: "45", unavailable_reason: "Nothing was measured." }],
+    "GET /api/v1/nodes": [200, { nodes: [] }],
   };
   expect(
     await runSlurm("sstat", ["-nP", "-j", "44.batch,45,46", "-o", "JobID,MaxRSS,MaxRSSNode,AveRSS,NTasks,AveCPU"]),
@@ -81,4 +82,43 @@ test("sstat: what was measured, and a word where nothing was", async () => {
   [rig.out, rig.err] = ["", ""];
   expect(await runSlurm("sstat", [])).toBe(1);
   expect(rig.err).toBe("sstat: error: You didn't give me any jobs to stat.\n");
+});
+
+test("sstat: processors and files, where they were measured all along", async () => {
+  const started_at = "2026-11-15T12:00:00Z";
+  const after = (seconds: number) => new Date(Date.parse(started_at) + seconds * 1000).toISOString();
+  const series = (metric: string, node: string, ...points: readonly (readonly [number, number])[]) => ({
+    metric,
+    node,
+    points: points.map(([seconds, value]) => ({ at: after(seconds), value })),
+  });
+  const metrics = "metrics=memory_used&metrics=cpu_utilization&metrics=io_read_bytes&metrics=io_write_bytes";
+  const node = (id: string, cores: number, claims: readonly object[] = []) => ({
+    id,
+    capabilities: { cpu_cores: cores },
+    claims,
+  });
+  rig.answers = {
+    "GET /api/v1/allocations/44": [200, { id: "44", state: "running", nodes: ["n1", "n2"], started_at }],
+    [`GET /api/v1/allocations/44/metrics?mode=per_node&${metrics}&duration_seconds=3600`]: [
+      200,
+      {
+        allocation_id: "44",
+        unavailable_reason: "",
+        series: [
+          series("cpu_utilization", "n1", [30, 50], [60, 100]),
+          series("cpu_utilization", "n2", [30, 25], [60, 25]),
+          series("io_read_bytes", "n1", [30, 1024], [60, 0]),
+          series("io_read_bytes", "n2", [30, 0], [60, 2048]),
+          // Older than what is remembered, and one that is missing in between.
+          series("io_write_bytes", "n1", [900, 1024], [930, 1024]),
+          series("io_write_bytes", "n2", [30, 1024], [120, 1024]),
+        ],
+      },
+    ],
+    "GET /api/v1/nodes": [200, { nodes: [node("n1", 8, [{ allocation_id: "44", cpu_cores: 2 }]), node("n2", 4)] }],
+  };
+  const columns = "MinCPU,MinCPUNode,AveCPU,MaxDiskRead,MaxDiskReadNode,AveDiskRead,MaxDiskWrite,AveDiskWrite,MaxRSS";
+  expect(await runSlurm("sstat", ["-nP", "-j", "44", "-o", columns])).toBe(0);
+  expect([rig.err, rig.out]).toEqual(["", "00:01:00|n2|00:01:15|60K|n2|45K|||\n"]);
 });
