@@ -3,8 +3,9 @@
 // records that changed since it was last asked for.
 
 import { canonical } from "../canonical.ts";
-import type { State, Tables } from "./state.ts";
+import type { State } from "./state.ts";
 import type { HashText } from "./table.ts";
+import type { Tables } from "./tables.ts";
 
 export const stateHash = (state: State, hash: HashText): string =>
   hashOfParts(

@@ -25,8 +25,9 @@ import type { VCluster } from "../vcluster/vcluster.ts";
 import { stateHash, warmStateHash } from "./hash.ts";
 import { proveRestored, type RestoreProof } from "./restore-proof.ts";
 import { SNAPSHOT_VERSION, type SnapshotFooter, type SnapshotHeader } from "./snapshot.ts";
-import { type AnsweredRequest, createState, type Finished, type State } from "./state.ts";
+import { createState, type State } from "./state.ts";
 import type { HashText } from "./table.ts";
+import type { AnsweredRequest, Finished } from "./tables.ts";
 
 export class SnapshotError extends Error {
   constructor(message: string) {

@@ -4,8 +4,9 @@
 
 import { ENTRY_VERSION } from "../version.ts";
 import { stateHash } from "./hash.ts";
-import type { Counters, State, Tables } from "./state.ts";
+import type { Counters, State } from "./state.ts";
 import type { HashText } from "./table.ts";
+import type { Tables } from "./tables.ts";
 import type { Retention } from "./view.ts";
 
 /** The newest that this program reads. A snapshot has the version of the newest entry folded into it. */

@@ -2,15 +2,11 @@
 // a View for readers; only `apply` and `restore` use the rest. A record is replaced, never
 // changed, so a reader may keep one as long as it likes.
 
-import { type Grant, type GrantKey, grantKey } from "../access/grant.ts";
+import { type Grant, grantKey } from "../access/grant.ts";
 import { createGrantIndex } from "../access/index-by-user.ts";
-import type { Secret, SecretName } from "../access/secret.ts";
 import type { Allocation } from "../allocation/allocation.ts";
 import { isFinal } from "../allocation/phase.ts";
 import type { AuditRecord } from "../audit/record.ts";
-import type { Clearing } from "../checkpoint/clearing.ts";
-import type { Staged } from "../cluster/staged.ts";
-import type { CommandKind } from "../command.ts";
 import type { Dag } from "../dag/dag.ts";
 import { hasGroupEnded, type TaskGroup } from "../group/group.ts";
 import {
@@ -20,90 +16,25 @@ import {
   heldMark,
   heldPositions,
   type MarkChunk,
-  type MarkKey,
   markKey,
   WAITING,
 } from "../group/marks.ts";
 import { positionOf, sizeOf } from "../group/range.ts";
-import type { AllocationId, DagId, Instant, LogIndex, NodeId, TenantId, UserName, VClusterId } from "../ids.ts";
+import type { AllocationId, Instant, LogIndex, NodeId, UserName } from "../ids.ts";
 import { duration, instant, logIndex } from "../ids.ts";
 import { present } from "../invariant.ts";
-import { type Bucket, type BucketKey, bucketKey } from "../ledger/bucket.ts";
-import { DEFAULT_NETWORK, type Domain, type NetworkSettings } from "../network/domain.ts";
+import { type Bucket, bucketKey } from "../ledger/bucket.ts";
+import { DEFAULT_NETWORK } from "../network/domain.ts";
 import type { Claim, Node } from "../node/node.ts";
-import type { Delivery, Hook } from "../notice/hook.ts";
-import type { Notice } from "../notice/notice.ts";
-import type { Outcome } from "../outcome.ts";
-import { type ClusterLimits, NO_LIMITS } from "../settings/limits.ts";
-import type { Setting } from "../settings/setting.ts";
-import type { Tenant } from "../tenant/tenant.ts";
-import type { VCluster } from "../vcluster/vcluster.ts";
-import { type ChangeLog, createChangeLog } from "./changes.ts";
+import { NO_LIMITS } from "../settings/limits.ts";
+import { createChangeLog } from "./changes.ts";
 import { lockKey } from "./flows.ts";
 import { inOrder } from "./in-order.ts";
 import { createIndexes, type Indexes } from "./indexes.ts";
 import { createNewest } from "./newest.ts";
 import { lookUp } from "./ordered.ts";
-import { createTable, type Table } from "./table.ts";
+import { type AnsweredRequest, createTables, type Tables } from "./tables.ts";
 import type { Retention, View } from "./view.ts";
-
-/** A request that has been answered; the same one is answered the same way again. */
-export interface AnsweredRequest {
-  /** Numbers the answers; the oldest leaves first. */
-  readonly n: number;
-  readonly user: UserName;
-  readonly requestId: string;
-  readonly command: CommandKind;
-  readonly bodyHash: string;
-  readonly outcome: Outcome;
-  readonly at: Instant;
-}
-
-/** An allocation that is final and holds no claim any more, or a group; the first to finish leaves first. */
-export interface Finished {
-  readonly n: number;
-  readonly allocation: AllocationId;
-}
-
-export interface Tables {
-  readonly vclusters: Table<VClusterId, VCluster>;
-  readonly tenants: Table<TenantId, Tenant>;
-  readonly nodes: Table<NodeId, Node>;
-  /** Elements of groups aside in order of id, because ids are given in order and records keep their place. */
-  readonly allocations: Table<AllocationId, Allocation>;
-  /** By decimal `n`, without gaps: added at the end, removed at the front. */
-  readonly requests: Table<string, AnsweredRequest>;
-  /** Likewise. */
-  readonly finished: Table<string, Finished>;
-  /** A restore under way, by decimal `n`; empty at all other times. */
-  readonly staging: Table<string, Staged>;
-  /** What ended attempts used, by day, tenant and user. */
-  readonly ledger: Table<BucketKey, Bucket>;
-  /** In order of id. */
-  readonly groups: Table<AllocationId, TaskGroup>;
-  /** What became of the groups' elements. */
-  readonly marks: Table<MarkKey, MarkChunk>;
-  /** In order of id. */
-  readonly dags: Table<DagId, Dag>;
-  /** Changed while the cluster runs. */
-  readonly settings: Table<string, Setting>;
-  /** In order of time. */
-  readonly notices: Table<string, Notice>;
-  readonly domains: Table<string, Domain>;
-  /** One record, "settings"; none: the defaults. */
-  readonly network: Table<string, NetworkSettings>;
-  /** One record, "limits"; none: there are none. */
-  readonly limits: Table<string, ClusterLimits>;
-  readonly hooks: Table<string, Hook>;
-  /** In order of time. */
-  readonly deliveries: Table<string, Delivery>;
-  /** In order of time. */
-  readonly clearings: Table<AllocationId, Clearing>;
-  readonly grants: Table<GrantKey, Grant>;
-  readonly secrets: Table<SecretName, Secret>;
-  /** By decimal `n`, without gaps: added at the end, removed at the front. */
-  readonly audit: Table<string, AuditRecord>;
-}
 
 export interface Counters {
   nextAllocation: number;
@@ -371,31 +302,6 @@ export function createState(): State {
     },
   };
 }
-
-const createTables = (changes: ChangeLog): Tables => ({
-  vclusters: createTable("vcluster"),
-  tenants: createTable("tenant", changes.tenant),
-  nodes: createTable("node", changes.node, changes.nodes),
-  allocations: createTable("allocation", changes.allocation),
-  requests: createTable("request"),
-  finished: createTable("finished"),
-  staging: createTable("staging"),
-  ledger: createTable("ledger"),
-  groups: createTable("group"),
-  marks: createTable("marks"),
-  dags: createTable("dag"),
-  settings: createTable("setting"),
-  notices: createTable("notice"),
-  domains: createTable("domain"),
-  network: createTable("network"),
-  limits: createTable("limits"),
-  hooks: createTable("hook"),
-  deliveries: createTable("delivery"),
-  clearings: createTable("clearing"),
-  grants: createTable("grant"),
-  secrets: createTable("secret"),
-  audit: createTable("audit"),
-});
 
 /** A user name holds no space, so the key is unambiguous. */
 const requestKey = (user: UserName, requestId: string): string => `${user} ${requestId}`;

@@ -1,0 +1,108 @@
+// The tables of the replicated state: one for each kind of record.
+
+import type { Grant, GrantKey } from "../access/grant.ts";
+import type { Secret, SecretName } from "../access/secret.ts";
+import type { Allocation } from "../allocation/allocation.ts";
+import type { AuditRecord } from "../audit/record.ts";
+import type { Clearing } from "../checkpoint/clearing.ts";
+import type { Staged } from "../cluster/staged.ts";
+import type { CommandKind } from "../command.ts";
+import type { Dag } from "../dag/dag.ts";
+import type { TaskGroup } from "../group/group.ts";
+import type { MarkChunk, MarkKey } from "../group/marks.ts";
+import type { AllocationId, DagId, Instant, NodeId, TenantId, UserName, VClusterId } from "../ids.ts";
+import type { Bucket, BucketKey } from "../ledger/bucket.ts";
+import type { Domain, NetworkSettings } from "../network/domain.ts";
+import type { Node } from "../node/node.ts";
+import type { Delivery, Hook } from "../notice/hook.ts";
+import type { Notice } from "../notice/notice.ts";
+import type { Outcome } from "../outcome.ts";
+import type { ClusterLimits } from "../settings/limits.ts";
+import type { Setting } from "../settings/setting.ts";
+import type { Tenant } from "../tenant/tenant.ts";
+import type { VCluster } from "../vcluster/vcluster.ts";
+import type { ChangeLog } from "./changes.ts";
+import { createTable, type Table } from "./table.ts";
+
+/** A request that has been answered; the same one is answered the same way again. */
+export interface AnsweredRequest {
+  /** Numbers the answers; the oldest leaves first. */
+  readonly n: number;
+  readonly user: UserName;
+  readonly requestId: string;
+  readonly command: CommandKind;
+  readonly bodyHash: string;
+  readonly outcome: Outcome;
+  readonly at: Instant;
+}
+
+/** An allocation that is final and holds no claim any more, or a group; the first to finish leaves first. */
+export interface Finished {
+  readonly n: number;
+  readonly allocation: AllocationId;
+}
+
+export interface Tables {
+  readonly vclusters: Table<VClusterId, VCluster>;
+  readonly tenants: Table<TenantId, Tenant>;
+  readonly nodes: Table<NodeId, Node>;
+  /** Elements of groups aside in order of id, because ids are given in order and records keep their place. */
+  readonly allocations: Table<AllocationId, Allocation>;
+  /** By decimal `n`, without gaps: added at the end, removed at the front. */
+  readonly requests: Table<string, AnsweredRequest>;
+  /** Likewise. */
+  readonly finished: Table<string, Finished>;
+  /** A restore under way, by decimal `n`; empty at all other times. */
+  readonly staging: Table<string, Staged>;
+  /** What ended attempts used, by day, tenant and user. */
+  readonly ledger: Table<BucketKey, Bucket>;
+  /** In order of id. */
+  readonly groups: Table<AllocationId, TaskGroup>;
+  /** What became of the groups' elements. */
+  readonly marks: Table<MarkKey, MarkChunk>;
+  /** In order of id. */
+  readonly dags: Table<DagId, Dag>;
+  /** Changed while the cluster runs. */
+  readonly settings: Table<string, Setting>;
+  /** In order of time. */
+  readonly notices: Table<string, Notice>;
+  readonly domains: Table<string, Domain>;
+  /** One record, "settings"; none: the defaults. */
+  readonly network: Table<string, NetworkSettings>;
+  /** One record, "limits"; none: there are none. */
+  readonly limits: Table<string, ClusterLimits>;
+  readonly hooks: Table<string, Hook>;
+  /** In order of time. */
+  readonly deliveries: Table<string, Delivery>;
+  /** In order of time. */
+  readonly clearings: Table<AllocationId, Clearing>;
+  readonly grants: Table<GrantKey, Grant>;
+  readonly secrets: Table<SecretName, Secret>;
+  /** By decimal `n`, without gaps: added at the end, removed at the front. */
+  readonly audit: Table<string, AuditRecord>;
+}
+
+export const createTables = (changes: ChangeLog): Tables => ({
+  vclusters: createTable("vcluster"),
+  tenants: createTable("tenant", changes.tenant),
+  nodes: createTable("node", changes.node, changes.nodes),
+  allocations: createTable("allocation", changes.allocation),
+  requests: createTable("request"),
+  finished: createTable("finished"),
+  staging: createTable("staging"),
+  ledger: createTable("ledger"),
+  groups: createTable("group"),
+  marks: createTable("marks"),
+  dags: createTable("dag"),
+  settings: createTable("setting"),
+  notices: createTable("notice"),
+  domains: createTable("domain"),
+  network: createTable("network"),
+  limits: createTable("limits"),
+  hooks: createTable("hook"),
+  deliveries: createTable("delivery"),
+  clearings: createTable("clearing"),
+  grants: createTable("grant"),
+  secrets: createTable("secret"),
+  audit: createTable("audit"),
+});
