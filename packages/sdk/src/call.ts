@@ -75,9 +75,10 @@ export function createCaller(settings: CallerSettings): Caller {
     });
     if (response.status >= 200 && response.status < 300) return response;
     const error = errorFromAnswer(response.status, await readText(response.body));
-    const later = response.status === 503 || response.status === 429;
+    const tooOften = response.status === 429;
     if (response.status === 503) pass(server);
-    if (later && error.problem.retryable) throw new RetryableAnswer(error, retryAfterMs(response));
+    if ((tooOften || response.status === 503) && error.problem.retryable)
+      throw new RetryableAnswer(error, { afterMs: retryAfterMs(response), undone: tooOften });
     throw error;
   };
 

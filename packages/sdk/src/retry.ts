@@ -1,5 +1,5 @@
 // Which failures are worth another try, and when. A call that changes something is repeated only
-// when it carries a request id, or when nothing of it was sent. Waiting times double, with jitter
+// when it carries a request id, or when nothing of it was sent or it was turned away at the door. Waiting times double, with jitter
 // so that many clients of a restarted server do not come back in step.
 
 import { TransportError } from "./transport/transport.ts";
@@ -25,10 +25,13 @@ export const DEFAULT_RETRY: RetryPolicy = {
 export class RetryableAnswer extends Error {
   readonly answer: Error;
   readonly afterMs: number;
-  constructor(answer: Error, afterMs: number) {
+  /** Refused before anything was done: whatever it was may be asked again. */
+  readonly undone: boolean;
+  constructor(answer: Error, { afterMs, undone }: { readonly afterMs: number; readonly undone: boolean }) {
     super(answer.message);
     this.answer = answer;
     this.afterMs = afterMs;
+    this.undone = undone;
   }
 }
 
@@ -53,7 +56,7 @@ export async function withRetries<T>(
 }
 
 function mayRepeat(error: unknown, repeatable: boolean): boolean {
-  if (error instanceof RetryableAnswer) return repeatable;
+  if (error instanceof RetryableAnswer) return repeatable || error.undone;
   if (!(error instanceof TransportError)) return false;
   if (error.kind === "unreachable") return true;
   return error.kind === "broken" && repeatable;

@@ -1,8 +1,14 @@
 // Calls over both transports: paths, bodies, errors, retries.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createClient, createFetchTransport, createNodeTransport, LatticeError } from "../src/index.ts";
-import { cut, type FakeServer, json, startFakeServer } from "./fake-server.ts";
+import {
+  createClient,
+  createFetchTransport,
+  createNodeTransport,
+  LatticeError,
+  type Submission,
+} from "../src/index.ts";
+import { cut, type FakeServer, json, type Seen, startFakeServer } from "./fake-server.ts";
 
 let server: FakeServer;
 beforeEach(async () => {
@@ -14,6 +20,30 @@ const quick = { firstDelayMs: 1, longestDelayMs: 2 };
 const client = (options = {}) => createClient({ url: server.url, user: "ada", retry: quick, ...options });
 
 const unavailable = json(503, { code: "not_leader", detail: "no leader", status: 503, retryable: true });
+
+/** Of the body, or of the query where the call has no body. */
+const requestIdOf = ({ body, url }: Seen): unknown =>
+  body === "" ? new URL(url, server.url).searchParams.get("request_id") : JSON.parse(body).request_id;
+
+const CHANGES: [name: string, call: (c: ReturnType<typeof client>) => Promise<unknown>][] = [
+  ["cancel", (c) => c.cancel("1")],
+  ["update", (c) => c.update("1", { name: "x" })],
+  ["hold", (c) => c.hold("1")],
+  ["checkpoint", (c) => c.checkpoint("1")],
+  ["resume", (c) => c.resume("1")],
+  ["dags.submit", (c) => c.dags.submit({ allocations: [] })],
+  ["dags.cancel", (c) => c.dags.cancel("1")],
+  ["sessions.create", (c) => c.sessions.create({ allocation_id: "1" })],
+  ["nodes.drain", (c) => c.nodes.drain("n1")],
+  ["nodes.assign", (c) => c.nodes.assign("n1", "v")],
+  ["tenants.create", (c) => c.tenants.create({ id: "p" })],
+  ["vclusters.update", (c) => c.vclusters.update("v", {})],
+  ["vclusters.delete", (c) => c.vclusters.delete("v")],
+  ["config.set", (c) => c.config.set("k", "1")],
+  ["grants.add", (c) => c.grants.add({ tenant: "p", user: "ada", role: "tenant_admin" })],
+  ["jobKey.rotate", (c) => c.jobKey.rotate()],
+  ["networks.setGrace", (c) => c.networks.setGrace("net", 60)],
+];
 
 describe.each([
   ["node", createNodeTransport],
@@ -87,12 +117,48 @@ describe("retries", () => {
     expect(server.seen.map(({ body }) => JSON.parse(body).request_id)).toEqual(["once", "once"]);
   });
 
-  test("a change without a request id is not repeated once it may have arrived", async () => {
-    server.answer(cut, json(200, { id: "1" }));
-    await expect(client().submit({ command: ["true"] })).rejects.toMatchObject({
-      problem: { code: "connection_failed" },
-    });
+  test.each([
+    ["a cut connection", cut],
+    ["503", unavailable],
+  ])("a submission after %s is repeated with the request id that was made for it", async (_name, failure) => {
+    server.answer(failure, json(200, { id: "1" }));
+    const one = client();
+    await one.submit({ command: ["true"] });
+    await one.submit({ command: ["true"] });
+    const [first, again, other] = server.seen.map(({ body }) => JSON.parse(body).request_id);
+    expect(first).toMatch(/^[0-9a-f]{32}$/);
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+  });
+
+  test("a request id in the submission itself is kept", async () => {
+    server.answer(json(200, { id: "1" }));
+    await client().submit({ command: ["true"], request_id: "mine" } as Submission);
+    expect(JSON.parse(server.seen[0]?.body ?? "").request_id).toBe("mine");
+  });
+
+  test.each(CHANGES)("%s carries a request id, and is repeated with it", async (_name, call) => {
+    server.answer(cut, json(200, {}));
+    await call(client());
+    const [first, again] = server.seen.map(requestIdOf);
+    expect(first).toMatch(/^[0-9a-f]{32}$/);
+    expect(again).toBe(first);
+    expect(server.seen).toHaveLength(2);
+  });
+
+  test("a change that takes no request id is not repeated once it may have arrived", async () => {
+    server.answer(cut, json(200, {}));
+    await expect(client().backups.create()).rejects.toMatchObject({ problem: { code: "connection_failed" } });
     expect(server.seen).toHaveLength(1);
+  });
+
+  test("whoever asks too often waits as long as the server says, with any call", async () => {
+    const slowly = { code: "rate_limited", detail: "slow down", status: 429, retryable: true };
+    server.answer(json(429, slowly, { "retry-after": "1" }), json(200, {}));
+    const startedAt = performance.now();
+    await client().backups.create();
+    expect(performance.now() - startedAt).toBeGreaterThan(900);
+    expect(server.seen).toHaveLength(2);
   });
 
   test("a refusal is not repeated", async () => {
@@ -190,7 +256,7 @@ describe("several servers", () => {
     other.answer(json(200, { id: "7", log_index: "12" }));
     const several = both(server.url);
     // Nothing of it was sent: it is repeated even without a request id.
-    expect((await several.submit({ command: ["true"] })).id).toBe("7");
+    expect(await several.members.transferLeader()).toMatchObject({ id: "7" });
     await several.get("7");
     expect(other.seen.map(({ method }) => method)).toEqual(["POST", "GET"]);
     expect(other.seen[1]?.headers).toMatchObject({ "x-lattice-min-index": "12" });

@@ -3,8 +3,9 @@
 import type { AuditPage, AuditQuery, AuditVerdict, Grant, GrantPage } from "../access-types.ts";
 import type { Caller, CallOptions } from "../call.ts";
 import { queryString } from "../query.ts";
+import { withRequestId } from "../request-id.ts";
 import type { Paging } from "../types.ts";
-import { type ChangeOptions, withRequestId } from "./allocations.ts";
+import type { ChangeOptions } from "./allocations.ts";
 
 export interface GrantCalls {
   add(grant: Pick<Grant, "tenant" | "user" | "role">, options?: ChangeOptions): Promise<{ readonly grant: Grant }>;
@@ -30,7 +31,6 @@ export interface AuditCalls {
 const BASE = "/api/v1/grants";
 
 export const grantCalls = (caller: Caller): GrantCalls => ({
-  // The same grant twice is one grant.
   add: ({ tenant, user, role }, options = {}) =>
     caller.json(
       {
@@ -57,8 +57,7 @@ export const grantCalls = (caller: Caller): GrantCalls => ({
 export const jobKeyCalls = (caller: Caller): JobKeyCalls => ({
   rotate: ({ keep_seconds: keep, ...options } = {}) => {
     const body = withRequestId(keep === undefined ? {} : { keep_seconds: keep }, options.requestId);
-    const repeatable = options.requestId !== undefined;
-    return caller.json({ method: "POST", path: "/api/v1/admin/job-key/rotate", body, repeatable }, options);
+    return caller.json({ method: "POST", path: "/api/v1/admin/job-key/rotate", body, repeatable: true }, options);
   },
 });
 

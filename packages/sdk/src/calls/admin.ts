@@ -5,6 +5,7 @@ import type { ClusterStatus } from "../cluster-types.ts";
 import type { Signals } from "../explain-types.ts";
 import type { Deleted, Queue, ServerMetrics } from "../operate-types.ts";
 import { queryString } from "../query.ts";
+import { withRequestId } from "../request-id.ts";
 import { readText } from "../transport/transport.ts";
 import type {
   Paging,
@@ -19,7 +20,7 @@ import type {
   VClusterResponse,
   VClusterSettings,
 } from "../types.ts";
-import { type ChangeOptions, withRequestId } from "./allocations.ts";
+import type { ChangeOptions } from "./allocations.ts";
 
 const METRICS_TIMEOUT_MS = 30_000;
 
@@ -107,7 +108,7 @@ function resourceCalls(caller: Caller, base: string) {
         method,
         path,
         body: withRequestId(body, options.requestId),
-        repeatable: options.requestId !== undefined,
+        repeatable: true,
       },
       options,
     );
@@ -117,9 +118,8 @@ function resourceCalls(caller: Caller, base: string) {
     update: (id: string, body: object, options?: ChangeOptions) => change("PATCH", at(id), body, options),
     get: (id: string, options?: CallOptions) => caller.json({ method: "GET", path: at(id), repeatable: true }, options),
     delete: (id: string, options: ChangeOptions = {}) => {
-      const query = queryString({ request_id: options.requestId });
-      const repeatable = options.requestId !== undefined;
-      return caller.json({ method: "DELETE", path: `${at(id)}${query}`, repeatable }, options);
+      const query = queryString(withRequestId({}, options.requestId));
+      return caller.json({ method: "DELETE", path: `${at(id)}${query}`, repeatable: true }, options);
     },
     list: (paging: Paging = {}, options?: CallOptions) =>
       caller.json({ method: "GET", path: `${base}${queryString(paging)}`, repeatable: true }, options),

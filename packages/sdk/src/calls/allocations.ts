@@ -6,6 +6,7 @@ import type { Explanation, PlanAnswer, Timeline } from "../explain-types.ts";
 import { followLogs } from "../follow-logs.ts";
 import { eachItem } from "../pages.ts";
 import { queryString } from "../query.ts";
+import { withRequestId } from "../request-id.ts";
 import type {
   Allocation,
   AllocationFilter,
@@ -22,7 +23,7 @@ import type {
 } from "../types.ts";
 import { type WatchOptions, watchEvents } from "../watch.ts";
 
-/** `requestId` makes the change safe to repeat for 24 hours; with it, lost answers are retried. */
+/** `requestId` makes the change safe to repeat for 24 hours, across clients too; without one, each call has its own. */
 export interface ChangeOptions extends CallOptions {
   readonly requestId?: string | undefined;
 }
@@ -72,7 +73,7 @@ export function allocationCalls(caller: Caller): AllocationCalls {
         method: "PATCH",
         path: at(id),
         body: withRequestId(changes, options.requestId),
-        repeatable: options.requestId !== undefined || changes.hold !== undefined,
+        repeatable: true,
       },
       options,
     );
@@ -84,7 +85,7 @@ export function allocationCalls(caller: Caller): AllocationCalls {
           method: "POST",
           path: "/api/v1/allocations",
           body: withRequestId(submission, options.requestId),
-          repeatable: options.requestId !== undefined,
+          repeatable: true,
         },
         options,
       ),
@@ -95,7 +96,6 @@ export function allocationCalls(caller: Caller): AllocationCalls {
         (page) => page.allocations ?? [],
         options.pageSize ?? LIST_PAGE_SIZE,
       ),
-    // Cancelling what is cancelled already answers the same, so a lost answer may be asked for again.
     cancel: (id, options = {}) =>
       caller.json(
         {
@@ -107,7 +107,6 @@ export function allocationCalls(caller: Caller): AllocationCalls {
         options,
       ),
     update,
-    // Holding what is held already changes nothing, and so does releasing.
     hold: (id, options) => update(id, { hold: true }, options),
     release: (id, options) => update(id, { hold: false }, options),
     explain: (id, options) => caller.json({ method: "GET", path: at(id, "/explain"), repeatable: true }, options),
@@ -128,11 +127,8 @@ const change = (path: string, { requestId }: ChangeOptions) => ({
   method: "POST" as const,
   path,
   body: withRequestId({}, requestId),
-  repeatable: requestId !== undefined,
+  repeatable: true,
 });
-
-export const withRequestId = (body: object, requestId: string | undefined): object =>
-  requestId === undefined ? body : { ...body, request_id: requestId };
 
 /** A job may be silent for hours, so the bytes have no idle limit; the signal ends the wait. */
 async function* rawBytes(caller: Caller, path: string, options: CallOptions): AsyncGenerator<Uint8Array> {

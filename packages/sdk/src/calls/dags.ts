@@ -11,6 +11,7 @@ import type {
   SubmitDagResponse,
 } from "../dag-types.ts";
 import { queryString } from "../query.ts";
+import { withRequestId } from "../request-id.ts";
 import type { ChangeOptions } from "./allocations.ts";
 
 export interface DagCalls {
@@ -23,15 +24,14 @@ export interface DagCalls {
 
 export function dagCalls(caller: Caller): DagCalls {
   const at = (id: string, rest = "") => `/api/v1/dags/${encodeURIComponent(id)}${rest}`;
-  const named = (requestId: string | undefined) => (requestId === undefined ? {} : { request_id: requestId });
   return {
     submit: (dag, options = {}) =>
       caller.json(
         {
           method: "POST",
           path: "/api/v1/dags",
-          body: { ...dag, ...named(options.requestId) },
-          repeatable: options.requestId !== undefined,
+          body: withRequestId(dag, options.requestId),
+          repeatable: true,
         },
         options,
       ),
@@ -39,13 +39,12 @@ export function dagCalls(caller: Caller): DagCalls {
     graph: (id, options) => caller.json({ method: "GET", path: at(id, "/graph"), repeatable: true }, options),
     list: (filter = {}, options) =>
       caller.json({ method: "GET", path: `/api/v1/dags${queryString(filter)}`, repeatable: true }, options),
-    // Cancelling what is cancelled already answers the same, so a lost answer may be asked for again.
     cancel: (id, options = {}) =>
       caller.json(
         {
           method: "POST",
           path: at(id, "/cancel"),
-          body: { ...(options.reason === undefined ? {} : { reason: options.reason }), ...named(options.requestId) },
+          body: withRequestId(options.reason === undefined ? {} : { reason: options.reason }, options.requestId),
           repeatable: true,
         },
         options,

@@ -2,6 +2,7 @@
 
 import type { Caller, CallOptions } from "../call.ts";
 import { queryString } from "../query.ts";
+import { withRequestId } from "../request-id.ts";
 
 export interface NetworkDomain {
   readonly tenant: string;
@@ -40,7 +41,7 @@ export function networkCalls(caller: Caller): NetworkCalls {
       caller.json({
         method: "POST",
         path: `/api/v1/networks/${encodeURIComponent(name)}/grace`,
-        body: { grace_seconds: graceSeconds, ...of },
+        body: withRequestId({ grace_seconds: graceSeconds, ...of }),
         repeatable: true,
       }),
   };

@@ -5,8 +5,9 @@ import type { NodeCondition } from "../condition-types.ts";
 import type { HealthReport } from "../event-types.ts";
 import { eachItem } from "../pages.ts";
 import { queryString } from "../query.ts";
+import { withRequestId } from "../request-id.ts";
 import type { Node, NodeFilter, NodePage, NodeResponse, Paging } from "../types.ts";
-import { type ChangeOptions, withRequestId } from "./allocations.ts";
+import type { ChangeOptions } from "./allocations.ts";
 
 export interface NodeChangeOptions extends ChangeOptions {
   readonly reason?: string | undefined;
@@ -52,7 +53,7 @@ export function nodeCalls(caller: Caller): NodeCalls {
             },
             options.requestId,
           ),
-          repeatable: options.requestId !== undefined,
+          repeatable: true,
         },
         options,
       );
@@ -63,7 +64,7 @@ export function nodeCalls(caller: Caller): NodeCalls {
           method: "POST",
           path: `/api/v1/nodes/${encodeURIComponent(id)}/assign`,
           body: withRequestId({ vcluster }, options.requestId),
-          repeatable: options.requestId !== undefined,
+          repeatable: true,
         },
         options,
       ),

@@ -12,8 +12,9 @@ import type {
 } from "../operate-types.ts";
 import { eachItem } from "../pages.ts";
 import { queryString } from "../query.ts";
+import { withRequestId } from "../request-id.ts";
 import type { Paging } from "../types.ts";
-import { type ChangeOptions, withRequestId } from "./allocations.ts";
+import type { ChangeOptions } from "./allocations.ts";
 
 export interface AccountingCalls {
   list(query?: AccountingQuery & Paging, options?: CallOptions): Promise<AccountingPage>;
@@ -65,7 +66,6 @@ export function configCalls(caller: Caller): ConfigCalls {
         method: "PUT",
         path: `/api/v1/admin/config/${encodeURIComponent(key)}`,
         body: withRequestId(body, options.requestId),
-        // The same value again changes nothing.
         repeatable: true,
       },
       options,

@@ -2,9 +2,10 @@
 
 import type { Caller, CallOptions } from "../call.ts";
 import { queryString } from "../query.ts";
+import { withRequestId } from "../request-id.ts";
 import { type AttachOptions, checkedSize, type Terminal, terminalOver } from "../terminal.ts";
 import type { AllocationState, Paging, Submission } from "../types.ts";
-import { type ChangeOptions, withRequestId } from "./allocations.ts";
+import type { ChangeOptions } from "./allocations.ts";
 
 export interface Session {
   readonly id: string;
@@ -63,7 +64,7 @@ export function sessionCalls(caller: Caller): SessionCalls {
           method: "POST",
           path: "/api/v1/sessions",
           body: withRequestId(submission, options.requestId),
-          repeatable: options.requestId !== undefined,
+          repeatable: true,
         },
         options,
       ),
