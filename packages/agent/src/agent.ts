@@ -113,9 +113,10 @@ async function startReal(options: AgentOptions, { log, version, isolation: kind 
   const facilities = await findFacilities(dataDir);
   const runtimes = [...software.runtimes, ...facilities.capabilities];
   log.info({ isolation: isolation.kind, runtimes, servers: options.servers }, "starting");
-  const found = await findIdentity(keepingIn(options.identity, keptIn(dataDir)), log, () =>
-    firstFor(options, dataDir, log),
-  );
+  const found = await findIdentity(keepingIn(options.identity, keptIn(dataDir)), log, {
+    first: () => firstFor(options, dataDir, log),
+    token: options.token !== undefined,
+  });
   const identitySource = found?.source ?? null;
   const how = credentialsOf(identitySource, options.secure, options.identity.authority);
   const certificateEnd = endOf(identitySource);
@@ -295,7 +296,7 @@ async function startHollow(
 ): Promise<Agent> {
   const hardware = discoverHardware(options.hardware);
   const { servers, token } = options;
-  const found = await findIdentity(options.identity, log);
+  const found = await findIdentity(options.identity, log, { token: token !== undefined });
   const how = credentialsOf(found?.source ?? null, options.secure, options.identity.authority);
   const dial = dialer({ servers, membersPerChannel: NODES_PER_CHANNEL, token, credentials: how });
   const beats = wheel(Math.random);

@@ -15,6 +15,7 @@ const AGAIN_AFTER_MS = 1_000;
 export async function identityFromSpire(
   socket: string,
   said: (problem: string | null) => void,
+  withinMs = FIRST_WITHIN_MS,
 ): Promise<IdentitySource> {
   const client = new Client(`unix:${socket}`, credentials.createInsecure());
   const listeners: ((identity: Identity) => void)[] = [];
@@ -55,7 +56,7 @@ export async function identityFromSpire(
     client.close();
   };
   const begun = await new Promise<Identity | null>((resolve) => {
-    const timer = setTimeout(() => resolve(null), FIRST_WITHIN_MS);
+    const timer = setTimeout(() => resolve(null), withinMs);
     first = (fresh) => {
       clearTimeout(timer);
       resolve(fresh);

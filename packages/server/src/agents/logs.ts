@@ -2,9 +2,10 @@
 // answers by opening SendLogs. Nothing is gathered here: chunks go to the reader as it takes them,
 // and a slow reader slows the agent down. Followers of one log share what the agent brings.
 
+import { randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
-import type * as grpc from "@grpc/grpc-js";
-import { duration } from "@lattice/core";
+import * as grpc from "@grpc/grpc-js";
+import { duration, type NodeId } from "@lattice/core";
 import { logStreamToProto, ProblemError, pb } from "@lattice/wire";
 import type { LogsQuery } from "../api/control-plane.ts";
 import { type Clock, sleep } from "../clock.ts";
@@ -26,14 +27,20 @@ interface Arrival {
   readonly finish: () => void;
 }
 
+interface Waiter {
+  /** The node that was asked: nobody else may answer. */
+  readonly node: NodeId;
+  readonly take: (arrival: Arrival) => void;
+}
+
 export interface LogRelay {
   open(query: LogsQuery, signal: AbortSignal): AsyncIterable<{ readonly data: Uint8Array; readonly offset: number }>;
-  /** The SendLogs handler. */
-  receive(call: SendLogsCall, reply: Reply): void;
+  /** The SendLogs handler. `stranger`: why this stream may not speak for a node, or null. */
+  receive(call: SendLogsCall, reply: Reply, stranger: (node: string) => string | null): void;
 }
 
 export function createLogRelay(hub: AgentHub, clock: Clock): LogRelay {
-  const expected = new Map<string, (arrival: Arrival) => void>();
+  const expected = new Map<string, Waiter>();
   let counter = 0;
 
   return { open: shareFollowers(open), receive };
@@ -57,7 +64,8 @@ export function createLogRelay(hub: AgentHub, clock: Clock): LogRelay {
   async function reached(query: LogsQuery, signal: AbortSignal): Promise<{ arrival: Arrival; streamId: string }> {
     for (let tries = 1; ; tries += 1) {
       counter += 1;
-      const streamId = `logs-${counter}`;
+      // Not to be guessed: whoever names it says what the allocation has written.
+      const streamId = `logs-${counter}-${randomBytes(16).toString("hex")}`;
       const arrival = await ask(streamId, query, signal);
       if (!arrival.first.busy || tries === BUSY_TRIES) return { arrival, streamId };
       arrival.finish();
@@ -82,10 +90,11 @@ export function createLogRelay(hub: AgentHub, clock: Clock): LogRelay {
         reject(unreachable(query));
       });
       signal.addEventListener("abort", give, { once: true });
-      expected.set(streamId, (arrival) => {
+      const take = (arrival: Arrival) => {
         settle();
         resolve(arrival);
-      });
+      };
+      expected.set(streamId, { node: query.node, take });
       const asked = hub.send(query.node, {
         case: "openLogs",
         value: create(pb.OpenLogsSchema, {
@@ -107,7 +116,7 @@ export function createLogRelay(hub: AgentHub, clock: Clock): LogRelay {
     });
   }
 
-  function receive(call: SendLogsCall, reply: Reply): void {
+  function receive(call: SendLogsCall, reply: Reply, stranger: (node: string) => string | null): void {
     const rest = call[Symbol.asyncIterator]() as AsyncIterator<pb.AgentLogChunk>;
     let finished = false;
     const finish = () => {
@@ -119,7 +128,9 @@ export function createLogRelay(hub: AgentHub, clock: Clock): LogRelay {
       (first) => {
         const waiter = first.done ? undefined : expected.get(first.value.streamId);
         if (first.done || waiter === undefined) return finish();
-        waiter({ first: first.value, rest, finish });
+        const why = stranger(waiter.node);
+        if (why !== null) return reply({ code: grpc.status.PERMISSION_DENIED, details: why });
+        waiter.take({ first: first.value, rest, finish });
       },
       () => finish(),
     );

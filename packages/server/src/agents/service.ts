@@ -78,12 +78,12 @@ export function agentService({
         reply: sendUnaryData<pb.SendLogsResponse>,
       ) {
         const peer = leads() ? null : line.client();
-        if (peer === null) return logs.receive(call, reply);
+        if (peer === null) return logs.receive(call, reply, (node) => context.stranger(call, node));
         relaySendLogs(peer, call, reply);
       },
       serveTerminal(call: ServeTerminalCall) {
         const peer = leads() ? null : line.client();
-        if (peer === null) terminals.receive(call);
+        if (peer === null) terminals.receive(call, (node) => context.stranger(call, node));
         else relayServeTerminal(peer, call);
       },
       runTasks(call: RunTasksCall) {

@@ -1,6 +1,7 @@
 // The API: both listeners over the same handlers. Started last and stopped first, because everything
 // behind it must be there while somebody may call.
 
+import { issuerWarning } from "../config/auth.ts";
 import type { Config } from "../config/config.ts";
 import { formatListen } from "../config/listen.ts";
 import type { Logger, Metrics } from "../observe/index.ts";
@@ -49,6 +50,8 @@ export async function startApi(options: ApiOptions): Promise<RunningApi> {
   const door: Door = { ...options, gate, closing: closing.signal };
   if (config.api.auth.kind === "none")
     logger.warn("authentication is not configured: every caller is an administrator");
+  const inTheClear = issuerWarning(config.api.auth);
+  if (inTheClear !== null) logger.warn(inTheClear);
   const tls = options.tls ?? null;
   const rest = await startRest(door, config.api.restListen, tls);
   const place = { address: config.api.grpcListen, tls, acceptHttp1: rest.accept };

@@ -2,6 +2,7 @@
 // secret, or not at all. A provider comes before a secret when both are there.
 
 import { z } from "zod";
+import { isLoopback } from "./listen.ts";
 import { type Environment, readSecret } from "./secret.ts";
 
 interface TokenRules {
@@ -102,6 +103,15 @@ export function completeAuth(api: AuthFile, environment: Environment): AuthConfi
     };
   const secret = hmacSecret(api, environment);
   return secret?.kind === "found" ? { kind: "hmac", secret: secret.value, clientId, ...rules } : { kind: "none" };
+}
+
+/** What whoever runs the server should know about where tokens come from; null: nothing. */
+export function issuerWarning(auth: AuthConfig): string | null {
+  if (auth.kind !== "oidc") return null;
+  const { protocol, hostname } = new URL(auth.issuer);
+  if (protocol === "https:" || isLoopback(hostname.replace(/^\[|\]$/g, ""))) return null;
+  const why = "whoever is on the way to it can put keys of their own in its place, and be anybody here";
+  return `api.oidc_issuer is ${auth.issuer}, without TLS: ${why}`;
 }
 
 function introspectionOf(api: AuthFile, environment: Environment) {

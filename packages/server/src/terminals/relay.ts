@@ -5,8 +5,8 @@
 
 import { randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
-import type * as grpc from "@grpc/grpc-js";
-import { duration } from "@lattice/core";
+import * as grpc from "@grpc/grpc-js";
+import { duration, type NodeId } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
 import type { AgentHub } from "../agents/hub.ts";
 import type { TerminalQuery } from "../api/control-plane.ts";
@@ -24,8 +24,8 @@ export interface TerminalRelay {
     input: AsyncIterable<pb.AttachRequest>,
     signal: AbortSignal,
   ): AsyncIterable<pb.AttachResponse>;
-  /** The ServeTerminal handler. */
-  receive(call: ServeTerminalCall): void;
+  /** The ServeTerminal handler. `stranger`: why this stream may not speak for a node, or null. */
+  receive(call: ServeTerminalCall, stranger: (node: string) => string | null): void;
   /** Open now. */
   readonly count: number;
 }
@@ -41,8 +41,14 @@ interface Arrival {
   readonly rest: AsyncIterator<pb.ServeTerminalRequest>;
 }
 
+interface Waiter {
+  /** The node that was asked: nobody else may answer. */
+  readonly node: NodeId;
+  readonly take: (arrival: Arrival) => void;
+}
+
 export function createTerminalRelay(hub: AgentHub, clock: Clock, limits: TerminalLimits): TerminalRelay {
-  const expected = new Map<string, (arrival: Arrival) => void>();
+  const expected = new Map<string, Waiter>();
   const byUser = new Map<string, number>();
   let counter = 0;
   let count = 0;
@@ -106,11 +112,12 @@ export function createTerminalRelay(hub: AgentHub, clock: Clock, limits: Termina
       const give = () => refuse(signal.reason);
       const cancel = clock.after(OPEN_DEADLINE, () => refuse(unreachable(query)));
       signal.addEventListener("abort", give, { once: true });
-      expected.set(streamId, (arrival) => {
+      const take = (arrival: Arrival) => {
         settle();
         resolve(arrival);
-      });
+      };
       const { allocation, attempt, node, command, size, term } = query;
+      expected.set(streamId, { node, take });
       const order = create(pb.OpenTerminalSchema, {
         streamId,
         allocationId: allocation,
@@ -124,15 +131,20 @@ export function createTerminalRelay(hub: AgentHub, clock: Clock, limits: Termina
     });
   }
 
-  function receive(call: ServeTerminalCall): void {
+  function receive(call: ServeTerminalCall, stranger: (node: string) => string | null): void {
     call.on("error", () => undefined);
     const rest = call[Symbol.asyncIterator]() as AsyncIterator<pb.ServeTerminalRequest>;
     rest.next().then(
       (first) => {
         const waiter = first.done ? undefined : expected.get(first.value.streamId);
         // Nobody waits for it any more: the end of the stream makes the agent hang it up.
-        if (first.done || waiter === undefined) call.end();
-        else waiter({ call, first: first.value, rest });
+        if (first.done || waiter === undefined) {
+          call.end();
+          return;
+        }
+        const why = stranger(waiter.node);
+        if (why === null) waiter.take({ call, first: first.value, rest });
+        else call.emit("error", { code: grpc.status.PERMISSION_DENIED, details: why });
       },
       () => call.end(),
     );
