@@ -1,13 +1,15 @@
 // Only agents may call the agents' service. An agent shows a certificate of the cluster's authority, whose name must be
 // the node's, or a token that has the scope `agent` and the node's name as its user, so that a node cannot speak for
 // another. The scope `agent:any` is for one token that many nodes share. A certificate comes first where both are there.
-// One that its authority calls back is refused, and what it has open is ended.
+// One that its authority calls back is refused, and what it has open is ended; so is what was opened with a token that
+// has expired or counts no more.
 
 import type { Metadata, ServiceError } from "@grpc/grpc-js";
 import type { UserName } from "@lattice/core";
 import { type Bearer, bearerOf, notTheNode, ProblemError, problemOf } from "@lattice/wire";
 import type { Authenticator } from "../api/auth/authenticator.ts";
-import type { Principal } from "../api/auth/principal.ts";
+import type { Headers, Principal } from "../api/auth/principal.ts";
+import { watchToken } from "../api/auth/watch-token.ts";
 import { statusOf } from "../api/grpc/status.ts";
 import type { GrpcService } from "../api/index.ts";
 import type { AccessLine } from "../observe/access-log.ts";
@@ -20,6 +22,7 @@ const ANY_NODE_SCOPE = "agent:any";
 
 interface AgentCall extends CertifiedCall {
   readonly metadata: Metadata;
+  readonly cancelled?: boolean;
   getPeer?(): string;
   emit(event: "error", error: Partial<ServiceError>): unknown;
   once?(event: "close" | "cancelled", listener: () => void): unknown;
@@ -50,6 +53,8 @@ export interface GuardOptions {
   readonly peerToken?: string;
   /** Says which certificates were called back. */
   readonly revocations?: Revocations;
+  /** How often the tokens of open streams are looked at again; absent: never. */
+  readonly config?: Parameters<typeof watchToken>[0]["config"];
   /** Somebody was not let in, or not as who it said. */
   readonly refused?: (line: AccessLine) => void;
 }
@@ -87,6 +92,7 @@ export function createAgentGuard(options: GuardOptions): AgentGuard {
       admit(call, options, (name) => names.set(call, name)).then((shown) => {
         bearers.set(call, shown);
         if (reply === undefined && shown.kind === "certificate") watch(call, refuse);
+        if (reply === undefined && shown.kind === "token") look(call, shown.principal, refuse);
         method(call, reply);
       }, refuse);
     };
@@ -94,6 +100,19 @@ export function createAgentGuard(options: GuardOptions): AgentGuard {
   function watch(call: AgentCall, refuse: (error: unknown) => void): void {
     open.set(call, () => refuse(calledBack()));
     for (const event of ["close", "cancelled"] as const) call.once?.(event, () => open.delete(call));
+  }
+
+  function look(call: AgentCall, { user }: Principal, refuse: (error: unknown) => void): void {
+    const { config } = options;
+    // One that left while its token was looked at closes no more.
+    if (authenticator === null || config === undefined || call.cancelled === true) return;
+    const end = () => {
+      token.close();
+      refuse(token.lapsed());
+    };
+    const same = (now: Principal) => now.user === user && isAgent(now);
+    const token = watchToken({ authenticator, config }, headersOf(call), end, same);
+    for (const event of ["close", "cancelled"] as const) call.once?.(event, token.close);
   }
 
   revocations?.onChange(() => {
@@ -152,6 +171,15 @@ function wasCalledBack(call: AgentCall, revocations: Revocations | undefined): b
   return certificate !== null && revocations?.current().isRevoked(certificate) === true;
 }
 
+const headersOf =
+  ({ metadata }: AgentCall): Headers =>
+  (name) => {
+    const value = metadata.get(name)[0];
+    return typeof value === "string" ? value : undefined;
+  };
+
+const isAgent = ({ scopes }: Principal): boolean => scopes.includes(AGENT_SCOPE) || scopes.includes(ANY_NODE_SCOPE);
+
 /** `known` is told who it is before it is asked whether they may. */
 async function admit(call: AgentCall, options: GuardOptions, known: (name: string) => void): Promise<Shown> {
   const { authenticator, certificates, peerToken, revocations } = options;
@@ -165,12 +193,8 @@ async function admit(call: AgentCall, options: GuardOptions, known: (name: strin
   }
   if (authenticator === null)
     throw new ProblemError("unauthenticated", { detail: "An agent needs a certificate of this cluster's authority." });
-  const principal = await authenticator.authenticate((name) => {
-    const value = call.metadata.get(name)[0];
-    return typeof value === "string" ? value : undefined;
-  });
+  const principal = await authenticator.authenticate(headersOf(call));
   known(principal.user);
-  if (principal.scopes.includes(AGENT_SCOPE) || principal.scopes.includes(ANY_NODE_SCOPE))
-    return { kind: "token", principal };
+  if (isAgent(principal)) return { kind: "token", principal };
   throw new ProblemError("forbidden", { detail: `The token of ${principal.user} does not have the scope agent.` });
 }

@@ -46,6 +46,7 @@ export function createDoors({ tls, config, peerToken, metrics, plane, ...options
     authenticator: auth.kind === "none" ? null : authenticator,
     certificates,
     peerToken,
+    config,
     ...(tls === null ? {} : { revocations: tls }),
     refused(line) {
       metrics.agentRefused();
