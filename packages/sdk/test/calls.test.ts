@@ -41,6 +41,7 @@ const CHANGES: [name: string, call: (c: ReturnType<typeof client>) => Promise<un
   ["vclusters.delete", (c) => c.vclusters.delete("v")],
   ["config.set", (c) => c.config.set("k", "1")],
   ["grants.add", (c) => c.grants.add({ tenant: "p", user: "ada", role: "tenant_admin" })],
+  ["grants.remove", (c) => c.grants.remove({ tenant: "p", user: "ada", role: "tenant_admin" })],
   ["jobKey.rotate", (c) => c.jobKey.rotate()],
   ["networks.setGrace", (c) => c.networks.setGrace("net", 60)],
 ];

@@ -9,7 +9,7 @@ import type { ChangeOptions } from "./allocations.ts";
 
 export interface GrantCalls {
   add(grant: Pick<Grant, "tenant" | "user" | "role">, options?: ChangeOptions): Promise<{ readonly grant: Grant }>;
-  remove(grant: Pick<Grant, "tenant" | "user" | "role">, options?: CallOptions): Promise<{ readonly grant: Grant }>;
+  remove(grant: Pick<Grant, "tenant" | "user" | "role">, options?: ChangeOptions): Promise<{ readonly grant: Grant }>;
   list(
     filter?: Paging & { readonly tenant?: string | undefined; readonly user?: string | undefined },
     options?: CallOptions,
@@ -41,15 +41,11 @@ export const grantCalls = (caller: Caller): GrantCalls => ({
       },
       options,
     ),
-  remove: ({ tenant, user, role }, options) =>
-    caller.json(
-      {
-        method: "DELETE",
-        path: `${BASE}/${[tenant, role, user].map(encodeURIComponent).join("/")}`,
-        repeatable: false,
-      },
-      options,
-    ),
+  remove: ({ tenant, user, role }, options = {}) => {
+    const query = queryString(withRequestId({}, options.requestId));
+    const path = `${BASE}/${[tenant, role, user].map(encodeURIComponent).join("/")}${query}`;
+    return caller.json({ method: "DELETE", path, repeatable: true }, options);
+  },
   list: (filter = {}, options) =>
     caller.json({ method: "GET", path: `${BASE}${queryString(filter)}`, repeatable: true }, options),
 });

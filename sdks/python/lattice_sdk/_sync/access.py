@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..call import Call, at, change, read
+from ..call import at, change, read
 from ..decode import decode
 from ..models.networks import Grant, NetworkDomain
 from .caller import Caller
@@ -25,8 +25,8 @@ class AccessCalls:
         body = {"tenant": tenant, "user": user, "role": role}
         self._caller.send(change("POST", at("grants"), body, request_id=request_id))
 
-    def remove_grant(self, tenant: str, user: str, role: str) -> None:
-        self._caller.send(Call(method="DELETE", path=at("grants", tenant, role, user), parse=lambda data: None))
+    def remove_grant(self, tenant: str, user: str, role: str, *, request_id: str | None = None) -> None:
+        self._caller.send(change("DELETE", at("grants", tenant, role, user), request_id=request_id))
 
     def verify_audit(self) -> dict[str, Any]:
         """``ok``, or the number of the first record that does not fit and what is wrong with it."""
