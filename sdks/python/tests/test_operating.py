@@ -84,6 +84,15 @@ def test_grants_notices_networks_and_the_audit_log(client: SyncLatticeClient) ->
     client.delete_tenant("granted")
 
 
+def test_a_key_of_the_jobs_tokens_is_made_where_there_are_some(client: SyncLatticeClient) -> None:
+    # This cluster wants no tokens.
+    with pytest.raises(LatticeConflictError) as caught:
+        client.rotate_job_key()
+    assert "tokens of jobs" in caught.value.detail
+    with pytest.raises(LatticeInvalidError):
+        client.rotate_job_key(keep_seconds=10**9)
+
+
 def test_what_is_not_there_to_be_resumed_or_looked_at(client: SyncLatticeClient) -> None:
     for ask in (client.resume, client.checkpoint_status, client.node_condition):
         with pytest.raises(LatticeNotFoundError):

@@ -130,6 +130,7 @@ def test_an_answer_that_is_lost_is_asked_for_again_and_changes_nothing_twice(clu
 
 CHANGES: dict[str, Callable[[SyncLatticeClient, str | None], object]] = {
     "POST /api/v1/allocations/7/checkpoint": lambda client, once: client.checkpoint("7", request_id=once),
+    "POST /api/v1/admin/job-key/rotate": lambda client, once: client.rotate_job_key(request_id=once),
     "DELETE /api/v1/tenants/t": lambda client, once: client.delete_tenant("t", request_id=once),
     "DELETE /api/v1/vclusters/v": lambda client, once: client.delete_vcluster("v", request_id=once),
     "DELETE /api/v1/grants/t/tenant_admin/ada": lambda client, once: client.remove_grant(
