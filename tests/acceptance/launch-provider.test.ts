@@ -50,7 +50,7 @@ test("srun inside a job is the job's user, without a token in the submission", a
     cluster.file("job.sh"),
     [
       "#!/bin/bash",
-      "#SBATCH -N 1 -t 10",
+      `#SBATCH -N 1 -t 10 -o ${cluster.file("job.out")}`,
       `printf %s "$LATTICE_TOKEN" > ${kept}`,
       "srun sh -c 'echo a task of $LATTICE_USER'",
       `until [ -e ${go} ]; do sleep 0.1; done`,

@@ -186,6 +186,7 @@ test("narrow scopes: reading is not changing, attaching is not reading output, a
     ["allocations:attach", "AllocationService.Get", "ok"],
     ["allocations:attach", "AllocationService.GetLogs", "forbidden"],
     ["allocations:read allocations:attach", "AllocationService.StreamLogs", "ok"],
+    ["allocations:wriet", "AllocationService.Get", "forbidden"],
     ["openid", "AllocationService.Cancel", "ok"],
     ["operator allocations:read", "NodeService.DisableNode", "ok"],
     ["agent", "NodeService.ListNodes", "forbidden"],

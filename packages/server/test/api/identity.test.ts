@@ -179,6 +179,9 @@ describe("with a shared secret", () => {
     };
     expect(await drain({})).toBe(403);
     expect(await drain({ lattice_role: "system-admin", scope: "readonly" })).toBe(403);
+    for (const scope of ["allocations:read", "openid allocations:attach", "allocations:wriet"]) {
+      expect(await drain({ lattice_role: "system-admin", scope }), scope).toBe(403);
+    }
     expect(await drain({ pact_role: "operator" })).toBe(200);
     expect(await drain({ lattice_role: "system-admin" })).toBe(200);
   });

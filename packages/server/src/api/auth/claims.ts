@@ -1,8 +1,9 @@
 // What a verified token says about its bearer: the user, the tenant, the roles. Scopes come before
-// the role claims of other systems; whoever has neither is a user. Pure: the signature has been
+// the role claims of other systems, also those that make a token narrow; whoever has neither is a user. Pure: the signature has been
 // checked by the time a token's claims come here.
 
 import { parseTenantId, parseUserName } from "@lattice/core";
+import { narrows } from "../access/scopes.ts";
 import type { Principal, Role } from "./principal.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;
@@ -48,6 +49,7 @@ export function principalOf(claims: Claims, rules: ClaimRules): ClaimsResult {
 function rolesOf(claims: Claims, scopes: readonly string[]): readonly Role[] {
   const byScope = SCOPE_ROLES.filter(([scope]) => scopes.includes(scope)).map(([, role]) => role);
   if (byScope.length > 0) return [...new Set(byScope)];
+  if (scopes.some(narrows)) return ["User"];
   for (const claim of [claims.pact_role, claims.lattice_role]) {
     const role = typeof claim === "string" && Object.hasOwn(CLAIM_ROLES, claim) ? CLAIM_ROLES[claim] : undefined;
     if (role !== undefined) return [role];

@@ -13,6 +13,10 @@ import { lingerAtMost } from "./linger.ts";
 /** Seconds after which a client that was asked to slow down may try again. */
 const RETRY_AFTER_S = 1;
 
+/** For every door: whoever is to come again is told when. Null: it need not be said. */
+export const retryAfterOf = ({ status, retryAfterSeconds }: Problem): number | null =>
+  retryAfterSeconds ?? (status === 429 || status === 503 ? RETRY_AFTER_S : null);
+
 /** What a caller without a valid token should send (RFC 6750). */
 export const CHALLENGE = 'Bearer realm="lattice"';
 
@@ -20,8 +24,8 @@ export function sendProblem(reply: FastifyReply, what: Problem): FastifyReply {
   reply.code(what.status).header("content-type", PROBLEM_MEDIA_TYPE);
   if (what.status === 401) reply.header("www-authenticate", CHALLENGE);
   if (what.status === 426) reply.header("upgrade", "websocket").header("connection", "upgrade");
-  if (what.status === 429 || what.status === 503)
-    reply.header("retry-after", String(what.retryAfterSeconds ?? RETRY_AFTER_S));
+  const seconds = retryAfterOf(what);
+  if (seconds !== null) reply.header("retry-after", String(seconds));
   // What is left of a body that was refused unread would be taken for the next request.
   if (what.status === 413) reply.header("connection", "close");
   // As bytes: for a string Fastify would add a charset, which this media type does not have.

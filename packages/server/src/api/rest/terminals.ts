@@ -30,7 +30,7 @@ import { fromUpgrade, headersOf } from "./from.ts";
 import { lingerAtMost } from "./linger.ts";
 import { foreignOf } from "./origin.ts";
 import { pageHeaders } from "./page-headers.ts";
-import { CHALLENGE } from "./problems.ts";
+import { CHALLENGE, retryAfterOf } from "./problems.ts";
 import { placeOf } from "./proxy/place.ts";
 import { passUpgrade } from "./proxy/upgrade.ts";
 
@@ -231,7 +231,8 @@ function refuse(socket: Duplex, what: Problem): void {
   const body = JSON.stringify(problemToJson(what));
   const challenge = what.status === 401 ? `www-authenticate: ${CHALLENGE}\r\n` : "";
   const wanted = what.status === 426 ? "upgrade: websocket\r\nsec-websocket-version: 13\r\n" : "";
-  const later = what.retryAfterSeconds === undefined ? "" : `retry-after: ${what.retryAfterSeconds}\r\n`;
+  const seconds = retryAfterOf(what);
+  const later = seconds === null ? "" : `retry-after: ${seconds}\r\n`;
   socket.end(
     `HTTP/1.1 ${what.status} Refused\r\nconnection: close\r\ncontent-type: ${PROBLEM_MEDIA_TYPE}\r\n${later}${challenge}${wanted}` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
