@@ -46,8 +46,7 @@ export const grantCalls = (caller: Caller): GrantCalls => ({
     const path = `${BASE}/${[tenant, role, user].map(encodeURIComponent).join("/")}${query}`;
     return caller.json({ method: "DELETE", path, repeatable: true }, options);
   },
-  list: (filter = {}, options) =>
-    caller.json({ method: "GET", path: `${BASE}${queryString(filter)}`, repeatable: true }, options),
+  list: (filter = {}, options) => caller.json({ method: "GET", path: `${BASE}${queryString(filter)}` }, options),
 });
 
 export const jobKeyCalls = (caller: Caller): JobKeyCalls => ({
@@ -58,7 +57,6 @@ export const jobKeyCalls = (caller: Caller): JobKeyCalls => ({
 });
 
 export const auditCalls = (caller: Caller): AuditCalls => ({
-  query: (query = {}, options) =>
-    caller.json({ method: "GET", path: `/api/v1/audit${queryString(query)}`, repeatable: true }, options),
-  verify: (options) => caller.json({ method: "GET", path: "/api/v1/audit/verify", repeatable: true }, options),
+  query: (query = {}, options) => caller.json({ method: "GET", path: `/api/v1/audit${queryString(query)}` }, options),
+  verify: (options) => caller.json({ method: "GET", path: "/api/v1/audit/verify" }, options),
 });

@@ -39,9 +39,8 @@ export function networkCalls(caller: Caller): NetworkCalls {
   const at = (name: string) => `/api/v1/networks/${encodeURIComponent(name)}`;
   return {
     list: (filter = {}, options) =>
-      caller.json({ method: "GET", path: `/api/v1/networks${queryString(filter)}`, repeatable: true }, options),
-    get: (name, of = {}, options) =>
-      caller.json({ method: "GET", path: `${at(name)}${queryString(of)}`, repeatable: true }, options),
+      caller.json({ method: "GET", path: `/api/v1/networks${queryString(filter)}` }, options),
+    get: (name, of = {}, options) => caller.json({ method: "GET", path: `${at(name)}${queryString(of)}` }, options),
     setGrace: (name, graceSeconds, of = {}) =>
       caller.json({
         method: "POST",
