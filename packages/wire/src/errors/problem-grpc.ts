@@ -37,8 +37,8 @@ export function problemToGrpc(p: Problem): GrpcProblem {
   return { code, message: p.detail, detailsBin: toBinary(StatusSchema, status) };
 }
 
-/** What gRPC's own clients look at. */
-function retryInfo({ retryAfterSeconds }: Problem): Any[] {
+/** What gRPC's own clients look at; whoever asks too much is always told when to come again. */
+function retryInfo({ status, retryAfterSeconds = status === 429 ? 1 : undefined }: Problem): Any[] {
   if (retryAfterSeconds === undefined) return [];
   const retryDelay = { seconds: BigInt(retryAfterSeconds), nanos: 0 };
   return [anyPack(RetryInfoSchema, create(RetryInfoSchema, { retryDelay }))];

@@ -1,6 +1,10 @@
 // One problem, the same over gRPC, REST and in the terminal.
 
+import { fromBinary } from "@bufbuild/protobuf";
+import { anyUnpack } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
+import { RetryInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
+import { StatusSchema } from "../../gen/google/rpc/status_pb.ts";
 import {
   ERRORS,
   type ErrorCode,
@@ -22,6 +26,16 @@ const quota = problemFromRefusal({
 });
 
 describe("problem", () => {
+  test("whoever asks too much is told over gRPC when to come again, whatever the limit", () => {
+    const delayOf = (made: ReturnType<typeof problem>) =>
+      fromBinary(StatusSchema, problemToGrpc(made).detailsBin)
+        .details.map((any) => anyUnpack(any, RetryInfoSchema)?.retryDelay?.seconds)
+        .filter((seconds) => seconds !== undefined);
+    expect(delayOf(problem("too_many_terminals"))).toEqual([1n]);
+    expect(delayOf({ ...problem("rate_limited"), retryAfterSeconds: 7 })).toEqual([7n]);
+    expect(delayOf(problem("forbidden"))).toEqual([]);
+  });
+
   test.each(Object.keys(ERRORS) as ErrorCode[])("%s survives gRPC and REST", (code) => {
     const made = problem(code, {
       detail: "what happened – exactly",
