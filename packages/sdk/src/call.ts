@@ -24,8 +24,8 @@ export interface Call {
   /** With its query, from the root of the server. */
   readonly path: string;
   readonly body?: unknown;
-  /** Repeating cannot change anything twice: a read, or a change with a request id. */
-  readonly repeatable: boolean;
+  /** Repeating cannot change anything twice, as with a request id; absent: if it is a read. */
+  readonly repeatable?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -84,7 +84,8 @@ export function createCaller(settings: CallerSettings): Caller {
 
   const attempt = async <T>(call: Call, options: CallOptions, run: () => Promise<T>): Promise<T> => {
     try {
-      return await withRetries(run, { policy: settings.retry, repeatable: call.repeatable, signal: options.signal });
+      const repeatable = call.repeatable ?? call.method === "GET";
+      return await withRetries(run, { policy: settings.retry, repeatable, signal: options.signal });
     } catch (error) {
       throw error instanceof TransportError ? errorFromTransport(error, baseUrls.join(", ")) : error;
     }

@@ -152,12 +152,11 @@ export function createClientOn(platform: Platform, options: ClientOptions): Latt
     networks: networkCalls(caller),
     tasks: taskCalls(caller),
     clusterStatus: (callOptions) => clusterStatus(caller, callOptions),
-    discovery: (callOptions) =>
-      caller.json({ method: "GET", path: "/api/v1/auth/discovery", repeatable: true }, callOptions),
-    health: (callOptions) => caller.json({ method: "GET", path: "/healthz", repeatable: true }, callOptions),
+    discovery: (callOptions) => caller.json({ method: "GET", path: "/api/v1/auth/discovery" }, callOptions),
+    health: (callOptions) => caller.json({ method: "GET", path: "/healthz" }, callOptions),
     serverMetrics: (query, callOptions) => serverMetrics(caller, query, callOptions),
     metricsText: (callOptions) => metricsText(caller, callOptions),
-    ready: (callOptions) => caller.json({ method: "GET", path: "/readyz", repeatable: true }, callOptions),
+    ready: (callOptions) => caller.json({ method: "GET", path: "/readyz" }, callOptions),
   };
 }
 

@@ -68,7 +68,6 @@ async function* pieces(
     {
       method: "GET",
       path: `${path}${queryString({ ...query, format: "ndjson" })}`,
-      repeatable: true,
       headers: { accept: "application/x-ndjson" },
     },
     // A job may be silent for hours; the signal ends the wait.

@@ -60,7 +60,6 @@ function openStream(caller: Caller, filter: WatchFilter, cursor: string, options
     {
       method: "GET",
       path: `/api/v1/events${queryString(filter)}`,
-      repeatable: true,
       headers: { accept: "text/event-stream", ...(cursor === "" ? {} : { "last-event-id": cursor }) },
     },
     { ...options, idleTimeoutMs: SILENCE_LIMIT_MS },

@@ -41,6 +41,7 @@ const CHANGES: [name: string, call: (c: ReturnType<typeof client>) => Promise<un
   ["vclusters.delete", (c) => c.vclusters.delete("v")],
   ["config.set", (c) => c.config.set("k", "1")],
   ["grants.add", (c) => c.grants.add({ tenant: "p", user: "ada", role: "tenant_admin" })],
+  ["grants.remove", (c) => c.grants.remove({ tenant: "p", user: "ada", role: "tenant_admin" })],
   ["jobKey.rotate", (c) => c.jobKey.rotate()],
   ["networks.setGrace", (c) => c.networks.setGrace("net", 60)],
 ];
@@ -234,6 +235,12 @@ test.each([
   ["vclusters.get", "GET /api/v1/vclusters/v", (c: ReturnType<typeof client>) => c.vclusters.get("v")],
   ["vclusters.list", "GET /api/v1/vclusters", (c: ReturnType<typeof client>) => c.vclusters.list()],
   ["vclusters.update", "PATCH /api/v1/vclusters/v", (c: ReturnType<typeof client>) => c.vclusters.update("v", {})],
+  ["networks.get", "GET /api/v1/networks/n%2F1", (c: ReturnType<typeof client>) => c.networks.get("n/1")],
+  [
+    "networks.get of a tenant",
+    "GET /api/v1/networks/net?tenant=p",
+    (c: ReturnType<typeof client>) => c.networks.get("net", { tenant: "p" }),
+  ],
   ["clusterStatus", "GET /api/v1/raft/status", (c: ReturnType<typeof client>) => c.clusterStatus()],
   ["health", "GET /healthz", (c: ReturnType<typeof client>) => c.health()],
   ["ready", "GET /readyz", (c: ReturnType<typeof client>) => c.ready()],

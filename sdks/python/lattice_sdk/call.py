@@ -59,10 +59,13 @@ def change(
     fields = {name: value for name, value in (body or {}).items() if value is not None}
     if request_id is not False:
         fields["request_id"] = str(request_id) if request_id else str(uuid.uuid4())
+    # What is deleted is named by its address: a DELETE has no body.
+    in_address = method == "DELETE"
     return Call(
         method=method,
         path=path,
-        body=json.dumps(fields).encode() if body is not None or fields else None,
+        query=query(fields) if in_address else [],
+        body=json.dumps(fields).encode() if not in_address and (body is not None or fields) else None,
         parse=_parser(kind, parse),
         repeatable=repeatable or request_id is not False,
         timeout=timeout,

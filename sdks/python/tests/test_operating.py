@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import uuid
 
 import pytest
 
@@ -41,7 +42,9 @@ def test_a_queue_and_what_is_in_the_way_of_removal(client: SyncLatticeClient) ->
         client.delete_vcluster("passing-queue")
     client.cancel(waits.id)
     client.delete_vcluster("passing-queue")
-    client.delete_tenant("passing")
+    once = str(uuid.uuid4())
+    for _ in range(2):
+        client.delete_tenant("passing", request_id=once)
     with pytest.raises(LatticeNotFoundError):
         client.get_tenant("passing")
     assert waits.id in {one["allocation_id"] for one in client.accounting(tenant="passing")["records"]}
@@ -71,7 +74,9 @@ def test_grants_notices_networks_and_the_audit_log(client: SyncLatticeClient) ->
     assert [(one.user, one.role) for one in client.list_grants("granted")] == [("ada", "tenant_admin")]
     with pytest.raises(LatticeInvalidError):
         client.add_grant("granted", "ada", "king")
-    client.remove_grant("granted", "ada", "tenant_admin")
+    once = str(uuid.uuid4())
+    for _ in range(2):
+        client.remove_grant("granted", "ada", "tenant_admin", request_id=once)
     assert client.list_grants("granted") == []
     assert client.verify_audit()["ok"] is True
     assert client.list_networks()["vni_pool_start"] > 0
@@ -80,6 +85,15 @@ def test_grants_notices_networks_and_the_audit_log(client: SyncLatticeClient) ->
             ask()
     assert isinstance(client.list_notices(), list)
     client.delete_tenant("granted")
+
+
+def test_a_key_of_the_jobs_tokens_is_made_where_there_are_some(client: SyncLatticeClient) -> None:
+    # This cluster wants no tokens.
+    with pytest.raises(LatticeConflictError) as caught:
+        client.rotate_job_key()
+    assert "tokens of jobs" in caught.value.detail
+    with pytest.raises(LatticeInvalidError):
+        client.rotate_job_key(keep_seconds=10**9)
 
 
 def test_what_is_not_there_to_be_resumed_or_looked_at(client: SyncLatticeClient) -> None:

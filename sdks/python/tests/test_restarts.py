@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
@@ -125,6 +126,36 @@ def test_an_answer_that_is_lost_is_asked_for_again_and_changes_nothing_twice(clu
         client.submit(AllocationSpec(entrypoint="true"))
         assert len(client.list_allocations()) == before + 1
     assert len(sent) == 2 and sent[0] == sent[1]
+
+
+CHANGES: dict[str, Callable[[SyncLatticeClient, str | None], object]] = {
+    "POST /api/v1/allocations/7/checkpoint": lambda client, once: client.checkpoint("7", request_id=once),
+    "POST /api/v1/admin/job-key/rotate": lambda client, once: client.rotate_job_key(request_id=once),
+    "DELETE /api/v1/tenants/t": lambda client, once: client.delete_tenant("t", request_id=once),
+    "DELETE /api/v1/vclusters/v": lambda client, once: client.delete_vcluster("v", request_id=once),
+    "DELETE /api/v1/grants/t/tenant_admin/ada": lambda client, once: client.remove_grant(
+        "t", "ada", "tenant_admin", request_id=once
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_is_repeated_with_the_request_id_of_its_first_try(name: str) -> None:
+    seen: list[str] = []
+
+    def lossy(request: httpx.Request) -> httpx.Response:
+        assert f"{request.method} {request.url.path}" == name
+        body = request.read()
+        assert (body == b"") == (request.method == "DELETE")
+        seen.append(json.loads(body)["request_id"] if body else request.url.params["request_id"])
+        if len(seen) == 1:
+            raise httpx.ReadError("lost")
+        return httpx.Response(200, json={})
+
+    with SyncLatticeClient("127.0.0.1", 9, transport=httpx.MockTransport(lossy)) as client:
+        CHANGES[name](client, None)
+        CHANGES[name](client, "mine")
+    assert len(seen) == 3 and seen[0] == seen[1] and len(seen[0]) == 36 and seen[2] == "mine"
 
 
 def test_what_may_not_be_repeated_is_not() -> None:

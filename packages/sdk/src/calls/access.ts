@@ -9,7 +9,7 @@ import type { ChangeOptions } from "./allocations.ts";
 
 export interface GrantCalls {
   add(grant: Pick<Grant, "tenant" | "user" | "role">, options?: ChangeOptions): Promise<{ readonly grant: Grant }>;
-  remove(grant: Pick<Grant, "tenant" | "user" | "role">, options?: CallOptions): Promise<{ readonly grant: Grant }>;
+  remove(grant: Pick<Grant, "tenant" | "user" | "role">, options?: ChangeOptions): Promise<{ readonly grant: Grant }>;
   list(
     filter?: Paging & { readonly tenant?: string | undefined; readonly user?: string | undefined },
     options?: CallOptions,
@@ -41,17 +41,12 @@ export const grantCalls = (caller: Caller): GrantCalls => ({
       },
       options,
     ),
-  remove: ({ tenant, user, role }, options) =>
-    caller.json(
-      {
-        method: "DELETE",
-        path: `${BASE}/${[tenant, role, user].map(encodeURIComponent).join("/")}`,
-        repeatable: false,
-      },
-      options,
-    ),
-  list: (filter = {}, options) =>
-    caller.json({ method: "GET", path: `${BASE}${queryString(filter)}`, repeatable: true }, options),
+  remove: ({ tenant, user, role }, options = {}) => {
+    const query = queryString(withRequestId({}, options.requestId));
+    const path = `${BASE}/${[tenant, role, user].map(encodeURIComponent).join("/")}${query}`;
+    return caller.json({ method: "DELETE", path, repeatable: true }, options);
+  },
+  list: (filter = {}, options) => caller.json({ method: "GET", path: `${BASE}${queryString(filter)}` }, options),
 });
 
 export const jobKeyCalls = (caller: Caller): JobKeyCalls => ({
@@ -62,7 +57,6 @@ export const jobKeyCalls = (caller: Caller): JobKeyCalls => ({
 });
 
 export const auditCalls = (caller: Caller): AuditCalls => ({
-  query: (query = {}, options) =>
-    caller.json({ method: "GET", path: `/api/v1/audit${queryString(query)}`, repeatable: true }, options),
-  verify: (options) => caller.json({ method: "GET", path: "/api/v1/audit/verify", repeatable: true }, options),
+  query: (query = {}, options) => caller.json({ method: "GET", path: `/api/v1/audit${queryString(query)}` }, options),
+  verify: (options) => caller.json({ method: "GET", path: "/api/v1/audit/verify" }, options),
 });

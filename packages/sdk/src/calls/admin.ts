@@ -51,7 +51,7 @@ export interface SignalCalls {
 }
 
 export const signalCalls = (caller: Caller): SignalCalls => ({
-  get: (options) => caller.json({ method: "GET", path: "/api/v1/admin/signals", repeatable: true }, options),
+  get: (options) => caller.json({ method: "GET", path: "/api/v1/admin/signals" }, options),
   set: (signals, options = {}) =>
     caller.json(
       {
@@ -74,12 +74,12 @@ export const vclusterCalls = (caller: Caller): VClusterCalls =>
     ...resourceCalls(caller, "/api/v1/vclusters"),
     queue: (id: string, paging: Paging = {}, options?: CallOptions) => {
       const path = `/api/v1/vclusters/${encodeURIComponent(id)}/queue${queryString(paging)}`;
-      return caller.json({ method: "GET", path, repeatable: true }, options);
+      return caller.json({ method: "GET", path }, options);
     },
   }) as VClusterCalls;
 
 export const clusterStatus = (caller: Caller, options?: CallOptions): Promise<ClusterStatus> =>
-  caller.json({ method: "GET", path: "/api/v1/raft/status", repeatable: true }, options);
+  caller.json({ method: "GET", path: "/api/v1/raft/status" }, options);
 
 export interface ServerMetricsQuery {
   readonly component?: string | undefined;
@@ -92,10 +92,10 @@ export const serverMetrics = (
   query: ServerMetricsQuery = {},
   options?: CallOptions,
 ): Promise<ServerMetrics> =>
-  caller.json({ method: "GET", path: `/api/v1/admin/metrics${queryString(query)}`, repeatable: true }, options);
+  caller.json({ method: "GET", path: `/api/v1/admin/metrics${queryString(query)}` }, options);
 
 export async function metricsText(caller: Caller, options: CallOptions = {}): Promise<string> {
-  const call = { method: "GET", path: "/metrics", repeatable: true, headers: { accept: "text/plain" } } as const;
+  const call = { method: "GET", path: "/metrics", headers: { accept: "text/plain" } } as const;
   const response = await caller.open(call, { ...options, idleTimeoutMs: options.timeoutMs ?? METRICS_TIMEOUT_MS });
   return readText(response.body);
 }
@@ -116,12 +116,12 @@ function resourceCalls(caller: Caller, base: string) {
   return {
     create: (body: object, options?: ChangeOptions) => change("POST", base, body, options),
     update: (id: string, body: object, options?: ChangeOptions) => change("PATCH", at(id), body, options),
-    get: (id: string, options?: CallOptions) => caller.json({ method: "GET", path: at(id), repeatable: true }, options),
+    get: (id: string, options?: CallOptions) => caller.json({ method: "GET", path: at(id) }, options),
     delete: (id: string, options: ChangeOptions = {}) => {
       const query = queryString(withRequestId({}, options.requestId));
       return caller.json({ method: "DELETE", path: `${at(id)}${query}`, repeatable: true }, options);
     },
     list: (paging: Paging = {}, options?: CallOptions) =>
-      caller.json({ method: "GET", path: `${base}${queryString(paging)}`, repeatable: true }, options),
+      caller.json({ method: "GET", path: `${base}${queryString(paging)}` }, options),
   };
 }

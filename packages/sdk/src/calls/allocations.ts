@@ -66,7 +66,7 @@ const LIST_PAGE_SIZE = 200;
 export function allocationCalls(caller: Caller): AllocationCalls {
   const at = (id: string, rest = "") => `/api/v1/allocations/${encodeURIComponent(id)}${rest}`;
   const list: AllocationCalls["list"] = (filter = {}, options) =>
-    caller.json({ method: "GET", path: `/api/v1/allocations${queryString(filter)}`, repeatable: true }, options);
+    caller.json({ method: "GET", path: `/api/v1/allocations${queryString(filter)}` }, options);
   const update: AllocationCalls["update"] = (id, changes, options = {}) =>
     caller.json(
       {
@@ -89,7 +89,7 @@ export function allocationCalls(caller: Caller): AllocationCalls {
         },
         options,
       ),
-    get: (id, options) => caller.json({ method: "GET", path: at(id), repeatable: true }, options),
+    get: (id, options) => caller.json({ method: "GET", path: at(id) }, options),
     listAll: (filter = {}, options = {}) =>
       eachItem(
         (paging) => list({ ...filter, ...paging }, options),
@@ -109,13 +109,12 @@ export function allocationCalls(caller: Caller): AllocationCalls {
     update,
     hold: (id, options) => update(id, { hold: true }, options),
     release: (id, options) => update(id, { hold: false }, options),
-    explain: (id, options) => caller.json({ method: "GET", path: at(id, "/explain"), repeatable: true }, options),
+    explain: (id, options) => caller.json({ method: "GET", path: at(id, "/explain") }, options),
     plan: (submission, options) =>
       caller.json({ method: "POST", path: "/api/v1/allocations:plan", body: submission, repeatable: true }, options),
-    timeline: (id, options) => caller.json({ method: "GET", path: at(id, "/timeline"), repeatable: true }, options),
+    timeline: (id, options) => caller.json({ method: "GET", path: at(id, "/timeline") }, options),
     checkpoint: (id, options = {}) => caller.json(change(at(id, "/checkpoint"), options), options),
-    getCheckpoint: (id, options) =>
-      caller.json({ method: "GET", path: at(id, "/checkpoint"), repeatable: true }, options),
+    getCheckpoint: (id, options) => caller.json({ method: "GET", path: at(id, "/checkpoint") }, options),
     resume: (id, options = {}) => caller.json(change(at(id, "/resume"), options), options),
     watch: (filter = {}, options) => watchEvents(caller, filter, options),
     logs: (id, filter = {}, options = {}) => rawBytes(caller, at(id, `/logs${queryString(filter)}`), options),
@@ -133,7 +132,7 @@ const change = (path: string, { requestId }: ChangeOptions) => ({
 /** A job may be silent for hours, so the bytes have no idle limit; the signal ends the wait. */
 async function* rawBytes(caller: Caller, path: string, options: CallOptions): AsyncGenerator<Uint8Array> {
   const response = await caller.open(
-    { method: "GET", path, repeatable: true, headers: { accept: "application/octet-stream" } },
+    { method: "GET", path, headers: { accept: "application/octet-stream" } },
     { ...options, idleTimeoutMs: 0 },
   );
   yield* response.body;

@@ -26,7 +26,7 @@ export function backupCalls(caller: Caller): BackupCalls {
     create: (destination, options) => post("backup", stated({ destination }), false, options),
     list: (destination, options = {}) =>
       caller.json(
-        { method: "GET", path: `/api/v1/admin/backups${queryString(stated({ destination }))}`, repeatable: true },
+        { method: "GET", path: `/api/v1/admin/backups${queryString(stated({ destination }))}` },
         { timeoutMs: PATIENCE_MS, ...options },
       ),
     verify: (source, options) => post("backup/verify", stated({ source }), true, options),

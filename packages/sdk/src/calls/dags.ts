@@ -35,10 +35,9 @@ export function dagCalls(caller: Caller): DagCalls {
         },
         options,
       ),
-    get: (id, options) => caller.json({ method: "GET", path: at(id), repeatable: true }, options),
-    graph: (id, options) => caller.json({ method: "GET", path: at(id, "/graph"), repeatable: true }, options),
-    list: (filter = {}, options) =>
-      caller.json({ method: "GET", path: `/api/v1/dags${queryString(filter)}`, repeatable: true }, options),
+    get: (id, options) => caller.json({ method: "GET", path: at(id) }, options),
+    graph: (id, options) => caller.json({ method: "GET", path: at(id, "/graph") }, options),
+    list: (filter = {}, options) => caller.json({ method: "GET", path: `/api/v1/dags${queryString(filter)}` }, options),
     cancel: (id, options = {}) =>
       caller.json(
         {

@@ -21,17 +21,16 @@ const SILENCE_LIMIT_MS = 60_000;
 export function eventCalls(caller: Caller): EventCalls {
   const at = (id: string, rest = "") => `/api/v1/allocations/${encodeURIComponent(id)}/events${rest}`;
   return {
-    list: (id, filter = {}, options) =>
-      caller.json({ method: "GET", path: at(id, queryString(filter)), repeatable: true }, options),
+    list: (id, filter = {}, options) => caller.json({ method: "GET", path: at(id, queryString(filter)) }, options),
     stream: (id, filter = {}, options = {}) => streamed(caller, at(id, `/stream${queryString(filter)}`), options),
     notices: (filter = {}, options) =>
-      caller.json({ method: "GET", path: `/api/v1/notices${queryString(filter)}`, repeatable: true }, options),
+      caller.json({ method: "GET", path: `/api/v1/notices${queryString(filter)}` }, options),
   };
 }
 
 async function* streamed(caller: Caller, path: string, options: CallOptions): AsyncGenerator<AllocationEvent> {
   const response = await caller.open(
-    { method: "GET", path, repeatable: true, headers: { accept: "text/event-stream" } },
+    { method: "GET", path, headers: { accept: "text/event-stream" } },
     { ...options, idleTimeoutMs: SILENCE_LIMIT_MS },
   );
   for await (const { event, data } of parseEvents(response.body)) {

@@ -17,20 +17,15 @@ export interface ImageCalls {
 const WARM_TIMEOUT_MS = 310_000;
 
 export const imageCalls = (caller: Caller): ImageCalls => ({
-  list: (which = {}, options) =>
-    caller.json({ method: "GET", path: `/api/v1/images${queryString(which)}`, repeatable: true }, options),
+  list: (which = {}, options) => caller.json({ method: "GET", path: `/api/v1/images${queryString(which)}` }, options),
   inspect: (image, which = {}, options) =>
-    caller.json(
-      { method: "GET", path: `/api/v1/images/inspect${queryString({ image, ...which })}`, repeatable: true },
-      options,
-    ),
+    caller.json({ method: "GET", path: `/api/v1/images/inspect${queryString({ image, ...which })}` }, options),
   warm: (image, where = {}, options) =>
     caller.json(
       { method: "POST", path: "/api/v1/cache/warm", body: { image, ...where }, repeatable: true },
       { timeoutMs: WARM_TIMEOUT_MS, ...options },
     ),
-  cache: (where = {}, options) =>
-    caller.json({ method: "GET", path: `/api/v1/cache${queryString(where)}`, repeatable: true }, options),
+  cache: (where = {}, options) => caller.json({ method: "GET", path: `/api/v1/cache${queryString(where)}` }, options),
   evict: (image, where = {}, options) =>
     caller.json({ method: "POST", path: "/api/v1/cache/evict", body: { image, ...where }, repeatable: true }, options),
 });

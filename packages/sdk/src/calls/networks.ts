@@ -29,18 +29,22 @@ export interface DomainList {
 
 export interface NetworkCalls {
   list(filter?: { readonly tenant?: string }, options?: CallOptions): Promise<DomainList>;
+  /** Of the caller's tenant unless another is named. */
+  get(name: string, of?: { readonly tenant?: string }, options?: CallOptions): Promise<NetworkDomain>;
   /** How long the domain outlives its last member. */
   setGrace(name: string, graceSeconds: number, of?: { readonly tenant?: string }): Promise<NetworkDomain>;
 }
 
 export function networkCalls(caller: Caller): NetworkCalls {
+  const at = (name: string) => `/api/v1/networks/${encodeURIComponent(name)}`;
   return {
     list: (filter = {}, options) =>
-      caller.json({ method: "GET", path: `/api/v1/networks${queryString(filter)}`, repeatable: true }, options),
+      caller.json({ method: "GET", path: `/api/v1/networks${queryString(filter)}` }, options),
+    get: (name, of = {}, options) => caller.json({ method: "GET", path: `${at(name)}${queryString(of)}` }, options),
     setGrace: (name, graceSeconds, of = {}) =>
       caller.json({
         method: "POST",
-        path: `/api/v1/networks/${encodeURIComponent(name)}/grace`,
+        path: `${at(name)}/grace`,
         body: withRequestId({ grace_seconds: graceSeconds, ...of }),
         repeatable: true,
       }),

@@ -38,7 +38,7 @@ const LIST_PAGE_SIZE = 500;
 
 export function nodeCalls(caller: Caller): NodeCalls {
   const list: NodeCalls["list"] = (filter = {}, options) =>
-    caller.json({ method: "GET", path: `/api/v1/nodes${queryString(filter)}`, repeatable: true }, options);
+    caller.json({ method: "GET", path: `/api/v1/nodes${queryString(filter)}` }, options);
   const act =
     (action: string) =>
     (id: string, options: DrainOptions = {}): Promise<NodeResponse> =>
@@ -75,14 +75,12 @@ export function nodeCalls(caller: Caller): NodeCalls {
         (page) => page.nodes ?? [],
         options.pageSize ?? LIST_PAGE_SIZE,
       ),
-    get: (id, options) =>
-      caller.json({ method: "GET", path: `/api/v1/nodes/${encodeURIComponent(id)}`, repeatable: true }, options),
+    get: (id, options) => caller.json({ method: "GET", path: `/api/v1/nodes/${encodeURIComponent(id)}` }, options),
     condition: (id, { fresh = false, ...options } = {}) =>
       caller.json(
         {
           method: "GET",
           path: `/api/v1/nodes/${encodeURIComponent(id)}/condition${fresh ? "?fresh=true" : ""}`,
-          repeatable: true,
         },
         options,
       ),

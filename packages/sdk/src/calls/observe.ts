@@ -28,8 +28,7 @@ const SILENCE_LIMIT_MS = 60_000;
 
 export function observeCalls(caller: Caller): ObserveCalls {
   const at = (id: string, rest: string) => `/api/v1/allocations/${encodeURIComponent(id)}${rest}`;
-  const get = <T>(path: string, options?: CallOptions): Promise<T> =>
-    caller.json<T>({ method: "GET", path, repeatable: true }, options);
+  const get = <T>(path: string, options?: CallOptions): Promise<T> => caller.json<T>({ method: "GET", path }, options);
   return {
     metrics: (id, query = {}, options) => get(at(id, `/metrics${queryString(query)}`), options),
     async *streamMetrics(id, query = {}, options = {}) {
@@ -37,7 +36,6 @@ export function observeCalls(caller: Caller): ObserveCalls {
         {
           method: "GET",
           path: at(id, `/metrics/stream${queryString(query)}`),
-          repeatable: true,
           headers: { accept: "text/event-stream" },
         },
         { ...options, idleTimeoutMs: SILENCE_LIMIT_MS },

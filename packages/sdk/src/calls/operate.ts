@@ -47,7 +47,7 @@ const PAGE_SIZE = 500;
 
 export function accountingCalls(caller: Caller): AccountingCalls {
   const list: AccountingCalls["list"] = (query = {}, options) =>
-    caller.json({ method: "GET", path: `/api/v1/accounting${queryString(query)}`, repeatable: true }, options);
+    caller.json({ method: "GET", path: `/api/v1/accounting${queryString(query)}` }, options);
   return {
     list,
     listAll: (query = {}, options = {}) =>
@@ -71,8 +71,7 @@ export function configCalls(caller: Caller): ConfigCalls {
       options,
     );
   return {
-    get: (key, options) =>
-      caller.json({ method: "GET", path: `/api/v1/admin/config${queryString({ key })}`, repeatable: true }, options),
+    get: (key, options) => caller.json({ method: "GET", path: `/api/v1/admin/config${queryString({ key })}` }, options),
     set: (key, value, options) => put(key, { value }, options),
     reset: (key, options) => put(key, { reset: true }, options),
   };
@@ -80,17 +79,14 @@ export function configCalls(caller: Caller): ConfigCalls {
 
 export const schedulerCalls = (caller: Caller): SchedulerCalls => ({
   status: (vcluster, options) =>
-    caller.json(
-      { method: "GET", path: `/api/v1/admin/scheduler${queryString({ vcluster })}`, repeatable: true },
-      options,
-    ),
+    caller.json({ method: "GET", path: `/api/v1/admin/scheduler${queryString({ vcluster })}` }, options),
 });
 
 export const serviceCalls = (caller: Caller): ServiceCalls => ({
   list: ({ tenant, ...options } = {}) =>
-    caller.json({ method: "GET", path: `/api/v1/services${queryString({ tenant })}`, repeatable: true }, options),
+    caller.json({ method: "GET", path: `/api/v1/services${queryString({ tenant })}` }, options),
   get: (name, { tenant, ...options } = {}) => {
     const path = `/api/v1/services/${encodeURIComponent(name)}${queryString({ tenant })}`;
-    return caller.json({ method: "GET", path, repeatable: true }, options);
+    return caller.json({ method: "GET", path }, options);
   },
 });

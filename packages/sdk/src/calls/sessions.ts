@@ -68,9 +68,9 @@ export function sessionCalls(caller: Caller): SessionCalls {
         },
         options,
       ),
-    get: (id, options) => caller.json({ method: "GET", path: at(id), repeatable: true }, options),
+    get: (id, options) => caller.json({ method: "GET", path: at(id) }, options),
     list: (filter = {}, options) =>
-      caller.json({ method: "GET", path: `/api/v1/sessions${queryString(filter)}`, repeatable: true }, options),
+      caller.json({ method: "GET", path: `/api/v1/sessions${queryString(filter)}` }, options),
     // Ending what has ended answers the same.
     end: (id, options = {}) =>
       caller.json(

@@ -12,7 +12,7 @@ export interface UsageCalls {
 
 export const usageCalls = (caller: Caller): UsageCalls => {
   const get = (path: string, query: object, options?: CallOptions): Promise<Usage> =>
-    caller.json({ method: "GET", path: `${path}${queryString(query)}`, repeatable: true }, options);
+    caller.json({ method: "GET", path: `${path}${queryString(query)}` }, options);
   return {
     tenant: (id, query = {}, options) => get(`/api/v1/tenants/${encodeURIComponent(id)}/usage`, query, options),
     user: (query = {}, options) => get("/api/v1/usage", query, options),

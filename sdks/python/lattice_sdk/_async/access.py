@@ -1,10 +1,10 @@
-"""Roles that the cluster keeps, the audit log as a whole, network domains and notices."""
+"""Roles that the cluster keeps, the key of the jobs' tokens, the audit log as a whole, network domains and notices."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..call import Call, at, change, read
+from ..call import at, change, read
 from ..decode import decode
 from ..models.networks import Grant, NetworkDomain
 from .caller import Caller
@@ -24,8 +24,16 @@ class AccessCalls:
         body = {"tenant": tenant, "user": user, "role": role}
         await self._caller.send(change("POST", at("grants"), body, request_id=request_id))
 
-    async def remove_grant(self, tenant: str, user: str, role: str) -> None:
-        await self._caller.send(Call(method="DELETE", path=at("grants", tenant, role, user), parse=lambda data: None))
+    async def remove_grant(self, tenant: str, user: str, role: str, *, request_id: str | None = None) -> None:
+        await self._caller.send(change("DELETE", at("grants", tenant, role, user), request_id=request_id))
+
+    async def rotate_job_key(
+        self, *, keep_seconds: int | None = None, request_id: str | None = None
+    ) -> dict[str, Any]:
+        """A new key for the tokens of jobs; those of the key before stay good for as long as they live, or for
+        ``keep_seconds``. ``earlier``: until when keys before this one count."""
+        path = at("admin", "job-key", "rotate")
+        return await self._caller.send(change("POST", path, {"keep_seconds": keep_seconds}, request_id=request_id))
 
     async def verify_audit(self) -> dict[str, Any]:
         """``ok``, or the number of the first record that does not fit and what is wrong with it."""

@@ -115,9 +115,9 @@ class ClusterCalls:
             change("PATCH", at("tenants", id), body, parse=_tenant, request_id=request_id)
         )
 
-    async def delete_tenant(self, id: str) -> None:
+    async def delete_tenant(self, id: str, *, request_id: str | None = None) -> None:
         """Refused while it has work or vClusters."""
-        await self._caller.send(change("DELETE", at("tenants", id), request_id=False))
+        await self._caller.send(change("DELETE", at("tenants", id), request_id=request_id))
 
     async def list_vclusters(self) -> list[VCluster]:
         return await listed(self._caller, at("vclusters"), "vclusters", VCluster, {})
@@ -148,9 +148,9 @@ class ClusterCalls:
             )
         )
 
-    async def delete_vcluster(self, id: str) -> None:
+    async def delete_vcluster(self, id: str, *, request_id: str | None = None) -> None:
         """Refused while it has work or home nodes, and for the default."""
-        await self._caller.send(change("DELETE", at("vclusters", id), request_id=False))
+        await self._caller.send(change("DELETE", at("vclusters", id), request_id=request_id))
 
     async def vcluster_queue(self, id: str) -> dict[str, Any]:
         """What waits there, in the order in which the scheduler looks at it."""

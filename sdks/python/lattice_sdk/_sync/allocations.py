@@ -116,9 +116,10 @@ class AllocationCalls:
         """Lets what is held wait its turn again."""
         return self._caller.send(_update(id, {"hold": False}, request_id))
 
-    def checkpoint(self, id: str) -> dict[str, Any]:
+    def checkpoint(self, id: str, *, request_id: str | None = None) -> dict[str, Any]:
         """Asks for a checkpoint now; ``LatticeNotAvailableError`` where the server takes none."""
-        return self._caller.send(change("POST", at("allocations", id, "checkpoint"), {}, request_id=False))
+        path = at("allocations", id, "checkpoint")
+        return self._caller.send(change("POST", path, {}, request_id=request_id))
 
     def explain(self, id: str) -> Explanation:
         """Why it waits, or why it started where and when it did."""

@@ -116,9 +116,9 @@ class ClusterCalls:
             change("PATCH", at("tenants", id), body, parse=_tenant, request_id=request_id)
         )
 
-    def delete_tenant(self, id: str) -> None:
+    def delete_tenant(self, id: str, *, request_id: str | None = None) -> None:
         """Refused while it has work or vClusters."""
-        self._caller.send(change("DELETE", at("tenants", id), request_id=False))
+        self._caller.send(change("DELETE", at("tenants", id), request_id=request_id))
 
     def list_vclusters(self) -> list[VCluster]:
         return listed(self._caller, at("vclusters"), "vclusters", VCluster, {})
@@ -149,9 +149,9 @@ class ClusterCalls:
             )
         )
 
-    def delete_vcluster(self, id: str) -> None:
+    def delete_vcluster(self, id: str, *, request_id: str | None = None) -> None:
         """Refused while it has work or home nodes, and for the default."""
-        self._caller.send(change("DELETE", at("vclusters", id), request_id=False))
+        self._caller.send(change("DELETE", at("vclusters", id), request_id=request_id))
 
     def vcluster_queue(self, id: str) -> dict[str, Any]:
         """What waits there, in the order in which the scheduler looks at it."""
