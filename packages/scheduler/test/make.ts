@@ -14,7 +14,15 @@ import {
   type VClusterId,
   WEIGHT_PROFILES,
 } from "@lattice/core";
-import type { CycleInput, NodeInput, PendingInput, ReleaseInput, TenantInput } from "../src/index.ts";
+import {
+  type CycleInput,
+  cycle,
+  type NodeInput,
+  type PendingInput,
+  type ReleaseInput,
+  type Reservation,
+  type TenantInput,
+} from "../src/index.ts";
 
 export const NOW = instant(1_000_000_000);
 export const MINUTE = 60_000;
@@ -104,3 +112,20 @@ export function input(fields: Partial<CycleInput> = {}): CycleInput {
     ...fields,
   };
 }
+
+/** Who starts where, and who is promised what: `1@30: a b` is allocation 1, in half an hour, on a and b. */
+export function outcomeOf(given: Partial<CycleInput>): { placed: string[]; held: string[] } {
+  const { placements, reservations } = cycle(input(given));
+  return {
+    placed: placements.map(({ allocation, nodes }) => `${allocation}: ${nodes.join(" ")}`),
+    held: reservations.map(
+      ({ allocation, startsAt, nodes }) => `${allocation}@${(startsAt - NOW) / MINUTE}: ${nodes.join(" ")}`,
+    ),
+  };
+}
+
+export const promise = (id: number, minutes: number, ...nodes: string[]): Reservation => ({
+  allocation: allocationId(id),
+  startsAt: instant(NOW + minutes * MINUTE),
+  nodes: nodeIds(...nodes),
+});

@@ -2,27 +2,13 @@
 
 import { instant } from "@lattice/core";
 import { describe, expect, it } from "vitest";
-import { type CycleInput, cycle, type PendingInput, type Reservation } from "../src/index.ts";
+import type { CycleInput, PendingInput } from "../src/index.ts";
 import { jobOf } from "../src/job.ts";
 import { machineOf } from "../src/machine/machine.ts";
 import { areAlike, areMates } from "../src/take-over.ts";
-import { allocationId, busy, input, job, MINUTE, NOW, node, nodeIds, release } from "./make.ts";
+import { allocationId, busy, input, job, MINUTE, NOW, node, nodeIds, outcomeOf, promise, release } from "./make.ts";
 
-const told = (given: Partial<CycleInput>): { placed: string[]; held: string[] } => {
-  const { placements, reservations } = cycle(input({ backfillDepth: 4, ...given }));
-  return {
-    placed: placements.map(({ allocation, nodes }) => `${allocation}: ${nodes.join(" ")}`),
-    held: reservations.map(
-      ({ allocation, startsAt, nodes }) => `${allocation}@${(startsAt - NOW) / MINUTE}: ${nodes.join(" ")}`,
-    ),
-  };
-};
-
-const promise = (id: number, minutes: number, ...nodes: string[]): Reservation => ({
-  allocation: allocationId(id),
-  startsAt: instant(NOW + minutes * MINUTE),
-  nodes: nodeIds(...nodes),
-});
+const told = (given: Partial<CycleInput>) => outcomeOf({ backfillDepth: 4, ...given });
 
 /** Two of a kind, and one that keeps the second from moving to where the first was to start. */
 const pair = [job(1, { minutes: 60 }), job(2, { minutes: 60 })];
