@@ -1,12 +1,12 @@
 // `lattice update`: changes what may still change of an allocation. A service can be given another program, other
 // variables or another probe; its nodes are then replaced one after the other.
 
-import type { AllocationUpdate } from "@lattice/sdk";
+import type { AllocationUpdate, LivenessProbe } from "@lattice/sdk";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { createContext } from "../context.ts";
 import { parseCount } from "../parse/count.ts";
 import { gather, gatherPair } from "../parse/pairs.ts";
-import { type ProbeForm, parseProbe } from "../parse/probe.ts";
+import { parseProbe } from "../parse/probe.ts";
 import { parseSpan } from "../parse/span.ts";
 
 interface UpdateFlags {
@@ -18,7 +18,7 @@ interface UpdateFlags {
   readonly entrypoint?: string;
   readonly image?: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly probe?: ProbeForm | "none";
+  readonly probe?: LivenessProbe | "none";
 }
 
 const MOST_SECONDS = 10 * 365 * 86_400;
@@ -69,7 +69,7 @@ export function define(command: Command): void {
     });
 }
 
-const probeOrNone = (text: string): ProbeForm | "none" => (text === "none" ? text : parseProbe(text));
+const probeOrNone = (text: string): LivenessProbe | "none" => (text === "none" ? text : parseProbe(text));
 
 function probeChange(probe: UpdateFlags["probe"]): AllocationUpdate["service"] {
   if (probe === undefined) return {};

@@ -1,26 +1,17 @@
 // A liveness probe on the command line: tcp:8080 or http:8080/healthz, then what differs from the usual, as in
 // http:8080/healthz,period=5,failures=2. The words are short; the fields have the names of the submission.
 
+import type { LivenessProbe } from "@lattice/sdk";
 import { InvalidArgumentError } from "commander";
-
-export interface ProbeForm {
-  readonly probe_type: "tcp" | "http";
-  readonly port: number;
-  readonly path?: string;
-  readonly period_secs?: number;
-  readonly initial_delay_secs?: number;
-  readonly failure_threshold?: number;
-  readonly timeout_secs?: number;
-}
 
 const SETTINGS = {
   period: "period_secs",
   delay: "initial_delay_secs",
   failures: "failure_threshold",
   timeout: "timeout_secs",
-} as const satisfies Record<string, keyof ProbeForm>;
+} as const satisfies Record<string, keyof LivenessProbe>;
 
-export function parseProbe(text: string): ProbeForm {
+export function parseProbe(text: string): LivenessProbe {
   const [what = "", ...settings] = text.split(",");
   const [, kind, port, path = ""] = /^(tcp|http):(\d{1,5})(\/.*)?$/.exec(what) ?? [];
   if (kind === undefined || (kind === "tcp" && path !== "")) {
@@ -29,7 +20,7 @@ export function parseProbe(text: string): ProbeForm {
     );
   }
   return {
-    probe_type: kind as ProbeForm["probe_type"],
+    probe_type: kind as "tcp" | "http",
     port: Number(port),
     ...(kind === "http" ? { path: path === "" ? "/" : path } : {}),
     ...Object.fromEntries(settings.map(settingOf)),

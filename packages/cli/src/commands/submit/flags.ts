@@ -2,9 +2,10 @@
 // they were written: the server reads durations, ranges and constraints, and refuses by name what
 // this version does not offer, so that every client gets the same answer.
 
+import type { LivenessProbe } from "@lattice/sdk";
 import { type Command, Option } from "commander";
 import { gather, gatherPair } from "../../parse/pairs.ts";
-import { type ProbeForm, parseProbe } from "../../parse/probe.ts";
+import { parseProbe } from "../../parse/probe.ts";
 
 export interface SubmitFlags {
   readonly nodes?: string;
@@ -42,7 +43,7 @@ export interface SubmitFlags {
   readonly scratch?: string;
   readonly dataDefaults?: boolean;
   readonly expose?: readonly string[];
-  readonly probe?: ProbeForm;
+  readonly probe?: LivenessProbe;
   readonly networkDomain?: string;
   readonly reactive?: boolean;
   readonly minNodes?: string;
