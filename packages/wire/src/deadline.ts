@@ -3,12 +3,9 @@
 
 export function withDeadline(signal: AbortSignal, ms: number): AbortSignal {
   const late = new AbortController();
-  // The timer holds on to the controller.
-  const timer: { unref?: () => void } | number = setTimeout(
-    () => late.abort(new DOMException(`not done within ${ms} ms`, "TimeoutError")),
-    ms,
-  );
-  // Where there are processes: one that has nothing else to do may end.
-  if (typeof timer === "object") (timer as { unref?: () => void }).unref?.();
+  const end = (): void => late.abort(new DOMException(`not done within ${ms} ms`, "TimeoutError"));
+  // The timer holds on to the controller. Where there are processes: one that has nothing else to do may end.
+  const timer = setTimeout(end, ms) as number | { unref(): void };
+  if (typeof timer === "object") timer.unref();
   return AbortSignal.any([signal, late.signal]);
 }
