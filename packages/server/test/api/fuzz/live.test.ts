@@ -71,8 +71,11 @@ beforeAll(async () => {
     open += 1;
     followed += 1;
     try {
-      for (const [n, size] of [1, 100, 70_000].entries())
-        yield { data: Buffer.alloc(size, "x"), offset: n * 70_000 + size };
+      let offset = 0;
+      for (const size of [1, 100, 70_000]) {
+        offset += size;
+        yield { data: Buffer.alloc(size, "x"), offset };
+      }
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     } finally {
       open -= 1;
@@ -200,17 +203,16 @@ test("HTTP: logs that are followed, and everything else that goes on, as events,
     client.close();
   }
   expect(answered).toBe(HTTP_STREAMS);
-  expect(served, "streams that went on").toBeGreaterThan(HTTP_STREAMS / 10);
-  expect(followed, "logs that were followed").toBeGreaterThan(HTTP_STREAMS / 40);
+  expect(served, "streams that went on").toBeGreaterThan(HTTP_STREAMS / 4);
+  expect(followed, "logs that were followed").toBeGreaterThan(HTTP_STREAMS / 20);
 });
 
 /** Of what runs; half of them ask for nothing that could be refused. */
 function onLive(roll: Roll, route: Route): FuzzRequest {
-  const request = formatted(roll, requestFor(roll, route));
   const path = route.path.replace(/:[a-z_]+/, live.running);
-  const follows = route.rpc.input.typeName === pb.LogsRequestSchema.typeName ? "follow=true" : "";
-  const query = roll(2) === 0 ? follows : (request.url.split("?")[1] ?? follows);
-  return { ...request, url: `${path}?${query}` };
+  const { url, headers, ...rest } = formatted(roll, requestFor(roll, route));
+  if (roll(2) === 0) return { ...rest, url: path, headers: { ...headers, ...ADA, "x-lattice-tenant": "" } };
+  return { ...rest, url: `${path}?${url.split("?")[1] ?? ""}`, headers };
 }
 
 test("WebSockets: terminals, sessions and services, whatever is sent on them", { timeout: WITHIN_MS }, async () => {
