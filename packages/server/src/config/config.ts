@@ -12,6 +12,7 @@ import type { ListenAddress } from "./listen.ts";
 import type { LogsConfig } from "./logs.ts";
 import type { NotificationsConfig } from "./notifications.ts";
 import type { RateLimits } from "./rate-limits.ts";
+import type { Stated } from "./stated.ts";
 import type { TlsConfig } from "./tls.ts";
 import type { TraceConfig } from "./trace.ts";
 
@@ -121,6 +122,8 @@ export interface Config {
     /** Which requests are written down. */
     readonly access: AccessMode;
   };
+  /** Every key of the file with what this server was told and by whom, for people who ask. */
+  readonly stated: Readonly<Record<string, Stated>>;
 }
 
 export interface EtcdConfig {
