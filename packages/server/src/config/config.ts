@@ -12,7 +12,6 @@ import type { ListenAddress } from "./listen.ts";
 import type { LogsConfig } from "./logs.ts";
 import type { NotificationsConfig } from "./notifications.ts";
 import type { RateLimits } from "./rate-limits.ts";
-import type { Stated } from "./stated.ts";
 import type { TlsConfig } from "./tls.ts";
 import type { TraceConfig } from "./trace.ts";
 
@@ -124,6 +123,13 @@ export interface Config {
   };
   /** Every key of the file with what this server was told and by whom, for people who ask. */
   readonly stated: Readonly<Record<string, Stated>>;
+}
+
+/** What was said of a key, and by whom. */
+export interface Stated {
+  readonly source: "flag" | "file" | "environment" | "default";
+  /** In JSON, with secrets taken out. */
+  readonly value: string;
 }
 
 export interface EtcdConfig {

@@ -1,15 +1,10 @@
 // What this server was told, key by key, and by whom: its command line, its file, its environment, or nobody. Made once, when the
 // configuration is read, with secrets already taken out.
 
+import type { Stated } from "./config.ts";
 import { type FileKey, fileKeys } from "./keys.ts";
 import { masked } from "./masked.ts";
 import type { Environment } from "./secret.ts";
-
-export interface Stated {
-  readonly source: "flag" | "file" | "environment" | "default";
-  /** In JSON, with secrets taken out. */
-  readonly value: string;
-}
 
 /** Variables that are looked at for keys that are left out. */
 const VARIABLES: Readonly<Record<string, string>> = {

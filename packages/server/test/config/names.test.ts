@@ -34,7 +34,7 @@ const documentOf = (key: string, value: unknown): object =>
     .reduce<unknown>((inner, name) => ({ [name]: inner }), value) as object;
 
 describe("taken", () => {
-  test.each<readonly [string, unknown, object?]>([
+  const taken: readonly (readonly [key: string, value: unknown, beside?: object])[] = [
     ["quorum.node_id", 1],
     ["quorum.data_dir", "/var/lib/lattice/raft"],
     ["quorum.peers", [{ id: 2, address: "lattice-02:9000" }]],
@@ -66,7 +66,9 @@ describe("taken", () => {
     ["rate_limit.query_metrics_per_minute", 120],
     ["rate_limits.query_metrics_per_minute", 120],
     ["compat.set_slurm_env", true],
-  ])("%s", (key, value, beside = {}) => {
+  ];
+
+  test.each(taken.map(([key, value, beside]) => ({ key, value, beside })))("$key", ({ key, value, beside = {} }) => {
     const [section = ""] = key.split(".");
     const document = documentOf(key, value) as Record<string, object>;
     expect(problemsOf({ ...document, [section]: { ...document[section], ...beside } })).toEqual([]);
