@@ -248,6 +248,39 @@ test("a walltime is changed as it is written elsewhere", async () => {
   expect(rig.requests).toHaveLength(1);
 });
 
+test("a class is changed under both of its names", async () => {
+  rig.answers[`PATCH ${V}/allocations/7`] = [200, { allocation: { id: "7" } }];
+  for (const flag of ["--class=3", "--preemption-class=3"]) expect(await rig.run("update", "7", flag)).toBe(0);
+  expect(rig.bodies.map((body) => JSON.parse(body).preemption_class)).toEqual([3, 3]);
+  expect(await rig.run("update", "7", "--class=3", "--preemption-class=3")).toBe(2);
+});
+
+describe("how a service scales", () => {
+  const policy = { min: 1, max: 4, metric: "queue", target: "10", cooldown_seconds: 60 };
+
+  test("is changed in part; the rest stays", async () => {
+    rig.answers[`GET ${V}/allocations/7`] = [200, { id: "7", spec: { lifecycle: { scale_policy: policy } } }];
+    rig.answers[`PATCH ${V}/allocations/7`] = [200, { allocation: { id: "7" } }];
+    expect(await rig.run("update", "7", "--max-nodes=8", "--scale-target=80%"), rig.err).toBe(0);
+    expect(JSON.parse(rig.bodies[1] ?? "").service).toEqual({ scale_policy: { ...policy, max: 8, target: "80%" } });
+  });
+
+  test("is refused in the words of the command line", async () => {
+    const field = "allocation.lifecycle.scale_policy.min";
+    const refused = {
+      code: "invalid_argument",
+      status: 400,
+      detail: `${field}: no`,
+      fields: [{ field, detail: "no" }],
+    };
+    rig.answers[`GET ${V}/allocations/7`] = [200, { id: "7", spec: {} }];
+    rig.answers[`PATCH ${V}/allocations/7`] = [400, refused];
+    expect(await rig.run("update", "7", "--min-nodes=9")).toBe(2);
+    expect(rig.err).toMatch(/^Error: --min-nodes: no\n/);
+    expect(await rig.run("update", "7", "--min-nodes=0")).toBe(2);
+  });
+});
+
 test.each(["topology", "constraints.topology", "allocation.resources.constraints.topology"])(
   "%s is set by --topology",
   (field) => expect(flagOf(field)).toBe("--topology"),
