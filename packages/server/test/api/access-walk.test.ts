@@ -126,8 +126,10 @@ describe.each(ROLES)("%s", (role) => {
         const answer = await place.call(rpc, requestFor(rpc, owner, place.plane), token, may ? SILENCE_MS : REFUSAL_MS);
         if (refused(answer, rpc.name) === may) wrong.push(`${rpc.name} on ${owner}'s: ${answer.slice(0, 60)}`);
         if (answer.startsWith("ok")) entered += 1;
-        const hidden = !may || RULES[rpc.name].reach[role] === "all" ? null : /\beve\b|biology/;
+        const reach = RULES[rpc.name].reach[role];
+        const hidden = !may || reach === "all" ? null : /\beve\b|biology/;
         if (owner !== "eve" && hidden?.test(answer) === true) wrong.push(`${rpc.name} shows a stranger's: ${answer}`);
+        if (may && reach === "own" && /\bbob\b/.test(answer)) wrong.push(`${rpc.name} shows a colleague's: ${answer}`);
       }
     }
     expect(wrong).toEqual([]);
