@@ -60,7 +60,10 @@ export function wrongWith({ way, caller, owner, may }: Row, seen: Seen): string 
   if (caller.principal === null && !may && !/^(?:unauthenticated|401)$/.test(seen.code))
     return told("is taken for another");
   if (/^(internal|rate_limited|too_many_streams|5\d\d)$/.test(seen.code)) return told("is not answered");
-  if (way.rule === null || caller.principal === null || reachOf(caller.principal, way.rule) === "all") return null;
+  if (way.rule === null || caller.principal === null) return null;
+  const reach = reachOf(caller.principal, way.rule);
+  if (reach === "all") return null;
+  if (reach === "own" && caller.user === "ada" && may && /"bob"/.test(seen.text)) return told("sees a colleague's");
   const others = caller.user === "eve" ? /"(?:ada|bob)"|"physics"/ : owner === "eve" ? null : /\beve\b|biology/;
   return others?.test(seen.text) === true && (may || caller.user === "eve") ? told("sees a stranger's") : null;
 }

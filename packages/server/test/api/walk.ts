@@ -88,6 +88,8 @@ export function requestFor({ name, input }: Rpc, owner: Owner, plane: MemoryPlan
   const special: Readonly<Partial<Record<RpcName, Record<string, unknown>>>> = {
     "AdminService.CreateTenant": { id: "chemistry" },
     "AdminService.UpdateTenant": { id: TENANT[owner], description: "walked" },
+    // Of one user it is asked as of GetUserUsage.
+    "AdminService.GetTenantUsage": { id: TENANT[owner] },
     "AdminService.CreateVCluster": { id: "walk", tenant: TENANT[owner] },
     "AdminService.UpdateVCluster": { id: "hpc-batch", description: "walked" },
     "AllocationService.Update": { id: own, name: "walked" },
