@@ -18,6 +18,7 @@ import { prepareScript } from "./batch-script.ts";
 import type { SlurmCommand } from "./command.ts";
 import { complain, type Desk, print } from "./desk.ts";
 import { JOB_RULES, jobOptions } from "./job-options.ts";
+import { afterNamesakes } from "./namesakes.ts";
 import { saveOutput } from "./output-file.ts";
 import { Refusal, refuse } from "./refusal.ts";
 import { submitProblem } from "./submit-problems.ts";
@@ -42,10 +43,11 @@ export const command: SlurmCommand = {
   help: "Usage: sbatch [OPTIONS] SCRIPT [ARGS] | sbatch [OPTIONS] --wrap COMMAND\nOptions are those of #SBATCH lines, and: --parsable --test-only --wait --wrap",
   run: async (desk, argv) => {
     const words = readBatchWords(argv);
-    const { body, asked, warnings } = batchSubmission(desk, words, readSource(words));
+    const { body: own, asked, warnings } = batchSubmission(desk, words, readSource(words));
     if (!has(words, "quiet")) for (const warning of warnings) complain(`sbatch: warning: ${warning}`);
     const partition = asked.get("partition");
     try {
+      const body = await afterNamesakes(desk, own);
       if (has(words, "test-only")) return await showTrial(desk, body);
       return await submit(desk, words, body);
     } catch (error) {
