@@ -20,7 +20,7 @@ export async function afterNamesakes({ client, user }: Desk, body: JsonObject): 
 }
 
 const isSingleton = (edge: Json): boolean =>
-  typeof edge === "object" && edge !== null && !Array.isArray(edge) && edge.condition === "mutex";
+  typeof edge === "object" && edge !== null && "condition" in edge && edge.condition === "mutex";
 
 const asks = ({ spec }: Allocation, name: string): boolean =>
   (spec?.depends_on ?? []).some(({ ref, condition }) => condition === "mutex" && ref === name);

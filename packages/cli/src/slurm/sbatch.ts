@@ -96,7 +96,8 @@ export function batchSubmission(desk: Desk, words: Words, { text, name, args }: 
   const parsed: ParsedScript = parseScript(text, compat.mapping, over);
   const asked = new Map(parsed.options.map((option) => [option.name, option.value ?? ""]));
   const { nodes = 1 } = parsed.submission;
-  const prepared = prepareScript(text, { args, bin: env.LATTICE_COMPAT_BIN, many: `${nodes}` !== "1" });
+  const bin = env.LATTICE_COMPAT_BIN;
+  const prepared = prepareScript(text, { args, bin, many: `${nodes}` !== "1", signal: asked.get("signal") });
   const exported = exportedVariables(lastValue(words, "export") ?? asked.get("export"), env);
   const variables = { ...exported.variables, ...slurmVariables(asked, parsed.submission, cwd) };
   const workdir = parsed.submission.workdir;
@@ -114,7 +115,9 @@ export function batchSubmission(desk: Desk, words: Words, { text, name, args }: 
     env: variables,
     ...(typeof workdir === "string" ? { workdir: resolve(cwd, workdir) } : {}),
   });
-  return { body, asked, warnings: warningsOf(parsed, [...prepared.warnings, ...exported.missing.map(unset)]) };
+  const done = ["--export=", ...(prepared.signals ? ["--signal="] : [])];
+  const told = parsed.warnings.filter((warning) => !done.some((option) => warning.includes(option)));
+  return { body, asked, warnings: [...told, ...prepared.warnings, ...exported.missing.map(unset)] };
 }
 
 const unset = (name: string): string => `--export: ${name} is not set`;
@@ -128,12 +131,6 @@ function outputFiles(submission: JsonObject): JsonObject {
     output: { ...(typeof output === "object" && output !== null ? output : {}), if_possible: true },
   };
 }
-
-/** --export is done here. */
-const warningsOf = (parsed: ParsedScript, more: readonly string[]): readonly string[] => [
-  ...parsed.warnings.filter((warning) => !warning.includes("--export=")),
-  ...more,
-];
 
 /** Clocks of file servers may be as much behind. */
 const CLOCK_LEEWAY_MS = 5_000;

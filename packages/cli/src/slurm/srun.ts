@@ -6,8 +6,9 @@
 import { fstatSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import type { LaunchRequest } from "@lattice/sdk";
-import { expandHostlist } from "@lattice/wire";
+import { expandHostlist, ProblemError } from "@lattice/wire";
 import { tellWhatBroke } from "../commands/launch/broken.ts";
+import { clean } from "../output/text.ts";
 import { allocate, nodesRequest } from "./allocation.ts";
 import type { SlurmCommand } from "./command.ts";
 import { complain, type Desk } from "./desk.ts";
@@ -78,9 +79,21 @@ export const command: SlurmCommand = {
     refuseWithout(words);
     const stop = new AbortController();
     for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => stop.abort());
-    return inside === undefined ? ownNodes(desk, words, stop.signal) : step(desk, words, inside, stop.signal);
+    if (inside === undefined) return ownNodes(desk, words, stop.signal);
+    return step(desk, words, inside, stop.signal).catch((error: unknown) => {
+      throw unconfirmed(error, inside);
+    });
   },
 };
+
+/** A job that is not there, as Slurm says it. */
+function unconfirmed(error: unknown, id: string): unknown {
+  if (!(error instanceof ProblemError) || error.problem.code !== "unknown_allocation") return error;
+  return new Refusal([
+    `srun: error: Unable to confirm allocation for job ${clean(id)}: Invalid job id specified`,
+    `srun: Check SLURM_JOB_ID environment variable. Expired or invalid job ${clean(id)}`,
+  ]);
+}
 
 function refuseWithout(words: Words): void {
   const [name, instead] = Object.entries(NEEDED).find(([long]) => has(words, long)) ?? [];

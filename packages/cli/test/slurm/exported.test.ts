@@ -19,5 +19,7 @@ test("everything that says what a program is to do, and nothing that says where 
 });
 
 test("what a task was given to be loaded stays on its node", () => {
-  expect(exportedVariables("ALL", { ...shell, LATTICE_LAUNCH_ID: "7.1.a.0" }).variables).not.toHaveProperty("LD_PRELOAD");
+  expect(exportedVariables("ALL", { ...shell, LATTICE_LAUNCH_ID: "7.1.a.0" }).variables).not.toHaveProperty(
+    "LD_PRELOAD",
+  );
 });
