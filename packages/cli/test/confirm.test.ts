@@ -1,8 +1,11 @@
 // Commands that stop work or give something up: on a terminal they ask first, --yes skips the question, and scripts,
 // which have no terminal, go on.
 
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { useScripted } from "./scripted.ts";
 
 const rig = useScripted();
@@ -29,7 +32,9 @@ const COMMANDS: readonly [words: string[], question: string, request: RegExp][] 
   [["node", "drain", "--urgent", "n1"], "Drain node n1 at once?", /n1\/drain/],
   [["admin", "drain", "--urgent", "n1"], "Drain node n1 at once?", /n1\/drain/],
   [["admin", "raft", "remove-member", "server-2"], "Remove the member server-2?", /server-2/],
+  [["admin", "raft", "transfer-leader", "server-2"], "Let server-2 lead?", /transfer/],
   [["admin", "restore", "/b/one"], "Put /b/one into the cluster at http", /restore/],
+  [["session", "end", "s-7"], "End session s-7?", /s-7/],
 ];
 
 test.each(COMMANDS)("%j asks, and without a yes nothing happens", async (words, question) => {
@@ -62,4 +67,62 @@ test.each(COMMANDS)("%j asks nothing with --yes, nor without a terminal", async 
 test("a drain that lets work end asks nothing", async () => {
   typing("n");
   expect(await rig.run("node", "drain", "n1"), rig.err).toBe(0);
+});
+
+const service = (state: string, type: string) => ({ id: "7", state, spec: { lifecycle: { type } } });
+const UPDATES: readonly (readonly string[])[] = [
+  ["--image=new:2"],
+  ["--entrypoint=./new"],
+  ["--env=A=1"],
+  ["--probe=none"],
+];
+
+test.each(UPDATES)("an update %s of a running service asks, since its nodes are replaced", async (flag) => {
+  rig.answers = {
+    "GET /api/v1/allocations/7": [200, service("running", "unbounded")],
+    "PATCH /api/v1/allocations/7": [200, { allocation: service("running", "unbounded") }],
+  };
+  const changes = () => rig.requests.filter((line) => line.startsWith("PATCH")).length;
+  typing("n");
+  expect(await rig.run("update", "7", flag)).toBe(2);
+  expect(rig.err).toContain("Replace the nodes of service 7 one after the other?");
+  expect(changes()).toBe(0);
+  typing("y");
+  expect(await rig.run("update", "7", flag), rig.err).toBe(0);
+  rig.err = "";
+  typing("n");
+  expect(await rig.run("update", "7", flag, "--yes"), rig.err).toBe(0);
+  typing(null);
+  expect(await rig.run("update", "7", flag), rig.err).toBe(0);
+  expect(rig.err).toBe("");
+  expect(changes()).toBe(3);
+});
+
+test.each([
+  ["--image=new:2", "pending", "unbounded"],
+  ["--image=new:2", "running", "bounded"],
+  ["--name=new", "running", "unbounded"],
+  ["--max-nodes=4", "running", "reactive"],
+])("an update %s of %s, %s work asks nothing", async (flag, state, type) => {
+  rig.answers = {
+    "GET /api/v1/allocations/7": [200, service(state, type)],
+    "PATCH /api/v1/allocations/7": [200, { allocation: service(state, type) }],
+  };
+  typing("n");
+  expect(await rig.run("update", "7", flag), rig.err).toBe(0);
+});
+
+test("a certificate is called back after a yes alone", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "lattice-revoke-"));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true, maxRetries: 9 }));
+  const pki = (...words: string[]) => rig.run("admin", "pki", ...words, "--dir", join(dir, "pki"));
+  expect(await pki("init"), rig.err).toBe(0);
+  expect(await pki("issue", "n1", "--kind", "agent"), rig.err).toBe(0);
+  typing("n");
+  expect(await pki("revoke", "n1")).toBe(2);
+  expect(rig.err).toContain("Revoke n1? It cannot be taken back.");
+  expect(existsSync(join(dir, "pki", "ca.crl"))).toBe(false);
+  typing("y");
+  expect(await pki("revoke", "n1"), rig.err).toBe(0);
+  expect(existsSync(join(dir, "pki", "ca.crl"))).toBe(true);
 });

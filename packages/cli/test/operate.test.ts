@@ -209,6 +209,29 @@ test("completion is offered no name that a shell would carry out", async () => {
   expect(rig.out).toBe("good/image:v1\ngröße\n");
 });
 
+const work = { id: "7", user: "ada", pending_reason_codes: ["busy"], spec: { project: "p", tags: { team: "ml" } } };
+const node = { id: "n1", group: "3", capabilities: { gpu_type: "GH200", features: ["nvme"] } };
+const kept = [
+  { name: "gnu/1:v1", kind: "uenv" },
+  { name: "busybox:1", kind: "oci", other_names: ["busybox"] },
+];
+
+test.each([
+  ["users", `${V}/allocations`, { allocations: [work, work] }, "ada\n"],
+  ["grantees", `${V}/allocations`, { allocations: [work] }, "ada\ntenant_admin\nclaiming_user\n"],
+  ["tags", `${V}/allocations`, { allocations: [work] }, "team=ml\n"],
+  ["tag-names", `${V}/allocations`, { allocations: [work] }, "team\n"],
+  ["reasons", `${V}/allocations`, { allocations: [work] }, "busy\n"],
+  ["features", `${V}/nodes`, { nodes: [node, node] }, "gpu_type=GH200\nnvme\n"],
+  ["groups", `${V}/nodes`, { nodes: [node] }, "3\n"],
+  ["containers", `${V}/cache`, { nodes: [{ node: "n1", images: kept }] }, "busybox:1\nbusybox\n"],
+  ["members", `${V}/raft/status`, { members: [{ id: "server-1" }] }, "server-1\n"],
+])("completion of %s", async (kind, path, answer, offered) => {
+  rig.answers[`GET ${path}`] = [200, answer];
+  expect(await rig.run("__complete", kind), rig.err).toBe(0);
+  expect(rig.out, rig.requests.join()).toBe(offered);
+});
+
 describe("what is wrong is said with the page that helps", () => {
   test.each([
     [["admin", "tenant", "set-quota", "--name=x", "--max-nodes=-3"], "lattice admin tenant set-quota --help"],
@@ -246,6 +269,39 @@ test("a walltime is changed as it is written elsewhere", async () => {
   expect(await rig.run("update", "7", "--walltime=soon")).toBe(2);
   expect(await rig.run("update", "7")).toBe(2);
   expect(rig.requests).toHaveLength(1);
+});
+
+test("a class is changed under both of its names", async () => {
+  rig.answers[`PATCH ${V}/allocations/7`] = [200, { allocation: { id: "7" } }];
+  for (const flag of ["--class=3", "--preemption-class=3"]) expect(await rig.run("update", "7", flag)).toBe(0);
+  expect(rig.bodies.map((body) => JSON.parse(body).preemption_class)).toEqual([3, 3]);
+  expect(await rig.run("update", "7", "--class=3", "--preemption-class=3")).toBe(2);
+});
+
+describe("how a service scales", () => {
+  const policy = { min: 1, max: 4, metric: "queue", target: "10", cooldown_seconds: 60 };
+
+  test("is changed in part; the rest stays", async () => {
+    rig.answers[`GET ${V}/allocations/7`] = [200, { id: "7", spec: { lifecycle: { scale_policy: policy } } }];
+    rig.answers[`PATCH ${V}/allocations/7`] = [200, { allocation: { id: "7" } }];
+    expect(await rig.run("update", "7", "--max-nodes=8", "--scale-target=80%"), rig.err).toBe(0);
+    expect(JSON.parse(rig.bodies[1] ?? "").service).toEqual({ scale_policy: { ...policy, max: 8, target: "80%" } });
+  });
+
+  test("is refused in the words of the command line", async () => {
+    const field = "allocation.lifecycle.scale_policy.min";
+    const refused = {
+      code: "invalid_argument",
+      status: 400,
+      detail: `${field}: no`,
+      fields: [{ field, detail: "no" }],
+    };
+    rig.answers[`GET ${V}/allocations/7`] = [200, { id: "7", spec: {} }];
+    rig.answers[`PATCH ${V}/allocations/7`] = [400, refused];
+    expect(await rig.run("update", "7", "--min-nodes=9")).toBe(2);
+    expect(rig.err).toMatch(/^Error: --min-nodes: no\n/);
+    expect(await rig.run("update", "7", "--min-nodes=0")).toBe(2);
+  });
 });
 
 test.each(["topology", "constraints.topology", "allocation.resources.constraints.topology"])(

@@ -40,6 +40,7 @@ describe("flags", () => {
     [["--walltime=72h", "--name", "x"], { walltime: "72h", name: "x" }],
     [["--constraint=gpu_type:GH200", "--constraint", "nvme"], { constraint: ["gpu_type:GH200", "nvme"] }],
     [["--preemption-class=8"], { preemption_class: 8 }],
+    [["--class=8"], { preemption_class: 8 }],
     [["--preemption-class=many"], { preemption_class: "many" }],
     [["--priority=high"], { priority: "high" }],
     [["--priority=3"], { preemption_class: 3 }],

@@ -8,6 +8,7 @@ import { sleep } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
+import { askOnTerminal } from "../output/ask-first.ts";
 import { startSpinner } from "../output/spinner.ts";
 import { clean } from "../output/text.ts";
 import { currentSize, runTerminal } from "../terminal/run-terminal.ts";
@@ -31,8 +32,10 @@ export function define(command: Command): void {
   const list = command.command("list").description("Show open sessions");
   list.action(async () => listSessions(await createContext(list)));
   const end = command.command("end").description("End a session, and the allocation that was made for it");
-  end.argument("<id>", "session").action(async (id: string) => {
+  end.argument("<id>", "session").option("--yes", "do not ask");
+  end.action(async (id: string, flags: { readonly yes?: boolean }) => {
     const { client, print } = await createContext(end);
+    await askOnTerminal(flags.yes, `End session ${id}? What runs in it is ended.`, `session ${id} not ended`);
     const answer = await client.sessions.end(id);
     if (print.structured) return print.document({ session_id: id, ...answer });
     print.done(id, `Ended session ${id}`);

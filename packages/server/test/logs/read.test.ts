@@ -1,28 +1,14 @@
 // Reading while the node frees what it has sent: every byte comes once and in order, from the node or from the store;
 // only what neither has is left out.
 
-import { type AllocationId, type Attempt, attempt, type NodeId } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { LogsQuery } from "../../src/api/control-plane.ts";
 import type { ArchivedLog, LogPiece } from "../../src/logs/archive.ts";
 import { type LiveLogs, readLogs } from "../../src/logs/read.ts";
+import { query } from "./query.ts";
 
 const never = new AbortController().signal;
 const ALL = Buffer.from(Array.from({ length: 400 }, (_, n) => n % 251));
-
-const query = (change: Partial<LogsQuery> = {}): LogsQuery => ({
-  allocation: "1" as AllocationId,
-  attempt: attempt(1) as Attempt,
-  node: "n1" as NodeId,
-  stream: "stdout",
-  tail: 0,
-  follow: true,
-  offset: 0,
-  sinceMs: 0,
-  untilMs: 0,
-  ...change,
-});
 
 /** A store that holds the log up to `end`, but for a part that was lost. */
 function stored(end: number, chunkBytes: number, lost: readonly [number, number] = [0, 0]): ArchivedLog {

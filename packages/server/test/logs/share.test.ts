@@ -1,26 +1,13 @@
 // Many followers of one log: each sees every byte from where it began, once and in order, however fast it reads and
 // whenever it came; and the node sends the log once.
 
-import { type AllocationId, type Attempt, attempt, type NodeId } from "@lattice/core";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { LogsQuery } from "../../src/api/control-plane.ts";
 import type { LiveLogs } from "../../src/logs/read.ts";
 import { shareFollowers } from "../../src/logs/share.ts";
 import { LogOnANode } from "./log-on-a-node.ts";
-
-const query = (change: Partial<LogsQuery> = {}): LogsQuery => ({
-  allocation: "1" as AllocationId,
-  attempt: attempt(1) as Attempt,
-  node: "n1" as NodeId,
-  stream: "stdout",
-  tail: 0,
-  follow: true,
-  offset: 0,
-  sinceMs: 0,
-  untilMs: 0,
-  ...change,
-});
+import { query } from "./query.ts";
 
 const never = new AbortController().signal;
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -2,51 +2,22 @@
 // that name is connected; and it is written down before it is given out.
 
 import { generateKeyPairSync, type KeyObject, sign, X509Certificate } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
-import { type Deed, logIndex, seconds, type UserName } from "@lattice/core";
-import { issue, makeAuthority, type Pem, pb, renewalText } from "@lattice/wire";
+import { type Deed, logIndex, type UserName } from "@lattice/core";
+import { pb, renewalText } from "@lattice/wire";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createFirstCertificate, type FirstOptions } from "../../src/agents/first-certificate.ts";
-import { openTlsSource, type TlsSource } from "../../src/tls/source.ts";
 import { createTestClock } from "../clock.ts";
+import { type CertifiedServer, certifiedServer } from "./certified-server.ts";
 
-const DAY = 86_400_000;
-const dir = mkdtempSync(join(tmpdir(), "lattice-first-"));
-const file = (name: string) => join(dir, name);
 const logger = pino({ level: "silent" });
-let authority: Pem;
-let tls: TlsSource;
+let server: CertifiedServer;
 
 beforeAll(async () => {
-  authority = await makeAuthority("alps", 30 * DAY);
-  const own = await issue(authority, { name: "s1", kind: "server", site: "alps", hosts: ["s1"], lifetimeMs: DAY });
-  const save = (name: string, text: string) => writeFileSync(file(name), text, { mode: 0o600 });
-  save("ca.crt", authority.cert);
-  save("ca.key", authority.key);
-  save("s1.crt", own.cert);
-  save("s1.key", own.key);
-  tls = await openTlsSource({
-    config: {
-      cert: file("s1.crt"),
-      key: file("s1.key"),
-      ca: file("ca.crt"),
-      caKey: file("ca.key"),
-      crl: null,
-      agentLifetime: seconds(3_600),
-      requireClientCertificates: false,
-    },
-    logger,
-    everyMs: 1_000_000,
-  });
+  server = await certifiedServer();
 });
-afterAll(() => {
-  tls.close();
-  rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
-});
+afterAll(() => server.close());
 
 const keysOf = () => generateKeyPairSync("ec", { namedCurve: "P-256" });
 
@@ -61,7 +32,7 @@ function authorityFor(change: Partial<FirstOptions> = {}) {
   const clock = createTestClock(Date.now());
   const counted = vi.fn();
   const first = createFirstCertificate({
-    tls,
+    tls: server.tls,
     guard: {
       tokenOf: () => "n1" as UserName,
       stranger: (_call, node) => (node === "n1" ? null : `the token is for n1, the hello for ${node}`),
@@ -97,7 +68,7 @@ test("the node that the token is for gets one, with its name and for its key, an
   // Nothing that a server could be taken for.
   expect(given.subjectAltName).toBe("URI:spiffe://alps/agent/n1");
   expect(given.checkPrivateKey(keys.privateKey)).toBe(true);
-  expect(given.verify(new X509Certificate(authority.cert).publicKey)).toBe(true);
+  expect(given.verify(new X509Certificate(server.authority.cert).publicKey)).toBe(true);
   expect(written).toMatchObject([{ user: "n1", action: "certificate.issue", scope: "access", node: "n1" }]);
   expect(written[0]?.detail).toContain(given.serialNumber.toLowerCase());
   expect(counted).toHaveBeenCalledExactlyOnceWith("first");

@@ -2,13 +2,10 @@
 // a foreign, an ended nor a revoked one counts.
 
 import { generateKeyPairSync, type KeyObject, sign, X509Certificate } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
 import type { PeerCertificate } from "node:tls";
 import { create } from "@bufbuild/protobuf";
 import { Metadata } from "@grpc/grpc-js";
-import { seconds } from "@lattice/core";
 import {
   certifyAgain,
   issue,
@@ -26,40 +23,18 @@ import { createRenewal } from "../../src/agents/renewal.ts";
 import type { TlsConfig } from "../../src/config/tls.ts";
 import { openTlsSource, type TlsSource } from "../../src/tls/source.ts";
 import { createTestClock } from "../clock.ts";
+import { type CertifiedServer, certifiedServer, DAY } from "./certified-server.ts";
 
-const DAY = 86_400_000;
-const dir = mkdtempSync(join(tmpdir(), "lattice-renewal-"));
-const file = (name: string) => join(dir, name);
 const logger = pino({ level: "silent" });
+let server: CertifiedServer;
 let authority: Pem;
 let tls: TlsSource;
 
-const config: TlsConfig = {
-  cert: file("s1.crt"),
-  key: file("s1.key"),
-  ca: file("ca.crt"),
-  caKey: file("ca.key"),
-  crl: file("ca.crl"),
-  agentLifetime: seconds(3_600),
-  requireClientCertificates: false,
-};
-
 beforeAll(async () => {
-  authority = await makeAuthority("alps", 30 * DAY);
-  const own = await issue(authority, { name: "s1", kind: "server", site: "alps", hosts: ["s1"], lifetimeMs: DAY });
-  const save = (name: string, text: string) => writeFileSync(file(name), text, { mode: 0o600 });
-  save("ca.crt", authority.cert);
-  save("ca.key", authority.key);
-  save("s1.crt", own.cert);
-  save("s1.key", own.key);
-  save("ca.crl", await writeRevocations(authority, []));
-  tls = await openTlsSource({ config, logger, everyMs: 1_000_000 });
+  server = await certifiedServer();
+  ({ authority, tls } = server);
 });
-
-afterAll(() => {
-  tls.close();
-  rmSync(dir, { recursive: true, force: true, maxRetries: 9 });
-});
+afterAll(() => server.close());
 
 const agentOf = (name: string, by: Pem, lifetimeMs = DAY) =>
   issue(by, { name, kind: "agent", site: "alps", hosts: [], lifetimeMs });
@@ -171,7 +146,7 @@ test("a certificate that was called back is let in nowhere, and what it has open
   await open("n8", good);
   expect([connect.mock.calls.length, errors]).toEqual([2, []]);
   const serial = serialDigits(new X509Certificate(cert).serialNumber);
-  writeFileSync(file("ca.crl"), await writeRevocations(authority, [{ serial, at: new Date() }]));
+  writeFileSync(server.file("ca.crl"), await writeRevocations(authority, [{ serial, at: new Date() }]));
   const taken = new Promise((resolve) => tls.onChange(resolve));
   tls.reload();
   await taken;
@@ -189,14 +164,16 @@ test("a certificate that was called back is let in nowhere, and what it has open
 });
 
 test("files of an authority that do not belong together keep a server from starting, each by its name", async () => {
-  const opened = (change: Partial<TlsConfig>) => openTlsSource({ config: { ...config, ...change }, logger });
-  await expect(opened({ caKey: file("s1.key") })).rejects.toThrow(/api.tls_ca_key: .* is not the key of an authority/);
-  await expect(opened({ crl: file("s1.crt") })).rejects.toThrow(/api.tls_crl: .* cannot be used/);
-  await expect(opened({ crl: file("none") })).rejects.toThrow(/api.tls_crl: .* cannot be read/);
-  writeFileSync(file("empty"), "");
-  await expect(opened({ crl: file("empty") })).rejects.toThrow(/api.tls_crl/);
-  await expect(opened({ ca: file("empty") })).rejects.toThrow(/api.tls_ca: .* not what it should be/);
+  const opened = (change: Partial<TlsConfig>) => openTlsSource({ config: { ...server.config, ...change }, logger });
+  await expect(opened({ caKey: server.file("s1.key") })).rejects.toThrow(
+    /api.tls_ca_key: .* is not the key of an authority/,
+  );
+  await expect(opened({ crl: server.file("s1.crt") })).rejects.toThrow(/api.tls_crl: .* cannot be used/);
+  await expect(opened({ crl: server.file("none") })).rejects.toThrow(/api.tls_crl: .* cannot be read/);
+  writeFileSync(server.file("empty"), "");
+  await expect(opened({ crl: server.file("empty") })).rejects.toThrow(/api.tls_crl/);
+  await expect(opened({ ca: server.file("empty") })).rejects.toThrow(/api.tls_ca: .* not what it should be/);
   const foreign = await makeAuthority("alps", DAY);
-  writeFileSync(file("foreign.crl"), await writeRevocations(foreign, []));
-  await expect(opened({ crl: file("foreign.crl") })).rejects.toThrow(/not signed by the authority/);
+  writeFileSync(server.file("foreign.crl"), await writeRevocations(foreign, []));
+  await expect(opened({ crl: server.file("foreign.crl") })).rejects.toThrow(/not signed by the authority/);
 });

@@ -21,6 +21,7 @@ export const LATTICE_OPTIONS: ReadonlyMap<string, { readonly field: string; read
   ["gpu_type", { field: "gpu_type", kind: "text" }],
   ["job_name", { field: "name", kind: "text" }],
   ["time", { field: "walltime", kind: "text" }],
+  ["class", { field: "preemption_class", kind: "number" }],
   ["service", { field: "service", kind: "flag" }],
   ["reactive", { field: "reactive", kind: "flag" }],
   ["requeue", { field: "requeue", kind: "flag" }],

@@ -96,6 +96,7 @@ describe("parseScript", () => {
       { constraints: { gpu_type: "GH200", gpu_count: 4, features: ["nvme"] } },
     ],
     ["--preemption-class=3 --max-requeue=0", { preemption_class: 3, max_requeue: 0 }],
+    ["--class=3", { preemption_class: 3 }],
     ["--service", { service: true }],
     ["--env=A=1 --env B=x=y --tag=k=v", { env: { A: "1", B: "x=y" }, tags: { k: "v" } }],
   ])("#LATTICE %s", (line, expected) => {

@@ -4,6 +4,7 @@
 import { issue, makeAuthority, type Revocation, readRevocations, serialDigits, writeRevocations } from "@lattice/wire";
 import type { Command } from "commander";
 import { createContext } from "../../context.ts";
+import { askOnTerminal } from "../../output/ask-first.ts";
 import type { Printer } from "../../output/printer.ts";
 import type { Column } from "../../output/table.ts";
 import { ABSENT } from "../../output/text.ts";
@@ -39,6 +40,7 @@ interface PkiFlags {
   readonly host?: readonly string[];
   readonly tenant?: string;
   readonly due?: boolean;
+  readonly yes?: boolean;
 }
 
 const DEFAULT_DIR = "lattice-pki";
@@ -109,7 +111,7 @@ export function definePki(command: Command): void {
 
   const revoke = inFolder(command.command("revoke").description("Call certificates back before they end"));
   revoke.argument("[names...]", "whose: all that were issued to them, and what servers made of those since");
-  revoke.option("--serial <digits>", "one by its number (repeatable)", gather);
+  revoke.option("--serial <digits>", "one by its number (repeatable)", gather).option("--yes", "do not ask");
   revoke.action(async (names: readonly string[], flags: PkiFlags) => {
     const { print } = await createContext(revoke);
     const serials = [
@@ -117,6 +119,8 @@ export function definePki(command: Command): void {
       ...(flags.serial ?? []).map(checkSerial),
     ];
     if (serials.length === 0) throw bad("nothing is named", "Name some, or give --serial.");
+    const whose = [...names, ...(flags.serial ?? [])].join(", ");
+    await askOnTerminal(flags.yes, `Revoke ${whose}? It cannot be taken back.`, `${whose} not revoked`);
     const count = await revokeAll(flags.dir, serials);
     if (print.structured) return print.document({ list: listFile(flags.dir), revoked: count });
     print.line(`${listFile(flags.dir)} names ${count} certificate${count === 1 ? "" : "s"}`);

@@ -35,8 +35,15 @@ export function defineRaft(command: Command): void {
   });
 
   const transfer = command.command("transfer-leader").description("Let another server lead");
-  transfer.argument("[id]", "the server that shall lead; otherwise the one that is furthest");
-  transfer.action(async (id: string | undefined) => transferLeader(await createContext(transfer), id));
+  transfer
+    .argument("[id]", "the server that shall lead; otherwise the one that is furthest")
+    .option("--yes", "do not ask");
+  transfer.action(async (id: string | undefined, flags: { readonly yes?: boolean }) => {
+    const context = await createContext(transfer);
+    const question = `Let ${id ?? "another server"} lead? Changes wait until it does.`;
+    await askOnTerminal(flags.yes, question, "the leader stays");
+    await transferLeader(context, id);
+  });
 }
 
 async function showStatus({ client, print }: Context): Promise<void> {

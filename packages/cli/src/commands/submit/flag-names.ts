@@ -12,6 +12,8 @@ const FLAGS: Readonly<Record<string, string>> = {
   telemetry: "--telemetry",
   vcluster: "--vcluster",
   tags: "--tag",
+  set_tags: "--tag",
+  remove_tags: "--remove-tag",
   request_id: "--request-id",
   hold: "--hold",
   nodes: "--nodes",
@@ -88,21 +90,26 @@ const FLAGS: Readonly<Record<string, string>> = {
 /** Names in running text that cannot be taken for plain words. */
 const IN_TEXT = ["preemption_class", "max_requeue", "tasks_per_node"] as const;
 
-export function inFlagNames(problem: Problem): Problem {
+/** `isTaken`: whether the command has this flag. */
+export function inFlagNames(problem: Problem, isTaken: (flag: string) => boolean = () => true): Problem {
+  const shown = (field: string): string => {
+    const flag = flagOf(field);
+    return flag !== null && isTaken(flag) ? flag : field;
+  };
   const fields = problem.fields.map(({ field, detail, hint }) => ({
-    field: flagOf(field) ?? field,
+    field: shown(field),
     detail,
     ...(hint === undefined ? {} : { hint: withFlags(hint) }),
   }));
   // The one-line detail names the fields too; the longest first, since one may begin with another.
   const names = problem.fields.map(({ field }) => field).toSorted((a, b) => b.length - a.length);
-  const detail = names.reduce((text, name) => text.replaceAll(name, flagOf(name) ?? name), problem.detail);
+  const detail = names.reduce((text, name) => text.replaceAll(name, shown(name)), problem.detail);
   return { ...problem, detail, hint: withFlags(problem.hint), fields };
 }
 
 /** Null: no flag sets it. */
 export function flagOf(field: string): string | null {
-  let path = field.replace(/^allocation\./, "");
+  let path = field.replace(/^(allocation|service)\./, "").replace(/^lifecycle\.(?=scale_policy)/, "");
   for (;;) {
     if (Object.hasOwn(FLAGS, path)) return FLAGS[path] ?? null;
     const shorter = path.replace(/(\.[^.[\]]*|\[[^[\]]*\])$/, "");

@@ -15,6 +15,7 @@ export interface SubmitFlags {
   readonly topology?: string;
   readonly tasksPerNode?: string;
   readonly preemptionClass?: string;
+  readonly class?: string;
   readonly priority?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly workdir?: string;
@@ -94,6 +95,7 @@ function addFlags(command: Command, isTaken: (option: Option) => boolean): Comma
     new Option("--topology <kind>", "any or tight"),
     new Option("--tasks-per-node <count>", "tasks on each node, for launchers"),
     new Option("--preemption-class <class>", "0 (preempted first) to 10 (never)"),
+    new Option("--class <class>", "the same").conflicts("preemptionClass"),
     new Option("--priority <word>", "low, normal or high, or a class"),
     new Option("--env <pair>", "variable for the job, K=V (repeatable)").argParser(gatherPair),
     new Option("--workdir <dir>", "where the job starts (default: here)"),
@@ -159,7 +161,7 @@ export function flagsToShortForm(flags: SubmitFlags, source: (flag: string) => b
     constraint: flags.constraint,
     topology: flags.topology,
     tasks_per_node: numeric(flags.tasksPerNode),
-    preemption_class: numeric(flags.preemptionClass) ?? (isClass ? Number(priority) : undefined),
+    preemption_class: numeric(flags.preemptionClass ?? flags.class) ?? (isClass ? Number(priority) : undefined),
     priority: isClass ? undefined : priority,
     env: flags.env,
     workdir: flags.workdir,

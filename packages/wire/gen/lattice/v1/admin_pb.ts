@@ -1655,7 +1655,7 @@ export const AdminService: GenService<{
     output: typeof AccountingSchema;
   },
   /**
-   * Settings in force on this server. Secrets are not among them.
+   * Every key of the configuration file as it is in force on this server. Of secrets only that they are there is told.
    *
    * @generated from rpc lattice.v1.AdminService.GetConfig
    */
