@@ -1,12 +1,11 @@
 // The Slurm commands on a real cluster, as scripts use them: installed into a folder on the PATH, and put
 // together in pipelines.
-import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { CliResult } from "../harness/cli.ts";
 import { compileMpi } from "../harness/mpi.ts";
-import { cleanEnvironment } from "../harness/program.ts";
+import { runShell } from "../harness/run-shell.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const cluster = useCluster({ nodes: 4 });
@@ -18,23 +17,8 @@ beforeAll(async () => {
 });
 
 /** A shell with the Slurm commands first on its PATH. */
-function sh(line: string, env: Readonly<Record<string, string>> = {}): Promise<CliResult> {
-  return new Promise((resolve) => {
-    const shell = spawn("bash", ["-c", line], {
-      cwd: work(),
-      env: cleanEnvironment({ ...cluster.cliEnvironment(env), PATH: `${bin()}:${process.env.PATH ?? ""}` }),
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let [stdout, stderr] = ["", ""];
-    shell.stdout.on("data", (chunk: Buffer) => {
-      stdout += chunk.toString();
-    });
-    shell.stderr.on("data", (chunk: Buffer) => {
-      stderr += chunk.toString();
-    });
-    shell.once("close", (code) => resolve({ code: code ?? -1, stdout, stderr }));
-  });
-}
+const sh = (line: string, env: Readonly<Record<string, string>> = {}): Promise<CliResult> =>
+  runShell(line, work(), { ...cluster.cliEnvironment(env), PATH: `${bin()}:${process.env.PATH ?? ""}` });
 
 function script(name: string, ...lines: readonly string[]): void {
   mkdirSync(work(), { recursive: true });
