@@ -1793,7 +1793,7 @@ export const AdminService: GenService<{
     output: typeof SignalsSchema;
   },
   /**
-   * Names of the services that running allocations expose.
+   * Names of the services that running allocations expose. The header x-lattice-tenant narrows them to those of one tenant.
    *
    * @generated from rpc lattice.v1.AdminService.ListServices
    */
@@ -1803,7 +1803,7 @@ export const AdminService: GenService<{
     output: typeof ListServicesResponseSchema;
   },
   /**
-   * Where a service is served.
+   * Where a service is served. The header x-lattice-tenant narrows it likewise.
    *
    * @generated from rpc lattice.v1.AdminService.LookupService
    */
