@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { flagOf, inFlagNames } from "../src/commands/submit/flag-names.ts";
+import { linesOf } from "../src/commands/top/follow.ts";
 import { localTime } from "../src/output/time.ts";
 import { useScripted } from "./scripted.ts";
 
@@ -78,6 +79,13 @@ test("what nodes say alike is said once, with a hint that leads on", async () =>
   rig.err = "";
   expect(await rig.run("cache", "evict", "--image=gnu/1:v1")).toBe(3);
   expect(rig.err).toContain("Hint: `lattice cache status` shows what nodes keep.\n");
+});
+
+test("streamed values have units", () => {
+  const values = { cpu_utilization: 5.613352, memory_used: 48746496, io_read_bytes: 0, queue: 3 };
+  expect(linesOf({ node: "n1", values })).toEqual([
+    "n1  cpu_utilization=5.6% memory_used=48.7MB io_read_bytes=0.0B/s queue=3.0",
+  ]);
 });
 
 test("a task group has no attempt of its own", async () => {

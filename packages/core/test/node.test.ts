@@ -122,7 +122,7 @@ describe("drain and undrain", () => {
     const c = busy();
     c.apply(drain("n1"));
     expect(verdict(c.one(again("new fan")))).toBe("repeated");
-    c.apply({ kind: "node.assign", origin: drain("n1").origin, node: nodeId("n2"), vcluster: null } as never);
+    c.apply(drain("n2", true), undrain("n2"));
     const since = reason()?.since;
     expect(verdict(c.one(again("new fan")))).toBe("accepted");
     expect(reason()).toMatchObject({ kind: "draining", reason: "new fan", since });
