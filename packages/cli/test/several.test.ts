@@ -83,7 +83,7 @@ test("what nodes say alike is said once, with a hint that leads on", async () =>
 
 test("streamed values have units", () => {
   const values = { cpu_utilization: 5.613352, memory_used: 48746496, io_read_bytes: 0, queue: 3 };
-  expect(linesOf({ node: "n1", values })).toEqual([
+  expect(linesOf({ allocation_id: "7", node: "n1", values })).toEqual([
     "n1  cpu_utilization=5.6% memory_used=48.7MB io_read_bytes=0.0B/s queue=3.0",
   ]);
 });

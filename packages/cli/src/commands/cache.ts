@@ -6,7 +6,7 @@ import { type Command, Option } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { whileShown } from "../output/progress.ts";
 import { ABSENT } from "../output/text.ts";
-import { localTime } from "../output/time.ts";
+import { localTime, shortTime } from "../output/time.ts";
 import { bytesText } from "./uenv/table.ts";
 
 type WarmOptions = WhichNodes & { readonly sticky?: boolean };
@@ -77,19 +77,26 @@ async function show({ print, settings }: Context, answer: CacheAnswer, hint?: st
   else if (settings.quiet) print.lines(nodes.filter(({ error = "" }) => error === "").map(({ node }) => node));
   else {
     const rows: Row[] = nodes.flatMap(({ node, images = [] }) => images.map((image) => ({ node, ...image })));
-    print.table<Row>(
-      [
-        { header: "NODE", value: ({ node }) => node, flexible: true },
-        { header: "IMAGE", value: namesOf, flexible: true },
-        { header: "DIGEST", value: ({ digest }) => digest?.replace("sha256:", "").slice(0, 12) || ABSENT },
-        { header: "KIND", value: ({ kind }) => kind || ABSENT },
-        { header: "SIZE", value: ({ size_bytes }) => bytesText(size_bytes ?? 0), align: "right" },
-        { header: "USED", value: ({ last_used }) => localTime(last_used) || ABSENT },
-        { header: "IN USE", value: ({ pins }) => String(pins ?? 0), align: "right" },
-        { header: "STICKY", value: ({ sticky }) => (sticky === true ? "yes" : "no") },
-      ],
-      rows,
-    );
+    // Where every node failed, there is nothing to show but that.
+    const didAny = nodes.some(({ error = "" }) => error === "");
+    if (didAny)
+      print.table<Row>(
+        [
+          { header: "NODE", value: ({ node }) => node, flexible: true },
+          { header: "IMAGE", value: namesOf, flexible: true },
+          { header: "DIGEST", value: ({ digest }) => digest?.replace("sha256:", "").slice(0, 12) || ABSENT },
+          { header: "KIND", value: ({ kind }) => kind || ABSENT },
+          { header: "SIZE", value: ({ size_bytes }) => bytesText(size_bytes ?? 0), align: "right" },
+          {
+            header: "USED",
+            value: ({ last_used }) => localTime(last_used) || ABSENT,
+            short: ({ last_used }) => shortTime(last_used) || ABSENT,
+          },
+          { header: "IN USE", value: ({ pins }) => String(pins ?? 0), align: "right" },
+          { header: "STICKY", value: ({ sticky }) => (sticky === true ? "yes" : "no") },
+        ],
+        rows,
+      );
     for (const { node, size_bytes: size = 0, used_bytes: used = 0, error = "" } of nodes) {
       if (error === "") print.note(`${node}: ${bytesText(used)} of ${bytesText(size)} used`);
     }

@@ -109,7 +109,8 @@ function connectedNodes(call: Call, group: string): NodeId[] {
     known = true;
     if (!node.capabilities.hollow && call.plane.liveness(node.id).connected) found.push(node.id);
   }
-  if (!known) throw invalid("group", "no node is in this group");
+  if (!known)
+    throw invalid("group", `no node is in ${JSON.stringify(group.slice(0, 80))}`, "`lattice nodes` shows the groups.");
   return found;
 }
 
