@@ -141,7 +141,7 @@ describe("a cluster with tokens", () => {
     expect((await lattice(bob, "audit", "query")).code).toBe(4);
   });
 
-  test("nobody sees the output of another user's work, or cancels it", async () => {
+  test("nobody but administrators sees another user's work, nor its output, or cancels it", async () => {
     const ada = { LATTICE_TOKEN: await token("--user", "ada", "--tenant", "default") };
     const bob = { LATTICE_TOKEN: await token("--user", "bob", "--tenant", "default") };
     const eve = { LATTICE_TOKEN: await token("--user", "eve", "--tenant", "elsewhere") };
@@ -151,9 +151,15 @@ describe("a cluster with tokens", () => {
       expect((await cluster.cli(["cancel", id], { env })).code).toBe(4);
       expect((await cluster.cli(["logs", id], { env })).code).toBe(4);
     }
-    expect((await cluster.cli(["status", id], { env: eve })).code).toBe(4);
-    const list = await cluster.cli(["status", "--all", "-o", "json"], { env: eve });
-    expect(list.stdout).not.toContain('"ada"');
+    for (const env of [bob, eve]) {
+      expect((await cluster.cli(["status", id], { env })).code).toBe(4);
+      const list = await cluster.cli(["status", "--all", "-o", "json"], { env });
+      expect(list.stdout).not.toContain('"ada"');
+    }
+    const named = await cluster.cli(["status", "--user", "ada"], { env: bob });
+    expect([named.code, named.stderr]).toEqual([0, expect.stringContaining("users see their own")]);
+    const chief = { LATTICE_TOKEN: await token("--user", "chief", "--tenant", "default", "--scope", "tenant:admin") };
+    expect((await cluster.cli(["status", "--user", "ada", "-q"], { env: chief })).stdout).toContain(id);
     expect((await cluster.cli(["cancel", id], { env: ada })).code).toBe(0);
   });
 

@@ -3,20 +3,16 @@
 
 import { hostname } from "node:os";
 import { parseGroupId, parseNodeId, parseVClusterId } from "@lattice/core";
-import { Command, InvalidArgumentError, Option } from "commander";
-import { type DataOptions, dataOptions, withData } from "./data-flags.ts";
+import { Command, InvalidArgumentError } from "commander";
 import type { HardwareFlags } from "./discovery/hardware.ts";
-import type { DiscoveryOptions } from "./discovery-options.ts";
-import { bytes, listenAddress, named, peerAddress, positive, umask, whole } from "./flag-values.ts";
+import { type DiscoveryFlags, type DiscoveryOptions, discoveryOptions, withDiscovery } from "./flags/discovery.ts";
+import { type IdentityFlags, identityOf } from "./flags/identity.ts";
+import { type SoftwareFlags, type SoftwareOptions, softwareOptions, withSoftware } from "./flags/software.ts";
+import { listenAddress, named, peerAddress, positive, whole } from "./flags/values.ts";
 import type { IdentityOptions } from "./identity/find.ts";
-import { FULL_PAUSES_MS } from "./images/images.ts";
 import { parseServer } from "./link/dial.ts";
 import { SHIP_LIMITS, type ShipLimits } from "./logs/ship/plan.ts";
 import { DEFAULT_METRICS, type MetricsListen } from "./metrics/serve.ts";
-import { RUNTIME_CHOICES, type RuntimeChoice } from "./runtime/container/detect.ts";
-import { parseUserMapping, type UserMapping } from "./runtime/user/user.ts";
-
-export { DEFAULT_DISCOVERY, type DiscoveryOptions } from "./discovery-options.ts";
 
 export interface AgentOptions {
   readonly nodeId: string;
@@ -56,36 +52,6 @@ export interface LogOptions {
   readonly limits: ShipLimits;
 }
 
-/** Whom workloads run as, and where their software and folders come from. */
-export interface SoftwareOptions extends DataOptions {
-  readonly userMapping: UserMapping;
-  readonly umask: string;
-  /** A folder, http(s):// or oci://; empty: none. */
-  readonly registry: string;
-  readonly insecureRegistries: readonly string[];
-  /** PEM files. */
-  readonly containerRuntime: RuntimeChoice;
-  readonly trustedKeys: readonly string[];
-  readonly requireSigned: boolean;
-  /** Empty: below the data folder. */
-  readonly cacheDir: string;
-  /** Null: four fifths of what its file system has. */
-  readonly cacheSizeBytes: number | null;
-  readonly cacheMinFreeBytes: number | null;
-  readonly cacheFullPausesMs: readonly number[];
-  /** Empty: below the data folder. */
-  readonly scratchDir: string;
-  /** Empty: allocations get no output folder. */
-  readonly outputDir: string;
-  readonly unifiedMemory: boolean;
-  /** By which GPUs are cleared: a path, "none", or empty for wherever it is. */
-  readonly cudaLibrary: string;
-  /** How attempts are kept in their network domains. */
-  readonly network: "none" | "linux";
-  /** The device over which domains reach other nodes; empty: they do not. */
-  readonly networkUplink: string;
-}
-
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 /** Beyond this one process runs out of descriptors and memory before it is of use. */
 const MAX_HOLLOW = 50_000;
@@ -97,7 +63,7 @@ export function parseOptions(
 ): AgentOptions {
   const command = commandLine(version, env.LATTICE_AGENT_USER_MAPPING).parse(argv, { from: "user" });
   const flags = command.opts<Flags>();
-  const shown = identityFlags(flags, env, argv);
+  const shown = identityOf(flags, env, argv);
   if (shown === null)
     return command.error(
       "error: --bootstrap-cert, --bootstrap-key and --bootstrap-ca go together; with LATTICE_AGENT_TOKEN, --bootstrap-ca alone",
@@ -125,34 +91,9 @@ export function parseOptions(
       powerWatts: flags.powerWatts,
       features: flags.feature,
     },
-    discovery: {
-      nvml: flags.nvmlLibrary,
-      rocm: flags.rocmSmi,
-      baseImage: flags.baseImage,
-      fingerprintEveryMs: flags.conformanceInterval * 1000,
-      lookEveryMs: flags.healthInterval * 1000,
-    },
+    discovery: discoveryOptions(flags),
     logs: { store: flags.logStore ?? null, limits: limitsOf(flags) },
-    software: {
-      userMapping: flags.userMapping,
-      umask: flags.umask,
-      registry: flags.registry,
-      insecureRegistries: flags.insecureRegistry,
-      containerRuntime: flags.containerRuntime,
-      trustedKeys: flags.trustedKey,
-      requireSigned: flags.requireSigned,
-      cacheDir: flags.cacheDir,
-      cacheSizeBytes: flags.cacheSize ?? null,
-      cacheMinFreeBytes: flags.cacheMinFree ?? null,
-      cacheFullPausesMs: fullPauses(flags.cacheFullWait),
-      scratchDir: flags.scratchDir,
-      outputDir: flags.outputDir,
-      ...dataOptions(flags),
-      unifiedMemory: flags.unifiedMemory,
-      cudaLibrary: flags.cudaLibrary,
-      network: flags.network === "linux" ? "linux" : "none",
-      networkUplink: flags.networkUplink,
-    },
+    software: softwareOptions(flags),
     hollow:
       flags.hollow === undefined
         ? null
@@ -176,34 +117,14 @@ function metricsFlag(command: Command, flags: Flags, fromEnv: string | undefined
   }
 }
 
-const SPIRE_SOCKET = "/run/spire/agent.sock";
-
-function identityFlags(flags: Flags, env: Readonly<Record<string, string | undefined>>, argv: readonly string[]) {
-  const cert = flags.bootstrapCert ?? env.LATTICE_BOOTSTRAP_CERT;
-  const key = flags.bootstrapKey ?? env.LATTICE_BOOTSTRAP_KEY;
-  const ca = flags.bootstrapCa ?? env.LATTICE_BOOTSTRAP_CA;
-  const named = [cert, key, ca].filter((path) => path !== undefined && path !== "").length;
-  const token = env.LATTICE_AGENT_TOKEN ?? "";
-  const authority = named === 1 && token !== "" && ca !== undefined && ca !== "" ? ca : null;
-  if (named !== 0 && named !== 3 && authority === null) return null;
-  const files = named === 3 ? { cert: cert ?? "", key: key ?? "", ca: ca ?? "" } : null;
-  return {
-    identity: { spireSocket: env.LATTICE_SPIRE_SOCKET ?? SPIRE_SOCKET, files, authority },
-    secure: authority !== null || argv.some((word) => word.includes("https://")),
-  };
-}
-
 const DEFAULT_SERVER = "127.0.0.1:50051";
 
-interface Flags extends DataOptions {
+interface Flags extends SoftwareFlags, DiscoveryFlags, IdentityFlags {
   nodeId: string;
   group: string;
   homeVcluster: string;
   server: string[];
   quorumEndpoint: string[];
-  bootstrapCert?: string;
-  bootstrapKey?: string;
-  bootstrapCa?: string;
   dataDir: string;
   stateFile: string;
   logLevel: string;
@@ -217,32 +138,10 @@ interface Flags extends DataOptions {
   cxlMemoryGb?: number;
   powerWatts?: number;
   feature: string[];
-  nvmlLibrary: string;
-  rocmSmi: string;
-  baseImage: string;
-  conformanceInterval: number;
-  healthInterval: number;
   logStore?: string;
   logRing: number;
   logBuffer: number;
   logFlush: number;
-  userMapping: UserMapping;
-  umask: string;
-  registry: string;
-  insecureRegistry: string[];
-  containerRuntime: RuntimeChoice;
-  trustedKey: string[];
-  requireSigned: boolean;
-  cacheDir: string;
-  cacheSize?: number;
-  cacheMinFree?: number;
-  cacheFullWait: number;
-  scratchDir: string;
-  outputDir: string;
-  unifiedMemory: boolean;
-  cudaLibrary: string;
-  network: string;
-  networkUplink: string;
   hollow?: number;
   hollowPrefix: string;
   hollowRuntime: number;
@@ -250,55 +149,8 @@ interface Flags extends DataOptions {
 }
 
 /** Every flag there is. */
-export function commandLine(version: string, userMapping: string | undefined): Command {
-  const command = withData(withDiscovery(basicCommandLine(version)));
-  return withSoftware(command, userMapping === undefined ? defaultMapping() : mapping(userMapping));
-}
-
-function withDiscovery(command: Command): Command {
-  return command
-    .option("--nvml-library <path>", "NVIDIA's management library, or none (default: wherever it is)", "")
-    .option("--rocm-smi <path>", "AMD's management program, or none (default: wherever it is)", "")
-    .option("--base-image <digest>", "of the image this node was booted from; part of its fingerprint", "")
-    .option("--conformance-interval <seconds>", "how often the fingerprint is taken", positive, 6 * 3600)
-    .option("--health-interval <seconds>", "how often the node is looked at for faults", positive, 60);
-}
-
-function withSoftware(command: Command, userMapping: UserMapping): Command {
-  return command
-    .option("--user-mapping <how>", "run as the submitting user: none, passwd or file:/PATH", mapping, userMapping)
-    .option("--umask <mode>", "of workloads", umask, "0022")
-    .option("--registry <where>", "of uenv images: a folder, http(s)://... or oci://...", "")
-    .option("--insecure-registry <host:port>", "a container registry without TLS (repeatable)", listed, [])
-    .addOption(
-      new Option("--container-runtime <name>", "what runs containers: podman with crun or runc, or Sarus")
-        .choices(RUNTIME_CHOICES)
-        .default("auto"),
-    )
-    .option("--trusted-key <file>", "public key (PEM) of those who sign images (repeatable)", listed, [])
-    .option("--require-signed", "run signed images only", false)
-    .option("--cache-dir <path>", "where images are kept (default: below the data directory)", "")
-    .option("--cache-size <size>", "most that images may take, such as 200GB", bytes)
-    .option("--cache-min-free <size>", "always left free on the cache's file system", bytes)
-    .option("--cache-full-wait <seconds>", "how long an attempt waits for room in a full cache", positive, 300)
-    .option(
-      "--scratch-dir <path>",
-      "where allocations have their scratch folders (default: below the data directory)",
-      "",
-    )
-    .option("--output-dir <path>", "where allocations get folders for output and checkpoints", "")
-    .option("--unified-memory", "CPUs and GPUs share their memory: memory policies have no effect", false)
-    .option("--cuda-library <path>", "clears the memory of GPUs on release, or none (default: wherever it is)", "")
-    .addOption(
-      new Option("--network <driver>", "how network domains are kept apart: by the fabric, or by this machine")
-        .choices(["none", "linux"])
-        .default("none"),
-    )
-    .option("--network-uplink <device>", "with --network=linux: over which domains reach other nodes", "");
-}
-
-/** Root must not be what everybody runs as by default. */
-const defaultMapping = (): UserMapping => ({ kind: process.getuid?.() === 0 ? "passwd" : "none" });
+export const commandLine = (version: string, userMapping: string | undefined): Command =>
+  withSoftware(withDiscovery(basicCommandLine(version)), userMapping);
 
 function basicCommandLine(version: string): Command {
   return new Command("lattice-agent")
@@ -366,23 +218,6 @@ const limitsOf = ({ logRing, logBuffer, logFlush }: Flags): ShipLimits => ({
   chunkBytes: Math.min(SHIP_LIMITS.chunkBytes, logRing * BYTES_PER_MB),
   flushMs: logFlush * 1000,
 });
-
-/** The same steps, over as long as was asked for. */
-function fullPauses(seconds: number): readonly number[] {
-  const usual = FULL_PAUSES_MS.reduce((sum, ms) => sum + ms, 0);
-  return FULL_PAUSES_MS.map((ms) => Math.round((ms * seconds * 1000) / usual));
-}
-
-const listed = (text: string, list: string[]): string[] => [...list, text];
-
-function mapping(text: string): UserMapping {
-  const parsed = parseUserMapping(text);
-  if (parsed === null) throw new InvalidArgumentError("must be none, passwd or file:/PATH.");
-  if (parsed.kind !== "none" && process.getuid?.() !== 0) {
-    throw new InvalidArgumentError("only an agent that runs as root can run workloads as other users.");
-  }
-  return parsed;
-}
 
 function servers(text: string, list: string[]): string[] {
   try {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { DEFAULT_DISCOVERY } from "../../src/options.ts";
+import { DEFAULT_DISCOVERY } from "../../src/flags/discovery.ts";
 import { found } from "../fake-server.ts";
 import { type Rig, rig } from "../rig.ts";
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pb } from "@lattice/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { SoftwareOptions } from "../../src/options.ts";
+import type { SoftwareOptions } from "../../src/flags/software.ts";
 import { found } from "../fake-server.ts";
 import { type ImageRig, imageRig, metaWith } from "../images/image-rig.ts";
 import { type Rig, rig } from "../rig.ts";

@@ -5,6 +5,7 @@ import type { Dag, DagState } from "@lattice/sdk";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { askOnTerminal } from "../output/ask-first.ts";
+import { noneText } from "../output/none.ts";
 import { whileShown } from "../output/progress.ts";
 import { clean } from "../output/text.ts";
 import { parseCount } from "../parse/count.ts";
@@ -98,7 +99,7 @@ interface ListFlags {
 function defineList(command: Command): void {
   command
     .option("--state <states>", `only these states (${DAG_STATES.join(", ")})`, (text) => parseStates(text, DAG_STATES))
-    .option("--all", "DAGs of all users")
+    .option("--all", "DAGs of all users that you may see")
     .option("--user <name>", "DAGs of this user")
     .option("--limit <count>", "how many to show", (text) => parseCount(text, 1, 1_000), DEFAULT_LIMIT)
     .action(async (flags: ListFlags) => {
@@ -114,7 +115,8 @@ function defineList(command: Command): void {
       if (print.structured) return print.document({ ...page, dags });
       if (settings.quiet) return print.lines(dags.map(({ id }) => id));
       print.table(dagColumns(print.paint), dags);
-      if (dags.length === 0) print.note(user === undefined ? "No DAGs." : `No DAGs of ${user}.`);
+      if (dags.length === 0)
+        print.note(noneText("DAGs", { ...(user === undefined ? {} : { user }), self: settings.user }));
     });
 }
 

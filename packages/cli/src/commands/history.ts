@@ -3,6 +3,7 @@
 import type { AccountingQuery, AccountingRecord } from "@lattice/sdk";
 import { type Command, InvalidArgumentError } from "commander";
 import { type Context, createContext } from "../context.ts";
+import { noneText } from "../output/none.ts";
 import { parseCount } from "../parse/count.ts";
 import { parseMoment } from "../parse/moment.ts";
 import { ENDED_STATES, parseStates } from "../parse/states.ts";
@@ -26,7 +27,7 @@ export function define(command: Command): void {
     .option("--until <time>", "submitted before then", parseMoment)
     .option("--state <states>", `only these (${ENDED_STATES.join(", ")})`, (text) => parseStates(text, ENDED_STATES))
     .option("--user <name>", "of this user")
-    .option("--all", "of all users")
+    .option("--all", "of all users that you may see")
     .option("--project <name>", "of this project")
     .option("--limit <count>", "how many to show", (text) => parseCount(text, 1, 1_000_000), DEFAULT_LIMIT)
     .action(async (flags: HistoryFlags) => {
@@ -58,6 +59,6 @@ async function show({ client, print, settings }: Context, flags: HistoryFlags): 
   if (print.structured) return print.document({ records: rows });
   if (settings.quiet) return print.lines(rows.map(({ allocation_id }) => allocation_id));
   print.table(historyColumns(print.paint, settings.output === "wide"), rows);
-  if (rows.length === 0) print.note(user === undefined ? "Nothing has ended." : `Nothing of ${user} has ended.`);
+  if (rows.length === 0) print.note(noneText("allocations that have ended", { ...query, self: settings.user }));
   if (more) print.note(`Showing the newest ${rows.length}; use --limit to see more.`);
 }

@@ -23,7 +23,7 @@ export function define(command: Command): void {
     .option("--state <states>", `only these states (${ALLOCATION_STATES.join(", ")})`, (text) =>
       parseStates(text, ALLOCATION_STATES),
     )
-    .option("--all", "allocations of all users")
+    .option("--all", "allocations of all users that you may see: of the tenant, for its administrators")
     .option("--user <name>", "allocations of this user")
     .option("--tag <pair>", "only those with this tag: key=value, or a key alone (repeatable)", gather)
     .option("--project <name>", "only of this project")

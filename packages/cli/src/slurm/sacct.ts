@@ -3,7 +3,6 @@
 // midnight.
 
 import type { Allocation } from "@lattice/sdk";
-import { ProblemError } from "@lattice/wire";
 import { clean } from "../output/text.ts";
 import type { SlurmCommand } from "./command.ts";
 import { type Desk, print } from "./desk.ts";
@@ -23,6 +22,7 @@ import {
   LONG_ACCOUNT_FIELDS,
 } from "./sacct-fields.ts";
 import { parseInstant } from "./times.ts";
+import { isUnseen } from "./unseen.ts";
 import { type Grammar, has, lastValue, listOf, readWords, type Words } from "./words.ts";
 
 const GRAMMAR: Grammar = {
@@ -151,7 +151,7 @@ async function oneJob({ client }: Desk, id: string): Promise<readonly Allocation
     return elements.length === 0 ? [job] : elements.reverse();
   } catch (error) {
     // As in Slurm: an id that is not known has no line.
-    if (error instanceof ProblemError && error.problem.code === "unknown_allocation") return [];
+    if (isUnseen(error)) return [];
     throw error;
   }
 }

@@ -11,6 +11,7 @@ import { compressHosts } from "./hostlist.ts";
 import { type Job, LIVE, listJobs, plainJob } from "./jobs.ts";
 import { notOffered, Refusal, refuse } from "./refusal.ts";
 import { jobRecord, nodeRecord, partitionRecord } from "./scontrol-show.ts";
+import { isUnseen } from "./unseen.ts";
 import { type Grammar, has, readWords } from "./words.ts";
 
 const GRAMMAR: Grammar = {
@@ -112,7 +113,7 @@ async function jobsOf({ client }: Desk, id: string): Promise<readonly Job[]> {
     const some = (await listJobs(client, { filter: { state: LIVE }, unfold: false })).filter(({ base }) => base === id);
     return some.length === 0 ? [plainJob(job)] : some;
   } catch (error) {
-    if (!(error instanceof ProblemError) || error.problem.code !== "unknown_allocation") throw error;
+    if (!isUnseen(error)) throw error;
     throw new Refusal(["slurm_load_jobs error: Invalid job id specified"]);
   }
 }

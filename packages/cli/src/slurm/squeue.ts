@@ -1,7 +1,7 @@
 // `squeue`: the jobs that wait and run, in Slurm's table or in a format of the caller's own.
 
 import type { AllocationState } from "@lattice/sdk";
-import { DEFAULT_QOS_CLASSES, expandHostlist, ProblemError } from "@lattice/wire";
+import { DEFAULT_QOS_CLASSES, expandHostlist } from "@lattice/wire";
 import type { SlurmCommand } from "./command.ts";
 import { complain, type Desk, print } from "./desk.ts";
 import { type Format, headerLine, parseFormat, parseLongFormat, rowLine } from "./format.ts";
@@ -10,6 +10,7 @@ import { findState, JOB_STATES, jobState } from "./job-state.ts";
 import { ALL, arrayJobs, type Job, LIVE, listJobs, plainJob } from "./jobs.ts";
 import { Refusal } from "./refusal.ts";
 import { dateLine } from "./times.ts";
+import { isUnseen } from "./unseen.ts";
 import { type Grammar, has, lastValue, listOf, readWords, type Words } from "./words.ts";
 
 const GRAMMAR: Grammar = {
@@ -134,7 +135,7 @@ async function byIds(desk: Desk, ids: readonly string[], unfold: boolean): Promi
     try {
       found.push(...(await oneJob(desk, id, unfold)));
     } catch (error) {
-      if (!(error instanceof ProblemError) || error.problem.code !== "unknown_allocation") throw error;
+      if (!isUnseen(error)) throw error;
       if (ids.length === 1) throw new Refusal(["slurm_load_jobs error: Invalid job id specified"]);
     }
   }

@@ -4,7 +4,6 @@
 // files how fast, not how much: the sum is told where the job was measured all along, and else nothing is.
 
 import type { Allocation, MetricSeries, Node } from "@lattice/sdk";
-import { ProblemError } from "@lattice/wire";
 import type { SlurmCommand } from "./command.ts";
 import { complain, type Desk, print } from "./desk.ts";
 import { compressHosts } from "./hostlist.ts";
@@ -15,6 +14,7 @@ import { chosenFields, printRecords, type RecordField } from "./record-table.ts"
 import { refuse } from "./refusal.ts";
 import { greatest, least, meanSum, type Sum, sumsOf } from "./summed-series.ts";
 import { fullSpan } from "./times.ts";
+import { isUnseen } from "./unseen.ts";
 import { type Grammar, has, listOf, readWords } from "./words.ts";
 
 const GRAMMAR: Grammar = {
@@ -144,7 +144,7 @@ async function usedBy({ client }: Desk, id: string, nodes: ReadonlyMap<string, N
 const RUNS = new Set<string>(["running", "checkpointing"]);
 
 function ifUnknown(error: unknown): null {
-  if (error instanceof ProblemError && error.problem.code === "unknown_allocation") return null;
+  if (isUnseen(error)) return null;
   throw error;
 }
 

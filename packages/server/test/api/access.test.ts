@@ -38,6 +38,8 @@ const SEES = [
   "EventService.ListEvents",
   "EventService.StreamEvents",
   "EventService.ListNotices",
+  "AdminService.GetUserUsage",
+  "AdminService.GetAccounting",
 ];
 const CHANGES = [
   "AllocationService.Submit",
@@ -91,8 +93,6 @@ const READS_TENANT = [
   "AdminService.GetTenant",
   "AdminService.ListTenants",
   "AdminService.GetTenantUsage",
-  "AdminService.GetUserUsage",
-  "AdminService.GetAccounting",
   "AdminService.ListServices",
   "NetworkService.ListDomains",
   "NetworkService.GetDomain",
@@ -108,7 +108,8 @@ function expected(role: Role, rpc: string): [boolean, boolean, boolean, boolean]
   const nothing: [boolean, boolean, boolean, boolean] = [false, false, false, false];
   const everything: [boolean, boolean, boolean, boolean] = [true, true, true, true];
   const widely = role === "Operator" || role === "ReadOnly";
-  if (SEES.includes(rpc) || READS_TENANT.includes(rpc)) return widely ? everything : tenantOnly;
+  if (READS_TENANT.includes(rpc)) return widely ? everything : tenantOnly;
+  if (SEES.includes(rpc)) return widely ? everything : role === "TenantAdmin" ? tenantOnly : ownOnly;
   if (CHANGES.includes(rpc) || LOGS.includes(rpc) || TASKS.includes(rpc)) {
     if (role === "ReadOnly") return nothing;
     return role === "TenantAdmin" ? tenantOnly : ownOnly;

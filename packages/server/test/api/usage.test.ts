@@ -139,19 +139,25 @@ describe("who may ask", () => {
   });
   const user = (call: Call, fields: { user?: string; tenant?: string } = {}) =>
     getUserUsage(call, create(pb.GetUserUsageRequestSchema, fields));
-  const tenant = (call: Call, id: string) => getTenantUsage(call, create(pb.GetTenantUsageRequestSchema, { id }));
+  const tenant = (call: Call, id: string, who = "") =>
+    getTenantUsage(call, create(pb.GetTenantUsageRequestSchema, { id, user: who }));
 
-  test("a user sees its own tenant and no other", async () => {
+  test("a user sees its own and its tenant's sum, the tenant's administrator each user's, and neither another tenant's", async () => {
     await run("ada", "physics", 20);
     await run("bob", "physics", 5);
     await run("ada", "art", 7);
     for (const role of ["User", "TenantAdmin"] as const) {
       expect(seconds((await user(as(role))).nodeHours)).toBe(20);
-      expect(seconds((await user(as(role), { user: "bob" })).nodeHours)).toBe(5);
       expect(seconds((await tenant(as(role), "physics")).nodeHours)).toBe(25);
       await expect(tenant(as(role), "art")).rejects.toMatchObject({ problem: { code: "forbidden" } });
       await expect(user(as(role), { tenant: "art" })).rejects.toMatchObject({ problem: { code: "forbidden" } });
     }
+    const usersOf = async (role: Role) => (await tenant(as(role), "physics")).byUser.map((one) => one.user);
+    expect([await usersOf("User"), await usersOf("TenantAdmin")]).toEqual([["ada"], ["ada", "bob"]]);
+    for (const ask of [user(as("User"), { user: "bob" }), tenant(as("User"), "physics", "bob")])
+      await expect(ask).rejects.toMatchObject({ problem: { code: "forbidden" } });
+    for (const ask of [user(as("TenantAdmin"), { user: "bob" }), tenant(as("TenantAdmin"), "physics", "bob")])
+      expect(seconds((await ask).nodeHours)).toBe(5);
     expect(seconds((await tenant(as("ReadOnly"), "art")).nodeHours)).toBe(7);
     await expect(user(as())).rejects.toMatchObject({ problem: { code: "forbidden" } });
   });

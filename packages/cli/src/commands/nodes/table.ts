@@ -58,7 +58,7 @@ export function memoryText({ capabilities }: Node): string {
 
 export const allocationsText = ({ claims = [] }: Node): string =>
   claims
-    .map(({ allocation_id, releasing }) => (releasing === true ? `${allocation_id} (ending)` : allocation_id))
+    .map(({ allocation_id, releasing }) => `${allocation_id || "another's"}${releasing === true ? " (ending)" : ""}`)
     .join(",") || ABSENT;
 
 /** What its claims say, else its home. */

@@ -2,6 +2,7 @@
 
 import type { Allocation, AllocationFilter, AllocationState } from "@lattice/sdk";
 import type { Context } from "../../context.ts";
+import { noneText } from "../../output/none.ts";
 import { statusColumns } from "./table.ts";
 
 export interface ListFlags {
@@ -51,8 +52,7 @@ export async function showList(context: Context, flags: ListFlags, group?: strin
   }
   if (settings.quiet) return print.lines(rows.map(({ id }) => id));
   print.table(statusColumns(print.paint, settings.output === "wide", Date.now()), rows);
-  if (rows.length === 0)
-    print.note(filter.user === undefined ? "No allocations." : `No allocations of ${filter.user}.`);
+  if (rows.length === 0) print.note(noneText("allocations", { ...filter, self: settings.user }));
   if (token !== undefined) {
     const of = total === undefined || total <= rows.length ? "" : ` of ${total}`;
     print.note(`Showing the newest ${rows.length}${of}; use --limit to see more.`);

@@ -21,7 +21,10 @@ export function planLines(planned: PlanAnswer): string[] {
   if (planned.starts_now !== true && position > 0)
     lines.push(`  It would be number ${position} of ${queue_length} in the queue.`);
   for (const { allocation_id, user, nodes: count = 0 } of would_preempt) {
-    const whose = allocation_id === undefined ? "another's work" : `${allocation_id} of ${clean(user ?? "")}`;
+    const whose =
+      allocation_id === undefined
+        ? "another's work"
+        : `${allocation_id}${user === undefined ? "" : ` of ${clean(user)}`}`;
     lines.push(`  It would preempt ${whose} on ${count} nodes.`);
   }
   if (sooner.length > 0) lines.push("Sooner:", ...soonerLines(sooner).map((line) => `  ${line}`));

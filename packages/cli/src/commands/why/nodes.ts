@@ -31,5 +31,8 @@ export function nodeLines({ nodes }: Explanation): string[] {
   ];
 }
 
-const ownerText = (user: string | undefined, tenant: string | undefined): string =>
-  user === undefined ? "" : ` (${clean(user)}${tenant === undefined ? "" : ` of ${clean(tenant)}`})`;
+/** Of colleagues the tenant alone is told. */
+function ownerText(user: string | undefined, tenant: string | undefined): string {
+  const known = [user, tenant].flatMap((name) => (name === undefined ? [] : clean(name)));
+  return known.length === 0 ? "" : ` (${known.join(" of ")})`;
+}

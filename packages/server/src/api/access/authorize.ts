@@ -45,6 +45,13 @@ export function reacher(principal: Principal, rpc: RuleName): (target: Target) =
     reached.some((grant) => within(grant.reach, { user, tenant: grant.tenant }, target));
 }
 
+/** Whether nothing within reach can be anybody's but the caller's: a list then looks at that alone. */
+export function reachesOwnAlone(principal: Principal, rpc: RuleName): boolean {
+  const { reach } = RULES[rpc];
+  const reaches = [reachOf(principal, rpc), ...(principal.grants ?? []).map(({ role }) => reach[role])];
+  return reaches.every((one) => WIDTH[one] <= WIDTH.mine);
+}
+
 const WIDTH = { none: 0, own: 1, mine: 2, tenant: 3, all: 4 } as const satisfies Record<Reach, number>;
 
 /** By the roles of the token alone. */

@@ -55,7 +55,8 @@ const rule = (verb: Verb, resource: Resource, ...reach: Six): Rule => ({
 
 /** Figures of the machine rather than content; those who watch over it need them. */
 const seeMetrics = rule("read", "output", "all", "tenant", "all", "own", "all", "own");
-const seeWork = rule("read", "work", "all", "tenant", "all", "tenant", "all", "tenant");
+/** Whoever has nobody to look after sees its own. */
+const seeWork = rule("read", "work", "all", "tenant", "all", "own", "all", "own");
 const changeWork = rule("change", "work", "all", "tenant", "own", "own", "none", "own");
 const readOutput = rule("read", "output", "all", "tenant", "own", "own", "none", "own");
 /** A terminal is the owner's alone, whoever administers the rest. */
@@ -70,6 +71,8 @@ const bringImages = rule("change", "images", "all", "all", "all", "all", "none",
 const administer = rule("change", "cluster", "all", "none", "none", "none", "none", "none");
 const changeTenant = rule("change", "tenants", "all", "tenant", "none", "none", "none", "none");
 const seeTenant = rule("read", "tenants", "all", "tenant", "all", "tenant", "all", "tenant");
+/** What one person of a tenant has used. */
+const seeUsage = rule("read", "tenants", "all", "tenant", "all", "own", "all", "own");
 /** Who administers a tenant is decided by the cluster's administrators; the handler asks for that besides. */
 const changeGrants = rule("change", "grants", "all", "tenant", "none", "none", "none", "none");
 const seeGrants = rule("read", "grants", "all", "tenant", "all", "own", "all", "own");
@@ -136,7 +139,7 @@ export const RULES = {
   "AdminService.GetConfig": administer,
   "AdminService.SetConfig": administer,
   "AdminService.GetTenantUsage": seeTenant,
-  "AdminService.GetUserUsage": seeTenant,
+  "AdminService.GetUserUsage": seeUsage,
   "AdminService.GetClusterStatus": seeCluster,
   "AdminService.AddMember": administer,
   "AdminService.RemoveMember": administer,
@@ -160,7 +163,6 @@ export const RULES = {
   "NetworkService.SetDomainGrace": changeTenant,
   "EventService.ListEvents": seeWork,
   "EventService.StreamEvents": seeWork,
-  // Of a tenant its administrators see all, its users what concerns them; the handler asks for that.
   "EventService.ListNotices": seeWork,
   "AccessService.AddGrant": changeGrants,
   "AccessService.RemoveGrant": changeGrants,

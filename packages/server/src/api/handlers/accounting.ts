@@ -19,6 +19,7 @@ import type { Call } from "../call.ts";
 import { FINISHED, listAllocations } from "./allocation-list.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
 import { invalid } from "./refuse.ts";
+import { whoseToList } from "./visible.ts";
 import { isGroup, ownerOf, type Work } from "./work.ts";
 
 export async function getAccounting(call: Call, request: pb.GetAccountingRequest): Promise<pb.Accounting> {
@@ -29,7 +30,7 @@ export async function getAccounting(call: Call, request: pb.GetAccountingRequest
   if (token !== null && before === null) throw invalid("page_token", "is not a token of this list");
   const page = await listAllocations(call.plane, {
     states: statesOf(request.state),
-    user: request.user,
+    user: whoseToList(call, "AdminService.GetAccounting", request.user),
     tenant: request.tenant,
     vcluster: request.vcluster,
     project: request.project,

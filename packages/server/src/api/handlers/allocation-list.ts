@@ -21,7 +21,8 @@ import { isGroup, type Work } from "./work.ts";
 export interface AllocationQuery {
   /** Empty: all. */
   readonly states: ReadonlySet<PhaseKind>;
-  readonly user: string;
+  /** "": anybody's. Null: somebody's whose work is out of sight, so there is none. */
+  readonly user: string | null;
   readonly tenant: string;
   readonly vcluster: string;
   readonly node?: string;
@@ -45,6 +46,8 @@ export interface AllocationQuery {
   readonly visible: (work: Work) => boolean;
 }
 
+type Query = AllocationQuery & { readonly user: string };
+
 export interface AllocationPage {
   readonly shown: readonly Work[];
   /** The page ends here and there is more; null at the end. */
@@ -56,7 +59,10 @@ export interface AllocationPage {
   readonly total: number;
 }
 
-export async function listAllocations(plane: ControlPlane, query: AllocationQuery): Promise<AllocationPage> {
+export async function listAllocations(plane: ControlPlane, asked: AllocationQuery): Promise<AllocationPage> {
+  const { user } = asked;
+  if (user === null) return { shown: [], nextBefore: null, total: 0 };
+  const query = { ...asked, user };
   const live = newestLive(plane, query);
   const past = asksForFinished(query.states) ? await newestArchived(plane, query) : { found: [], scannedTo: null };
   const { scannedTo } = past;
@@ -75,27 +81,27 @@ const PLACED: readonly PhaseKind[] = ["staging", "running", "checkpointing"];
 
 const asksForFinished = (states: ReadonlySet<PhaseKind>): boolean => FINISHED.some((kind) => states.has(kind));
 
-function newestLive(plane: ControlPlane, query: AllocationQuery): { found: Work[]; total: number } {
+function newestLive(plane: ControlPlane, query: Query): { found: Work[]; total: number } {
   const view = plane.view();
   if (isShort(view, query)) return newestWithTotal(view, query);
   const found = newestOnly(view, query);
   return { found, total: recentTotal(plane, keyOf(query), () => newestWithTotal(view, query).total) };
 }
 
-function keyOf({ before: _before, size: _size, visible: _visible, states, ...filter }: AllocationQuery): string {
+function keyOf({ before: _before, size: _size, visible: _visible, states, ...filter }: Query): string {
   return JSON.stringify([filter, [...states].sort()]);
 }
 
 /** Counting all matches of a longer list takes longer than finding the newest of them. */
 const COUNTED_EVERY_TIME = 20_000;
 
-function isShort(view: View, query: AllocationQuery): boolean {
+function isShort(view: View, query: Query): boolean {
   if (view.allocationCount <= COUNTED_EVERY_TIME || query.expand || query.node !== undefined) return true;
   const index = indexFor(view, query);
   return index === "phase" || (index === "user" && ownedCount(view, query) <= COUNTED_EVERY_TIME);
 }
 
-function newestOnly(view: View, query: AllocationQuery): Work[] {
+function newestOnly(view: View, query: Query): Work[] {
   const room = query.size + 1;
   const groups = newestWithTotal(view, query, [view.groups()]).found;
   const found: Work[] = [];
@@ -108,7 +114,7 @@ function newestOnly(view: View, query: AllocationQuery): Work[] {
 
 function newestWithTotal(
   view: View,
-  query: AllocationQuery,
+  query: Query,
   sources: readonly Iterable<Work>[] = sourcesFor(view, query),
 ): { found: Work[]; total: number } {
   let total = 0;
@@ -140,12 +146,12 @@ function newestOf(ring: readonly Work[], taken: number): Work[] {
 }
 
 /** Each in order of id. */
-function sourcesFor(view: View, query: AllocationQuery): Iterable<Work>[] {
+function sourcesFor(view: View, query: Query): Iterable<Work>[] {
   const groups = query.expand || query.node !== undefined ? [] : [view.groups()];
   return [...groups, ...recordsFor(view, query)];
 }
 
-function recordsFor(view: View, query: AllocationQuery): Iterable<Allocation>[] {
+function recordsFor(view: View, query: Query): Iterable<Allocation>[] {
   const index = indexFor(view, query);
   if (index === null) return [view.allocations()];
   if (index === "user") return [view.ofUser(query.user as UserName)];
@@ -166,7 +172,7 @@ function* outside(records: Iterable<Allocation>, onHold = false): Generator<Allo
 }
 
 /** The index of the state that holds all that is wanted, and least else; null: none that is worth it. */
-function indexFor(view: View, query: AllocationQuery): "phase" | "user" | null {
+function indexFor(view: View, query: Query): "phase" | "user" | null {
   const phase = isOfFewPhases(view, query) ? "phase" : null;
   if (query.user === "") return phase;
   const owned = ownedCount(view, query);
@@ -174,14 +180,14 @@ function indexFor(view: View, query: AllocationQuery): "phase" | "user" | null {
   return isMany(view, owned) ? null : "user";
 }
 
-const ownedCount = (view: View, { user }: AllocationQuery): number => view.ofUserCount(user as UserName);
+const ownedCount = (view: View, { user }: Query): number => view.ofUserCount(user as UserName);
 
-function phaseCount(view: View, { states }: AllocationQuery): number {
+function phaseCount(view: View, { states }: Query): number {
   const placed = PLACED.some((kind) => states.has(kind)) ? view.placedCount : 0;
   return states.has("pending") ? placed + queuedCount(view) + view.blockedCount + view.onHoldCount : placed;
 }
 
-function isOfFewPhases(view: View, query: AllocationQuery): boolean {
+function isOfFewPhases(view: View, query: Query): boolean {
   const live: readonly PhaseKind[] = ["pending", ...PLACED];
   const only = query.states.size > 0 && [...query.states].every((state) => live.includes(state));
   return only && !(query.states.has("pending") && isMany(view, queuedCount(view)));
@@ -198,7 +204,7 @@ function queuedCount(view: View): number {
 
 async function newestArchived(
   plane: ControlPlane,
-  query: AllocationQuery,
+  query: Query,
 ): Promise<{ found: Allocation[]; scannedTo: AllocationId | null }> {
   const limit = query.size + 1;
   const base: RowQuery = {
@@ -224,7 +230,7 @@ async function newestArchived(
   return { found, scannedTo: before };
 }
 
-function matches(work: Work, query: AllocationQuery): boolean {
+function matches(work: Work, query: Query): boolean {
   const { spec, phase } = work;
   if (query.states.size > 0 && !query.states.has(phase.kind)) return false;
   if (!isShownAs(work, query)) return false;
@@ -246,13 +252,13 @@ export interface Tag {
 const hasTags = ({ spec }: Work, wanted: readonly Tag[] = []): boolean =>
   wanted.every(({ key, value }) => Object.hasOwn(spec.tags, key) && (value === null || spec.tags[key] === value));
 
-function wasThere({ phase, submittedAt }: Work, { sinceMs, untilMs }: AllocationQuery): boolean {
+function wasThere({ phase, submittedAt }: Work, { sinceMs, untilMs }: Query): boolean {
   if (untilMs !== undefined && submittedAt >= untilMs) return false;
   return sinceMs === undefined || !("endedAt" in phase) || phase.endedAt >= sinceMs;
 }
 
 /** A group and its elements are two ways to see the same: one of them is shown. What runs on a node is an element. */
-function isShownAs(work: Work, { expand, group, node }: AllocationQuery): boolean {
+function isShownAs(work: Work, { expand, group, node }: Query): boolean {
   if (isGroup(work) || work.group !== undefined) return !expand && group === undefined;
   if (group !== undefined) return work.element?.group === group;
   return expand || node !== undefined || work.element === undefined;

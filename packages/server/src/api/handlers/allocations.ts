@@ -27,6 +27,7 @@ import { choiceOf, completeSpec, shapeOf } from "./complete-spec.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
 import { checkText, invalid } from "./refuse.ts";
 import { unofferedFeatures } from "./unoffered.ts";
+import { whoseToList } from "./visible.ts";
 import { findWork, ownerOf, severalElements, shown, type Work } from "./work.ts";
 
 export async function submit(call: Call, request: pb.SubmitRequest): Promise<pb.SubmitResponse> {
@@ -73,7 +74,7 @@ export async function list(call: Call, request: pb.ListAllocationsRequest): Prom
   if (token !== null && before === null) throw invalid("page_token", "is not a token of this list");
   const page = await listAllocations(call.plane, {
     states: new Set(request.state.map(phaseOf)),
-    user: request.user,
+    user: whoseToList(call, "AllocationService.List", request.user),
     tenant: request.tenant,
     vcluster: request.vcluster,
     ...filtersOf(request),

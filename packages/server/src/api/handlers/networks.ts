@@ -13,7 +13,7 @@ import {
   type View,
 } from "@lattice/core";
 import { ProblemError, pb, timestampFromMs } from "@lattice/wire";
-import { authorize, authorizeList, reaches } from "../access/authorize.ts";
+import { authorize, authorizeList, reaches, type Target } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { commit, originOf } from "./commit.ts";
 import { invalid } from "./refuse.ts";
@@ -22,13 +22,14 @@ export async function listDomains(call: Call, request: pb.ListDomainsRequest): P
   authorizeList(call.principal, "NetworkService.ListDomains");
   const view = call.plane.view();
   const all = [...view.domains()];
+  const members = membersOf(view);
   const shown = all.filter(
-    ({ tenant }) =>
-      (request.tenant === "" || tenant === request.tenant) &&
-      reaches(call.principal, "NetworkService.ListDomains", { tenant, user: null }),
+    (domain) =>
+      (request.tenant === "" || domain.tenant === request.tenant) &&
+      reaches(call.principal, "NetworkService.ListDomains", { tenant: domain.tenant, user: null }) &&
+      isInSight(call, domain, members),
   );
   const { vniStart, vniEnd, maxDomainsPerTenant } = view.network;
-  const members = membersOf(view);
   return create(pb.ListDomainsResponseSchema, {
     domains: shown.map((domain) => toProto(call, domain, members)),
     vniPoolStart: vniStart,
@@ -42,7 +43,10 @@ export async function listDomains(call: Call, request: pb.ListDomainsRequest): P
 export async function getDomain(call: Call, request: pb.GetDomainRequest): Promise<pb.NetworkDomain> {
   const tenant = tenantOf(call, request.tenant);
   authorize(call.principal, "NetworkService.GetDomain", { tenant, user: null });
-  return toProto(call, find(call, tenant, request.name));
+  const domain = find(call, tenant, request.name);
+  const members = membersOf(call.plane.view());
+  if (domain.private) authorize(call.principal, "AllocationService.Get", ownerIn(domain, members));
+  return toProto(call, domain, members);
 }
 
 export async function setDomainGrace(call: Call, request: pb.SetDomainGraceRequest): Promise<pb.NetworkDomain> {
@@ -81,6 +85,15 @@ function membersOf(view: View): Members {
   }
   return members;
 }
+
+/** One that is an allocation's alone is seen with the allocation. */
+const isInSight = ({ principal }: Call, domain: Domain, members: Members): boolean =>
+  !domain.private || reaches(principal, "AllocationService.Get", ownerIn(domain, members));
+
+const ownerIn = ({ key, tenant }: Domain, members: Members): Target => ({
+  tenant,
+  user: members.get(key)?.[0]?.user ?? null,
+});
 
 /** Ready: all nodes of its members are confirmed. */
 function fabricOf(call: Call, { fabric }: Domain, members: readonly Allocation[]): string {

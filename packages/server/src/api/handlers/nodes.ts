@@ -19,6 +19,7 @@ import { refuseWhileAway } from "./checkpoints.ts";
 import { commit, originOf } from "./commit.ts";
 import { pageOf } from "./page.ts";
 import { checkText, invalid, unknownNode, unknownVCluster } from "./refuse.ts";
+import { isOfTenant } from "./visible.ts";
 
 export async function listNodes(call: Call, request: pb.ListNodesRequest): Promise<pb.ListNodesResponse> {
   authorize(call.principal, "NodeService.ListNodes", NOBODYS);
@@ -28,7 +29,11 @@ export async function listNodes(call: Call, request: pb.ListNodesRequest): Promi
     if (states.size > 0 && !states.has(node.state.kind)) return false;
     // A node without a home serves every vCluster.
     if (request.vcluster !== "" && node.homeVCluster !== null && node.homeVCluster !== request.vcluster) return false;
-    if (request.tenant !== "" && !node.claims.some((claim) => claim.tenant === request.tenant)) return false;
+    if (
+      request.tenant !== "" &&
+      !node.claims.some((claim) => claim.tenant === request.tenant && isOfTenant(call, claim.tenant))
+    )
+      return false;
     return request.group === "" || node.group === request.group;
   });
   return create(pb.ListNodesResponseSchema, {
@@ -138,7 +143,15 @@ function homeOf(call: Call, node: Node): Target {
   return { tenant: home?.tenant ?? null, user: null };
 }
 
-const shown = (call: Call, node: Node): pb.Node => nodeToProto(node, call.plane.liveness(node.id));
+/** That others have a part of it is no secret, which tenants they are is. */
+function shown(call: Call, node: Node): pb.Node {
+  const message = nodeToProto(node, call.plane.liveness(node.id));
+  for (const [n, { tenant }] of node.claims.entries()) {
+    const claim = message.claims[n];
+    if (claim !== undefined && !isOfTenant(call, tenant)) [claim.allocationId, claim.tenant] = ["", ""];
+  }
+  return message;
+}
 
 function stateOf(state: pb.NodeState): NodeStateKind {
   const kind = nodeStateFromProto(state);

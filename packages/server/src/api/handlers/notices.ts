@@ -3,8 +3,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Notice } from "@lattice/core";
 import { pb, timestampFromMs } from "@lattice/wire";
-import { authorizeList, reachOf } from "../access/authorize.ts";
-import type { Principal } from "../auth/principal.ts";
+import { authorizeList, reacher } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 
 const DEFAULT_LIMIT = 100;
@@ -12,18 +11,13 @@ const DEFAULT_LIMIT = 100;
 export async function listNotices(call: Call, request: pb.ListNoticesRequest): Promise<pb.ListNoticesResponse> {
   authorizeList(call.principal, "EventService.ListNotices");
   const view = call.plane.view();
+  // Those about nobody in particular are for the administrators of the tenant, or of the cluster.
+  const sees = reacher(call.principal, "EventService.ListNotices");
   const shown = [...view.notices()]
-    .filter((notice) => (request.all || notice.clearedAt === undefined) && isFor(call.principal, notice))
+    .filter((notice) => (request.all || notice.clearedAt === undefined) && sees(notice))
     .reverse()
     .slice(0, request.limit || DEFAULT_LIMIT);
   return create(pb.ListNoticesResponseSchema, { notices: shown.map(toProto), logIndex: String(view.index) });
-}
-
-function isFor(principal: Principal, { tenant, user }: Notice): boolean {
-  if (reachOf(principal, "EventService.ListNotices") === "all") return true;
-  if (tenant === null || tenant !== principal.tenant) return false;
-  if (user !== null && user === principal.user) return true;
-  return principal.roles.includes("TenantAdmin");
 }
 
 const toProto = ({ at, allocation, clearedAt, tenant, user, ...rest }: Notice): pb.Notice =>

@@ -5,11 +5,11 @@ import { create } from "@bufbuild/protobuf";
 import { parseVClusterId } from "@lattice/core";
 import { pb, timestampFromMs } from "@lattice/wire";
 import type { Waiting } from "../../insight/question.ts";
-import { authorize, NOBODYS, reaches } from "../access/authorize.ts";
+import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { pageSize, readToken, tokenAfter } from "./page.ts";
 import { invalid, unknownVCluster } from "./refuse.ts";
-import { ownerOf } from "./work.ts";
+import { isKnown, shownTo } from "./visible.ts";
 
 export async function getQueue(call: Call, request: pb.GetQueueRequest): Promise<pb.Queue> {
   authorize(call.principal, "AdminService.GetQueue", NOBODYS);
@@ -36,12 +36,13 @@ function entryOf(call: Call, waiting: Waiting, position: number): pb.QueueEntry[
   const record = call.plane.view().allocation(waiting.id);
   if (record === undefined) return [];
   const { spec } = record;
-  const known = reaches(call.principal, "AllocationService.Get", ownerOf(record));
+  const known = isKnown(call, record);
   const { walltime, preemptionClass } = spec.lifecycle;
   return [
     create(pb.QueueEntrySchema, {
       position,
-      ...(known ? { allocationId: record.id, tenant: spec.tenant, user: record.user, name: spec.name } : {}),
+      ...shownTo(call, record.id),
+      name: known ? spec.name : "",
       minNodes: spec.resources.minNodes,
       maxNodes: spec.resources.maxNodes,
       walltimeSeconds: walltime === null ? 0 : Math.ceil(walltime / 1000),

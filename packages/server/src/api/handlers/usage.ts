@@ -20,7 +20,7 @@ import {
   type Window,
 } from "@lattice/core";
 import { milliToFraction, pb, timestampFromMs } from "@lattice/wire";
-import { authorize, authorizeList, reaches } from "../access/authorize.ts";
+import { authorize, authorizeList, reacher, reaches } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_USERS_SHOWN } from "../limits/limits.ts";
 import { invalid, unknownTenant } from "./refuse.ts";
@@ -30,6 +30,7 @@ export async function getTenantUsage(call: Call, request: pb.GetTenantUsageReque
   const tenant = find(call, request.id);
   authorize(call.principal, "AdminService.GetTenantUsage", { tenant: tenant.id, user: null });
   const user = request.user === "" ? undefined : parseUser(request.user);
+  if (user !== undefined) authorize(call.principal, "AdminService.GetUserUsage", { tenant: tenant.id, user });
   const window = windowOf(request, call.plane.now(), call.config.scheduling.budgetPeriodDays);
   return usageOf(call, window, { tenants: [tenant.id], user });
 }
@@ -55,7 +56,7 @@ function usageOf(call: Call, window: Window, { tenants, user }: Whose): pb.Usage
   const holders = tenants.map((tenant): Holder => (user === undefined ? { tenant } : { tenant, user }));
   const spent = holders.map((holder) => ledger.spent(holder, window)).reduce(plus, NOTHING);
   const only = tenants.length === 1 ? view.tenant(tenants[0] ?? ("" as TenantId)) : undefined;
-  const users = only === undefined ? [] : usersOf(ledger, window, only.id, user);
+  const users = only === undefined ? [] : usersOf(call, window, only.id, user);
   return create(pb.UsageSchema, {
     tenant: only?.id ?? "",
     user: user ?? "",
@@ -102,9 +103,13 @@ function budgetsOf(call: Call, { id, quota }: Tenant, { now }: Window) {
   });
 }
 
-function usersOf(ledger: Ledger, window: Window, tenant: TenantId, only: UserName | undefined) {
+/** Of a whole tenant, those whose use the caller may know: its administrators see all. */
+function usersOf(call: Call, window: Window, tenant: TenantId, only: UserName | undefined) {
+  const { ledger } = call.plane.view();
+  const sees = reacher(call.principal, "AdminService.GetUserUsage");
   const users = only === undefined ? ledger.users(tenant) : [only];
   return users
+    .filter((user) => sees({ tenant, user }))
     .map((user) => ({ user, spent: ledger.spent({ tenant, user }, window), running: ledger.running({ tenant, user }) }))
     .filter(({ spent, running }) => spent.nodeMs > 0 || running.allocations > 0)
     .sort((a, b) => b.spent.nodeMs - a.spent.nodeMs || (a.user < b.user ? -1 : 1))

@@ -1,8 +1,9 @@
-// Who an allocation belongs to, as far as the caller may know. Somebody else's work is shown as such: that it is
-// there is no secret, whose it is may be one.
+// What of somebody else's work the caller may know. That it is there is no secret. Those of the same tenant, who share its
+// limits, are told its id; whose it is and what it is called only those who may see it.
 
-import type { AllocationId } from "@lattice/core";
-import { reaches } from "../access/authorize.ts";
+import type { Allocation, AllocationId, TenantId } from "@lattice/core";
+import { reaches, reachesOwnAlone } from "../access/authorize.ts";
+import type { RuleName } from "../access/rules.ts";
 import type { Call } from "../call.ts";
 import { ownerOf } from "./work.ts";
 
@@ -16,6 +17,20 @@ const SOMEBODY: Shown = { allocationId: "", tenant: "", user: "" };
 
 export function shownTo(call: Call, id: AllocationId | null): Shown {
   const record = id === null ? undefined : call.plane.view().allocation(id);
-  if (record === undefined || !reaches(call.principal, "AllocationService.Get", ownerOf(record))) return SOMEBODY;
-  return { allocationId: record.id, tenant: record.spec.tenant, user: record.user };
+  if (record === undefined || !isOfTenant(call, record.spec.tenant)) return SOMEBODY;
+  const user = isKnown(call, record) ? record.user : "";
+  return { allocationId: record.id, tenant: record.spec.tenant, user };
+}
+
+export const isKnown = ({ principal }: Call, record: Allocation): boolean =>
+  reaches(principal, "AllocationService.Get", ownerOf(record));
+
+/** Whether the caller belongs to it, or looks after it. */
+export const isOfTenant = ({ principal }: Call, tenant: TenantId): boolean =>
+  reaches(principal, "AdminService.GetTenant", { tenant, user: null });
+
+/** The user whose work a list looks at, as `AllocationQuery` has it: of those who see their own alone it is they. */
+export function whoseToList({ principal }: Call, rpc: RuleName, asked: string): string | null {
+  if (!reachesOwnAlone(principal, rpc)) return asked;
+  return asked === "" || asked === principal.user ? principal.user : null;
 }

@@ -3,7 +3,7 @@
 
 import { type Event, type LogIndex, logIndex } from "@lattice/core";
 import { eventToProto, parseCursor, type pb } from "@lattice/wire";
-import { authorize, authorizeList, reaches, reachOf } from "../access/authorize.ts";
+import { authorize, authorizeList, reaches, reachOf, type Target } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import type { Cursor, NumberedEvent } from "../control-plane.ts";
 import { invalid } from "./refuse.ts";
@@ -76,9 +76,20 @@ async function filterOf(call: Call, request: pb.WatchRequest): Promise<(event: E
 const PUBLIC: ReadonlySet<Event["kind"]> = new Set(["node_changed", "vcluster_changed", "cluster_restored"]);
 
 function visible(call: Call, event: Event): boolean {
-  if (event.kind === "notice_changed" && event.user !== call.principal.user)
-    return event.tenant === call.principal.tenant && call.principal.roles.includes("TenantAdmin");
+  const { principal } = call;
   if (event.allocation === undefined && PUBLIC.has(event.kind)) return true;
   const target = { tenant: event.tenant ?? null, user: event.user ?? null };
-  return reaches(call.principal, "AllocationService.Watch", target);
+  if (event.kind !== "tenant_changed")
+    return reaches(principal, "AllocationService.Watch", ownerIn(call, event) ?? target);
+  // Whoever gave a role, or changed a limit, is not whom it is about.
+  if (GRANTED.has(event.to ?? "")) return reaches(principal, "AccessService.ListGrants", target);
+  return reaches(principal, "AdminService.GetTenant", { ...target, user: null });
+}
+
+const GRANTED: ReadonlySet<string> = new Set(["granted", "revoked"]);
+
+/** Of what is about an allocation and does not name its owner. */
+function ownerIn(call: Call, { allocation, user }: Event): Target | null {
+  const record = allocation === undefined || user !== undefined ? undefined : call.plane.view().allocation(allocation);
+  return record === undefined ? null : ownerOf(record);
 }

@@ -2,13 +2,13 @@
 // service is as unknown as one that is not there. Whoever is let in takes a place until it leaves.
 
 import { hostname } from "node:os";
-import { type ServiceEndpoint, serviceEndpoints } from "@lattice/core";
+import { type ServiceEndpoint, serviceEndpoints, type TenantId } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import { reacher, reaches } from "../../access/authorize.ts";
 import { withGrants } from "../../access/granted.ts";
 import { PROXY_NAME } from "../../access/rules.ts";
 import type { Headers, Principal } from "../../auth/principal.ts";
-import { TENANT_HEADER } from "../../auth/stated.ts";
+import { statedTenant, TENANT_HEADER } from "../../auth/stated.ts";
 import type { Door } from "../../invoke.ts";
 import type { Visit } from "../../visit.ts";
 
@@ -31,7 +31,7 @@ export async function openTarget(door: Door, headers: Headers, name: string, vis
   const principal = withGrants(known, door.plane.view());
   const leave = door.gate.open(principal, PROXY_NAME);
   try {
-    const { tenant, endpoints } = find(door, principal, name, headers(TENANT_HEADER) ?? "");
+    const { tenant, endpoints } = find(door, principal, name, statedTenant(headers));
     const same = (now: Principal) =>
       now.user === principal.user && reaches(withGrants(now, door.plane.view()), PROXY_NAME, { tenant, user: null });
     return { user: principal.user, endpoints, same, leave };
@@ -42,13 +42,13 @@ export async function openTarget(door: Door, headers: Headers, name: string, vis
 }
 
 /** `narrowed` narrows what may be seen, and never widens it. */
-function find({ plane }: Door, principal: Principal, name: string, narrowed: string) {
+function find({ plane }: Door, principal: Principal, name: string, narrowed: TenantId | null) {
   const may = reacher(principal, PROXY_NAME);
   const found = [...serviceEndpoints(plane.view())].filter(
     (endpoint) =>
       endpoint.name === name &&
       may({ tenant: endpoint.tenant, user: null }) &&
-      (narrowed === "" || narrowed === endpoint.tenant),
+      (narrowed === null || narrowed === endpoint.tenant),
   );
   const tenants = [...new Set(found.map(({ tenant }) => tenant))];
   const [tenant] = tenants;

@@ -1,0 +1,160 @@
+// What of others' work is seen from where one stands: by its owner, a colleague, the tenant's administrator and a stranger. The
+// table of access is walked elsewhere; this is about answers that show several people's work at once.
+
+import { create } from "@bufbuild/protobuf";
+import { plainSpec, type TenantId, type UserName } from "@lattice/core";
+import { pb } from "@lattice/wire";
+import { beforeEach, expect, test } from "vitest";
+import { reachesOwnAlone } from "../../src/api/access/authorize.ts";
+import type { Principal, Role } from "../../src/api/auth/principal.ts";
+import type { Call } from "../../src/api/call.ts";
+import { get, list } from "../../src/api/handlers/allocations.ts";
+import { getDomain, listDomains } from "../../src/api/handlers/networks.ts";
+import { listNodes } from "../../src/api/handlers/nodes.ts";
+import { getQueue } from "../../src/api/handlers/queue.ts";
+import { watch } from "../../src/api/handlers/watch.ts";
+import { loadConfig } from "../../src/config/index.ts";
+import { type MemoryPlane, memoryPlane } from "./memory-plane.ts";
+
+let plane: MemoryPlane;
+const config = loadConfig(null);
+
+const principal = (user: string, tenant: string, role: Role = "User"): Principal => ({
+  user: user as UserName,
+  tenant: tenant as TenantId,
+  roles: [role],
+  scopes: [],
+});
+const as = (who: Principal, signal = new AbortController().signal): Call => ({
+  plane,
+  principal: who,
+  signal,
+  config,
+  warnings: [],
+});
+const ADA = principal("ada", "physics");
+const BOB = principal("bob", "physics");
+const CHIEF = principal("chief", "physics", "TenantAdmin");
+const EVE = principal("eve", "biology");
+
+function submit(user: string, tenant: string, more: object = {}): void {
+  plane.apply({
+    kind: "allocation.submit",
+    origin: { user: user as UserName, requestId: null, bodyHash: "" },
+    createTenant: true,
+    spec: { ...plainSpec({ vcluster: "hpc-batch" as never, name: `of-${user}` }), tenant: tenant as TenantId, ...more },
+  });
+}
+
+/** 1 of ada runs on n1; 2 of bob, 3 of eve and 4 of ada wait. */
+beforeEach(() => {
+  plane = memoryPlane();
+  plane.addNode("n1");
+  submit("ada", "physics", { networkDomain: "shared" });
+  plane.start("1", ["n1"]);
+  submit("bob", "physics");
+  submit("eve", "biology");
+  submit("ada", "physics");
+});
+
+const idsOf = async (who: Principal, user = ""): Promise<[string[], number]> => {
+  const { allocations, total } = await list(as(who), create(pb.ListAllocationsRequestSchema, { user }));
+  return [allocations.map(({ id }) => id), total];
+};
+
+test("a list has one's own, or the tenant's for its administrators, and counts no more than that", async () => {
+  expect(await idsOf(ADA)).toEqual([["4", "1"], 2]);
+  expect(await idsOf(ADA, "ada")).toEqual([["4", "1"], 2]);
+  expect(await idsOf(ADA, "bob")).toEqual([[], 0]);
+  expect(await idsOf(EVE)).toEqual([["3"], 1]);
+  expect(await idsOf(CHIEF)).toEqual([["4", "2", "1"], 3]);
+  expect(await idsOf(CHIEF, "bob")).toEqual([["2"], 1]);
+  expect(await idsOf(CHIEF, "eve")).toEqual([[], 0]);
+  expect((await idsOf(principal("root", "physics", "Operator")))[1]).toBe(4);
+});
+
+test("a grant widens it in its tenant alone", async () => {
+  const granted = { ...EVE, grants: [{ tenant: "physics" as TenantId, role: "TenantAdmin" as const }] };
+  expect(await idsOf(granted)).toEqual([["4", "3", "2", "1"], 4]);
+  const claiming = { ...EVE, grants: [{ tenant: "physics" as TenantId, role: "ClaimingUser" as const }] };
+  expect([granted, claiming].map((who) => reachesOwnAlone(who, "AllocationService.List"))).toEqual([false, true]);
+  expect(await idsOf(claiming)).toEqual([["3"], 1]);
+});
+
+test("somebody else's by its id is forbidden, what is not there unknown", async () => {
+  const code = (who: Principal, id: string) =>
+    get(as(who), create(pb.GetAllocationRequestSchema, { id })).then(
+      () => "ok",
+      (error) => error.problem.code,
+    );
+  expect([await code(ADA, "1"), await code(ADA, "2"), await code(ADA, "3"), await code(ADA, "99")]).toEqual([
+    "ok",
+    "forbidden",
+    "forbidden",
+    "unknown_allocation",
+  ]);
+  expect(await code(CHIEF, "2")).toBe("ok");
+});
+
+test("in a queue colleagues have an id, strangers a place, and neither a name", async () => {
+  const seen = async (who: Principal) => {
+    const { entries } = await getQueue(as(who), create(pb.GetQueueRequestSchema, { id: "hpc-batch" }));
+    return entries.map(({ allocationId, tenant, user, name }) => [allocationId, tenant, user, name].join(" ").trim());
+  };
+  expect((await seen(ADA)).sort()).toEqual(["", "2 physics", "4 physics ada of-ada"]);
+  expect((await seen(CHIEF)).sort()).toEqual(["", "2 physics bob of-bob", "4 physics ada of-ada"]);
+  expect((await seen(EVE)).sort()).toEqual(["", "", "3 biology eve of-eve"]);
+});
+
+test("a node says that it is taken, and to its tenant by which allocation", async () => {
+  const seen = async (who: Principal, tenant = "") => {
+    const { nodes } = await listNodes(as(who), create(pb.ListNodesRequestSchema, { tenant }));
+    return nodes.flatMap(({ claims }) => claims.map(({ allocationId, tenant: of }) => [allocationId, of]));
+  };
+  expect([await seen(BOB), await seen(EVE)]).toEqual([[["1", "physics"]], [["", ""]]]);
+  expect([await seen(BOB, "physics"), await seen(EVE, "physics")]).toEqual([[["1", "physics"]], []]);
+});
+
+test("a stream has what happened to one's own, and to the tenant itself", async () => {
+  const admin = { user: "root" as UserName, requestId: null, bodyHash: "" };
+  const physics = "physics" as TenantId;
+  plane.apply({ kind: "tenant.update", origin: admin, tenant: physics, change: { description: "new" } });
+  plane.apply({ kind: "grant.add", origin: admin, tenant: physics, user: BOB.user, role: "claiming_user" });
+  const seen = async (who: Principal) => {
+    const stop = new AbortController();
+    const found: string[] = [];
+    for await (const batch of watch(as(who, stop.signal), create(pb.WatchRequestSchema, { cursor: "1" }))) {
+      found.push(...batch.map(({ kind, allocationId, to }) => `${kind} ${allocationId || to}`));
+      stop.abort();
+    }
+    return [...new Set(found)].filter((text) => !/^(node|vcluster)_changed/.test(text)).sort();
+  };
+  const ofAda = ["allocation_changed 1", "allocation_changed 4", "tenant_changed created", "tenant_changed updated"];
+  expect(await seen(ADA)).toEqual(ofAda);
+  expect(await seen(BOB)).toEqual([
+    "allocation_changed 2",
+    "tenant_changed created",
+    "tenant_changed granted",
+    "tenant_changed updated",
+  ]);
+  expect(await seen(EVE)).toEqual(["allocation_changed 3", "tenant_changed created"]);
+});
+
+test("a network that is one allocation's alone is seen with it, a shared one by the tenant", async () => {
+  plane.apply({ kind: "network.set", settings: { ...plane.view().network, autoDomains: true } });
+  plane.addNode("n2");
+  plane.addNode("n3");
+  submit("ada", "physics", { resources: { ...plainSpec({}).resources, minNodes: 2, maxNodes: 2 } });
+  plane.start("5", ["n2", "n3"]);
+  const seen = async (who: Principal) =>
+    (await listDomains(as(who), create(pb.ListDomainsRequestSchema))).domains.map(({ name }) => name).sort();
+  expect([await seen(ADA), await seen(BOB), await seen(CHIEF), await seen(EVE)]).toEqual([
+    ["alloc-5", "shared"],
+    ["shared"],
+    ["alloc-5", "shared"],
+    [],
+  ]);
+  const asked = (who: Principal) => getDomain(as(who), create(pb.GetDomainRequestSchema, { name: "alloc-5" }));
+  expect((await asked(ADA)).allocationIds).toEqual(["5"]);
+  await expect(asked(BOB)).rejects.toMatchObject({ problem: { code: "forbidden" } });
+});
