@@ -163,6 +163,33 @@ describe("a cluster with tokens", () => {
     expect((await cluster.cli(["cancel", id], { env: ada })).code).toBe(0);
   });
 
+  test("the content of sensitive work is its user's, its output also the tenant's reviewers', and looks are in the audit log", async () => {
+    const root = { LATTICE_TOKEN: await token("--user", "root", "--scope", "admin") };
+    const x = { LATTICE_TOKEN: await token("--user", "dr-x", "--tenant", "default", "--scope", "sensitive:claim") };
+    const chief = { LATTICE_TOKEN: await token("--user", "chief", "--tenant", "default", "--scope", "tenant:admin") };
+    const lattice = (env: { LATTICE_TOKEN: string }, ...words: string[]) => cluster.cli(words, { env });
+    const made = await lattice(root, "admin", "vcluster", "create", "clinic", "--scheduler", "sensitive-reservation");
+    expect(made.code, made.stderr).toBe(0);
+    const ran = await lattice(x, "submit", "-q", "--wait", "--vcluster", "clinic", "--", "/bin/echo", "a finding");
+    expect(ran.code, ran.stderr).toBe(0);
+    const id = ran.stdout.split("\n")[0] ?? "";
+    expect((await lattice(root, "status", id)).code).toBe(0);
+    for (const env of [x, chief]) expect((await lattice(env, "logs", id)).stdout).toContain("a finding");
+    const refused = await lattice(root, "logs", id);
+    expect([refused.code, refused.stdout]).toEqual([4, ""]);
+    expect(refused.stderr).toContain("sensitive work");
+    for (const env of [root, chief]) expect((await lattice(env, "diag", id)).code).toBe(4);
+    const { stdout } = await lattice(root, "audit", "query", "--scope", "sensitive", "--alloc", id, "-o", "json");
+    const records = (JSON.parse(stdout) as { records: { user: string; action: string }[] }).records;
+    const seen = new Set(records.map(({ user, action }) => `${user} ${action}`));
+    expect([...seen].sort()).toEqual([
+      "chief logs.read",
+      "chief sensitive.refused",
+      "dr-x logs.read",
+      "root sensitive.refused",
+    ]);
+  });
+
   const authorized = (by: string, more: object = {}) => ({ authorization: `Bearer ${by}`, ...more });
 
   /** Plain HTTP: fetch would mend some of what is sent here. */
