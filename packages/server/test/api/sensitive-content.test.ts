@@ -102,6 +102,7 @@ test("every look is written down, and every one that is refused; of other work n
   await enters("session", as("chief", "TenantAdmin"), "1");
   await enters("logs", as("root", "SystemAdmin"), "3");
   await enters("logs", as("eve", "User"), "3");
+  await expect.poll(() => written().length, { timeout: 60_000 }).toBe(3);
   expect(written()).toEqual([
     "dr-x logs.read sensitive 1 AllocationService.GetLogs",
     "root sensitive.refused sensitive 1 AllocationService.QueryMetrics",

@@ -1,5 +1,5 @@
 // The way to what work says, measures and does: its output, its figures, tasks and terminals inside it. Of sensitive work every look
-// is in the audit log before it is answered, and every one that is refused is there too.
+// is in the audit log before it is answered, and every one that is refused comes there too.
 
 import { type Allocation, isSensitive, type View } from "@lattice/core";
 import { authorize, reaches, type Target } from "../access/authorize.ts";
@@ -22,16 +22,16 @@ const LOOKS: Readonly<Partial<Record<RpcName, string>>> = {
 /** Throws ProblemError `forbidden`. */
 export async function enterContent(call: Call, rpc: RpcName, record: Allocation): Promise<void> {
   const target = contentOf(call.plane.view(), record);
-  if (!reaches(call.principal, rpc, target)) await writeRefusal(call, rpc, record);
+  if (!reaches(call.principal, rpc, target)) writeRefusal(call, rpc, record);
   authorize(call.principal, rpc, target);
   const look = LOOKS[rpc];
   if (target.sensitive === true && look !== undefined) await writeDown(call, look, deedOn(record, rpc));
 }
 
-/** Of what is not sensitive nothing is written. That it could not be written is no reason to let anybody in. */
-export async function writeRefusal(call: Call, rpc: RpcName, record: Allocation): Promise<void> {
+/** Of what is not sensitive nothing is written. The refusal does not wait for it, nor depend on it. */
+export function writeRefusal(call: Call, rpc: RpcName, record: Allocation): void {
   if (!isSensitiveWork(call.plane.view(), record)) return;
-  await writeDown(call, "sensitive.refused", deedOn(record, rpc)).catch(() => null);
+  writeDown(call, "sensitive.refused", deedOn(record, rpc)).catch(() => null);
 }
 
 const deedOn = ({ id, spec }: Allocation, detail: string) => ({

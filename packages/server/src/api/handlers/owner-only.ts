@@ -9,14 +9,14 @@ import { writeRefusal } from "./content.ts";
 import { ownerOf } from "./work.ts";
 
 /** Throws ProblemError `not_owner` or `forbidden`. */
-export async function ownerOnly(
+export function ownerOnly(
   call: Call,
   rpc: "SessionService.Attach" | "SessionService.CreateSession",
   record: Allocation,
-): Promise<void> {
+): void {
   const { principal } = call;
   const target = ownerOf(record);
-  if (!reaches(principal, rpc, target)) await writeRefusal(call, rpc, record);
+  if (!reaches(principal, rpc, target)) writeRefusal(call, rpc, record);
   if (record.user !== principal.user && reaches(principal, "AllocationService.Get", target)) {
     const detail = `Allocation ${record.id} belongs to ${record.user}; only the owner may attach to it.`;
     throw new ProblemError("not_owner", { detail });

@@ -34,7 +34,7 @@ export async function createSession(call: Call, request: pb.CreateSessionRequest
   if (request.allocation !== undefined)
     throw invalid("allocation", "cannot be combined with allocation_id", "Name one of the two.");
   const record = await find(call, request.allocationId);
-  await ownerOnly(call, "SessionService.CreateSession", record);
+  ownerOnly(call, "SessionService.CreateSession", record);
   const { id, index } = await commit(call, {
     kind: "session.open",
     origin: originOf(call, pb.CreateSessionRequestSchema, request),

@@ -36,7 +36,7 @@ export async function* attach(
 
 async function queryOf(call: Call, start: pb.AttachStart): Promise<TerminalQuery> {
   const record = await find(call, start.id);
-  await ownerOnly(call, "SessionService.Attach", record);
+  ownerOnly(call, "SessionService.Attach", record);
   if (start.command.length > MAX_COMMAND_LENGTH)
     throw invalid("command", `is ${start.command.length} characters long; at most ${MAX_COMMAND_LENGTH}`);
   if (start.command.includes("\0")) throw invalid("command", "contains a NUL character");
