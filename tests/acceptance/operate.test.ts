@@ -26,6 +26,14 @@ test("a setting holds at once, and after a restart", async () => {
   expect((await cli("admin", "config", "get", "scheduling.max_dag_size")).out).toBe("1");
   expect((await cli("admin", "config", "set", "scheduling.max_dag_size=none")).code).toBe(2);
   expect((await cli("admin", "config", "reset", "scheduling.max_dag_size")).code).toBe(0);
+  expect((await cli("admin", "config", "get", "accounting.enabled")).out).toBe("false");
+  expect(await cli("admin", "config", "set", "accounting.enabled=true")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("no accounting system"),
+  });
+  expect((await cli("admin", "config", "get", "backup")).out).toMatch(
+    /backup\.retention\.daily +30d +restart +default/,
+  );
   expect((await cluster.api("POST", "/dags", { body: dag })).status).toBe(200);
   await cluster.nodesReady();
 });

@@ -84,6 +84,7 @@ describe("a configuration file", () => {
     ["an unknown key, with the nearest known one", "api:\n  rest_lisen: 127.0.0.1:0\n", /rest_lisen[\s\S]*rest_listen/],
     ["a value of the wrong kind", "scheduling:\n  backfill_depth: many\n", /backfill_depth/],
     ["a duration without a unit", "node_agent:\n  heartbeat_interval: 10\n", /heartbeat_interval/],
+    ["accounting, which is not there", "accounting:\n  enabled: true\n", /accounting\.enabled.*no accounting system/],
     ["what is not YAML", "server: [unclosed\n", /config|yaml|server\.yaml|line/i],
     [
       "listening elsewhere without authentication",

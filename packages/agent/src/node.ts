@@ -4,34 +4,30 @@
 // Nothing is decided here.
 
 import { create } from "@bufbuild/protobuf";
-import type { Client } from "@grpc/grpc-js";
-import { parseAllocationId } from "@lattice/core";
 import { pb } from "@lattice/wire";
 import { systemAfter, within } from "./after.ts";
 import { chains } from "./chains.ts";
 import { savingOf } from "./checkpoint/node-parts.ts";
-import { answerAsked } from "./images/answer.ts";
 import type { Attempt, Effect, Event, LiveAttempt } from "./lifecycle/attempt.ts";
-import { attemptKey, countByKind, isLive, walltimeLeftMs } from "./lifecycle/attempt.ts";
+import { countByKind, isLive, walltimeLeftMs } from "./lifecycle/attempt.ts";
 import { byArrival, recover } from "./lifecycle/recover.ts";
 import { type Step, step } from "./lifecycle/step.ts";
 import { mustWait, nextTurns } from "./lifecycle/turns.ts";
 import { type Link, openLink } from "./link/link.ts";
-import { heldIn, orderOf, reportMessage } from "./link/messages.ts";
+import { heldIn, reportMessage } from "./link/messages.ts";
 import { type ReportBody, reportBuffer } from "./link/reports.ts";
 import { logStreams } from "./logs/log-streams.ts";
 import { keepMarks } from "./logs/marks.ts";
-import { openLogs } from "./logs/open-logs.ts";
 import { logFigures } from "./logs/ship/shipper.ts";
 import type { Node } from "./node-handle.ts";
 import type { NodeOptions } from "./node-options.ts";
 import { isRecord, owed } from "./owed.ts";
 import { askProbe } from "./probes/probe.ts";
 import { probes } from "./probes/probes.ts";
+import { takeOrders } from "./take-orders.ts";
 import { launches } from "./tasks/launches.ts";
 import { roomOf } from "./tasks/room.ts";
 import { measureAttempts } from "./telemetry/measure-attempts.ts";
-import { stopText } from "./terminal/stop-text.ts";
 import { type Terminals, terminals } from "./terminal/terminals.ts";
 import { attemptTimers } from "./timers.ts";
 
@@ -118,6 +114,15 @@ export async function startNode(options: NodeOptions): Promise<Node> {
           running: (key) => attempts.get(key)?.kind === "running",
         });
   const logSources = { streams, logFile, kept: shipper, live: (key: string) => live.has(key) };
+  const orders = takeOrders({
+    ...{ log, reports, saving, screens, liveness, figures, tasks, tally, logSources, on },
+    clear: options.clear,
+    images: options,
+    running: (key) => attempts.get(key)?.kind === "running",
+    arrivedAtMs: () => (lastArrivalMs = Math.max(now(), lastArrivalMs + 1)),
+    mustWait: (exclusive) => !swept || mustWait(live, exclusive),
+    send: (message) => link?.send(message),
+  });
   await recoverAll();
   shipper?.begin();
   const opened = openLink({
@@ -138,7 +143,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       resend(opened);
       tasks?.connected(client);
     },
-    order: (message, client) => onOrder(message, client),
+    order: orders,
   });
   link = opened;
 
@@ -168,91 +173,6 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       .catch((error: Error) => log.error({ error: error.message }, "leftovers of an earlier life could not be ended"));
     swept = true;
     giveTurns();
-  }
-
-  function onOrder(message: pb.ServerMessage["message"], client: Client): void {
-    switch (message.case) {
-      case "run": {
-        lastArrivalMs = Math.max(now(), lastArrivalMs + 1);
-        const order = orderOf(message.value, lastArrivalMs);
-        const wait = !swept || mustWait(live, order.exclusive);
-        withKey(order, (key) => on(key, { kind: "run", order, wait }));
-        break;
-      }
-      case "stop": {
-        const { graceSeconds, reason } = message.value;
-        // 0 is "not said": then what the run order said holds.
-        const graceMs = graceSeconds > 0 ? graceSeconds * 1000 : null;
-        withKey(message.value, (key) => {
-          screens.notice(key, stopText(reason, message.value.allocationId));
-          liveness.stop(key);
-          saving.end(key);
-          on(key, { kind: "stop", graceMs, reason });
-        });
-        break;
-      }
-      case "forget":
-        withKey(message.value, (key) => {
-          reports.forget(key);
-          on(key, { kind: "forget" });
-        });
-        break;
-      case "clearCheckpoints":
-        void answerClear(message.value).then((value) => link?.send({ case: "clearAnswer", value }));
-        break;
-      case "ack": {
-        const key = reports.acknowledge(message.value.number);
-        if (key !== null) on(key, { kind: "acknowledged" });
-        break;
-      }
-      case "openLogs":
-        void openLogs(logSources, message.value, client);
-        break;
-      case "openTerminal":
-        withKey(message.value, () => screens.open(client, message.value));
-        break;
-      case "checkpoint":
-        withKey(message.value, (key) => attempts.get(key)?.kind === "running" && saving.order(key, message.value));
-        break;
-      case "setTelemetry":
-        withKey(message.value, (key) => figures.mode(key, message.value.mode));
-        break;
-      case "heartbeatEcho":
-        tally?.echoed(message.value.sequence);
-        break;
-      case "closeLogs":
-        streams.close(message.value.streamId);
-        break;
-      case "imageRequest":
-        void answerAsked(options, message.value).then((value) => link?.send({ case: "imageAnswer", value }));
-        break;
-      case "startTasks": {
-        const order = message.value;
-        withKey(order, (key) => void tasks?.start(key, order, client));
-        break;
-      }
-      default:
-        log.warn({ message: message.case ?? "none" }, "a message this agent does not know");
-    }
-  }
-
-  /** Nodes without files of their own have nothing to remove. */
-  async function answerClear({ allocationId, clear }: pb.ClearCheckpoints): Promise<pb.ClearAnswer> {
-    const note = async () => clear !== undefined && ((await options.clear?.(allocationId, clear)) ?? true);
-    const taken = await note().catch((error: Error) => {
-      log.warn({ allocation: allocationId, error: error.message }, "old checkpoints are left to another node");
-      return false;
-    });
-    return create(pb.ClearAnswerSchema, { allocationId, taken });
-  }
-
-  /** Keys become folder names: what is no id goes no further. */
-  function withKey(of: { allocationId: string; attempt: number }, act: (key: string) => void): void {
-    if (parseAllocationId(of.allocationId) === null) {
-      log.error({ allocation: of.allocationId.slice(0, 64) }, "an order with a malformed allocation id is ignored");
-      return;
-    }
-    act(attemptKey(of.allocationId, of.attempt));
   }
 
   function on(key: string, event: Event): void {

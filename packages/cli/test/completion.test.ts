@@ -45,6 +45,23 @@ const LINES: readonly (readonly [line: string, offered: string])[] = [
   ["nodes --state dow", "down"],
   ["history --state ", "cancelled completed failed"],
   ["admin vcluster create --scheduler ml", "ml-training"],
+  ["cache warm --image ", "asked-images other-images"],
+  ["cache evict --image=o", "other-cached-images"],
+  ["cache warm --nodes asked-nodes,o", "asked-nodes,other-nodes"],
+  ["launch -w o", "other-nodes"],
+  ["admin tenant show --name o", "other-tenants"],
+  ["admin vcluster delete --name=o", "other-vclusters"],
+  ["admin raft remove-member o", "other-members"],
+  ["admin grant add o", "other-grantees"],
+  ["history --user o", "other-users"],
+  ["status --tag o", "other-tags"],
+  ["login --server o", "other-servers"],
+  ["submit --class 1", "1 10"],
+  // The same word is a word there and a weight here.
+  ["submit --priority h", "high"],
+  ["admin vcluster set-weights --priority file-1", "file-1.sh"],
+  // The same flag is a format there and a file here.
+  ["audit export -o file-1", "file-1.sh"],
   ["submit file-", "file-1.sh file-2.sh"],
   ["--config file-1", "file-1.sh"],
 ];
@@ -89,12 +106,36 @@ describe.each([
   });
 });
 
+/** Numbers, times, texts and files: whoever types them knows them. */
+const FREE = `
+  --config --ca --file --key-file --secret-file --data-dir --workdir --dir --output-file --error-file --data-credentials --sign
+  --nodes --min-nodes --max-nodes --tasks --tasks-per-node --limit --tail --offset --attempt --max-requeue --task-group --port
+  --grpc-port --checkpoint-port --max-allocations --max-network-domains --max-victims --keep-nodes --backfill-depth --days
+  --walltime --walltime-seconds --since --until --duration --checkpoint-timeout --fence-timeout --cycle-interval --hours
+  --default-walltime --max-walltime --near-completion-threshold --lend-max-time --lend-return-grace --lifetime --keep --grace
+  --valid --gpu-hours --node-hours --burst --wait-time --fair-share --data-readiness --backlog --energy --conformance
+  --name --description --reason --message --component --command --entrypoint --env --expose --probe --data-mount --data-path
+  --output-to --scratch --scale-target --destination --request-id --scope --audience --site --host --serial --peer-address
+  --priority --topology --checkpoint --output
+`.split(/\s+/);
+
+test("every flag that names what is known somewhere offers it", async () => {
+  const without = eachCommand(await completionTree(commandTable)).flatMap(([path, { valued, choices, kinds }]) =>
+    valued
+      .filter((flag) => flag.startsWith("--") && !FREE.includes(flag))
+      .filter((flag) => ![...choices, ...kinds].some(({ flags }) => flags.includes(flag)))
+      .map((flag) => [...path, flag].join(" ")),
+  );
+  expect(without, "say what it offers in completion/flag-values.ts, or add it to FREE").toEqual([]);
+});
+
+/** Those of --state are other ones in every command. */
 test("every flag that names states offers them", async () => {
   const without = eachCommand(await completionTree(commandTable))
     .filter(([, { flags }]) => flags.includes("--state"))
     .filter(([, { choices }]) => !choices.some(({ flags }) => flags.includes("--state")))
     .map(([path]) => path.join(" "));
-  expect(without, "name its states in completion/kinds.ts").toEqual([]);
+  expect(without, "name its states in completion/flag-values.ts").toEqual([]);
 });
 
 /** A probe says `line:` and the line, then `hit:` and one that is offered for it, as often as needed. */

@@ -209,6 +209,29 @@ test("completion is offered no name that a shell would carry out", async () => {
   expect(rig.out).toBe("good/image:v1\ngröße\n");
 });
 
+const work = { id: "7", user: "ada", pending_reason_codes: ["busy"], spec: { project: "p", tags: { team: "ml" } } };
+const node = { id: "n1", group: "3", capabilities: { gpu_type: "GH200", features: ["nvme"] } };
+const kept = [
+  { name: "gnu/1:v1", kind: "uenv" },
+  { name: "busybox:1", kind: "oci", other_names: ["busybox"] },
+];
+
+test.each([
+  ["users", `${V}/allocations`, { allocations: [work, work] }, "ada\n"],
+  ["grantees", `${V}/allocations`, { allocations: [work] }, "ada\ntenant_admin\nclaiming_user\n"],
+  ["tags", `${V}/allocations`, { allocations: [work] }, "team=ml\n"],
+  ["tag-names", `${V}/allocations`, { allocations: [work] }, "team\n"],
+  ["reasons", `${V}/allocations`, { allocations: [work] }, "busy\n"],
+  ["features", `${V}/nodes`, { nodes: [node, node] }, "gpu_type=GH200\nnvme\n"],
+  ["groups", `${V}/nodes`, { nodes: [node] }, "3\n"],
+  ["containers", `${V}/cache`, { nodes: [{ node: "n1", images: kept }] }, "busybox:1\nbusybox\n"],
+  ["members", `${V}/raft/status`, { members: [{ id: "server-1" }] }, "server-1\n"],
+])("completion of %s", async (kind, path, answer, offered) => {
+  rig.answers[`GET ${path}`] = [200, answer];
+  expect(await rig.run("__complete", kind), rig.err).toBe(0);
+  expect(rig.out, rig.requests.join()).toBe(offered);
+});
+
 describe("what is wrong is said with the page that helps", () => {
   test.each([
     [["admin", "tenant", "set-quota", "--name=x", "--max-nodes=-3"], "lattice admin tenant set-quota --help"],
@@ -237,6 +260,23 @@ test.each(["--ca", "--config", "--url", "--vcluster", "--tenant", "-t"])(
     expect(rig.out).toBe("7\n");
   },
 );
+
+test("and between its words, and by a command that has others below it", async () => {
+  rig.answers[`GET ${V}/tenants`] = [200, { tenants: [{ id: "t1" }] }];
+  for (const words of [
+    ["-q", "admin", "tenant", "list"],
+    ["admin", "-q", "tenant", "list"],
+    ["admin", "tenant", "-q", "list"],
+    ["admin", "tenant", "list", "-q"],
+  ]) {
+    rig.out = "";
+    expect(await rig.run(...words), rig.err).toBe(0);
+    expect(rig.out).toBe("t1\n");
+  }
+  await rig.run("session", "--vcluster=interactive", "--walltime=2h");
+  expect(rig.requests.at(-1)).toBe(`POST ${V}/sessions`);
+  expect(rig.bodies.at(-1)).toContain('"vcluster":"interactive"');
+});
 
 test("a walltime is changed as it is written elsewhere", async () => {
   rig.answers[`PATCH ${V}/allocations/7`] = [200, { allocation: { id: "7" } }];

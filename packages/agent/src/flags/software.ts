@@ -13,8 +13,8 @@ export interface SoftwareOptions extends DataOptions {
   /** A folder, http(s):// or oci://; empty: none. */
   readonly registry: string;
   readonly insecureRegistries: readonly string[];
-  /** PEM files. */
   readonly containerRuntime: RuntimeChoice;
+  /** PEM files. */
   readonly trustedKeys: readonly string[];
   readonly requireSigned: boolean;
   /** Empty: below the data folder. */

@@ -4,9 +4,12 @@ import type { CacheAnswer, CachedImage, WhichNodes } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import { type Command, Option } from "commander";
 import { type Context, createContext } from "../context.ts";
+import { whileShown } from "../output/progress.ts";
 import { ABSENT } from "../output/text.ts";
 import { localTime } from "../output/time.ts";
 import { bytesText } from "./uenv/table.ts";
+
+type WarmOptions = WhichNodes & { readonly sticky?: boolean };
 
 interface Flags {
   readonly image?: string;
@@ -21,8 +24,7 @@ export function define(command: Command): void {
   warm.requiredOption("--image <image>", "for example prgenv-gnu/24.11:v1");
   warm.option("--sticky", "never evict it to make room");
   warm.action(async ({ image = "", sticky = false, ...which }: Flags) => {
-    const context = await createContext(warm);
-    await show(context, await context.client.images.warm(image, { ...nodesOf(which), ...(sticky ? { sticky } : {}) }));
+    await warmCaches(await createContext(warm), image, { ...nodesOf(which), ...(sticky ? { sticky } : {}) });
   });
 
   const status = withNodes(command.command("status").description("Show what nodes keep"));
@@ -37,6 +39,13 @@ export function define(command: Command): void {
     const context = await createContext(evict);
     await show(context, await context.client.images.evict(image, nodesOf(which)));
   });
+}
+
+export async function warmCaches(context: Context, image: string, where: WarmOptions): Promise<void> {
+  const answer = await whileShown(context, `Bringing ${image} to the nodes`, () =>
+    context.client.images.warm(image, where),
+  );
+  await show(context, answer);
 }
 
 export const withNodes = (command: Command): Command =>
@@ -59,7 +68,7 @@ const namesOf = ({ name, other_names: others = [] }: Row): string =>
   [name || ABSENT, ...[...others].reverse()].join(", ");
 
 /** A node that did not do it is said, and makes the command fail. */
-export async function show({ print, settings }: Context, answer: CacheAnswer): Promise<void> {
+async function show({ print, settings }: Context, answer: CacheAnswer): Promise<void> {
   const nodes = answer.nodes ?? [];
   if (print.structured) await print.document(answer);
   else if (settings.quiet) print.lines(nodes.filter(({ error = "" }) => error === "").map(({ node }) => node));

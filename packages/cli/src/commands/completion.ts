@@ -6,8 +6,9 @@ import type { CommandTable } from "../command-module.ts";
 import { addGlobalOptions } from "../global-options.ts";
 import { bashScript } from "./completion/bash.ts";
 import { fishScript } from "./completion/fish.ts";
-import { argumentKind, flagWords } from "./completion/kinds.ts";
-import type { CompletionTree, FlagChoices } from "./completion/tree.ts";
+import { flagOffer } from "./completion/flag-values.ts";
+import { argumentKind } from "./completion/kinds.ts";
+import type { CompletionTree, FlagChoices, FlagKind } from "./completion/tree.ts";
 import { zshScript } from "./completion/zsh.ts";
 
 const SHELLS = { bash: bashScript, zsh: zshScript, fish: fishScript } as const;
@@ -36,9 +37,10 @@ interface Inherited {
   readonly flags: readonly string[];
   readonly valued: readonly string[];
   readonly choices: readonly FlagChoices[];
+  readonly kinds: readonly FlagKind[];
 }
 
-const NOTHING: Inherited = { flags: [], valued: [], choices: [] };
+const NOTHING: Inherited = { flags: [], valued: [], choices: [], kinds: [] };
 
 /** Flags of the program are flags of every command below it. */
 function toTree(command: Command, above: Inherited, path: readonly string[]): CompletionTree {
@@ -47,14 +49,18 @@ function toTree(command: Command, above: Inherited, path: readonly string[]): Co
     flags: shown.flatMap(flagsOf),
     valued: shown.filter(({ required, optional }) => required || optional).flatMap(flagsOf),
     choices: shown.flatMap((option) => choicesOf(option, path)),
+    kinds: shown.flatMap((option) => kindsOf(option, path)),
   };
+  // A command may mean something of its own by one of them.
+  const inherited = ({ flags }: FlagChoices | FlagKind): boolean => !flags.some((flag) => own.flags.includes(flag));
   const below = path.length === 0 ? own : above;
   return {
     name: command.name(),
     summary: command.description(),
     flags: [...new Set([...above.flags, ...own.flags, "--help"])],
     valued: [...new Set([...above.valued, ...own.valued])],
-    choices: [...above.choices, ...own.choices],
+    choices: [...above.choices.filter(inherited), ...own.choices],
+    kinds: [...above.kinds.filter(inherited), ...own.kinds],
     words: command.registeredArguments[0]?.argChoices ?? [],
     values: argumentKind(path),
     commands: command.commands.map((one) => toTree(one, below, [...path, one.name()])),
@@ -64,6 +70,11 @@ function toTree(command: Command, above: Inherited, path: readonly string[]): Co
 const flagsOf = ({ short, long }: Option): readonly string[] => [short, long].filter((flag) => flag !== undefined);
 
 function choicesOf(option: Option, path: readonly string[]): readonly FlagChoices[] {
-  const words = option.argChoices ?? flagWords(path, option.long ?? "");
-  return words === null ? [] : [{ flags: flagsOf(option), words }];
+  const words = option.argChoices ?? flagOffer(path, option.long ?? "")?.words;
+  return words === undefined ? [] : [{ flags: flagsOf(option), words }];
+}
+
+function kindsOf(option: Option, path: readonly string[]): readonly FlagKind[] {
+  const kind = option.argChoices === undefined ? flagOffer(path, option.long ?? "")?.kind : undefined;
+  return kind === undefined ? [] : [{ flags: flagsOf(option), kind }];
 }

@@ -26,6 +26,9 @@ export function readToken(env: NodeJS.ProcessEnv, url: string): CachedToken | nu
   return readCache(env)[url] ?? null;
 }
 
+/** Those that somebody has logged in to. */
+export const knownServers = (env: NodeJS.ProcessEnv): readonly string[] => Object.keys(readCache(env));
+
 export function writeToken(env: NodeJS.ProcessEnv, url: string, token: CachedToken): void {
   writeCache(env, { ...readCache(env), [url]: token });
 }

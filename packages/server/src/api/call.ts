@@ -1,6 +1,7 @@
 // What a handler is given besides the request: who calls, the door to the control plane, and the
 // signal that ends with the caller. Handlers know nothing of REST or gRPC.
 
+import type { TenantId } from "@lattice/core";
 import type { Config } from "../config/config.ts";
 import type { Principal } from "./auth/principal.ts";
 import type { ControlPlane } from "./control-plane.ts";
@@ -11,6 +12,8 @@ export interface Call {
   /** Aborts when the caller goes away or the server stops. */
   readonly signal: AbortSignal;
   readonly config: Config;
+  /** The tenant whose things the caller means by its header; null: it does not say. Throws when that is no tenant's name. */
+  readonly statedTenant?: () => TenantId | null;
   /** What was noticed while the request was read, for the answer. */
   readonly warnings: readonly string[];
 }

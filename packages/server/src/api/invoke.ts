@@ -12,6 +12,7 @@ import { samePower, withGrants } from "./access/granted.ts";
 import { targetOf } from "./access-target.ts";
 import type { Authenticator } from "./auth/authenticator.ts";
 import type { Headers, Principal } from "./auth/principal.ts";
+import { statedTenant } from "./auth/stated.ts";
 import { type TokenWatch, watchToken } from "./auth/watch-token.ts";
 import type { Call } from "./call.ts";
 import type { ControlPlane } from "./control-plane.ts";
@@ -145,11 +146,17 @@ const unary = (rpc: RpcName) => handlers[rpc] as unknown as UnaryHandler<Message
 const streaming = (rpc: RpcName) =>
   handlers[rpc] as unknown as StreamHandler<Message | AsyncIterable<Message>, Message>;
 
-const callOf = ({ plane, config }: Door, { warnings }: Arrival, principal: Principal, signal: AbortSignal): Call => ({
+const callOf = (
+  { plane, config }: Door,
+  { headers, warnings }: Arrival,
+  principal: Principal,
+  signal: AbortSignal,
+): Call => ({
   plane,
   principal,
   signal,
   config,
+  statedTenant: () => statedTenant(headers),
   warnings,
 });
 

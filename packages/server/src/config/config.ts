@@ -121,6 +121,15 @@ export interface Config {
     /** Which requests are written down. */
     readonly access: AccessMode;
   };
+  /** Every key of the file with what this server was told and by whom, for people who ask. */
+  readonly stated: Readonly<Record<string, Stated>>;
+}
+
+/** What was said of a key, and by whom. */
+export interface Stated {
+  readonly source: "flag" | "file" | "environment" | "default";
+  /** In JSON, with secrets taken out. */
+  readonly value: string;
 }
 
 export interface EtcdConfig {

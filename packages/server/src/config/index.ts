@@ -3,6 +3,7 @@ export type { BackupConfig } from "./backup.ts";
 export { type Config, type EtcdConfig, LOG_LEVELS, type LogLevel } from "./config.ts";
 export { formatListen, isLoopback, type ListenAddress, parseListen } from "./listen.ts";
 export { createLiveConfig, type LiveConfig } from "./live.ts";
-export { ConfigError, type ConfigOverrides, type ConfigProblem, loadConfig } from "./load.ts";
+export { type ConfigOverrides, loadConfig } from "./load.ts";
 export { etcdTlsOf, type HowToBegin, logConfigOf, memberName, serverId } from "./log-config.ts";
+export { ConfigError, type ConfigProblem } from "./problem.ts";
 export { fetchVaultSecrets } from "./vault.ts";

@@ -8,7 +8,7 @@ import { resolve } from "node:path";
 import { seconds } from "@lattice/core";
 import { nearest } from "@lattice/wire";
 import { LineCounter, parseDocument } from "yaml";
-import { z } from "zod";
+import type { z } from "zod";
 import { completeAudit } from "./audit.ts";
 import { completeAuth } from "./auth.ts";
 import { completeBackup } from "./backup.ts";
@@ -16,42 +16,33 @@ import { completeCheckpoint } from "./checkpoint.ts";
 import type { Config } from "./config.ts";
 import { completeFabric } from "./fabric.ts";
 import { completeFaults } from "./faults.ts";
+import { namesAt } from "./keys.ts";
 import { completeLogs } from "./logs.ts";
+import { elsewhere, withFirstNames } from "./names.ts";
 import { completeNetwork } from "./network.ts";
 import { completeNotifications } from "./notifications.ts";
+import { ConfigError, type ConfigProblem } from "./problem.ts";
 import { completeQuorum } from "./quorum.ts";
 import { completeRateLimits } from "./rate-limits.ts";
 import { fileSchema, type ParsedFile } from "./schema.ts";
+import { statedOf } from "./stated.ts";
 import { completeTls } from "./tls.ts";
 import { completeTrace } from "./trace.ts";
 
 /** As in the file: section, key, value. Undefined values are left out. */
 export type ConfigOverrides = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-export interface ConfigProblem {
-  /** For example "api.rest_listen"; empty for the file as a whole. */
-  readonly path: string;
-  readonly message: string;
-}
-
-export class ConfigError extends Error {
-  readonly problems: readonly ConfigProblem[];
-  constructor(source: string, problems: readonly ConfigProblem[]) {
-    super([`${source} is not usable:`, ...problems.map((p) => `  ${[p.path, p.message].join(" ").trim()}`)].join("\n"));
-    this.name = "ConfigError";
-    this.problems = problems;
-  }
-}
-
 /** A configuration file is a few kilobytes; anything larger is a mistake. */
 const MAX_FILE_BYTES = 1_048_576;
 
 export function loadConfig(path: string | null, overrides: ConfigOverrides = {}): Config {
   const source = path ?? "the configuration";
-  const written = path === null ? {} : readFile(path);
-  const result = fileSchema.safeParse(overlay(written, overrides));
-  if (!result.success) throw new ConfigError(source, result.error.issues.flatMap(toProblems));
-  return deepFreeze(complete(result.data));
+  const written = withFirstNames(path === null ? {} : readFile(path));
+  const result = fileSchema.safeParse(overlay(written.document, overrides));
+  const problems = [...written.problems, ...(result.error?.issues.flatMap(toProblems) ?? [])];
+  if (!result.success || problems.length > 0) throw new ConfigError(source, problems);
+  const stated = statedOf({ flags: overrides, file: written.document, environment: process.env });
+  return deepFreeze({ ...complete(result.data), stated });
 }
 
 function readFile(path: string): unknown {
@@ -85,7 +76,7 @@ function overlay(written: unknown, overrides: ConfigOverrides): unknown {
   return merged;
 }
 
-function complete(file: ParsedFile): Config {
+function complete(file: ParsedFile): Omit<Config, "stated"> {
   const dataDir = resolve(file.server.data_dir);
   const auth = completeAuth(file.api, process.env);
   return {
@@ -152,22 +143,13 @@ function complete(file: ParsedFile): Config {
 function toProblems(issue: z.core.$ZodIssue): ConfigProblem[] {
   const path = issue.path.map(String);
   if (issue.code !== "unrecognized_keys") return [{ path: path.join("."), message: issue.message }];
-  const known = knownKeys(path);
-  return issue.keys.map((key) => {
-    const suggestion = nearest(key, known);
+  const known = namesAt(path);
+  return issue.keys.map((name) => {
+    const key = [...path, name].join(".");
+    const suggestion = nearest(name, known);
     const help = suggestion === null ? `known keys: ${known.join(", ")}` : `did you mean ${suggestion}?`;
-    return { path: [...path, key].join("."), message: `is not a known key; ${help}` };
+    return { path: key, message: elsewhere(key) ?? `is not a known key; ${help}` };
   });
-}
-
-/** The keys the file may have at a path, read from its JSON schema so that there is one list. */
-function knownKeys(path: readonly string[]): string[] {
-  let at: unknown = z.toJSONSchema(fileSchema, { io: "input", unrepresentable: "any" });
-  for (const step of ["", ...path]) {
-    const properties = step === "" ? { "": at } : (at as { properties?: Record<string, unknown> }).properties;
-    at = properties?.[step];
-  }
-  return Object.keys((at as { properties?: object } | undefined)?.properties ?? {});
 }
 
 function deepFreeze<T extends object>(value: T): T {

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Begin, LogConfig, MemberPlace } from "../log/index.ts";
 import type { Config } from "./config.ts";
-import { ConfigError } from "./load.ts";
+import { ConfigError } from "./problem.ts";
 
 /**
  * How a member of our own begins when it has no data; others ignore it. `bootstrap` is a cluster of

@@ -10,6 +10,7 @@ import {
   seconds,
 } from "@lattice/core";
 import { z } from "zod";
+import { accountingProblems, accountingSection } from "./accounting.ts";
 import { auditSection } from "./audit.ts";
 import { authFields, authProblems, completeAuth } from "./auth.ts";
 import { backupProblems, backupSection } from "./backup.ts";
@@ -89,6 +90,7 @@ export const fileSchema = section({
   }),
   rate_limits: rateLimitsSection,
   audit: auditSection,
+  accounting: accountingSection,
   backup: backupSection,
   notifications: notificationsSection,
   network: networkSection,
@@ -111,6 +113,7 @@ export const fileSchema = section({
   for (const { path, message } of originProblems(file.api, kind)) refuse(["api", ...path], message);
   for (const { path, message } of tlsProblems(file.api)) refuse(["api", ...path], message);
   for (const { path, message } of backupProblems(file.backup, process.env)) refuse(["backup", ...path], message);
+  for (const { path, message } of accountingProblems(file.accounting)) refuse(["accounting", ...path], message);
   for (const { path, message } of logsProblems(file.logs, process.env)) refuse(["logs", ...path], message);
   for (const { path, message } of networkProblems(file.network, file.fabric.manager_url))
     refuse(["network", ...path], message);

@@ -36,6 +36,9 @@ const fetched = new Map<string, string>();
 
 export const keepSecret = (reference: string, value: string): void => void fetched.set(reference, value);
 
+/** Names a secret, and is none. */
+export const isReference = (text: string): boolean => /^(env|file|vault):\/\//.test(text);
+
 export const isVaultReference = (reference: string): boolean => reference.startsWith("vault://");
 
 const found = (value: string): Secret => ({ kind: "found", value });

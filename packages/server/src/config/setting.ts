@@ -4,11 +4,13 @@ import type { Duration } from "@lattice/core";
 import type { Config } from "./config.ts";
 import type { ParsedFile } from "./schema.ts";
 
-export type SettingValue = string | number | boolean | null;
+/** What JSON can say: figures and words, and tables of figures by name. */
+export type SettingValue = string | number | boolean | null | Readonly<Record<string, number>>;
 
 export interface KnownSetting {
   readonly key: string;
-  readonly read: (config: Config) => SettingValue;
+  /** Absent: as it was stated, or its default. */
+  readonly read?: (config: Config) => SettingValue;
   /** Beyond what a file may say: why this value cannot be set while servers run; null: it can. */
   readonly check?: (config: Config, value: SettingValue) => string | null;
   /** Absent: not while the server runs. */

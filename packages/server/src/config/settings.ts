@@ -1,143 +1,32 @@
-// The settings that people may ask for while the server runs, under the names they have in the file. Those that are
-// `live` can be changed for the whole cluster; the others need a restart. Secrets are not here, so that nobody can
-// ask for one.
+// The settings that people may ask for while the server runs: every key that the file may have, under its name there. Those that are
+// `live` can be changed for the whole cluster; the others need a restart. Of secrets only that they are there is told.
 
 import type { Config } from "./config.ts";
-import { formatListen } from "./listen.ts";
-import { type KnownSetting, span } from "./setting.ts";
-import { CHECKPOINT_SETTINGS, FAULT_SETTINGS } from "./settings-controllers.ts";
-import { TRACE_SETTINGS } from "./settings-trace.ts";
+import { fileKeys } from "./keys.ts";
+import { masked } from "./masked.ts";
+import { firstName } from "./names.ts";
+import type { KnownSetting } from "./setting.ts";
+import { DERIVED_SETTINGS } from "./settings-derived.ts";
+import { LIVE_SETTINGS } from "./settings-live.ts";
 
 export type { KnownSetting, SettingValue } from "./setting.ts";
 
-const RATE_LIMITS = [
-  ["attach_max_concurrent", "attachMaxConcurrent"],
-  ["stream_logs_max_concurrent", "streamLogsMaxConcurrent"],
-  ["stream_metrics_max_concurrent", "streamMetricsMaxConcurrent"],
-  ["watch_max_concurrent", "watchMaxConcurrent"],
-  ["proxy_max_concurrent", "proxyMaxConcurrent"],
-  ["query_metrics_per_minute", "queryMetricsPerMinute"],
-  ["diagnostics_per_minute", "diagnosticsPerMinute"],
-  ["compare_per_minute", "comparePerMinute"],
-  ["user_requests_per_second", "userRequestsPerSecond"],
-  ["tenant_requests_per_second", "tenantRequestsPerSecond"],
-] as const;
+const TABLE = new Map([...LIVE_SETTINGS, ...DERIVED_SETTINGS].map((setting) => [setting.key, setting]));
 
-export const SETTINGS: readonly KnownSetting[] = [
-  { key: "server.id", read: ({ server }) => server.id },
-  { key: "server.data_dir", read: ({ server }) => server.dataDir },
-  { key: "server.production", read: ({ server }) => server.production },
-  { key: "quorum.engine", read: ({ quorum }) => quorum.engine },
-  { key: "quorum.node_id", read: ({ quorum }) => quorum.nodeId },
-  { key: "quorum.snapshot_every_entries", read: ({ quorum }) => quorum.snapshotEveryEntries },
-  { key: "api.grpc_listen", read: ({ api }) => formatListen(api.grpcListen) },
-  { key: "api.rest_listen", read: ({ api }) => formatListen(api.restListen) },
-  { key: "api.allow_unauthenticated", read: ({ api }) => api.allowUnauthenticated },
-  {
-    key: "api.auto_create_tenants",
-    read: ({ api }) => api.autoCreateTenants,
-    write: (config, { api }) => ({
-      ...config,
-      api: { ...config.api, autoCreateTenants: api.auto_create_tenants ?? config.api.autoCreateTenants },
-    }),
-  },
-  {
-    key: "scheduling.min_cycle_ms",
-    read: ({ scheduling }) => scheduling.minCycleMs,
-    write: (config, file) => withScheduling(config, { minCycleMs: file.scheduling.min_cycle_ms }),
-  },
-  {
-    key: "scheduling.backfill_depth",
-    read: ({ scheduling }) => scheduling.backfillDepth,
-    write: (config, file) => withScheduling(config, { backfillDepth: file.scheduling.backfill_depth }),
-  },
-  { key: "scheduling.budget_period_days", read: ({ scheduling }) => scheduling.budgetPeriodDays },
-  {
-    key: "scheduling.max_dag_size",
-    read: ({ scheduling }) => scheduling.maxDagSize,
-    write: (config, file) => withScheduling(config, { maxDagSize: file.scheduling.max_dag_size }),
-  },
-  { key: "scheduling.storage_mb_per_second", read: ({ scheduling }) => scheduling.storageMBps },
-  {
-    key: "scheduling.sensitive_pool_size",
-    read: ({ scheduling }) => scheduling.sensitivePoolSize,
-    write: (config, file) => withScheduling(config, { sensitivePoolSize: file.scheduling.sensitive_pool_size ?? null }),
-  },
-  { key: "node_agent.heartbeat_interval", read: ({ nodeAgent }) => span(nodeAgent.heartbeatInterval) },
-  {
-    key: "node_agent.heartbeat_timeout",
-    read: ({ nodeAgent }) => span(nodeAgent.heartbeatTimeout),
-    write: (config, file) => withAgent(config, { heartbeatTimeout: file.node_agent.heartbeat_timeout }),
-  },
-  {
-    key: "node_agent.grace_period",
-    read: ({ nodeAgent }) => span(nodeAgent.gracePeriod),
-    write: (config, file) => withAgent(config, { gracePeriod: file.node_agent.grace_period }),
-  },
-  {
-    key: "node_agent.borrowed_grace_period",
-    read: ({ nodeAgent }) => span(nodeAgent.borrowedGracePeriod),
-    write: (config, file) => withAgent(config, { borrowedGracePeriod: file.node_agent.borrowed_grace_period }),
-  },
-  {
-    key: "node_agent.sensitive_heartbeat_timeout",
-    read: ({ nodeAgent }) => span(nodeAgent.sensitiveHeartbeatTimeout),
-    write: (config, file) =>
-      withAgent(config, { sensitiveHeartbeatTimeout: file.node_agent.sensitive_heartbeat_timeout }),
-  },
-  {
-    key: "node_agent.sensitive_grace_period",
-    read: ({ nodeAgent }) => span(nodeAgent.sensitiveGracePeriod),
-    write: (config, file) => withAgent(config, { sensitiveGracePeriod: file.node_agent.sensitive_grace_period }),
-  },
-  ...TRACE_SETTINGS,
-  ...FAULT_SETTINGS,
-  ...CHECKPOINT_SETTINGS,
-  {
-    key: "retention.max_finished",
-    read: ({ retention }) => retention.maxFinished,
-    write: (config, file) => withRetention(config, { maxFinished: file.retention.max_finished }),
-  },
-  {
-    key: "retention.max_finished_age",
-    read: ({ retention }) => span(retention.maxFinishedAge),
-    write: (config, file) => withRetention(config, { maxFinishedAge: file.retention.max_finished_age }),
-  },
-  {
-    key: "sessions.idle_timeout",
-    read: ({ sessions }) => span(sessions.idleTimeout),
-    write: (config, file) => ({ ...config, sessions: { ...config.sessions, idleTimeout: file.sessions.idle_timeout } }),
-  },
-  ...RATE_LIMITS.map(
-    ([name, field]): KnownSetting => ({
-      key: `rate_limits.${name}`,
-      read: ({ rateLimits }) => rateLimits[field],
-      write: (config, file) => ({ ...config, rateLimits: { ...config.rateLimits, [field]: file.rate_limits[name] } }),
-    }),
-  ),
-  {
-    key: "compat.set_slurm_env",
-    read: ({ compat }) => compat.setSlurmEnv,
-    write: (config, file) => ({ ...config, compat: { ...config.compat, setSlurmEnv: file.compat.set_slurm_env } }),
-  },
-  {
-    key: "log.level",
-    read: ({ log }) => log.level,
-    write: (config, file) => ({ ...config, log: { ...config.log, level: file.log.level } }),
-  },
-];
+let all: readonly KnownSetting[] | undefined;
 
-export const settingNamed = (key: string): KnownSetting | undefined => SETTINGS.find((known) => known.key === key);
+/** In the order of the file. */
+export function settings(): readonly KnownSetting[] {
+  all ??= fileKeys().map(({ key }) => TABLE.get(key) ?? { key });
+  return all;
+}
 
-const withScheduling = (config: Config, change: Partial<Config["scheduling"]>): Config => ({
-  ...config,
-  scheduling: { ...config.scheduling, ...change },
-});
-const withAgent = (config: Config, change: Partial<Config["nodeAgent"]>): Config => ({
-  ...config,
-  nodeAgent: { ...config.nodeAgent, ...change },
-});
-const withRetention = (config: Config, change: Partial<Config["retention"]>): Config => ({
-  ...config,
-  retention: { ...config.retention, ...change },
-});
+export function settingNamed(name: string): KnownSetting | undefined {
+  const key = firstName(name);
+  return settings().find((known) => known.key === key);
+}
+
+/** In JSON, without secrets. */
+export function shownValue(config: Config, { key, read }: KnownSetting): string {
+  return read === undefined ? (config.stated[key]?.value ?? "null") : JSON.stringify(masked(key, read(config)));
+}

@@ -3,6 +3,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { pb } from "@lattice/wire";
 import { describe, expect, test } from "vitest";
+import { fileKeys } from "../../src/config/keys.ts";
 import { callHttp, streamGrpc } from "./clients.ts";
 import { OPERATE_RPCS, PLAIN_SERVICES, USER, useBothDoors } from "./doors.ts";
 import { provesCalls } from "./proven-calls.ts";
@@ -214,7 +215,7 @@ describe("operating", () => {
     const set = (key: string, value: string, reset = false) =>
       both("AdminService.SetConfig", create(pb.SetConfigRequestSchema, { key, value, reset }));
     expect(await get("scheduling.max_dag_size")).toMatchObject({
-      json: { settings: [{ value: "1000", source: "file" }] },
+      json: { settings: [{ value: "1000", source: "default" }] },
     });
     expect(await set("scheduling.max_dag_size", "2")).toMatchObject({
       json: { settings: [{ value: "2", source: "cluster", set_by: "ada" }] },
@@ -235,6 +236,8 @@ describe("operating", () => {
       ["scheduling.sensitive_pool_size", "-1"],
       ["node_agent.heartbeat_timeout", "1s"],
       ["server.id", "other"],
+      ["accounting.enabled", "true"],
+      ["rate_limits.tenants", '{"physics":"many"}'],
       ["scheduling.max_dag_sizes", "3"],
       ["__proto__.x", "3"],
     ] as const) {
@@ -243,8 +246,31 @@ describe("operating", () => {
       expect(doors.left.plane.hash()).toBe(before);
     }
     const all = await good("AdminService.GetConfig", create(pb.GetConfigRequestSchema));
-    expect(JSON.stringify(all)).not.toContain("secret");
+    expect(all.settings).toMatchObject(fileKeys().map(({ key }) => ({ key })));
     expect(await get("scheduling")).toMatchObject({ json: { settings: { length: 6 } } });
     expect(await get("nothing")).toMatchObject({ problem: { code: "invalid_argument" } });
+  });
+
+  test("what cannot be set says why, and what to do", async () => {
+    const get = (key: string) => both("AdminService.GetConfig", create(pb.GetConfigRequestSchema, { key }));
+    const set = (key: string, value: string) =>
+      both("AdminService.SetConfig", create(pb.SetConfigRequestSchema, { key, value }));
+    const refused = async (key: string, value: string) => {
+      const answer = await set(key, value);
+      if (!("problem" in answer)) throw new Error(`${key} was set`);
+      return answer.problem;
+    };
+    expect(await get("accounting.enabled")).toMatchObject({ json: { settings: [{ value: "false" }] } });
+    expect((await refused("accounting.enabled", "true")).detail).toContain("no accounting system");
+    expect((await refused("accounting.waldur.api_url", "https://w")).detail).toContain("no accounting system");
+    expect((await refused("backup.interval", "2h")).hint).toMatch(/file of every server.*restart/);
+    expect((await refused("scheduling.max_dag_sise", "3")).hint).toContain("scheduling.max_dag_size");
+    // A section has two names, and figures for tenants are a table.
+    const tenants = { json: { settings: [{ key: "rate_limits.tenants", value: '{"physics":500}', live: true }] } };
+    expect(await set("rate_limit.tenants", '{"physics": 500}')).toMatchObject(tenants);
+    expect(await get("rate_limit.tenants")).toMatchObject(tenants);
+    expect(await set("rate_limits.stalled_stream_timeout", "30s")).toMatchObject({
+      json: { settings: [{ value: '"30s"', source: "cluster" }] },
+    });
   });
 });

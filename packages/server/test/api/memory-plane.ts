@@ -11,6 +11,7 @@ import {
   type Applied,
   applyEntry,
   attempt,
+  beginRestore,
   type Command,
   createState,
   ENTRY_VERSION,
@@ -52,6 +53,8 @@ export interface MemoryPlane extends ControlPlane {
   hash(): string;
   /** Of the records alone: without the position in the log and without the answers that are remembered. */
   content(): string;
+  /** What comes back puts everything there again as it is now. */
+  keep(): () => void;
   /** What the plane itself keeps of the past: events, archived records, proposals. */
   forgetAll(): void;
   /** Forgets events up to and including this entry. */
@@ -83,7 +86,7 @@ const backupDir = (): string =>
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 export function memoryPlane(): MemoryPlane {
-  const state = createState();
+  let state = createState();
   const events: NumberedEvent[] = [];
   const archiveRecords: Allocation[] = [];
   const wakers = new Set<() => void>();
@@ -237,6 +240,17 @@ export function memoryPlane(): MemoryPlane {
       const { requests: _requests, ...tables } = state.tables;
       const digests = Object.values(tables).map((table) => table.digest(sha256));
       return `${digests.join(" ")} ${state.counters.nextAllocation} ${JSON.stringify(state.retention)}`;
+    },
+    keep() {
+      const lines = [...snapshotLines(state, sha256)];
+      const lengths = [events, archiveRecords, plane.proposed].map((list) => ({ list, length: list.length }));
+      return () => {
+        const restore = beginRestore(sha256);
+        for (const line of lines) restore.line(line);
+        state = restore.finish();
+        for (const { list, length } of lengths) list.length = length;
+        plane.onApplied();
+      };
     },
     forgetAll() {
       events.length = 0;

@@ -158,6 +158,60 @@ test("who may speak to a service", async () => {
   expect(await status(bearer({ sub: "eye", tenant: "art", scope: "readonly" }))).toBe(404);
 });
 
+test("a header narrows what a token lets one find, and never widens it, through REST and gRPC alike", async () => {
+  const admin = bearer({ sub: "root", scope: "admin" });
+  await expose(closed, "2", { name: "both", tenant: "blue" }, "n2", port, admin);
+  await expose(closed, "3", { name: "both", tenant: "green" }, "n3", port, admin);
+  const blue = bearer({ sub: "bob", tenant: "blue" });
+  const meaning = (tenant: string) => ({ "x-lattice-tenant": tenant });
+  const tenantsOf = (json: unknown, list: "services" | "endpoints") =>
+    (json as Record<string, { name?: string; tenant: string }[]>)[list]
+      ?.filter(({ name = "both" }) => name === "both")
+      .map(({ tenant }) => tenant)
+      .sort();
+  const find = async (headers: Record<string, string>) => {
+    const listed = await callGrpc(closed, "AdminService.ListServices", create(pb.ListServicesRequestSchema), headers);
+    const name = { name: "both" };
+    const found = await callGrpc(
+      closed,
+      "AdminService.LookupService",
+      create(pb.LookupServiceRequestSchema, name),
+      headers,
+    );
+    const overGrpc = [listed, found].map((answer, i) =>
+      "problem" in answer ? answer.problem.code : tenantsOf(answer.json, i === 0 ? "services" : "endpoints"),
+    );
+    const overRest = [];
+    for (const [path, list] of [
+      ["", "services"],
+      ["/both", "endpoints"],
+    ] as const) {
+      const { status, text } = await callHttp(closed, { path: `/api/v1/services${path}`, headers });
+      const json = JSON.parse(text) as { code: string };
+      overRest.push(status >= 400 ? json.code : tenantsOf(json, list));
+    }
+    expect(overRest).toEqual(overGrpc);
+    return overGrpc;
+  };
+  expect(await find(admin)).toEqual([
+    ["blue", "green"],
+    ["blue", "green"],
+  ]);
+  expect(await find({ ...admin, ...meaning("green") })).toEqual([["green"], ["green"]]);
+  expect(await find(blue)).toEqual([["blue"], ["blue"]]);
+  expect(await find({ ...blue, ...meaning("blue") })).toEqual([["blue"], ["blue"]]);
+  expect(await find({ ...blue, ...meaning("green") })).toEqual([[], "unknown_service"]);
+  expect(await find({ ...admin, ...meaning("no good") })).toEqual(["invalid_argument", "invalid_argument"]);
+  expect(await find(meaning("blue"))).toEqual(["unauthenticated", "unauthenticated"]);
+  // As the way through the server does it.
+  const through = async (headers: Record<string, string>) =>
+    (await callHttp(closed, { path: "/api/v1/services/both/proxy/", headers })).status;
+  expect(await through(admin)).toBe(409);
+  expect(await through({ ...admin, ...meaning("green") })).toBe(200);
+  expect(await through({ ...blue, ...meaning("green") })).toBe(404);
+  expect(await through({ ...admin, ...meaning("no good") })).toBe(400);
+});
+
 function bearer(claims: object): Record<string, string> {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const now = Math.floor(Date.now() / 1000);

@@ -11,7 +11,10 @@ import { localTime } from "../../output/time.ts";
 export function defineConfig(command: Command): void {
   const get = command.command("get").description("Show a setting, a section, or all of them");
   get
-    .argument("[key]", "for example scheduling.max_dag_size, or scheduling")
+    .argument(
+      "[key]",
+      "a key of the configuration file or a section of it, for example scheduling.max_dag_size or scheduling",
+    )
     .action(async (key: string | undefined) => {
       const context = await createContext(get);
       show(context, key, (await context.client.config.get(key)).settings ?? []);
@@ -52,13 +55,17 @@ function show({ print, settings: { quiet } }: Context, key: string | undefined, 
   else print.table(columns, settings);
 }
 
-const plain = (value: string): string => (value.startsWith('"') ? String(JSON.parse(value)) : value);
+/** What is not set is nothing. */
+const plain = (value: string): string => {
+  if (value === "null") return "";
+  return value.startsWith('"') ? String(JSON.parse(value)) : value;
+};
 
 const columns: readonly Column<Setting>[] = [
   { header: "SETTING", value: ({ key }) => key },
   { header: "VALUE", value: ({ value }) => plain(value), flexible: true },
   { header: "LIVE", value: ({ live }) => (live === true ? "yes" : "restart") },
-  { header: "SOURCE", value: ({ source = "file" }) => source },
+  { header: "SOURCE", value: ({ source = "default" }) => source },
   {
     header: "CHANGED",
     value: ({ set_at, set_by }) => (set_at === undefined ? "" : `${localTime(set_at)} by ${set_by ?? ""}`),

@@ -1,19 +1,17 @@
 // The completion script for bash: finds the command words on the line, then offers what is known
 // below them: words, what the server names, and file names where nothing is. bash breaks words at `=` and `:`, so they
-// are put together again, and of what is offered only what follows the last colon is given back.
+// are put together again, and of what is offered only what follows the last of them is given back.
 
-import { FLAG_KINDS } from "./kinds.ts";
-import { type CompletionTree, eachCommand, flagChoices, valuedFlags } from "./tree.ts";
+import { type CompletionTree, eachCommand, flagChoices, flagKinds, valuedFlags } from "./tree.ts";
 
 export function bashScript(tree: CompletionTree): string {
   const cases = eachCommand(tree).map(([path, { commands, flags, words, values }]) => {
     const names = [...commands.map(({ name }) => name), ...words].join(" ");
     return `    "${path.join(" ")}") commands="${names}" flags="${flags.join(" ")}" values="${values ?? ""}" ;;`;
   });
-  const kinds = Object.entries(FLAG_KINDS).map(([kind, flags]) => `    ${flags.join(" | ")}) kind=${kind} ;;`);
-  const known = flagChoices(tree).map(
-    ([words, at]) => `    ${at.map((one) => `"${one}"`).join(" | ")}) words="${words.join(" ")}" ;;`,
-  );
+  const places = (at: readonly string[]): string => at.map((one) => `"${one}"`).join(" | ");
+  const kinds = flagKinds(tree).map(([kind, at]) => `    ${places(at)}) kind=${kind} ;;`);
+  const known = flagChoices(tree).map(([words, at]) => `    ${places(at)}) words="${words}" ;;`);
   const valued = valuedFlags(tree).join(" | ");
   return `# bash completion for lattice
 _lattice() {
@@ -41,10 +39,8 @@ _lattice() {
       _lattice_words "\${at:+$at }$word" && at="\${at:+$at }$word"
     fi
   done
-  case "$before" in
-${kinds.join("\n")}
-  esac
   case "\${at:+$at }$before" in
+${kinds.join("\n")}
 ${known.join("\n")}
   esac
   if [[ -n "$words$kind" ]]; then
@@ -52,7 +48,7 @@ ${known.join("\n")}
     local done=""
     [[ "$current" == *,* ]] && done="\${current%,*},"
     COMPREPLY=($(compgen -P "$done" -W "$words" -- "\${current#"$done"}"))
-    [[ "$current" == *:* ]] && COMPREPLY=("\${COMPREPLY[@]#"\${current%:*}:"}")
+    _lattice_broken
     return
   fi
   if _lattice_valued "$before"; then
@@ -63,10 +59,14 @@ ${known.join("\n")}
     COMPREPLY=($(compgen -W "$commands" -- "$current"))
   elif [[ -n "$values" ]]; then
     COMPREPLY=($(compgen -W "$(lattice __complete "$values" 2>/dev/null)" -- "$current"))
-    [[ "$current" == *:* ]] && COMPREPLY=("\${COMPREPLY[@]#"\${current%:*}:"}")
+    _lattice_broken
   else
     COMPREPLY=($(compgen -f -- "$current"))
   fi
+}
+_lattice_broken() {
+  local kept="\${current%"\${current##*[:=]}"}"
+  COMPREPLY=("\${COMPREPLY[@]#"$kept"}")
 }
 _lattice_valued() {
   case "$1" in

@@ -1,7 +1,6 @@
 // The completion script for fish: one line per word, each with the command under which it is offered. Where on the line
 // that is, is found as in the other shells, since the same word may be a command at several places.
 
-import { flagKind } from "./kinds.ts";
 import { type CompletionTree, eachCommand, valuedFlags } from "./tree.ts";
 
 export function fishScript(tree: CompletionTree): string {
@@ -54,11 +53,11 @@ function linesOf(path: readonly string[], command: CompletionTree): readonly str
 
 const flagWord = (flag: string): string => (flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`);
 
-function flagValues(flag: string, { choices, valued }: CompletionTree): string {
+function flagValues(flag: string, { choices, kinds, valued }: CompletionTree): string {
   const words = choices.find(({ flags }) => flags.includes(flag))?.words;
-  const kind = flagKind(flag);
+  const kind = kinds.find(({ flags }) => flags.includes(flag))?.kind;
   if (words !== undefined) return ` -x -a '(__lattice_list ${words.join(" ")})'`;
-  if (kind !== null) return ` -x -a '(__lattice_list ${asked(kind)})'`;
+  if (kind !== undefined) return ` -x -a '(__lattice_list ${asked(kind)})'`;
   return valued.includes(flag) ? " -r" : "";
 }
 

@@ -10,6 +10,8 @@ export interface CompletionTree {
   readonly valued: readonly string[];
   /** Flags whose values are few and known without a server. */
   readonly choices: readonly FlagChoices[];
+  /** Flags whose values are to be asked of the server. */
+  readonly kinds: readonly FlagKind[];
   /** What its argument may be, where that is known without a server. */
   readonly words: readonly string[];
   /** What its arguments name, to be asked of the server; null: files, or nothing. */
@@ -22,6 +24,11 @@ export interface FlagChoices {
   readonly words: readonly string[];
 }
 
+export interface FlagKind {
+  readonly flags: readonly string[];
+  readonly kind: ValueKind;
+}
+
 /** Flags that take a value in every command that has them: the word behind one is no command. */
 export function valuedFlags(tree: CompletionTree): readonly string[] {
   const all = eachCommand(tree).map(([, command]) => command);
@@ -30,16 +37,28 @@ export function valuedFlags(tree: CompletionTree): readonly string[] {
 }
 
 /** The words of flags by command, alike ones together: as "status --state", and for every command as "--output". */
-export function flagChoices(tree: CompletionTree): readonly (readonly [words: readonly string[], at: string[]])[] {
-  const grouped = new Map<string, [readonly string[], string[]]>();
-  for (const [path, { choices }] of eachCommand(tree)) {
-    for (const { flags, words } of choices) {
-      const known = grouped.get(words.join(" ")) ?? [words, []];
-      known[1].push(...flags.map((flag) => [...path, flag].join(" ")));
-      grouped.set(words.join(" "), known);
+export const flagChoices = (tree: CompletionTree): Grouped =>
+  grouped(tree, ({ choices }) => choices.map(({ flags, words }) => ({ flags, value: words.join(" ") })));
+
+/** The same of the kinds that flags name. */
+export const flagKinds = (tree: CompletionTree): Grouped =>
+  grouped(tree, ({ kinds }) => kinds.map(({ flags, kind }) => ({ flags, value: kind })));
+
+type Grouped = readonly (readonly [value: string, at: readonly string[]])[];
+
+function grouped(
+  tree: CompletionTree,
+  of: (command: CompletionTree) => readonly { readonly flags: readonly string[]; readonly value: string }[],
+): Grouped {
+  const found = new Map<string, string[]>();
+  for (const [path, command] of eachCommand(tree)) {
+    for (const { flags, value } of of(command)) {
+      const at = found.get(value) ?? [];
+      at.push(...flags.map((flag) => [...path, flag].join(" ")));
+      found.set(value, at);
     }
   }
-  return [...grouped.values()];
+  return [...found];
 }
 
 /** Every command with the words that lead to it, the program itself first with none. */

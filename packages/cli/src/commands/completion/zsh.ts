@@ -1,7 +1,6 @@
 // The completion script for zsh, with the summaries of the commands beside their names.
 
-import { FLAG_KINDS } from "./kinds.ts";
-import { type CompletionTree, eachCommand, flagChoices, valuedFlags } from "./tree.ts";
+import { type CompletionTree, eachCommand, flagChoices, flagKinds, valuedFlags } from "./tree.ts";
 
 export function zshScript(tree: CompletionTree): string {
   const cases = eachCommand(tree).map(([path, { commands, flags, words, values }]) => {
@@ -9,10 +8,9 @@ export function zshScript(tree: CompletionTree): string {
     const known = `commands=(${described}) known=(${words.join(" ")}) flags=(${flags.join(" ")}) values=${values ?? "''"}`;
     return `    ${quote(path.join(" "))}) ${known} ;;`;
   });
-  const kinds = Object.entries(FLAG_KINDS).map(([kind, flags]) => `    ${flags.join(" | ")}) kind=${kind} ;;`);
-  const choices = flagChoices(tree).map(
-    ([words, at]) => `    ${at.map(quote).join(" | ")}) offered=(${words.join(" ")}) ;;`,
-  );
+  const places = (at: readonly string[]): string => at.map(quote).join(" | ");
+  const kinds = flagKinds(tree).map(([kind, at]) => `    ${places(at)}) kind=${kind} ;;`);
+  const choices = flagChoices(tree).map(([words, at]) => `    ${places(at)}) offered=(${words}) ;;`);
   return `#compdef lattice
 _lattice_words() {
   case "$1" in
@@ -31,7 +29,7 @@ _lattice() {
   local -a commands known flags offered
   if [[ "\${words[CURRENT]}" == --*=* ]]; then
     before="\${words[CURRENT]%%=*}"
-    compset -P '*='
+    compset -P 1 '*='
   fi
   _lattice_words ""
   for word in "\${(@)words[2,CURRENT-1]}"; do
@@ -43,10 +41,8 @@ _lattice() {
       _lattice_words "\${at:+$at }$word" && at="\${at:+$at }$word"
     fi
   done
-  case "$before" in
-${kinds.join("\n")}
-  esac
   case "\${at:+$at }$before" in
+${kinds.join("\n")}
 ${choices.join("\n")}
   esac
   [[ -n "$kind" ]] && offered=(\${(f)"$(lattice __complete $kind 2>/dev/null)"})

@@ -2,7 +2,7 @@
 // SystemAdmin. That is acceptable only where the port is, so `checkExposure` refuses to start a
 // server that would listen beyond this machine without having been told to.
 
-import { parseTenantId, parseUserName, type UserName } from "@lattice/core";
+import { parseTenantId, parseUserName, type TenantId, type UserName } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import type { Config } from "../../config/config.ts";
 import { formatListen, isLoopback } from "../../config/listen.ts";
@@ -17,11 +17,19 @@ export function statedPrincipal(headers: Headers): Principal {
   const stated = decoded(headers(USER_HEADER));
   const user = stated === undefined || stated === "" ? ANONYMOUS : parseUserName(stated);
   if (user === null) throw bad(USER_HEADER, "is not a user name", "Use up to 128 characters without spaces, / and :.");
-  const tenantText = decoded(headers(TENANT_HEADER));
-  const tenant = tenantText === undefined || tenantText === "" ? null : parseTenantId(tenantText);
-  if (tenant === null && tenantText !== undefined && tenantText !== "")
-    throw bad(TENANT_HEADER, "is not a tenant name", "Use letters, digits, dots and dashes, at most 63.");
-  return { user, tenant, roles: ["SystemAdmin"], scopes: [] };
+  return { user, tenant: statedTenant(headers), roles: ["SystemAdmin"], scopes: [] };
+}
+
+/**
+ * The tenant whose things a caller means; null: it does not say. Where callers prove who they are this says nothing about who they
+ * are: it may narrow what they see, and never widen it.
+ */
+export function statedTenant(headers: Headers): TenantId | null {
+  const text = decoded(headers(TENANT_HEADER));
+  if (text === undefined || text === "") return null;
+  const tenant = parseTenantId(text);
+  if (tenant !== null) return tenant;
+  throw bad(TENANT_HEADER, "is not a tenant name", "Use letters, digits, dots and dashes, at most 63.");
 }
 
 /** Names beyond ASCII come percent-encoded; what does not decode is taken as it is, and refused as a name. */

@@ -4,7 +4,8 @@
 import { create } from "@bufbuild/protobuf";
 import { nearest, pb, timestampFromMs } from "@lattice/wire";
 import { tryValue } from "../../config/live.ts";
-import { type KnownSetting, SETTINGS, type SettingValue, settingNamed } from "../../config/settings.ts";
+import { elsewhere, firstName } from "../../config/names.ts";
+import { type KnownSetting, type SettingValue, settingNamed, settings, shownValue } from "../../config/settings.ts";
 import { authorize, NOBODYS } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 import { MAX_SETTING_LENGTH } from "../limits/limits.ts";
@@ -13,9 +14,9 @@ import { checkText, invalid } from "./refuse.ts";
 
 export async function getConfig(call: Call, request: pb.GetConfigRequest): Promise<pb.ConfigResponse> {
   authorize(call.principal, "AdminService.GetConfig", NOBODYS);
-  const { key } = request;
-  const found = SETTINGS.filter((known) => key === "" || known.key === key || known.key.startsWith(`${key}.`));
-  if (found.length === 0) throw unknownSetting(key);
+  const key = firstName(request.key);
+  const found = settings().filter((known) => key === "" || known.key === key || known.key.startsWith(`${key}.`));
+  if (found.length === 0) throw unknownSetting(request.key);
   return answer(call, found, call.plane.view().index);
 }
 
@@ -23,10 +24,8 @@ export async function setConfig(call: Call, request: pb.SetConfigRequest): Promi
   authorize(call.principal, "AdminService.SetConfig", NOBODYS);
   const setting = settingNamed(request.key);
   if (setting === undefined) throw unknownSetting(request.key);
-  if (setting.write === undefined) {
-    throw invalid("key", `${setting.key} cannot be changed while servers run`, "Change the file and restart.");
-  }
   if (request.reset && request.value !== "") throw invalid("value", "does not go with reset");
+  if (setting.write === undefined) throw notWhileRunning(call, setting, request.value);
   const value = request.reset ? null : JSON.stringify(checkedValue(call, setting, request.value));
   const { index } = await commit(call, {
     kind: "config.set",
@@ -56,32 +55,42 @@ async function limitAsMuch(call: Call): Promise<void> {
 
 function checkedValue(call: Call, { key }: KnownSetting, text: string): SettingValue {
   checkText("value", text, MAX_SETTING_LENGTH);
-  const value = scalarOf(text);
+  const value = writtenValue(text);
   const tried = tryValue(call.config, key, value);
   if ("problem" in tried) throw invalid("value", `${key} ${tried.problem}`);
   return value;
 }
 
+/** What nobody can have is said before how to get it. */
+function notWhileRunning(call: Call, { key, check }: KnownSetting, text: string) {
+  checkText("value", text, MAX_SETTING_LENGTH);
+  const never = check?.(call.config, writtenValue(text)) ?? null;
+  if (never !== null) return invalid("value", `${key} ${never}`);
+  const step = `Write ${key} into the configuration file of every server, then restart them one after the other.`;
+  return invalid("key", `${key} cannot be changed while servers run`, step);
+}
+
 /** JSON where it is JSON; a bare word is itself. */
-function scalarOf(text: string): SettingValue {
+function writtenValue(text: string): SettingValue {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "number" || typeof value === "boolean" || typeof value === "string" ? value : text;
+    return value === null ? text : (value as SettingValue);
   } catch {
     return text;
   }
 }
 
-function answer(call: Call, settings: readonly KnownSetting[], logIndex: number): pb.ConfigResponse {
+function answer(call: Call, asked: readonly KnownSetting[], logIndex: number): pb.ConfigResponse {
   const changed = new Map(Array.from(call.plane.view().settings(), (setting) => [setting.key, setting]));
   return create(pb.ConfigResponseSchema, {
-    settings: settings.map(({ key, read, write }) => {
+    settings: asked.map((setting) => {
+      const { key, write } = setting;
       const set = changed.get(key);
       return {
         key,
-        value: JSON.stringify(read(call.config)),
+        value: shownValue(call.config, setting),
         live: write !== undefined,
-        source: set === undefined ? "file" : "cluster",
+        source: set === undefined ? (call.config.stated[key]?.source ?? "default") : "cluster",
         ...(set === undefined ? {} : { setAt: timestampFromMs(set.setAt), setBy: set.setBy }),
       };
     }),
@@ -89,12 +98,15 @@ function answer(call: Call, settings: readonly KnownSetting[], logIndex: number)
   });
 }
 
-function unknownSetting(key: string) {
+function unknownSetting(name: string) {
+  const key = firstName(name);
+  const instead = elsewhere(key);
+  const shown = JSON.stringify(name.slice(0, 80));
+  if (instead !== null) return invalid("key", `there is no setting ${shown}: it ${instead}`);
   const near = nearest(
     key,
-    SETTINGS.map((known) => known.key),
+    settings().map((known) => known.key),
   );
-  const shown = JSON.stringify(key.slice(0, 80));
   return invalid(
     "key",
     `there is no setting ${shown}`,

@@ -4,7 +4,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type ServiceEndpoint, serviceEndpoints } from "@lattice/core";
 import { ProblemError, pb } from "@lattice/wire";
-import { authorizeList, reaches } from "../access/authorize.ts";
+import { authorizeList, reacher } from "../access/authorize.ts";
 import type { Call } from "../call.ts";
 
 export async function listServices(call: Call, request: pb.ListServicesRequest): Promise<pb.ListServicesResponse> {
@@ -32,14 +32,12 @@ export async function lookupService(call: Call, request: pb.LookupServiceRequest
   });
 }
 
+/** What the request and the header x-lattice-tenant name narrow what the caller reaches, and never widen it. */
 function visible(call: Call, named: string): ServiceEndpoint[] {
-  // Where callers are believed the tenant that they state is the one whose services they mean.
-  const stated = call.config.api.auth.kind === "none" ? (call.principal.tenant ?? "") : "";
-  const tenant = stated === "" ? named : stated;
+  const stated = call.statedTenant?.() ?? "";
+  const may = reacher(call.principal, "AdminService.LookupService");
   return [...serviceEndpoints(call.plane.view())].filter(
-    (endpoint) =>
-      (named === "" || endpoint.tenant === named) &&
-      (tenant === "" || endpoint.tenant === tenant) &&
-      reaches(call.principal, "AdminService.LookupService", { tenant: endpoint.tenant, user: null }),
+    ({ tenant }) =>
+      (named === "" || tenant === named) && (stated === "" || tenant === stated) && may({ tenant, user: null }),
   );
 }

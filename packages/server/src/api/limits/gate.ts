@@ -47,7 +47,7 @@ export function createGate({ limits: current, identified, now = () => performanc
     const limits = current();
     const mine = limits.userRequestsPerSecond;
     if (mine > 0) take(`u ${user}`, perSecond(mine), "user_requests_per_second", `${mine} calls a second for a user`);
-    const ours = tenant === null ? 0 : (limits.tenants[tenant] ?? limits.tenantRequestsPerSecond);
+    const ours = tenant === null ? 0 : tenantFigure(limits, tenant);
     if (ours > 0)
       take(`t ${tenant}`, perSecond(ours), "tenant_requests_per_second", `${ours} calls a second for ${tenant}`);
   }
@@ -91,6 +91,10 @@ export function createGate({ limits: current, identified, now = () => performanc
     },
   };
 }
+
+/** A tenant may have any name, such as that of a property that every object has. */
+const tenantFigure = ({ tenants, tenantRequestsPerSecond }: RateLimits, tenant: string): number =>
+  (Object.hasOwn(tenants, tenant) ? tenants[tenant] : undefined) ?? tenantRequestsPerSecond;
 
 const perSecond = (figure: number): Rate => ({ burst: figure * BURST_S, perSecond: figure });
 

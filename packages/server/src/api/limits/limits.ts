@@ -21,8 +21,8 @@ export const MAX_PARAM_LENGTH = 1_024;
 /** Reasons that people type when they cancel or drain. */
 export const MAX_REASON_LENGTH = 1_024;
 export const MAX_DESCRIPTION_LENGTH = 1_024;
-/** Of a setting's value. */
-export const MAX_SETTING_LENGTH = 1_024;
+/** Of a setting's value; a table with a figure for each of a hundred tenants. */
+export const MAX_SETTING_LENGTH = 4_096;
 
 /** Of a command line for a terminal. */
 export const MAX_COMMAND_LENGTH = 128 * 1024 - 1;

@@ -35,17 +35,23 @@ const json = (value: unknown, status = 200): Answer => ({
   body: JSON.stringify(value),
 });
 
-function pagesOf(door: Door): readonly Page[] {
-  let description: string | null = null;
-  const described = () => {
-    description ??= JSON.stringify(openapi());
-    return description;
+function once(make: () => string): () => string {
+  let made: string | null = null;
+  return () => {
+    made ??= make();
+    return made;
   };
+}
+
+function pagesOf(door: Door): readonly Page[] {
+  // Made once: nobody has to say who they are to ask for them.
+  const described = once(() => JSON.stringify(openapi()));
+  const documented = once(() => docsPage(openapi()));
   const get = (path: string, answer: Page["answer"]): Page => ({ method: "GET", path, answer });
   const health = () => healthOf(door);
   const ready = () => readinessOf(door);
   const description200 = () => ({ type: "application/json; charset=utf-8", body: described() });
-  const docs = () => ({ type: HTML, body: docsPage(openapi()) });
+  const docs = () => ({ type: HTML, body: documented() });
   const discovery = () => json(discoveryOf(door.config.api));
   return [
     get("/healthz", health),

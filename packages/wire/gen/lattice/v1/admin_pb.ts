@@ -1655,7 +1655,7 @@ export const AdminService: GenService<{
     output: typeof AccountingSchema;
   },
   /**
-   * Settings in force on this server. Secrets are not among them.
+   * Every key of the configuration file as it is in force on this server. Of secrets only that they are there is told.
    *
    * @generated from rpc lattice.v1.AdminService.GetConfig
    */
@@ -1793,7 +1793,7 @@ export const AdminService: GenService<{
     output: typeof SignalsSchema;
   },
   /**
-   * Names of the services that running allocations expose.
+   * Names of the services that running allocations expose. The header x-lattice-tenant narrows them to those of one tenant.
    *
    * @generated from rpc lattice.v1.AdminService.ListServices
    */
@@ -1803,7 +1803,7 @@ export const AdminService: GenService<{
     output: typeof ListServicesResponseSchema;
   },
   /**
-   * Where a service is served.
+   * Where a service is served. The header x-lattice-tenant narrows it likewise.
    *
    * @generated from rpc lattice.v1.AdminService.LookupService
    */

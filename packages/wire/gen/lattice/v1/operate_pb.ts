@@ -596,7 +596,7 @@ export const AccountingRecordSchema: GenMessage<AccountingRecord> = /*@__PURE__*
  */
 export type GetConfigRequest = Message<"lattice.v1.GetConfigRequest"> & {
   /**
-   * A setting or the beginning of several, for example scheduling; all of them when empty.
+   * A key of the configuration file or the beginning of several, for example scheduling; all of them when empty.
    *
    * @generated from field: string key = 1;
    */
@@ -642,7 +642,8 @@ export type Setting = Message<"lattice.v1.Setting"> & {
   key: string;
 
   /**
-   * As written in JSON: 10, true, "30s".
+   * In force on this server, as written in JSON: 10, true, "30s", {"physics": 500}; null: nothing. Of a secret that is
+   * named by a reference the reference, of one that is written out "(set)".
    *
    * @generated from field: string value = 2;
    */
@@ -656,7 +657,7 @@ export type Setting = Message<"lattice.v1.Setting"> & {
   live: boolean;
 
   /**
-   * file: of this server, or its default; cluster: set at run time, for all servers.
+   * cluster: set at run time, for all servers. Else of this server: flag, file, environment, or default.
    *
    * @generated from field: string source = 4;
    */

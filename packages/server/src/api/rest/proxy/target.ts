@@ -2,14 +2,34 @@
 // service is as unknown as one that is not there. Whoever is let in takes a place until it leaves.
 
 import { hostname } from "node:os";
+
+<<<<<<< HEAD
+
 import { type ServiceEndpoint, serviceEndpoints, type View } from "@lattice/core";
+
+=======
+
+import { type ServiceEndpoint, serviceEndpoints, type TenantId } from "@lattice/core";
+
+>>>>>>> c42097b239b1377a4b8e57ab4cc980ff2945d19e
+
 import { ProblemError } from "@lattice/wire";
 import { type Target as Owner, reacher } from "../../access/authorize.ts";
 import { withGrants } from "../../access/granted.ts";
 import { PROXY_NAME } from "../../access/rules.ts";
 import type { Headers, Principal } from "../../auth/principal.ts";
+
+<<<<<<< HEAD
+
 import { TENANT_HEADER } from "../../auth/stated.ts";
 import { contentOf } from "../../handlers/content.ts";
+
+=======
+
+import { statedTenant, TENANT_HEADER } from "../../auth/stated.ts";
+
+>>>>>>> c42097b239b1377a4b8e57ab4cc980ff2945d19e
+
 import type { Door } from "../../invoke.ts";
 import type { Visit } from "../../visit.ts";
 
@@ -32,7 +52,7 @@ export async function openTarget(door: Door, headers: Headers, name: string, vis
   const principal = withGrants(known, door.plane.view());
   const leave = door.gate.open(principal, PROXY_NAME);
   try {
-    const { owners, endpoints } = find(door, principal, name, headers(TENANT_HEADER) ?? "");
+    const { owners, endpoints } = find(door, principal, name, statedTenant(headers));
     const same = (now: Principal) =>
       now.user === principal.user && owners.every(reacher(withGrants(now, door.plane.view()), PROXY_NAME));
     return { user: principal.user, endpoints, same, leave };
@@ -43,12 +63,12 @@ export async function openTarget(door: Door, headers: Headers, name: string, vis
 }
 
 /** `narrowed` narrows what may be seen, and never widens it. */
-function find({ plane }: Door, principal: Principal, name: string, narrowed: string) {
+function find({ plane }: Door, principal: Principal, name: string, narrowed: TenantId | null) {
   const may = reacher(principal, PROXY_NAME);
   const view = plane.view();
   const found = [...serviceEndpoints(view)].filter(
     (endpoint) =>
-      endpoint.name === name && may(ownerOf(view, endpoint)) && (narrowed === "" || narrowed === endpoint.tenant),
+      endpoint.name === name && may(ownerOf(view, endpoint)) && (narrowed === null || narrowed === endpoint.tenant),
   );
   const tenants = [...new Set(found.map(({ tenant }) => tenant))];
   const [tenant] = tenants;

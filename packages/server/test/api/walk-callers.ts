@@ -1,0 +1,48 @@
+// Everybody who calls in a walk over the doors: each role on its own things, a colleague's and a stranger's, each role of another
+// tenant, tokens that were made to do less, a job's, an agent's, and those whom nobody knows.
+
+import type { Authenticator } from "../../src/api/auth/authenticator.ts";
+import { type Principal, ROLES } from "../../src/api/auth/principal.ts";
+import { OWNERS, type Owner, sign, TENANT, tokenOf } from "./walk.ts";
+
+export interface Caller {
+  readonly name: string;
+  readonly user: Owner;
+  readonly token: string | null;
+  /** Null: nobody whom the server knows. */
+  readonly principal: Principal | null;
+  /** Whose things it asks for. */
+  readonly asks: readonly Owner[];
+}
+
+/** `job`: one of ada's that runs. */
+export async function callersOf(authenticator: Authenticator, job: string): Promise<readonly Caller[]> {
+  const known = async (name: string, user: Owner, token: string, asks: readonly Owner[] = OWNERS): Promise<Caller> => {
+    const headers = (header: string) => (header === "authorization" ? `Bearer ${token}` : undefined);
+    return { name, user, token, principal: await authenticator.authenticate(headers), asks };
+  };
+  const unknown = (name: string, token: string | null): Caller => ({
+    name,
+    user: "ada",
+    token,
+    principal: null,
+    asks: ["ada"],
+  });
+  const admin = { sub: "ada", tenant: TENANT.ada, scope: "admin" };
+  const scoped = (scope: string) => sign({ sub: "ada", tenant: TENANT.ada, scope });
+  return [
+    ...(await Promise.all(ROLES.map(async (role) => known(role, "ada", await tokenOf("ada", role))))),
+    ...(await Promise.all(
+      ROLES.map(async (role) => known(`eve, ${role}`, "eve", await tokenOf("eve", role), ["ada"])),
+    )),
+    ...(await Promise.all(
+      ["allocations:read", "allocations:attach", `job:${job}`, "agent"].map(async (scope) =>
+        known(scope, "ada", await scoped(scope)),
+      ),
+    )),
+    unknown("no token", null),
+    unknown("a token that has expired", await sign(admin, Math.floor(Date.now() / 1_000) - 60)),
+    unknown("a token by another key", await sign(admin, "5m", "a key that this server has never heard of")),
+    unknown("the token of a job that is over", await scoped("job:999999")),
+  ];
+}

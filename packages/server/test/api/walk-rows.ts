@@ -1,0 +1,181 @@
+// A walk over every way in, as rows: who asks for whose thing, through which door, and what the table of access says of it. The ways
+// are those of the contract and those that a server has besides; a test holds them against what the server really serves.
+
+import { create, type Message } from "@bufbuild/protobuf";
+import { pb, type Route, routes, toJson } from "@lattice/wire";
+import { reaches, reachOf } from "../../src/api/access/authorize.ts";
+import { PROXY_NAME, RULES, type RuleName } from "../../src/api/access/rules.ts";
+import type { Principal } from "../../src/api/auth/principal.ts";
+import type { RpcName } from "../../src/api/rpc.ts";
+import { restOn } from "./clients.ts";
+import type { MemoryPlane } from "./memory-plane.ts";
+import { allowed, type Owner, RPCS, requestFor, target } from "./walk.ts";
+import type { Caller } from "./walk-callers.ts";
+import type { Doors, Seen } from "./walk-doors.ts";
+
+/** One way in, whoever comes. */
+export interface Way {
+  readonly name: string;
+  /** Null: it is everybody's. */
+  readonly rule: RuleName | null;
+  /** What tells its requests apart; where owners have the same one is asked for. */
+  about(owner: Owner): string;
+  /** For those who are known. */
+  may(principal: Principal, owner: Owner): boolean;
+  ask(owner: Owner, token: string | null): Promise<Seen>;
+}
+
+export interface Row {
+  readonly way: Way;
+  readonly caller: Caller;
+  readonly owner: Owner;
+  readonly may: boolean;
+}
+
+export const rowsOf = (ways: readonly Way[], callers: readonly Caller[]): readonly Row[] =>
+  ways.flatMap((way) =>
+    callers.flatMap((caller) =>
+      distinct(way, caller.asks).map((owner) => {
+        const { principal } = caller;
+        return { way, caller, owner, may: principal === null ? way.rule === null : way.may(principal, owner) };
+      }),
+    ),
+  );
+
+const distinct = (way: Way, owners: readonly Owner[]): readonly Owner[] => [
+  ...new Map(owners.map((owner) => [way.about(owner), owner])).values(),
+];
+
+/** What is not within reach is there for nobody else: it is not found rather than forbidden. */
+const HIDDEN: readonly (RuleName | null)[] = [PROXY_NAME, "AdminService.LookupService"];
+const isHidden = ({ rule }: Way, { code }: Seen): boolean =>
+  HIDDEN.includes(rule) && (code === "unknown_service" || code === "404");
+
+/** Null: as the table says. What is wrong with the server, or with a limit, is wrong here as well. */
+export function wrongWith({ way, caller, owner, may }: Row, seen: Seen): string | null {
+  const told = (what: string): string =>
+    `${caller.name}, ${way.name}, ${owner}'s: ${what} (${seen.code} ${seen.text.slice(0, 120)})`;
+  if (may && (seen.refused || isHidden(way, seen))) return told("is refused");
+  if (!may && !seen.refused && !isHidden(way, seen)) return told("is let in");
+  if (caller.principal === null && !may && !/^(?:unauthenticated|401)$/.test(seen.code))
+    return told("is taken for another");
+  if (/^(internal|rate_limited|too_many_streams|5\d\d)$/.test(seen.code)) return told("is not answered");
+  if (way.rule === null || caller.principal === null) return null;
+  const reach = reachOf(caller.principal, way.rule);
+  if (reach === "all") return null;
+  if (reach === "own" && caller.user === "ada" && may && /"bob"/.test(seen.text)) return told("sees a colleague's");
+  const others = caller.user === "eve" ? /"(?:ada|bob)"|"physics"/ : owner === "eve" ? null : /\beve\b|biology/;
+  return others?.test(seen.text) === true && (may || caller.user === "eve") ? told("sees a stranger's") : null;
+}
+
+/** Every route of the contract, and of what is served beside it. */
+export function restWays(doors: Doors, plane: MemoryPlane, pages: readonly string[]): readonly Way[] {
+  return [
+    ...routes().map((route) => contractWay(doors, plane, route)),
+    ...BASES.flatMap((base) =>
+      ["", "/deep/er?x=1"].flatMap((rest) => PROXY_METHODS.map((method) => proxyWay(doors, method, base, rest))),
+    ),
+    ...pages.map((page) => pageWay(doors, page)),
+  ];
+}
+
+const BASES = ["/api/v1", "/v1"] as const;
+const PROXY_METHODS = ["GET", "HEAD", "TRACE", "DELETE", "OPTIONS", "PATCH", "PUT", "POST", "QUERY"] as const;
+
+function contractWay(doors: Doors, plane: MemoryPlane, route: Route): Way {
+  const rpc = RPCS.find(({ name }) => name === `${route.service}.${route.method}`);
+  if (rpc === undefined) throw new Error(`${route.path} has no RPC`);
+  // The same RPC with and without a thing that is named.
+  const oneWatched = rpc.name === "AllocationService.Watch" && route.params.includes("allocation_id");
+  const requestOf = (owner: Owner): Message =>
+    oneWatched
+      ? create(pb.WatchRequestSchema, { allocationId: idOf(plane, owner), cursor: "1" })
+      : requestFor(rpc, owner, plane);
+  return {
+    name: `${route.httpMethod} ${route.path}`,
+    rule: rpc.name,
+    about: (owner) => JSON.stringify(toJson(rpc.input, requestOf(owner))),
+    may: (principal, owner) =>
+      oneWatched ? reaches(principal, rpc.name, target(owner)) : allowed(rpc.name, principal, owner),
+    ask: (owner, token) => doors.rest(restOn(route, requestOf(owner)), token, !rpc.unary),
+  };
+}
+
+const idOf = (plane: MemoryPlane, owner: Owner): string =>
+  [...plane.view().allocations()].find(({ user, dag }) => user === owner && dag === undefined)?.id ?? "";
+
+const proxied = (principal: Principal, owner: Owner): boolean => reaches(principal, PROXY_NAME, target(owner));
+
+const proxyWay = (doors: Doors, method: string, base: string, rest: string): Way => ({
+  name: `${method} ${base}/services/:name/proxy${rest}`,
+  rule: PROXY_NAME,
+  about: String,
+  may: proxied,
+  ask: (owner, token) => {
+    const path = `${base}/services/of-${owner}/proxy${rest}`;
+    // The one method that is nothing without a body.
+    const body = method === "QUERY" ? { headers: { "content-type": "text/plain" }, body: "what" } : {};
+    return doors.rest({ method, path, ...body }, token);
+  },
+});
+
+function pageWay(doors: Doors, page: string): Way {
+  const [method = "", path = ""] = page.split(" ");
+  return {
+    name: page,
+    rule: null,
+    about: () => page,
+    may: () => true,
+    ask: (_owner, token) => doors.rest({ method, path }, token),
+  };
+}
+
+/** Where a connection becomes a WebSocket. */
+export function socketWays(doors: Doors, plane: MemoryPlane): readonly Way[] {
+  const terminals = (principal: Principal, owner: Owner) => reaches(principal, "SessionService.Attach", target(owner));
+  const way = (rule: RuleName, may: Way["may"], path: (owner: Owner) => string): Way => ({
+    name: `WebSocket ${path("ada")}`,
+    rule,
+    about: path,
+    may,
+    ask: (owner, token) => doors.upgrade(path(owner), token),
+  });
+  return BASES.flatMap((base) => [
+    way("SessionService.Attach", terminals, (owner) => `${base}/allocations/${idOf(plane, owner)}/attach`),
+    way("SessionService.Attach", terminals, (owner) => `${base}/sessions/${idOf(plane, owner)}.1/terminal`),
+    way(PROXY_NAME, proxied, (owner) => `${base}/services/of-${owner}/proxy/ws`),
+  ]);
+}
+
+/** Every RPC, a terminal among them. */
+export function grpcWays(doors: Doors, plane: MemoryPlane): readonly Way[] {
+  const attach: RpcName = "SessionService.Attach";
+  return [
+    ...RPCS.map(
+      (rpc): Way => ({
+        name: rpc.name,
+        rule: rpc.name,
+        about: (owner) => JSON.stringify(toJson(rpc.input, requestFor(rpc, owner, plane))),
+        may: (principal, owner) => allowed(rpc.name, principal, owner),
+        ask: (owner, token) => doors.grpc(rpc.name, requestFor(rpc, owner, plane), token),
+      }),
+    ),
+    {
+      name: attach,
+      rule: attach,
+      about: String,
+      may: (principal, owner) => reaches(principal, attach, target(owner)),
+      ask: (owner, token) => {
+        const value = { id: idOf(plane, owner) };
+        return doors.grpc(attach, create(pb.AttachRequestSchema, { message: { case: "start", value } }), token);
+      },
+    },
+  ];
+}
+
+/** Whether a good call may leave something behind. */
+export function changes({ way: { rule }, may }: Row): boolean {
+  const verb = rule === null ? "read" : RULES[rule].verb;
+  // That a terminal was opened is written down.
+  return may && (verb === "change" || verb === "attach");
+}
