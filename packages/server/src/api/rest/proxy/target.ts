@@ -2,34 +2,14 @@
 // service is as unknown as one that is not there. Whoever is let in takes a place until it leaves.
 
 import { hostname } from "node:os";
-
-<<<<<<< HEAD
-
-import { type ServiceEndpoint, serviceEndpoints, type View } from "@lattice/core";
-
-=======
-
-import { type ServiceEndpoint, serviceEndpoints, type TenantId } from "@lattice/core";
-
->>>>>>> c42097b239b1377a4b8e57ab4cc980ff2945d19e
-
+import { type ServiceEndpoint, serviceEndpoints, type TenantId, type View } from "@lattice/core";
 import { ProblemError } from "@lattice/wire";
 import { type Target as Owner, reacher } from "../../access/authorize.ts";
 import { withGrants } from "../../access/granted.ts";
 import { PROXY_NAME } from "../../access/rules.ts";
 import type { Headers, Principal } from "../../auth/principal.ts";
-
-<<<<<<< HEAD
-
-import { TENANT_HEADER } from "../../auth/stated.ts";
-import { contentOf } from "../../handlers/content.ts";
-
-=======
-
 import { statedTenant, TENANT_HEADER } from "../../auth/stated.ts";
-
->>>>>>> c42097b239b1377a4b8e57ab4cc980ff2945d19e
-
+import { contentOf } from "../../handlers/content.ts";
 import type { Door } from "../../invoke.ts";
 import type { Visit } from "../../visit.ts";
 
