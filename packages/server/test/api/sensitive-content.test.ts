@@ -49,6 +49,7 @@ beforeEach(() => {
     backfillDepth: 10,
     defaultWalltime: duration(60_000),
     maxWalltime: null,
+    isDefault: false,
   });
   for (const [n, vcluster] of ["clinic", "clinic", "hpc-batch"].entries()) {
     plane.addNode(`n${n + 1}`);
