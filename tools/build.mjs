@@ -23,6 +23,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { INDEX, pastIndex } from "./past-index.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -189,7 +190,12 @@ function settingsOf(program, plugins = []) {
     minifyWhitespace: program.split === true || program.script === true,
     legalComments: "none",
     logLevel: "warning",
-    plugins: [...plugins, ...(program.script === true ? [childProcessLater] : []), withoutSideEffects],
+    plugins: [
+      ...plugins,
+      ...(program.script === true ? [childProcessLater] : []),
+      ...(program.split === true ? [pastIndex(root)] : []),
+      withoutSideEffects,
+    ],
   };
 }
 
@@ -277,7 +283,9 @@ async function buildOne(esbuild, program) {
   }
   // What is written above is no file of its own; this one is in the hash anyway.
   const ours = (file) => !file.includes("node_modules/") && !file.startsWith("later:");
-  const inputs = Object.keys(result.metafile.inputs).filter(ours);
+  // Read, though nothing of it is bundled.
+  const read = program.split === true ? [INDEX] : [];
+  const inputs = [...new Set([...Object.keys(result.metafile.inputs).filter(ours), ...read])];
   const record = { hash: hashInputs(program, inputs), inputs, outputs };
   writeByRename(recordOf(program), JSON.stringify(record));
   return result.outputFiles.reduce((sum, file) => sum + file.contents.length, 0);
