@@ -23,7 +23,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { INDEX, pastIndex } from "./past-index.mjs";
+import { narrowImports } from "./narrow-imports.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -149,7 +149,7 @@ function readRecord(program) {
  */
 function hashInputs(program, inputs) {
   const hash = createHash("sha256");
-  const manifests = ["package.json", "package-lock.json", "tools/build.mjs"];
+  const manifests = ["package.json", "package-lock.json", "tools/build.mjs", "tools/narrow-imports.mjs"];
   for (const file of [...manifests, ...inputs].toSorted()) {
     const path = join(root, file);
     if (!existsSync(path)) return "missing";
@@ -193,7 +193,7 @@ function settingsOf(program, plugins = []) {
     plugins: [
       ...plugins,
       ...(program.script === true ? [childProcessLater] : []),
-      ...(program.split === true ? [pastIndex(root)] : []),
+      ...(program.split === true ? [narrowImports(root)] : []),
       withoutSideEffects,
     ],
   };
@@ -283,9 +283,7 @@ async function buildOne(esbuild, program) {
   }
   // What is written above is no file of its own; this one is in the hash anyway.
   const ours = (file) => !file.includes("node_modules/") && !file.startsWith("later:");
-  // Read, though nothing of it is bundled.
-  const read = program.split === true ? [INDEX] : [];
-  const inputs = [...new Set([...Object.keys(result.metafile.inputs).filter(ours), ...read])];
+  const inputs = Object.keys(result.metafile.inputs).filter(ours);
   const record = { hash: hashInputs(program, inputs), inputs, outputs };
   writeByRename(recordOf(program), JSON.stringify(record));
   return result.outputFiles.reduce((sum, file) => sum + file.contents.length, 0);
