@@ -227,6 +227,8 @@ export interface Node {
   readonly group?: string;
   readonly conformance?: string;
   readonly home_vcluster?: string;
+  /** Whose its home vCluster is; empty: everybody's. */
+  readonly home_tenant?: string;
   /** What was warned of by whoever watches its hardware, until it is said to be well. */
   readonly hardware_warning?: string;
   /** Whose work is on it; empty when it is idle. */
