@@ -132,7 +132,6 @@ CHANGES: dict[str, Callable[[SyncLatticeClient, str | None], object]] = {
     "POST /api/v1/allocations/7/checkpoint": lambda client, once: client.checkpoint("7", request_id=once),
     "POST /api/v1/admin/job-key/rotate": lambda client, once: client.rotate_job_key(request_id=once),
     "DELETE /api/v1/sessions/s": lambda client, once: client.end_session("s", exit_code=1, request_id=once),
-    "POST /api/v1/nodes/n1/undrain": lambda client, once: client.undrain_node("n1", request_id=once),
     "PUT /api/v1/admin/signals": lambda client, once: client.set_signals({}, request_id=once),
     "POST /api/v1/raft/members": lambda client, once: client.add_member("server-4", "h:9000", request_id=once),
     "DELETE /api/v1/raft/members/server-4": lambda client, once: client.remove_member("server-4", request_id=once),

@@ -4,7 +4,7 @@
 
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import type { Deed, Origin } from "@lattice/core";
-import { fromJson, type Json, ProblemError, toJson } from "@lattice/wire";
+import { fromJson, type Json, ProblemError, toJson, withDeadline } from "@lattice/wire";
 import type { Call } from "../call.ts";
 import type { ControlPlane } from "../control-plane.ts";
 import { writeDown } from "./audit.ts";
@@ -30,6 +30,9 @@ interface UnderWay {
   readonly answer: Promise<unknown>;
 }
 
+/** Members are also changed in a cluster that is unwell. */
+const CATCH_UP_MS = 3_000;
+
 const underWay = new WeakMap<ControlPlane, Map<string, UnderWay>>();
 
 export async function once<D extends DescMessage>(call: Call, { origin, schema, act, again }: Once<D>) {
@@ -37,6 +40,8 @@ export async function once<D extends DescMessage>(call: Call, { origin, schema, 
     writeDown(call, action, deed, origin, answer === undefined ? undefined : JSON.stringify(toJson(schema, answer)));
   const { user, requestId, bodyHash } = origin;
   if (requestId === null) return act(write);
+  // What another server has answered must be known here. One that cannot find out does what it is asked to.
+  await call.plane.waitForHead(withDeadline(call.signal, CATCH_UP_MS)).catch(() => undefined);
   const known = call.plane.view().request(user, requestId);
   if (known !== undefined) {
     if (known.bodyHash !== bodyHash || known.command !== "audit.record") throw conflict(requestId);
