@@ -48,10 +48,10 @@ function createProgram(): Command {
   return overrideExit(program);
 }
 
-/** Global flags and error handling for a loaded command and everything below it. */
+/** Global flags and error handling for a loaded command and everything below it, whose own flags come behind its name. */
 function settle(command: Command): void {
   overrideExit(command);
-  if (command.commands.length === 0) addGlobalOptions(command);
+  addGlobalOptions(command).enablePositionalOptions(command.commands.length > 0);
   for (const below of command.commands) settle(below);
 }
 

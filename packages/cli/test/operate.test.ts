@@ -261,6 +261,23 @@ test.each(["--ca", "--config", "--url", "--vcluster", "--tenant", "-t"])(
   },
 );
 
+test("and between its words, and by a command that has others below it", async () => {
+  rig.answers[`GET ${V}/tenants`] = [200, { tenants: [{ id: "t1" }] }];
+  for (const words of [
+    ["-q", "admin", "tenant", "list"],
+    ["admin", "-q", "tenant", "list"],
+    ["admin", "tenant", "-q", "list"],
+    ["admin", "tenant", "list", "-q"],
+  ]) {
+    rig.out = "";
+    expect(await rig.run(...words), rig.err).toBe(0);
+    expect(rig.out).toBe("t1\n");
+  }
+  await rig.run("session", "--vcluster=interactive", "--walltime=2h");
+  expect(rig.requests.at(-1)).toBe(`POST ${V}/sessions`);
+  expect(rig.bodies.at(-1)).toContain('"vcluster":"interactive"');
+});
+
 test("a walltime is changed as it is written elsewhere", async () => {
   rig.answers[`PATCH ${V}/allocations/7`] = [200, { allocation: { id: "7" } }];
   expect(await rig.run("update", "7", "--walltime=1h30m")).toBe(0);

@@ -129,7 +129,9 @@ function joinScript({ usersDir, uplink, address, vni, user, gateway }: Joining):
     `ip -n ${name} addr add ${address}/10 dev ${device}`,
     `ip -n ${name} link set ${device} up`,
   ];
-  const door = gateway === null ? [] : [`ip -n ${name} addr add ${quoted(gateway)} dev lo`];
+  // Nobody else can have it in here: the kernel need not look for others, during which nothing can listen at it.
+  const alone = gateway?.includes(":") === true ? " nodad" : "";
+  const door = gateway === null ? [] : [`ip -n ${name} addr add ${quoted(gateway)} dev lo${alone}`];
   return [
     `if ! [ -e /run/netns/${name} ]; then`,
     `  ip netns add ${name}`,

@@ -32,7 +32,8 @@ let inside: ChildProcess | null = null;
 beforeAll(async () => {
   // Whoever passes things on has given up its rights, and looks whether its mark is still there.
   chmodSync(usersDir, 0o755);
-  execFileSync("ip", ["addr", "add", `${HOST}/128`, "dev", "lo"]);
+  // Without a look for others who have it, which takes its time, and no one can listen until it is over.
+  execFileSync("ip", ["addr", "add", `${HOST}/128`, "dev", "lo", "nodad"]);
   server = createServer((_, answer) => answer.end("data"));
   await new Promise<void>((resolve) => server.listen(PORT, HOST, resolve));
 });

@@ -4,6 +4,7 @@ import type { CheckpointStatus } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
+import { whileShown } from "../output/progress.ts";
 import { forEachId } from "./for-each-id.ts";
 
 const LOOK_EVERY_MS = 200;
@@ -28,7 +29,17 @@ async function untilNoneIsTaken(client: Context["client"], group: string): Promi
   }
 }
 
-async function take({ client, print }: Context, id: string, wait: boolean): Promise<CheckpointStatus> {
+async function untilTaken(client: Context["client"], id: string, asked: CheckpointStatus): Promise<CheckpointStatus> {
+  let status = asked;
+  while (status.current !== undefined && status.current.number === asked.current?.number) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    status = await client.getCheckpoint(id);
+  }
+  return status;
+}
+
+async function take(context: Context, id: string, wait: boolean): Promise<CheckpointStatus> {
+  const { client, print } = context;
   const { randomUUID } = await import("node:crypto");
   const asked = await client.checkpoint(id, { requestId: randomUUID() });
   const number = asked.current?.number ?? asked.asked ?? 0;
@@ -38,18 +49,16 @@ async function take({ client, print }: Context, id: string, wait: boolean): Prom
   // Of a task group: there are many, each with a number of its own.
   if (number === 0) {
     say(`Asked the running elements of task group ${id} for checkpoints`);
-    if (wait) await untilNoneIsTaken(client, id);
+    if (wait) await whileShown(context, `Checkpoints of task group ${id}`, () => untilNoneIsTaken(client, id));
     return asked;
   }
   if (!wait) {
     say(`Asked allocation ${id} for checkpoint ${number}`);
     return asked;
   }
-  let status = asked;
-  while (status.current?.number === number) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-    status = await client.getCheckpoint(id);
-  }
+  const status = await whileShown(context, `Checkpoint ${number} of allocation ${id}`, () =>
+    untilTaken(client, id, asked),
+  );
   if (status.last?.number === number) {
     say(`Checkpoint ${number} of allocation ${id} is complete`);
     return status;

@@ -6,13 +6,15 @@ import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { askOnTerminal } from "../output/ask-first.ts";
 import { noneText } from "../output/none.ts";
+import { whileShown } from "../output/progress.ts";
+import { clean } from "../output/text.ts";
 import { parseCount } from "../parse/count.ts";
 import { DAG_STATES, parseStates } from "../parse/states.ts";
 import { AT_REST } from "../wait/until-final.ts";
 import { dagBody } from "./dag/body.ts";
 import { drawGraph } from "./dag/graph.ts";
 import { dagColumns, memberColumns } from "./dag/table.ts";
-import { restingMembers, untilDagEnds } from "./dag/wait.ts";
+import { restingMembers, standing, untilDagEnds } from "./dag/wait.ts";
 import { forEachId } from "./for-each-id.ts";
 import { fromDocument } from "./submit/source.ts";
 
@@ -36,7 +38,8 @@ function defineSubmit(command: Command): void {
       "wait for the end; the exit status is 0 when the DAG completed, 75 when it waits for something to be resumed",
     )
     .action(async (file: string, flags: { name?: string; requestId?: string; wait?: boolean }) => {
-      const { client, print, settings } = await createContext(command);
+      const context = await createContext(command);
+      const { client, print, settings } = context;
       const body = dagBody(await fromDocument(file, DAG_HINT), { ...settings, name: flags.name, cwd: process.cwd() });
       const answer = await client.dags.submit(body, { requestId: flags.requestId ?? randomUUID() });
       if (!settings.quiet) for (const warning of answer.warnings ?? []) print.warn(warning);
@@ -44,7 +47,9 @@ function defineSubmit(command: Command): void {
       if (print.structured) await print.document(answer);
       else print.done(answer.id, `Submitted DAG ${answer.id} with ${count} allocations`);
       if (flags.wait !== true) return;
-      const ended = await untilDagEnds(client, answer.id);
+      const ended = await whileShown(context, `DAG ${answer.id} is running`, (progress) =>
+        untilDagEnds(client, answer.id, (dag) => progress.update(clean(`DAG ${dag.id}: ${standing(dag)}`))),
+      );
       if (ended.state === "completed") return;
       const resting = restingMembers(ended);
       if (ended.state === "running") {

@@ -8,9 +8,10 @@ import { type Command, Option } from "commander";
 import { createContext } from "../context.ts";
 import { chooseFlow, type Flow } from "../login/choose-flow.ts";
 import { pastedToken } from "../login/paste.ts";
-import type { Login } from "../login/provider.ts";
+import type { Login, Told } from "../login/provider.ts";
 import { type CachedToken, writeToken } from "../login/token-cache.ts";
 import { claimsOf } from "../login/token-claims.ts";
+import { whileShown } from "../output/progress.ts";
 
 interface LoginFlags {
   readonly flow?: Flow;
@@ -39,13 +40,18 @@ export function define(command: Command): void {
     )
     .option("--server <address>", "the server to log in to, as --url")
     .action(async (flags: LoginFlags) => {
-      const { client, settings, print } = await createContext(command);
+      const context = await createContext(command);
+      const { client, settings, print } = context;
       const found = (await client.discovery()) as Discovery;
       if (found.authentication === "none") {
         print.note(`${settings.url} asks nobody to log in.`);
         return;
       }
-      const token = await obtain(found, flags, (line) => print.note(line));
+      const token = await obtain(found, flags, {
+        // Nobody could log in without it, however quiet it is to be.
+        show: (line) => void process.stderr.write(`${line}\n`),
+        wait: (text, work) => whileShown(context, text, work),
+      });
       writeToken(process.env, settings.url, token);
       print.note(`Logged in to ${settings.url}; the token is good until ${new Date(token.expiresAtMs).toISOString()}.`);
     });
@@ -61,7 +67,8 @@ function flowOf({ flow, device, manual }: LoginFlags): Flow | null {
   });
 }
 
-async function obtain(found: Discovery, flags: LoginFlags, show: (line: string) => void): Promise<CachedToken> {
+async function obtain(found: Discovery, flags: LoginFlags, told: Told): Promise<CachedToken> {
+  const { show } = told;
   const flow = flowOf(flags);
   const { issuer, client_id: clientId } = found;
   if (flow === "manual" || issuer === undefined || clientId === undefined) {
@@ -76,14 +83,15 @@ async function obtain(found: Discovery, flags: LoginFlags, show: (line: string) 
   const provider = await import("../login/provider.ts");
   const scopes = (flags.scope ?? found.scopes ?? "").split(/[\s,]+/).filter((word) => word !== "");
   const name = { issuer, clientId, scopes };
-  if ((flow ?? (await fittingFlow(name, show))) === "device") return provider.byDevice(name, show);
-  return provider.byBrowser(name, (address) => {
+  if ((flow ?? (await fittingFlow(name, show))) === "device") return provider.byDevice(name, told);
+  const open = (address: string): void => {
     show(`Opening your browser. If it does not open, go to\n  ${address}`);
     const opener = process.platform === "darwin" ? "open" : "xdg-open";
     spawn(opener, [address], { stdio: "ignore", detached: true })
       .on("error", () => {})
       .unref();
-  });
+  };
+  return provider.byBrowser(name, open, told.wait);
 }
 
 /** Nobody named one. What is not the usual one is said. */

@@ -3,7 +3,7 @@
 // allocation goes on, and `lattice attach` finds it.
 
 import { randomUUID } from "node:crypto";
-import type { LatticeClient, Session } from "@lattice/sdk";
+import type { Session } from "@lattice/sdk";
 import { sleep } from "@lattice/sdk";
 import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
@@ -95,7 +95,7 @@ async function queued({ client, print, settings }: Context, body: object): Promi
       throw error instanceof ProblemError ? ProblemError.of(inFlagNames(error.problem)) : error;
     });
     if (!settings.quiet) for (const warning of created.warnings ?? []) print.warn(warning);
-    const session = await untilRunning(client, created.session_id, stop.signal);
+    const session = await untilRunning({ client, settings }, created.session_id, stop.signal);
     return { id: created.session_id, session, signal: session === null ? (stop.signal.reason as GivingUp) : null };
   } finally {
     for (const name of SIGNALS) process.off(name, onSignal);
@@ -107,21 +107,25 @@ const LONGEST_PAUSE_MS = 1_000;
 const WAITS = new Set<string>(["pending", "staging", "suspended"]);
 
 /** Shows what it waits for. Null: it is to be given up. */
-async function untilRunning(client: LatticeClient, id: string, stop: AbortSignal): Promise<Session | null> {
-  const spinner = startSpinner(`session ${id} is queued`);
+async function untilRunning(
+  { client, settings }: Pick<Context, "client" | "settings">,
+  id: string,
+  stop: AbortSignal,
+): Promise<Session | null> {
+  const spinner = settings.quiet ? null : startSpinner(`session ${id} is queued`);
   try {
     for (let pause = FIRST_LOOK_MS; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS)) {
       const session = await client.sessions.get(id);
       if (stop.aborted) return null;
       if (!WAITS.has(session.state)) return session;
       const why = session.pending_reasons ?? [];
-      spinner.update(clean(`session ${id} is ${session.state}${why.length === 0 ? "" : `: ${why.join("; ")}`}`));
+      spinner?.update(clean(`session ${id} is ${session.state}${why.length === 0 ? "" : `: ${why.join("; ")}`}`));
       await sleep(pause, stop);
     }
   } catch (error) {
     if (stop.aborted) return null;
     throw error;
   } finally {
-    spinner.stop();
+    spinner?.stop();
   }
 }

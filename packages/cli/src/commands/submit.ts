@@ -4,10 +4,11 @@
 
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import type { SubmitResponse } from "@lattice/sdk";
+import type { SubmitResponse, WatchEvent } from "@lattice/sdk";
 import { mergeSubmissions, ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
+import { whileShown } from "../output/progress.ts";
 import type { Settings } from "../settings/settings.ts";
 import { readCompat } from "../slurm/compat-file.ts";
 import { AT_REST, hasEnded, untilFinal } from "../wait/until-final.ts";
@@ -128,12 +129,18 @@ async function show({ print, settings }: Context, answer: SubmitResponse): Promi
 }
 
 /** As a shell would see the job: its exit code, or 1 for an end without one. Ctrl-C ends the wait alone. */
-async function waitForEnd({ client, print }: Context, id: string): Promise<number> {
+async function waitForEnd(context: Context, id: string): Promise<number> {
+  const { client, print } = context;
   const stop = new AbortController();
   const onInterrupt = () => stop.abort();
   process.once("SIGINT", onInterrupt);
   try {
-    const ended = await untilFinal(client, id, { signal: stop.signal, orAtRest: true });
+    const ended = await whileShown(context, `Allocation ${id} is pending`, (progress) => {
+      const onEvent = ({ kind, to }: WatchEvent): void => {
+        if (kind === "allocation_changed" && to !== undefined) progress.update(`Allocation ${id} is ${to}`);
+      };
+      return untilFinal(client, id, { signal: stop.signal, orAtRest: true, onEvent });
+    });
     if (!hasEnded(ended)) {
       print.note(`Allocation ${id} is suspended and goes on when it is resumed: lattice resume ${id}`);
       return AT_REST;

@@ -6,7 +6,7 @@ import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../context.ts";
 import { untilFinal } from "../wait/until-final.ts";
-import { nodesOf, show, withNodes } from "./cache.ts";
+import { nodesOf, warmCaches, withNodes } from "./cache.ts";
 import { reasonOf } from "./status/table.ts";
 import { passOnWhatItSaid } from "./uenv/said.ts";
 import { bytesText, imageColumns } from "./uenv/table.ts";
@@ -28,8 +28,7 @@ export function define(command: Command): void {
   const pull = withNodes(command.command("pull").description("Bring an image to nodes before it is needed"));
   pull.argument("<image>", "name/version:tag").option("--sticky", "never evict it to make room");
   pull.action(async (image: string, { sticky = false, ...which }: { sticky?: boolean }) => {
-    const context = await createContext(pull);
-    await show(context, await context.client.images.warm(image, { ...nodesOf(which), ...(sticky ? { sticky } : {}) }));
+    await warmCaches(await createContext(pull), image, { ...nodesOf(which), ...(sticky ? { sticky } : {}) });
   });
 
   const test = command.command("test").description("Run a command in an image, on a node, and say whether it worked");

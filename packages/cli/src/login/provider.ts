@@ -55,16 +55,28 @@ export function isCallbackFree(): Promise<boolean> {
 
 const scopeOf = ({ scopes }: Login): string => [...new Set([...SCOPES, ...scopes])].join(" ");
 
-export async function byDevice(name: Login, show: (text: string) => void): Promise<CachedToken> {
+/** What a person is told, and what is shown while they do it. */
+export interface Told {
+  readonly show: (text: string) => void;
+  readonly wait: <T>(text: string, work: () => Promise<T>) => Promise<T>;
+}
+
+export async function byDevice(name: Login, { show, wait }: Told): Promise<CachedToken> {
   const provider = await find(name);
   const started = await initiateDeviceAuthorization(provider, { scope: scopeOf(name) }).catch(failed);
   show(`Open ${started.verification_uri} and enter the code ${started.user_code}`);
-  const granted = await pollDeviceAuthorizationGrant(provider, started).catch(failed);
+  const granted = await wait("Waiting for the code to be entered", () =>
+    pollDeviceAuthorizationGrant(provider, started).catch(failed),
+  );
   return kept(name, granted, null);
 }
 
 /** `open` shows the address to the user, in a browser where there is one. */
-export async function byBrowser(name: Login, open: (address: string) => void): Promise<CachedToken> {
+export async function byBrowser(
+  name: Login,
+  open: (address: string) => void,
+  wait: Told["wait"],
+): Promise<CachedToken> {
   const provider = await find(name);
   const verifier = randomPKCECodeVerifier();
   const state = randomState();
@@ -78,7 +90,8 @@ export async function byBrowser(name: Login, open: (address: string) => void): P
   });
   const back = waitForCallback(redirect);
   open(address.href);
-  const granted = await authorizationCodeGrant(provider, await back, {
+  const came = await wait("Waiting for the browser to come back", () => back);
+  const granted = await authorizationCodeGrant(provider, came, {
     pkceCodeVerifier: verifier,
     expectedState: state,
   }).catch(failed);

@@ -6,6 +6,7 @@ import { ProblemError } from "@lattice/wire";
 import type { Command } from "commander";
 import { type Context, createContext } from "../../context.ts";
 import type { Printer } from "../../output/printer.ts";
+import { whileShown } from "../../output/progress.ts";
 import type { Column } from "../../output/table.ts";
 import { ABSENT } from "../../output/text.ts";
 import { localTime } from "../../output/time.ts";
@@ -25,8 +26,9 @@ export function defineBackup(command: Command): void {
   const create = command.command("create", { isDefault: true }).description("Write a backup");
   create.option(...DESTINATION);
   create.action(async ({ destination }: Flags) => {
-    const { client, print } = await createContext(create);
-    const backup = await client.backups.create(destination);
+    const context = await createContext(create);
+    const { client, print } = context;
+    const backup = await whileShown(context, "Writing a backup", () => client.backups.create(destination));
     if (print.structured) return print.document(backup);
     showBackup(print, backup);
   });
@@ -39,8 +41,12 @@ export function defineBackup(command: Command): void {
   verify.argument("[source]", "a path on the server or s3://bucket/key; default: the newest");
   verify.option("--source <source>", "the same");
   verify.action(async (word: string | undefined, flags: Flags) => {
-    const { client, print } = await createContext(verify);
-    const found = await client.backups.verify(word ?? flags.source);
+    const context = await createContext(verify);
+    const { client, print } = context;
+    const source = word ?? flags.source;
+    const found = await whileShown(context, `Reading ${source ?? "the newest backup"}`, () =>
+      client.backups.verify(source),
+    );
     if (print.structured) await print.document(found);
     else showChecks(print, found);
     if (found.ok !== true) throw failure(found);

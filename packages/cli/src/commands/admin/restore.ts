@@ -3,14 +3,16 @@
 import type { Command } from "commander";
 import { createContext } from "../../context.ts";
 import { askOnTerminal } from "../../output/ask-first.ts";
+import { whileShown } from "../../output/progress.ts";
 import { showBackup } from "./backup.ts";
 
 export function defineRestore(command: Command): void {
   command.argument("<source>", "a path on the server, or s3://bucket/key").option("--yes", "do not ask");
   command.action(async (source: string, flags: { readonly yes?: boolean }) => {
-    const { client, print, settings } = await createContext(command);
+    const context = await createContext(command);
+    const { client, print, settings } = context;
     await askOnTerminal(flags.yes, `Put ${source} into the cluster at ${settings.url}?`, `${source} not restored`);
-    const restored = await client.backups.restore(source);
+    const restored = await whileShown(context, `Restoring ${source}`, () => client.backups.restore(source));
     if (print.structured) return print.document(restored);
     if (restored.backup !== undefined) showBackup(print, restored.backup);
     print.note(`Restored, at entry ${restored.log_index ?? "unknown"} of this cluster's log. Start the agents now.`);
