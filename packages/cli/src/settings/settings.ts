@@ -39,10 +39,17 @@ export interface Settings {
   readonly tenant: string | undefined;
   readonly vcluster: string | undefined;
   readonly uenv: string | undefined;
+  /** What the command line itself names: lists show nothing else. What is usual is for what is submitted, and hides nothing. */
+  readonly only: Only;
   readonly output: OutputFormat;
   readonly quiet: boolean;
   readonly verbose: boolean;
   readonly color: boolean;
+}
+
+export interface Only {
+  readonly tenant?: string;
+  readonly vcluster?: string;
 }
 
 export interface SettingSources {
@@ -72,6 +79,10 @@ export function resolveSettings({ flags, env, file, username, isTerminal }: Sett
     tenant: flags.tenant ?? given(env.LATTICE_TENANT) ?? file.tenant,
     vcluster: flags.vcluster ?? given(env.LATTICE_VCLUSTER) ?? file.vcluster,
     uenv: file.uenv,
+    only: {
+      ...(flags.tenant === undefined ? {} : { tenant: flags.tenant }),
+      ...(flags.vcluster === undefined ? {} : { vcluster: flags.vcluster }),
+    },
     output,
     quiet: flags.quiet,
     verbose: flags.verbose,
