@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { pb, routes } from "@lattice/wire";
 import { expect, test } from "vitest";
-import { PROXY_NAME, RULES, type RuleName } from "../../src/api/access/rules.ts";
+import { PROXY_NAME, RULES, type Rule, type RuleName } from "../../src/api/access/rules.ts";
 import { ROLES } from "../../src/api/auth/principal.ts";
 import { describeLimit } from "../../src/api/limits/rpc-limits.ts";
 import { type RpcName, SERVICES } from "../../src/api/rpc.ts";
@@ -97,8 +97,19 @@ ${INNER.map(innerSection).join("\n")}
 | Way | Path | ${ROLES.join(" | ")} | limit | test |
 |---|---|${"---|".repeat(ROLES.length + 2)}
 ${OTHER_WAYS.map(wayRow).join("\n")}
+
+## Sensitive work
+
+What work says, measures and does is its submitter's alone in a sensitive vCluster, whoever administers the cluster. Its state is seen as that of any other.
+
+| RPC | ${ROLES.join(" | ")} |
+|---|${"---|".repeat(ROLES.length)}
+${SENSITIVE.map((rpc) => `| ${rpc} | ${reachesOf(rpc, true).join(" | ")} |`).join("\n")}
 `;
 }
+
+const ruleOf = (rpc: RuleName): Rule => RULES[rpc];
+const SENSITIVE = (Object.keys(RULES) as RuleName[]).filter((rpc) => ruleOf(rpc).sensitive !== undefined);
 
 const DOORS = `${HERE}/access-doors.test.ts`;
 const OTHER_WAYS: readonly { way: string; path: string; rule: RuleName }[] = [
@@ -113,8 +124,12 @@ function wayRow({ way, path, rule }: (typeof OTHER_WAYS)[number]): string {
   return `| ${way} | \`${path}\` | ${reachesOf(rule).join(" | ")} | ${limit} | ${linkTo(DOORS)} |`;
 }
 
-const reachesOf = (rule: RuleName): string[] =>
-  ROLES.map((role) => RULES[rule].reach[role]).map((far) => (far === "none" ? "–" : far));
+function reachesOf(rpc: RuleName, sensitive = false): string[] {
+  const { reach, sensitive: closer } = ruleOf(rpc);
+  return ROLES.map((role) => ((sensitive ? closer : undefined) ?? reach)[role]).map((far) =>
+    far === "none" ? "–" : far,
+  );
+}
 
 function rowOf(service: DescService, method: DescMethod): string {
   const rpc = nameOf(service, method);
