@@ -202,6 +202,22 @@ describe("how answers read", () => {
   });
 });
 
+test.each([
+  [[], "page_size=7"],
+  [["--limit=30"], "page_size=30"],
+])("a watch on a screen of ten lines asks for %j %s", async (flags, size) => {
+  const before = [process.stdout.isTTY, process.stdout.rows];
+  const set = ([isTTY, rows]: readonly unknown[]) => Object.assign(process.stdout, { isTTY, rows });
+  onTestFinished(() => void set(before));
+  set([true, 10]);
+  rig.answers[`GET ${V}/allocations`] = [200, { allocations: [{ id: "7", state: "running" }] }];
+  const running = rig.run("status", "--watch", ...flags);
+  await vi.waitFor(() => expect(rig.out).toContain("Running"), 60_000);
+  process.emit("SIGINT");
+  await running;
+  expect(rig.requests[0]).toContain(size);
+});
+
 test("completion is offered no name that a shell would carry out", async () => {
   const names = ["good/image:v1", "$(touch here)", "`id`", "a;b", "two words", "größe"];
   rig.answers[`GET ${V}/images`] = [200, { images: names.map((name) => ({ name })) }];
