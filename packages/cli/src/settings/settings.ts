@@ -41,8 +41,6 @@ export interface Settings {
   /** What the command line itself names: lists are narrowed by that alone, while the rest of the settings says where work goes. */
   readonly named: Named;
   readonly uenv: string | undefined;
-  /** What the command line itself names: lists show nothing else. What is usual is for what is submitted, and hides nothing. */
-  readonly only: Only;
   readonly output: OutputFormat;
   readonly quiet: boolean;
   readonly verbose: boolean;
@@ -84,10 +82,6 @@ export function resolveSettings({ flags, env, file, username, isTerminal }: Sett
     vcluster: flags.vcluster ?? given(env.LATTICE_VCLUSTER) ?? file.vcluster,
     named: namedBy(flags),
     uenv: file.uenv,
-    only: {
-      ...(flags.tenant === undefined ? {} : { tenant: flags.tenant }),
-      ...(flags.vcluster === undefined ? {} : { vcluster: flags.vcluster }),
-    },
     output,
     quiet: flags.quiet,
     verbose: flags.verbose,
