@@ -304,6 +304,21 @@ test("a walltime is changed as it is written elsewhere", async () => {
   expect(rig.requests).toHaveLength(1);
 });
 
+test.each([
+  [["status"], "allocations"],
+  [["nodes"], "nodes"],
+  [["history"], "accounting"],
+  [["dag", "list"], "dags"],
+])("what is usual for submissions hides nothing from lattice %j", async (words, path) => {
+  vi.stubEnv("LATTICE_TENANT", "art");
+  vi.stubEnv("LATTICE_VCLUSTER", "ml");
+  rig.answers[`GET ${V}/${path}`] = [200, {}];
+  expect(await rig.run(...words), rig.err).toBe(0);
+  expect(rig.requests.join()).not.toMatch(/art|ml/);
+  expect(await rig.run(...words, "--tenant=art"), rig.err).toBe(0);
+  expect(rig.requests.at(-1)).toContain("tenant=art");
+});
+
 test("a class is changed under both of its names", async () => {
   rig.answers[`PATCH ${V}/allocations/7`] = [200, { allocation: { id: "7" } }];
   for (const flag of ["--class=3", "--preemption-class=3"]) expect(await rig.run("update", "7", flag)).toBe(0);
