@@ -23,9 +23,10 @@ logs:
   s3:
     endpoint: ${store.url}
     region: ${AWS_REGION}
-    access_key_id: ${AWS_ACCESS_KEY_ID}
-    secret_access_key: ${AWS_SECRET_ACCESS_KEY}
+    access_key_id: env://STORE_KEY
+    secret_access_key: env://STORE_SECRET
 `,
+  serverEnv: { STORE_KEY: AWS_ACCESS_KEY_ID, STORE_SECRET: AWS_SECRET_ACCESS_KEY },
   agentArgs: ["--log-store", PLACE, "--log-ring", "1", "--log-flush", "0.3"],
   agentEnv: store.environment,
 });
