@@ -11,7 +11,7 @@ import { request } from "../harness/rest.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const store = await useObjectStore("lattice-logs");
-const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION } = store.environment;
+const { AWS_ACCESS_KEY_ID = "", AWS_SECRET_ACCESS_KEY = "", AWS_REGION } = store.environment;
 const PLACE = "s3://lattice-logs/cluster-1";
 
 const cluster = useCluster({

@@ -11,7 +11,7 @@ import { root } from "../harness/program.ts";
 import { useCluster } from "../harness/use-cluster.ts";
 
 const store = await useObjectStore("traces");
-const { AWS_ACCESS_KEY_ID: key, AWS_SECRET_ACCESS_KEY: STORE_SECRET } = store.environment;
+const { AWS_ACCESS_KEY_ID: key, AWS_SECRET_ACCESS_KEY: STORE_SECRET = "" } = store.environment;
 const config = `backup:
   interval: 0s
   s3: { endpoint: "${store.url}", region: eu-test-1, access_key_id: "${key}", secret_access_key: "env://STORE_SECRET" }
