@@ -33,9 +33,9 @@ afterAll(() => receiver.close());
 /** So many that a few seconds are more than an hour of GPUs. */
 const GPUS = ["--gpu-count=1000", "--gpu-type=GH200"];
 
-const CONFIG = `notifications:
+const CONFIG = (secretFile: string) => `notifications:
   webhooks:
-    - { name: purse, url: "http://127.0.0.1:${(receiver.address() as AddressInfo).port}/", secret: "${SECRET}", tenant: art }
+    - { name: purse, url: "http://127.0.0.1:${(receiver.address() as AddressInfo).port}/", secret: "file://${secretFile}", tenant: art }
 `;
 
 const API = (secretFile: string) => `api: { oidc_hmac_secret: "file://${secretFile}", oidc_client_id: lattice }\n`;
@@ -43,7 +43,7 @@ const API = (secretFile: string) => `api: { oidc_hmac_secret: "file://${secretFi
 describe("a cluster with tokens", () => {
   const secrets = mkdtempSync(join(tmpdir(), "lattice-test-secret-"));
   const secretFile = join(secrets, "secret");
-  const cluster = new Cluster({ nodes: 0, config: `${API(secretFile)}${CONFIG}` });
+  const cluster = new Cluster({ nodes: 0, config: `${API(secretFile)}${CONFIG(secretFile)}` });
   const agents: Program[] = [];
   const tmux = useTmux(cluster);
 
