@@ -24,7 +24,7 @@ function loadedFor(command: string): ReadonlyMap<string, string> {
 }
 
 /** Half of it is the client. */
-const MOST_BYTES = 130_000;
+const MOST_BYTES = 110_000;
 
 test.each(["squeue", "sinfo", "scancel"])("%s", (command) => {
   const loaded = loadedFor(command);

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
-import { routes } from "@lattice/wire";
+import { pb, routes } from "@lattice/wire";
 import { expect, test } from "vitest";
 import { PROXY_NAME, RULES, type Rule, type RuleName } from "../../src/api/access/rules.ts";
 import { ROLES } from "../../src/api/auth/principal.ts";
@@ -30,11 +30,42 @@ function testOf(rpc: string): string | null {
 const all = SERVICES.flatMap((service) => service.methods.map((method) => ({ service, method })));
 const nameOf = (service: DescService, method: DescMethod) => `${service.name}.${method.name}` as RpcName;
 
+/** What the programs of a cluster call of each other: by gRPC alone, and no role of a person opens it. */
+const INNER = [
+  {
+    service: pb.AgentService,
+    who: "Called by agents alone: with the certificate of the node that is spoken for, or with a token of the scope `agent` and that node's name ([identity.md](../operating/identity.md)).",
+    test: `${HERE}/fuzz/agents.test.ts`,
+  },
+  {
+    service: pb.PeerService,
+    who: "Called by servers of the same cluster alone: with the token that stands beside their name in the election, and with the certificate of a server where there are certificates.",
+    test: "tests/acceptance/quorum.test.ts",
+  },
+] as const;
+
+function innerSection({ service, who, test: path }: (typeof INNER)[number]): string {
+  const rows = service.methods.map(({ name, methodKind }) => `| ${name}${KINDS[methodKind]} | ${linkTo(path)} |`);
+  return `## ${service.name}\n\n${who}\n\n| RPC | test |\n|---|---|\n${rows.join("\n")}\n`;
+}
+
+const KINDS = {
+  unary: "",
+  server_streaming: " (stream)",
+  client_streaming: " (stream)",
+  bidi_streaming: " (both ways)",
+};
+const linkTo = (path: string): string => `[${path.split("/").at(-1)}](../../${path})`;
+
 test("every RPC is called by a test", () => {
   // Whoever adds one prints the page before there is a test of it.
   if (process.env.UPDATE === "1") return;
   const untested = all.map(({ service, method }) => nameOf(service, method)).filter((rpc) => testOf(rpc) === null);
   expect(untested, `call them in a test of ${HERE}`).toEqual([]);
+});
+
+test.each(INNER)("every RPC of $service.name is walked by its test", ({ service, test: path }) => {
+  expect(readFileSync(join(ROOT, path), "utf8")).toContain(`pb.${service.name}.methods`);
 });
 
 test("the generated page docs/reference/rpcs.md is up to date (UPDATE=1 rewrites it)", () => {
@@ -60,6 +91,7 @@ Beside them REST serves, to everybody, \`/healthz\`, \`/readyz\`, \`/metrics\`, 
 the WebSockets, are the last table; a service that the caller may not speak to is as unknown as one that is not there.
 
 ${sections.join("\n")}
+${INNER.map(innerSection).join("\n")}
 ## Other ways in
 
 | Way | Path | ${ROLES.join(" | ")} | limit | test |
@@ -89,7 +121,7 @@ const OTHER_WAYS: readonly { way: string; path: string; rule: RuleName }[] = [
 
 function wayRow({ way, path, rule }: (typeof OTHER_WAYS)[number]): string {
   const limit = describeLimit(rule, true, loadConfig(null).rateLimits);
-  return `| ${way} | \`${path}\` | ${reachesOf(rule).join(" | ")} | ${limit} | [${DOORS.split("/").at(-1)}](../../${DOORS}) |`;
+  return `| ${way} | \`${path}\` | ${reachesOf(rule).join(" | ")} | ${limit} | ${linkTo(DOORS)} |`;
 }
 
 function reachesOf(rpc: RuleName, sensitive = false): string[] {
@@ -113,8 +145,6 @@ function rowOf(service: DescService, method: DescMethod): string {
   const streams = method.methodKind !== "unary";
   const reach = reachesOf(rpc);
   const limit = describeLimit(rpc, streams, loadConfig(null).rateLimits);
-  const kind =
-    method.methodKind === "unary" ? "" : method.methodKind === "bidi_streaming" ? " (both ways)" : " (stream)";
-  const test = testOf(rpc) ?? "none";
-  return `| ${method.name}${kind} | ${paths.join("<br>") || "WebSocket"} | ${reach.join(" | ")} | ${limit} | [${test.split("/").at(-1)}](../../${test}) |`;
+  const name = `${method.name}${KINDS[method.methodKind]}`;
+  return `| ${name} | ${paths.join("<br>") || "WebSocket"} | ${reach.join(" | ")} | ${limit} | ${linkTo(testOf(rpc) ?? "none")} |`;
 }

@@ -45,7 +45,7 @@ describe("parseScript", () => {
     ["--no-requeue", { requeue_policy: "never" }],
     [
       "-w n[01-03],x1 -x bad",
-      { constraints: { required_nodes: ["n01", "n02", "n03", "x1"], excluded_nodes: ["bad"] } },
+      { nodes: 4, constraints: { required_nodes: ["n01", "n02", "n03", "x1"], excluded_nodes: ["bad"] } },
     ],
     ["--export=A=1,B=2", { env: { A: "1", B: "2" } }],
     ["--nodes=4 # as many as last time", { nodes: 4 }],

@@ -98,6 +98,7 @@ class ClusterCalls:
     def update_tenant(
         self,
         id: str,
+        changes: Mapping[str, Any] | None = None,
         *,
         description: str | None = None,
         quota: Mapping[str, float] | None = None,
@@ -105,12 +106,14 @@ class ClusterCalls:
         unset: Sequence[str] | None = None,
         request_id: str | None = None,
     ) -> Tenant:
-        """``unset`` names limits of the quota that are to be no more."""
+        """``changes`` names what changes, limits among them: ``{"max_nodes": 250}``. ``unset`` names limits that are to
+        be no more."""
         body = {
             "description": description,
             "quota": quota,
             "max_preemption_class": max_preemption_class,
             "unset": unset,
+            **(changes or {}),
         }
         return self._caller.send(
             change("PATCH", at("tenants", id), body, parse=_tenant, request_id=request_id)

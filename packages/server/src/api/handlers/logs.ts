@@ -139,9 +139,15 @@ function nodesOf(
   const node = parseNodeId(named);
   if (node === null) throw unknownNode(named);
   if (all && !nodes.includes(node))
-    throw invalid("node", `did not run attempt ${wanted}`, `Its nodes are ${nodes.slice(0, 10).join(", ")}.`);
+    throw invalid("node", `"${named}" did not run attempt ${wanted}`, `Its nodes are ${listed(nodes)}.`);
   return [node];
 }
+
+/** More would hide the rest. */
+const MOST_NAMED = 10;
+
+const listed = (nodes: readonly NodeId[]): string =>
+  nodes.slice(0, MOST_NAMED).join(", ") + (nodes.length > MOST_NAMED ? ` and ${nodes.length - MOST_NAMED} more` : "");
 
 interface KnownNodes {
   readonly nodes: readonly NodeId[];

@@ -1,40 +1,42 @@
-// Streams of gRPC and WebSockets, opened on work that really runs and fed by chance, some of them left half-way: no answer says that
-// the server failed, nothing is changed, everything that was opened is let go, and nothing is kept. Others: LATTICE_TEST_SEED=<number>.
+// Streams of gRPC and of HTTP, and WebSockets, opened on work that really runs and fed by chance, some of them left half-way: no answer
+// says that the server failed, nothing is changed, everything that was opened is let go, and nothing is kept. Others:
+// LATTICE_TEST_SEED=<number>.
 
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { create, type Message, toBinary } from "@bufbuild/protobuf";
 import type { ServiceError } from "@grpc/grpc-js";
-import { pb } from "@lattice/wire";
+import { pb, type Route, routes } from "@lattice/wire";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { SERVICES } from "../../../src/api/rpc.ts";
 import { callHttp, metadataOf, methodOf, problemOfService, type Running, startTestApi } from "../clients.ts";
 import { framesFor } from "./frames.ts";
-import { furnish, LIVE_REQUESTS, type Live } from "./live.ts";
+import { heapUsed } from "./heap.ts";
+import { furnish, type Live } from "./live.ts";
+import { type FuzzRequest, formatted, requestFor } from "./requests.ts";
+import { streamClient } from "./streams.ts";
 import { dice, messageFor, nameLive, type Roll } from "./values.ts";
 
 const seed = Number(process.env.LATTICE_TEST_SEED ?? 1);
 /** A slow machine takes its time. */
 const WITHIN_MS = 600_000;
 const AT_ONCE = 20;
-const SOCKETS = LIVE_REQUESTS * 0.4;
-const STREAMS = LIVE_REQUESTS - SOCKETS;
-/** What a new process fills its caches with. */
-const MOST_GROWTH_BYTES = 32 * 1024 * 1024;
+const SOCKETS = 400;
+const STREAMS = 600;
+const HTTP_STREAMS = 400;
+/** Ten times what caches take after the first quarter; some twenty kilobytes for each of the rest. */
+const MOST_GROWTH_BYTES = 8 * 1024 * 1024;
 const ADA = { "x-lattice-user": "ada" };
 
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
 const where = (what: string): string => `LATTICE_TEST_SEED=${seed}: ${what}`;
 
 let running: Running;
 let live: Live;
 let service: Server;
-/** Terminals that are open now. */
+/** Terminals that are open now, and logs that are followed. */
 let open = 0;
 let opened = 0;
+let followed = 0;
 
 beforeAll(async () => {
   service = createServer();
@@ -65,6 +67,20 @@ beforeAll(async () => {
       open -= 1;
     }
   };
+  plane.output = async function* (_query, signal) {
+    open += 1;
+    followed += 1;
+    try {
+      let offset = 0;
+      for (const size of [1, 100, 70_000]) {
+        offset += size;
+        yield { data: Buffer.alloc(size, "x"), offset };
+      }
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    } finally {
+      open -= 1;
+    }
+  };
   const submit = async (path: string, body: object) => {
     const headers = { ...ADA, "content-type": "application/json" };
     const { status, text } = await callHttp(running, { method: "POST", path, headers, body: JSON.stringify(body) });
@@ -83,22 +99,17 @@ afterAll(async () => {
 /** That a terminal was opened is written down; it is the last of the tables. */
 const content = (): string => running.plane.content().replace(/\w{64} (?=\d+ \{)/, "");
 
-function used(): number {
-  collect();
-  return process.memoryUsage().heapUsed;
-}
-
 /** So many of `one`, a few at once; the heap is measured after the first quarter. */
 async function repeated(times: number, one: (n: number) => Promise<void>): Promise<void> {
   const before = content();
   let heap = 0;
   for (let n = 0; n < times; n += AT_ONCE) {
     await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => one(n + i)));
-    if (heap === 0 && n >= times / 4) heap = used();
+    if (heap === 0 && n >= times / 4) heap = heapUsed();
   }
-  await vi.waitFor(() => expect(open, where("terminals that are still open")).toBe(0), WITHIN_MS);
+  await vi.waitFor(() => expect(open, where("what is still open")).toBe(0), WITHIN_MS);
   expect(content(), where("the state")).toBe(before);
-  expect(used() - heap, where("memory grew")).toBeLessThan(MOST_GROWTH_BYTES);
+  expect(heapUsed() - heap, where("memory grew")).toBeLessThan(MOST_GROWTH_BYTES);
 }
 
 const streaming = SERVICES.flatMap((desc) =>
@@ -168,6 +179,40 @@ function stream(
     else running.plane.apply();
     setTimeout(leave, patienceMs).unref();
   });
+}
+
+test("HTTP: logs that are followed, and everything else that goes on, as events, lines and bytes", {
+  timeout: WITHIN_MS,
+}, async () => {
+  const roll = dice(seed + 5);
+  const all = routes().filter(({ kind, httpMethod }) => kind === "server_stream" && httpMethod === "GET");
+  const client = streamClient(running.rest, AT_ONCE);
+  let answered = 0;
+  let served = 0;
+  followed = 0;
+  try {
+    await repeated(HTTP_STREAMS, async (n) => {
+      const request = onLive(roll, all[n % all.length] as Route);
+      const { status, text } = await client.ask(request, roll(3) === 0 ? "at once" : "later");
+      answered += 1;
+      if (status === 200) served += 1;
+      if (status >= 500 || /"status":5\d\d/.test(text))
+        throw new Error(where(`${n} ${request.url} gave ${status} ${text.slice(0, 500)}`));
+    });
+  } finally {
+    client.close();
+  }
+  expect(answered).toBe(HTTP_STREAMS);
+  expect(served, "streams that went on").toBeGreaterThan(HTTP_STREAMS / 4);
+  expect(followed, "logs that were followed").toBeGreaterThan(HTTP_STREAMS / 20);
+});
+
+/** Of what runs; half of them ask for nothing that could be refused. */
+function onLive(roll: Roll, route: Route): FuzzRequest {
+  const path = route.path.replace(/:[a-z_]+/, live.running);
+  const { url, headers, ...rest } = formatted(roll, requestFor(roll, route));
+  if (roll(2) === 0) return { ...rest, url: path, headers: { ...headers, ...ADA, "x-lattice-tenant": "" } };
+  return { ...rest, url: `${path}?${url.split("?")[1] ?? ""}`, headers };
 }
 
 test("WebSockets: terminals, sessions and services, whatever is sent on them", { timeout: WITHIN_MS }, async () => {

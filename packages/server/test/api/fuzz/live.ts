@@ -16,9 +16,6 @@ export interface Live {
   readonly service: string;
 }
 
-/** Streams and WebSockets that are opened, and fed by chance, beside the requests. */
-export const LIVE_REQUESTS = 1_000;
-
 let rounds = 0;
 
 export async function furnish(plane: MemoryPlane, submit: Submit, port = 8_080): Promise<Live> {

@@ -8,8 +8,6 @@ export interface FuzzRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly payload?: string | Buffer;
-  /** Whether answering it once is remembered, which is a change of its own. */
-  readonly remembered: boolean;
 }
 
 /** Reading them takes long, or waits for what never comes. */
@@ -27,14 +25,21 @@ export function requestFor(roll: Roll, route: Route): FuzzRequest {
     delete fields[name];
   }
   path = path.replace("::", ":");
-  const remembered = typeof fields.request_id === "string" && fields.request_id !== "";
-  if (route.body === "*") return withBody(roll, route, path, fields, remembered);
+  if (route.body === "*") return withBody(roll, route, path, fields);
   return {
     method: route.httpMethod,
     url: `${path}${queryOf(roll, route, fields)}`,
     headers: headersFor(roll),
-    remembered,
   };
+}
+
+/** A stream in one of the forms that there are, or in one that there is not. */
+export function formatted(roll: Roll, request: FuzzRequest): FuzzRequest {
+  const accept = pick(roll, ["text/event-stream", "application/x-ndjson", "text/plain", "*/*", "", "image/png"]);
+  const format = roll(8) === 0 ? pick(roll, ["sse", "ndjson", "raw", "xml", ""]) : null;
+  const url = format === null ? request.url : `${request.url}${request.url.includes("?") ? "&" : "?"}format=${format}`;
+  const last = roll(8) === 0 ? { "last-event-id": pick(roll, ["1:0", "x", "-1", "99999999999999999999:1"]) } : {};
+  return { ...request, url, headers: { ...request.headers, accept, ...last } };
 }
 
 /** An empty one would be another route. */
@@ -57,17 +62,11 @@ function queryOf(roll: Roll, route: Route, fields: Readonly<Record<string, unkno
   return text === "" ? "" : `?${text}`;
 }
 
-function withBody(
-  roll: Roll,
-  route: Route,
-  url: string,
-  fields: Readonly<Record<string, unknown>>,
-  remembered: boolean,
-): FuzzRequest {
-  if (roll(200) === 0) return { ...nested(roll), method: route.httpMethod, url, remembered };
+function withBody(roll: Roll, route: Route, url: string, fields: Readonly<Record<string, unknown>>): FuzzRequest {
+  if (roll(200) === 0) return { ...nested(roll), method: route.httpMethod, url };
   const headers = { ...headersFor(roll), "content-type": typeFor(roll) };
   const whole = JSON.stringify(shortened(roll, fields));
-  return { method: route.httpMethod, url, headers, payload: roll(20) === 0 ? broken(roll, whole) : whole, remembered };
+  return { method: route.httpMethod, url, headers, payload: roll(20) === 0 ? broken(roll, whole) : whole };
 }
 
 /** Small, and deeper than a stack. */
