@@ -64,6 +64,19 @@ test("every RPC is called by a test", () => {
   expect(untested, `call them in a test of ${HERE}`).toEqual([]);
 });
 
+test("every change takes a request id; what takes none is a question, or part of a launch", () => {
+  const reads = new Set(
+    routes().flatMap(({ service, method, httpMethod }) => (httpMethod === "GET" ? [`${service}.${method}`] : [])),
+  );
+  const without = all
+    .filter(
+      ({ method }) => method.methodKind === "unary" && !method.input.fields.some(({ name }) => name === "request_id"),
+    )
+    .map(({ service, method }) => nameOf(service, method))
+    .filter((rpc) => !reads.has(rpc));
+  expect(without.sort()).toEqual(["TaskService.SendTaskInput", "TaskService.TellLaunch"]);
+});
+
 test.each(INNER)("every RPC of $service.name is walked by its test", ({ service, test: path }) => {
   expect(readFileSync(join(ROOT, path), "utf8")).toContain(`pb.${service.name}.methods`);
 });
@@ -89,6 +102,13 @@ limits by the test that checks it.
 Beside them REST serves, to everybody, \`/healthz\`, \`/readyz\`, \`/metrics\`, \`/api/v1/auth/discovery\`, \`/api/v1/openapi.json\` and
 \`/api/v1/docs\`. What the services of running work are asked through the server, and
 the WebSockets, are the last table; a service that the caller may not speak to is as unknown as one that is not there.
+
+Every call that changes something takes a \`request_id\`. For a day the same id with the same request, from the same caller, is answered as the first was and
+changes nothing; with another request it is \`request_conflict\`. That is kept in the state, so that any server knows it. What is done outside of the log
+(\`CreateBackup\`, \`RemoveMember\`, \`TransferLeader\`) is kept when it is done; one that failed is tried again. These take the id and do not compare it, because
+asking twice is harmless in itself: \`AddMember\` (a server that is there is not added again), \`RestoreBackup\` (named by the backup's own hash, it goes on where it
+stopped), \`SetSignals\` (signals replace each other as a whole), \`WarmCache\` and \`EvictImage\` (a node that has the image, or has it no more, does nothing).
+Input and news of a launch (\`SendTaskInput\`, \`TellLaunch\`) have none.
 
 ${sections.join("\n")}
 ${INNER.map(innerSection).join("\n")}

@@ -227,20 +227,26 @@ class ClusterCalls:
         nodes: Sequence[str] | None = None,
         group: str | None = None,
         sticky: bool | None = None,
+        request_id: str | None = None,
     ) -> list[NodeCache]:
         """Answers when each node has the image, or cannot have it."""
         body = {"image": image, "nodes": nodes, "group": group, "sticky": sticky}
         path = at("cache", "warm")
         return await self._caller.send(
-            change("POST", path, body, parse=_caches, request_id=False, repeatable=True, timeout=WARM_WITHIN)
+            change("POST", path, body, parse=_caches, request_id=request_id, timeout=WARM_WITHIN)
         )
 
     async def evict_image(
-        self, image: str, *, nodes: Sequence[str] | None = None, group: str | None = None
+        self,
+        image: str,
+        *,
+        nodes: Sequence[str] | None = None,
+        group: str | None = None,
+        request_id: str | None = None,
     ) -> list[NodeCache]:
         body = {"image": image, "nodes": nodes, "group": group}
         return await self._caller.send(
-            change("POST", at("cache", "evict"), body, parse=_caches, request_id=False, repeatable=True)
+            change("POST", at("cache", "evict"), body, parse=_caches, request_id=request_id)
         )
 
 
