@@ -120,13 +120,20 @@ describe("a cluster with tokens", () => {
     const root = { LATTICE_TOKEN: await token("--user", "root", "--scope", "admin") };
     const bob = { LATTICE_TOKEN: await token("--user", "bob", "--tenant", "physics") };
     const lattice = (env: { LATTICE_TOKEN: string }, ...words: string[]) => cluster.cli(words, { env });
-    expect((await lattice(root, "admin", "tenant", "create", "physics")).code).toBe(0);
-    expect((await lattice(bob, "audit", "query")).code).toBe(4);
+    expect((await lattice(root, "admin", "tenant", "create", "physics", "--max-nodes", "10")).code).toBe(0);
+    const limited = (nodes: string) => lattice(bob, "admin", "tenant", "set-quota", "physics", "--max-nodes", nodes);
+    expect([(await lattice(bob, "audit", "query")).code, (await limited("4")).code]).toEqual([4, 4]);
     const given = await lattice(root, "admin", "grant", "add", "--tenant", "physics", "bob", "tenant-admin");
     expect([given.code, given.stdout]).toEqual([0, "bob is tenant_admin of physics\n"]);
     const seen = await lattice(bob, "audit", "query", "-o", "json");
     expect(seen.stdout).toContain('"grant.add"');
     expect(seen.stdout).not.toContain('"vcluster.create"');
+    expect((await limited("4")).stdout).toMatch(/0 of 4[\s\S]*Set by the cluster: +max_nodes 10/);
+    const beyond = await limited("11");
+    expect([beyond.code, beyond.stderr]).toEqual([
+      4,
+      expect.stringMatching(/at most 10[\s\S]*administrator of the cluster/),
+    ]);
     expect((await lattice(root, "admin", "grant", "list")).stdout).toMatch(/physics +bob +tenant_admin +root/);
     const file = join(cluster.dir, "audit.jsonl");
     const key = join(cluster.dir, "audit-key.pem");
