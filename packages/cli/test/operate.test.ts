@@ -202,6 +202,22 @@ describe("how answers read", () => {
   });
 });
 
+test.each([
+  [[], "page_size=7"],
+  [["--limit=30"], "page_size=30"],
+])("a watch on a screen of ten lines asks for %j %s", async (flags, size) => {
+  const before = [process.stdout.isTTY, process.stdout.rows];
+  const set = ([isTTY, rows]: readonly unknown[]) => Object.assign(process.stdout, { isTTY, rows });
+  onTestFinished(() => void set(before));
+  set([true, 10]);
+  rig.answers[`GET ${V}/allocations`] = [200, { allocations: [{ id: "7", state: "running" }] }];
+  const running = rig.run("status", "--watch", ...flags);
+  await vi.waitFor(() => expect(rig.out).toContain("Running"), 60_000);
+  process.emit("SIGINT");
+  await running;
+  expect(rig.requests[0]).toContain(size);
+});
+
 test("completion is offered no name that a shell would carry out", async () => {
   const names = ["good/image:v1", "$(touch here)", "`id`", "a;b", "two words", "größe"];
   rig.answers[`GET ${V}/images`] = [200, { images: names.map((name) => ({ name })) }];
@@ -286,6 +302,21 @@ test("a walltime is changed as it is written elsewhere", async () => {
   expect(await rig.run("update", "7", "--walltime=soon")).toBe(2);
   expect(await rig.run("update", "7")).toBe(2);
   expect(rig.requests).toHaveLength(1);
+});
+
+test.each([
+  [["status"], "allocations"],
+  [["nodes"], "nodes"],
+  [["history"], "accounting"],
+  [["dag", "list"], "dags"],
+])("what is usual for submissions hides nothing from lattice %j", async (words, path) => {
+  vi.stubEnv("LATTICE_TENANT", "art");
+  vi.stubEnv("LATTICE_VCLUSTER", "ml");
+  rig.answers[`GET ${V}/${path}`] = [200, {}];
+  expect(await rig.run(...words), rig.err).toBe(0);
+  expect(rig.requests.join()).not.toMatch(/art|ml/);
+  expect(await rig.run(...words, "--tenant=art"), rig.err).toBe(0);
+  expect(rig.requests.at(-1)).toContain("tenant=art");
 });
 
 test("a class is changed under both of its names", async () => {

@@ -229,6 +229,14 @@ def test_an_answer_that_is_lost_is_asked_for_again_and_changes_nothing_twice(clu
 CHANGES: dict[str, Callable[[SyncLatticeClient, str | None], object]] = {
     "POST /api/v1/allocations/7/checkpoint": lambda client, once: client.checkpoint("7", request_id=once),
     "POST /api/v1/admin/job-key/rotate": lambda client, once: client.rotate_job_key(request_id=once),
+    "DELETE /api/v1/sessions/s": lambda client, once: client.end_session("s", exit_code=1, request_id=once),
+    "PUT /api/v1/admin/signals": lambda client, once: client.set_signals({}, request_id=once),
+    "POST /api/v1/raft/members": lambda client, once: client.add_member("server-4", "h:9000", request_id=once),
+    "DELETE /api/v1/raft/members/server-4": lambda client, once: client.remove_member("server-4", request_id=once),
+    "POST /api/v1/raft/transfer-leader": lambda client, once: client.transfer_leader(request_id=once),
+    "POST /api/v1/admin/backup": lambda client, once: client.create_backup(request_id=once),
+    "POST /api/v1/cache/warm": lambda client, once: client.warm_cache("i", request_id=once),
+    "POST /api/v1/cache/evict": lambda client, once: client.evict_image("i", request_id=once),
     "DELETE /api/v1/tenants/t": lambda client, once: client.delete_tenant("t", request_id=once),
     "DELETE /api/v1/vclusters/v": lambda client, once: client.delete_vcluster("v", request_id=once),
     "DELETE /api/v1/grants/t/tenant_admin/ada": lambda client, once: client.remove_grant(
@@ -265,8 +273,8 @@ def test_what_may_not_be_repeated_is_not() -> None:
 
     with SyncLatticeClient("127.0.0.1", 9, transport=httpx.MockTransport(broken)) as client:
         with pytest.raises(LatticeConnectionError) as caught:
-            client.create_backup("anywhere")
-    assert tries == ["/api/v1/admin/backup"] and caught.value.sent
+            client.restore_backup("anywhere")
+    assert tries == ["/api/v1/admin/restore"] and caught.value.sent
 
 
 def test_a_server_that_asks_for_patience_gets_it() -> None:

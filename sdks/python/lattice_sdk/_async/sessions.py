@@ -48,15 +48,18 @@ class SessionCalls:
         filters = {"user": user, "tenant": tenant}
         return await listed(self._caller, at("sessions"), "sessions", Session, filters, limit)
 
-    async def end_session(self, id: str, *, exit_code: int | None = None) -> State:
+    async def end_session(
+        self, id: str, *, exit_code: int | None = None, request_id: str | None = None
+    ) -> State:
         """Ends it, and with it the allocation that was made for it."""
+        body = {"exit_code": exit_code}
         return await self._caller.send(
-            Call(
-                method="DELETE",
-                path=at("sessions", id),
-                query=query({"exit_code": exit_code}),
+            change(
+                "DELETE",
+                at("sessions", id),
+                body,
                 parse=lambda data: State(data.get("state") or ""),
-                repeatable=True,
+                request_id=request_id,
             )
         )
 

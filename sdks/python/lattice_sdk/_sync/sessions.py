@@ -49,15 +49,18 @@ class SessionCalls:
         filters = {"user": user, "tenant": tenant}
         return listed(self._caller, at("sessions"), "sessions", Session, filters, limit)
 
-    def end_session(self, id: str, *, exit_code: int | None = None) -> State:
+    def end_session(
+        self, id: str, *, exit_code: int | None = None, request_id: str | None = None
+    ) -> State:
         """Ends it, and with it the allocation that was made for it."""
+        body = {"exit_code": exit_code}
         return self._caller.send(
-            Call(
-                method="DELETE",
-                path=at("sessions", id),
-                query=query({"exit_code": exit_code}),
+            change(
+                "DELETE",
+                at("sessions", id),
+                body,
                 parse=lambda data: State(data.get("state") or ""),
-                repeatable=True,
+                request_id=request_id,
             )
         )
 

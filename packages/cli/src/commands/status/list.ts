@@ -65,7 +65,7 @@ function filterOf({ settings }: Context, flags: ListFlags, group: string | undef
   return {
     ...(state === undefined ? {} : { state }),
     ...(user === undefined ? {} : { user }),
-    ...settings.named,
+    ...settings.only,
     ...(tag === undefined ? {} : { tag }),
     ...(project === undefined ? {} : { project }),
     ...(name === undefined ? {} : { name }),
