@@ -26,7 +26,8 @@ describe("admin raft", () => {
     expect(await rig.run("admin", "raft", "add-member", "server-2", "--peer-address", "h2:9000")).toBe(0);
     expect(rig.err).toContain("--join");
     expect(await rig.run("admin", "raft", "remove-member", "server-2", "-o", "json")).toBe(0);
-    expect(rig.requests).toEqual(["POST /api/v1/raft/members", "DELETE /api/v1/raft/members/server-2"]);
+    const paths = rig.requests.map((request) => request.split("?")[0]);
+    expect(paths).toEqual(["POST /api/v1/raft/members", "DELETE /api/v1/raft/members/server-2"]);
   });
 
   test("leadership that went elsewhere is said, and is a failure", async () => {
