@@ -344,11 +344,18 @@ describe("how a service scales", () => {
       detail: `${field}: no`,
       fields: [{ field, detail: "no" }],
     };
-    rig.answers[`GET ${V}/allocations/7`] = [200, { id: "7", spec: {} }];
+    rig.answers[`GET ${V}/allocations/7`] = [200, { id: "7", spec: { lifecycle: { scale_policy: policy } } }];
     rig.answers[`PATCH ${V}/allocations/7`] = [400, refused];
     expect(await rig.run("update", "7", "--min-nodes=9")).toBe(2);
     expect(rig.err).toMatch(/^Error: --min-nodes: no\n/);
     expect(await rig.run("update", "7", "--min-nodes=0")).toBe(2);
+  });
+
+  test("is nothing that other work has", async () => {
+    rig.answers[`GET ${V}/allocations/7`] = [200, { id: "7", spec: { lifecycle: { type: "bounded" } } }];
+    expect(await rig.run("update", "7", "--max-nodes=9")).toBe(2);
+    expect(rig.err).toContain("only a reactive service");
+    expect(rig.requests).toEqual([`GET ${V}/allocations/7`]);
   });
 });
 

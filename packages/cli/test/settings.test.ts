@@ -62,10 +62,10 @@ describe("precedence", () => {
 
   test("lists are narrowed by the command line alone, not by where work goes", () => {
     const file = { tenant: "physics", vcluster: "batch" };
-    expect(resolve({ file, env: { LATTICE_TENANT: "chemistry" } }).only).toEqual({});
+    expect(resolve({ file, env: { LATTICE_TENANT: "chemistry" } }).named).toEqual({});
     expect(resolve({ file, flags: { vcluster: "debug" } })).toMatchObject({
       tenant: "physics",
-      only: { vcluster: "debug" },
+      named: { vcluster: "debug" },
     });
   });
 

@@ -38,16 +38,16 @@ export interface Settings {
   readonly user: string;
   readonly tenant: string | undefined;
   readonly vcluster: string | undefined;
+  /** What the command line itself names: lists are narrowed by that alone, while the rest of the settings says where work goes. */
+  readonly named: Named;
   readonly uenv: string | undefined;
-  /** What the command line itself names: lists show nothing else. What is usual is for what is submitted, and hides nothing. */
-  readonly only: Only;
   readonly output: OutputFormat;
   readonly quiet: boolean;
   readonly verbose: boolean;
   readonly color: boolean;
 }
 
-export interface Only {
+export interface Named {
   readonly tenant?: string;
   readonly vcluster?: string;
 }
@@ -80,17 +80,19 @@ export function resolveSettings({ flags, env, file, username, isTerminal }: Sett
     user: given(env.LATTICE_USER) ?? file.user ?? username,
     tenant: flags.tenant ?? given(env.LATTICE_TENANT) ?? file.tenant,
     vcluster: flags.vcluster ?? given(env.LATTICE_VCLUSTER) ?? file.vcluster,
+    named: namedBy(flags),
     uenv: file.uenv,
-    only: {
-      ...(flags.tenant === undefined ? {} : { tenant: flags.tenant }),
-      ...(flags.vcluster === undefined ? {} : { vcluster: flags.vcluster }),
-    },
     output,
     quiet: flags.quiet,
     verbose: flags.verbose,
     color: isTerminal && !flags.noColor && given(env.NO_COLOR) === undefined && file.color !== false,
   };
 }
+
+const namedBy = ({ tenant, vcluster }: Flags): Named => ({
+  ...(tenant === undefined ? {} : { tenant }),
+  ...(vcluster === undefined ? {} : { vcluster }),
+});
 
 const given = (value: string | undefined): string | undefined => (value === "" ? undefined : value);
 

@@ -13,12 +13,12 @@ export function defineScheduler(command: Command): void {
   const status = command.command("status").description("When it last looked, for how long, and with what result");
   status.action(async () => {
     const { client, print, settings } = await createContext(status);
-    const answer = await client.scheduler.status(settings.only.vcluster);
+    const answer = await client.scheduler.status(settings.named.vcluster);
     if (print.structured) return print.document(answer);
     const rows = answer.vclusters ?? [];
     if (settings.quiet) return print.lines(rows.map(({ vcluster }) => vcluster));
     const [only] = rows;
-    if (only !== undefined && settings.only.vcluster !== undefined) return showOne(print, only, answer.leader);
+    if (only !== undefined && settings.named.vcluster !== undefined) return showOne(print, only, answer.leader);
     print.table(columns, rows);
     print.note(`Leader: ${answer.leader || "none"}`);
   });

@@ -65,7 +65,7 @@ function filterOf({ settings }: Context, flags: ListFlags, group: string | undef
   return {
     ...(state === undefined ? {} : { state }),
     ...(user === undefined ? {} : { user }),
-    ...settings.only,
+    ...settings.named,
     ...(tag === undefined ? {} : { tag }),
     ...(project === undefined ? {} : { project }),
     ...(name === undefined ? {} : { name }),
