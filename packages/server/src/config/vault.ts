@@ -3,6 +3,7 @@
 // server that cannot have one of them does not start. What comes back is never put into a log or an error.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { parseDocument, visit } from "yaml";
 import { type Environment, isVaultReference, keepSecret, readSecret } from "./secret.ts";
 
 export interface VaultAccess {
@@ -22,10 +23,21 @@ const PATH = /^[A-Za-z0-9._/-]{1,512}$/;
 
 /** Fetches every secret that the text of a configuration names, for `readSecret`. Rejects with why one cannot be had. */
 export async function fetchVaultSecrets(text: string, environment: Environment): Promise<void> {
-  const references = new Set(text.match(/vault:\/\/[^\s"',}\]]+/g) ?? []);
+  const references = referencesIn(text);
   if (references.size === 0) return;
   const access = accessOf(environment);
   for (const reference of references) keepSecret(reference, await fetchSecret(access, reference));
+}
+
+/** What a comment says of one is not asked for, and a text that is no YAML is refused when it is loaded. */
+function referencesIn(text: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  visit(parseDocument(text), {
+    Scalar: (_key, { value }) => {
+      if (typeof value === "string" && isVaultReference(value)) found.add(value);
+    },
+  });
+  return found;
 }
 
 function accessOf(environment: Environment): VaultAccess {

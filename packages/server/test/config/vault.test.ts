@@ -53,5 +53,8 @@ test("a Vault that points elsewhere is not followed, and one that is away is giv
   const away = { address: "http://127.0.0.1:9", token: "s.good", mount: "secret", namespace: "" };
   await expect(fetchSecret(away, "vault://lattice/hmac")).rejects.toThrow(/127\.0\.0\.1:9 does not answer/);
   await expect(fetchVaultSecrets("x: vault://a", {})).rejects.toThrow(/VAULT_ADDR/);
+  // Examples in comments, nothing at all, and what loading refuses in its own words.
+  for (const text of ["x: 1 # vault://a\n#y: vault://b", "", "x: [", "{ y: &a [*a] }"])
+    await expect(fetchVaultSecrets(text, {})).resolves.toBeUndefined();
   await expect(fetchVaultSecrets("x: vault://a", { VAULT_ADDR: "http://127.0.0.1:9" })).rejects.toThrow(/VAULT_TOKEN/);
 });
