@@ -1,10 +1,9 @@
 // The calls of EventService.
 
 import type { Caller, CallOptions } from "../call.ts";
-import { errorFromAnswer } from "../error.ts";
 import type { AllocationEvent, EventFilter, EventList, NoticeList } from "../event-types.ts";
+import { lastingStream } from "../lasting-stream.ts";
 import { queryString } from "../query.ts";
-import { parseEvents } from "../sse.ts";
 
 export interface EventCalls {
   /** Everything that has happened to one allocation, oldest first. */
@@ -15,26 +14,16 @@ export interface EventCalls {
   notices(filter?: { readonly all?: boolean; readonly limit?: number }, options?: CallOptions): Promise<NoticeList>;
 }
 
-/** The server sends a comment at least this often; silence beyond it means a dead connection. */
-const SILENCE_LIMIT_MS = 60_000;
-
 export function eventCalls(caller: Caller): EventCalls {
   const at = (id: string, rest = "") => `/api/v1/allocations/${encodeURIComponent(id)}/events${rest}`;
   return {
     list: (id, filter = {}, options) => caller.json({ method: "GET", path: at(id, queryString(filter)) }, options),
-    stream: (id, filter = {}, options = {}) => streamed(caller, at(id, `/stream${queryString(filter)}`), options),
+    stream: (id, filter = {}, options = {}) => {
+      const after = (last: AllocationEvent | null) =>
+        at(id, `/stream${queryString(last === null ? filter : { ...filter, cursor: last.cursor })}`);
+      return lastingStream(caller, after, options);
+    },
     notices: (filter = {}, options) =>
       caller.json({ method: "GET", path: `/api/v1/notices${queryString(filter)}` }, options),
   };
-}
-
-async function* streamed(caller: Caller, path: string, options: CallOptions): AsyncGenerator<AllocationEvent> {
-  const response = await caller.open(
-    { method: "GET", path, headers: { accept: "text/event-stream" } },
-    { ...options, idleTimeoutMs: SILENCE_LIMIT_MS },
-  );
-  for await (const { event, data } of parseEvents(response.body)) {
-    if (event === "problem") throw errorFromAnswer(0, data);
-    yield JSON.parse(data) as AllocationEvent;
-  }
 }

@@ -1,10 +1,9 @@
 // Calls about how work does: measured values, diagnostics, comparisons.
 
 import type { Caller, CallOptions } from "../call.ts";
-import { errorFromAnswer } from "../error.ts";
+import { lastingStream } from "../lasting-stream.ts";
 import type { Comparison, Diagnostics, MetricsAnswer, MetricsEvent, MetricsQuery } from "../observe-types.ts";
 import { queryString } from "../query.ts";
-import { parseEvents } from "../sse.ts";
 
 export interface ObserveCalls {
   metrics(id: string, query?: MetricsQuery, options?: CallOptions): Promise<MetricsAnswer>;
@@ -23,28 +22,13 @@ export interface ObserveCalls {
   ): Promise<Comparison>;
 }
 
-/** The server sends a comment at least this often; silence beyond it means a dead connection. */
-const SILENCE_LIMIT_MS = 60_000;
-
 export function observeCalls(caller: Caller): ObserveCalls {
   const at = (id: string, rest: string) => `/api/v1/allocations/${encodeURIComponent(id)}${rest}`;
   const get = <T>(path: string, options?: CallOptions): Promise<T> => caller.json<T>({ method: "GET", path }, options);
   return {
     metrics: (id, query = {}, options) => get(at(id, `/metrics${queryString(query)}`), options),
-    async *streamMetrics(id, query = {}, options = {}) {
-      const response = await caller.open(
-        {
-          method: "GET",
-          path: at(id, `/metrics/stream${queryString(query)}`),
-          headers: { accept: "text/event-stream" },
-        },
-        { ...options, idleTimeoutMs: SILENCE_LIMIT_MS },
-      );
-      for await (const { event, data } of parseEvents(response.body)) {
-        if (event === "problem") throw errorFromAnswer(0, data);
-        yield JSON.parse(data) as MetricsEvent;
-      }
-    },
+    streamMetrics: (id, query = {}, options = {}) =>
+      lastingStream<MetricsEvent>(caller, () => at(id, `/metrics/stream${queryString(query)}`), options),
     diagnostics: (id, section, options) => get(at(id, `/diagnostics${queryString({ section })}`), options),
     compare: (ids, query = {}, options) => get(`/api/v1/compare${queryString({ ids, ...query })}`, options),
   };
